@@ -1,0 +1,126 @@
+/**
+ * The one error class that reaches the shell. A message has one grammar:
+ *
+ *     <format> <problem>: <found>, expected <what> (<place>)
+ *
+ * The place names file, member, trace, array, index and byte offset, as far as they are known where the error is
+ * made; callers further out add what only they know with `at()`. The cause is kept.
+ */
+
+/** Process exit codes. 0 is success. */
+export const EXIT = { ok: 0, checkFailed: 1, usage: 2, badInput: 3, interrupted: 130 } as const
+
+export type FailureCode = 1 | 2 | 3 | 130
+
+/** Where in the input something was found. Every field is optional; the outermost reader knows the file. */
+export interface Place {
+  readonly file?: string
+  /** member of a container (an NPZ member, a sheet, a JSON pointer of a study file) */
+  readonly member?: string
+  /** 0-based position of the trace in the snapshot */
+  readonly trace?: number
+  readonly uid?: string
+  readonly step?: number
+  /** `values`, `returns`, `response_positions` … */
+  readonly array?: string
+  /** 0-based element index */
+  readonly index?: number
+  /** 0-based byte offset in `file` (in the decoded text where the page is not UTF-8) */
+  readonly offset?: number
+}
+
+export interface FaultDetails {
+  /** what was being read: `html`, `json`, `npz`, `npy`, `zip`, `snapshot`, `study`, `manifest`, `trace`, `output`, `usage` … */
+  readonly format: string
+  readonly problem: string
+  readonly found?: string
+  readonly expected?: string
+  readonly place?: Place
+  /** default 3: unreadable or malformed input */
+  readonly exitCode?: FailureCode
+  readonly cause?: unknown
+}
+
+/** A fault as plain data, for the way from a worker to the main thread. */
+export interface SerializedFault extends Omit<FaultDetails, 'cause'> {
+  readonly cause?: string
+}
+
+/** Longest piece of text from a file that a message repeats. Input is hostile; a message is one line. */
+const MAX_QUOTED = 120
+
+/** Control characters (C0, DEL, C1), line separators and bidirectional overrides: they would forge a terminal's lines. */
+// eslint-disable-next-line no-control-regex
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g
+
+/** Text from a file as it may stand in a message: one line, capped, control characters escaped. */
+export function printable(text: string, max: number = MAX_QUOTED): string {
+  const cut = text.length > max ? `${text.slice(0, max)}… (${text.length} characters)` : text
+  return cut.replace(UNPRINTABLE, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function placeText(place: Place): string {
+  const parts: string[] = []
+  if (place.file !== undefined) parts.push(printable(place.file, 400))
+  if (place.member !== undefined) parts.push(`member ${printable(place.member)}`)
+  if (place.trace !== undefined) parts.push(`trace ${place.trace}`)
+  if (place.uid !== undefined) parts.push(`uid ${printable(place.uid)}`)
+  if (place.step !== undefined) parts.push(`step ${place.step}`)
+  if (place.array !== undefined) parts.push(printable(place.array))
+  if (place.index !== undefined) parts.push(`index ${place.index}`)
+  if (place.offset !== undefined) parts.push(`byte ${place.offset}`)
+  return parts.join(', ')
+}
+
+function compose(d: FaultDetails): string {
+  const found = d.found === undefined ? '' : `: ${d.found}`
+  const expected = d.expected === undefined ? '' : `, expected ${d.expected}`
+  const place = d.place === undefined ? '' : placeText(d.place)
+  return `${d.format} ${d.problem}${found}${expected}${place === '' ? '' : ` (${place})`}`
+}
+
+/** Text of any thrown thing, for a message or a cause. */
+export function describeCause(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
+export class Fault extends Error {
+  override readonly name = 'Fault'
+  readonly details: FaultDetails
+
+  constructor(details: FaultDetails) {
+    super(compose(details), details.cause === undefined ? undefined : { cause: details.cause })
+    this.details = details
+  }
+
+  get exitCode(): FailureCode {
+    return this.details.exitCode ?? EXIT.badInput
+  }
+
+  get place(): Place {
+    return this.details.place ?? {}
+  }
+
+  /** The same fault with more of the place filled in; what is already there (the innermost reader's word) stays. */
+  at(place: Place): Fault {
+    const fault = new Fault({ ...this.details, place: { ...place, ...this.details.place } })
+    if (this.stack !== undefined) fault.stack = this.stack
+    return fault
+  }
+
+  serialize(): SerializedFault {
+    const { cause, ...rest } = this.details
+    return cause === undefined ? rest : { ...rest, cause: describeCause(cause) }
+  }
+
+  static deserialize(s: SerializedFault): Fault {
+    const { cause, ...rest } = s
+    return cause === undefined ? new Fault(rest) : new Fault({ ...rest, cause: new Error(cause) })
+  }
+}
+
+/** Any thrown thing as a Fault: a Fault stays, everything else is wrapped with its cause kept. */
+export function toFault(error: unknown, format: string, place: Place = {}): Fault {
+  if (error instanceof Fault) return error.at(place)
+  return new Fault({ format, problem: 'failed', found: printable(describeCause(error), 400), place, cause: error })
+}
