@@ -105,8 +105,8 @@ function pool(
     throw new Fault({
       format: 'snapshot',
       problem: `pooled ${name} mean |change| overflows`,
-      found: String(mean),
-      expected: 'values whose sums fit a double',
+      found: 'a sum beyond the double range',
+      expected: 'smaller values',
       exitCode: EXIT.checkFailed
     })
   }

@@ -144,8 +144,8 @@ function refuseOverflow(s: TraceStatistics): void {
       throw new Fault({
         format: 'trace',
         problem: `${name} overflows`,
-        found: String(value),
-        expected: 'values whose sums fit a double',
+        found: 'a sum beyond the double range',
+        expected: 'smaller values',
         exitCode: EXIT.checkFailed
       })
     }

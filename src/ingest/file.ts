@@ -3,7 +3,7 @@
  * Files of 2 GiB and more are refused (one buffer holds the file).
  */
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, openSync, readSync, statSync, type BigIntStats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import { EXIT, Fault, describeCause, printable } from '../errors.js'
 
 export interface FileContent {
@@ -21,7 +21,8 @@ const MAX_FILE_BYTES = 2 ** 31 - 1
 export function readStableFile(path: string, format: string): FileContent {
   let fd: number
   try {
-    fd = openSync(path, 'r')
+    // Non-blocking: a named pipe in the file's place must not hang the worker.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
     throw new Fault({
