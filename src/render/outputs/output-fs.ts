@@ -19,8 +19,8 @@ export interface OutputHandle {
 
 export interface Inspected {
   readonly kind: 'file' | 'folder' | 'other'
-  /** milliseconds since 1970 */
-  readonly modified: number
+  /** last change of content or of names, milliseconds since 1970 */
+  readonly changed: number
 }
 
 export interface OutputFs {
@@ -99,7 +99,7 @@ export const nodeOutputFs: OutputFs = {
   async inspect(path) {
     try {
       const stat = await fs.lstat(path)
-      return { kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : 'other', modified: stat.mtimeMs }
+      return { kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : 'other', changed: stat.ctimeMs }
     } catch (error) {
       if (systemCode(error) === 'ENOENT') return null
       throw error

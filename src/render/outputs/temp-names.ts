@@ -55,13 +55,13 @@ function isAlive(pid: number): boolean {
 
 /**
  * True when the process that made the file is certainly gone: it ran on this host, and no process has its number, or
- * this very process has it and started after the file was last written (in a container every run may have number 1).
+ * this very process has it and started after the file was last changed (in a container every run may have number 1).
  */
-export function isLeftOver(temp: TempName, modified: number): boolean {
+export function isLeftOver(temp: TempName, changed: number): boolean {
   if (temp.host !== hostTag()) return false
   if (temp.pid !== process.pid) return !isAlive(temp.pid)
   const started = Date.now() - process.uptime() * 1000
-  return modified < started - CLOCK_SLACK
+  return changed < started - CLOCK_SLACK
 }
 
 export async function unlinkIfThere(fs: OutputFs, path: string): Promise<void> {
@@ -79,7 +79,7 @@ export async function sweepLeftOvers(fs: OutputFs, folder: string): Promise<void
     if (temp === null) continue
     const path = join(folder, name)
     const found = await fs.inspect(path)
-    if (found?.kind !== 'file' || !isLeftOver(temp, found.modified)) continue
+    if (found?.kind !== 'file' || !isLeftOver(temp, found.changed)) continue
     const target = join(folder, temp.name)
     if (temp.kind === 'bak' && await fs.inspect(target) === null) await fs.rename(path, target)
     else await unlinkIfThere(fs, path)
