@@ -6,9 +6,12 @@ import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../schema.j
 import type { TraceColumns } from './contract.js'
 
 export interface NpyMember {
-  readonly bytes: Uint8Array
+  /** header and data of the NPY file */
+  readonly parts: readonly Uint8Array[]
   readonly crc32: number
 }
+
+const byteLength = (member: NpyMember): number => member.parts.reduce((sum, part) => sum + part.length, 0)
 
 const align8 = (n: number): number => (n + 7) & ~7
 
@@ -20,7 +23,7 @@ export function layColumns(
 ): TraceColumns {
   const n = trace.values.length
   let total = 3 * 8 * n + align8(4 * boundaries.length)
-  for (const array of TRACE_ARRAYS) total += align8(members[array].bytes.length)
+  for (const array of TRACE_ARRAYS) total += align8(byteLength(members[array]))
   const buffer = new SharedArrayBuffer(total)
   const values = new Float64Array(buffer, 0, n)
   values.set(trace.values)
@@ -32,12 +35,16 @@ export function layColumns(
   const boundaryColumn = new Int32Array(buffer, at, boundaries.length)
   boundaryColumn.set(boundaries)
   at += align8(4 * boundaries.length)
-  const place = (array: TraceArrayName): NpyMember => {
-    const { bytes, crc32 } = members[array]
-    const copy = new Uint8Array(buffer, at, bytes.length)
-    copy.set(bytes)
+  const place = (array: TraceArrayName): { bytes: Uint8Array; crc32: number } => {
+    const { parts, crc32 } = members[array]
+    const bytes = new Uint8Array(buffer, at, byteLength(members[array]))
+    let filled = 0
+    for (const part of parts) {
+      bytes.set(part, filled)
+      filled += part.length
+    }
     at += align8(bytes.length)
-    return { bytes: copy, crc32 }
+    return { bytes, crc32 }
   }
   return {
     values,
