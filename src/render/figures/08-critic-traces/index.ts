@@ -1,0 +1,89 @@
+/**
+ * Figure 8, critic traces. Above: (a) mean value and (b) endpoint difference of every trace by trainer step. Below: (c)
+ * the success and (d) the failure example, token by token, each with its own y limits. Two columns wide, 7.0 by 5.9 in.
+ */
+import type { CriticTraceFigureData } from '../../../compute/contract.js'
+import { Fault } from '../../../errors.js'
+import type { FigureConfig, Rectangle } from '../config.js'
+import type { FigureDefinition } from '../definition.js'
+import { FONT_FAMILY, figureTitle, GUIDE, INK, legendRow, MEAN_LINE, PLOT_PADDING, RAW_LINE, SERIES, syntheticMark, X_AXIS_HEIGHT, yAxisWidth } from '../style.js'
+import { describeFigure08 } from './describe.js'
+import { examplePanel, prepareExample } from './example.js'
+import { kindOf, KINDS, overviewAxis, overviewPanel, traceAxis } from './overview.js'
+
+export { describeFigure08 } from './describe.js'
+
+const NAME = '08-critic-traces'
+const TITLE = 'Critic values by outcome and model turn'
+const WIDTH = 504
+const HEIGHT = 425
+const MARGIN = 2
+const GUTTER = 6
+/** from the top of a row (its heading) to its chart box */
+const HEADING = 16
+const FIRST_ROW = 38
+const ROW_GAP = 7
+const PLOT_HEIGHTS = [78, 86, 86] as const
+
+/** Chart box of row 0, 1 or 2; row 0 has two columns. */
+function boxOf(row: 0 | 1 | 2, column?: 0 | 1): Rectangle {
+  let y = FIRST_ROW + HEADING
+  for (let r = 0; r < row; r++) y += PLOT_PADDING.top + PLOT_HEIGHTS[r] + X_AXIS_HEIGHT + ROW_GAP + HEADING
+  const full = WIDTH - 2 * MARGIN
+  const half = (full - GUTTER) / 2
+  const height = PLOT_PADDING.top + PLOT_HEIGHTS[row] + X_AXIS_HEIGHT
+  if (column === undefined) return { x: MARGIN, y, width: full, height }
+  return { x: MARGIN + column * (half + GUTTER), y, width: half, height }
+}
+
+function checkTraces({ traces }: CriticTraceFigureData): void {
+  traces.forEach((trace, k) => {
+    for (const field of ['step', 'mean', 'delta'] as const) {
+      const value = trace[field]
+      if (value !== null && !Number.isFinite(value)) {
+        throw new Fault({ format: 'figure', problem: 'cannot draw a trace', found: `${field} ${value}`, expected: 'a finite number', place: { trace: k } })
+      }
+    }
+  })
+}
+
+/** The whole figure as plain data. Throws a Fault for a number that is not finite or boundaries out of order. */
+export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
+  checkTraces(data)
+  const { traces } = data
+  const x = traceAxis(traces)
+  const mean = overviewAxis(traces, x, 'mean')
+  const delta = overviewAxis(traces, x, 'delta')
+  const nominal = (row: 1 | 2): Rectangle => ({ x: 0, y: 0, width: WIDTH - 2 * MARGIN - PLOT_PADDING.right - 40, height: PLOT_HEIGHTS[row] })
+  const success = prepareExample('success', data.success, nominal(1))
+  const failure = prepareExample('failure', data.failure, nominal(2))
+  // One width for the three axes on the left, so that their plots are in line.
+  const left = Math.max(yAxisWidth(mean.ticks), yAxisWidth(success.yTicks), yAxisWidth(failure.yTicks))
+  const kinds = KINDS.filter(kind => traces.some(trace => kindOf(trace) === kind))
+  return {
+    name: NAME,
+    title: TITLE,
+    description: describeFigure08(data),
+    width: WIDTH,
+    height: HEIGHT,
+    fontFamily: FONT_FAMILY,
+    texts: [figureTitle(TITLE, MARGIN), ...(data.synthetic ? [syntheticMark(WIDTH - PLOT_PADDING.right - MARGIN)] : [])],
+    legend: legendRow(MARGIN, 27, [
+      ...kinds.map(kind => ({ kind: 'point' as const, style: SERIES[kind], label: kind === 'unknown' ? 'outcome not stated' : kind })),
+      { kind: 'line', colors: [SERIES.success.strong, SERIES.failure.strong], width: MEAN_LINE, dash: [], label: 'mean of a generated span' },
+      { kind: 'line', colors: [SERIES.success.faint, SERIES.failure.faint], width: RAW_LINE * 2, dash: [], label: 'token values' },
+      { kind: 'line', colors: [INK.guide], width: GUIDE.width * 1.5, dash: GUIDE.dash, label: 'turn boundary' }
+    ]),
+    panels: [
+      overviewPanel({ label: '(a)', title: 'Mean value of each trace', yTitle: 'Mean value', quantity: 'mean', traces, x, y: mean, box: boxOf(0, 0), axisWidth: left }),
+      overviewPanel({ label: '(b)', title: 'Endpoint difference of each trace', yTitle: 'Last \u2212 first value', quantity: 'delta', traces, x, y: delta, box: boxOf(0, 1), axisWidth: yAxisWidth(delta.ticks) }),
+      examplePanel('(c)', success, boxOf(1), left),
+      examplePanel('(d)', failure, boxOf(2), left)
+    ]
+  }
+}
+
+export const figure08: FigureDefinition = {
+  name: NAME,
+  build: inputs => inputs.criticTraces === undefined ? null : buildFigure08(inputs.criticTraces)
+}

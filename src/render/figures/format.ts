@@ -1,0 +1,43 @@
+/** Numbers as figures print them: a true minus sign, no minus before a rounded zero, comma groups, fixed decimals. */
+
+const MINUS = '\u2212'
+
+function withMinus(text: string): string {
+  return text.startsWith('-') ? (/[1-9]/.test(text) ? MINUS : '') + text.slice(1) : text
+}
+
+/** `toFixed`, or scientific notation where a fixed number would be longer than about ten characters. */
+export function formatFixed(value: number, digits: number): string {
+  const size = Math.abs(value)
+  if (size >= 1e6 || digits > 8) return formatScientific(value)
+  return withMinus(value.toFixed(digits))
+}
+
+export function formatSigned(value: number, digits: number): string {
+  const text = formatFixed(value, digits)
+  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text
+}
+
+/** Three significant digits, 1.20e-7 as 1.2e−7. */
+export function formatScientific(value: number): string {
+  if (value === 0) return '0'
+  const [mantissa, exponent] = value.toExponential(2).split('e')
+  return `${withMinus(mantissa.replace(/\.?0+$/, ''))}e${withMinus(exponent.replace('+', ''))}`
+}
+
+/** 22,773. Not `Intl`: its data differ between builds of Node. */
+export function formatCount(value: number): string {
+  const text = String(Math.abs(value)).replace(/^\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ','))
+  return value < 0 ? MINUS + text : text
+}
+
+/** `1 span`, `25 spans`. */
+export function formatPlural(count: number, singular: string, plural: string = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`
+}
+
+/** Decimals that show a difference of `delta` with at least two significant digits; three where that is enough. */
+export function decimalsFor(delta: number): number {
+  const size = Math.abs(delta)
+  return size === 0 || size >= 0.01 ? 3 : Math.ceil(-Math.log10(size)) + 1
+}

@@ -1,0 +1,54 @@
+/** Axis limits and tick positions, chosen from the data alone so that a configuration states them. */
+import { formatCount, formatFixed } from './format.js'
+
+export interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+export interface Ticks {
+  readonly values: readonly number[]
+  readonly labels: readonly string[]
+}
+
+/** Smallest and largest of finite numbers; null for none. */
+export function extent(values: Iterable<number>): Range | null {
+  let min = Infinity
+  let max = -Infinity
+  for (const value of values) {
+    if (value < min) min = value
+    if (value > max) max = value
+  }
+  return min <= max ? { min, max } : null
+}
+
+/**
+ * The range with `fraction` of its length added at both ends. A range too short to be told apart (all values equal, or
+ * equal but for rounding) becomes a tenth of the value up and down, so that a flat line is drawn in the middle.
+ */
+export function padRange(range: Range, fraction: number): Range {
+  const middle = range.min / 2 + range.max / 2
+  const half = range.max / 2 - range.min / 2
+  const size = Math.max(Math.abs(range.min), Math.abs(range.max))
+  const least = half > size * 1e-6 ? 0 : size === 0 ? 0.1 : size * 0.1
+  const padded = Math.max(half * (1 + 2 * fraction), least)
+  return { min: middle - padded, max: middle + padded }
+}
+
+/** Multiples of 1, 2 or 5 times a power of ten inside the range: the most that are not more than `atMost`. */
+export function niceTicks(range: Range, atMost: number, kind: 'count' | 'value'): Ticks {
+  const length = range.max - range.min
+  let power = Math.floor(Math.log10(length / atMost))
+  if (kind === 'count') power = Math.max(0, power)
+  for (; ; power++) {
+    for (const mantissa of [1, 2, 5]) {
+      const at = (k: number): number => power < 0 ? (k * mantissa) / 10 ** -power : k * mantissa * 10 ** power
+      const step = at(1)
+      const from = Math.ceil(range.min / step)
+      const to = Math.floor(range.max / step)
+      if (to - from + 1 > atMost) continue
+      const values = Array.from({ length: to - from + 1 }, (_, k) => at(from + k) + 0)
+      return { values, labels: values.map(v => kind === 'count' ? formatCount(v) : formatFixed(v, Math.max(0, -power))) }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * `critic-traces.arrow`: an Arrow IPC file with one row per retained token and one record batch per trace, in canonical
+ * order. Columns: trace int32, index int32, value float64, return float64, response_position int64; none is nullable,
+ * dictionary-encoded or compressed. Batches leave as views of the trace's own arrays: no copy, and memory does not grow
+ * with the number of traces (one 24-byte block per batch is kept for the footer).
+ */
+import type { AsyncByteQueue, RecordBatch, Schema } from 'apache-arrow'
+import { Fault, printable } from '../../errors.js'
+import type { TraceColumns } from '../../compute/contract.js'
+import { HEAD_BYTES, SCHEMA_SLOT, schemaSlot, shiftBatchOffsets } from './arrow-frame.js'
+import { loadArrow, type ArrowLibrary } from './arrow-library.js'
+import type { FileSummary, OutputFile } from './output-file.js'
+import { OUTPUT_PATHS, SCHEMA_VERSION, type Generator } from './output-names.js'
+import type { OutputSet } from './output-set.js'
+
+/** Goes into the schema's metadata, all as text. */
+export interface ArrowMetadata {
+  readonly synthetic: boolean
+  readonly verified: boolean
+  /** verbatim; null leaves the key out */
+  readonly snapshotTime: string | null
+  readonly generator: Generator
+}
+
+interface Sink {
+  readonly queue: AsyncByteQueue
+  /** everything written since the last call */
+  take(): readonly Uint8Array[]
+}
+
+/** Catches what the library's writer emits at once: its own queue keeps every chunk until somebody reads it. */
+function collectingSink(arrow: ArrowLibrary): Sink {
+  let chunks: Uint8Array[] = []
+  class Collector extends arrow.AsyncByteQueue {
+    override write(chunk: Uint8Array): void {
+      chunks.push(chunk)
+    }
+  }
+  return {
+    queue: new Collector(),
+    take() {
+      const taken = chunks
+      chunks = []
+      return taken
+    }
+  }
+}
+
+function metadataEntries(metadata: ArrowMetadata): Array<[string, string]> {
+  const { snapshotTime, generator } = metadata
+  if (snapshotTime !== null && Buffer.from(snapshotTime, 'utf8').toString('utf8') !== snapshotTime) {
+    throw new Fault({
+      format: 'arrow', problem: 'schema metadata refused', found: `a snapshot time that is not Unicode text: ${printable(snapshotTime)}`,
+      expected: 'text without lone surrogates'
+    })
+  }
+  return [
+    ['schema', 'critic-traces'],
+    ['schema_version', String(SCHEMA_VERSION)],
+    ['synthetic', String(metadata.synthetic)],
+    ['verified', String(metadata.verified)],
+    ...(snapshotTime === null ? [] : [['snapshot_time', snapshotTime] satisfies [string, string]]),
+    ['generator', `${generator.name} ${generator.version}`]
+  ]
+}
+
+/** At least `length` elements: the old array where it has them, else one with room to spare. */
+function grown(array: Int32Array, length: number): Int32Array {
+  return array.length >= length ? array : new Int32Array(Math.max(length, 2 * array.length))
+}
+
+export class ArrowTraceWriter {
+  readonly #arrow: ArrowLibrary
+  readonly #file: OutputFile
+  readonly #sink: Sink
+  readonly #schema: Schema
+  /** the schema's own map: filled at the end, when the snapshot's header has certainly been read */
+  readonly #metadata = new Map<string, string>()
+  readonly #writer: InstanceType<ArrowLibrary['RecordBatchFileWriter']>
+  /** 0, 1, 2 …, shared by all batches */
+  #indexes: Int32Array = new Int32Array(0)
+  /** one trace's index, repeated */
+  #trace: Int32Array = new Int32Array(0)
+  #lastTrace = -1
+  #previous: Promise<void>
+
+  private constructor(arrow: ArrowLibrary, file: OutputFile) {
+    this.#arrow = arrow
+    this.#file = file
+    this.#sink = collectingSink(arrow)
+    this.#schema = new arrow.Schema([
+      new arrow.Field('trace', new arrow.Int32(), false),
+      new arrow.Field('index', new arrow.Int32(), false),
+      new arrow.Field('value', new arrow.Float64(), false),
+      new arrow.Field('return', new arrow.Float64(), false),
+      new arrow.Field('response_position', new arrow.Int64(), false)
+    ], this.#metadata)
+    this.#writer = new arrow.RecordBatchFileWriter()
+    this.#writer.reset(this.#sink.queue, this.#schema)
+    this.#previous = file.write([...this.#sink.take(), new Uint8Array(SCHEMA_SLOT)])
+  }
+
+  static async open(set: OutputSet): Promise<ArrowTraceWriter> {
+    const file = await set.file(OUTPUT_PATHS.arrow)
+    const writer = new ArrowTraceWriter(loadArrow(), file)
+    await writer.#previous
+    return writer
+  }
+
+  /**
+   * Writes one trace as one batch. `trace` is its canonical index, larger than the one before. The columns must not
+   * change until the promise resolves; calls may overlap, they are carried out in order.
+   */
+  write(trace: number, columns: TraceColumns): Promise<void> {
+    if (trace <= this.#lastTrace) throw new Error(`trace ${trace} after trace ${this.#lastTrace}`)
+    this.#lastTrace = trace
+    this.#previous = this.#previous.then(async () => {
+      this.#writer.write(this.#batch(trace, columns))
+      const chunks = this.#sink.take()
+      // the library drops a batch without a word where it dislikes the schema (apache/arrow-js#388)
+      if (chunks.length === 0) throw new Error(`apache-arrow wrote nothing for trace ${trace}`)
+      await this.#file.write(chunks)
+    })
+    return this.#previous
+  }
+
+  /** Writes the footer and, at the head of the file, the schema with its metadata. */
+  async finish(metadata: ArrowMetadata): Promise<FileSummary> {
+    await this.#previous
+    for (const [key, value] of metadataEntries(metadata)) this.#metadata.set(key, value)
+    this.#writer.close()
+    const tail = Buffer.concat(this.#sink.take())
+    shiftBatchOffsets(tail, SCHEMA_SLOT)
+    await this.#file.write(tail)
+    await this.#file.overwrite(HEAD_BYTES, schemaSlot(this.#schemaStream()))
+    return this.#file.end()
+  }
+
+  #batch(trace: number, columns: TraceColumns): RecordBatch {
+    const { values, returns, responsePositions } = columns
+    const length = values.length
+    if (returns.length !== length || responsePositions.length !== length) {
+      throw new Error(`trace ${trace} has columns of ${length}, ${returns.length} and ${responsePositions.length} elements`)
+    }
+    if (this.#indexes.length < length) this.#indexes = grown(this.#indexes, length).map((_, i) => i)
+    this.#trace = grown(this.#trace, length).fill(trace, 0, length)
+    const { Int32, Float64, Int64, RecordBatch, Struct, makeData } = this.#arrow
+    const children = [
+      makeData({ type: new Int32(), length, data: this.#trace.subarray(0, length) }),
+      makeData({ type: new Int32(), length, data: this.#indexes.subarray(0, length) }),
+      makeData({ type: new Float64(), length, data: values }),
+      makeData({ type: new Float64(), length, data: returns }),
+      makeData({ type: new Int64(), length, data: responsePositions })
+    ]
+    return new RecordBatch(this.#schema, makeData({ type: new Struct(this.#schema.fields), length, children, nullCount: 0 }))
+  }
+
+  #schemaStream(): Uint8Array {
+    const sink = collectingSink(this.#arrow)
+    const writer = new this.#arrow.RecordBatchStreamWriter()
+    writer.reset(sink.queue, this.#schema)
+    writer.close()
+    return Buffer.concat(sink.take())
+  }
+}

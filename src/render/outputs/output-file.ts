@@ -1,0 +1,167 @@
+/**
+ * One output on its way: a temporary file beside its place, written as a stream. Bytes go to the kernel as they come
+ * (no copy is kept), and to the disk in the background every few megabytes, so that the fsync at the end finds
+ * little left to do (45 MB: 24-29 ms at the end, 3 ms with it).
+ */
+import { createHash, type Hash } from 'node:crypto'
+import { outputFault } from './output-fault.js'
+import type { OutputHandle } from './output-fs.js'
+
+export interface FileSummary {
+  /** relative to the output folder */
+  readonly path: string
+  readonly bytes: number
+  /** null unless it was asked for */
+  readonly sha256: string | null
+}
+
+/** Write-back starts whenever this many bytes have been written since it last did. */
+const WRITE_BACK_BYTES = 8 * 1024 * 1024
+
+async function writeFully(handle: OutputHandle, chunks: readonly Uint8Array[], position: number): Promise<number> {
+  let left = chunks.filter(chunk => chunk.byteLength > 0)
+  let at = position
+  while (left.length > 0) {
+    let taken = await handle.writev(left, at)
+    if (!(taken > 0)) throw new Error(`the file took ${taken} bytes of a write`)
+    at += taken
+    let whole = 0
+    for (const chunk of left) {
+      if (taken < chunk.byteLength) break
+      taken -= chunk.byteLength
+      whole += 1
+    }
+    left = left.slice(whole)
+    const partial = left[0]
+    if (partial !== undefined && taken > 0) left[0] = partial.subarray(taken)
+  }
+  return at
+}
+
+export class OutputFile {
+  /** relative to the output folder */
+  readonly path: string
+  readonly #target: string
+  readonly #handle: OutputHandle
+  readonly #hash: Hash | null
+  /** called once, when the first operation fails; settles when the whole set is gone */
+  readonly #onFailure: (error: unknown) => Promise<void>
+  #accepted = 0
+  #position = 0
+  #sinceWriteBack = 0
+  /** settles, and never rejects, when every operation so far is done */
+  #queue: Promise<unknown> = Promise.resolve()
+  #writeBack: Promise<unknown> | null = null
+  #failure: unknown = null
+  #ended: Promise<FileSummary> | null = null
+  #sealed: Promise<void> | null = null
+  #closed: Promise<void> | null = null
+
+  constructor(
+    path: string, target: string, handle: OutputHandle, sha256: boolean, onFailure: (error: unknown) => Promise<void>
+  ) {
+    this.path = path
+    this.#target = target
+    this.#handle = handle
+    this.#hash = sha256 ? createHash('sha256') : null
+    this.#onFailure = onFailure
+  }
+
+  /** Bytes accepted so far: the position of the next write. */
+  get bytes(): number {
+    return this.#accepted
+  }
+
+  /**
+   * Appends. The promise is the back-pressure: it resolves when the kernel has the bytes, which must not change
+   * before. Several writes may be under way; they land in the order of the calls.
+   * Throws the Fault of the first failed operation, after the whole set was aborted.
+   */
+  write(data: Uint8Array | readonly Uint8Array[]): Promise<void> {
+    const chunks = data instanceof Uint8Array ? [data] : data
+    if (this.#ended === null) for (const chunk of chunks) this.#accepted += chunk.byteLength
+    return this.#run(async () => {
+      if (this.#hash !== null) for (const chunk of chunks) this.#hash.update(chunk)
+      const before = this.#position
+      this.#position = await writeFully(this.#handle, chunks, before)
+      this.#sinceWriteBack += this.#position - before
+      this.#startWriteBack()
+    })
+  }
+
+  /**
+   * Writes over bytes that were written before, for a header that is known only at the end. Not with `sha256`, which
+   * has seen the old bytes.
+   */
+  overwrite(position: number, bytes: Uint8Array): Promise<void> {
+    if (this.#hash !== null) throw new Error(`${this.path} is hashed as it is written and cannot be written over`)
+    if (position + bytes.byteLength > this.#accepted) throw new RangeError(`${this.path} ends before the bytes to write over`)
+    return this.#run(async () => {
+      await writeFully(this.#handle, [bytes], position)
+    })
+  }
+
+  /** No more writes. The rest goes to the disk in the background. Idempotent. */
+  end(): Promise<FileSummary> {
+    this.#ended ??= this.#run(async () => {
+      this.#sealed = this.#settleToDisk()
+      // a failure is met again, and reported, by whoever seals the file
+      this.#sealed.catch(error => { this.#failure ??= error })
+    }, true).then(() => ({ path: this.path, bytes: this.#position, sha256: this.#hash?.digest('hex') ?? null }))
+    return this.#ended
+  }
+
+  /** Ends the file, waits until it is on the disk, closes it. */
+  async seal(): Promise<FileSummary> {
+    const summary = await this.end()
+    try {
+      await this.#sealed
+      await this.#close()
+    } catch (error) {
+      throw outputFault(error, this.#target)
+    }
+    return summary
+  }
+
+  /** Waits for whatever is under way, then closes. Never rejects: the content is not wanted any more. */
+  async discard(): Promise<void> {
+    this.#failure ??= new Error(`${this.path} was given up`)
+    await this.#queue
+    await Promise.allSettled([this.#writeBack, this.#sealed])
+    await Promise.allSettled([this.#close()])
+  }
+
+  #close(): Promise<void> {
+    this.#closed ??= this.#handle.close()
+    return this.#closed
+  }
+
+  async #settleToDisk(): Promise<void> {
+    await this.#writeBack
+    // the system reports a failed write-back once: a later fsync would succeed
+    if (this.#failure !== null) throw this.#failure
+    await this.#handle.sync()
+  }
+
+  #startWriteBack(): void {
+    if (this.#sinceWriteBack < WRITE_BACK_BYTES || this.#writeBack !== null) return
+    this.#sinceWriteBack = 0
+    // a failure surfaces at the next operation on the file: nothing waits for this promise before the end
+    this.#writeBack = this.#handle.datasync().then(() => { this.#writeBack = null }, error => { this.#failure ??= error })
+  }
+
+  /** Runs one operation after all earlier ones; the first failure fails all later ones. */
+  #run(operation: () => Promise<void>, last = false): Promise<void> {
+    if (this.#ended !== null && !last) return Promise.reject(new Error(`${this.path} has ended`))
+    const done = this.#queue.then(async () => {
+      if (this.#failure !== null) throw this.#failure
+      await operation()
+    })
+    this.#queue = done.then(() => undefined, error => { this.#failure ??= error })
+    return done.catch(async error => {
+      const fault = outputFault(error, this.#target)
+      await this.#onFailure(fault)
+      throw fault
+    })
+  }
+}

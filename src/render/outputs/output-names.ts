@@ -1,0 +1,24 @@
+/** Names of the outputs, relative to the output folder, and what every one of them says about itself. */
+
+export const OUTPUT_PATHS = {
+  index: 'training_data/critic-trace-index.json',
+  archive: 'training_data/critic-trace-arrays.npz',
+  arrow: 'training_data/critic-traces.arrow',
+  audit: 'training_data/critic-turn-boundary-audit.json',
+  trajectories: 'training_data/critic-trace-trajectories.csv',
+  statistics: 'training_data/critic-trace-statistics.json'
+} as const
+
+/** Version of the layout of each output: 1 until a key, a column or a member changes its meaning or goes away. */
+export const SCHEMA_VERSION = 1
+
+/** The program that wrote an output. No time and no machine: the same input gives the same bytes. */
+export interface Generator {
+  readonly name: string
+  readonly version: string
+}
+
+/** Member and file prefix of a trace: `trace_000`, `trace_001` … `trace_999`, `trace_1000`; Python's `f'trace_{i:03d}'`. */
+export function tracePrefix(index: number): string {
+  return `trace_${String(index).padStart(3, '0')}`
+}

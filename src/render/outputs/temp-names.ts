@@ -1,0 +1,87 @@
+/**
+ * Names of the files that exist only while an output set is open, and which of them a later run may remove.
+ *
+ *     .<name>.ct<pid>-<host>-<random>.tmp    the new content, until commit renames it to <name>
+ *     .<name>.ct<pid>-<host>-<random>.bak    the old content, while commit replaces several files
+ *
+ * `host` is a hash of the host name: a folder may be shared by machines or containers, whose process numbers say
+ * nothing about each other. Temporary files of another host are left alone for good.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { systemCode, type OutputFs } from './output-fs.js'
+
+export type TempKind = 'tmp' | 'bak'
+
+export interface TempName {
+  /** the name under which the file ends */
+  readonly name: string
+  readonly pid: number
+  readonly host: string
+  readonly kind: TempKind
+}
+
+const PATTERN = /^\.(.+)\.ct([1-9][0-9]{0,9})-([0-9a-f]{8})-[0-9a-f]{8}\.(tmp|bak)$/s
+
+/** Clocks of a file system may be this much coarser than the process's own, in milliseconds. */
+const CLOCK_SLACK = 2000
+
+function hostTag(): string {
+  return createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
+}
+
+export function tempName(name: string, kind: TempKind): string {
+  return `.${name}.ct${process.pid}-${hostTag()}-${randomBytes(4).toString('hex')}.${kind}`
+}
+
+/** Null for any name that `tempName` does not make. */
+export function parseTempName(file: string): TempName | null {
+  const match = PATTERN.exec(file)
+  if (match === null) return null
+  const [, name = '', pid = '', host = '', kind] = match
+  return { name, pid: Number(pid), host, kind: kind === 'bak' ? 'bak' : 'tmp' }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: there is such a process, and it is somebody else's
+    return systemCode(error) !== 'ESRCH'
+  }
+}
+
+/**
+ * True when the process that made the file is certainly gone: it ran on this host, and no process has its number, or
+ * this very process has it and started after the file was last changed (in a container every run may have number 1).
+ */
+export function isLeftOver(temp: TempName, changed: number): boolean {
+  if (temp.host !== hostTag()) return false
+  if (temp.pid !== process.pid) return !isAlive(temp.pid)
+  const started = Date.now() - process.uptime() * 1000
+  return changed < started - CLOCK_SLACK
+}
+
+export async function unlinkIfThere(fs: OutputFs, path: string): Promise<void> {
+  try {
+    await fs.unlink(path)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error
+  }
+}
+
+/** Removes from one folder what runs that are gone left; an old file that one had moved aside goes back to its name. */
+export async function sweepLeftOvers(fs: OutputFs, folder: string): Promise<void> {
+  for (const name of await fs.list(folder)) {
+    const temp = parseTempName(name)
+    if (temp === null) continue
+    const path = join(folder, name)
+    const found = await fs.inspect(path)
+    if (found?.kind !== 'file' || !isLeftOver(temp, found.changed)) continue
+    const target = join(folder, temp.name)
+    if (temp.kind === 'bak' && await fs.inspect(target) === null) await fs.rename(path, target)
+    else await unlinkIfThere(fs, path)
+  }
+}
