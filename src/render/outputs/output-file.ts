@@ -4,6 +4,7 @@
  * little left to do (45 MB: 24-29 ms at the end, 3 ms with it).
  */
 import { createHash, type Hash } from 'node:crypto'
+import type { Fault } from '../../errors.js'
 import { outputFault } from './output-fault.js'
 import type { OutputHandle } from './output-fs.js'
 
@@ -123,9 +124,12 @@ export class OutputFile {
     return summary
   }
 
-  /** Waits for whatever is under way, then closes. Never rejects: the content is not wanted any more. */
-  async discard(): Promise<void> {
-    this.#failure ??= new Error(`${this.path} was given up`)
+  /**
+   * Waits for whatever is under way, then closes; writes that have not begun fail with `reason`. Never rejects: the
+   * content is not wanted any more.
+   */
+  async discard(reason: Fault): Promise<void> {
+    this.#failure ??= reason
     await this.#queue
     await Promise.allSettled([this.#writeBack, this.#sealed])
     await Promise.allSettled([this.#close()])
