@@ -19,6 +19,9 @@ export interface FileSummary {
 /** Write-back starts whenever this many bytes have been written since it last did. */
 const WRITE_BACK_BYTES = 8 * 1024 * 1024
 
+/** An ended file with more than this left to write back starts at once. */
+const LARGE_REST_BYTES = 256 * 1024
+
 async function writeFully(handle: OutputHandle, chunks: readonly Uint8Array[], position: number): Promise<number> {
   let left = chunks.filter(chunk => chunk.byteLength > 0)
   let at = position
@@ -102,9 +105,11 @@ export class OutputFile {
     })
   }
 
-  /** No more writes. The rest goes to the disk in the background. Idempotent. */
+  /** No more writes. What is left of a large file goes to the disk in the background. Idempotent. */
   end(): Promise<FileSummary> {
     this.#ended ??= this.#run(async () => {
+      // small files wait for seal: each sync holds one of the four threads that the next file's writes need
+      if (this.#sinceWriteBack < LARGE_REST_BYTES) return
       this.#sealed = this.#settleToDisk()
       // a failure is met again, and reported, by whoever seals the file
       this.#sealed.catch(error => { this.#failure ??= error })
@@ -116,6 +121,7 @@ export class OutputFile {
   async seal(): Promise<FileSummary> {
     const summary = await this.end()
     try {
+      this.#sealed ??= this.#settleToDisk()
       await this.#sealed
       await this.#close()
     } catch (error) {
