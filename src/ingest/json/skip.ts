@@ -6,8 +6,7 @@ import type { Place } from '../../errors.js'
 import { scanNumber } from './number.js'
 import { scanString } from './string.js'
 import {
-  CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, type JsonText, MAX_DEPTH, MINUS, OPEN_BRACE, OPEN_BRACKET, QUOTE,
-  STRING_CONTENT, isDigit, scanWord, tooDeep, wordStartingWith
+  Ascii, type JsonText, MAX_DEPTH, STRING_CONTENT, isDigit, scanWord, tooDeep, wordStartingWith
 } from './text.js'
 
 /** Room for what a skipped value needs: the open brackets, and a slot for numbers that nobody asked for. */
@@ -27,12 +26,12 @@ export function skipValue(text: JsonText, at: number, depth: number, scratch: Sk
   let i = at
   for (;;) {
     const byte = bytes[i]
-    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+    if (byte === Ascii.OpenBrace || byte === Ascii.OpenBracket) {
       if (depth + level === MAX_DEPTH) throw tooDeep(text.place(i))
       open[level++] = byte
       i = text.skipSpace(i + 1)
       if (bytes[i] !== closerOf(byte)) {
-        if (byte === OPEN_BRACE) i = scanKey(text, i, '"}" or a key')
+        if (byte === Ascii.OpenBrace) i = scanKey(text, i, '"}" or a key')
         continue
       }
     } else {
@@ -47,27 +46,27 @@ export function skipValue(text: JsonText, at: number, depth: number, scratch: Sk
       if (level === 0) return i
       i = text.skipSpace(i)
     }
-    const inObject = open[level - 1] === OPEN_BRACE
-    if (bytes[i] !== COMMA) throw text.malformed(i, inObject ? '"," or "}"' : '"," or "]"')
+    const inObject = open[level - 1] === Ascii.OpenBrace
+    if (bytes[i] !== Ascii.Comma) throw text.malformed(i, inObject ? '"," or "}"' : '"," or "]"')
     i = text.skipSpace(i + 1)
     if (inObject) i = scanKey(text, i, 'a key')
   }
 }
 
 function closerOf(opener: number): number {
-  return opener === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET
+  return opener === Ascii.OpenBrace ? Ascii.CloseBrace : Ascii.CloseBracket
 }
 
 /** `at` where a key should start. Returns the offset of the value behind its colon. */
 function scanKey(text: JsonText, at: number, expected: string): number {
-  if (text.bytes[at] !== QUOTE) throw text.malformed(at, expected)
+  if (text.bytes[at] !== Ascii.Quote) throw text.malformed(at, expected)
   return scanColon(text, stringEnd(text, at))
 }
 
 /** `at` behind a key's closing quote. Returns the offset of the value behind the colon. */
 export function scanColon(text: JsonText, at: number): number {
   const i = text.skipSpace(at)
-  if (text.bytes[i] !== COLON) throw text.malformed(i, '":"')
+  if (text.bytes[i] !== Ascii.Colon) throw text.malformed(i, '":"')
   return text.skipSpace(i + 1)
 }
 
@@ -82,9 +81,9 @@ export function stringEnd(text: JsonText, at: number, where: Place = {}): number
 export function scanScalar(text: JsonText, at: number, scratch: SkipScratch): number {
   const { bytes } = text
   const byte = bytes[at]
-  if (byte === QUOTE) return stringEnd(text, at)
+  if (byte === Ascii.Quote) return stringEnd(text, at)
   const word = wordStartingWith(byte)
-  if (byte === MINUS || isDigit(byte) || word === 'NaN' || word === 'Infinity') {
+  if (byte === Ascii.Minus || isDigit(byte) || word === 'NaN' || word === 'Infinity') {
     const end = scanNumber(text, at, scratch.number, 0)
     if (end < 0) throw text.malformed(~end, 'a number')
     return end

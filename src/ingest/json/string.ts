@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer'
-import { BACKSLASH, LOWER_U, QUOTE, decodeString, isEscape, isHexDigit, type JsonText } from './text.js'
+import { Ascii, type JsonText, decodeString, isEscape, isHexDigit } from './text.js'
 
 /**
  * `at` just behind the opening quote. Returns the offset behind the closing one, or ~offset of the byte that breaks the
@@ -27,11 +27,11 @@ export function scanString(text: JsonText, at: number): number {
     }
     // a borrow can mark later bytes falsely, never the first
     i += (31 - Math.clz32(hit & -hit)) >> 3
-    if (bytes[i] === QUOTE) return i + 1
-    if (bytes[i] !== BACKSLASH) return ~i
+    if (bytes[i] === Ascii.Quote) return i + 1
+    if (bytes[i] !== Ascii.Backslash) return ~i
     i++
     if (!isEscape(bytes[i])) return ~i
-    if (bytes[i] === LOWER_U) {
+    if (bytes[i] === Ascii.LowerU) {
       for (let k = 0; k < 4; k++) if (!isHexDigit(bytes[++i])) return ~i
     }
     i++
@@ -58,7 +58,7 @@ export class EndMarker {
   ends(bytes: Buffer, start: number, end: number): boolean {
     let from = Math.max(start, end - 6 * this.#text.length)
     // an escape has at most six bytes, so one that reaches over `from` starts in the five bytes before
-    const escape = bytes.subarray(Math.max(start, from - 5), end).indexOf(BACKSLASH)
+    const escape = bytes.subarray(Math.max(start, from - 5), end).indexOf(Ascii.Backslash)
     if (escape < 0 && this.#comparable) {
       const tail = end - this.#bytes.length
       return tail >= start && bytes.compare(this.#bytes, 0, this.#bytes.length, tail, end) === 0
@@ -66,7 +66,7 @@ export class EndMarker {
     if (escape >= 0 && Math.max(start, from - 5) + escape < from) {
       // a run of backslashes starts where a token starts: no escape has a backslash behind its second byte
       from = Math.max(start, from - 5) + escape
-      while (from > start && bytes[from - 1] === BACKSLASH) from--
+      while (from > start && bytes[from - 1] === Ascii.Backslash) from--
     }
     // not into the middle of a UTF-8 sequence
     while (from > start && (bytes[from] & 0xc0) === 0x80) from--

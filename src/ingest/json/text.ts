@@ -9,25 +9,31 @@
 import { Buffer } from 'node:buffer'
 import { Fault, printable, type Place } from '../../errors.js'
 
-export const TAB = 0x09
-export const LINE_FEED = 0x0a
-export const CARRIAGE_RETURN = 0x0d
-export const SPACE = 0x20
-export const QUOTE = 0x22
-export const PLUS = 0x2b
-export const COMMA = 0x2c
-export const MINUS = 0x2d
-export const DOT = 0x2e
-export const ZERO = 0x30
-export const COLON = 0x3a
-export const OPEN_BRACKET = 0x5b
-export const BACKSLASH = 0x5c
-export const CLOSE_BRACKET = 0x5d
-export const LOWER_E = 0x65
-export const LOWER_N = 0x6e
-export const LOWER_U = 0x75
-export const OPEN_BRACE = 0x7b
-export const CLOSE_BRACE = 0x7d
+/**
+ * A const enum, so that the compiler writes the numbers in: an imported binding is loaded and checked at every use, which
+ * costs the inner loops a third of their speed.
+ */
+export const enum Ascii {
+  Tab = 0x09,
+  LineFeed = 0x0a,
+  CarriageReturn = 0x0d,
+  Space = 0x20,
+  Quote = 0x22,
+  Plus = 0x2b,
+  Comma = 0x2c,
+  Minus = 0x2d,
+  Dot = 0x2e,
+  Zero = 0x30,
+  Colon = 0x3a,
+  OpenBracket = 0x5b,
+  Backslash = 0x5c,
+  CloseBracket = 0x5d,
+  LowerE = 0x65,
+  LowerN = 0x6e,
+  LowerU = 0x75,
+  OpenBrace = 0x7b,
+  CloseBrace = 0x7d
+}
 
 /** Open brackets and braces at one place, counted from the document's root. Python's own reader gives up near 1000. */
 export const MAX_DEPTH = 1024
@@ -45,7 +51,7 @@ export function wordStartingWith(byte: number): string | undefined {
 }
 
 export function isSpace(byte: number): boolean {
-  return byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB
+  return byte === Ascii.Space || byte === Ascii.LineFeed || byte === Ascii.CarriageReturn || byte === Ascii.Tab
 }
 
 export function isDigit(byte: number): boolean {
@@ -72,15 +78,15 @@ export const STRING_CONTENT = 'the rest of a string, control characters escaped'
 
 /** One byte as a message shows it. */
 export function describeByte(byte: number): string {
-  return byte > SPACE && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, '0')}`
+  return byte > Ascii.Space && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, '0')}`
 }
 
 /** The type of the value that starts with this byte, or null where no value does. */
 export function describeValue(byte: number): string | null {
-  if (byte === QUOTE) return 'a string'
-  if (byte === OPEN_BRACKET) return 'an array'
-  if (byte === OPEN_BRACE) return 'an object'
-  if (byte === MINUS || isDigit(byte)) return 'a number'
+  if (byte === Ascii.Quote) return 'a string'
+  if (byte === Ascii.OpenBracket) return 'an array'
+  if (byte === Ascii.OpenBrace) return 'an object'
+  if (byte === Ascii.Minus || isDigit(byte)) return 'a number'
   return wordStartingWith(byte) ?? null
 }
 

@@ -11,13 +11,13 @@ import {
   TRACE_ARRAYS, type Outcome, type ParsedTrace, type SnapshotKeys, type SpanTexts, type TraceArrayName,
   type TraceFields
 } from '../../schema.js'
-import { DoubleColumn, scanNumber, scanNumberArray } from './number.js'
+import { DoubleColumn, scanNumberArray } from './number-array.js'
+import { scanNumber } from './number.js'
 import { SkipScratch, scanColon, skipValue, stringEnd } from './skip.js'
 import { EndMarker } from './string.js'
 import {
-  CLOSE_BRACE, CLOSE_BRACKET, COMMA, JsonText, LOWER_N, MAX_TEXT_BYTES, MINUS, OPEN_BRACE, OPEN_BRACKET, QUOTE,
-  TRACE_DEPTH, decodeString, describeValue, duplicateKey, isDigit, keyNames, longestSpelling, scanWord, tooLong,
-  wrongType
+  Ascii, JsonText, MAX_TEXT_BYTES, TRACE_DEPTH, decodeString, describeValue, duplicateKey, isDigit, keyNames,
+  longestSpelling, scanWord, tooLong, wrongType
 } from './text.js'
 
 /** The bytes of one trace, from its `{` to its `}`. */
@@ -95,15 +95,15 @@ class TraceReader {
     const text = this.#text
     const { bytes } = text
     const seen = new Set<TraceKey>()
-    if (bytes[0] !== OPEN_BRACE) throw text.malformed(0, '"{"')
+    if (bytes[0] !== Ascii.OpenBrace) throw text.malformed(0, '"{"')
     this.#at = text.skipSpace(1)
-    if (bytes[this.#at] !== CLOSE_BRACE) {
+    if (bytes[this.#at] !== Ascii.CloseBrace) {
       this.#readMember(seen, '"}" or a key')
-      while (bytes[this.#at] === COMMA) {
+      while (bytes[this.#at] === Ascii.Comma) {
         this.#at = text.skipSpace(this.#at + 1)
         this.#readMember(seen, 'a key')
       }
-      if (bytes[this.#at] !== CLOSE_BRACE) throw text.malformed(this.#at, '"," or "}"')
+      if (bytes[this.#at] !== Ascii.CloseBrace) throw text.malformed(this.#at, '"," or "}"')
     }
     for (const array of TRACE_ARRAYS) {
       if (!seen.has(array)) throw this.#missing(array)
@@ -121,7 +121,7 @@ class TraceReader {
   #readMember(seen: Set<TraceKey>, expected: string): void {
     const text = this.#text
     const start = this.#at
-    if (text.bytes[start] !== QUOTE) throw text.malformed(start, expected)
+    if (text.bytes[start] !== Ascii.Quote) throw text.malformed(start, expected)
     const end = stringEnd(text, start)
     const key = end - start - 2 > longestSpelling(this.#names)
       ? undefined
@@ -156,7 +156,7 @@ class TraceReader {
 
   #readArray(key: TraceArrayName): void {
     const name = this.#keys[key]
-    if (this.#text.bytes[this.#at] !== OPEN_BRACKET) throw this.#unfit('an array of numbers', { array: name })
+    if (this.#text.bytes[this.#at] !== Ascii.OpenBracket) throw this.#unfit('an array of numbers', { array: name })
     this.#at = scanNumberArray(this.#text, this.#at + 1, this.#scratch.columns[key], name)
   }
 
@@ -165,20 +165,20 @@ class TraceReader {
     const text = this.#text
     const array = this.#keys.segment_texts
     if (this.#isNull('an array of strings or null', { array })) return
-    if (text.bytes[this.#at] !== OPEN_BRACKET) throw this.#unfit('an array of strings or null', { array })
+    if (text.bytes[this.#at] !== Ascii.OpenBracket) throw this.#unfit('an array of strings or null', { array })
     let count = 0
     let ends = this.#scratch.spanEnds
     let i = text.skipSpace(this.#at + 1)
-    if (text.bytes[i] !== CLOSE_BRACKET) {
+    if (text.bytes[i] !== Ascii.CloseBracket) {
       for (;;) {
         this.#at = i
-        if (text.bytes[i] !== QUOTE) throw this.#unfit('a string', { array, index: count })
+        if (text.bytes[i] !== Ascii.Quote) throw this.#unfit('a string', { array, index: count })
         const end = stringEnd(text, i, { array, index: count })
         if (count === ends.length) ends = this.#scratch.growSpanEnds()
         ends[count++] = this.#marker !== null && this.#marker.ends(text.bytes, i + 1, end - 1) ? 1 : 0
         i = text.skipSpace(end)
-        if (text.bytes[i] === CLOSE_BRACKET) break
-        if (text.bytes[i] !== COMMA) throw text.malformed(i, '"," or "]"', { array, index: count - 1 })
+        if (text.bytes[i] === Ascii.CloseBracket) break
+        if (text.bytes[i] !== Ascii.Comma) throw text.malformed(i, '"," or "]"', { array, index: count - 1 })
         i = text.skipSpace(i + 1)
       }
     }
@@ -203,7 +203,7 @@ class TraceReader {
     const start = this.#at
     const place = { member: this.#keys[key] }
     if (this.#isNull('a string or null', place)) return null
-    if (this.#text.bytes[start] !== QUOTE) throw this.#unfit('a string or null', place)
+    if (this.#text.bytes[start] !== Ascii.Quote) throw this.#unfit('a string or null', place)
     this.#at = stringEnd(this.#text, start, place)
     const length = this.#at - start - 2
     if (length > MAX_TEXT_BYTES) throw tooLong(`${length} bytes`, MAX_TEXT_BYTES, this.#text.place(start, place))
@@ -214,7 +214,7 @@ class TraceReader {
   #identifier(key: TraceKey): string | null {
     const start = this.#at
     const byte = this.#text.bytes[start]
-    if (byte !== MINUS && !isDigit(byte)) return this.#string(key)
+    if (byte !== Ascii.Minus && !isDigit(byte)) return this.#string(key)
     this.#numeral(key, 'a string, an integer or null')
     const raw = this.#raw(start)
     if (/^-?[0-9]+$/.test(raw)) return raw
@@ -246,7 +246,7 @@ class TraceReader {
 
   /** Whether `null` stands at the cursor, which then moves behind it. */
   #isNull(expected: string, place: Place): boolean {
-    if (this.#text.bytes[this.#at] !== LOWER_N) return false
+    if (this.#text.bytes[this.#at] !== Ascii.LowerN) return false
     const end = scanWord(this.#text, this.#at, 'null')
     if (end < 0) throw this.#text.malformed(~end, expected, place)
     this.#at = end
