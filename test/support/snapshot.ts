@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeNpy, encodeNpyFloat, encodeNpyInt, encodeNpyText, NpzWriter } from '../../src/ingest/npz/write.js'
-import type { Random } from './random.js'
+import type { Random } from '../../fixtures/replica/random.js'
 
 export interface TestTrace {
   step: number
@@ -51,14 +51,14 @@ export function randomTraces(random: Random, steps: number, tokens: (trace: numb
     const n = tokens(i)
     const values: number[] = []
     const positions: number[] = []
-    let value = random.float()
-    let position = Math.floor(random.float() * 50)
+    let value = random.uniform()
+    let position = Math.floor(random.uniform() * 50)
     let boundaries = 0
     for (let k = 0; k < n; k++) {
-      value += (random.float() - 0.5) * (random.float() < 0.05 ? 0.8 : 0.08)
+      value += (random.uniform() - 0.5) * (random.uniform() < 0.05 ? 0.8 : 0.08)
       values.push(Math.fround(value))
       positions.push(position)
-      const gap = random.float() < 0.1 ? 2 + Math.floor(random.float() * 300) : 1
+      const gap = random.uniform() < 0.1 ? 2 + Math.floor(random.uniform() * 300) : 1
       if (gap !== 1 && k < n - 1) boundaries++
       position += gap
     }
@@ -66,7 +66,7 @@ export function randomTraces(random: Random, steps: number, tokens: (trace: numb
       step: 10 + (i >> 1),
       outcome,
       score: outcome === 'success' ? 1 : 0,
-      uid: `uid-${i}-${Math.floor(random.float() * 1e9).toString(36)}`,
+      uid: `uid-${i}-${Math.floor(random.uniform() * 1e9).toString(36)}`,
       prediction_stage: 'before_critic_update',
       npz: `step_${10 + (i >> 1)}_${outcome}.npz`,
       values,
