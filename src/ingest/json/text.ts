@@ -23,13 +23,19 @@ export const enum Ascii {
   Comma = 0x2c,
   Minus = 0x2d,
   Dot = 0x2e,
+  Slash = 0x2f,
   Zero = 0x30,
   Colon = 0x3a,
+  UpperI = 0x49,
   OpenBracket = 0x5b,
   Backslash = 0x5c,
   CloseBracket = 0x5d,
+  LowerB = 0x62,
   LowerE = 0x65,
+  LowerF = 0x66,
   LowerN = 0x6e,
+  LowerR = 0x72,
+  LowerT = 0x74,
   LowerU = 0x75,
   OpenBrace = 0x7b,
   CloseBrace = 0x7d
@@ -62,9 +68,13 @@ export function isHexDigit(byte: number): boolean {
   return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
 }
 
-/** Whether `\` may be followed by this byte (`u` included: four hexadecimal digits follow). */
+/** Whether `\` may be followed by this byte; behind `u` follow four hexadecimal digits. */
 export function isEscape(byte: number): boolean {
-  return '"\\/bfnrtu'.includes(String.fromCharCode(byte))
+  switch (byte) {
+    case Ascii.Quote: case Ascii.Backslash: case Ascii.Slash: case Ascii.LowerB: case Ascii.LowerF: case Ascii.LowerN:
+    case Ascii.LowerR: case Ascii.LowerT: case Ascii.LowerU: return true
+    default: return false
+  }
 }
 
 /** A kept string: the bytes between its quotes, already validated, as text. */
