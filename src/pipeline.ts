@@ -22,7 +22,7 @@ import type { TraceAnswer, TraceTask } from './compute/traceTask.js'
 import { EXIT, Fault } from './errors.js'
 import { excludedFiles } from './ingest/excluded.js'
 import type { SnapshotPlan } from './ingest/inventory.js'
-import { openPage, type PageSource } from './ingest/page.js'
+import { PageSource } from './ingest/page.js'
 import type { CriticTraceStudy, SnapshotHeader, TraceExpectations } from './schema.js'
 import type { FigureFormat } from './render/figures/config.js'
 import type { ArrowTraceWriter } from './render/outputs/arrow.js'
@@ -163,12 +163,17 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
   const collector = new ExampleCollector(run.settings.traces.examples, run.settings.examplesRequired)
   const results: TraceResult[] = []
   const faults: Fault[] = []
-  const page = run.plan.html === null ? null : openPage(run.plan.html, pageOptions(run))
+  const page = run.plan.html === null ? null : new PageSource(run.plan.html, pageOptions(run))
   const tasks = page === null ? npzTasks(run) : pageTasks(run, page)
   try {
-    for await (const answer of inOrder(tasks, task => run.pool.run(task), run.pool.threads + 2)) {
+    const answer = async (task: TraceTask): Promise<TraceAnswer> => {
+      const answer = await run.pool.run(task)
+      if (task.kind === 'snapshot') page?.release(task.bytes)
+      return answer
+    }
+    for await (const given of inOrder(tasks, answer, run.pool.threads + 2)) {
       throwIfInterrupted(run.signal)
-      const fault = await take(answer, run, results, collector, streams, faults.length > 0)
+      const fault = await take(given, run, results, collector, streams, faults.length > 0)
       if (fault === null) continue
       faults.push(fault)
       if (fault.exitCode !== EXIT.checkFailed) break
@@ -181,8 +186,8 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
   if (page === null) {
     return { results, header: { snapshotTime: null, alignment: null, traceCount: results.length }, html: null, examples: collector.choose() }
   }
-  const html = { path: run.plan.html as string, sha256: page.sha256(), bytes: page.bytes() }
-  return { results, header: page.header(), html, examples: collector.choose() }
+  const html = { path: run.plan.html as string, sha256: page.sha256, bytes: page.bytes }
+  return { results, header: page.header, html, examples: collector.choose() }
 }
 
 /** Takes one answer in its turn. After a first failed check nothing more is written, but every trace is still checked. */

@@ -54,15 +54,15 @@ t.test('every study in fixtures/study/invalid is refused with its message', asyn
 
 t.test('what is not a readable file is a Fault with exit code 3', async t => {
   const dir = t.testdir({ folder: { 'study.json': {} }, 'file.txt': '' })
-  const cases: [string, RegExp][] = [
-    [join(dir, 'nowhere'), /^study missing file: ENOENT, expected a readable JSON file \(.*nowhere.study\.json\)$/],
-    [join(dir, 'folder'), /^study unreadable file: a folder, expected a JSON file/],
-    [join(dir, 'file.txt'), /^study unreadable file: ENOTDIR/]
+  const cases: [string, string][] = [
+    [join(dir, 'nowhere'), 'study missing file: ENOENT, expected a readable JSON file'],
+    [join(dir, 'folder'), 'study unreadable file: a folder, expected a JSON file'],
+    [join(dir, 'file.txt'), 'study unreadable file: ENOTDIR, expected a readable JSON file']
   ]
   for (const [path, expected] of cases) {
     const error = await loadStudy(path).catch((e: unknown) => e)
     t.ok(error instanceof Fault && error.exitCode === 3)
-    t.match(String(error), expected.source.replace('^', ''), path)
+    t.equal(error instanceof Fault && error.message, `${expected} (${join(path, 'study.json')})`)
   }
   await writeFile(join(dir, 'study.json'), ' '.repeat(1024 * 1024 + 1))
   t.match(await messageOf(loadStudy(dir)), 'study file too large: more than 1048576 bytes')
@@ -187,8 +187,7 @@ t.test('order by code point is Python\'s sorted()', async t => {
   for (let i = 0; i < 5000; i++) {
     const [a, b] = [0, 1].map(() => Array.from({ length: randomInt(4) }, () =>
       String.fromCodePoint([0x61, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff][randomInt(6)])).join(''))
-    t.equal(Math.sign(compareCodepoints(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    if (!t.passing()) break
+    if (Math.sign(compareCodepoints(a, b)) !== Buffer.compare(Buffer.from(a), Buffer.from(b))) t.fail(JSON.stringify([a, b]))
   }
 })
 

@@ -89,7 +89,7 @@ function refuseChanged(report: ManifestReport, dir: string): void {
       new Fault({
         format: 'manifest',
         problem: { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not listed', ok: '' }[f.status],
-        found: f.actual === null ? 'nothing' : `${f.actual.sha256}, ${f.actual.bytes} bytes`,
+        found: f.found === null ? 'nothing' : `${f.found.sha256 ?? 'not hashed'}, ${f.found.bytes} bytes`,
         expected: f.expected === null ? 'an entry in the manifest' : `${f.expected.sha256}, ${f.expected.bytes} bytes`,
         place: { file: join(dir, f.path) },
         exitCode: EXIT.checkFailed

@@ -43,7 +43,7 @@ class Parser {
   }
 
   private unexpected(expected: string): Fault {
-    const rest = this.text.slice(this.pos, this.pos + 40)
+    const rest = this.text.slice(this.pos, this.pos + 40).trimEnd()
     const found = rest === '' ? 'the end of the header' : `'${printable(rest)}'`
     return new Fault({ format: 'npy', problem: 'bad header', found, expected, place: this.placeAt(this.pos) })
   }

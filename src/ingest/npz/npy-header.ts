@@ -142,7 +142,7 @@ export function parseNpyHeader(bytes: Uint8Array, place: Place = {}, available: 
     return { offset: start + before, ...place }
   }
   const dict = parsePythonLiteral(text, placeAt)
-  if (dict.kind !== 'dict') throw fault('bad header', printable(text), 'a dict', placeAt(dict.at))
+  if (dict.kind !== 'dict') throw fault('bad header', printable(text.trim()), 'a dict', placeAt(dict.at))
 
   const values = new Map<string, Literal>()
   for (const [key, value] of dict.entries) {

@@ -5,7 +5,8 @@
  * 0 or 1 in a Uint8Array (any non-zero byte is true, as in numpy), text is an array of strings: U from UCS-4, S from ASCII,
  * trailing NULs dropped as numpy drops them. A truncated file and trailing bytes are refused.
  */
-import ndarray from 'ndarray'
+import { createRequire } from 'node:module'
+import type Ndarray from 'ndarray'
 import { Fault, type Place } from '../../errors.js'
 import { encodeNpyHeader, LITTLE_ENDIAN_HOST, swapItems, type NumericArray } from './encode.js'
 import { checkNpyLength, parseNpyHeader, type Dtype } from './npy-header.js'
@@ -54,6 +55,8 @@ function toCOrder(bytes: Uint8Array, shape: readonly number[], itemSize: number)
   const ordered = new Uint8Array(bytes.length)
   const to = unitsOf(ordered, unit)
   const units = itemSize / unit
+  // Loaded here: few files are in Fortran order, and loading it takes as long as reading fifty small archives.
+  const ndarray = createRequire(import.meta.url)('ndarray') as typeof Ndarray
   const axes = shape.length
   const { stride } = ndarray(from, [...shape].reverse()).transpose(...shape.map((_, i) => axes - 1 - i))
 
@@ -234,5 +237,5 @@ export function asFloat64(array: NpyArray, place: Place = {}): Float64Array {
   }
   if (data instanceof Float64Array) return data
   if (data instanceof BigInt64Array || data instanceof BigUint64Array) return integersAsFloat64(data, place)
-  return Float64Array.from(data)
+  return new Float64Array(data)
 }

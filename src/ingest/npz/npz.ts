@@ -28,7 +28,7 @@ export interface Npz {
 }
 
 const DEFAULT_MAX_MEMBER_BYTES = 2 ** 28
-/** From this size on a deflated member's NPY header is looked at before the rest is inflated. */
+/** From this size on the NPY header is looked at before the rest is inflated. */
 const LARGE = 2 ** 20
 
 class ZipNpz implements Npz {
@@ -57,7 +57,7 @@ class ZipNpz implements Npz {
   read(name: string): NpyArray {
     const entry = this.entry(name)
     // A bomb that lies to the directory's size is stopped by that size; one that does not is by what its array can hold.
-    if (entry.size > LARGE && entry.size !== entry.compressedSize) checkNpyLength(this.readHeader(entry), entry.size, this.at(entry))
+    if (entry.size > LARGE) checkNpyLength(this.readHeader(entry), entry.size, this.at(entry))
     return readNpy(readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry)), this.at(entry))
   }
 

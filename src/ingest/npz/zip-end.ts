@@ -35,9 +35,12 @@ export class Fields {
     return this.view.getUint32(at, true)
   }
 
-  /** As a double: beyond 2^53 it is rounded, and far outside any file that could hold it. */
-  u64(at: number): number {
-    return this.u32(at) + this.u32(at + 4) * 2 ** 32
+  /** Sizes and offsets of up to 2^53: no file that can be held is larger, and a double has them exactly. */
+  u64(at: number, place: Place): number {
+    const high = this.u32(at + 4)
+    if (high < 2 ** 21) return this.u32(at) + high * 2 ** 32
+    const found = `0x${high.toString(16)}${this.u32(at).toString(16).padStart(8, '0')}`
+    throw zipFault('impossible 64-bit value', found, 'a size or offset below 2^53', { ...place, offset: at })
   }
 }
 
@@ -54,6 +57,7 @@ export function zipFault(problem: string, found: string, expected: string, place
   return new Fault({ format: 'zip', problem, found, expected, place })
 }
 
+/** Some bytes of the archive, for a message. */
 export function hex(bytes: Uint8Array, at: number, length: number): string {
   const part = bytes.subarray(at, at + length)
   return part.length === 0 ? 'nothing' : `bytes ${Array.from(part, b => b.toString(16).padStart(2, '0')).join(' ')}`
@@ -101,8 +105,9 @@ function findEnd64(f: Fields, end: number, place: Place): number | null {
   if (at < 0 || f.u32(at) !== END64) {
     throw zipFault('bad zip64 locator', 'no zip64 end record right before it', 'one of 56 bytes', where)
   }
-  if (f.u64(at + 4) !== END64_SIZE - 12) {
-    const found = `record of ${f.u64(at + 4) + 12} bytes`
+  const recordSize = 12 + f.u64(at + 4, place)
+  if (recordSize !== END64_SIZE) {
+    const found = `record of ${recordSize} bytes`
     throw zipFault('bad zip64 end record', found, `${END64_SIZE}`, { offset: at, ...place })
   }
   return at
@@ -122,9 +127,9 @@ export function readEnd(f: Fields, place: Place): Directory {
   const where = { offset: at, ...place }
   const wide = end64 === null ? short : {
     disks: [f.u32(end64 + 16), f.u32(end64 + 20)],
-    counts: [f.u64(end64 + 24), f.u64(end64 + 32)],
-    size: f.u64(end64 + 40),
-    offset: f.u64(end64 + 48)
+    counts: [f.u64(end64 + 24, place), f.u64(end64 + 32, place)],
+    size: f.u64(end64 + 40, place),
+    offset: f.u64(end64 + 48, place)
   }
   // Where both records speak, they must say the same, or the short one that it has no room.
   const pairs = [
@@ -144,12 +149,17 @@ export function readEnd(f: Fields, place: Place): Directory {
     const found = `${wide.size} bytes of directory at byte ${wide.offset}`
     throw zipFault('bad end record', found, `a directory that ends at byte ${at}`, where)
   }
-  if (end64 !== null && f.u64(end - LOCATOR_SIZE + 8) + shift !== end64) {
-    const found = `zip64 end record at byte ${f.u64(end - LOCATOR_SIZE + 8)}`
-    throw zipFault('bad zip64 locator', found, `${end64 - shift}`, { offset: end - LOCATOR_SIZE, ...place })
+  if (end64 !== null) {
+    const locator = end - LOCATOR_SIZE
+    const stated = f.u64(locator + 8, place)
+    if (stated + shift !== end64) {
+      const found = `zip64 end record at byte ${stated}`
+      throw zipFault('bad zip64 locator', found, `${end64 - shift}`, { offset: locator, ...place })
+    }
   }
   if (count * CENTRAL_SIZE > wide.size) {
-    throw zipFault('impossible count', `${count} members in a directory of ${wide.size} bytes`, `${CENTRAL_SIZE} bytes each`, where)
+    const found = `${count} members in a directory of ${wide.size} bytes`
+    throw zipFault('impossible count', found, `at least ${CENTRAL_SIZE} bytes each`, where)
   }
   return { start: at - wide.size, end: at, count, shift }
 }

@@ -11,7 +11,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { printable, type Place } from '../../errors.js'
-import { CENTRAL_SIZE, hex, LOCAL_SIGNATURE, readEnd, zipFault, type Directory, Fields } from './zip-end.js'
+import { CENTRAL_SIZE, hex, LOCAL_SIGNATURE, readEnd, zipFault, Fields, type Directory } from './zip-end.js'
 
 export interface ZipEntry {
   readonly name: string
@@ -53,6 +53,7 @@ interface Central {
   readonly crc32: number
   readonly compressedSize: number
   readonly size: number
+  /** absolute */
   readonly headerOffset: number
 }
 
@@ -86,7 +87,7 @@ function widen(f: Fields, fields: readonly number[], extraAt: number, extraLengt
       throw zipFault('bad zip64 field', found, 'a value for every size that says 0xffffffff', { offset: extraAt, ...place })
     }
     used += 8
-    return f.u64(extra.at + used - 8)
+    return f.u64(extra.at + used - 8, place)
   })
 }
 

@@ -4,6 +4,7 @@
  * little left to do (45 MB: 24-29 ms at the end, 3 ms with it).
  */
 import { createHash, type Hash } from 'node:crypto'
+import type { Fault } from '../../errors.js'
 import { outputFault } from './output-fault.js'
 import type { OutputHandle } from './output-fs.js'
 
@@ -17,6 +18,9 @@ export interface FileSummary {
 
 /** Write-back starts whenever this many bytes have been written since it last did. */
 const WRITE_BACK_BYTES = 8 * 1024 * 1024
+
+/** An ended file with more than this left to write back starts at once. */
+const LARGE_REST_BYTES = 256 * 1024
 
 async function writeFully(handle: OutputHandle, chunks: readonly Uint8Array[], position: number): Promise<number> {
   let left = chunks.filter(chunk => chunk.byteLength > 0)
@@ -101,9 +105,11 @@ export class OutputFile {
     })
   }
 
-  /** No more writes. The rest goes to the disk in the background. Idempotent. */
+  /** No more writes. What is left of a large file goes to the disk in the background. Idempotent. */
   end(): Promise<FileSummary> {
     this.#ended ??= this.#run(async () => {
+      // small files wait for seal: each sync holds one of the four threads that the next file's writes need
+      if (this.#sinceWriteBack < LARGE_REST_BYTES) return
       this.#sealed = this.#settleToDisk()
       // a failure is met again, and reported, by whoever seals the file
       this.#sealed.catch(error => { this.#failure ??= error })
@@ -115,6 +121,7 @@ export class OutputFile {
   async seal(): Promise<FileSummary> {
     const summary = await this.end()
     try {
+      this.#sealed ??= this.#settleToDisk()
       await this.#sealed
       await this.#close()
     } catch (error) {
@@ -123,9 +130,12 @@ export class OutputFile {
     return summary
   }
 
-  /** Waits for whatever is under way, then closes. Never rejects: the content is not wanted any more. */
-  async discard(): Promise<void> {
-    this.#failure ??= new Error(`${this.path} was given up`)
+  /**
+   * Waits for whatever is under way, then closes; writes that have not begun fail with `reason`. Never rejects: the
+   * content is not wanted any more.
+   */
+  async discard(reason: Fault): Promise<void> {
+    this.#failure ??= reason
     await this.#queue
     await Promise.allSettled([this.#writeBack, this.#sealed])
     await Promise.allSettled([this.#close()])

@@ -52,6 +52,12 @@ export function systemCode(error: unknown): string | null {
 /** A file system that cannot sync a folder says so with one of these; its renames are as durable as it makes them. */
 const CANNOT_SYNC_FOLDERS: ReadonlySet<string | null> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
+async function nearestExisting(path: string): Promise<string> {
+  let at = resolve(path)
+  while (dirname(at) !== at && !await fs.access(at).then(() => true, () => false)) at = dirname(at)
+  return at
+}
+
 export const nodeOutputFs: OutputFs = {
   async create(path) {
     const handle = await fs.open(path, 'wx')
@@ -66,7 +72,11 @@ export const nodeOutputFs: OutputFs = {
   },
 
   async makeFolder(path) {
-    const first = await fs.mkdir(path, { recursive: true })
+    const first = await fs.mkdir(path, { recursive: true }).catch(async error => {
+      // Node says ENOENT where a parent could not be made, whatever the reason: the nearest folder there is says it
+      if (systemCode(error) === 'ENOENT') await fs.access(await nearestExisting(path), constants.W_OK | constants.X_OK)
+      throw error
+    })
     const created: string[] = []
     if (first === undefined) return created
     const top = resolve(first)

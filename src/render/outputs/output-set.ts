@@ -121,9 +121,9 @@ export class OutputSet {
       this.#entries.push({ file, temp, target })
       if (this.#state !== 'open') {
         // the set was given up while the file was made: its discard has not seen this one
-        await file.discard()
+        await file.discard(this.#reason())
         await unlinkIfThere(this.#fs, temp)
-        this.#checkOpen()
+        throw this.#reason()
       }
       return file
     } catch (error) {
@@ -164,8 +164,14 @@ export class OutputSet {
   }
 
   #checkOpen(): void {
-    if (this.#failure !== null) throw this.#failure
+    if (this.#state === 'aborted') throw this.#reason()
     if (this.#state !== 'open') throw new Error(`the output set of ${this.dir} is ${this.#state}`)
+  }
+
+  /** Why nothing more is written: the first failure, or that the caller gave up. */
+  #reason(): Fault {
+    this.#failure ??= new Fault({ format: 'output', problem: 'given up', place: { file: this.dir } })
+    return this.#failure
   }
 
   #unwritable(found: string, expected: string, file: string): Fault {
@@ -202,7 +208,7 @@ export class OutputSet {
     while (await this.#fs.inspect(existing) === null) existing = dirname(existing)
     const real = await this.#fs.realPath(existing)
     if (real !== this.#realDir && !real.startsWith(this.#realDir.endsWith(sep) ? this.#realDir : this.#realDir + sep)) {
-      throw this.#unwritable(`a link to ${printable(real)}`, 'a folder inside the output folder', existing)
+      throw this.#unwritable(`a link to ${printable(real, 400)}`, 'a folder inside the output folder', existing)
     }
     this.#created.unshift(...await this.#makeFolder(folder))
     await sweepLeftOvers(this.#fs, folder)
@@ -294,7 +300,7 @@ export class OutputSet {
   }
 
   async #discardAll(): Promise<void> {
-    await Promise.all(this.#entries.map(entry => entry.file.discard()))
+    await Promise.all(this.#entries.map(entry => entry.file.discard(this.#reason())))
     // what cannot be removed now is removed when the folder is next opened; the first failure is the one to report
     await Promise.allSettled(this.#entries.map(entry => unlinkIfThere(this.#fs, entry.temp)))
     for (const folder of this.#created) await Promise.allSettled([this.#fs.removeFolder(folder)])

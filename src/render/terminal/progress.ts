@@ -123,7 +123,8 @@ class PhaseState {
     const rate = this.#rate()
     if (total === null) return fitText([label, `${this.#amount(this.done)}${word}`, rate].filter(s => s !== '').join('  '), width || Infinity)
     const share = total > 0 ? Math.min(1, Math.max(0, this.done / total)) : 1
-    const left = share > 0 && share < 1 ? `${formatDuration(this.#seconds * (1 - share) / share)} left` : ''
+    const secondsLeft = this.#seconds * (1 - share) / share
+    const left = share === 0 || share === 1 ? '' : secondsLeft < 1 ? '< 1 s left' : `${formatDuration(secondsLeft)} left`
     const percent = `${String(Math.floor(share * 100)).padStart(3)} %`
     const numbers = [percent, `${this.#amount(this.done)} of ${this.#amount(total)}${word}`, rate, left].filter(s => s !== '').join('  ')
     if (width === 0) return `${label}  ${numbers.trimStart()}`
@@ -173,7 +174,7 @@ async function barDisplay(stream: TextStream): Promise<Display> {
   const create = (): InstanceType<typeof cliProgress.SingleBar> => new cliProgress.SingleBar({
     // cli-progress asks a stream for write, isTTY and columns only.
     stream: stream as NodeJS.WritableStream,
-    format: (_options, params) => text(params.maxWidth - 1),
+    format: (_options, params) => text(Math.max(1, params.maxWidth - 1)),
     fps: 10,
     hideCursor: false,
     // Leaves the terminal's own wrapping alone; our text is cut to the width anyway.

@@ -1,0 +1,35 @@
+/**
+ * CSV as RFC 4180 has it: CRLF after every row, a cell quoted where it holds a quote, a comma or a line break, a quote
+ * doubled. What the RFC leaves open:
+ *
+ * - null is an empty cell; an empty text is `""`;
+ * - a number is the shortest decimal that reads back as the same double (`-0` for negative zero, `1e-7`, `1e+21`);
+ *   NaN and infinities are refused;
+ * - a text that a spreadsheet would take for a formula (first character = + - @, tab or carriage return) gets a leading
+ *   apostrophe; numbers never do.
+ */
+import { Fault } from '../../errors.js'
+
+export type CsvCell = number | string | null
+
+const FORMULA = /^[=+\-@\t\r]/
+const NEEDS_QUOTES = /[",\r\n]/
+
+function numberText(value: number): string {
+  if (!Number.isFinite(value)) {
+    throw new Fault({ format: 'csv', problem: 'cell not finite', found: String(value), expected: 'a finite number or null' })
+  }
+  return Object.is(value, -0) ? '-0' : String(value)
+}
+
+function cellText(cell: CsvCell): string {
+  if (cell === null) return ''
+  if (typeof cell === 'number') return numberText(cell)
+  const safe = FORMULA.test(cell) ? `'${cell}` : cell
+  return safe === '' || NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
+/** One row with its line end. */
+export function csvRow(cells: readonly CsvCell[]): string {
+  return `${cells.map(cellText).join(',')}\r\n`
+}

@@ -1,0 +1,204 @@
+/**
+ * The JSON outputs: trace index, turn-boundary audit, statistics. Each is an envelope and its content in one object; the
+ * schemas are docs/schemas/*.schema.json. Keys have one order, and nothing depends on clock, machine or thread count.
+ */
+import type { SnapshotStatistics, TraceResult } from '../../compute/contract.js'
+import type { Outcome } from '../../schema.js'
+import { jsonText } from './json-text.js'
+import type { FileSummary } from './output-file.js'
+import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator } from './output-names.js'
+import type { OutputSet } from './output-set.js'
+
+/** What every JSON output begins with. */
+export interface Envelope {
+  readonly schema_version: number
+  /** name of the schema: docs/schemas/<schema>.schema.json */
+  readonly schema: string
+  readonly synthetic: boolean
+  readonly generator: Generator
+}
+
+function envelope(schema: string, synthetic: boolean, generator: Generator): Envelope {
+  return { schema_version: SCHEMA_VERSION, schema, synthetic, generator: { name: generator.name, version: generator.version } }
+}
+
+/** A file that was read, as it was found. */
+export interface SourceFile {
+  /** as the user gave it, or relative to the study */
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** An NPZ file of the snapshot's folder that the snapshot does not name. */
+export interface ExcludedNpz {
+  /** relative to the snapshot folder */
+  readonly path: string
+  /** from its 0-d step member or its name; null where neither says */
+  readonly step: number | null
+  readonly sha256: string
+  readonly bytes: number
+}
+
+export interface SnapshotIndex {
+  readonly synthetic: boolean
+  /** false for a folder of NPZ files without a snapshot */
+  readonly verified: boolean
+  readonly html: SourceFile | null
+  /** verbatim */
+  readonly snapshotTime: string | null
+  readonly alignment: string | null
+  /** canonical order */
+  readonly traces: readonly TraceResult[]
+  /** in the order in which it is to be listed: by path */
+  readonly excluded: readonly ExcludedNpz[]
+}
+
+export function traceIndexDocument(data: SnapshotIndex, generator: Generator): Envelope & Record<string, unknown> {
+  return {
+    ...envelope('critic-trace-index', data.synthetic, generator),
+    verified: data.verified,
+    html: data.html === null ? null : { path: data.html.path, sha256: data.html.sha256, bytes: data.html.bytes },
+    snapshot_time: data.snapshotTime,
+    alignment: data.alignment,
+    traces: data.traces.map(({ index, fields, statistics, npz }) => ({
+      index,
+      uid: fields.uid,
+      step: fields.step,
+      outcome: fields.outcome,
+      tokens: statistics.tokens,
+      npz: { path: npz.path, sha256: npz.sha256, bytes: npz.bytes },
+      archive_prefix: tracePrefix(index)
+    })),
+    excluded: data.excluded.map(({ path, step, sha256, bytes }) => ({ path, step, sha256, bytes }))
+  }
+}
+
+export interface BoundaryAudit {
+  readonly synthetic: boolean
+  /** of the source HTML; null without one */
+  readonly htmlSha256: string | null
+  /** null where the study names none */
+  readonly endMarker: string | null
+  /** canonical order */
+  readonly traces: readonly TraceResult[]
+}
+
+/** A boundary whose preceding span does not end with the marker. */
+interface AuditException {
+  readonly trace: number
+  readonly uid: string | null
+  readonly step: number | null
+  readonly outcome: Outcome | null
+  /** 0-based span, which is also the 0-based boundary that follows it */
+  readonly span: number
+}
+
+/** Exceptions beyond this many are counted and not listed. */
+export const MAX_LISTED_EXCEPTIONS = 1000
+
+/** Appends a trace's exceptions up to the cap; answers how many it has. */
+function collectExceptions(trace: TraceResult, listed: AuditException[]): number {
+  const { index, fields, spans, statistics, boundariesWithMarker } = trace
+  if (spans === null || boundariesWithMarker === null) return 0
+  let found = 0
+  for (let span = 0; span < statistics.boundary.transitions; span++) {
+    if (spans.endsWithMarker[span] === 1) continue
+    found += 1
+    if (listed.length < MAX_LISTED_EXCEPTIONS) {
+      listed.push({ trace: index, uid: fields.uid, step: fields.step, outcome: fields.outcome, span })
+    }
+  }
+  if (found !== statistics.boundary.transitions - boundariesWithMarker) {
+    throw new Error(`trace ${index} has ${boundariesWithMarker} boundaries with the marker and ${found} without, ` +
+      `of ${statistics.boundary.transitions}`)
+  }
+  return found
+}
+
+const NO_MARKER = 'no end marker was expected: the study names none'
+const NO_TEXTS = 'the snapshot holds no span texts'
+
+export function boundaryAuditDocument(data: BoundaryAudit, generator: Generator): Envelope & Record<string, unknown> {
+  const reasons: Record<string, string> = {}
+  const why = data.endMarker === null ? NO_MARKER : NO_TEXTS
+  if (data.htmlSha256 === null) reasons['/source_html_sha256'] = 'there was no HTML snapshot'
+  if (data.endMarker === null) reasons['/end_marker'] = NO_MARKER
+  const listed: AuditException[] = []
+  let boundaries = 0
+  let withMarker: number | null = 0
+  let exceptions: number | null = 0
+  const traces = data.traces.map((trace, i) => {
+    const { index, fields, statistics, boundariesWithMarker } = trace
+    boundaries += statistics.boundary.transitions
+    const missing = collectExceptions(trace, listed)
+    if (boundariesWithMarker === null) {
+      reasons[`/traces/${i}/boundaries_with_end_marker`] = why
+      withMarker = null
+      exceptions = null
+    } else if (withMarker !== null && exceptions !== null) {
+      withMarker += boundariesWithMarker
+      exceptions += missing
+    }
+    return {
+      index,
+      uid: fields.uid,
+      step: fields.step,
+      outcome: fields.outcome,
+      boundaries: statistics.boundary.transitions,
+      boundaries_with_end_marker: boundariesWithMarker
+    }
+  })
+  if (withMarker === null) {
+    reasons['/boundaries_with_end_marker'] = why
+    reasons['/exceptions_total'] = why
+  }
+  return {
+    ...envelope('critic-turn-boundary-audit', data.synthetic, generator),
+    source_html_sha256: data.htmlSha256,
+    end_marker: data.endMarker,
+    boundaries,
+    boundaries_with_end_marker: withMarker,
+    traces,
+    exceptions_total: exceptions,
+    exceptions_listed: listed.length,
+    exceptions: listed,
+    undefined_reasons: reasons
+  }
+}
+
+export function statisticsDocument(data: SnapshotStatistics, generator: Generator): Envelope & SnapshotStatistics {
+  return {
+    ...envelope('critic-trace-statistics', data.synthetic, generator),
+    verified: data.verified,
+    snapshot_time: data.snapshot_time,
+    traces: data.traces,
+    tokens: data.tokens,
+    distinct_uids: data.distinct_uids,
+    steps: data.steps,
+    per_step: data.per_step,
+    threshold: data.threshold,
+    boundary: data.boundary,
+    internal: data.internal,
+    jump_rate_ratio: data.jump_rate_ratio,
+    traces_boundary_exceeds_internal: data.traces_boundary_exceeds_internal,
+    success: data.success,
+    failure: data.failure,
+    examples: data.examples,
+    examples_rule: data.examples_rule,
+    checks: data.checks,
+    undefined_reasons: data.undefined_reasons
+  }
+}
+
+export function writeTraceIndex(set: OutputSet, data: SnapshotIndex, generator: Generator): Promise<FileSummary> {
+  return set.write(OUTPUT_PATHS.index, jsonText(traceIndexDocument(data, generator)))
+}
+
+export function writeBoundaryAudit(set: OutputSet, data: BoundaryAudit, generator: Generator): Promise<FileSummary> {
+  return set.write(OUTPUT_PATHS.audit, jsonText(boundaryAuditDocument(data, generator)))
+}
+
+export function writeStatistics(set: OutputSet, data: SnapshotStatistics, generator: Generator): Promise<FileSummary> {
+  return set.write(OUTPUT_PATHS.statistics, jsonText(statisticsDocument(data, generator)))
+}

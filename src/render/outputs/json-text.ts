@@ -1,0 +1,46 @@
+/**
+ * JSON text of plain data, laid out as `JSON.stringify(value, null, 2)` does, with a line end. Unlike JSON.stringify it
+ * drops and rounds nothing: NaN, infinities, undefined, typed arrays, functions and bigints are refused with their JSON
+ * pointer, and -0 keeps its sign. Keys keep their order. Text is plain JSON: U+2028 and `<` are not escaped, so a page
+ * that embeds a document escapes it for its own syntax.
+ */
+import { Fault } from '../../errors.js'
+
+function refuse(found: string, pointer: string): Fault {
+  return new Fault({
+    format: 'output', problem: 'not JSON', found, expected: 'null, true, false, a finite number, a text, an array or a plain object',
+    place: { member: pointer === '' ? '/' : pointer }
+  })
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+function text(value: unknown, pointer: string, indent: string): string {
+  if (value === null || typeof value === 'boolean') return String(value)
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw refuse(String(value), pointer)
+    return Object.is(value, -0) ? '-0' : String(value)
+  }
+  const inner = `${indent}  `
+  if (Array.isArray(value)) {
+    // not map(), which skips holes
+    const items = Array.from<unknown, string>(value, (item, i) => inner + text(item, `${pointer}/${i}`, inner))
+    return items.length === 0 ? '[]' : `[\n${items.join(',\n')}\n${indent}]`
+  }
+  if (typeof value !== 'object') throw refuse(typeof value, pointer)
+  if (!isPlain(value)) throw refuse(`a ${value.constructor.name}`, pointer)
+  const members = Object.entries(value).map(([key, item]) => {
+    const member = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    return `${inner}${JSON.stringify(key)}: ${text(item, member, inner)}`
+  })
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent}}`
+}
+
+/** Throws a Fault for anything that JSON cannot hold exactly. */
+export function jsonText(value: unknown): string {
+  return `${text(value, '', '')}\n`
+}

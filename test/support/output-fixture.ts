@@ -1,0 +1,80 @@
+/** A case of fixtures/outputs as the data that the pipeline hands to the writers, over SharedArrayBuffers. */
+import { readFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import type { SnapshotStatistics, TraceColumns, TraceResult } from '../../src/compute/contract.js'
+import { encodeNpy } from '../../src/ingest/npz/write.js'
+import type { ExcludedNpz, SourceFile } from '../../src/render/outputs/documents.js'
+import type { Generator } from '../../src/render/outputs/output-names.js'
+
+/** The repository's root, from dist/test/support. */
+export const ROOT = new URL('../../../', import.meta.url)
+
+type Plain<T> = Omit<T, 'spans'> & { readonly spans: { readonly count: number, readonly endsWithMarker: readonly number[] } | null }
+
+interface FixtureFile {
+  readonly generator: Generator
+  readonly html: SourceFile
+  readonly alignment: string
+  readonly end_marker: string
+  readonly excluded: readonly ExcludedNpz[]
+  readonly statistics: SnapshotStatistics
+  readonly traces: ReadonlyArray<{
+    readonly result: Plain<TraceResult>
+    readonly values: readonly number[]
+    readonly returns: readonly number[]
+    readonly response_positions: readonly number[]
+  }>
+}
+
+export interface OutputFixture extends Omit<FixtureFile, 'traces'> {
+  readonly results: readonly TraceResult[]
+  readonly columns: readonly TraceColumns[]
+}
+
+function sharedFloats(numbers: readonly number[]): Float64Array {
+  const array = new Float64Array(new SharedArrayBuffer(8 * numbers.length))
+  array.set(numbers)
+  return array
+}
+
+function npy(bytes: Uint8Array): { bytes: Uint8Array, crc32: number } {
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  shared.set(bytes)
+  return { bytes: shared, crc32: crc32(bytes) }
+}
+
+/** Columns as compute hands them over; values and returns were float32 in the file, positions int64. */
+export function traceColumns(
+  values: readonly number[], returns: readonly number[], positions: readonly number[]
+): TraceColumns {
+  const responsePositions = new BigInt64Array(new SharedArrayBuffer(8 * positions.length))
+  responsePositions.set(positions.map(BigInt))
+  return {
+    values: sharedFloats(values),
+    returns: sharedFloats(returns),
+    responsePositions,
+    boundaries: Int32Array.from(positions.flatMap((p, i) => (i > 0 && p - positions[i - 1] !== 1 ? [i - 1] : []))),
+    npy: {
+      values: npy(encodeNpy(Float32Array.from(values))),
+      returns: npy(encodeNpy(Float32Array.from(returns))),
+      response_positions: npy(encodeNpy(BigInt64Array.from(responsePositions)))
+    }
+  }
+}
+
+export function expectedFile(name: string, file: string): Buffer {
+  return readFileSync(new URL(`fixtures/outputs/${name}/expected/${file}`, ROOT))
+}
+
+export function outputFixture(name: string): OutputFixture {
+  const file: FixtureFile = JSON.parse(readFileSync(new URL(`fixtures/outputs/${name}/input.json`, ROOT), 'utf8'))
+  const { traces, ...rest } = file
+  return {
+    ...rest,
+    results: traces.map(({ result }) => ({
+      ...result,
+      spans: result.spans === null ? null : { count: result.spans.count, endsWithMarker: Uint8Array.from(result.spans.endsWithMarker) }
+    })),
+    columns: traces.map(t => traceColumns(t.values, t.returns, t.response_positions))
+  }
+}
