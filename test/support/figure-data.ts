@@ -97,3 +97,44 @@ export function syntheticFigureData(): CriticTraceFigureData {
   traces[2 * (118 - 112) + 1].delta = failure.values[22772] - failure.values[0]
   return { synthetic: true, traces, success, failure }
 }
+
+export interface OddCase {
+  readonly name: string
+  readonly data: CriticTraceFigureData
+  /** text that the figure must state */
+  readonly says: string
+}
+
+/** Data that a figure must draw although something in them is undefined, single, equal or crowded. */
+export function oddCases(): readonly OddCase[] {
+  const random = seededRandom(3)
+  const noise = (length: number, level = 0.5, width = 0.1): number[] => Array.from({ length }, () => level + width * (random() - 0.5))
+  const trace = (step: number | null, outcome: Outcome | null, mean: number, delta: number) => ({ step, outcome, mean, delta })
+  const few = [trace(1, 'success', 0.9, 0.1), trace(1, 'failure', 0.1, -0.1), trace(2, 'success', 0.8, 0), trace(2, 'failure', 0.2, 0.02)]
+  const none = { synthetic: false, traces: few, success: null, failure: null }
+  const crowded = makeExample(noise(6000), randomBoundaries(random, 6000, 150), 'failure')
+  const huge = makeExample(noise(6000), randomBoundaries(random, 6000, 2000), 'failure')
+  return [
+    { name: 'nothing at all', data: { ...none, traces: [] }, says: 'no trace' },
+    { name: 'no examples', data: none, says: 'no success example' },
+    { name: 'one trace', data: { ...none, traces: [trace(7, 'failure', 0.25, -0.5)] }, says: 'no failure example' },
+    { name: 'no steps', data: { ...none, traces: few.map(t => ({ ...t, step: null })) }, says: 'Snapshot order (no trace states a step)' },
+    { name: 'some steps', data: { ...none, traces: [...few, trace(null, 'success', 0.5, 0.5)] }, says: 'Trainer step (not drawn: 1 without one)' },
+    { name: 'no outcomes', data: { ...none, traces: few.map(t => ({ ...t, outcome: null })) }, says: 'outcome not stated' },
+    { name: 'one token', data: { ...none, success: makeExample([0.5], [], 'success') }, says: '1 retained token in 1 generated span; no transition' },
+    { name: 'two tokens', data: { ...none, success: makeExample([0.5, 0.75], [0], 'success') }, says: '0.500 \u2192 0.750 (+0.250)' },
+    { name: 'no boundary', data: { ...none, failure: makeExample(noise(300), [], 'failure', null) }, says: 'no turn boundary' },
+    { name: 'all values equal', data: { ...none, success: makeExample(new Array<number>(50).fill(0.5), [10, 20], 'success') }, says: '0.500 \u2192 0.500 (0.000)' },
+    { name: 'all values zero', data: { ...none, success: makeExample(new Float64Array(50), [10, 20], 'success') }, says: '0.000 \u2192 0.000 (0.000)' },
+    { name: 'every token its own span', data: { ...none, failure: makeExample(noise(40), Array.from({ length: 39 }, (_, k) => k), 'failure') }, says: '40 generated spans' },
+    { name: '150 boundaries', data: { ...none, failure: crowded }, says: '151 generated spans' },
+    { name: '2,000 boundaries', data: { ...none, failure: huge }, says: '2,001 generated spans; guides too close to draw' },
+    { name: 'a full plot', data: { ...none, success: makeExample(Array.from({ length: 4000 }, (_, k) => k % 2), [1999], 'success') }, says: '1.000 \u2192 0.000 (\u22121.000)' },
+    { name: 'tiny values', data: { ...none, success: makeExample(noise(100, 3e-12, 1e-12), [49], 'success') }, says: 'e\u221212' },
+    { name: 'large values', data: { ...none, traces: few.map(t => ({ ...t, mean: t.mean * 1e9 })), success: makeExample(noise(100, -4e8, 1e7), [49], 'success') }, says: '(+2.58e5)' },
+    { name: 'values at the limits of a double', data: { ...none, success: makeExample([-1.7e308, 1.7e308, 0], [1], 'success') }, says: 'not drawn: values beyond 1e300' },
+    { name: 'a mean that overflowed', data: { ...none, traces: [...few, trace(3, 'success', Infinity, NaN)] }, says: 'Trainer step (not drawn: 1 beyond 1e300)' },
+    { name: 'nearly equal values', data: { ...none, success: makeExample([1, 1 + 2 ** -52, 1], [0, 1], 'success') }, says: '1.000 \u2192 1.000 (+2.22e\u221216)' },
+    { name: 'large steps', data: { ...none, traces: few.map(t => ({ ...t, step: (t.step ?? 0) * 1_000_000 })) }, says: '1,000,000' }
+  ]
+}

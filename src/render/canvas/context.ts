@@ -18,8 +18,16 @@ function ignore(): void {
   // the page is not the chart's to clear or to move
 }
 
-export function panelCanvas(context: CanvasRenderingContext2D, width: number, height: number): PanelCanvas {
-  const methods = new Map<PropertyKey, unknown>()
+/**
+ * Text is measured by `measuring`, not by the shared context: there widths depend a little on the format's scale, so the
+ * same figure would be laid out differently as PNG and PDF; and the annotation plugin remembers the width that it saw
+ * first for the rest of the process.
+ */
+export function panelCanvas(context: CanvasRenderingContext2D, measuring: CanvasRenderingContext2D, width: number, height: number): PanelCanvas {
+  const methods = new Map<PropertyKey, unknown>([['measureText', (text: string) => {
+    if (measuring.font !== context.font) measuring.font = context.font
+    return measuring.measureText(text)
+  }]])
   const proxy = new Proxy(context, {
     get(target, key) {
       if (key === 'canvas') return canvas

@@ -3,14 +3,14 @@
 const MINUS = '\u2212'
 
 function withMinus(text: string): string {
-  return text.startsWith('-') ? (/[1-9]/.test(text) ? MINUS : '') + text.slice(1) : text
+  return text.startsWith('-') ? (/[1-9I]/.test(text) ? MINUS : '') + text.slice(1) : text
 }
 
-/** `toFixed`, or scientific notation where a fixed number would be longer than about ten characters. */
+/** `toFixed`; in scientific notation where that is longer than about ten characters or shows only zeros. */
 export function formatFixed(value: number, digits: number): string {
   const size = Math.abs(value)
-  if (size >= 1e6 || digits > 8) return formatScientific(value)
-  return withMinus(value.toFixed(digits))
+  if (size >= 1e6 || (digits > 8 && size < 1e-3 && size > 0)) return formatScientific(value)
+  return withMinus(value.toFixed(digits > 8 ? 3 : digits))
 }
 
 export function formatSigned(value: number, digits: number): string {
@@ -18,11 +18,11 @@ export function formatSigned(value: number, digits: number): string {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text
 }
 
-/** Three significant digits, 1.20e-7 as 1.2e−7. */
-export function formatScientific(value: number): string {
-  if (value === 0) return '0'
-  const [mantissa, exponent] = value.toExponential(2).split('e')
-  return `${withMinus(mantissa.replace(/\.?0+$/, ''))}e${withMinus(exponent.replace('+', ''))}`
+/** 1.20e−7 with two digits after the point; without a number of digits at most two, 1.2e−7. What is not finite is named. */
+export function formatScientific(value: number, digits?: number): string {
+  if (value === 0 || !Number.isFinite(value)) return withMinus(String(value))
+  const [mantissa, exponent] = value.toExponential(digits ?? 2).split('e')
+  return `${withMinus(digits === undefined ? mantissa.replace(/\.?0+$/, '') : mantissa)}e${withMinus(exponent.replace('+', ''))}`
 }
 
 /** 22,773. Not `Intl`: its data differ between builds of Node. */

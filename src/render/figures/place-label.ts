@@ -42,12 +42,15 @@ export function addLine({ top, bottom }: Envelope, x1: number, y1: number, x2: n
 export interface LabelProblem {
   readonly area: { readonly width: number; readonly height: number }
   readonly label: { readonly width: number; readonly height: number }
-  /** the leader may end anywhere on this vertical line */
-  readonly target: { readonly x: number; readonly top: number; readonly bottom: number }
+  /** the leader ends at the point of this line that is nearest to the label's middle */
+  readonly target: { readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number }
   readonly envelope: Envelope
 }
 
+/** from the plot's edges */
 const MARGIN = 3
+/** from the drawn lines */
+const CLEARANCE = 2
 const STEP = 4
 /** an arrow shorter than this is not seen as one */
 const SHORTEST_LEADER = 14
@@ -78,6 +81,13 @@ function crossedInk({ top, bottom }: Envelope, from: Placement['from'], to: Plac
   return crossed
 }
 
+function nearestPoint({ x1, y1, x2, y2 }: LabelProblem['target'], x: number, y: number): Placement['to'] {
+  const [dx, dy] = [x2 - x1, y2 - y1]
+  const square = dx * dx + dy * dy
+  const share = square === 0 ? 0 : clamp(((x - x1) * dx + (y - y1) * dy) / square, 0, 1)
+  return { x: x1 + share * dx, y: y1 + share * dy }
+}
+
 export function placeLabel({ area, label, target, envelope }: LabelProblem): Placement {
   const lastX = Math.max(MARGIN, area.width - label.width - MARGIN)
   const lastY = Math.max(MARGIN, area.height - label.height - MARGIN)
@@ -85,10 +95,9 @@ export function placeLabel({ area, label, target, envelope }: LabelProblem): Pla
   let bestCost = Infinity
   for (let y = MARGIN; ; y = Math.min(y + STEP, lastY)) {
     for (let x = MARGIN; ; x = Math.min(x + STEP, lastX)) {
-      const overlap = coveredInk(envelope, x - MARGIN, y - MARGIN, label.width + 2 * MARGIN, label.height + 2 * MARGIN)
+      const overlap = coveredInk(envelope, x - CLEARANCE, y - CLEARANCE, label.width + 2 * CLEARANCE, label.height + 2 * CLEARANCE)
       if (overlap * 2 < bestCost) {
-        // From the nearest point of the label's edge to the nearest point of the target.
-        const to = { x: target.x, y: clamp(y + label.height / 2, target.top, target.bottom) }
+        const to = nearestPoint(target, x + label.width / 2, y + label.height / 2)
         const from = { x: clamp(to.x, x, x + label.width), y: clamp(to.y, y, y + label.height) }
         const length = Math.hypot(to.x - from.x, to.y - from.y)
         const cost = overlap * 2 + length + 3 * crossedInk(envelope, from, to, length) + (length < SHORTEST_LEADER ? 500 : 0)
@@ -102,5 +111,5 @@ export function placeLabel({ area, label, target, envelope }: LabelProblem): Pla
     if (y >= lastY) break
   }
   // A label is at least tried at (MARGIN, MARGIN), where any finite cost is below Infinity.
-  return best ?? { x: MARGIN, y: MARGIN, from: { x: MARGIN, y: MARGIN }, to: { x: target.x, y: target.top }, overlap: Infinity }
+  return best ?? { x: MARGIN, y: MARGIN, from: { x: MARGIN, y: MARGIN }, to: { x: target.x1, y: target.y1 }, overlap: Infinity }
 }

@@ -5,7 +5,7 @@
 import type { Outcome } from '../../schema.js'
 import type { FigureText, LegendKey, Plain, Rectangle } from './config.js'
 import { textWidth } from './text-width.js'
-import type { Range, Ticks } from './ticks.js'
+import { fittingTicks, type Range, type Ticks } from './ticks.js'
 
 export const FONT_FAMILY = 'DejaVu Sans'
 export const TEXT_SIZE = 8
@@ -26,11 +26,13 @@ export interface SeriesStyle {
 
 /** Success: a filled circle. Failure: an open triangle pointing down. Neither: a grey cross. */
 export const SERIES: { readonly [kind in Outcome | 'unknown']: SeriesStyle } = {
-  success: { strong: '#0072b2', faint: '#8ec3e3', pointStyle: 'circle', rotation: 0, radius: 2.7, fill: '#0072b2' },
-  failure: { strong: '#b84a00', faint: '#f2b48a', pointStyle: 'triangle', rotation: 180, radius: 3.4, fill: '#ffffff' },
+  success: { strong: '#0072b2', faint: '#8ec3e3', pointStyle: 'circle', rotation: 0, radius: 2.6, fill: '#0072b2' },
+  failure: { strong: '#b84a00', faint: '#f2b48a', pointStyle: 'triangle', rotation: 180, radius: 3.4, fill: 'transparent' },
   unknown: { strong: '#666666', faint: '#c8c8c8', pointStyle: 'crossRot', rotation: 0, radius: 2.8, fill: '#666666' }
 }
 
+/** Stated for every axis: Chart.js takes only the axis's room, not its text, from the chart's font. */
+const AXIS_FONT = { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 } as const
 /** Room of an x axis: tick, tick label, title. */
 export const X_AXIS_HEIGHT = 25
 /** Room above and to the right of a plot, for the halves of outermost labels. */
@@ -61,20 +63,22 @@ export interface AxisOptions {
   readonly title: string
   /** width of a y axis, height of an x axis */
   readonly size: number
+  /** false: no grid lines across the plot */
+  readonly grid?: boolean
 }
 
-export function linearAxis({ axis, range, ticks, title, size }: AxisOptions): Plain {
+export function linearAxis({ axis, range, ticks, title, size, grid = true }: AxisOptions): Plain {
   return {
     type: 'linear', axis, position: axis === 'x' ? 'bottom' : 'left', min: range.min, max: range.max,
     afterBuildTicks: { fn: 'tickValues', values: ticks.values },
     afterFit: { fn: 'fixedSize', side: axis === 'x' ? 'height' : 'width', size },
     ticks: {
       callback: { fn: 'tickLabels', labels: ticks.labels },
-      autoSkip: false, minRotation: 0, maxRotation: 0, padding: TICK.padding, color: INK.text
+      autoSkip: false, minRotation: 0, maxRotation: 0, padding: TICK.padding, color: INK.text, font: AXIS_FONT
     },
-    grid: { color: INK.grid, lineWidth: 0.6, tickColor: INK.axis, tickWidth: 0.6, tickLength: TICK.length },
+    grid: { drawOnChartArea: grid, color: INK.grid, lineWidth: 0.6, tickColor: INK.axis, tickWidth: 0.6, tickLength: TICK.length },
     border: { color: INK.axis, width: 0.6 },
-    title: { display: true, text: title, padding: 0, color: INK.text }
+    title: { display: true, text: title, padding: 0, color: INK.text, font: AXIS_FONT }
   }
 }
 
@@ -89,14 +93,25 @@ export function chartOptions(scales: { readonly x: Plain; readonly y: Plain }, a
   }
 }
 
-/** A line of text in a plot, at fractions of the plot's width and height; for what cannot be drawn, and why. */
-export function plotNote(text: string, x: Range, y: Range, place: 'middle' | 'corner'): Plain {
-  const middle = place === 'middle'
+/** The largest number that is drawn: a few more powers of ten, and the length of an axis is no double any more. */
+export const DRAWABLE = 1e300
+
+export function isDrawable(value: number): boolean {
+  return Math.abs(value) <= DRAWABLE
+}
+
+/** Ticks of an x axis of the given length that counts something. */
+export function countTicks(values: Range, range: Range, width: number): Ticks {
+  return fittingTicks(values, 10, { range, width, overhang: PLOT_PADDING.right }, label => textWidth(label, TEXT_SIZE))
+}
+
+export const NO_TICKS: Ticks = { values: [], labels: [] }
+
+/** In the middle of an empty plot: why nothing is drawn. */
+export function emptyNote(text: string, x: Range, y: Range): Plain {
   return {
-    type: 'label', content: text, color: INK.quiet, padding: 2, font: { size: TEXT_SIZE }, backgroundColor: 'rgba(255,255,255,0.85)',
-    xValue: middle ? (x.min + x.max) / 2 : x.max, yValue: middle ? (y.min + y.max) / 2 : y.max,
-    position: middle ? 'center' : { x: 'end', y: 'start' }, xAdjust: middle ? 0 : -2, yAdjust: middle ? 0 : 2,
-    drawTime: 'afterDatasetsDraw', adjustScaleRange: false
+    type: 'label', content: text, color: INK.quiet, padding: 0, font: { size: TEXT_SIZE },
+    xValue: (x.min + x.max) / 2, yValue: (y.min + y.max) / 2, drawTime: 'afterDatasetsDraw', adjustScaleRange: false
   }
 }
 
@@ -120,6 +135,7 @@ export function legendRow(left: number, y: number, entries: ReadonlyArray<KeySym
 export const POINT_OUTLINE = 1
 export const MEAN_LINE = 1.6
 export const RAW_LINE = 0.5
+export const RAW_LINE_FEW = 0.9
 export const GUIDE = { width: 0.6, dash: [0.8, 1.8] } as const
 
 export function figureTitle(text: string, x: number): FigureText {

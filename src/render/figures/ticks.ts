@@ -1,5 +1,5 @@
 /** Axis limits and tick positions, chosen from the data alone so that a configuration states them. */
-import { formatCount, formatFixed } from './format.js'
+import { formatCount, formatFixed, formatScientific } from './format.js'
 
 export interface Range {
   readonly min: number
@@ -30,9 +30,18 @@ export function padRange(range: Range, fraction: number): Range {
   const middle = range.min / 2 + range.max / 2
   const half = range.max / 2 - range.min / 2
   const size = Math.max(Math.abs(range.min), Math.abs(range.max))
-  const least = half > size * 1e-6 ? 0 : size === 0 ? 0.1 : size * 0.1
+  const least = half > size * 1e-6 ? 0 : size < 1e-300 ? 0.1 : size * 0.1
   const padded = Math.max(half * (1 + 2 * fraction), least)
   return { min: middle - padded, max: middle + padded }
+}
+
+/** All labels of an axis in one notation, with as many digits as tell neighbours apart. */
+function tickLabels(values: readonly number[], power: number, kind: 'count' | 'value'): string[] {
+  if (kind === 'count') return values.map(formatCount)
+  const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+  if (power >= -8 && size < 1e6) return values.map(value => formatFixed(value, Math.max(0, -power)))
+  const digits = Math.max(0, Math.floor(Math.log10(size)) - power)
+  return values.map(value => formatScientific(value, digits))
 }
 
 /** Multiples of 1, 2 or 5 times a power of ten inside the range: the most that are not more than `atMost`. */
@@ -48,7 +57,22 @@ export function niceTicks(range: Range, atMost: number, kind: 'count' | 'value')
       const to = Math.floor(range.max / step)
       if (to - from + 1 > atMost) continue
       const values = Array.from({ length: to - from + 1 }, (_, k) => at(from + k) + 0)
-      return { values, labels: values.map(v => kind === 'count' ? formatCount(v) : formatFixed(v, Math.max(0, -power))) }
+      return { values, labels: tickLabels(values, power, kind) }
     }
+  }
+}
+
+/**
+ * Ticks of a horizontal axis: at most `atMost`, fewer where their labels would touch, and none whose label would reach
+ * further than `overhang` beyond the end of the axis.
+ * @param width of the axis, in the unit of `labelWidth`
+ */
+export function fittingTicks(range: Range, atMost: number, axis: { readonly range: Range; readonly width: number; readonly overhang: number }, labelWidth: (label: string) => number): Ticks {
+  const at = (value: number): number => ((value - axis.range.min) / (axis.range.max - axis.range.min)) * axis.width
+  for (let most = atMost; ; most--) {
+    const { values, labels } = niceTicks(range, most, 'count')
+    const inside = values.flatMap((value, k) => at(value) + labelWidth(labels[k]) / 2 <= axis.width + axis.overhang ? [k] : [])
+    const apart = inside.every((k, j) => j === 0 || at(values[k]) - at(values[inside[j - 1]]) >= (labelWidth(labels[k]) + labelWidth(labels[inside[j - 1]])) / 2 + 8)
+    if (apart || most === 1) return { values: inside.map(k => values[k]), labels: inside.map(k => labels[k]) }
   }
 }

@@ -9,9 +9,9 @@ import { Fault } from '../../../errors.js'
 import type { Outcome } from '../../../schema.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { decimateSpans, spanMeans, spanStarts, type Decimated } from '../decimate.js'
-import { decimalsFor, formatCount, formatFixed, formatPlural, formatSigned } from '../format.js'
+import { decimalsFor, formatCount, formatFixed, formatPlural, formatScientific } from '../format.js'
 import { addLine, emptyEnvelope, placeLabel, type Envelope, type Placement } from '../place-label.js'
-import { chartOptions, GUIDE, INK, linearAxis, MEAN_LINE, plotArea, plotNote, RAW_LINE, SERIES, TEXT_SIZE, X_AXIS_HEIGHT } from '../style.js'
+import { chartOptions, countTicks, emptyNote, GUIDE, INK, isDrawable, linearAxis, MEAN_LINE, NO_TICKS, plotArea, RAW_LINE, RAW_LINE_FEW, SERIES, TEXT_SIZE, X_AXIS_HEIGHT } from '../style.js'
 import { textWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
@@ -19,21 +19,28 @@ import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js
 const BUCKETS_PER_POINT = 2
 /** Guides closer than this on average would be a grey area, not guides. */
 const CLOSEST_GUIDES = 1.5
+/** fewer tokens than this leave room for a thicker line */
+const FEW_TOKENS = 500
 const LABEL_LINES = 2
 const LABEL_PADDING = 2
 const LABEL_HEIGHT = LABEL_LINES * TEXT_SIZE * 1.2 + 2 * LABEL_PADDING
 
 /** An example made ready to draw: spans, means, kept values, axes. */
-export interface PreparedExample {
+export interface PreparedExample extends ScaledExample {
+  readonly xTicks: Ticks
+  readonly yTicks: Ticks
+}
+
+interface ScaledExample {
   readonly outcome: Outcome
+  /** null where nothing is drawn; `missing` says why */
   readonly example: ExampleTrace | null
+  readonly missing: string | null
   readonly starts: Int32Array
   readonly means: Float64Array
   readonly kept: Decimated
   readonly x: Range
   readonly y: Range
-  readonly xTicks: Ticks
-  readonly yTicks: Ticks
 }
 
 function toPoints(plot: { readonly width: number; readonly height: number }, x: Range, y: Range): { x(v: number): number; y(v: number): number } {
@@ -43,7 +50,7 @@ function toPoints(plot: { readonly width: number; readonly height: number }, x: 
   }
 }
 
-function envelopeOf({ example, kept, starts, means, x, y }: PreparedExample, plot: Rectangle): Envelope {
+function envelopeOf({ example, kept, starts, means, x, y }: ScaledExample, plot: Rectangle): Envelope {
   const envelope = emptyEnvelope(plot.width)
   if (example === null) return envelope
   const at = toPoints(plot, x, y)
@@ -59,28 +66,25 @@ function envelopeOf({ example, kept, starts, means, x, y }: PreparedExample, plo
 
 function jumpText(jump: Jump): readonly string[] {
   const digits = decimalsFor(jump.delta)
-  return [
-    'largest boundary jump',
-    `${formatFixed(jump.from, digits)} \u2192 ${formatFixed(jump.to, digits)} (${formatSigned(jump.delta, digits)})`
-  ]
+  const large = Math.max(Math.abs(jump.from), Math.abs(jump.to)) >= 1e6
+  const delta = large ? formatScientific(jump.delta) : formatFixed(jump.delta, digits)
+  return ['largest boundary jump', `${formatFixed(jump.from, digits)} \u2192 ${formatFixed(jump.to, digits)} (${jump.delta > 0 ? '+' : ''}${delta})`]
 }
 
-function placeJump(prepared: PreparedExample, jump: Jump, plot: Rectangle): Placement {
+function placeJump(prepared: ScaledExample, jump: Jump, plot: Rectangle): Placement {
   const at = toPoints(plot, prepared.x, prepared.y)
+  const [left, right, from, to] = [at.x(jump.from_index), at.x(jump.to_index), at.y(jump.from), at.y(jump.to)]
+  const envelope = envelopeOf(prepared, plot)
+  addLine(envelope, left, from, right, to)
   return placeLabel({
     area: plot,
     label: { width: Math.max(...jumpText(jump).map(line => textWidth(line, TEXT_SIZE))) + 2 * LABEL_PADDING, height: LABEL_HEIGHT },
-    target: { x: at.x(jump.from_index + 0.5), top: at.y(Math.max(jump.from, jump.to)), bottom: at.y(Math.min(jump.from, jump.to)) },
-    envelope: envelopeOf(prepared, plot)
+    target: { x1: left, y1: from, x2: right, y2: to },
+    envelope
   })
 }
 
-function checkExample({ values, outcome, maxBoundaryJump: jump }: ExampleTrace): void {
-  for (let i = 0; i < values.length; i++) {
-    if (!Number.isFinite(values[i])) {
-      throw new Fault({ format: 'figure', problem: `cannot draw the ${outcome} example`, found: String(values[i]), expected: 'a finite value', place: { array: 'values', index: i } })
-    }
-  }
+function checkJump({ values, outcome, maxBoundaryJump: jump }: ExampleTrace): void {
   if (jump !== null && !(values[jump.from_index] === jump.from && values[jump.to_index] === jump.to)) {
     throw new Fault({
       format: 'figure', problem: `has a jump that is not in the ${outcome} example`, found: `${jump.from} to ${jump.to}`,
@@ -91,26 +95,29 @@ function checkExample({ values, outcome, maxBoundaryJump: jump }: ExampleTrace):
 
 /** @param plotSize expected size of the plot; decides the buckets, and whether the label needs more room above */
 export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plotSize: Rectangle): PreparedExample {
-  const example = given !== null && given.values.length > 0 ? given : null
+  const missing = given === null || given.values.length === 0 ? `no ${outcome} example` : given.values.every(isDrawable) ? null : 'not drawn: values beyond 1e300'
+  const example = missing === null ? given : null
   const values = example?.values ?? new Float64Array(0)
-  if (example !== null) checkExample(example)
+  if (example !== null) checkJump(example)
   const starts = example === null ? new Int32Array(1) : spanStarts(values.length, example.boundaries)
   const margin = Math.max(0.5, values.length * 0.006)
   const x = { min: -0.5 - margin, max: Math.max(0, values.length - 1) + 0.5 + margin }
   const found = extent(values)
   const base = {
-    outcome, example, starts, x,
+    outcome, example, missing, starts, x,
     means: spanMeans(values, starts),
     kept: decimateSpans(values, starts, plotSize.width * BUCKETS_PER_POINT),
-    xTicks: example === null ? { values: [], labels: [] } : niceTicks({ min: 0, max: x.max }, 10, 'count')
+    xTicks: example === null ? NO_TICKS : countTicks({ min: 0, max: values.length - 1 }, x, plotSize.width)
   }
-  const withRange = (y: Range): PreparedExample => ({ ...base, y, yTicks: found === null ? { values: [], labels: [] } : niceTicks(y, 6, 'value') })
-  const tight = withRange(padRange(found ?? { min: 0, max: 1 }, 0.06))
+  const withRange = (y: Range): PreparedExample => ({ ...base, y, yTicks: found === null ? NO_TICKS : niceTicks(y, 6, 'value') })
+  const tight = padRange(found ?? { min: 0, max: 1 }, 0.06)
   const jump = example?.maxBoundaryJump ?? null
-  if (jump === null || placeJump(tight, jump, plotSize).overlap === 0) return tight
-  // No free place: room for the label above everything that is drawn.
-  const share = (LABEL_HEIGHT + 10) / plotSize.height
-  return withRange({ min: tight.y.min, max: tight.y.max + ((tight.y.max - tight.y.min) * share) / (1 - share) })
+  if (jump === null) return withRange(tight)
+  // As little room above the data as gives the label a free place; the last share is enough for any data.
+  const shares = [0, 0.08, 0.16, 0.24, (LABEL_HEIGHT + 10) / plotSize.height]
+  const ranges = shares.map(share => ({ min: tight.min, max: tight.max + ((tight.max - tight.min) * share) / (1 - share) }))
+  const free = ranges.find(y => placeJump({ ...base, y }, jump, plotSize).overlap === 0)
+  return withRange(free ?? ranges[ranges.length - 1])
 }
 
 function rawSeries({ example, kept, means, starts, outcome }: PreparedExample): Plain {
@@ -120,7 +127,7 @@ function rawSeries({ example, kept, means, starts, outcome }: PreparedExample): 
     for (let j = kept.spanOffsets[k]; j < kept.spanOffsets[k + 1]; j++) data.push({ x: kept.indexes[j], y: example.values[kept.indexes[j]] })
   }
   return {
-    label: 'token values', data, borderColor: SERIES[outcome].faint, borderWidth: RAW_LINE, borderJoinStyle: 'round', pointRadius: 0,
+    label: 'token values', data, borderColor: SERIES[outcome].faint, borderWidth: example !== null && example.values.length < FEW_TOKENS ? RAW_LINE_FEW : RAW_LINE, borderJoinStyle: 'round', pointRadius: 0,
     // Chart.js would thin the line again, to one column a point, which four pixels of the picture share.
     _decimated: true
   }
@@ -138,15 +145,15 @@ function meanSeries({ means, starts, outcome }: PreparedExample): Plain {
   }
 }
 
-function guides(boundaries: Int32Array): { [name: string]: Plain } {
-  const lines: { [name: string]: Plain } = {}
+/** A series, not an annotation for each: 90 annotations take as long as all the rest of the figure. */
+function guideSeries(boundaries: Int32Array, y: Range): Plain {
+  const data: Plain[] = []
   for (const boundary of boundaries) {
-    lines[`boundary${boundary}`] = {
-      type: 'line', xMin: boundary + 0.5, xMax: boundary + 0.5, borderColor: INK.guide, borderWidth: GUIDE.width, borderDash: GUIDE.dash,
-      drawTime: 'beforeDatasetsDraw', adjustScaleRange: false
-    }
+    const x = boundary + 0.5
+    if (data.length > 0) data.push({ x, y: null })
+    data.push({ x, y: y.min }, { x, y: y.max })
   }
-  return lines
+  return { label: 'turn boundary', data, borderColor: INK.guide, borderWidth: GUIDE.width, borderDash: GUIDE.dash, pointRadius: 0 }
 }
 
 function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle): { [name: string]: Plain } {
@@ -161,7 +168,7 @@ function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle)
     jump: { ...line, xMin: jump.from_index, xMax: jump.to_index, yMin: jump.from, yMax: jump.to, borderWidth: 1.3, z: 1 },
     jumpLabel: {
       type: 'label', content: text, color: INK.text, font: { size: TEXT_SIZE }, padding: LABEL_PADDING, textAlign: 'left',
-      backgroundColor: 'rgba(255,255,255,0.9)', xValue: valueX(label.x + width / 2), yValue: valueY(label.y + LABEL_HEIGHT / 2),
+      backgroundColor: '#ffffff', xValue: valueX(label.x + width / 2), yValue: valueY(label.y + LABEL_HEIGHT / 2),
       drawTime: 'afterDatasetsDraw', adjustScaleRange: false, z: 2
     },
     jumpArrow: {
@@ -171,35 +178,42 @@ function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle)
   }
 }
 
+/** `Success example: step 127, 3,552 retained tokens in 25 generated spans`, and what is undefined or left out. */
+function panelTitle({ outcome, example, means }: PreparedExample, guides: boolean): string {
+  const name = outcome === 'success' ? 'Success example' : 'Failure example'
+  if (example === null) return name
+  const { step, values, boundaries } = example
+  const note = values.length === 1
+    ? '; no transition'
+    : boundaries.length === 0 ? '; no turn boundary' : guides ? '' : '; guides too close to draw'
+  return `${name}: ${step === null ? 'step not stated' : `step ${formatCount(step)}`}, ` +
+    `${formatPlural(values.length, 'retained token')} in ${formatPlural(means.length, 'generated span')}${note}`
+}
+
 export function examplePanel(label: string, prepared: PreparedExample, box: Rectangle, axisWidth: number): PanelConfig {
-  const { outcome, example, x, y, xTicks, yTicks } = prepared
+  const { example, missing, x, y, xTicks, yTicks } = prepared
   const plot = plotArea(box, axisWidth)
   const annotations: { [name: string]: Plain } = {}
-  const note = (text: string, place: 'middle' | 'corner'): void => {
-    annotations['note'] = plotNote(text, x, y, place)
+  // Chart.js draws the first of them last, on top.
+  const datasets: Plain[] = []
+  const guides = example !== null && example.boundaries.length * CLOSEST_GUIDES <= plot.width
+  if (example !== null) {
+    datasets.push(meanSeries(prepared), rawSeries(prepared))
+    if (guides && example.boundaries.length > 0) datasets.push(guideSeries(example.boundaries, y))
+    if (example.maxBoundaryJump !== null) Object.assign(annotations, jumpAnnotations(prepared, example.maxBoundaryJump, plot))
   }
-  if (example === null) note(`no ${outcome} example`, 'middle')
-  else {
-    const { boundaries, maxBoundaryJump } = example
-    const room = Math.floor(plot.width / CLOSEST_GUIDES)
-    if (boundaries.length <= room) Object.assign(annotations, guides(boundaries))
-    if (example.values.length === 1) note('one token: no transition, no boundary', 'corner')
-    else if (boundaries.length === 0) note('one generated span: no boundary', 'corner')
-    else if (boundaries.length > room) note(`guides not drawn: ${formatCount(boundaries.length)} boundaries`, 'corner')
-    if (maxBoundaryJump !== null) Object.assign(annotations, jumpAnnotations(prepared, maxBoundaryJump, plot))
-  }
-  const name = outcome === 'success' ? 'Success example' : 'Failure example'
+  if (missing !== null) annotations['note'] = emptyNote(missing, x, y)
   return {
     label,
-    title: example === null ? name : `${name}: ${example.step === null ? 'step not stated' : `step ${formatCount(example.step)}`}, ${formatPlural(example.values.length, 'retained token')} in ${formatPlural(prepared.means.length, 'generated span')}`,
+    title: panelTitle(prepared, guides),
     box,
     plot,
     chart: {
       type: 'line',
-      data: { datasets: example === null ? [] : [meanSeries(prepared), rawSeries(prepared)] },
+      data: { datasets },
       options: chartOptions({
-        x: linearAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT }),
-        y: linearAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Value', size: axisWidth })
+        x: linearAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT, grid: false }),
+        y: linearAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Critic value', size: axisWidth })
       }, annotations)
     }
   }

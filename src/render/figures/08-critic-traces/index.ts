@@ -3,27 +3,29 @@
  * the success and (d) the failure example, token by token, each with its own y limits. Two columns wide, 7.0 by 5.9 in.
  */
 import type { CriticTraceFigureData } from '../../../compute/contract.js'
-import { Fault } from '../../../errors.js'
 import type { FigureConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { FONT_FAMILY, figureTitle, GUIDE, INK, legendRow, MEAN_LINE, PLOT_PADDING, RAW_LINE, SERIES, syntheticMark, X_AXIS_HEIGHT, yAxisWidth } from '../style.js'
 import { describeFigure08 } from './describe.js'
 import { examplePanel, prepareExample } from './example.js'
-import { kindOf, KINDS, overviewAxis, overviewPanel, traceAxis } from './overview.js'
+import { findExample, kindOf, KINDS, overviewAxis, overviewPanel, traceAxis } from './overview.js'
 
 export { describeFigure08 } from './describe.js'
 
 const NAME = '08-critic-traces'
 const TITLE = 'Critic values by outcome and model turn'
 const WIDTH = 504
-const HEIGHT = 425
+/** like the width a multiple of 6: a whole number of pixels at 300 dpi */
+const HEIGHT = 426
 const MARGIN = 2
 const GUTTER = 6
 /** from the top of a row (its heading) to its chart box */
 const HEADING = 16
 const FIRST_ROW = 38
 const ROW_GAP = 7
-const PLOT_HEIGHTS = [78, 86, 86] as const
+/** about the width of a y axis; its own width depends on labels that depend on the plot */
+const NOMINAL_AXIS = 42
+const PLOT_HEIGHTS = [73, 83, 83] as const
 
 /** Chart box of row 0, 1 or 2; row 0 has two columns. */
 function boxOf(row: 0 | 1 | 2, column?: 0 | 1): Rectangle {
@@ -36,29 +38,24 @@ function boxOf(row: 0 | 1 | 2, column?: 0 | 1): Rectangle {
   return { x: MARGIN + column * (half + GUTTER), y, width: half, height }
 }
 
-function checkTraces({ traces }: CriticTraceFigureData): void {
-  traces.forEach((trace, k) => {
-    for (const field of ['step', 'mean', 'delta'] as const) {
-      const value = trace[field]
-      if (value !== null && !Number.isFinite(value)) {
-        throw new Fault({ format: 'figure', problem: 'cannot draw a trace', found: `${field} ${value}`, expected: 'a finite number', place: { trace: k } })
-      }
-    }
-  })
-}
-
-/** The whole figure as plain data. Throws a Fault for a number that is not finite or boundaries out of order. */
+/**
+ * The whole figure as plain data. Throws a Fault only for data that contradict themselves: boundaries out of
+ * order, a jump that is not in the values.
+ */
 export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
-  checkTraces(data)
   const { traces } = data
-  const x = traceAxis(traces)
+  const x = traceAxis(traces, boxOf(0, 0).width - NOMINAL_AXIS - PLOT_PADDING.right)
   const mean = overviewAxis(traces, x, 'mean')
   const delta = overviewAxis(traces, x, 'delta')
-  const nominal = (row: 1 | 2): Rectangle => ({ x: 0, y: 0, width: WIDTH - 2 * MARGIN - PLOT_PADDING.right - 40, height: PLOT_HEIGHTS[row] })
+  const nominal = (row: 1 | 2): Rectangle => ({ x: 0, y: 0, width: boxOf(row).width - NOMINAL_AXIS - PLOT_PADDING.right, height: PLOT_HEIGHTS[row] })
   const success = prepareExample('success', data.success, nominal(1))
   const failure = prepareExample('failure', data.failure, nominal(2))
   // One width for the three axes on the left, so that their plots are in line.
   const left = Math.max(yAxisWidth(mean.ticks), yAxisWidth(success.yTicks), yAxisWidth(failure.yTicks))
+  const marked = [{ letter: 'c', example: data.success }, { letter: 'd', example: data.failure }].flatMap(({ letter, example }) => {
+    const index = findExample(traces, example)
+    return index === null ? [] : [{ letter, index }]
+  })
   const kinds = KINDS.filter(kind => traces.some(trace => kindOf(trace) === kind))
   return {
     name: NAME,
@@ -75,8 +72,8 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
       { kind: 'line', colors: [INK.guide], width: GUIDE.width * 1.5, dash: GUIDE.dash, label: 'turn boundary' }
     ]),
     panels: [
-      overviewPanel({ label: '(a)', title: 'Mean value of each trace', yTitle: 'Mean value', quantity: 'mean', traces, x, y: mean, box: boxOf(0, 0), axisWidth: left }),
-      overviewPanel({ label: '(b)', title: 'Endpoint difference of each trace', yTitle: 'Last \u2212 first value', quantity: 'delta', traces, x, y: delta, box: boxOf(0, 1), axisWidth: yAxisWidth(delta.ticks) }),
+      overviewPanel({ label: '(a)', title: 'Mean value of each trace', yTitle: 'Mean value', quantity: 'mean', traces, x, y: mean, box: boxOf(0, 0), axisWidth: left, marked }),
+      overviewPanel({ label: '(b)', title: 'Endpoint difference of each trace', yTitle: 'Last \u2212 first value', quantity: 'delta', traces, x, y: delta, box: boxOf(0, 1), axisWidth: yAxisWidth(delta.ticks), marked }),
       examplePanel('(c)', success, boxOf(1), left),
       examplePanel('(d)', failure, boxOf(2), left)
     ]

@@ -1,14 +1,16 @@
 /** Panels (a) and (b): one marker per trace by trainer step. No smoothing, no line between traces. */
-import type { CriticTraceFigureData } from '../../../compute/contract.js'
+import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/contract.js'
 import type { Outcome } from '../../../schema.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
-import { formatPlural } from '../format.js'
-import { chartOptions, INK, linearAxis, plotArea, plotNote, POINT_OUTLINE, SERIES, X_AXIS_HEIGHT } from '../style.js'
+import { formatCount } from '../format.js'
+import { chartOptions, countTicks, emptyNote, FONT_FAMILY, INK, isDrawable, linearAxis, NO_TICKS, plotArea, POINT_OUTLINE, SERIES, TEXT_SIZE, X_AXIS_HEIGHT } from '../style.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
 type Traces = CriticTraceFigureData['traces']
 export type Kind = Outcome | 'unknown'
 export const KINDS: readonly Kind[] = ['success', 'failure', 'unknown']
+/** Chart.js draws the first series last: open markers on top of filled ones, so that neither hides the other. */
+const FRONT_TO_BACK: readonly Kind[] = ['unknown', 'failure', 'success']
 
 export function kindOf(trace: Traces[number]): Kind {
   return trace.outcome ?? 'unknown'
@@ -16,29 +18,34 @@ export function kindOf(trace: Traces[number]): Kind {
 
 /** The horizontal axis of both panels: the trainer step, or the order in the snapshot where no trace states a step. */
 export interface TraceAxis {
+  /** says which traces are not drawn, and why */
   readonly title: string
   readonly range: Range
   readonly ticks: Ticks
-  /** x of each trace; null where it cannot be placed */
+  /** x of each trace; null where it cannot be drawn */
   readonly positions: ReadonlyArray<number | null>
-  /** why not everything is at its step; null where it is */
-  readonly note: string | null
 }
 
-export function traceAxis(traces: Traces): TraceAxis {
-  const placed = traces.filter(trace => trace.step !== null).length
-  const byOrder = placed === 0 && traces.length > 0
-  const positions = traces.map((trace, k) => byOrder ? k + 1 : trace.step)
-  const found = extent(positions.filter(x => x !== null)) ?? { min: 0, max: 1 }
-  const margin = Math.max(0.6, (found.max - found.min) * 0.03)
-  const range = { min: found.min - margin, max: found.max + margin }
-  const missing = byOrder ? 0 : traces.length - placed
+/** @param width of the plots */
+export function traceAxis(traces: Traces, width: number): TraceAxis {
+  const byOrder = traces.length > 0 && traces.every(trace => trace.step === null)
+  const extreme = traces.filter(trace => !isDrawable(trace.mean) || !isDrawable(trace.delta)).length
+  const stepless = byOrder ? 0 : traces.filter(trace => trace.step === null).length
+  const positions = traces.map((trace, k) => isDrawable(trace.mean) && isDrawable(trace.delta) ? byOrder ? k + 1 : trace.step : null)
+  const found = extent(positions.filter(x => x !== null))
+  const { min, max } = found ?? { min: 0, max: 1 }
+  const margin = Math.max(0.6, (max - min) * 0.03)
+  const range = { min: min - margin, max: max + margin }
+  const notes = [
+    ...(byOrder ? ['no trace states a step'] : []),
+    ...(stepless > 0 ? [`not drawn: ${formatCount(stepless)} without one`] : []),
+    ...(extreme > 0 ? [`not drawn: ${formatCount(extreme)} beyond 1e300`] : [])
+  ]
   return {
-    title: byOrder ? 'Trace, in snapshot order' : 'Trainer step',
+    title: (byOrder ? 'Snapshot order' : 'Trainer step') + (notes.length === 0 ? '' : ` (${notes.join('; ')})`),
     range,
-    ticks: traces.length === 0 ? { values: [], labels: [] } : niceTicks(range, 8, 'count'),
-    positions,
-    note: byOrder ? 'no trace states a trainer step' : missing > 0 ? `not drawn: ${formatPlural(missing, 'trace')} without a trainer step` : null
+    ticks: found === null ? NO_TICKS : countTicks(range, range, width),
+    positions
   }
 }
 
@@ -49,9 +56,58 @@ export interface OverviewAxis {
 
 export function overviewAxis(traces: Traces, axis: TraceAxis, quantity: 'mean' | 'delta'): OverviewAxis {
   const drawn = traces.filter((_, k) => axis.positions[k] !== null).map(trace => trace[quantity])
+  if (drawn.length === 0) return { range: { min: 0, max: 1 }, ticks: NO_TICKS }
   if (quantity === 'delta') drawn.push(0)
-  const range = padRange(extent(drawn) ?? { min: 0, max: 1 }, 0.07)
-  return { range, ticks: traces.length === 0 ? { values: [], labels: [] } : niceTicks(range, 6, 'value') }
+  // The padding keeps the outermost markers off the axes.
+  const range = padRange(extent(drawn) ?? { min: 0, max: 1 }, 0.1)
+  return { range, ticks: niceTicks(range, 6, 'value') }
+}
+
+/** A trace that another panel shows in full, and that panel's letter. */
+export interface MarkedTrace {
+  readonly letter: string
+  readonly index: number
+}
+
+/** The example among the traces: its step, outcome and exact endpoint difference; null where that is not one trace. */
+export function findExample(traces: Traces, example: ExampleTrace | null): number | null {
+  if (example === null || example.values.length === 0) return null
+  const { values, step, outcome } = example
+  const delta = values[values.length - 1] - values[0]
+  const found = traces.flatMap((trace, k) => trace.step === step && trace.outcome === outcome && trace.delta === delta ? [k] : [])
+  return found.length === 1 ? found[0] : null
+}
+
+/** distance of a letter from its marker, and the distance to another marker that keeps it readable; points */
+const LETTER_OFFSET = 9.5
+const LETTER_CLEARANCE = 7.5
+const LETTER_SIDES = [[0, -1], [0, 1], [1, 0], [-1, 0]] as const
+
+/** A ring around a marked trace, and its letter on the first side where no marker and no edge is in the way. */
+function markAnnotations({ traces, x, y, quantity, box, axisWidth, marked }: OverviewOptions): { [name: string]: Plain } {
+  const plot = plotArea(box, axisWidth)
+  const points = traces.map((trace, k): readonly [number, number] => [
+    (((x.positions[k] ?? NaN) - x.range.min) / (x.range.max - x.range.min)) * plot.width,
+    ((y.range.max - trace[quantity]) / (y.range.max - y.range.min)) * plot.height
+  ])
+  const marks: { [name: string]: Plain } = {}
+  for (const { letter, index } of marked) {
+    const position = x.positions[index]
+    if (position === null) continue
+    const free = LETTER_SIDES.find(([dx, dy]) => {
+      const [px, py] = [points[index][0] + dx * LETTER_OFFSET, points[index][1] + dy * LETTER_OFFSET]
+      return px > 3 && px < plot.width - 3 && py > 3 && py < plot.height - 3 &&
+        points.every(([qx, qy], k) => k === index || !(Math.hypot(qx - px, qy - py) < LETTER_CLEARANCE))
+    })
+    const [dx, dy] = free ?? LETTER_SIDES[0]
+    const at = { xValue: position, yValue: traces[index][quantity], drawTime: 'afterDatasetsDraw', adjustScaleRange: false }
+    marks[`ring-${letter}`] = { type: 'point', ...at, radius: 5, backgroundColor: 'transparent', borderColor: INK.text, borderWidth: 0.7 }
+    marks[`letter-${letter}`] = {
+      type: 'label', ...at, content: letter, xAdjust: dx * LETTER_OFFSET, yAdjust: dy * LETTER_OFFSET, padding: 0, color: INK.text,
+      font: { family: FONT_FAMILY, size: TEXT_SIZE, weight: 'bold' }
+    }
+  }
+  return marks
 }
 
 export interface OverviewOptions {
@@ -64,11 +120,12 @@ export interface OverviewOptions {
   readonly y: OverviewAxis
   readonly box: Rectangle
   readonly axisWidth: number
+  readonly marked: readonly MarkedTrace[]
 }
 
 export function overviewPanel(options: OverviewOptions): PanelConfig {
   const { traces, x, y, quantity, box, axisWidth } = options
-  const datasets = KINDS.filter(kind => traces.some(trace => kindOf(trace) === kind)).map((kind): Plain => {
+  const datasets = FRONT_TO_BACK.filter(kind => traces.some(trace => kindOf(trace) === kind)).map((kind): Plain => {
     const style = SERIES[kind]
     const data: Plain[] = []
     traces.forEach((trace, k) => {
@@ -81,13 +138,14 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
     }
   })
   const annotations: { [name: string]: Plain } = {}
-  if (quantity === 'delta') {
+  const empty = x.positions.every(position => position === null)
+  if (quantity === 'delta' && !empty) {
     annotations['zero'] = {
       type: 'line', yMin: 0, yMax: 0, borderColor: INK.zero, borderWidth: 0.8, drawTime: 'beforeDatasetsDraw', adjustScaleRange: false
     }
   }
-  if (traces.length === 0) annotations['note'] = plotNote('no trace', x.range, y.range, 'middle')
-  else if (x.note !== null) annotations['note'] = plotNote(x.note, x.range, y.range, 'corner')
+  Object.assign(annotations, markAnnotations(options))
+  if (empty) annotations['note'] = emptyNote(traces.length === 0 ? 'no trace' : 'no trace can be drawn', x.range, y.range)
   return {
     label: options.label,
     title: options.title,
