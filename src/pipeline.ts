@@ -118,6 +118,8 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     return { statistics, checks, html, results, excluded, outputs }
   } catch (error) {
     await set.abort()
+    // Whatever an interruption made fail, it is the interruption that is reported.
+    throwIfInterrupted(run.signal)
     throw error
   }
 }
