@@ -31,7 +31,7 @@ import { compareCodePoints, compareTraces, trajectoriesCsv, writeTrajectories } 
 import { parseCsv } from './support/csv-parse.js'
 import { countingFs, systemError, withHandles } from './support/failing-fs.js'
 import { nullPointers, schemaProblems } from './support/json-schema.js'
-import { expectedFile, outputFixture, ROOT, traceColumns } from './support/output-fixture.js'
+import { expectedFile, outputFixture, ROOT, traceColumns, type OutputFixture } from './support/output-fixture.js'
 
 const fixture = outputFixture('three-traces')
 const METADATA: ArrowMetadata = {
@@ -57,45 +57,46 @@ function sha256(bytes: Uint8Array): string {
 }
 
 /** Everything that a run writes, as the pipeline drives it. */
-async function writeEverything(dir: string, overlap = false): Promise<void> {
+async function writeEverything(dir: string, fixture: OutputFixture, overlap: boolean): Promise<void> {
+  const { html, excluded, alignment, generator, statistics, results: traces } = fixture
+  const { synthetic, verified, snapshot_time: snapshotTime } = statistics
   const set = await OutputSet.open(dir)
   const arrow = await ArrowTraceWriter.open(set)
-  const archive = await TraceArchiveWriter.open(set, true)
+  const archive = await TraceArchiveWriter.open(set, synthetic)
   const pending: Array<Promise<void>> = []
   for (const [i, columns] of fixture.columns.entries()) {
     pending.push(arrow.write(i, columns), archive.write(i, columns.npy))
     if (!overlap) await Promise.all(pending)
   }
   await Promise.all(pending)
-  await arrow.finish(METADATA)
+  await arrow.finish({ synthetic, verified, snapshotTime, generator })
   await archive.finish()
-  const { html, excluded, alignment, generator, statistics, results: traces } = fixture
-  const verified = true
-  const snapshotTime = statistics.snapshot_time
-  await writeTraceIndex(set, { synthetic: true, verified, html, snapshotTime, alignment, traces, excluded }, generator)
-  await writeBoundaryAudit(set, { synthetic: true, htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, generator)
+  await writeTraceIndex(set, { synthetic, verified, html, snapshotTime, alignment, traces, excluded }, generator)
+  await writeBoundaryAudit(set, { synthetic, htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, generator)
   await writeTrajectories(set, traces)
   await writeStatistics(set, statistics, generator)
   await set.commit()
 }
 
-t.test('every output of three traces equals what Python made of the same input', async t => {
-  const dir = t.testdir()
-  await writeEverything(dir)
-  t.strictSame(tree(dir), Object.values(OUTPUT_PATHS).slice().sort(), 'these files and no others')
-  const read = (path: string): Buffer => readFileSync(join(dir, path))
-  for (const path of [OUTPUT_PATHS.index, OUTPUT_PATHS.audit, OUTPUT_PATHS.statistics, OUTPUT_PATHS.trajectories]) {
-    const name = path.slice('training_data/'.length)
-    t.equal(read(path).toString('utf8'), expectedFile('three-traces', name).toString('utf8'), name)
+t.test('every output equals what Python made of the same input', async t => {
+  const cases = readdirSync(new URL('fixtures/outputs/', ROOT), { withFileTypes: true }).filter(e => e.isDirectory())
+  t.ok(cases.length > 0)
+  for (const { name } of cases) {
+    t.test(name, async t => {
+      const dir = t.testdir()
+      const data = outputFixture(name)
+      await writeEverything(join(dir, 'one'), data, false)
+      await writeEverything(join(dir, 'two'), data, true)
+      t.strictSame(tree(join(dir, 'one')), Object.values(OUTPUT_PATHS).slice().sort(), 'these files and no others')
+      for (const path of Object.values(OUTPUT_PATHS)) {
+        const bytes = readFileSync(join(dir, 'one', path))
+        const expected = expectedFile(name, path.slice('training_data/'.length))
+        if (expected.hashed) t.equal(sha256(bytes), expected.text, path)
+        else t.equal(bytes.toString('utf8'), expected.text, path)
+        t.ok(readFileSync(join(dir, 'two', path)).equals(bytes), `${path}: the same bytes again, writes overlapping`)
+      }
+    })
   }
-  t.equal(sha256(read(OUTPUT_PATHS.archive)), expectedFile('three-traces', 'critic-trace-arrays.npz.sha256').toString().trim(),
-    'the archive is what np.savez writes')
-  t.equal(sha256(read(OUTPUT_PATHS.arrow)), expectedFile('three-traces', 'critic-traces.arrow.sha256').toString().trim(),
-    'the Arrow file is the one that pyarrow read')
-
-  const again = join(dir, 'again')
-  await writeEverything(again, true)
-  for (const path of Object.values(OUTPUT_PATHS)) t.ok(readFileSync(join(again, path)).equals(read(path)), `${path}: same bytes again`)
 })
 
 t.test('Arrow', async t => {
@@ -349,7 +350,7 @@ t.test('JSON documents follow their schemas', async t => {
   t.strictSame(readdirSync(new URL('docs/schemas/', ROOT)).sort(), NAMES.map(n => `${n}.schema.json`).sort(), 'one schema a document')
   for (const name of NAMES) {
     const schema: unknown = JSON.parse(readFileSync(new URL(`docs/schemas/${name}.schema.json`, ROOT), 'utf8'))
-    const document = JSON.parse(expectedFile('three-traces', `${name}.json`).toString('utf8'))
+    const document = JSON.parse(expectedFile('three-traces', `${name}.json`).text)
     t.strictSame(schemaProblems(schema, document), [], `${name} is valid`)
     t.strictSame(Object.keys(document).slice(0, 4), ['schema_version', 'schema', 'synthetic', 'generator'])
     t.equal(document.schema, name)
@@ -704,6 +705,29 @@ t.test('streams', async t => {
     await set.commit()
     t.equal(log.filter(x => x === 's').length, 1)
     t.equal(log.at(-1), 's')
+
+    let count = 0
+    const quick = await OutputSet.open(dir, { fs: withHandles(real => ({ ...real, datasync: () => { count += 1; return Promise.resolve() } })) })
+    const often = await quick.file('z')
+    for (let i = 0; i < 25; i++) await often.write(megabyte)
+    await quick.abort()
+    t.equal(count, 3, 'again after every eight megabytes')
+
+    const error = systemError('EIO', 'i/o error', 'fdatasync')
+    let synced = 0
+    const late = await OutputSet.open(dir, {
+      fs: withHandles(real => ({
+        ...real,
+        datasync: () => new Promise((_, reject) => setTimeout(() => reject(error), 50)),
+        // the system reports a failed write-back to one call only
+        sync: () => { synced += 1; return real.sync() }
+      }))
+    })
+    const tail = await late.file('w')
+    for (let i = 0; i < 8; i++) await tail.write(megabyte)
+    await tail.end()
+    t.match((await faultOf(late.commit())).message, /^output unwritable: EIO i\/o error, expected a disk without errors/, 'a write-back that fails after the last write')
+    t.equal(synced, 0)
 
     const lost = await OutputSet.open(dir, {
       fs: withHandles(real => ({ ...real, datasync: () => Promise.reject(systemError('ENOSPC', 'no space left on device', 'fdatasync')) }))

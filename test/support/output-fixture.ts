@@ -1,5 +1,5 @@
 /** A case of fixtures/outputs as the data that the pipeline hands to the writers, over SharedArrayBuffers. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { SnapshotStatistics, TraceColumns, TraceResult } from '../../src/compute/contract.js'
 import { encodeNpy } from '../../src/ingest/npz/write.js'
@@ -62,8 +62,12 @@ export function traceColumns(
   }
 }
 
-export function expectedFile(name: string, file: string): Buffer {
-  return readFileSync(new URL(`fixtures/outputs/${name}/expected/${file}`, ROOT))
+/** The expected content of an output, or, where `<file>.sha256` is there instead, its hash. */
+export function expectedFile(name: string, file: string): { readonly text: string, readonly hashed: boolean } {
+  const url = new URL(`fixtures/outputs/${name}/expected/${file}`, ROOT)
+  const hash = new URL(`${url.href}.sha256`)
+  if (existsSync(hash)) return { text: readFileSync(hash, 'utf8').trim(), hashed: true }
+  return { text: readFileSync(url, 'utf8'), hashed: false }
 }
 
 export function outputFixture(name: string): OutputFixture {

@@ -276,7 +276,7 @@ export class OutputSet {
 
   async #putBack(replacements: readonly Replacement[], cause: Fault): Promise<void> {
     const failed: string[] = []
-    for (const { target, backup, moved, replaced } of [...replacements].reverse()) {
+    for (const { target, backup, moved, replaced } of replacements) {
       try {
         // renaming one name of a file to another name of the same file does nothing: an unused link is removed
         if (backup === null) {
