@@ -44,6 +44,8 @@ export interface SnapshotResult {
 
 /** @throws Fault (exit 130) when interrupted; every other fault is in its snapshot's result */
 export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
+  // A folder that cannot be written to is one fault, not one a snapshot.
+  await (await OutputSet.open(run.out)).abort()
   const results: SnapshotResult[] = []
   const end = (result: SnapshotResult): void => {
     results.push(result)

@@ -137,7 +137,7 @@ t.test('outputs that cannot be written are one line', async t => {
   symlinkSync('/dev/full', join(dir, 'full'))
   const full = await runCli(['traces', 'snap', '--out', 'full/x', '--no-figures', '--quiet'], { cwd: dir })
   t.equal(full.code, 3)
-  t.equal(full.stderr.trimEnd().split('\n').length, 2, full.stderr)
+  t.match(full.stderr, /^critic-traces: output unwritable: .*\n$/)
   chmodSync(join(dir, 'locked'), 0o555)
   if (process.getuid?.() !== 0) {
     const locked = await runCli(['traces', 'snap', '--out', 'locked/x', '--no-figures', '--quiet'], { cwd: dir })
