@@ -68,7 +68,7 @@ export class TagReader implements Tag {
     this.isEnd = isEnd
     this.state = state
     this.selfClosing = false
-    this.attributes.clear()
+    if (this.attributes.size > 0) this.attributes.clear()
     this.keptBytes = 0
     this.keepsNames = false
     this.text = ''
