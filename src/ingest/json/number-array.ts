@@ -9,7 +9,7 @@
 import type { Fault, Place } from '../../errors.js'
 import { EXACT_INTEGERS, HEAD_LIMITS, POWERS_OF_TEN, roundScaled } from './decimal.js'
 import { scanNumber } from './number.js'
-import { Ascii, type JsonText, describeValue, wrongType } from './text.js'
+import { Ascii, type JsonText, wrongType } from './text.js'
 
 /** Doubles of one array, in a buffer that grows and is reused from trace to trace. */
 export class DoubleColumn {
@@ -170,7 +170,7 @@ export function scanNumberArray(text: JsonText, at: number, column: DoubleColumn
 }
 
 function notANumber(text: JsonText, start: number, at: number, element: Place): Fault {
-  const type = at === start && at < text.length ? describeValue(text.bytes[at]) : null
+  const type = at === start ? text.valueType(at) : null
   return type === null
     ? text.malformed(at, 'a number', element)
     : wrongType(type, 'a number', text.place(at, element))

@@ -36,7 +36,7 @@ export class Outline {
   #stringIsKey = false
   #stringLimit = 0
   #stringOffset = 0
-  #raw: Buffer = Buffer.allocUnsafeSlow(256)
+  #raw: Buffer = Buffer.alloc(0)
   #rawLength = 0
   #hexLeft = 0
   #word = ''
@@ -82,8 +82,9 @@ export class Outline {
   }
 
   #place(offset: number): Place {
-    const inTraces = this.#key === 'traces' && this.#depth === TRACE_DEPTH
-    return inTraces ? { array: this.#keys.traces, index: this.#traceCount, offset } : { offset }
+    if (this.#key === null) return { offset }
+    if (this.#depth === 1) return { member: this.#keys[this.#key], offset }
+    return { array: this.#keys.traces, index: this.#traceCount, offset }
   }
 
   #malformed(byte: number, offset: number): Fault {
@@ -153,10 +154,11 @@ export class Outline {
   }
 
   #checkHeaderValue(key: HeaderKey, byte: number, type: string, offset: number): void {
-    const place = { member: this.#keys[key], offset }
     if (key === 'traces') {
-      if (byte !== Ascii.OpenBracket) throw wrongType(type, 'an array of traces', place)
-    } else if (byte !== Ascii.Quote && byte !== Ascii.LowerN) throw wrongType(type, 'a string or null', place)
+      if (byte !== Ascii.OpenBracket) throw wrongType(type, 'an array of traces', this.#place(offset))
+    } else if (byte !== Ascii.Quote && byte !== Ascii.LowerN) {
+      throw wrongType(type, 'a string or null', this.#place(offset))
+    }
   }
 
   #openBracket(byte: number, offset: number): false {

@@ -122,7 +122,7 @@ export class TraceSlicer {
 
 /** The bytes of a trace that reaches over several chunks. Grows by doubling, and is reused. */
 class Part {
-  #bytes: Buffer = Buffer.allocUnsafeSlow(1 << 16)
+  #bytes: Buffer = Buffer.alloc(0)
   length = 0
 
   append(chunk: Buffer, from: number, to: number): void {

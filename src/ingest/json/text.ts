@@ -182,6 +182,13 @@ export class JsonText {
     return malformed(at < this.length ? this.bytes[at] : null, expected, this.place(at, more))
   }
 
+  /** The type of the value at `at`, or null where none starts. */
+  valueType(at: number): string | null {
+    if (at >= this.length) return null
+    const word = wordStartingWith(this.bytes[at])
+    return word !== undefined && scanWord(this, at, word) < 0 ? null : describeValue(this.bytes[at])
+  }
+
   /** Offset of the first byte at or after `at` that is not white space. */
   skipSpace(at: number): number {
     let i = at

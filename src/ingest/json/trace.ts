@@ -16,7 +16,7 @@ import { scanNumber } from './number.js'
 import { SkipScratch, scanColon, skipValue, stringEnd } from './skip.js'
 import { EndMarker } from './string.js'
 import {
-  Ascii, JsonText, MAX_TEXT_BYTES, TRACE_DEPTH, decodeString, describeValue, duplicateKey, isDigit, keyNames,
+  Ascii, JsonText, MAX_TEXT_BYTES, TRACE_DEPTH, decodeString, duplicateKey, isDigit, keyNames,
   longestSpelling, scanWord, tooLong, wrongType
 } from './text.js'
 
@@ -147,8 +147,8 @@ class TraceReader {
       case 'outcome': fields.outcome = this.#outcome(key); break
       case 'score': fields.score = this.#number(key); break
       case 'uid': fields.uid = this.#identifier(key); break
-      case 'prediction_stage': fields.predictionStage = this.#string(key); break
-      case 'npz': fields.npz = this.#string(key); break
+      case 'prediction_stage': fields.predictionStage = this.#string(key, 'a string or null'); break
+      case 'npz': fields.npz = this.#string(key, 'a string or null'); break
       case 'value_mean': fields.valueMean = this.#number(key); break
       case 'value_rmse': fields.valueRmse = this.#number(key); break
     }
@@ -199,14 +199,14 @@ class TraceReader {
     throw wrongType(printable(this.#raw(start)), 'an integer or null', this.#text.place(start, place))
   }
 
-  #string(key: TraceKey): string | null {
+  #string(key: TraceKey, expected: string): string | null {
     const start = this.#at
     const place = { member: this.#keys[key] }
-    if (this.#isNull('a string or null', place)) return null
-    if (this.#text.bytes[start] !== Ascii.Quote) throw this.#unfit('a string or null', place)
+    if (this.#isNull(expected, place)) return null
+    if (this.#text.bytes[start] !== Ascii.Quote) throw this.#unfit(expected, place)
     this.#at = stringEnd(this.#text, start, place)
     const length = this.#at - start - 2
-    if (length > MAX_TEXT_BYTES) throw tooLong(`${length} bytes`, MAX_TEXT_BYTES, this.#text.place(start, place))
+    if (length > MAX_TEXT_BYTES) throw tooLong('a text', MAX_TEXT_BYTES, this.#text.place(start, place))
     return decodeString(this.#text.bytes.subarray(start + 1, this.#at - 1))
   }
 
@@ -214,18 +214,17 @@ class TraceReader {
   #identifier(key: TraceKey): string | null {
     const start = this.#at
     const byte = this.#text.bytes[start]
-    if (byte !== Ascii.Minus && !isDigit(byte)) return this.#string(key)
-    this.#numeral(key, 'a string, an integer or null')
+    const expected = 'a string, an integer or null'
+    if (byte !== Ascii.Minus && !isDigit(byte)) return this.#string(key, expected)
+    this.#numeral(key, expected)
     const raw = this.#raw(start)
     if (/^-?[0-9]+$/.test(raw)) return raw
-    throw wrongType(
-      printable(raw), 'a string, an integer or null', this.#text.place(start, { member: this.#keys[key] })
-    )
+    throw wrongType(printable(raw), expected, this.#text.place(start, { member: this.#keys[key] }))
   }
 
   #outcome(key: TraceKey): Outcome | null {
     const start = this.#at
-    const value = this.#string(key)
+    const value = this.#string(key, 'a string or null')
     if (value === null || value === 'success' || value === 'failure') return value
     throw new Fault({
       format: 'json', problem: 'unknown outcome', found: `"${printable(value)}"`, expected: '"success" or "failure"',
@@ -261,7 +260,7 @@ class TraceReader {
   /** The value at the cursor has the wrong type, or is none. */
   #unfit(expected: string, where: Place): Fault {
     const text = this.#text
-    const type = this.#at < text.length ? describeValue(text.bytes[this.#at]) : null
+    const type = text.valueType(this.#at)
     return type === null
       ? text.malformed(this.#at, expected, where)
       : wrongType(type, expected, text.place(this.#at, where))
