@@ -42,7 +42,9 @@ function alignment(dtype: Dtype): number {
 function unitsOf(bytes: Uint8Array, unit: 1 | 2 | 4): Uint8Array | Uint16Array | Uint32Array {
   if (unit === 1) return bytes
   const { buffer, byteOffset, byteLength } = aligned(bytes, unit)
-  return unit === 2 ? new Uint16Array(buffer, byteOffset, byteLength / 2) : new Uint32Array(buffer, byteOffset, byteLength / 4)
+  return unit === 2
+    ? new Uint16Array(buffer, byteOffset, byteLength / 2)
+    : new Uint32Array(buffer, byteOffset, byteLength / 4)
 }
 
 /**
@@ -109,9 +111,8 @@ function decodeUcs4(bytes: Uint8Array, itemSize: number, place: Place): string[]
       const point = points.getUint32(i, true)
       if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
         const found = `code point 0x${point.toString(16)}`
-        throw new Fault({
-          format: 'npy', problem: 'bad text', found, expected: 'a Unicode scalar value', place: { index: at / itemSize, ...place }
-        })
+        const where = { index: at / itemSize, ...place }
+        throw new Fault({ format: 'npy', problem: 'bad text', found, expected: 'a Unicode scalar value', place: where })
       }
       text += String.fromCodePoint(point)
     }
@@ -129,9 +130,8 @@ function decodeAscii(bytes: Uint8Array, itemSize: number, place: Place): string[
     const bad = item.findIndex(b => b > 0x7f)
     if (bad >= 0) {
       const found = `byte 0x${item[bad].toString(16)} in an S dtype`
-      throw new Fault({
-        format: 'npy', problem: 'bad text', found, expected: 'ASCII', place: { index: at / itemSize, ...place }
-      })
+      const where = { index: at / itemSize, ...place }
+      throw new Fault({ format: 'npy', problem: 'bad text', found, expected: 'ASCII', place: where })
     }
     texts.push(Buffer.from(item.buffer, item.byteOffset, item.length).toString('latin1'))
   }
