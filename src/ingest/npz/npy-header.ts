@@ -127,7 +127,7 @@ function parseOrder(value: Literal, text: string, place: Place): boolean {
   throw fault('bad header', `'fortran_order': ${printable(text.slice(value.at, value.end))}`, 'True or False', place)
 }
 
-/** The header at the start of `bytes`, which hold it whole. `available` is the length of the file where `bytes` are fewer. */
+/** The header at the start of `bytes`, which hold it whole. `available` is the file's length where `bytes` are fewer. */
 export function parseNpyHeader(bytes: Uint8Array, place: Place = {}, available: number = bytes.length): NpyHeader {
   const end = npyHeaderLength(bytes, available, place)
   const major = bytes[6]

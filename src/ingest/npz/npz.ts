@@ -98,7 +98,9 @@ export function openNpz(bytes: Uint8Array, options: NpzOptions = {}): Npz {
   const members = new Map<string, ZipEntry>()
   for (const entry of readZipDirectory(bytes, place)) {
     const name = entry.name.endsWith('.npy') ? entry.name.slice(0, -4) : entry.name
-    if (members.has(name)) throw fault('ambiguous array', `members '${printable(name)}' and '${printable(name)}.npy'`, 'one')
+    if (members.has(name)) {
+      throw fault('ambiguous array', `members '${printable(name)}' and '${printable(name)}.npy'`, 'one')
+    }
     members.set(name, entry)
   }
   return new ZipNpz(bytes, members, place, options.maxMemberBytes ?? DEFAULT_MAX_MEMBER_BYTES)

@@ -1,6 +1,6 @@
 /**
- * The bytes of one ZIP member: stored or deflated (node:zlib), never more than the directory declares and the caller allows,
- * size and CRC-32 checked.
+ * The bytes of one ZIP member, stored or deflated (node:zlib): never more than the directory declares and the caller
+ * allows, size and CRC-32 checked.
  *
  * A whole member is inflated in one call into a buffer of the declared size; that size is believed only up to the caller's
  * cap and to what deflate can reach at all.
@@ -23,8 +23,9 @@ const METHOD_NAMES: Readonly<Record<number, string>> = {
 function inflateFault(cause: unknown, size: number, place: Place): Fault {
   const tooLarge = cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE'
   if (tooLarge) return zipFault('wrong size', `more than ${size} bytes`, `the declared ${size}`, place)
-  const found = describeCause(cause)
-  return new Fault({ format: 'zip', problem: 'broken deflate data', found, expected: 'a whole deflate stream', place, cause })
+  return new Fault({
+    format: 'zip', problem: 'broken deflate data', found: describeCause(cause), expected: 'a whole stream', place, cause
+  })
 }
 
 function compressedBytes(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
@@ -60,7 +61,8 @@ function inflateWhole(compressed: Uint8Array, size: number, place: Place): Uint8
   let answer: unknown
   try {
     // One byte of room beyond the size: zlib then sees the end of the stream without asking for a second buffer.
-    answer = inflateRawSync(compressed, { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size), info: true })
+    const options = { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size), info: true }
+    answer = inflateRawSync(compressed, options)
   } catch (cause) {
     throw inflateFault(cause, size, place)
   }

@@ -2,8 +2,8 @@
  * The end of a ZIP archive: end record, zip64 locator and record, and from them where the central directory lies.
  *
  * Sources: PKWARE APPNOTE 6.3.9 (4.3.14-4.3.16) and Python's zipfile.py. Stricter than zipfile: the end record with its
- * comment must end the file and be the only one that does, and the two end records may not contradict each other. Not
- * supported: multi-volume archives, a zip64 end record with an extensible data sector.
+ * comment must end the file and be the only one that does, and the two end records may not contradict each other. Data
+ * before the archive is allowed. Not supported: multi-volume archives, a zip64 end record with an extensible data sector.
  */
 import { Fault, type Place } from '../../errors.js'
 

@@ -2,12 +2,11 @@
  * ZIP containers held in memory: the central directory and what it says about each member, checked before anything is
  * read. `unzip.ts` reads the members.
  *
- * Sources: PKWARE APPNOTE 6.3.9 (4.3.6-4.3.16, 4.4, 4.5.3) and Python's zipfile.py, which reads the same files: data before
- * the archive is allowed, an archive comment too. Stricter than zipfile where an archive contradicts itself: local headers
- * must agree with the directory in name, method, sizes and CRC-32, members may not overlap or share a name, the
- * end record must end the file and be the only one that does. Not supported: multi-volume archives, encryption,
- * methods other than 0 (stored) and 8 (deflated), a zip64 end record with an extensible data sector. Names are text: nothing
- * here makes a path of one.
+ * Sources: PKWARE APPNOTE 6.3.9 (4.3.6-4.3.12, 4.4, 4.5.3) and Python's zipfile.py, which reads the same files. Stricter
+ * where an archive contradicts itself: local headers must agree with the directory in name, method, sizes and CRC-32,
+ * members may not overlap or share a name. Not supported: multi-volume archives, encryption, methods other than 0
+ * (stored) and 8 (deflated). Names are text: nothing here makes a path of one. Data descriptors are not read: they repeat
+ * what the directory says.
  */
 import { isUtf8 } from 'node:buffer'
 import { printable, type Place } from '../../errors.js'
@@ -137,7 +136,8 @@ function checkLocal(f: Fields, c: Central, directory: Directory, place: Place): 
   const at = c.headerOffset
   const where = { member: c.name, offset: at, ...place }
   if (at + LOCAL_SIZE > directory.start) {
-    throw zipFault('bad member offset', `a local header at byte ${at}`, `one before the directory at ${directory.start}`, where)
+    const expected = `one before the directory at byte ${directory.start}`
+    throw zipFault('bad member offset', `a local header at byte ${at}`, expected, where)
   }
   if (f.u32(at) !== LOCAL_SIGNATURE) throw zipFault('bad local header', hex(f.bytes, at, 4), '50 4b 03 04', where)
   const flags = f.u16(at + 6)
