@@ -25,11 +25,14 @@ export interface ReadOptions extends Partial<SlicerOptions> {
   readonly scratch?: TraceScratch
 }
 
+/** Cuts an input of so many bytes. */
+export type Pieces = (length: number) => Iterable<readonly [from: number, to: number]>
+
 /** The whole input in one piece. */
-export const WHOLE = (length: number): Iterable<readonly [number, number]> => [[0, length]]
+export const WHOLE: Pieces = length => [[0, length]]
 
 /** Pieces of one size. */
-export function inPiecesOf(size: number): (length: number) => Iterable<readonly [number, number]> {
+export function inPiecesOf(size: number): Pieces {
   return function* (length) {
     for (let from = 0; from < length; from += size) yield [from, Math.min(length, from + size)]
   }
@@ -39,9 +42,7 @@ export function inPiecesOf(size: number): (length: number) => Iterable<readonly 
  * Reads a snapshot's JSON in pieces, each trace parsed as soon as its slice comes, so that what is thrown is the first
  * fault of the input. The chunk buffer is reused and overwritten, as a file reader's is.
  */
-export function readSnapshot(
-  bytes: Uint8Array, pieces: (length: number) => Iterable<readonly [number, number]>, options: ReadOptions = {}
-): ReadSnapshot {
+export function readSnapshot(bytes: Uint8Array, pieces: Pieces, options: ReadOptions = {}): ReadSnapshot {
   const keys: SnapshotKeys = options.keys ?? DEFAULT_KEYS
   const { endMarker = '<|im_end|>', scratch = new TraceScratch(), ...rest } = options
   const slicer = new TraceSlicer({ ...rest, keys })
@@ -75,8 +76,13 @@ export interface RandomDocument {
   readonly places: ReadonlyArray<{ readonly offset: number; readonly length: number }>
 }
 
-const LETTERS = ['a', 'Z', '0', ' ', '{', '}', '[', ']', ',', ':', '/', '\'', 'é', '路', '😀', '<|im_end|>', '\u2028', '\u007f']
-const ESCAPES = ['\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', '\\u0041', '\\u00e9', '\\uD83D\\uDE00', '\\ud800', '\\u003e', '\\u0022']
+const LETTERS = [
+  'a', 'Z', '0', ' ', '{', '}', '[', ']', ',', ':', '/', '\'', 'é', '路', '😀', '<|im_end|>', '\u2028', '\u007f'
+]
+const ESCAPES = [
+  '\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', '\\u0041', '\\u00e9', '\\uD83D\\uDE00', '\\ud800',
+  '\\u003e', '\\u0022'
+]
 
 /** Writes JSON texts with all the freedom that the grammar gives. */
 class Writer {
@@ -92,7 +98,9 @@ class Writer {
 
   string(): string {
     let text = ''
-    for (let k = this.#random.below(12); k > 0; k--) text += this.#random.pick(this.#random.chance(0.3) ? ESCAPES : LETTERS)
+    for (let k = this.#random.below(12); k > 0; k--) {
+      text += this.#random.pick(this.#random.chance(0.3) ? ESCAPES : LETTERS)
+    }
     return `"${text}"`
   }
 
@@ -131,10 +139,10 @@ class Writer {
     if (kind === 1) return this.number()
     if (kind === 2) return this.#random.pick(['true', 'false', 'null', '[]', '{}', '[ ]', '{\n}'])
     const items = Array.from({ length: this.#random.below(4) }, () => this.value(depth + 1))
-    return kind === 3
-      ? this.list(items, '[', ']')
-      // keys that mean something elsewhere mean nothing here
-      : this.list(items.map(item => this.member(this.#random.pick(['"values"', '"traces"', this.string()]), item)), '{', '}')
+    if (kind === 3) return this.list(items, '[', ']')
+    // keys that mean something elsewhere mean nothing here
+    const key = (): string => this.#random.pick(['"values"', '"traces"', this.string()])
+    return this.list(items.map(item => this.member(key(), item)), '{', '}')
   }
 
   trace(): string {
@@ -172,7 +180,8 @@ export function randomDocument(random: Random): RandomDocument {
   const writer = new Writer(random)
   const traces = Array.from({ length: 1 + random.below(4) }, () => writer.trace())
   const members = [writer.member(writer.key('traces'), writer.list(traces, '[', ']'))]
-  if (random.chance(0.8)) members.push(writer.member(writer.key('snapshot_time'), random.chance(0.1) ? 'null' : writer.string()))
+  const time = random.chance(0.1) ? 'null' : writer.string()
+  if (random.chance(0.8)) members.push(writer.member(writer.key('snapshot_time'), time))
   if (random.chance(0.8)) members.push(writer.member(writer.key('alignment'), writer.string()))
   writer.unknown(members)
   const text = writer.space() + writer.list(random.shuffle(members), '{', '}') + writer.space()

@@ -2,7 +2,8 @@
  * The states of a JSON text that is read a byte at a time, and the transitions inside a number (RFC 8259, section 6).
  */
 
-import { Ascii, STRING_CONTENT, isDigit } from './text.js'
+import { STRING_CONTENT } from './faults.js'
+import { Ascii, isDigit } from './text.js'
 
 /** What the next byte that is not white space may be; from `String` on, which token it continues. */
 export const enum State {

@@ -8,8 +8,9 @@
 
 import type { Fault, Place } from '../../errors.js'
 import { EXACT_INTEGERS, HEAD_LIMITS, POWERS_OF_TEN, roundScaled } from './decimal.js'
+import { wrongType } from './faults.js'
 import { scanNumber } from './number.js'
-import { Ascii, type JsonText, wrongType } from './text.js'
+import { Ascii, type JsonText } from './text.js'
 
 /** Doubles of one array, in a buffer that grows and is reused from trace to trace. */
 export class DoubleColumn {

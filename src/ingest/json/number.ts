@@ -1,6 +1,6 @@
 /**
- * One number: strict JSON grammar, plus NaN, Infinity and -Infinity. It is the double that JSON.parse gives, to the last
- * bit, -0 included; overflow gives Infinity as there.
+ * One number: strict JSON grammar, plus NaN, Infinity and -Infinity. It is the double that JSON.parse gives, to the
+ * last bit, -0 included; overflow gives Infinity as there.
  */
 
 import { POWERS_OF_TEN, roundScaled } from './decimal.js'
@@ -11,7 +11,8 @@ const HEAD_DIGITS = 9
 const KEPT_DIGITS = 18
 
 /**
- * Reads the number at `at` into out[slot]. Returns the offset behind it, or ~offset of the byte that breaks the grammar.
+ * Reads the number at `at` into out[slot]. Returns the offset behind it, or ~offset of the byte that breaks the
+ * grammar.
  */
 export function scanNumber(text: JsonText, at: number, out: Float64Array, slot: number): number {
   const { bytes } = text

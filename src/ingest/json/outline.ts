@@ -1,6 +1,6 @@
 /**
- * The document around the traces, in chunks of any size: a strict JSON validator that keeps the two texts of the header,
- * skips unknown keys at any depth without buffering them, and stops at the `{` of each trace.
+ * The document around the traces, in chunks of any size: a strict JSON validator that keeps the two texts of the
+ * header, skips unknown keys at any depth without buffering them, and stops at the `{` of each trace.
  *
  * A push parser, because a chunk may end anywhere. It does not recurse; of the nesting it remembers one byte for each
  * open bracket.
@@ -9,10 +9,13 @@
 import { Buffer } from 'node:buffer'
 import { Fault, printable, type Place } from '../../errors.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
-import { NUMBER_BREAKS, NUMBER_ENDS, State, continueNumber, expectedIn } from './grammar.js'
 import {
-  Ascii, MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, decodeString, describeValue, duplicateKey, isDigit, isEscape, isHexDigit,
-  isSpace, keyNames, longestSpelling, malformed, tooDeep, tooLong, wordStartingWith, wrongType
+  MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, malformed, tooDeep, tooLong, wrongType
+} from './faults.js'
+import { NUMBER_BREAKS, NUMBER_ENDS, State, continueNumber, expectedIn } from './grammar.js'
+import { KeyTable } from './keys.js'
+import {
+  Ascii, decodeString, describeValue, isDigit, isEscape, isHexDigit, isSpace, wordStartingWith
 } from './text.js'
 
 const HEADER_KEYS = ['snapshot_time', 'alignment', 'traces'] as const
@@ -20,8 +23,7 @@ type HeaderKey = (typeof HEADER_KEYS)[number]
 
 export class Outline {
   readonly #keys: SnapshotKeys
-  readonly #names: ReadonlyMap<string, HeaderKey>
-  readonly #longestKey: number
+  readonly #table: KeyTable<HeaderKey>
   readonly #seen = new Set<HeaderKey>()
   readonly #texts: Record<'snapshot_time' | 'alignment', string | null> = { snapshot_time: null, alignment: null }
   #traceCount = 0
@@ -44,8 +46,7 @@ export class Outline {
 
   constructor(keys: SnapshotKeys) {
     this.#keys = keys
-    this.#names = keyNames(keys, HEADER_KEYS)
-    this.#longestKey = longestSpelling(this.#names)
+    this.#table = new KeyTable(keys, HEADER_KEYS)
   }
 
   get traceCount(): number {
@@ -122,7 +123,7 @@ export class Outline {
 
   #startKey(byte: number, offset: number): false {
     if (byte !== Ascii.Quote) throw this.#malformed(byte, offset)
-    return this.#startString(true, this.#depth === 1 ? this.#longestKey : 0, offset)
+    return this.#startString(true, this.#depth === 1 ? this.#table.longest : 0, offset)
   }
 
   #startString(isKey: boolean, limit: number, offset: number): false {
@@ -216,7 +217,9 @@ export class Outline {
   }
 
   #readWord(chunk: Buffer, from: number, base: number): number {
-    if (chunk[from] !== this.#word.charCodeAt(this.#wordAt)) throw malformed(chunk[from], this.#word, this.#place(base + from))
+    if (chunk[from] !== this.#word.charCodeAt(this.#wordAt)) {
+      throw malformed(chunk[from], this.#word, this.#place(base + from))
+    }
     if (++this.#wordAt === this.#word.length) this.#endValue()
     return from + 1
   }
@@ -267,13 +270,14 @@ export class Outline {
   }
 
   #endString(): void {
-    const text = this.#stringLimit === 0 ? null : decodeString(this.#raw.subarray(0, this.#rawLength))
+    const wanted = this.#stringLimit > 0
+    const raw = this.#raw.subarray(0, this.#rawLength)
     if (!this.#stringIsKey) {
-      if (text !== null && this.#key !== null && this.#key !== 'traces') this.#texts[this.#key] = text
+      if (wanted && this.#key !== null && this.#key !== 'traces') this.#texts[this.#key] = decodeString(raw)
       this.#endValue()
       return
     }
-    const key = text === null ? undefined : this.#names.get(text)
+    const key = wanted ? this.#table.find(raw) : undefined
     if (key !== undefined) {
       if (this.#seen.has(key)) throw duplicateKey(this.#keys[key], this.#place(this.#stringOffset))
       this.#seen.add(key)

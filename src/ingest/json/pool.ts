@@ -1,6 +1,6 @@
 /**
- * Shared buffers for trace slices. A fresh SharedArrayBuffer costs more in page faults than the copy into it, so a caller
- * that is done with a slice gives its buffer back and the next trace of that size takes it.
+ * Shared buffers for trace slices. A fresh SharedArrayBuffer costs more in page faults than the copy into it, so a
+ * caller that is done with a slice gives its buffer back and the next trace of that size takes it.
  */
 
 /** Buffers kept for reuse; a reader has a few slices for each worker in flight. */

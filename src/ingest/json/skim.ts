@@ -3,13 +3,14 @@
  * strict parser reads every byte again. For valid JSON the brace found is the right one; for broken JSON any brace will
  * do, because the parser finds the fault at or before it.
  *
- * Nearly all bytes are digits and text, so it goes from one structural byte to the next with the runtime's native search
- * (memchr, ten times faster than a loop over bytes). A native call costs as much as about 16 bytes of loop: where
+ * Nearly all bytes are digits and text, so it goes from one structural byte to the next with the runtime's native
+ * search (memchr, ten times faster than a loop over bytes). A native call costs as much as some 16 bytes of loop: where
  * escaped quotes lie that close together (JSON quoted inside a text), it loops.
  */
 
 import type { Buffer } from 'node:buffer'
-import { Ascii, MAX_DEPTH, TRACE_DEPTH } from './text.js'
+import { MAX_DEPTH, TRACE_DEPTH } from './faults.js'
+import { Ascii } from './text.js'
 
 /** Bytes that are looked at one by one before the native search is called. */
 const NEAR = 16

@@ -3,11 +3,10 @@
  */
 
 import type { Place } from '../../errors.js'
+import { MAX_DEPTH, STRING_CONTENT, tooDeep } from './faults.js'
 import { scanNumber } from './number.js'
 import { scanString } from './string.js'
-import {
-  Ascii, type JsonText, MAX_DEPTH, STRING_CONTENT, isDigit, scanWord, tooDeep, wordStartingWith
-} from './text.js'
+import { Ascii, type JsonText, isDigit, scanWord, wordStartingWith } from './text.js'
 
 /** Room for what a skipped value needs: the open brackets, and a slot for numbers that nobody asked for. */
 export class SkipScratch {

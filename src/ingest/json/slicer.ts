@@ -6,12 +6,12 @@
  */
 
 import { Buffer } from 'node:buffer'
-import { Fault, toFault } from '../../errors.js'
+import { toFault, type Fault } from '../../errors.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
+import { malformed, tooDeep, tooLong } from './faults.js'
 import { Outline } from './outline.js'
 import { SlicePool } from './pool.js'
 import { NOT_YET, TraceSkim } from './skim.js'
-import { malformed, tooDeep, tooLong } from './text.js'
 import { TraceScratch, parseTrace, type TraceSlice } from './trace.js'
 
 export interface SlicerOptions {

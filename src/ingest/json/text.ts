@@ -1,5 +1,5 @@
 /**
- * JSON text as bytes: the alphabet of RFC 8259, the padded buffer that the scanners read, and the wording of faults.
+ * JSON text as bytes: the alphabet of RFC 8259, and the padded buffer that the scanners read.
  *
  * Accepted beyond RFC 8259, because Python's json.dumps writes them: the bare values NaN, Infinity and -Infinity.
  * Not accepted: a byte order mark, comments, trailing commas, more than MAX_DEPTH open brackets.
@@ -7,11 +7,12 @@
  */
 
 import { Buffer } from 'node:buffer'
-import { Fault, printable, type Place } from '../../errors.js'
+import type { Fault, Place } from '../../errors.js'
+import { malformed } from './faults.js'
 
 /**
- * A const enum, so that the compiler writes the numbers in: an imported binding is loaded and checked at every use, which
- * costs the inner loops a third of their speed.
+ * A const enum, so that the compiler writes the numbers in: an imported binding is loaded and checked at every use,
+ * which costs the inner loops a third of their speed.
  */
 export const enum Ascii {
   Tab = 0x09,
@@ -40,12 +41,6 @@ export const enum Ascii {
   OpenBrace = 0x7b,
   CloseBrace = 0x7d
 }
-
-/** Open brackets and braces at one place, counted from the document's root. Python's own reader gives up near 1000. */
-export const MAX_DEPTH = 1024
-
-/** Depth at which a trace object stands: the document's object, the array of traces. */
-export const TRACE_DEPTH = 2
 
 /** The bare words that are values, by their first byte. */
 const WORDS: ReadonlyMap<number, string> = new Map(
@@ -77,20 +72,6 @@ export function isEscape(byte: number): boolean {
   }
 }
 
-/** A kept string: the bytes between its quotes, already validated, as text. */
-export function decodeString(raw: Buffer): string {
-  const text = raw.toString('utf8')
-  return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text
-}
-
-/** What a string may hold, as a message says it. */
-export const STRING_CONTENT = 'the rest of a string, control characters escaped'
-
-/** One byte as a message shows it. */
-export function describeByte(byte: number): string {
-  return byte > Ascii.Space && byte < 0x7f ? `"${String.fromCharCode(byte)}"` : `byte 0x${byte.toString(16).padStart(2, '0')}`
-}
-
 /** The type of the value that starts with this byte, or null where no value does. */
 export function describeValue(byte: number): string | null {
   if (byte === Ascii.Quote) return 'a string'
@@ -100,55 +81,10 @@ export function describeValue(byte: number): string | null {
   return wordStartingWith(byte) ?? null
 }
 
-/** The text breaks JSON's grammar at `place.offset`: by this byte, or (null) by ending there. */
-export function malformed(byte: number | null, expected: string, place: Place): Fault {
-  if (byte === null) return new Fault({ format: 'json', problem: 'truncated', found: 'end of input', expected, place })
-  return new Fault({ format: 'json', problem: 'malformed', found: describeByte(byte), expected, place })
-}
-
-export function wrongType(found: string, expected: string, place: Place): Fault {
-  return new Fault({ format: 'json', problem: 'wrong type', found, expected, place })
-}
-
-export function tooDeep(place: Place): Fault {
-  const expected = `at most ${MAX_DEPTH} open brackets`
-  return new Fault({ format: 'json', problem: 'too deep', found: `bracket ${MAX_DEPTH + 1}`, expected, place })
-}
-
-/** Longest kept text (a uid, an alignment) in raw bytes. */
-export const MAX_TEXT_BYTES = 1 << 20
-
-export function tooLong(what: string, limit: number, place: Place): Fault {
-  return new Fault({ format: 'json', problem: 'too long', found: what, expected: `at most ${limit} bytes`, place })
-}
-
-export function duplicateKey(key: string, place: Place): Fault {
-  return new Fault({ format: 'json', problem: 'duplicate key', found: `"${printable(key)}"`, expected: 'it once', place })
-}
-
-/**
- * Names of our keys by the file's names. A mapping that gives one file key two meanings would lose one of them, so it
- * is refused.
- */
-export function keyNames<K extends string>(keys: Readonly<Record<K, string>>, wanted: readonly K[]): Map<string, K> {
-  const names = new Map<string, K>()
-  for (const ours of wanted) {
-    const theirs = keys[ours]
-    const other = names.get(theirs)
-    if (other !== undefined) {
-      throw new Fault({
-        format: 'json', problem: 'key mapping ambiguous', found: `"${printable(theirs)}" for ${other} and ${ours}`,
-        expected: 'a key of its own for each', exitCode: 2
-      })
-    }
-    names.set(theirs, ours)
-  }
-  return names
-}
-
-/** Longest raw spelling of any of these keys (every character as a \u escape): a longer key is none of them. */
-export function longestSpelling(names: ReadonlyMap<string, string>): number {
-  return Math.max(...Array.from(names.keys(), key => 6 * key.length))
+/** A kept string: the bytes between its quotes, already validated, as text. */
+export function decodeString(raw: Buffer): string {
+  const text = raw.toString('utf8')
+  return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text
 }
 
 /** Zero bytes behind the text. No token contains one, so every scanner stops there without asking for the length. */
@@ -197,7 +133,7 @@ export class JsonText {
   }
 }
 
-/** Returns the offset behind `word` at `at` (whose first byte is known to be there), or ~offset of the byte that differs. */
+/** Returns the offset behind `word` at `at`, whose first byte is known, or ~offset of the byte that differs. */
 export function scanWord(text: JsonText, at: number, word: string): number {
   for (let k = 1; k < word.length; k++) {
     if (text.bytes[at + k] !== word.charCodeAt(k)) return ~(at + k)

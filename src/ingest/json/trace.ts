@@ -11,14 +11,13 @@ import {
   TRACE_ARRAYS, type Outcome, type ParsedTrace, type SnapshotKeys, type SpanTexts, type TraceArrayName,
   type TraceFields
 } from '../../schema.js'
+import { MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, tooLong, wrongType } from './faults.js'
+import { KeyTable } from './keys.js'
 import { DoubleColumn, scanNumberArray } from './number-array.js'
 import { scanNumber } from './number.js'
 import { SkipScratch, scanColon, skipValue, stringEnd } from './skip.js'
 import { EndMarker } from './string.js'
-import {
-  Ascii, JsonText, MAX_TEXT_BYTES, TRACE_DEPTH, decodeString, duplicateKey, isDigit, keyNames,
-  longestSpelling, scanWord, tooLong, wrongType
-} from './text.js'
+import { Ascii, JsonText, decodeString, isDigit, scanWord } from './text.js'
 
 /** The bytes of one trace, from its `{` to its `}`. */
 export interface TraceSlice {
@@ -74,7 +73,7 @@ class TraceReader {
   readonly #text: JsonText
   readonly #scratch: TraceScratch
   readonly #keys: SnapshotKeys
-  readonly #names: ReadonlyMap<string, TraceKey>
+  readonly #table: KeyTable<TraceKey>
   readonly #marker: EndMarker | null
   readonly #fields: { -readonly [K in keyof TraceFields]: TraceFields[K] } = {
     step: null, outcome: null, score: null, uid: null, predictionStage: null, npz: null, valueMean: null,
@@ -87,7 +86,7 @@ class TraceReader {
     this.#text = scratch.text
     this.#scratch = scratch
     this.#keys = keys
-    this.#names = keyNames(keys, TRACE_KEYS)
+    this.#table = new KeyTable(keys, TRACE_KEYS)
     this.#marker = endMarker === null ? null : new EndMarker(endMarker)
   }
 
@@ -123,9 +122,7 @@ class TraceReader {
     const start = this.#at
     if (text.bytes[start] !== Ascii.Quote) throw text.malformed(start, expected)
     const end = stringEnd(text, start)
-    const key = end - start - 2 > longestSpelling(this.#names)
-      ? undefined
-      : this.#names.get(decodeString(text.bytes.subarray(start + 1, end - 1)))
+    const key = this.#table.find(text.bytes.subarray(start + 1, end - 1))
     if (key !== undefined && seen.has(key)) throw duplicateKey(this.#keys[key], text.place(start))
     this.#at = scanColon(text, end)
     if (key === undefined) this.#at = skipValue(text, this.#at, TRACE_DEPTH + 1, this.#scratch.skip)
