@@ -3,7 +3,7 @@
  * npm, apt-get, pkg-config, compiler, id and uname. Each stub writes its call into a log.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -61,7 +61,7 @@ interface Checkout {
 
 /** Outside the repository: `require('canvas')` must find the stub only. */
 function checkout(teardown: (f: () => void) => void, folder = 'checkout'): Checkout {
-  const base = mkdtempSync(join(tmpdir(), 'critic-traces-setup-test-'))
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'critic-traces-setup-test-')))
   teardown(() => { rmSync(base, { recursive: true, force: true }) })
   const dir = join(base, folder)
   const bin = join(base, 'bin')
@@ -84,7 +84,8 @@ function checkout(teardown: (f: () => void) => void, folder = 'checkout'): Check
     bin,
     run: (env = {}, script = join(dir, 'setup.sh'), cwd = dir) => {
       rmSync(log, { force: true })
-      const { status, stdout, stderr } = spawnSync(script, { cwd, encoding: 'utf8', env: { PATH: bin, CALLS: log, TMPDIR: base, ...env }, timeout: 60_000 })
+      // tap hands its loaders to every Node below it by NODE_OPTIONS: ten times slower, and not what a user's shell has.
+      const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0"', script], { cwd, encoding: 'utf8', env: { PATH: bin, CALLS: log, TMPDIR: base, ...env }, timeout: 60_000 })
       return { status, stdout, stderr, calls: existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [] }
     }
   }

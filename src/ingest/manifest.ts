@@ -8,7 +8,9 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fault, printable } from '../errors.js'
-import { freeObject, integer, list, object, pattern, refine, relativePath, text, type CheckContext, type JsonSchema } from './study/checker.js'
+import {
+  freeObject, integer, list, object, pattern, refine, relativePath, text, type CheckContext, type JsonSchema
+} from './study/checker.js'
 import { HASH_CHUNK_BYTES, hashFile, mapLimited } from './study/hash.js'
 import { readJsonFile } from './study/json.js'
 import { canonicalRelative, compareCodepoints, errorCode, isInside, resolveInside } from './study/paths.js'
@@ -214,7 +216,9 @@ async function planFile(root: string, manifest: Manifest, file: ManifestFile): P
       const found = await stat(real).catch((error: unknown) => errorCode(error))
       if (typeof found === 'string') return { file, real: null, status: 'mismatch', reason: `cannot be read: ${found}` }
       // Never opened: reading a named pipe would wait for its writer.
-      if (!found.isFile()) return { file, real: null, status: 'mismatch', reason: found.isDirectory() ? 'is a folder' : 'is a special file' }
+      if (!found.isFile()) {
+        return { file, real: null, status: 'mismatch', reason: found.isDirectory() ? 'is a folder' : 'is a special file' }
+      }
       return { file, real, bytes: found.size }
     }
   }

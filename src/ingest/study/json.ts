@@ -58,7 +58,8 @@ async function readCapped(path: string, format: string, maxBytes: number): Promi
       if (bytesRead === 0) break
       total += bytesRead
       if (total > maxBytes) {
-        throw new Fault({ format, problem: 'file too large', found: `more than ${maxBytes} bytes`, expected: `at most ${maxBytes}`, place })
+        const found = `more than ${maxBytes} bytes`
+        throw new Fault({ format, problem: 'file too large', found, expected: `at most ${maxBytes}`, place })
       }
       chunks.push(buffer.subarray(0, bytesRead))
     }

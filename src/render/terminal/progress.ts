@@ -121,7 +121,10 @@ class PhaseState {
     const { label, total, unit } = this.#options
     const word = unit === 'bytes' ? '' : ` ${unit}`
     const rate = this.#rate()
-    if (total === null) return fitText([label, `${this.#amount(this.done)}${word}`, rate].filter(s => s !== '').join('  '), width || Infinity)
+    if (total === null) {
+      const parts = [label, `${this.#amount(this.done)}${word}`, rate].filter(s => s !== '')
+      return fitText(parts.join('  '), width === 0 ? Infinity : width)
+    }
     const share = total > 0 ? Math.min(1, Math.max(0, this.done / total)) : 1
     const secondsLeft = this.#seconds * (1 - share) / share
     const left = share === 0 || share === 1 ? '' : secondsLeft < 1 ? '< 1 s left' : `${formatDuration(secondsLeft)} left`
