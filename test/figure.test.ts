@@ -12,12 +12,12 @@ import { createCanvas } from 'canvas'
 import { BasicPlatform, Chart, type ChartConfiguration } from 'chart.js'
 import { Piscina } from 'piscina'
 import t from 'tap'
-import type { CriticTraceFigureData, ExampleTrace } from '../src/compute/contract.js'
+import type { ExampleTrace } from '../src/compute/contract.js'
 import { panelCanvas } from '../src/render/canvas/context.js'
 import { renderFigure, warmCanvas } from '../src/render/canvas/index.js'
 import { finishSvg } from '../src/render/canvas/svg.js'
 import { buildFigure08, describeFigure08 } from '../src/render/figures/08-critic-traces/index.js'
-import { FIGURE_FORMATS, type FigureConfig, type Plain } from '../src/render/figures/config.js'
+import { FIGURE_FORMATS, type FigureConfig } from '../src/render/figures/config.js'
 import { decimateSpans, spanMeans, spanStarts } from '../src/render/figures/decimate.js'
 import { decimalsFor, formatCount, formatFixed, formatScientific, formatSigned } from '../src/render/figures/format.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
@@ -26,44 +26,17 @@ import { textWidth } from '../src/render/figures/text-width.js'
 import { extent, niceTicks, padRange } from '../src/render/figures/ticks.js'
 import { compare, decode, encode, halve, labelRectangles } from './support/compare-pictures.js'
 import { makeExample, oddCases, randomBoundaries, seededRandom, syntheticFigureData, walkExample } from './support/figure-data.js'
+import { annotationsOf, FIXTURES, scalesOf, seriesOf, smallData, type LooseFigure, type Point } from './support/figure-config.js'
 import { inflatePdf, pdfStrings } from './support/pdf-text.js'
 
 const run = promisify(execFile)
-const FIXTURES = fileURLToPath(new URL('../../fixtures/figures/', import.meta.url))
 const WORKER = new URL('../workers/figure.js', import.meta.url).href
 const UPDATE = process.env['UPDATE_GOLDENS'] === '1'
 
 // Before anything else draws: the first use of a font fixes how fonts are hinted.
 await warmCanvas()
 
-type Listed = Omit<ExampleTrace, 'values' | 'boundaries'> & { readonly values: readonly number[]; readonly boundaries: readonly number[] }
-
-async function smallData(): Promise<CriticTraceFigureData> {
-  const { success, failure, ...rest } = JSON.parse(await readFile(join(FIXTURES, '08-critic-traces.data.json'), 'utf8')) as
-    Omit<CriticTraceFigureData, 'success' | 'failure'> & { success: Listed; failure: Listed }
-  const typed = (example: Listed): ExampleTrace =>
-    ({ ...example, values: Float64Array.from(example.values), boundaries: Int32Array.from(example.boundaries) })
-  return { ...rest, success: typed(success), failure: typed(failure) }
-}
-
 const SMALL = await smallData()
-
-interface Point { readonly x: number; readonly y: number | null }
-interface Series { readonly label: string; readonly data: readonly Point[] }
-interface Limits { readonly min: number; readonly max: number }
-
-function seriesOf(config: FigureConfig, panel: number): readonly Series[] {
-  return config.panels[panel].chart.data.datasets as unknown as readonly Series[]
-}
-
-function scalesOf(config: FigureConfig, panel: number): { readonly x: Limits; readonly y: Limits } {
-  return (config.panels[panel].chart.options as unknown as { scales: { x: Limits; y: Limits } }).scales
-}
-
-function annotationsOf(config: FigureConfig, panel: number): { [name: string]: { [option: string]: Plain } } {
-  const options = config.panels[panel].chart.options as unknown as { plugins: { annotation: { annotations: { [name: string]: { [option: string]: Plain } } } } }
-  return options.plugins.annotation.annotations
-}
 
 t.test('decimation', async t => {
   // numpy 1.24.2: np.unique([0, argmin, argmax, len - 1]) of every bucket of 25, per span
@@ -123,7 +96,9 @@ t.test('decimation', async t => {
   })
 
   t.test('boundaries out of order are a fault', async t => {
-    t.throws(() => spanStarts(10, Int32Array.of(3, 3)), { message: 'figure has a boundary out of order: 3, expected an index from 4 to 8 (boundaries, index 1)' })
+    t.throws(() => spanStarts(10, Int32Array.of(3, 3)), {
+      message: 'figure has a boundary out of order: 3, expected an index from 4 to 8 (boundaries, index 1)'
+    })
     t.throws(() => spanStarts(10, Int32Array.of(9)), { message: /boundary out of order: 9, expected an index from 0 to 8/ })
     t.throws(() => spanStarts(10, Int32Array.of(-1)), { message: /boundary out of order: -1/ })
     t.same([...spanStarts(10, Int32Array.of(0, 8))], [0, 1, 9, 10])
@@ -156,7 +131,8 @@ t.test('numbers, ticks and widths', async t => {
       const range = padRange({ min, max }, 0.1)
       const { values, labels } = niceTicks(range, 6, 'value')
       const inside = values.every(value => value >= range.min && value <= range.max)
-      if (!inside || values.length < 2 || values.length > 6 || new Set(labels).size !== labels.length) return t.fail(`${min} to ${max}: ${labels.join(' ')}`)
+      const distinct = new Set(labels).size === labels.length
+      if (!inside || !distinct || values.length < 2 || values.length > 6) return t.fail(`${min} to ${max}: ${labels.join(' ')}`)
     }
     t.pass('2,000 ranges')
   })
@@ -182,7 +158,7 @@ t.test('configuration', async t => {
     const path = join(FIXTURES, '08-critic-traces.config.json')
     const text = `${JSON.stringify(buildFigure08(SMALL), null, 1)}\n`
     if (UPDATE) await writeFile(path, text)
-    t.equal(text, await readFile(path, 'utf8'))
+    t.strictSame(JSON.parse(text), JSON.parse(await readFile(path, 'utf8')))
   })
 
   t.test('states what the data hold', async t => {
@@ -220,7 +196,8 @@ t.test('configuration', async t => {
     const random = seededRandom(9)
     const many = Array.from({ length: 12 }, () => {
       const length = 1 + Math.floor(random() * 5000)
-      const example = makeExample(Array.from({ length }, () => (random() - 0.5) * 10 ** (random() * 4)), randomBoundaries(random, length, Math.floor(random() * 40)), 'success')
+      const values = Array.from({ length }, () => (random() - 0.5) * 10 ** (random() * 4))
+      const example = makeExample(values, randomBoundaries(random, length, Math.floor(random() * 40)), 'success')
       return { synthetic: false, traces: SMALL.traces, success: example, failure: null }
     })
     for (const data of [SMALL, syntheticFigureData(), ...oddCases().map(odd => odd.data), ...many]) {
@@ -241,12 +218,16 @@ t.test('configuration', async t => {
   t.test('the label of the jump covers no value and stays inside the plot', async t => {
     for (let seed = 1; seed <= 20; seed++) {
       const tokens = seed % 4 === 0 ? 40 : 3000
-      const success = walkExample(seed, { outcome: 'success', step: 1, tokens, spans: 12, level: x => 0.5 + 0.4 * Math.sin(x * seed), noise: 0.02 * (1 + seed % 5), jump: 0.1 })
+      const level = (x: number): number => 0.5 + 0.4 * Math.sin(x * seed)
+      const noise = 0.02 * (1 + seed % 5)
+      const success = walkExample(seed, { outcome: 'success', step: 1, tokens, spans: 12, level, noise, jump: 0.1 })
       const config = buildFigure08({ synthetic: false, traces: [], success, failure: null })
       const { plot } = config.panels[2]
       const { x, y } = scalesOf(config, 2)
       const [label] = labelRectangles({ ...config, panels: [config.panels[2]] })
-      if (label.x < plot.x - 0.1 || label.x + label.width > plot.x + plot.width + 0.1 || label.y < plot.y || label.y + label.height > plot.y + plot.height) t.fail(`seed ${seed}: outside the plot`)
+      const across = label.x >= plot.x - 0.1 && label.x + label.width <= plot.x + plot.width + 0.1
+      const down = label.y >= plot.y && label.y + label.height <= plot.y + plot.height
+      if (!across || !down) t.fail(`seed ${seed}: outside the plot`)
       const covered = [...success.values].filter((value, i) => {
         const px = plot.x + ((i - x.min) / (x.max - x.min)) * plot.width
         const py = plot.y + ((y.max - value) / (y.max - y.min)) * plot.height
@@ -260,7 +241,9 @@ t.test('configuration', async t => {
   t.test('a jump that is not in the values is a fault', async t => {
     const example = makeExample([0.5, 0.75], [0], 'success')
     const wrong = { ...example, maxBoundaryJump: { from_index: 0, to_index: 1, from: 0.5, to: 0.7, delta: 0.2 } }
-    t.throws(() => buildFigure08({ ...SMALL, success: wrong }), { message: 'figure has a jump that is not in the success example: 0.5 to 0.7, expected 0.5 to 0.75 (values, index 0)' })
+    t.throws(() => buildFigure08({ ...SMALL, success: wrong }), {
+      message: 'figure has a jump that is not in the success example: 0.5 to 0.7, expected 0.5 to 0.75 (values, index 0)'
+    })
   })
 
   t.test('a function name that is not in the registry is a fault', async t => {
@@ -295,7 +278,9 @@ t.test('plots are where the configuration says', async t => {
     const chart = new Chart(canvas as unknown as HTMLCanvasElement, { ...resolved, platform: BasicPlatform })
     const { left, top, width, height } = chart.chartArea
     const near = (a: number, b: number): boolean => Math.abs(a - b) < 0.11
-    t.ok(near(left, panel.plot.x - panel.box.x) && near(top, panel.plot.y - panel.box.y) && near(width, panel.plot.width) && near(height, panel.plot.height), panel.label)
+    const { box, plot } = panel
+    t.ok(near(left, plot.x - box.x) && near(top, plot.y - box.y), `${panel.label}: place`)
+    t.ok(near(width, plot.width) && near(height, plot.height), `${panel.label}: size`)
     chart.destroy()
   }
   const [a, , c, d] = config.panels.map(panel => panel.plot)
@@ -318,9 +303,8 @@ t.test('picture', async t => {
   })
 
   // Each takes one thing out of the figure; the comparison must see every one of them.
-  type Loose = { panels: Array<{ chart: { data: { datasets: Array<{ data: unknown[]; pointBackgroundColor: string }> }; options: { plugins: { annotation: { annotations: { [name: string]: { [option: string]: unknown } } } } } } }>; texts: unknown[]; legend: unknown[] }
-  const annotations = (f: Loose, panel: number) => f.panels[panel].chart.options.plugins.annotation.annotations
-  const mutations: ReadonlyArray<readonly [string, (figure: Loose) => void]> = [
+  const annotations = (f: LooseFigure, panel: number) => f.panels[panel].chart.options.plugins.annotation.annotations
+  const mutations: ReadonlyArray<readonly [string, (figure: LooseFigure) => void]> = [
     ['panel (a)', f => f.panels.splice(0, 1)],
     ['panel (d)', f => f.panels.splice(3, 1)],
     ['one filled marker', f => f.panels[0].chart.data.datasets[1].data.pop()],
@@ -340,7 +324,7 @@ t.test('picture', async t => {
   ]
   t.test('is not the golden one without', async t => {
     for (const [name, mutate] of mutations) {
-      const changed = structuredClone(figure) as unknown as Loose
+      const changed = structuredClone(figure) as unknown as LooseFigure
       mutate(changed)
       const difference = compare(golden, await draw(changed as unknown as FigureConfig), figure)
       t.notOk(same(difference), `${name}: ${JSON.stringify(difference)}`)
@@ -360,15 +344,24 @@ t.test('files', async t => {
 
   t.test('SVG: title and description, escaped; every drawn value is a vertex', async t => {
     const text = svg.toString('utf8')
-    t.match(text, /<svg [^>]*role="img" aria-labelledby="figure-title figure-description">\n<title id="figure-title">Critic values by outcome and model turn<\/title>\n<desc id="figure-description">Four panels/)
-    t.notMatch(finishSvg('<svg a="b"><g id="surface77"/><use xlink:href="#surface77"/></svg>', { title: 'a < b & c', description: '</desc>' }), /surface77|a < b|<desc[^>]*><\/desc>/)
+    t.match(text, /<svg [^>]*role="img" aria-labelledby="figure-title figure-description">\n<title id="figure-title">Critic values by/)
+    t.match(text, /<desc id="figure-description">Four panels of critic values[^<]*synthetic replica\.<\/desc>/)
+    const finished = finishSvg('<svg a="b"><g id="surface77"/><use xlink:href="#surface77"/></svg>', { title: 'a < b & c', description: '</desc>' })
+    t.match(finished, '<title id="figure-title">a &lt; b &amp; c</title>')
+    t.match(finished, '>&lt;/desc&gt;</desc><g id="surface1"/><use xlink:href="#surface1"/></svg>')
     const big = buildFigure08(syntheticFigureData())
-    const vertices = (await renderFigure(big, 'svg')).toString('latin1').split(/[ML] /).length
-    const drawn = seriesOf(big, 2).concat(seriesOf(big, 3)).reduce((sum, series) => sum + series.data.filter(point => point.y !== null).length, 0)
-    t.ok(vertices > drawn, `${vertices} vertices for ${drawn} points`)
+    const lines = (await renderFigure(big, 'svg')).toString('latin1').matchAll(/<path style="fill:none;stroke-width:0\.5;[^"]*" d="([^"]*)"/g)
+    const vertices = [...lines].reduce((sum, [, path]) => sum + path.split(/[ML] /).length - 1, 0)
+    const raw = [2, 3].flatMap(panel => seriesOf(big, panel).find(series => series.label === 'token values')?.data ?? [])
+    const drawn = raw.filter(point => point.y !== null).length
+    // cairo leaves out a point that is where the one before it is
+    t.ok(vertices > drawn * 0.98 && vertices <= drawn, `${vertices} vertices for ${drawn} points`)
   })
 
-  const words = ['Critic values by outcome and model turn', '(a)', '(b)', '(c)', '(d)', 'Trainer step', 'Mean value', 'Retained token index', 'Critic value', 'largest boundary jump', 'synthetic replica', 'turn boundary', 'success', 'failure']
+  const words = [
+    'Critic values by outcome and model turn', '(a)', '(b)', '(c)', '(d)', 'Trainer step', 'Mean value', 'Retained token index',
+    'Critic value', 'largest boundary jump', 'synthetic replica', 'turn boundary', 'success', 'failure'
+  ]
   t.test('PDF: text is text, fonts are embedded, metadata are fixed', async t => {
     const strings = pdfStrings(pdf)
     for (const word of words) t.ok(strings.some(text => text.includes(word)), word)
@@ -427,7 +420,10 @@ t.test('files', async t => {
       }
       console.log(process.env.FONTCONFIG_FILE)`
     const child = run(process.execPath, ['--input-type=module', '-e', script], {
-      env: { PATH: process.env['PATH'], TZ: 'Asia/Tokyo', LC_ALL: 'de_DE.UTF-8', HOME: '/nonexistent', FONTCONFIG_FILE: '/nonexistent/fonts.conf', FONTCONFIG_PATH: '/nonexistent' }
+      env: {
+        PATH: process.env['PATH'], TZ: 'Asia/Tokyo', LC_ALL: 'de_DE.UTF-8', HOME: '/nonexistent',
+        FONTCONFIG_FILE: '/nonexistent/fonts.conf', FONTCONFIG_PATH: '/nonexistent'
+      }
     })
     child.child.stdin?.end(JSON.stringify(figure))
     const { stdout, stderr } = await child
@@ -439,12 +435,16 @@ t.test('files', async t => {
 
   t.test('a worker refuses to draw where the main thread has not loaded the canvas', async t => {
     const script = `
-      const { Piscina } = await import('piscina')
-      const pool = new Piscina({ filename: ${JSON.stringify(WORKER)}, maxThreads: 1 })
-      const error = await pool.run({ config: {}, format: 'png' }).catch(error => error)
-      console.log(error.message)
-      await pool.destroy()`
-    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: fileURLToPath(new URL('../..', import.meta.url)) })
+      void (async () => {
+        const { Piscina } = await import('piscina')
+        const pool = new Piscina({ filename: ${JSON.stringify(WORKER)}, maxThreads: 1 })
+        const error = await pool.run({ config: {}, format: 'png' }).catch(error => error)
+        console.log(error.message)
+        await pool.destroy()
+      })()`
+    const cwd = fileURLToPath(new URL('../..', import.meta.url))
+    // Not as a module: a worker would inherit --input-type, and refuse to start.
+    const { stdout, stderr } = await run(process.execPath, ['-e', script], { cwd })
     t.match(stdout, /^figure cannot be drawn in this worker: .* expected warmCanvas\(\) before the worker starts/)
     t.equal(stderr, '')
   })

@@ -1,5 +1,8 @@
 /**
  * Piscina task: draws one figure in one format. The main thread must have awaited `warmCanvas()` before the pool is made.
+ *
+ * A pool must not be destroyed while it draws: a thread that is stopped inside the canvas library ends the whole process
+ * with an abort. Wait for the tasks (`pool.close()`), or leave by `process.exit()`.
  */
 import { move } from 'piscina'
 import { renderFigure } from '../src/render/canvas/index.js'

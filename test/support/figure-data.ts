@@ -132,8 +132,8 @@ export function oddCases(): readonly OddCase[] {
     { name: 'a full plot', data: { ...none, success: makeExample(Array.from({ length: 4000 }, (_, k) => k % 2), [1999], 'success') }, says: '1.000 \u2192 0.000 (\u22121.000)' },
     { name: 'tiny values', data: { ...none, success: makeExample(noise(100, 3e-12, 1e-12), [49], 'success') }, says: 'e\u221212' },
     { name: 'large values', data: { ...none, traces: few.map(t => ({ ...t, mean: t.mean * 1e9 })), success: makeExample(noise(100, -4e8, 1e7), [49], 'success') }, says: '(+2.58e5)' },
-    { name: 'values at the limits of a double', data: { ...none, success: makeExample([-1.7e308, 1.7e308, 0], [1], 'success') }, says: 'not drawn: values beyond 1e300' },
-    { name: 'a mean that overflowed', data: { ...none, traces: [...few, trace(3, 'success', Infinity, NaN)] }, says: 'Trainer step (not drawn: 1 beyond 1e300)' },
+    { name: 'values at the limits of a double', data: { ...none, success: makeExample([-1.7e308, 1.7e308, 0], [1], 'success') }, says: 'not drawn: values beyond 1e100' },
+    { name: 'a mean that overflowed', data: { ...none, traces: [...few, trace(3, 'success', Infinity, NaN)] }, says: 'Trainer step (not drawn: 1 beyond 1e100)' },
     { name: 'nearly equal values', data: { ...none, success: makeExample([1, 1 + 2 ** -52, 1], [0, 1], 'success') }, says: '1.000 \u2192 1.000 (+2.22e\u221216)' },
     { name: 'large steps', data: { ...none, traces: few.map(t => ({ ...t, step: (t.step ?? 0) * 1_000_000 })) }, says: '1,000,000' }
   ]

@@ -23,7 +23,9 @@ function ignore(): void {
  * same figure would be laid out differently as PNG and PDF; and the annotation plugin remembers the width that it saw
  * first for the rest of the process.
  */
-export function panelCanvas(context: CanvasRenderingContext2D, measuring: CanvasRenderingContext2D, width: number, height: number): PanelCanvas {
+export function panelCanvas(
+  context: CanvasRenderingContext2D, measuring: CanvasRenderingContext2D, width: number, height: number
+): PanelCanvas {
   const methods = new Map<PropertyKey, unknown>([['measureText', (text: string) => {
     if (measuring.font !== context.font) measuring.font = context.font
     return measuring.measureText(text)

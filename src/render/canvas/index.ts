@@ -12,7 +12,8 @@ const LOADED = 'critic-traces: canvas loaded in the main thread'
 async function loadBackend(): Promise<typeof import('./backend.js')> {
   if (!isMainThread && getEnvironmentData(LOADED) !== true) {
     throw new Fault({
-      format: 'figure', problem: 'cannot be drawn in this worker', found: 'a main thread that has not loaded the canvas library',
+      format: 'figure', problem: 'cannot be drawn in this worker',
+      found: 'a main thread that has not loaded the canvas library',
       expected: 'warmCanvas() before the worker starts', exitCode: 1
     })
   }

@@ -18,5 +18,6 @@ export function finishSvg(svg: string, { title, description }: Pick<FigureConfig
     })
     .replace(/<svg ([^>]*)>/, (_, attributes: string) =>
       `<svg ${attributes} role="img" aria-labelledby="figure-title figure-description">\n` +
-      `<title id="figure-title">${escapeXml(title)}</title>\n<desc id="figure-description">${escapeXml(description)}</desc>`)
+      `<title id="figure-title">${escapeXml(title)}</title>\n` +
+      `<desc id="figure-description">${escapeXml(description)}</desc>`)
 }

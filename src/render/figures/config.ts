@@ -43,7 +43,14 @@ export type LegendKey = { readonly x: number; readonly y: number; readonly label
       readonly stroke: string
       readonly strokeWidth: number
     }
-  | { readonly kind: 'line'; readonly length: number; readonly colors: readonly string[]; readonly width: number; readonly dash: readonly number[] }
+  | {
+      readonly kind: 'line'
+      readonly length: number
+      /** one line each, one above the other */
+      readonly colors: readonly string[]
+      readonly width: number
+      readonly dash: readonly number[]
+    }
 )
 
 /** A Chart.js configuration as plain data. */

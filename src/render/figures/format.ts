@@ -18,11 +18,14 @@ export function formatSigned(value: number, digits: number): string {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text
 }
 
-/** 1.20e−7 with two digits after the point; without a number of digits at most two, 1.2e−7. What is not finite is named. */
+/**
+ * 1.20e−7 with two digits after the point; without a number of digits at most two, 1.2e−7. What is not finite is named.
+ */
 export function formatScientific(value: number, digits?: number): string {
   if (value === 0 || !Number.isFinite(value)) return withMinus(String(value))
   const [mantissa, exponent] = value.toExponential(digits ?? 2).split('e')
-  return `${withMinus(digits === undefined ? mantissa.replace(/\.?0+$/, '') : mantissa)}e${withMinus(exponent.replace('+', ''))}`
+  const shown = digits === undefined ? mantissa.replace(/\.?0+$/, '') : mantissa
+  return `${withMinus(shown)}e${withMinus(exponent.replace('+', ''))}`
 }
 
 /** 22,773. Not `Intl`: its data differ between builds of Node. */

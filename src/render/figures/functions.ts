@@ -2,7 +2,7 @@
  * The functions that a plain chart configuration may name: an object `{ fn: 'tickLabels', … }` stands for the function
  * that the registry below makes of its other fields. No canvas is needed here, so a page can resolve the same names.
  */
-import { Fault } from '../../errors.js'
+import { Fault, printable } from '../../errors.js'
 import type { Plain } from './config.js'
 
 type PlainObject = { readonly [key: string]: Plain }
@@ -59,7 +59,10 @@ export function resolveFunctions(plain: Plain): Resolved {
   if (isList(plain)) return plain.map(resolveFunctions)
   if (isNamedFunction(plain)) return makeFunction(plain)
   if ('fn' in plain) {
-    throw new Fault({ format: 'figure', problem: 'names an unknown function', found: String(plain['fn']), expected: [...NAMES].join(', ') })
+    throw new Fault({
+      format: 'figure', problem: 'names an unknown function', found: printable(String(plain['fn'])),
+      expected: [...NAMES].join(', ')
+    })
   }
   const copy: { [key: string]: Resolved } = {}
   for (const key of Object.keys(plain)) copy[key] = resolveFunctions(plain[key] as Plain)

@@ -4,6 +4,8 @@
  * wins, the first on a tie, so the answer depends on the input alone. Lengths are points from the plot's upper left.
  */
 
+import { Fault } from '../../errors.js'
+
 export interface Envelope {
   /** smallest y per column; Infinity where nothing is drawn */
   readonly top: Float64Array
@@ -31,7 +33,9 @@ export function emptyEnvelope(width: number): Envelope {
 export function addLine({ top, bottom }: Envelope, x1: number, y1: number, x2: number, y2: number): void {
   const last = Math.min(top.length - 1, Math.floor(x2))
   for (let column = Math.max(0, Math.floor(x1)); column <= last; column++) {
-    const [from, to] = x2 === x1 ? [0, 1] : [Math.max(0, (column - x1) / (x2 - x1)), Math.min(1, (column + 1 - x1) / (x2 - x1))]
+    // The part of the line that is in this column.
+    const from = x2 === x1 ? 0 : Math.max(0, (column - x1) / (x2 - x1))
+    const to = x2 === x1 ? 1 : Math.min(1, (column + 1 - x1) / (x2 - x1))
     const ya = y1 + from * (y2 - y1)
     const yb = y1 + to * (y2 - y1)
     top[column] = Math.min(top[column], ya, yb)
@@ -91,16 +95,18 @@ function nearestPoint({ x1, y1, x2, y2 }: LabelProblem['target'], x: number, y: 
 export function placeLabel({ area, label, target, envelope }: LabelProblem): Placement {
   const lastX = Math.max(MARGIN, area.width - label.width - MARGIN)
   const lastY = Math.max(MARGIN, area.height - label.height - MARGIN)
+  const around = 2 * CLEARANCE
   let best: Placement | null = null
   let bestCost = Infinity
   for (let y = MARGIN; ; y = Math.min(y + STEP, lastY)) {
     for (let x = MARGIN; ; x = Math.min(x + STEP, lastX)) {
-      const overlap = coveredInk(envelope, x - CLEARANCE, y - CLEARANCE, label.width + 2 * CLEARANCE, label.height + 2 * CLEARANCE)
+      const overlap = coveredInk(envelope, x - CLEARANCE, y - CLEARANCE, label.width + around, label.height + around)
       if (overlap * 2 < bestCost) {
         const to = nearestPoint(target, x + label.width / 2, y + label.height / 2)
         const from = { x: clamp(to.x, x, x + label.width), y: clamp(to.y, y, y + label.height) }
         const length = Math.hypot(to.x - from.x, to.y - from.y)
-        const cost = overlap * 2 + length + 3 * crossedInk(envelope, from, to, length) + (length < SHORTEST_LEADER ? 500 : 0)
+        const tooShort = length < SHORTEST_LEADER ? 500 : 0
+        const cost = overlap * 2 + length + 3 * crossedInk(envelope, from, to, length) + tooShort
         if (cost < bestCost) {
           bestCost = cost
           best = { x, y, from, to, overlap }
@@ -110,6 +116,9 @@ export function placeLabel({ area, label, target, envelope }: LabelProblem): Pla
     }
     if (y >= lastY) break
   }
-  // A label is at least tried at (MARGIN, MARGIN), where any finite cost is below Infinity.
-  return best ?? { x: MARGIN, y: MARGIN, from: { x: MARGIN, y: MARGIN }, to: { x: target.x1, y: target.y1 }, overlap: Infinity }
+  // The place (MARGIN, MARGIN) is always tried, and its cost is finite.
+  if (best === null) {
+    throw new Fault({ format: 'figure', problem: 'cannot place a label', found: 'an area or target that is not finite' })
+  }
+  return best
 }

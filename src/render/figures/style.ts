@@ -10,8 +10,12 @@ import { fittingTicks, type Range, type Ticks } from './ticks.js'
 export const FONT_FAMILY = 'DejaVu Sans'
 export const TEXT_SIZE = 8
 export const TITLE_SIZE = 10
+/** A panel's label and title: baseline above the chart box, title to the right of the label. */
+export const HEADING = { size: 8.5, above: 4, indent: 18 } as const
 
-export const INK = { text: '#1a1a1a', quiet: '#595959', axis: '#4d4d4d', grid: '#e9e9e9', guide: '#8c8c8c', zero: '#4d4d4d' } as const
+export const INK = {
+  text: '#1a1a1a', quiet: '#595959', axis: '#4d4d4d', grid: '#e9e9e9', guide: '#8c8c8c', zero: '#4d4d4d'
+} as const
 
 export interface SeriesStyle {
   /** marker outline, line of means */
@@ -76,25 +80,32 @@ export function linearAxis({ axis, range, ticks, title, size, grid = true }: Axi
       callback: { fn: 'tickLabels', labels: ticks.labels },
       autoSkip: false, minRotation: 0, maxRotation: 0, padding: TICK.padding, color: INK.text, font: AXIS_FONT
     },
-    grid: { drawOnChartArea: grid, color: INK.grid, lineWidth: 0.6, tickColor: INK.axis, tickWidth: 0.6, tickLength: TICK.length },
+    grid: {
+      drawOnChartArea: grid, color: INK.grid, lineWidth: 0.6, tickColor: INK.axis, tickWidth: 0.6, tickLength: TICK.length
+    },
     border: { color: INK.axis, width: 0.6 },
     title: { display: true, text: title, padding: 0, color: INK.text, font: AXIS_FONT }
   }
 }
 
 /** Options of every chart: nothing moves, reacts or sizes itself; the figure has its own headings and legend. */
-export function chartOptions(scales: { readonly x: Plain; readonly y: Plain }, annotations: { readonly [name: string]: Plain }): { readonly [key: string]: Plain } {
+export function chartOptions(
+  scales: { readonly x: Plain; readonly y: Plain },
+  annotations: { readonly [name: string]: Plain }
+): { readonly [key: string]: Plain } {
   return {
     animation: false, responsive: false, maintainAspectRatio: false, events: [], parsing: false, normalized: true,
     font: { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 }, color: INK.text,
     layout: { autoPadding: false, padding: { left: 0, top: PLOT_PADDING.top, right: PLOT_PADDING.right, bottom: 0 } },
     scales,
-    plugins: { legend: { display: false }, tooltip: { enabled: false }, annotation: { animations: false, clip: false, annotations } }
+    plugins: {
+      legend: { display: false }, tooltip: { enabled: false }, annotation: { animations: false, clip: false, annotations }
+    }
   }
 }
 
-/** The largest number that is drawn: a few more powers of ten, and the length of an axis is no double any more. */
-export const DRAWABLE = 1e300
+/** The largest number that is drawn. Far beyond it, sums and the length of an axis are not doubles any more. */
+export const DRAWABLE = 1e100
 
 export function isDrawable(value: number): boolean {
   return Math.abs(value) <= DRAWABLE
@@ -102,7 +113,8 @@ export function isDrawable(value: number): boolean {
 
 /** Ticks of an x axis of the given length that counts something. */
 export function countTicks(values: Range, range: Range, width: number): Ticks {
-  return fittingTicks(values, 10, { range, width, overhang: PLOT_PADDING.right }, label => textWidth(label, TEXT_SIZE))
+  const labelWidth = (label: string): number => textWidth(label, TEXT_SIZE)
+  return fittingTicks(values, 10, { range, width, overhang: PLOT_PADDING.right, labelWidth })
 }
 
 export const NO_TICKS: Ticks = { values: [], labels: [] }
@@ -117,18 +129,25 @@ export function emptyNote(text: string, x: Range, y: Range): Plain {
 
 type KeySymbol =
   | { readonly kind: 'point'; readonly style: SeriesStyle }
-  | { readonly kind: 'line'; readonly colors: readonly string[]; readonly width: number; readonly dash: readonly number[] }
+  | Pick<Extract<LegendKey, { readonly kind: 'line' }>, 'kind' | 'colors' | 'width' | 'dash'>
+
+type KeyEntry = KeySymbol & { readonly label: string }
 
 /** Legend keys side by side, from `left`, around the line `y`. */
-export function legendRow(left: number, y: number, entries: ReadonlyArray<KeySymbol & { readonly label: string }>): LegendKey[] {
+export function legendRow(left: number, y: number, entries: readonly KeyEntry[]): LegendKey[] {
   let x = left
   return entries.map(entry => {
     const length = entry.kind === 'point' ? 6 : 16
     const at = { x, y, label: entry.label, labelX: x + length + 4 }
     x = at.labelX + textWidth(entry.label, TEXT_SIZE) + 14
-    if (entry.kind === 'line') return { kind: 'line', ...at, length, colors: entry.colors, width: entry.width, dash: entry.dash }
+    if (entry.kind === 'line') {
+      const { colors, width, dash } = entry
+      return { kind: 'line', ...at, length, colors, width, dash }
+    }
     const { pointStyle, rotation, radius, fill, strong } = entry.style
-    return { kind: 'point', ...at, x: at.x + length / 2, pointStyle, rotation, radius, fill, stroke: strong, strokeWidth: POINT_OUTLINE }
+    return {
+      kind: 'point', ...at, x: at.x + length / 2, pointStyle, rotation, radius, fill, stroke: strong, strokeWidth: POINT_OUTLINE
+    }
   })
 }
 

@@ -62,17 +62,31 @@ export function niceTicks(range: Range, atMost: number, kind: 'count' | 'value')
   }
 }
 
+export interface FittedAxis {
+  readonly range: Range
+  /** in the unit of `labelWidth`, as is the overhang */
+  readonly width: number
+  readonly overhang: number
+  labelWidth(label: string): number
+}
+
+/** Least room between two labels. */
+const LABEL_GAP = 8
+
 /**
- * Ticks of a horizontal axis: at most `atMost`, fewer where their labels would touch, and none whose label would reach
- * further than `overhang` beyond the end of the axis.
- * @param width of the axis, in the unit of `labelWidth`
+ * Ticks of a horizontal axis that counts: at most `atMost`, fewer where their labels would touch, and none whose label
+ * would reach further than the overhang beyond the end of the axis.
  */
-export function fittingTicks(range: Range, atMost: number, axis: { readonly range: Range; readonly width: number; readonly overhang: number }, labelWidth: (label: string) => number): Ticks {
+export function fittingTicks(range: Range, atMost: number, axis: FittedAxis): Ticks {
   const at = (value: number): number => ((value - axis.range.min) / (axis.range.max - axis.range.min)) * axis.width
   for (let most = atMost; ; most--) {
     const { values, labels } = niceTicks(range, most, 'count')
-    const inside = values.flatMap((value, k) => at(value) + labelWidth(labels[k]) / 2 <= axis.width + axis.overhang ? [k] : [])
-    const apart = inside.every((k, j) => j === 0 || at(values[k]) - at(values[inside[j - 1]]) >= (labelWidth(labels[k]) + labelWidth(labels[inside[j - 1]])) / 2 + 8)
+    const half = labels.map(label => axis.labelWidth(label) / 2)
+    const inside = values.map((_, k) => k).filter(k => at(values[k]) + half[k] <= axis.width + axis.overhang)
+    const apart = inside.every((k, j) => {
+      const before = inside[j - 1]
+      return j === 0 || at(values[k]) - at(values[before]) >= half[k] + half[before] + LABEL_GAP
+    })
     if (apart || most === 1) return { values: inside.map(k => values[k]), labels: inside.map(k => labels[k]) }
   }
 }

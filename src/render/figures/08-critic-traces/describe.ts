@@ -1,4 +1,4 @@
-/** The alternative text of Figure 8: one paragraph with the facts that the figure draws, for a reader who cannot see it. */
+/** The alternative text of Figure 8: one paragraph with the facts that it draws, for a reader who cannot see it. */
 import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/contract.js'
 import type { Outcome } from '../../../schema.js'
 import { decimalsFor, formatCount, formatFixed, formatPlural, formatSigned } from '../format.js'
@@ -18,7 +18,8 @@ function describeOutcome(traces: CriticTraceFigureData['traces'], outcome: Outco
   const [moved, sign] = outcome === 'success'
     ? [own.filter(trace => trace.delta > 0).length, 'positive']
     : [own.filter(trace => trace.delta < 0).length, 'negative']
-  return ` ${formatPlural(own.length, outcome, outcome === 'success' ? 'successes' : 'failures')}: mean value ${span(own.map(t => t.mean), three)}, last minus first value ${sign} in ${moved} of ${own.length}.`
+  return ` ${formatPlural(own.length, outcome, outcome === 'success' ? 'successes' : 'failures')}: ` +
+    `mean value ${span(own.map(trace => trace.mean), three)}, last minus first value ${sign} in ${moved} of ${own.length}.`
 }
 
 function describeExample(outcome: Outcome, example: ExampleTrace | null): string {
@@ -27,22 +28,26 @@ function describeExample(outcome: Outcome, example: ExampleTrace | null): string
   const range = extent(values) ?? { min: 0, max: 0 }
   const last = values[values.length - 1]
   const digits = jump === null ? 3 : decimalsFor(jump.delta)
-  return ` The ${outcome} example${step === null ? '' : ` at step ${formatCount(step)}`} has ${formatPlural(values.length, 'retained token')} in ${formatPlural(boundaries.length + 1, 'generated span')}, values from ${three(range.min)} to ${three(range.max)}, first ${three(values[0])}, last ${three(last)}; ` +
+  return ` The ${outcome} example${step === null ? '' : ` at step ${formatCount(step)}`} has ` +
+    `${formatPlural(values.length, 'retained token')} in ${formatPlural(boundaries.length + 1, 'generated span')}, ` +
+    `values from ${three(range.min)} to ${three(range.max)}, first ${three(values[0])}, last ${three(last)}; ` +
     (jump === null
       ? 'it has no turn boundary.'
-      : `its largest boundary jump is ${formatFixed(jump.from, digits)} to ${formatFixed(jump.to, digits)} (${formatSigned(jump.delta, digits)}) after token ${formatCount(jump.from_index)}.`)
+      : `its largest boundary jump is ${formatFixed(jump.from, digits)} to ${formatFixed(jump.to, digits)} ` +
+        `(${formatSigned(jump.delta, digits)}) after token ${formatCount(jump.from_index)}.`)
 }
 
 export function describeFigure08(data: CriticTraceFigureData): string {
   const { traces, success, failure, synthetic } = data
   const steps = span(traces.map(trace => trace.step).filter(step => step !== null), formatCount)
   const unknown = traces.filter(trace => trace.outcome === null).length
-  return `Four panels of critic values. The upper two show the mean value and the endpoint difference of ${formatPlural(traces.length, 'trace')}` +
-    `${steps === '' ? '' : ` at trainer step ${steps}`}.` +
+  return 'Four panels of critic values. The upper two show the mean value and the endpoint difference of ' +
+    `${formatPlural(traces.length, 'trace')}${steps === '' ? '' : ` at trainer step ${steps}`}.` +
     describeOutcome(traces, 'success') +
     describeOutcome(traces, 'failure') +
     (unknown === 0 ? '' : ` ${formatPlural(unknown, 'trace')} without an outcome.`) +
-    ' The lower two show one trace each by retained token index, with the mean of every generated span and a dotted guide at every turn boundary.' +
+    ' The lower two show one trace each by retained token index, with the mean of every generated span' +
+    ' and a dotted guide at every turn boundary.' +
     describeExample('success', success) +
     describeExample('failure', failure) +
     (synthetic ? ' The data are a synthetic replica.' : '')

@@ -11,7 +11,10 @@ import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { decimateSpans, spanMeans, spanStarts, type Decimated } from '../decimate.js'
 import { decimalsFor, formatCount, formatFixed, formatPlural, formatScientific } from '../format.js'
 import { addLine, emptyEnvelope, placeLabel, type Envelope, type Placement } from '../place-label.js'
-import { chartOptions, countTicks, emptyNote, GUIDE, INK, isDrawable, linearAxis, MEAN_LINE, NO_TICKS, plotArea, RAW_LINE, RAW_LINE_FEW, SERIES, TEXT_SIZE, X_AXIS_HEIGHT } from '../style.js'
+import {
+  chartOptions, countTicks, emptyNote, GUIDE, INK, isDrawable, linearAxis, MEAN_LINE, NO_TICKS, plotArea, RAW_LINE, RAW_LINE_FEW, SERIES,
+  TEXT_SIZE, X_AXIS_HEIGHT
+} from '../style.js'
 import { textWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
@@ -43,10 +46,11 @@ interface ScaledExample {
   readonly y: Range
 }
 
-function toPoints(plot: { readonly width: number; readonly height: number }, x: Range, y: Range): { x(v: number): number; y(v: number): number } {
+/** Data to points from the plot's upper left corner. */
+function toPoints(plot: Rectangle, x: Range, y: Range): { x(value: number): number; y(value: number): number } {
   return {
-    x: v => ((v - x.min) / (x.max - x.min)) * plot.width,
-    y: v => ((y.max - v) / (y.max - y.min)) * plot.height
+    x: value => ((value - x.min) / (x.max - x.min)) * plot.width,
+    y: value => ((y.max - value) / (y.max - y.min)) * plot.height
   }
 }
 
@@ -68,7 +72,12 @@ function jumpText(jump: Jump): readonly string[] {
   const digits = decimalsFor(jump.delta)
   const large = Math.max(Math.abs(jump.from), Math.abs(jump.to)) >= 1e6
   const delta = large ? formatScientific(jump.delta) : formatFixed(jump.delta, digits)
-  return ['largest boundary jump', `${formatFixed(jump.from, digits)} \u2192 ${formatFixed(jump.to, digits)} (${jump.delta > 0 ? '+' : ''}${delta})`]
+  const [from, to] = [formatFixed(jump.from, digits), formatFixed(jump.to, digits)]
+  return ['largest boundary jump', `${from} \u2192 ${to} (${jump.delta > 0 ? '+' : ''}${delta})`]
+}
+
+function jumpWidth(jump: Jump): number {
+  return Math.max(...jumpText(jump).map(line => textWidth(line, TEXT_SIZE))) + 2 * LABEL_PADDING
 }
 
 function placeJump(prepared: ScaledExample, jump: Jump, plot: Rectangle): Placement {
@@ -78,7 +87,7 @@ function placeJump(prepared: ScaledExample, jump: Jump, plot: Rectangle): Placem
   addLine(envelope, left, from, right, to)
   return placeLabel({
     area: plot,
-    label: { width: Math.max(...jumpText(jump).map(line => textWidth(line, TEXT_SIZE))) + 2 * LABEL_PADDING, height: LABEL_HEIGHT },
+    label: { width: jumpWidth(jump), height: LABEL_HEIGHT },
     target: { x1: left, y1: from, x2: right, y2: to },
     envelope
   })
@@ -93,9 +102,14 @@ function checkJump({ values, outcome, maxBoundaryJump: jump }: ExampleTrace): vo
   }
 }
 
+function whyMissing(outcome: Outcome, example: ExampleTrace | null): string | null {
+  if (example === null || example.values.length === 0) return `no ${outcome} example`
+  return example.values.every(isDrawable) ? null : 'not drawn: values beyond 1e100'
+}
+
 /** @param plotSize expected size of the plot; decides the buckets, and whether the label needs more room above */
 export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plotSize: Rectangle): PreparedExample {
-  const missing = given === null || given.values.length === 0 ? `no ${outcome} example` : given.values.every(isDrawable) ? null : 'not drawn: values beyond 1e300'
+  const missing = whyMissing(outcome, given)
   const example = missing === null ? given : null
   const values = example?.values ?? new Float64Array(0)
   if (example !== null) checkJump(example)
@@ -109,25 +123,30 @@ export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plo
     kept: decimateSpans(values, starts, plotSize.width * BUCKETS_PER_POINT),
     xTicks: example === null ? NO_TICKS : countTicks({ min: 0, max: values.length - 1 }, x, plotSize.width)
   }
-  const withRange = (y: Range): PreparedExample => ({ ...base, y, yTicks: found === null ? NO_TICKS : niceTicks(y, 6, 'value') })
+  const yTicks = (y: Range): Ticks => found === null ? NO_TICKS : niceTicks(y, 6, 'value')
+  const withRange = (y: Range): PreparedExample => ({ ...base, y, yTicks: yTicks(y) })
   const tight = padRange(found ?? { min: 0, max: 1 }, 0.06)
   const jump = example?.maxBoundaryJump ?? null
   if (jump === null) return withRange(tight)
   // As little room above the data as gives the label a free place; the last share is enough for any data.
   const shares = [0, 0.08, 0.16, 0.24, (LABEL_HEIGHT + 10) / plotSize.height]
-  const ranges = shares.map(share => ({ min: tight.min, max: tight.max + ((tight.max - tight.min) * share) / (1 - share) }))
+  const length = tight.max - tight.min
+  const ranges = shares.map(share => ({ min: tight.min, max: tight.max + (length * share) / (1 - share) }))
   const free = ranges.find(y => placeJump({ ...base, y }, jump, plotSize).overlap === 0)
   return withRange(free ?? ranges[ranges.length - 1])
 }
 
 function rawSeries({ example, kept, means, starts, outcome }: PreparedExample): Plain {
+  const few = example !== null && example.values.length < FEW_TOKENS
   const data: Plain[] = []
   for (let k = 0; example !== null && k < means.length; k++) {
     if (k > 0) data.push({ x: starts[k] - 0.5, y: null })
-    for (let j = kept.spanOffsets[k]; j < kept.spanOffsets[k + 1]; j++) data.push({ x: kept.indexes[j], y: example.values[kept.indexes[j]] })
+    const own = kept.indexes.subarray(kept.spanOffsets[k], kept.spanOffsets[k + 1])
+    for (const i of own) data.push({ x: i, y: example.values[i] })
   }
   return {
-    label: 'token values', data, borderColor: SERIES[outcome].faint, borderWidth: example !== null && example.values.length < FEW_TOKENS ? RAW_LINE_FEW : RAW_LINE, borderJoinStyle: 'round', pointRadius: 0,
+    label: 'token values', data, pointRadius: 0,
+    borderColor: SERIES[outcome].faint, borderWidth: few ? RAW_LINE_FEW : RAW_LINE, borderJoinStyle: 'round',
     // Chart.js would thin the line again, to one column a point, which four pixels of the picture share.
     _decimated: true
   }
@@ -141,7 +160,9 @@ function meanSeries({ means, starts, outcome }: PreparedExample): Plain {
   }
   // Round caps keep the mean of a span visible that is narrower than the line is thick.
   return {
-    label: 'span mean', data, borderColor: SERIES[outcome].strong, borderWidth: MEAN_LINE, borderCapStyle: 'round', pointRadius: 0, _decimated: true
+    label: 'span mean', data, pointRadius: 0,
+    borderColor: SERIES[outcome].strong, borderWidth: MEAN_LINE, borderCapStyle: 'round',
+    _decimated: true
   }
 }
 
@@ -153,7 +174,9 @@ function guideSeries(boundaries: Int32Array, y: Range): Plain {
     if (data.length > 0) data.push({ x, y: null })
     data.push({ x, y: y.min }, { x, y: y.max })
   }
-  return { label: 'turn boundary', data, borderColor: INK.guide, borderWidth: GUIDE.width, borderDash: GUIDE.dash, pointRadius: 0 }
+  return {
+    label: 'turn boundary', data, borderColor: INK.guide, borderWidth: GUIDE.width, borderDash: GUIDE.dash, pointRadius: 0
+  }
 }
 
 function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle): { [name: string]: Plain } {
@@ -162,13 +185,11 @@ function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle)
   const valueX = (points: number): number => x.min + (points / plot.width) * (x.max - x.min)
   const valueY = (points: number): number => y.max - (points / plot.height) * (y.max - y.min)
   const line = { type: 'line', borderColor: INK.text, drawTime: 'afterDatasetsDraw', adjustScaleRange: false }
-  const text = jumpText(jump)
-  const width = Math.max(...text.map(words => textWidth(words, TEXT_SIZE))) + 2 * LABEL_PADDING
   return {
     jump: { ...line, xMin: jump.from_index, xMax: jump.to_index, yMin: jump.from, yMax: jump.to, borderWidth: 1.3, z: 1 },
     jumpLabel: {
-      type: 'label', content: text, color: INK.text, font: { size: TEXT_SIZE }, padding: LABEL_PADDING, textAlign: 'left',
-      backgroundColor: '#ffffff', xValue: valueX(label.x + width / 2), yValue: valueY(label.y + LABEL_HEIGHT / 2),
+      type: 'label', content: jumpText(jump), textAlign: 'left', padding: LABEL_PADDING, color: INK.text, font: { size: TEXT_SIZE },
+      backgroundColor: '#ffffff', xValue: valueX(label.x + jumpWidth(jump) / 2), yValue: valueY(label.y + LABEL_HEIGHT / 2),
       drawTime: 'afterDatasetsDraw', adjustScaleRange: false, z: 2
     },
     jumpArrow: {

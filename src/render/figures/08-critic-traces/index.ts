@@ -1,11 +1,14 @@
 /**
  * Figure 8, critic traces. Above: (a) mean value and (b) endpoint difference of every trace by trainer step. Below: (c)
- * the success and (d) the failure example, token by token, each with its own y limits. Two columns wide, 7.0 by 5.9 in.
+ * the success and (d) the failure example, token by token, each with its own y limits. Two columns wide, 7.0 by 5.9 inches.
  */
 import type { CriticTraceFigureData } from '../../../compute/contract.js'
-import type { FigureConfig, Rectangle } from '../config.js'
+import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
-import { FONT_FAMILY, figureTitle, GUIDE, INK, legendRow, MEAN_LINE, PLOT_PADDING, RAW_LINE, SERIES, syntheticMark, X_AXIS_HEIGHT, yAxisWidth } from '../style.js'
+import {
+  FONT_FAMILY, figureTitle, GUIDE, INK, legendRow, MEAN_LINE, PLOT_PADDING, plotArea, RAW_LINE, SERIES, syntheticMark, X_AXIS_HEIGHT,
+  yAxisWidth
+} from '../style.js'
 import { describeFigure08 } from './describe.js'
 import { examplePanel, prepareExample } from './example.js'
 import { findExample, kindOf, KINDS, overviewAxis, overviewPanel, traceAxis } from './overview.js'
@@ -19,6 +22,7 @@ const WIDTH = 504
 const HEIGHT = 426
 const MARGIN = 2
 const GUTTER = 6
+const LEGEND_Y = 27
 /** from the top of a row (its heading) to its chart box */
 const HEADING = 16
 const FIRST_ROW = 38
@@ -38,25 +42,39 @@ function boxOf(row: 0 | 1 | 2, column?: 0 | 1): Rectangle {
   return { x: MARGIN + column * (half + GUTTER), y, width: half, height }
 }
 
+function legend(traces: CriticTraceFigureData['traces']): LegendKey[] {
+  const kinds = KINDS.filter(kind => traces.some(trace => kindOf(trace) === kind))
+  const { success, failure } = SERIES
+  return legendRow(MARGIN, LEGEND_Y, [
+    ...kinds.map(kind => {
+      const label = kind === 'unknown' ? 'outcome not stated' : kind
+      return { kind: 'point' as const, style: SERIES[kind], label }
+    }),
+    { kind: 'line', colors: [success.strong, failure.strong], width: MEAN_LINE, dash: [], label: 'mean of a generated span' },
+    { kind: 'line', colors: [success.faint, failure.faint], width: RAW_LINE * 2, dash: [], label: 'token values' },
+    { kind: 'line', colors: [INK.guide], width: GUIDE.width * 1.5, dash: GUIDE.dash, label: 'turn boundary' }
+  ])
+}
+
 /**
  * The whole figure as plain data. Throws a Fault only for data that contradict themselves: boundaries out of
  * order, a jump that is not in the values.
  */
 export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
   const { traces } = data
-  const x = traceAxis(traces, boxOf(0, 0).width - NOMINAL_AXIS - PLOT_PADDING.right)
+  const x = traceAxis(traces, plotArea(boxOf(0, 0), NOMINAL_AXIS).width)
   const mean = overviewAxis(traces, x, 'mean')
   const delta = overviewAxis(traces, x, 'delta')
-  const nominal = (row: 1 | 2): Rectangle => ({ x: 0, y: 0, width: boxOf(row).width - NOMINAL_AXIS - PLOT_PADDING.right, height: PLOT_HEIGHTS[row] })
-  const success = prepareExample('success', data.success, nominal(1))
-  const failure = prepareExample('failure', data.failure, nominal(2))
+  const success = prepareExample('success', data.success, plotArea(boxOf(1), NOMINAL_AXIS))
+  const failure = prepareExample('failure', data.failure, plotArea(boxOf(2), NOMINAL_AXIS))
   // One width for the three axes on the left, so that their plots are in line.
   const left = Math.max(yAxisWidth(mean.ticks), yAxisWidth(success.yTicks), yAxisWidth(failure.yTicks))
-  const marked = [{ letter: 'c', example: data.success }, { letter: 'd', example: data.failure }].flatMap(({ letter, example }) => {
+  const shown = [{ letter: 'c', example: data.success }, { letter: 'd', example: data.failure }]
+  const marked = shown.flatMap(({ letter, example }) => {
     const index = findExample(traces, example)
     return index === null ? [] : [{ letter, index }]
   })
-  const kinds = KINDS.filter(kind => traces.some(trace => kindOf(trace) === kind))
+  const overview = { traces, x, marked }
   return {
     name: NAME,
     title: TITLE,
@@ -65,15 +83,16 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
     height: HEIGHT,
     fontFamily: FONT_FAMILY,
     texts: [figureTitle(TITLE, MARGIN), ...(data.synthetic ? [syntheticMark(WIDTH - PLOT_PADDING.right - MARGIN)] : [])],
-    legend: legendRow(MARGIN, 27, [
-      ...kinds.map(kind => ({ kind: 'point' as const, style: SERIES[kind], label: kind === 'unknown' ? 'outcome not stated' : kind })),
-      { kind: 'line', colors: [SERIES.success.strong, SERIES.failure.strong], width: MEAN_LINE, dash: [], label: 'mean of a generated span' },
-      { kind: 'line', colors: [SERIES.success.faint, SERIES.failure.faint], width: RAW_LINE * 2, dash: [], label: 'token values' },
-      { kind: 'line', colors: [INK.guide], width: GUIDE.width * 1.5, dash: GUIDE.dash, label: 'turn boundary' }
-    ]),
+    legend: legend(traces),
     panels: [
-      overviewPanel({ label: '(a)', title: 'Mean value of each trace', yTitle: 'Mean value', quantity: 'mean', traces, x, y: mean, box: boxOf(0, 0), axisWidth: left, marked }),
-      overviewPanel({ label: '(b)', title: 'Endpoint difference of each trace', yTitle: 'Last \u2212 first value', quantity: 'delta', traces, x, y: delta, box: boxOf(0, 1), axisWidth: yAxisWidth(delta.ticks), marked }),
+      overviewPanel({
+        ...overview, label: '(a)', title: 'Mean value of each trace', yTitle: 'Mean value', quantity: 'mean',
+        y: mean, box: boxOf(0, 0), axisWidth: left
+      }),
+      overviewPanel({
+        ...overview, label: '(b)', title: 'Endpoint difference of each trace', yTitle: 'Last \u2212 first value', quantity: 'delta',
+        y: delta, box: boxOf(0, 1), axisWidth: yAxisWidth(delta.ticks)
+      }),
       examplePanel('(c)', success, boxOf(1), left),
       examplePanel('(d)', failure, boxOf(2), left)
     ]

@@ -3,7 +3,10 @@ import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/contr
 import type { Outcome } from '../../../schema.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { formatCount } from '../format.js'
-import { chartOptions, countTicks, emptyNote, FONT_FAMILY, INK, isDrawable, linearAxis, NO_TICKS, plotArea, POINT_OUTLINE, SERIES, TEXT_SIZE, X_AXIS_HEIGHT } from '../style.js'
+import {
+  chartOptions, countTicks, emptyNote, FONT_FAMILY, INK, isDrawable, linearAxis, NO_TICKS, plotArea, POINT_OUTLINE, SERIES, TEXT_SIZE,
+  X_AXIS_HEIGHT
+} from '../style.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
 type Traces = CriticTraceFigureData['traces']
@@ -31,7 +34,10 @@ export function traceAxis(traces: Traces, width: number): TraceAxis {
   const byOrder = traces.length > 0 && traces.every(trace => trace.step === null)
   const extreme = traces.filter(trace => !isDrawable(trace.mean) || !isDrawable(trace.delta)).length
   const stepless = byOrder ? 0 : traces.filter(trace => trace.step === null).length
-  const positions = traces.map((trace, k) => isDrawable(trace.mean) && isDrawable(trace.delta) ? byOrder ? k + 1 : trace.step : null)
+  const positions = traces.map((trace, k) => {
+    if (!isDrawable(trace.mean) || !isDrawable(trace.delta)) return null
+    return byOrder ? k + 1 : trace.step
+  })
   const found = extent(positions.filter(x => x !== null))
   const { min, max } = found ?? { min: 0, max: 1 }
   const margin = Math.max(0.6, (max - min) * 0.03)
@@ -39,7 +45,7 @@ export function traceAxis(traces: Traces, width: number): TraceAxis {
   const notes = [
     ...(byOrder ? ['no trace states a step'] : []),
     ...(stepless > 0 ? [`not drawn: ${formatCount(stepless)} without one`] : []),
-    ...(extreme > 0 ? [`not drawn: ${formatCount(extreme)} beyond 1e300`] : [])
+    ...(extreme > 0 ? [`not drawn: ${formatCount(extreme)} beyond 1e100`] : [])
   ]
   return {
     title: (byOrder ? 'Snapshot order' : 'Trainer step') + (notes.length === 0 ? '' : ` (${notes.join('; ')})`),
@@ -74,10 +80,12 @@ export function findExample(traces: Traces, example: ExampleTrace | null): numbe
   if (example === null || example.values.length === 0) return null
   const { values, step, outcome } = example
   const delta = values[values.length - 1] - values[0]
-  const found = traces.flatMap((trace, k) => trace.step === step && trace.outcome === outcome && trace.delta === delta ? [k] : [])
-  return found.length === 1 ? found[0] : null
+  const same = (trace: Traces[number]): boolean => trace.step === step && trace.outcome === outcome && trace.delta === delta
+  const found = traces.findIndex(same)
+  return found >= 0 && traces.findLastIndex(same) === found ? found : null
 }
 
+const RING_RADIUS = 5
 /** distance of a letter from its marker, and the distance to another marker that keeps it readable; points */
 const LETTER_OFFSET = 9.5
 const LETTER_CLEARANCE = 7.5
@@ -101,7 +109,9 @@ function markAnnotations({ traces, x, y, quantity, box, axisWidth, marked }: Ove
     })
     const [dx, dy] = free ?? LETTER_SIDES[0]
     const at = { xValue: position, yValue: traces[index][quantity], drawTime: 'afterDatasetsDraw', adjustScaleRange: false }
-    marks[`ring-${letter}`] = { type: 'point', ...at, radius: 5, backgroundColor: 'transparent', borderColor: INK.text, borderWidth: 0.7 }
+    marks[`ring-${letter}`] = {
+      type: 'point', ...at, radius: RING_RADIUS, backgroundColor: 'transparent', borderColor: INK.text, borderWidth: 0.7
+    }
     marks[`letter-${letter}`] = {
       type: 'label', ...at, content: letter, xAdjust: dx * LETTER_OFFSET, yAdjust: dy * LETTER_OFFSET, padding: 0, color: INK.text,
       font: { family: FONT_FAMILY, size: TEXT_SIZE, weight: 'bold' }
@@ -125,7 +135,8 @@ export interface OverviewOptions {
 
 export function overviewPanel(options: OverviewOptions): PanelConfig {
   const { traces, x, y, quantity, box, axisWidth } = options
-  const datasets = FRONT_TO_BACK.filter(kind => traces.some(trace => kindOf(trace) === kind)).map((kind): Plain => {
+  const kinds = FRONT_TO_BACK.filter(kind => traces.some(trace => kindOf(trace) === kind))
+  const datasets = kinds.map((kind): Plain => {
     const style = SERIES[kind]
     const data: Plain[] = []
     traces.forEach((trace, k) => {
@@ -133,7 +144,8 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
       if (kindOf(trace) === kind && position !== null) data.push({ x: position, y: trace[quantity] })
     })
     return {
-      label: kind, data, showLine: false, pointStyle: style.pointStyle, pointRotation: style.rotation, pointRadius: style.radius,
+      label: kind, data, showLine: false,
+      pointStyle: style.pointStyle, pointRotation: style.rotation, pointRadius: style.radius,
       pointBackgroundColor: style.fill, pointBorderColor: style.strong, pointBorderWidth: POINT_OUTLINE
     }
   })
@@ -141,11 +153,13 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
   const empty = x.positions.every(position => position === null)
   if (quantity === 'delta' && !empty) {
     annotations['zero'] = {
-      type: 'line', yMin: 0, yMax: 0, borderColor: INK.zero, borderWidth: 0.8, drawTime: 'beforeDatasetsDraw', adjustScaleRange: false
+      type: 'line', yMin: 0, yMax: 0, borderColor: INK.zero, borderWidth: 0.8, drawTime: 'beforeDatasetsDraw',
+      adjustScaleRange: false
     }
   }
   Object.assign(annotations, markAnnotations(options))
-  if (empty) annotations['note'] = emptyNote(traces.length === 0 ? 'no trace' : 'no trace can be drawn', x.range, y.range)
+  const reason = traces.length === 0 ? 'no trace' : 'no trace can be drawn'
+  if (empty) annotations['note'] = emptyNote(reason, x.range, y.range)
   return {
     label: options.label,
     title: options.title,
