@@ -85,7 +85,7 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, settingsSha256: string)
       ...(signal === undefined ? {} : { signal }),
       ...(onProgress === undefined ? {} : { onProgress })
     })
-    await writeRunRecord(out, plan, settingsSha256, settings.synthetic, outcome, pool)
+    await writeRunRecord(out, plan, settingsSha256, settings.synthetic, outcome, null)
     return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [] }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]

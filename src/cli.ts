@@ -39,13 +39,16 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
 }
 
 async function execute(command: Exclude<Command, { command: 'help' | 'version' }>, io: CliIo): Promise<CommandResult> {
-  switch (command.command) {
-    case 'all':
-      return (await import('./cli/all.js')).runAll(command, io)
-    case 'traces':
-      return (await import('./cli/traces.js')).runTraces(command, io)
-    case 'verify':
-      return (await import('./cli/verify.js')).runVerify(command, io)
+  if (command.command === 'verify') return (await import('./cli/verify.js')).runVerify(command, io)
+  // The threads start first: they load their code while this one loads its own.
+  const { openTracePool } = await import('./compute/pool.js')
+  const pool = openTracePool(command.threads)
+  try {
+    return command.command === 'all'
+      ? await (await import('./cli/all.js')).runAll(command, io, pool)
+      : await (await import('./cli/traces.js')).runTraces(command, io, pool)
+  } finally {
+    await pool.destroy()
   }
 }
 

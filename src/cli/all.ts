@@ -1,6 +1,6 @@
 /** `all`: the study's inputs against its manifest, then its snapshot measured, checked, drawn and written. */
 import { join, relative, resolve, sep } from 'node:path'
-import { openTracePool } from '../compute/pool.js'
+import type { TracePool } from '../compute/pool.js'
 import { EXIT, Fault } from '../errors.js'
 import { findSnapshots, type SnapshotPlan } from '../ingest/inventory.js'
 import { readManifest, verifyManifest, type ManifestReport } from '../ingest/manifest.js'
@@ -14,10 +14,8 @@ import type { CliIo, CommandResult } from './io.js'
 import { studyFolder } from './replica.js'
 import { checksTable, manifestTable, outputsTable, statisticsTables } from './summary.js'
 
-export async function runAll(options: RunOptions, io: CliIo): Promise<CommandResult> {
+export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
-  // Threads start while the manifest is verified.
-  const pool = openTracePool(options.threads)
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
     const { study, sha256: studySha256 } = await loadStudy(dir)
@@ -71,7 +69,6 @@ export async function runAll(options: RunOptions, io: CliIo): Promise<CommandRes
     }
   } finally {
     progress.close()
-    await pool.destroy()
   }
 }
 

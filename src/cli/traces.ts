@@ -1,6 +1,6 @@
 /** `traces PATH…`: critic-trace snapshots of anyone's, each into its own subfolder of the output folder. */
 import { batchExitCode, BATCH_INDEX, runBatch } from '../batch.js'
-import { openTracePool } from '../compute/pool.js'
+import type { TracePool } from '../compute/pool.js'
 import { REPORTED_WITHOUT_STUDY } from '../compute/expectations.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, loadStudy } from '../ingest/study.js'
 import type { SnapshotSettings } from '../pipeline.js'
@@ -11,8 +11,11 @@ import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
 import { batchTable, checksTable, statisticsTables } from './summary.js'
 
-export async function runTraces(options: RunOptions & { readonly paths: readonly string[] }, io: CliIo): Promise<CommandResult> {
-  const pool = openTracePool(options.threads)
+export async function runTraces(
+  options: RunOptions & { readonly paths: readonly string[] },
+  io: CliIo,
+  pool: TracePool
+): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   let phase: Phase | null = null
   try {
@@ -58,7 +61,6 @@ export async function runTraces(options: RunOptions & { readonly paths: readonly
     }
   } finally {
     progress.close()
-    await pool.destroy()
   }
 }
 

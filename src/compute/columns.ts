@@ -3,27 +3,20 @@
  * overwrites, and a shared buffer reaches the main thread without a copy.
  */
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../schema.js'
+import type { NpyFile } from '../ingest/npz/npz.js'
 import type { TraceColumns } from './contract.js'
-
-export interface NpyMember {
-  /** header and data of the NPY file */
-  readonly parts: readonly Uint8Array[]
-  readonly crc32: number
-}
-
-const byteLength = (member: NpyMember): number => member.parts.reduce((sum, part) => sum + part.length, 0)
 
 const align8 = (n: number): number => (n + 7) & ~7
 
-/** @param members the complete NPY files of the three arrays, as stored (original dtype) */
+/** @param members the NPY files of the three arrays, verbatim */
 export function layColumns(
   trace: ParsedTrace,
   boundaries: Int32Array,
-  members: Readonly<Record<TraceArrayName, NpyMember>>
+  members: Readonly<Record<TraceArrayName, NpyFile>>
 ): TraceColumns {
   const n = trace.values.length
   let total = 3 * 8 * n + align8(4 * boundaries.length)
-  for (const array of TRACE_ARRAYS) total += align8(byteLength(members[array]))
+  for (const array of TRACE_ARRAYS) total += align8(members[array].bytes.length)
   const buffer = new SharedArrayBuffer(total)
   const values = new Float64Array(buffer, 0, n)
   values.set(trace.values)
@@ -36,15 +29,11 @@ export function layColumns(
   boundaryColumn.set(boundaries)
   at += align8(4 * boundaries.length)
   const place = (array: TraceArrayName): { bytes: Uint8Array; crc32: number } => {
-    const { parts, crc32 } = members[array]
-    const bytes = new Uint8Array(buffer, at, byteLength(members[array]))
-    let filled = 0
-    for (const part of parts) {
-      bytes.set(part, filled)
-      filled += part.length
-    }
+    const { bytes, crc32 } = members[array]
+    const copy = new Uint8Array(buffer, at, bytes.length)
+    copy.set(bytes)
     at += align8(bytes.length)
-    return { bytes, crc32 }
+    return { bytes: copy, crc32 }
   }
   return {
     values,

@@ -7,12 +7,11 @@ import { Fault, printable, toFault, type Place, type SerializedFault } from '../
 import { readStableFile } from '../ingest/file.js'
 import { resolveBeside } from '../ingest/inventory.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
-import { crc32 } from 'node:zlib'
-import { asFloat64, rawNpyParts, type NpyArray } from '../ingest/npz/npy.js'
-import { openNpz, type Npz } from '../ingest/npz/npz.js'
+import { asFloat64 } from '../ingest/npz/npy.js'
+import { openNpz, type Npz, type NpyFile } from '../ingest/npz/npz.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName, type TraceFields } from '../schema.js'
 import { arraysOf, checkArrays, checkEqual, checkSpanCount, checkStored } from './checks.js'
-import { layColumns, type NpyMember } from './columns.js'
+import { layColumns } from './columns.js'
 import type { TraceColumns, TraceResult } from './contract.js'
 import { fieldsOfNpz } from '../ingest/npzFields.js'
 import { boundaryIndexes, traceStatistics } from './statistics.js'
@@ -97,7 +96,7 @@ interface StoredNpz {
   readonly npz: Npz
   readonly sha256: string
   readonly bytes: number
-  readonly arrays: Readonly<Record<TraceArrayName, NpyArray>>
+  readonly arrays: Readonly<Record<TraceArrayName, NpyFile>>
 }
 
 function measure(trace: ParsedTrace, stored: StoredNpz, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
@@ -117,18 +116,8 @@ function measure(trace: ParsedTrace, stored: StoredNpz, task: TraceTask): Extrac
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
     },
-    columns: layColumns(trace, boundaries, {
-      values: npyMember(stored.arrays.values),
-      returns: npyMember(stored.arrays.returns),
-      response_positions: npyMember(stored.arrays.response_positions)
-    })
+    columns: layColumns(trace, boundaries, stored.arrays)
   }
-}
-
-/** The array as a complete NPY file in its original dtype, with its CRC-32. */
-function npyMember(array: NpyArray): NpyMember {
-  const parts = rawNpyParts(array)
-  return { parts, crc32: parts.reduce((crc, part) => (part.length === 0 ? crc : crc32(part, crc)), 0) }
 }
 
 /** Span k ends at boundary k; the last span ends the trajectory and is not asked. */
@@ -155,23 +144,23 @@ const FLOAT_DTYPES = ['f4', 'f8']
 const POSITION_DTYPES = ['i4', 'i8']
 
 /** One of the three arrays: one dimension, and a dtype that the snapshot format allows. */
-function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: SnapshotKeys): NpyArray {
+function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: SnapshotKeys): NpyFile {
   const member = keys[array]
-  const npy = npz.read(member)
+  const npy = npz.readFile(member)
   const positions = array === 'response_positions'
   const place = { file, member }
-  if (!(positions ? POSITION_DTYPES : FLOAT_DTYPES).includes(npy.descr.slice(1))) {
+  if (!(positions ? POSITION_DTYPES : FLOAT_DTYPES).includes(npy.array.descr.slice(1))) {
     const expected = positions ? 'int32 or int64' : 'float32 or float64'
-    throw new Fault({ format: 'npz', problem: 'wrong dtype', found: printable(npy.descr), expected, place })
+    throw new Fault({ format: 'npz', problem: 'wrong dtype', found: printable(npy.array.descr), expected, place })
   }
-  if (npy.shape.length !== 1) {
-    throw new Fault({ format: 'npz', problem: 'wrong shape', found: `(${npy.shape.join(', ')})`, expected: 'one dimension', place })
+  if (npy.array.shape.length !== 1) {
+    throw new Fault({ format: 'npz', problem: 'wrong shape', found: `(${npy.array.shape.join(', ')})`, expected: 'one dimension', place })
   }
   return npy
 }
 
 function numbersOf(stored: StoredNpz, array: TraceArrayName, keys: SnapshotKeys): Float64Array {
-  return asFloat64(stored.arrays[array], { file: stored.path, member: keys[array] })
+  return asFloat64(stored.arrays[array].array, { file: stored.path, member: keys[array] })
 }
 
 function requireFields(trace: ParsedTrace, keys: SnapshotKeys): void {
