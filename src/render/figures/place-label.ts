@@ -3,8 +3,8 @@
  * their envelope: the highest and lowest ink in each column one point wide. Every place of a grid is tried; the cheapest
  * wins, the first on a tie, so the answer depends on the input alone. Lengths are points from the plot's upper left.
  */
-
 import { Fault } from '../../errors.js'
+import type { Rectangle } from './config.js'
 
 export interface Envelope {
   /** smallest y per column; Infinity where nothing is drawn */
@@ -55,7 +55,9 @@ export interface LabelProblem {
 const MARGIN = 3
 /** from the drawn lines */
 const CLEARANCE = 2
-const STEP = 4
+/** between the places that are tried, across and down */
+const STEP_X = 8
+const STEP_Y = 4
 /** an arrow shorter than this is not seen as one */
 const SHORTEST_LEADER = 14
 
@@ -63,10 +65,11 @@ function clamp(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(high, value))
 }
 
-function coveredInk({ top, bottom }: Envelope, x: number, y: number, width: number, height: number): number {
+/** Stops counting at `enough`. */
+function coveredInk({ top, bottom }: Envelope, { x, y, width, height }: Rectangle, enough: number): number {
   let sum = 0
   const last = Math.min(top.length - 1, Math.ceil(x + width))
-  for (let column = Math.max(0, Math.floor(x)); column <= last; column++) {
+  for (let column = Math.max(0, Math.floor(x)); column <= last && sum < enough; column++) {
     const covered = Math.min(bottom[column], y + height) - Math.max(top[column], y)
     if (covered >= 0) sum += covered + 1
   }
@@ -98,9 +101,10 @@ export function placeLabel({ area, label, target, envelope }: LabelProblem): Pla
   const around = 2 * CLEARANCE
   let best: Placement | null = null
   let bestCost = Infinity
-  for (let y = MARGIN; ; y = Math.min(y + STEP, lastY)) {
-    for (let x = MARGIN; ; x = Math.min(x + STEP, lastX)) {
-      const overlap = coveredInk(envelope, x - CLEARANCE, y - CLEARANCE, label.width + around, label.height + around)
+  for (let y = MARGIN; ; y = Math.min(y + STEP_Y, lastY)) {
+    for (let x = MARGIN; ; x = Math.min(x + STEP_X, lastX)) {
+      const box = { x: x - CLEARANCE, y: y - CLEARANCE, width: label.width + around, height: label.height + around }
+      const overlap = coveredInk(envelope, box, bestCost / 2)
       if (overlap * 2 < bestCost) {
         const to = nearestPoint(target, x + label.width / 2, y + label.height / 2)
         const from = { x: clamp(to.x, x, x + label.width), y: clamp(to.y, y, y + label.height) }
