@@ -1,12 +1,14 @@
 /** The command line: what it accepts, what it says, how it exits. */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync, chmodSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Random } from '../fixtures/replica/random.js'
 import { parseCommand } from '../src/cli/args.js'
 import type { Fault } from '../src/errors.js'
 import { runCli } from './support/cli.js'
+import { schemaProblems } from './support/json-schema.js'
+import { root } from './support/paths.js'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
 
 function temp(t: Test): string {
@@ -86,6 +88,11 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
     'critic-trace-arrays.npz', 'critic-trace-index.json', 'critic-trace-statistics.json', 'critic-trace-trajectories.csv',
     'critic-traces.arrow', 'critic-turn-boundary-audit.json'
   ])
+  for (const path of ['critic-trace-snapshots', 'snap/run', ...['index', 'statistics'].map(n => `snap/training_data/critic-trace-${n}`)]) {
+    const name = basename(path)
+    const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'))
+    t.same(schemaProblems(read(join(root, `docs/schemas/${name}.schema.json`)), read(join(dir, `out/${path}.json`))), [], `${name} follows its schema`)
+  }
   const json = await runCli(['traces', 'snap', '--out', 'out2', '--no-figures', '--json', '--quiet'], { cwd: dir })
   t.match(json, { code: 0, stderr: '' })
   t.match(JSON.parse(json.stdout), { command: 'traces', exit_code: 0, synthetic: false, snapshots: [{ name: 'snap', status: 'done' }] })

@@ -347,7 +347,8 @@ t.test('JSON text', async t => {
 
 t.test('JSON documents follow their schemas', async t => {
   const NAMES = ['critic-trace-index', 'critic-turn-boundary-audit', 'critic-trace-statistics']
-  t.strictSame(readdirSync(new URL('docs/schemas/', ROOT)).sort(), NAMES.map(n => `${n}.schema.json`).sort(), 'one schema a document')
+  const schemas = readdirSync(new URL('docs/schemas/', ROOT))
+  for (const name of NAMES) t.ok(schemas.includes(`${name}.schema.json`), `${name} has a schema`)
   for (const name of NAMES) {
     const schema: unknown = JSON.parse(readFileSync(new URL(`docs/schemas/${name}.schema.json`, ROOT), 'utf8'))
     const document = JSON.parse(expectedFile('three-traces', `${name}.json`).text)
