@@ -201,7 +201,6 @@ export class NpzWriter {
   }
 
   private async write(bytes: Uint8Array): Promise<void> {
-    if (bytes.length === 0) return
     const pending = this.sink(bytes)
     if (pending !== undefined) await pending
     this.offset += bytes.length

@@ -1,0 +1,107 @@
+/**
+ * NPZ archives: a ZIP of `.npy` members, as `np.savez` and `np.savez_compressed` write it. Members are read when asked
+ * for: an object array among readable ones is refused only when it is read. The archive's structure is checked at once.
+ *
+ * Sources: numpy/lib/_npyio_impl.py (NpzFile); `zip.ts`, `unzip.ts` and `npy.ts` say what they do not support.
+ */
+import { Fault, printable, type Place } from '../../errors.js'
+import { readNpy, type NpyArray } from './npy.js'
+import { checkNpyLength, npyHeaderLength, NPY_PREAMBLE, parseNpyHeader, type NpyHeader } from './npy-header.js'
+import { readMember, readMemberPrefix } from './unzip.js'
+import { readZipDirectory, type ZipEntry } from './zip.js'
+
+export interface NpzOptions {
+  /** for faults */
+  readonly file?: string
+  /** largest member, uncompressed, that is read; default 256 MiB: 33 million float64 */
+  readonly maxMemberBytes?: number
+}
+
+export interface Npz {
+  /** array names in archive order: member names without `.npy`, as numpy's `files` */
+  readonly names: readonly string[]
+  has(name: string): boolean
+  /** dtype and shape, from the member's first bytes: nothing more is inflated, and the CRC-32 is not checked yet */
+  header(name: string): NpyHeader
+  /** The array, size and CRC-32 checked. It may view the archive's bytes. */
+  read(name: string): NpyArray
+}
+
+const DEFAULT_MAX_MEMBER_BYTES = 2 ** 28
+/** From this size on the NPY header is looked at before the rest is inflated. */
+const LARGE = 2 ** 20
+
+class ZipNpz implements Npz {
+  readonly names: readonly string[]
+  private readonly members: ReadonlyMap<string, ZipEntry>
+  private readonly bytes: Uint8Array
+  private readonly place: Place
+  private readonly maxMemberBytes: number
+
+  constructor(bytes: Uint8Array, members: ReadonlyMap<string, ZipEntry>, place: Place, maxMemberBytes: number) {
+    this.bytes = bytes
+    this.members = members
+    this.names = [...members.keys()]
+    this.place = place
+    this.maxMemberBytes = maxMemberBytes
+  }
+
+  has(name: string): boolean {
+    return this.members.has(name)
+  }
+
+  header(name: string): NpyHeader {
+    return this.readHeader(this.entry(name))
+  }
+
+  read(name: string): NpyArray {
+    const entry = this.entry(name)
+    // A bomb that lies to the directory's size is stopped by that size; one that does not is by what its array can hold.
+    if (entry.size > LARGE) checkNpyLength(this.readHeader(entry), entry.size, this.at(entry))
+    return readNpy(readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry)), this.at(entry))
+  }
+
+  private readHeader(entry: ZipEntry): NpyHeader {
+    const place = this.at(entry)
+    const first = (length: number): Uint8Array =>
+      readMemberPrefix(this.bytes, entry, length, this.maxMemberBytes, place)
+    const start = first(NPY_PREAMBLE)
+    const length = npyHeaderLength(start, entry.size, place)
+    return parseNpyHeader(start.length >= length ? start : first(length), place, entry.size)
+  }
+
+  private entry(name: string): ZipEntry {
+    const entry = this.members.get(name)
+    if (entry !== undefined) return entry
+    const found = this.names.length === 0 ? 'an empty archive' : `only ${printable(this.names.join(', '))}`
+    throw new Fault({
+      format: 'npz', problem: 'missing array', found, expected: `an array '${printable(name)}'`, place: this.place
+    })
+  }
+
+  private at(entry: ZipEntry): Place {
+    return { member: entry.name, ...this.place }
+  }
+}
+
+function isNpyFile(bytes: Uint8Array): boolean {
+  return bytes.length >= 6 && bytes[0] === 0x93 && Buffer.from(bytes.subarray(1, 6)).toString('latin1') === 'NUMPY'
+}
+
+/** Opens an archive held in memory. Throws where it is not a ZIP, or contradicts itself. */
+export function openNpz(bytes: Uint8Array, options: NpzOptions = {}): Npz {
+  const place: Place = options.file === undefined ? {} : { file: options.file }
+  const fault = (problem: string, found: string, expected: string): Fault =>
+    new Fault({ format: 'npz', problem, found, expected, place })
+  if (bytes.length === 0) throw fault('empty', '0 bytes', 'a ZIP archive of .npy members')
+  if (isNpyFile(bytes)) throw fault('not an archive', 'a single .npy file', 'a ZIP archive of .npy members')
+  const members = new Map<string, ZipEntry>()
+  for (const entry of readZipDirectory(bytes, place)) {
+    const name = entry.name.endsWith('.npy') ? entry.name.slice(0, -4) : entry.name
+    if (members.has(name)) {
+      throw fault('ambiguous array', `members '${printable(name)}' and '${printable(name)}.npy'`, 'one')
+    }
+    members.set(name, entry)
+  }
+  return new ZipNpz(bytes, members, place, options.maxMemberBytes ?? DEFAULT_MAX_MEMBER_BYTES)
+}
