@@ -315,8 +315,9 @@ t.test('CSV', async t => {
       trace(4, 10, 'failure', 'ab'), trace(1, 10, 'failure', '\uffee'), trace(0, 10, 'failure', '\u{1f600}'), trace(7, 10, 'failure', null),
       trace(6, 10, 'success', 'a'), trace(11, 10, null, 'a'), trace(10, null, 'failure', 'a'), trace(12, null, null, null)
     ]
-    const shuffled = [...sorted].sort((a, b) => (a.index * 7 % 13) - (b.index * 7 % 13))
-    t.strictSame(shuffled.sort(compareTraces).map(x => x.index), sorted.map(x => x.index))
+    for (const before of [[...sorted].reverse(), [...sorted].sort((a, b) => (a.index * 7 % 13) - (b.index * 7 % 13))]) {
+      t.strictSame(before.sort(compareTraces).map(x => x.index), sorted.map(x => x.index))
+    }
     t.ok(compareCodePoints('\u{1f600}', '\uffee') > 0, 'UTF-16 order would say otherwise')
     t.ok('\u{1f600}' < '\uffee')
     const points = ['', 'a', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}']
