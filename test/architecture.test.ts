@@ -36,9 +36,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/compute': ['src/errors', 'src/schema', 'src/ingest'],
   // The NPZ writer is a format: it knows bytes only. Render writes the archive with it.
   'src/render': ['src/errors', 'src/schema', 'src/compute', 'src/ingest/npz/write'],
+  'src/version': [],
+  // The files that tie the stages together.
+  'src/pipeline': ['src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
+  'src/runRecord': ['src/pipeline', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
+  'src/batch': ['src/pipeline', 'src/runRecord', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
   'src/cli': ['*'],
-  'src/pipeline': ['*'],
-  'src/batch': ['src/errors', 'src/schema', 'src/ingest', 'src/pipeline', 'src/render'],
   'src/index': ['*'],
   workers: ['src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   fixtures: ['src/errors', 'src/schema', 'src/ingest'],
