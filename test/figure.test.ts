@@ -402,6 +402,14 @@ t.test('files', async t => {
     tasks.forEach((format, k) => t.ok(files[format].equals(drawn[k]), `${format} from a worker`))
   })
 
+  t.test('drawing writes nothing into the configuration', async t => {
+    const freeze = <T>(value: T): T => {
+      if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze)
+      return value
+    }
+    t.ok(svg.equals(await renderFigure(freeze(structuredClone(figure)), 'svg')))
+  })
+
   t.test('a negative zero draws as zero does', async t => {
     const build = (zero: number): FigureConfig => buildFigure08({ ...SMALL, success: makeExample([0.5, zero, zero, 0.25], [1], 'success') })
     const minus = build(-0)

@@ -23,8 +23,9 @@ export type NamedFunction =
   | { readonly fn: 'tickLabels'; readonly labels: readonly string[] }
   | { readonly fn: 'fixedSize'; readonly size: number; readonly side: 'width' | 'height' }
 
-/** Every resolved chart is a tree of these; Chart.js gets it as its own, and may write to it. */
-export type Resolved = string | number | boolean | null | ResolvedFunction | Resolved[] | { [key: string]: Resolved }
+/** Every resolved chart is a tree of these. All but the points are Chart.js's own to write to. */
+export type Resolved = string | number | boolean | null | ResolvedFunction | Resolved[] | { [key: string]: Resolved } | Point
+type Point = PlainObject & { readonly x: Plain; readonly y: Plain }
 type ResolvedFunction = (scale: never, index: number) => unknown
 
 function makeFunction(named: NamedFunction): ResolvedFunction {
@@ -53,10 +54,14 @@ function isNamedFunction(value: PlainObject): value is PlainObject & NamedFuncti
   return typeof value['fn'] === 'string' && NAMES.has(value['fn'])
 }
 
-/** A deep copy of `plain` with every named function made. An unknown name is a fault. */
+/**
+ * A copy of `plain` with every named function made; an unknown name is a fault. Chart.js and its plugins mark the lists
+ * and complete the options that they are given; points, of which there are thousands, they leave alone: those are shared.
+ */
 export function resolveFunctions(plain: Plain): Resolved {
   if (plain === null || typeof plain !== 'object') return plain
   if (isList(plain)) return plain.map(resolveFunctions)
+  if (isPoint(plain)) return plain
   if (isNamedFunction(plain)) return makeFunction(plain)
   if ('fn' in plain) {
     throw new Fault({
@@ -67,6 +72,10 @@ export function resolveFunctions(plain: Plain): Resolved {
   const copy: { [key: string]: Resolved } = {}
   for (const key of Object.keys(plain)) copy[key] = resolveFunctions(plain[key] as Plain)
   return copy
+}
+
+function isPoint(value: PlainObject): value is Point {
+  return 'x' in value && 'y' in value && Object.keys(value).length === 2 && typeof value['x'] === 'number'
 }
 
 /** `Array.isArray` does not narrow a readonly array. */
