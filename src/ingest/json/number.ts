@@ -37,8 +37,8 @@ export function scanNumber(text: JsonText, at: number, out: Float64Array, slot: 
     if (below || bytes[i] === Ascii.Plus) i++
     if (!isDigit(bytes[i])) return ~i
     let exponent = 0
-    // the cap keeps the sum an exact integer; a number with such an exponent is 0, Infinity or left to Number()
-    for (; isDigit(bytes[i]); i++) exponent = Math.min(exponent * 10 + bytes[i] - Ascii.Zero, 1e9)
+    // one of hundreds of digits becomes Infinity, which no method below takes
+    for (; isDigit(bytes[i]); i++) exponent = exponent * 10 + bytes[i] - Ascii.Zero
     scale += below ? -exponent : exponent
   }
 

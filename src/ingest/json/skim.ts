@@ -1,7 +1,7 @@
 /**
  * Finds the `}` that ends a trace, and nothing else: inside a trace only quotes, backslashes and braces matter, and the
  * strict parser reads every byte again. For valid JSON the brace found is the right one; for broken JSON any brace will
- * do, because the parser finds the fault at or before it.
+ * do, because the parser finds the fault at or before it. It counts braces without a limit; the parser has one.
  *
  * Nearly all bytes are digits and text, so it goes from one structural byte to the next with the runtime's native
  * search (memchr, ten times faster than a loop over bytes). A native call costs as much as some 16 bytes of loop: where
@@ -9,7 +9,6 @@
  */
 
 import type { Buffer } from 'node:buffer'
-import { MAX_DEPTH, TRACE_DEPTH } from './faults.js'
 import { Ascii } from './text.js'
 
 /** Bytes that are looked at one by one before the native search is called. */
@@ -24,17 +23,7 @@ export class TraceSkim {
   /** the last byte was a backslash that escapes the next one */
   #escaped = false
 
-  /** The next byte is a trace's `{`. */
-  start(): void {
-    this.#depth = 0
-    this.#inString = false
-    this.#escaped = false
-  }
-
-  /**
-   * Reads on in chunk[from …]. Returns the index behind the trace's `}`, NOT_YET, or ~index of a brace that nests too
-   * deep.
-   */
+  /** Reads on in chunk[from …], the first time from a trace's `{`. Returns the index behind its `}`, or NOT_YET. */
   find(chunk: Buffer, from: number): number {
     const end = chunk.length
     let i = from
@@ -59,12 +48,10 @@ export class TraceSkim {
       if (byte === Ascii.Quote) {
         i = this.#skipString(chunk, i)
         if (i === NOT_YET) break
-      } else if (byte === Ascii.OpenBrace) {
-        if (depth === MAX_DEPTH - TRACE_DEPTH) return ~(i - 1)
-        depth++
-      } else {
-        depth--
-        if (depth === 0) return i
+      } else if (byte === Ascii.OpenBrace) depth++
+      else if (--depth === 0) {
+        this.#depth = 0
+        return i
       }
     }
     this.#depth = depth

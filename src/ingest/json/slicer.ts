@@ -8,7 +8,7 @@
 import { Buffer } from 'node:buffer'
 import { toFault, type Fault } from '../../errors.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
-import { malformed, tooDeep, tooLong } from './faults.js'
+import { malformed, tooLong } from './faults.js'
 import { Outline } from './outline.js'
 import { SlicePool } from './pool.js'
 import { NOT_YET, TraceSkim } from './skim.js'
@@ -82,24 +82,21 @@ export class TraceSlicer {
         i = this.#outline.read(chunk, i, base)
         if (i === chunk.length) break
         this.#traceOffset = base + i
-        this.#skim.start()
       }
       const end = this.#skim.find(chunk, i)
-      const stop = end === NOT_YET ? chunk.length : end < 0 ? ~end + 1 : end
+      const stop = end === NOT_YET ? chunk.length : end
       const room = this.#maxTraceBytes - this.#part.length
       if (stop - i > room) {
         this.#part.append(chunk, i, i + room)
         const place = { offset: this.#traceOffset + this.#maxTraceBytes }
         throw this.#explain(tooLong('a trace', this.#maxTraceBytes, place))
       }
-      if (end > NOT_YET) {
+      if (end === NOT_YET) this.#part.append(chunk, i, stop)
+      else {
         const bytes = this.#part.complete(chunk, i, stop, this.#pool)
         slices.push({ index: this.#outline.traceCount, offset: this.#traceOffset, bytes })
         this.#traceOffset = -1
         this.#outline.endTrace()
-      } else {
-        this.#part.append(chunk, i, stop)
-        if (end < 0) throw this.#explain(tooDeep({ offset: base + stop - 1 }))
       }
       i = stop
     }

@@ -53,7 +53,8 @@ export class EndMarker {
 
   /**
    * Whether the decoded text of the validated raw string bytes[start, end) (without its quotes) ends with the marker.
-   * Decodes the tail only: each UTF-16 unit of the marker takes at most six raw bytes.
+   * Decodes the tail only: each UTF-16 unit of the marker takes at most six raw bytes. A UTF-8 sequence that the tail
+   * starts inside of is not among them.
    */
   ends(bytes: Buffer, start: number, end: number): boolean {
     let from = Math.max(start, end - 6 * this.#text.length)
@@ -68,8 +69,6 @@ export class EndMarker {
       from = Math.max(start, from - 5) + escape
       while (from > start && bytes[from - 1] === Ascii.Backslash) from--
     }
-    // not into the middle of a UTF-8 sequence
-    while (from > start && (bytes[from] & 0xc0) === 0x80) from--
     return decodeString(bytes.subarray(from, end)).endsWith(this.#text)
   }
 }
