@@ -85,10 +85,14 @@ t.test('Arrow', async t => {
 
   async function write(columns: readonly TraceColumns[], metadata: ArrowMetadata = METADATA): Promise<Buffer> {
     const set = await OutputSet.open(dir)
-    const writer = await ArrowTraceWriter.open(set)
-    for (const [i, c] of columns.entries()) await writer.write(i, c)
-    await writer.finish(metadata)
-    await set.commit()
+    try {
+      const writer = await ArrowTraceWriter.open(set)
+      for (const [i, c] of columns.entries()) await writer.write(i, c)
+      await writer.finish(metadata)
+      await set.commit()
+    } finally {
+      await set.abort()
+    }
     return readFileSync(path)
   }
 
