@@ -60,6 +60,8 @@ export interface TraceColumns {
   readonly values: Float64Array
   readonly returns: Float64Array
   readonly responsePositions: BigInt64Array
+  /** from-indexes i of the boundary transitions values[i] -> values[i + 1], increasing */
+  readonly boundaries: Int32Array
   /** complete NPY files (header and data) in the original dtype, and the CRC-32 of each, ready for the archive */
   readonly npy: { readonly [name in 'values' | 'returns' | 'response_positions']: { readonly bytes: Uint8Array; readonly crc32: number } }
 }

@@ -58,6 +58,7 @@ export function traceColumns(
     values: sharedFloats(values),
     returns: sharedFloats(returns),
     responsePositions,
+    boundaries: Int32Array.from(positions.flatMap((p, i) => (i > 0 && p - positions[i - 1] !== 1 ? [i - 1] : []))),
     npy: {
       values: npy(encodeNpy(Float32Array.from(values))),
       returns: npy(encodeNpy(Float32Array.from(returns))),

@@ -25,6 +25,14 @@ export interface Npz {
   header(name: string): NpyHeader
   /** The array, size and CRC-32 checked. It may view the archive's bytes. */
   read(name: string): NpyArray
+  /** The array as `read` gives it, and the `.npy` file that holds it, verbatim, with its CRC-32: to archive it again. */
+  readFile(name: string): NpyFile
+}
+
+export interface NpyFile {
+  readonly array: NpyArray
+  readonly bytes: Uint8Array
+  readonly crc32: number
 }
 
 const DEFAULT_MAX_MEMBER_BYTES = 2 ** 28
@@ -55,10 +63,15 @@ class ZipNpz implements Npz {
   }
 
   read(name: string): NpyArray {
+    return this.readFile(name).array
+  }
+
+  readFile(name: string): NpyFile {
     const entry = this.entry(name)
     // A bomb that lies to the directory's size is stopped by that size; one that does not is by what its array can hold.
     if (entry.size > LARGE) checkNpyLength(this.readHeader(entry), entry.size, this.at(entry))
-    return readNpy(readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry)), this.at(entry))
+    const bytes = readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry))
+    return { array: readNpy(bytes, this.at(entry)), bytes, crc32: entry.crc32 }
   }
 
   private readHeader(entry: ZipEntry): NpyHeader {

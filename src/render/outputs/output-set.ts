@@ -134,9 +134,9 @@ export class OutputSet {
     }
   }
 
-  /** A whole small file at once. */
-  async write(path: string, content: string | Uint8Array, options: FileOptions = {}): Promise<FileSummary> {
-    const file = await this.file(path, options)
+  /** A whole small file at once, hashed. */
+  async write(path: string, content: string | Uint8Array): Promise<FileSummary> {
+    const file = await this.file(path, { sha256: true })
     await file.write(typeof content === 'string' ? Buffer.from(content, 'utf8') : content)
     return file.end()
   }

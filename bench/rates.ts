@@ -1,0 +1,62 @@
+/** Rates of the stages that see every byte, each alone in one thread, best of five. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { DataElement } from '../src/ingest/html/data-element.js'
+import { TraceSlicer } from '../src/ingest/json/slicer.js'
+import { parseTrace, TraceScratch, type TraceSlice } from '../src/ingest/json/trace.js'
+import { DEFAULT_KEYS } from '../src/schema.js'
+import { contentOf } from './content.js'
+
+export interface Rate {
+  readonly name: string
+  /** 10^6 bytes a second */
+  readonly megabytes: number
+  readonly tokens: number | null
+}
+
+const CHUNK = 1 << 20
+
+function best(work: () => void): number {
+  let least = Infinity
+  for (let round = 0; round < 5; round++) {
+    const start = performance.now()
+    work()
+    least = Math.min(least, performance.now() - start)
+  }
+  return least / 1000
+}
+
+export async function parseRates(path: string): Promise<Rate[]> {
+  const page = readFileSync(path)
+  const content = contentOf(page)
+  const slice = (): TraceSlice[] => {
+    const slicer = new TraceSlicer({ keys: DEFAULT_KEYS })
+    const slices: TraceSlice[] = []
+    for (let at = 0; at < content.length; at += CHUNK) slices.push(...slicer.push(content.subarray(at, at + CHUNK)))
+    slicer.end()
+    return slices
+  }
+  const slices = slice()
+  const scratch = new TraceScratch()
+  let tokens = 0
+  const parse = (): void => {
+    tokens = 0
+    for (const s of slices) tokens += parseTrace(s, { keys: DEFAULT_KEYS, endMarker: '<|im_end|>', scratch }).values.length
+  }
+  const rate = (name: string, bytes: number, work: () => void, counted: () => number | null = () => null): Rate => {
+    const time = best(work)
+    const n = counted()
+    return { name, megabytes: bytes / time / 1e6, tokens: n === null ? null : n / time }
+  }
+  return [
+    rate('SHA-256', page.length, () => createHash('sha256').update(page).digest()),
+    rate('find script#data', page.length, () => {
+      const element = new DataElement()
+      for (let at = 0; at < page.length; at += CHUNK) element.push(page.subarray(at, at + CHUNK))
+      element.end()
+    }),
+    rate('cut into traces', content.length, slice),
+    rate('parse traces strictly', content.length, parse, () => tokens),
+    rate('JSON.parse', content.length, () => JSON.parse(content.toString('utf8')) as unknown)
+  ]
+}

@@ -1,0 +1,153 @@
+/**
+ * `npm run bench`: ours against a Python peer that does the same work (bench/peer.py: json and numpy), whole processes,
+ * in turn, medians and ratios of one run. Needs python3 with numpy, and matplotlib for the figure; what is missing is
+ * said and left out. Prints a Markdown report; nothing here is a test.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
+import { enlarge } from './enlarge.js'
+import { parseRates } from './rates.js'
+
+interface Measurement {
+  readonly wall: number
+  readonly user: number
+  readonly sys: number
+  readonly peakKiB: number
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const RUN = join(ROOT, 'dist/run.js')
+const ROUNDS = 5
+
+const python = process.env['PYTHON'] ?? 'python3'
+
+function measure(command: readonly string[]): Measurement {
+  const run = spawnSync(python, [join(ROOT, 'bench/measure.py'), ...command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  const answer = JSON.parse(run.stdout) as Measurement & { readonly code: number }
+  if (answer.code !== 0) throw new Error(`${command.join(' ')} ended with ${answer.code}\n${run.stderr}`)
+  return answer
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[sorted.length >> 1]
+}
+
+/** Each command once per round, in turn, so that a slow minute of the machine hits all of them. */
+function inTurn(commands: Readonly<Record<string, () => readonly string[]>>, rounds = ROUNDS): Record<string, Measurement> {
+  const seen: Record<string, Measurement[]> = {}
+  for (let round = -1; round < rounds; round++) {
+    for (const [name, command] of Object.entries(commands)) {
+      const m = measure(command())
+      if (round >= 0) (seen[name] ??= []).push(m)
+    }
+  }
+  const of = (list: readonly Measurement[], key: keyof Measurement): number => median(list.map(m => m[key]))
+  return Object.fromEntries(
+    Object.entries(seen).map(([name, list]) => [
+      name,
+      { wall: of(list, 'wall'), user: of(list, 'user'), sys: of(list, 'sys'), peakKiB: of(list, 'peakKiB') }
+    ])
+  )
+}
+
+function has(module: string): boolean {
+  return spawnSync(python, ['-c', `import ${module}`]).status === 0
+}
+
+const line = (text = ''): void => { process.stdout.write(`${text}\n`) }
+const row = (...cells: readonly string[]): void => line(`| ${cells.join(' | ')} |`)
+const seconds = (x: number): string => `${x.toFixed(3)} s`
+const mib = (kib: number): string => `${(kib / 1024).toFixed(0)} MiB`
+
+function table(results: Readonly<Record<string, Measurement>>, against: string): void {
+  row('command', 'wall', 'user', 'system', 'peak memory', `wall / ${against}`)
+  row('---', '---:', '---:', '---:', '---:', '---:')
+  for (const [name, m] of Object.entries(results)) {
+    row(name, seconds(m.wall), seconds(m.user), seconds(m.sys), mib(m.peakKiB), (m.wall / results[against].wall).toFixed(3))
+  }
+  line()
+}
+
+const work = mkdtempSync(join(tmpdir(), 'critic-traces-bench-'))
+let outs = 0
+const out = (): string => join(work, `out-${outs++}`)
+try {
+  const study = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+  const snapshot = join(study, 'critic_traces')
+  line(`${cpus()[0].model}, ${cpus().length} cores, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node ${process.version}`)
+  line()
+  if (has('numpy')) traces(snapshot)
+  else line(`${python} has no numpy: no comparison with the peer`)
+  await rates(snapshot)
+  if (has('numpy')) memory(snapshot)
+  if (has('matplotlib')) figure(snapshot)
+  else line(`${python} has no matplotlib: no comparison of Figure 8`)
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+
+function ours(snapshot: string, ...options: readonly string[]): readonly string[] {
+  return [process.execPath, RUN, 'traces', snapshot, '--quiet', '--out', out(), ...options]
+}
+
+function peer(snapshot: string): readonly string[] {
+  return [python, join(ROOT, 'bench/peer.py'), snapshot, out()]
+}
+
+function traces(snapshot: string): void {
+  line('## traces --no-figures')
+  line()
+  const results = inTurn({
+    ours: () => ours(snapshot, '--no-figures'),
+    'ours, 1 thread': () => ours(snapshot, '--no-figures', '--threads', '1'),
+    peer: () => peer(snapshot),
+    'JSON.parse of the page': () => [process.execPath, join(ROOT, 'dist/bench/parse-page.js'), join(snapshot, 'index.html')],
+    'floor: read and SHA-256': () => [process.execPath, join(ROOT, 'dist/bench/floor.js'), join(snapshot, 'index.html')]
+  })
+  table(results, 'peer')
+  line(`ours / floor: ${(results['ours'].wall / results['floor: read and SHA-256'].wall).toFixed(2)}; `
+    + `gain from the second thread: ${(results['ours, 1 thread'].wall / results['ours'].wall).toFixed(2)}; `
+    + `peak memory / peer: ${(results['ours'].peakKiB / results['peer'].peakKiB).toFixed(2)}`)
+  line()
+}
+
+async function rates(snapshot: string): Promise<void> {
+  line('## Parsing, one thread')
+  line()
+  row('what', 'MB/s', 'tokens/s')
+  row('---', '---:', '---:')
+  for (const { name, megabytes, tokens } of await parseRates(join(snapshot, 'index.html'))) {
+    row(name, megabytes.toFixed(0), tokens === null ? '' : `${(tokens / 1e6).toFixed(1)} million`)
+  }
+  line()
+}
+
+function memory(snapshot: string): void {
+  line('## Ten times as many traces')
+  line()
+  const large = join(work, 'large')
+  enlarge(snapshot, large, 10)
+  const results = inTurn({ once: () => ours(snapshot, '--no-figures'), 'ten times': () => ours(large, '--no-figures') }, 3)
+  table(results, 'once')
+  line(`peak memory, ten times / once: ${(results['ten times'].peakKiB / results['once'].peakKiB).toFixed(2)}`)
+  line()
+}
+
+function figure(snapshot: string): void {
+  line('## Figure 8, three formats')
+  line()
+  const data = join(work, 'figure')
+  mkdirSync(data)
+  const made = spawnSync(process.execPath, [join(ROOT, 'dist/bench/figure08.js'), 'export', snapshot, join(data, 'figure08.json')], { encoding: 'utf8' })
+  if (made.status !== 0) throw new Error(made.stderr)
+  const results = inTurn({
+    ours: () => [process.execPath, join(ROOT, 'dist/bench/figure08.js'), 'draw', join(data, 'figure08.json'), out()],
+    matplotlib: () => [python, join(ROOT, 'bench/figure08.py'), join(data, 'figure08.json'), out()]
+  }, 3)
+  table(results, 'matplotlib')
+}

@@ -1,0 +1,129 @@
+/**
+ * Many snapshots, one after another over one pool, each into its own subfolder, with one index over all. A bad snapshot
+ * does not stop the rest; one whose inputs, settings and outputs are unchanged since its last run is not done again, so
+ * that a batch that was killed goes on where it was.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SnapshotStatistics } from './compute/contract.js'
+import type { TracePool } from './compute/pool.js'
+import { EXIT, Fault, toFault, type FailureCode } from './errors.js'
+import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
+import { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotSettings } from './pipeline.js'
+import type { FigureFormat } from './render/figures/config.js'
+import { jsonText } from './render/outputs/json-text.js'
+import { OUTPUT_PATHS } from './render/outputs/output-names.js'
+import { OutputSet } from './render/outputs/output-set.js'
+import { settingsHash, unchangedRun, writeRunRecord } from './runRecord.js'
+import { GENERATOR } from './version.js'
+
+export const BATCH_INDEX = 'critic-trace-snapshots.json'
+
+export interface BatchRun {
+  readonly paths: readonly string[]
+  readonly settings: SnapshotSettings
+  readonly pool: TracePool
+  readonly out: string
+  readonly formats: readonly FigureFormat[]
+  readonly chunkBytes?: number
+  readonly signal?: AbortSignal
+  readonly onStart?: (plan: SnapshotPlan) => void
+  readonly onProgress?: (done: number) => void
+  readonly onEnd?: (result: SnapshotResult) => void
+}
+
+export interface SnapshotResult {
+  /** null for a path that led to no snapshot */
+  readonly plan: SnapshotPlan | null
+  readonly status: 'done' | 'unchanged' | 'failed'
+  readonly statistics: SnapshotStatistics | null
+  /** null where nothing was computed */
+  readonly outcome: SnapshotOutcome | null
+  readonly faults: readonly Fault[]
+}
+
+/** @throws Fault (exit 130) when interrupted; every other fault is in its snapshot's result */
+export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
+  // A folder that cannot be written to is one fault, not one a snapshot.
+  await (await OutputSet.open(run.out)).abort()
+  const results: SnapshotResult[] = []
+  const end = (result: SnapshotResult): void => {
+    results.push(result)
+    run.onEnd?.(result)
+  }
+  const plans = await findSnapshots(run.paths, fault => {
+    end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault] })
+  })
+  const settingsSha256 = settingsHash(run.settings, run.formats)
+  for (const plan of plans) {
+    run.onStart?.(plan)
+    end(await runOne(run, plan, settingsSha256))
+  }
+  await writeIndex(run, results)
+  return results
+}
+
+/** The gravest exit code of a batch. */
+export function batchExitCode(results: readonly SnapshotResult[]): FailureCode | 0 {
+  return gravest(results.flatMap(r => r.faults))
+}
+
+export function gravest(faults: readonly Fault[]): FailureCode | 0 {
+  return faults.reduce<FailureCode | 0>((worst, f) => (f.exitCode > worst ? f.exitCode : worst), 0)
+}
+
+async function runOne(run: BatchRun, plan: SnapshotPlan, settingsSha256: string): Promise<SnapshotResult> {
+  const out = join(run.out, plan.name)
+  try {
+    if ((await unchangedRun(out, plan, settingsSha256, run.pool)) !== null) {
+      return { plan, status: 'unchanged', statistics: await readStatistics(out), outcome: null, faults: [] }
+    }
+    const { settings, pool, formats, chunkBytes, signal, onProgress } = run
+    const outcome = await analyseSnapshot({
+      plan, settings, pool, out, formats,
+      ...(chunkBytes === undefined ? {} : { chunkBytes }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(onProgress === undefined ? {} : { onProgress })
+    })
+    await writeRunRecord(out, plan, settingsSha256, settings.synthetic, outcome, null)
+    return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [] }
+  } catch (error) {
+    const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
+    if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
+    return { plan, status: 'failed', statistics: null, outcome: null, faults }
+  }
+}
+
+/** The statistics of an unchanged run: its record has just vouched for the file. */
+async function readStatistics(out: string): Promise<SnapshotStatistics> {
+  return JSON.parse(await readFile(join(out, OUTPUT_PATHS.statistics), 'utf8')) as SnapshotStatistics
+}
+
+/** The same bytes whether a snapshot was computed now or before. */
+async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Promise<void> {
+  const index = {
+    schema_version: 1,
+    schema: 'critic-trace-snapshots',
+    synthetic: run.settings.synthetic,
+    generator: GENERATOR,
+    snapshots: results.map(({ plan, status, statistics, faults }) => ({
+      name: plan?.name ?? null,
+      source: plan === null ? null : (plan.html ?? plan.folder),
+      status: status === 'failed' ? 'failed' : 'ok',
+      verified: statistics?.verified ?? null,
+      traces: statistics?.traces ?? null,
+      tokens: statistics?.tokens ?? null,
+      snapshot_time: statistics?.snapshot_time ?? null,
+      statistics: plan === null || status === 'failed' ? null : `${plan.name}/${OUTPUT_PATHS.statistics}`,
+      faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode }))
+    }))
+  }
+  const set = await OutputSet.open(run.out)
+  try {
+    await set.write(BATCH_INDEX, jsonText(index))
+    await set.commit()
+  } catch (error) {
+    await set.abort()
+    throw error
+  }
+}

@@ -1,0 +1,118 @@
+/** `all`: the study's inputs against its manifest, then its snapshot measured, checked, drawn and written. */
+import { join, relative, resolve, sep } from 'node:path'
+import type { TracePool } from '../compute/pool.js'
+import { EXIT, Fault } from '../errors.js'
+import { findSnapshots, type SnapshotPlan } from '../ingest/inventory.js'
+import { readManifest, verifyManifest, type ManifestReport } from '../ingest/manifest.js'
+import { loadStudy } from '../ingest/study.js'
+import { analyseSnapshot, Failures } from '../pipeline.js'
+import { createProgress } from '../render/terminal/progress.js'
+import { wantsColour } from '../render/terminal/text.js'
+import { settingsHash, writeRunRecord } from '../runRecord.js'
+import type { RunOptions } from './args.js'
+import type { CliIo, CommandResult } from './io.js'
+import { studyFolder } from './replica.js'
+import { checksTable, manifestTable, outputsTable, statisticsTables } from './summary.js'
+
+export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
+  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  try {
+    const dir = await studyFolder(options.study, io, line => progress.line(line))
+    const { study, sha256: studySha256 } = await loadStudy(dir)
+    const manifest = await readManifest(join(dir, study.manifest))
+    const hashing = progress.phase({ label: 'verifying', total: null, unit: 'bytes' })
+    const report = await verifyManifest(dir, manifest, {
+      signal: io.signal,
+      onProgress: p => hashing.update(p.bytesDone),
+      except: outputsInside(dir, options.out)
+    })
+    hashing.finish()
+    refuseChanged(report, dir)
+    const plan = await snapshotOf(join(dir, study.critic_traces.snapshot))
+    const settings = {
+      traces: study.critic_traces,
+      expectations: study.critic_traces.expectations,
+      enforced: true,
+      examplesRequired: true,
+      synthetic: study.synthetic
+    }
+    const reading = progress.phase({ label: 'measuring', total: null, unit: plan.kind === 'html' ? 'bytes' : 'traces' })
+    const outcome = await analyseSnapshot({
+      plan, settings, pool,
+      out: options.out,
+      formats: options.formats,
+      verified: verifiedFiles(report, study.critic_traces.snapshot),
+      signal: io.signal,
+      onProgress: done => reading.update(done)
+    })
+    reading.finish()
+    await writeRunRecord(options.out, plan, settingsHash(settings, options.formats), study.synthetic, outcome, pool)
+    progress.close()
+    if (!options.quiet && !options.json) {
+      const table = { colour: wantsColour(io.stdout, io.env) }
+      io.stdout.write(
+        `study ${study.name} in ${dir}\nmanifest: ${manifestTable(report, table)}\n` +
+          `${statisticsTables(outcome.statistics, table)}\n${checksTable(outcome.checks, table)}\n${outputsTable(outcome.outputs, table)}`
+      )
+    }
+    return {
+      exitCode: EXIT.ok,
+      report: {
+        synthetic: study.synthetic,
+        study: { name: study.name, path: dir, sha256: studySha256 },
+        manifest: { sha256: report.manifest_sha256, counts: report.counts },
+        out: options.out,
+        statistics: outcome.statistics,
+        checks: outcome.checks.map(({ check, expected, passed, total }) => ({ check, expected, passed, total })),
+        outputs: outcome.outputs
+      }
+    }
+  } finally {
+    progress.close()
+  }
+}
+
+/** Outputs that go into the study's own folder are not unlisted inputs. */
+function outputsInside(dir: string, out: string): string[] {
+  const path = relative(resolve(dir), resolve(out))
+  return path === '' || path.startsWith('..') ? [] : [path.split(sep).join('/')]
+}
+
+function refuseChanged(report: ManifestReport, dir: string): void {
+  const bad = report.files.filter(f => f.status !== 'ok')
+  if (bad.length === 0) return
+  throw new Failures(
+    bad.map(f =>
+      new Fault({
+        format: 'manifest',
+        problem: { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not listed', ok: '' }[f.status],
+        found: f.found === null ? 'nothing' : `${f.found.sha256 ?? 'not hashed'}, ${f.found.bytes} bytes`,
+        expected: f.expected === null ? 'an entry in the manifest' : `${f.expected.sha256}, ${f.expected.bytes} bytes`,
+        place: { file: join(dir, f.path) },
+        exitCode: EXIT.checkFailed
+      })
+    )
+  )
+}
+
+async function snapshotOf(folder: string): Promise<SnapshotPlan> {
+  const plans = await findSnapshots([folder])
+  if (plans.length === 1) return plans[0]
+  throw new Fault({
+    format: 'study',
+    problem: 'several snapshots',
+    found: `${plans.length} below its snapshot folder`,
+    expected: 'one',
+    place: { file: folder }
+  })
+}
+
+/** SHA-256 of the files in the snapshot's folder, by path relative to it. */
+function verifiedFiles(report: ManifestReport, folder: string): Map<string, string> {
+  const prefix = folder === '.' ? '' : `${folder.replace(/\/$/, '')}/`
+  const files = new Map<string, string>()
+  for (const { path, status, expected } of report.files) {
+    if (status === 'ok' && expected !== null && path.startsWith(prefix)) files.set(path.slice(prefix.length), expected.sha256)
+  }
+  return files
+}

@@ -1,0 +1,169 @@
+/**
+ * The command line as plain data: what was asked for, before anything is done. Unknown commands and options, missing
+ * values and contradictions are usage faults (exit 2) that say what exists.
+ */
+import { availableParallelism } from 'node:os'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { EXIT, Fault, describeCause, printable } from '../errors.js'
+
+export const FIGURE_FORMATS = ['png', 'svg', 'pdf'] as const
+export type FigureFormat = (typeof FIGURE_FORMATS)[number]
+
+export interface CommonOptions {
+  readonly json: boolean
+  readonly quiet: boolean
+  readonly verbose: boolean
+}
+
+export interface RunOptions extends CommonOptions {
+  /** study folder; null: the synthetic replica (`all`, `verify`) or no study (`traces`) */
+  readonly study: string | null
+  readonly out: string
+  readonly threads: number
+  /** empty with --no-figures */
+  readonly formats: readonly FigureFormat[]
+}
+
+export type Command =
+  | ({ readonly command: 'all' } & RunOptions)
+  | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
+  | ({ readonly command: 'verify'; readonly study: string | null; readonly format: 'text' | 'sha256sum' } & CommonOptions)
+  | { readonly command: 'help' }
+  | { readonly command: 'version' }
+
+export const HELP = `critic-traces: verify, measure and draw what an RL critic predicted
+
+usage
+  node dist/run.js all                 the whole study: verify every input, measure, draw, write
+  node dist/run.js traces PATH…        critic-trace snapshots: folders, HTML files, or a folder of many
+  node dist/run.js verify              every file of the study against its source_manifest.json
+  node dist/run.js --help | --version
+
+options
+  --study DIR        study folder with study.json (default: the synthetic replica, generated once;
+                     traces: none, so that nothing is expected of how the snapshot was sampled)
+  --out DIR          output folder (default: artifacts)
+  --threads N        worker threads (default: one a core; outputs are the same bytes at any N)
+  --formats LIST     figure formats out of png,svg,pdf (default: all three)
+  --no-figures       no figures
+  --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
+  --json             one JSON object on standard output instead of tables
+  --quiet            no progress and no tables; errors only
+  --verbose          phases with times, and stack traces with errors
+
+exit codes
+  0 fine   1 a check failed   2 usage   3 unreadable or malformed input   130 interrupted
+`
+
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+  study: { type: 'string' },
+  out: { type: 'string' },
+  threads: { type: 'string' },
+  formats: { type: 'string' },
+  'no-figures': { type: 'boolean' },
+  format: { type: 'string' },
+  json: { type: 'boolean' },
+  quiet: { type: 'boolean', short: 'q' },
+  verbose: { type: 'boolean', short: 'v' }
+} as const satisfies NonNullable<ParseArgsConfig['options']>
+
+type OptionName = keyof typeof OPTIONS
+
+const COMMON: readonly OptionName[] = ['help', 'version', 'json', 'quiet', 'verbose']
+const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'formats', 'no-figures']
+
+const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
+  all: RUN,
+  traces: RUN,
+  verify: [...COMMON, 'study', 'format']
+}
+
+const MAX_THREADS = 256
+
+/** @throws Fault with exit code 2 */
+export function parseCommand(argv: readonly string[]): Command {
+  const { values, positionals } = parse(argv)
+  if (values.help === true) return { command: 'help' }
+  if (values.version === true) return { command: 'version' }
+  const [name, ...paths] = positionals
+  if (name === undefined) throw usage('no command', 'nothing', Object.keys(ALLOWED).join(', '))
+  const allowed = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined
+  if (allowed === undefined) throw usage('unknown command', printable(name), Object.keys(ALLOWED).join(', '))
+  for (const option of Object.keys(values) as OptionName[]) {
+    if (!allowed.includes(option)) throw usage(`option not for ${name}`, `--${option}`, allowed.map(o => `--${o}`).join(' '))
+  }
+  if (values.quiet === true && values.verbose === true) throw usage('contradiction', '--quiet and --verbose', 'one of them')
+  const common: CommonOptions = {
+    json: values.json === true,
+    quiet: values.quiet === true,
+    verbose: values.verbose === true
+  }
+  if (name === 'traces') {
+    if (paths.length === 0) throw usage('no path', 'traces without PATH', 'snapshot folders, HTML files or a folder of many')
+    return { command: 'traces', paths, ...runOptions(values), ...common }
+  }
+  if (paths.length > 0) throw usage('unexpected argument', printable(paths[0]), `no argument after ${name}`)
+  if (name === 'verify') {
+    const format = values.format ?? 'text'
+    if (format !== 'text' && format !== 'sha256sum') throw usage('wrong --format', printable(format), 'text or sha256sum')
+    if (format === 'sha256sum' && common.json) throw usage('contradiction', '--json and --format sha256sum', 'one of them')
+    return { command: 'verify', study: folder('study', values.study), format, ...common }
+  }
+  return { command: 'all', ...runOptions(values), ...common }
+}
+
+type Values = ReturnType<typeof parse>['values']
+
+function parse(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true })
+  } catch (cause) {
+    const code = (cause as { code?: unknown }).code
+    if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS_')) {
+      throw usage('wrong option', printable(describeCause(cause)), 'an option that --help lists')
+    }
+    throw cause
+  }
+}
+
+function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
+  if (values['no-figures'] === true && values.formats !== undefined) {
+    throw usage('contradiction', '--no-figures and --formats', 'one of them')
+  }
+  return {
+    study: folder('study', values.study),
+    out: folder('out', values.out) ?? 'artifacts',
+    threads: threadCount(values.threads),
+    formats: values['no-figures'] === true ? [] : formatList(values.formats)
+  }
+}
+
+function folder(option: string, value: string | undefined): string | null {
+  if (value === undefined) return null
+  if (value === '' || value.includes('\0')) throw usage(`wrong --${option}`, printable(JSON.stringify(value)), 'a folder')
+  return value
+}
+
+function threadCount(text: string | undefined): number {
+  if (text === undefined) return Math.min(availableParallelism(), MAX_THREADS)
+  const threads = /^\d{1,4}$/.test(text) ? Number(text) : NaN
+  if (!(threads >= 1 && threads <= MAX_THREADS)) throw usage('wrong --threads', printable(text), `an integer from 1 to ${MAX_THREADS}`)
+  return threads
+}
+
+function formatList(text: string | undefined): readonly FigureFormat[] {
+  if (text === undefined) return FIGURE_FORMATS
+  const named = text.split(',').map(f => f.trim().toLowerCase())
+  for (const format of named) {
+    if (!(FIGURE_FORMATS as readonly string[]).includes(format)) {
+      throw usage('wrong --formats', printable(JSON.stringify(format)), `a list out of ${FIGURE_FORMATS.join(',')}`)
+    }
+  }
+  return FIGURE_FORMATS.filter(format => named.includes(format))
+}
+
+function usage(problem: string, found: string, expected: string): Fault {
+  return new Fault({ format: 'usage', problem, found, expected, exitCode: EXIT.usage })
+}

@@ -1,0 +1,16 @@
+/** Faults as lines on standard error: one each, capped; stack traces only when asked for. */
+import { Fault } from '../errors.js'
+
+/** Beyond this many lines the rest is counted. */
+const MAX_LINES = 20
+
+export function faultLines(faults: readonly Fault[], verbose: boolean): string[] {
+  const shown = faults.slice(0, MAX_LINES).map(f => `critic-traces: ${verbose ? withCauses(f) : f.message}`)
+  return faults.length > MAX_LINES ? [...shown, `critic-traces: and ${faults.length - MAX_LINES} more like these`] : shown
+}
+
+function withCauses(error: Error): string {
+  const { cause } = error
+  const own = error.stack ?? error.message
+  return cause instanceof Error ? `${own}\n  caused by ${withCauses(cause)}` : own
+}

@@ -1,0 +1,95 @@
+/** What a finished command says on standard output: tables for a person, one object for a machine. */
+import type { PooledChanges, SnapshotStatistics } from '../compute/contract.js'
+import type { CheckReport } from '../compute/expectations.js'
+import type { ManifestReport } from '../ingest/manifest.js'
+import type { SnapshotResult } from '../batch.js'
+import { formatBytes, formatCount } from '../render/terminal/numbers.js'
+import { formatTable, type Cell, type TableOptions } from '../render/terminal/table.js'
+
+const NONE = 'undefined'
+
+/** A double as the statistics file holds it, cut for reading: ten significant digits. */
+function value(x: number | null, digits = 10): string {
+  return x === null ? NONE : String(Number(x.toPrecision(digits)))
+}
+
+function percent(x: number | null): string {
+  return x === null ? NONE : `${value(x * 100, 9)} %`
+}
+
+/** Boundary against internal transitions, then what holds for traces. */
+export function statisticsTables(s: SnapshotStatistics, options: TableOptions): string {
+  const both = (of: (c: PooledChanges) => string): [string, string] => [of(s.boundary), of(s.internal)]
+  const transitions = formatTable(
+    [{ title: 'transitions' }, { title: 'at turn boundaries', align: 'right' }, { title: 'inside spans', align: 'right' }],
+    [
+      ['count', ...both(c => formatCount(c.transitions))],
+      ['mean |change of value|', ...both(c => value(c.mean_abs_change))],
+      [`jumps, |change| > ${s.threshold}`, ...both(c => formatCount(c.jumps))],
+      ['jump rate', ...both(c => percent(c.jump_rate))]
+    ],
+    options
+  )
+  const steps = s.steps === null ? 'steps unknown' : `trainer steps ${s.steps[0]}-${s.steps[1]}`
+  const lines = [
+    `${formatCount(s.traces)} traces, ${formatCount(s.tokens)} tokens, ${steps}${s.synthetic ? ', SYNTHETIC data' : ''}`,
+    s.verified
+      ? `values, returns and positions of all ${formatCount(s.traces)} traces equal their NPZ arrays exactly`
+      : 'UNVERIFIED: NPZ files without a snapshot to compare them with',
+    `jump rate ratio ${value(s.jump_rate_ratio, 9)}; boundary mean above internal in ${s.traces_boundary_exceeds_internal} of ${s.traces} traces`,
+    `successes that end above their first value: ${s.success.positive_delta} of ${s.success.traces}; ` +
+      `failures that end below: ${s.failure.negative_delta} of ${s.failure.traces}`
+  ]
+  return `${lines.join('\n')}\n\n${transitions}`
+}
+
+/** One row a check; only expected ones can fail a run. */
+export function checksTable(checks: readonly CheckReport[], options: TableOptions): string {
+  return formatTable(
+    [{ title: 'check' }, { title: 'holds', align: 'right' }, { title: 'of', align: 'right' }, { title: '' }],
+    checks.map(c => [c.check, formatCount(c.passed), formatCount(c.total), verdict(c)]),
+    options
+  )
+}
+
+function verdict(c: CheckReport): Cell {
+  if (!c.expected) return { text: 'reported only', tone: 'muted' }
+  return c.passed === c.total ? { text: 'ok', tone: 'good' } : { text: 'FAILED', tone: 'bad' }
+}
+
+export function outputsTable(outputs: ReadonlyArray<{ readonly path: string; readonly bytes: number }>, options: TableOptions): string {
+  return formatTable(
+    [{ title: 'written' }, { title: 'size', align: 'right' }],
+    outputs.map(({ path, bytes }) => [path, formatBytes(bytes)]),
+    options
+  )
+}
+
+export function manifestTable(report: ManifestReport, options: TableOptions): string {
+  const bad = report.files.filter(f => f.status !== 'ok')
+  const { ok, mismatch, missing, unlisted } = report.counts
+  const head = `${ok} ok, ${mismatch} mismatch, ${missing} missing, ${unlisted} unlisted\n`
+  if (bad.length === 0) return head
+  return head + formatTable(
+    [{ title: 'status' }, { title: 'file' }],
+    bad.map(f => [{ text: f.status, tone: 'bad' }, f.path]),
+    options
+  )
+}
+
+export function batchTable(results: readonly SnapshotResult[], options: TableOptions): string {
+  return formatTable(
+    [
+      { title: 'snapshot' }, { title: 'status' }, { title: 'traces', align: 'right' }, { title: 'tokens', align: 'right' },
+      { title: 'jump rate ratio', align: 'right' }
+    ],
+    results.map(({ plan, status, statistics: s }) => [
+      plan?.name ?? '-',
+      { text: s !== null && !s.verified ? `${status}, unverified` : status, tone: status === 'failed' ? 'bad' : 'good' },
+      s === null ? '' : formatCount(s.traces),
+      s === null ? '' : formatCount(s.tokens),
+      s === null ? '' : value(s.jump_rate_ratio, 9)
+    ]),
+    options
+  )
+}

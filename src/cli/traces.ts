@@ -1,0 +1,85 @@
+/** `traces PATH…`: critic-trace snapshots of anyone's, each into its own subfolder of the output folder. */
+import { batchExitCode, BATCH_INDEX, runBatch } from '../batch.js'
+import type { TracePool } from '../compute/pool.js'
+import { REPORTED_WITHOUT_STUDY } from '../compute/expectations.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, loadStudy } from '../ingest/study.js'
+import type { SnapshotSettings } from '../pipeline.js'
+import { createProgress, type Phase } from '../render/terminal/progress.js'
+import { wantsColour } from '../render/terminal/text.js'
+import type { RunOptions } from './args.js'
+import type { CliIo, CommandResult } from './io.js'
+import { faultLines } from './lines.js'
+import { batchTable, checksTable, statisticsTables } from './summary.js'
+
+export async function runTraces(
+  options: RunOptions & { readonly paths: readonly string[] },
+  io: CliIo,
+  pool: TracePool
+): Promise<CommandResult> {
+  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  let phase: Phase | null = null
+  try {
+    const settings = await settingsOf(options.study)
+    const results = await runBatch({
+      paths: options.paths, settings, pool,
+      out: options.out,
+      formats: options.formats,
+      signal: io.signal,
+      onStart: plan => {
+        phase = progress.phase({ label: plan.name, total: null, unit: plan.kind === 'html' ? 'bytes' : 'traces' })
+      },
+      onProgress: done => phase?.update(done),
+      onEnd: ({ status, faults }) => {
+        if (status === 'done') phase?.finish()
+        else progress.close()
+        for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
+      }
+    })
+    progress.close()
+    if (!options.quiet && !options.json) {
+      const table = { colour: wantsColour(io.stdout, io.env) }
+      const [only] = results
+      if (results.length === 1 && only.statistics !== null) {
+        io.stdout.write(`${statisticsTables(only.statistics, table)}\n`)
+        if (only.outcome !== null) io.stdout.write(`${checksTable(only.outcome.checks, table)}\n`)
+      }
+      io.stdout.write(`${batchTable(results, table)}\nindex: ${options.out}/${BATCH_INDEX}\n`)
+    }
+    return {
+      exitCode: batchExitCode(results),
+      report: {
+        synthetic: settings.synthetic,
+        out: options.out,
+        snapshots: results.map(({ plan, status, statistics, outcome, faults }) => ({
+          name: plan?.name ?? null,
+          status,
+          statistics,
+          checks: outcome?.checks.map(({ check, expected, passed, total }) => ({ check, expected, passed, total })) ?? null,
+          faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))
+        }))
+      }
+    }
+  } finally {
+    progress.close()
+  }
+}
+
+async function settingsOf(dir: string | null): Promise<SnapshotSettings> {
+  if (dir === null) {
+    return {
+      traces: DEFAULT_CRITIC_TRACE_STUDY,
+      expectations: REPORTED_WITHOUT_STUDY,
+      enforced: false,
+      examplesRequired: false,
+      synthetic: false
+    }
+  }
+  const { study } = await loadStudy(dir)
+  return {
+    traces: study.critic_traces,
+    expectations: study.critic_traces.expectations,
+    enforced: true,
+    examplesRequired: false,
+    synthetic: study.synthetic
+  }
+}

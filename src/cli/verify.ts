@@ -1,0 +1,39 @@
+/** `verify`: every file of the study against its source_manifest.json. */
+import { join } from 'node:path'
+import { EXIT } from '../errors.js'
+import { formatSha256sum, readManifest, verifyManifest } from '../ingest/manifest.js'
+import { loadStudy } from '../ingest/study.js'
+import { createProgress } from '../render/terminal/progress.js'
+import { wantsColour } from '../render/terminal/text.js'
+import type { CommonOptions } from './args.js'
+import type { CliIo, CommandResult } from './io.js'
+import { studyFolder } from './replica.js'
+import { manifestTable } from './summary.js'
+
+export interface VerifyCommand extends CommonOptions {
+  readonly study: string | null
+  readonly format: 'text' | 'sha256sum'
+}
+
+export async function runVerify(options: VerifyCommand, io: CliIo): Promise<CommandResult> {
+  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  try {
+    const dir = await studyFolder(options.study, io, line => progress.line(line))
+    const { study } = await loadStudy(dir)
+    const manifest = await readManifest(join(dir, study.manifest))
+    const hashing = progress.phase({ label: 'verifying', total: null, unit: 'bytes' })
+    const report = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
+    hashing.finish()
+    progress.close()
+    if (options.format === 'sha256sum') io.stdout.write(formatSha256sum(report))
+    else if (!options.quiet && !options.json) {
+      io.stdout.write(`${study.synthetic ? 'SYNTHETIC ' : ''}study ${study.name} in ${dir}\n`)
+      io.stdout.write(manifestTable(report, { colour: wantsColour(io.stdout, io.env) }))
+    }
+    const { ok, ...bad } = report.counts
+    const failed = Object.values(bad).some(n => n > 0)
+    return { exitCode: failed ? EXIT.checkFailed : EXIT.ok, report: { synthetic: study.synthetic, study: dir, ...report } }
+  } finally {
+    progress.close()
+  }
+}

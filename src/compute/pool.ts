@@ -1,0 +1,41 @@
+/**
+ * The worker pool: Piscina over `workers/trace.js` and `workers/hash.js`. Tasks and columns travel as views of
+ * SharedArrayBuffers, so that no token is copied between threads. Piscina's own queue rejects when full instead of
+ * waiting; the window of `inOrder` bounds what is under way. A worker that dies makes one clear Fault.
+ */
+import { Piscina } from 'piscina'
+import { Fault, describeCause, printable, type Place } from '../errors.js'
+import type { TraceAnswer, TraceTask } from './traceTask.js'
+
+export interface TracePool {
+  readonly threads: number
+  run(task: TraceTask): Promise<TraceAnswer>
+  /** SHA-256 and size of a file; null where it cannot be read */
+  hash(path: string): Promise<{ readonly sha256: string; readonly bytes: number } | null>
+  destroy(): Promise<void>
+}
+
+export interface PoolOptions {
+  /** another worker in place of `workers/trace.js`: tests pass one that dies */
+  readonly worker?: string
+}
+
+export function openTracePool(threads: number, options: PoolOptions = {}): TracePool {
+  const filename = options.worker ?? new URL('../../workers/trace.js', import.meta.url).href
+  const hasher = new URL('../../workers/hash.js', import.meta.url).href
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: 1, recordTiming: false })
+  const run = async <T>(task: unknown, file: string, place: Place): Promise<T> => {
+    try {
+      return (await pool.run(task, { filename: file })) as T
+    } catch (cause) {
+      const found = printable(describeCause(cause))
+      throw new Fault({ format: 'worker', problem: 'died', found, expected: 'an answer', place, cause })
+    }
+  }
+  return {
+    threads,
+    run: task => run(task, filename, { trace: task.index }),
+    hash: path => run(path, hasher, { file: path }),
+    destroy: () => pool.destroy()
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Compensated sums. A running total is kept as an unevaluated pair high + low (about 106 bits): every addition is
+ * Knuth's TwoSum, whose rounding error goes into `low`. Two pairs add to a pair, so that sums of traces, each computed by
+ * whichever worker, reduce in canonical order to the same bits at any thread count.
+ *
+ * Source: Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithms 3.1 and 4.4.
+ * Error of a sum of n terms x: at most 2^-53 |sum| + n 2^-104 sum(|x|); sums of |change| and of squares, which cannot
+ * cancel, are therefore the correctly rounded ones but in ties. Not supported: totals beyond the double range (they become Infinity or NaN; callers check).
+ */
+
+export interface SumPair {
+  readonly high: number
+  readonly low: number
+}
+
+export const ZERO_SUM: SumPair = { high: 0, low: 0 }
+
+/** The sum of two pairs, renormalised. */
+export function addPairs(a: SumPair, b: SumPair): SumPair {
+  const s = a.high + b.high
+  const t = s - a.high
+  const error = a.high - (s - t) + (b.high - t) + (a.low + b.low)
+  const high = s + error
+  return { high, low: error - (high - s) }
+}
+
+/** The pair as the nearest double. */
+export function pairValue(p: SumPair): number {
+  return p.high + p.low
+}
+
+/** The pair of sum(x[from .. to)), in index order. */
+export function sumRange(x: Float64Array, from: number, to: number): SumPair {
+  let high = 0
+  let low = 0
+  for (let i = from; i < to; i++) {
+    const v = x[i]
+    const s = high + v
+    const t = s - high
+    low += high - (s - t) + (v - t)
+    high = s
+  }
+  return { high, low }
+}
+
+/** A pair divided by a positive count: the mean as a double. */
+export function meanOf(p: SumPair, count: number): number {
+  return pairValue(p) / count
+}

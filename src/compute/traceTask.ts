@@ -1,0 +1,202 @@
+/**
+ * What a worker does with one trace: parse its slice of the snapshot, read the NPZ beside it, verify, measure, and lay
+ * the columns into one SharedArrayBuffer. Pure but for reading that NPZ. Faults come back as data, since an error class
+ * does not survive the way between threads.
+ */
+import { Fault, printable, toFault, type Place, type SerializedFault } from '../errors.js'
+import { readStableFile } from '../ingest/file.js'
+import { resolveBeside } from '../ingest/inventory.js'
+import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
+import { asFloat64 } from '../ingest/npz/npy.js'
+import { openNpz, type Npz, type NpyFile } from '../ingest/npz/npz.js'
+import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName, type TraceFields } from '../schema.js'
+import { arraysOf, checkArrays, checkEqual, checkSpanCount, checkStored } from './checks.js'
+import { layColumns } from './columns.js'
+import type { TraceColumns, TraceResult } from './contract.js'
+import { fieldsOfNpz } from '../ingest/npzFields.js'
+import { boundaryIndexes, traceStatistics } from './statistics.js'
+
+export interface TraceTaskBase {
+  /** canonical position */
+  readonly index: number
+  /** the snapshot's folder: NPZ names are resolved in it and may not leave it */
+  readonly folder: string
+  readonly keys: SnapshotKeys
+  readonly jumpThreshold: number
+  readonly endMarker: string | null
+}
+
+/** One trace object cut out of a snapshot. */
+export interface SnapshotTraceTask extends TraceTaskBase {
+  readonly kind: 'snapshot'
+  /** byte offset of the trace's `{` */
+  readonly offset: number
+  /** its bytes, over a SharedArrayBuffer */
+  readonly bytes: Uint8Array
+}
+
+/** One NPZ file of a folder without a snapshot: analysed, compared with nothing. */
+export interface NpzTraceTask extends TraceTaskBase {
+  readonly kind: 'npz'
+  readonly npz: string
+}
+
+export type TraceTask = SnapshotTraceTask | NpzTraceTask
+
+export type TraceAnswer =
+  | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
+  | { readonly ok: false; readonly fault: SerializedFault }
+
+/** Answers one task; never rejects. */
+export async function answerTrace(task: TraceTask, scratch: TraceScratch): Promise<TraceAnswer> {
+  try {
+    return task.kind === 'snapshot' ? await snapshotTrace(task, scratch) : await npzTrace(task)
+  } catch (error) {
+    return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
+  }
+}
+
+async function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): Promise<TraceAnswer> {
+  const { keys, endMarker } = task
+  const trace = parseTrace(task, { keys, endMarker, scratch })
+  requireFields(trace, keys)
+  return within(trace, async () => {
+    const arrays = arraysOf(trace)
+    checkArrays(arrays)
+    const stored = await readNpz(task.folder, trace.fields.npz as string, keys)
+    for (const array of TRACE_ARRAYS) {
+      checkEqual(array, arrays[array], numbersOf(stored, array, keys), stored.path)
+    }
+    const answer = measure(trace, stored, task)
+    checkStored('value_mean', trace.fields.valueMean as number, answer.result.statistics.mean)
+    checkStored('value_rmse', trace.fields.valueRmse as number, answer.result.statistics.rmse)
+    if (trace.spans !== null) checkSpanCount(trace.spans.count, answer.result.statistics)
+    return answer
+  })
+}
+
+async function npzTrace(task: NpzTraceTask): Promise<TraceAnswer> {
+  const stored = await readNpz(task.folder, task.npz, task.keys)
+  const trace: ParsedTrace = {
+    index: task.index,
+    fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
+    values: numbersOf(stored, 'values', task.keys),
+    returns: numbersOf(stored, 'returns', task.keys),
+    positions: numbersOf(stored, 'response_positions', task.keys),
+    spans: null
+  }
+  return within(trace, async () => {
+    checkArrays(arraysOf(trace))
+    return measure(trace, stored, task)
+  })
+}
+
+interface StoredNpz {
+  readonly path: string
+  readonly npz: Npz
+  readonly sha256: string
+  readonly bytes: number
+  readonly arrays: Readonly<Record<TraceArrayName, NpyFile>>
+}
+
+function measure(trace: ParsedTrace, stored: StoredNpz, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
+  const statistics = traceStatistics(trace.values, trace.returns, trace.positions, {
+    jumpThreshold: task.jumpThreshold,
+    outcome: trace.fields.outcome
+  })
+  const boundaries = boundaryIndexes(trace.positions)
+  return {
+    ok: true,
+    result: {
+      index: trace.index,
+      fields: trace.fields,
+      statistics,
+      npz: { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
+      // The parser's buffer is its own; the next trace overwrites it.
+      spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
+      boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
+    },
+    columns: layColumns(trace, boundaries, stored.arrays)
+  }
+}
+
+/** Span k ends at boundary k; the last span ends the trajectory and is not asked. */
+function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: string | null): number | null {
+  if (trace.spans === null || endMarker === null) return null
+  let marked = 0
+  for (let k = 0; k < Math.min(boundaries, trace.spans.count); k++) marked += trace.spans.endsWithMarker[k]
+  return marked
+}
+
+async function readNpz(folder: string, name: string, keys: SnapshotKeys): Promise<StoredNpz> {
+  const file = await resolveBeside(folder, name)
+  const { bytes, sha256 } = readStableFile(file, 'npz')
+  const npz = openNpz(bytes, { file: name })
+  const arrays = {
+    values: tokenArray(npz, name, 'values', keys),
+    returns: tokenArray(npz, name, 'returns', keys),
+    response_positions: tokenArray(npz, name, 'response_positions', keys)
+  }
+  return { path: name, npz, sha256, bytes: bytes.length, arrays }
+}
+
+const FLOAT_DTYPES = ['f4', 'f8']
+const POSITION_DTYPES = ['i4', 'i8']
+
+/** One of the three arrays: one dimension, and a dtype that the snapshot format allows. */
+function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: SnapshotKeys): NpyFile {
+  const member = keys[array]
+  const npy = npz.readFile(member)
+  const positions = array === 'response_positions'
+  const place = { file, member }
+  if (!(positions ? POSITION_DTYPES : FLOAT_DTYPES).includes(npy.array.descr.slice(1))) {
+    const expected = positions ? 'int32 or int64' : 'float32 or float64'
+    throw new Fault({ format: 'npz', problem: 'wrong dtype', found: printable(npy.array.descr), expected, place })
+  }
+  if (npy.array.shape.length !== 1) {
+    throw new Fault({ format: 'npz', problem: 'wrong shape', found: `(${npy.array.shape.join(', ')})`, expected: 'one dimension', place })
+  }
+  return npy
+}
+
+function numbersOf(stored: StoredNpz, array: TraceArrayName, keys: SnapshotKeys): Float64Array {
+  return asFloat64(stored.arrays[array].array, { file: stored.path, member: keys[array] })
+}
+
+function requireFields(trace: ParsedTrace, keys: SnapshotKeys): void {
+  const { fields } = trace
+  const required: ReadonlyArray<readonly [string, TraceFields[keyof TraceFields]]> = [
+    [keys.step, fields.step],
+    [keys.outcome, fields.outcome],
+    [keys.uid, fields.uid],
+    [keys.npz, fields.npz],
+    [keys.value_mean, fields.valueMean],
+    [keys.value_rmse, fields.valueRmse]
+  ]
+  for (const [key, value] of required) {
+    if (value === null) {
+      throw new Fault({
+        format: 'snapshot',
+        problem: 'missing field',
+        found: `no ${key}`,
+        expected: 'one in every trace (a study file may rename it)',
+        place: { trace: trace.index }
+      })
+    }
+  }
+}
+
+/** Runs `body`; a Fault that leaves it gets the trace's identity. */
+async function within<T>(trace: ParsedTrace, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body()
+  } catch (error) {
+    const place: Place = {
+      trace: trace.index,
+      ...(trace.fields.uid === null ? {} : { uid: trace.fields.uid }),
+      ...(trace.fields.step === null ? {} : { step: trace.fields.step })
+    }
+    throw toFault(error, 'trace', place)
+  }
+}
+

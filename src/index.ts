@@ -1,0 +1,24 @@
+/**
+ * The library: what the command line uses, typed. `analyseSnapshot` and `runBatch` are the whole way from files to outputs;
+ * the readers below them take bytes, never paths, where they can.
+ *
+ * Worker threads find their code beside this package's; the native canvas is loaded only where figures are asked for.
+ */
+export { runBatch, batchExitCode, type BatchRun, type SnapshotResult } from './batch.js'
+export type * from './compute/contract.js'
+export { REPORTED_WITHOUT_STUDY, type CheckReport } from './compute/expectations.js'
+export { openTracePool, type TracePool } from './compute/pool.js'
+export { boundaryIndexes, traceStatistics, type StatisticsOptions } from './compute/statistics.js'
+export { EXIT, Fault, type FaultDetails, type Place } from './errors.js'
+export { DataElement } from './ingest/html/data-element.js'
+export { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
+export { TraceSlicer } from './ingest/json/slicer.js'
+export { parseTrace, TraceScratch, type TraceSlice } from './ingest/json/trace.js'
+export { formatSha256sum, readManifest, verifyManifest, type Manifest, type ManifestReport } from './ingest/manifest.js'
+export { asFloat64, readNpy, type NpyArray } from './ingest/npz/npy.js'
+export { openNpz, type Npz } from './ingest/npz/npz.js'
+export { NpzWriter } from './ingest/npz/write.js'
+export { DEFAULT_CRITIC_TRACE_STUDY, loadStudy, type StudyFile } from './ingest/study.js'
+export { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotRun, type SnapshotSettings } from './pipeline.js'
+export type * from './schema.js'
+export { DEFAULT_KEYS } from './schema.js'

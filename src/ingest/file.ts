@@ -1,0 +1,86 @@
+/**
+ * A whole file, read at once and only if it stood still: for the NPZ of one trace, which a worker reads synchronously.
+ * Files of 2 GiB and more are refused (one buffer holds the file).
+ */
+import { createHash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, type BigIntStats } from 'node:fs'
+import { EXIT, Fault, describeCause, printable } from '../errors.js'
+
+export interface FileContent {
+  readonly bytes: Uint8Array
+  /** lower-case hexadecimal SHA-256 of `bytes` */
+  readonly sha256: string
+}
+
+const MAX_FILE_BYTES = 2 ** 31 - 1
+
+/**
+ * @throws Fault exit 3 where the file is missing, unreadable or no regular file; exit 1 where size, modification time or
+ * the file itself changed between opening and the last byte.
+ */
+export function readStableFile(path: string, format: string): FileContent {
+  let fd: number
+  try {
+    // Non-blocking: a named pipe in the file's place must not hang the worker.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+    throw new Fault({
+      format,
+      problem: missing ? 'missing file' : 'unreadable file',
+      found: missing ? 'nothing' : printable(describeCause(cause)),
+      expected: 'a readable file',
+      place: { file: path },
+      cause
+    })
+  }
+  try {
+    const before = fstatSync(fd, { bigint: true })
+    if (!before.isFile()) {
+      throw new Fault({ format, problem: 'not a file', found: 'something else', expected: 'a regular file', place: { file: path } })
+    }
+    if (before.size > BigInt(MAX_FILE_BYTES)) {
+      throw new Fault({
+        format, problem: 'file too large', found: `${before.size} bytes`, expected: `at most ${MAX_FILE_BYTES}`, place: { file: path }
+      })
+    }
+    const bytes = new Uint8Array(Number(before.size))
+    let filled = 0
+    while (filled < bytes.length) {
+      const n = readSync(fd, bytes, filled, bytes.length - filled, filled)
+      if (n === 0) break
+      filled += n
+    }
+    refuseChange(before, fstatSync(fd, { bigint: true }), statSync(path, { bigint: true }), filled, format, path)
+    return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') }
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause
+    throw new Fault({ format, problem: 'unreadable file', found: printable(describeCause(cause)), place: { file: path }, cause })
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function refuseChange(
+  before: BigIntStats,
+  after: BigIntStats,
+  named: BigIntStats,
+  read: number,
+  format: string,
+  path: string
+): void {
+  const change =
+    BigInt(read) !== before.size || after.size !== before.size ? 'its size changed'
+    : after.mtimeNs !== before.mtimeNs ? 'its modification time changed'
+    : named.ino !== before.ino || named.dev !== before.dev ? 'it was replaced'
+    : null
+  if (change === null) return
+  throw new Fault({
+    format,
+    problem: 'changed while it was read',
+    found: change,
+    expected: 'a file that stands still',
+    place: { file: path },
+    exitCode: EXIT.checkFailed
+  })
+}

@@ -1,0 +1,231 @@
+/**
+ * The one `script#data` of a page: takes the page's bytes in chunks of any size and gives back the bytes of the
+ * element's content. The HTML standard decides which element that is and where it ends: tokenizer.ts, raw-text.ts and
+ * tree.ts follow it, so that look-alikes in comments, raw text, templates, foreign content and other scripts are passed
+ * over. Memory does not grow with the page, whatever stands before the element; time is linear in it.
+ *
+ * Not supported: ids with other than printable ASCII characters, or with white space or an ampersand; a page without a
+ * BOM that declares windows-1252 behind its first 1024 bytes (refused).
+ */
+import { EXIT, Fault, printable } from '../../errors.js'
+import { encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed } from './encoding.js'
+import type { Content, Tag } from './tags.js'
+import { Tokenizer, type TokenHandler } from './tokenizer.js'
+import { TreeBuilder } from './tree.js'
+
+export interface DataElementOptions {
+  /** id of the script element; default `data` */
+  readonly id?: string
+}
+
+export class DataElement {
+  private readonly finder: Finder
+  /** set once the encoding is known */
+  private reader: Reader | null = null
+  /** the first bytes until then */
+  private head: Buffer = Buffer.alloc(0)
+
+  constructor({ id = 'data' }: DataElementOptions = {}) {
+    if (!/^[!-%'-~]{1,1024}$/.test(id)) {
+      throw new Fault({
+        format: 'usage',
+        problem: 'unsupported element id',
+        found: `"${printable(id)}"`,
+        expected: '1 to 1024 printable ASCII characters, no white space and no ampersand',
+        exitCode: EXIT.usage
+      })
+    }
+    this.finder = new Finder(id)
+  }
+
+  /**
+   * Byte offset of the first content byte, -1 while the element was not met. Counted in the page as given, or, where it
+   * is windows-1252 or UTF-16, in its text as UTF-8 without BOM.
+   */
+  get contentOffset(): number {
+    return this.finder.contentOffset
+  }
+
+  /** The page's encoding; null until PRESCAN_BYTES bytes or the end were seen. */
+  get encoding(): Encoding | null {
+    return this.reader?.sniffed.encoding ?? null
+  }
+
+  /**
+   * Takes the next bytes of the page; returns the pieces of the content among them, in order, as UTF-8. A piece is part
+   * of `chunk` where possible: it is valid only as long as the chunk's memory is not reused.
+   * Throws a Fault (format `html`) for a second element, an unsupported encoding or a page made to exhaust the reader.
+   */
+  push(chunk: Uint8Array): Uint8Array[] {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+    if (this.reader !== null) return this.reader.read(bytes)
+    const missing = PRESCAN_BYTES - this.head.length
+    if (bytes.length < missing) {
+      this.head = Buffer.concat([this.head, bytes])
+      return []
+    }
+    const { head } = this
+    this.head = Buffer.alloc(0)
+    this.reader = new Reader(this.finder, sniff(Buffer.concat([head, bytes.subarray(0, missing)])))
+    return [...this.reader.read(head), ...this.reader.read(bytes)]
+  }
+
+  /**
+   * Says that the page has ended; returns the pieces that were held back (all of them, for a page shorter than
+   * PRESCAN_BYTES). Throws a Fault when there is no element, or when the page ended inside it.
+   */
+  end(): Uint8Array[] {
+    if (this.reader !== null) return this.reader.end()
+    this.reader = new Reader(this.finder, sniff(this.head))
+    return [...this.reader.read(this.head), ...this.reader.end()]
+  }
+}
+
+/** The way of the bytes once their encoding is known. */
+class Reader {
+  private readonly transcoder: Transcoder
+  private readonly tokenizer: Tokenizer
+  private bomLeft: number
+
+  constructor(private readonly finder: Finder, readonly sniffed: Sniffed) {
+    const { encoding, bomLength, isDefault } = sniffed
+    this.transcoder = new Transcoder(encoding)
+    this.tokenizer = new Tokenizer(finder, encoding === 'utf-8' ? bomLength : 0)
+    this.bomLeft = bomLength
+    finder.encodingIsOpen = isDefault
+  }
+
+  read(bytes: Buffer): Uint8Array[] {
+    const bom = Math.min(this.bomLeft, bytes.length)
+    this.bomLeft -= bom
+    return this.tokenize(this.transcoder.push(bytes.subarray(bom)))
+  }
+
+  end(): Uint8Array[] {
+    const pieces = this.tokenize(this.transcoder.end())
+    this.finder.end(this.tokenizer.offset, this.tokenizer.openAtEnd)
+    return pieces
+  }
+
+  private tokenize(text: Buffer): Uint8Array[] {
+    try {
+      this.tokenizer.push(text)
+    } catch (error) {
+      throw error instanceof Fault ? error.at({ offset: this.tokenizer.openOffset }) : error
+    }
+    return this.finder.takePieces()
+  }
+}
+
+/** Tells the wanted script from every other one, and keeps the pieces of its content. */
+class Finder implements TokenHandler {
+  contentOffset = -1
+  /** a meta element may still say what the encoding is */
+  encodingIsOpen = true
+  private isInside = false
+  private isInBody = false
+  private pieces: Uint8Array[] = []
+  private readonly tree = new TreeBuilder()
+
+  constructor(private readonly id: string) {}
+
+  get inForeignContent(): boolean {
+    return this.tree.inForeignContent
+  }
+
+  startTag(tag: Tag, offset: number, end: number): Content | 'capture' {
+    const content = this.tree.startTag(tag)
+    if (tag.name === 'meta') this.checkMeta(tag, offset)
+    if (tag.name === 'frameset') this.checkFrameset(offset)
+    if (content !== 'script' || this.tree.inTemplate || tag.attributes.get('id') !== this.id) return content
+    if (this.contentOffset >= 0) {
+      throw new Fault({
+        format: 'html',
+        problem: 'duplicate element',
+        found: `a second ${this.element}; the first has its content at byte ${this.contentOffset}`,
+        expected: 'one',
+        place: { offset }
+      })
+    }
+    this.contentOffset = end
+    this.isInside = true
+    this.isInBody = this.tree.bodyStarted
+    return 'capture'
+  }
+
+  endTag(name: string): void {
+    this.tree.endTag(name)
+  }
+
+  text(found: number): void {
+    this.tree.text(found)
+  }
+
+  doctype(text: string): void {
+    this.tree.doctype(text)
+  }
+
+  captured(bytes: Uint8Array): void {
+    this.pieces.push(bytes)
+  }
+
+  capturedAll(): void {
+    this.isInside = false
+  }
+
+  takePieces(): Uint8Array[] {
+    const { pieces } = this
+    this.pieces = []
+    return pieces
+  }
+
+  /** The page has ended at `offset`; `inside` names what was open there. */
+  end(offset: number, inside: string | null): void {
+    if (this.isInside) {
+      throw new Fault({
+        format: 'html',
+        problem: 'unterminated element',
+        found: `the end of the page in the content of ${this.element}, which starts at byte ${this.contentOffset}`,
+        expected: '</script>',
+        place: { offset }
+      })
+    }
+    if (this.contentOffset >= 0) return
+    throw new Fault({
+      format: 'html',
+      problem: 'missing element',
+      found: inside === null ? `no ${this.element}` : `no ${this.element} before the page ends inside ${inside}`,
+      expected: 'one',
+      place: { offset }
+    })
+  }
+
+  private get element(): string {
+    return `<script id="${printable(this.id)}">`
+  }
+
+  /** A frameset replaces a body that shows nothing yet, with the scripts in it. */
+  private checkFrameset(offset: number): void {
+    if (this.tree.mode !== 'frameset' || !this.isInBody) return
+    throw new Fault({
+      format: 'html',
+      problem: 'removed element',
+      found: `a frameset that replaces the body with ${this.element}`,
+      expected: 'the element to stay in the page',
+      place: { offset }
+    })
+  }
+
+  /** Without a declaration in the first bytes the page was taken as UTF-8; a later one must not say otherwise. */
+  private checkMeta(tag: Tag, offset: number): void {
+    const label = this.encodingIsOpen && !this.tree.inForeignContent ? labelOfMeta(tag.attributes) : null
+    if (label === null || encodingOfLabel(label, offset) === 'utf-8') return
+    throw new Fault({
+      format: 'html',
+      problem: 'late encoding declaration',
+      found: `"${printable(label)}"`,
+      expected: `it in the first ${PRESCAN_BYTES} bytes`,
+      place: { offset }
+    })
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Finds the end of raw text, RCDATA and script data (HTML standard, 13.2.5.9 to 13.2.5.31). In a script, `<!--` opens
+ * an escape that `-->` closes; inside, `<script` opens a second one, in which `</script` only closes that.
+ *
+ * The payload of a snapshot passes through here, so that the scan hops from one `<` to the next with the native search
+ * and looks at single bytes only behind them. Inside an escape it also stops at every `>`, whose two bytes before
+ * decide; the dashes themselves are as frequent as negative numbers.
+ */
+import { endsName } from './tag-reader.js'
+
+const LT = 0x3c
+const GT = 0x3e
+const DASH = 0x2d
+const SLASH = 0x2f
+const BANG = 0x21
+const SCRIPT = 'script'
+/** A hop costs as much as about this many bytes read one by one. */
+const HOP = 16
+
+const ESCAPE = { none: 0, once: 1, twice: 2 } as const
+
+/** What the bytes since the last `<` may become. */
+const STEP = { text: 0, lessThan: 1, endTag: 2, startTag: 3, bang: 4, bangDash: 5 } as const
+
+export class RawText {
+  /** the byte that ended the end tag's name: white space, `/` or `>` */
+  delimiter = 0
+  private name = ''
+  private isScript = false
+  private escape: number = ESCAPE.none
+  private step: number = STEP.text
+  /** letters of the name that matched in the steps endTag and startTag */
+  private matched = 0
+  /** dashes directly before the next byte, at most 2; kept inside an escape only */
+  private dashes = 0
+
+  /** Begins behind the start tag of the element `name`. */
+  start(name: string, isScript: boolean): void {
+    this.name = name
+    this.isScript = isScript
+    this.escape = ESCAPE.none
+    this.step = STEP.text
+    this.dashes = 0
+    this.delimiter = 0
+  }
+
+  /** Bytes at the end of what was scanned that are the end tag if the rest of it follows. */
+  get pending(): number {
+    return this.step === STEP.lessThan ? 1 : this.step === STEP.endTag ? 2 + this.matched : 0
+  }
+
+  /** Bytes from the `<` of the end tag to the delimiter behind its name, both included. */
+  get endTagLength(): number {
+    return this.name.length + 3
+  }
+
+  /** Reads from `from`; returns the position behind the delimiter of the end tag's name, or -1 when the text goes on. */
+  scan(chunk: Buffer, from: number): number {
+    let i = from
+    while (i < chunk.length) {
+      if (this.step === STEP.text) {
+        i = this.escape === ESCAPE.none ? this.hop(chunk, i) : this.hopEscaped(chunk, i)
+        continue
+      }
+      const byte = chunk[i]
+      if (this.advance(byte)) i++
+      if (this.delimiter !== 0) return i
+    }
+    return -1
+  }
+
+  /** To the byte behind the next `<`. */
+  private hop(chunk: Buffer, from: number): number {
+    const at = indexOf(chunk, LT, from)
+    if (at < 0) return chunk.length
+    this.step = STEP.lessThan
+    return at + 1
+  }
+
+  /** To the byte behind the next `<`, or behind the `-->` that closes the escape. */
+  private hopEscaped(chunk: Buffer, from: number): number {
+    const lt = indexOf(chunk, LT, from)
+    const end = lt < 0 ? chunk.length : lt
+    let start = from
+    for (let gt = indexOf(chunk, GT, from, end); gt >= 0; gt = indexOf(chunk, GT, start, end)) {
+      const closes = this.dashesBefore(chunk, start, gt) === 2
+      this.dashes = 0
+      start = gt + 1
+      if (!closes) continue
+      this.escape = ESCAPE.none
+      return start
+    }
+    if (lt >= 0) {
+      this.dashes = 0
+      this.step = STEP.lessThan
+      return lt + 1
+    }
+    this.dashes = this.dashesBefore(chunk, start, end)
+    return end
+  }
+
+  private dashesBefore(chunk: Buffer, start: number, at: number): number {
+    let count = 0
+    while (count < 2 && at - count > start && chunk[at - count - 1] === DASH) count++
+    return at - count === start ? Math.min(2, count + this.dashes) : count
+  }
+
+  /** One byte behind a `<`. False when the byte is to be read again as text. */
+  private advance(byte: number): boolean {
+    const { step } = this
+    this.step = STEP.text
+    switch (step) {
+      case STEP.lessThan:
+        this.matched = 0
+        if (byte === SLASH) this.step = STEP.endTag
+        else if (byte === BANG && this.isScript && this.escape === ESCAPE.none) this.step = STEP.bang
+        else if (this.escape === ESCAPE.once && this.matches(byte, SCRIPT)) this.step = STEP.startTag
+        return this.step !== STEP.text
+      case STEP.endTag:
+        if (this.matches(byte, this.name)) {
+          this.step = STEP.endTag
+          return true
+        }
+        if (this.matched < this.name.length || !endsName(byte)) return false
+        if (this.escape === ESCAPE.twice) this.escape = ESCAPE.once
+        else this.delimiter = byte
+        return true
+      case STEP.startTag:
+        if (this.matches(byte, SCRIPT)) {
+          this.step = STEP.startTag
+          return true
+        }
+        if (this.matched < SCRIPT.length || !endsName(byte)) return false
+        this.escape = ESCAPE.twice
+        return true
+      case STEP.bang:
+        if (byte === DASH) this.step = STEP.bangDash
+        return byte === DASH
+      default:
+        if (byte !== DASH) return false
+        this.escape = ESCAPE.once
+        this.dashes = 2
+        return true
+    }
+  }
+
+  /** Counts the byte as the next letter of `name` if it is, in either case. */
+  private matches(byte: number, name: string): boolean {
+    if (this.matched >= name.length || (byte | 0x20) !== name.charCodeAt(this.matched)) return false
+    this.matched++
+    return true
+  }
+}
+
+/** `chunk.indexOf(byte, from)` before `end`, quick for near bytes too. */
+function indexOf(chunk: Buffer, byte: number, from: number, end = chunk.length): number {
+  const near = Math.min(from + HOP, end)
+  for (let i = from; i < near; i++) if (chunk[i] === byte) return i
+  if (near === end) return -1
+  const at = end === chunk.length ? chunk.indexOf(byte, near) : chunk.subarray(near, end).indexOf(byte)
+  if (at < 0 || end === chunk.length) return at
+  return at + near
+}

@@ -1,0 +1,173 @@
+/**
+ * Which snapshots the paths of a command line mean: a plan as plain data, before anything of them is parsed.
+ *
+ * A path is an HTML page (`.html`, `.htm`, either with `.gz`), a folder with `index.html` or `index.html.gz`, a folder with
+ * NPZ files and no page, or a folder that holds such folders at any depth. A folder that is a snapshot is not searched
+ * further. In a search, symbolic links to folders and folders that begin with a dot are passed over; NPZ names that
+ * begin with a dot are not data, as for a shell's `*.npz`. Not supported: pages of other names unless they are named.
+ */
+import type { Dirent, Stats } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, sep } from 'node:path'
+import { Fault, printable } from '../errors.js'
+import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative, resolveInside } from './study/paths.js'
+import { snapshotNames } from './study/names.js'
+
+export interface SnapshotPlan {
+  readonly kind: 'html' | 'npz-folder'
+  /** folder of the page or of the NPZ files, in the spelling of the path that led to it */
+  readonly folder: string
+  /** path of the page; null for a folder of NPZ files */
+  readonly html: string | null
+  /** names of the NPZ files in the folder (not below it), ordered by code point */
+  readonly npzFiles: readonly string[]
+  /** name of the snapshot's output folder: unique in the plan, the same for the same paths, safe on every system */
+  readonly name: string
+}
+
+interface Found extends Omit<SnapshotPlan, 'name'> {
+  /** real path of the page or folder: the same snapshot reached twice has it twice */
+  readonly real: string
+}
+
+const PAGE = /\.html?(?:\.gz)?$/i
+const NPZ = /\.npz$/i
+const EXPECTED = 'an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
+
+/**
+ * The snapshots that the paths mean, in the order of the paths, each search ordered by code point; one that is reached
+ * twice counts once. A path that leads to nothing is a Fault: thrown, or handed to `onFault`, and the rest goes on.
+ */
+export async function findSnapshots(paths: readonly string[], onFault?: (fault: Fault) => void): Promise<SnapshotPlan[]> {
+  const report = (fault: Fault): void => {
+    if (onFault === undefined) throw fault
+    onFault(fault)
+  }
+  const found = new Map<string, Found>()
+  for (const path of paths) {
+    for await (const item of survey(path)) {
+      if (item instanceof Fault) report(item)
+      else if (!found.has(item.real)) found.set(item.real, item)
+    }
+  }
+  const plans = [...found.values()]
+  const names = snapshotNames(plans.map(p => ({ real: p.real, segments: nameSegments(p) })))
+  return plans.map(({ real: _real, ...plan }, i) => ({ ...plan, name: names[i] }))
+}
+
+/** The name's parts, outermost folder first: an index page goes by its folder's name, any other page by its own. */
+function nameSegments(plan: Found): string[] {
+  const page = plan.html === null ? '' : basename(plan.html).replace(PAGE, '')
+  const folder = plan.html === null ? plan.real : dirname(plan.real)
+  const segments = folder.split(sep).filter(s => s !== '')
+  return page === '' || page === 'index' ? segments : [...segments, page]
+}
+
+function fault(problem: string, path: string, found: string, cause?: unknown): Fault {
+  return new Fault({ format: 'snapshot', problem, found, expected: EXPECTED, place: { file: path }, cause })
+}
+
+async function* survey(path: string): AsyncGenerator<Found | Fault> {
+  let info: Stats
+  try {
+    info = await stat(path)
+  } catch (cause) {
+    const code = errorCode(cause)
+    yield fault(code === 'ENOENT' ? 'not found' : 'unreadable path', path, code, cause)
+    return
+  }
+  if (info.isFile() && PAGE.test(path)) {
+    yield await pagePlan(path)
+  } else if (!info.isDirectory()) {
+    yield fault('wrong kind of file', path, info.isFile() ? printable(JSON.stringify(basename(path))) : 'a special file')
+  } else {
+    let any = false
+    for await (const item of search(path)) {
+      any = true
+      yield item
+    }
+    if (!any) yield fault('not found', path, 'a folder without any')
+  }
+}
+
+async function pagePlan(html: string): Promise<Found | Fault> {
+  try {
+    if (!(await stat(html)).isFile()) return fault('wrong kind of file', html, 'no regular file')
+    const folder = dirname(html)
+    const npzFiles = npzNames(await readdir(folder, { withFileTypes: true }))
+    return { kind: 'html', folder, html, npzFiles, real: await realpath(html) }
+  } catch (cause) {
+    return fault('unreadable path', html, errorCode(cause), cause)
+  }
+}
+
+async function* search(folder: string): AsyncGenerator<Found | Fault> {
+  let entries: Dirent[]
+  try {
+    entries = await readdir(folder, { withFileTypes: true })
+  } catch (cause) {
+    yield fault('unreadable folder', folder, errorCode(cause), cause)
+    return
+  }
+  const files = entries.filter(e => !e.isDirectory()).map(e => e.name)
+  const pages = ['index.html', 'index.html.gz'].filter(name => files.includes(name))
+  const npzFiles = npzNames(entries)
+  const others = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
+  if (pages.length === 2) {
+    yield fault('stated twice', folder, 'index.html and index.html.gz')
+  } else if (pages.length === 1) {
+    yield await pagePlan(join(folder, pages[0]))
+  } else if (npzFiles.length > 0 && others.length > 0) {
+    // Unverified statistics beside a page that could verify them would be a silent fallback.
+    yield fault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
+  } else if (npzFiles.length > 0) {
+    yield { kind: 'npz-folder', folder, html: null, npzFiles, real: await realpath(folder) }
+  } else {
+    const folders = entries.filter(e => e.isDirectory() && !e.name.startsWith('.')).map(e => e.name)
+    for (const name of folders.sort(compareCodepoints)) yield* search(join(folder, name))
+  }
+}
+
+/** Links are kept: whether one stays in the folder is asked when it is opened (`resolveBeside`). */
+function npzNames(entries: readonly Dirent[]): string[] {
+  return entries.filter(e => !e.isDirectory() && NPZ.test(e.name) && !e.name.startsWith('.')).map(e => e.name).sort(compareCodepoints)
+}
+
+/** The plan's NPZ files that the page does not name, with the step that their name states. `named`: as the page writes them. */
+export function excludedNpz(plan: SnapshotPlan, named: ReadonlySet<string>): { readonly path: string; readonly step: number | null }[] {
+  const canonical = new Set([...named].map(canonicalRelative))
+  return plan.npzFiles.filter(name => !canonical.has(name)).map(path => ({ path, step: stepFromName(path) }))
+}
+
+/** The number after the first `step` in a file name (`step_132_a.npz`, `global-step=000132.npz`), else null. */
+export function stepFromName(name: string): number | null {
+  // At most 15 digits: below 2^53, so nothing is rounded.
+  const match = /step[^\p{L}\p{N}]*(\d{1,15})(?!\d)/iu.exec(basename(name))
+  return match === null ? null : Number(match[1])
+}
+
+/**
+ * Path to open for the `npz` field of a trace, links resolved. The field is hostile: absolute, climbing, with a backslash
+ * or NUL, or a link that leads out of the folder is a Fault, as is a missing file and one that is not regular (a named pipe
+ * would hold the program). The caller knows the page and the trace and adds them with `at()`.
+ */
+export async function resolveBeside(folder: string, name: string): Promise<string> {
+  const quoted = printable(JSON.stringify(name))
+  const refuse = (problem: string, found: string): Fault =>
+    new Fault({ format: 'snapshot', problem, found, expected: 'the name of a file beside the page' })
+  if (!isSafeRelative(name)) throw refuse('unsafe npz path', quoted)
+  const root = await realpath(folder).catch((cause: unknown) => {
+    throw new Fault({ format: 'snapshot', problem: 'unreadable folder', found: errorCode(cause), place: { file: folder }, cause })
+  })
+  const resolved = await resolveInside(root, name)
+  switch (resolved.kind) {
+    case 'outside': throw refuse('unsafe npz path', `${quoted}, a link that leads out of the folder`)
+    case 'missing': throw refuse('missing npz', quoted)
+    case 'unreadable': throw refuse('unreadable npz', `${quoted} (${resolved.code})`)
+    case 'inside': {
+      const info = await stat(resolved.real)
+      if (!info.isFile()) throw refuse('unreadable npz', `${quoted}, ${info.isDirectory() ? 'a folder' : 'a special file'}`)
+      return resolved.real
+    }
+  }
+}

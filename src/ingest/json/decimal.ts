@@ -1,0 +1,78 @@
+/**
+ * From decimal digits to the nearest double, to the last bit, without calling the runtime's own conversion for each
+ * number. Two methods, both exact, and a verdict "not certain" that sends the rest to `Number(text)`:
+ *
+ * - Clinger (1990): digits below 2^53 and a power of ten up to 22 are exact doubles, so one multiplication or division
+ *   rounds once. This covers values on the bfloat16 grid.
+ * - Double-double (Dekker 1971) with a rounding test (Ziv 1991): float32 and float64 values print with up to 17 digits.
+ *   The product with the power of ten is kept to about 104 bits with a proven error bound; where both ends of the error
+ *   interval round to the same double, that double is the answer. Only ties and their closest neighbours fail the test.
+ *
+ * Eisel and Lemire's method needs a 64 x 128 bit product, which JavaScript has only as BigInt (30 times slower here).
+ */
+
+/** The powers of ten that are exact doubles. */
+export const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, n) => Number(`1e${n}`))
+
+/** Doubles are exact integers below this. */
+export const EXACT_INTEGERS = 2 ** 53
+
+/** `m * 10^n` is an exact double when the integer m is below HEAD_LIMITS[n], for then `m * 5^n` has at most 53 bits. */
+export const HEAD_LIMITS = Float64Array.from({ length: 16 }, (_, n) => Math.floor(EXACT_INTEGERS / 5 ** n))
+
+/** Powers of ten in the double-double table: 10^-TABLE_REACH to 10^TABLE_REACH. No product leaves the normal range. */
+const TABLE_REACH = 64
+
+/** 10^e = high + low, each to half a unit in its last place. */
+const { high: POWER_HIGH, low: POWER_LOW } = powerTable()
+
+function powerTable(): { readonly high: Float64Array; readonly low: Float64Array } {
+  const high = new Float64Array(2 * TABLE_REACH + 1)
+  const low = new Float64Array(2 * TABLE_REACH + 1)
+  // every entry as an integer over 2^SCALE, so that the rest of 10^-64 (about 2^-213) keeps far more than 53 bits
+  const SCALE = 400n
+  const scaled = (x: number): bigint => {
+    // the double nearest to 10^-64 has no bit below 2^-265
+    return BigInt(x * 2 ** 265) << (SCALE - 265n)
+  }
+  for (let e = -TABLE_REACH; e <= TABLE_REACH; e++) {
+    const exact = e < 0 ? (1n << SCALE) / 10n ** BigInt(-e) : 10n ** BigInt(e) << SCALE
+    const nearest = Number(`1e${e}`)
+    high[e + TABLE_REACH] = nearest
+    low[e + TABLE_REACH] = Number(exact - scaled(nearest)) / 2 ** Number(SCALE)
+  }
+  return { high, low }
+}
+
+/** 2^27 + 1: splits a double into two halves of 26 bits (Veltkamp). */
+const SPLITTER = 134217729
+
+/** Bound of the error of the product below, relative to it: ten roundings of at most 2^-106 each, and a margin. */
+const ERROR_BOUND = 2 ** -100
+
+/**
+ * Writes the double nearest to (high + low) * 10^exponent into out[slot], negated if asked, and says true; says false
+ * and writes nothing when that is not certain (or the exponent is beyond the table).
+ * `high` is a positive integer below 2^64 as a double, `low` an exact rest of at most half its last place.
+ */
+export function roundScaled(
+  high: number, low: number, exponent: number, negative: boolean, out: Float64Array, slot: number
+): boolean {
+  if (exponent < -TABLE_REACH || exponent > TABLE_REACH) return false
+  const p = POWER_HIGH[exponent + TABLE_REACH]
+  const x = high * p
+  // x + rest = high * p exactly (Dekker's product), then the two cross terms; low * POWER_LOW is inside the bound
+  const t = SPLITTER * high
+  const a = t - (t - high)
+  const b = high - a
+  const u = SPLITTER * p
+  const c = u - (u - p)
+  const d = p - c
+  const rest = b * d - (x - a * c - b * c - a * d)
+  const y = rest + (high * POWER_LOW[exponent + TABLE_REACH] + low * p)
+  const error = x * ERROR_BOUND
+  const value = x + (y - error)
+  if (value !== x + (y + error)) return false
+  out[slot] = negative ? -value : value
+  return true
+}

@@ -1,0 +1,47 @@
+/**
+ * The limits of the JSON reader, and the wording of its faults.
+ */
+
+import { Fault, printable, type Place } from '../../errors.js'
+
+/** Open brackets and braces at one place, counted from the document's root. Python's own reader gives up near 1000. */
+export const MAX_DEPTH = 1024
+
+/** Depth at which a trace object stands: the document's object, the array of traces. */
+export const TRACE_DEPTH = 2
+
+/** Longest kept text (a uid, an alignment) in raw bytes. */
+export const MAX_TEXT_BYTES = 1 << 20
+
+/** What a string may hold, as a message says it. */
+export const STRING_CONTENT = 'the rest of a string, control characters escaped'
+
+/** One byte as a message shows it. */
+export function describeByte(byte: number): string {
+  if (byte > 0x20 && byte < 0x7f) return `"${String.fromCharCode(byte)}"`
+  return `byte 0x${byte.toString(16).padStart(2, '0')}`
+}
+
+/** The text breaks JSON's grammar at `place.offset`: by this byte, or (null) by ending there. */
+export function malformed(byte: number | null, expected: string, place: Place): Fault {
+  if (byte === null) return new Fault({ format: 'json', problem: 'truncated', found: 'end of input', expected, place })
+  return new Fault({ format: 'json', problem: 'malformed', found: describeByte(byte), expected, place })
+}
+
+export function wrongType(found: string, expected: string, place: Place): Fault {
+  return new Fault({ format: 'json', problem: 'wrong type', found, expected, place })
+}
+
+export function tooDeep(place: Place): Fault {
+  const expected = `at most ${MAX_DEPTH} open brackets`
+  return new Fault({ format: 'json', problem: 'too deep', found: `bracket ${MAX_DEPTH + 1}`, expected, place })
+}
+
+export function tooLong(what: string, limit: number, place: Place): Fault {
+  return new Fault({ format: 'json', problem: 'too long', found: what, expected: `at most ${limit} bytes`, place })
+}
+
+export function duplicateKey(key: string, place: Place): Fault {
+  const found = `"${printable(key)}"`
+  return new Fault({ format: 'json', problem: 'duplicate key', found, expected: 'it once', place })
+}

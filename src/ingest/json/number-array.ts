@@ -1,0 +1,178 @@
+/**
+ * Arrays of numbers, straight into a Float64Array: no object, no text and no call per number of the usual shape.
+ *
+ * The loop knows the shapes that critics' values have (up to eight digits before the point, up to 23 behind it) and
+ * reads them four digits at a time. Everything else, every fault included, it leaves to `scanNumber`, which knows the
+ * whole grammar: so there is one authority on what a number is, and the fast path can only decline.
+ */
+
+import type { Fault, Place } from '../../errors.js'
+import { EXACT_INTEGERS, HEAD_LIMITS, POWERS_OF_TEN, roundScaled } from './decimal.js'
+import { wrongType } from './faults.js'
+import { scanNumber } from './number.js'
+import { Ascii, type JsonText } from './text.js'
+
+/** Doubles of one array, in a buffer that grows and is reused from trace to trace. */
+export class DoubleColumn {
+  data: Float64Array = new Float64Array(4096)
+  length = 0
+
+  /** Twice the room, same contents. */
+  grow(): Float64Array {
+    const larger = new Float64Array(2 * this.data.length)
+    larger.set(this.data)
+    this.data = larger
+    return larger
+  }
+
+  /** Valid until the next trace is read. */
+  view(): Float64Array {
+    return this.data.subarray(0, this.length)
+  }
+}
+
+/**
+ * Non-zero bits where a byte of the little-endian word is not an ASCII digit. A carry out of a byte of 0xfa or more
+ * can only spoil later bytes, so the first byte reported is right.
+ */
+function nonDigits(word: number): number {
+  return ((word & 0xf0f0f0f0) ^ 0x30303030) | (((word + 0x06060606) & 0xf0f0f0f0) ^ 0x30303030)
+}
+
+/** How many digits stand before the first non-digit of a word that has one. */
+function digitsBefore(nonDigit: number): number {
+  return (31 - Math.clz32(nonDigit & -nonDigit)) >> 3
+}
+
+/** The value of four ASCII digits, the first in the lowest byte; a zero byte counts as the digit 0. */
+function fourDigits(word: number): number {
+  const digits = word & 0x0f0f0f0f
+  const pairs = (Math.imul(digits, 10) + (digits >>> 8)) & 0x00ff00ff
+  return (Math.imul(pairs, 100) + (pairs >>> 16)) & 0xffff
+}
+
+/** The value of the first `count` (0 to 3) digits of a word: moved to its end, behind zero bytes. */
+function leadingDigits(word: number, count: number): number {
+  return fourDigits((word << 8) << (24 - 8 * count))
+}
+
+/** Local names: constants of this module are compiled in, imported ones are looked up at every use. */
+const POWERS = POWERS_OF_TEN
+const LIMITS = HEAD_LIMITS
+const EXACT = EXACT_INTEGERS
+
+/** Digits before the point that the fast path takes: an int32. */
+const MAX_WHOLE_DIGITS = 9
+
+/** Groups of four fraction digits that the fast path takes: two in the head, three in the tail. */
+const HEAD_WORDS = 2
+const MAX_WORDS = 5
+
+/**
+ * Reads the elements of an array of numbers into a column, `at` just behind its `[`. Returns the offset behind the `]`.
+ * Throws a Fault that names the array, the element and the offset.
+ */
+export function scanNumberArray(text: JsonText, at: number, column: DoubleColumn, array: string): number {
+  const { bytes, view } = text
+  let { data } = column
+  let count = 0
+  let i = text.skipSpace(at)
+  column.length = 0
+  if (bytes[i] === Ascii.CloseBracket) return i + 1
+  for (;;) {
+    if (count === data.length) data = column.grow()
+    const start = i
+    let done = false
+    usual: {
+      const negative = bytes[i] === Ascii.Minus
+      if (negative) i++
+      let whole = bytes[i] - Ascii.Zero
+      if (whole < 0 || whole > 9) break usual
+      let digit = bytes[++i] - Ascii.Zero
+      if (digit >= 0 && digit <= 9) {
+        if (whole === 0) break usual
+        const limit = i + MAX_WHOLE_DIGITS - 1
+        do {
+          whole = Math.imul(whole, 10) + digit
+          digit = bytes[++i] - Ascii.Zero
+        } while (digit >= 0 && digit <= 9 && i < limit)
+        if (digit >= 0 && digit <= 9) break usual
+      }
+      if (bytes[i] !== Ascii.Dot) {
+        if ((bytes[i] | 0x20) === Ascii.LowerE) break usual
+        data[count] = negative ? -whole : whole
+        done = true
+        break usual
+      }
+
+      const fraction = ++i
+      digit = bytes[i + 1] - Ascii.Zero
+      if (digit < 0 || digit > 9) {
+        // one digit: most returns are 0.0 or 1.0
+        digit = bytes[i++] - Ascii.Zero
+        if (digit < 0 || digit > 9 || (bytes[i] | 0x20) === Ascii.LowerE) break usual
+        const value = (whole * 10 + digit) / 10
+        data[count] = negative ? -value : value
+        done = true
+        break usual
+      }
+
+      // all digits = head * 10^tailDigits + tail
+      let head = whole
+      let tail = 0
+      let tailDigits = 0
+      let words = 0
+      let word = view.getInt32(i, true)
+      let stop = nonDigits(word)
+      while (stop === 0) {
+        if (words < HEAD_WORDS) head = head * 10000 + fourDigits(word)
+        else if (words === MAX_WORDS) break usual
+        else {
+          tail = tail * 10000 + fourDigits(word)
+          tailDigits += 4
+        }
+        words++
+        i += 4
+        word = view.getInt32(i, true)
+        stop = nonDigits(word)
+      }
+      const digits = digitsBefore(stop)
+      tail = tail * POWERS[digits] + leadingDigits(word, digits)
+      tailDigits += digits
+      i += digits
+      if (i === fraction || (bytes[i] | 0x20) === Ascii.LowerE) break usual
+      const shifted = head * POWERS[tailDigits]
+      const integer = shifted + tail
+      if (integer < EXACT) {
+        if (i - fraction >= POWERS.length) break usual
+        const value = integer / POWERS[i - fraction]
+        data[count] = negative ? -value : value
+        done = true
+      } else if (head < LIMITS[tailDigits]) {
+        // shifted is exact, so what the sum lost is exact too
+        done = roundScaled(integer, tail - (integer - shifted), fraction - i, negative, data, count)
+      }
+    }
+    if (!done) {
+      i = scanNumber(text, start, data, count)
+      if (i < 0) throw notANumber(text, start, ~i, { array, index: count })
+    }
+    count++
+    if (bytes[i] <= Ascii.Space) i = text.skipSpace(i)
+    if (bytes[i] !== Ascii.Comma) {
+      if (bytes[i] !== Ascii.CloseBracket) throw text.malformed(i, '"," or "]"', { array, index: count - 1 })
+      column.length = count
+      return i + 1
+    }
+    // the separator is ", " or ","
+    if (bytes[++i] === Ascii.Space) i++
+    if (bytes[i] <= Ascii.Space) i = text.skipSpace(i)
+  }
+}
+
+function notANumber(text: JsonText, start: number, at: number, element: Place): Fault {
+  const type = at === start ? text.valueType(at) : null
+  return type === null
+    ? text.malformed(at, 'a number', element)
+    : wrongType(type, 'a number', text.place(at, element))
+}

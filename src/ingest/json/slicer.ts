@@ -1,0 +1,151 @@
+/**
+ * Cuts the JSON of a snapshot into its traces as its bytes arrive. The main thread only slices, at the speed of memory;
+ * workers parse each slice strictly and in parallel (trace.ts). The document around the traces is validated here.
+ *
+ * Not supported: a root that is not an object, traces that are not objects, more than one array of traces.
+ */
+
+import { Buffer } from 'node:buffer'
+import { toFault, type Fault } from '../../errors.js'
+import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
+import { malformed, tooDeep, tooLong } from './faults.js'
+import { Outline } from './outline.js'
+import { SlicePool } from './pool.js'
+import { NOT_YET, TraceSkim } from './skim.js'
+import { TraceScratch, parseTrace, type TraceSlice } from './trace.js'
+
+export interface SlicerOptions {
+  readonly keys: SnapshotKeys
+  /** offset of the first byte of the JSON in the input, for messages; default 0 */
+  readonly baseOffset?: number
+  /** default 1 GiB */
+  readonly maxTraceBytes?: number
+  /** where slices get their buffers from; default: a new buffer for each */
+  readonly pool?: SlicePool
+}
+
+const DEFAULT_MAX_TRACE_BYTES = 2 ** 30
+
+/**
+ * push(chunk)… end(). Chunks may be of any size and are not kept.
+ *
+ * Faults come in the order of the input: traces that are complete before a fault are returned first, and the fault is
+ * thrown by the next call. A fault in a trace that the slicer has already returned is its parser's to report, and comes
+ * first; so a caller that has slices in flight when `push` or `end` throws waits for them before it reports.
+ */
+export class TraceSlicer {
+  readonly #keys: SnapshotKeys
+  readonly #maxTraceBytes: number
+  readonly #pool: SlicePool
+  readonly #outline: Outline
+  readonly #skim = new TraceSkim()
+  readonly #part = new Part()
+  /** offset of the next chunk's first byte */
+  #offset: number
+  /** offset of the `{` of the trace in hand, or -1 */
+  #traceOffset = -1
+  #fault: Fault | null = null
+
+  constructor(options: SlicerOptions) {
+    this.#keys = options.keys
+    this.#maxTraceBytes = options.maxTraceBytes ?? DEFAULT_MAX_TRACE_BYTES
+    this.#pool = options.pool ?? new SlicePool()
+    this.#outline = new Outline(options.keys)
+    this.#offset = options.baseOffset ?? 0
+  }
+
+  /** The traces that this chunk completes, in order; each has a shared buffer of its own. Throws a Fault. */
+  push(chunk: Uint8Array): TraceSlice[] {
+    if (this.#fault !== null) throw this.#fault
+    const slices: TraceSlice[] = []
+    try {
+      this.#read(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), slices)
+    } catch (error) {
+      this.#fault = toFault(error, 'json')
+      if (slices.length === 0) throw this.#fault
+    }
+    return slices
+  }
+
+  /** The input is complete: what the document says about itself. Throws a Fault where it is not a whole document. */
+  end(): SnapshotHeader {
+    if (this.#fault !== null) throw this.#fault
+    if (this.#traceOffset >= 0) throw this.#explain(malformed(null, '"}"', { offset: this.#offset }))
+    return this.#outline.end(this.#offset)
+  }
+
+  #read(chunk: Buffer, slices: TraceSlice[]): void {
+    const base = this.#offset
+    let i = 0
+    while (i < chunk.length) {
+      if (this.#traceOffset < 0) {
+        i = this.#outline.read(chunk, i, base)
+        if (i === chunk.length) break
+        this.#traceOffset = base + i
+        this.#skim.start()
+      }
+      const end = this.#skim.find(chunk, i)
+      const stop = end === NOT_YET ? chunk.length : end < 0 ? ~end + 1 : end
+      const room = this.#maxTraceBytes - this.#part.length
+      if (stop - i > room) {
+        this.#part.append(chunk, i, i + room)
+        const place = { offset: this.#traceOffset + this.#maxTraceBytes }
+        throw this.#explain(tooLong('a trace', this.#maxTraceBytes, place))
+      }
+      if (end > NOT_YET) {
+        const bytes = this.#part.complete(chunk, i, stop, this.#pool)
+        slices.push({ index: this.#outline.traceCount, offset: this.#traceOffset, bytes })
+        this.#traceOffset = -1
+        this.#outline.endTrace()
+      } else {
+        this.#part.append(chunk, i, stop)
+        if (end < 0) throw this.#explain(tooDeep({ offset: base + stop - 1 }))
+      }
+      i = stop
+    }
+    this.#offset = base + chunk.length
+  }
+
+  /** The slicer gives up inside a trace: the strict parser may know an earlier reason. */
+  #explain(fault: Fault): Fault {
+    const index = this.#outline.traceCount
+    try {
+      const slice = { index, offset: this.#traceOffset, bytes: this.#part.view() }
+      parseTrace(slice, { keys: this.#keys, endMarker: null, scratch: new TraceScratch() })
+    } catch (error) {
+      const earlier = toFault(error, 'json')
+      if (earlier.details.problem !== 'truncated' || fault.details.problem === 'truncated') return earlier
+    }
+    return fault.at({ trace: index })
+  }
+}
+
+/** The bytes of a trace that reaches over several chunks. Grows by doubling, and is reused. */
+class Part {
+  #bytes: Buffer = Buffer.alloc(0)
+  length = 0
+
+  append(chunk: Buffer, from: number, to: number): void {
+    const length = this.length + to - from
+    if (length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#bytes.length))
+      this.#bytes.copy(larger, 0, 0, this.length)
+      this.#bytes = larger
+    }
+    chunk.copy(this.#bytes, this.length, from, to)
+    this.length = length
+  }
+
+  /** All bytes and chunk[from, to) in a shared buffer; the part is empty again. */
+  complete(chunk: Buffer, from: number, to: number, pool: SlicePool): Uint8Array {
+    const bytes = pool.take(this.length + to - from)
+    bytes.set(this.view())
+    bytes.set(chunk.subarray(from, to), this.length)
+    this.length = 0
+    return bytes
+  }
+
+  view(): Buffer {
+    return this.#bytes.subarray(0, this.length)
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Strings: strict JSON grammar over raw bytes (no control character, known escapes only; a lone surrogate written as an
+ * escape is accepted, as by JSON.parse), without decoding what is not kept.
+ */
+
+import { Buffer } from 'node:buffer'
+import { Ascii, type JsonText, decodeString, isEscape, isHexDigit } from './text.js'
+
+/**
+ * `at` just behind the opening quote. Returns the offset behind the closing one, or ~offset of the byte that breaks the
+ * grammar (the text's length where it ends first).
+ */
+export function scanString(text: JsonText, at: number): number {
+  const { bytes, view } = text
+  let i = at
+  for (;;) {
+    // four bytes at a time: is one of them a quote, a backslash, or below 0x20 (the zeros behind the text are)?
+    let hit: number
+    for (;;) {
+      const word = view.getInt32(i, true)
+      const quote = word ^ 0x22222222
+      const backslash = word ^ 0x5c5c5c5c
+      hit = (((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) |
+        ((word - 0x20202020) & ~word)) & 0x80808080
+      if (hit !== 0) break
+      i += 4
+    }
+    // a borrow can mark later bytes falsely, never the first
+    i += (31 - Math.clz32(hit & -hit)) >> 3
+    if (bytes[i] === Ascii.Quote) return i + 1
+    if (bytes[i] !== Ascii.Backslash) return ~i
+    i++
+    if (!isEscape(bytes[i])) return ~i
+    if (bytes[i] === Ascii.LowerU) {
+      for (let k = 0; k < 4; k++) if (!isHexDigit(bytes[++i])) return ~i
+    }
+    i++
+  }
+}
+
+/** The text whose presence at the end of each span is asked for, prepared once. */
+export class EndMarker {
+  readonly #text: string
+  readonly #bytes: Buffer
+  /** whether a raw text without escapes ends with the marker exactly when its bytes do */
+  readonly #comparable: boolean
+
+  constructor(text: string) {
+    this.#text = text
+    this.#bytes = Buffer.from(text, 'utf8')
+    this.#comparable = this.#bytes.toString('utf8') === text
+  }
+
+  /**
+   * Whether the decoded text of the validated raw string bytes[start, end) (without its quotes) ends with the marker.
+   * Decodes the tail only: each UTF-16 unit of the marker takes at most six raw bytes.
+   */
+  ends(bytes: Buffer, start: number, end: number): boolean {
+    let from = Math.max(start, end - 6 * this.#text.length)
+    // an escape has at most six bytes, so one that reaches over `from` starts in the five bytes before
+    const escape = bytes.subarray(Math.max(start, from - 5), end).indexOf(Ascii.Backslash)
+    if (escape < 0 && this.#comparable) {
+      const tail = end - this.#bytes.length
+      return tail >= start && bytes.compare(this.#bytes, 0, this.#bytes.length, tail, end) === 0
+    }
+    if (escape >= 0 && Math.max(start, from - 5) + escape < from) {
+      // a run of backslashes starts where a token starts: no escape has a backslash behind its second byte
+      from = Math.max(start, from - 5) + escape
+      while (from > start && bytes[from - 1] === Ascii.Backslash) from--
+    }
+    // not into the middle of a UTF-8 sequence
+    while (from > start && (bytes[from] & 0xc0) === 0x80) from--
+    return decodeString(bytes.subarray(from, end)).endsWith(this.#text)
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Scalar fields of a trace from its NPZ's 0-d members, for a folder of NPZ files without a snapshot: step, score, uid,
+ * outcome, prediction stage, where they are there. Without an `outcome` member the sign of the score decides, as the
+ * collector of the traces does: positive is a success, anything else a failure.
+ */
+import { EXIT, Fault, printable } from '../errors.js'
+import { stepFromName } from './inventory.js'
+import { asFloat64, isText, type NpyArray } from './npz/npy.js'
+import type { Npz } from './npz/npz.js'
+import type { Outcome, SnapshotKeys, TraceFields } from '../schema.js'
+
+/** @param file name of the NPZ, for faults and for the step where no member states it */
+export function fieldsOfNpz(npz: Npz, file: string, keys: SnapshotKeys): TraceFields {
+  const score = numberMember(npz, file, keys.score)
+  return {
+    step: stepOfNpz(npz, file, keys),
+    outcome: outcomeOf(textMember(npz, file, keys.outcome), score, file, keys.outcome),
+    score,
+    uid: textMember(npz, file, keys.uid),
+    predictionStage: textMember(npz, file, keys.prediction_stage),
+    npz: file,
+    valueMean: null,
+    valueRmse: null
+  }
+}
+
+/** The trainer step: the 0-d member, else the number after `step` in the file's name, else null. */
+export function stepOfNpz(npz: Npz, file: string, keys: SnapshotKeys): number | null {
+  const step = numberMember(npz, file, keys.step)
+  if (step === null) return stepFromName(file)
+  if (!Number.isSafeInteger(step)) throw wrong(file, keys.step, String(step), 'an integer')
+  return step
+}
+
+function scalarMember(npz: Npz, file: string, name: string): NpyArray | null {
+  if (!npz.has(name)) return null
+  const array = npz.read(name)
+  if (array.data.length !== 1) throw wrong(file, name, `${array.data.length} elements`, 'one')
+  return array
+}
+
+function numberMember(npz: Npz, file: string, name: string): number | null {
+  const array = scalarMember(npz, file, name)
+  if (array === null) return null
+  const [value] = asFloat64(array, { file, member: name })
+  if (!Number.isFinite(value)) throw wrong(file, name, String(value), 'a finite number')
+  return value
+}
+
+/** Text, or an integer as its text: uids are either. */
+function textMember(npz: Npz, file: string, name: string): string | null {
+  const array = scalarMember(npz, file, name)
+  if (array === null) return null
+  return isText(array.data) ? array.data[0] : String(array.data[0])
+}
+
+function outcomeOf(text: string | null, score: number | null, file: string, member: string): Outcome | null {
+  if (text === 'success' || text === 'failure') return text
+  if (text !== null) throw wrong(file, member, JSON.stringify(printable(text)), '"success" or "failure"')
+  return score === null ? null : score > 0 ? 'success' : 'failure'
+}
+
+function wrong(file: string, member: string, found: string, expected: string): Fault {
+  return new Fault({ format: 'npz', problem: 'wrong member', found, expected, place: { file, member }, exitCode: EXIT.badInput })
+}

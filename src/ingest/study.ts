@@ -1,0 +1,100 @@
+/**
+ * The study file: `study.json` in a folder states what the pipeline reads there, under which names, and what it expects.
+ * Every path in it is relative to that folder and never leaves it. Documented in `docs/study.md`; the JSON Schema in
+ * `docs/schemas/study.schema.json` is made from the same fields.
+ *
+ * A further section is one module in `study/` and one line in `SECTIONS`.
+ */
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Study } from '../schema.js'
+import { Fault, printable } from '../errors.js'
+import {
+  flag, nullable, object, oneOf, relativePath, text, type CheckContext, type FieldValues, type JsonSchema
+} from './study/checker.js'
+import { criticTraceSection } from './study/critic-traces.js'
+import { readJsonFile } from './study/json.js'
+import { errorCode, resolveInside } from './study/paths.js'
+
+export { DEFAULT_CRITIC_TRACE_STUDY } from './study/critic-traces.js'
+
+export const STUDY_FILE = 'study.json'
+
+/** A study is written by hand; more than this is another file. */
+const MAX_STUDY_BYTES = 1024 * 1024
+
+/** Each part of the pipeline that reads something from a study has its section here. */
+const SECTIONS = {
+  critic_traces: criticTraceSection
+} as const
+
+export const STUDY_KIND = object({
+  $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
+  schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
+  name: { kind: text(200), doc: 'Name of the study, as outputs state it.' },
+  synthetic: { kind: flag, doc: 'True when every input was generated; each output then says so.', default: false },
+  manifest: { kind: relativePath, doc: 'Manifest of the files that the study reads.', default: 'source_manifest.json' },
+  claims: { kind: nullable(relativePath), doc: 'Published values to audit.', default: null },
+  ...SECTIONS
+})
+
+/** The shared schema's study, plus whatever further sections are listed above. */
+export type LoadedStudy = Study & FieldValues<typeof SECTIONS>
+
+export interface StudyFile {
+  readonly study: LoadedStudy
+  /** path of the study file, as given */
+  readonly path: string
+  /** of the study file's bytes */
+  readonly sha256: string
+}
+
+/** Reads and checks `study.json` in `dir`. Files that it names need not exist, but none may lie outside `dir`. */
+export async function loadStudy(dir: string): Promise<StudyFile> {
+  const path = join(dir, STUDY_FILE)
+  const { value, sha256 } = await readJsonFile(path, 'study', MAX_STUDY_BYTES)
+  const context: CheckContext = { format: 'study', place: { file: path }, paths: [] }
+  const study = checkStudy(value, context)
+  await refuseLinksOut(dir, context)
+  return { study, path, sha256 }
+}
+
+/** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */
+export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
+  const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
+  // A default is a path too: a link may stand there.
+  context.paths.push({ at: 'manifest', path: study.manifest })
+  return study
+}
+
+async function refuseLinksOut(dir: string, context: CheckContext): Promise<void> {
+  const { place } = context
+  const root = await realpath(dir).catch((cause: unknown) => {
+    throw new Fault({ format: 'study', problem: 'unreadable folder', found: errorCode(cause), place, cause })
+  })
+  for (const { at, path } of context.paths) {
+    const resolved = await resolveInside(root, path)
+    if (resolved.kind === 'outside') {
+      throw new Fault({
+        format: 'study', problem: 'unsafe path', found: `${at} is ${printable(JSON.stringify(path))}, a link that leads out of the study`,
+        expected: 'a path inside the study', place
+      })
+    }
+    if (resolved.kind === 'unreadable') {
+      throw new Fault({
+        format: 'study', problem: 'unreadable path', found: `${at} is ${printable(JSON.stringify(path))} (${resolved.code})`,
+        expected: 'a path inside the study', place
+      })
+    }
+  }
+}
+
+/** JSON Schema (draft 2020-12) of a study file; what `docs/schemas/study.schema.json` holds. */
+export function studyJsonSchema(): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:critic-traces:study:1',
+    title: 'critic-traces study file',
+    ...STUDY_KIND.schema
+  }
+}

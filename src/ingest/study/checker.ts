@@ -1,0 +1,266 @@
+/**
+ * A small declarative checker for JSON values. A kind is plain data: what it accepts (in words and as JSON Schema) and how
+ * it reads a value. An object's fields carry their documentation and default, so the checker, the JSON Schema in `docs/`
+ * and the field table in `docs/study.md` have one source. The first wrong field is reported, with its path.
+ */
+import { Fault, printable, type Place } from '../../errors.js'
+import { isSafeRelative } from './paths.js'
+
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** What a check knows about where it is. */
+export interface CheckContext {
+  /** first word of every message: `study`, `manifest` */
+  readonly format: string
+  readonly place: Place
+  /** every relative path that was read, for the check against the file system that follows */
+  readonly paths: { readonly at: string; readonly path: string }[]
+}
+
+export interface Kind<T> {
+  /** what a message says after "expected" */
+  readonly expected: string
+  readonly schema: JsonSchema
+  /** the checked value; `at` is the field's path, '' at the top */
+  readonly read: (value: unknown, at: string, context: CheckContext) => T
+}
+
+export interface Field<T> {
+  readonly kind: Kind<T>
+  /** one sentence for the docs */
+  readonly doc: string
+  /** absent: the field is required */
+  readonly default?: T
+}
+
+export type Fields = { readonly [name: string]: Field<unknown> }
+export type FieldValues<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+
+export interface ObjectKind<F extends Fields> extends Kind<FieldValues<F>> {
+  readonly fields: F
+}
+
+/** A value from a file as a message repeats it. */
+export function describeValue(value: unknown): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return printable(typeof value === 'string' ? JSON.stringify(value) : String(value))
+}
+
+function wrong(value: unknown, at: string, expected: string, context: CheckContext, problem = 'wrong field'): Fault {
+  const found = `${at === '' ? 'the file' : at} is ${describeValue(value)}`
+  return new Fault({ format: context.format, problem, found, expected, place: context.place })
+}
+
+/** A kind whose values pass one test. */
+function simple<T>(expected: string, schema: JsonSchema, test: (value: unknown) => value is T): Kind<T> {
+  return {
+    expected,
+    schema,
+    read: (value, at, context) => {
+      if (!test(value)) throw wrong(value, at, expected, context)
+      return value
+    }
+  }
+}
+
+export const flag: Kind<boolean> = simple('true or false', { type: 'boolean' }, v => typeof v === 'boolean')
+
+/** Non-empty text of at most `max` UTF-16 units. */
+export function text(max = 1000): Kind<string> {
+  return simple(`a text of 1 to ${max} characters`, { type: 'string', minLength: 1, maxLength: max },
+    (v): v is string => typeof v === 'string' && v.length >= 1 && v.length <= max)
+}
+
+/** Text that matches a pattern, described in words. */
+export function pattern(expected: string, regex: RegExp): Kind<string> {
+  return simple(expected, { type: 'string', pattern: regex.source }, (v): v is string => typeof v === 'string' && regex.test(v))
+}
+
+/** A finite number of at least `min`. JSON can write 1e999, which reads as Infinity: refused. */
+export function number(min: number): Kind<number> {
+  return simple(`a number >= ${min}`, { type: 'number', minimum: min },
+    (v): v is number => typeof v === 'number' && Number.isFinite(v) && v >= min)
+}
+
+/** An integer from `min` to 2^53 - 1. */
+export function integer(min: number): Kind<number> {
+  return simple(`an integer >= ${min}`, { type: 'integer', minimum: min, maximum: Number.MAX_SAFE_INTEGER },
+    (v): v is number => Number.isSafeInteger(v) && Number(v) >= min)
+}
+
+export function oneOf<const T extends string | number>(...values: readonly T[]): Kind<T> {
+  const expected = values.map(v => JSON.stringify(v)).join(' or ')
+  return simple(expected, values.length === 1 ? { const: values[0] } : { enum: values },
+    (v): v is T => values.some(allowed => allowed === v))
+}
+
+export function nullable<T>(kind: Kind<T>): Kind<T | null> {
+  return {
+    expected: `${kind.expected}, or null`,
+    schema: { anyOf: [kind.schema, { type: 'null' }] },
+    read: (value, at, context) => {
+      if (value === null) return null
+      // A wrong scalar is told that null would do; inside an object the inner field's own message is the better one.
+      if (typeof value !== 'object') return relabel(kind, `${kind.expected}, or null`).read(value, at, context)
+      return kind.read(value, at, context)
+    }
+  }
+}
+
+function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
+  return {
+    ...kind,
+    expected,
+    read: (value, at, context) => {
+      try {
+        return kind.read(value, at, context)
+      } catch (error) {
+        throw error instanceof Fault ? new Fault({ ...error.details, expected }) : error
+      }
+    }
+  }
+}
+
+/** Exactly two values of one kind. */
+export function pair<T>(kind: Kind<T>): Kind<readonly [T, T]> {
+  const expected = `a list of two, each ${kind.expected}`
+  return {
+    expected,
+    schema: { type: 'array', items: kind.schema, minItems: 2, maxItems: 2 },
+    read: (value, at, context) => {
+      if (!Array.isArray(value) || value.length !== 2) throw wrong(value, at, expected, context)
+      return [kind.read(value[0], `${at}[0]`, context), kind.read(value[1], `${at}[1]`, context)]
+    }
+  }
+}
+
+export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
+  const expected = 'a list'
+  return {
+    expected,
+    schema: { type: 'array', items: kind.schema },
+    read: (value, at, context) => {
+      if (!Array.isArray(value)) throw wrong(value, at, expected, context)
+      return value.map((element: unknown, i) => kind.read(element, `${at}[${i}]`, context))
+    }
+  }
+}
+
+/** A JSON object whose content is the author's own: kept, not looked into. */
+export const freeObject: Kind<{ readonly [name: string]: unknown }> = simple('an object', { type: 'object' }, isJsonObject)
+
+/** A relative path that cannot climb out of its folder. Symbolic links are checked later, on the file system. */
+export const relativePath: Kind<string> = {
+  expected: 'a relative path inside the study ("/" between names, no "..")',
+  schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^(?!/)(?![A-Za-z]:)(?!(?:.*/)?\\.\\.(?:/|$))[^\\\\\\u0000]+$' },
+  read: (value, at, context) => {
+    if (typeof value !== 'string') throw wrong(value, at, relativePath.expected, context)
+    if (!isSafeRelative(value)) throw wrong(value, at, relativePath.expected, context, 'unsafe path')
+    context.paths.push({ at, path: value })
+    return value
+  }
+}
+
+/** A kind with one more step: `convert` may refuse the value (with a Fault of its own) or reshape it; `schema` adds keywords. */
+export function refine<T, U>(
+  kind: Kind<T>,
+  convert: (value: T, at: string, context: CheckContext) => U,
+  schema: JsonSchema = {}
+): Kind<U> {
+  return {
+    expected: kind.expected,
+    schema: { ...kind.schema, ...schema },
+    read: (value, at, context) => convert(kind.read(value, at, context), at, context)
+  }
+}
+
+/**
+ * An object of known fields. An unknown field is refused with the nearest known name, unless `unknown` says `skip`.
+ * The result has every field, defaults filled in, and no prototype trickery: it is built from the known names only.
+ */
+export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' = 'refuse'): ObjectKind<F> {
+  const names = Object.keys(fields)
+  const required = names.filter(name => !('default' in fields[name]))
+  return {
+    expected: 'an object',
+    fields,
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(names.map(name => [name, fieldSchema(fields[name])])),
+      ...(required.length === 0 ? {} : { required }),
+      ...(unknown === 'refuse' ? { additionalProperties: false } : {})
+    },
+    read: (value, at, context) => {
+      if (!isJsonObject(value)) throw wrong(value, at, 'an object', context)
+      if (unknown === 'refuse') refuseUnknown(value, names, at, context)
+      const entries = names.map(name => {
+        const field = fields[name]
+        const path = at === '' ? name : `${at}.${name}`
+        if (Object.hasOwn(value, name)) return [name, field.kind.read(value[name], path, context)]
+        if ('default' in field) return [name, field.default]
+        throw new Fault({
+          format: context.format, problem: 'missing field', found: path, expected: field.kind.expected, place: context.place
+        })
+      })
+      // Sound: exactly the names of F, each read by its own kind or its own default.
+      return Object.fromEntries(entries) as FieldValues<F>
+    }
+  }
+}
+
+function fieldSchema(field: Field<unknown>): JsonSchema {
+  return { description: field.doc, ...field.kind.schema, ...('default' in field ? { default: field.default } : {}) }
+}
+
+export function isJsonObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function refuseUnknown(value: { readonly [name: string]: unknown }, names: readonly string[], at: string, context: CheckContext): void {
+  for (const name of Object.keys(value)) {
+    if (names.includes(name)) continue
+    const near = nearest(name, names)
+    const shown = /^[A-Za-z_$][\w$]*$/.test(name) ? `${at === '' ? '' : `${at}.`}${printable(name)}` : `${at}[${describeValue(name)}]`
+    throw new Fault({
+      format: context.format,
+      problem: 'unknown field',
+      found: shown,
+      expected: `one of ${names.join(', ')}${near === null ? '' : `; did you mean ${near}?`}`,
+      place: context.place
+    })
+  }
+}
+
+/** The known name nearest to a mistyped one: at most a third of its characters wrong; null when none is near. */
+function nearest(name: string, known: readonly string[]): string | null {
+  // A field name of a thousand characters is not a slip of the finger.
+  if (name.length > 64) return null
+  let best: string | null = null
+  let bestDistance = Math.floor(name.length / 3) + 1
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** Edits (insert, delete, replace, swap of neighbours) between two short texts: optimal string alignment distance. */
+function editDistance(a: string, b: string): number {
+  let older: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row[j] = Math.min(replaced, previous[j] + 1, row[j - 1] + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], older[j - 2] + 1)
+    }
+    older = previous
+    previous = row
+  }
+  return previous[b.length]
+}

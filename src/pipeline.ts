@@ -1,0 +1,311 @@
+/**
+ * One snapshot, from bytes to outputs. The only module that sees all three stages.
+ *
+ *     page bytes ──► DataElement ──► TraceSlicer ──► pool: parse, verify, measure ──► in canonical order
+ *      (sha256)       script#data      one trace               (threads)                     │
+ *                                                            ┌───────────────┬───────────────┤
+ *                                                            ▼               ▼               ▼
+ *                                                     columns, archive   examples    pooled statistics ──► checks
+ *                                                            └───────────────┴──► figure, documents ──► commit
+ *
+ * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 draw and write, 5 commit: all outputs
+ * or none.
+ */
+import { join } from 'node:path'
+import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from './compute/contract.js'
+import { ExampleCollector, type ChosenExamples } from './compute/examples.js'
+import { checkExpectations, failuresOf, type CheckReport } from './compute/expectations.js'
+import { inOrder } from './compute/ordered.js'
+import type { TracePool } from './compute/pool.js'
+import { snapshotStatistics } from './compute/pooled.js'
+import type { TraceAnswer, TraceTask } from './compute/traceTask.js'
+import { EXIT, Fault } from './errors.js'
+import { excludedFiles } from './ingest/excluded.js'
+import type { SnapshotPlan } from './ingest/inventory.js'
+import { PageSource } from './ingest/page.js'
+import type { CriticTraceStudy, SnapshotHeader, TraceExpectations } from './schema.js'
+import type { FigureFormat } from './render/figures/config.js'
+import type { ArrowTraceWriter } from './render/outputs/arrow.js'
+import type { TraceArchiveWriter } from './render/outputs/archive.js'
+import type { ExcludedNpz, SourceFile } from './render/outputs/documents.js'
+import type { FileSummary } from './render/outputs/output-file.js'
+import { OutputSet } from './render/outputs/output-set.js'
+import { GENERATOR } from './version.js'
+
+export interface SnapshotSettings {
+  readonly traces: CriticTraceStudy
+  readonly expectations: TraceExpectations
+  /** false: expectations are reported only (no study was named) */
+  readonly enforced: boolean
+  /** a named example must be there (the study's own snapshot); else the rule stands in, and says so */
+  readonly examplesRequired: boolean
+  readonly synthetic: boolean
+}
+
+export interface SnapshotRun {
+  readonly plan: SnapshotPlan
+  readonly settings: SnapshotSettings
+  readonly pool: TracePool
+  readonly out: string
+  readonly formats: readonly FigureFormat[]
+  /** SHA-256 by path relative to the snapshot's folder, as verified before: what is read must be what was verified */
+  readonly verified?: ReadonlyMap<string, string>
+  readonly chunkBytes?: number
+  readonly signal?: AbortSignal
+  /** bytes of the page read so far, or NPZ files measured */
+  readonly onProgress?: (done: number) => void
+}
+
+export interface SnapshotOutcome {
+  readonly statistics: SnapshotStatistics
+  readonly checks: readonly CheckReport[]
+  readonly html: SourceFile | null
+  readonly results: readonly TraceResult[]
+  readonly excluded: readonly ExcludedNpz[]
+  readonly outputs: readonly FileSummary[]
+}
+
+/** Several checks failed: one line each. Its exit code is the gravest. */
+export class Failures extends Error {
+  override readonly name = 'Failures'
+
+  constructor(readonly faults: readonly Fault[]) {
+    super(faults.map(f => f.message).join('\n'))
+  }
+}
+
+/** @throws Failures, or the one Fault that stopped the run; no output is touched then. */
+export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome> {
+  const set = await OutputSet.open(run.out)
+  try {
+    // 1. Measure
+    const streams = await openStreams(set, run)
+    const measured = await measureTraces(run, streams)
+    // 2. Pool
+    const { results, header, html, examples } = measured
+    const excluded = await excludedFiles(run.plan, new Set(results.map(r => r.npz.path)), run.settings.traces.keys)
+    const verified = run.plan.kind === 'html'
+    const marker = run.settings.expectations.boundary_end_marker
+    const statistics = snapshotStatistics(results, {
+      synthetic: run.settings.synthetic,
+      verified,
+      snapshotTime: header.snapshotTime,
+      threshold: run.settings.traces.jump_threshold,
+      examples,
+      endMarkerChecked: marker !== null && results.every(r => r.spans !== null)
+    })
+    // 3. Check
+    const checks = checkExpectations(results, statistics, run.settings.expectations, run.settings.enforced)
+    const failures = [...failuresOf(checks), ...changedSinceVerified(run, html, results)]
+    if (failures.length > 0) throw new Failures(failures)
+    // 4. Draw and write
+    await streams.finish({ verified, snapshotTime: header.snapshotTime })
+    const documents = await import('./render/outputs/documents.js')
+    const { writeTrajectories } = await import('./render/outputs/trajectories.js')
+    const { synthetic } = run.settings
+    await documents.writeTraceIndex(
+      set,
+      { synthetic, verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+      GENERATOR
+    )
+    await documents.writeBoundaryAudit(set, { synthetic, htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, GENERATOR)
+    await documents.writeStatistics(set, statistics, GENERATOR)
+    await writeTrajectories(set, results)
+    if (run.formats.length > 0) await drawFigures(set, run, figureData(synthetic, results, examples))
+    throwIfInterrupted(run.signal)
+    // 5. Commit
+    const outputs = await set.commit()
+    return { statistics, checks, html, results, excluded, outputs }
+  } catch (error) {
+    await set.abort()
+    // Whatever an interruption made fail, it is the interruption that is reported.
+    throwIfInterrupted(run.signal)
+    throw error
+  }
+}
+
+interface Streams {
+  write(result: TraceResult, columns: TraceColumns): Promise<void>
+  finish(meta: { verified: boolean; snapshotTime: string | null }): Promise<void>
+}
+
+/** Opened lazily at the first trace: their libraries then load while the workers are busy. */
+async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
+  let opened: { arrow: ArrowTraceWriter; archive: TraceArchiveWriter } | null = null
+  const { synthetic } = run.settings
+  const open = async (): Promise<NonNullable<typeof opened>> => {
+    if (opened !== null) return opened
+    const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
+      import('./render/outputs/arrow.js'),
+      import('./render/outputs/archive.js')
+    ])
+    opened = { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, synthetic) }
+    return opened
+  }
+  return {
+    async write(result, columns) {
+      const { arrow, archive } = await open()
+      await Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)])
+    },
+    async finish({ verified, snapshotTime }) {
+      const { arrow, archive } = await open()
+      await Promise.all([arrow.finish({ synthetic, verified, snapshotTime, generator: GENERATOR }), archive.finish()])
+    }
+  }
+}
+
+interface Measured {
+  readonly results: TraceResult[]
+  readonly header: SnapshotHeader
+  readonly html: SourceFile | null
+  readonly examples: ChosenExamples
+}
+
+async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measured> {
+  const collector = new ExampleCollector(run.settings.traces.examples, run.settings.examplesRequired)
+  const results: TraceResult[] = []
+  const faults: Fault[] = []
+  const page = run.plan.html === null ? null : new PageSource(run.plan.html, pageOptions(run))
+  const tasks = page === null ? npzTasks(run) : pageTasks(run, page)
+  try {
+    const answer = async (task: TraceTask): Promise<TraceAnswer> => {
+      const answer = await run.pool.run(task)
+      if (task.kind === 'snapshot') page?.release(task.bytes)
+      return answer
+    }
+    for await (const given of inOrder(tasks, answer, run.pool.threads + 2)) {
+      throwIfInterrupted(run.signal)
+      const fault = await take(given, run, results, collector, streams, faults.length > 0)
+      if (fault === null) continue
+      faults.push(fault)
+      if (fault.exitCode !== EXIT.checkFailed) break
+    }
+  } catch (error) {
+    if (faults.length === 0 || !(error instanceof Fault) || error.exitCode === EXIT.interrupted) throw located(error, run)
+    faults.push(located(error, run) as Fault)
+  }
+  if (faults.length > 0) throw new Failures(faults)
+  if (page === null) {
+    return { results, header: { snapshotTime: null, alignment: null, traceCount: results.length }, html: null, examples: collector.choose() }
+  }
+  const html = { path: run.plan.html as string, sha256: page.sha256, bytes: page.bytes }
+  return { results, header: page.header, html, examples: collector.choose() }
+}
+
+/** Takes one answer in its turn. After a first failed check nothing more is written, but every trace is still checked. */
+async function take(
+  answer: TraceAnswer,
+  run: SnapshotRun,
+  results: TraceResult[],
+  collector: ExampleCollector,
+  streams: Streams,
+  failed: boolean
+): Promise<Fault | null> {
+  if (!answer.ok) return located(Fault.deserialize(answer.fault), run) as Fault
+  if (failed) return null
+  results.push(answer.result)
+  collector.offer(answer.result, answer.columns)
+  await streams.write(answer.result, answer.columns)
+  if (run.plan.kind === 'npz-folder') run.onProgress?.(results.length)
+  return null
+}
+
+/** Names the file that a fault is about, where the reader of bytes could not know it. */
+function located(error: unknown, run: SnapshotRun): unknown {
+  if (!(error instanceof Fault)) return error
+  return error.at({ file: run.plan.html ?? run.plan.folder })
+}
+
+function pageOptions(run: SnapshotRun) {
+  return {
+    keys: run.settings.traces.keys,
+    ...(run.chunkBytes === undefined ? {} : { chunkBytes: run.chunkBytes }),
+    ...(run.signal === undefined ? {} : { signal: run.signal }),
+    ...(run.onProgress === undefined ? {} : { onProgress: run.onProgress })
+  }
+}
+
+function taskBase(run: SnapshotRun) {
+  return {
+    folder: run.plan.folder,
+    keys: run.settings.traces.keys,
+    jumpThreshold: run.settings.traces.jump_threshold,
+    endMarker: run.settings.expectations.boundary_end_marker
+  }
+}
+
+async function* pageTasks(run: SnapshotRun, page: PageSource): AsyncGenerator<TraceTask> {
+  const base = taskBase(run)
+  for await (const { index, offset, bytes } of page.slices()) {
+    throwIfInterrupted(run.signal)
+    yield { kind: 'snapshot', ...base, index, offset, bytes }
+  }
+}
+
+async function* npzTasks(run: SnapshotRun): AsyncGenerator<TraceTask> {
+  const base = taskBase(run)
+  for (const [index, npz] of run.plan.npzFiles.entries()) {
+    throwIfInterrupted(run.signal)
+    yield { kind: 'npz', ...base, index, npz }
+  }
+}
+
+/** What was read must be what was verified: a file may have been replaced in between. */
+function changedSinceVerified(run: SnapshotRun, html: SourceFile | null, results: readonly TraceResult[]): Fault[] {
+  const { verified } = run
+  if (verified === undefined) return []
+  const read = [
+    ...(html === null ? [] : [{ path: html.path.slice(run.plan.folder.length).replace(/^[\\/]+/, ''), sha256: html.sha256 }]),
+    ...results.map(r => r.npz)
+  ]
+  return read
+    .filter(({ path, sha256 }) => verified.get(path) !== sha256)
+    .map(({ path, sha256 }) =>
+      new Fault({
+        format: 'manifest',
+        problem: verified.has(path) ? 'file changed after it was verified' : 'file not listed',
+        found: sha256,
+        expected: verified.get(path) ?? 'an entry in the manifest',
+        place: { file: join(run.plan.folder, path) },
+        exitCode: EXIT.checkFailed
+      })
+    )
+}
+
+function figureData(synthetic: boolean, results: readonly TraceResult[], examples: ChosenExamples): CriticTraceFigureData {
+  return {
+    synthetic,
+    traces: results.map(({ fields, statistics }) => ({
+      step: fields.step,
+      outcome: fields.outcome,
+      mean: statistics.mean,
+      delta: statistics.delta
+    })),
+    success: examples.success.trace,
+    failure: examples.failure.trace
+  }
+}
+
+async function drawFigures(set: OutputSet, run: SnapshotRun, data: CriticTraceFigureData): Promise<void> {
+  const { FIGURES } = await import('./render/figures/index.js')
+  const { renderFigure } = await import('./render/canvas/index.js')
+  for (const figure of FIGURES) {
+    const config = figure.build({ criticTraces: data })
+    if (config === null) continue
+    for (const format of run.formats) {
+      throwIfInterrupted(run.signal)
+      await set.write(`figures/${figure.name}.${format}`, await renderFigure(config, format))
+    }
+  }
+}
+
+function throwIfInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return
+  throw new Fault({
+    format: 'run',
+    problem: 'interrupted',
+    found: 'a signal',
+    expected: 'to finish; nothing of this snapshot was written',
+    exitCode: EXIT.interrupted
+  })
+}

@@ -1,0 +1,241 @@
+/**
+ * Panels (c) and (d): one trace by retained token index. From back to front: a dotted guide at every boundary, the raw
+ * values (decimated per span, see `decimate.ts`), the mean of every span from all of its values, the largest boundary
+ * jump with its arrow and label. A boundary after token i is drawn at i + 1/2, a span from half a token before its first
+ * to half a token after its last.
+ */
+import type { ExampleTrace, Jump } from '../../../compute/contract.js'
+import { Fault } from '../../../errors.js'
+import type { Outcome } from '../../../schema.js'
+import type { PanelConfig, Plain, Rectangle } from '../config.js'
+import { decimateSpans, spanMeans, spanStarts, type Decimated } from '../decimate.js'
+import { decimalsFor, formatCount, formatFixed, formatPlural, formatScientific } from '../format.js'
+import { addLine, emptyEnvelope, placeLabel, type Envelope, type Placement } from '../place-label.js'
+import {
+  chartOptions, countTicks, emptyNote, GUIDE, INK, isDrawable, linearAxis, MEAN_LINE, NO_TICKS, plotArea, RAW_LINE, RAW_LINE_FEW, SERIES,
+  TEXT_SIZE, X_AXIS_HEIGHT
+} from '../style.js'
+import { textWidth } from '../text-width.js'
+import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
+
+/** Buckets per point of plot width: two pixels each in a 300 dpi picture. */
+const BUCKETS_PER_POINT = 2
+/** Guides closer than this on average would be a grey area, not guides. */
+const CLOSEST_GUIDES = 1.5
+/** fewer tokens than this leave room for a thicker line */
+const FEW_TOKENS = 500
+const LABEL_LINES = 2
+const LABEL_PADDING = 2
+const LABEL_HEIGHT = LABEL_LINES * TEXT_SIZE * 1.2 + 2 * LABEL_PADDING
+
+/** An example made ready to draw: spans, means, kept values, axes. */
+export interface PreparedExample extends ScaledExample {
+  readonly xTicks: Ticks
+  readonly yTicks: Ticks
+}
+
+interface ScaledExample {
+  readonly outcome: Outcome
+  /** null where nothing is drawn; `missing` says why */
+  readonly example: ExampleTrace | null
+  readonly missing: string | null
+  readonly starts: Int32Array
+  readonly means: Float64Array
+  readonly kept: Decimated
+  readonly x: Range
+  readonly y: Range
+}
+
+/** Data to points from the plot's upper left corner. */
+function toPoints(plot: Rectangle, x: Range, y: Range): { x(value: number): number; y(value: number): number } {
+  return {
+    x: value => ((value - x.min) / (x.max - x.min)) * plot.width,
+    y: value => ((y.max - value) / (y.max - y.min)) * plot.height
+  }
+}
+
+function envelopeOf({ example, kept, starts, means, x, y }: ScaledExample, plot: Rectangle): Envelope {
+  const envelope = emptyEnvelope(plot.width)
+  if (example === null) return envelope
+  const at = toPoints(plot, x, y)
+  for (let k = 0; k < means.length; k++) {
+    for (let j = kept.spanOffsets[k]; j + 1 < kept.spanOffsets[k + 1]; j++) {
+      const [a, b] = [kept.indexes[j], kept.indexes[j + 1]]
+      addLine(envelope, at.x(a), at.y(example.values[a]), at.x(b), at.y(example.values[b]))
+    }
+    addLine(envelope, at.x(starts[k] - 0.5), at.y(means[k]), at.x(starts[k + 1] - 0.5), at.y(means[k]))
+  }
+  return envelope
+}
+
+function jumpText(jump: Jump): readonly string[] {
+  const digits = decimalsFor(jump.delta)
+  const large = Math.max(Math.abs(jump.from), Math.abs(jump.to)) >= 1e6
+  const delta = large ? formatScientific(jump.delta) : formatFixed(jump.delta, digits)
+  const [from, to] = [formatFixed(jump.from, digits), formatFixed(jump.to, digits)]
+  return ['largest boundary jump', `${from} \u2192 ${to} (${jump.delta > 0 ? '+' : ''}${delta})`]
+}
+
+function jumpWidth(jump: Jump): number {
+  return Math.max(...jumpText(jump).map(line => textWidth(line, TEXT_SIZE))) + 2 * LABEL_PADDING
+}
+
+function placeJump(prepared: ScaledExample, jump: Jump, plot: Rectangle): Placement {
+  const at = toPoints(plot, prepared.x, prepared.y)
+  const [left, right, from, to] = [at.x(jump.from_index), at.x(jump.to_index), at.y(jump.from), at.y(jump.to)]
+  const envelope = envelopeOf(prepared, plot)
+  addLine(envelope, left, from, right, to)
+  return placeLabel({
+    area: plot,
+    label: { width: jumpWidth(jump), height: LABEL_HEIGHT },
+    target: { x1: left, y1: from, x2: right, y2: to },
+    envelope
+  })
+}
+
+function checkJump({ values, outcome, maxBoundaryJump: jump }: ExampleTrace): void {
+  if (jump !== null && !(values[jump.from_index] === jump.from && values[jump.to_index] === jump.to)) {
+    throw new Fault({
+      format: 'figure', problem: `has a jump that is not in the ${outcome} example`, found: `${jump.from} to ${jump.to}`,
+      expected: `${values[jump.from_index]} to ${values[jump.to_index]}`, place: { array: 'values', index: jump.from_index }
+    })
+  }
+}
+
+function whyMissing(outcome: Outcome, example: ExampleTrace | null): string | null {
+  if (example === null || example.values.length === 0) return `no ${outcome} example`
+  return example.values.every(isDrawable) ? null : 'not drawn: values beyond 1e100'
+}
+
+/** @param plotSize expected size of the plot; decides the buckets, and whether the label needs more room above */
+export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plotSize: Rectangle): PreparedExample {
+  const missing = whyMissing(outcome, given)
+  const example = missing === null ? given : null
+  const values = example?.values ?? new Float64Array(0)
+  if (example !== null) checkJump(example)
+  const starts = example === null ? new Int32Array(1) : spanStarts(values.length, example.boundaries)
+  const margin = Math.max(0.5, values.length * 0.006)
+  const x = { min: -0.5 - margin, max: Math.max(0, values.length - 1) + 0.5 + margin }
+  const found = extent(values)
+  const base = {
+    outcome, example, missing, starts, x,
+    means: spanMeans(values, starts),
+    kept: decimateSpans(values, starts, plotSize.width * BUCKETS_PER_POINT),
+    xTicks: example === null ? NO_TICKS : countTicks({ min: 0, max: values.length - 1 }, x, plotSize.width)
+  }
+  const yTicks = (y: Range): Ticks => found === null ? NO_TICKS : niceTicks(y, 6, 'value')
+  const withRange = (y: Range): PreparedExample => ({ ...base, y, yTicks: yTicks(y) })
+  const tight = padRange(found ?? { min: 0, max: 1 }, 0.06)
+  const jump = example?.maxBoundaryJump ?? null
+  if (jump === null) return withRange(tight)
+  // As little room above the data as gives the label a free place; the last share is enough for any data.
+  const shares = [0, 0.08, 0.16, 0.24, (LABEL_HEIGHT + 10) / plotSize.height]
+  const length = tight.max - tight.min
+  const ranges = shares.map(share => ({ min: tight.min, max: tight.max + (length * share) / (1 - share) }))
+  const free = ranges.find(y => placeJump({ ...base, y }, jump, plotSize).overlap === 0)
+  return withRange(free ?? ranges[ranges.length - 1])
+}
+
+function rawSeries({ example, kept, means, starts, outcome }: PreparedExample): Plain {
+  const few = example !== null && example.values.length < FEW_TOKENS
+  const data: Plain[] = []
+  for (let k = 0; example !== null && k < means.length; k++) {
+    if (k > 0) data.push({ x: starts[k] - 0.5, y: null })
+    const own = kept.indexes.subarray(kept.spanOffsets[k], kept.spanOffsets[k + 1])
+    for (const i of own) data.push({ x: i, y: example.values[i] })
+  }
+  return {
+    label: 'token values', data, pointRadius: 0,
+    borderColor: SERIES[outcome].faint, borderWidth: few ? RAW_LINE_FEW : RAW_LINE, borderJoinStyle: 'round',
+    // Chart.js would thin the line again, to one column a point, which four pixels of the picture share.
+    _decimated: true
+  }
+}
+
+function meanSeries({ means, starts, outcome }: PreparedExample): Plain {
+  const data: Plain[] = []
+  for (let k = 0; k < means.length; k++) {
+    if (k > 0) data.push({ x: starts[k] - 0.5, y: null })
+    data.push({ x: starts[k] - 0.5, y: means[k] }, { x: starts[k + 1] - 0.5, y: means[k] })
+  }
+  // Round caps keep the mean of a span visible that is narrower than the line is thick.
+  return {
+    label: 'span mean', data, pointRadius: 0,
+    borderColor: SERIES[outcome].strong, borderWidth: MEAN_LINE, borderCapStyle: 'round',
+    _decimated: true
+  }
+}
+
+/** A series, not an annotation for each: 90 annotations take as long as all the rest of the figure. */
+function guideSeries(boundaries: Int32Array, y: Range): Plain {
+  const data: Plain[] = []
+  for (const boundary of boundaries) {
+    const x = boundary + 0.5
+    if (data.length > 0) data.push({ x, y: null })
+    data.push({ x, y: y.min }, { x, y: y.max })
+  }
+  return {
+    label: 'turn boundary', data, borderColor: INK.guide, borderWidth: GUIDE.width, borderDash: GUIDE.dash, pointRadius: 0
+  }
+}
+
+function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle): { [name: string]: Plain } {
+  const { from, to, ...label } = placeJump(prepared, jump, plot)
+  const { x, y } = prepared
+  const valueX = (points: number): number => x.min + (points / plot.width) * (x.max - x.min)
+  const valueY = (points: number): number => y.max - (points / plot.height) * (y.max - y.min)
+  const line = { type: 'line', borderColor: INK.text, drawTime: 'afterDatasetsDraw', adjustScaleRange: false }
+  return {
+    jump: { ...line, xMin: jump.from_index, xMax: jump.to_index, yMin: jump.from, yMax: jump.to, borderWidth: 1.3, z: 1 },
+    jumpLabel: {
+      type: 'label', content: jumpText(jump), textAlign: 'left', padding: LABEL_PADDING, color: INK.text, font: { size: TEXT_SIZE },
+      backgroundColor: '#ffffff', xValue: valueX(label.x + jumpWidth(jump) / 2), yValue: valueY(label.y + LABEL_HEIGHT / 2),
+      drawTime: 'afterDatasetsDraw', adjustScaleRange: false, z: 2
+    },
+    jumpArrow: {
+      ...line, xMin: valueX(from.x), xMax: valueX(to.x), yMin: valueY(from.y), yMax: valueY(to.y), borderWidth: 0.8, z: 3,
+      arrowHeads: { end: { display: true, length: 5, width: 2, fill: true, borderWidth: 0.6 } }
+    }
+  }
+}
+
+/** `Success example: step 127, 3,552 retained tokens in 25 generated spans`, and what is undefined or left out. */
+function panelTitle({ outcome, example, means }: PreparedExample, guides: boolean): string {
+  const name = outcome === 'success' ? 'Success example' : 'Failure example'
+  if (example === null) return name
+  const { step, values, boundaries } = example
+  const note = values.length === 1
+    ? '; no transition'
+    : boundaries.length === 0 ? '; no turn boundary' : guides ? '' : '; guides too close to draw'
+  return `${name}: ${step === null ? 'step not stated' : `step ${formatCount(step)}`}, ` +
+    `${formatPlural(values.length, 'retained token')} in ${formatPlural(means.length, 'generated span')}${note}`
+}
+
+export function examplePanel(label: string, prepared: PreparedExample, box: Rectangle, axisWidth: number): PanelConfig {
+  const { example, missing, x, y, xTicks, yTicks } = prepared
+  const plot = plotArea(box, axisWidth)
+  const annotations: { [name: string]: Plain } = {}
+  // Chart.js draws the first of them last, on top.
+  const datasets: Plain[] = []
+  const guides = example !== null && example.boundaries.length * CLOSEST_GUIDES <= plot.width
+  if (example !== null) {
+    datasets.push(meanSeries(prepared), rawSeries(prepared))
+    if (guides && example.boundaries.length > 0) datasets.push(guideSeries(example.boundaries, y))
+    if (example.maxBoundaryJump !== null) Object.assign(annotations, jumpAnnotations(prepared, example.maxBoundaryJump, plot))
+  }
+  if (missing !== null) annotations['note'] = emptyNote(missing, x, y)
+  return {
+    label,
+    title: panelTitle(prepared, guides),
+    box,
+    plot,
+    chart: {
+      type: 'line',
+      data: { datasets },
+      options: chartOptions({
+        x: linearAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT, grid: false }),
+        y: linearAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Critic value', size: axisWidth })
+      }, annotations)
+    }
+  }
+}

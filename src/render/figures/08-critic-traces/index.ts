@@ -1,0 +1,105 @@
+/**
+ * Figure 8, critic traces. Above: (a) mean value and (b) endpoint difference of every trace by trainer step. Below: (c)
+ * the success and (d) the failure example, token by token, each with its own y limits. Two columns wide, 7.0 by 5.9 inches.
+ */
+import type { CriticTraceFigureData } from '../../../compute/contract.js'
+import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
+import type { FigureDefinition } from '../definition.js'
+import {
+  FONT_FAMILY, figureTitle, GUIDE, INK, legendRow, MEAN_LINE, PLOT_PADDING, plotArea, RAW_LINE, SERIES, syntheticMark, X_AXIS_HEIGHT,
+  yAxisWidth
+} from '../style.js'
+import { describeFigure08 } from './describe.js'
+import { examplePanel, prepareExample } from './example.js'
+import { findExample, kindOf, KINDS, overviewAxis, overviewPanel, traceAxis } from './overview.js'
+
+export { describeFigure08 } from './describe.js'
+
+const NAME = '08-critic-traces'
+const TITLE = 'Critic values by outcome and model turn'
+const WIDTH = 504
+/** like the width a multiple of 6: a whole number of pixels at 300 dpi */
+const HEIGHT = 426
+const MARGIN = 2
+const GUTTER = 6
+const LEGEND_Y = 27
+/** from the top of a row (its heading) to its chart box */
+const HEADING = 16
+const FIRST_ROW = 38
+const ROW_GAP = 7
+/** about the width of a y axis; its own width depends on labels that depend on the plot */
+const NOMINAL_AXIS = 42
+const PLOT_HEIGHTS = [73, 83, 83] as const
+
+/** Chart box of row 0, 1 or 2; row 0 has two columns. */
+function boxOf(row: 0 | 1 | 2, column?: 0 | 1): Rectangle {
+  let y = FIRST_ROW + HEADING
+  for (let r = 0; r < row; r++) y += PLOT_PADDING.top + PLOT_HEIGHTS[r] + X_AXIS_HEIGHT + ROW_GAP + HEADING
+  const full = WIDTH - 2 * MARGIN
+  const half = (full - GUTTER) / 2
+  const height = PLOT_PADDING.top + PLOT_HEIGHTS[row] + X_AXIS_HEIGHT
+  if (column === undefined) return { x: MARGIN, y, width: full, height }
+  return { x: MARGIN + column * (half + GUTTER), y, width: half, height }
+}
+
+function legend(traces: CriticTraceFigureData['traces']): LegendKey[] {
+  const kinds = KINDS.filter(kind => traces.some(trace => kindOf(trace) === kind))
+  const { success, failure } = SERIES
+  return legendRow(MARGIN, LEGEND_Y, [
+    ...kinds.map(kind => {
+      const label = kind === 'unknown' ? 'outcome not stated' : kind
+      return { kind: 'point' as const, style: SERIES[kind], label }
+    }),
+    { kind: 'line', colors: [success.strong, failure.strong], width: MEAN_LINE, dash: [], label: 'mean of a generated span' },
+    { kind: 'line', colors: [success.faint, failure.faint], width: RAW_LINE * 2, dash: [], label: 'token values' },
+    { kind: 'line', colors: [INK.guide], width: GUIDE.width * 1.5, dash: GUIDE.dash, label: 'turn boundary' }
+  ])
+}
+
+/**
+ * The whole figure as plain data. Throws a Fault only for data that contradict themselves: boundaries out of
+ * order, a jump that is not in the values.
+ */
+export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
+  const { traces } = data
+  const x = traceAxis(traces, plotArea(boxOf(0, 0), NOMINAL_AXIS).width)
+  const mean = overviewAxis(traces, x, 'mean')
+  const delta = overviewAxis(traces, x, 'delta')
+  const success = prepareExample('success', data.success, plotArea(boxOf(1), NOMINAL_AXIS))
+  const failure = prepareExample('failure', data.failure, plotArea(boxOf(2), NOMINAL_AXIS))
+  // One width for the three axes on the left, so that their plots are in line.
+  const left = Math.max(yAxisWidth(mean.ticks), yAxisWidth(success.yTicks), yAxisWidth(failure.yTicks))
+  const shown = [{ letter: 'c', example: data.success }, { letter: 'd', example: data.failure }]
+  const marked = shown.flatMap(({ letter, example }) => {
+    const index = findExample(traces, example)
+    return index === null ? [] : [{ letter, index }]
+  })
+  const overview = { traces, x, marked }
+  return {
+    name: NAME,
+    title: TITLE,
+    description: describeFigure08(data),
+    width: WIDTH,
+    height: HEIGHT,
+    fontFamily: FONT_FAMILY,
+    texts: [figureTitle(TITLE, MARGIN), ...(data.synthetic ? [syntheticMark(WIDTH - PLOT_PADDING.right - MARGIN)] : [])],
+    legend: legend(traces),
+    panels: [
+      overviewPanel({
+        ...overview, label: '(a)', title: 'Mean value of each trace', yTitle: 'Mean value', quantity: 'mean',
+        y: mean, box: boxOf(0, 0), axisWidth: left
+      }),
+      overviewPanel({
+        ...overview, label: '(b)', title: 'Endpoint difference of each trace', yTitle: 'Last \u2212 first value', quantity: 'delta',
+        y: delta, box: boxOf(0, 1), axisWidth: yAxisWidth(delta.ticks)
+      }),
+      examplePanel('(c)', success, boxOf(1), left),
+      examplePanel('(d)', failure, boxOf(2), left)
+    ]
+  }
+}
+
+export const figure08: FigureDefinition = {
+  name: NAME,
+  build: inputs => inputs.criticTraces === undefined ? null : buildFigure08(inputs.criticTraces)
+}

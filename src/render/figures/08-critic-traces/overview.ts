@@ -1,0 +1,177 @@
+/** Panels (a) and (b): one marker per trace by trainer step. No smoothing, no line between traces. */
+import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/contract.js'
+import type { Outcome } from '../../../schema.js'
+import type { PanelConfig, Plain, Rectangle } from '../config.js'
+import { formatCount } from '../format.js'
+import {
+  chartOptions, countTicks, emptyNote, FONT_FAMILY, INK, isDrawable, linearAxis, NO_TICKS, plotArea, POINT_OUTLINE, SERIES, TEXT_SIZE,
+  X_AXIS_HEIGHT
+} from '../style.js'
+import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
+
+type Traces = CriticTraceFigureData['traces']
+export type Kind = Outcome | 'unknown'
+export const KINDS: readonly Kind[] = ['success', 'failure', 'unknown']
+/** Chart.js draws the first series last: open markers on top of filled ones, so that neither hides the other. */
+const FRONT_TO_BACK: readonly Kind[] = ['unknown', 'failure', 'success']
+
+export function kindOf(trace: Traces[number]): Kind {
+  return trace.outcome ?? 'unknown'
+}
+
+/** The horizontal axis of both panels: the trainer step, or the order in the snapshot where no trace states a step. */
+export interface TraceAxis {
+  /** says which traces are not drawn, and why */
+  readonly title: string
+  readonly range: Range
+  readonly ticks: Ticks
+  /** x of each trace; null where it cannot be drawn */
+  readonly positions: ReadonlyArray<number | null>
+}
+
+/** @param width of the plots */
+export function traceAxis(traces: Traces, width: number): TraceAxis {
+  const byOrder = traces.length > 0 && traces.every(trace => trace.step === null)
+  const extreme = traces.filter(trace => !isDrawable(trace.mean) || !isDrawable(trace.delta)).length
+  const stepless = byOrder ? 0 : traces.filter(trace => trace.step === null).length
+  const positions = traces.map((trace, k) => {
+    if (!isDrawable(trace.mean) || !isDrawable(trace.delta)) return null
+    return byOrder ? k + 1 : trace.step
+  })
+  const found = extent(positions.filter(x => x !== null))
+  const { min, max } = found ?? { min: 0, max: 1 }
+  const margin = Math.max(0.6, (max - min) * 0.03)
+  const range = { min: min - margin, max: max + margin }
+  const notes = [
+    ...(byOrder ? ['no trace states a step'] : []),
+    ...(stepless > 0 ? [`not drawn: ${formatCount(stepless)} without one`] : []),
+    ...(extreme > 0 ? [`not drawn: ${formatCount(extreme)} beyond 1e100`] : [])
+  ]
+  return {
+    title: (byOrder ? 'Snapshot order' : 'Trainer step') + (notes.length === 0 ? '' : ` (${notes.join('; ')})`),
+    range,
+    ticks: found === null ? NO_TICKS : countTicks(range, range, width),
+    positions
+  }
+}
+
+export interface OverviewAxis {
+  readonly range: Range
+  readonly ticks: Ticks
+}
+
+export function overviewAxis(traces: Traces, axis: TraceAxis, quantity: 'mean' | 'delta'): OverviewAxis {
+  const drawn = traces.filter((_, k) => axis.positions[k] !== null).map(trace => trace[quantity])
+  if (drawn.length === 0) return { range: { min: 0, max: 1 }, ticks: NO_TICKS }
+  if (quantity === 'delta') drawn.push(0)
+  // The padding keeps the outermost markers off the axes.
+  const range = padRange(extent(drawn) ?? { min: 0, max: 1 }, 0.1)
+  return { range, ticks: niceTicks(range, 6, 'value') }
+}
+
+/** A trace that another panel shows in full, and that panel's letter. */
+export interface MarkedTrace {
+  readonly letter: string
+  readonly index: number
+}
+
+/** The example among the traces: its step, outcome and exact endpoint difference; null where that is not one trace. */
+export function findExample(traces: Traces, example: ExampleTrace | null): number | null {
+  if (example === null || example.values.length === 0) return null
+  const { values, step, outcome } = example
+  const delta = values[values.length - 1] - values[0]
+  const same = (trace: Traces[number]): boolean => trace.step === step && trace.outcome === outcome && trace.delta === delta
+  const found = traces.findIndex(same)
+  return found >= 0 && traces.findLastIndex(same) === found ? found : null
+}
+
+const RING_RADIUS = 5
+/** distance of a letter from its marker, and the distance to another marker that keeps it readable; points */
+const LETTER_OFFSET = 9.5
+const LETTER_CLEARANCE = 7.5
+const LETTER_SIDES = [[0, -1], [0, 1], [1, 0], [-1, 0]] as const
+
+/** A ring around a marked trace, and its letter on the first side where no marker and no edge is in the way. */
+function markAnnotations({ traces, x, y, quantity, box, axisWidth, marked }: OverviewOptions): { [name: string]: Plain } {
+  const plot = plotArea(box, axisWidth)
+  const points = traces.map((trace, k): readonly [number, number] => [
+    (((x.positions[k] ?? NaN) - x.range.min) / (x.range.max - x.range.min)) * plot.width,
+    ((y.range.max - trace[quantity]) / (y.range.max - y.range.min)) * plot.height
+  ])
+  const marks: { [name: string]: Plain } = {}
+  for (const { letter, index } of marked) {
+    const position = x.positions[index]
+    if (position === null) continue
+    const free = LETTER_SIDES.find(([dx, dy]) => {
+      const [px, py] = [points[index][0] + dx * LETTER_OFFSET, points[index][1] + dy * LETTER_OFFSET]
+      return px > 3 && px < plot.width - 3 && py > 3 && py < plot.height - 3 &&
+        points.every(([qx, qy], k) => k === index || !(Math.hypot(qx - px, qy - py) < LETTER_CLEARANCE))
+    })
+    const [dx, dy] = free ?? LETTER_SIDES[0]
+    const at = { xValue: position, yValue: traces[index][quantity], drawTime: 'afterDatasetsDraw', adjustScaleRange: false }
+    marks[`ring-${letter}`] = {
+      type: 'point', ...at, radius: RING_RADIUS, backgroundColor: 'transparent', borderColor: INK.text, borderWidth: 0.7
+    }
+    marks[`letter-${letter}`] = {
+      type: 'label', ...at, content: letter, xAdjust: dx * LETTER_OFFSET, yAdjust: dy * LETTER_OFFSET, padding: 0, color: INK.text,
+      font: { family: FONT_FAMILY, size: TEXT_SIZE, weight: 'bold' }
+    }
+  }
+  return marks
+}
+
+export interface OverviewOptions {
+  readonly label: string
+  readonly title: string
+  readonly yTitle: string
+  readonly quantity: 'mean' | 'delta'
+  readonly traces: Traces
+  readonly x: TraceAxis
+  readonly y: OverviewAxis
+  readonly box: Rectangle
+  readonly axisWidth: number
+  readonly marked: readonly MarkedTrace[]
+}
+
+export function overviewPanel(options: OverviewOptions): PanelConfig {
+  const { traces, x, y, quantity, box, axisWidth } = options
+  const kinds = FRONT_TO_BACK.filter(kind => traces.some(trace => kindOf(trace) === kind))
+  const datasets = kinds.map((kind): Plain => {
+    const style = SERIES[kind]
+    const data: Plain[] = []
+    traces.forEach((trace, k) => {
+      const position = x.positions[k]
+      if (kindOf(trace) === kind && position !== null) data.push({ x: position, y: trace[quantity] })
+    })
+    return {
+      label: kind, data, showLine: false,
+      pointStyle: style.pointStyle, pointRotation: style.rotation, pointRadius: style.radius,
+      pointBackgroundColor: style.fill, pointBorderColor: style.strong, pointBorderWidth: POINT_OUTLINE
+    }
+  })
+  const annotations: { [name: string]: Plain } = {}
+  const empty = x.positions.every(position => position === null)
+  if (quantity === 'delta' && !empty) {
+    annotations['zero'] = {
+      type: 'line', yMin: 0, yMax: 0, borderColor: INK.zero, borderWidth: 0.8, drawTime: 'beforeDatasetsDraw',
+      adjustScaleRange: false
+    }
+  }
+  Object.assign(annotations, markAnnotations(options))
+  const reason = traces.length === 0 ? 'no trace' : 'no trace can be drawn'
+  if (empty) annotations['note'] = emptyNote(reason, x.range, y.range)
+  return {
+    label: options.label,
+    title: options.title,
+    box,
+    plot: plotArea(box, axisWidth),
+    chart: {
+      type: 'scatter',
+      data: { datasets },
+      options: chartOptions({
+        x: linearAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: x.title, size: X_AXIS_HEIGHT }),
+        y: linearAxis({ axis: 'y', range: y.range, ticks: y.ticks, title: options.yTitle, size: axisWidth })
+      }, annotations)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * A figure as plain data. Everything here survives `structuredClone` and a JSON round trip, so that the same value is
+ * drawn by the canvas backend, sent to a worker, compared with a golden file, or drawn by a page in a browser.
+ *
+ * Lengths are points (1/72 inch) from the figure's upper left corner, y downwards. A chart is a Chart.js 4
+ * configuration whose functions are named, not held: see `functions.ts`. A gap in a line is a point whose y is null
+ * (JSON has no NaN).
+ */
+
+/** A JSON value. */
+export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain }
+
+export type FigureFormat = 'png' | 'svg' | 'pdf'
+
+export const FIGURE_FORMATS: readonly FigureFormat[] = ['png', 'svg', 'pdf']
+
+export interface Rectangle {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+/** One line of text; `y` is its baseline. */
+export interface FigureText {
+  readonly text: string
+  readonly x: number
+  readonly y: number
+  readonly align: 'left' | 'right'
+  readonly size: number
+  readonly weight: 'normal' | 'bold'
+  readonly color: string
+}
+
+/** A key of the legend, drawn as its series is: a marker, or a piece of line. `x` is its left end, `y` its middle. */
+export type LegendKey = { readonly x: number; readonly y: number; readonly label: string; readonly labelX: number } & (
+  | {
+      readonly kind: 'point'
+      readonly pointStyle: string
+      readonly rotation: number
+      readonly radius: number
+      readonly fill: string
+      readonly stroke: string
+      readonly strokeWidth: number
+    }
+  | {
+      readonly kind: 'line'
+      readonly length: number
+      /** one line each, one above the other */
+      readonly colors: readonly string[]
+      readonly width: number
+      readonly dash: readonly number[]
+    }
+)
+
+/** A Chart.js configuration as plain data. */
+export interface PlainChart {
+  readonly type: 'scatter' | 'line'
+  readonly data: { readonly datasets: readonly Plain[] }
+  readonly options: { readonly [key: string]: Plain }
+}
+
+export interface PanelConfig {
+  /** `(a)`, `(b)` … */
+  readonly label: string
+  readonly title: string
+  /** the chart with its axes, without the heading above it */
+  readonly box: Rectangle
+  /** the area between the axes, inside `box` */
+  readonly plot: Rectangle
+  readonly chart: PlainChart
+}
+
+export interface FigureConfig {
+  /** file name without extension: `08-critic-traces` */
+  readonly name: string
+  readonly title: string
+  /** alternative text: one paragraph with the facts drawn */
+  readonly description: string
+  readonly width: number
+  readonly height: number
+  readonly fontFamily: string
+  readonly texts: readonly FigureText[]
+  readonly legend: readonly LegendKey[]
+  readonly panels: readonly PanelConfig[]
+}

@@ -1,0 +1,79 @@
+/**
+ * Bucket decimation of a token trace: which values are drawn. Within each generated span the tokens are cut into
+ * buckets, and of each bucket the first, smallest, largest and last value are kept, exactly and in order. A line through
+ * them covers the same pixels as a line through all values, and no extreme is lost. Statistics never use this.
+ */
+import { Fault } from '../../errors.js'
+
+export interface Decimated {
+  /** indexes into the values, strictly increasing */
+  readonly indexes: Int32Array
+  /** span k has the kept indexes `indexes[spanOffsets[k] .. spanOffsets[k + 1])`; length spans + 1 */
+  readonly spanOffsets: Int32Array
+}
+
+/**
+ * Start of every generated span, and the length at the end: span k is `values[starts[k] .. starts[k + 1])`.
+ * @param boundaries from-indexes i of the transitions i -> i + 1 between spans, strictly increasing
+ */
+export function spanStarts(length: number, boundaries: Int32Array): Int32Array {
+  if (length === 0) return new Int32Array(1)
+  const starts = new Int32Array(boundaries.length + 2)
+  for (let k = 0; k < boundaries.length; k++) {
+    const start = boundaries[k] + 1
+    if (start <= starts[k] || start >= length) {
+      throw new Fault({
+        format: 'figure', problem: 'has a boundary out of order', found: String(boundaries[k]),
+        expected: `an index from ${starts[k]} to ${length - 2}`, place: { array: 'boundaries', index: k }
+      })
+    }
+    starts[k + 1] = start
+  }
+  starts[starts.length - 1] = length
+  return starts
+}
+
+/**
+ * Keeps at most `4 * (buckets + spans)` values in O(length). A bucket never crosses a span; the last bucket of a span
+ * may be shorter than the others. On a tie the earliest extreme is kept.
+ * @param starts as `spanStarts` gives them
+ * @param buckets about as many as the plot has pixels across
+ */
+export function decimateSpans(values: Float64Array, starts: Int32Array, buckets: number): Decimated {
+  const spans = starts.length - 1
+  const bucketLength = Math.max(1, Math.ceil(values.length / Math.max(1, Math.floor(buckets))))
+  const indexes = new Int32Array(Math.min(values.length, 4 * (Math.ceil(values.length / bucketLength) + spans)))
+  const spanOffsets = new Int32Array(spans + 1)
+  let kept = 0
+  for (let k = 0; k < spans; k++) {
+    const end = starts[k + 1]
+    for (let first = starts[k]; first < end; first += bucketLength) {
+      const last = Math.min(first + bucketLength, end) - 1
+      let smallest = first
+      let largest = first
+      for (let i = first + 1; i <= last; i++) {
+        if (values[i] < values[smallest]) smallest = i
+        else if (values[i] > values[largest]) largest = i
+      }
+      const earlier = Math.min(smallest, largest)
+      const later = Math.max(smallest, largest)
+      indexes[kept++] = first
+      if (earlier > first) indexes[kept++] = earlier
+      if (later > earlier) indexes[kept++] = later
+      if (last > later) indexes[kept++] = last
+    }
+    spanOffsets[k + 1] = kept
+  }
+  return { indexes: indexes.slice(0, kept), spanOffsets }
+}
+
+/** Mean of every span, from all of its values. */
+export function spanMeans(values: Float64Array, starts: Int32Array): Float64Array {
+  const means = new Float64Array(starts.length - 1)
+  for (let k = 0; k < means.length; k++) {
+    let sum = 0
+    for (let i = starts[k]; i < starts[k + 1]; i++) sum += values[i]
+    means[k] = sum / (starts[k + 1] - starts[k])
+  }
+  return means
+}

@@ -1,0 +1,75 @@
+/**
+ * The functions that a plain chart configuration may name: an object `{ fn: 'tickLabels', … }` stands for the function
+ * that the registry below makes of its other fields. No canvas is needed here, so a page can resolve the same names.
+ */
+import { Fault, printable } from '../../errors.js'
+import type { Plain } from './config.js'
+
+type PlainObject = { readonly [key: string]: Plain }
+
+/** The parts of a Chart.js scale that the named functions touch. */
+interface ScaleParts {
+  ticks: Array<{ value: number; label?: string }>
+  width: number
+  height: number
+  paddingLeft: number
+  paddingRight: number
+  paddingTop: number
+  paddingBottom: number
+}
+
+export type NamedFunction =
+  | { readonly fn: 'tickValues'; readonly values: readonly number[] }
+  | { readonly fn: 'tickLabels'; readonly labels: readonly string[] }
+  | { readonly fn: 'fixedSize'; readonly size: number; readonly side: 'width' | 'height' }
+
+/** Every resolved chart is a tree of these; Chart.js gets it as its own, and may write to it. */
+export type Resolved = string | number | boolean | null | ResolvedFunction | Resolved[] | { [key: string]: Resolved }
+type ResolvedFunction = (scale: never, index: number) => unknown
+
+function makeFunction(named: NamedFunction): ResolvedFunction {
+  switch (named.fn) {
+    // Exactly these ticks (option `afterBuildTicks`): Chart.js would choose others for other text sizes.
+    case 'tickValues':
+      return (scale: ScaleParts) => {
+        scale.ticks = named.values.map(value => ({ value }))
+      }
+    // The text of tick number `index` (option `ticks.callback`).
+    case 'tickLabels':
+      return (_value: number, index: number) => named.labels[index] ?? ''
+    // The axis takes exactly this room (option `afterFit`), so that the plot areas of stacked panels are in line. The
+    // paddings are what Chart.js would otherwise take from the plot area for the outermost labels.
+    case 'fixedSize':
+      return (scale: ScaleParts) => {
+        scale[named.side] = named.size
+        scale.paddingLeft = scale.paddingRight = scale.paddingTop = scale.paddingBottom = 0
+      }
+  }
+}
+
+const NAMES: ReadonlySet<string> = new Set<NamedFunction['fn']>(['tickValues', 'tickLabels', 'fixedSize'])
+
+function isNamedFunction(value: PlainObject): value is PlainObject & NamedFunction {
+  return typeof value['fn'] === 'string' && NAMES.has(value['fn'])
+}
+
+/** A deep copy of `plain` with every named function made. An unknown name is a fault. */
+export function resolveFunctions(plain: Plain): Resolved {
+  if (plain === null || typeof plain !== 'object') return plain
+  if (isList(plain)) return plain.map(resolveFunctions)
+  if (isNamedFunction(plain)) return makeFunction(plain)
+  if ('fn' in plain) {
+    throw new Fault({
+      format: 'figure', problem: 'names an unknown function', found: printable(String(plain['fn'])),
+      expected: [...NAMES].join(', ')
+    })
+  }
+  const copy: { [key: string]: Resolved } = {}
+  for (const key of Object.keys(plain)) copy[key] = resolveFunctions(plain[key] as Plain)
+  return copy
+}
+
+/** `Array.isArray` does not narrow a readonly array. */
+function isList(value: object): value is readonly Plain[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,167 @@
+/**
+ * What all figures share: type sizes, colours, axes. Colours are Okabe and Ito's (2008), which stay apart for
+ * colour-blind readers; greyscale readers have marker shape, fill and line style. No text is smaller than 8 points.
+ */
+import type { Outcome } from '../../schema.js'
+import type { FigureText, LegendKey, Plain, Rectangle } from './config.js'
+import { textWidth } from './text-width.js'
+import { fittingTicks, type Range, type Ticks } from './ticks.js'
+
+export const FONT_FAMILY = 'DejaVu Sans'
+export const TEXT_SIZE = 8
+export const TITLE_SIZE = 10
+/** A panel's label and title: baseline above the chart box, title to the right of the label. */
+export const HEADING = { size: 8.5, above: 4, indent: 18 } as const
+
+export const INK = {
+  text: '#1a1a1a', quiet: '#595959', axis: '#4d4d4d', grid: '#e9e9e9', guide: '#8c8c8c', zero: '#4d4d4d'
+} as const
+
+export interface SeriesStyle {
+  /** marker outline, line of means */
+  readonly strong: string
+  /** raw values behind it */
+  readonly faint: string
+  readonly pointStyle: string
+  readonly rotation: number
+  readonly radius: number
+  readonly fill: string
+}
+
+/** Success: a filled circle. Failure: an open triangle pointing down. Neither: a grey cross. */
+export const SERIES: { readonly [kind in Outcome | 'unknown']: SeriesStyle } = {
+  success: { strong: '#0072b2', faint: '#8ec3e3', pointStyle: 'circle', rotation: 0, radius: 2.6, fill: '#0072b2' },
+  failure: { strong: '#b84a00', faint: '#f2b48a', pointStyle: 'triangle', rotation: 180, radius: 3.4, fill: 'transparent' },
+  unknown: { strong: '#666666', faint: '#c8c8c8', pointStyle: 'crossRot', rotation: 0, radius: 2.8, fill: '#666666' }
+}
+
+/** Stated for every axis: Chart.js takes only the axis's room, not its text, from the chart's font. */
+const AXIS_FONT = { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 } as const
+/** Room of an x axis: tick, tick label, title. */
+export const X_AXIS_HEIGHT = 25
+/** Room above and to the right of a plot, for the halves of outermost labels. */
+export const PLOT_PADDING = { top: 3, right: 10 } as const
+const TICK = { length: 3, padding: 2 } as const
+const Y_TITLE_WIDTH = 13
+
+/** Room that a y axis with these labels needs. */
+export function yAxisWidth(ticks: Ticks): number {
+  const widest = Math.max(0, ...ticks.labels.map(label => textWidth(label, TEXT_SIZE)))
+  return Math.ceil(Y_TITLE_WIDTH + widest + TICK.length + TICK.padding + 2)
+}
+
+/** The plot area of a chart box whose y axis has the given width. */
+export function plotArea(box: Rectangle, axisWidth: number): Rectangle {
+  return {
+    x: box.x + axisWidth,
+    y: box.y + PLOT_PADDING.top,
+    width: box.width - axisWidth - PLOT_PADDING.right,
+    height: box.height - PLOT_PADDING.top - X_AXIS_HEIGHT
+  }
+}
+
+export interface AxisOptions {
+  readonly axis: 'x' | 'y'
+  readonly range: Range
+  readonly ticks: Ticks
+  readonly title: string
+  /** width of a y axis, height of an x axis */
+  readonly size: number
+  /** false: no grid lines across the plot */
+  readonly grid?: boolean
+}
+
+export function linearAxis({ axis, range, ticks, title, size, grid = true }: AxisOptions): Plain {
+  return {
+    type: 'linear', axis, position: axis === 'x' ? 'bottom' : 'left', min: range.min, max: range.max,
+    afterBuildTicks: { fn: 'tickValues', values: ticks.values },
+    afterFit: { fn: 'fixedSize', side: axis === 'x' ? 'height' : 'width', size },
+    ticks: {
+      callback: { fn: 'tickLabels', labels: ticks.labels },
+      autoSkip: false, minRotation: 0, maxRotation: 0, padding: TICK.padding, color: INK.text, font: AXIS_FONT
+    },
+    grid: {
+      drawOnChartArea: grid, color: INK.grid, lineWidth: 0.6, tickColor: INK.axis, tickWidth: 0.6, tickLength: TICK.length
+    },
+    border: { color: INK.axis, width: 0.6 },
+    title: { display: true, text: title, padding: 0, color: INK.text, font: AXIS_FONT }
+  }
+}
+
+/** Options of every chart: nothing moves, reacts or sizes itself; the figure has its own headings and legend. */
+export function chartOptions(
+  scales: { readonly x: Plain; readonly y: Plain },
+  annotations: { readonly [name: string]: Plain }
+): { readonly [key: string]: Plain } {
+  return {
+    animation: false, responsive: false, maintainAspectRatio: false, events: [], parsing: false, normalized: true,
+    font: { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 }, color: INK.text,
+    layout: { autoPadding: false, padding: { left: 0, top: PLOT_PADDING.top, right: PLOT_PADDING.right, bottom: 0 } },
+    scales,
+    plugins: {
+      legend: { display: false }, tooltip: { enabled: false }, annotation: { animations: false, clip: false, annotations }
+    }
+  }
+}
+
+/** The largest number that is drawn. Far beyond it, sums and the length of an axis are not doubles any more. */
+export const DRAWABLE = 1e100
+
+export function isDrawable(value: number): boolean {
+  return Math.abs(value) <= DRAWABLE
+}
+
+/** Ticks of an x axis of the given length that counts something. */
+export function countTicks(values: Range, range: Range, width: number): Ticks {
+  const labelWidth = (label: string): number => textWidth(label, TEXT_SIZE)
+  return fittingTicks(values, 10, { range, width, overhang: PLOT_PADDING.right, labelWidth })
+}
+
+export const NO_TICKS: Ticks = { values: [], labels: [] }
+
+/** In the middle of an empty plot: why nothing is drawn. */
+export function emptyNote(text: string, x: Range, y: Range): Plain {
+  return {
+    type: 'label', content: text, color: INK.quiet, padding: 0, font: { size: TEXT_SIZE },
+    xValue: (x.min + x.max) / 2, yValue: (y.min + y.max) / 2, drawTime: 'afterDatasetsDraw', adjustScaleRange: false
+  }
+}
+
+type KeySymbol =
+  | { readonly kind: 'point'; readonly style: SeriesStyle }
+  | Pick<Extract<LegendKey, { readonly kind: 'line' }>, 'kind' | 'colors' | 'width' | 'dash'>
+
+type KeyEntry = KeySymbol & { readonly label: string }
+
+/** Legend keys side by side, from `left`, around the line `y`. */
+export function legendRow(left: number, y: number, entries: readonly KeyEntry[]): LegendKey[] {
+  let x = left
+  return entries.map(entry => {
+    const length = entry.kind === 'point' ? 6 : 16
+    const at = { x, y, label: entry.label, labelX: x + length + 4 }
+    x = at.labelX + textWidth(entry.label, TEXT_SIZE) + 14
+    if (entry.kind === 'line') {
+      const { colors, width, dash } = entry
+      return { kind: 'line', ...at, length, colors, width, dash }
+    }
+    const { pointStyle, rotation, radius, fill, strong } = entry.style
+    return {
+      kind: 'point', ...at, x: at.x + length / 2, pointStyle, rotation, radius, fill, stroke: strong, strokeWidth: POINT_OUTLINE
+    }
+  })
+}
+
+export const POINT_OUTLINE = 1
+export const MEAN_LINE = 1.6
+export const RAW_LINE = 0.5
+export const RAW_LINE_FEW = 0.9
+export const GUIDE = { width: 0.6, dash: [0.8, 1.8] } as const
+
+export function figureTitle(text: string, x: number): FigureText {
+  return { text, x, y: 12, align: 'left', size: TITLE_SIZE, weight: 'bold', color: INK.text }
+}
+
+/** Says in the picture that its data were generated. */
+export function syntheticMark(right: number): FigureText {
+  return { text: 'synthetic replica', x: right, y: 12, align: 'right', size: TEXT_SIZE, weight: 'normal', color: INK.quiet }
+}

@@ -1,0 +1,92 @@
+/** Axis limits and tick positions, chosen from the data alone so that a configuration states them. */
+import { formatCount, formatFixed, formatScientific } from './format.js'
+
+export interface Range {
+  readonly min: number
+  readonly max: number
+}
+
+export interface Ticks {
+  readonly values: readonly number[]
+  readonly labels: readonly string[]
+}
+
+/** Smallest and largest of finite numbers; null for none. */
+export function extent(values: Iterable<number>): Range | null {
+  let min = Infinity
+  let max = -Infinity
+  for (const value of values) {
+    if (value < min) min = value
+    if (value > max) max = value
+  }
+  return min <= max ? { min, max } : null
+}
+
+/**
+ * The range with `fraction` of its length added at both ends. A range too short to be told apart (all values equal, or
+ * equal but for rounding) becomes a tenth of the value up and down, so that a flat line is drawn in the middle.
+ */
+export function padRange(range: Range, fraction: number): Range {
+  const middle = range.min / 2 + range.max / 2
+  const half = range.max / 2 - range.min / 2
+  const size = Math.max(Math.abs(range.min), Math.abs(range.max))
+  const least = half > size * 1e-6 ? 0 : size < 1e-300 ? 0.1 : size * 0.1
+  const padded = Math.max(half * (1 + 2 * fraction), least)
+  return { min: middle - padded, max: middle + padded }
+}
+
+/** All labels of an axis in one notation, with as many digits as tell neighbours apart. */
+function tickLabels(values: readonly number[], power: number, kind: 'count' | 'value'): string[] {
+  if (kind === 'count') return values.map(formatCount)
+  const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+  if (power >= -8 && size < 1e6) return values.map(value => formatFixed(value, Math.max(0, -power)))
+  const digits = Math.max(0, Math.floor(Math.log10(size)) - power)
+  return values.map(value => formatScientific(value, digits))
+}
+
+/** Multiples of 1, 2 or 5 times a power of ten inside the range: the most that are not more than `atMost`. */
+export function niceTicks(range: Range, atMost: number, kind: 'count' | 'value'): Ticks {
+  const length = range.max - range.min
+  let power = Math.floor(Math.log10(length / atMost))
+  if (kind === 'count') power = Math.max(0, power)
+  for (; ; power++) {
+    for (const mantissa of [1, 2, 5]) {
+      const at = (k: number): number => power < 0 ? (k * mantissa) / 10 ** -power : k * mantissa * 10 ** power
+      const step = at(1)
+      const from = Math.ceil(range.min / step)
+      const to = Math.floor(range.max / step)
+      if (to - from + 1 > atMost) continue
+      const values = Array.from({ length: to - from + 1 }, (_, k) => at(from + k) + 0)
+      return { values, labels: tickLabels(values, power, kind) }
+    }
+  }
+}
+
+export interface FittedAxis {
+  readonly range: Range
+  /** in the unit of `labelWidth`, as is the overhang */
+  readonly width: number
+  readonly overhang: number
+  labelWidth(label: string): number
+}
+
+/** Least room between two labels. */
+const LABEL_GAP = 8
+
+/**
+ * Ticks of a horizontal axis that counts: at most `atMost`, fewer where their labels would touch, and none whose label
+ * would reach further than the overhang beyond the end of the axis.
+ */
+export function fittingTicks(range: Range, atMost: number, axis: FittedAxis): Ticks {
+  const at = (value: number): number => ((value - axis.range.min) / (axis.range.max - axis.range.min)) * axis.width
+  for (let most = atMost; ; most--) {
+    const { values, labels } = niceTicks(range, most, 'count')
+    const half = labels.map(label => axis.labelWidth(label) / 2)
+    const inside = values.map((_, k) => k).filter(k => at(values[k]) + half[k] <= axis.width + axis.overhang)
+    const apart = inside.every((k, j) => {
+      const before = inside[j - 1]
+      return j === 0 || at(values[k]) - at(values[before]) >= half[k] + half[before] + LABEL_GAP
+    })
+    if (apart || most === 1) return { values: inside.map(k => values[k]), labels: inside.map(k => labels[k]) }
+  }
+}

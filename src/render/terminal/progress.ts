@@ -1,0 +1,215 @@
+/**
+ * Progress of a run on stderr: a bar with rate and time left on a terminal, plain lines elsewhere (a log, a CI job), nothing
+ * when quiet. Stream, clock and environment are passed in.
+ *
+ * The bar's redrawing is cli-progress's, loaded only when a bar is drawn; its numbers are ours. The bar neither hides
+ * the cursor nor catches signals, so a run that is killed leaves the terminal as it was.
+ */
+import { printable } from '../../errors.js'
+import { formatBytes, formatCount, formatDuration, formatQuantity } from './numbers.js'
+import { fitText, isInteractive, textWidth, type Environment, type TextStream } from './text.js'
+
+export interface ProgressOptions {
+  readonly stream: TextStream
+  readonly env: Environment
+  /** milliseconds, increasing: `performance.now` */
+  readonly now: () => number
+  readonly quiet?: boolean
+  /** plain lines: least time between two lines of one phase. Default 1000 */
+  readonly intervalMs?: number
+}
+
+export interface PhaseOptions {
+  /** what is being done, as in `hashing` */
+  readonly label: string
+  /** amount of work; null where it is not known beforehand */
+  readonly total: number | null
+  /** `bytes`, or the plural of what is counted: `traces` */
+  readonly unit: string
+}
+
+/** One phase of the work. Calls after `finish` are ignored. */
+export interface Phase {
+  /** work done so far, from the start of the phase */
+  update(done: number): void
+  /** ends the phase and writes its last line; `done` defaults to the last update */
+  finish(done?: number): void
+}
+
+export interface Progress {
+  /** begins a phase; one that is still open ends first */
+  phase(options: PhaseOptions): Phase
+  /** a line of its own (a warning), above the bar where there is one; not written when quiet */
+  line(text: string): void
+  /** ends an open phase without a word about its result; safe to call twice. Call it on every way out: the bar's timer ends here. */
+  close(): void
+}
+
+/** What a way of showing has to do; `text` is the finished line about a phase. */
+interface Display {
+  begin(text: (width: number) => string): void
+  changed(): void
+  end(lastLine: string | null): void
+  line(text: string): void
+}
+
+export async function createProgress(options: ProgressOptions): Promise<Progress> {
+  const { stream, env, now, quiet = false, intervalMs = 1000 } = options
+  const display = quiet ? SILENT : isInteractive(stream, env) ? await barDisplay(stream) : plainDisplay(stream, now, intervalMs)
+  let open: Phase | null = null
+  return {
+    phase: phaseOptions => {
+      open?.finish()
+      const state = new PhaseState(phaseOptions, now)
+      display.begin(width => state.describe(width))
+      const phase: Phase = {
+        update: done => {
+          if (open !== phase) return
+          state.done = done
+          display.changed()
+        },
+        finish: done => {
+          if (open !== phase) return
+          open = null
+          if (done !== undefined) state.done = done
+          display.end(state.summary())
+        }
+      }
+      open = phase
+      return phase
+    },
+    line: text => display.line(printable(text, 2000)),
+    close: () => {
+      if (open === null) return
+      open = null
+      display.end(null)
+    }
+  }
+}
+
+/** Numbers of one phase and the text about them. */
+class PhaseState {
+  done = 0
+  readonly #start: number
+  readonly #options: PhaseOptions
+  readonly #now: () => number
+
+  constructor(options: PhaseOptions, now: () => number) {
+    this.#options = { ...options, label: printable(options.label), unit: printable(options.unit) }
+    this.#now = now
+    this.#start = now()
+  }
+
+  get #seconds(): number {
+    return Math.max(0, (this.#now() - this.#start) / 1000)
+  }
+
+  #amount(value: number): string {
+    return this.#options.unit === 'bytes' ? formatBytes(value) : formatCount(value)
+  }
+
+  /** ` 28 MB/s`; empty before anything can be said */
+  #rate(): string {
+    const seconds = this.#seconds
+    if (this.done <= 0 || seconds <= 0) return ''
+    const rate = this.done / seconds
+    return this.#options.unit === 'bytes' ? `${formatBytes(rate)}/s` : `${formatQuantity(rate)} ${this.#options.unit}/s`
+  }
+
+  /** `hashing [=====-----]  35 %  12 MB of 34 MB  20 MB/s  1.1 s left`, the bar as wide as `width` allows; none where it is 0 */
+  describe(width: number): string {
+    const { label, total, unit } = this.#options
+    const word = unit === 'bytes' ? '' : ` ${unit}`
+    const rate = this.#rate()
+    if (total === null) {
+      const parts = [label, `${this.#amount(this.done)}${word}`, rate].filter(s => s !== '')
+      return fitText(parts.join('  '), width === 0 ? Infinity : width)
+    }
+    const share = total > 0 ? Math.min(1, Math.max(0, this.done / total)) : 1
+    const secondsLeft = this.#seconds * (1 - share) / share
+    const left = share === 0 || share === 1 ? '' : secondsLeft < 1 ? '< 1 s left' : `${formatDuration(secondsLeft)} left`
+    const percent = `${String(Math.floor(share * 100)).padStart(3)} %`
+    const numbers = [percent, `${this.#amount(this.done)} of ${this.#amount(total)}${word}`, rate, left].filter(s => s !== '').join('  ')
+    if (width === 0) return `${label}  ${numbers.trimStart()}`
+    const cells = Math.min(40, width - textWidth(label) - textWidth(numbers) - 5)
+    if (cells < 5) return fitText(`${label}  ${numbers.trimStart()}`, width)
+    const full = Math.floor(share * cells)
+    return `${label}  [${'='.repeat(full)}${'-'.repeat(cells - full)}] ${numbers}`
+  }
+
+  /** `hashing  34.3 MB in 1.2 s (28 MB/s)` */
+  summary(): string {
+    const { label, unit } = this.#options
+    const rate = this.#rate()
+    const word = unit === 'bytes' ? '' : ` ${unit}`
+    return `${label}  ${this.#amount(this.done)}${word} in ${formatDuration(this.#seconds)}${rate === '' ? '' : ` (${rate})`}`
+  }
+}
+
+const SILENT: Display = { begin: () => undefined, changed: () => undefined, end: () => undefined, line: () => undefined }
+
+/** One line when a second has gone by since the last, and one at the end. A phase shorter than that has its last line only. */
+function plainDisplay(stream: TextStream, now: () => number, intervalMs: number): Display {
+  let text: (width: number) => string = () => ''
+  let last = now()
+  return {
+    begin: describe => {
+      text = describe
+      last = now()
+    },
+    changed: () => {
+      if (now() - last < intervalMs) return
+      last = now()
+      stream.write(`${text(0)}\n`)
+    },
+    end: lastLine => {
+      if (lastLine !== null) stream.write(`${lastLine}\n`)
+    },
+    line: line => {
+      stream.write(`${line}\n`)
+    }
+  }
+}
+
+async function barDisplay(stream: TextStream): Promise<Display> {
+  const { default: cliProgress } = await import('cli-progress')
+  let text: (width: number) => string = () => ''
+  const create = (): InstanceType<typeof cliProgress.SingleBar> => new cliProgress.SingleBar({
+    // cli-progress asks a stream for write, isTTY and columns only.
+    stream: stream as NodeJS.WritableStream,
+    format: (_options, params) => text(Math.max(1, params.maxWidth - 1)),
+    fps: 10,
+    hideCursor: false,
+    // Leaves the terminal's own wrapping alone; our text is cut to the width anyway.
+    linewrap: true,
+    clearOnComplete: true,
+    gracefulExit: false
+  })
+  let bar: InstanceType<typeof cliProgress.SingleBar> | null = null
+  const start = (): void => {
+    bar = create()
+    bar.start(1, 0)
+  }
+  const stop = (): void => {
+    bar?.stop()
+    bar = null
+  }
+  return {
+    begin: describe => {
+      text = describe
+      start()
+    },
+    // The bar redraws by its own timer, and here where the event loop was too busy for that timer.
+    changed: () => bar?.update(0),
+    end: lastLine => {
+      stop()
+      if (lastLine !== null) stream.write(`${lastLine}\n`)
+    },
+    line: line => {
+      const running = bar !== null
+      stop()
+      stream.write(`${line}\n`)
+      if (running) start()
+    }
+  }
+}

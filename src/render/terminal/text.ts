@@ -1,0 +1,62 @@
+/**
+ * Text on a terminal: how wide it is, and whether colour is wanted. Text from a file goes through `printable` first.
+ *
+ * Widths are those of common terminals: East Asian wide characters and emoji take two cells, combining marks none.
+ * Not supported: emoji sequences joined to one picture (they count as their parts).
+ */
+
+/** What is asked of an output stream: `process.stderr`, or a test's own. */
+export interface TextStream {
+  write(text: string): unknown
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+}
+
+export type Environment = { readonly [name: string]: string | undefined }
+
+/** A terminal that can move its cursor. */
+export function isInteractive(stream: TextStream, env: Environment): boolean {
+  return stream.isTTY === true && env['TERM'] !== 'dumb'
+}
+
+/** Colour only on such a terminal, and not where NO_COLOR is set to anything (https://no-color.org). */
+export function wantsColour(stream: TextStream, env: Environment): boolean {
+  return isInteractive(stream, env) && (env['NO_COLOR'] ?? '') === ''
+}
+
+const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u
+const EMOJI = /^\p{Emoji_Presentation}$/u
+
+/** First and last code point of the blocks that take two cells (Unicode's East Asian Width W and F, by block). */
+const WIDE: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f], [0x2329, 0x232a], [0x2e80, 0x303e], [0x3041, 0x3247], [0x3250, 0x4dbf], [0x4e00, 0xa4cf], [0xa960, 0xa97f],
+  [0xac00, 0xd7a3], [0xf900, 0xfaff], [0xfe10, 0xfe19], [0xfe30, 0xfe6f], [0xff01, 0xff60], [0xffe0, 0xffe6],
+  [0x16fe0, 0x1b2ff], [0x1f200, 0x1f265], [0x20000, 0x3fffd]
+]
+
+/** Cells that printable text takes. */
+export function textWidth(text: string): number {
+  let width = 0
+  for (const character of text) width += characterWidth(character)
+  return width
+}
+
+function characterWidth(character: string): number {
+  const code = character.codePointAt(0) ?? 0
+  if (code < 0x300) return 1
+  if (ZERO_WIDTH.test(character)) return 0
+  return EMOJI.test(character) || WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1
+}
+
+/** The text cut to `width` cells, with an ellipsis where something was cut. */
+export function fitText(text: string, width: number): string {
+  if (textWidth(text) <= width) return text
+  let kept = ''
+  let used = 0
+  for (const character of text) {
+    used += characterWidth(character)
+    if (used > width - 1) break
+    kept += character
+  }
+  return width < 1 ? '' : `${kept}…`
+}

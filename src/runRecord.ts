@@ -1,0 +1,155 @@
+/**
+ * `run.json`: what one finished run read and wrote, with hashes. Written last, on its own: outputs without a matching
+ * record are an unfinished run. A later run over the same inputs with the same settings is skipped when every input has
+ * the hash that the record lists and every output is still there. In a batch the two column files are recorded by size
+ * alone: hashing them would take a tenth of the run.
+ */
+import { createHash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TracePool } from './compute/pool.js'
+import { Fault } from './errors.js'
+import type { SnapshotPlan } from './ingest/inventory.js'
+import type { SnapshotOutcome, SnapshotSettings } from './pipeline.js'
+import type { FigureFormat } from './render/figures/config.js'
+import { jsonText } from './render/outputs/json-text.js'
+import { OutputSet } from './render/outputs/output-set.js'
+import { GENERATOR } from './version.js'
+
+export const RUN_RECORD = 'run.json'
+
+interface HashedFile {
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+}
+
+interface WrittenFile extends Omit<HashedFile, 'sha256'> {
+  /** null: by size alone */
+  readonly sha256: string | null
+}
+
+export interface RunRecord {
+  readonly schema_version: 1
+  readonly schema: 'run'
+  readonly synthetic: boolean
+  readonly generator: { readonly name: string; readonly version: string }
+  /** SHA-256 of the settings that decide the outputs' bytes */
+  readonly settings_sha256: string
+  /** relative to the snapshot's folder */
+  readonly inputs: readonly HashedFile[]
+  /** relative to the output folder */
+  readonly outputs: readonly WrittenFile[]
+}
+
+export function settingsHash(settings: SnapshotSettings, formats: readonly FigureFormat[]): string {
+  return createHash('sha256').update(JSON.stringify([settings, formats])).digest('hex')
+}
+
+/**
+ * Writes the record of a run whose outputs are in place.
+ * @param pool hashes the column files too; null leaves them by size
+ */
+export async function writeRunRecord(
+  out: string,
+  plan: SnapshotPlan,
+  settingsSha256: string,
+  synthetic: boolean,
+  outcome: SnapshotOutcome,
+  pool: TracePool | null
+): Promise<RunRecord> {
+  const record: RunRecord = {
+    schema_version: 1,
+    schema: 'run',
+    synthetic,
+    generator: GENERATOR,
+    settings_sha256: settingsSha256,
+    inputs: [
+      ...(outcome.html === null ? [] : [{ ...outcome.html, path: relativeTo(plan.folder, outcome.html.path) }]),
+      ...outcome.results.map(r => r.npz),
+      ...outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+    ],
+    outputs: await Promise.all(
+      outcome.outputs.map(async ({ path, bytes, sha256 }) => ({
+        path,
+        sha256: sha256 ?? (pool === null ? null : await hashOutput(join(out, path), pool)),
+        bytes
+      }))
+    )
+  }
+  const set = await OutputSet.open(out)
+  try {
+    await set.write(RUN_RECORD, jsonText(record))
+    await set.commit()
+  } catch (error) {
+    await set.abort()
+    throw error
+  }
+  return record
+}
+
+/** The record of an earlier run into `out`, if it still describes inputs, settings and outputs to the byte; else null. */
+export async function unchangedRun(
+  out: string,
+  plan: SnapshotPlan,
+  settingsSha256: string,
+  pool: TracePool
+): Promise<RunRecord | null> {
+  const record = await readRecord(join(out, RUN_RECORD))
+  if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
+  const listed = new Set(record.inputs.map(f => f.path))
+  const present = [...plan.npzFiles, ...(plan.html === null ? [] : [relativeTo(plan.folder, plan.html)])]
+  if (!present.every(path => listed.has(path))) return null
+  const same = await Promise.all([
+    ...record.inputs.map(f => isSame(join(plan.folder, f.path), f, pool)),
+    ...record.outputs.map(f => isSame(join(out, f.path), f, pool))
+  ])
+  return same.every(Boolean) ? record : null
+}
+
+async function hashOutput(path: string, pool: TracePool): Promise<string> {
+  const answer = await pool.hash(path)
+  if (answer !== null) return answer.sha256
+  throw new Fault({ format: 'output', problem: 'vanished', found: 'nothing', expected: 'what was just written', place: { file: path } })
+}
+
+async function isSame(path: string, expected: WrittenFile, pool: TracePool): Promise<boolean> {
+  if (expected.sha256 === null) return (await stat(path).catch(() => null))?.size === expected.bytes
+  const answer = await pool.hash(path)
+  return answer !== null && answer.sha256 === expected.sha256 && answer.bytes === expected.bytes
+}
+
+/** A record that cannot be read, or is none, means only that there is nothing to skip. */
+async function readRecord(path: string): Promise<RunRecord | null> {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code !== undefined) return null
+    throw error
+  }
+  return isRunRecord(parsed) ? parsed : null
+}
+
+function isRunRecord(x: unknown): x is RunRecord {
+  if (typeof x !== 'object' || x === null) return false
+  const record = x as Partial<Record<keyof RunRecord, unknown>>
+  const files = (list: unknown, unhashed: boolean): boolean =>
+    Array.isArray(list) &&
+    list.every(
+      (f: unknown) =>
+        typeof f === 'object' && f !== null &&
+        typeof (f as HashedFile).path === 'string' &&
+        (typeof (f as WrittenFile).sha256 === 'string' || (unhashed && (f as WrittenFile).sha256 === null)) &&
+        typeof (f as HashedFile).bytes === 'number'
+    )
+  return (
+    record.schema === 'run' && record.schema_version === 1 && typeof record.settings_sha256 === 'string' &&
+    typeof (record.generator as { version?: unknown } | undefined)?.version === 'string' &&
+    files(record.inputs, false) && files(record.outputs, true)
+  )
+}
+
+function relativeTo(folder: string, path: string): string {
+  return path.startsWith(folder) ? path.slice(folder.length).replace(/^[\\/]+/, '') : path
+}

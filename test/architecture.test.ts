@@ -1,0 +1,122 @@
+/** The shape of the project: allowed dependencies at exact versions, import directions, no cycle. */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import t from 'tap'
+import { root } from './support/paths.js'
+
+const ALLOWED_DEPENDENCIES = [
+  'apache-arrow',
+  'canvas',
+  'chart.js',
+  'chartjs-plugin-annotation',
+  'cli-progress',
+  'dejavu-fonts-ttf',
+  'fflate',
+  'ndarray',
+  'piscina'
+]
+
+const ALLOWED_DEV_DEPENDENCIES = [
+  '@types/cli-progress',
+  '@types/ndarray',
+  '@types/node',
+  'cheerio',
+  'npyjs',
+  'parquetjs-lite',
+  'parse5',
+  'tap',
+  'typescript'
+]
+
+/** What each part may import, besides itself, node's modules and packages. Data flows left to right. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'src/errors': [],
+  'src/schema': [],
+  'src/ingest': ['src/errors', 'src/schema'],
+  'src/compute': ['src/errors', 'src/schema', 'src/ingest'],
+  // The NPZ writer is a format: it knows bytes only. Render writes the archive with it.
+  'src/render': ['src/errors', 'src/schema', 'src/compute', 'src/ingest/npz/write'],
+  'src/version': [],
+  // The files that tie the stages together.
+  'src/pipeline': ['src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
+  'src/runRecord': ['src/pipeline', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
+  'src/batch': ['src/pipeline', 'src/runRecord', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
+  'src/cli': ['*'],
+  'src/index': ['*'],
+  workers: ['src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
+  fixtures: ['src/errors', 'src/schema', 'src/ingest'],
+  run: ['src/cli']
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+t.test('dependencies are the allowed ones, at exact versions', t => {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+  t.same(Object.keys(manifest.dependencies).sort(), ALLOWED_DEPENDENCIES)
+  t.same(Object.keys(manifest.devDependencies).sort(), ALLOWED_DEV_DEPENDENCIES)
+  for (const [name, version] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })) {
+    t.match(version, /^\d+\.\d+\.\d+$/, `${name} is pinned`)
+  }
+  t.end()
+})
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap(entry => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return sources(path)
+    return entry.name.endsWith('.ts') ? [path] : []
+  })
+}
+
+/** Relative imports of a source file, as paths of source files. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'|new URL\('(\.[^']+\.js)'/g)]
+  return specifiers.map(m => normalize(join(dirname(file), m[1] ?? m[2])).replace(/\.js$/, '.ts'))
+}
+
+function partOf(file: string): string {
+  const path = file.replace(/\.ts$/, '')
+  const [first, second] = path.split('/')
+  return first === 'src' ? `src/${second}` : first
+}
+
+t.test('imports go one way, without cycles', t => {
+  const files = ['run.ts', ...sources('src'), ...sources('workers'), ...sources('fixtures')]
+  t.ok(files.length > 20)
+  const graph = new Map(files.map(file => [file, importsOf(file)]))
+  for (const [file, imports] of graph) {
+    const part = partOf(file)
+    const allowed = MAY_IMPORT[part]
+    t.ok(allowed !== undefined, `${part} is a known part (${file})`)
+    for (const target of imports) {
+      t.ok(statSync(join(root, target), { throwIfNoEntry: false })?.isFile(), `${file}: ${target} exists`)
+      const inside = partOf(target) === part
+      // A pool names its worker's file: that is a message, not an import of its code.
+      const worker = target.startsWith('workers/')
+      const fits = allowed.some(a => a === '*' || target === `${a}.ts` || target.startsWith(`${a}/`))
+      t.ok(inside || worker || fits, `${relative('.', file)} may import ${target}`)
+    }
+  }
+  t.same(cycles(graph), [], 'no cycle')
+  t.end()
+})
+
+function cycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) {
+      found.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+      return
+    }
+    if (done.has(file)) return
+    for (const next of graph.get(file) ?? []) if (!next.startsWith('workers/')) visit(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file, [])
+  return found
+}

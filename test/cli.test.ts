@@ -1,0 +1,155 @@
+/** The command line: what it accepts, what it says, how it exits. */
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync, chmodSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { Random } from '../fixtures/replica/random.js'
+import { parseCommand } from '../src/cli/args.js'
+import type { Fault } from '../src/errors.js'
+import { runCli } from './support/cli.js'
+import { schemaProblems } from './support/json-schema.js'
+import { root } from './support/paths.js'
+import { randomTraces, writeSnapshot } from './support/snapshot.js'
+
+function temp(t: Test): string {
+  const dir = mkdtempSync(join(tmpdir(), 'critic-traces-cli-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  return dir
+}
+
+t.test('a command line becomes plain data', t => {
+  t.match(parseCommand(['all', '--threads', '7', '--out=o', '--formats', 'pdf,PNG']), {
+    command: 'all', threads: 7, out: 'o', formats: ['png', 'pdf'], study: null, json: false
+  })
+  t.match(parseCommand(['traces', 'a', '--no-figures', 'b', '--study', 's', '-q']), {
+    command: 'traces', paths: ['a', 'b'], formats: [], study: 's', quiet: true
+  })
+  t.match(parseCommand(['verify', '--format', 'sha256sum']), { command: 'verify', format: 'sha256sum' })
+  t.same(parseCommand(['all', '-h']), { command: 'help' })
+  t.end()
+})
+
+t.test('what is no command line says what one is', t => {
+  const refused: ReadonlyArray<readonly [string[], RegExp]> = [
+    [[], /^usage no command: nothing, expected all, traces, verify$/],
+    [['al'], /^usage unknown command: al, expected all, traces, verify$/],
+    [['__proto__'], /^usage unknown command: __proto__/],
+    [['traces'], /^usage no path: traces without PATH/],
+    [['all', 'x'], /^usage unexpected argument: x, expected no argument after all$/],
+    [['all', '--thread', '1'], /^usage wrong option: Unknown option '--thread'/],
+    [['all', '--threads'], /^usage wrong option: .*threads/],
+    [['all', '--threads', '0'], /^usage wrong --threads: 0, expected an integer from 1 to 256$/],
+    [['all', '--threads', '1e1'], /wrong --threads: 1e1/],
+    [['all', '--threads', '300'], /wrong --threads: 300/],
+    [['all', '--formats', 'png,gif'], /^usage wrong --formats: "gif", expected a list out of png,svg,pdf$/],
+    [['all', '--formats', ''], /wrong --formats: ""/],
+    [['all', '--formats', 'png', '--no-figures'], /contradiction/],
+    [['all', '--quiet', '--verbose'], /contradiction/],
+    [['all', '--out', ''], /wrong --out/],
+    [['all', '--format', 'text'], /^usage option not for all: --format/],
+    [['verify', '--out', 'x'], /^usage option not for verify: --out/],
+    [['verify', '--format', 'md5'], /^usage wrong --format: md5, expected text or sha256sum$/],
+    [['verify', '--format', 'sha256sum', '--json'], /contradiction/]
+  ]
+  for (const [argv, message] of refused) {
+    try {
+      parseCommand(argv)
+      t.fail(argv.join(' '))
+    } catch (error) {
+      t.match((error as Fault).message, message, argv.join(' '))
+      t.equal((error as Fault).exitCode, 2)
+    }
+  }
+  t.end()
+})
+
+t.test('help and version go to standard output, usage faults to standard error', async t => {
+  const help = await runCli(['--help'])
+  t.match(help, { code: 0, stderr: '' })
+  for (const word of ['all', 'traces PATH', 'verify', '--threads N', 'exit codes', '130']) t.ok(help.stdout.includes(word), word)
+  t.match(await runCli(['--version']), { code: 0, stdout: /^critic-traces \d+\.\d+\.\d+\n$/, stderr: '' })
+  const wrong = await runCli(['frobnicate'])
+  t.match(wrong, { code: 2, stdout: '' })
+  t.equal(wrong.stderr, 'critic-traces: usage unknown command: frobnicate, expected all, traces, verify\n' +
+    'critic-traces: --help lists commands and options\n')
+})
+
+t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
+  const dir = temp(t)
+  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('cli'), 3, i => 50 + 13 * i), { float32: true })
+  const run = await runCli(['traces', 'snap', '--out', 'out', '--formats', 'svg'], { cwd: dir })
+  t.match(run, { code: 0 }, run.stderr)
+  t.match(run.stdout, /6 traces, 495 tokens, trainer steps 10-12/)
+  t.match(run.stdout, /values, returns and positions of all 6 traces equal their NPZ arrays exactly/)
+  t.same(readdirSync(join(dir, 'out')).sort(), ['critic-trace-snapshots.json', 'snap'])
+  t.same(readdirSync(join(dir, 'out/snap')).sort(), ['figures', 'run.json', 'training_data'])
+  t.same(readdirSync(join(dir, 'out/snap/figures')), ['08-critic-traces.svg'])
+  t.same(readdirSync(join(dir, 'out/snap/training_data')).sort(), [
+    'critic-trace-arrays.npz', 'critic-trace-index.json', 'critic-trace-statistics.json', 'critic-trace-trajectories.csv',
+    'critic-traces.arrow', 'critic-turn-boundary-audit.json'
+  ])
+  for (const path of ['critic-trace-snapshots', 'snap/run', ...['index', 'statistics'].map(n => `snap/training_data/critic-trace-${n}`)]) {
+    const name = basename(path)
+    const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'))
+    t.same(schemaProblems(read(join(root, `docs/schemas/${name}.schema.json`)), read(join(dir, `out/${path}.json`))), [], `${name} follows its schema`)
+  }
+  const json = await runCli(['traces', 'snap', '--out', 'out2', '--no-figures', '--json', '--quiet'], { cwd: dir })
+  t.match(json, { code: 0, stderr: '' })
+  t.match(JSON.parse(json.stdout), { command: 'traces', exit_code: 0, synthetic: false, snapshots: [{ name: 'snap', status: 'done' }] })
+  const again = await runCli(['traces', 'snap', '--out', 'out2', '--no-figures', '--json', '--quiet'], { cwd: dir })
+  t.match(JSON.parse(again.stdout), { snapshots: [{ status: 'unchanged', statistics: { traces: 6 } }] })
+  const quiet = await runCli(['traces', 'snap', '--out', 'out3', '--no-figures', '--quiet'], { cwd: dir })
+  t.match(quiet, { code: 0, stdout: '', stderr: '' })
+})
+
+t.test('a bad snapshot does not stop the rest, and says what is wrong in one line', async t => {
+  const dir = temp(t)
+  const random = new Random('batch')
+  for (const name of ['a', 'b', 'c']) await writeSnapshot(join(dir, 'many', name), randomTraces(random, 2, () => 40))
+  const page = join(dir, 'many/b/index.html')
+  writeFileSync(page, readFileSync(page, 'utf8').slice(0, 900))
+  const run = await runCli(['traces', 'many', 'nothing-here', '--out', 'out', '--no-figures', '--quiet'], { cwd: dir })
+  t.equal(run.code, 3)
+  const lines = run.stderr.trimEnd().split('\n')
+  t.equal(lines.length, 2, run.stderr)
+  t.match(lines[0], /nothing-here/)
+  t.match(lines[1], /^critic-traces: .*many\/b\/index\.html.*byte \d+/)
+  t.same(readdirSync(join(dir, 'out')).sort(), ['a', 'c', 'critic-trace-snapshots.json'])
+  const index = JSON.parse(readFileSync(join(dir, 'out/critic-trace-snapshots.json'), 'utf8')) as { snapshots: object[] }
+  t.match(index.snapshots, [{ status: 'failed' }, { name: 'a', status: 'ok' }, { name: 'b', status: 'failed', faults: [{ exit_code: 3 }] }, { name: 'c' }])
+})
+
+t.test('a folder of NPZ files is analysed and marked unverified', async t => {
+  const dir = temp(t)
+  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('npz'), 2, () => 30))
+  rmSync(join(dir, 'snap/index.html'))
+  const run = await runCli(['traces', 'snap', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.match(run, { code: 0 }, run.stderr)
+  t.match(run.stdout, /UNVERIFIED/)
+  const statistics = JSON.parse(readFileSync(join(dir, 'out/snap/training_data/critic-trace-statistics.json'), 'utf8')) as object
+  t.match(statistics, {
+    verified: false, traces: 4, tokens: 120, distinct_uids: 4, steps: [10, 11],
+    success: { traces: 2 }, failure: { traces: 2 }, checks: { npz_exactly_equal: null }
+  })
+})
+
+t.test('outputs that cannot be written are one line', async t => {
+  const dir = temp(t)
+  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('out'), 1, () => 20))
+  writeFileSync(join(dir, 'file'), '')
+  const file = await runCli(['traces', 'snap', '--out', 'file', '--no-figures', '--quiet'], { cwd: dir })
+  t.equal(file.code, 3)
+  t.match(file.stderr, /^critic-traces: output unwritable: a file, expected a folder \(file/)
+  mkdirSync(join(dir, 'locked'))
+  symlinkSync('/dev/full', join(dir, 'full'))
+  const full = await runCli(['traces', 'snap', '--out', 'full/x', '--no-figures', '--quiet'], { cwd: dir })
+  t.equal(full.code, 3)
+  t.match(full.stderr, /^critic-traces: output unwritable: .*\n$/)
+  chmodSync(join(dir, 'locked'), 0o555)
+  if (process.getuid?.() !== 0) {
+    const locked = await runCli(['traces', 'snap', '--out', 'locked/x', '--no-figures', '--quiet'], { cwd: dir })
+    t.equal(locked.code, 3)
+    t.match(locked.stderr, /output unwritable: EACCES/)
+  }
+  chmodSync(join(dir, 'locked'), 0o755)
+})

@@ -1,0 +1,153 @@
+/** Statistics of a trace against math.fsum and numpy; sums, checks, ordering. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { checkArrays, checkEqual, checkSpanCount, checkStored } from '../src/compute/checks.js'
+import type { TraceStatistics } from '../src/compute/contract.js'
+import { inOrder } from '../src/compute/ordered.js'
+import { boundaryIndexes, traceStatistics } from '../src/compute/statistics.js'
+import { addPairs, pairValue, sumRange } from '../src/compute/sums.js'
+import { Fault, printable } from '../src/errors.js'
+import type { Outcome } from '../src/schema.js'
+import { fixture } from './support/paths.js'
+
+interface StatisticsCase {
+  readonly why: string
+  readonly outcome: Outcome
+  readonly threshold: number
+  readonly values: number[]
+  readonly returns: number[]
+  readonly positions: number[]
+  /** given where the sum of values cancels: the mean is then held to the bound that `sums.ts` states */
+  readonly sumOfAbsolutes?: number
+  readonly expected: { mean: number } & Omit<TraceStatistics, 'boundary' | 'internal' | 'mean'> & {
+    readonly boundary: { transitions: number; jumps: number; meanAbs: number | null }
+    readonly internal: { transitions: number; jumps: number; meanAbs: number | null }
+    readonly boundaryIndexes: number[]
+  }
+}
+
+t.test('statistics of a trace are those of math.fsum and numpy, to the last bit', t => {
+  const files = readdirSync(fixture('statistics')).filter(f => f.endsWith('.json'))
+  t.ok(files.length >= 9)
+  for (const file of files) {
+    const c = JSON.parse(readFileSync(fixture('statistics', file), 'utf8')) as StatisticsCase
+    const positions = Float64Array.from(c.positions)
+    const got = traceStatistics(Float64Array.from(c.values), Float64Array.from(c.returns), positions, {
+      jumpThreshold: c.threshold,
+      outcome: c.outcome
+    })
+    const { boundaryIndexes: indexes, ...expected } = c.expected
+    if (c.sumOfAbsolutes !== undefined) {
+      const bound = 2 ** -53 * Math.abs(expected.mean) + 2 ** -104 * c.sumOfAbsolutes
+      t.ok(Math.abs(got.mean - expected.mean) <= bound, `${file}: mean within the documented bound`)
+      expected.mean = got.mean
+    }
+    const part = ({ transitions, jumps, meanAbs }: TraceStatistics['boundary']) => ({ transitions, jumps, meanAbs })
+    t.same({ ...got, boundary: part(got.boundary), internal: part(got.internal) }, expected, `${file}: ${c.why}`)
+    t.same([...boundaryIndexes(positions)], indexes, `${file}: boundaries`)
+  }
+  t.end()
+})
+
+t.test('sums keep what a plain sum loses, and pairs add like one long sum', t => {
+  const x = Float64Array.from([1e16, 1, -1e16, 3e-17, 1, 1e300, -1e300])
+  t.equal(pairValue(sumRange(x, 0, 5)), 2)
+  t.not(x.subarray(0, 5).reduce((a, b) => a + b, 0), 2)
+  t.equal(pairValue(addPairs(sumRange(x, 0, 2), sumRange(x, 2, 5))), 2)
+  t.end()
+})
+
+t.test('sums that leave the double range are a failed check, not an Infinity', t => {
+  const huge = Float64Array.from([1.7e308, 1.7e308])
+  t.throws(() => traceStatistics(huge, huge, Float64Array.from([1, 2]), { jumpThreshold: 0.1, outcome: null }), {
+    message: 'trace mean overflows: a sum beyond the double range, expected smaller values',
+    exitCode: 1
+  })
+  t.end()
+})
+
+t.test('integrity checks name array, index and both values', t => {
+  const arrays = (values: number[], returns: number[], positions: number[]) => ({
+    values: Float64Array.from(values),
+    returns: Float64Array.from(returns),
+    response_positions: Float64Array.from(positions)
+  })
+  const refused: ReadonlyArray<readonly [number[], number[], number[], string]> = [
+    [[1, 2], [1], [1, 2], 'trace unequal lengths: 1 returns, expected 2 as in values (returns)'],
+    [[1], [1], [1, 2], 'trace unequal lengths: 2 response_positions, expected 1 as in values (response_positions)'],
+    [[], [], [], 'trace empty arrays: no token, expected at least one'],
+    [[1, NaN], [1, 1], [1, 2], 'trace not finite: NaN, expected a finite number (values, index 1)'],
+    [[1, 1], [-Infinity, 1], [1, 2], 'trace not finite: -Infinity, expected a finite number (returns, index 0)'],
+    [[1, 1], [1, 1], [1, Infinity], 'trace not finite: Infinity, expected a finite number (response_positions, index 1)'],
+    [[1, 1], [1, 1], [2, 2], 'trace positions not increasing: 2 after 2, expected more than 2 (response_positions, index 1)'],
+    [[1, 1], [1, 1], [3, 2], 'trace positions not increasing: 2 after 3, expected more than 3 (response_positions, index 1)'],
+    [[1], [1], [1.5], 'trace position out of range: 1.5, expected an integer within 2^53 (response_positions, index 0)'],
+    [[1], [1], [2 ** 53], 'trace position out of range: 9007199254740992, expected an integer within 2^53 (response_positions, index 0)']
+  ]
+  for (const [values, returns, positions, message] of refused) {
+    t.throws(() => checkArrays(arrays(values, returns, positions)), { message, exitCode: 1 })
+  }
+  t.doesNotThrow(() => checkArrays(arrays([-0, 1], [0, 5e-324], [-1, 0])))
+
+  const of = (...x: number[]) => Float64Array.from(x)
+  t.doesNotThrow(() => checkEqual('values', of(0, -0, 1), of(-0, 0, 1), 'a.npz'), '0 equals -0')
+  t.throws(() => checkEqual('values', of(1, 0.5), of(1, 0.5000000000000001), 'a.npz'), {
+    message: 'trace NPZ value differs: 0.5000000000000001 in a.npz, expected 0.5 as embedded (values, index 1)',
+    exitCode: 1
+  })
+  t.throws(() => checkEqual('returns', of(NaN), of(NaN), 'a.npz'), /NaN in a.npz/, 'NaN equals nothing')
+  t.throws(() => checkEqual('returns', of(1), of(1, 1), 'a.npz'), /NPZ length differs: 2 in a.npz, expected 1/)
+  t.doesNotThrow(() => checkStored('value_mean', 0.5, 0.5 + 9e-13))
+  t.throws(() => checkStored('value_mean', 0.5, 0.5 + 1.1e-12), /stored value_mean differs: 0.5, expected 0.50000000000/)
+  t.throws(() => checkStored('value_rmse', NaN, 1), /stored value_rmse differs: NaN/)
+  const two = traceStatistics(of(1, 2), of(1, 1), of(1, 5), { jumpThreshold: 0.1, outcome: null })
+  t.doesNotThrow(() => checkSpanCount(2, two))
+  t.throws(() => checkSpanCount(1, two), /span count differs: 1 segment texts, expected 2/)
+  t.end()
+})
+
+t.test('results come in task order, whatever finishes first', async t => {
+  async function* tasks(n: number, failAt = -1): AsyncGenerator<number> {
+    for (let i = 0; i < n; i++) {
+      if (i === failAt) throw new Error('input broke')
+      yield i
+    }
+  }
+  let underWay = 0
+  let most = 0
+  const run = async (i: number): Promise<number> => {
+    most = Math.max(most, ++underWay)
+    await delay((i * 7) % 5)
+    underWay--
+    return i
+  }
+  const collect = async (source: AsyncIterable<number>): Promise<unknown[]> => {
+    const seen: unknown[] = []
+    try {
+      for await (const r of source) seen.push(r)
+    } catch (error) {
+      seen.push((error as Error).message)
+    }
+    return seen
+  }
+  t.same(await collect(inOrder(tasks(20), run, 3)), [...Array(20).keys()])
+  t.equal(most, 3, 'no more than the window is under way')
+  t.same(await collect(inOrder(tasks(9, 4), run, 3)), [0, 1, 2, 3, 'input broke'], 'results before a broken input come first')
+  const dying = async (i: number): Promise<number> => {
+    if (i === 2) throw new Error('worker died')
+    return run(i)
+  }
+  t.same(await collect(inOrder(tasks(9), dying, 4)), [0, 1, 'worker died'], 'nothing is given past a rejection')
+})
+
+t.test('a message is one line, capped, with its place', t => {
+  const fault = new Fault({ format: 'json', problem: 'bad', found: 'x', expected: 'y', place: { offset: 5 } })
+  t.equal(fault.at({ file: 'a\nb', trace: 3, offset: 9 }).message, 'json bad: x, expected y (a\\u000ab, trace 3, byte 5)')
+  t.equal(printable('a\u202eb\u001b[31m'), 'a\\u202eb\\u001b[31m')
+  t.match(printable('x'.repeat(500)), /^x{120}… \(500 characters\)$/)
+  const round = Fault.deserialize(structuredClone(new Fault({ format: 'npz', problem: 'p', exitCode: 1, cause: new Error('why') }).serialize()))
+  t.equal(round.exitCode, 1)
+  t.equal((round.cause as Error).message, 'why')
+  t.end()
+})

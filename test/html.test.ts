@@ -1,0 +1,389 @@
+/**
+ * The page reader. What is right comes from outside: the fixtures' contents and offsets are marked by hand from the HTML
+ * standard, parse5 is the oracle of the random pages, the real page's hashes are those of CASES.tsv, code pages are
+ * Python's. Every page is read at many chunk sizes, from memory that is overwritten behind the reader.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFile, rename, truncate, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { Fault } from '../src/errors.js'
+import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteChunks } from '../src/ingest/bytes.js'
+import { DataElement } from '../src/ingest/html/data-element.js'
+import { cut, cutAsync, seeded } from './support/chunks.js'
+import { randomPage, scriptsById } from './support/html-oracle.js'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const FIXTURES = join(ROOT, 'fixtures/html')
+const CASES = process.env['CRITIC_TRACES_CASES'] ?? join(ROOT, '../shared/cases')
+
+interface Read {
+  readonly content: Buffer
+  readonly offset: number
+  readonly encoding: string | null
+}
+
+/** Reads a page in chunks; every piece is copied before the next chunk. */
+function read(page: Uint8Array, size: number | (() => number), id = 'data'): Read {
+  const element = new DataElement({ id })
+  const pieces: Buffer[] = []
+  for (const chunk of cut(page, size)) for (const piece of element.push(chunk)) pieces.push(Buffer.from(piece))
+  for (const piece of element.end()) pieces.push(Buffer.from(piece))
+  return { content: Buffer.concat(pieces), offset: element.contentOffset, encoding: element.encoding }
+}
+
+function faultOf(run: () => unknown): Fault {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+  throw new Error('no fault')
+}
+
+/** White space that changes nothing and takes the page past the bytes that are held until the encoding is known. */
+const PAD = Buffer.alloc(1024, ' ')
+
+t.test('fixtures', t => {
+  for (const name of readdirSync(FIXTURES).filter(file => file.endsWith('.html')).map(file => file.slice(0, -5))) {
+    const page = readFileSync(join(FIXTURES, `${name}.html`))
+    const expected = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')) as {
+      why: string, content: string, contentOffset: number, encoding?: string
+    }
+    t.test(`${name}: ${expected.why}`, t => {
+      const whole = read(page, page.length)
+      t.equal(whole.content.toString(), expected.content)
+      t.equal(whole.offset, expected.contentOffset)
+      t.equal(whole.encoding, expected.encoding ?? 'utf-8')
+      const hasDeclaration = /^(?:\xef\xbb\xbf|<meta)/.test(page.toString('latin1'))
+      const padded = hasDeclaration ? page : Buffer.concat([PAD, page])
+      const shift = padded.length - page.length
+      const others: unknown[] = []
+      for (let size = 1; size <= page.length; size++) {
+        const { content, offset } = read(padded, size)
+        const isSame = content.toString() === expected.content && offset === expected.contentOffset + shift
+        if (!isSame) others.push({ size, content: content.toString(), offset })
+      }
+      t.strictSame(others, [], 'the same at every chunk size')
+      t.end()
+    })
+  }
+  t.end()
+})
+
+t.test('invalid fixtures', t => {
+  const folder = join(FIXTURES, 'invalid')
+  for (const name of readdirSync(folder).filter(file => file.endsWith('.html')).map(file => file.slice(0, -5))) {
+    const page = readFileSync(join(folder, `${name}.html`))
+    const expected = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
+      why: string, message: string, exitCode: number
+    }
+    t.test(`${name}: ${expected.why}`, t => {
+      const fault = faultOf(() => read(page, page.length || 1))
+      t.equal(fault.message, expected.message)
+      t.equal(fault.exitCode, expected.exitCode)
+      const isEncoding = fault.details.problem.includes('encoding')
+      const padded = isEncoding ? page : Buffer.concat([PAD, page])
+      const problems = new Set<string>()
+      for (let size = 1; size < page.length; size++) problems.add(faultOf(() => read(padded, size)).details.problem)
+      problems.delete(fault.details.problem)
+      t.strictSame([...problems], [], 'the same at every chunk size')
+      t.end()
+    })
+  }
+  t.end()
+})
+
+/** What the reader has to answer for an id, by what the oracle found; null where that is a fault's problem. */
+function expectedOf(scripts: ReturnType<typeof scriptsById>, id: string): { readonly content: string | null, readonly problem: string | null } {
+  const [first, second] = scripts.get(id) ?? []
+  if (first === undefined) return { content: null, problem: 'missing element' }
+  if (second !== undefined) return { content: null, problem: 'duplicate element' }
+  return first.isClosed ? { content: `${first.offset} ${first.text}`, problem: null } : { content: null, problem: 'unterminated element' }
+}
+
+/** Content as a tree holds it: latin1 text of the bytes, line breaks and NUL as the standard's input stream has them. */
+function treeText(content: Buffer): string {
+  return content.toString('latin1').replace(/\r\n?/g, '\n').replace(/\0/g, '\ufffd')
+}
+
+t.test('random pages: the same scripts as parse5, at any chunk size', t => {
+  const random = seeded(20260101)
+  const differences: unknown[] = []
+  const seen = { contents: 0, missing: 0, duplicate: 0, unterminated: 0, removed: 0 }
+  for (let i = 0; i < 3000; i++) {
+    const { page, ids } = randomPage(random, 4 + (i % 30))
+    const scripts = scriptsById(page)
+    const bytes = Buffer.concat([PAD, Buffer.from(page, 'latin1')])
+    for (const id of ids) {
+      const expected = expectedOf(scripts, id)
+      const size = 1 + Math.floor(random() * 12)
+      let actual: { content: string | null, problem: string | null }
+      try {
+        const { content, offset } = read(bytes, size, id)
+        actual = { content: `${offset - PAD.length} ${treeText(content)}`, problem: null }
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error
+        actual = { content: null, problem: error.details.problem }
+      }
+      // parse5 shows the tree at the end, in which a script in a replaced body is missing
+      if (actual.problem === 'removed element') {
+        seen.removed++
+        actual.problem = 'missing element'
+      }
+      if (actual.content !== null) seen.contents++
+      if (actual.problem !== null) seen[actual.problem.split(' ')[0] as keyof typeof seen]++
+      if (actual.content !== expected.content || actual.problem !== expected.problem) differences.push({ page, id, size, expected, actual })
+    }
+  }
+  t.strictSame(differences.slice(0, 3), [], `${differences.length} differences`)
+  t.ok(Object.values(seen).every(count => count > 0) && seen.contents > 1000, JSON.stringify(seen))
+  t.end()
+})
+
+const SCRIPT = '<script id="data">'
+const PAYLOAD = '{"t":"gr\u00fcn \u{1d11e} \u65e5\u672c"}'
+const PAGE = `${SCRIPT}${PAYLOAD}</script>`
+
+/** Sizes that cut within every character, and around the bytes that decide the encoding. */
+const SIZES = [...Array.from({ length: 40 }, (_, i) => i + 1), 1023, 1024, 1025, 65536]
+
+function sameAtEverySize(page: Buffer, expected: { content: string, encoding: string, offset: number }): unknown[] {
+  return SIZES.map(size => ({ size, ...read(page, size) }))
+    .map(({ size, content, encoding, offset }) => ({ size, content: content.toString('latin1'), encoding, offset }))
+    .filter(actual => actual.content !== expected.content || actual.encoding !== expected.encoding || actual.offset !== expected.offset)
+}
+
+t.test('encodings by BOM', t => {
+  const utf8 = Buffer.from(PAYLOAD).toString('latin1')
+  const utf16le = Buffer.from(`\ufeff${PAGE}`, 'utf16le')
+  const cases: readonly (readonly [string, Buffer, string, number])[] = [
+    ['utf-8', Buffer.from(PAGE), 'utf-8', 18],
+    ['utf-8 BOM', Buffer.from(`\ufeff${PAGE}`), 'utf-8', 21],
+    ['utf-16le BOM; offsets count in the text as utf-8', utf16le, 'utf-16le', 18],
+    ['utf-16be BOM', Buffer.from(utf16le).swap16(), 'utf-16be', 18],
+    ['a BOM beats a meta element', Buffer.from(`\ufeff<meta charset=latin1>${PAGE}`), 'utf-8', 42]
+  ]
+  for (const [name, page, encoding, offset] of cases) {
+    t.strictSame(sameAtEverySize(page, { content: utf8, encoding, offset }), [], name)
+  }
+  const long = Buffer.from(`\ufeff${SCRIPT}${PAYLOAD.repeat(500)}</script>`, 'utf16le')
+  t.equal(read(long, 777).content.toString(), PAYLOAD.repeat(500), 'past the first bytes')
+  t.end()
+})
+
+t.test('encodings by meta element', t => {
+  const cases: readonly (readonly [string, string, boolean])[] = [
+    ['no declaration', '', false],
+    ['charset', '<meta charset=windows-1252>', true],
+    ['a label in any case, with white space', '<META/x CHARSET = " Latin1\n">', true],
+    ['a pragma', '<meta content="text/html; charset=iso-8859-1" http-equiv=Content-Type>', true],
+    ['a pragma with quotes inside', '<meta http-equiv=\'Content-Type\' content=\'charset = "ascii" \'>', true],
+    ['content without a pragma', '<meta content="text/html; charset=latin1">', false],
+    ['charset beats content', '<meta http-equiv=content-type content="charset=latin1" charset=utf8>', false],
+    ['the first of two', '<meta charset=utf-8><meta charset=latin1>', false],
+    ['of two attributes the first', '<meta charset=cp1252 charset=utf-8>', true],
+    ['utf-16 means utf-8', '<meta charset=utf-16>', false],
+    ['not in a comment', '<!-- <meta charset=latin1> -->', false],
+    ['behind an abrupt comment', '<!--><meta charset=latin1>', true],
+    ['not in another tag', '<p x="<meta charset=latin1>" y=\'>\'>', false],
+    ['not another name', '<metadata charset=latin1>', false],
+    ['not a script that is none to the prescan', '<script>"<meta charset=latin1>"</script>', true],
+    ['in the last of the first 1024 bytes', `<meta charset=latin1>`.padStart(1024), true]
+  ]
+  for (const [name, declaration, isWindows] of cases) {
+    const page = Buffer.from(`${declaration}${SCRIPT}\x80\xfc</script>`, 'latin1')
+    const content = isWindows ? Buffer.from('\u20ac\u00fc').toString('latin1') : '\x80\xfc'
+    const encoding = isWindows ? 'windows-1252' : 'utf-8'
+    t.strictSame(sameAtEverySize(page, { content, encoding, offset: declaration.length + 18 }), [], name)
+  }
+  const late = Buffer.from(`${'<meta charset=latin1>'.padStart(1025)}${SCRIPT}</script>`)
+  t.equal(faultOf(() => read(late, 100)).details.problem, 'late encoding declaration', 'cut by the 1024 bytes')
+  t.end()
+})
+
+t.test('windows-1252 has the characters that Python 3.11 gives it', t => {
+  // bytes([b]).decode('cp1252'), and the control character of the same number where Python has none, as encoding.spec.whatwg.org says
+  const expected = '9ba654722668eee979b3e1b274ff8bcbb1f6b48bb85cbec5ec71309a7da35477'
+  const high = Buffer.from(Array.from({ length: 128 }, (_, i) => 128 + i))
+  const page = Buffer.concat([Buffer.from(`<meta charset=latin1>${SCRIPT}`), high, Buffer.from('</script>')])
+  t.equal(createHash('sha256').update(read(page, 7).content).digest('hex'), expected)
+  t.end()
+})
+
+t.test('a piece is part of the chunk, not a copy', t => {
+  const page = Buffer.from(`${SCRIPT}${'{"a":"<b>"}'.repeat(1000)}</script>`)
+  const pieces = new DataElement().push(page)
+  t.equal(pieces.length, 1)
+  t.equal(pieces[0].buffer, page.buffer)
+  t.equal(pieces[0].byteOffset, page.byteOffset + SCRIPT.length)
+  t.end()
+})
+
+t.test('ids', t => {
+  const page = Buffer.from('<script id="a:b.c-[1]">1</script><script id="&lt;&NewLine;">2</script><script id="&gt">3</script>')
+  t.equal(read(page, 5, 'a:b.c-[1]').content.toString(), '1')
+  t.equal(read(page, 5, '>').content.toString(), '3')
+  for (const id of ['', 'a b', 'a&b', 'd\u00e4ta', 'x'.repeat(1025)]) {
+    t.equal(faultOf(() => new DataElement({ id })).exitCode, 2, JSON.stringify(id.slice(0, 9)))
+  }
+  t.end()
+})
+
+const REAL_PAGE = join(CASES, 'html/highcharter_index.html')
+t.test('a real page: JSON blocks of htmlwidgets', { skip: existsSync(REAL_PAGE) ? false : `${REAL_PAGE} is absent` }, t => {
+  // the page names its blocks by data-for
+  const page = Buffer.from(readFileSync(REAL_PAGE, 'latin1').replaceAll('data-for=', 'id='), 'latin1')
+  const row = readFileSync(join(CASES, 'CASES.tsv'), 'utf8').split('\n').find(line => line.startsWith('html/highcharter_index.html')) ?? ''
+  const blocks = [...row.matchAll(/#(\S+) type=application\/json chars=(\d+) sha256\(utf8\)=([0-9a-f]+)/g)]
+  t.equal(blocks.length, 5)
+  const random = seeded(7)
+  for (const [, id, chars, sha256] of blocks) {
+    for (const size of [page.length, 4096, () => random() * 3000, 11]) {
+      const { content } = read(page, size, id)
+      t.equal(content.toString().length, Number(chars))
+      t.equal(createHash('sha256').update(content).digest('hex').slice(0, sha256.length), sha256)
+    }
+  }
+  t.equal(faultOf(() => read(page, 999)).details.problem, 'missing element')
+  t.end()
+})
+
+t.test('hostile pages: bounded, and found behind', t => {
+  const many = 100_000
+  const pages: Readonly<Record<string, string>> = {
+    'long comment': `<!--${'- -!x>'.repeat(many)}-->`,
+    'long attribute of the element': `<script id="data${' '.repeat(many)}">x</script>`,
+    'long attribute': `<p x="${'y'.repeat(many)}">`,
+    'many attributes': `<b ${Array.from({ length: many }, (_, i) => `a${i}=1`).join(' ')}>`,
+    'nested templates': '<template>'.repeat(many) + '</template>'.repeat(many),
+    'nested svg': '<svg>'.repeat(many) + '</svg>'.repeat(many),
+    'nested div behind an open p': '<p><object>' + '<div>'.repeat(many) + '<div></div>'.repeat(many),
+    'open list items': '<li><b>'.repeat(many),
+    'open formatting elements': '<b><p>'.repeat(many),
+    'misnested ones': '<a><p>'.repeat(many)
+  }
+  for (const [name, head] of Object.entries(pages)) t.equal(read(Buffer.from(head + PAGE), 65536).content.toString(), PAYLOAD, name)
+  const distinct = Array.from({ length: 15_000 }, (_, i) => `<font size=${i}>`).join('')
+  t.equal(faultOf(() => read(Buffer.from(distinct + PAGE), 65536)).details.problem, 'too tangled')
+  const deep = Buffer.from('<svg>' + '<g>'.repeat(2 ** 20) + PAGE)
+  t.match(faultOf(() => read(deep, 65536)).message, /^html nested too deep: 1048577 open elements, expected at most 1048576 \(byte 3145724\)$/)
+  t.end()
+})
+
+async function collect(chunks: ByteChunks): Promise<Buffer> {
+  const copies: Buffer[] = []
+  for await (const chunk of chunks) copies.push(Buffer.from(chunk))
+  return Buffer.concat(copies)
+}
+
+async function faultIn(chunks: ByteChunks): Promise<Fault> {
+  try {
+    await collect(chunks)
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+  throw new Error('no fault')
+}
+
+t.test('gzip', async t => {
+  const random = seeded(3)
+  const data = Buffer.from(Array.from({ length: 3000 }, () => `${Math.floor(random() * 1e6)},`).join(''))
+  const [first, second] = [gzipSync(data.subarray(0, 7000)), gzipSync(data.subarray(7000))]
+  const gzip = gzipSync(data)
+  const flipped = Buffer.from(gzip)
+  flipped[2000] ^= 4
+  const wrongCrc = Buffer.from(gzip)
+  wrongCrc[gzip.length - 8] ^= 1
+  const good: readonly (readonly [string, Buffer, Buffer])[] = [
+    ['one member', gzip, data], ['two members', Buffer.concat([first, second]), data], ['zero bytes behind it', Buffer.concat([gzip, Buffer.alloc(40)]), data],
+    ['no gzip', data, data], ['a first byte alone', Buffer.from([0x1f]), Buffer.from([0x1f])], ['nothing', Buffer.alloc(0), Buffer.alloc(0)]
+  ]
+  const bad: readonly (readonly [string, Buffer, string])[] = [
+    ['cut', gzip.subarray(0, 5000), 'truncated'], ['cut in the header', gzip.subarray(0, 5), 'truncated'],
+    ['cut in the check sum', gzip.subarray(0, -3), 'truncated'], ['cut in a second member', Buffer.concat([first, second.subarray(0, 100)]), 'truncated'],
+    ['a flipped bit', flipped, 'corrupt'], ['another check sum', wrongCrc, 'corrupt'], ['text behind it', Buffer.concat([gzip, Buffer.from('text')]), 'corrupt'],
+    ['a member behind zero bytes', Buffer.concat([first, Buffer.alloc(3), second]), 'trailing data']
+  ]
+  for (const size of [7, first.length, 1000, 65536]) {
+    for (const [name, bytes, expected] of good) {
+      t.ok((await collect(gunzippedIfGzip(cutAsync(bytes, size)))).equals(expected), `${name}, chunks of ${size}`)
+    }
+    for (const [name, bytes, problem] of bad) {
+      const fault = await faultIn(gunzippedIfGzip(cutAsync(bytes, size)))
+      t.strictSame([fault.details.format, fault.details.problem, fault.exitCode], ['gzip', problem, 3], `${name}, chunks of ${size}`)
+    }
+  }
+  const small = gzipSync('small')
+  t.equal(`${await collect(gunzippedIfGzip(cutAsync(Buffer.concat([small, small]), 1)))}`, 'smallsmall', 'one byte at a time')
+  const bomb = gzipSync(Buffer.alloc(4_000_000))
+  const fault = await faultIn(gunzippedIfGzip(cutAsync(bomb, 1024), { freeBytes: 1_000_000 }))
+  t.equal(fault.details.problem, 'inflates too far')
+  for await (const chunk of gunzippedIfGzip(cutAsync(gzip, 512))) if (chunk.length > 0) break
+  t.pass('a reader may stop early')
+})
+
+t.test('files', async t => {
+  const folder = t.testdir({ 'abc.html': 'abc', 'page.html': PAGE.repeat(1000), empty: '', 'other.html': PAGE.repeat(1000) })
+  const page = join(folder, 'page.html')
+  const whole = readFileSync(page)
+  for (const chunkSize of [1000, 4096, whole.length, whole.length + 1, 1 << 20]) {
+    const tally = new ByteTally()
+    t.ok((await collect(tallied(fileChunks(page, { chunkSize }), tally))).equals(whole), `chunks of ${chunkSize}`)
+    t.equal(tally.bytes, whole.length)
+    t.equal(tally.sha256(), createHash('sha256').update(whole).digest('hex'))
+  }
+  const tally = new ByteTally()
+  await collect(tallied(fileChunks(join(folder, 'abc.html'), { chunkSize: 1 }), tally))
+  t.equal(tally.sha256(), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad', 'FIPS 180-2, appendix B.1')
+  t.equal((await collect(fileChunks(join(folder, 'empty')))).length, 0)
+
+  const unreadable = [join(folder, 'absent'), folder, '/dev/null']
+  for (const path of unreadable) {
+    const fault = await faultIn(fileChunks(path))
+    t.strictSame([fault.details.problem, fault.exitCode, fault.place.file], ['unreadable', 3, path])
+  }
+
+  const controller = new AbortController()
+  const reason = new Error('stop')
+  let chunks = 0
+  const reading = async (): Promise<void> => {
+    for await (const chunk of fileChunks(page, { chunkSize: 1000, signal: controller.signal })) {
+      if ((chunks += Math.sign(chunk.length)) === 3) controller.abort(reason)
+    }
+  }
+  await t.rejects(reading(), reason)
+  t.equal(chunks, 3)
+})
+
+t.test('a file that changes while it is read', async t => {
+  const changes: Readonly<Record<string, (path: string, other: string) => Promise<void>>> = {
+    'one byte': path => writeFile(path, `X${PAGE.repeat(1000).slice(1)}`),
+    'the same bytes again': path => writeFile(path, PAGE.repeat(1000)),
+    'shorter': path => truncate(path, 20_000),
+    'longer': path => appendFile(path, 'x'),
+    'touched': path => utimes(path, 1, 1),
+    'another file in its place': (path, other) => rename(other, path)
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const folder = t.testdir({ 'page.html': PAGE.repeat(1000), 'other.html': PAGE.repeat(1000) })
+    const path = join(folder, 'page.html')
+    await utimes(path, 1_700_000_000, 1_700_000_000)
+    const changing = async function* (): AsyncGenerator<Uint8Array> {
+      let isFirst = true
+      for await (const chunk of fileChunks(path, { chunkSize: 10_000 })) {
+        if (isFirst) await change(path, join(folder, 'other.html'))
+        isFirst = false
+        yield chunk
+      }
+    }
+    const fault = await faultIn(changing())
+    t.match(fault.message, /^snapshot changed while it was read: .*, expected the same file before and after \(/, name)
+    t.strictSame([fault.exitCode, fault.place.file], [1, path])
+  }
+})

@@ -1,0 +1,55 @@
+/** One snapshot through the whole pipeline inside the test's process. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { REPORTED_WITHOUT_STUDY } from '../../src/compute/expectations.js'
+import type { TracePool } from '../../src/compute/pool.js'
+import type { Fault } from '../../src/errors.js'
+import { findSnapshots } from '../../src/ingest/inventory.js'
+import { DEFAULT_CRITIC_TRACE_STUDY } from '../../src/ingest/study.js'
+import { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotRun, type SnapshotSettings } from '../../src/pipeline.js'
+
+/** As `traces` without a study; `enforced` as a study that expects what the replica's does. */
+export function settings(enforced = false): SnapshotSettings {
+  return {
+    traces: DEFAULT_CRITIC_TRACE_STUDY,
+    expectations: REPORTED_WITHOUT_STUDY,
+    enforced,
+    examplesRequired: false,
+    synthetic: true
+  }
+}
+
+export async function run(
+  folder: string,
+  out: string,
+  pool: TracePool,
+  options: Partial<Pick<SnapshotRun, 'chunkBytes' | 'formats' | 'settings' | 'signal' | 'verified'>> = {}
+): Promise<SnapshotOutcome> {
+  const [plan] = await findSnapshots([folder])
+  return analyseSnapshot({ plan, settings: settings(), pool, out, formats: [], ...options })
+}
+
+/** The faults that a run ends with; none when it succeeds. */
+export async function faultsOf(attempt: Promise<unknown>): Promise<readonly Fault[]> {
+  try {
+    await attempt
+    return []
+  } catch (error) {
+    return error instanceof Failures ? error.faults : [error as Fault]
+  }
+}
+
+/** SHA-256 of every file below a folder, by relative path. */
+export function hashes(folder: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  const walk = (path: string): void => {
+    for (const name of readdirSync(join(folder, path)).sort()) {
+      const child = path === '' ? name : `${path}/${name}`
+      if (statSync(join(folder, child)).isDirectory()) walk(child)
+      else found[child] = createHash('sha256').update(readFileSync(join(folder, child))).digest('hex')
+    }
+  }
+  walk('')
+  return found
+}

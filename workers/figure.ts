@@ -1,0 +1,20 @@
+/**
+ * Piscina task: draws one figure in one format. The main thread must have awaited `warmCanvas()` before the pool is made.
+ *
+ * A pool must not be destroyed while it draws: a thread that is stopped inside the canvas library ends the whole process
+ * with an abort. Wait for the tasks (`pool.close()`), or leave by `process.exit()`.
+ */
+import { move } from 'piscina'
+import { renderFigure } from '../src/render/canvas/index.js'
+import type { FigureConfig, FigureFormat } from '../src/render/figures/config.js'
+
+export interface FigureTask {
+  readonly config: FigureConfig
+  readonly format: FigureFormat
+}
+
+/** Resolves, on the caller's side, to a Uint8Array: the file's bytes, moved, not copied. */
+export default async function drawFigure({ config, format }: FigureTask): Promise<ReturnType<typeof move>> {
+  // Memory of its own: a Buffer may be a view of memory that others use, which cannot be moved.
+  return move(new Uint8Array(await renderFigure(config, format)))
+}

@@ -1,0 +1,9 @@
+/** Worker of the trace pool. Its scratch arrays live as long as the thread and are reused from trace to trace. */
+import { answerTrace, type TraceAnswer, type TraceTask } from '../src/compute/traceTask.js'
+import { TraceScratch } from '../src/ingest/json/trace.js'
+
+const scratch = new TraceScratch()
+
+export default function trace(task: TraceTask): Promise<TraceAnswer> {
+  return answerTrace(task, scratch)
+}
