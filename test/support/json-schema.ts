@@ -65,7 +65,9 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
       case 'minimum': if (typeof value === 'number') need(value >= Number(wanted), `is below ${String(wanted)}`); break
       case 'maximum': if (typeof value === 'number') need(value <= Number(wanted), `is above ${String(wanted)}`); break
       case 'minLength': if (typeof value === 'string') need([...value].length >= Number(wanted), 'is too short'); break
-      case 'pattern': if (typeof value === 'string') need(new RegExp(String(wanted), 'u').test(value), `does not match ${String(wanted)}`); break
+      case 'pattern':
+        if (typeof value === 'string') need(new RegExp(String(wanted), 'u').test(value), `does not match ${String(wanted)}`)
+        break
       case 'minItems': if (Array.isArray(value)) need(value.length >= Number(wanted), 'has too few items'); break
       case 'maxItems': if (Array.isArray(value)) need(value.length <= Number(wanted), 'has too many items'); break
       case 'prefixItems':
@@ -85,7 +87,9 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
         }
         break
       case 'required':
-        if (isObject(value)) for (const key of asArray(wanted, keyword)) need(Object.hasOwn(value, String(key)), `lacks ${String(key)}`)
+        if (isObject(value)) {
+          for (const key of asArray(wanted, keyword)) need(Object.hasOwn(value, String(key)), `lacks ${String(key)}`)
+        }
         break
       case 'additionalProperties':
         if (isObject(value)) {
@@ -107,5 +111,6 @@ export function nullPointers(value: unknown, at = ''): string[] {
   if (value === null) return [at]
   if (Array.isArray(value)) return value.flatMap((item, i) => nullPointers(item, `${at}/${i}`))
   if (!isObject(value)) return []
-  return Object.entries(value).flatMap(([key, item]) => nullPointers(item, `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`))
+  const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+  return Object.entries(value).flatMap(([key, item]) => nullPointers(item, `${at}/${escaped(key)}`))
 }

@@ -9,7 +9,12 @@ import type { Generator } from '../../src/render/outputs/output-names.js'
 /** The repository's root, from dist/test/support. */
 export const ROOT = new URL('../../../', import.meta.url)
 
-type Plain<T> = Omit<T, 'spans'> & { readonly spans: { readonly count: number, readonly endsWithMarker: readonly number[] } | null }
+interface PlainSpans {
+  readonly count: number
+  readonly endsWithMarker: readonly number[]
+}
+
+type PlainResult = Omit<TraceResult, 'spans'> & { readonly spans: PlainSpans | null }
 
 interface FixtureFile {
   readonly generator: Generator
@@ -19,7 +24,7 @@ interface FixtureFile {
   readonly excluded: readonly ExcludedNpz[]
   readonly statistics: SnapshotStatistics
   readonly traces: ReadonlyArray<{
-    readonly result: Plain<TraceResult>
+    readonly result: PlainResult
     readonly values: readonly number[]
     readonly returns: readonly number[]
     readonly response_positions: readonly number[]
@@ -77,7 +82,7 @@ export function outputFixture(name: string): OutputFixture {
     ...rest,
     results: traces.map(({ result }) => ({
       ...result,
-      spans: result.spans === null ? null : { count: result.spans.count, endsWithMarker: Uint8Array.from(result.spans.endsWithMarker) }
+      spans: result.spans && { ...result.spans, endsWithMarker: Uint8Array.from(result.spans.endsWithMarker) }
     })),
     columns: traces.map(t => traceColumns(t.values, t.returns, t.response_positions))
   }

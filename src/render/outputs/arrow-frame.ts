@@ -53,7 +53,8 @@ export function shiftBatchOffsets(tail: Uint8Array, shift: number): void {
   const start = end - 4 - data.getInt32(end - 4, true)
   const table = start + data.getUint32(start, true)
   const vtable = table - data.getInt32(table, true)
-  const field = data.getUint16(vtable, true) > RECORD_BATCHES_FIELD ? data.getUint16(vtable + RECORD_BATCHES_FIELD, true) : 0
+  const hasField = data.getUint16(vtable, true) > RECORD_BATCHES_FIELD
+  const field = hasField ? data.getUint16(vtable + RECORD_BATCHES_FIELD, true) : 0
   if (field === 0) return
   const vector = table + field + data.getUint32(table + field, true)
   const count = data.getUint32(vector, true)

@@ -1,7 +1,7 @@
 /**
  * apache-arrow, loaded when first asked for. The package's minified build is one file and loads in 23-43 ms where
- * `import('apache-arrow')`, 150 modules, takes 150-270 ms; the public classes are the same, so the types are the package's
- * own. Names that begin with an underscore do not exist in it.
+ * `import('apache-arrow')`, 150 modules, takes 150-270 ms; the public classes are the same, so the types are the
+ * package's own. Names that begin with an underscore do not exist in it.
  */
 import { createRequire } from 'node:module'
 import type * as Arrow from 'apache-arrow'

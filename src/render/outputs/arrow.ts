@@ -50,8 +50,8 @@ function metadataEntries(metadata: ArrowMetadata): Array<[string, string]> {
   const { snapshotTime, generator } = metadata
   if (snapshotTime !== null && Buffer.from(snapshotTime, 'utf8').toString('utf8') !== snapshotTime) {
     throw new Fault({
-      format: 'arrow', problem: 'schema metadata refused', found: `a snapshot time that is not Unicode text: ${printable(snapshotTime)}`,
-      expected: 'text without lone surrogates'
+      format: 'arrow', problem: 'schema metadata refused', expected: 'text without lone surrogates',
+      found: `a snapshot time that is not Unicode text: ${printable(snapshotTime)}`
     })
   }
   return [
@@ -140,7 +140,8 @@ export class ArrowTraceWriter {
     const { values, returns, responsePositions } = columns
     const length = values.length
     if (returns.length !== length || responsePositions.length !== length) {
-      throw new Error(`trace ${trace} has columns of ${length}, ${returns.length} and ${responsePositions.length} elements`)
+      const lengths = `${length}, ${returns.length} and ${responsePositions.length}`
+      throw new Error(`trace ${trace} has columns of ${lengths} elements`)
     }
     if (this.#indexes.length < length) this.#indexes = grown(this.#indexes, length).map((_, i) => i)
     this.#trace = grown(this.#trace, length).fill(trace, 0, length)
@@ -152,7 +153,8 @@ export class ArrowTraceWriter {
       makeData({ type: new Float64(), length, data: returns }),
       makeData({ type: new Int64(), length, data: responsePositions })
     ]
-    return new RecordBatch(this.#schema, makeData({ type: new Struct(this.#schema.fields), length, children, nullCount: 0 }))
+    const type = new Struct(this.#schema.fields)
+    return new RecordBatch(this.#schema, makeData({ type, length, children, nullCount: 0 }))
   }
 
   #schemaStream(): Uint8Array {

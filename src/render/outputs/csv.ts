@@ -17,7 +17,8 @@ const NEEDS_QUOTES = /[",\r\n]/
 
 function numberText(value: number): string {
   if (!Number.isFinite(value)) {
-    throw new Fault({ format: 'csv', problem: 'cell not finite', found: String(value), expected: 'a finite number or null' })
+    const expected = 'a finite number or null'
+    throw new Fault({ format: 'csv', problem: 'cell not finite', found: String(value), expected })
   }
   return Object.is(value, -0) ? '-0' : String(value)
 }

@@ -1,6 +1,6 @@
 /**
- * The JSON outputs: trace index, turn-boundary audit, statistics. Each is an envelope and its content in one object; the
- * schemas are docs/schemas/*.schema.json. Keys have one order, and nothing depends on clock, machine or thread count.
+ * The JSON outputs: trace index, turn-boundary audit, statistics. Each is an envelope and its content in one object;
+ * the schemas are docs/schemas/*.schema.json. Keys have one order, and nothing depends on clock, machine or thread count.
  */
 import type { SnapshotStatistics, TraceResult } from '../../compute/contract.js'
 import type { Outcome } from '../../schema.js'
@@ -19,7 +19,8 @@ export interface Envelope {
 }
 
 function envelope(schema: string, synthetic: boolean, generator: Generator): Envelope {
-  return { schema_version: SCHEMA_VERSION, schema, synthetic, generator: { name: generator.name, version: generator.version } }
+  const { name, version } = generator
+  return { schema_version: SCHEMA_VERSION, schema, synthetic, generator: { name, version } }
 }
 
 /** A file that was read, as it was found. */

@@ -8,7 +8,8 @@ import { Fault } from '../../errors.js'
 
 function refuse(found: string, pointer: string): Fault {
   return new Fault({
-    format: 'output', problem: 'not JSON', found, expected: 'null, true, false, a finite number, a text, an array or a plain object',
+    format: 'output', problem: 'not JSON', found,
+    expected: 'null, true, false, a finite number, a text, an array or a plain object',
     place: { member: pointer === '' ? '/' : pointer }
   })
 }

@@ -99,7 +99,9 @@ export class OutputFile {
    */
   overwrite(position: number, bytes: Uint8Array): Promise<void> {
     if (this.#hash !== null) throw new Error(`${this.path} is hashed as it is written and cannot be written over`)
-    if (position + bytes.byteLength > this.#accepted) throw new RangeError(`${this.path} ends before the bytes to write over`)
+    if (position + bytes.byteLength > this.#accepted) {
+      throw new RangeError(`${this.path} ends before the bytes to write over`)
+    }
     return this.#run(async () => {
       await writeFully(this.#handle, [bytes], position)
     })
@@ -157,7 +159,10 @@ export class OutputFile {
     if (this.#sinceWriteBack < WRITE_BACK_BYTES || this.#writeBack !== null) return
     this.#sinceWriteBack = 0
     // a failure surfaces at the next operation on the file: nothing waits for this promise before the end
-    this.#writeBack = this.#handle.datasync().then(() => { this.#writeBack = null }, error => { this.#failure ??= error })
+    this.#writeBack = this.#handle.datasync().then(
+      () => { this.#writeBack = null },
+      error => { this.#failure ??= error }
+    )
   }
 
   /** Runs one operation after all earlier ones; the first failure fails all later ones. */

@@ -58,7 +58,8 @@ function checkedPath(path: string): string {
     parts.some(part => part === '' || part === '.' || part === '..')
   if (bad) {
     throw new Fault({
-      format: 'output', problem: 'path refused', found: printable(path), expected: 'a relative path inside the output folder'
+      format: 'output', problem: 'path refused', found: printable(path),
+      expected: 'a relative path inside the output folder'
     })
   }
   return parts.join('/')
@@ -207,7 +208,8 @@ export class OutputSet {
     let existing = folder
     while (await this.#fs.inspect(existing) === null) existing = dirname(existing)
     const real = await this.#fs.realPath(existing)
-    if (real !== this.#realDir && !real.startsWith(this.#realDir.endsWith(sep) ? this.#realDir : this.#realDir + sep)) {
+    const inside = this.#realDir.endsWith(sep) ? this.#realDir : this.#realDir + sep
+    if (real !== this.#realDir && !real.startsWith(inside)) {
       throw this.#unwritable(`a link to ${printable(real, 400)}`, 'a folder inside the output folder', existing)
     }
     this.#created.unshift(...await this.#makeFolder(folder))
