@@ -129,6 +129,8 @@ interface Streams {
   finish(meta: { verified: boolean; snapshotTime: string | null }): Promise<void>
 }
 
+const MAX_WRITES_UNDER_WAY = 4
+
 /** Opened lazily at the first trace: their libraries then load while the workers are busy. */
 async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
   let opened: { arrow: ArrowTraceWriter; archive: TraceArchiveWriter } | null = null
@@ -142,12 +144,19 @@ async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
     opened = { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, synthetic) }
     return opened
   }
+  // Writes go on while the next traces are sliced and measured; a few may be under way, which bounds the columns held.
+  const underWay: Array<Promise<unknown>> = []
   return {
     async write(result, columns) {
       const { arrow, archive } = await open()
-      await Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)])
+      const written = Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)])
+      // Awaited in its turn; until then a failure must not count as unhandled.
+      written.catch(() => undefined)
+      underWay.push(written)
+      if (underWay.length > MAX_WRITES_UNDER_WAY) await underWay.shift()
     },
     async finish({ verified, snapshotTime }) {
+      await Promise.all(underWay)
       const { arrow, archive } = await open()
       await Promise.all([arrow.finish({ synthetic, verified, snapshotTime, generator: GENERATOR }), archive.finish()])
     }
@@ -173,7 +182,7 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
       if (task.kind === 'snapshot') page?.release(task.bytes)
       return answer
     }
-    for await (const given of inOrder(tasks, answer, run.pool.threads + 2)) {
+    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + 2)) {
       throwIfInterrupted(run.signal)
       const fault = await take(given, run, results, collector, streams, faults.length > 0)
       if (fault === null) continue
