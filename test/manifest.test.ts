@@ -464,11 +464,11 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
   const dir = t.testdir({ outside: { 'secret.npz': '' }, folder: { 'a.npz': '', sub: { 'b.npz': '' }, 'é 訓.npz': '' }, 'folder-2': { 'c.npz': '' } })
   const folder = join(dir, 'folder')
   const real = await realpath(folder)
-  t.equal(await resolveBeside(folder, 'a.npz'), join(real, 'a.npz'))
-  t.equal(await resolveBeside(folder, './sub/b.npz'), join(real, 'sub/b.npz'))
-  t.equal(await resolveBeside(folder, 'é 訓.npz'), join(real, 'é 訓.npz'))
+  t.equal(resolveBeside(folder, 'a.npz'), join(real, 'a.npz'))
+  t.equal(resolveBeside(folder, './sub/b.npz'), join(real, 'sub/b.npz'))
+  t.equal(resolveBeside(folder, 'é 訓.npz'), join(real, 'é 訓.npz'))
   await symlink('sub/b.npz', join(folder, 'inner.npz'))
-  t.equal(await resolveBeside(folder, 'inner.npz'), join(real, 'sub/b.npz'), 'links are resolved')
+  t.equal(resolveBeside(folder, 'inner.npz'), join(real, 'sub/b.npz'), 'links are resolved')
   await symlink('../outside/secret.npz', join(folder, 'outer.npz'))
   await symlink('../outside', join(folder, 'outdir'))
   await symlink('nowhere', join(folder, 'dangling.npz'))
@@ -478,7 +478,7 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
   const unsafe = ['../outside/secret.npz', '..', 'sub/../a.npz', '/etc/passwd', join(folder, 'a.npz'), '..\\secret.npz', 'sub\\b.npz', 'C:a.npz', 'a.npz\0', '',
     'a\ud800.npz', '../folder-2/c.npz', 'x'.repeat(5000)]
   for (const name of unsafe) {
-    const fault = await faultOf(resolveBeside(folder, name))
+    const fault = await faultOf((async () => resolveBeside(folder, name))())
     t.match(fault.message, 'snapshot unsafe npz path: ')
     t.match(fault.message, ', expected the name of a file beside the page')
     // eslint-disable-next-line no-control-regex
@@ -493,10 +493,10 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
     ['pipe.npz', 'unreadable npz: "pipe.npz", a special file']
   ]
   for (const [name, message] of others) {
-    t.equal((await faultOf(resolveBeside(folder, name))).message, `snapshot ${message}, expected the name of a file beside the page`)
+    t.equal((await faultOf((async () => resolveBeside(folder, name))())).message, `snapshot ${message}, expected the name of a file beside the page`)
   }
-  t.match((await faultOf(resolveBeside(join(dir, 'gone'), 'a.npz'))).message, 'snapshot unreadable folder: ENOENT')
-  const placed = (await faultOf(resolveBeside(folder, '..'))).at({ file: 'index.html', trace: 3 })
+  t.match((await faultOf((async () => resolveBeside(join(dir, 'gone'), 'a.npz'))())).message, 'snapshot unreadable folder: ENOENT')
+  const placed = (await faultOf((async () => resolveBeside(folder, '..'))())).at({ file: 'index.html', trace: 3 })
   t.match(placed.message, '(index.html, trace 3)', 'the caller adds the place')
 })
 

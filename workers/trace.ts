@@ -4,6 +4,6 @@ import { TraceScratch } from '../src/ingest/json/trace.js'
 
 const scratch = new TraceScratch()
 
-export default function trace(task: TraceTask): Promise<TraceAnswer> {
+export default function trace(task: TraceTask): TraceAnswer {
   return answerTrace(task, scratch)
 }

@@ -43,7 +43,7 @@ options
   --study DIR        study folder with study.json (default: the synthetic replica, generated once;
                      traces: none, so that nothing is expected of how the snapshot was sampled)
   --out DIR          output folder (default: artifacts)
-  --threads N        worker threads (default: one a core; outputs are the same bytes at any N)
+  --threads N        worker threads (default: one a core but the main thread's; same bytes at any N)
   --formats LIST     figure formats out of png,svg,pdf (default: all three)
   --no-figures       no figures
   --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
@@ -147,7 +147,8 @@ function folder(option: string, value: string | undefined): string | null {
 }
 
 function threadCount(text: string | undefined): number {
-  if (text === undefined) return Math.min(availableParallelism(), MAX_THREADS)
+  // The main thread cuts the page and writes the outputs: it fills a core of its own.
+  if (text === undefined) return Math.min(Math.max(1, availableParallelism() - 1), MAX_THREADS)
   const threads = /^\d{1,4}$/.test(text) ? Number(text) : NaN
   if (!(threads >= 1 && threads <= MAX_THREADS)) throw usage('wrong --threads', printable(text), `an integer from 1 to ${MAX_THREADS}`)
   return threads

@@ -47,23 +47,23 @@ export type TraceAnswer =
   | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
   | { readonly ok: false; readonly fault: SerializedFault }
 
-/** Answers one task; never rejects. */
-export async function answerTrace(task: TraceTask, scratch: TraceScratch): Promise<TraceAnswer> {
+/** Answers one task; never throws. Synchronous throughout: a worker has nothing else to do meanwhile. */
+export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
   try {
-    return task.kind === 'snapshot' ? await snapshotTrace(task, scratch) : await npzTrace(task)
+    return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task)
   } catch (error) {
     return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
   }
 }
 
-async function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): Promise<TraceAnswer> {
+function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
   const { keys, endMarker } = task
   const trace = parseTrace(task, { keys, endMarker, scratch })
   requireFields(trace, keys)
-  return within(trace, async () => {
+  return within(trace, () => {
     const arrays = arraysOf(trace)
     checkArrays(arrays)
-    const stored = await readNpz(task.folder, trace.fields.npz as string, keys)
+    const stored = readNpz(task.folder, trace.fields.npz as string, keys)
     for (const array of TRACE_ARRAYS) {
       checkEqual(array, arrays[array], numbersOf(stored, array, keys), stored.path)
     }
@@ -75,8 +75,8 @@ async function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): Pr
   })
 }
 
-async function npzTrace(task: NpzTraceTask): Promise<TraceAnswer> {
-  const stored = await readNpz(task.folder, task.npz, task.keys)
+function npzTrace(task: NpzTraceTask): TraceAnswer {
+  const stored = readNpz(task.folder, task.npz, task.keys)
   const trace: ParsedTrace = {
     index: task.index,
     fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
@@ -85,7 +85,7 @@ async function npzTrace(task: NpzTraceTask): Promise<TraceAnswer> {
     positions: numbersOf(stored, 'response_positions', task.keys),
     spans: null
   }
-  return within(trace, async () => {
+  return within(trace, () => {
     checkArrays(arraysOf(trace))
     return measure(trace, stored, task)
   })
@@ -128,8 +128,8 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
   return marked
 }
 
-async function readNpz(folder: string, name: string, keys: SnapshotKeys): Promise<StoredNpz> {
-  const file = await resolveBeside(folder, name)
+function readNpz(folder: string, name: string, keys: SnapshotKeys): StoredNpz {
+  const file = resolveBeside(folder, name)
   const { bytes, sha256 } = readStableFile(file, 'npz')
   const npz = openNpz(bytes, { file: name })
   const arrays = {
@@ -187,9 +187,9 @@ function requireFields(trace: ParsedTrace, keys: SnapshotKeys): void {
 }
 
 /** Runs `body`; a Fault that leaves it gets the trace's identity. */
-async function within<T>(trace: ParsedTrace, body: () => Promise<T>): Promise<T> {
+function within<T>(trace: ParsedTrace, body: () => T): T {
   try {
-    return await body()
+    return body()
   } catch (error) {
     const place: Place = {
       trace: trace.index,

@@ -6,7 +6,7 @@
  * further. In a search, symbolic links to folders and folders that begin with a dot are passed over; NPZ names that
  * begin with a dot are not data, as for a shell's `*.npz`. Not supported: pages of other names unless they are named.
  */
-import type { Dirent, Stats } from 'node:fs'
+import { realpathSync, statSync, type Dirent, type Stats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { Fault, printable } from '../errors.js'
@@ -151,23 +151,28 @@ export function stepFromName(name: string): number | null {
  * or NUL, or a link that leads out of the folder is a Fault, as is a missing file and one that is not regular (a named pipe
  * would hold the program). The caller knows the page and the trace and adds them with `at()`.
  */
-export async function resolveBeside(folder: string, name: string): Promise<string> {
+export function resolveBeside(folder: string, name: string): string {
   const quoted = printable(JSON.stringify(name))
   const refuse = (problem: string, found: string): Fault =>
     new Fault({ format: 'snapshot', problem, found, expected: 'the name of a file beside the page' })
   if (!isSafeRelative(name)) throw refuse('unsafe npz path', quoted)
-  const root = await realpath(folder).catch((cause: unknown) => {
-    throw new Fault({ format: 'snapshot', problem: 'unreadable folder', found: errorCode(cause), place: { file: folder }, cause })
-  })
-  const resolved = await resolveInside(root, name)
+  const resolved = resolveInside(realFolder(folder), name)
   switch (resolved.kind) {
     case 'outside': throw refuse('unsafe npz path', `${quoted}, a link that leads out of the folder`)
     case 'missing': throw refuse('missing npz', quoted)
     case 'unreadable': throw refuse('unreadable npz', `${quoted} (${resolved.code})`)
     case 'inside': {
-      const info = await stat(resolved.real)
+      const info = statSync(resolved.real)
       if (!info.isFile()) throw refuse('unreadable npz', `${quoted}, ${info.isDirectory() ? 'a folder' : 'a special file'}`)
       return resolved.real
     }
+  }
+}
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync.native(folder)
+  } catch (cause) {
+    throw new Fault({ format: 'snapshot', problem: 'unreadable folder', found: errorCode(cause), place: { file: folder }, cause })
   }
 }

@@ -200,7 +200,7 @@ function toRelative(root: string, real: string): string {
 }
 
 async function planFile(root: string, manifest: Manifest, file: ManifestFile): Promise<Planned> {
-  const resolved = await resolveInside(root, file.path)
+  const resolved = resolveInside(root, file.path)
   switch (resolved.kind) {
     case 'outside':
       throw new Fault({

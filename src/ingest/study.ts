@@ -73,7 +73,7 @@ async function refuseLinksOut(dir: string, context: CheckContext): Promise<void>
     throw new Fault({ format: 'study', problem: 'unreadable folder', found: errorCode(cause), place, cause })
   })
   for (const { at, path } of context.paths) {
-    const resolved = await resolveInside(root, path)
+    const resolved = resolveInside(root, path)
     if (resolved.kind === 'outside') {
       throw new Fault({
         format: 'study', problem: 'unsafe path', found: `${at} is ${printable(JSON.stringify(path))}, a link that leads out of the study`,

@@ -5,7 +5,7 @@
  * One rule on every system: `/` separates; a backslash and a drive letter are refused everywhere, so that a study that
  * is safe on Linux is safe on Windows too.
  */
-import { realpath } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
 
 /** PATH_MAX of Linux. A longer path cannot be opened, so it is refused before it is handled. */
@@ -43,10 +43,13 @@ export type Resolved =
   /** something is there that cannot be looked at: `EACCES`, `ELOOP` … */
   | { readonly kind: 'unreadable'; readonly code: string }
 
-/** Follows the links of `path` (already safe as text) below `rootReal` (a real path). */
-export async function resolveInside(rootReal: string, path: string): Promise<Resolved> {
+/**
+ * Follows the links of `path` (already safe as text) below `rootReal` (a real path). Synchronous: the system answers in
+ * microseconds, and the way through a thread pool and back costs a hundred times that.
+ */
+export function resolveInside(rootReal: string, path: string): Resolved {
   try {
-    const real = await realpath(join(rootReal, path))
+    const real = realpathSync.native(join(rootReal, path))
     return { kind: isInside(rootReal, real) ? 'inside' : 'outside', real }
   } catch (error) {
     const code = errorCode(error)
