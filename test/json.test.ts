@@ -332,8 +332,8 @@ t.test('offsets count from the base offset', t => {
 // ----------------------------------------------------------------------------------------------- broken documents
 
 const SMALL = '{"zeta": {"a": [1, "b\\"]", null]}, "snapshot_time": "t\\u0031", "traces": [{"step": 112, ' +
-  '"outcome": "success", "score": -0.0, "uid": "u", "npz": null, "values": [0.5, -1e-07, NaN, 12345, 0.001876, -23.75], ' +
-  '"returns": [1.0,1], ' +
+  '"outcome": "success", "score": -0.0, "uid": "u", "npz": null, ' +
+  '"values": [0.5, -1e-07, NaN, 12345, 0.001876, -23.75], "returns": [1.0,1], ' +
   '"response_positions": [ ], "x": {"y": [true, {"z": "}"}]}, "segment_texts": ["a{<|im_end|>", "\\n"]}, ' +
   '{"values": [1], "returns": [-Infinity], "response_positions": [2]}], "alignment": null}'
 
@@ -422,7 +422,8 @@ const VALUES = [
   '1e5.5', '0e0', '0x1', '1_0', '+1', '--1', '-', '1 2', '1a', '0.0e', '1e1e1', '123456789012345678901234567890',
   '1.0e+', '-a', '9.e1', 'true', 'false', 'null', 'tru', 'True', 'nul', 'nulll', 'falsey', 'undefined', 'nan',
   '-nan', 'inf', 'infinity', '-infinity', '""', '"a', 'a"', '"\\"', '"\\""', '"\\\\"', '"\\\\\\"', '"\\a"',
-  '"\\u12"', '"\\u12g4"', '"\\u123"', '"\\u123z"', '"\\u1234"', '"\\ud800"', '"\\U0041"', '"\\x41"', '"\t"', '"\n"', '"\u007f"', '"\u2028"',
+  '"\\u12"', '"\\u12g4"', '"\\u123"', '"\\u123z"', '"\\u1234"',
+  '"\\ud800"', '"\\U0041"', '"\\x41"', '"\t"', '"\n"', '"\u007f"', '"\u2028"',
   '"\\/"', '"/"', '\'a\'', '"a""b"', '"\\u00"', '"\\"a"', '"é路😀"', '"\\\n"', '[]', '[', ']', '[1', '[1,', '[1,]',
   '[,]', '[,1]', '[1,,2]', '[1 2]', '[1}', '[[]', '[[]]', '[[],]', '[[[1]],[[]]]', '[ ]', '[\n]', '[1]]', '["]"]',
   '[true,false]', '[1:2]', '(1)', '[1;2]', '[\f1]', '[1\u00a0]', '[\v]', '[/**/]', '[1]//', '#', '[-]', '[""', '{}',
@@ -576,7 +577,10 @@ t.test('a scratch is reused: a short trace after a long one keeps nothing of it'
   const array = `[${many}]`
   const long = `{"values": ${array}, "returns": ${array}, "response_positions": ${array}, "segment_texts": [${texts}]}`
   t.strictSame(parse(long, 0), [many, many, many, Array(3_000).fill(0)])
-  t.strictSame(parse('{"values": [5], "returns": [], "response_positions": [7, 8]}', 1), [[5], [], [7, 8], [9]])
+  const short = '{"values": [5], "returns": [], "response_positions": [7, 8]}'
+  t.strictSame(parse(short, 1), [[5], [], [7, 8], [9]])
+  const message = 'json malformed: byte 0x20, expected the end of the trace (trace 1, byte 60)'
+  t.throws(() => parse(`${short} `, 1), { message })
   t.end()
 })
 

@@ -6,6 +6,10 @@
 import { Buffer } from 'node:buffer'
 import { Ascii, type JsonText, decodeString, isEscape, isHexDigit } from './text.js'
 
+/** By the byte behind a backslash: the bytes of the escape from there on; 0 where it is none. */
+const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => byte === Ascii.LowerU ? 5 : isEscape(byte) ? 1 : 0)
+const HEX = Uint8Array.from({ length: 256 }, (_, byte) => isHexDigit(byte) ? 1 : 0)
+
 /**
  * `at` just behind the opening quote. Returns the offset behind the closing one, or ~offset of the byte that breaks the
  * grammar (the text's length where it ends first).
@@ -29,12 +33,14 @@ export function scanString(text: JsonText, at: number): number {
     i += (31 - Math.clz32(hit & -hit)) >> 3
     if (bytes[i] === Ascii.Quote) return i + 1
     if (bytes[i] !== Ascii.Backslash) return ~i
-    i++
-    if (!isEscape(bytes[i])) return ~i
-    if (bytes[i] === Ascii.LowerU) {
-      for (let k = 0; k < 4; k++) if (!isHexDigit(bytes[++i])) return ~i
+    const length = ESCAPES[bytes[++i]]
+    if (length === 0) return ~i
+    if (length > 1 && (HEX[bytes[i + 1]] & HEX[bytes[i + 2]] & HEX[bytes[i + 3]] & HEX[bytes[i + 4]]) === 0) {
+      do i++
+      while (HEX[bytes[i]] === 1)
+      return ~i
     }
-    i++
+    i += length
   }
 }
 
