@@ -125,7 +125,10 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
 }
 
 interface Streams {
+  /** Takes the columns over: their buffer comes back through `room` when they are written. */
   write(result: TraceResult, columns: TraceColumns): Promise<void>
+  /** a buffer that is free, for the columns of a trace to come */
+  room(): SharedArrayBuffer | null
   finish(meta: { verified: boolean; snapshotTime: string | null }): Promise<void>
 }
 
@@ -146,10 +149,14 @@ async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
   }
   // Writes go on while the next traces are sliced and measured; a few may be under way, which bounds the columns held.
   const underWay: Array<Promise<unknown>> = []
+  const free: SharedArrayBuffer[] = []
   return {
+    room: () => free.pop() ?? null,
     async write(result, columns) {
       const { arrow, archive } = await open()
-      const written = Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)])
+      const written = Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)]).then(() => {
+        if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
+      })
       // Awaited in its turn; until then a failure must not count as unhandled.
       written.catch(() => undefined)
       underWay.push(written)
@@ -175,7 +182,7 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
   const results: TraceResult[] = []
   const faults: Fault[] = []
   const page = run.plan.html === null ? null : new PageSource(run.plan.html, pageOptions(run))
-  const tasks = page === null ? npzTasks(run) : pageTasks(run, page)
+  const tasks = page === null ? npzTasks(run, streams) : pageTasks(run, page, streams)
   try {
     const answer = async (task: TraceTask): Promise<TraceAnswer> => {
       const answer = await run.pool.run(task)
@@ -243,19 +250,19 @@ function taskBase(run: SnapshotRun) {
   }
 }
 
-async function* pageTasks(run: SnapshotRun, page: PageSource): AsyncGenerator<TraceTask> {
+async function* pageTasks(run: SnapshotRun, page: PageSource, streams: Streams): AsyncGenerator<TraceTask> {
   const base = taskBase(run)
   for await (const { index, offset, bytes } of page.slices()) {
     throwIfInterrupted(run.signal)
-    yield { kind: 'snapshot', ...base, index, offset, bytes }
+    yield { kind: 'snapshot', ...base, room: streams.room(), index, offset, bytes }
   }
 }
 
-async function* npzTasks(run: SnapshotRun): AsyncGenerator<TraceTask> {
+async function* npzTasks(run: SnapshotRun, streams: Streams): AsyncGenerator<TraceTask> {
   const base = taskBase(run)
   for (const [index, npz] of run.plan.npzFiles.entries()) {
     throwIfInterrupted(run.signal)
-    yield { kind: 'npz', ...base, index, npz }
+    yield { kind: 'npz', ...base, room: streams.room(), index, npz }
   }
 }
 

@@ -8,6 +8,8 @@ import { inOrder } from '../src/compute/ordered.js'
 import { boundaryIndexes, traceStatistics } from '../src/compute/statistics.js'
 import { addPairs, pairValue, sumRange } from '../src/compute/sums.js'
 import { Fault, printable } from '../src/errors.js'
+import { readNpy } from '../src/ingest/npz/npy.js'
+import { encodeNpy, type NumericArray } from '../src/ingest/npz/write.js'
 import type { Outcome } from '../src/schema.js'
 import { fixture } from './support/paths.js'
 
@@ -91,13 +93,21 @@ t.test('integrity checks name array, index and both values', t => {
   t.doesNotThrow(() => checkArrays(arrays([-0, 1], [0, 5e-324], [-1, 0])))
 
   const of = (...x: number[]) => Float64Array.from(x)
-  t.doesNotThrow(() => checkEqual('values', of(0, -0, 1), of(-0, 0, 1), 'a.npz'), '0 equals -0')
-  t.throws(() => checkEqual('values', of(1, 0.5), of(1, 0.5000000000000001), 'a.npz'), {
+  const file = { file: 'a.npz' }
+  const npy = (data: NumericArray) => readNpy(encodeNpy(data))
+  t.doesNotThrow(() => checkEqual('values', of(0, -0, 1), npy(of(-0, 0, 1)), file), '0 equals -0')
+  t.doesNotThrow(() => checkEqual('values', of(0.5, -0), npy(Float32Array.of(0.5, 0)), file), 'float32')
+  t.doesNotThrow(() => checkEqual('response_positions', of(-1, 2 ** 40 + 3), npy(BigInt64Array.of(-1n, 2n ** 40n + 3n)), file), 'int64')
+  t.doesNotThrow(() => checkEqual('response_positions', of(-1, 7), npy(Int32Array.of(-1, 7)), file), 'int32')
+  t.throws(() => checkEqual('values', of(0.1), npy(Float32Array.of(0.1)), file), /NPZ value differs: 0.10000000149011612 in a.npz, expected 0.1 as/)
+  t.throws(() => checkEqual('response_positions', of(3), npy(BigInt64Array.of(2n ** 32n + 3n)), file), /NPZ value differs: 4294967299 in/)
+  t.throws(() => checkEqual('response_positions', of(2 ** 53 - 1), npy(BigInt64Array.of(2n ** 53n + 1n)), file), /npy integer out of range: 9007199254740993/)
+  t.throws(() => checkEqual('values', of(1, 0.5), npy(of(1, 0.5000000000000001)), file), {
     message: 'trace NPZ value differs: 0.5000000000000001 in a.npz, expected 0.5 as embedded (values, index 1)',
     exitCode: 1
   })
-  t.throws(() => checkEqual('returns', of(NaN), of(NaN), 'a.npz'), /NaN in a.npz/, 'NaN equals nothing')
-  t.throws(() => checkEqual('returns', of(1), of(1, 1), 'a.npz'), /NPZ length differs: 2 in a.npz, expected 1/)
+  t.throws(() => checkEqual('returns', of(NaN), npy(of(NaN)), file), /NaN in a.npz/, 'NaN equals nothing')
+  t.throws(() => checkEqual('returns', of(1), npy(of(1, 1)), file), /NPZ length differs: 2 in a.npz, expected 1/)
   t.doesNotThrow(() => checkStored('value_mean', 0.5, 0.5 + 9e-13))
   t.throws(() => checkStored('value_mean', 0.5, 0.5 + 1.1e-12), /stored value_mean differs: 0.5, expected 0.50000000000/)
   t.throws(() => checkStored('value_rmse', NaN, 1), /stored value_rmse differs: NaN/)

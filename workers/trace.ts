@@ -1,8 +1,7 @@
 /** Worker of the trace pool. Its scratch arrays live as long as the thread and are reused from trace to trace. */
-import { answerTrace, type TraceAnswer, type TraceTask } from '../src/compute/traceTask.js'
-import { TraceScratch } from '../src/ingest/json/trace.js'
+import { answerTrace, WorkerScratch, type TraceAnswer, type TraceTask } from '../src/compute/traceTask.js'
 
-const scratch = new TraceScratch()
+const scratch = new WorkerScratch()
 
 export default function trace(task: TraceTask): TraceAnswer {
   return answerTrace(task, scratch)

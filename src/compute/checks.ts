@@ -3,7 +3,8 @@
  * integers), exact equality with the NPZ arrays, stored statistics against recomputation. Every failed check is a Fault
  * with exit code 1 that names array, index and both values. Expectations of a study are not here: `expectations.ts`.
  */
-import { EXIT, Fault } from '../errors.js'
+import { EXIT, Fault, printable, type Place } from '../errors.js'
+import { asFloat64, isText, type NpyArray } from '../ingest/npz/npy.js'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../schema.js'
 import type { TraceStatistics } from './contract.js'
 
@@ -53,15 +54,36 @@ function checkPositions(positions: Float64Array): void {
  * numpy's array_equal: same length, every element equal as numbers (0 equals -0, NaN equals nothing).
  * @throws Fault (exit 1) at the first difference, with its index and both values.
  */
-export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored: Float64Array, file: string): void {
-  if (stored.length !== embedded.length) {
-    throw failed('NPZ length differs', `${stored.length} in ${file}`, `${embedded.length} as embedded`, { array })
+export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place): void {
+  const file = printable(place.file ?? 'the NPZ')
+  const length = stored.data.length
+  if (length !== embedded.length) {
+    throw failed('NPZ length differs', `${length} in ${file}`, `${embedded.length} as embedded`, { array })
   }
+  if (sameNumbers(embedded, stored)) return
+  // Only where they differ is the array widened to doubles; an int64 that no double holds is a fault of its own.
+  const numbers = asFloat64(stored, place)
+  const index = embedded.findIndex((x, i) => x !== numbers[i])
+  throw failed('NPZ value differs', `${show(numbers[index])} in ${file}`, `${show(embedded[index])} as embedded`, { array, index })
+}
+
+function sameNumbers(embedded: Float64Array, { data }: NpyArray): boolean {
+  if (data instanceof Float32Array) return sameAsFloat32(embedded, data)
+  if (data instanceof BigInt64Array) return sameAsInt64(embedded, new Int32Array(data.buffer, data.byteOffset, 2 * data.length))
+  return !isText(data) && embedded.every((x, i) => x === data[i])
+}
+
+function sameAsFloat32(embedded: Float64Array, stored: Float32Array): boolean {
+  for (let i = 0; i < embedded.length; i++) if (embedded[i] !== stored[i]) return false
+  return true
+}
+
+/** `words`: low and high halves, as this little-endian machine lays them. `embedded` holds safe integers: no sum is rounded. */
+function sameAsInt64(embedded: Float64Array, words: Int32Array): boolean {
   for (let i = 0; i < embedded.length; i++) {
-    if (embedded[i] !== stored[i]) {
-      throw failed('NPZ value differs', `${show(stored[i])} in ${file}`, `${show(embedded[i])} as embedded`, { array, index: i })
-    }
+    if (embedded[i] !== words[2 * i + 1] * 4294967296 + (words[2 * i] >>> 0)) return false
   }
+  return true
 }
 
 /** The snapshot's own mean and RMSE of values against ours. */

@@ -8,16 +8,20 @@ import type { TraceColumns } from './contract.js'
 
 const align8 = (n: number): number => (n + 7) & ~7
 
-/** @param members the NPY files of the three arrays, verbatim */
+/**
+ * @param members the NPY files of the three arrays, verbatim
+ * @param room used where it is large enough: fresh shared memory costs more in page faults than the copies into it
+ */
 export function layColumns(
   trace: ParsedTrace,
   boundaries: Int32Array,
-  members: Readonly<Record<TraceArrayName, NpyFile>>
+  members: Readonly<Record<TraceArrayName, NpyFile>>,
+  room: SharedArrayBuffer | null
 ): TraceColumns {
   const n = trace.values.length
   let total = 3 * 8 * n + align8(4 * boundaries.length)
   for (const array of TRACE_ARRAYS) total += align8(members[array].bytes.length)
-  const buffer = new SharedArrayBuffer(total)
+  const buffer = room !== null && room.byteLength >= total ? room : new SharedArrayBuffer(total + (total >> 2))
   const values = new Float64Array(buffer, 0, n)
   values.set(trace.values)
   const returns = new Float64Array(buffer, 8 * n, n)

@@ -4,7 +4,7 @@
  * does not survive the way between threads.
  */
 import { Fault, printable, toFault, type Place, type SerializedFault } from '../errors.js'
-import { readStableFile } from '../ingest/file.js'
+import { FileBuffer, readStableFile } from '../ingest/file.js'
 import { resolveBeside } from '../ingest/inventory.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
 import { asFloat64 } from '../ingest/npz/npy.js'
@@ -16,6 +16,12 @@ import type { TraceColumns, TraceResult } from './contract.js'
 import { fieldsOfNpz } from '../ingest/npzFields.js'
 import { boundaryIndexes, traceStatistics } from './statistics.js'
 
+/** Memory that one thread reuses from trace to trace. */
+export class WorkerScratch {
+  readonly trace = new TraceScratch()
+  readonly file = new FileBuffer()
+}
+
 export interface TraceTaskBase {
   /** canonical position */
   readonly index: number
@@ -24,6 +30,8 @@ export interface TraceTaskBase {
   readonly keys: SnapshotKeys
   readonly jumpThreshold: number
   readonly endMarker: string | null
+  /** a shared buffer that nobody reads any more, for the columns; they get a new one where it is too small */
+  readonly room: SharedArrayBuffer | null
 }
 
 /** One trace object cut out of a snapshot. */
@@ -48,24 +56,24 @@ export type TraceAnswer =
   | { readonly ok: false; readonly fault: SerializedFault }
 
 /** Answers one task; never throws. Synchronous throughout: a worker has nothing else to do meanwhile. */
-export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
+export function answerTrace(task: TraceTask, scratch: WorkerScratch): TraceAnswer {
   try {
-    return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task)
+    return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task, scratch)
   } catch (error) {
     return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
   }
 }
 
-function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
+function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAnswer {
   const { keys, endMarker } = task
-  const trace = parseTrace(task, { keys, endMarker, scratch })
+  const trace = parseTrace(task, { keys, endMarker, scratch: scratch.trace })
   requireFields(trace, keys)
   return within(trace, () => {
     const arrays = arraysOf(trace)
     checkArrays(arrays)
-    const stored = readNpz(task.folder, trace.fields.npz as string, keys)
+    const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.file)
     for (const array of TRACE_ARRAYS) {
-      checkEqual(array, arrays[array], numbersOf(stored, array, keys), stored.path)
+      checkEqual(array, arrays[array], stored.arrays[array].array, { file: stored.path, member: keys[array] })
     }
     const answer = measure(trace, stored, task)
     checkStored('value_mean', trace.fields.valueMean as number, answer.result.statistics.mean)
@@ -75,8 +83,8 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAns
   })
 }
 
-function npzTrace(task: NpzTraceTask): TraceAnswer {
-  const stored = readNpz(task.folder, task.npz, task.keys)
+function npzTrace(task: NpzTraceTask, scratch: WorkerScratch): TraceAnswer {
+  const stored = readNpz(task.folder, task.npz, task.keys, scratch.file)
   const trace: ParsedTrace = {
     index: task.index,
     fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
@@ -116,7 +124,7 @@ function measure(trace: ParsedTrace, stored: StoredNpz, task: TraceTask): Extrac
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
     },
-    columns: layColumns(trace, boundaries, stored.arrays)
+    columns: layColumns(trace, boundaries, stored.arrays, task.room)
   }
 }
 
@@ -128,9 +136,9 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
   return marked
 }
 
-function readNpz(folder: string, name: string, keys: SnapshotKeys): StoredNpz {
+function readNpz(folder: string, name: string, keys: SnapshotKeys, buffer: FileBuffer): StoredNpz {
   const file = resolveBeside(folder, name)
-  const { bytes, sha256 } = readStableFile(file, 'npz')
+  const { bytes, sha256 } = readStableFile(file, 'npz', buffer)
   const npz = openNpz(bytes, { file: name })
   const arrays = {
     values: tokenArray(npz, name, 'values', keys),

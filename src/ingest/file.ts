@@ -6,7 +6,19 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import { EXIT, Fault, describeCause, printable } from '../errors.js'
 
+/** Memory that one thread reads file after file into. */
+export class FileBuffer {
+  #bytes: Uint8Array = new Uint8Array(0)
+
+  /** `length` bytes, contents undefined; valid until the next call. */
+  take(length: number): Uint8Array {
+    if (this.#bytes.length < length) this.#bytes = new Uint8Array(length + (length >> 2))
+    return this.#bytes.subarray(0, length)
+  }
+}
+
 export interface FileContent {
+  /** in the buffer that was passed, where one was: valid until the next file is read into it */
   readonly bytes: Uint8Array
   /** lower-case hexadecimal SHA-256 of `bytes` */
   readonly sha256: string
@@ -18,7 +30,7 @@ const MAX_FILE_BYTES = 2 ** 31 - 1
  * @throws Fault exit 3 where the file is missing, unreadable or no regular file; exit 1 where size, modification time or
  * the file itself changed between opening and the last byte.
  */
-export function readStableFile(path: string, format: string): FileContent {
+export function readStableFile(path: string, format: string, buffer: FileBuffer = new FileBuffer()): FileContent {
   let fd: number
   try {
     // Non-blocking: a named pipe in the file's place must not hang the worker.
@@ -44,7 +56,7 @@ export function readStableFile(path: string, format: string): FileContent {
         format, problem: 'file too large', found: `${before.size} bytes`, expected: `at most ${MAX_FILE_BYTES}`, place: { file: path }
       })
     }
-    const bytes = new Uint8Array(Number(before.size))
+    const bytes = buffer.take(Number(before.size))
     let filled = 0
     while (filled < bytes.length) {
       const n = readSync(fd, bytes, filled, bytes.length - filled, filled)

@@ -17,6 +17,11 @@ export class DoubleColumn {
   data: Float64Array = new Float64Array(4096)
   length = 0
 
+  /** Room for this many elements at least; contents are lost. */
+  reserve(elements: number): void {
+    if (this.data.length < elements) this.data = new Float64Array(elements)
+  }
+
   /** Twice the room, same contents. */
   grow(): void {
     const larger = new Float64Array(2 * this.data.length)

@@ -53,6 +53,9 @@ export interface TraceOptions {
   readonly scratch: TraceScratch
 }
 
+/** Bytes of JSON that a token takes at least, in its three arrays and its text, in most snapshots. */
+const BYTES_A_TOKEN = 28
+
 const TRACE_KEYS = [
   'step', 'outcome', 'score', 'uid', 'prediction_stage', 'npz', 'value_mean', 'value_rmse', 'values', 'returns',
   'response_positions', 'segment_texts'
@@ -65,6 +68,9 @@ type TraceKey = (typeof TRACE_KEYS)[number]
  */
 export function parseTrace(slice: TraceSlice, options: TraceOptions): ParsedTrace {
   options.scratch.text.load(slice)
+  // A first guess, so that columns rarely grow: growing copies, and touches fresh memory.
+  const guess = Math.ceil(slice.bytes.length / BYTES_A_TOKEN)
+  for (const column of Object.values(options.scratch.columns)) column.reserve(guess)
   return new TraceReader(options).read(slice.index)
 }
 
