@@ -23,7 +23,7 @@ export interface PoolOptions {
 export function openTracePool(threads: number, options: PoolOptions = {}): TracePool {
   const filename = options.worker ?? new URL('../../workers/trace.js', import.meta.url).href
   const hasher = new URL('../../workers/hash.js', import.meta.url).href
-  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: 1, recordTiming: false })
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: 2, recordTiming: false })
   const run = async <T>(task: unknown, file: string, place: Place): Promise<T> => {
     try {
       return (await pool.run(task, { filename: file })) as T
