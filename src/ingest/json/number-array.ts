@@ -14,7 +14,7 @@ import { Ascii, type JsonText } from './text.js'
 
 /** Doubles of one array, in a buffer that grows and is reused from trace to trace. */
 export class DoubleColumn {
-  data: Float64Array = new Float64Array(4096)
+  data: Float64Array = new Float64Array(64)
   length = 0
 
   /** Room for this many elements at least; contents are lost. */
