@@ -164,6 +164,15 @@ t.test('random numbers are what JSON.parse gives, to the last bit', t => {
   t.end()
 })
 
+t.test('arrays of every length up to three calls of the scanner, into a column that starts empty', t => {
+  const wrong: string[] = []
+  for (let length = 1; length <= 1600; length += length < 40 || length % 512 > 500 || length % 512 < 12 ? 1 : 37) {
+    wrong.push(...differences(Array.from({ length }, (_, i) => String(i % 10))).map(d => `${length}: ${d}`))
+  }
+  t.strictSame(wrong, [])
+  t.end()
+})
+
 t.test('halfway between two doubles, and next to it', t => {
   const random = new Random(7)
   const texts: string[] = []

@@ -14,7 +14,7 @@ import { Ascii, type JsonText } from './text.js'
 
 /** Doubles of one array, in a buffer that grows and is reused from trace to trace. */
 export class DoubleColumn {
-  data: Float64Array = new Float64Array(64)
+  data: Float64Array = new Float64Array(0)
   length = 0
 
   /** Room for this many elements at least; contents are lost. */
@@ -22,9 +22,9 @@ export class DoubleColumn {
     if (this.data.length < elements) this.data = new Float64Array(elements)
   }
 
-  /** Twice the room, same contents. */
-  grow(): void {
-    const larger = new Float64Array(2 * this.data.length)
+  /** Room for this many elements at least, twice what was there, same contents. */
+  grow(elements: number): void {
+    const larger = new Float64Array(Math.max(elements, 2 * this.data.length))
     larger.set(this.data)
     this.data = larger
   }
@@ -88,7 +88,7 @@ export function scanNumberArray(text: JsonText, at: number, column: DoubleColumn
   let i = text.skipSpace(at)
   if (text.bytes[i] === Ascii.CloseBracket) return i + 1
   do {
-    if (column.length + ELEMENTS_A_CALL > column.data.length) column.grow()
+    if (column.length + ELEMENTS_A_CALL > column.data.length) column.grow(column.length + ELEMENTS_A_CALL)
     i = scanElements(text, i, column, array)
   } while (text.bytes[i - 1] !== Ascii.CloseBracket)
   return i
