@@ -4,12 +4,13 @@
  * said and left out. Prints a Markdown report; nothing here is a test.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
 import { enlarge } from './enlarge.js'
+import { figureDataOf } from './figure-data.js'
 import { parseRates } from './rates.js'
 
 interface Measurement {
@@ -104,14 +105,15 @@ function traces(snapshot: string): void {
   line()
   const results = inTurn({
     ours: () => ours(snapshot, '--no-figures'),
-    'ours, 1 thread': () => ours(snapshot, '--no-figures', '--threads', '1'),
+    'ours, on one core': () => ['taskset', '-c', '0', ...ours(snapshot, '--no-figures')],
+    'ours, 2 worker threads': () => ours(snapshot, '--no-figures', '--threads', '2'),
     peer: () => peer(snapshot),
     'JSON.parse of the page': () => [process.execPath, join(ROOT, 'dist/bench/parse-page.js'), join(snapshot, 'index.html')],
     'floor: read and SHA-256': () => [process.execPath, join(ROOT, 'dist/bench/floor.js'), join(snapshot, 'index.html')]
   })
   table(results, 'peer')
   line(`ours / floor: ${(results['ours'].wall / results['floor: read and SHA-256'].wall).toFixed(2)}; `
-    + `gain from the second thread: ${(results['ours, 1 thread'].wall / results['ours'].wall).toFixed(2)}; `
+    + `gain from the second core: ${(results['ours, on one core'].wall / results['ours'].wall).toFixed(2)}; `
     + `peak memory / peer: ${(results['ours'].peakKiB / results['peer'].peakKiB).toFixed(2)}`)
   line()
 }
@@ -141,13 +143,11 @@ function memory(snapshot: string): void {
 function figure(snapshot: string): void {
   line('## Figure 8, three formats')
   line()
-  const data = join(work, 'figure')
-  mkdirSync(data)
-  const made = spawnSync(process.execPath, [join(ROOT, 'dist/bench/figure08.js'), 'export', snapshot, join(data, 'figure08.json')], { encoding: 'utf8' })
-  if (made.status !== 0) throw new Error(made.stderr)
+  const data = join(work, 'figure08.json')
+  writeFileSync(data, figureDataOf(join(snapshot, 'index.html')))
   const results = inTurn({
-    ours: () => [process.execPath, join(ROOT, 'dist/bench/figure08.js'), 'draw', join(data, 'figure08.json'), out()],
-    matplotlib: () => [python, join(ROOT, 'bench/figure08.py'), join(data, 'figure08.json'), out()]
+    ours: () => [process.execPath, join(ROOT, 'dist/bench/figure08.js'), data, out()],
+    matplotlib: () => [python, join(ROOT, 'bench/figure08.py'), data, out()]
   }, 3)
   table(results, 'matplotlib')
 }
