@@ -15,9 +15,9 @@ import { parseTrace, type TraceScratch } from './trace.js'
 
 /** One of each shape that number-array.ts and number.ts tell apart. */
 const NUMBERS = [
-  '0', '-3', '1.0', '-0.5', '12345', '12.25', '0.98828125', '-0.0269775390625', '0.00360107421875', '0.10000000149011612',
-  '-0.8999999761581421', '0.00020000000949949026', '1e-07', '7.152557373046875e-07', '-1.5E+30', '1234567890123',
-  '0.123456789012345678901234', '0.9007199254740993', 'NaN', '-Infinity', '1 ,2\n', '3'
+  '0', '-3', '1.0', '-0.5', '12345', '12.25', '0.98828125', '-0.0269775390625', '0.00360107421875',
+  '0.10000000149011612', '-0.8999999761581421', '0.00020000000949949026', '1e-07', '7.152557373046875e-07', '-1.5E+30',
+  '1234567890123', '0.123456789012345678901234', '0.9007199254740993', 'NaN', '-Infinity', '1 ,2\n', '3'
 ]
 
 /** More elements than an empty column holds, so that growing is met too. */
@@ -37,7 +37,8 @@ export function warmUpParser(scratch: TraceScratch): void {
 /** Call once in the thread that is going to slice, while it waits for the first bytes. */
 export function warmUpSlicer(): void {
   const traces = Array<string>(DOCUMENT_TRACES).fill(madeUpTrace()).join(', ')
-  const document = Buffer.from(`{"a": [1, -0.5e3, "x\\n", {}], "snapshot_time": "t", "traces": [${traces}], "alignment": null}\n`)
+  const header = '"a": [1, -0.5e3, "x\\n", {}], "snapshot_time": "t", "alignment": null'
+  const document = Buffer.from(`{${header}, "traces": [${traces}]}\n`)
   const pool = new SlicePool()
   for (const size of CHUNK_SIZES) {
     const slicer = new TraceSlicer({ keys: DEFAULT_KEYS, pool })
