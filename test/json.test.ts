@@ -16,6 +16,7 @@ import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { EndMarker } from '../src/ingest/json/string.js'
 import { JsonText } from '../src/ingest/json/text.js'
 import { TraceScratch, parseTrace } from '../src/ingest/json/trace.js'
+import { warmUpParser, warmUpSlicer } from '../src/ingest/json/warmup.js'
 import {
   WHOLE, inPiecesOf, randomDocument, readSnapshot, type Pieces, type ReadOptions, type ReadSnapshot
 } from './support/json-reader.js'
@@ -590,6 +591,17 @@ t.test('a scratch is reused: a short trace after a long one keeps nothing of it'
   t.strictSame(parse(short, 1), [[5], [], [7, 8], [9]])
   const message = 'json malformed: byte 0x20, expected the end of the trace (trace 1, byte 60)'
   t.throws(() => parse(`${short} `, 1), { message })
+  t.end()
+})
+
+t.test('warming up reads made-up input without a fault and leaves nothing behind', t => {
+  const bytes = fixture('python-dumps.json')
+  const wanted = plain(readSnapshot(bytes, WHOLE))
+  const scratch = new TraceScratch()
+  warmUpParser(scratch)
+  t.equal(scratch.columns.values.length, 92, 'all of its numbers')
+  warmUpSlicer()
+  t.strictSame(plain(readSnapshot(bytes, WHOLE, { scratch })), wanted)
   t.end()
 })
 

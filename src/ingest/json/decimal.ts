@@ -8,7 +8,7 @@
  *   The product with the power of ten is kept to about 104 bits with a proven error bound; where both ends of the error
  *   interval round to the same double, that double is the answer. Only ties and their closest neighbours fail the test.
  *
- * Eisel and Lemire's method needs a 64 x 128 bit product, which JavaScript has only as BigInt (30 times slower here).
+ * Eisel and Lemire's method needs a 64 x 128 bit product, which JavaScript has only as BigInt: an object per number.
  */
 
 /** The powers of ten that are exact doubles. */
@@ -53,7 +53,7 @@ const ERROR_BOUND = 2 ** -100
 /**
  * Writes the double nearest to (high + low) * 10^exponent into out[slot], negated if asked, and says true; says false
  * and writes nothing when that is not certain (or the exponent is beyond the table).
- * `high` is a positive integer below 2^64 as a double, `low` an exact rest of at most half its last place.
+ * `high` is a positive integer below 2^70 as a double, `low` an exact rest of at most half its last place.
  */
 export function roundScaled(
   high: number, low: number, exponent: number, negative: boolean, out: Float64Array, slot: number

@@ -17,7 +17,7 @@ export const MAX_TEXT_BYTES = 1 << 20
 export const STRING_CONTENT = 'the rest of a string, control characters escaped'
 
 /** One byte as a message shows it. */
-export function describeByte(byte: number): string {
+function describeByte(byte: number): string {
   if (byte > 0x20 && byte < 0x7f) return `"${String.fromCharCode(byte)}"`
   return `byte 0x${byte.toString(16).padStart(2, '0')}`
 }

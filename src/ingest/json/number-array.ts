@@ -1,7 +1,7 @@
 /**
  * Arrays of numbers, straight into a Float64Array: no object, no text and no call per number of the usual shape.
  *
- * The loop knows the shapes that critics' values have (up to eight digits before the point, up to 23 behind it) and
+ * The loop knows the shapes that critics' values have (up to nine digits before the point, up to 23 behind it) and
  * reads them four digits at a time. Everything else, every fault included, it leaves to `scanNumber`, which knows the
  * whole grammar: so there is one authority on what a number is, and the fast path can only decline.
  */

@@ -18,13 +18,13 @@ export interface SlicerOptions {
   readonly keys: SnapshotKeys
   /** offset of the first byte of the JSON in the input, for messages; default 0 */
   readonly baseOffset?: number
-  /** default 1 GiB */
+  /** default, and most that is possible: 1 GiB (offsets inside a trace are 31-bit integers) */
   readonly maxTraceBytes?: number
   /** where slices get their buffers from; default: a new buffer for each */
   readonly pool?: SlicePool
 }
 
-const DEFAULT_MAX_TRACE_BYTES = 2 ** 30
+const MAX_TRACE_BYTES = 2 ** 30
 
 /**
  * push(chunk)… end(). Chunks may be of any size and are not kept.
@@ -48,7 +48,7 @@ export class TraceSlicer {
 
   constructor(options: SlicerOptions) {
     this.#keys = options.keys
-    this.#maxTraceBytes = options.maxTraceBytes ?? DEFAULT_MAX_TRACE_BYTES
+    this.#maxTraceBytes = Math.min(options.maxTraceBytes ?? MAX_TRACE_BYTES, MAX_TRACE_BYTES)
     this.#pool = options.pool ?? new SlicePool()
     this.#outline = new Outline(options.keys)
     this.#offset = options.baseOffset ?? 0
