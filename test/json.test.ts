@@ -16,7 +16,7 @@ import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { EndMarker } from '../src/ingest/json/string.js'
 import { JsonText } from '../src/ingest/json/text.js'
 import { TraceScratch, parseTrace } from '../src/ingest/json/trace.js'
-import { warmUpParser, warmUpSlicer } from '../src/ingest/json/warmup.js'
+import { warmUpParser } from '../src/ingest/json/warmup.js'
 import {
   WHOLE, inPiecesOf, randomDocument, readSnapshot, type Pieces, type ReadOptions, type ReadSnapshot
 } from './support/json-reader.js'
@@ -600,7 +600,6 @@ t.test('warming up reads made-up input without a fault and leaves nothing behind
   const scratch = new TraceScratch()
   warmUpParser(scratch)
   t.equal(scratch.columns.values.length, 92, 'all of its numbers')
-  warmUpSlicer()
   t.strictSame(plain(readSnapshot(bytes, WHOLE, { scratch })), wanted)
   t.end()
 })
