@@ -4,7 +4,7 @@
  * does not survive the way between threads.
  */
 import { Fault, printable, toFault, type Place, type SerializedFault } from '../errors.js'
-import { FileBuffer, readStableFile } from '../ingest/file.js'
+import { Arena, readStableFile } from '../ingest/file.js'
 import { resolveBeside } from '../ingest/inventory.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
 import { asFloat64 } from '../ingest/npz/npy.js'
@@ -19,7 +19,7 @@ import { boundaryIndexes, traceStatistics } from './statistics.js'
 /** Memory that one thread reuses from trace to trace. */
 export class WorkerScratch {
   readonly trace = new TraceScratch()
-  readonly file = new FileBuffer()
+  readonly arena = new Arena()
 }
 
 export interface TraceTaskBase {
@@ -58,6 +58,7 @@ export type TraceAnswer =
 /** Answers one task; never throws. Synchronous throughout: a worker has nothing else to do meanwhile. */
 export function answerTrace(task: TraceTask, scratch: WorkerScratch): TraceAnswer {
   try {
+    scratch.arena.reset()
     return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task, scratch)
   } catch (error) {
     return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
@@ -71,7 +72,7 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAn
   return within(trace, () => {
     const arrays = arraysOf(trace)
     checkArrays(arrays)
-    const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.file)
+    const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.arena)
     for (const array of TRACE_ARRAYS) {
       checkEqual(array, arrays[array], stored.arrays[array].array, { file: stored.path, member: keys[array] })
     }
@@ -84,7 +85,7 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAn
 }
 
 function npzTrace(task: NpzTraceTask, scratch: WorkerScratch): TraceAnswer {
-  const stored = readNpz(task.folder, task.npz, task.keys, scratch.file)
+  const stored = readNpz(task.folder, task.npz, task.keys, scratch.arena)
   const trace: ParsedTrace = {
     index: task.index,
     fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
@@ -136,10 +137,10 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
   return marked
 }
 
-function readNpz(folder: string, name: string, keys: SnapshotKeys, buffer: FileBuffer): StoredNpz {
+function readNpz(folder: string, name: string, keys: SnapshotKeys, arena: Arena): StoredNpz {
   const file = resolveBeside(folder, name)
-  const { bytes, sha256 } = readStableFile(file, 'npz', buffer)
-  const npz = openNpz(bytes, { file: name })
+  const { bytes, sha256 } = readStableFile(file, 'npz', arena)
+  const npz = openNpz(bytes, { file: name, allocate: length => arena.take(length) })
   const arrays = {
     values: tokenArray(npz, name, 'values', keys),
     returns: tokenArray(npz, name, 'returns', keys),

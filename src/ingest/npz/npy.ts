@@ -30,9 +30,17 @@ export interface NpyArray {
 /** 2^53 / 2^32: where the high half of a 64-bit integer leaves the doubles' exact range. */
 const HIGH_LIMIT = 2 ** 21
 
+/** Memory for a copy: `length` bytes at an address that any typed array accepts. */
+export type Allocate = (length: number) => Uint8Array
+
+const allocateNew: Allocate = length => new Uint8Array(length)
+
 /** A copy at an address that typed arrays accept, or the bytes themselves where they lie well. */
-function aligned(bytes: Uint8Array, size: number): Uint8Array {
-  return bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes)
+function aligned(bytes: Uint8Array, size: number, allocate: Allocate = allocateNew): Uint8Array {
+  if (bytes.byteOffset % size === 0) return bytes
+  const copy = allocate(bytes.length)
+  copy.set(bytes)
+  return copy
 }
 
 function alignment(dtype: Dtype): number {
@@ -169,7 +177,7 @@ function decode(raw: Uint8Array, dtype: Dtype, place: Place): NpyData {
  * Reads a whole `.npy` file. `place` names the file and member; offsets in faults count from the start of `bytes`. The
  * result may view `bytes`: leave them unchanged while it is used.
  */
-export function readNpy(bytes: Uint8Array, place: Place = {}): NpyArray {
+export function readNpy(bytes: Uint8Array, place: Place = {}, allocate: Allocate = allocateNew): NpyArray {
   const header = parseNpyHeader(bytes, place)
   checkNpyLength(header, bytes.length, place)
   const { descr, shape, fortranOrder, dtype, dataOffset } = header
@@ -182,7 +190,7 @@ export function readNpy(bytes: Uint8Array, place: Place = {}): NpyArray {
     if (!permuted) raw = new Uint8Array(raw)
     swapItems(raw, size)
   }
-  raw = aligned(raw, size)
+  raw = aligned(raw, size, allocate)
   const length = dtype.kind === 'U' ? dtype.itemSize / 4 : dtype.itemSize
   return {
     descr,

@@ -5,7 +5,7 @@
  * Sources: numpy/lib/_npyio_impl.py (NpzFile); `zip.ts`, `unzip.ts` and `npy.ts` say what they do not support.
  */
 import { Fault, printable, type Place } from '../../errors.js'
-import { readNpy, type NpyArray } from './npy.js'
+import { readNpy, type NpyArray, type Allocate } from './npy.js'
 import { checkNpyLength, npyHeaderLength, NPY_PREAMBLE, parseNpyHeader, type NpyHeader } from './npy-header.js'
 import { readMember, readMemberPrefix } from './unzip.js'
 import { readZipDirectory, type ZipEntry } from './zip.js'
@@ -15,6 +15,8 @@ export interface NpzOptions {
   readonly file?: string
   /** largest member, uncompressed, that is read; default 256 MiB: 33 million float64 */
   readonly maxMemberBytes?: number
+  /** memory for copies at aligned addresses; default: new for each */
+  readonly allocate?: Allocate
 }
 
 export interface Npz {
@@ -45,13 +47,15 @@ class ZipNpz implements Npz {
   private readonly bytes: Uint8Array
   private readonly place: Place
   private readonly maxMemberBytes: number
+  private readonly allocate: Allocate | undefined
 
-  constructor(bytes: Uint8Array, members: ReadonlyMap<string, ZipEntry>, place: Place, maxMemberBytes: number) {
+  constructor(bytes: Uint8Array, members: ReadonlyMap<string, ZipEntry>, place: Place, options: NpzOptions) {
     this.bytes = bytes
     this.members = members
     this.names = [...members.keys()]
     this.place = place
-    this.maxMemberBytes = maxMemberBytes
+    this.maxMemberBytes = options.maxMemberBytes ?? DEFAULT_MAX_MEMBER_BYTES
+    this.allocate = options.allocate
   }
 
   has(name: string): boolean {
@@ -71,7 +75,7 @@ class ZipNpz implements Npz {
     // A bomb that lies to the directory's size is stopped by that size; one that does not is by what its array can hold.
     if (entry.size > LARGE) checkNpyLength(this.readHeader(entry), entry.size, this.at(entry))
     const bytes = readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry))
-    return { array: readNpy(bytes, this.at(entry)), bytes, crc32: entry.crc32 }
+    return { array: readNpy(bytes, this.at(entry), this.allocate), bytes, crc32: entry.crc32 }
   }
 
   private readHeader(entry: ZipEntry): NpyHeader {
@@ -116,5 +120,5 @@ export function openNpz(bytes: Uint8Array, options: NpzOptions = {}): Npz {
     }
     members.set(name, entry)
   }
-  return new ZipNpz(bytes, members, place, options.maxMemberBytes ?? DEFAULT_MAX_MEMBER_BYTES)
+  return new ZipNpz(bytes, members, place, options)
 }
