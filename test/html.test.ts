@@ -13,8 +13,10 @@ import t from 'tap'
 import { Fault } from '../src/errors.js'
 import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteChunks } from '../src/ingest/bytes.js'
 import { DataElement } from '../src/ingest/html/data-element.js'
+import { Tokenizer } from '../src/ingest/html/tokenizer.js'
+import { TreeBuilder } from '../src/ingest/html/tree.js'
 import { cut, cutAsync, seeded } from './support/chunks.js'
-import { randomPage, scriptsById } from './support/html-oracle.js'
+import { openElements, randomMarkup, randomPage, scriptsById } from './support/html-oracle.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FIXTURES = join(ROOT, 'fixtures/html')
@@ -115,7 +117,7 @@ t.test('random pages: the same scripts as parse5, at any chunk size', t => {
   const random = seeded(20260101)
   const differences: unknown[] = []
   const seen = { contents: 0, missing: 0, duplicate: 0, unterminated: 0, removed: 0 }
-  for (let i = 0; i < 3000; i++) {
+  for (let i = 0; i < 1500; i++) {
     const { page, ids } = randomPage(random, 4 + (i % 30))
     const scripts = scriptsById(page)
     const bytes = Buffer.concat([PAD, Buffer.from(page, 'latin1')])
@@ -142,6 +144,35 @@ t.test('random pages: the same scripts as parse5, at any chunk size', t => {
   }
   t.strictSame(differences.slice(0, 3), [], `${differences.length} differences`)
   t.ok(Object.values(seen).every(count => count > 0) && seen.contents > 1000, JSON.stringify(seen))
+  t.end()
+})
+
+/** Keys of the open elements behind a page's last tag, without html and body; null in a frameset. */
+function openInTree(page: Buffer, size: number): readonly string[] | null {
+  const tree = new TreeBuilder()
+  const tokenizer = new Tokenizer({
+    startTag: tag => tree.startTag(tag),
+    endTag: name => { tree.endTag(name) },
+    text: found => { tree.text(found) },
+    doctype: text => { tree.doctype(text) },
+    captured: () => { throw new Error('nothing was to be captured') },
+    capturedAll: () => { throw new Error('nothing was to be captured') },
+    get inForeignContent() { return tree.inForeignContent }
+  })
+  for (const chunk of cut(page, size)) tokenizer.push(Buffer.from(chunk))
+  return tree.mode === 'frameset' ? null : Array.from({ length: tree.open.top - 1 }, (_, i) => tree.open.keyAt(i + 2))
+}
+
+t.test('random markup: the same open elements as parse5', t => {
+  const random = seeded(20260102)
+  const differences: unknown[] = []
+  for (let i = 0; i < 6000; i++) {
+    const page = randomMarkup(random, 2 + (i % 25))
+    const expected = openElements(page)
+    const actual = openInTree(Buffer.from(page, 'latin1'), i % 9 + 1)
+    if (JSON.stringify(actual) !== JSON.stringify(expected)) differences.push({ page, expected, actual })
+  }
+  t.strictSame(differences.slice(0, 3), [], `${differences.length} differences`)
   t.end()
 })
 

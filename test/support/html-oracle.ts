@@ -1,9 +1,13 @@
 /**
  * Random pages made of tricky pieces, and what parse5 finds in them. parse5 8.1.1 departs from the living standard in
- * four places; two are put right here, the pages keep clear of the others:
- * - `template` does not bound its table scope; an end tag of a table body is not ignored in a row of another (both mended);
- * - no CDATA sections in integration points: a page has either those or CDATA;
- * - it still has the insertion mode "in select": no page has a select.
+ * five places; two are mended here, the pages keep clear of the others:
+ * - mended: `template` does not bound its table scope;
+ * - mended: in a row, the end tag of a table body that is not open closes the row;
+ * - it has no CDATA sections in integration points: a page has either those or CDATA;
+ * - it still has the insertion mode "in select": no page has a select;
+ * - `search` is not special to it: no page has one.
+ * Two more are so rare that the tests' seeds do not meet them: the end tag of a form that is not open any more closes
+ * another form, and white space in a template's table mode opens formatting elements again.
  */
 import { html, InsertionMode, Parser, type DefaultTreeAdapterMap, type DefaultTreeAdapterTypes, type ParserOptions, type Token } from 'parse5'
 
@@ -61,6 +65,28 @@ export function scriptsById(page: string): Map<string, FoundScript[]> {
   return found
 }
 
+const FRAMESET_MODES: readonly number[] = [
+  InsertionMode.IN_FRAMESET, InsertionMode.AFTER_FRAMESET, InsertionMode.AFTER_AFTER_FRAMESET
+]
+const NAMESPACES: Readonly<Record<string, string>> = { [NS.HTML]: '', [NS.SVG]: 'svg/', [NS.MATHML]: 'math/' }
+
+/**
+ * The elements that are open behind the last tag of a page, outermost first, without html, head and body; null in a
+ * frameset page. Named as in src/ingest/html/tags.ts.
+ */
+export function openElements(page: string): readonly string[] | null {
+  const parser = new StandardParser({})
+  parser.tokenizer.write(page, false)
+  if (FRAMESET_MODES.includes(parser.insertionMode)) return null
+  const stack = parser.openElements
+  const open: string[] = []
+  for (let i = stack.stackTop; i >= 0; i = stack.slotBelow(i)) {
+    const element = stack.items[i] as DefaultTreeAdapterTypes.Element
+    open.unshift(`${NAMESPACES[element.namespaceURI]}${element.tagName.toLowerCase()}`)
+  }
+  return open.filter(key => !['html', 'head', 'body'].includes(key))
+}
+
 const words = (list: string): readonly string[] => list.trim().split(/\s+/)
 
 /** Sets of tags that meet in the same rules; a page takes one, or all tags. */
@@ -74,8 +100,14 @@ const THEMES = [
   'form div p table td button svg template',
   'frameset frame noframes html head body template noscript script style title p svg br',
   'object applet marquee b i p svg g table td',
-  'textarea style xmp iframe noembed noframes noscript plaintext title script listing pre image x-y menu dialog search center hr'
+  'textarea style xmp iframe noembed noframes noscript plaintext title script listing pre image x-y menu dialog section center hr'
 ].map(words)
+const RAW_TEXT = words('script style textarea title xmp iframe noembed noframes noscript plaintext')
+const DOCTYPES = ['', '', '<!DOCTYPE html>', '<!DOCTYPE html>', '<!DOCTYPE x>', '<!DOCTYPE html SYSTEM "about:legacy-compat">',
+  '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN">', '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">',
+  '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">',
+  '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">', '<!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML//EN">',
+  '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">', '<!DOCTYPE html PUBLIC>']
 const ALL_TAGS = [...new Set(THEMES.flat())]
 
 const ATTRIBUTES = ['', ' ', '/', ' / ', ' type=hidden', ' type=TEXT', ' color=red', ' size', ' encoding=text/html',
@@ -95,28 +127,46 @@ const SCRIPT_TEXTS = ['<!--', '-->', '<script>', '</script>', '<script', '</scri
   '--', '>', '<', '</', '<!-', '<!', '<!-->', '<!--->', '</SCRIPT>', '<ScRiPt/>', '</style>', '\0', '\r\n', '<script-->', '--!>',
   '<!--<script>', '</script\t>', '/', '!', '-- >', '---->', '<<script>', '</</script>', ',-1.5,-0.25']
 
+type Random = () => number
+
+function pick<T>(random: Random, list: readonly T[]): T {
+  return list[Math.floor(random() * list.length)]
+}
+
+function tagPiece(random: Random, tags: readonly string[]): string {
+  const name = pick(random, tags)
+  if (random() < 0.4) return `</${name}${random() < 0.05 ? pick(random, ATTRIBUTES) : ''}>`
+  return `<${random() < 0.1 ? name.toUpperCase() : name}${random() < 0.3 ? pick(random, ATTRIBUTES) : ''}>`
+}
+
+/** A page of tags and text alone, ended by a tag that changes nothing. No tag of it starts raw text. */
+export function randomMarkup(random: Random, pieces: number): string {
+  const tags = (random() < 0.25 ? ALL_TAGS : pick(random, THEMES)).filter(tag => !RAW_TEXT.includes(tag))
+  let page = pick(random, DOCTYPES)
+  for (let left = pieces; left > 0; left--) page += random() < 0.9 ? tagPiece(random, tags) : pick(random, [' ', 'x', '\n', '\0', '<!-- x -->'])
+  return `${page}</end><!-- -->`
+}
+
 /** A page of up to `maxPieces` pieces as latin1 text, and the ids that its scripts may have. */
-export function randomPage(random: () => number, maxPieces: number): { readonly page: string, readonly ids: readonly string[] } {
-  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]
-  const tags = random() < 0.25 ? ALL_TAGS : pick(THEMES)
+export function randomPage(random: Random, maxPieces: number): { readonly page: string, readonly ids: readonly string[] } {
+  const tags = random() < 0.25 ? ALL_TAGS : pick(random, THEMES)
   const texts = random() < 0.2 ? [...TEXTS, ...CDATA, ...CDATA] : TEXTS
   const ids: string[] = []
   const probe = (): string => {
     if (ids.length === 0 || random() < 0.95) ids.push(`d${ids.length}`)
     const id = ids[ids.length - 1]
-    const attributes = pick(random() < 0.7 ? IDS.slice(0, 3) : IDS).replace('?', id).replace('~', id.slice(1))
+    const attributes = pick(random, random() < 0.7 ? IDS.slice(0, 3) : IDS).replace('?', id).replace('~', id.slice(1))
     let text = `${ids.length}`
-    for (let i = random() < 0.7 ? 0 : Math.floor(random() * 7); i > 0; i--) text += pick(SCRIPT_TEXTS)
+    for (let i = random() < 0.7 ? 0 : Math.floor(random() * 7); i > 0; i--) text += pick(random, SCRIPT_TEXTS)
     return `<script${attributes}>${text}</script>`
   }
   const piece = (): string => {
     const kind = random()
     if (kind < 0.28) return probe()
-    if (kind < 0.62) return `<${random() < 0.1 ? pick(tags).toUpperCase() : pick(tags)}${random() < 0.3 ? pick(ATTRIBUTES) : ''}>`
-    if (kind < 0.85) return `</${pick(tags)}${random() < 0.05 ? pick(ATTRIBUTES) : ''}>`
-    return kind < 0.96 ? pick(texts) : pick(SCRIPT_TEXTS)
+    if (kind < 0.85) return tagPiece(random, tags)
+    return pick(random, kind < 0.96 ? texts : SCRIPT_TEXTS)
   }
-  let page = random() < 0.4 ? '<!DOCTYPE html>' : ''
+  let page = pick(random, DOCTYPES)
   for (let left = 1 + Math.floor(random() * maxPieces); left > 0; left--) page += piece()
   if (texts !== TEXTS && HAS_POINTS.test(page)) page = page.replace(/<!\[CDATA\[/g, '<!-- -->')
   return { page, ids: [...new Set(ids)] }

@@ -8,7 +8,7 @@
  * a budget; a page made to exhaust it is refused.
  */
 import { Fault } from '../../errors.js'
-import { IMPLIED_END, MATHML_TEXT_POINTS, SCOPE, SPECIAL, SVG_HTML_POINTS } from './tags.js'
+import { IMPLIED_END, MATHML_TEXT_POINTS, SCOPE, SPECIAL, SVG_HTML_POINTS, type Tag } from './tags.js'
 
 /** About 100 MB of slots. Browsers stop nesting at 512. */
 const MAX_OPEN = 2 ** 20
@@ -135,11 +135,13 @@ export class OpenElements {
     if (handle !== null) handle.index = index
   }
 
-  /** Opens an SVG or MathML element; `htmlPoint` makes an `annotation-xml` one. */
-  pushForeign(key: string, htmlPoint: boolean): void {
-    const kind = htmlPoint || SVG_HTML_POINTS.has(key) ? KIND.htmlPoint
-      : MATHML_TEXT_POINTS.has(key) ? KIND.textPoint : KIND.foreign
-    this.push(key, kind)
+  /** Opens an SVG or MathML element; a self-closing one is not opened. */
+  pushForeign(namespace: 'svg' | 'math', tag: Tag): void {
+    if (tag.selfClosing) return
+    const key = `${namespace}/${tag.name}`
+    const encoding = key === 'math/annotation-xml' ? tag.attributes.get('encoding')?.toLowerCase() : undefined
+    const isHtmlPoint = SVG_HTML_POINTS.has(key) || encoding === 'text/html' || encoding === 'application/xhtml+xml'
+    this.push(key, isHtmlPoint ? KIND.htmlPoint : MATHML_TEXT_POINTS.has(key) ? KIND.textPoint : KIND.foreign)
   }
 
   pop(): void {

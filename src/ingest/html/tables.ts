@@ -2,27 +2,9 @@
  * The insertion modes of tables (HTML standard, 13.2.6.4.9 to 13.2.6.4.15). Foster parenting moves nodes, not open
  * elements, so that it does not show here.
  */
-import type { FormattingElements } from './formatting.js'
-import type { Handle, OpenElements } from './open-elements.js'
+import { endInBody, startInBody } from './in-body.js'
+import type { Mode, Tree } from './insertion.js'
 import { isHidden, TABLE_PARTS, type Content, type Tag } from './tags.js'
-
-/** The insertion mode. `columns` is "in column group". */
-export type Mode = 'body' | 'template' | 'frameset' | 'table' | 'caption' | 'columns' | 'tableBody' | 'row' | 'cell'
-
-/** What the table modes need of the tree builder. */
-export interface Tree {
-  readonly open: OpenElements
-  readonly formatting: FormattingElements
-  readonly inTemplate: boolean
-  mode: Mode
-  form: Handle | null
-  startInBody(tag: Tag): Content
-  endInBody(name: string): void
-  /** by the rules of the mode that is current now */
-  htmlStart(tag: Tag): Content
-  htmlEnd(name: string): void
-  resetMode(): void
-}
 
 const BODIES = ['tbody', 'tfoot', 'thead']
 
@@ -81,16 +63,16 @@ export function startInTable(tree: Tree, tag: Tag): Content {
   const { name } = tag
   switch (tree.mode) {
     case 'caption':
-      if (!TABLE_PARTS.has(name)) return tree.startInBody(tag)
+      if (!TABLE_PARTS.has(name)) return startInBody(tree, tag)
       return closeCaption(tree) ? tree.htmlStart(tag) : 'data'
     case 'cell':
-      if (!TABLE_PARTS.has(name)) return tree.startInBody(tag)
+      if (!TABLE_PARTS.has(name)) return startInBody(tree, tag)
       if (!tree.open.inTableScope('td') && !tree.open.inTableScope('th')) return 'data'
       closeCell(tree)
       return tree.htmlStart(tag)
     case 'columns':
       if (name === 'html' || name === 'col') return 'data'
-      if (name === 'template') return tree.startInBody(tag)
+      if (name === 'template') return startInBody(tree, tag)
       return closeColumns(tree) ? tree.htmlStart(tag) : 'data'
     case 'row':
       if (name === 'td' || name === 'th') {
@@ -139,7 +121,7 @@ function startBetweenParts(tree: Tree, tag: Tag): Content {
     case 'input':
       if (isHidden(tag)) return 'data'
   }
-  return tree.startInBody(tag)
+  return startInBody(tree, tag)
 }
 
 /** An end tag other than `</template>` in one of the table modes. */
@@ -151,7 +133,7 @@ export function endInTable(tree: Tree, name: string): void {
     case 'caption':
       if (name === 'caption') closeCaption(tree)
       else if (isTable && closeCaption(tree)) tree.htmlEnd(name)
-      else if (!isTable && !isIgnored(name)) tree.endInBody(name)
+      else if (!isTable && !isIgnored(name)) endInBody(tree, name)
       return
     case 'cell':
       if (name === 'td' || name === 'th') {
@@ -164,7 +146,7 @@ export function endInTable(tree: Tree, name: string): void {
         closeCell(tree)
         tree.htmlEnd(name)
       } else if (!isIgnored(name)) {
-        tree.endInBody(name)
+        endInBody(tree, name)
       }
       return
     case 'columns':
@@ -197,7 +179,7 @@ export function endInTable(tree: Tree, name: string): void {
     open.popThrough(name)
     tree.resetMode()
   } else if (!isIgnored(name)) {
-    tree.endInBody(name)
+    endInBody(tree, name)
   }
 }
 
