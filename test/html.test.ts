@@ -16,7 +16,7 @@ import { DataElement } from '../src/ingest/html/data-element.js'
 import { Tokenizer } from '../src/ingest/html/tokenizer.js'
 import { TreeBuilder } from '../src/ingest/html/tree.js'
 import { cut, cutAsync, seeded } from './support/chunks.js'
-import { openElements, randomMarkup, randomPage, scriptsById } from './support/html-oracle.js'
+import { everyTag, openElements, randomMarkup, randomPage, scriptsById } from './support/html-oracle.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FIXTURES = join(ROOT, 'fixtures/html')
@@ -163,11 +163,11 @@ function openInTree(page: Buffer, size: number): readonly string[] | null {
   return tree.mode === 'frameset' ? null : Array.from({ length: tree.open.top - 1 }, (_, i) => tree.open.keyAt(i + 2))
 }
 
-t.test('random markup: the same open elements as parse5', t => {
+t.test('every tag in every context, and random markup: the same open elements as parse5', t => {
   const random = seeded(20260102)
   const differences: unknown[] = []
-  for (let i = 0; i < 6000; i++) {
-    const page = randomMarkup(random, 2 + (i % 25))
+  const pages = [...everyTag(), ...Array.from({ length: 5000 }, (_, i) => randomMarkup(random, 2 + (i % 25)))]
+  for (const [i, page] of pages.entries()) {
     const expected = openElements(page)
     const actual = openInTree(Buffer.from(page, 'latin1'), i % 9 + 1)
     if (JSON.stringify(actual) !== JSON.stringify(expected)) differences.push({ page, expected, actual })

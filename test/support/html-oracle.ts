@@ -147,6 +147,21 @@ export function randomMarkup(random: Random, pieces: number): string {
   return `${page}</end><!-- -->`
 }
 
+/** `*` is a tag. */
+const CONTEXTS = ['<*>', '<*></*>', '</*>', '<p><*>', '<p><*></p>', '<x-y><*><svg></x-y>', '<*><*>', '<*><svg></*>', '<*><svg><desc></*>', '<svg><*>',
+  '<svg><desc><*>', '<svg><*><g></*>', '<math><*>', '<math><mi><*>', '<math><annotation-xml><*>', '<b><*></b>', '<p><b></p><*>', '<b><object><*></b>',
+  '<table><*>', '<table><caption><*>', '<table><colgroup><*>', '<table><tbody><*>', '<table><tr><*>', '<table><td><*>', '<table><td><*></table>',
+  '<table><tr><td></*>', '<table><tr></*>', '<table></*>', '<table><caption></*>', '<table><colgroup></*>', '<table><tbody></*>', '<template><*>',
+  '<template><*></template>', '<template><tr></*>', '<ul><li><*><li>', '<dl><dd><*><dt>', '<button><*><button>', '<button><p><*>', '<form><*></form>',
+  '<ruby><rtc><*>', '<ruby><rt><*>', '<ruby><*><rb>', '<option><*>', '<optgroup><option><*><optgroup>', '<h1><*>', '<h1><*></h2>', '<object><*></object>',
+  '<li><ol><*></li>', '<p><object><*></p>', '<a><*><a>', '<nobr><*><nobr>', '<body><*><frameset>', '<*><frameset>']
+
+/** Every tag that parse5 has a name for, in every context. */
+export function everyTag(): readonly string[] {
+  const tags = Object.values(html.TAG_NAMES).filter(tag => !RAW_TEXT.includes(tag) && tag !== 'select' && tag !== 'search')
+  return CONTEXTS.flatMap(context => tags.map(tag => `${context.replaceAll('*', tag)}</end><!-- -->`))
+}
+
 /** A page of up to `maxPieces` pieces as latin1 text, and the ids that its scripts may have. */
 export function randomPage(random: Random, maxPieces: number): { readonly page: string, readonly ids: readonly string[] } {
   const tags = random() < 0.25 ? ALL_TAGS : pick(random, THEMES)
