@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The program's entry: `node dist/run.js`. Everything is in src/cli.ts; this ties it to the process. */
 import { main } from './src/cli.js'
+import { EXIT } from './src/errors.js'
 
 const interrupt = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -9,16 +10,20 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // A second signal ends the process at once, as the system does by default.
   })
 }
-// A reader that went away (head, less) ends the run quietly.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0)
-  throw error
-})
+// A reader that went away (head, less) does not stop the work: only what it would have read is lost.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return
+    process.exitCode = EXIT.badInput
+    if (stream === process.stdout) process.stderr.write(`critic-traces: output unwritable: ${error.message}, expected standard output to take it\n`)
+  })
+}
 
-process.exitCode = await main(process.argv.slice(2), {
+const exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,
   now: () => performance.now(),
   signal: interrupt.signal
 })
+process.exitCode = Math.max(exitCode, Number(process.exitCode ?? 0))

@@ -8,12 +8,13 @@ import { join } from 'node:path'
 import type { SnapshotStatistics } from './compute/contract.js'
 import type { TracePool } from './compute/pool.js'
 import { EXIT, Fault, toFault, type FailureCode } from './errors.js'
-import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
+import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from './ingest/inventory.js'
 import { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
 import { OUTPUT_PATHS } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
+import { isOfSyntheticStudy } from './ingest/study.js'
 import { settingsHash, unchangedRun, writeRunRecord } from './runRecord.js'
 import { GENERATOR } from './version.js'
 
@@ -27,7 +28,7 @@ export interface BatchRun {
   readonly formats: readonly FigureFormat[]
   readonly chunkBytes?: number
   readonly signal?: AbortSignal
-  readonly onStart?: (plan: SnapshotPlan) => void
+  readonly onStart?: (plan: SnapshotPlan, amount: Amount) => void
   readonly onProgress?: (done: number) => void
   readonly onEnd?: (result: SnapshotResult) => void
 }
@@ -54,10 +55,9 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
   const plans = await findSnapshots(run.paths, fault => {
     end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault] })
   })
-  const settingsSha256 = settingsHash(run.settings, run.formats)
   for (const plan of plans) {
-    run.onStart?.(plan)
-    end(await runOne(run, plan, settingsSha256))
+    run.onStart?.(plan, await amountOf(plan))
+    end(await runOne(run, plan))
   }
   await writeIndex(run, results)
   return results
@@ -72,13 +72,15 @@ export function gravest(faults: readonly Fault[]): FailureCode | 0 {
   return faults.reduce<FailureCode | 0>((worst, f) => (f.exitCode > worst ? f.exitCode : worst), 0)
 }
 
-async function runOne(run: BatchRun, plan: SnapshotPlan, settingsSha256: string): Promise<SnapshotResult> {
+async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult> {
   const out = join(run.out, plan.name)
   try {
+    const settings = { ...run.settings, synthetic: run.settings.synthetic || (await isOfSyntheticStudy(plan.folder)) }
+    const settingsSha256 = settingsHash(settings, run.formats)
     if ((await unchangedRun(out, plan, settingsSha256, run.pool)) !== null) {
       return { plan, status: 'unchanged', statistics: await readStatistics(out), outcome: null, faults: [] }
     }
-    const { settings, pool, formats, chunkBytes, signal, onProgress } = run
+    const { pool, formats, chunkBytes, signal, onProgress } = run
     const outcome = await analyseSnapshot({
       plan, settings, pool, out, formats,
       ...(chunkBytes === undefined ? {} : { chunkBytes }),
@@ -104,7 +106,7 @@ async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Pr
   const index = {
     schema_version: 1,
     schema: 'critic-trace-snapshots',
-    synthetic: run.settings.synthetic,
+    synthetic: run.settings.synthetic || results.some(r => r.statistics?.synthetic === true),
     generator: GENERATOR,
     snapshots: results.map(({ plan, status, statistics, faults }) => ({
       name: plan?.name ?? null,

@@ -50,7 +50,6 @@ export interface SerializedFault extends Omit<FaultDetails, 'cause'> {
 const MAX_QUOTED = 120
 
 /** Control characters (C0, DEL, C1), line separators and bidirectional overrides: they would forge a terminal's lines. */
-// eslint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g
 
 /** Text from a file as it may stand in a message: one line, capped, control characters escaped. */

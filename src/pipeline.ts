@@ -11,7 +11,7 @@
  * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 draw and write, 5 commit: all outputs
  * or none.
  */
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from './compute/contract.js'
 import { ExampleCollector, type ChosenExamples } from './compute/examples.js'
 import { checkExpectations, failuresOf, type CheckReport } from './compute/expectations.js'
@@ -46,6 +46,8 @@ export interface SnapshotRun {
   readonly plan: SnapshotPlan
   readonly settings: SnapshotSettings
   readonly pool: TracePool
+  /** how outputs name the page; default: its path as given */
+  readonly sourceName?: string
   readonly out: string
   readonly formats: readonly FigureFormat[]
   /** SHA-256 by path relative to the snapshot's folder, as verified before: what is read must be what was verified */
@@ -97,7 +99,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     // 3. Check
     const checks = checkExpectations(results, statistics, run.settings.expectations, run.settings.enforced)
     const failures = [...failuresOf(checks), ...changedSinceVerified(run, html, results)]
-    if (failures.length > 0) throw new Failures(failures)
+    if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
     // 4. Draw and write
     await streams.finish({ verified, snapshotTime: header.snapshotTime })
     const documents = await import('./render/outputs/documents.js')
@@ -197,14 +199,15 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
       if (fault.exitCode !== EXIT.checkFailed) break
     }
   } catch (error) {
-    if (faults.length === 0 || !(error instanceof Fault) || error.exitCode === EXIT.interrupted) throw located(error, run)
-    faults.push(located(error, run) as Fault)
+    if (!(error instanceof Fault)) throw error
+    if (faults.length === 0 || error.exitCode === EXIT.interrupted) throw located(error, run)
+    faults.push(located(error, run))
   }
   if (faults.length > 0) throw new Failures(faults)
   if (page === null) {
     return { results, header: { snapshotTime: null, alignment: null, traceCount: results.length }, html: null, examples: collector.choose() }
   }
-  const html = { path: run.plan.html as string, sha256: page.sha256, bytes: page.bytes }
+  const html = { path: run.sourceName ?? (run.plan.html as string), sha256: page.sha256, bytes: page.bytes }
   return { results, header: page.header, html, examples: collector.choose() }
 }
 
@@ -217,7 +220,7 @@ async function take(
   streams: Streams,
   failed: boolean
 ): Promise<Fault | null> {
-  if (!answer.ok) return located(Fault.deserialize(answer.fault), run) as Fault
+  if (!answer.ok) return located(Fault.deserialize(answer.fault), run)
   if (failed) return null
   results.push(answer.result)
   collector.offer(answer.result, answer.columns)
@@ -227,9 +230,8 @@ async function take(
 }
 
 /** Names the file that a fault is about, where the reader of bytes could not know it. */
-function located(error: unknown, run: SnapshotRun): unknown {
-  if (!(error instanceof Fault)) return error
-  return error.at({ file: run.plan.html ?? run.plan.folder })
+function located(fault: Fault, run: SnapshotRun): Fault {
+  return fault.at({ file: run.plan.html ?? run.plan.folder })
 }
 
 function pageOptions(run: SnapshotRun) {
@@ -271,7 +273,7 @@ function changedSinceVerified(run: SnapshotRun, html: SourceFile | null, results
   const { verified } = run
   if (verified === undefined) return []
   const read = [
-    ...(html === null ? [] : [{ path: html.path.slice(run.plan.folder.length).replace(/^[\\/]+/, ''), sha256: html.sha256 }]),
+    ...(html === null ? [] : [{ path: basename(run.plan.html as string), sha256: html.sha256 }]),
     ...results.map(r => r.npz)
   ]
   return read

@@ -5,18 +5,19 @@
  * alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import type { TracePool } from './compute/pool.js'
 import { Fault } from './errors.js'
 import type { SnapshotPlan } from './ingest/inventory.js'
+import { isSafeRelative } from './ingest/study/paths.js'
 import type { SnapshotOutcome, SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { GENERATOR } from './version.js'
 
-export const RUN_RECORD = 'run.json'
+const RUN_RECORD = 'run.json'
 
 interface HashedFile {
   readonly path: string
@@ -65,7 +66,7 @@ export async function writeRunRecord(
     generator: GENERATOR,
     settings_sha256: settingsSha256,
     inputs: [
-      ...(outcome.html === null ? [] : [{ ...outcome.html, path: relativeTo(plan.folder, outcome.html.path) }]),
+      ...(outcome.html === null ? [] : [{ ...outcome.html, path: basename(plan.html as string) }]),
       ...outcome.results.map(r => r.npz),
       ...outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
     ],
@@ -77,6 +78,7 @@ export async function writeRunRecord(
       }))
     )
   }
+  await removeStale(out, record)
   const set = await OutputSet.open(out)
   try {
     await set.write(RUN_RECORD, jsonText(record))
@@ -86,6 +88,15 @@ export async function writeRunRecord(
     throw error
   }
   return record
+}
+
+/** Removes what the run before recorded and this one did not write again: an old figure would stand beside new numbers. */
+async function removeStale(out: string, record: RunRecord): Promise<void> {
+  const earlier = await readRecord(join(out, RUN_RECORD))
+  const kept = new Set(record.outputs.map(f => f.path))
+  for (const { path } of earlier?.outputs ?? []) {
+    if (!kept.has(path) && isSafeRelative(path)) await rm(join(out, path), { force: true })
+  }
 }
 
 /** The record of an earlier run into `out`, if it still describes inputs, settings and outputs to the byte; else null. */
@@ -98,7 +109,7 @@ export async function unchangedRun(
   const record = await readRecord(join(out, RUN_RECORD))
   if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
   const listed = new Set(record.inputs.map(f => f.path))
-  const present = [...plan.npzFiles, ...(plan.html === null ? [] : [relativeTo(plan.folder, plan.html)])]
+  const present = [...plan.npzFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
   if (!present.every(path => listed.has(path))) return null
   const same = await Promise.all([
     ...record.inputs.map(f => isSame(join(plan.folder, f.path), f, pool)),
@@ -148,8 +159,4 @@ function isRunRecord(x: unknown): x is RunRecord {
     typeof (record.generator as { version?: unknown } | undefined)?.version === 'string' &&
     files(record.inputs, false) && files(record.outputs, true)
   )
-}
-
-function relativeTo(folder: string, path: string): string {
-  return path.startsWith(folder) ? path.slice(folder.length).replace(/^[\\/]+/, '') : path
 }

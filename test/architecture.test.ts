@@ -45,7 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/index': ['*'],
   workers: ['src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   fixtures: ['src/errors', 'src/schema', 'src/ingest'],
-  run: ['src/cli']
+  run: ['src/cli', 'src/errors']
 }
 
 interface Manifest {

@@ -9,6 +9,7 @@ import type { Fault } from '../src/errors.js'
 import { runCli } from './support/cli.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
+import { hashes } from './support/run.js'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
 
 function temp(t: Test): string {
@@ -152,4 +153,43 @@ t.test('outputs that cannot be written are one line', async t => {
     t.match(locked.stderr, /output unwritable: EACCES/)
   }
   chmodSync(join(dir, 'locked'), 0o755)
+})
+
+t.test('progress goes on when nobody reads it, and a full standard output is one line', async t => {
+  const dir = temp(t)
+  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('pipes'), 1, () => 20))
+  const deaf = await runCli(['traces', 'snap', '--out', 'deaf', '--no-figures'], { cwd: dir, onStart: child => { child.stderr?.destroy() } })
+  t.equal(deaf.code, 0)
+  t.ok(readdirSync(join(dir, 'deaf/snap')).includes('run.json'))
+  const mute = await runCli(['traces', 'snap', '--out', 'mute', '--no-figures'], { cwd: dir, onStart: child => { child.stdout?.destroy() } })
+  t.equal(mute.code, 0)
+})
+
+t.test('outputs are no inputs, figures that are not drawn again go, a replica given by its path is synthetic', async t => {
+  const dir = temp(t)
+  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('again'), 1, () => 20))
+  for (const expected of ['done', 'unchanged']) {
+    const run = await runCli(['traces', '.', '--out', 'artifacts', '--formats', 'svg', '--json', '-q'], { cwd: dir })
+    t.match(JSON.parse(run.stdout), { exit_code: 0, snapshots: [{ name: 'snap', status: expected }] })
+  }
+  await runCli(['traces', '.', '--out', 'artifacts', '--no-figures', '-q'], { cwd: dir })
+  t.same(readdirSync(join(dir, 'artifacts/snap/figures')), [])
+  const study = { schema_version: 1, name: 'made up', synthetic: true, critic_traces: { snapshot: 'snap' } }
+  writeFileSync(join(dir, 'study.json'), JSON.stringify(study))
+  const run = await runCli(['traces', 'snap', '--out', 'artifacts', '--no-figures', '--json', '-q'], { cwd: dir })
+  t.match(JSON.parse(run.stdout), { snapshots: [{ status: 'done', statistics: { synthetic: true } }] })
+})
+
+t.test('kill -9 in the middle of a batch: the batch goes on, and ends with the same bytes', async t => {
+  const dir = temp(t)
+  const random = new Random('killed')
+  for (let k = 0; k < 6; k++) await writeSnapshot(join(dir, 'many', `s${k}`), randomTraces(random, 3, () => 400))
+  const args = ['traces', 'many', '--formats', 'svg', '-q']
+  t.equal((await runCli([...args, '--out', 'whole'], { cwd: dir })).code, 0)
+  for (const after of [250, 500, 800]) {
+    const killed = await runCli([...args, '--out', 'part'], { cwd: dir, onStart: child => { setTimeout(() => child.kill('SIGKILL'), after) } })
+    t.ok(killed.signal === 'SIGKILL' || killed.code === 0)
+  }
+  t.match(await runCli([...args, '--out', 'part'], { cwd: dir }), { code: 0, stderr: '' })
+  t.same(hashes(join(dir, 'part')), hashes(join(dir, 'whole')), 'no temporary file is left either')
 })

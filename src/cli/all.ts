@@ -1,9 +1,10 @@
 /** `all`: the study's inputs against its manifest, then its snapshot measured, checked, drawn and written. */
-import { join, relative, resolve, sep } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { TracePool } from '../compute/pool.js'
 import { EXIT, Fault } from '../errors.js'
-import { findSnapshots, type SnapshotPlan } from '../ingest/inventory.js'
+import { amountOf, findSnapshots, type SnapshotPlan } from '../ingest/inventory.js'
 import { readManifest, verifyManifest, type ManifestReport } from '../ingest/manifest.js'
+import { manifestBytes } from './amounts.js'
 import { loadStudy } from '../ingest/study.js'
 import { analyseSnapshot, Failures } from '../pipeline.js'
 import { createProgress } from '../render/terminal/progress.js'
@@ -18,13 +19,13 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
+    refuseOutputsInside(dir, options.out)
     const { study, sha256: studySha256 } = await loadStudy(dir)
     const manifest = await readManifest(join(dir, study.manifest))
-    const hashing = progress.phase({ label: 'verifying', total: null, unit: 'bytes' })
+    const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const report = await verifyManifest(dir, manifest, {
       signal: io.signal,
-      onProgress: p => hashing.update(p.bytesDone),
-      except: outputsInside(dir, options.out)
+      onProgress: p => hashing.update(p.bytesDone)
     })
     hashing.finish()
     refuseChanged(report, dir)
@@ -36,9 +37,10 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
       examplesRequired: true,
       synthetic: study.synthetic
     }
-    const reading = progress.phase({ label: 'measuring', total: null, unit: plan.kind === 'html' ? 'bytes' : 'traces' })
+    const reading = progress.phase({ label: 'measuring', ...(await amountOf(plan)) })
     const outcome = await analyseSnapshot({
       plan, settings, pool,
+      ...(plan.html === null ? {} : { sourceName: studyPath(dir, plan.html) }),
       out: options.out,
       formats: options.formats,
       verified: verifiedFiles(report, study.critic_traces.snapshot),
@@ -52,7 +54,7 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
       const table = { colour: wantsColour(io.stdout, io.env) }
       io.stdout.write(
         `study ${study.name} in ${dir}\nmanifest: ${manifestTable(report, table)}\n` +
-          `${statisticsTables(outcome.statistics, table)}\n${checksTable(outcome.checks, table)}\n${outputsTable(outcome.outputs, table)}`
+          `${statisticsTables(outcome.statistics, table)}\n${checksTable(outcome.checks, table)}\n${outputsTable(options.out, outcome.outputs, table)}`
       )
     }
     return {
@@ -72,10 +74,18 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
   }
 }
 
-/** Outputs that go into the study's own folder are not unlisted inputs. */
-function outputsInside(dir: string, out: string): string[] {
+/** Outputs in the study's own folder would be unlisted inputs of the next run. */
+function refuseOutputsInside(dir: string, out: string): void {
   const path = relative(resolve(dir), resolve(out))
-  return path === '' || path.startsWith('..') ? [] : [path.split(sep).join('/')]
+  if (path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path)) return
+  throw new Fault({
+    format: 'usage', problem: 'output inside the study', found: out, expected: `a folder outside ${dir}`, exitCode: EXIT.usage
+  })
+}
+
+/** A path below the study as the manifest writes it. */
+function studyPath(dir: string, path: string): string {
+  return relative(dir, path).split(sep).join('/')
 }
 
 function refuseChanged(report: ManifestReport, dir: string): void {
@@ -86,7 +96,7 @@ function refuseChanged(report: ManifestReport, dir: string): void {
       new Fault({
         format: 'manifest',
         problem: { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not listed', ok: '' }[f.status],
-        found: f.found === null ? 'nothing' : `${f.found.sha256 ?? 'not hashed'}, ${f.found.bytes} bytes`,
+        found: f.found === null ? 'nothing' : f.found.sha256 === null ? `${f.found.bytes} bytes` : `${f.found.sha256}, ${f.found.bytes} bytes`,
         expected: f.expected === null ? 'an entry in the manifest' : `${f.expected.sha256}, ${f.expected.bytes} bytes`,
         place: { file: join(dir, f.path) },
         exitCode: EXIT.checkFailed

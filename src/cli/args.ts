@@ -49,7 +49,7 @@ options
   --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
   --json             one JSON object on standard output instead of tables
   --quiet            no progress and no tables; errors only
-  --verbose          phases with times, and stack traces with errors
+  --verbose          stack traces and causes with errors
 
 exit codes
   0 fine   1 a check failed   2 usage   3 unreadable or malformed input   130 interrupted

@@ -57,9 +57,13 @@ function verdict(c: CheckReport): Cell {
   return c.passed === c.total ? { text: 'ok', tone: 'good' } : { text: 'FAILED', tone: 'bad' }
 }
 
-export function outputsTable(outputs: ReadonlyArray<{ readonly path: string; readonly bytes: number }>, options: TableOptions): string {
+export function outputsTable(
+  out: string,
+  outputs: ReadonlyArray<{ readonly path: string; readonly bytes: number }>,
+  options: TableOptions
+): string {
   return formatTable(
-    [{ title: 'written' }, { title: 'size', align: 'right' }],
+    [{ title: `written to ${out}` }, { title: 'size', align: 'right' }],
     outputs.map(({ path, bytes }) => [path, formatBytes(bytes)]),
     options
   )
@@ -83,8 +87,8 @@ export function batchTable(results: readonly SnapshotResult[], options: TableOpt
       { title: 'snapshot' }, { title: 'status' }, { title: 'traces', align: 'right' }, { title: 'tokens', align: 'right' },
       { title: 'jump rate ratio', align: 'right' }
     ],
-    results.map(({ plan, status, statistics: s }) => [
-      plan?.name ?? '-',
+    results.map(({ plan, status, statistics: s, faults }) => [
+      plan?.name ?? (faults[0]?.place.file ?? '-'),
       { text: s !== null && !s.verified ? `${status}, unverified` : status, tone: status === 'failed' ? 'bad' : 'good' },
       s === null ? '' : formatCount(s.traces),
       s === null ? '' : formatCount(s.tokens),

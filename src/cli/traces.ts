@@ -25,8 +25,8 @@ export async function runTraces(
       out: options.out,
       formats: options.formats,
       signal: io.signal,
-      onStart: plan => {
-        phase = progress.phase({ label: plan.name, total: null, unit: plan.kind === 'html' ? 'bytes' : 'traces' })
+      onStart: (plan, amount) => {
+        phase = progress.phase({ label: plan.name, ...amount })
       },
       onProgress: done => phase?.update(done),
       onEnd: ({ status, faults }) => {

@@ -7,6 +7,7 @@ import { createProgress } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import type { CommonOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
+import { manifestBytes } from './amounts.js'
 import { studyFolder } from './replica.js'
 import { manifestTable } from './summary.js'
 
@@ -21,7 +22,7 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
     const dir = await studyFolder(options.study, io, line => progress.line(line))
     const { study } = await loadStudy(dir)
     const manifest = await readManifest(join(dir, study.manifest))
-    const hashing = progress.phase({ label: 'verifying', total: null, unit: 'bytes' })
+    const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const report = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
     hashing.finish()
     progress.close()

@@ -3,6 +3,7 @@
  * the columns into one SharedArrayBuffer. Pure but for reading that NPZ. Faults come back as data, since an error class
  * does not survive the way between threads.
  */
+import { join } from 'node:path'
 import { Fault, printable, toFault, type Place, type SerializedFault } from '../errors.js'
 import { Arena, readStableFile } from '../ingest/file.js'
 import { resolveBeside } from '../ingest/inventory.js'
@@ -74,7 +75,7 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAn
     checkArrays(arrays)
     const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.arena)
     for (const array of TRACE_ARRAYS) {
-      checkEqual(array, arrays[array], stored.arrays[array].array, { file: stored.path, member: keys[array] })
+      checkEqual(array, arrays[array], stored.arrays[array].array, { file: stored.file, member: keys[array] })
     }
     const answer = measure(trace, stored, task)
     checkStored('value_mean', trace.fields.valueMean as number, answer.result.statistics.mean)
@@ -101,7 +102,10 @@ function npzTrace(task: NpzTraceTask, scratch: WorkerScratch): TraceAnswer {
 }
 
 interface StoredNpz {
+  /** as the snapshot names it */
   readonly path: string
+  /** the same with its folder */
+  readonly file: string
   readonly npz: Npz
   readonly sha256: string
   readonly bytes: number
@@ -138,15 +142,16 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
 }
 
 function readNpz(folder: string, name: string, keys: SnapshotKeys, arena: Arena): StoredNpz {
-  const file = resolveBeside(folder, name)
-  const { bytes, sha256 } = readStableFile(file, 'npz', arena)
-  const npz = openNpz(bytes, { file: name, allocate: length => arena.take(length) })
+  const { bytes, sha256 } = readStableFile(resolveBeside(folder, name), 'npz', arena)
+  // Faults name the file in its folder: the same name stands in many snapshots.
+  const file = join(folder, name)
+  const npz = openNpz(bytes, { file, allocate: length => arena.take(length) })
   const arrays = {
-    values: tokenArray(npz, name, 'values', keys),
-    returns: tokenArray(npz, name, 'returns', keys),
-    response_positions: tokenArray(npz, name, 'response_positions', keys)
+    values: tokenArray(npz, file, 'values', keys),
+    returns: tokenArray(npz, file, 'returns', keys),
+    response_positions: tokenArray(npz, file, 'response_positions', keys)
   }
-  return { path: name, npz, sha256, bytes: bytes.length, arrays }
+  return { path: name, file, npz, sha256, bytes: bytes.length, arrays }
 }
 
 const FLOAT_DTYPES = ['f4', 'f8']
@@ -169,7 +174,7 @@ function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: Snapsho
 }
 
 function numbersOf(stored: StoredNpz, array: TraceArrayName, keys: SnapshotKeys): Float64Array {
-  return asFloat64(stored.arrays[array].array, { file: stored.path, member: keys[array] })
+  return asFloat64(stored.arrays[array].array, { file: stored.file, member: keys[array] })
 }
 
 function requireFields(trace: ParsedTrace, keys: SnapshotKeys): void {

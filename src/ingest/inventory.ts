@@ -32,6 +32,8 @@ interface Found extends Omit<SnapshotPlan, 'name'> {
 
 const PAGE = /\.html?(?:\.gz)?$/i
 const NPZ = /\.npz$/i
+/** This program's own archive of many traces: a folder of outputs is no folder of traces. */
+const OWN_ARCHIVE = 'critic-trace-arrays.npz'
 const EXPECTED = 'an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
 
 /**
@@ -130,7 +132,19 @@ async function* search(folder: string): AsyncGenerator<Found | Fault> {
 
 /** Links are kept: whether one stays in the folder is asked when it is opened (`resolveBeside`). */
 function npzNames(entries: readonly Dirent[]): string[] {
-  return entries.filter(e => !e.isDirectory() && NPZ.test(e.name) && !e.name.startsWith('.')).map(e => e.name).sort(compareCodepoints)
+  return entries.filter(e => !e.isDirectory() && NPZ.test(e.name) && !e.name.startsWith('.') && e.name !== OWN_ARCHIVE).map(e => e.name).sort(compareCodepoints)
+}
+
+export interface Amount {
+  readonly total: number | null
+  readonly unit: 'bytes' | 'traces'
+}
+
+/** How much of a snapshot there is to read: bytes of its page, or NPZ files. */
+export async function amountOf(plan: SnapshotPlan): Promise<Amount> {
+  if (plan.html === null) return { total: plan.npzFiles.length, unit: 'traces' }
+  const info = await stat(plan.html).catch(() => null)
+  return { total: info?.size ?? null, unit: 'bytes' }
 }
 
 /** The plan's NPZ files that the page does not name, with the step that their name states. `named`: as the page writes them. */

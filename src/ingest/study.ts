@@ -6,7 +6,7 @@
  * A further section is one module in `study/` and one line in `SECTIONS`.
  */
 import { realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Study } from '../schema.js'
 import { Fault, printable } from '../errors.js'
 import {
@@ -97,4 +97,23 @@ export function studyJsonSchema(): JsonSchema {
     title: 'critic-traces study file',
     ...STUDY_KIND.schema
   }
+}
+
+/**
+ * Whether a snapshot's folder is the one that a synthetic study beside or above it names: such a snapshot is synthetic
+ * even where it is given by its path alone. A study that cannot be read says nothing.
+ */
+export async function isOfSyntheticStudy(folder: string): Promise<boolean> {
+  const real = await realpath(folder).catch(() => null)
+  if (real === null) return false
+  for (const dir of [real, dirname(real)]) {
+    try {
+      const { study } = await loadStudy(dir)
+      const named = resolve(dir, study.critic_traces.snapshot)
+      if (study.synthetic && (named === real || dirname(named) === real)) return true
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+    }
+  }
+  return false
 }

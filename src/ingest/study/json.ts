@@ -73,7 +73,6 @@ async function readCapped(path: string, format: string, maxBytes: number): Promi
 
 // A string, a number, a word or one character of punctuation; the sticky flag makes the match start where it must.
 const WHITESPACE = /[ \t\n\r]*/y
-// eslint-disable-next-line no-control-regex
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y
 

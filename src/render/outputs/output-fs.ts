@@ -52,10 +52,8 @@ export function systemCode(error: unknown): string | null {
 /** A file system that cannot sync a folder says so with one of these; its renames are as durable as it makes them. */
 const CANNOT_SYNC_FOLDERS: ReadonlySet<string | null> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
-async function nearestExisting(path: string): Promise<string> {
-  let at = resolve(path)
-  while (dirname(at) !== at && !await fs.access(at).then(() => true, () => false)) at = dirname(at)
-  return at
+async function exists(path: string): Promise<boolean> {
+  return fs.access(path).then(() => true, () => false)
 }
 
 export const nodeOutputFs: OutputFs = {
@@ -72,19 +70,24 @@ export const nodeOutputFs: OutputFs = {
   },
 
   async makeFolder(path) {
-    const first = await fs.mkdir(path, { recursive: true }).catch(async error => {
-      // Node says ENOENT where a parent could not be made, whatever the reason: the nearest folder there is says it
-      if (systemCode(error) === 'ENOENT') await fs.access(await nearestExisting(path), constants.W_OK | constants.X_OK)
-      throw error
-    })
-    const created: string[] = []
-    if (first === undefined) return created
-    const top = resolve(first)
-    for (let folder = resolve(path); folder.length >= top.length; folder = dirname(folder)) {
-      created.push(folder)
-      if (folder === top) break
+    // One level at a time: mkdir's recursive mode never returns where a file system like /proc refuses new names.
+    const missing: string[] = []
+    let folder = resolve(path)
+    while (!(await exists(folder)) && dirname(folder) !== folder) {
+      missing.push(folder)
+      folder = dirname(folder)
     }
-    return created
+    if (missing.length === 0) {
+      if (!(await fs.stat(path)).isDirectory()) throw Object.assign(new Error(`EEXIST: not a folder, '${path}'`), { code: 'EEXIST' })
+      return []
+    }
+    for (const level of [...missing].reverse()) {
+      await fs.mkdir(level).catch((error: unknown) => {
+        // Another process may have made it meanwhile.
+        if (systemCode(error) !== 'EEXIST') throw error
+      })
+    }
+    return missing
   },
 
   checkWritable: folder => fs.access(folder, constants.W_OK | constants.X_OK),

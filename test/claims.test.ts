@@ -1,0 +1,57 @@
+/** Every computed claim of the replica's claims file, out of the pipeline's own outputs, at its published precision. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
+import { runCli } from './support/cli.js'
+
+interface Claim {
+  readonly id: string
+  readonly kind: string
+  readonly value: unknown
+  readonly decimals?: number
+  readonly scale?: number
+  /** JSON pointer into an output; several where the claim holds of each */
+  readonly from?: string | readonly string[]
+}
+
+/** Published and computed agree: to half a unit of the last published decimal, a decimal tie either way; else exactly. */
+function agrees(published: unknown, computed: unknown, decimals: number | undefined): boolean {
+  if (Array.isArray(published)) {
+    return Array.isArray(computed) && published.length === computed.length && published.every((p, i) => agrees(p, computed[i], decimals))
+  }
+  if (typeof published !== 'number' || typeof computed !== 'number' || decimals === undefined) return published === computed
+  const ulp = 2 ** (Math.floor(Math.log2(Math.max(Math.abs(computed), Number.MIN_VALUE))) - 52)
+  return Math.abs(computed - published) <= 0.5 * 10 ** -decimals + ulp
+}
+
+function at(document: unknown, pointer: string): unknown {
+  return pointer.split('/').slice(1).reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document)
+}
+
+t.test('all on the replica: every computed claim', async t => {
+  const out = mkdtempSync(join(tmpdir(), 'critic-traces-claims-'))
+  t.teardown(() => rmSync(out, { recursive: true, force: true }))
+  const study = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+  const run = await runCli(['all', '--out', out, '--no-figures'])
+  t.match(run, { code: 0 }, run.stderr)
+  t.match(run.stdout, /SYNTHETIC/)
+  const { claims } = JSON.parse(readFileSync(join(study, 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
+  let compared = 0
+  for (const { id, kind, value, decimals, scale = 1, from } of claims) {
+    if (from === undefined) {
+      t.equal(kind, 'source', `${id} is a property of the source alone`)
+      continue
+    }
+    for (const place of typeof from === 'string' ? [from] : from) {
+      const [file, pointer] = place.split('#')
+      const found = at(JSON.parse(readFileSync(join(out, 'training_data', file), 'utf8')), pointer)
+      const computed = typeof found === 'number' && scale !== 1 ? found * scale : found
+      t.ok(agrees(value, computed, decimals), `${id}: published ${JSON.stringify(value)}, computed ${JSON.stringify(computed)}`)
+    }
+    compared++
+  }
+  t.equal(compared, 50)
+  t.notOk(agrees(0.0295787047, 0.02957870481, 10), 'the comparison can fail')
+})
