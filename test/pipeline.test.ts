@@ -245,7 +245,7 @@ const BAD: readonly BadCase[] = [
   { name: 'Infinity', exitCode: 1, message: /^trace not finite: -Infinity/, break: f => rewrite(f, s => s.replace(/"returns":\[[^,]+/, '"returns":[-Infinity')) },
   { name: 'unequal lengths', exitCode: 1, message: /^trace unequal lengths: 25 returns, expected 24/, break: f => rewrite(f, s => s.replace('"returns":[', '"returns":[1,')) },
   { name: 'positions not increasing', exitCode: 1, message: /^trace positions not increasing: .*response_positions, index 1\)/, break: f => rewrite(f, s => s.replace(/("response_positions":\[)(\d+),\d+/, '$1$2,$2')) },
-  { name: 'changed value', exitCode: 1, message: /^trace NPZ value differs: .* in step_10_success\.npz, expected 0.125 as embedded \(.*trace 0.*values, index 0\)/, break: f => rewrite(f, s => s.replace(/"values":\[[^,]+/, '"values":[0.125')) },
+  { name: 'changed value', exitCode: 1, message: /^trace NPZ value differs: .* in .*step_10_success\.npz, expected 0.125 as embedded \(.*trace 0.*values, index 0\)/, break: f => rewrite(f, s => s.replace(/"values":\[[^,]+/, '"values":[0.125')) },
   { name: 'stored mean', exitCode: 1, message: /^trace stored value_mean differs: 7, expected .*trace 3/, break: f => rewrite(f, s => s.replace(/"value_mean":[^,]+(?=[^{]*$)/, '"value_mean":7')) },
   { name: 'missing NPZ', exitCode: 3, message: /^snapshot missing npz: "step_11_success\.npz", expected .*trace 2/, break: (f, traces) => rmSync(join(f, traces[2].npz)) },
   { name: 'missing member', exitCode: 3, message: /^npz .*returns.*trace 1/, break: (f, traces) => withNpz(f, traces[1].npz, { values: encodeNpy(Float64Array.from(traces[1].values)) }) },
