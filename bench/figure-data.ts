@@ -4,11 +4,11 @@ import type { CriticTraceFigureData, ExampleTrace } from '../src/compute/contrac
 import { boundaryIndexes, traceStatistics } from '../src/compute/statistics.js'
 import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { parseTrace, TraceScratch } from '../src/ingest/json/trace.js'
-import { DEFAULT_KEYS, type Outcome } from '../src/schema.js'
+import { DEFAULT_KEYS, type CriticTraceStudy, type Outcome } from '../src/schema.js'
 import { contentOf } from './content.js'
 
-/** The longest trace of each outcome stands for the examples: the most that can be drawn. */
-export function figureDataOf(page: string): string {
+/** The examples are those that the study names. */
+export function figureDataOf(page: string, selectors: CriticTraceStudy['examples']): string {
   const slices = new TraceSlicer({ keys: DEFAULT_KEYS }).push(contentOf(readFileSync(page)))
   const scratch = new TraceScratch()
   const traces: CriticTraceFigureData['traces'][number][] = []
@@ -18,7 +18,7 @@ export function figureDataOf(page: string): string {
     const { outcome, step, uid } = fields
     const s = traceStatistics(values, returns, positions, { jumpThreshold: 0.1, outcome })
     traces.push({ step, outcome, mean: s.mean, delta: s.delta })
-    if (outcome === null || (examples[outcome]?.values.length ?? 0) >= values.length) continue
+    if (outcome === null || selectors[outcome]?.step !== step) continue
     examples[outcome] = {
       outcome, step, uid, values: values.slice(), boundaries: boundaryIndexes(positions), maxBoundaryJump: s.maxBoundaryJump
     }

@@ -6,9 +6,10 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
+import { loadStudy } from '../src/ingest/study.js'
 import { enlarge } from './enlarge.js'
 import { figureDataOf } from './figure-data.js'
 import { parseRates } from './rates.js'
@@ -86,7 +87,7 @@ try {
   else line(`${python} has no numpy: no comparison with the peer`)
   await rates(snapshot)
   if (has('numpy')) memory(snapshot)
-  if (has('matplotlib')) figure(snapshot)
+  if (has('matplotlib')) await figure(snapshot)
   else line(`${python} has no matplotlib: no comparison of Figure 8`)
 } finally {
   rmSync(work, { recursive: true, force: true })
@@ -140,11 +141,12 @@ function memory(snapshot: string): void {
   line()
 }
 
-function figure(snapshot: string): void {
+async function figure(snapshot: string): Promise<void> {
+  const { study } = await loadStudy(dirname(snapshot))
   line('## Figure 8, three formats')
   line()
   const data = join(work, 'figure08.json')
-  writeFileSync(data, figureDataOf(join(snapshot, 'index.html')))
+  writeFileSync(data, figureDataOf(join(snapshot, 'index.html'), study.critic_traces.examples))
   const results = inTurn({
     ours: () => [process.execPath, join(ROOT, 'dist/bench/figure08.js'), data, out()],
     matplotlib: () => [python, join(ROOT, 'bench/figure08.py'), data, out()]
