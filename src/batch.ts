@@ -120,12 +120,5 @@ async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Pr
       faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode }))
     }))
   }
-  const set = await OutputSet.open(run.out)
-  try {
-    await set.write(BATCH_INDEX, jsonText(index))
-    await set.commit()
-  } catch (error) {
-    await set.abort()
-    throw error
-  }
+  await OutputSet.writeAlone(run.out, BATCH_INDEX, jsonText(index))
 }

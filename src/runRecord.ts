@@ -79,14 +79,7 @@ export async function writeRunRecord(
     )
   }
   await removeStale(out, record)
-  const set = await OutputSet.open(out)
-  try {
-    await set.write(RUN_RECORD, jsonText(record))
-    await set.commit()
-  } catch (error) {
-    await set.abort()
-    throw error
-  }
+  await OutputSet.writeAlone(out, RUN_RECORD, jsonText(record))
   return record
 }
 

@@ -5,9 +5,7 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { EXIT, Fault, describeCause, printable } from '../errors.js'
-
-export const FIGURE_FORMATS = ['png', 'svg', 'pdf'] as const
-export type FigureFormat = (typeof FIGURE_FORMATS)[number]
+import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
 
 export interface CommonOptions {
   readonly json: boolean

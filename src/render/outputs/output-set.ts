@@ -141,6 +141,18 @@ export class OutputSet {
     return file.end()
   }
 
+  /** One small file as a transaction of its own. */
+  static async writeAlone(dir: string, path: string, content: string): Promise<void> {
+    const set = await OutputSet.open(dir)
+    try {
+      await set.write(path, content)
+      await set.commit()
+    } catch (error) {
+      await set.abort()
+      throw error
+    }
+  }
+
   /**
    * Ends every file, waits until all are on the disk, then renames each to its place, in the order of creation.
    * Throws the Fault of what failed, with every file as it was before.

@@ -5,7 +5,7 @@
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 
-/** `959418` -> `959,418`; a fraction keeps its digits. Not a finite number: as JavaScript writes it. */
+/** `1234567` -> `1,234,567`; a fraction keeps its digits. Not a finite number: as JavaScript writes it. */
 export function formatCount(value: number): string {
   const [whole, ...fraction] = String(value).split('.')
   // An exponent (1e+21) has no thousands to group.
@@ -23,7 +23,7 @@ export function formatQuantity(value: number): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text
 }
 
-/** `34293250` -> `34.3 MB`. */
+/** `12345678` -> `12.3 MB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes
   let unit = 0
