@@ -15,7 +15,7 @@ import { jsonText } from './render/outputs/json-text.js'
 import { OUTPUT_PATHS } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { isOfSyntheticStudy } from './ingest/study.js'
-import { settingsHash, unchangedRun, writeRunRecord } from './runRecord.js'
+import { retireRecord, settingsHash, unchangedRun, writeRunRecord } from './runRecord.js'
 import { GENERATOR } from './version.js'
 
 export const BATCH_INDEX = 'critic-trace-snapshots.json'
@@ -81,13 +81,15 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
       return { plan, status: 'unchanged', statistics: await readStatistics(out), outcome: null, faults: [] }
     }
     const { pool, formats, chunkBytes, signal, onProgress } = run
+    let earlier: string[] = []
     const outcome = await analyseSnapshot({
       plan, settings, pool, out, formats,
+      beforeCommit: async () => { earlier = await retireRecord(out) },
       ...(chunkBytes === undefined ? {} : { chunkBytes }),
       ...(signal === undefined ? {} : { signal }),
       ...(onProgress === undefined ? {} : { onProgress })
     })
-    await writeRunRecord(out, plan, settingsSha256, settings.synthetic, outcome, null)
+    await writeRunRecord(out, plan, settingsSha256, settings.synthetic, outcome, earlier, null)
     return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [] }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]

@@ -54,6 +54,8 @@ export interface SnapshotRun {
   readonly verified?: ReadonlyMap<string, string>
   readonly chunkBytes?: number
   readonly signal?: AbortSignal
+  /** called when everything is written and before anything takes its place */
+  readonly beforeCommit?: () => Promise<void>
   /** bytes of the page read so far, or NPZ files measured */
   readonly onProgress?: (done: number) => void
 }
@@ -116,6 +118,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     if (run.formats.length > 0) await drawFigures(set, run, figureData(synthetic, results, examples))
     throwIfInterrupted(run.signal)
     // 5. Commit
+    await run.beforeCommit?.()
     const outputs = await set.commit()
     return { statistics, checks, html, results, excluded, outputs }
   } catch (error) {

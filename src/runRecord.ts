@@ -1,6 +1,6 @@
 /**
- * `run.json`: what one finished run read and wrote, with hashes. Written last, on its own: outputs without a matching
- * record are an unfinished run. A later run over the same inputs with the same settings is skipped when every input has
+ * `run.json`: what one finished run read and wrote, with hashes. Removed before the outputs of a new run take their places,
+ * and written last, on its own: outputs without a record are an unfinished run. A later run over the same inputs with the same settings is skipped when every input has
  * the hash that the record lists and every output is still there. In a batch the two column files are recorded by size
  * alone: hashing them would take a tenth of the run.
  */
@@ -47,8 +47,17 @@ export function settingsHash(settings: SnapshotSettings, formats: readonly Figur
   return createHash('sha256').update(JSON.stringify([settings, formats])).digest('hex')
 }
 
+/** Takes the record of the run before away, and answers which outputs it listed. */
+export async function retireRecord(out: string): Promise<string[]> {
+  const earlier = await readRecord(join(out, RUN_RECORD))
+  await rm(join(out, RUN_RECORD), { force: true })
+  return earlier === null ? [] : earlier.outputs.map(f => f.path)
+}
+
 /**
- * Writes the record of a run whose outputs are in place.
+ * Writes the record of a run whose outputs are in place, and removes what the run before recorded and this one did not
+ * write again: an old figure would stand beside new numbers.
+ * @param earlier outputs of the run before
  * @param pool hashes the column files too; null leaves them by size
  */
 export async function writeRunRecord(
@@ -57,6 +66,7 @@ export async function writeRunRecord(
   settingsSha256: string,
   synthetic: boolean,
   outcome: SnapshotOutcome,
+  earlier: readonly string[],
   pool: TracePool | null
 ): Promise<RunRecord> {
   const record: RunRecord = {
@@ -78,18 +88,10 @@ export async function writeRunRecord(
       }))
     )
   }
-  await removeStale(out, record)
+  const kept = new Set(record.outputs.map(f => f.path))
+  for (const path of earlier) if (!kept.has(path) && isSafeRelative(path)) await rm(join(out, path), { force: true })
   await OutputSet.writeAlone(out, RUN_RECORD, jsonText(record))
   return record
-}
-
-/** Removes what the run before recorded and this one did not write again: an old figure would stand beside new numbers. */
-async function removeStale(out: string, record: RunRecord): Promise<void> {
-  const earlier = await readRecord(join(out, RUN_RECORD))
-  const kept = new Set(record.outputs.map(f => f.path))
-  for (const { path } of earlier?.outputs ?? []) {
-    if (!kept.has(path) && isSafeRelative(path)) await rm(join(out, path), { force: true })
-  }
 }
 
 /** The record of an earlier run into `out`, if it still describes inputs, settings and outputs to the byte; else null. */

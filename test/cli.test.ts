@@ -193,3 +193,25 @@ t.test('kill -9 in the middle of a batch: the batch goes on, and ends with the s
   t.match(await runCli([...args, '--out', 'part'], { cwd: dir }), { code: 0, stderr: '' })
   t.same(hashes(join(dir, 'part')), hashes(join(dir, 'whole')), 'no temporary file is left either')
 })
+
+t.test('a run that ends before its threads have loaded their code ends cleanly', async t => {
+  const dir = temp(t)
+  for (const threads of ['1', '2', '7', '7']) {
+    const run = await runCli(['traces', '/dev/zero', '--out', 'out', '--threads', threads], { cwd: dir })
+    t.match(run, { code: 3, signal: null, stderr: /^critic-traces: snapshot wrong kind of file: a special file, .*\n$/ })
+  }
+})
+
+t.test('a record that no longer speaks of the outputs is gone before they change', async t => {
+  const dir = temp(t)
+  const traces = randomTraces(new Random('record'), 1, () => 30)
+  await writeSnapshot(join(dir, 'snap'), traces)
+  await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q'], { cwd: dir })
+  const record = readFileSync(join(dir, 'out/snap/run.json'))
+  const { retireRecord } = await import('../src/runRecord.js')
+  t.same((await retireRecord(join(dir, 'out/snap'))).length, 6)
+  t.notOk(readdirSync(join(dir, 'out/snap')).includes('run.json'))
+  const run = await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q', '--json'], { cwd: dir })
+  t.match(JSON.parse(run.stdout), { snapshots: [{ status: 'done' }] }, 'without a record nothing is skipped')
+  t.same(readFileSync(join(dir, 'out/snap/run.json')), record)
+})

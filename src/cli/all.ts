@@ -9,7 +9,7 @@ import { loadStudy } from '../ingest/study.js'
 import { analyseSnapshot, Failures } from '../pipeline.js'
 import { createProgress } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
-import { settingsHash, writeRunRecord } from '../runRecord.js'
+import { retireRecord, settingsHash, writeRunRecord } from '../runRecord.js'
 import type { RunOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { studyFolder } from './replica.js'
@@ -38,8 +38,10 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
       synthetic: study.synthetic
     }
     const reading = progress.phase({ label: 'measuring', ...(await amountOf(plan)) })
+    let earlier: string[] = []
     const outcome = await analyseSnapshot({
       plan, settings, pool,
+      beforeCommit: async () => { earlier = await retireRecord(options.out) },
       ...(plan.html === null ? {} : { sourceName: studyPath(dir, plan.html) }),
       out: options.out,
       formats: options.formats,
@@ -48,7 +50,7 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
       onProgress: done => reading.update(done)
     })
     reading.finish()
-    await writeRunRecord(options.out, plan, settingsHash(settings, options.formats), study.synthetic, outcome, pool)
+    await writeRunRecord(options.out, plan, settingsHash(settings, options.formats), study.synthetic, outcome, earlier, pool)
     progress.close()
     if (!options.quiet && !options.json) {
       const table = { colour: wantsColour(io.stdout, io.env) }

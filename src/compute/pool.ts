@@ -24,6 +24,13 @@ export function openTracePool(threads: number, options: PoolOptions = {}): Trace
   const filename = options.worker ?? new URL('../../workers/trace.js', import.meta.url).href
   const hasher = new URL('../../workers/hash.js', import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: 2, recordTiming: false })
+  // A thread that is stopped while it is still loading its code takes the process with it (Node 20): its first message,
+  // which says that it is ready, is waited for before any is stopped.
+  const loaded = Promise.all(
+    pool.threads.map(thread => new Promise<void>(resolve => {
+      for (const event of ['message', 'error', 'exit']) thread.once(event, () => { resolve() })
+    }))
+  )
   const run = async <T>(task: unknown, file: string, place: Place): Promise<T> => {
     try {
       return (await pool.run(task, { filename: file })) as T
@@ -36,6 +43,9 @@ export function openTracePool(threads: number, options: PoolOptions = {}): Trace
     threads,
     run: task => run(task, filename, { trace: task.index }),
     hash: path => run(path, hasher, { file: path }),
-    destroy: () => pool.destroy()
+    async destroy() {
+      await loaded
+      await pool.destroy()
+    }
   }
 }
