@@ -197,6 +197,7 @@ t.test('encodings by BOM', t => {
     ['utf-8 BOM', Buffer.from(`\ufeff${PAGE}`), 'utf-8', 21],
     ['utf-16le BOM; offsets count in the text as utf-8', utf16le, 'utf-16le', 18],
     ['utf-16be BOM', Buffer.from(utf16le).swap16(), 'utf-16be', 18],
+    ['a second BOM is text', Buffer.from(`\ufeff\ufeff${PAGE}`, 'utf16le'), 'utf-16le', 21],
     ['a BOM beats a meta element', Buffer.from(`\ufeff<meta charset=latin1>${PAGE}`), 'utf-8', 42]
   ]
   for (const [name, page, encoding, offset] of cases) {
@@ -232,8 +233,10 @@ t.test('encodings by meta element', t => {
     const encoding = isWindows ? 'windows-1252' : 'utf-8'
     t.strictSame(sameAtEverySize(page, { content, encoding, offset: declaration.length + 18 }), [], name)
   }
-  const late = Buffer.from(`${'<meta charset=latin1>'.padStart(1025)}${SCRIPT}</script>`)
-  t.equal(faultOf(() => read(late, 100)).details.problem, 'late encoding declaration', 'cut by the 1024 bytes')
+  for (const meta of ['<meta charset=latin1>', '<meta charset="latin1" >', '<meta charset="latin1"\n\n\n>', '<meta x=\'">"\' charset=latin1>']) {
+    const cut = Buffer.from(`${meta.padStart(1025)}${SCRIPT}</script>`)
+    t.equal(faultOf(() => read(cut, 100)).details.problem, 'late encoding declaration', `cut by the 1024 bytes: ${meta}`)
+  }
   t.end()
 })
 

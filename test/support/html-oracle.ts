@@ -156,10 +156,14 @@ const CONTEXTS = ['<*>', '<*></*>', '</*>', '<p><*>', '<p><*></p>', '<x-y><*><sv
   '<ruby><rtc><*>', '<ruby><rt><*>', '<ruby><*><rb>', '<option><*>', '<optgroup><option><*><optgroup>', '<h1><*>', '<h1><*></h2>', '<object><*></object>',
   '<li><ol><*></li>', '<p><object><*></p>', '<a><*><a>', '<nobr><*><nobr>', '<body><*><frameset>', '<*><frameset>']
 
+/** What no single tag does: the order in which formatting elements are opened again. */
+const KNOTS = [`<b><i>${'<div>'.repeat(8)}</b>${'</div>'.repeat(8)}x`, `<b><i><u>${'<p>'.repeat(2)}</b></i>x<p>x`]
+
 /** Every tag that parse5 has a name for, in every context. */
 export function everyTag(): readonly string[] {
   const tags = Object.values(html.TAG_NAMES).filter(tag => !RAW_TEXT.includes(tag) && tag !== 'select' && tag !== 'search')
-  return CONTEXTS.flatMap(context => tags.map(tag => `${context.replaceAll('*', tag)}</end><!-- -->`))
+  const pages = [...KNOTS, ...CONTEXTS.flatMap(context => tags.map(tag => context.replaceAll('*', tag)))]
+  return pages.map(page => `${page}</end><!-- -->`)
 }
 
 /** A page of up to `maxPieces` pieces as latin1 text, and the ids that its scripts may have. */

@@ -98,26 +98,20 @@ class Prescan {
       if (!attributes.has(pair[0])) attributes.set(pair[0], pair[1])
     }
     const label = labelOfMeta(attributes)
-    return label === null || this.isAtEnd ? null : encodingOfLabel(label, offset)
+    const isCut = this.at >= this.text.length
+    return label === null || isCut ? null : encodingOfLabel(label, offset)
   }
 
-  /**
-   * "Get an attribute": name and value, or null at the `>` of the tag, where it stops, or when the text ends first.
-   */
+  /** "Get an attribute": name and value, or null at the `>` of the tag, where it stops, and at the end of the text. */
   private attribute(): readonly [string, string] | null {
     this.skip(/[\t\n\f\r /]*/y)
-    if (this.text[this.at] === '>') return null
     const name = asciiLowerCase(this.skip(/[^>\t\n\f\r /][^\t\n\f\r />=]*/y))
-    if (this.skip(/[\t\n\f\r ]*=[\t\n\f\r ]*/y) === '') return this.isAtEnd ? null : [name, '']
+    if (name === '') return null
+    if (this.skip(/[\t\n\f\r ]*=[\t\n\f\r ]*/y) === '') return [name, '']
     const quoted = this.skip(/"[^"]*"|'[^']*'/y)
     if (quoted !== '') return [name, quoted.slice(1, -1)]
     if (/["']/.test(this.text[this.at] ?? '')) this.at = this.text.length
-    const value = this.skip(/[^\t\n\f\r >]*/y)
-    return this.isAtEnd ? null : [name, value]
-  }
-
-  private get isAtEnd(): boolean {
-    return this.at >= this.text.length
+    return [name, this.skip(/[^\t\n\f\r >]*/y)]
   }
 
   /** Moves behind a match of the sticky pattern; returns it. */
