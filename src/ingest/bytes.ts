@@ -11,6 +11,7 @@ import { createGunzip, type Gunzip } from 'node:zlib'
 import { describeCause, EXIT, Fault, printable } from '../errors.js'
 
 export type ByteChunks = AsyncIterable<Uint8Array>
+export type ByteGenerator = AsyncGenerator<Uint8Array, void, void>
 
 export interface FileChunksOptions {
   /** bytes a chunk; default 1 MiB */
@@ -28,7 +29,7 @@ const BUFFERS = 2
  * of the open file and of what the path then names; else Fault `snapshot changed while it was read`, exit code 1.
  * A file that cannot be read is a Fault with exit code 3. The check runs only when the iteration goes to the end.
  */
-export async function* fileChunks(path: string, options: FileChunksOptions = {}): AsyncGenerator<Uint8Array, void, void> {
+export async function* fileChunks(path: string, options: FileChunksOptions = {}): ByteGenerator {
   const { chunkSize = MIB, signal } = options
   const named = await statOf(path)
   if (!named.isFile()) throw unreadable(path, named.isDirectory() ? 'a directory' : 'a special file')
@@ -86,7 +87,12 @@ function changed(path: string, found: string): Fault {
 
 function unreadable(path: string, found: string, cause?: unknown): Fault {
   return new Fault({
-    format: 'file', problem: 'unreadable', found: printable(found, 400), expected: 'a readable regular file', place: { file: path }, cause
+    format: 'file',
+    problem: 'unreadable',
+    found: printable(found, 400),
+    expected: 'a readable regular file',
+    place: { file: path },
+    cause
   })
 }
 
@@ -108,7 +114,7 @@ export class ByteTally {
 }
 
 /** The same chunks, tallied on the way. */
-export async function* tallied(chunks: ByteChunks, tally: ByteTally): AsyncGenerator<Uint8Array, void, void> {
+export async function* tallied(chunks: ByteChunks, tally: ByteTally): ByteGenerator {
   for await (const chunk of chunks) {
     tally.update(chunk)
     yield chunk
@@ -116,7 +122,7 @@ export async function* tallied(chunks: ByteChunks, tally: ByteTally): AsyncGener
 }
 
 export interface GunzipOptions {
-  /** inflated bytes that any file may have; default 1 GiB. Beyond it the data may be at most MAX_RATIO times the file. */
+  /** inflated bytes that any file may have; default 1 GiB. Beyond, the data may be at most MAX_RATIO times the file. */
   readonly freeBytes?: number
 }
 
@@ -124,7 +130,7 @@ export interface GunzipOptions {
 const MAX_RATIO = 256
 
 /** The chunks inflated if they start as gzip does (1f 8b), whatever the file's name; else as they are. */
-export async function* gunzippedIfGzip(chunks: ByteChunks, options: GunzipOptions = {}): AsyncGenerator<Uint8Array, void, void> {
+export async function* gunzippedIfGzip(chunks: ByteChunks, options: GunzipOptions = {}): ByteGenerator {
   const source = chunks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
   let step = await source.next()
@@ -139,7 +145,7 @@ export async function* gunzippedIfGzip(chunks: ByteChunks, options: GunzipOption
 
 async function* continued(
   head: Uint8Array, first: IteratorResult<Uint8Array>, source: AsyncIterator<Uint8Array>
-): AsyncGenerator<Uint8Array, void, void> {
+): ByteGenerator {
   try {
     if (head.length > 0) yield head
     for (let step = first; step.done !== true; step = await source.next()) yield step.value
@@ -152,7 +158,7 @@ async function* continued(
  * Inflates gzip, of one member or several. Cut short, corrupt, followed by anything but zero bytes, or inflating
  * without end: one Fault with exit code 3.
  */
-export async function* gunzipped(chunks: ByteChunks, options: GunzipOptions = {}): AsyncGenerator<Uint8Array, void, void> {
+export async function* gunzipped(chunks: ByteChunks, options: GunzipOptions = {}): ByteGenerator {
   const { freeBytes = 1024 * MIB } = options
   const gunzip = createGunzip({ chunkSize: MIB })
   /** settles always: with what the source or the rest behind the last member threw */
@@ -165,7 +171,8 @@ export async function* gunzipped(chunks: ByteChunks, options: GunzipOptions = {}
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       total += chunk.length
       if (total > freeBytes && total > MAX_RATIO * gunzip.bytesWritten) {
-        throw gzipFault('inflates too far', `${total} bytes from ${gunzip.bytesWritten}`, `at most ${MAX_RATIO} times as many`, gunzip)
+        const found = `${total} bytes from ${gunzip.bytesWritten}`
+        throw gzipFault('inflates too far', found, `at most ${MAX_RATIO} times as many`, gunzip)
       }
       yield chunk
     }
@@ -181,7 +188,7 @@ export async function* gunzipped(chunks: ByteChunks, options: GunzipOptions = {}
 
 /**
  * Writes chunk after chunk, each when the one before is used up: its memory may then be used again. Reads its source to
- * the end even when the last member has ended, because zlib leaves what follows a zero byte there unread and says nothing.
+ * the end even when the last member has ended, because zlib leaves what follows a zero byte there unread, silently.
  */
 async function feed(chunks: ByteChunks, gunzip: Gunzip): Promise<void> {
   let fed = 0

@@ -27,6 +27,6 @@ export function* cut(bytes: Uint8Array, size: number | (() => number)): Generato
 }
 
 /** The same as an async iterable, as byte sources are. */
-export async function* cutAsync(bytes: Uint8Array, size: number | (() => number)): AsyncGenerator<Uint8Array, void, void> {
+export async function* cutAsync(bytes: Uint8Array, size: number | (() => number)): AsyncGenerator<Uint8Array> {
   yield* cut(bytes, size)
 }

@@ -8,7 +8,9 @@
  * BOM that declares windows-1252 behind its first 1024 bytes (refused).
  */
 import { EXIT, Fault, printable } from '../../errors.js'
-import { encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed } from './encoding.js'
+import {
+  encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed
+} from './encoding.js'
 import type { Content, Tag } from './tags.js'
 import { Tokenizer, type TokenHandler } from './tokenizer.js'
 import { TreeBuilder } from './tree.js'
@@ -218,7 +220,7 @@ class Finder implements TokenHandler {
 
   /** Without a declaration in the first bytes the page was taken as UTF-8; a later one must not say otherwise. */
   private checkMeta(tag: Tag, offset: number): void {
-    const label = this.encodingIsOpen && !this.tree.inForeignContent ? labelOfMeta(tag.attributes) : null
+    const label = this.encodingIsOpen ? labelOfMeta(tag.attributes) : null
     if (label === null || encodingOfLabel(label, offset) === 'utf-8') return
     throw new Fault({
       format: 'html',

@@ -15,8 +15,8 @@ export const PRESCAN_BYTES = 1024
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
 
 const UTF_8 = words('unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8')
-const WINDOWS_1252 = words('ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 ' +
-  'iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined')
+const WINDOWS_1252 = words('ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 ' +
+  'iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined')
 /** A page in which a meta element can be read is not UTF-16: such a label means UTF-8. */
 const UTF_16 = words('csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff unicodefffe utf-16 utf-16be utf-16le')
 
@@ -38,7 +38,7 @@ export function encodingOfLabel(label: string, offset: number): Encoding {
   })
 }
 
-/** "Extracting a character encoding from a meta element": the label in a `content` value such as `text/html; charset=x`. */
+/** "Extracting a character encoding from a meta element": the label in `content`, such as `text/html; charset=x`. */
 export function labelInContent(content: string): string | null {
   const match = /charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^"'\t\n\f\r ;][^\t\n\f\r ;]*))/i.exec(content)
   return match === null ? null : match[1] ?? match[2] ?? match[3]
@@ -98,26 +98,20 @@ class Prescan {
       if (!attributes.has(pair[0])) attributes.set(pair[0], pair[1])
     }
     const label = labelOfMeta(attributes)
-    return label === null || this.isAtEnd ? null : encodingOfLabel(label, offset)
+    const isCut = this.at >= this.text.length
+    return label === null || isCut ? null : encodingOfLabel(label, offset)
   }
 
-  /**
-   * "Get an attribute": name and value, or null at the `>` of the tag, where it stops, or when the text ends first.
-   */
+  /** "Get an attribute": name and value, or null at the `>` of the tag, where it stops, and at the end of the text. */
   private attribute(): readonly [string, string] | null {
     this.skip(/[\t\n\f\r /]*/y)
-    if (this.text[this.at] === '>') return null
     const name = asciiLowerCase(this.skip(/[^>\t\n\f\r /][^\t\n\f\r />=]*/y))
-    if (this.skip(/[\t\n\f\r ]*=[\t\n\f\r ]*/y) === '') return this.isAtEnd ? null : [name, '']
+    if (name === '') return null
+    if (this.skip(/[\t\n\f\r ]*=[\t\n\f\r ]*/y) === '') return [name, '']
     const quoted = this.skip(/"[^"]*"|'[^']*'/y)
     if (quoted !== '') return [name, quoted.slice(1, -1)]
     if (/["']/.test(this.text[this.at] ?? '')) this.at = this.text.length
-    const value = this.skip(/[^\t\n\f\r >]*/y)
-    return this.isAtEnd ? null : [name, value]
-  }
-
-  private get isAtEnd(): boolean {
-    return this.at >= this.text.length
+    return [name, this.skip(/[^\t\n\f\r >]*/y)]
   }
 
   /** Moves behind a match of the sticky pattern; returns it. */

@@ -122,7 +122,7 @@ export class FormattingElements {
     return block
   }
 
-  /** One round: the elements between the formatting element and the block are thinned out, the element moves behind it. */
+  /** One round: thins out the elements between the formatting element and the block, and moves it behind the block. */
   private moveBehind(entry: Formatting, block: number): void {
     const keep = new Set<number>()
     let bookmark: Formatting | null = null

@@ -122,7 +122,8 @@ export class OpenElements {
   push(key: string, kind: Kind = KIND.html, handle: Handle | null = null): void {
     const index = this.keys.length
     if (index >= MAX_OPEN) {
-      throw new Fault({ format: 'html', problem: 'nested too deep', found: `${index + 1} open elements`, expected: `at most ${MAX_OPEN}` })
+      const found = `${index + 1} open elements`
+      throw new Fault({ format: 'html', problem: 'nested too deep', found, expected: `at most ${MAX_OPEN}` })
     }
     this.keys.push(key)
     this.kinds.push(kind)
@@ -208,7 +209,9 @@ export class OpenElements {
   private take(from: number): Slot[] {
     this.charge(this.keys.length - from)
     const slots: Slot[] = []
-    for (let i = from; i < this.keys.length; i++) slots.push({ key: this.keys[i], kind: this.kinds[i], handle: this.handles[i] })
+    for (let i = from; i < this.keys.length; i++) {
+      slots.push({ key: this.keys[i], kind: this.kinds[i], handle: this.handles[i] })
+    }
     this.truncate(from)
     return slots
   }

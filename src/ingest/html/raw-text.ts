@@ -54,7 +54,7 @@ export class RawText {
     return this.name.length + 3
   }
 
-  /** Reads from `from`; returns the position behind the delimiter of the end tag's name, or -1 when the text goes on. */
+  /** Reads from `from`; returns the position behind the end tag's name and its delimiter, or -1 when the text goes on. */
   scan(chunk: Buffer, from: number): number {
     let i = from
     while (i < chunk.length) {

@@ -19,7 +19,7 @@ const NAMED: ReadonlyMap<string, string> = new Map(Object.entries({
 const REFERENCE = /&(?:#[xX]([0-9A-Fa-f]+);?|#([0-9]+);?|([A-Za-z]+);|(quot|QUOT|lt|LT|gt|GT)(?![=0-9A-Za-z]))/g
 
 function character(code: number): string {
-  return code > 0 && code < 0x80 ? String.fromCharCode(code) : REPLACEMENT
+  return code < 0x80 ? String.fromCharCode(code) : REPLACEMENT
 }
 
 /** The value with its ASCII references resolved; `value` is latin1 text of the bytes. */

@@ -180,7 +180,9 @@ export class Tokenizer {
   private readRawText(chunk: Buffer, from: number): number {
     const { raw } = this
     const end = raw.scan(chunk, from)
-    if (this.capturing) this.capture(chunk, from, end < 0 ? chunk.length - raw.pending : end - raw.endTagLength, end < 0)
+    if (this.capturing) {
+      this.capture(chunk, from, end < 0 ? chunk.length - raw.pending : end - raw.endTagLength, end < 0)
+    }
     if (end < 0) return chunk.length
     this.tag.startEnd(this.rawName, raw.delimiter)
     this.state = STATE.tag

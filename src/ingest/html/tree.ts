@@ -123,8 +123,10 @@ export class TreeBuilder implements Tree {
     let topmost = 0
     this.mode = 'body'
     const candidates: readonly (readonly [string, Mode])[] = [
-      ['td', 'cell'], ['th', 'cell'], ['tr', 'row'], ['tbody', 'tableBody'], ['thead', 'tableBody'], ['tfoot', 'tableBody'],
-      ['caption', 'caption'], ['colgroup', 'columns'], ['table', 'table'], ['template', this.templateModes.at(-1) ?? 'template']
+      ['td', 'cell'], ['th', 'cell'], ['tr', 'row'],
+      ['tbody', 'tableBody'], ['thead', 'tableBody'], ['tfoot', 'tableBody'],
+      ['caption', 'caption'], ['colgroup', 'columns'], ['table', 'table'],
+      ['template', this.templateModes.at(-1) ?? 'template']
     ]
     for (const [key, mode] of candidates) {
       if (open.indexOf(key) <= topmost) continue
