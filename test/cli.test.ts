@@ -215,3 +215,20 @@ t.test('a record that no longer speaks of the outputs is gone before they change
   t.match(JSON.parse(run.stdout), { snapshots: [{ status: 'done' }] }, 'without a record nothing is skipped')
   t.same(readFileSync(join(dir, 'out/snap/run.json')), record)
 })
+
+t.test('the package entry does what the command line does', async t => {
+  const dir = temp(t)
+  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('library'), 2, () => 30))
+  await runCli(['traces', 'snap', '--out', 'cli', '--no-figures', '-q'], { cwd: dir })
+  // By the package's own name, as another project would import it.
+  const library = (await import(['critic', 'traces'].join('-'))) as typeof import('../src/index.js')
+  const pool = library.openTracePool(2)
+  const settings = {
+    traces: library.DEFAULT_CRITIC_TRACE_STUDY, expectations: library.REPORTED_WITHOUT_STUDY, enforced: false, examplesRequired: false, synthetic: false
+  }
+  const [result] = await library.runBatch({ paths: [join(dir, 'snap')], settings, pool, out: join(dir, 'library'), formats: [] })
+  await pool.destroy()
+  t.match(result, { status: 'done', statistics: { traces: 4, verified: true } })
+  const strip = (all: Record<string, string>) => Object.fromEntries(Object.entries(all).filter(([path]) => !/index|snapshots|run\.json/.test(path)))
+  t.same(strip(hashes(join(dir, 'library'))), strip(hashes(join(dir, 'cli'))), 'the same bytes')
+})
