@@ -19,6 +19,12 @@ for (const stream of [process.stdout, process.stderr]) {
   })
 }
 
+// The last resort: what no command could catch (no file descriptor left for a thread, say) is one line too.
+process.on('uncaughtException', error => {
+  process.stderr.write(`critic-traces: run failed: ${error.message.split('\n')[0]}, expected to finish\n`)
+  process.exit(EXIT.badInput)
+})
+
 const exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,

@@ -125,7 +125,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     await set.abort()
     // Whatever an interruption made fail, it is the interruption that is reported.
     throwIfInterrupted(run.signal)
-    throw error
+    throw error instanceof Fault ? located(error, run) : error
   }
 }
 

@@ -5,10 +5,11 @@
  * alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
-import { readFile, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { TracePool } from './compute/pool.js'
 import { Fault } from './errors.js'
+import { readStableFile } from './ingest/file.js'
 import type { SnapshotPlan } from './ingest/inventory.js'
 import { isSafeRelative } from './ingest/study/paths.js'
 import type { SnapshotOutcome, SnapshotSettings } from './pipeline.js'
@@ -49,7 +50,7 @@ export function settingsHash(settings: SnapshotSettings, formats: readonly Figur
 
 /** Takes the record of the run before away, and answers which outputs it listed. */
 export async function retireRecord(out: string): Promise<string[]> {
-  const earlier = await readRecord(join(out, RUN_RECORD))
+  const earlier = readRecord(join(out, RUN_RECORD))
   await rm(join(out, RUN_RECORD), { force: true })
   return earlier === null ? [] : earlier.outputs.map(f => f.path)
 }
@@ -101,7 +102,7 @@ export async function unchangedRun(
   settingsSha256: string,
   pool: TracePool
 ): Promise<RunRecord | null> {
-  const record = await readRecord(join(out, RUN_RECORD))
+  const record = readRecord(join(out, RUN_RECORD))
   if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
   const listed = new Set(record.inputs.map(f => f.path))
   const present = [...plan.npzFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
@@ -126,12 +127,12 @@ async function isSame(path: string, expected: WrittenFile, pool: TracePool): Pro
 }
 
 /** A record that cannot be read, or is none, means only that there is nothing to skip. */
-async function readRecord(path: string): Promise<RunRecord | null> {
+function readRecord(path: string): RunRecord | null {
   let parsed: unknown
   try {
-    parsed = JSON.parse(await readFile(path, 'utf8'))
+    parsed = JSON.parse(Buffer.from(readStableFile(path, 'run record').bytes).toString('utf8'))
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code !== undefined) return null
+    if (error instanceof SyntaxError || error instanceof Fault) return null
     throw error
   }
   return isRunRecord(parsed) ? parsed : null

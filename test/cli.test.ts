@@ -163,6 +163,25 @@ t.test('progress goes on when nobody reads it, and a full standard output is one
   t.ok(readdirSync(join(dir, 'deaf/snap')).includes('run.json'))
   const mute = await runCli(['traces', 'snap', '--out', 'mute', '--no-figures'], { cwd: dir, onStart: child => { child.stdout?.destroy() } })
   t.equal(mute.code, 0)
+  const gone = await runCli(['traces', 'nowhere', 'snap', '--out', 'gone', '--no-figures'], { cwd: dir, onStart: child => { child.stdout?.destroy() } })
+  t.equal(gone.code, 3, 'the exit code does not depend on a reader')
+  const full = await runCli(['--help'], { cwd: dir, stdout: '/dev/full' })
+  t.match(full, { code: 3, stderr: /^critic-traces: output unwritable: ENOSPC.*\n$/ })
+})
+
+t.test('verify says what differs on standard error, even when quiet', async t => {
+  const dir = temp(t)
+  const study = { schema_version: 1, name: 'made up', critic_traces: { snapshot: '.' } }
+  writeFileSync(join(dir, 'study.json'), JSON.stringify(study))
+  const files = [{ path: 'study.json', sha256: '0'.repeat(64), bytes: 1, role: 'study' }, { path: 'gone', sha256: '0'.repeat(64), bytes: 1, role: 'npz' }]
+  writeFileSync(join(dir, 'source_manifest.json'), JSON.stringify({ snapshot: '2026-01-01', files, revisions: {} }))
+  writeFileSync(join(dir, 'extra'), '')
+  const run = await runCli(['verify', '--study', dir, '--quiet'])
+  t.match(run, { code: 1, stdout: '' })
+  t.same(run.stderr.trimEnd().split('\n').map(line => line.replace(/: .*\(/, ' (').replace(dir, 'DIR')), [
+    'critic-traces (DIR/extra)', 'critic-traces (DIR/gone)', 'critic-traces (DIR/study.json)'
+  ])
+  t.match(run.stderr, /file not listed.*\n.*file missing.*\n.*file differs/)
 })
 
 t.test('outputs are no inputs, figures that are not drawn again go, a replica given by its path is synthetic', async t => {

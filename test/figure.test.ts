@@ -140,6 +140,9 @@ t.test('numbers, ticks and widths', async t => {
   t.test('a range without length gets one', async t => {
     t.same(padRange({ min: 0.5, max: 0.5 }, 0.1), { min: 0.45, max: 0.55 })
     t.same(padRange({ min: 0, max: 0 }, 0.1), { min: -0.1, max: 0.1 })
+    const subnormal = padRange({ min: -3e-310, max: 5e-310 }, 0.1)
+    t.ok(subnormal.max - subnormal.min > 0.1, 'a range too short for tick steps')
+    t.ok(niceTicks(subnormal, 6, 'value').values.length > 2)
     t.equal(extent([]), null)
   })
 

@@ -260,6 +260,18 @@ const BAD: readonly BadCase[] = [
   { name: 'repeated uid', exitCode: 1, message: /^snapshot repeated uid: "uid-0-[a-z0-9]+" also in trace 0, expected distinct uids \(.*trace 1\)/, break: (f, traces) => rewrite(f, s => s.replace(traces[1].uid, traces[0].uid)) },
   { name: 'too few texts', exitCode: 1, message: /^trace span count differs/, break: f => rewrite(f, s => s.replace('"segment_texts":[', '"segment_texts":["one more",')) },
   { name: 'missing uid', exitCode: 3, message: /^snapshot missing field: no uid/, break: f => rewrite(f, s => s.replace('"uid"', '"vid"')) },
+  { name: 'infinite score', exitCode: 1, message: /^snapshot not finite: score Infinity, expected a finite number \(.*index\.html, trace 0\)/, break: f => rewrite(f, s => s.replace('"score":1', '"score":Infinity')) },
+  {
+    name: 'an array that inflates to far more than the page says', exitCode: 1,
+    message: /^trace NPZ length differs: 4000000 in .*step_10_failure\.npz, expected 24 as embedded/,
+    break: async (f, traces) => {
+      const chunks: Uint8Array[] = []
+      const npz = new NpzWriter(bytes => { chunks.push(bytes.slice()) })
+      await npz.add('values', encodeNpy(new Float32Array(4_000_000)), { deflate: true })
+      await npz.finish()
+      writeFileSync(join(f, traces[1].npz), Buffer.concat(chunks))
+    }
+  },
   { name: 'empty page', exitCode: 3, message: /^html /, break: f => writeFileSync(join(f, 'index.html'), '') }
 ]
 

@@ -5,6 +5,7 @@ import { EXIT, Fault } from '../errors.js'
 import { amountOf, findSnapshots, type SnapshotPlan } from '../ingest/inventory.js'
 import { readManifest, verifyManifest, type ManifestReport } from '../ingest/manifest.js'
 import { manifestBytes } from './amounts.js'
+import { manifestFaults } from './manifest-faults.js'
 import { loadStudy } from '../ingest/study.js'
 import { analyseSnapshot, Failures } from '../pipeline.js'
 import { createProgress } from '../render/terminal/progress.js'
@@ -28,7 +29,8 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
       onProgress: p => hashing.update(p.bytesDone)
     })
     hashing.finish()
-    refuseChanged(report, dir)
+    const changed = manifestFaults(report, dir)
+    if (changed.length > 0) throw new Failures(changed)
     const plan = await snapshotOf(join(dir, study.critic_traces.snapshot))
     const settings = {
       traces: study.critic_traces,
@@ -88,23 +90,6 @@ function refuseOutputsInside(dir: string, out: string): void {
 /** A path below the study as the manifest writes it. */
 function studyPath(dir: string, path: string): string {
   return relative(dir, path).split(sep).join('/')
-}
-
-function refuseChanged(report: ManifestReport, dir: string): void {
-  const bad = report.files.filter(f => f.status !== 'ok')
-  if (bad.length === 0) return
-  throw new Failures(
-    bad.map(f =>
-      new Fault({
-        format: 'manifest',
-        problem: { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not listed', ok: '' }[f.status],
-        found: f.found === null ? 'nothing' : f.found.sha256 === null ? `${f.found.bytes} bytes` : `${f.found.sha256}, ${f.found.bytes} bytes`,
-        expected: f.expected === null ? 'an entry in the manifest' : `${f.expected.sha256}, ${f.expected.bytes} bytes`,
-        place: { file: join(dir, f.path) },
-        exitCode: EXIT.checkFailed
-      })
-    )
-  )
 }
 
 async function snapshotOf(folder: string): Promise<SnapshotPlan> {

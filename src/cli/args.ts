@@ -120,7 +120,7 @@ function parse(argv: readonly string[]) {
   } catch (cause) {
     const code = (cause as { code?: unknown }).code
     if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS_')) {
-      throw usage('wrong option', printable(describeCause(cause)), 'an option that --help lists')
+      throw usage('wrong option', printable(describeCause(cause).split(/\n|\. To specify/)[0]), 'an option that --help lists')
     }
     throw cause
   }

@@ -8,6 +8,8 @@ import { wantsColour } from '../render/terminal/text.js'
 import type { CommonOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { manifestBytes } from './amounts.js'
+import { faultLines } from './lines.js'
+import { manifestFaults } from './manifest-faults.js'
 import { studyFolder } from './replica.js'
 import { manifestTable } from './summary.js'
 
@@ -31,9 +33,9 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
       io.stdout.write(`${study.synthetic ? 'SYNTHETIC ' : ''}study ${study.name} in ${dir}\n`)
       io.stdout.write(manifestTable(report, { colour: wantsColour(io.stdout, io.env) }))
     }
-    const { ok, ...bad } = report.counts
-    const failed = Object.values(bad).some(n => n > 0)
-    return { exitCode: failed ? EXIT.checkFailed : EXIT.ok, report: { synthetic: study.synthetic, study: dir, ...report } }
+    const faults = manifestFaults(report, dir)
+    for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
+    return { exitCode: faults.length > 0 ? EXIT.checkFailed : EXIT.ok, report: { synthetic: study.synthetic, study: dir, ...report } }
   } finally {
     progress.close()
   }

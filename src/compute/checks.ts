@@ -50,16 +50,19 @@ function checkPositions(positions: Float64Array): void {
   }
 }
 
+/** @throws Fault (exit 1) where the NPZ array has another length than the embedded one */
+export function checkLength(array: TraceArrayName, embedded: number, stored: number, file: string): void {
+  if (stored === embedded) return
+  throw failed('NPZ length differs', `${stored} in ${printable(file, 400)}`, `${embedded} as embedded`, { array })
+}
+
 /**
  * numpy's array_equal: same length, every element equal as numbers (0 equals -0, NaN equals nothing).
  * @throws Fault (exit 1) at the first difference, with its index and both values.
  */
 export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place): void {
-  const file = printable(place.file ?? 'the NPZ')
-  const length = stored.data.length
-  if (length !== embedded.length) {
-    throw failed('NPZ length differs', `${length} in ${file}`, `${embedded.length} as embedded`, { array })
-  }
+  const file = printable(place.file ?? 'the NPZ', 400)
+  checkLength(array, embedded.length, stored.data.length, file)
   if (sameNumbers(embedded, stored)) return
   // Only where they differ is the array widened to doubles; an int64 that no double holds is a fault of its own.
   const numbers = asFloat64(stored, place)

@@ -4,14 +4,14 @@
  * does not survive the way between threads.
  */
 import { join } from 'node:path'
-import { Fault, printable, toFault, type Place, type SerializedFault } from '../errors.js'
+import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../errors.js'
 import { Arena, readStableFile } from '../ingest/file.js'
 import { resolveBeside } from '../ingest/inventory.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
 import { asFloat64 } from '../ingest/npz/npy.js'
 import { openNpz, type Npz, type NpyFile } from '../ingest/npz/npz.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName, type TraceFields } from '../schema.js'
-import { arraysOf, checkArrays, checkEqual, checkSpanCount, checkStored } from './checks.js'
+import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { layColumns } from './columns.js'
 import type { TraceColumns, TraceResult } from './contract.js'
 import { fieldsOfNpz } from '../ingest/npzFields.js'
@@ -73,7 +73,7 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAn
   return within(trace, () => {
     const arrays = arraysOf(trace)
     checkArrays(arrays)
-    const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.arena)
+    const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.arena, trace.values.length)
     for (const array of TRACE_ARRAYS) {
       checkEqual(array, arrays[array], stored.arrays[array].array, { file: stored.file, member: keys[array] })
     }
@@ -86,7 +86,7 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAn
 }
 
 function npzTrace(task: NpzTraceTask, scratch: WorkerScratch): TraceAnswer {
-  const stored = readNpz(task.folder, task.npz, task.keys, scratch.arena)
+  const stored = readNpz(task.folder, task.npz, task.keys, scratch.arena, null)
   const trace: ParsedTrace = {
     index: task.index,
     fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
@@ -141,15 +141,16 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
   return marked
 }
 
-function readNpz(folder: string, name: string, keys: SnapshotKeys, arena: Arena): StoredNpz {
+/** @param tokens how many elements each array must have; null where no page says so */
+function readNpz(folder: string, name: string, keys: SnapshotKeys, arena: Arena, tokens: number | null): StoredNpz {
   const { bytes, sha256 } = readStableFile(resolveBeside(folder, name), 'npz', arena)
   // Faults name the file in its folder: the same name stands in many snapshots.
   const file = join(folder, name)
   const npz = openNpz(bytes, { file, allocate: length => arena.take(length) })
   const arrays = {
-    values: tokenArray(npz, file, 'values', keys),
-    returns: tokenArray(npz, file, 'returns', keys),
-    response_positions: tokenArray(npz, file, 'response_positions', keys)
+    values: tokenArray(npz, file, 'values', keys, tokens),
+    returns: tokenArray(npz, file, 'returns', keys, tokens),
+    response_positions: tokenArray(npz, file, 'response_positions', keys, tokens)
   }
   return { path: name, file, npz, sha256, bytes: bytes.length, arrays }
 }
@@ -157,20 +158,24 @@ function readNpz(folder: string, name: string, keys: SnapshotKeys, arena: Arena)
 const FLOAT_DTYPES = ['f4', 'f8']
 const POSITION_DTYPES = ['i4', 'i8']
 
-/** One of the three arrays: one dimension, and a dtype that the snapshot format allows. */
-function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: SnapshotKeys): NpyFile {
+/**
+ * One of the three arrays: one dimension, a dtype that the snapshot format allows, and as many elements as the page says.
+ * All of that is asked of the header before the rest is inflated: a small file may hold a large array of zeros.
+ */
+function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: SnapshotKeys, tokens: number | null): NpyFile {
   const member = keys[array]
-  const npy = npz.readFile(member)
+  const { descr, shape } = npz.header(member)
   const positions = array === 'response_positions'
   const place = { file, member }
-  if (!(positions ? POSITION_DTYPES : FLOAT_DTYPES).includes(npy.array.descr.slice(1))) {
+  if (!(positions ? POSITION_DTYPES : FLOAT_DTYPES).includes(descr.slice(1))) {
     const expected = positions ? 'int32 or int64' : 'float32 or float64'
-    throw new Fault({ format: 'npz', problem: 'wrong dtype', found: printable(npy.array.descr), expected, place })
+    throw new Fault({ format: 'npz', problem: 'wrong dtype', found: printable(descr), expected, place })
   }
-  if (npy.array.shape.length !== 1) {
-    throw new Fault({ format: 'npz', problem: 'wrong shape', found: `(${npy.array.shape.join(', ')})`, expected: 'one dimension', place })
+  if (shape.length !== 1) {
+    throw new Fault({ format: 'npz', problem: 'wrong shape', found: `(${shape.join(', ')})`, expected: 'one dimension', place })
   }
-  return npy
+  if (tokens !== null) checkLength(array, tokens, shape[0], file)
+  return npz.readFile(member)
 }
 
 function numbersOf(stored: StoredNpz, array: TraceArrayName, keys: SnapshotKeys): Float64Array {
@@ -187,6 +192,12 @@ function requireFields(trace: ParsedTrace, keys: SnapshotKeys): void {
     [keys.value_mean, fields.valueMean],
     [keys.value_rmse, fields.valueRmse]
   ]
+  if (fields.score !== null && !Number.isFinite(fields.score)) {
+    throw new Fault({
+      format: 'snapshot', problem: 'not finite', found: `${keys.score} ${fields.score}`, expected: 'a finite number',
+      place: { trace: trace.index }, exitCode: EXIT.checkFailed
+    })
+  }
   for (const [key, value] of required) {
     if (value === null) {
       throw new Fault({

@@ -3,11 +3,10 @@
  * read into statistics. The step is their 0-d member's, else the number after `step` in the name, else null; a file that
  * is no readable archive has only its name to say so.
  */
-import { join } from 'node:path'
 import { Fault } from '../errors.js'
 import type { SnapshotKeys } from '../schema.js'
 import { readStableFile } from './file.js'
-import { excludedNpz, stepFromName, type SnapshotPlan } from './inventory.js'
+import { excludedNpz, resolveBeside, stepFromName, type SnapshotPlan } from './inventory.js'
 import { openNpz } from './npz/npz.js'
 import { stepOfNpz } from './npzFields.js'
 
@@ -22,7 +21,7 @@ export interface ExcludedFile {
 /** Ordered as the plan's NPZ files. */
 export function excludedFiles(plan: SnapshotPlan, named: ReadonlySet<string>, keys: SnapshotKeys): ExcludedFile[] {
   return excludedNpz(plan, named).map(({ path }) => {
-    const { bytes, sha256 } = readStableFile(join(plan.folder, path), 'npz')
+    const { bytes, sha256 } = readStableFile(resolveBeside(plan.folder, path), 'npz')
     return { path, step: stepOf(bytes, path, keys), sha256, bytes: bytes.length }
   })
 }

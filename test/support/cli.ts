@@ -1,5 +1,6 @@
 /** Runs the built program as a user does, in a process of its own. */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { openSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './paths.js'
 
@@ -13,6 +14,8 @@ export interface CliResult {
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** a file in place of the pipe */
+  readonly stdout?: string
   /** sees the child as soon as it runs: to kill it */
   readonly onStart?: (child: ChildProcess) => void
 }
@@ -27,12 +30,12 @@ export function runCli(args: readonly string[], options: CliOptions = {}): Promi
   const child = spawn(process.execPath, [join(root, 'dist/run.js'), ...args], {
     env: cleanEnvironment(options.env ?? {}),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    stdio: ['ignore', 'pipe', 'pipe']
+    stdio: ['ignore', options.stdout === undefined ? 'pipe' : openSync(options.stdout, 'w'), 'pipe']
   })
   options.onStart?.(child)
   const text = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (part: string) => {
+    child[name]?.setEncoding('utf8').on('data', (part: string) => {
       text[name] += part
     })
   }

@@ -1,0 +1,28 @@
+/** What differs from a manifest, one fault a file. */
+import { join } from 'node:path'
+import { EXIT, Fault } from '../errors.js'
+import type { ManifestReport, VerifiedFile } from '../ingest/manifest.js'
+
+const PROBLEMS = { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not listed' } as const
+
+export function manifestFaults(report: ManifestReport, dir: string): Fault[] {
+  return report.files.flatMap(file =>
+    file.status === 'ok'
+      ? []
+      : [
+          new Fault({
+            format: 'manifest',
+            problem: PROBLEMS[file.status],
+            found: foundText(file),
+            expected: file.expected === null ? 'an entry in the manifest' : `${file.expected.sha256}, ${file.expected.bytes} bytes`,
+            place: { file: join(dir, file.path) },
+            exitCode: EXIT.checkFailed
+          })
+        ]
+  )
+}
+
+function foundText({ found, reason }: VerifiedFile): string {
+  if (found === null) return reason ?? 'nothing'
+  return found.sha256 === null ? `${found.bytes} bytes` : `${found.sha256}, ${found.bytes} bytes`
+}
