@@ -137,7 +137,7 @@ interface Streams {
   finish(meta: { verified: boolean; snapshotTime: string | null }): Promise<void>
 }
 
-const MAX_WRITES_UNDER_WAY = 4
+const MAX_WRITES_UNDER_WAY = 2
 
 /** Opened lazily at the first trace: their libraries then load while the workers are busy. */
 async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
@@ -194,7 +194,7 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
       if (task.kind === 'snapshot') page?.release(task.bytes)
       return answer
     }
-    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + 2)) {
+    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + 1)) {
       throwIfInterrupted(run.signal)
       const fault = await take(given, run, results, collector, streams, faults.length > 0)
       if (fault === null) continue
