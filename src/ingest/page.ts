@@ -3,6 +3,7 @@
  * gzip), the content of the page's one `script#data`, and of that each trace object as it completes. Memory holds one
  * chunk and one trace.
  */
+import { Fault } from '../errors.js'
 import type { SnapshotHeader, SnapshotKeys } from '../schema.js'
 import { ByteTally, fileChunks, gunzippedIfGzip, tallied } from './bytes.js'
 import { DataElement } from './html/data-element.js'
@@ -55,7 +56,7 @@ export class PageSource {
     }
     for (const piece of element.end()) yield* slice(piece)
     slicer ??= new TraceSlicer({ keys, baseOffset: element.contentOffset, pool: this.#pool })
-    this.#header = slicer.end()
+    this.#header = endOf(slicer)
     this.#sha256 = this.#tally.sha256()
   }
 
@@ -81,5 +82,15 @@ export class PageSource {
   #done<T>(value: T | null): T {
     if (value === null) throw new Error('the page was not read to its end')
     return value
+  }
+}
+
+/** The document's end; where it is missing, the likely cause is said: the texts are a program's, and may hold its markup. */
+function endOf(slicer: TraceSlicer): SnapshotHeader {
+  try {
+    return slicer.end()
+  } catch (error) {
+    if (!(error instanceof Fault) || error.details.problem !== 'truncated') throw error
+    throw new Fault({ ...error.details, found: `the end of script#data (a raw </script> in a text ends it too)` })
   }
 }
