@@ -375,3 +375,15 @@ t.test('stored statistics may be spelt by another summation, to 1e-12', async t 
   t.match(await faultsOf(run(snapshot, fresh(), pool)), [{ message: /stored value_mean differs/ }])
   t.ok(page('{}').includes('id="data"'))
 })
+
+t.test('an NPZ named with a needless ./ is the file that the manifest lists', async t => {
+  const traces = randomTraces(new Random('dotted'), 1, () => 24)
+  const snapshot = fresh()
+  await writeSnapshot(snapshot, traces, { editJson: json => json.replaceAll('"npz":"', '"npz":"./') })
+  const verified = new Map(Object.entries(hashes(snapshot)))
+  const { results, excluded } = await run(snapshot, fresh(), pool, { verified })
+  t.same(results.map(r => r.npz.path), traces.map(trace => trace.npz))
+  t.same(excluded, [])
+  verified.set(traces[0].npz, 'another hash')
+  t.match(await faultsOf(run(snapshot, fresh(), pool, { verified })), [{ message: /^manifest file changed after it was verified/ }])
+})

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../errors.js'
 import { Arena, readStableFile } from '../ingest/file.js'
 import { resolveBeside } from '../ingest/inventory.js'
+import { canonicalRelative } from '../ingest/study/paths.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
 import { asFloat64 } from '../ingest/npz/npy.js'
 import { openNpz, type Npz, type NpyFile } from '../ingest/npz/npz.js'
@@ -102,7 +103,7 @@ function npzTrace(task: NpzTraceTask, scratch: WorkerScratch): TraceAnswer {
 }
 
 interface StoredNpz {
-  /** as the snapshot names it */
+  /** relative to the snapshot's folder, in the one form that manifest and record know: `./a.npz` is `a.npz` */
   readonly path: string
   /** the same with its folder */
   readonly file: string
@@ -152,7 +153,7 @@ function readNpz(folder: string, name: string, keys: SnapshotKeys, arena: Arena,
     returns: tokenArray(npz, file, 'returns', keys, tokens),
     response_positions: tokenArray(npz, file, 'response_positions', keys, tokens)
   }
-  return { path: name, file, npz, sha256, bytes: bytes.length, arrays }
+  return { path: canonicalRelative(name), file, npz, sha256, bytes: bytes.length, arrays }
 }
 
 const FLOAT_DTYPES = ['f4', 'f8']
