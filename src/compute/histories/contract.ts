@@ -1,0 +1,157 @@
+/**
+ * Training histories as the stages hand them on: what ingest reads, what compute makes of it, what render may see. Plain
+ * data; a quantity that is undefined is null and `undefined_reasons` says why.
+ *
+ *     runs.json, *.jsonl ──► RunHistory ──► SelectedRuns ──► Curve (both views, per metric) ──► statistics
+ *         (ingest)                                               └──► displayed points ──► figures
+ */
+import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
+
+/**
+ * The observations of one metric of one selection, as columns: element i of each is observation i, in the order of
+ * sessions and rows, the dropped ones among them. An observation is a finite number that a row logged.
+ */
+export interface Curve {
+  readonly selection: string
+  readonly metric: string
+  readonly key: string
+  readonly count: number
+  /** 0-based place in the selection's sessions */
+  readonly session: Int32Array
+  readonly step: Float64Array
+  /** the row's own trainer step; NaN where the row has none */
+  readonly globalStep: Float64Array
+  /** seconds since 1970; NaN where the row has none */
+  readonly timestamp: Float64Array
+  /** as logged */
+  readonly value: Float64Array
+  /** -1: the step view keeps it; else the session that took its place */
+  readonly supersededBy: Int32Array
+  /** 1: that session logged the metric at this very step; 0: it starts below, so that the step was rolled back */
+  readonly replaced: Uint8Array
+  /** indexes of the observations that the step view keeps, by step */
+  readonly steps: Int32Array
+  /** indexes of the observations with a timestamp, by timestamp; order of sessions and rows on a tie */
+  readonly times: Int32Array
+  /** logged values that are not finite, by spelling */
+  readonly nonFinite: { readonly [text: string]: number }
+  /** rows in which the key stood with null */
+  readonly nulls: number
+  /** rows in which the key stood with something that is no number */
+  readonly notNumbers: number
+}
+
+/** A stretch of one run's rows with increasing steps. A run whose steps go back is several. */
+export interface Session {
+  readonly run: string
+  readonly createdAt: string
+  readonly state: string | null
+  readonly url: string | null
+  readonly config: { readonly [key: string]: unknown }
+  readonly rows: number
+  readonly firstStep: number | null
+  readonly lastStep: number | null
+  /** steps missing between the first and the last: their number and the first few */
+  readonly holes: { readonly count: number; readonly first: readonly number[] }
+  readonly rowsWithoutTimestamp: number
+  readonly rowsBeforeCreation: number
+  /** why the export looks sampled; null where it does not */
+  readonly looksSampled: string | null
+}
+
+/** Steps that were logged and then gone back over: from the later session's first step to the last one logged before. */
+export interface Rollback {
+  readonly session: number
+  readonly run: string
+  /** [first, last] */
+  readonly steps: readonly [number, number]
+}
+
+export interface ExcludedRun {
+  readonly run: string
+  readonly displayName: string
+  readonly reason: 'companion' | 'other display name' | 'other project' | 'other entity' | 'other label'
+}
+
+/** One selection with its sessions in order and a curve for each metric of the study. */
+export interface SelectionHistory {
+  readonly selection: RunSelection
+  readonly sessions: readonly Session[]
+  readonly rollbacks: readonly Rollback[]
+  /** in the order of the study's metrics */
+  readonly curves: readonly Curve[]
+  /** seconds since 1970 of the first session's createdAt */
+  readonly originSeconds: number
+  readonly displayFactor: number
+}
+
+/**
+ * Where a displayed point comes from: `observed`; `borrowed_<reference>` and `shared_<reference>_reference`, after the
+ * name of the selection that supplied it; `shared_reference`, a value that belongs to no history.
+ */
+export type Provenance = string
+
+/** A point that a figure draws. */
+export interface DisplayedPoint {
+  readonly x: number
+  /** as logged, unscaled */
+  readonly value: number
+  /** null for a value that belongs to no history */
+  readonly sourceRun: string | null
+  readonly sourceStep: number | null
+  readonly provenance: Provenance
+}
+
+export interface DisplayedCurve {
+  readonly view: 'step' | 'time'
+  readonly selection: string
+  readonly metric: string
+  /** by x */
+  readonly points: readonly DisplayedPoint[]
+  /** trailing mean over the displayed values, one for each point; null where the metric has none */
+  readonly trailingMean: readonly number[] | null
+}
+
+/** A mean and what it is a mean of. */
+export interface WindowMean {
+  readonly mean: number | null
+  readonly count: number
+  /** [first, last] step that entered */
+  readonly steps: readonly [number, number] | null
+}
+
+/** What a curve figure draws, ready: scaled values, no study, no file. */
+export interface CurveFigureData {
+  readonly synthetic: boolean
+  /** file name without extension */
+  readonly name: string
+  readonly title: string
+  readonly xTitle: string
+  readonly panels: readonly CurvePanelData[]
+}
+
+export interface CurvePanelData {
+  readonly title: string
+  readonly yTitle: string
+  readonly scale: { readonly kind: 'linear' } | { readonly kind: 'log' } | { readonly kind: 'symlog'; readonly linear_to: number }
+  /** dashed, with markers, no trailing mean */
+  readonly sparse: boolean
+  readonly guides: readonly { readonly value: number; readonly label: string; readonly series: number | null }[]
+  readonly series: readonly CurveSeriesData[]
+}
+
+export interface CurveSeriesData {
+  /** as the legend writes it */
+  readonly title: string
+  /** place in the figure's legend: the same series has the same colour in every panel */
+  readonly slot: number
+  readonly x: readonly number[]
+  /** scaled */
+  readonly y: readonly number[]
+  /** trailing mean, scaled; null: none is drawn */
+  readonly smooth: readonly number[] | null
+  /** points with a label: the shared start */
+  readonly marks: readonly { readonly x: number; readonly y: number; readonly label: string }[]
+}
+
+export type { MetricDefinition, RunSelection }

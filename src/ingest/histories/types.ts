@@ -1,0 +1,53 @@
+/** What the readers of exported histories give: the list of runs, and one run's rows as columns. Plain data. */
+
+/** An entry of `runs.json`. Text is verbatim. */
+export interface ListedRun {
+  readonly id: string
+  readonly displayName: string
+  readonly entity: string | null
+  readonly project: string | null
+  /** ISO 8601; without a zone it is UTC */
+  readonly createdAt: string
+  /** createdAt as seconds since 1970: whole seconds plus fraction, no detour over milliseconds */
+  readonly createdSeconds: number
+  readonly state: string | null
+  readonly url: string | null
+  readonly fetchedAt: string | null
+  /** folder of its history: `<folder>/<label>/<id>.jsonl` */
+  readonly label: string
+  /** allowlisted configuration, as exported */
+  readonly config: { readonly [key: string]: unknown }
+}
+
+/** The finite numbers of one key, in the order of rows. */
+export interface HistoryColumn {
+  readonly key: string
+  /** 0-based rows that logged a finite number, increasing */
+  readonly row: Int32Array
+  /** its value, one for each of those rows */
+  readonly value: Float64Array
+  /** logged values that are not finite (bare or quoted): spelling -> count */
+  readonly nonFinite: { readonly [text: string]: number }
+  /** rows in which the key stands with null */
+  readonly nulls: number
+  /** rows in which the key stands with a text, a truth value, an object or a list */
+  readonly notNumbers: number
+}
+
+/** One exported history: as many rows as lines. Memory is what the wanted keys take, whatever else the rows hold. */
+export interface RunHistory {
+  readonly run: ListedRun
+  /** relative to the study */
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly rows: number
+  /** of every row: a safe integer */
+  readonly step: Float64Array
+  /** of every row, seconds since 1970; NaN where the row has none */
+  readonly timestamp: Float64Array
+  /** of every row; NaN where the row has none */
+  readonly globalStep: Float64Array
+  /** one for each wanted key, in the order in which they were asked for */
+  readonly columns: readonly HistoryColumn[]
+}
