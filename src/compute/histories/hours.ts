@@ -1,0 +1,55 @@
+/**
+ * The two clocks of the time view. elapsed_hours counts from the creation of the selection's first session; display_hours
+ * is elapsed_hours times one factor, the same for every observation of the selection.
+ *
+ * In doubles, in this order: (timestamp - origin) / 3600, then times the factor. Milliseconds first, or a division of
+ * both terms, gives another last digit.
+ */
+import { Fault, printable } from '../../errors.js'
+import type { RunSelection } from '../../schema/histories.js'
+import type { Curve } from './contract.js'
+import { bestPosition } from './windows.js'
+
+/** NaN for a row without a timestamp. */
+export function elapsedHours(timestamp: number, originSeconds: number): number {
+  return (timestamp - originSeconds) / 3600
+}
+
+export function displayHours(elapsed: number, factor: number): number {
+  return elapsed * factor
+}
+
+/**
+ * The selection's factor: 1 without a rule, the stated one, or at_hours / elapsed_hours of the best observation of
+ * `best_of` in the step view. `curves` are the selection's. Throws a Fault (exit 3) where that gives no positive number.
+ */
+export function displayFactor(selection: RunSelection, curves: readonly Curve[], originSeconds: number): number {
+  const rule = selection.display_time
+  if (rule === null) return 1
+  if ('multiply' in rule) return positive(rule.multiply, selection, `multiply ${rule.multiply}`)
+  const curve = curves.find(c => c.metric === rule.best_of)
+  const best = curve === undefined ? -1 : bestPosition(curve)
+  if (curve === undefined || best < 0) {
+    throw unusable(selection, `no observation of ${printable(rule.best_of)}`, `one to put at ${rule.at_hours} hours`)
+  }
+  const elapsed = elapsedHours(curve.timestamp[curve.steps[best]], originSeconds)
+  const step = curve.step[curve.steps[best]]
+  if (!Number.isFinite(elapsed)) {
+    throw unusable(selection, `no timestamp at the best ${printable(rule.best_of)}, step ${step}`, 'a row with a timestamp')
+  }
+  return positive(rule.at_hours / elapsed, selection, `${rule.at_hours} hours for ${elapsed} elapsed hours at step ${step}`)
+}
+
+function positive(factor: number, selection: RunSelection, found: string): number {
+  if (factor > 0 && Number.isFinite(factor)) return factor
+  throw unusable(selection, found, 'a positive factor')
+}
+
+function unusable(selection: RunSelection, found: string, expected: string): Fault {
+  return new Fault({
+    format: 'study',
+    problem: `selection ${printable(selection.name)}, display_time gives no factor`,
+    found,
+    expected
+  })
+}
