@@ -87,7 +87,7 @@ t.test('links: inside the study they are followed, out of it refused, for stated
   await mkdir(join(dir, 'study-2'))
 
   await write({ critic_traces: { snapshot: 'inner' } })
-  t.equal((await loadStudy(study)).study.critic_traces.snapshot, 'inner')
+  t.equal((await loadStudy(study)).study.critic_traces?.snapshot, 'inner')
   for (const path of ['outer', 'absolute', 'outer/secret', 'sibling']) {
     await write({ critic_traces: { snapshot: path } })
     t.match(await messageOf(loadStudy(study)),
@@ -118,7 +118,7 @@ t.test('defaults are the shared schema\'s', async t => {
   // Each key of the shared schema can be renamed, and the name arrives.
   for (const key of Object.keys(DEFAULT_KEYS)) {
     const study = checkStudy({ schema_version: 1, name: 'n', critic_traces: { snapshot: '.', keys: { [key]: 'other' } } }, context())
-    t.same(study.critic_traces.keys, { ...DEFAULT_KEYS, [key]: 'other' })
+    t.same(study.critic_traces?.keys, { ...DEFAULT_KEYS, [key]: 'other' })
   }
 })
 

@@ -21,7 +21,13 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
     refuseOutputsInside(dir, options.out)
-    const { study, sha256: studySha256 } = await loadStudy(dir)
+    const { study, path: studyFile, sha256: studySha256 } = await loadStudy(dir)
+    const traces = study.critic_traces
+    if (traces === null) {
+      throw new Fault({
+        format: 'study', problem: 'missing section', found: 'no critic_traces', expected: 'a section that all can run', place: { file: studyFile }
+      })
+    }
     const manifest = await readManifest(join(dir, study.manifest))
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const report = await verifyManifest(dir, manifest, {
@@ -31,10 +37,10 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
     hashing.finish()
     const changed = manifestFaults(report, dir)
     if (changed.length > 0) throw new Failures(changed)
-    const plan = await snapshotOf(join(dir, study.critic_traces.snapshot))
+    const plan = await snapshotOf(join(dir, traces.snapshot))
     const settings = {
-      traces: study.critic_traces,
-      expectations: study.critic_traces.expectations,
+      traces,
+      expectations: traces.expectations,
       enforced: true,
       examplesRequired: true,
       synthetic: study.synthetic
@@ -47,7 +53,7 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
       ...(plan.html === null ? {} : { sourceName: studyPath(dir, plan.html) }),
       out: options.out,
       formats: options.formats,
-      verified: verifiedFiles(report, study.critic_traces.snapshot),
+      verified: verifiedFiles(report, traces.snapshot),
       signal: io.signal,
       onProgress: done => reading.update(done)
     })
