@@ -308,14 +308,12 @@ function figureData(synthetic: boolean, results: readonly TraceResult[], example
 }
 
 async function drawFigures(set: OutputSet, run: SnapshotRun, data: CriticTraceFigureData): Promise<void> {
-  const { FIGURES } = await import('./render/figures/index.js')
+  const { buildFigures } = await import('./render/figures/index.js')
   const { renderFigure } = await import('./render/canvas/index.js')
-  for (const figure of FIGURES) {
-    const config = figure.build({ criticTraces: data })
-    if (config === null) continue
+  for (const config of buildFigures({ criticTraces: data })) {
     for (const format of run.formats) {
       throwIfInterrupted(run.signal)
-      await set.write(`figures/${figure.name}.${format}`, await renderFigure(config, format))
+      await set.write(`figures/${config.name}.${format}`, await renderFigure(config, format))
     }
   }
 }
