@@ -7,10 +7,10 @@
  */
 import { join } from 'node:path'
 import { analyseHistories, type AnalysedHistories } from './compute/histories/analyse.js'
-import type { CurveFigureData, ExcludedRun, SelectionHistory } from './compute/histories/contract.js'
+import type { SelectionHistory } from './compute/histories/contract.js'
 import { selectRuns } from './compute/histories/selection.js'
 import { EXIT, Fault } from './errors.js'
-import { readHistory } from './ingest/histories/read.js'
+import { readHistory } from './ingest/histories/history.js'
 import { readRuns } from './ingest/histories/runs.js'
 import type { RunHistory } from './ingest/histories/types.js'
 import type { OutputSet } from './render/outputs/output-set.js'
@@ -32,13 +32,7 @@ export interface HistoryRun {
   readonly onProgress?: (done: number) => void
 }
 
-export interface MeasuredHistories {
-  readonly selections: readonly SelectionHistory[]
-  readonly analyses: AnalysedHistories['analyses']
-  readonly excluded: readonly ExcludedRun[]
-  /** one line each: what a reader of the results should know */
-  readonly warnings: readonly string[]
-  readonly figures: readonly CurveFigureData[]
+export interface MeasuredHistories extends AnalysedHistories {
   /** relative to the study */
   readonly inputs: readonly HashedFile[]
 }
@@ -49,7 +43,7 @@ export async function measureHistories(set: OutputSet, run: HistoryRun): Promise
   // 1. Select
   const listed = await readRuns(join(dir, study.runs))
   const inputs: HashedFile[] = [checked(run, { path: study.runs, sha256: listed.sha256, bytes: listed.bytes })]
-  const { chosen, excluded } = selectRuns(listed.runs, study)
+  const { chosen } = selectRuns(listed.runs, study)
   // 2. Read: a run of several selections once
   const histories = new Map<string, RunHistory>()
   let done = 0
@@ -71,10 +65,10 @@ export async function measureHistories(set: OutputSet, run: HistoryRun): Promise
     }
   }
   // 3. Join and analyse
-  const analysed = analyseHistories(study, chosen, histories, excluded, run.synthetic)
+  const analysed = analyseHistories(study, listed.runs, [...histories.values()], run.synthetic)
   // 4. Write
   await writeHistories(set, run, analysed)
-  return { ...analysed, excluded, inputs }
+  return { ...analysed, inputs }
 }
 
 function checked(run: HistoryRun, file: HashedFile): HashedFile {
@@ -110,14 +104,10 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     if (reference !== null && metric !== undefined) await documents.writeSharedReference(set, reference, metric, origin)
     await documents.writeHistoryStatistics(set, outputs.statistics, statistics, origin)
   }
-  await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: selections, metrics: null })
-  await writeObservationsArrow(set, selections, origin)
+  await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null })
+  await writeObservationsArrow(set, [...selections.values()], origin)
 }
 
-function ofAnalysis(analysis: HistoryAnalysis, selections: readonly SelectionHistory[]): SelectionHistory[] {
-  return analysis.selections.map(name => {
-    const found = selections.find(h => h.selection.name === name)
-    if (found === undefined) throw new Error(`selection ${name} was not joined`)
-    return found
-  })
+function ofAnalysis(analysis: HistoryAnalysis, selections: AnalysedHistories['selections']): SelectionHistory[] {
+  return analysis.selections.flatMap(name => selections.get(name) ?? [])
 }

@@ -94,7 +94,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     const { figure, ...measured } = await measureSnapshot(set, run)
     if (run.formats.length > 0) {
       const { drawFigures } = await import('./drawing.js')
-      await drawFigures(set, { criticTraces: figure }, run.formats, run.signal)
+      await drawFigures(set, { criticTraces: figure }, run)
     }
     return measured
   })

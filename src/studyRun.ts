@@ -16,6 +16,7 @@ import type { FileSummary } from './render/outputs/output-file.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import { retireRecord, settingsHash, snapshotInputs, writeRunRecord, type HashedFile } from './runRecord.js'
 import type { CriticTraceStudy } from './schema.js'
+import type { HistoryStudy } from './schema/histories.js'
 import { inTransaction } from './transaction.js'
 
 /** What a run tells while it works; each of the two stages starts with its plan. */
@@ -43,7 +44,7 @@ export interface StudyRun {
 export interface StudyOutcome {
   /** null where the study has no such section */
   readonly snapshot: Omit<MeasuredSnapshot, 'figure'> | null
-  readonly histories: Omit<MeasuredHistories, 'figures'> | null
+  readonly histories: MeasuredHistories | null
   readonly outputs: readonly FileSummary[]
 }
 
@@ -55,15 +56,14 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   const beforeCommit = async (): Promise<void> => { earlier = await retireRecord(out) }
   const { inputs, ...outcome } = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
-    const histories = study.histories === null ? null : await historiesOf(set, run, verified)
+    const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
     if (formats.length > 0) {
-      run.progress?.onFigures?.()
       const { drawFigures } = await import('./drawing.js')
       const figures = {
         ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
         ...(histories === null ? {} : { curves: histories.figures })
       }
-      await drawFigures(set, figures, formats, run.signal)
+      await drawFigures(set, figures, { formats, signal: run.signal, onFiles: run.progress?.onFigures })
     }
     return {
       inputs: [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? [])],
@@ -98,12 +98,16 @@ async function snapshotOf(
   return { measured, inputs: snapshotInputs(plan, measured).map(file => ({ ...file, path: inFolder(file.path) })) }
 }
 
-async function historiesOf(set: OutputSet, run: StudyRun, verified: ReadonlyMap<string, string>): Promise<MeasuredHistories> {
-  const { dir, study, signal, progress } = run
-  if (study.histories === null) throw new Error('the study has no histories')
-  const onProgress = progress?.onHistories?.()
+async function historiesOf(
+  set: OutputSet, run: StudyRun, histories: HistoryStudy, verified: ReadonlyMap<string, string>
+): Promise<MeasuredHistories> {
+  const { dir, study, signal, progress, manifest } = run
+  const total = manifest.files.reduce((sum, { path, expected }) => (
+    path.startsWith(`${histories.folder}/`) ? sum + (expected?.bytes ?? 0) : sum
+  ), 0)
+  const onProgress = progress?.onHistories?.(total)
   return measureHistories(set, {
-    dir, study: study.histories, synthetic: study.synthetic, verified,
+    dir, study: histories, synthetic: study.synthetic, verified,
     ...(signal === undefined ? {} : { signal }),
     ...(onProgress === undefined ? {} : { onProgress })
   })
