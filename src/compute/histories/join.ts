@@ -6,7 +6,7 @@ import { Fault, printable } from '../../errors.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
 import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
 import type { Curve, SelectionHistory } from './contract.js'
-import { displayFactor } from './hours.js'
+import { displayFactor } from './display-factor.js'
 import { curveOf } from './lineage.js'
 import { describeSessions, orderHistories, rollbacksOf, stretchesOf } from './sessions.js'
 

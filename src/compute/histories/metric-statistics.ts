@@ -2,9 +2,9 @@
 import type { MetricDefinition, StatisticsRequest } from '../../schema/histories.js'
 import type { Curve, SelectionHistory, WindowMean } from './contract.js'
 import type { FinalStatistics, Hours, MetricStatistics, PlacedObservation, StepValue } from './document.js'
-import { displayHours, elapsedHours } from './hours.js'
 import type { Reasons } from './reasons.js'
 import { missingSteps } from './steps.js'
+import { displayHours, elapsedHours } from './time.js'
 import { bestPosition, countBelowZero, firstMean, largestAbsolute, lastMean, windowMean } from './windows.js'
 
 /** Longest list of missing steps that a document holds. */
@@ -80,10 +80,9 @@ function hoursOf(history: SelectionHistory, curve: Curve, index: number, reasons
       display_hours: reasons.none(`${at}/display_hours`, why)
     }
   }
-  const elapsed = elapsedHours(curve.timestamp[index], history.originSeconds)
   return {
-    elapsed_hours: reasons.finite(elapsed, `${at}/elapsed_hours`),
-    display_hours: reasons.finite(displayHours(elapsed, history.displayFactor), `${at}/display_hours`)
+    elapsed_hours: reasons.finite(elapsedHours(history, curve.timestamp[index]), `${at}/elapsed_hours`),
+    display_hours: reasons.finite(displayHours(history, curve.timestamp[index]), `${at}/display_hours`)
   }
 }
 

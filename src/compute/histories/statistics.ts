@@ -2,23 +2,21 @@
  * The statistics document of an analysis: observed points of the step view only. What was supplied to a curve is described
  * in its own block and enters nothing else; without supplied points and shared reference the rest is the same.
  */
-import type { HistoryAnalysis, MetricDefinition, SuppliedPoints } from '../../schema/histories.js'
+import type { HistoryAnalysis, MetricDefinition } from '../../schema/histories.js'
 import type { Curve, ExcludedRun, SelectionHistory, Session } from './contract.js'
+import { comparedStatistics } from './comparison.js'
 import type {
-  ComparedStatistics,
   FirstRow,
   HistoryStatistics,
-  Hours,
   SelectionStatistics,
   SessionStatistics,
   Shares,
-  SuppliedMetric,
   ThresholdCrossing
 } from './document.js'
-import { curveFor, historyFor, metricFor, unknown } from './join.js'
-import { LISTED_STEPS, metricStatistics, placed } from './metric-statistics.js'
+import { curveFor, historyFor, metricFor } from './join.js'
+import { metricStatistics, placed } from './metric-statistics.js'
 import { Reasons } from './reasons.js'
-import { supplyTarget, unfilledSteps, viewOf } from './supplied.js'
+import { suppliedStatistics } from './supplied-statistics.js'
 import { firstAtLeast, meanOfPositions } from './windows.js'
 
 /** `histories` holds every selection of the analysis, by name. */
@@ -36,10 +34,10 @@ export function analysisStatistics(
   return {
     analysis: analysis.name,
     selections,
-    compare: compared(analysis, selections, reasons),
+    compare: comparedStatistics(analysis, selections, reasons),
     supplied: analysis.supplied === null
       ? reasons.none('/supplied', 'the study supplies no points')
-      : supplied(analysis, analysis.supplied, histories, reasons),
+      : suppliedStatistics(analysis, analysis.supplied, histories, reasons),
     excluded_runs: excluded.map(({ run, displayName, reason }) => ({ run, display_name: displayName, reason })),
     undefined_reasons: reasons.texts
   }
@@ -177,93 +175,5 @@ function shares(curves: readonly Curve[], reasons: Reasons, at: string): Shares 
       const { mean } = meanOfPositions(curve, 0, curve.steps.length)
       return [curve.metric, mean === null ? reasons.none(pointer, 'no observation') : reasons.finite(mean, pointer)]
     }))
-  }
-}
-
-function compared(
-  analysis: HistoryAnalysis,
-  selections: HistoryStatistics['selections'],
-  reasons: Reasons
-): ComparedStatistics | null {
-  const { compare: pair, thresholds, best } = analysis.statistics
-  if (pair === null) return reasons.none('/compare', 'the study compares no selections')
-  const of = (name: string): SelectionStatistics => {
-    if (!Object.hasOwn(selections, name)) throw unknown('selection of the analysis', name, Object.keys(selections))
-    return selections[name]
-  }
-  const target = of(pair.target)
-  const reference = of(pair.reference)
-  const difference = (t: Hours | null | undefined, r: Hours | null | undefined, at: string): Hours => {
-    const minus = (field: keyof Hours): number | null => {
-      const [a, b] = [t?.[field] ?? null, r?.[field] ?? null]
-      const pointer = `${at}/${field}`
-      return a === null || b === null ? reasons.none(pointer, 'one of the two is undefined') : reasons.finite(a - b, pointer)
-    }
-    return { elapsed_hours: minus('elapsed_hours'), display_hours: minus('display_hours') }
-  }
-  const reduction = (t: Hours | null | undefined, r: Hours | null | undefined, pointer: string): number | null => {
-    const [a, b] = [t?.display_hours ?? null, r?.display_hours ?? null]
-    if (a === null || b === null) return reasons.none(pointer, 'one of the two is undefined')
-    return b === 0 ? reasons.none(pointer, 'the reference takes 0 hours') : reasons.finite((1 - a / b) * 100, pointer)
-  }
-  return {
-    reference: pair.reference,
-    target: pair.target,
-    thresholds: Object.fromEntries(thresholds.map(({ name }) => [
-      name,
-      difference(target.thresholds[name], reference.thresholds[name], `/compare/thresholds/${name}`)
-    ])),
-    best: Object.fromEntries(best.map(metric => {
-      const [t, r] = [target.metrics[metric].best, reference.metrics[metric].best]
-      const at = `/compare/best/${metric}`
-      return [metric, { ...difference(t, r, at), reduction_percent: reduction(t, r, `${at}/reduction_percent`) }]
-    }))
-  }
-}
-
-function supplied(
-  analysis: HistoryAnalysis,
-  rule: SuppliedPoints,
-  histories: ReadonlyMap<string, SelectionHistory>,
-  reasons: Reasons
-): HistoryStatistics['supplied'] {
-  return {
-    reference: rule.reference,
-    target: rule.target,
-    metrics: Object.fromEntries(analysis.metrics.map(metric => [
-      metric,
-      suppliedMetric(rule, metric, histories, reasons, `/supplied/metrics/${metric}`)
-    ]))
-  }
-}
-
-function suppliedMetric(
-  rule: SuppliedPoints,
-  metric: string,
-  histories: ReadonlyMap<string, SelectionHistory>,
-  reasons: Reasons,
-  at: string
-): SuppliedMetric {
-  const views = (view: 'step' | 'time') =>
-    [rule.reference, rule.target].map(name => {
-      const history = historyFor(histories, name)
-      return viewOf(history, curveFor(history, metric), view)
-    })
-  const [stepReference, stepTarget] = views('step')
-  const [timeReference, timeTarget] = views('time')
-  const byStep = supplyTarget(rule, metric, 'step', stepReference, stepTarget)
-  const byTime = supplyTarget(rule, metric, 'time', timeReference, timeTarget)
-  const unfilled = rule.same_step.includes(metric)
-    ? unfilledSteps(stepReference, stepTarget, LISTED_STEPS)
-    : { count: 0, first: [] }
-  const noAnchor = rule.anchor ? 'the target has its own point at 0, or one of the curves is empty' : 'the study asks for no anchor'
-  return {
-    anchor: byStep.anchor ?? reasons.none(`${at}/anchor`, noAnchor),
-    time_anchor: byTime.anchor ?? reasons.none(`${at}/time_anchor`, noAnchor),
-    step_prefix: byStep.prefix,
-    same_step: byStep.sameStep,
-    unfilled: unfilled.first,
-    unfilled_count: unfilled.count,
-    time_prefix: byTime.prefix.length
   }
 }

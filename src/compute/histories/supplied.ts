@@ -12,8 +12,8 @@
  */
 import type { SuppliedPoints } from '../../schema/histories.js'
 import type { Curve, Provenance, SelectionHistory } from './contract.js'
-import { displayHours, elapsedHours } from './hours.js'
 import { holds, lowerBound, missingSteps, type MissingSteps } from './steps.js'
+import { displayHours } from './time.js'
 
 export type View = 'step' | 'time'
 
@@ -52,7 +52,7 @@ export function viewOf(history: SelectionHistory, curve: Curve, view: View): Vie
   for (let k = 0; k < x.length; k++) {
     x[k] = view === 'step'
       ? curve.step[index[k]]
-      : displayHours(elapsedHours(curve.timestamp[index[k]], history.originSeconds), history.displayFactor)
+      : displayHours(history, curve.timestamp[index[k]])
   }
   return { curve, index, x }
 }

@@ -1,4 +1,7 @@
-/** Two clocks of a selection, both from its first session's creation. Plain double arithmetic, in this order. */
+/**
+ * Two clocks of a selection, both from its first session's creation. Plain double arithmetic, in this order: milliseconds
+ * first, or a division of both terms, gives another last digit.
+ */
 import type { SelectionHistory } from './contract.js'
 
 type Origin = Pick<SelectionHistory, 'originSeconds'>

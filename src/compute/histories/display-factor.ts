@@ -1,26 +1,12 @@
-/**
- * The two clocks of the time view. elapsed_hours counts from the creation of the selection's first session; display_hours
- * is elapsed_hours times one factor, the same for every observation of the selection.
- *
- * In doubles, in this order: (timestamp - origin) / 3600, then times the factor. Milliseconds first, or a division of
- * both terms, gives another last digit.
- */
+/** The one factor by which a selection's elapsed_hours become display_hours, the same for each of its observations. */
 import { Fault, printable } from '../../errors.js'
 import type { RunSelection } from '../../schema/histories.js'
 import type { Curve } from './contract.js'
+import { elapsedHours } from './time.js'
 import { bestPosition } from './windows.js'
 
-/** NaN for a row without a timestamp. */
-export function elapsedHours(timestamp: number, originSeconds: number): number {
-  return (timestamp - originSeconds) / 3600
-}
-
-export function displayHours(elapsed: number, factor: number): number {
-  return elapsed * factor
-}
-
 /**
- * The selection's factor: 1 without a rule, the stated one, or at_hours / elapsed_hours of the best observation of
+ * 1 without a rule, the stated one, or at_hours / elapsed_hours of the best observation of
  * `best_of` in the step view. `curves` are the selection's. Throws a Fault (exit 3) where that gives no positive number.
  */
 export function displayFactor(selection: RunSelection, curves: readonly Curve[], originSeconds: number): number {
@@ -32,7 +18,7 @@ export function displayFactor(selection: RunSelection, curves: readonly Curve[],
   if (curve === undefined || best < 0) {
     throw unusable(selection, `no observation of ${printable(rule.best_of)}`, `one to put at ${rule.at_hours} hours`)
   }
-  const elapsed = elapsedHours(curve.timestamp[curve.steps[best]], originSeconds)
+  const elapsed = elapsedHours({ originSeconds }, curve.timestamp[curve.steps[best]])
   const step = curve.step[curve.steps[best]]
   if (!Number.isFinite(elapsed)) {
     throw unusable(selection, `no timestamp at the best ${printable(rule.best_of)}, step ${step}`, 'a row with a timestamp')
