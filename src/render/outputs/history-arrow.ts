@@ -3,7 +3,7 @@
  * IPC file. One record batch a curve, cut at 65,536 rows; texts are dictionary-encoded against one dictionary that all
  * batches share. Null: the row has none.
  */
-import type { Data, Dictionary, Int32, RecordBatch, Schema, Utf8, Vector } from 'apache-arrow'
+import type { Data, DataType, Dictionary, Int32, RecordBatch, Schema, Utf8, Vector } from 'apache-arrow'
 import type { Curve, SelectionHistory } from '../../compute/histories/contract.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
 import { ArrowFile } from './arrow-file.js'
@@ -44,7 +44,7 @@ function wordsOf(histories: readonly SelectionHistory[]): Words {
   ])
 }
 
-/** A column's rows of one batch; a null bitmap is made where `isNull` says so anywhere. */
+/** The rows of one batch. */
 interface Piece {
   readonly history: SelectionHistory
   readonly curve: Curve
@@ -52,14 +52,18 @@ interface Piece {
   readonly to: number
 }
 
-function nullBitmap(length: number, isNull: (k: number) => boolean): { nullBitmap: Uint8Array | undefined; nullCount: number } {
+/** One bit an element, padded as Arrow asks. */
+function bitmap(length: number, isSet: (k: number) => boolean): Uint8Array {
   const bits = new Uint8Array(Math.ceil(length / 64) * 8)
+  for (let k = 0; k < length; k++) if (isSet(k)) bits[k >> 3] |= 1 << (k & 7)
+  return bits
+}
+
+/** No bitmap where nothing is null. */
+function validity(length: number, isNull: (k: number) => boolean): { nullCount: number; nullBitmap: Uint8Array | undefined } {
   let nullCount = 0
-  for (let k = 0; k < length; k++) {
-    if (isNull(k)) nullCount++
-    else bits[k >> 3] |= 1 << (k & 7)
-  }
-  return { nullBitmap: nullCount === 0 ? undefined : bits, nullCount }
+  for (let k = 0; k < length; k++) if (isNull(k)) nullCount++
+  return { nullCount, nullBitmap: nullCount === 0 ? undefined : bitmap(length, k => !isNull(k)) }
 }
 
 class ObservationColumns {
@@ -73,10 +77,8 @@ class ObservationColumns {
     this.#arrow = arrow
     this.#words = words
     this.#dictionary = arrow.vectorFromArray(words.all, new arrow.Utf8())
-    const text = (): Text => new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32(), 0)
-    this.#text = text()
-    const field = (name: string, type: Text | Int32 | InstanceType<ArrowLibrary['Float64']> | InstanceType<ArrowLibrary['Bool']>, nullable: boolean) =>
-      new arrow.Field(name, type, nullable)
+    this.#text = new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32(), 0)
+    const field = (name: string, type: DataType, nullable: boolean) => new arrow.Field(name, type, nullable)
     const { Int32, Float64, Bool } = arrow
     this.schema = new arrow.Schema([
       field('selection', this.#text, false), field('metric', this.#text, false), field('key', this.#text, false),
@@ -94,13 +96,12 @@ class ObservationColumns {
     const length = to - from
     const numbers = (of: (i: number) => number): Data => {
       const data = Float64Array.from({ length }, (_, k) => of(from + k))
-      return makeData({ type: new Float64(), length, data, ...nullBitmap(length, k => Number.isNaN(data[k])) })
+      return makeData({ type: new Float64(), length, data, ...validity(length, k => Number.isNaN(data[k])) })
     }
     const session = curve.session.slice(from, to)
     const successor = curve.supersededBy.slice(from, to)
-    const superseded = (k: number): boolean => successor[k] >= 0
-    const kept = nullBitmap(length, superseded)
-    const fate = { length, nullCount: kept.nullCount, nullBitmap: kept.nullBitmap }
+    const isKept = (k: number): boolean => successor[k] < 0
+    const fate = { length, ...validity(length, isKept) }
     const runs = history.sessions.map(s => this.#words.code(s.run))
     const children: Data[] = [
       this.#same(curve.selection, length), this.#same(curve.metric, length), this.#same(curve.key, length),
@@ -112,7 +113,7 @@ class ObservationColumns {
       numbers(i => curve.timestamp[i]),
       numbers(i => elapsedHours(history, curve.timestamp[i])),
       numbers(i => displayHours(history, curve.timestamp[i])),
-      makeData({ type: new Bool(), length, data: kept.nullBitmap ?? nullBitmapOfOnes(length) }),
+      makeData({ type: new Bool(), length, data: bitmap(length, isKept) }),
       makeData({ type: new Int32(), ...fate, data: successor }),
       this.#codes(successor.map(s => (s < 0 ? 0 : runs[s])), fate),
       this.#codes(Int32Array.from({ length }, (_, k) => this.#words.code(FATES[curve.replaced[from + k] === 1 ? 1 : 0])), fate)
@@ -127,11 +128,6 @@ class ObservationColumns {
   #codes(data: Int32Array, nulls: { readonly nullCount?: number; readonly nullBitmap?: Uint8Array | undefined }): Data<Text> {
     return this.#arrow.makeData({ type: this.#text, length: data.length, data, dictionary: this.#dictionary, ...nulls })
   }
-}
-
-/** A bitmap in which every element is set. */
-function nullBitmapOfOnes(length: number): Uint8Array {
-  return new Uint8Array(Math.ceil(length / 64) * 8).fill(0xff)
 }
 
 export interface ObservationsMetadata {
