@@ -9,7 +9,7 @@ import { cpus, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
-import { loadStudy } from '../src/ingest/study.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, loadStudy } from '../src/ingest/study.js'
 import { enlarge } from './enlarge.js'
 import { figureDataOf } from './figure-data.js'
 import { parseRates } from './rates.js'
@@ -146,7 +146,7 @@ async function figure(snapshot: string): Promise<void> {
   line('## Figure 8, three formats')
   line()
   const data = join(work, 'figure08.json')
-  writeFileSync(data, figureDataOf(join(snapshot, 'index.html'), study.critic_traces.examples))
+  writeFileSync(data, figureDataOf(join(snapshot, 'index.html'), (study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY).examples))
   const results = inTurn({
     ours: () => [process.execPath, join(ROOT, 'dist/bench/figure08.js'), data, out()],
     matplotlib: () => [python, join(ROOT, 'bench/figure08.py'), data, out()]

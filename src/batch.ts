@@ -15,7 +15,7 @@ import { jsonText } from './render/outputs/json-text.js'
 import { OUTPUT_PATHS } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { isOfSyntheticStudy } from './ingest/study.js'
-import { retireRecord, settingsHash, unchangedRun, writeRunRecord } from './runRecord.js'
+import { retireRecord, settingsHash, snapshotInputs, unchangedRun, writeRunRecord } from './runRecord.js'
 import { GENERATOR } from './version.js'
 
 export const BATCH_INDEX = 'critic-trace-snapshots.json'
@@ -89,7 +89,9 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
       ...(signal === undefined ? {} : { signal }),
       ...(onProgress === undefined ? {} : { onProgress })
     })
-    await writeRunRecord(out, plan, settingsSha256, settings.synthetic, outcome, earlier, null)
+    const { synthetic } = settings
+    const finished = { settingsSha256, synthetic, inputs: snapshotInputs(plan, outcome), outputs: outcome.outputs }
+    await writeRunRecord(out, finished, earlier, null)
     return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [] }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]

@@ -8,8 +8,8 @@
  *                                                     columns, archive   examples    pooled statistics ──► checks
  *                                                            └───────────────┴──► figure, documents ──► commit
  *
- * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 draw and write, 5 commit: all outputs
- * or none.
+ * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 write. Figures and commit are the
+ * caller's: all outputs or none.
  */
 import { basename, join } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from './compute/contract.js'
@@ -29,7 +29,8 @@ import type { ArrowTraceWriter } from './render/outputs/arrow.js'
 import type { TraceArchiveWriter } from './render/outputs/archive.js'
 import type { ExcludedNpz, SourceFile } from './render/outputs/documents.js'
 import type { FileSummary } from './render/outputs/output-file.js'
-import { OutputSet } from './render/outputs/output-set.js'
+import type { OutputSet } from './render/outputs/output-set.js'
+import { inTransaction, throwIfInterrupted } from './transaction.js'
 import { GENERATOR } from './version.js'
 
 export interface SnapshotSettings {
@@ -42,30 +43,38 @@ export interface SnapshotSettings {
   readonly synthetic: boolean
 }
 
-export interface SnapshotRun {
+export interface MeasureRun {
   readonly plan: SnapshotPlan
   readonly settings: SnapshotSettings
   readonly pool: TracePool
   /** how outputs name the page; default: its path as given */
   readonly sourceName?: string
-  readonly out: string
-  readonly formats: readonly FigureFormat[]
   /** SHA-256 by path relative to the snapshot's folder, as verified before: what is read must be what was verified */
   readonly verified?: ReadonlyMap<string, string>
   readonly chunkBytes?: number
   readonly signal?: AbortSignal
-  /** called when everything is written and before anything takes its place */
-  readonly beforeCommit?: () => Promise<void>
   /** bytes of the page read so far, or NPZ files measured */
   readonly onProgress?: (done: number) => void
 }
 
-export interface SnapshotOutcome {
+export interface SnapshotRun extends MeasureRun {
+  readonly out: string
+  readonly formats: readonly FigureFormat[]
+  /** called when everything is written and before anything takes its place */
+  readonly beforeCommit?: () => Promise<void>
+}
+
+export interface MeasuredSnapshot {
   readonly statistics: SnapshotStatistics
   readonly checks: readonly CheckReport[]
   readonly html: SourceFile | null
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
+  /** what Figure 8 draws */
+  readonly figure: CriticTraceFigureData
+}
+
+export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure'> {
   readonly outputs: readonly FileSummary[]
 }
 
@@ -80,7 +89,19 @@ export class Failures extends Error {
 
 /** @throws Failures, or the one Fault that stopped the run; no output is touched then. */
 export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome> {
-  const set = await OutputSet.open(run.out)
+  return inTransaction(run.out, run, async set => {
+    // The examples' arrays end here: a batch keeps its outcomes.
+    const { figure, ...measured } = await measureSnapshot(set, run)
+    if (run.formats.length > 0) {
+      const { drawFigures } = await import('./drawing.js')
+      await drawFigures(set, { criticTraces: figure }, run)
+    }
+    return measured
+  })
+}
+
+/** Everything of a snapshot but its figures, into a set that the caller commits. */
+export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<MeasuredSnapshot> {
   try {
     // 1. Measure
     const streams = await openStreams(set, run)
@@ -102,7 +123,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     const checks = checkExpectations(results, statistics, run.settings.expectations, run.settings.enforced)
     const failures = [...failuresOf(checks), ...changedSinceVerified(run, html, results)]
     if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
-    // 4. Draw and write
+    // 4. Write
     await streams.finish({ verified, snapshotTime: header.snapshotTime })
     const documents = await import('./render/outputs/documents.js')
     const { writeTrajectories } = await import('./render/outputs/trajectories.js')
@@ -115,16 +136,8 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     await documents.writeBoundaryAudit(set, { synthetic, htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, GENERATOR)
     await documents.writeStatistics(set, statistics, GENERATOR)
     await writeTrajectories(set, results)
-    if (run.formats.length > 0) await drawFigures(set, run, figureData(synthetic, results, examples))
-    throwIfInterrupted(run.signal)
-    // 5. Commit
-    await run.beforeCommit?.()
-    const outputs = await set.commit()
-    return { statistics, checks, html, results, excluded, outputs }
+    return { statistics, checks, html, results, excluded, figure: figureData(synthetic, results, examples) }
   } catch (error) {
-    await set.abort()
-    // Whatever an interruption made fail, it is the interruption that is reported.
-    throwIfInterrupted(run.signal)
     throw error instanceof Fault ? located(error, run) : error
   }
 }
@@ -140,7 +153,7 @@ interface Streams {
 const MAX_WRITES_UNDER_WAY = 2
 
 /** Opened lazily at the first trace: their libraries then load while the workers are busy. */
-async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
+async function openStreams(set: OutputSet, run: MeasureRun): Promise<Streams> {
   let opened: { arrow: ArrowTraceWriter; archive: TraceArchiveWriter } | null = null
   const { synthetic } = run.settings
   const open = async (): Promise<NonNullable<typeof opened>> => {
@@ -182,7 +195,7 @@ interface Measured {
   readonly examples: ChosenExamples
 }
 
-async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measured> {
+async function measureTraces(run: MeasureRun, streams: Streams): Promise<Measured> {
   const collector = new ExampleCollector(run.settings.traces.examples, run.settings.examplesRequired)
   const results: TraceResult[] = []
   const faults: Fault[] = []
@@ -217,7 +230,7 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
 /** Takes one answer in its turn. After a first failed check nothing more is written, but every trace is still checked. */
 async function take(
   answer: TraceAnswer,
-  run: SnapshotRun,
+  run: MeasureRun,
   results: TraceResult[],
   collector: ExampleCollector,
   streams: Streams,
@@ -233,11 +246,11 @@ async function take(
 }
 
 /** Names the file that a fault is about, where the reader of bytes could not know it. */
-function located(fault: Fault, run: SnapshotRun): Fault {
+function located(fault: Fault, run: MeasureRun): Fault {
   return fault.at({ file: run.plan.html ?? run.plan.folder })
 }
 
-function pageOptions(run: SnapshotRun) {
+function pageOptions(run: MeasureRun) {
   return {
     keys: run.settings.traces.keys,
     ...(run.chunkBytes === undefined ? {} : { chunkBytes: run.chunkBytes }),
@@ -246,7 +259,7 @@ function pageOptions(run: SnapshotRun) {
   }
 }
 
-function taskBase(run: SnapshotRun) {
+function taskBase(run: MeasureRun) {
   return {
     folder: run.plan.folder,
     keys: run.settings.traces.keys,
@@ -255,7 +268,7 @@ function taskBase(run: SnapshotRun) {
   }
 }
 
-async function* pageTasks(run: SnapshotRun, page: PageSource, streams: Streams): AsyncGenerator<TraceTask> {
+async function* pageTasks(run: MeasureRun, page: PageSource, streams: Streams): AsyncGenerator<TraceTask> {
   const base = taskBase(run)
   for await (const { index, offset, bytes } of page.slices()) {
     throwIfInterrupted(run.signal)
@@ -263,7 +276,7 @@ async function* pageTasks(run: SnapshotRun, page: PageSource, streams: Streams):
   }
 }
 
-async function* npzTasks(run: SnapshotRun, streams: Streams): AsyncGenerator<TraceTask> {
+async function* npzTasks(run: MeasureRun, streams: Streams): AsyncGenerator<TraceTask> {
   const base = taskBase(run)
   for (const [index, npz] of run.plan.npzFiles.entries()) {
     throwIfInterrupted(run.signal)
@@ -272,7 +285,7 @@ async function* npzTasks(run: SnapshotRun, streams: Streams): AsyncGenerator<Tra
 }
 
 /** What was read must be what was verified: a file may have been replaced in between. */
-function changedSinceVerified(run: SnapshotRun, html: SourceFile | null, results: readonly TraceResult[]): Fault[] {
+function changedSinceVerified(run: MeasureRun, html: SourceFile | null, results: readonly TraceResult[]): Fault[] {
   const { verified } = run
   if (verified === undefined) return []
   const read = [
@@ -305,28 +318,4 @@ function figureData(synthetic: boolean, results: readonly TraceResult[], example
     success: examples.success.trace,
     failure: examples.failure.trace
   }
-}
-
-async function drawFigures(set: OutputSet, run: SnapshotRun, data: CriticTraceFigureData): Promise<void> {
-  const { FIGURES } = await import('./render/figures/index.js')
-  const { renderFigure } = await import('./render/canvas/index.js')
-  for (const figure of FIGURES) {
-    const config = figure.build({ criticTraces: data })
-    if (config === null) continue
-    for (const format of run.formats) {
-      throwIfInterrupted(run.signal)
-      await set.write(`figures/${figure.name}.${format}`, await renderFigure(config, format))
-    }
-  }
-}
-
-function throwIfInterrupted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted !== true) return
-  throw new Fault({
-    format: 'run',
-    problem: 'interrupted',
-    found: 'a signal',
-    expected: 'to finish; nothing of this snapshot was written',
-    exitCode: EXIT.interrupted
-  })
 }

@@ -12,15 +12,16 @@ import { Fault } from './errors.js'
 import { readStableFile } from './ingest/file.js'
 import type { SnapshotPlan } from './ingest/inventory.js'
 import { isSafeRelative } from './ingest/study/paths.js'
-import type { SnapshotOutcome, SnapshotSettings } from './pipeline.js'
+import type { MeasuredSnapshot } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
+import type { FileSummary } from './render/outputs/output-file.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { GENERATOR } from './version.js'
 
 const RUN_RECORD = 'run.json'
 
-interface HashedFile {
+export interface HashedFile {
   readonly path: string
   readonly sha256: string
   readonly bytes: number
@@ -38,13 +39,14 @@ export interface RunRecord {
   readonly generator: { readonly name: string; readonly version: string }
   /** SHA-256 of the settings that decide the outputs' bytes */
   readonly settings_sha256: string
-  /** relative to the snapshot's folder */
+  /** relative to the snapshot's folder; of a study's run, to the study */
   readonly inputs: readonly HashedFile[]
   /** relative to the output folder */
   readonly outputs: readonly WrittenFile[]
 }
 
-export function settingsHash(settings: SnapshotSettings, formats: readonly FigureFormat[]): string {
+/** @param settings plain data: whatever decides the bytes of the outputs, beside the inputs */
+export function settingsHash(settings: object, formats: readonly FigureFormat[]): string {
   return createHash('sha256').update(JSON.stringify([settings, formats])).digest('hex')
 }
 
@@ -55,6 +57,22 @@ export async function retireRecord(out: string): Promise<string[]> {
   return earlier === null ? [] : earlier.outputs.map(f => f.path)
 }
 
+export interface FinishedRun {
+  readonly settingsSha256: string
+  readonly synthetic: boolean
+  readonly inputs: readonly HashedFile[]
+  readonly outputs: readonly FileSummary[]
+}
+
+/** What was read of a snapshot, relative to its folder. */
+export function snapshotInputs(plan: SnapshotPlan, { html, results, excluded }: Omit<MeasuredSnapshot, 'figure'>): HashedFile[] {
+  return [
+    ...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]),
+    ...results.map(r => r.npz),
+    ...excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+  ]
+}
+
 /**
  * Writes the record of a run whose outputs are in place, and removes what the run before recorded and this one did not
  * write again: an old figure would stand beside new numbers.
@@ -63,26 +81,19 @@ export async function retireRecord(out: string): Promise<string[]> {
  */
 export async function writeRunRecord(
   out: string,
-  plan: SnapshotPlan,
-  settingsSha256: string,
-  synthetic: boolean,
-  outcome: SnapshotOutcome,
+  run: FinishedRun,
   earlier: readonly string[],
   pool: TracePool | null
 ): Promise<RunRecord> {
   const record: RunRecord = {
     schema_version: 1,
     schema: 'run',
-    synthetic,
+    synthetic: run.synthetic,
     generator: GENERATOR,
-    settings_sha256: settingsSha256,
-    inputs: [
-      ...(outcome.html === null ? [] : [{ ...outcome.html, path: basename(plan.html as string) }]),
-      ...outcome.results.map(r => r.npz),
-      ...outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
-    ],
+    settings_sha256: run.settingsSha256,
+    inputs: run.inputs,
     outputs: await Promise.all(
-      outcome.outputs.map(async ({ path, bytes, sha256 }) => ({
+      run.outputs.map(async ({ path, bytes, sha256 }) => ({
         path,
         sha256: sha256 ?? (pool === null ? null : await hashOutput(join(out, path), pool)),
         bytes

@@ -2,6 +2,7 @@
  * The words that all stages share: what a critic trace is, which keys a snapshot uses, what a study may expect of it.
  * Types and plain constants only; no stage's code.
  */
+import type { HistoryStudy } from './schema/histories.js'
 
 export type Outcome = 'success' | 'failure'
 
@@ -119,11 +120,15 @@ export interface CriticTraceStudy {
   readonly examples: { readonly success: TraceSelector | null; readonly failure: TraceSelector | null }
 }
 
+export type * from './schema/histories.js'
+
+/** At least one section is stated; null: the study has none of that kind. */
 export interface Study {
   readonly name: string
   /** true when every input was generated: said in each output */
   readonly synthetic: boolean
   readonly manifest: string
   readonly claims: string | null
-  readonly critic_traces: CriticTraceStudy
+  readonly critic_traces: CriticTraceStudy | null
+  readonly histories: HistoryStudy | null
 }

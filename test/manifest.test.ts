@@ -504,7 +504,7 @@ t.test('a study whose snapshot is a page or a folder leads to a plan', async t =
   const dir = t.testdir({ snap: { 'index.html': '', 'step_1.npz': '' } })
   for (const snapshot of ['snap', 'snap/index.html', './snap/']) {
     const study = checkStudy({ schema_version: 1, name: 'n', critic_traces: { snapshot } }, { format: 'study', place: {}, paths: [] })
-    const [plan] = await findSnapshots([join(dir, study.critic_traces.snapshot)])
+    const [plan] = await findSnapshots([join(dir, study.critic_traces?.snapshot ?? '')])
     t.same([plan.html, plan.npzFiles], [join(dir, 'snap/index.html'), ['step_1.npz']])
   }
 })

@@ -6,11 +6,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { Fault } from '../src/errors.js'
+import { BATCH_INDEX } from '../src/batch.js'
 import { DEFAULT_KEYS } from '../src/schema.js'
+import { RESERVED_FIGURES, RESERVED_OUTPUTS } from '../src/schema/outputs.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, STUDY_KIND, checkStudy, loadStudy, studyJsonSchema } from '../src/ingest/study.js'
-import { isJsonObject, type Field, type Fields } from '../src/ingest/study/checker.js'
+import { isJsonObject } from '../src/ingest/study/checker.js'
 import { parseStrictJson } from '../src/ingest/study/json.js'
 import { canonicalRelative, compareCodepoints, isSafeRelative } from '../src/ingest/study/paths.js'
+import { FIGURES } from '../src/render/figures/index.js'
+import { OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
+import { REPLICA_HISTORIES } from './support/history-study.js'
+import { schemaProblems } from './support/json-schema.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FIXTURES = join(ROOT, 'fixtures/study')
@@ -27,7 +33,7 @@ function context(): { format: string; place: object; paths: { at: string; path: 
 
 t.test('every study in fixtures/study reads as its .expected.json says', async t => {
   const names = (await readdir(FIXTURES)).filter(n => n.endsWith('.json') && !n.endsWith('.expected.json'))
-  t.ok(names.length >= 4)
+  t.ok(names.length >= 7)
   for (const name of names) {
     const bytes = await readFile(join(FIXTURES, name))
     const dir = t.testdir({ 'study.json': bytes })
@@ -41,7 +47,7 @@ t.test('every study in fixtures/study reads as its .expected.json says', async t
 t.test('every study in fixtures/study/invalid is refused with its message', async t => {
   const folder = join(FIXTURES, 'invalid')
   const names = (await readdir(folder)).filter(n => n.endsWith('.json'))
-  t.ok(names.length >= 60)
+  t.ok(names.length >= 160)
   for (const name of names) {
     const dir = t.testdir({ 'study.json': await readFile(join(folder, name)) })
     const expected = (await readFile(join(folder, name.replace('.json', '.txt')), 'utf8')).trimEnd()
@@ -87,7 +93,7 @@ t.test('links: inside the study they are followed, out of it refused, for stated
   await mkdir(join(dir, 'study-2'))
 
   await write({ critic_traces: { snapshot: 'inner' } })
-  t.equal((await loadStudy(study)).study.critic_traces.snapshot, 'inner')
+  t.equal((await loadStudy(study)).study.critic_traces?.snapshot, 'inner')
   for (const path of ['outer', 'absolute', 'outer/secret', 'sibling']) {
     await write({ critic_traces: { snapshot: path } })
     t.match(await messageOf(loadStudy(study)),
@@ -118,7 +124,7 @@ t.test('defaults are the shared schema\'s', async t => {
   // Each key of the shared schema can be renamed, and the name arrives.
   for (const key of Object.keys(DEFAULT_KEYS)) {
     const study = checkStudy({ schema_version: 1, name: 'n', critic_traces: { snapshot: '.', keys: { [key]: 'other' } } }, context())
-    t.same(study.critic_traces.keys, { ...DEFAULT_KEYS, [key]: 'other' })
+    t.same(study.critic_traces?.keys, { ...DEFAULT_KEYS, [key]: 'other' })
   }
 })
 
@@ -191,23 +197,58 @@ t.test('order by code point is Python\'s sorted()', async t => {
   }
 })
 
-/** `critic_traces.keys.values` … with its field, nested objects included. */
-function* fieldsOf(fields: Fields, prefix = ''): Generator<[string, Field<unknown>]> {
-  for (const [name, field] of Object.entries(fields)) {
-    yield [`${prefix}${name}`, field]
-    const properties = field.kind.schema['properties']
-    if (isJsonObject(properties)) {
-      for (const [inner, schema] of Object.entries(properties)) yield* schemaFields(`${prefix}${name}.${inner}`, schema)
-    }
+/** Every field of a schema with its description: `critic_traces.keys.values`, `histories.metrics[].key`. */
+function* fieldsOf(schema: unknown, prefix = ''): Generator<readonly [path: string, doc: string]> {
+  if (!isJsonObject(schema)) return
+  for (const [name, field] of Object.entries(isJsonObject(schema['properties']) ? schema['properties'] : {})) {
+    const path = prefix === '' ? name : `${prefix}.${name}`
+    yield [path, isJsonObject(field) ? String(field['description']) : '']
+    yield* fieldsOf(field, path)
   }
+  if (schema['items'] !== undefined) yield* fieldsOf(schema['items'], `${prefix}[]`)
+  if (Array.isArray(schema['anyOf'])) for (const one of schema['anyOf']) yield* fieldsOf(one, prefix)
 }
 
-function* schemaFields(path: string, schema: unknown): Generator<[string, Field<unknown>]> {
-  if (!isJsonObject(schema)) return
-  yield [path, { kind: { expected: '', schema, read: value => value }, doc: String(schema['description']) }]
-  const inner = schema['properties']
-  if (isJsonObject(inner)) for (const [name, value] of Object.entries(inner)) yield* schemaFields(`${path}.${name}`, value)
-}
+t.test('the JSON Schema accepts every study in fixtures/study and refuses what is wrong in one field alone', async t => {
+  const schema = studyJsonSchema()
+  for (const name of (await readdir(FIXTURES)).filter(n => n.endsWith('.json') && !n.endsWith('.expected.json'))) {
+    const text = (await readFile(join(FIXTURES, name), 'utf8')).replace(/^\ufeff/, '')
+    t.same(schemaProblems(schema, JSON.parse(text)), [], name)
+  }
+  // What JSON.parse refuses or reads otherwise (a field stated twice, 1e999), and what lies between two fields, is not the schema's.
+  const structural = /^study (?:wrong field|missing field|missing section|unknown field|empty selector):/
+  let refused = 0
+  for (const name of (await readdir(join(FIXTURES, 'invalid'))).filter(n => n.endsWith('.json'))) {
+    const message = await readFile(join(FIXTURES, 'invalid', name.replace('.json', '.txt')), 'utf8')
+    if (!structural.test(message) || message.includes('is Infinity') || message.includes('is plotted above 0')) continue
+    refused++
+    const value: unknown = JSON.parse(await readFile(join(FIXTURES, 'invalid', name), 'utf8'))
+    t.ok(schemaProblems(schema, value).length > 0, name)
+  }
+  t.ok(refused >= 70, `${refused} wrong fields`)
+})
+
+t.test('the histories of the replica are the typed value', async t => {
+  const { histories } = checkStudy(JSON.parse(await readFile(join(FIXTURES, 'histories-replica.json'), 'utf8')), context())
+  t.same(histories, REPLICA_HISTORIES)
+})
+
+t.test('paths of the histories are kept for the look at the file system; a link out of the study is refused', async t => {
+  const histories = JSON.parse(await readFile(join(FIXTURES, 'histories-minimal.json'), 'utf8')) as { histories: { selections: { label?: string }[] } }
+  histories.histories.selections[0].label = 'x'
+  const dir = t.testdir({ outside: {}, study: { 'study.json': JSON.stringify(histories), history: {} } })
+  const study = join(dir, 'study')
+  t.equal((await loadStudy(study)).study.histories?.selections[0].label, 'x')
+  await symlink('../../outside', join(study, 'history/x'))
+  t.match(await messageOf(loadStudy(study)), 'study unsafe path: histories.selections[0].label is "history/x", a link that leads out of the study')
+  await symlink('../outside', join(study, 'runs.json'))
+  t.match(await messageOf(loadStudy(study)), 'study unsafe path: histories.runs is "runs.json", a link that leads out of the study')
+})
+
+t.test('reserved names are those of the outputs and figures that are always written', async t => {
+  for (const path of [...Object.values(OUTPUT_PATHS), BATCH_INDEX, 'run.json']) t.ok(RESERVED_OUTPUTS.includes(path), path)
+  for (const { name } of FIGURES) t.ok(RESERVED_FIGURES.includes(name), name)
+})
 
 t.test('docs/schemas/study.schema.json is made from the same fields as the checker', async t => {
   const path = join(ROOT, 'docs/schemas/study.schema.json')
@@ -218,13 +259,19 @@ t.test('docs/schemas/study.schema.json is made from the same fields as the check
 
 t.test('docs/study.md documents every field, and its examples are valid', async t => {
   const doc = await readFile(join(ROOT, 'docs/study.md'), 'utf8')
-  for (const [path, field] of fieldsOf(STUDY_KIND.fields)) {
-    t.ok(doc.includes(`\`${path}\``) || doc.includes(`\`${path.split('.').pop()}\``), `${path} is documented`)
-    t.ok(field.doc.endsWith('.'), `${path} has a sentence`)
+  const fields = [...fieldsOf(STUDY_KIND.schema)]
+  t.ok(fields.length > 100)
+  for (const [path, sentence] of fields) {
+    // Keys and selectors have tables of their own.
+    const last = path.startsWith('critic_traces.') ? path.split('.').pop() : path
+    t.ok(doc.includes(`\`${path}\``) || doc.includes(`\`${last}\``), `${path} is documented`)
+    t.ok(sentence.endsWith('.'), `${path} has a sentence`)
   }
   const examples = [...doc.matchAll(/```json\n(\{\n {2}"schema_version"[\s\S]*?)```/g)].map(m => m[1])
-  t.ok(examples.length >= 2)
+  t.ok(examples.length >= 3)
   for (const example of examples) t.doesNotThrow(() => checkStudy(parseStrictJson(example, 'study'), context()))
+  const schema = studyJsonSchema()
+  for (const example of examples) t.same(schemaProblems(schema, JSON.parse(example)), [])
   // The example for another trainer's names is the fixture.
   const other = await readFile(join(FIXTURES, 'other-trainer.json'), 'utf8')
   t.ok(examples.includes(other))

@@ -1,20 +1,20 @@
-/** `all`: the study's inputs against its manifest, then its snapshot measured, checked, drawn and written. */
+/** `all`: the study's inputs against its manifest, then its sections measured, checked, drawn and written. */
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { TracePool } from '../compute/pool.js'
 import { EXIT, Fault } from '../errors.js'
-import { amountOf, findSnapshots, type SnapshotPlan } from '../ingest/inventory.js'
-import { readManifest, verifyManifest, type ManifestReport } from '../ingest/manifest.js'
+import { amountOf } from '../ingest/inventory.js'
+import { readManifest, verifyManifest } from '../ingest/manifest.js'
 import { manifestBytes } from './amounts.js'
 import { manifestFaults } from './manifest-faults.js'
 import { loadStudy } from '../ingest/study.js'
-import { analyseSnapshot, Failures } from '../pipeline.js'
-import { createProgress } from '../render/terminal/progress.js'
+import { Failures } from '../pipeline.js'
+import { createProgress, type Phase } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
-import { retireRecord, settingsHash, writeRunRecord } from '../runRecord.js'
+import { analyseStudy, type StudyOutcome } from '../studyRun.js'
 import type { RunOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { studyFolder } from './replica.js'
-import { checksTable, manifestTable, outputsTable, statisticsTables } from './summary.js'
+import { checksTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
 
 export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
@@ -31,34 +31,36 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
     hashing.finish()
     const changed = manifestFaults(report, dir)
     if (changed.length > 0) throw new Failures(changed)
-    const plan = await snapshotOf(join(dir, study.critic_traces.snapshot))
-    const settings = {
-      traces: study.critic_traces,
-      expectations: study.critic_traces.expectations,
-      enforced: true,
-      examplesRequired: true,
-      synthetic: study.synthetic
+    let phase: Phase = hashing
+    const begin = (next: Phase): ((done: number) => void) => {
+      phase.finish()
+      phase = next
+      return done => next.update(done)
     }
-    const reading = progress.phase({ label: 'measuring', ...(await amountOf(plan)) })
-    let earlier: string[] = []
-    const outcome = await analyseSnapshot({
-      plan, settings, pool,
-      beforeCommit: async () => { earlier = await retireRecord(options.out) },
-      ...(plan.html === null ? {} : { sourceName: studyPath(dir, plan.html) }),
+    const outcome = await analyseStudy({
+      dir, study, pool,
+      manifest: report,
       out: options.out,
       formats: options.formats,
-      verified: verifiedFiles(report, study.critic_traces.snapshot),
       signal: io.signal,
-      onProgress: done => reading.update(done)
+      progress: {
+        onSnapshot: async plan => begin(progress.phase({ label: 'measuring traces', ...(await amountOf(plan)) })),
+        onHistories: total => begin(progress.phase({ label: 'reading histories', total, unit: 'bytes' })),
+        onFigures: total => begin(progress.phase({ label: 'drawing figures', total, unit: 'files' }))
+      }
     })
-    reading.finish()
-    await writeRunRecord(options.out, plan, settingsHash(settings, options.formats), study.synthetic, outcome, earlier, pool)
+    phase.finish()
+    for (const warning of outcome.histories?.warnings ?? []) progress.line(`histories: ${warning}`)
     progress.close()
     if (!options.quiet && !options.json) {
       const table = { colour: wantsColour(io.stdout, io.env) }
       io.stdout.write(
-        `study ${study.name} in ${dir}\nmanifest: ${manifestTable(report, table)}\n` +
-          `${statisticsTables(outcome.statistics, table)}\n${checksTable(outcome.checks, table)}\n${outputsTable(options.out, outcome.outputs, table)}`
+        [
+          `study ${study.name} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`,
+          ...(outcome.snapshot === null ? [] : [statisticsTables(outcome.snapshot.statistics, table), checksTable(outcome.snapshot.checks, table)]),
+          ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),
+          outputsTable(options.out, outcome.outputs, table)
+        ].join('\n')
       )
     }
     return {
@@ -68,13 +70,28 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
         study: { name: study.name, path: dir, sha256: studySha256 },
         manifest: { sha256: report.manifest_sha256, counts: report.counts },
         out: options.out,
-        statistics: outcome.statistics,
-        checks: outcome.checks.map(({ check, expected, passed, total }) => ({ check, expected, passed, total })),
+        ...sectionReports(outcome),
         outputs: outcome.outputs
       }
     }
   } finally {
     progress.close()
+  }
+}
+
+function sectionReports({ snapshot, histories }: StudyOutcome): object {
+  return {
+    ...(snapshot === null ? {} : {
+      statistics: snapshot.statistics,
+      checks: snapshot.checks.map(({ check, expected, passed, total }) => ({ check, expected, passed, total }))
+    }),
+    ...(histories === null ? {} : {
+      histories: {
+        analyses: Object.fromEntries(histories.analyses.map(({ analysis, statistics }) => [analysis.name, statistics])),
+        excluded_runs: histories.excluded,
+        warnings: histories.warnings
+      }
+    })
   }
 }
 
@@ -85,31 +102,4 @@ function refuseOutputsInside(dir: string, out: string): void {
   throw new Fault({
     format: 'usage', problem: 'output inside the study', found: out, expected: `a folder outside ${dir}`, exitCode: EXIT.usage
   })
-}
-
-/** A path below the study as the manifest writes it. */
-function studyPath(dir: string, path: string): string {
-  return relative(dir, path).split(sep).join('/')
-}
-
-async function snapshotOf(folder: string): Promise<SnapshotPlan> {
-  const plans = await findSnapshots([folder])
-  if (plans.length === 1) return plans[0]
-  throw new Fault({
-    format: 'study',
-    problem: 'several snapshots',
-    found: `${plans.length} below its snapshot folder`,
-    expected: 'one',
-    place: { file: folder }
-  })
-}
-
-/** SHA-256 of the files in the snapshot's folder, by path relative to it. */
-function verifiedFiles(report: ManifestReport, folder: string): Map<string, string> {
-  const prefix = folder === '.' ? '' : `${folder.replace(/\/$/, '')}/`
-  const files = new Map<string, string>()
-  for (const { path, status, expected } of report.files) {
-    if (status === 'ok' && expected !== null && path.startsWith(prefix)) files.set(path.slice(prefix.length), expected.sha256)
-  }
-  return files
 }

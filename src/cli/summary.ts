@@ -3,6 +3,8 @@ import type { PooledChanges, SnapshotStatistics } from '../compute/contract.js'
 import type { CheckReport } from '../compute/expectations.js'
 import type { ManifestReport } from '../ingest/manifest.js'
 import type { SnapshotResult } from '../batch.js'
+import type { AnalysedHistories } from '../compute/histories/analyse.js'
+import type { MetricStatistics } from '../compute/histories/document.js'
 import { formatBytes, formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type Cell, type TableOptions } from '../render/terminal/table.js'
 
@@ -55,6 +57,36 @@ export function checksTable(checks: readonly CheckReport[], options: TableOption
 function verdict(c: CheckReport): Cell {
   if (!c.expected) return { text: 'reported only', tone: 'muted' }
   return c.passed === c.total ? { text: 'ok', tone: 'good' } : { text: 'FAILED', tone: 'bad' }
+}
+
+/** One table an analysis: what the step view keeps of every metric; then how the sessions were joined. */
+export function historiesTables({ selections, analyses, excluded }: AnalysedHistories, options: TableOptions): string {
+  const tables = analyses.map(({ analysis, statistics }) => formatTable(
+    [
+      { title: analysis.name }, { title: 'metric' }, { title: 'observations', align: 'right' }, { title: 'steps', align: 'right' },
+      { title: 'first mean', align: 'right' }, { title: 'last mean', align: 'right' }, { title: 'best', align: 'right' }
+    ],
+    Object.values(statistics.selections).flatMap(selection => Object.entries(selection.metrics).map(([metric, m], i) => [
+      i === 0 ? selection.title : '', metric, formatCount(m.observations), stepRange(m),
+      m.first === undefined ? '' : value(m.first.mean, 6), m.last === undefined ? '' : value(m.last.mean, 6), best(m)
+    ])),
+    options
+  ))
+  const joined = [...selections.values()].map(({ selection, sessions, rollbacks }) => {
+    const rows = sessions.reduce((sum, s) => sum + s.rows, 0)
+    const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length} times`
+    return `${selection.title}: ${formatCount(sessions.length)} sessions, ${formatCount(rows)} rows${back}`
+  })
+  return `${joined.join('\n')}\nruns not selected: ${formatCount(excluded.length)}\n\n${tables.join('\n')}`
+}
+
+function stepRange(m: MetricStatistics): string {
+  return m.first_step === null || m.last_step === null ? '-' : `${m.first_step}-${m.last_step}`
+}
+
+function best(m: MetricStatistics): string {
+  if (m.best === undefined) return ''
+  return m.best === null ? NONE : `${value(m.best.value, 6)} at ${m.best.step}`
 }
 
 export function outputsTable(

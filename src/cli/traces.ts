@@ -65,21 +65,14 @@ export async function runTraces(
 }
 
 async function settingsOf(dir: string | null): Promise<SnapshotSettings> {
-  if (dir === null) {
-    return {
-      traces: DEFAULT_CRITIC_TRACE_STUDY,
-      expectations: REPORTED_WITHOUT_STUDY,
-      enforced: false,
-      examplesRequired: false,
-      synthetic: false
-    }
-  }
-  const { study } = await loadStudy(dir)
+  const study = dir === null ? null : (await loadStudy(dir)).study
+  const traces = study?.critic_traces ?? null
+  // A study without this section expects nothing of a snapshot, and so does no study.
   return {
-    traces: study.critic_traces,
-    expectations: study.critic_traces.expectations,
-    enforced: true,
+    traces: traces ?? DEFAULT_CRITIC_TRACE_STUDY,
+    expectations: traces?.expectations ?? REPORTED_WITHOUT_STUDY,
+    enforced: traces !== null,
     examplesRequired: false,
-    synthetic: study.synthetic
+    synthetic: study?.synthetic ?? false
   }
 }

@@ -13,6 +13,7 @@ import {
   flag, nullable, object, oneOf, relativePath, text, type CheckContext, type FieldValues, type JsonSchema
 } from './study/checker.js'
 import { criticTraceSection } from './study/critic-traces.js'
+import { historySection } from './study/histories.js'
 import { readJsonFile } from './study/json.js'
 import { errorCode, resolveInside } from './study/paths.js'
 
@@ -23,9 +24,10 @@ export const STUDY_FILE = 'study.json'
 /** A study is written by hand; more than this is another file. */
 const MAX_STUDY_BYTES = 1024 * 1024
 
-/** Each part of the pipeline that reads something from a study has its section here. */
+/** Each part of the pipeline that reads something from a study has its section here; at least one is stated. */
 const SECTIONS = {
-  critic_traces: criticTraceSection
+  critic_traces: criticTraceSection,
+  histories: historySection
 } as const
 
 export const STUDY_KIND = object({
@@ -62,6 +64,12 @@ export async function loadStudy(dir: string): Promise<StudyFile> {
 /** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */
 export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
   const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
+  if (study.critic_traces === null && study.histories === null) {
+    throw new Fault({
+      format: context.format, problem: 'missing section', found: 'nothing that is to be read',
+      expected: `one of ${Object.keys(SECTIONS).join(', ')}`, place: context.place
+    })
+  }
   // A default is a path too: a link may stand there.
   context.paths.push({ at: 'manifest', path: study.manifest })
   return study
@@ -95,7 +103,8 @@ export function studyJsonSchema(): JsonSchema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'urn:critic-traces:study:1',
     title: 'critic-traces study file',
-    ...STUDY_KIND.schema
+    ...STUDY_KIND.schema,
+    anyOf: Object.keys(SECTIONS).map(name => ({ properties: { [name]: { type: 'object' } }, required: [name] }))
   }
 }
 
@@ -109,6 +118,7 @@ export async function isOfSyntheticStudy(folder: string): Promise<boolean> {
   for (const dir of [real, dirname(real)]) {
     try {
       const { study } = await loadStudy(dir)
+      if (study.critic_traces === null) continue
       const named = resolve(dir, study.critic_traces.snapshot)
       if (study.synthetic && (named === real || dirname(named) === real)) return true
     } catch (error) {

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 type Members = { readonly [key: string]: unknown }
 
 /** Say nothing about the instance. */
-const ANNOTATIONS: ReadonlySet<string> = new Set(['$schema', '$id', '$defs', 'title', 'description'])
+const ANNOTATIONS: ReadonlySet<string> = new Set(['$schema', '$id', '$defs', 'title', 'description', 'default'])
 
 function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -65,6 +65,21 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
       case 'minimum': if (typeof value === 'number') need(value >= Number(wanted), `is below ${String(wanted)}`); break
       case 'maximum': if (typeof value === 'number') need(value <= Number(wanted), `is above ${String(wanted)}`); break
       case 'minLength': if (typeof value === 'string') need([...value].length >= Number(wanted), 'is too short'); break
+      case 'maxLength': if (typeof value === 'string') need([...value].length <= Number(wanted), 'is too long'); break
+      case 'exclusiveMinimum': if (typeof value === 'number') need(value > Number(wanted), `is not above ${String(wanted)}`); break
+      case 'minProperties': if (isObject(value)) need(Object.keys(value).length >= Number(wanted), 'has too few members'); break
+      case 'uniqueItems':
+        if (Array.isArray(value) && wanted === true) {
+          need(value.every((item, i) => !value.slice(0, i).some(earlier => isDeepStrictEqual(earlier, item))), 'has an item twice')
+        }
+        break
+      case 'patternProperties':
+        if (isObject(value)) {
+          for (const [pattern, sub] of Object.entries(asObject(wanted, keyword))) {
+            for (const [key, item] of Object.entries(value)) if (new RegExp(pattern, 'u').test(key)) into(item, sub, `${at}/${key}`)
+          }
+        }
+        break
       case 'pattern':
         if (typeof value === 'string') need(new RegExp(String(wanted), 'u').test(value), `does not match ${String(wanted)}`)
         break
@@ -94,7 +109,10 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
       case 'additionalProperties':
         if (isObject(value)) {
           const known = asObject(s.properties ?? {}, 'properties')
-          for (const [key, item] of Object.entries(value)) if (!Object.hasOwn(known, key)) into(item, wanted, `${at}/${key}`)
+          const patterns = Object.keys(asObject(s.patternProperties ?? {}, 'patternProperties')).map(pattern => new RegExp(pattern, 'u'))
+          for (const [key, item] of Object.entries(value)) {
+            if (!Object.hasOwn(known, key) && !patterns.some(pattern => pattern.test(key))) into(item, wanted, `${at}/${key}`)
+          }
         }
         break
       case 'propertyNames':

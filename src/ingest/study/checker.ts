@@ -83,10 +83,26 @@ export function number(min: number): Kind<number> {
     (v): v is number => typeof v === 'number' && Number.isFinite(v) && v >= min)
 }
 
-/** An integer from `min` to 2^53 - 1. */
-export function integer(min: number): Kind<number> {
-  return simple(`an integer >= ${min}`, { type: 'integer', minimum: min, maximum: Number.MAX_SAFE_INTEGER },
-    (v): v is number => Number.isSafeInteger(v) && Number(v) >= min)
+/** Any number but those that JSON cannot write, and 1e999. */
+export const finite: Kind<number> = simple('a finite number', { type: 'number' }, isFiniteNumber)
+
+export const positive: Kind<number> = simple('a number > 0', { type: 'number', exclusiveMinimum: 0 },
+  (v): v is number => isFiniteNumber(v) && v > 0)
+
+/** What a value can be multiplied with or divided by and stay a number: not 0, nothing that overflows. */
+export const factor: Kind<number> = simple('a number other than 0, its absolute value from 1e-15 to 1e15',
+  { anyOf: [{ type: 'number', minimum: 1e-15, maximum: 1e15 }, { type: 'number', minimum: -1e15, maximum: -1e-15 }] },
+  (v): v is number => isFiniteNumber(v) && Math.abs(v) >= 1e-15 && Math.abs(v) <= 1e15)
+
+function isFiniteNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+/** An integer from `min` to `max`. */
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> {
+  const expected = max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`
+  return simple(expected, { type: 'integer', minimum: min, maximum: max },
+    (v): v is number => Number.isSafeInteger(v) && Number(v) >= min && Number(v) <= max)
 }
 
 export function oneOf<const T extends string | number>(...values: readonly T[]): Kind<T> {
@@ -135,13 +151,15 @@ export function pair<T>(kind: Kind<T>): Kind<readonly [T, T]> {
   }
 }
 
-export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
-  const expected = 'a list'
+export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T[]> {
+  const expected = min === 0 && max === Infinity ? 'a list' : max === Infinity ? `a list of at least ${min}` : `a list of ${min} to ${max}`
   return {
     expected,
-    schema: { type: 'array', items: kind.schema },
+    schema: {
+      type: 'array', items: kind.schema, ...(min === 0 ? {} : { minItems: min }), ...(max === Infinity ? {} : { maxItems: max })
+    },
     read: (value, at, context) => {
-      if (!Array.isArray(value)) throw wrong(value, at, expected, context)
+      if (!Array.isArray(value) || value.length < min || value.length > max) throw wrong(value, at, expected, context)
       return value.map((element: unknown, i) => kind.read(element, `${at}[${i}]`, context))
     }
   }
@@ -175,9 +193,32 @@ export function refine<T, U>(
   }
 }
 
+/** One of several objects. `choose` tells which one a value means to be, or refuses it with a Fault of its own. */
+export function alternatives<T>(
+  expected: string,
+  kinds: readonly Kind<T>[],
+  choose: (value: { readonly [name: string]: unknown }, at: string, context: CheckContext) => Kind<T>
+): Kind<T> {
+  return {
+    expected,
+    schema: { anyOf: kinds.map(kind => kind.schema) },
+    read: (value, at, context) => {
+      if (!isJsonObject(value)) throw wrong(value, at, expected, context)
+      return choose(value, at, context).read(value, at, context)
+    }
+  }
+}
+
+/** JSON has no comments: in an object of known fields, one whose name begins so is a comment. */
+const COMMENT = '//'
+
+const COMMENT_SCHEMA: JsonSchema = {
+  description: 'A comment; not read.', anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }]
+}
+
 /**
- * An object of known fields. An unknown field is refused with the nearest known name, unless `unknown` says `skip`.
- * The result has every field, defaults filled in, and no prototype trickery: it is built from the known names only.
+ * An object of known fields. An unknown field is refused with the nearest known name, unless it is a comment or
+ * `unknown` says `skip`. The result has every field, defaults filled in, and no prototype trickery: it is built from the known names only.
  */
 export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' = 'refuse'): ObjectKind<F> {
   const names = Object.keys(fields)
@@ -189,7 +230,7 @@ export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' =
       type: 'object',
       properties: Object.fromEntries(names.map(name => [name, fieldSchema(fields[name])])),
       ...(required.length === 0 ? {} : { required }),
-      ...(unknown === 'refuse' ? { additionalProperties: false } : {})
+      ...(unknown === 'refuse' ? { patternProperties: { [`^${COMMENT}`]: COMMENT_SCHEMA }, additionalProperties: false } : {})
     },
     read: (value, at, context) => {
       if (!isJsonObject(value)) throw wrong(value, at, 'an object', context)
@@ -220,8 +261,12 @@ export function isJsonObject(value: unknown): value is { readonly [name: string]
 function refuseUnknown(value: { readonly [name: string]: unknown }, names: readonly string[], at: string, context: CheckContext): void {
   for (const name of Object.keys(value)) {
     if (names.includes(name)) continue
-    const near = nearest(name, names)
     const shown = /^[A-Za-z_$][\w$]*$/.test(name) ? `${at === '' ? '' : `${at}.`}${printable(name)}` : `${at}[${describeValue(name)}]`
+    if (name.startsWith(COMMENT)) {
+      if (!isComment(value[name])) throw wrong(value[name], shown, 'a comment: a text or a list of texts', context)
+      continue
+    }
+    const near = nearest(name, names)
     throw new Fault({
       format: context.format,
       problem: 'unknown field',
@@ -232,8 +277,12 @@ function refuseUnknown(value: { readonly [name: string]: unknown }, names: reado
   }
 }
 
+function isComment(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every(line => typeof line === 'string'))
+}
+
 /** The known name nearest to a mistyped one: at most a third of its characters wrong; null when none is near. */
-function nearest(name: string, known: readonly string[]): string | null {
+export function nearest(name: string, known: readonly string[]): string | null {
   // A field name of a thousand characters is not a slip of the finger.
   if (name.length > 64) return null
   let best: string | null = null

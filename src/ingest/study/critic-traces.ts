@@ -90,9 +90,10 @@ const selector: Kind<TraceSelector> = refine(
 
 const { expectations, examples } = DEFAULT_CRITIC_TRACE_STUDY
 
-export const criticTraceSection: Field<CriticTraceStudy> = {
+export const criticTraceSection: Field<CriticTraceStudy | null> = {
   doc: 'The critic-trace snapshot and what is expected of it.',
-  kind: object({
+  default: null,
+  kind: nullable<CriticTraceStudy>(object({
     snapshot: { kind: relativePath, doc: 'Folder of the snapshot, or its HTML page.' },
     keys: { kind: keys, doc: 'Names of the snapshot\'s keys where they differ from the default ones.', default: DEFAULT_KEYS },
     jump_threshold: {
@@ -130,5 +131,5 @@ export const criticTraceSection: Field<CriticTraceStudy> = {
       doc: 'The two traces that the figure shows in full.',
       default: examples
     }
-  })
+  }))
 }

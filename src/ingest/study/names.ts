@@ -10,6 +10,11 @@ const MAX_NAME_BYTES = 120
 /** Devices of Windows: no folder can have their names, with or without an extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
+/** True where Windows keeps the name, with whatever extension, for a device. */
+export function isDeviceName(name: string): boolean {
+  return RESERVED.test(name)
+}
+
 export interface Nameable {
   /** identity of the snapshot, distinct for each */
   readonly real: string
@@ -70,7 +75,7 @@ function folderName(segments: readonly string[]): string {
     .filter(s => s !== '')
     .join('--')
   if (clean === '') return 'snapshot'
-  const name = RESERVED.test(clean) ? `snapshot-${clean}` : clean
+  const name = isDeviceName(clean) ? `snapshot-${clean}` : clean
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
   const head: string[] = []

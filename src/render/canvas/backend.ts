@@ -10,16 +10,17 @@ import { join, dirname } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { Canvas, createCanvas, registerFont, type CanvasRenderingContext2D } from 'canvas'
 import {
-  BasicPlatform, Chart, LinearScale, LineController, LineElement, PointElement, ScatterController, type ChartConfiguration,
-  type PointStyle
+  BasicPlatform, Chart, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController,
+  type ChartConfiguration, type PointStyle
 } from 'chart.js'
 import { drawPoint } from 'chart.js/helpers'
 import annotationPlugin from 'chartjs-plugin-annotation'
-import type { FigureConfig, FigureFormat, FigureText, LegendKey, PanelConfig } from '../figures/config.js'
+import type { FigureConfig, FigureFormat, FigureText, LegendKey, PanelConfig, PointMark } from '../figures/config.js'
 import { resolveFunctions } from '../figures/functions.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
 import { panelCanvas } from './context.js'
 import { finishSvg } from './svg.js'
+import { SymlogScale } from './symlog.js'
 
 /** Pixels per inch of a PNG. */
 const RESOLUTION = 300
@@ -58,7 +59,7 @@ function registerFonts(): void {
 }
 
 if (isMainThread) registerFonts()
-Chart.register(LineController, ScatterController, LineElement, PointElement, LinearScale, annotationPlugin)
+Chart.register(LineController, ScatterController, LineElement, PointElement, LinearScale, LogarithmicScale, SymlogScale, annotationPlugin)
 
 /** The drawing commands that Chart.js uses are the same in node-canvas and in a browser; their types differ in name only. */
 function asDom(context: CanvasRenderingContext2D): globalThis.CanvasRenderingContext2D {
@@ -73,15 +74,17 @@ function drawText(context: CanvasRenderingContext2D, text: FigureText, family: s
   context.fillText(text.text, text.x, text.y)
 }
 
+function drawMark(context: CanvasRenderingContext2D, mark: PointMark, x: number, y: number): void {
+  context.fillStyle = mark.fill
+  context.strokeStyle = mark.stroke
+  const { pointStyle, rotation, radius, strokeWidth } = mark
+  drawPoint(asDom(context), { pointStyle: pointStyle as PointStyle, rotation, radius, borderWidth: strokeWidth }, x, y)
+}
+
 function drawKey(context: CanvasRenderingContext2D, key: LegendKey, family: string): void {
   context.save()
-  if (key.kind === 'point') {
-    context.fillStyle = key.fill
-    context.strokeStyle = key.stroke
-    const { pointStyle, rotation, radius, strokeWidth } = key
-    const options = { pointStyle: pointStyle as PointStyle, rotation, radius, borderWidth: strokeWidth }
-    drawPoint(asDom(context), options, key.x, key.y)
-  } else {
+  if (key.kind === 'point') drawMark(context, key, key.x, key.y)
+  else {
     const gap = key.width + 1.2
     key.colors.forEach((color, k) => {
       const y = key.y + (k - (key.colors.length - 1) / 2) * gap
@@ -93,6 +96,8 @@ function drawKey(context: CanvasRenderingContext2D, key: LegendKey, family: stri
       context.lineTo(key.x + key.length, y)
       context.stroke()
     })
+    context.setLineDash([])
+    if (key.mark !== undefined) drawMark(context, key.mark, key.x + key.length / 2, key.y)
   }
   context.restore()
   const label = { text: key.label, x: key.labelX, y: key.y + TEXT_SIZE * DIGIT_MIDDLE, size: TEXT_SIZE, color: INK.text }

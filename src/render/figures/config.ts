@@ -32,17 +32,18 @@ export interface FigureText {
   readonly color: string
 }
 
+export interface PointMark {
+  readonly pointStyle: string
+  readonly rotation: number
+  readonly radius: number
+  readonly fill: string
+  readonly stroke: string
+  readonly strokeWidth: number
+}
+
 /** A key of the legend, drawn as its series is: a marker, or a piece of line. `x` is its left end, `y` its middle. */
 export type LegendKey = { readonly x: number; readonly y: number; readonly label: string; readonly labelX: number } & (
-  | {
-      readonly kind: 'point'
-      readonly pointStyle: string
-      readonly rotation: number
-      readonly radius: number
-      readonly fill: string
-      readonly stroke: string
-      readonly strokeWidth: number
-    }
+  | ({ readonly kind: 'point' } & PointMark)
   | {
       readonly kind: 'line'
       readonly length: number
@@ -50,6 +51,8 @@ export type LegendKey = { readonly x: number; readonly y: number; readonly label
       readonly colors: readonly string[]
       readonly width: number
       readonly dash: readonly number[]
+      /** in the middle of the line */
+      readonly mark?: PointMark
     }
 )
 

@@ -1,5 +1,7 @@
 /**
- * Bucket decimation of a token trace: which values are drawn. Within each generated span the tokens are cut into
+ * Decimation: which values are drawn of more than a picture has pixels for.
+ *
+ * Bucket decimation of a token trace: Within each generated span the tokens are cut into
  * buckets, and of each bucket the first, smallest, largest and last value are kept, exactly and in order. A line through
  * them covers the same pixels as a line through all values, and no extreme is lost. Statistics never use this.
  */
@@ -65,6 +67,41 @@ export function decimateSpans(values: Float64Array, starts: Int32Array, buckets:
     spanOffsets[k + 1] = kept
   }
   return { indexes: indexes.slice(0, kept), spanOffsets }
+}
+
+/**
+ * Indexes of the points of a line that are drawn: all where there are no more than two a column; else of the points in a
+ * column one after another the first, lowest, highest and last. A line through them covers the same columns as the whole
+ * line does, and no extreme is lost.
+ * @param x not decreasing, within min and max
+ * @param columns about as many as the plot has pixels across
+ */
+export function decimateColumns(
+  x: readonly number[], y: readonly number[], { min, max }: { readonly min: number; readonly max: number }, columns: number
+): Int32Array {
+  const count = x.length
+  if (count <= 2 * columns) return Int32Array.from({ length: count }, (_, i) => i)
+  const columnOf = (i: number): number => Math.floor(((x[i] - min) / (max - min)) * columns)
+  // At x = max a column more.
+  const indexes = new Int32Array(Math.min(count, 4 * (columns + 2)))
+  let kept = 0
+  for (let first = 0; first < count;) {
+    const column = columnOf(first)
+    let lowest = first
+    let highest = first
+    let next = first + 1
+    for (; next < count && columnOf(next) === column; next++) {
+      if (y[next] < y[lowest]) lowest = next
+      else if (y[next] > y[highest]) highest = next
+    }
+    const [earlier, later] = [Math.min(lowest, highest), Math.max(lowest, highest)]
+    indexes[kept++] = first
+    if (earlier > first) indexes[kept++] = earlier
+    if (later > earlier) indexes[kept++] = later
+    if (next - 1 > later) indexes[kept++] = next - 1
+    first = next
+  }
+  return indexes.slice(0, kept)
 }
 
 /** Mean of every span, from all of its values. */

@@ -1,5 +1,21 @@
-/** All figures, in the order of their numbers. A new one is a folder and a line here. */
+/** All kinds of figures, in the order of their numbers. A new one is a folder and a line here. */
+import { Fault, printable } from '../../errors.js'
 import { figure08 } from './08-critic-traces/index.js'
-import type { FigureDefinition } from './definition.js'
+import type { FigureConfig } from './config.js'
+import { curveFigures } from './curves/index.js'
+import type { FigureDefinition, FigureInputs } from './definition.js'
 
-export const FIGURES: readonly FigureDefinition[] = [figure08]
+export const FIGURES: readonly FigureDefinition[] = [curveFigures, figure08]
+
+/** Every figure that the data allow. Two of one name would be one file: a fault. */
+export function buildFigures(inputs: FigureInputs): FigureConfig[] {
+  const configs = FIGURES.flatMap(figure => figure.build(inputs))
+  const names = new Set<string>()
+  for (const { name } of configs) {
+    if (names.has(name)) {
+      throw new Fault({ format: 'figure', problem: 'has the name of another', found: printable(name), expected: 'a name of its own' })
+    }
+    names.add(name)
+  }
+  return configs
+}

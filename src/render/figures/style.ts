@@ -3,7 +3,8 @@
  * colour-blind readers; greyscale readers have marker shape, fill and line style. No text is smaller than 8 points.
  */
 import type { Outcome } from '../../schema.js'
-import type { FigureText, LegendKey, Plain, Rectangle } from './config.js'
+import type { AxisScale } from '../../schema/histories.js'
+import type { FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
 import { textWidth } from './text-width.js'
 import { fittingTicks, type Range, type Ticks } from './ticks.js'
 
@@ -14,7 +15,7 @@ export const TITLE_SIZE = 10
 export const HEADING = { size: 8.5, above: 4, indent: 18 } as const
 
 export const INK = {
-  text: '#1a1a1a', quiet: '#595959', axis: '#4d4d4d', grid: '#e9e9e9', guide: '#8c8c8c', zero: '#4d4d4d'
+  text: '#1a1a1a', quiet: '#595959', axis: '#4d4d4d', grid: '#e9e9e9', minorGrid: '#f0f0f0', guide: '#8c8c8c', zero: '#4d4d4d'
 } as const
 
 export interface SeriesStyle {
@@ -37,8 +38,9 @@ export const SERIES: { readonly [kind in Outcome | 'unknown']: SeriesStyle } = {
 
 /** Stated for every axis: Chart.js takes only the axis's room, not its text, from the chart's font. */
 const AXIS_FONT = { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 } as const
-/** Room of an x axis: tick, tick label, title. */
+/** Room of an x axis: tick, tick label, title; and without a title. */
 export const X_AXIS_HEIGHT = 25
+export const UNTITLED_X_AXIS_HEIGHT = 15
 /** Room above and to the right of a plot, for the halves of outermost labels. */
 export const PLOT_PADDING = { top: 3, right: 10 } as const
 const TICK = { length: 3, padding: 2 } as const
@@ -51,12 +53,12 @@ export function yAxisWidth(ticks: Ticks): number {
 }
 
 /** The plot area of a chart box whose y axis has the given width. */
-export function plotArea(box: Rectangle, axisWidth: number): Rectangle {
+export function plotArea(box: Rectangle, axisWidth: number, xAxisHeight: number = X_AXIS_HEIGHT): Rectangle {
   return {
     x: box.x + axisWidth,
     y: box.y + PLOT_PADDING.top,
     width: box.width - axisWidth - PLOT_PADDING.right,
-    height: box.height - PLOT_PADDING.top - X_AXIS_HEIGHT
+    height: box.height - PLOT_PADDING.top - xAxisHeight
   }
 }
 
@@ -64,16 +66,32 @@ export interface AxisOptions {
   readonly axis: 'x' | 'y'
   readonly range: Range
   readonly ticks: Ticks
-  readonly title: string
+  /** null: none */
+  readonly title: string | null
   /** width of a y axis, height of an x axis */
   readonly size: number
   /** false: no grid lines across the plot */
   readonly grid?: boolean
+  /** default linear */
+  readonly scale?: AxisScale
 }
 
-export function linearAxis({ axis, range, ticks, title, size, grid = true }: AxisOptions): Plain {
+const LINEAR: AxisScale = { kind: 'linear' }
+
+/** `symlog` is the scale of `canvas/symlog.ts`; the others are Chart.js's own. */
+function scaleType(scale: AxisScale): { readonly [key: string]: Plain } {
+  if (scale.kind === 'symlog') return { type: 'symlog', linearTo: scale.linear_to }
+  return { type: scale.kind === 'log' ? 'logarithmic' : 'linear' }
+}
+
+/** One value for all grid lines, or one for each where some are minor. */
+function byTick<T extends Plain>({ minor }: Ticks, major: T, other: T): Plain {
+  return minor === undefined ? major : minor.map(isMinor => isMinor ? other : major)
+}
+
+export function chartAxis({ axis, range, ticks, title, size, grid = true, scale = LINEAR }: AxisOptions): Plain {
   return {
-    type: 'linear', axis, position: axis === 'x' ? 'bottom' : 'left', min: range.min, max: range.max,
+    ...scaleType(scale), axis, position: axis === 'x' ? 'bottom' : 'left', min: range.min, max: range.max,
     afterBuildTicks: { fn: 'tickValues', values: ticks.values },
     afterFit: { fn: 'fixedSize', side: axis === 'x' ? 'height' : 'width', size },
     ticks: {
@@ -81,10 +99,11 @@ export function linearAxis({ axis, range, ticks, title, size, grid = true }: Axi
       autoSkip: false, minRotation: 0, maxRotation: 0, padding: TICK.padding, color: INK.text, font: AXIS_FONT
     },
     grid: {
-      drawOnChartArea: grid, color: INK.grid, lineWidth: 0.6, tickColor: INK.axis, tickWidth: 0.6, tickLength: TICK.length
+      drawOnChartArea: grid, color: byTick(ticks, INK.grid, INK.minorGrid), lineWidth: byTick(ticks, 0.6, 0.4),
+      tickColor: byTick(ticks, INK.axis, 'transparent'), tickWidth: 0.6, tickLength: TICK.length
     },
     border: { color: INK.axis, width: 0.6 },
-    title: { display: true, text: title, padding: 0, color: INK.text, font: AXIS_FONT }
+    title: { display: title !== null, text: title ?? '', padding: 0, color: INK.text, font: AXIS_FONT }
   }
 }
 
@@ -111,10 +130,10 @@ export function isDrawable(value: number): boolean {
   return Math.abs(value) <= DRAWABLE
 }
 
-/** Ticks of an x axis of the given length that counts something. */
-export function countTicks(values: Range, range: Range, width: number): Ticks {
+/** Ticks of an x axis of the given length: of one that counts something, unless `kind` says otherwise. */
+export function horizontalTicks(values: Range, range: Range, width: number, kind: 'count' | 'value' = 'count'): Ticks {
   const labelWidth = (label: string): number => textWidth(label, TEXT_SIZE)
-  return fittingTicks(values, 10, { range, width, overhang: PLOT_PADDING.right, labelWidth })
+  return fittingTicks(values, 10, { range, width, overhang: PLOT_PADDING.right, labelWidth }, kind)
 }
 
 export const NO_TICKS: Ticks = { values: [], labels: [] }
@@ -129,26 +148,50 @@ export function emptyNote(text: string, x: Range, y: Range): Plain {
 
 type KeySymbol =
   | { readonly kind: 'point'; readonly style: SeriesStyle }
-  | Pick<Extract<LegendKey, { readonly kind: 'line' }>, 'kind' | 'colors' | 'width' | 'dash'>
+  | Pick<Extract<LegendKey, { readonly kind: 'line' }>, 'kind' | 'colors' | 'width' | 'dash' | 'mark'>
 
-type KeyEntry = KeySymbol & { readonly label: string }
+export type KeyEntry = KeySymbol & { readonly label: string }
+
+const KEY_LENGTH = { point: 6, line: 16 } as const
+/** from a key to its label, and from a label to the next key */
+const KEY_GAP = { label: 4, next: 14 } as const
+
+export function pointMark({ pointStyle, rotation, radius, fill, strong }: SeriesStyle): PointMark {
+  return { pointStyle, rotation, radius, fill, stroke: strong, strokeWidth: POINT_OUTLINE }
+}
+
+/** Room that a key of the legend takes, without the gap to the next. */
+export function keyWidth({ kind, label }: KeyEntry): number {
+  return KEY_LENGTH[kind] + KEY_GAP.label + textWidth(label, TEXT_SIZE)
+}
 
 /** Legend keys side by side, from `left`, around the line `y`. */
 export function legendRow(left: number, y: number, entries: readonly KeyEntry[]): LegendKey[] {
   let x = left
   return entries.map(entry => {
-    const length = entry.kind === 'point' ? 6 : 16
-    const at = { x, y, label: entry.label, labelX: x + length + 4 }
-    x = at.labelX + textWidth(entry.label, TEXT_SIZE) + 14
-    if (entry.kind === 'line') {
-      const { colors, width, dash } = entry
-      return { kind: 'line', ...at, length, colors, width, dash }
-    }
-    const { pointStyle, rotation, radius, fill, strong } = entry.style
-    return {
-      kind: 'point', ...at, x: at.x + length / 2, pointStyle, rotation, radius, fill, stroke: strong, strokeWidth: POINT_OUTLINE
-    }
+    const length = KEY_LENGTH[entry.kind]
+    const at = { x, y, label: entry.label, labelX: x + length + KEY_GAP.label }
+    x = at.labelX + textWidth(entry.label, TEXT_SIZE) + KEY_GAP.next
+    if (entry.kind === 'point') return { kind: 'point', ...at, x: at.x + length / 2, ...pointMark(entry.style) }
+    const { kind, colors, width, dash, mark } = entry
+    return { kind, ...at, length, colors, width, dash, ...(mark === undefined ? {} : { mark }) }
   })
+}
+
+/** Legend keys in as many rows as they need. */
+export function legendRows(left: number, y: number, entries: readonly KeyEntry[], width: number, rowHeight: number): LegendKey[] {
+  const rows: KeyEntry[][] = [[]]
+  let used = 0
+  for (const entry of entries) {
+    const needed = keyWidth(entry)
+    if (used > 0 && used + needed > width) {
+      rows.push([])
+      used = 0
+    }
+    rows[rows.length - 1].push(entry)
+    used += needed + KEY_GAP.next
+  }
+  return rows.flatMap((row, k) => legendRow(left, y + k * rowHeight, row))
 }
 
 export const POINT_OUTLINE = 1

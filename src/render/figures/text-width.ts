@@ -3,6 +3,7 @@
  * `hmtx` table. Kerning is left out (it makes text at most a little narrower); a character outside the table counts as
  * one em, which is at least its width.
  */
+import { printable } from '../../errors.js'
 
 /** U+0020 to U+007E */
 const ASCII = [
@@ -14,14 +15,42 @@ const ASCII = [
 ] as const
 
 const EM = 2048
-const MINUS_OR_ARROW = 1716
+const SUPERSCRIPT = 821
+
+/** The others that figures write themselves. */
+const OTHERS: ReadonlyMap<string, number> = new Map([
+  ...[...'\u2212\u2192\u2264\u00d7'].map((character): [string, number] => [character, 1716]),
+  ...[...'\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079'].map((digit): [string, number] => [digit, SUPERSCRIPT]),
+  ['\u207b', 1081]
+])
 
 /** In the unit of `size`. */
 export function textWidth(text: string, size: number): number {
   let width = 0
   for (const character of text) {
-    const code = character.charCodeAt(0)
-    width += ASCII[code - 32] ?? (character === '\u2212' || character === '\u2192' ? MINUS_OR_ARROW : EM)
+    width += ASCII[character.charCodeAt(0) - 32] ?? OTHERS.get(character) ?? EM
   }
   return (width / EM) * size
+}
+
+/** The text, cut so that it is no wider, with an ellipsis where something was cut; in the unit of `size`. */
+export function fitWidth(text: string, size: number, width: number): string {
+  if (textWidth(text, size) <= width) return text
+  const room = width - size
+  let kept = ''
+  let used = 0
+  for (const character of text) {
+    used += textWidth(character, size)
+    if (used > room) break
+    kept += character
+  }
+  return `${kept.trimEnd()}\u2026`
+}
+
+/** Longest text of a title or a label that is kept; more would not fit any figure. */
+const MAX_TEXT = 200
+
+/** Text from a file as a figure may hold it: one line, capped, and nothing that XML forbids. */
+export function cleanText(text: string): string {
+  return printable(text, MAX_TEXT).replace(/[\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')
 }

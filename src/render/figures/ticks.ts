@@ -9,6 +9,8 @@ export interface Range {
 export interface Ticks {
   readonly values: readonly number[]
   readonly labels: readonly string[]
+  /** true: a fine grid line without a label; absent where none is */
+  readonly minor?: readonly boolean[]
 }
 
 /** Smallest and largest of finite numbers; null for none. */
@@ -77,13 +79,13 @@ export interface FittedAxis {
 const LABEL_GAP = 8
 
 /**
- * Ticks of a horizontal axis that counts: at most `atMost`, fewer where their labels would touch, and none whose label
+ * Ticks of a horizontal axis: at most `atMost`, fewer where their labels would touch, and none whose label
  * would reach further than the overhang beyond the end of the axis.
  */
-export function fittingTicks(range: Range, atMost: number, axis: FittedAxis): Ticks {
+export function fittingTicks(range: Range, atMost: number, axis: FittedAxis, kind: 'count' | 'value' = 'count'): Ticks {
   const at = (value: number): number => ((value - axis.range.min) / (axis.range.max - axis.range.min)) * axis.width
   for (let most = atMost; ; most--) {
-    const { values, labels } = niceTicks(range, most, 'count')
+    const { values, labels } = niceTicks(range, most, kind)
     const half = labels.map(label => axis.labelWidth(label) / 2)
     const inside = values.map((_, k) => k).filter(k => at(values[k]) + half[k] <= axis.width + axis.overhang)
     const apart = inside.every((k, j) => {

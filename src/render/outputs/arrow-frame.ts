@@ -17,8 +17,8 @@ export const SCHEMA_SLOT = 4096 - HEAD_BYTES
 /** Continuation mark and length in front of every message. */
 const PREFIX_BYTES = 8
 const MAGIC = 'ARROW1'
-/** in the footer's flatbuffer: the vtable entry of field 3, recordBatches */
-const RECORD_BATCHES_FIELD = 4 + 2 * 3
+/** in the footer's flatbuffer: the vtable entries of fields 2 and 3, dictionaries and recordBatches */
+const BLOCK_FIELDS = [4 + 2 * 2, 4 + 2 * 3] as const
 /** struct Block: int64 offset, int32 metaDataLength, 4 bytes of padding, int64 bodyLength */
 const BLOCK_BYTES = 24
 
@@ -44,8 +44,8 @@ export function schemaSlot(stream: Uint8Array): Uint8Array {
   return slot
 }
 
-/** Adds `shift` to the offset of every record batch in a file's tail (…, footer, its length, magic), in place. */
-export function shiftBatchOffsets(tail: Uint8Array, shift: number): void {
+/** Adds `shift` to the offset of every dictionary and record batch in a file's tail (…, footer, its length, magic), in place. */
+export function shiftBlockOffsets(tail: Uint8Array, shift: number): void {
   const end = tail.byteLength - MAGIC.length
   const magic = Buffer.from(tail.buffer, tail.byteOffset + end, MAGIC.length).toString('latin1')
   if (magic !== MAGIC) throw new Error('apache-arrow ended the file without its magic')
@@ -53,13 +53,15 @@ export function shiftBatchOffsets(tail: Uint8Array, shift: number): void {
   const start = end - 4 - data.getInt32(end - 4, true)
   const table = start + data.getUint32(start, true)
   const vtable = table - data.getInt32(table, true)
-  const hasField = data.getUint16(vtable, true) > RECORD_BATCHES_FIELD
-  const field = hasField ? data.getUint16(vtable + RECORD_BATCHES_FIELD, true) : 0
-  if (field === 0) return
-  const vector = table + field + data.getUint32(table + field, true)
-  const count = data.getUint32(vector, true)
-  for (let i = 0; i < count; i++) {
-    const at = vector + 4 + i * BLOCK_BYTES
-    data.setBigInt64(at, data.getBigInt64(at, true) + BigInt(shift), true)
+  for (const entry of BLOCK_FIELDS) {
+    const hasField = data.getUint16(vtable, true) > entry
+    const field = hasField ? data.getUint16(vtable + entry, true) : 0
+    if (field === 0) continue
+    const vector = table + field + data.getUint32(table + field, true)
+    const count = data.getUint32(vector, true)
+    for (let i = 0; i < count; i++) {
+      const at = vector + 4 + i * BLOCK_BYTES
+      data.setBigInt64(at, data.getBigInt64(at, true) + BigInt(shift), true)
+    }
   }
 }

@@ -7,12 +7,12 @@ import { createRequire } from 'node:module'
 import type * as Arrow from 'apache-arrow'
 
 export type ArrowLibrary = Pick<typeof Arrow,
-  'AsyncByteQueue' | 'Field' | 'Float64' | 'Int32' | 'Int64' | 'RecordBatch' | 'RecordBatchFileWriter' |
-  'RecordBatchStreamWriter' | 'Schema' | 'Struct' | 'makeData'>
+  'AsyncByteQueue' | 'Bool' | 'Dictionary' | 'Field' | 'Float64' | 'Int32' | 'Int64' | 'RecordBatch' | 'RecordBatchFileWriter' |
+  'RecordBatchStreamWriter' | 'Schema' | 'Struct' | 'Utf8' | 'makeData' | 'vectorFromArray'>
 
 const NAMES: ReadonlyArray<keyof ArrowLibrary> = [
-  'AsyncByteQueue', 'Field', 'Float64', 'Int32', 'Int64', 'RecordBatch', 'RecordBatchFileWriter',
-  'RecordBatchStreamWriter', 'Schema', 'Struct', 'makeData'
+  'AsyncByteQueue', 'Bool', 'Dictionary', 'Field', 'Float64', 'Int32', 'Int64', 'RecordBatch', 'RecordBatchFileWriter',
+  'RecordBatchStreamWriter', 'Schema', 'Struct', 'Utf8', 'makeData', 'vectorFromArray'
 ]
 
 function isArrowLibrary(module: unknown): module is ArrowLibrary {

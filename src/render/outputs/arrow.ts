@@ -4,12 +4,12 @@
  * dictionary-encoded or compressed. Batches leave as views of the trace's own arrays: no copy, and memory does not grow
  * with the number of traces (one 24-byte block per batch is kept for the footer).
  */
-import type { AsyncByteQueue, RecordBatch, Schema } from 'apache-arrow'
+import type { RecordBatch, Schema } from 'apache-arrow'
 import { Fault, printable } from '../../errors.js'
 import type { TraceColumns } from '../../compute/contract.js'
-import { HEAD_BYTES, SCHEMA_SLOT, schemaSlot, shiftBatchOffsets } from './arrow-frame.js'
+import { ArrowFile } from './arrow-file.js'
 import { loadArrow, type ArrowLibrary } from './arrow-library.js'
-import type { FileSummary, OutputFile } from './output-file.js'
+import type { FileSummary } from './output-file.js'
 import { OUTPUT_PATHS, SCHEMA_VERSION, type Generator } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
@@ -20,30 +20,6 @@ export interface ArrowMetadata {
   /** verbatim; null leaves the key out */
   readonly snapshotTime: string | null
   readonly generator: Generator
-}
-
-interface Sink {
-  readonly queue: AsyncByteQueue
-  /** everything written since the last call */
-  take(): readonly Uint8Array[]
-}
-
-/** Catches what the library's writer emits at once: its own queue keeps every chunk until somebody reads it. */
-function collectingSink(arrow: ArrowLibrary): Sink {
-  let chunks: Uint8Array[] = []
-  class Collector extends arrow.AsyncByteQueue {
-    override write(chunk: Uint8Array): void {
-      chunks.push(chunk)
-    }
-  }
-  return {
-    queue: new Collector(),
-    take() {
-      const taken = chunks
-      chunks = []
-      return taken
-    }
-  }
 }
 
 function metadataEntries(metadata: ArrowMetadata): Array<[string, string]> {
@@ -71,40 +47,35 @@ function grown(array: Int32Array, length: number): Int32Array {
 
 export class ArrowTraceWriter {
   readonly #arrow: ArrowLibrary
-  readonly #file: OutputFile
-  readonly #sink: Sink
+  readonly #file: ArrowFile
   readonly #schema: Schema
   /** the schema's own map: filled at the end, when the snapshot's header has certainly been read */
-  readonly #metadata = new Map<string, string>()
-  readonly #writer: InstanceType<ArrowLibrary['RecordBatchFileWriter']>
+  readonly #metadata: Map<string, string>
   /** 0, 1, 2 …, shared by all batches */
   #indexes: Int32Array = new Int32Array(0)
   /** one trace's index, repeated */
   #trace: Int32Array = new Int32Array(0)
   #lastTrace = -1
-  #previous: Promise<void>
 
-  private constructor(arrow: ArrowLibrary, file: OutputFile) {
+  private constructor(arrow: ArrowLibrary, file: ArrowFile, schema: Schema, metadata: Map<string, string>) {
     this.#arrow = arrow
     this.#file = file
-    this.#sink = collectingSink(arrow)
-    this.#schema = new arrow.Schema([
+    this.#schema = schema
+    this.#metadata = metadata
+  }
+
+  static async open(set: OutputSet): Promise<ArrowTraceWriter> {
+    const arrow = loadArrow()
+    const metadata = new Map<string, string>()
+    const schema = new arrow.Schema([
       new arrow.Field('trace', new arrow.Int32(), false),
       new arrow.Field('index', new arrow.Int32(), false),
       new arrow.Field('value', new arrow.Float64(), false),
       new arrow.Field('return', new arrow.Float64(), false),
       new arrow.Field('response_position', new arrow.Int64(), false)
-    ], this.#metadata)
-    this.#writer = new arrow.RecordBatchFileWriter()
-    this.#writer.reset(this.#sink.queue, this.#schema)
-    this.#previous = file.write([...this.#sink.take(), new Uint8Array(SCHEMA_SLOT)])
-  }
-
-  static async open(set: OutputSet): Promise<ArrowTraceWriter> {
-    const file = await set.file(OUTPUT_PATHS.arrow)
-    const writer = new ArrowTraceWriter(loadArrow(), file)
-    await writer.#previous
-    return writer
+    ], metadata)
+    const file = await ArrowFile.open(arrow, await set.file(OUTPUT_PATHS.arrow), schema)
+    return new ArrowTraceWriter(arrow, file, schema, metadata)
   }
 
   /**
@@ -114,26 +85,13 @@ export class ArrowTraceWriter {
   write(trace: number, columns: TraceColumns): Promise<void> {
     if (trace <= this.#lastTrace) throw new Error(`trace ${trace} after trace ${this.#lastTrace}`)
     this.#lastTrace = trace
-    this.#previous = this.#previous.then(async () => {
-      this.#writer.write(this.#batch(trace, columns))
-      const chunks = this.#sink.take()
-      // the library drops a batch without a word where it dislikes the schema (apache/arrow-js#388)
-      if (chunks.length === 0) throw new Error(`apache-arrow wrote nothing for trace ${trace}`)
-      await this.#file.write(chunks)
-    })
-    return this.#previous
+    return this.#file.write(() => this.#batch(trace, columns))
   }
 
   /** Writes the footer and, at the head of the file, the schema with its metadata. */
   async finish(metadata: ArrowMetadata): Promise<FileSummary> {
-    await this.#previous
     for (const [key, value] of metadataEntries(metadata)) this.#metadata.set(key, value)
-    this.#writer.close()
-    const tail = Buffer.concat(this.#sink.take())
-    shiftBatchOffsets(tail, SCHEMA_SLOT)
-    await this.#file.write(tail)
-    await this.#file.overwrite(HEAD_BYTES, schemaSlot(this.#schemaStream()))
-    return this.#file.end()
+    return this.#file.finish()
   }
 
   #batch(trace: number, columns: TraceColumns): RecordBatch {
@@ -155,13 +113,5 @@ export class ArrowTraceWriter {
     ]
     const type = new Struct(this.#schema.fields)
     return new RecordBatch(this.#schema, makeData({ type, length, children, nullCount: 0 }))
-  }
-
-  #schemaStream(): Uint8Array {
-    const sink = collectingSink(this.#arrow)
-    const writer = new this.#arrow.RecordBatchStreamWriter()
-    writer.reset(sink.queue, this.#schema)
-    writer.close()
-    return Buffer.concat(sink.take())
   }
 }

@@ -18,7 +18,7 @@ export interface Envelope {
   readonly generator: Generator
 }
 
-function envelope(schema: string, synthetic: boolean, generator: Generator): Envelope {
+export function envelope(schema: string, synthetic: boolean, generator: Generator): Envelope {
   const { name, version } = generator
   return { schema_version: SCHEMA_VERSION, schema, synthetic, generator: { name, version } }
 }

@@ -9,6 +9,12 @@ export const OUTPUT_PATHS = {
   statistics: 'training_data/critic-trace-statistics.json'
 } as const
 
+/** Outputs over all selections; those of an analysis are named in the study. */
+export const HISTORY_PATHS = {
+  arrow: 'wandb/observations.arrow',
+  lineage: 'wandb/lineage.csv'
+} as const
+
 /** Version of the layout of each output: 1 until a key, a column or a member changes its meaning or goes away. */
 export const SCHEMA_VERSION = 1
 

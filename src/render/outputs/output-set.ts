@@ -49,7 +49,7 @@ interface Replacement {
 }
 
 /** The subfolders that the pipeline writes to. */
-export const OUTPUT_FOLDERS = ['training_data', 'figures'] as const
+export const OUTPUT_FOLDERS = ['training_data', 'wandb', 'figures'] as const
 
 /** Relative path with `/` between its parts; throws where it could leave the folder. */
 function checkedPath(path: string): string {

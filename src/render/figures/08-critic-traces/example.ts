@@ -12,7 +12,7 @@ import { decimateSpans, spanMeans, spanStarts, type Decimated } from '../decimat
 import { decimalsFor, formatCount, formatFixed, formatPlural, formatScientific } from '../format.js'
 import { addLine, emptyEnvelope, placeLabel, type Envelope, type Placement } from '../place-label.js'
 import {
-  chartOptions, countTicks, emptyNote, GUIDE, INK, isDrawable, linearAxis, MEAN_LINE, NO_TICKS, plotArea, RAW_LINE, RAW_LINE_FEW, SERIES,
+  chartOptions, horizontalTicks, emptyNote, GUIDE, INK, isDrawable, chartAxis, MEAN_LINE, NO_TICKS, plotArea, RAW_LINE, RAW_LINE_FEW, SERIES,
   TEXT_SIZE, X_AXIS_HEIGHT
 } from '../style.js'
 import { textWidth } from '../text-width.js'
@@ -121,7 +121,7 @@ export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plo
     outcome, example, missing, starts, x,
     means: spanMeans(values, starts),
     kept: decimateSpans(values, starts, plotSize.width * BUCKETS_PER_POINT),
-    xTicks: example === null ? NO_TICKS : countTicks({ min: 0, max: values.length - 1 }, x, plotSize.width)
+    xTicks: example === null ? NO_TICKS : horizontalTicks({ min: 0, max: values.length - 1 }, x, plotSize.width)
   }
   const yTicks = (y: Range): Ticks => found === null ? NO_TICKS : niceTicks(y, 6, 'value')
   const withRange = (y: Range): PreparedExample => ({ ...base, y, yTicks: yTicks(y) })
@@ -233,8 +233,8 @@ export function examplePanel(label: string, prepared: PreparedExample, box: Rect
       type: 'line',
       data: { datasets },
       options: chartOptions({
-        x: linearAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT, grid: false }),
-        y: linearAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Critic value', size: axisWidth })
+        x: chartAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT, grid: false }),
+        y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Critic value', size: axisWidth })
       }, annotations)
     }
   }

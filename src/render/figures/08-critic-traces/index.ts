@@ -101,5 +101,5 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
 
 export const figure08: FigureDefinition = {
   name: NAME,
-  build: inputs => inputs.criticTraces === undefined ? null : buildFigure08(inputs.criticTraces)
+  build: inputs => inputs.criticTraces === undefined ? [] : [buildFigure08(inputs.criticTraces)]
 }

@@ -4,7 +4,7 @@ import type { Outcome } from '../../../schema.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { formatCount } from '../format.js'
 import {
-  chartOptions, countTicks, emptyNote, FONT_FAMILY, INK, isDrawable, linearAxis, NO_TICKS, plotArea, POINT_OUTLINE, SERIES, TEXT_SIZE,
+  chartOptions, horizontalTicks, emptyNote, FONT_FAMILY, INK, isDrawable, chartAxis, NO_TICKS, plotArea, POINT_OUTLINE, SERIES, TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
@@ -50,7 +50,7 @@ export function traceAxis(traces: Traces, width: number): TraceAxis {
   return {
     title: (byOrder ? 'Snapshot order' : 'Trainer step') + (notes.length === 0 ? '' : ` (${notes.join('; ')})`),
     range,
-    ticks: found === null ? NO_TICKS : countTicks(range, range, width),
+    ticks: found === null ? NO_TICKS : horizontalTicks(range, range, width),
     positions
   }
 }
@@ -169,8 +169,8 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
       type: 'scatter',
       data: { datasets },
       options: chartOptions({
-        x: linearAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: x.title, size: X_AXIS_HEIGHT }),
-        y: linearAxis({ axis: 'y', range: y.range, ticks: y.ticks, title: options.yTitle, size: axisWidth })
+        x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: x.title, size: X_AXIS_HEIGHT }),
+        y: chartAxis({ axis: 'y', range: y.range, ticks: y.ticks, title: options.yTitle, size: axisWidth })
       }, annotations)
     }
   }

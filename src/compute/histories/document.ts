@@ -1,0 +1,158 @@
+/**
+ * The statistics document of an analysis, without the envelope that its writer adds (schema_version, schema, synthetic,
+ * generator). Field names are the file's. A quantity that is undefined is null, and `undefined_reasons` says why under
+ * its JSON pointer; `looks_sampled` null says that nothing looks sampled and needs no reason.
+ *
+ * Everything counts observed points of the step view only, except `all_attempts`, the sessions' own fields, and the counts
+ * of values that are no finite numbers, which are over every row.
+ */
+import type { WindowMean } from './contract.js'
+
+/** Hours of an observation, or of a difference of two. */
+export interface Hours {
+  readonly elapsed_hours: number | null
+  readonly display_hours: number | null
+}
+
+/** An observation, when it was made, and the observation before it. */
+export interface PlacedObservation extends Hours {
+  readonly step: number
+  readonly value: number
+  readonly run: string
+  /** null: it is the first */
+  readonly previous: ({ readonly step: number } & Hours) | null
+}
+
+/** The true crossing lies after `previous` and at or before `step`. */
+export interface ThresholdCrossing extends PlacedObservation {
+  readonly metric: string
+  readonly at_least: number
+}
+
+export interface StepValue {
+  readonly step: number
+  readonly value: number
+}
+
+export interface FinalStatistics {
+  readonly first: StepValue | null
+  readonly last: StepValue | null
+  /** of the last `count` observations */
+  readonly mean: number | null
+  readonly count: number
+  /** best value minus first value */
+  readonly gain: number | null
+}
+
+export interface MetricStatistics {
+  readonly key: string
+  readonly observations: number
+  readonly all_attempts: number
+  readonly first_step: number | null
+  readonly last_step: number | null
+  /** the first 1000 integer steps between first and last without an observation; null for a sparse metric */
+  readonly missing_steps: readonly number[] | null
+  readonly missing_count: number | null
+  readonly non_finite: { readonly [spelling: string]: number }
+  readonly nulls: number
+  readonly not_numbers: number
+  /** the fields below stand where the study asks for them */
+  readonly first?: WindowMean
+  readonly last?: WindowMean
+  readonly windows?: { readonly [window: string]: WindowMean }
+  readonly best?: PlacedObservation | null
+  readonly final?: FinalStatistics
+  /** `value` is the absolute value */
+  readonly max_abs?: StepValue | null
+  readonly below_zero?: number
+}
+
+export interface SessionStatistics {
+  readonly run: string
+  readonly created_at: string
+  readonly state: string | null
+  readonly url: string | null
+  readonly rows: number
+  readonly first_step: number | null
+  readonly last_step: number | null
+  readonly holes: { readonly count: number; readonly first: readonly number[] }
+  readonly rows_without_timestamp: number
+  readonly rows_before_creation: number
+  readonly looks_sampled: string | null
+  readonly config: { readonly [key: string]: unknown }
+}
+
+export interface FirstRow {
+  readonly step: number
+  readonly global_step: number | null
+  readonly run: string
+}
+
+export interface Shares {
+  /** steps with an observation of any of the metrics */
+  readonly rows: number
+  /** steps with an observation of each of them, none zero */
+  readonly rows_all_nonzero: number
+  /** of each metric over all its observations */
+  readonly means: { readonly [metric: string]: number | null }
+}
+
+export interface SelectionStatistics {
+  readonly title: string
+  readonly display_name: string
+  /** distinct run ids */
+  readonly runs: number
+  readonly rows: number
+  /** of the rows that the step view retains, those without a metric among them */
+  readonly first_step: number | null
+  readonly last_step: number | null
+  readonly display_factor: number
+  /** createdAt of the first session, verbatim */
+  readonly origin: string
+  readonly sessions: readonly SessionStatistics[]
+  readonly rollbacks: ReadonlyArray<{ readonly run: string; readonly steps: readonly [number, number] }>
+  readonly metrics: { readonly [metric: string]: MetricStatistics }
+  readonly thresholds: { readonly [threshold: string]: ThresholdCrossing | null }
+  readonly first_rows: { readonly [name: string]: FirstRow | null }
+  readonly shares: { readonly [name: string]: Shares }
+}
+
+/** Target minus reference. */
+export interface ComparedStatistics {
+  readonly reference: string
+  readonly target: string
+  readonly thresholds: { readonly [threshold: string]: Hours }
+  readonly best: {
+    readonly [metric: string]: Hours & {
+      /** (1 - target display_hours / reference display_hours) * 100 */
+      readonly reduction_percent: number | null
+    }
+  }
+}
+
+export interface SuppliedMetric {
+  /** provenance of what the anchor rule puts at step 0 of the target's curve */
+  readonly anchor: string | null
+  /** the same at 0 hours */
+  readonly time_anchor: string | null
+  readonly step_prefix: readonly number[]
+  readonly same_step: readonly number[]
+  /** the first 1000 steps that the target misses and the reference has no observation for; none without same-step fills */
+  readonly unfilled: readonly number[]
+  readonly unfilled_count: number
+  /** points of the time view */
+  readonly time_prefix: number
+}
+
+export interface HistoryStatistics {
+  readonly analysis: string
+  readonly selections: { readonly [selection: string]: SelectionStatistics }
+  readonly compare: ComparedStatistics | null
+  readonly supplied: {
+    readonly reference: string
+    readonly target: string
+    readonly metrics: { readonly [metric: string]: SuppliedMetric }
+  } | null
+  readonly excluded_runs: ReadonlyArray<{ readonly run: string; readonly display_name: string; readonly reason: string }>
+  readonly undefined_reasons: { readonly [pointer: string]: string }
+}

@@ -1,0 +1,63 @@
+/**
+ * One selection's histories joined: sessions in order, a curve for each metric, the origin and the factor of its clock.
+ * The clock starts at the creation of the first session, also where that one logged no row.
+ */
+import { Fault, printable } from '../../errors.js'
+import type { RunHistory } from '../../ingest/histories/types.js'
+import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
+import type { Curve, SelectionHistory } from './contract.js'
+import { displayFactor } from './display-factor.js'
+import { curveOf } from './lineage.js'
+import { describeSessions, orderHistories, rollbacksOf, stretchesOf } from './sessions.js'
+
+/**
+ * `histories` are those of the selection's runs, at least one, in any order; `metrics` are the study's. Throws a Fault
+ * (exit 3) where the factor of display_hours cannot be had, and where a metric was not read.
+ */
+export function joinSelection(
+  selection: RunSelection,
+  histories: readonly RunHistory[],
+  metrics: readonly MetricDefinition[]
+): SelectionHistory {
+  const ordered = orderHistories(histories)
+  const stretches = stretchesOf(ordered)
+  const sessions = describeSessions(stretches)
+  const curves = metrics.map(metric => curveOf(selection.name, metric, stretches))
+  const originSeconds = ordered[0].run.createdSeconds
+  return {
+    selection,
+    sessions,
+    rollbacks: rollbacksOf(sessions),
+    curves,
+    originSeconds,
+    displayFactor: displayFactor(selection, curves, originSeconds)
+  }
+}
+
+/** The curve of a metric. The study section has checked that names resolve; a name that does not is a Fault all the same. */
+export function curveFor(history: SelectionHistory, metric: string): Curve {
+  const curve = history.curves.find(c => c.metric === metric)
+  if (curve === undefined) throw unknown('metric', metric, history.curves.map(c => c.metric))
+  return curve
+}
+
+export function historyFor(histories: ReadonlyMap<string, SelectionHistory>, selection: string): SelectionHistory {
+  const history = histories.get(selection)
+  if (history === undefined) throw unknown('selection', selection, [...histories.keys()])
+  return history
+}
+
+export function metricFor(metrics: readonly MetricDefinition[], name: string): MetricDefinition {
+  const metric = metrics.find(m => m.name === name)
+  if (metric === undefined) throw unknown('metric', name, metrics.map(m => m.name))
+  return metric
+}
+
+export function unknown(what: string, name: string, known: readonly string[]): Fault {
+  return new Fault({
+    format: 'study',
+    problem: `unknown ${what}`,
+    found: `"${printable(name)}"`,
+    expected: `one of ${known.map(k => printable(k)).join(', ')}`
+  })
+}

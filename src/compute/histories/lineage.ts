@@ -1,0 +1,116 @@
+/**
+ * The observations of one metric of one selection, and both views of them.
+ *
+ * Step view: sessions in order; when one starts at step s, what was kept before with step > s is dropped (rolled back); at
+ * step s itself the new row's value takes the place of the old where it is a finite number, else the old one stays. A
+ * session that logs this metric nowhere rolls back all the same; one without rows changes nothing. Nothing is averaged.
+ *
+ * Time view: every observation with a timestamp, whatever became of it, by timestamp.
+ */
+import { Fault, printable } from '../../errors.js'
+import type { HistoryColumn, RunHistory } from '../../ingest/histories/types.js'
+import type { MetricDefinition } from '../../schema/histories.js'
+import type { Curve } from './contract.js'
+import type { Stretch } from './sessions.js'
+
+/** `stretches` of all runs of the selection, in order. */
+export function curveOf(selection: string, metric: MetricDefinition, stretches: readonly Stretch[]): Curve {
+  const columns = columnsOf(metric.key, stretches)
+  const count = [...columns.values()].reduce((sum, column) => sum + column.row.length, 0)
+  const session = new Int32Array(count)
+  const step = new Float64Array(count)
+  const globalStep = new Float64Array(count)
+  const timestamp = new Float64Array(count)
+  const value = new Float64Array(count)
+  const supersededBy = new Int32Array(count).fill(-1)
+  const replaced = new Uint8Array(count)
+  // The step view is a stack: a new session takes from its end and adds to it.
+  const kept = new Int32Array(count)
+  let depth = 0
+  let next = 0
+  const drop = (by: number, atSameStep: boolean): void => {
+    depth--
+    supersededBy[kept[depth]] = by
+    replaced[kept[depth]] = atSameStep ? 1 : 0
+  }
+  let cursor = 0
+  for (let k = 0; k < stretches.length; k++) {
+    const { history, from, to } = stretches[k]
+    // The stretches of one history follow each other.
+    if (from === 0) cursor = 0
+    if (to === from) continue
+    const { row, value: logged } = columns.get(history) as HistoryColumn
+    const start = history.step[from]
+    while (depth > 0 && step[kept[depth - 1]] > start) drop(k, false)
+    if (depth > 0 && step[kept[depth - 1]] === start && row[cursor] === from) drop(k, true)
+    for (; cursor < row.length && row[cursor] < to; cursor++, next++) {
+      session[next] = k
+      step[next] = history.step[row[cursor]]
+      globalStep[next] = history.globalStep[row[cursor]]
+      timestamp[next] = history.timestamp[row[cursor]]
+      value[next] = logged[cursor]
+      kept[depth++] = next
+    }
+  }
+  return {
+    selection,
+    metric: metric.name,
+    key: metric.key,
+    count,
+    session,
+    step,
+    globalStep,
+    timestamp,
+    value,
+    supersededBy,
+    replaced,
+    steps: kept.slice(0, depth),
+    times: byTimestamp(timestamp),
+    ...unusableValues([...columns.values()])
+  }
+}
+
+function columnsOf(key: string, stretches: readonly Stretch[]): Map<RunHistory, HistoryColumn> {
+  const columns = new Map<RunHistory, HistoryColumn>()
+  for (const { history } of stretches) {
+    if (columns.has(history)) continue
+    const column = history.columns.find(c => c.key === key)
+    if (column === undefined) {
+      throw new Fault({
+        format: 'history',
+        problem: 'metric was not read',
+        found: `${history.columns.length} keys of run ${printable(history.run.id)}`,
+        expected: `a column for "${printable(key)}"`,
+        place: { file: history.path }
+      })
+    }
+    columns.set(history, column)
+  }
+  return columns
+}
+
+function byTimestamp(timestamp: Float64Array): Int32Array {
+  const order = new Int32Array(timestamp.length)
+  let count = 0
+  let sorted = true
+  for (let i = 0; i < timestamp.length; i++) {
+    if (!Number.isFinite(timestamp[i])) continue
+    if (count > 0 && timestamp[i] < timestamp[order[count - 1]]) sorted = false
+    order[count++] = i
+  }
+  const times = order.slice(0, count)
+  // Most histories are in order already, and sorting with a comparison costs a second for some million observations.
+  return sorted ? times : times.sort((a, b) => timestamp[a] - timestamp[b] || a - b)
+}
+
+function unusableValues(columns: readonly HistoryColumn[]): Pick<Curve, 'nonFinite' | 'nulls' | 'notNumbers'> {
+  const counts = new Map<string, number>()
+  let nulls = 0
+  let notNumbers = 0
+  for (const column of columns) {
+    for (const [text, count] of Object.entries(column.nonFinite)) counts.set(text, (counts.get(text) ?? 0) + count)
+    nulls += column.nulls
+    notNumbers += column.notNumbers
+  }
+  return { nonFinite: Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1))), nulls, notNumbers }
+}

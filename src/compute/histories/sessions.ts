@@ -1,0 +1,131 @@
+/**
+ * Sessions of a selection: its runs in order, each cut where its step does not increase from one row to the next. One rule
+ * for a restart inside a file, a repeated step and a step that goes back: what follows is a new session of the same run.
+ *
+ * Order of runs, total: createdSeconds; then the first timestamp that a row of the run states (a run that states none
+ * comes after those that do); then the run id by code units.
+ */
+import { Fault, printable } from '../../errors.js'
+import type { RunHistory } from '../../ingest/histories/types.js'
+import type { Rollback, Session } from './contract.js'
+import { compareText } from './selection.js'
+import { missingSteps } from './steps.js'
+
+/** Rows [from, to) of a history: the rows of one session. */
+export interface Stretch {
+  readonly history: RunHistory
+  readonly from: number
+  readonly to: number
+}
+
+/** Rows that W&B's API gives for a history when it is not asked for more: a random sample of the real ones. */
+const DEFAULT_SAMPLE = 500
+/** Missing steps that a session lists. */
+const LISTED_HOLES = 10
+/** More sessions in one file say that its step key is not a step. */
+const MAX_SESSIONS = 100_000
+
+export function orderHistories(histories: readonly RunHistory[]): RunHistory[] {
+  return histories
+    .map(history => ({ history, first: firstTimestamp(history) }))
+    .sort((a, b) =>
+      a.history.run.createdSeconds - b.history.run.createdSeconds ||
+      compareNumbers(a.first, b.first) ||
+      compareText(a.history.run.id, b.history.run.id)
+    )
+    .map(({ history }) => history)
+}
+
+/** A history without rows is one stretch without rows. Throws a Fault (exit 3) where the steps go back without end. */
+export function stretchesOf(ordered: readonly RunHistory[]): Stretch[] {
+  return ordered.flatMap(history => {
+    const stretches: Stretch[] = []
+    let from = 0
+    for (let i = 1; i < history.rows; i++) {
+      if (history.step[i] > history.step[i - 1]) continue
+      stretches.push({ history, from, to: i })
+      from = i
+      if (stretches.length === MAX_SESSIONS) throw tooManySessions(history, i)
+    }
+    stretches.push({ history, from, to: history.rows })
+    return stretches
+  })
+}
+
+export function describeSessions(stretches: readonly Stretch[]): Session[] {
+  const sampled = new Map<RunHistory, string | null>()
+  for (const { history } of stretches) {
+    if (!sampled.has(history)) sampled.set(history, whySampled(history, stretches))
+  }
+  return stretches.map(({ history, from, to }) => {
+    const { run, step, timestamp } = history
+    let rowsWithoutTimestamp = 0
+    let rowsBeforeCreation = 0
+    for (let i = from; i < to; i++) {
+      if (!Number.isFinite(timestamp[i])) rowsWithoutTimestamp++
+      else if (timestamp[i] < run.createdSeconds) rowsBeforeCreation++
+    }
+    return {
+      run: run.id,
+      createdAt: run.createdAt,
+      state: run.state,
+      url: run.url,
+      config: run.config,
+      rows: to - from,
+      firstStep: to > from ? step[from] : null,
+      lastStep: to > from ? step[to - 1] : null,
+      holes: missingSteps(step, from, to, LISTED_HOLES),
+      rowsWithoutTimestamp,
+      rowsBeforeCreation,
+      looksSampled: sampled.get(history) ?? null
+    }
+  })
+}
+
+/**
+ * From a session's first step to the last one logged before it, where that is not below: the last step of the nearest
+ * earlier session with rows, since whatever lay beyond it was rolled back already.
+ */
+export function rollbacksOf(sessions: readonly Session[]): Rollback[] {
+  const rollbacks: Rollback[] = []
+  let last: number | null = null
+  sessions.forEach((session, k) => {
+    if (session.firstStep === null) return
+    if (last !== null && session.firstStep <= last) {
+      rollbacks.push({ session: k, run: session.run, steps: [session.firstStep, last] })
+    }
+    last = session.lastStep
+  })
+  return rollbacks
+}
+
+function compareNumbers(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function firstTimestamp(history: RunHistory): number {
+  return history.timestamp.find(Number.isFinite) ?? Infinity
+}
+
+/**
+ * Exactly as many rows as a default sample has, with steps missing between them. A complete export of that length exists
+ * too, so this is a warning; a smaller or larger sample cannot be told from a sparse log and is not looked for.
+ */
+function whySampled(history: RunHistory, stretches: readonly Stretch[]): string | null {
+  if (history.rows !== DEFAULT_SAMPLE) return null
+  let holes = 0
+  for (const s of stretches) if (s.history === history) holes += missingSteps(history.step, s.from, s.to, 0).count
+  return holes === 0
+    ? null
+    : `exactly ${DEFAULT_SAMPLE} rows with ${holes} steps missing between them, as in a default sampled export`
+}
+
+function tooManySessions(history: RunHistory, index: number): Fault {
+  return new Fault({
+    format: 'history',
+    problem: 'steps go back or repeat too often',
+    found: `${MAX_SESSIONS} times in run ${printable(history.run.id)}`,
+    expected: 'steps that increase within a session: is the step key right?',
+    place: { file: history.path, index }
+  })
+}

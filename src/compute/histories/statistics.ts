@@ -1,0 +1,179 @@
+/**
+ * The statistics document of an analysis: observed points of the step view only. What was supplied to a curve is described
+ * in its own block and enters nothing else; without supplied points and shared reference the rest is the same.
+ */
+import type { HistoryAnalysis, MetricDefinition } from '../../schema/histories.js'
+import type { Curve, ExcludedRun, SelectionHistory, Session } from './contract.js'
+import { comparedStatistics } from './comparison.js'
+import type {
+  FirstRow,
+  HistoryStatistics,
+  SelectionStatistics,
+  SessionStatistics,
+  Shares,
+  ThresholdCrossing
+} from './document.js'
+import { curveFor, historyFor, metricFor } from './join.js'
+import { metricStatistics, placed } from './metric-statistics.js'
+import { Reasons } from './reasons.js'
+import { suppliedStatistics } from './supplied-statistics.js'
+import { firstAtLeast, meanOfPositions } from './windows.js'
+
+/** `histories` holds every selection of the analysis, by name. */
+export function analysisStatistics(
+  analysis: HistoryAnalysis,
+  metrics: readonly MetricDefinition[],
+  histories: ReadonlyMap<string, SelectionHistory>,
+  excluded: readonly ExcludedRun[]
+): HistoryStatistics {
+  const reasons = new Reasons()
+  const selections = Object.fromEntries(analysis.selections.map(name => [
+    name,
+    selectionStatistics(analysis, metrics, historyFor(histories, name), reasons, `/selections/${name}`)
+  ]))
+  return {
+    analysis: analysis.name,
+    selections,
+    compare: comparedStatistics(analysis, selections, reasons),
+    supplied: analysis.supplied === null
+      ? reasons.none('/supplied', 'the study supplies no points')
+      : suppliedStatistics(analysis, analysis.supplied, histories, reasons),
+    excluded_runs: excluded.map(({ run, displayName, reason }) => ({ run, display_name: displayName, reason })),
+    undefined_reasons: reasons.texts
+  }
+}
+
+function selectionStatistics(
+  analysis: HistoryAnalysis,
+  metrics: readonly MetricDefinition[],
+  history: SelectionHistory,
+  reasons: Reasons,
+  at: string
+): SelectionStatistics {
+  const { selection, sessions } = history
+  const request = analysis.statistics
+  return {
+    title: selection.title,
+    display_name: selection.display_name,
+    runs: new Set(sessions.map(session => session.run)).size,
+    rows: sessions.reduce((sum, session) => sum + session.rows, 0),
+    ...retainedSteps(sessions, reasons, at),
+    display_factor: history.displayFactor,
+    origin: sessions[0].createdAt,
+    sessions: sessions.map((session, k) => sessionStatistics(session, reasons, `${at}/sessions/${k}`)),
+    rollbacks: history.rollbacks.map(({ run, steps }) => ({ run, steps })),
+    metrics: Object.fromEntries(askedMetrics(analysis).map(name => [
+      name,
+      metricStatistics(history, curveFor(history, name), metricFor(metrics, name), request, reasons, `${at}/metrics/${name}`)
+    ])),
+    thresholds: Object.fromEntries(request.thresholds.map(({ name, metric, at_least }) => [
+      name,
+      crossing(history, curveFor(history, metric), at_least, reasons, `${at}/thresholds/${name}`)
+    ])),
+    first_rows: Object.fromEntries(request.first_rows.map(row => [
+      row.name,
+      firstRow(history, row.metrics.map(metric => curveFor(history, metric)), reasons, `${at}/first_rows/${row.name}`)
+    ])),
+    shares: Object.fromEntries(request.shares.map(share => [
+      share.name,
+      shares(share.metrics.map(metric => curveFor(history, metric)), reasons, `${at}/shares/${share.name}`)
+    ]))
+  }
+}
+
+/** The analysis' metrics, and any other that one of its statistics asks for. */
+function askedMetrics({ metrics, statistics: s }: HistoryAnalysis): string[] {
+  const windows = s.windows.flatMap(window => window.metrics)
+  return [...new Set([
+    ...metrics, ...(s.ends?.metrics ?? []), ...windows, ...s.best, ...(s.final?.metrics ?? []), ...s.max_abs, ...s.below_zero
+  ])]
+}
+
+function sessionStatistics(session: Session, reasons: Reasons, at: string): SessionStatistics {
+  const noRow = 'the session has no row'
+  const notStated = 'the list of runs does not state it'
+  return {
+    run: session.run,
+    created_at: session.createdAt,
+    state: session.state ?? reasons.none(`${at}/state`, notStated),
+    url: session.url ?? reasons.none(`${at}/url`, notStated),
+    rows: session.rows,
+    first_step: session.firstStep ?? reasons.none(`${at}/first_step`, noRow),
+    last_step: session.lastStep ?? reasons.none(`${at}/last_step`, noRow),
+    holes: session.holes,
+    rows_without_timestamp: session.rowsWithoutTimestamp,
+    rows_before_creation: session.rowsBeforeCreation,
+    looks_sampled: session.looksSampled,
+    config: session.config
+  }
+}
+
+/** A session keeps what lies below its first step and drops the rest: the least first step stays, and the last session's last. */
+function retainedSteps(
+  sessions: readonly Session[],
+  reasons: Reasons,
+  at: string
+): Pick<SelectionStatistics, 'first_step' | 'last_step'> {
+  let first: number | null = null
+  let last: number | null = null
+  for (const { firstStep, lastStep } of sessions) {
+    if (firstStep === null) continue
+    first = first === null ? firstStep : Math.min(first, firstStep)
+    last = lastStep
+  }
+  const noRow = 'no session has a row'
+  return {
+    first_step: first ?? reasons.none(`${at}/first_step`, noRow),
+    last_step: last ?? reasons.none(`${at}/last_step`, noRow)
+  }
+}
+
+function crossing(
+  history: SelectionHistory,
+  curve: Curve,
+  atLeast: number,
+  reasons: Reasons,
+  at: string
+): ThresholdCrossing | null {
+  const position = firstAtLeast(curve, atLeast)
+  if (position < 0) return reasons.none(at, `no observation at or above ${atLeast}`)
+  return { metric: curve.metric, at_least: atLeast, ...placed(history, curve, position, reasons, at) }
+}
+
+/** Lowest step at which the step view keeps any of the metrics; the earlier session's row where two rows share that step. */
+function firstRow(history: SelectionHistory, curves: readonly Curve[], reasons: Reasons, at: string): FirstRow | null {
+  let first: { readonly curve: Curve; readonly index: number } | null = null
+  for (const curve of curves) {
+    if (curve.steps.length === 0) continue
+    const index = curve.steps[0]
+    const earlier = first === null ? -1
+      : curve.step[index] - first.curve.step[first.index] || curve.session[index] - first.curve.session[first.index]
+    if (earlier < 0) first = { curve, index }
+  }
+  if (first === null) return reasons.none(at, 'no row has any of the metrics')
+  const { curve, index } = first
+  const globalStep = curve.globalStep[index]
+  return {
+    step: curve.step[index],
+    global_step: Number.isFinite(globalStep) ? globalStep : reasons.none(`${at}/global_step`, 'the row does not state it'),
+    run: history.sessions[curve.session[index]].run
+  }
+}
+
+function shares(curves: readonly Curve[], reasons: Reasons, at: string): Shares {
+  const nonzero = new Map<number, number>()
+  for (const { steps, step, value } of curves) {
+    for (const i of steps) nonzero.set(step[i], (nonzero.get(step[i]) ?? 0) + (value[i] === 0 ? 0 : 1))
+  }
+  let full = 0
+  for (const count of nonzero.values()) if (count === curves.length) full++
+  return {
+    rows: nonzero.size,
+    rows_all_nonzero: full,
+    means: Object.fromEntries(curves.map(curve => {
+      const pointer = `${at}/means/${curve.metric}`
+      const { mean } = meanOfPositions(curve, 0, curve.steps.length)
+      return [curve.metric, mean === null ? reasons.none(pointer, 'no observation') : reasons.finite(mean, pointer)]
+    }))
+  }
+}

@@ -1,0 +1,36 @@
+/** Integer steps that an increasing sequence leaves out between its first and its last. */
+
+export interface MissingSteps {
+  readonly count: number
+  /** the first `cap` of them, increasing */
+  readonly first: readonly number[]
+}
+
+/**
+ * Of step[from .. to), strictly increasing safe integers. The count is computed, not counted: two rows may lie 2^53 apart.
+ */
+export function missingSteps(step: Float64Array, from: number, to: number, cap: number): MissingSteps {
+  const first: number[] = []
+  if (to <= from) return { count: 0, first }
+  for (let i = from + 1; i < to && first.length < cap; i++) {
+    for (let s = step[i - 1] + 1; s < step[i] && first.length < cap; s++) first.push(s)
+  }
+  return { count: step[to - 1] - step[from] + 1 - (to - from), first }
+}
+
+/** Position of the first element that is >= value; the length where there is none. `sorted` does not decrease. */
+export function lowerBound(sorted: Float64Array, value: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle] < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Whether `value` is one of the elements. */
+export function holds(sorted: Float64Array, value: number): boolean {
+  return sorted[lowerBound(sorted, value)] === value
+}

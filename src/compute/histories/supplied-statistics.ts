@@ -1,0 +1,55 @@
+/** The `supplied` block of the statistics document: what was drawn for the target and is nobody's observation of it. */
+import type { HistoryAnalysis, SuppliedPoints } from '../../schema/histories.js'
+import type { SelectionHistory } from './contract.js'
+import type { HistoryStatistics, SuppliedMetric } from './document.js'
+import { curveFor, historyFor } from './join.js'
+import { LISTED_STEPS } from './metric-statistics.js'
+import type { Reasons } from './reasons.js'
+import { supplyTarget, unfilledSteps, viewOf, type View } from './supplied.js'
+
+export function suppliedStatistics(
+  analysis: HistoryAnalysis,
+  rule: SuppliedPoints,
+  histories: ReadonlyMap<string, SelectionHistory>,
+  reasons: Reasons
+): HistoryStatistics['supplied'] {
+  return {
+    reference: rule.reference,
+    target: rule.target,
+    metrics: Object.fromEntries(analysis.metrics.map(metric => [
+      metric,
+      suppliedMetric(rule, metric, histories, reasons, `/supplied/metrics/${metric}`)
+    ]))
+  }
+}
+
+function suppliedMetric(
+  rule: SuppliedPoints,
+  metric: string,
+  histories: ReadonlyMap<string, SelectionHistory>,
+  reasons: Reasons,
+  at: string
+): SuppliedMetric {
+  const views = (view: View) =>
+    [rule.reference, rule.target].map(name => {
+      const history = historyFor(histories, name)
+      return viewOf(history, curveFor(history, metric), view)
+    })
+  const [stepReference, stepTarget] = views('step')
+  const [timeReference, timeTarget] = views('time')
+  const byStep = supplyTarget(rule, metric, 'step', stepReference, stepTarget)
+  const byTime = supplyTarget(rule, metric, 'time', timeReference, timeTarget)
+  const unfilled = rule.same_step.includes(metric)
+    ? unfilledSteps(stepReference, stepTarget, LISTED_STEPS)
+    : { count: 0, first: [] }
+  const noAnchor = rule.anchor ? 'the target has its own point at 0, or one of the curves is empty' : 'the study asks for no anchor'
+  return {
+    anchor: byStep.anchor ?? reasons.none(`${at}/anchor`, noAnchor),
+    time_anchor: byTime.anchor ?? reasons.none(`${at}/time_anchor`, noAnchor),
+    step_prefix: byStep.prefix,
+    same_step: byStep.sameStep,
+    unfilled: unfilled.first,
+    unfilled_count: unfilled.count,
+    time_prefix: byTime.prefix.length
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Columns that grow while a history is read. Numbers lie in blocks of typed arrays, which are joined once at the end: an
+ * array that doubles would copy, and hold up to three times what it needs.
+ */
+import type { HistoryColumn } from './types.js'
+
+const FIRST_BLOCK = 256
+const LARGEST_BLOCK = 1 << 16
+
+type Numbers = Float64Array | Int32Array
+
+/** Numbers in the order in which they came. */
+export class GrowingArray<A extends Numbers> {
+  readonly #make: (length: number) => A
+  readonly #full: A[] = []
+  #block: A
+  #used = 0
+  #length = 0
+
+  constructor(make: (length: number) => A) {
+    this.#make = make
+    this.#block = make(FIRST_BLOCK)
+  }
+
+  push(value: number): void {
+    if (this.#used === this.#block.length) {
+      this.#full.push(this.#block)
+      this.#block = this.#make(Math.min(2 * this.#used, LARGEST_BLOCK))
+      this.#used = 0
+    }
+    const block: Numbers = this.#block
+    block[this.#used++] = value
+    this.#length++
+  }
+
+  /** All numbers in one array. The blocks are given up: nothing may be pushed afterwards. */
+  join(): A {
+    const joined = this.#make(this.#length)
+    let at = 0
+    for (const block of this.#full) {
+      joined.set(block, at)
+      at += block.length
+    }
+    joined.set(this.#block.subarray(0, this.#used), at)
+    this.#full.length = 0
+    this.#block = this.#make(0)
+    return joined
+  }
+}
+
+export const growingDoubles = (): GrowingArray<Float64Array> => new GrowingArray(length => new Float64Array(length))
+export const growingInts = (): GrowingArray<Int32Array> => new GrowingArray(length => new Int32Array(length))
+
+/** What is logged under one wanted key. */
+export class ColumnBuilder {
+  readonly key: string
+  readonly #row = growingInts()
+  readonly #value = growingDoubles()
+  readonly #nonFinite = new Map<string, number>()
+  nulls = 0
+  notNumbers = 0
+
+  constructor(key: string) {
+    this.key = key
+  }
+
+  /** A finite number. */
+  add(row: number, value: number): void {
+    this.#row.push(row)
+    this.#value.push(value)
+  }
+
+  addNonFinite(spelling: string): void {
+    this.#nonFinite.set(spelling, (this.#nonFinite.get(spelling) ?? 0) + 1)
+  }
+
+  finish(): HistoryColumn {
+    const nonFinite = [...this.#nonFinite].sort(([a], [b]) => (a < b ? -1 : 1))
+    return {
+      key: this.key, row: this.#row.join(), value: this.#value.join(), nonFinite: Object.fromEntries(nonFinite),
+      nulls: this.nulls, notNumbers: this.notNumbers
+    }
+  }
+}

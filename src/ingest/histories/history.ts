@@ -1,0 +1,121 @@
+/**
+ * The exported history of a listed run: `<folder>/<label>/<id>.jsonl`, or the same with `.gz`, inside a study. The file
+ * must be a regular one and stand still while it is read; it is hashed on the way.
+ */
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { EXIT, Fault, printable } from '../../errors.js'
+import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteGenerator } from '../bytes.js'
+import { canonicalRelative, errorCode, isSafeRelative, resolveInside } from '../study/paths.js'
+import { parseHistory } from './parse.js'
+import type { HistoryKeys } from './rows.js'
+import { isSafeName } from './runs.js'
+import type { ListedRun, RunHistory } from './types.js'
+
+export interface ReadHistoryOptions {
+  /** stops the reading, by throwing the signal's reason */
+  readonly signal?: AbortSignal | undefined
+  /** bytes of the file that are read at once; default 1 MiB */
+  readonly chunkBytes?: number | undefined
+  /** called after each chunk of the file with its length */
+  readonly onBytes?: ((bytes: number) => void) | undefined
+  /** what the file was when it was verified, lower-case hexadecimal: anything else is a Fault, exit code 1 */
+  readonly sha256?: string | undefined
+}
+
+/** A run's history as a place in the study. */
+export interface HistoryFile {
+  /** relative to the study, canonical */
+  readonly path: string
+  /** where that leads, links followed */
+  readonly real: string
+}
+
+/**
+ * The file of a run's history. Of `.jsonl` and `.jsonl.gz` exactly one must be there.
+ *
+ * @throws Fault exit 3: no such file, both, a path or a link that leaves the study.
+ */
+export function findHistory(studyDir: string, folder: string, run: Pick<ListedRun, 'id' | 'label'>): HistoryFile {
+  const relative = `${folder}/${run.label}/${run.id}.jsonl`
+  const plain = canonicalRelative(relative)
+  const place = { file: join(studyDir, plain) }
+  if (!isSafeRelative(relative) || !isSafeName(run.label) || !isSafeName(run.id)) {
+    throw fault('unsafe path', printable(JSON.stringify(relative)), 'a path inside the study', studyDir)
+  }
+  let root: string
+  try {
+    root = realpathSync.native(studyDir)
+  } catch (cause) {
+    throw new Fault({ format: 'history', problem: 'unreadable folder', found: errorCode(cause), place: { file: studyDir }, cause })
+  }
+  const found: HistoryFile[] = []
+  for (const path of [plain, `${plain}.gz`]) {
+    const resolved = resolveInside(root, path)
+    if (resolved.kind === 'inside') found.push({ path, real: resolved.real })
+    else if (resolved.kind === 'outside') {
+      throw fault('unsafe path', `${printable(JSON.stringify(path))}, a link that leads out of the study`, 'a file inside the study', place.file)
+    } else if (resolved.kind === 'unreadable') throw fault('unreadable file', resolved.code, 'a readable file', place.file)
+  }
+  if (found.length === 0) throw fault('missing file', 'nothing', 'this file, or the same with .gz', place.file)
+  if (found.length > 1) throw fault('stated twice', 'the file and the same with .gz', 'one of them', place.file)
+  return found[0]
+}
+
+function fault(problem: string, found: string, expected: string, file: string): Fault {
+  return new Fault({ format: 'history', problem, found, expected, place: { file } })
+}
+
+/**
+ * Reads the history of `run`: the columns of the `wanted` keys, in their order.
+ *
+ * @throws Fault exit 3: what `findHistory` throws, an unreadable file, malformed rows (with line and byte; in a gzipped
+ * file the byte of the text). Exit 1: the file changed while it was read, or is not the one that was verified.
+ */
+export async function readHistory(
+  studyDir: string,
+  folder: string,
+  run: ListedRun,
+  keys: HistoryKeys,
+  wanted: readonly string[],
+  options: ReadHistoryOptions = {}
+): Promise<RunHistory> {
+  const { signal, chunkBytes, onBytes, sha256: verified } = options
+  signal?.throwIfAborted()
+  const { path, real } = findHistory(studyDir, folder, run)
+  const file = join(studyDir, path)
+  const tally = new ByteTally()
+  const chunks = fileChunks(real, {
+    ...(chunkBytes === undefined ? {} : { chunkSize: chunkBytes }), ...(signal === undefined ? {} : { signal })
+  })
+  try {
+    const text = gunzippedIfGzip(tallied(reported(chunks, onBytes), tally))
+    const rows = await parseHistory(text, { keys, wanted }, signal)
+    const sha256 = tally.sha256()
+    if (verified !== undefined && verified !== sha256) {
+      throw new Fault({
+        format: 'history', problem: 'file changed after it was verified', found: sha256, expected: verified, exitCode: EXIT.checkFailed
+      })
+    }
+    return { run, path, sha256, bytes: tally.bytes, ...rows }
+  } catch (error) {
+    throw error instanceof Fault ? named(error, file) : error
+  }
+}
+
+async function* reported(chunks: ByteGenerator, onBytes: ((bytes: number) => void) | undefined): ByteGenerator {
+  for await (const chunk of chunks) {
+    yield chunk
+    onBytes?.(chunk.length)
+  }
+}
+
+/** The fault under the name by which the study knows the file, and in the words of a history. */
+function named(error: Fault, file: string): Fault {
+  const { format, place } = error.details
+  return new Fault({
+    ...error.details,
+    format: format === 'file' || format === 'snapshot' ? 'history' : format,
+    place: { ...place, file }
+  })
+}

@@ -1,0 +1,37 @@
+/**
+ * ISO 8601 date and time as seconds since 1970, to the last bit: whole seconds and fraction make one decimal number, and
+ * the double nearest to it is the answer. (By way of Date, a fraction is cut to milliseconds, and a quotient of hours
+ * ends in another digit.)
+ *
+ * Extended format only, as exporters write it: `2026-09-30T07:05:03.123456Z`; `T` or a space; seconds and a fraction of
+ * any length (`.` or `,`) may be missing; `Z`, `+08:00`, `+0800`, `+08` or no zone, which is UTC. Not supported: a date
+ * alone, week and ordinal dates, the basic format, 24:00, leap seconds (:60), years beyond four digits.
+ */
+
+const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/
+
+export const DATE_TIME_EXPECTED = 'an ISO 8601 date and time, such as 2026-09-30T07:05:03Z'
+
+/** Seconds since 1970; null where the text is no such date and time, or names a day that does not exist. */
+export function parseIsoSeconds(text: string): number | null {
+  const match = DATE_TIME.exec(text)
+  if (match === null) return null
+  const [, year, month, day, hour, minute, second = '0', fraction = '', sign, zoneHour = '0', zoneMinute = '0'] = match
+  const days = daysSince1970(Number(year), Number(month), Number(day))
+  if (days === null) return null
+  const zone = (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -60 : 60)
+  const whole = days * 86400 + Number(hour) * 3600 + Number(minute) * 60 + Number(second) - zone
+  // One integer of the smallest written unit, so that times before 1970 are exact too.
+  const units = BigInt(whole) * 10n ** BigInt(fraction.length) + BigInt(fraction === '' ? 0 : fraction)
+  return Number(`${units}e-${fraction.length}`)
+}
+
+/** Days in the proleptic Gregorian calendar; null for a day that does not exist. */
+function daysSince1970(year: number, month: number, day: number): number | null {
+  const date = new Date(0)
+  // Date.UTC would take the years 0 to 99 for 1900 to 1999
+  date.setUTCFullYear(year, month - 1, day)
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null
+  return date.getTime() / 86_400_000
+}

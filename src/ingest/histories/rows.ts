@@ -1,0 +1,201 @@
+/**
+ * One row after another into columns: every byte is checked against JSON's grammar, values that nobody asked for are
+ * passed over, and no object is made for a row.
+ *
+ * Of a wanted key, null and what is no number are counted, as are numbers that are not finite, by spelling. The step must
+ * be an integer; a timestamp or global step that is missing, null or not finite is NaN, and any other value that is no
+ * number is a fault there.
+ */
+import { printable, type Fault } from '../../errors.js'
+import type { HistoryStudy } from '../../schema/histories.js'
+import { scanColon } from '../json/skip.js'
+import { Ascii } from '../json/text.js'
+import { ColumnBuilder, growingDoubles } from './columns.js'
+import { KeyIndex, MAX_KEYS, ROW_START } from './key-index.js'
+import type { RowText } from './row-text.js'
+import type { RunHistory } from './types.js'
+import { ValueKind, ValueReader } from './values.js'
+
+/** Names of a row's own coordinates; null: the rows have none. */
+export type HistoryKeys = HistoryStudy['keys']
+
+/** The columns of a history, without where they come from. */
+export type HistoryRows = Pick<RunHistory, 'rows' | 'step' | 'timestamp' | 'globalStep' | 'columns'>
+
+/** 1 GiB of rows of 64 bytes; their coordinates take 400 MB. */
+export const MAX_ROWS = 1 << 24
+
+/** Numbers kept of all wanted keys together: 12 bytes each, 800 MB. */
+export const MAX_NUMBERS = 1 << 26
+
+const STEP_EXPECTED = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`
+
+/** What a key of the file is to the reader: any of the coordinates, a column, or several of these. */
+interface Slot {
+  readonly key: string
+  step: boolean
+  timestamp: boolean
+  globalStep: boolean
+  column: ColumnBuilder | null
+}
+
+export interface RowLimits {
+  readonly rows: number
+  readonly numbers: number
+}
+
+export class RowReader {
+  readonly #text: RowText
+  readonly #values: ValueReader
+  readonly #slots: readonly Slot[]
+  readonly #keys: KeyIndex
+  readonly #stepKey: string
+  readonly #columns: readonly ColumnBuilder[]
+  readonly #limits: RowLimits
+  readonly #step = growingDoubles()
+  readonly #timestamp = growingDoubles()
+  readonly #globalStep = growingDoubles()
+  #rows = 0
+  #numbers = 0
+  /** of the row that is being read; the step is -1 until it was met */
+  #rowStep = -1
+  #rowTimestamp = NaN
+  #rowGlobalStep = NaN
+
+  constructor(text: RowText, keys: HistoryKeys, wanted: readonly string[], limits: RowLimits) {
+    this.#text = text
+    this.#values = new ValueReader(text)
+    this.#stepKey = keys.step
+    this.#limits = limits
+    const slots = new Map<string, Slot>()
+    const slotOf = (key: string): Slot => {
+      const slot = slots.get(key) ?? { key, step: false, timestamp: false, globalStep: false, column: null }
+      slots.set(key, slot)
+      return slot
+    }
+    slotOf(keys.step).step = true
+    if (keys.timestamp !== null) slotOf(keys.timestamp).timestamp = true
+    if (keys.global_step !== null) slotOf(keys.global_step).globalStep = true
+    this.#columns = wanted.map(key => slotOf(key).column ??= new ColumnBuilder(key))
+    this.#slots = [...slots.values()]
+    this.#keys = new KeyIndex(new Map(this.#slots.map(({ key }, number) => [key, number])))
+  }
+
+  /** Reads the row at `at`. Returns the offset behind its `}`. Throws a Fault. */
+  read(at: number): number {
+    const text = this.#text
+    const { bytes } = text
+    if (this.#rows === this.#limits.rows) {
+      throw text.fault('too many rows', `row ${this.#rows + 1}`, `at most ${this.#limits.rows}`, text.place(at))
+    }
+    if (bytes[at] !== Ascii.OpenBrace) throw this.#noRow(at)
+    this.#rowStep = -1
+    this.#rowTimestamp = NaN
+    this.#rowGlobalStep = NaN
+    this.#keys.beginRow()
+    let i = text.skipSpace(at + 1)
+    if (bytes[i] !== Ascii.CloseBrace) i = this.#readMembers(i)
+    if (this.#rowStep < 0) {
+      throw text.fault('missing step', `no key "${printable(this.#stepKey)}"`, STEP_EXPECTED, text.place(at))
+    }
+    this.#step.push(this.#rowStep)
+    this.#timestamp.push(this.#rowTimestamp)
+    this.#globalStep.push(this.#rowGlobalStep)
+    this.#rows++
+    return i + 1
+  }
+
+  /** The columns; ends the reading. */
+  finish(): HistoryRows {
+    // a key that is wanted twice has one builder
+    const finished = new Map([...new Set(this.#columns)].map(column => [column.key, column.finish()]))
+    return {
+      rows: this.#rows, step: this.#step.join(), timestamp: this.#timestamp.join(), globalStep: this.#globalStep.join(),
+      columns: this.#columns.flatMap(({ key }) => finished.get(key) ?? [])
+    }
+  }
+
+  /** From a row's first key on. Returns the offset of its closing brace. */
+  #readMembers(at: number): number {
+    const text = this.#text
+    const { bytes } = text
+    const keys = this.#keys
+    const row = this.#rows + 1
+    let previous = ROW_START
+    let i = at
+    for (let count = 1; ; count++) {
+      if (bytes[i] !== Ascii.Quote) throw text.malformed(i, count === 1 ? '"}" or a key' : 'a key')
+      if (count > MAX_KEYS) throw text.fault('too many keys', `key ${count}`, `at most ${MAX_KEYS}`, text.place(i))
+      const id = keys.find(text, i, previous)
+      if (!keys.firstIn(row, id)) {
+        throw text.fault('duplicate key', `"${printable(keys.textOf(id))}"`, 'it once', text.place(i))
+      }
+      previous = id
+      i = keys.end
+      if (bytes[i] === Ascii.Colon && bytes[i + 1] === Ascii.Space && bytes[i + 2] > Ascii.Space) i += 2
+      else i = scanColon(text, i)
+      const slot = keys.slot(id)
+      if (slot < 0) i = this.#values.skip(i)
+      else {
+        this.#keep(i, this.#slots[slot])
+        i = this.#values.end
+      }
+      if (bytes[i] <= Ascii.Space) i = text.skipSpace(i)
+      if (bytes[i] === Ascii.CloseBrace) return i
+      if (bytes[i] !== Ascii.Comma) throw text.malformed(i, '"," or "}"')
+      if (bytes[++i] === Ascii.Space) i++
+      if (bytes[i] <= Ascii.Space) i = text.skipSpace(i)
+    }
+  }
+
+  /** Reads a value that is wanted as a coordinate, a column, or both. */
+  #keep(at: number, slot: Slot): void {
+    const kind = this.#values.read(at)
+    const value = this.#values.number
+    const { column } = slot
+    if (column !== null) {
+      if (kind === ValueKind.Number) {
+        this.#countNumber(at)
+        column.add(this.#rows, value)
+      } else if (kind === ValueKind.NonFinite) column.addNonFinite(this.#values.spelling)
+      else if (kind === ValueKind.Null) column.nulls++
+      else column.notNumbers++
+    }
+    if (slot.step) {
+      if (kind !== ValueKind.Number || !Number.isSafeInteger(value) || value < 0) throw this.#wrong('step', slot, at, STEP_EXPECTED)
+      // -0 is the step 0
+      this.#rowStep = value + 0
+    }
+    if (slot.timestamp || slot.globalStep) {
+      if (kind === ValueKind.NotNumber) {
+        throw this.#wrong(slot.timestamp ? 'timestamp' : 'global step', slot, at, 'a number, null, or no such key')
+      }
+      const coordinate = kind === ValueKind.Number ? value : NaN
+      if (slot.timestamp) this.#rowTimestamp = coordinate
+      if (slot.globalStep) this.#rowGlobalStep = coordinate
+    }
+  }
+
+  #countNumber(at: number): void {
+    if (this.#numbers === this.#limits.numbers) {
+      const found = `number ${this.#numbers + 1} of the wanted keys`
+      throw this.#text.fault('too many numbers', found, `at most ${this.#limits.numbers}`, this.#text.place(at))
+    }
+    this.#numbers++
+  }
+
+  /** A coordinate's value, from `at` to the end of what was read, is not what it must be. */
+  #wrong(what: string, { key }: Slot, at: number, expected: string): Fault {
+    const text = this.#text
+    // a text may hold anything; a longer piece of it could not be printed anyway
+    const raw = text.bytes.toString('utf8', at, Math.min(this.#values.end, at + 400))
+    return text.fault(`wrong ${what}`, `${printable(raw)} as "${printable(key)}"`, expected, text.place(at))
+  }
+
+  #noRow(at: number): Fault {
+    const text = this.#text
+    const type = text.valueType(at)
+    if (type === null) return text.malformed(at, '"{"')
+    return text.fault('wrong type', type, 'an object', text.place(at))
+  }
+}

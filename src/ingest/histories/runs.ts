@@ -1,0 +1,92 @@
+/**
+ * `runs.json`: which runs were exported, when each was created, and where its history lies. A list of objects; fields
+ * of other names are skipped, since exporters write what they have. Paths are not looked at here.
+ */
+import { Fault, printable } from '../../errors.js'
+import { freeObject, list, nullable, object, refine, text, type CheckContext, type Kind } from '../study/checker.js'
+import { readJsonFile } from '../study/json.js'
+import { DATE_TIME_EXPECTED, parseIsoSeconds } from './iso-time.js'
+import type { ListedRun } from './types.js'
+
+const MAX_RUNS_BYTES = 16 * 1024 * 1024
+
+/** A project with more is listed in parts. */
+const MAX_RUNS = 10_000
+
+/** Leaves room for `.jsonl.gz` within the 255 bytes that file systems allow. */
+const MAX_NAME_BYTES = 200
+
+/** Separators of any system, what Windows refuses in a name, control characters, halves of a surrogate pair. */
+const UNSAFE_NAME = /[/\\<>:"|?*\p{Cc}\p{Surrogate}]|\.\./u
+
+const NAME_EXPECTED = `a name of 1 to ${MAX_NAME_BYTES} bytes that is safe as a file name (no "/", "\\", "..")`
+
+/** True when the text can be the name of a file or folder on every system, in the folder where it is put. */
+export function isSafeName(name: string): boolean {
+  return name !== '' && name !== '.' && !UNSAFE_NAME.test(name) && !/^ |[. ]$/.test(name) &&
+    Buffer.byteLength(name) <= MAX_NAME_BYTES
+}
+
+function fault(problem: string, found: string, expected: string, { format, place }: CheckContext): Fault {
+  return new Fault({ format, problem, found, expected, place })
+}
+
+const quoted = (value: string): string => printable(JSON.stringify(value))
+
+const safeName: Kind<string> = refine(text(), (name, at, context) => {
+  if (isSafeName(name)) return name
+  throw fault('unsafe name', `${at} is ${quoted(name)}`, NAME_EXPECTED, context)
+})
+
+const dateTime: Kind<{ readonly written: string; readonly seconds: number }> = refine(text(), (written, at, context) => {
+  const seconds = parseIsoSeconds(written)
+  if (seconds !== null) return { written, seconds }
+  throw fault('wrong field', `${at} is ${quoted(written)}`, DATE_TIME_EXPECTED, context)
+})
+
+const RUNS_KIND = list(object({
+  id: { kind: safeName, doc: 'Id of the run; its history is `<label>/<id>.jsonl`.' },
+  displayName: { kind: text(), doc: 'Display name, verbatim.' },
+  entity: { kind: nullable(text()), doc: 'Owner of the project.', default: null },
+  project: { kind: nullable(text()), doc: 'Project.', default: null },
+  createdAt: { kind: dateTime, doc: 'Time of creation, ISO 8601; UTC where no zone is written.' },
+  state: { kind: nullable(text()), doc: 'State that the tracker reports.', default: null },
+  url: { kind: nullable(text(4096)), doc: 'Page of the run.', default: null },
+  fetchedAt: { kind: nullable(text()), doc: 'Time of the export, verbatim.', default: null },
+  label: { kind: safeName, doc: 'Folder of the history.' },
+  config: { kind: freeObject, doc: 'Allowlisted configuration.', default: {} }
+}, 'skip'))
+
+export interface RunsFile {
+  /** in the file's order */
+  readonly runs: readonly ListedRun[]
+  /** of the file's bytes, lower-case hexadecimal */
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/**
+ * Reads and checks a list of runs. No history is looked at.
+ *
+ * @throws Fault exit 3: missing or unreadable file, malformed JSON, a wrong field (with its path), an id or label that
+ * is no safe file name, a run listed twice under one label.
+ */
+export async function readRuns(path: string): Promise<RunsFile> {
+  const { value, sha256, bytes } = await readJsonFile(path, 'runs', MAX_RUNS_BYTES)
+  const context: CheckContext = { format: 'runs', place: { file: path }, paths: [] }
+  if (Array.isArray(value) && value.length > MAX_RUNS) {
+    throw fault('too many runs', String(value.length), `at most ${MAX_RUNS}`, context)
+  }
+  const listed = RUNS_KIND.read(value, '', context)
+  const first = new Map<string, number>()
+  listed.forEach(({ label, id }, i) => {
+    const history = `${label}/${id}`
+    const j = first.get(history)
+    if (j !== undefined) {
+      throw fault('run listed twice', `${quoted(id)} with label ${quoted(label)} is [${j}] and [${i}]`, 'each run once', context)
+    }
+    first.set(history, i)
+  })
+  const runs = listed.map(({ createdAt, ...run }) => ({ ...run, createdAt: createdAt.written, createdSeconds: createdAt.seconds }))
+  return { runs, sha256, bytes }
+}

@@ -1,0 +1,40 @@
+/** The alternative text of a curve figure: one paragraph with the facts that it draws, for a reader who cannot see it. */
+import { formatCount, formatPlural, formatScientific } from '../format.js'
+import { cleanText } from '../text-width.js'
+import { extent } from '../ticks.js'
+import type { DrawnPanel, DrawnSeries } from './series.js'
+
+/** Four significant digits, six for a coordinate. */
+function short(value: number, digits = 4): string {
+  const size = Math.abs(value)
+  return size >= 1e9 || (size < 1e-4 && size > 0) ? formatScientific(value) : formatCount(Number(value.toPrecision(digits)))
+}
+
+function describeSeries({ title, raw, mean }: DrawnSeries): string {
+  const values = extent(raw.y)
+  if (values === null) return `${title} has no point`
+  const last = raw.x.length - 1
+  return `${title} has ${formatPlural(last + 1, 'point')} from ${short(raw.x[0], 6)} to ${short(raw.x[last], 6)}, ` +
+    `values from ${short(values.min)} to ${short(values.max)}, first ${short(raw.y[0])}, last ${short(raw.y[last])}` +
+    (mean === null || mean.y.length === 0 ? '' : `, trailing mean at the end ${short(mean.y[mean.y.length - 1])}`)
+}
+
+function describePanel({ data, series, guides, marks, notes }: DrawnPanel, label: string): string {
+  const { scale, sparse } = data
+  const how = [
+    ...(scale.kind === 'log' ? ['logarithmic axis'] : []),
+    ...(scale.kind === 'symlog' ? [`symmetric logarithmic axis, linear between ${short(-scale.linear_to)} and ${short(scale.linear_to)}`] : []),
+    ...(sparse ? ['dashed, with a marker at every point'] : [])
+  ]
+  return ` ${label} ${cleanText(data.title)}, ${cleanText(data.yTitle)}${how.length === 0 ? '' : ` (${how.join('; ')})`}: ` +
+    `${series.length === 0 ? 'no series' : series.map(describeSeries).join('; ')}.` +
+    guides.map(guide => ` Dotted line at ${short(guide.value)}: ${guide.label}.`).join('') +
+    marks.map(mark => ` Marked at ${short(mark.x, 6)}: ${mark.label}.`).join('') +
+    notes.map(note => ` ${note}.`).join('')
+}
+
+export function describeCurveFigure(panels: readonly DrawnPanel[], labels: readonly string[], xTitle: string, synthetic: boolean): string {
+  return `${formatPlural(panels.length, 'panel')} of curves by ${xTitle}.` +
+    panels.map((panel, k) => describePanel(panel, labels[k])).join('') +
+    (synthetic ? ' The data are a synthetic replica.' : '')
+}

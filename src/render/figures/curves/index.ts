@@ -1,0 +1,142 @@
+/**
+ * Curve figures: what a study declares of its training histories, one panel a metric, two panels side by side. Two columns
+ * wide, 7.0 inches; as high as the panels need. Not supported: more than 26 panels, axes of time or logarithm across.
+ */
+import type { CurveFigureData } from '../../../compute/histories/contract.js'
+import { Fault } from '../../../errors.js'
+import type { FigureConfig, Rectangle } from '../config.js'
+import type { FigureDefinition } from '../definition.js'
+import {
+  FONT_FAMILY, figureTitle, horizontalTicks, legendRows, MEAN_LINE, NO_TICKS, PLOT_PADDING, plotArea, pointMark, syntheticMark,
+  TEXT_SIZE, TITLE_SIZE, UNTITLED_X_AXIS_HEIGHT, X_AXIS_HEIGHT, yAxisWidth, type KeyEntry
+} from '../style.js'
+import { cleanText, fitWidth, textWidth } from '../text-width.js'
+import { extent, type Range } from '../ticks.js'
+import { describeCurveFigure } from './describe.js'
+import { curvePanel, preparePanel, type SharedAxis } from './panel.js'
+import { drawnPanel, type DrawnPanel } from './series.js'
+import { curveStyle } from './style.js'
+
+const WIDTH = 504
+const MARGIN = 2
+const GUTTER = 6
+const LEGEND_Y = 27
+const LEGEND_ROW = 12
+/** from the top of a row (its heading) to its chart box */
+const HEADING = 16
+/** from the last row of the legend to the first heading */
+const BELOW_LEGEND = 9
+const ROW_GAP = 8
+const PLOT_HEIGHT = 112
+/** one panel has the whole width */
+const SINGLE_PLOT_HEIGHT = 190
+/** about the width of a y axis; its own width depends on labels that depend on the plot */
+const NOMINAL_AXIS = 42
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+/** Bold letters are at most so much wider than those that `textWidth` knows. */
+const BOLD = 1.16
+/** A legend's label longer than this would push all others away. */
+const LONGEST_KEY = 220
+
+interface Layout {
+  readonly boxes: readonly Rectangle[]
+  readonly height: number
+  readonly columns: 1 | 2
+  readonly xAxisHeights: readonly number[]
+}
+
+/** Panels row by row. A row has titles on its horizontal axes where nothing stands below one of its panels. */
+function layOut(count: number, top: number): Layout {
+  const columns = count === 1 ? 1 : 2
+  const width = (WIDTH - 2 * MARGIN - (columns - 1) * GUTTER) / columns
+  const plotHeight = count === 1 ? SINGLE_PLOT_HEIGHT : PLOT_HEIGHT
+  const boxes: Rectangle[] = []
+  const xAxisHeights: number[] = []
+  let y = top
+  for (let first = 0; first < count; first += columns) {
+    const xAxisHeight = first + 2 * columns > count ? X_AXIS_HEIGHT : UNTITLED_X_AXIS_HEIGHT
+    y += HEADING
+    const height = PLOT_PADDING.top + plotHeight + xAxisHeight
+    for (let k = first; k < Math.min(first + columns, count); k++) {
+      boxes.push({ x: MARGIN + (k - first) * (width + GUTTER), y, width, height })
+      xAxisHeights.push(xAxisHeight)
+    }
+    y += height + ROW_GAP
+  }
+  // A multiple of 6 points is a whole number of pixels at 300 dpi.
+  return { boxes, height: Math.ceil((y - ROW_GAP + MARGIN) / 6) * 6, columns, xAxisHeights }
+}
+
+/** One horizontal axis for all panels. */
+function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number): SharedAxis {
+  const xs = function* (): Generator<number> {
+    for (const { series, marks } of panels) {
+      for (const { raw } of series) yield* raw.x
+      for (const { x } of marks) yield x
+    }
+  }
+  const found = extent(xs())
+  const { min, max } = found ?? { min: 0, max: 1 }
+  const size = Math.max(Math.abs(min), Math.abs(max))
+  // A margin that keeps markers off the axes; where all x are equal, or nearly so, one that still is a length.
+  const margin = max - min > size * 1e-6 ? (max - min) * 0.02 : Math.max(0.6, size * 0.1)
+  const range: Range = { min: min - margin, max: max + margin }
+  const kind = range.max - range.min >= 4 || [...xs()].every(Number.isInteger) ? 'count' : 'value'
+  return { range, ticks: found === null ? NO_TICKS : horizontalTicks(range, range, width, kind), title }
+}
+
+/** One key a series, whichever panels it is in. */
+function legendEntries(panels: readonly DrawnPanel[]): KeyEntry[] {
+  const series = new Map<string, { readonly slot: number; readonly title: string }>()
+  for (const { slot, title } of panels.flatMap(panel => panel.series)) series.set(JSON.stringify([slot, title]), { slot, title })
+  return [...series.values()].sort((a, b) => a.slot - b.slot).map(({ slot, title }) => {
+    const style = curveStyle(slot)
+    const label = fitWidth(title, TEXT_SIZE, LONGEST_KEY)
+    return { kind: 'line', colors: [style.strong], width: MEAN_LINE, dash: style.dash, mark: pointMark(style), label }
+  })
+}
+
+/** The whole figure as plain data. Throws a Fault for data that contradict themselves or that no figure has room for. */
+export function buildCurveFigure(data: CurveFigureData): FigureConfig {
+  const count = data.panels.length
+  if (count < 1 || count > LETTERS.length) {
+    throw new Fault({
+      format: 'figure', problem: 'has no room for its panels', found: String(count), expected: `1 to ${LETTERS.length}`,
+      place: { member: data.name }
+    })
+  }
+  const panels = data.panels.map(drawnPanel)
+  const legend = legendRows(MARGIN, LEGEND_Y, legendEntries(panels), WIDTH - 2 * MARGIN, LEGEND_ROW)
+  const lastLegendY = legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y
+  const { boxes, height, columns, xAxisHeights } = layOut(count, lastLegendY + BELOW_LEGEND)
+  const nominal = plotArea(boxes[0], NOMINAL_AXIS, xAxisHeights[0])
+  const xTitle = cleanText(data.xTitle)
+  const x = sharedAxis(panels, xTitle, nominal.width)
+  const prepared = panels.map(panel => preparePanel(panel, x.range, nominal))
+  // One width for the axes above each other, so that their plots are in line.
+  const axisWidths = [0, 1].map(column =>
+    Math.max(0, ...prepared.filter((_, k) => k % columns === column).map(panel => yAxisWidth(panel.yTicks))))
+  const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
+  const mark = syntheticMark(WIDTH - PLOT_PADDING.right - MARGIN)
+  const titleRoom = mark.x - MARGIN - (data.synthetic ? textWidth(mark.text, mark.size) + 12 : 0)
+  const title = cleanText(data.title)
+  return {
+    name: data.name,
+    title,
+    description: describeCurveFigure(panels, labels, xTitle, data.synthetic),
+    width: WIDTH,
+    height,
+    fontFamily: FONT_FAMILY,
+    texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), MARGIN), ...(data.synthetic ? [mark] : [])],
+    legend,
+    panels: prepared.map((panel, k) => curvePanel(panel, {
+      label: labels[k], box: boxes[k], axisWidth: axisWidths[k % columns], xAxisHeight: xAxisHeights[k], x,
+      xTitle: xAxisHeights[k] === X_AXIS_HEIGHT
+    }))
+  }
+}
+
+export const curveFigures: FigureDefinition = {
+  name: 'curves',
+  build: inputs => (inputs.curves ?? []).map(buildCurveFigure)
+}

@@ -1,0 +1,140 @@
+/**
+ * Where the labels of a panel stand: first those of marked points, then those of guides, each where it covers no ink.
+ * Places are tried in a fixed order and the first free one wins, so the answer depends on the input alone.
+ */
+import type { Rectangle } from '../config.js'
+import type { Ink } from '../ink.js'
+import { TEXT_SIZE } from '../style.js'
+import { textWidth } from '../text-width.js'
+import { MARK_RADIUS } from './style.js'
+
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+
+export interface PlacedLabel {
+  /** in points from the plot's upper left corner */
+  readonly box: Rectangle
+  /** a line from the label to what it names; null where it stands beside it */
+  readonly leader: readonly [Point, Point] | null
+  /** a piece of the guide before the text, as in a legend; null where the text stands on the guide */
+  readonly sample: readonly [Point, Point] | null
+  readonly free: boolean
+}
+
+export const LABEL_HEIGHT = TEXT_SIZE * 1.2
+const CLEARANCE = 1
+/** from the plot's edges */
+const MARGIN = 2
+/** A label further from its point than this has a leader. */
+const BESIDE = 6
+const FURTHEST = 46
+const SAMPLE = { length: 16, gap: 3 } as const
+
+function inside({ x, y, width, height }: Rectangle, ink: Ink): boolean {
+  return x >= MARGIN && y >= MARGIN && x + width <= ink.width - MARGIN && y + height <= ink.height - MARGIN
+}
+
+function covered({ x, y, width, height }: Rectangle, ink: Ink): number {
+  return ink.covered({ x: x - CLEARANCE, y: y - CLEARANCE, width: width + 2 * CLEARANCE, height: height + 2 * CLEARANCE })
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.max(low, Math.min(high, value))
+}
+
+/** The first candidate that covers least. */
+function leastCovering(candidates: Iterable<Rectangle>, ink: Ink): { readonly box: Rectangle; readonly free: boolean } | null {
+  let best: Rectangle | null = null
+  let least = Infinity
+  for (const box of candidates) {
+    if (!inside(box, ink)) continue
+    const cells = covered(box, ink)
+    if (cells === 0) return { box, free: true }
+    if (cells < least) {
+      least = cells
+      best = box
+    }
+  }
+  return best === null ? null : { box: best, free: false }
+}
+
+/** From the label's nearest edge to the ring around the point; null where the label stands beside it. */
+function leaderOf(point: Point, box: Rectangle): readonly [Point, Point] | null {
+  const near = { x: clamp(point.x, box.x, box.x + box.width), y: clamp(point.y, box.y, box.y + box.height) }
+  const distance = Math.hypot(near.x - point.x, near.y - point.y)
+  if (distance <= MARK_RADIUS + BESIDE) return null
+  const share = MARK_RADIUS / distance
+  return [near, { x: point.x + (near.x - point.x) * share, y: point.y + (near.y - point.y) * share }]
+}
+
+/** Whether a leader runs over ink, but for its end at the point. */
+function crosses([from, to]: readonly [Point, Point], ink: Ink): boolean {
+  const length = Math.hypot(to.x - from.x, to.y - from.y)
+  for (let walked = 0; walked < length - 3; walked++) {
+    const [x, y] = [from.x + ((to.x - from.x) * walked) / length, from.y + ((to.y - from.y) * walked) / length]
+    if (ink.covered({ x, y, width: 0, height: 0 }) > 0) return true
+  }
+  return false
+}
+
+const DIRECTIONS = [[0, -1], [0, 1], [1, 0], [1, -1], [1, 1], [-1, -1], [-1, 1], [-1, 0]] as const
+
+/**
+ * Around a point, near ones first; at each distance above, below, to the right, then the rest. Near an edge of the plot
+ * a label above or below is moved inwards.
+ */
+function* around({ x, y }: Point, width: number, ink: Ink): Generator<Rectangle> {
+  for (let distance = MARK_RADIUS + 2; distance <= FURTHEST; distance += 2) {
+    for (const [dx, dy] of DIRECTIONS) {
+      const shrink = dx !== 0 && dy !== 0 ? Math.SQRT1_2 : 1
+      const left = x + dx * (distance * shrink + width / 2) - width / 2
+      const top = y + dy * (distance * shrink + LABEL_HEIGHT / 2) - LABEL_HEIGHT / 2
+      yield { x: dy === 0 ? left : clamp(left, MARGIN, ink.width - MARGIN - width), y: top, width, height: LABEL_HEIGHT }
+    }
+  }
+}
+
+export function placeMarkLabel(point: Point, text: string, ink: Ink): PlacedLabel | null {
+  const candidates = function* (): Generator<Rectangle> {
+    for (const box of around(point, textWidth(text, TEXT_SIZE), ink)) {
+      const leader = leaderOf(point, box)
+      if (leader === null || !crosses(leader, ink)) yield box
+    }
+  }
+  const place = leastCovering(candidates(), ink)
+  return place === null ? null : { ...place, leader: leaderOf(point, place.box), sample: null }
+}
+
+/** On the guide, above it before below, from the right end to the left; the guide's own ink is one row of cells. */
+function* along(y: number, width: number, ink: Ink): Generator<Rectangle> {
+  for (const top of [Math.floor(y) - LABEL_HEIGHT - CLEARANCE - 0.1, Math.floor(y) + 1.1 + CLEARANCE]) {
+    for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield { x, y: top, width, height: LABEL_HEIGHT }
+  }
+}
+
+/** Anywhere, from the upper right corner. */
+function* anywhere(width: number, ink: Ink): Generator<Rectangle> {
+  for (let y = MARGIN; y + LABEL_HEIGHT <= ink.height - MARGIN; y += 2) {
+    for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield { x, y, width, height: LABEL_HEIGHT }
+  }
+}
+
+/** On the guide at height `y`; where it is covered all along, as a legend key in a free place of the plot. */
+export function placeGuideLabel(y: number, text: string, ink: Ink): PlacedLabel | null {
+  const width = textWidth(text, TEXT_SIZE)
+  const onGuide = leastCovering(along(y, width, ink), ink)
+  if (onGuide?.free === true) return { ...onGuide, leader: null, sample: null }
+  const lead = SAMPLE.length + SAMPLE.gap
+  const key = leastCovering(anywhere(width + lead, ink), ink)
+  if (key === null) return null
+  const { x, y: top } = key.box
+  const middle = top + LABEL_HEIGHT / 2
+  return {
+    box: { x: x + lead, y: top, width, height: LABEL_HEIGHT },
+    leader: null,
+    sample: [{ x, y: middle }, { x: x + SAMPLE.length, y: middle }],
+    free: key.free
+  }
+}

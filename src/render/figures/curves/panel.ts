@@ -1,0 +1,329 @@
+/**
+ * One panel of a curve figure. From back to front: raw values (light where a trailing mean is drawn over them), trailing
+ * means with a marker of the series here and there, guides, marked points with their labels. One line joins all points of a
+ * series; nothing marks where one session ends and the next begins.
+ */
+import type { CurvePanelData } from '../../../compute/histories/contract.js'
+import type { PanelConfig, Plain, Rectangle } from '../config.js'
+import { decimateColumns } from '../decimate.js'
+import { Ink } from '../ink.js'
+import { logTicks, symlogTicks } from '../log-ticks.js'
+import { axisMap, type AxisMap } from '../scales.js'
+import {
+  chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, MEAN_LINE, NO_TICKS, plotArea, POINT_OUTLINE, TEXT_SIZE
+} from '../style.js'
+import { cleanText, fitWidth, textWidth } from '../text-width.js'
+import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
+import { placeGuideLabel, placeMarkLabel, type PlacedLabel } from './labels.js'
+import type { DrawnPanel, DrawnSeries, Line } from './series.js'
+import { curveStyle, MARK_RADIUS, PLAIN_LINE, RAW_CURVE, SPARSE, THRESHOLD } from './style.js'
+
+/** Columns per point of plot width: two pixels each in a 300 dpi picture. */
+const COLUMNS_PER_POINT = 2
+/** Markers on a line that has more points than markers. */
+const MARKERS = 6
+/** Room between the data and the ends of the axis, as a share of it. */
+const PADDING = 0.05
+
+/** A panel with its vertical axis. */
+export interface PreparedPanel extends DrawnPanel {
+  readonly y: Range
+  readonly yTicks: Ticks
+}
+
+export interface SharedAxis {
+  readonly range: Range
+  readonly ticks: Ticks
+  readonly title: string
+}
+
+/** Lines as they are drawn: thinned to what the plot can show. */
+function thinned({ x, y }: Line, range: Range, width: number): Line {
+  const kept = decimateColumns(x, y, range, Math.ceil(width * COLUMNS_PER_POINT))
+  if (kept.length === x.length) return { x, y }
+  return { x: Array.from(kept, i => x[i]), y: Array.from(kept, i => y[i]) }
+}
+
+/** Points of the line nearest to evenly spaced places, shifted from slot to slot so that markers do not coincide. */
+function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
+  if (x.length <= MARKERS) return { x, y }
+  const shift = [0.25, 0.75, 0.5, 0][slot % 4]
+  const kept = new Set<number>()
+  for (let k = 0; k < MARKERS; k++) {
+    const target = min + ((k + shift) / MARKERS) * (max - min)
+    let i = x.findIndex(value => value >= target)
+    if (i < 0) i = x.length - 1
+    else if (i > 0 && target - x[i - 1] < x[i] - target) i--
+    // A marker stands for a place on the line, not for the end of a series that stops early.
+    if (Math.abs(x[i] - target) <= (max - min) / MARKERS / 2) kept.add(i)
+  }
+  if (kept.size === 0) kept.add(0)
+  const list = [...kept].sort((a, b) => a - b)
+  return { x: list.map(i => x[i]), y: list.map(i => y[i]) }
+}
+
+function toData({ x, y }: Line): Plain[] {
+  return x.map((value, i) => ({ x: value, y: y[i] }))
+}
+
+interface Layer {
+  readonly line: Line
+  readonly dataset: Plain
+}
+
+function lineLayer(label: string, line: Line, color: string, width: number, dash: readonly number[], marker: Plain = { pointRadius: 0 }): Layer {
+  return {
+    line,
+    dataset: {
+      label, data: toData(line), borderColor: color, borderWidth: width, borderDash: dash, borderJoinStyle: 'round',
+      // Chart.js would thin the line again.
+      _decimated: true, ...(marker as { readonly [key: string]: Plain })
+    }
+  }
+}
+
+function markerOptions(slot: number): { readonly [key: string]: Plain } {
+  const { pointStyle, rotation, radius, fill, strong } = curveStyle(slot)
+  return {
+    pointStyle, pointRotation: rotation, pointRadius: radius, pointBackgroundColor: fill, pointBorderColor: strong,
+    pointBorderWidth: POINT_OUTLINE
+  }
+}
+
+/** Back to front. */
+function layersOf(series: readonly DrawnSeries[], sparse: boolean, range: Range, width: number): Layer[] {
+  const raws: Layer[] = []
+  const lines: Layer[] = []
+  for (const { title, slot, raw, mean } of series) {
+    const { strong, faint, dash } = curveStyle(slot)
+    const points = thinned(raw, range, width)
+    if (sparse) {
+      lines.push(lineLayer(title, points, strong, SPARSE.width, SPARSE.dash, markerOptions(slot)))
+      continue
+    }
+    if (mean !== null) raws.push(lineLayer(`${title}, raw`, points, faint, RAW_CURVE, []))
+    const drawn = mean ?? raw
+    lines.push(lineLayer(title, mean === null ? points : thinned(mean, range, width), strong, mean === null ? PLAIN_LINE : MEAN_LINE, dash))
+    const markers = markerPoints(drawn, range, slot)
+    lines.push({ line: markers, dataset: { label: `${title}, marker`, data: toData(markers), showLine: false, ...markerOptions(slot) } })
+  }
+  return [...raws, ...lines]
+}
+
+/** Data to points from the plot's upper left corner, and back. */
+class Placement {
+  readonly #x: Range
+  readonly #map: AxisMap
+  readonly #low: number
+  readonly #high: number
+  readonly #plot: Rectangle
+
+  constructor({ data, y }: PreparedPanel, x: Range, plot: Rectangle) {
+    this.#x = x
+    this.#map = axisMap(data.scale)
+    this.#low = this.#map.forward(y.min)
+    this.#high = this.#map.forward(y.max)
+    this.#plot = plot
+  }
+
+  x(value: number): number {
+    return ((value - this.#x.min) / (this.#x.max - this.#x.min)) * this.#plot.width
+  }
+
+  y(value: number): number {
+    return ((this.#high - this.#map.forward(value)) / (this.#high - this.#low)) * this.#plot.height
+  }
+
+  valueX(points: number): number {
+    return this.#x.min + (points / this.#plot.width) * (this.#x.max - this.#x.min)
+  }
+
+  valueY(points: number): number {
+    return this.#map.back(this.#high - (points / this.#plot.height) * (this.#high - this.#low))
+  }
+}
+
+interface Labels {
+  readonly marks: ReadonlyArray<PlacedLabel | null>
+  readonly guides: ReadonlyArray<PlacedLabel | null>
+}
+
+const MARKER_HALF = 3
+/** A longer label is cut: it would find no place. */
+const LONGEST_LABEL = 90
+
+function shortened(label: string): string {
+  return fitWidth(label, TEXT_SIZE, LONGEST_LABEL)
+}
+
+function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: Placement, plot: Rectangle): Labels {
+  const ink = new Ink(plot.width, plot.height)
+  const radius = MARK_RADIUS + 1
+  for (const { line } of layers) {
+    const isLine = line.x.length > MARKERS || panel.data.sparse
+    for (let i = 0; i < line.x.length; i++) {
+      const [px, py] = [at.x(line.x[i]), at.y(line.y[i])]
+      if (isLine && i > 0) ink.addLine(at.x(line.x[i - 1]), at.y(line.y[i - 1]), px, py)
+      if (!isLine || panel.data.sparse) {
+        ink.addBox({ x: px - MARKER_HALF, y: py - MARKER_HALF, width: 2 * MARKER_HALF, height: 2 * MARKER_HALF })
+      }
+    }
+  }
+  for (const { value } of panel.guides) ink.addLine(0, at.y(value), plot.width, at.y(value))
+  for (const { x, y } of panel.marks) ink.addBox({ x: at.x(x) - radius, y: at.y(y) - radius, width: 2 * radius, height: 2 * radius })
+  const placed = (label: PlacedLabel | null): PlacedLabel | null => {
+    if (label === null) return null
+    const { box, sample } = label
+    const left = sample === null ? box.x : sample[0].x
+    ink.addBox({ x: left, y: box.y, width: box.x + box.width - left, height: box.height })
+    return label
+  }
+  return {
+    marks: panel.marks.map(({ x, y, label }) => placed(placeMarkLabel({ x: at.x(x), y: at.y(y) }, shortened(label), ink))),
+    guides: panel.guides.map(({ value, label }) => placed(placeGuideLabel(at.y(value), shortened(label), ink)))
+  }
+}
+
+function yTicksOf({ scale }: CurvePanelData, range: Range, height: number): Ticks {
+  switch (scale.kind) {
+    case 'linear': return niceTicks(range, 6, 'value')
+    case 'log': return logTicks(range, height)
+    case 'symlog': return symlogTicks(range, scale.linear_to, height)
+  }
+}
+
+/** The range with room at both ends, and `above` of the axis's length more at its upper one. */
+function paddedRange({ scale }: CurvePanelData, { min, max }: Range, above: number): Range {
+  const map = axisMap(scale)
+  const ends = { min: map.forward(min), max: map.forward(max) }
+  // A flat line on a logarithmic axis: half a decade to each side, enough for a tick or two.
+  const low = scale.kind === 'linear' || ends.max > ends.min
+    ? padRange(ends, PADDING)
+    : { min: ends.min - 0.5, max: ends.max + 0.5 }
+  const top = low.max + ((low.max - low.min) * above) / (1 - above)
+  return { min: Math.min(min, map.back(low.min)), max: Math.max(max, map.back(top)) }
+}
+
+/** More room above is tried in this order, until every label has a free place; else the least in which most have one. */
+const ROOM_ABOVE = [0, 0.08, 0.13, 0.18, 0.25, 0.32] as const
+
+/** @param plot expected size of the plot */
+export function preparePanel(drawn: DrawnPanel, x: Range, plot: Rectangle): PreparedPanel {
+  const { data, series, marks, guides } = drawn
+  const values = function* (): Generator<number> {
+    for (const { raw, mean } of series) {
+      yield* raw.y
+      if (mean !== null) yield* mean.y
+    }
+    for (const { y } of marks) yield y
+    for (const { value } of guides) yield value
+  }
+  const found = extent(values())
+  if (found === null) return { ...drawn, y: data.scale.kind === 'log' ? { min: 1, max: 10 } : { min: 0, max: 1 }, yTicks: NO_TICKS }
+  const layers = layersOf(series, data.sparse, x, plot.width)
+  const withRoom = (above: number): PreparedPanel => {
+    const y = paddedRange(data, found, above)
+    return { ...drawn, y, yTicks: yTicksOf(data, y, plot.height) }
+  }
+  if (marks.length === 0 && guides.length === 0) return withRoom(0)
+  let best = withRoom(0)
+  let most = -1
+  for (const above of ROOM_ABOVE) {
+    const panel = withRoom(above)
+    const labels = placeLabels(panel, layers, new Placement(panel, x, plot), plot)
+    const free = [...labels.marks, ...labels.guides].filter(label => label?.free === true).length
+    if (free > most) {
+      best = panel
+      most = free
+    }
+    if (free === marks.length + guides.length) break
+  }
+  return best
+}
+
+function lineAnnotation(from: readonly [number, number], to: readonly [number, number], color: string, width: number, dash: readonly number[]): Plain {
+  return {
+    type: 'line', xMin: from[0], yMin: from[1], xMax: to[0], yMax: to[1], borderColor: color, borderWidth: width, borderDash: dash,
+    drawTime: 'afterDatasetsDraw', adjustScaleRange: false
+  }
+}
+
+function labelAnnotation(text: string, { box }: PlacedLabel, at: Placement): Plain {
+  return {
+    type: 'label', content: shortened(text), padding: 0, color: INK.text, font: { family: FONT_FAMILY, size: TEXT_SIZE }, backgroundColor: '#ffffff',
+    xValue: at.valueX(box.x + box.width / 2), yValue: at.valueY(box.y + box.height / 2), drawTime: 'afterDatasetsDraw',
+    adjustScaleRange: false, z: 2
+  }
+}
+
+function annotationsOf(panel: PreparedPanel, labels: Labels, x: Range, at: Placement): { [name: string]: Plain } {
+  const annotations: { [name: string]: Plain } = {}
+  const between = ([from, to]: NonNullable<PlacedLabel['leader']>, color: string, width: number, dash: readonly number[]): Plain =>
+    lineAnnotation([at.valueX(from.x), at.valueY(from.y)], [at.valueX(to.x), at.valueY(to.y)], color, width, dash)
+  panel.guides.forEach(({ value, label, slot }, k) => {
+    const color = slot === null ? INK.quiet : curveStyle(slot).strong
+    annotations[`guide-${k}`] = lineAnnotation([x.min, value], [x.max, value], color, THRESHOLD.width, THRESHOLD.dash)
+    const place = labels.guides[k]
+    if (place === null) return
+    annotations[`guide-label-${k}`] = labelAnnotation(label, place, at)
+    if (place.sample !== null) annotations[`guide-sample-${k}`] = between(place.sample, color, THRESHOLD.width, THRESHOLD.dash)
+  })
+  panel.marks.forEach(({ x: xValue, y: yValue, label }, k) => {
+    annotations[`mark-${k}`] = {
+      type: 'point', xValue, yValue, radius: MARK_RADIUS, backgroundColor: 'transparent', borderColor: INK.text, borderWidth: 0.8,
+      drawTime: 'afterDatasetsDraw', adjustScaleRange: false, z: 1
+    }
+    const place = labels.marks[k]
+    if (place === null) return
+    annotations[`mark-label-${k}`] = labelAnnotation(label, place, at)
+    if (place.leader !== null) annotations[`mark-leader-${k}`] = between(place.leader, INK.text, 0.6, [])
+  })
+  return annotations
+}
+
+/** Title and notes, the title cut where both are too long. */
+function headingOf({ data, notes }: DrawnPanel, width: number): string {
+  const room = width - HEADING.indent
+  const note = notes.length === 0 ? '' : ` (${notes.join('; ')})`
+  const title = fitWidth(cleanText(data.title), HEADING.size, Math.max(room / 3, room - textWidth(note, HEADING.size)))
+  return fitWidth(title + note, HEADING.size, room)
+}
+
+export interface PanelOptions {
+  readonly label: string
+  readonly box: Rectangle
+  readonly axisWidth: number
+  readonly xAxisHeight: number
+  readonly x: SharedAxis
+  readonly xTitle: boolean
+}
+
+export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisHeight, x, xTitle }: PanelOptions): PanelConfig {
+  const { data, series, y } = panel
+  const plot = plotArea(box, axisWidth, xAxisHeight)
+  const layers = layersOf(series, data.sparse, x.range, plot.width)
+  const at = new Placement(panel, x.range, plot)
+  const annotations = annotationsOf(panel, placeLabels(panel, layers, at, plot), x.range, at)
+  if (series.every(({ raw }) => raw.x.length === 0)) {
+    const reason = panel.notes.length === 0 ? 'no points' : 'no point can be shown'
+    annotations['note'] = { ...(emptyNote(reason, x.range, y) as { readonly [key: string]: Plain }), yValue: at.valueY(plot.height / 2) }
+  }
+  return {
+    label,
+    title: headingOf(panel, box.width),
+    box,
+    plot,
+    chart: {
+      type: 'line',
+      // Chart.js draws the first of them last, on top.
+      data: { datasets: layers.filter(({ line }) => line.x.length > 0).map(({ dataset }) => dataset).reverse() },
+      options: chartOptions({
+        x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: xTitle ? fitWidth(x.title, TEXT_SIZE, plot.width) : null, size: xAxisHeight }),
+        y: chartAxis({
+          axis: 'y', range: y, ticks: panel.yTicks, title: fitWidth(cleanText(data.yTitle), TEXT_SIZE, plot.height), size: axisWidth,
+          scale: data.scale
+        })
+      }, annotations)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/** From the data of a panel to what of it is drawn: values checked, those that the axis cannot show counted. */
+import type { CurvePanelData, CurveSeriesData } from '../../../compute/histories/contract.js'
+import { Fault } from '../../../errors.js'
+import { formatCount } from '../format.js'
+import { whyNotShown } from '../scales.js'
+import { isDrawable } from '../style.js'
+import { cleanText } from '../text-width.js'
+
+export interface Line {
+  readonly x: readonly number[]
+  readonly y: readonly number[]
+}
+
+export interface Mark {
+  readonly x: number
+  readonly y: number
+  readonly label: string
+}
+
+export interface DrawnSeries {
+  readonly title: string
+  readonly slot: number
+  readonly raw: Line
+  /** trailing mean; null: none */
+  readonly mean: Line | null
+}
+
+export interface Guide {
+  readonly value: number
+  readonly label: string
+  /** slot of the series that it belongs to; null: none */
+  readonly slot: number | null
+}
+
+export interface DrawnPanel {
+  readonly data: CurvePanelData
+  readonly series: readonly DrawnSeries[]
+  /** each once, though several series share it */
+  readonly marks: readonly Mark[]
+  readonly guides: readonly Guide[]
+  /** `3 not shown: ≤ 0`, one for each reason */
+  readonly notes: readonly string[]
+}
+
+/** What cannot be shown, counted by reason and kind, in the order in which they are found. */
+class Hidden {
+  readonly #reasons = new Map<string, Map<string, number>>()
+
+  count(reason: string, kind: string): void {
+    const kinds = this.#reasons.get(reason) ?? new Map<string, number>()
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+    this.#reasons.set(reason, kinds)
+  }
+
+  notes(): string[] {
+    return [...this.#reasons].map(([reason, kinds]) => {
+      const onlyPoints = kinds.size === 1 && kinds.has('point')
+      const parts = [...kinds].map(([kind, n]) => onlyPoints ? formatCount(n) : `${formatCount(n)} ${kind}${n === 1 ? '' : 's'}`)
+      return `${parts.join(', ')} not shown: ${reason}`
+    })
+  }
+}
+
+function fault(problem: string, found: string, expected: string, index?: number): Fault {
+  const place = index === undefined ? {} : { place: { array: 'series', index } }
+  return new Fault({ format: 'figure', problem, found, expected, ...place })
+}
+
+/** The points are finite numbers by x: what compute hands on. Anything else would be drawn wrong without a word. */
+function checkSeries({ x, y, smooth, marks, slot }: CurveSeriesData, index: number): void {
+  if (x.length !== y.length) throw fault('has a series with unequal lengths', `${x.length} x and ${y.length} y`, 'as many', index)
+  if (smooth !== null && smooth.length !== y.length) {
+    throw fault('has a trailing mean of another length', String(smooth.length), String(y.length), index)
+  }
+  if (!Number.isSafeInteger(slot) || slot < 0) throw fault('has a series without a place in the legend', String(slot), 'a count', index)
+  for (let i = 0; i < x.length; i++) {
+    if (Number.isNaN(x[i]) || Number.isNaN(y[i]) || (smooth !== null && Number.isNaN(smooth[i]))) {
+      throw fault('has a point that is not a number', `point ${i}`, 'numbers', index)
+    }
+    if (i > 0 && x[i] < x[i - 1]) throw fault('has points out of order', `x ${x[i]} after ${x[i - 1]}`, 'points by x', index)
+  }
+  if (marks.some(mark => Number.isNaN(mark.x) || Number.isNaN(mark.y))) {
+    throw fault('has a labelled point that is not a number', 'NaN', 'numbers', index)
+  }
+}
+
+export function drawnPanel(data: CurvePanelData): DrawnPanel {
+  const { scale } = data
+  if (scale.kind === 'symlog' && !(scale.linear_to >= 1e-100 && isDrawable(scale.linear_to))) {
+    throw fault('has a linear part of no length', String(scale.linear_to), 'linear_to from 1e-100 to 1e100')
+  }
+  const hidden = new Hidden()
+  const isShown = (x: number, y: number, kind: string): boolean => {
+    const reason = isDrawable(x) ? whyNotShown(y, scale) : 'beyond 1e100'
+    if (reason !== null) hidden.count(reason, kind)
+    return reason === null
+  }
+  const lineOf = (x: readonly number[], y: readonly number[], kind: string): Line => {
+    const kept = x.map((_, i) => i).filter(i => isShown(x[i], y[i], kind))
+    return kept.length === x.length ? { x, y } : { x: kept.map(i => x[i]), y: kept.map(i => y[i]) }
+  }
+  data.series.forEach(checkSeries)
+  const series = data.series.map(({ title, slot, x, y, smooth }): DrawnSeries => ({
+    title: cleanText(title), slot, raw: lineOf(x, y, 'point'), mean: smooth === null ? null : lineOf(x, smooth, 'mean')
+  }))
+  const marks = new Map<string, Mark>()
+  for (const { x, y, label } of data.series.flatMap(one => one.marks)) marks.set(JSON.stringify([x, y, label]), { x, y, label: cleanText(label) })
+  const guides = data.guides.map(({ value, label, series: owner }): Guide => {
+    if (Number.isNaN(value)) throw fault('has a guide that is not a number', 'NaN', 'a number')
+    if (owner !== null && data.series[owner] === undefined) {
+      throw fault('has a guide of no series', String(owner), `a place among ${data.series.length}`)
+    }
+    return { value, label: cleanText(label), slot: owner === null ? null : data.series[owner].slot }
+  })
+  return {
+    data, series,
+    marks: [...marks.values()].filter(({ x, y }) => isShown(x, y, 'label')),
+    guides: guides.filter(({ value }) => isShown(0, value, 'guide')),
+    notes: hidden.notes()
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Ticks of logarithmic and symmetric-logarithmic axes: powers of ten, as many as their labels have room for; on an axis
+ * of less than two decades also twice and five times a power, or plain round numbers. Between them minor ticks: the other
+ * multiples, or the powers that are left out.
+ */
+import { formatCount, formatScientific } from './format.js'
+import { axisMap, type AxisMap } from './scales.js'
+import { niceTicks, type Range, type Ticks } from './ticks.js'
+
+/** Least distance of two labels on a vertical axis, in points. */
+const LABEL_SPACING = 11
+/** Points that a decade needs for the multiples 2 to 9 to be lines apart. */
+const MINOR_DECADE = 24
+const DIGITS = '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079'
+
+function power(exponent: number): number {
+  return Number(`1e${exponent}`)
+}
+
+function superscript(exponent: number): string {
+  const digits = [...String(Math.abs(exponent))].map(digit => DIGITS[Number(digit)]).join('')
+  return exponent < 0 ? `\u207b${digits}` : digits
+}
+
+function isPlain(exponent: number): boolean {
+  return exponent >= -3 && exponent <= 4
+}
+
+/** `100`, or `10⁵` where the axis has powers that are longer than four zeros. */
+function powerLabel(multiple: number, exponent: number, plain: boolean): string {
+  if (plain) return formatCount(Number(`${multiple}e${exponent}`))
+  return `${multiple === 1 ? '' : `${multiple}\u00d7`}10${superscript(exponent)}`
+}
+
+interface Tick {
+  readonly value: number
+  /** null: a minor one */
+  readonly label: string | null
+}
+
+function sorted(ticks: readonly Tick[], range: Range): Ticks {
+  const inside = ticks.filter(({ value }) => value >= range.min && value <= range.max).sort((a, b) => a.value - b.value)
+  return {
+    values: inside.map(({ value }) => value),
+    labels: inside.map(({ label }) => label ?? ''),
+    minor: inside.map(({ label }) => label === null)
+  }
+}
+
+/** Powers of ten from `first` to `last` and what lies between them; every `stride`th has a label. */
+function decades(first: number, last: number, stride: number, multiples: readonly number[], pointsPerDecade: number): Tick[] {
+  const ticks: Tick[] = []
+  const plain = isPlain(first) && isPlain(last)
+  for (let exponent = first; exponent <= last; exponent++) {
+    for (let multiple = 1; multiple < 10; multiple++) {
+      const labelled = multiples.includes(multiple) && exponent % stride === 0
+      if (!labelled && multiple > 1 && pointsPerDecade < MINOR_DECADE) continue
+      // Grid lines closer than three points would be an area.
+      if (!labelled && pointsPerDecade < 3) continue
+      const label = labelled ? powerLabel(multiple, exponent, plain) : null
+      ticks.push({ value: Number(`${multiple}e${exponent}`), label })
+    }
+  }
+  return ticks
+}
+
+function labelled({ labels }: Ticks): number {
+  return labels.filter(label => label !== '').length
+}
+
+/** @param height of the axis, in points */
+export function logTicks(range: Range, height: number): Ticks {
+  const [low, high] = [Math.log10(range.min), Math.log10(range.max)]
+  const pointsPerDecade = height / (high - low)
+  const [first, last] = [Math.floor(low), Math.floor(high)]
+  const stride = Math.max(1, Math.ceil(LABEL_SPACING / pointsPerDecade))
+  const make = (multiples: readonly number[]): Ticks =>
+    sorted(decades(first, last, stride, multiples, pointsPerDecade), range)
+  const powers = make([1])
+  if (labelled(powers) >= 2) return powers
+  const multiples = make([1, 2, 5])
+  return labelled(multiples) >= 3 ? multiples : niceTicks(range, 6, 'value')
+}
+
+/** 0, the threshold and the powers of ten beyond it, on both sides as far as the range goes; round numbers where that is little. */
+export function symlogTicks(range: Range, linearTo: number, height: number): Ticks {
+  const map = axisMap({ kind: 'symlog', linear_to: linearTo })
+  const pointsPerDecade = height / (map.forward(range.max) - map.forward(range.min))
+  const threshold = Math.log10(linearTo)
+  const last = Math.floor(Math.log10(Math.max(-range.min, range.max, linearTo)))
+  const stride = Math.max(1, Math.ceil(LABEL_SPACING / pointsPerDecade))
+  const beyond = decades(Math.floor(threshold), last, stride, [1], pointsPerDecade).filter(({ value }) => value > linearTo)
+  const isPower = power(Math.round(threshold)) === linearTo
+  const plain = isPlain(Math.round(threshold)) && isPlain(last)
+  const label = isPower ? powerLabel(1, Math.round(threshold), plain) : shortest(linearTo)
+  const positive: Tick[] = [{ value: linearTo, label }, ...beyond]
+  // Within the linear part, tenths of the threshold.
+  if (pointsPerDecade >= MINOR_DECADE) for (let k = 1; k < 10; k++) positive.push({ value: (linearTo * k) / 10, label: null })
+  const negative = positive.map(({ value, label: text }) => ({ value: -value, label: text === null ? null : `\u2212${text}` }))
+  const all = sorted([...negative, { value: 0, label: '0' }, ...positive], range)
+  const ticks = spaced(all, map, pointsPerDecade, [0, linearTo, -linearTo])
+  return labelled(ticks) >= 3 ? ticks : niceTicks(range, 6, 'value')
+}
+
+function shortest(value: number): string {
+  return value >= 1e6 || value < 1e-4 ? formatScientific(value) : formatCount(value)
+}
+
+/** Without the labels that stand closer to one of the first, or to one kept before, than a label is high. */
+function spaced(ticks: Ticks, map: AxisMap, pointsPerDecade: number, first: readonly number[]): Ticks {
+  const at = (value: number): number => map.forward(value) * pointsPerDecade
+  const kept: number[] = []
+  const keep = (value: number): boolean => {
+    if (!ticks.values.includes(value) || kept.some(other => Math.abs(at(other) - at(value)) < LABEL_SPACING - 1)) return false
+    kept.push(value)
+    return true
+  }
+  first.forEach(keep)
+  const labels = ticks.values.map((value, k) => ticks.labels[k] !== '' && (kept.includes(value) || keep(value)) ? ticks.labels[k] : '')
+  return { values: ticks.values, labels, minor: labels.map(label => label === '') }
+}

@@ -1,0 +1,90 @@
+/**
+ * An Arrow IPC file that is written batch by batch: apache-arrow's file writer, with what it lacks (see `arrow-frame.ts`).
+ * The schema's metadata may be filled until `finish`. Memory does not grow with the number of batches but for one 24-byte
+ * block each, which the footer lists.
+ */
+import type { AsyncByteQueue, RecordBatch, Schema } from 'apache-arrow'
+import { HEAD_BYTES, SCHEMA_SLOT, schemaSlot, shiftBlockOffsets } from './arrow-frame.js'
+import type { ArrowLibrary } from './arrow-library.js'
+import type { FileSummary, OutputFile } from './output-file.js'
+
+interface Sink {
+  readonly queue: AsyncByteQueue
+  /** everything written since the last call */
+  take(): readonly Uint8Array[]
+}
+
+/** Catches what the library's writer emits at once: its own queue keeps every chunk until somebody reads it. */
+function collectingSink(arrow: ArrowLibrary): Sink {
+  let chunks: Uint8Array[] = []
+  class Collector extends arrow.AsyncByteQueue {
+    override write(chunk: Uint8Array): void {
+      chunks.push(chunk)
+    }
+  }
+  return {
+    queue: new Collector(),
+    take() {
+      const taken = chunks
+      chunks = []
+      return taken
+    }
+  }
+}
+
+export class ArrowFile {
+  readonly #arrow: ArrowLibrary
+  readonly #file: OutputFile
+  readonly #sink: Sink
+  readonly #schema: Schema
+  readonly #writer: InstanceType<ArrowLibrary['RecordBatchFileWriter']>
+  #previous: Promise<void>
+
+  private constructor(arrow: ArrowLibrary, file: OutputFile, schema: Schema) {
+    this.#arrow = arrow
+    this.#file = file
+    this.#schema = schema
+    this.#sink = collectingSink(arrow)
+    this.#writer = new arrow.RecordBatchFileWriter()
+    this.#writer.reset(this.#sink.queue, schema)
+    this.#previous = file.write([...this.#sink.take(), new Uint8Array(SCHEMA_SLOT)])
+  }
+
+  /** @param file not hashed: its head is written last */
+  static async open(arrow: ArrowLibrary, file: OutputFile, schema: Schema): Promise<ArrowFile> {
+    const opened = new ArrowFile(arrow, file, schema)
+    await opened.#previous
+    return opened
+  }
+
+  /** Writes the batch that `make` gives. Calls may overlap, they are carried out in order. */
+  write(make: () => RecordBatch): Promise<void> {
+    this.#previous = this.#previous.then(async () => {
+      this.#writer.write(make())
+      const chunks = this.#sink.take()
+      // the library drops a batch without a word where it dislikes the schema (apache/arrow-js#388)
+      if (chunks.length === 0) throw new Error('apache-arrow wrote nothing for a batch')
+      await this.#file.write(chunks)
+    })
+    return this.#previous
+  }
+
+  /** Writes the footer and, at the head of the file, the schema with the metadata that it has now. */
+  async finish(): Promise<FileSummary> {
+    await this.#previous
+    this.#writer.close()
+    const tail = Buffer.concat(this.#sink.take())
+    shiftBlockOffsets(tail, SCHEMA_SLOT)
+    await this.#file.write(tail)
+    await this.#file.overwrite(HEAD_BYTES, schemaSlot(this.#schemaStream()))
+    return this.#file.end()
+  }
+
+  #schemaStream(): Uint8Array {
+    const sink = collectingSink(this.#arrow)
+    const writer = new this.#arrow.RecordBatchStreamWriter()
+    writer.reset(sink.queue, this.#schema)
+    writer.close()
+    return Buffer.concat(sink.take())
+  }
+}

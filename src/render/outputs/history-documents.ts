@@ -1,0 +1,76 @@
+/**
+ * The JSON outputs of training histories: the statistics of an analysis, the convention of the display hours, the shared
+ * reference point. The schemas are docs/schemas/history-*.schema.json.
+ */
+import type { SelectionHistory } from '../../compute/histories/contract.js'
+import { displayHours, elapsedHours } from '../../compute/histories/time.js'
+import type { MetricDefinition, SharedReference } from '../../schema/histories.js'
+import { envelope } from './documents.js'
+import { jsonText } from './json-text.js'
+import type { FileSummary } from './output-file.js'
+import type { Generator } from './output-names.js'
+import type { OutputSet } from './output-set.js'
+
+export interface Origin {
+  readonly synthetic: boolean
+  readonly generator: Generator
+}
+
+/** @param statistics plain data: the analysis and everything that was computed of it */
+export function writeHistoryStatistics(set: OutputSet, path: string, statistics: object, { synthetic, generator }: Origin): Promise<FileSummary> {
+  return set.write(path, jsonText({ ...envelope('history-statistics', synthetic, generator), ...statistics }))
+}
+
+/** First and last observation of a selection's clock, over all metrics and attempts; null where no row has a timestamp. */
+function clock(history: SelectionHistory): { first: number; last: number } | null {
+  let first = Infinity
+  let last = -Infinity
+  for (const { times, timestamp } of history.curves) {
+    if (times.length === 0) continue
+    first = Math.min(first, timestamp[times[0]])
+    last = Math.max(last, timestamp[times[times.length - 1]])
+  }
+  return first > last ? null : { first, last }
+}
+
+function span(history: SelectionHistory, of: (history: SelectionHistory, timestamp: number) => number): readonly [number, number] | null {
+  const found = clock(history)
+  return found === null ? null : [of(history, found.first), of(history, found.last)]
+}
+
+export function timeDisplayDocument(histories: readonly SelectionHistory[]): object {
+  return {
+    elapsed_hours: '(timestamp - creation of the first session, in seconds) / 3600; restarts and pauses included, never reset',
+    display_hours: 'elapsed_hours * factor; a display convention: nothing was measured at another speed',
+    selections: Object.fromEntries(histories.map(h => [h.selection.name, {
+      title: h.selection.title,
+      first_session_created_at: h.sessions[0]?.createdAt ?? null,
+      rule: h.selection.display_time ?? { multiply: 1 },
+      factor: h.displayFactor,
+      elapsed_hours: span(h, elapsedHours),
+      display_hours: span(h, displayHours)
+    }]))
+  }
+}
+
+export function writeTimeDisplay(set: OutputSet, path: string, histories: readonly SelectionHistory[], { synthetic, generator }: Origin): Promise<FileSummary> {
+  return set.write(path, jsonText({ ...envelope('history-time-display', synthetic, generator), ...timeDisplayDocument(histories) }))
+}
+
+export function writeSharedReference(
+  set: OutputSet, reference: SharedReference, metric: MetricDefinition, { synthetic, generator }: Origin
+): Promise<FileSummary> {
+  return set.write(reference.output, jsonText({
+    ...envelope('history-shared-reference', synthetic, generator),
+    metric: metric.name,
+    key: metric.key,
+    selections: reference.selections,
+    step: reference.step,
+    value: reference.value,
+    plotted_value: (reference.value * metric.multiply) / metric.divide,
+    label: reference.label,
+    source: reference.source,
+    provenance: 'shared_reference',
+    use: 'drawn in the step view; not an observation, and in no statistic'
+  }))
+}

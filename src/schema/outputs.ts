@@ -1,0 +1,20 @@
+/**
+ * Names of outputs that do not depend on the study: no file or figure that a study names may have one of them. Compared
+ * without regard to case. Constants only.
+ */
+
+/** Relative to the output folder. */
+export const RESERVED_OUTPUTS: readonly string[] = [
+  'run.json',
+  'critic-trace-snapshots.json',
+  'training_data/critic-trace-index.json',
+  'training_data/critic-trace-arrays.npz',
+  'training_data/critic-traces.arrow',
+  'training_data/critic-turn-boundary-audit.json',
+  'training_data/critic-trace-trajectories.csv',
+  'training_data/critic-trace-statistics.json',
+  'wandb/observations.arrow'
+]
+
+/** File names without extension. */
+export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces']

@@ -1,0 +1,140 @@
+/**
+ * A study, whole: its inputs against its manifest, then every section that it states, its figures, and all outputs or none.
+ *
+ *     manifest ──► critic traces ──► training histories ──► figures ──► commit ──► run.json
+ */
+import { join, relative, sep } from 'node:path'
+import type { TracePool } from './compute/pool.js'
+import { Fault } from './errors.js'
+import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
+import type { ManifestReport } from './ingest/manifest.js'
+import type { LoadedStudy } from './ingest/study.js'
+import { measureHistories, type MeasuredHistories } from './historyRun.js'
+import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from './pipeline.js'
+import type { FigureFormat } from './render/figures/config.js'
+import type { FileSummary } from './render/outputs/output-file.js'
+import type { OutputSet } from './render/outputs/output-set.js'
+import { retireRecord, settingsHash, snapshotInputs, writeRunRecord, type HashedFile } from './runRecord.js'
+import type { CriticTraceStudy } from './schema.js'
+import type { HistoryStudy } from './schema/histories.js'
+import { inTransaction } from './transaction.js'
+
+/** What a run tells while it works; each of the two stages starts with its plan. */
+export interface StudyProgress {
+  readonly onSnapshot?: (plan: SnapshotPlan) => Promise<(done: number) => void>
+  /** @param total bytes of the histories' folder; answers what takes the bytes read so far */
+  readonly onHistories?: (total: number) => (done: number) => void
+  /** @param total files to draw; answers what takes the number drawn so far */
+  readonly onFigures?: (total: number) => (done: number) => void
+}
+
+export interface StudyRun {
+  /** the study's folder */
+  readonly dir: string
+  readonly study: LoadedStudy
+  /** of the same study's manifest, without a failure */
+  readonly manifest: ManifestReport
+  readonly pool: TracePool
+  readonly out: string
+  readonly formats: readonly FigureFormat[]
+  readonly signal?: AbortSignal
+  readonly progress?: StudyProgress
+}
+
+export interface StudyOutcome {
+  /** null where the study has no such section */
+  readonly snapshot: Omit<MeasuredSnapshot, 'figure'> | null
+  readonly histories: MeasuredHistories | null
+  readonly outputs: readonly FileSummary[]
+}
+
+/** @throws Failures, or the one Fault that stopped the run; no output is touched then. */
+export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
+  const { study, out, formats } = run
+  const verified = verifiedFiles(run.manifest)
+  let earlier: string[] = []
+  const beforeCommit = async (): Promise<void> => { earlier = await retireRecord(out) }
+  const { inputs, ...outcome } = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
+    const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
+    const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
+    if (formats.length > 0) {
+      const { drawFigures } = await import('./drawing.js')
+      const figures = {
+        ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
+        ...(histories === null ? {} : { curves: histories.figures })
+      }
+      await drawFigures(set, figures, { formats, signal: run.signal, onFiles: run.progress?.onFigures })
+    }
+    return {
+      inputs: [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? [])],
+      snapshot: snapshot?.measured ?? null,
+      histories
+    }
+  })
+  const settingsSha256 = settingsHash(study, formats)
+  await writeRunRecord(out, { settingsSha256, synthetic: study.synthetic, inputs, outputs: outcome.outputs }, earlier, run.pool)
+  return outcome
+}
+
+async function snapshotOf(
+  set: OutputSet, run: StudyRun, traces: CriticTraceStudy, verified: ReadonlyMap<string, string>
+): Promise<{ readonly measured: MeasuredSnapshot; readonly inputs: readonly HashedFile[] }> {
+  const plan = await onlySnapshot(join(run.dir, traces.snapshot))
+  const folder = studyPath(run.dir, plan.folder)
+  const inFolder = (path: string): string => (folder === '' ? path : `${folder}/${path}`)
+  const settings: SnapshotSettings = {
+    traces, expectations: traces.expectations, enforced: true, examplesRequired: true, synthetic: run.study.synthetic
+  }
+  const onProgress = await run.progress?.onSnapshot?.(plan)
+  const measured = await measureSnapshot(set, {
+    plan, settings, pool: run.pool,
+    verified: new Map([...verified].flatMap(([path, sha256]) => (
+      path.startsWith(inFolder('')) ? [[path.slice(inFolder('').length), sha256]] : []
+    ))),
+    ...(plan.html === null ? {} : { sourceName: studyPath(run.dir, plan.html) }),
+    ...(run.signal === undefined ? {} : { signal: run.signal }),
+    ...(onProgress === undefined ? {} : { onProgress })
+  })
+  return { measured, inputs: snapshotInputs(plan, measured).map(file => ({ ...file, path: inFolder(file.path) })) }
+}
+
+async function historiesOf(
+  set: OutputSet, run: StudyRun, histories: HistoryStudy, verified: ReadonlyMap<string, string>
+): Promise<MeasuredHistories> {
+  const { dir, study, signal, progress, manifest } = run
+  const total = manifest.files.reduce((sum, { path, expected }) => (
+    path.startsWith(`${histories.folder}/`) ? sum + (expected?.bytes ?? 0) : sum
+  ), 0)
+  const onProgress = progress?.onHistories?.(total)
+  return measureHistories(set, {
+    dir, study: histories, synthetic: study.synthetic, verified,
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onProgress })
+  })
+}
+
+/** A path below the study as the manifest writes it; '' for the study itself. */
+function studyPath(dir: string, path: string): string {
+  return relative(dir, path).split(sep).join('/')
+}
+
+async function onlySnapshot(folder: string): Promise<SnapshotPlan> {
+  const plans = await findSnapshots([folder])
+  if (plans.length === 1) return plans[0]
+  throw new Fault({
+    format: 'study',
+    problem: 'several snapshots',
+    found: `${plans.length} below its snapshot folder`,
+    expected: 'one',
+    place: { file: folder }
+  })
+}
+
+/** SHA-256 of the files that are as the manifest lists them, by path relative to the study. */
+function verifiedFiles(report: ManifestReport): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const { path, status, expected } of report.files) {
+    if (status === 'ok' && expected !== null) files.set(path, expected.sha256)
+  }
+  return files
+}

@@ -1,0 +1,474 @@
+/** Training histories: selection, both views, supplied points, statistics and figures, against an oracle from the notes. */
+import { isDeepStrictEqual } from 'node:util'
+import t, { type Test } from 'tap'
+import { analyseHistories } from '../src/compute/histories/analyse.js'
+import type { Curve, SelectionHistory } from '../src/compute/histories/contract.js'
+import { displayedCurves } from '../src/compute/histories/display.js'
+import { curveFor, joinSelection } from '../src/compute/histories/join.js'
+import { selectRuns } from '../src/compute/histories/selection.js'
+import { analysisStatistics } from '../src/compute/histories/statistics.js'
+import { displayHours, elapsedHours } from '../src/compute/histories/time.js'
+import { trailingMean } from '../src/compute/histories/windows.js'
+import { Fault } from '../src/errors.js'
+import type { ListedRun } from '../src/ingest/histories/types.js'
+import type { HistoryAnalysis, HistoryStudy, SuppliedPoints } from '../src/schema/histories.js'
+import { metric, NO_OUTPUTS, NO_STATISTICS, randomWorld, selection, studyOf } from './support/history-layouts.js'
+import {
+  displayedPoints,
+  everyObservation,
+  keyOf,
+  oracleSelection,
+  stepView,
+  timeView,
+  trailingMean as plainTrailingMean,
+  type Observation,
+  type OracleStudy
+} from './support/history-oracle.js'
+import { oracleStatistics } from './support/history-oracle-statistics.js'
+import { listedRun, runHistory, type Logged, type PlainRow, type PlainRun } from './support/history-plain.js'
+import { Random } from './support/random.js'
+
+const LAYOUTS = 3000
+
+/** Fails with the two sides where they differ; silent where they agree, since there are thousands of comparisons. */
+function sameOrFail(test: Test, got: unknown, wanted: unknown, what: string): boolean {
+  if (isDeepStrictEqual(got, wanted)) return true
+  test.strictSame(got, wanted, what)
+  return false
+}
+
+function faultOf(run: () => unknown): Fault {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}
+
+function observations(history: SelectionHistory, curve: Curve, indexes: Int32Array): Observation[] {
+  return Array.from(indexes, i => ({
+    session: curve.session[i],
+    run: history.sessions[curve.session[i]].run,
+    step: curve.step[i],
+    global: Number.isNaN(curve.globalStep[i]) ? null : curve.globalStep[i],
+    timestamp: Number.isNaN(curve.timestamp[i]) ? null : curve.timestamp[i],
+    value: curve.value[i]
+  }))
+}
+
+/** JSON pointers of the nulls of a document, but those that need no reason and those that a run's own config holds. */
+function nullPointers(value: unknown, at = ''): string[] {
+  if (value === null) return at.endsWith('/looks_sampled') ? [] : [at]
+  if (typeof value !== 'object' || at.endsWith('/config')) return []
+  return Object.entries(value).flatMap(([key, inner]) => nullPointers(inner, `${at}/${key}`))
+}
+
+const withoutSupplied = (a: HistoryAnalysis): HistoryAnalysis => ({ ...a, supplied: null, shared_reference: null })
+
+t.test('thousands of random layouts agree with the oracle to the last bit', t => {
+  const random = new Random(20261007)
+  const seen = {
+    layouts: 0, faults: 0, observations: 0, rolledBack: 0, replaced: 0, equalStartKept: 0, emptySessions: 0,
+    cutRuns: 0, noTimestamp: 0, outOfTimeOrder: 0, sharedAnchors: 0, borrowedAnchors: 0, prefix: 0, sameStep: 0, unfilled: 0,
+    timePrefix: 0, sharedReference: 0, unusable: 0, emptyWindows: 0, crossings: 0, reductions: 0, sameSecond: 0, ties: 0
+  }
+  for (let k = 0; k < LAYOUTS; k++) {
+    const { study, runs } = randomWorld(random)
+    const analysis = study.analyses[0]
+    const keys = [...new Set(study.metrics.map(m => m.key))]
+    const listed = runs.map(run => listedRun(run))
+    const histories = runs.map((run, i) => runHistory(run, keys, listed[i]))
+    const own = (name: string): PlainRun[] => runs.filter(run => run.displayName === `run-${name}`)
+    const plain = Object.fromEntries(study.selections.map(s => [s.name, oracleSelection(s, study.metrics, own(s.name))]))
+    seen.layouts++
+    if (Object.values(plain).some(s => s === null)) {
+      seen.faults++
+      const fault = faultOf(() => analyseHistories(study, listed, histories, false))
+      if (!/display_time gives no factor/.test(fault.message)) t.fail(`layout ${k}: ${fault.message}`)
+      continue
+    }
+    const world = { study, selections: plain } as OracleStudy
+    const result = analyseHistories(study, listed, histories, false)
+    let fine = true
+    const check = (got: unknown, wanted: unknown, what: string): void => {
+      fine = sameOrFail(t, got, wanted, `layout ${k}: ${what}`) && fine
+    }
+
+    for (const { name } of study.selections) {
+      const history = result.selections.get(name) as SelectionHistory
+      const { sessions } = world.selections[name]
+      check(history.displayFactor, world.selections[name].factor, `${name} factor`)
+      seen.emptySessions += sessions.filter(s => s.rows.length === 0).length
+      seen.cutRuns += sessions.length - own(name).length
+      if (new Set(own(name).map(r => r.createdSeconds)).size < own(name).length) seen.sameSecond++
+      for (const m of study.metrics) {
+        const curve = curveFor(history, m.name)
+        const all = everyObservation(sessions, m.key)
+        const { kept, fates } = stepView(sessions, m.key)
+        const times = timeView(sessions, m.key)
+        check(observations(history, curve, Int32Array.from(all.keys())), all, `${name} ${m.name} observations`)
+        check(observations(history, curve, curve.steps), kept, `${name} ${m.name} step view`)
+        check(observations(history, curve, curve.times), times, `${name} ${m.name} time view`)
+        const fate = all.map(o => fates.get(`${o.session}/${o.step}`))
+        check([...curve.supersededBy], fate.map(f => f?.by ?? -1), `${name} ${m.name} superseded by`)
+        check([...curve.replaced], fate.map(f => (f?.why === 'replaced' ? 1 : 0)), `${name} ${m.name} replaced`)
+        seen.observations += all.length
+        seen.rolledBack += fate.filter(f => f?.why === 'rolled back').length
+        seen.replaced += fate.filter(f => f?.why === 'replaced').length
+        seen.equalStartKept += kept.filter(o => sessions.some((s, j) => j > o.session && s.rows[0]?.step === o.step)).length
+        seen.noTimestamp += all.length - times.length
+        seen.outOfTimeOrder += times.some((o, i) => i > 0 && o.session < times[i - 1].session) ? 1 : 0
+        seen.ties += new Set(kept.map(o => o.value)).size < kept.length ? 1 : 0
+        seen.unusable += curve.nulls + curve.notNumbers + Object.keys(curve.nonFinite).length
+      }
+    }
+
+    for (const curve of result.analyses[0].displayed) {
+      const { points, report } = displayedPoints(world, analysis, curve.view, curve.metric, curve.selection)
+      const what = `${curve.view} view of ${curve.selection} ${curve.metric}`
+      check(curve.points, points, what)
+      const window = study.metrics.find(m => m.name === curve.metric)?.trailing_mean ?? null
+      const smooth = window === null ? null : plainTrailingMean(points.map(p => p.value), window)
+      check(curve.trailingMean, smooth, `trailing mean of the ${what}`)
+      if (report.anchor?.startsWith('shared') === true) seen.sharedAnchors++
+      if (report.anchor?.startsWith('borrowed') === true) seen.borrowedAnchors++
+      seen[curve.view === 'step' ? 'prefix' : 'timePrefix'] += report.prefix.length
+      seen.sameStep += report.same.length
+      seen.unfilled += report.unfilled.length
+      seen.sharedReference += points.filter(p => p.provenance === 'shared_reference').length
+    }
+    check(result.analyses[0].displayed.length, 2 * analysis.metrics.length * analysis.selections.length, 'curves')
+
+    const { undefined_reasons: reasons, excluded_runs: excluded, ...statistics } = result.analyses[0].statistics
+    check(statistics, oracleStatistics(world, analysis), 'statistics')
+    check(excluded, [], 'excluded')
+    check(Object.keys(reasons).sort(), nullPointers(statistics).sort(), 'every null has its reason, and nothing else')
+    const counted = JSON.stringify(statistics)
+    seen.emptyWindows += counted.split('"mean":null').length - 1
+    seen.crossings += counted.split('"at_least"').length - 1
+    seen.reductions += counted.split(/"reduction_percent":[^n]/).length - 1
+
+    // Nothing that is supplied enters a statistic.
+    const bare = analysisStatistics(withoutSupplied(analysis), study.metrics, result.selections, [])
+    check({ ...bare, supplied: null, undefined_reasons: null }, { ...statistics, supplied: null, excluded_runs: [],
+      undefined_reasons: null }, 'statistics without supplied points')
+    if (!fine) break
+  }
+  t.equal(seen.layouts, LAYOUTS)
+  for (const [what, count] of Object.entries(seen)) t.ok(count >= 100, `${what}: ${count}`)
+  t.end()
+})
+
+/** One reward a step from `first` to `last`, one row each minute after creation. */
+function run(id: string, created: number, first: number, last: number, more: (step: number) => Record<string, Logged>): PlainRun {
+  const rows: PlainRow[] = []
+  for (let step = first; step <= last; step++) {
+    rows.push({ step, timestamp: created + 60 * (step - first + 1), global: step - 1, logged: more(step) })
+  }
+  return { id, displayName: 'run-a', createdAt: `at ${created}`, createdSeconds: created, rows }
+}
+
+function join(runs: readonly PlainRun[], metrics = [metric('reward', 'r')], chosen = selection('a')): SelectionHistory {
+  const keys = [...new Set(metrics.map(m => m.key))]
+  return joinSelection(chosen, runs.map(r => runHistory(r, keys)), metrics)
+}
+
+t.test('the published clock: 136.05747247649563 hours and its calibration', t => {
+  // The only double that gives it, for a creation at a whole second (2026-07-04 00:00:00 UTC here).
+  const created = Date.UTC(2026, 6, 4) / 1000
+  const timestamp = created + 2054399043737 / 2 ** 22
+  t.equal(elapsedHours({ originSeconds: created }, timestamp), 136.05747247649563)
+  t.not((timestamp * 1000 - created * 1000) / 3600000, 136.05747247649563, 'milliseconds first: another last digit')
+  const best = { step: 95, timestamp, global: 94, logged: { v: 0.704 } }
+  const other = { step: 50, timestamp: created + 232575.1, global: 49, logged: { v: 0.688 } }
+  const history = join(
+    [{ ...run('g', created, 0, -1, () => ({})), rows: [other, best] }],
+    [metric('validation', 'v')],
+    selection('a', { display_time: { best_of: 'validation', at_hours: 135 } })
+  )
+  t.equal(history.displayFactor, 135 / 136.05747247649563)
+  t.equal(displayHours(history, timestamp).toFixed(4), '135.0000')
+  t.equal(displayHours(history, other.timestamp).toFixed(4), '64.1021')
+  t.end()
+})
+
+t.test('the session layout of the notes: 292 rows, 240 retained steps, 235 observations', t => {
+  const silent = new Set(['0/0', '0/1', '1/40', '2/40', '2/41', '3/160', '3/161', '4/200', '4/201'])
+  const layout = [[0, 45], [40, 19], [40, 124], [160, 64], [200, 40]]
+  const runs = layout.map(([first, rows], k) =>
+    run(`s${k}`, 1000 * (k + 1) ** 3, first, first + rows - 1, step => (silent.has(`${k}/${step}`) ? {} : { r: step }))
+  )
+  const history = join([...runs].reverse())
+  const curve = curveFor(history, 'reward')
+  t.same(history.sessions.map(s => [s.run, s.rows]), runs.map(r => [r.id, r.rows.length]), 'by creation, not by listing')
+  t.same(history.rollbacks, [
+    { session: 1, run: 's1', steps: [40, 44] },
+    { session: 2, run: 's2', steps: [40, 58] },
+    { session: 3, run: 's3', steps: [160, 163] },
+    { session: 4, run: 's4', steps: [200, 223] }
+  ])
+  const study = studyOf({ metrics: [metric('reward', 'r')] })
+  const analysis: HistoryAnalysis = {
+    name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null,
+    statistics: { ...NO_STATISTICS, ends: { count: 20, metrics: ['reward'] } }, outputs: NO_OUTPUTS
+  }
+  const { a } = analysisStatistics(analysis, study.metrics, new Map([['a', history]]), []).selections
+  t.match(a, { runs: 5, rows: 292, first_step: 0, last_step: 239 })
+  t.equal(a.metrics.reward.observations, 235)
+  t.same(a.metrics.reward.missing_steps, [41, 161, 201])
+  t.same(a.metrics.reward.first?.steps, [2, 21])
+  t.same(a.metrics.reward.last?.steps, [220, 239])
+  t.equal(a.metrics.reward.all_attempts, 283)
+  // Step 40: the first session's value stays, since no later session logs one there.
+  const at40 = curve.steps.find(i => curve.step[i] === 40) as number
+  t.equal(curve.session[at40], 0)
+  const session1 = [...curve.session.keys()].filter(i => curve.session[i] === 1)
+  t.ok(session1.every(i => curve.supersededBy[i] === 2 && curve.replaced[i] === 0), 'the superseded attempt gives nothing')
+  t.end()
+})
+
+t.test('odd histories: a repeated step, a step back, an empty first session, a sample, missing clocks', t => {
+  const rows = [3, 4, 4, 5, 2].map((step, i) => ({ step, timestamp: null, global: null, logged: { r: i } }))
+  const odd = join([{ ...run('odd', 100, 0, -1, () => ({})), rows }])
+  t.same(odd.sessions.map(s => [s.firstStep, s.lastStep]), [[3, 4], [4, 5], [2, 2]], 'one rule: a new session of the same run')
+  const curve = curveFor(odd, 'reward')
+  t.same([...curve.steps], [4])
+  t.same([...curve.supersededBy], [2, 1, 2, 2, -1])
+  t.same([...curve.replaced], [0, 1, 0, 0, 0])
+  t.same([...curve.times], [])
+
+  const empty = run('empty', 50, 0, -1, () => ({}))
+  const late = join([run('late', 3650, 5, 6, step => ({ r: step })), empty])
+  t.same(late.sessions.map(s => [s.run, s.firstStep, s.rows]), [['empty', null, 0], ['late', 5, 2]])
+  t.equal(late.originSeconds, 50, 'the clock starts at the first creation')
+  t.same([...curveFor(late, 'reward').steps], [0, 1], 'a session without rows changes nothing in the step view')
+
+  const sampledRows = Array.from({ length: 500 }, (_, i) => ({ step: 3 * i, timestamp: 0, global: null, logged: {} }))
+  const sampled = (rows: PlainRow[]): string | null => join([{ ...empty, rows }]).sessions[0].looksSampled
+  t.equal(sampled(sampledRows), 'exactly 500 rows with 998 steps missing between them, as in a default sampled export')
+  t.equal(sampled(sampledRows.slice(1)), null, '499 rows')
+  t.equal(sampled(sampledRows.map((row, step) => ({ ...row, step }))), null, '500 rows without a hole')
+  t.same(join([{ ...empty, rows: sampledRows.slice(0, 2) }]).sessions[0].holes, { count: 2, first: [1, 2] })
+  const far = [0, 2 ** 52].map(step => ({ step, timestamp: 0, global: null, logged: { r: 1 } }))
+  const { holes } = join([{ ...empty, rows: far }]).sessions[0]
+  t.same(holes, { count: 2 ** 52 - 1, first: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, 'counted without being walked')
+
+  const back = Array.from({ length: 100_002 }, () => ({ step: 7, timestamp: null, global: null, logged: {} }))
+  t.match(faultOf(() => join([{ ...empty, rows: back }])).message, /history steps go back or repeat too often: 100000 times in run empty/)
+  t.end()
+})
+
+t.test('order of runs created in the same second', t => {
+  const at = (id: string, first: number | null): PlainRun => ({
+    ...run(id, 100, 0, -1, () => ({})),
+    rows: [{ step: 0, timestamp: null, global: null, logged: {} }, { step: 1, timestamp: first, global: null, logged: {} }]
+  })
+  const runs = [at('z', null), at('b', 120), at('c', 110), at('a', 120), { ...at('first', 900), createdSeconds: 99.5 }, at('y', null)]
+  t.same(join(runs).sessions.map(s => s.run), ['first', 'c', 'a', 'b', 'y', 'z'])
+  t.end()
+})
+
+const listed = (id: string, displayName: string, more: Partial<ListedRun> = {}): ListedRun =>
+  listedRun({ ...run(id, 10, 0, -1, () => ({})), displayName }, more)
+
+t.test('selection by exact names; what is left out says why', t => {
+  const study = studyOf({
+    selections: [selection('a', { display_name: 'sao-r7', project: 'training' }), selection('b', { display_name: 'gspo' })]
+  })
+  const runs = [
+    listed('2', 'sao-r7'), listed('1', 'sao-r7'), listed('0', 'sao-r7', { createdSeconds: 11 }), listed('g', 'gspo'),
+    listed('3', 'sao-r7-companion'), listed('4', 'sao-r70'), listed('5', 'SAO-r7'),
+    listed('6', 'sao-r7', { project: 'other' }), listed('7', 'gspo-companion-companion')
+  ]
+  const { chosen, excluded } = selectRuns(runs, study)
+  t.same(chosen.get('a')?.map(r => r.id), ['1', '2', '0'])
+  t.same(chosen.get('b')?.map(r => r.id), ['g'])
+  t.same(excluded.map(e => [e.run, e.reason]), [
+    ['3', 'companion'], ['4', 'other display name'], ['5', 'other display name'], ['6', 'other project'],
+    ['7', 'other display name']
+  ])
+  const picky = (more: Partial<HistoryStudy['selections'][number]>) =>
+    studyOf({ selections: [selection('g', { display_name: 'gspo', ...more }), selection('s', { display_name: 'sao-r7' })] })
+  t.equal(selectRuns([...runs, listed('8', 'gspo', { entity: 'else' })], picky({ entity: 'lab' })).excluded.at(-1)?.reason, 'other entity')
+  t.equal(selectRuns([...runs, listed('8', 'gspo', { label: 'else' })], picky({ label: 'all' })).excluded.at(-1)?.reason, 'other label')
+
+  const near = faultOf(() => selectRuns(runs, studyOf({ selections: [selection('a', { display_name: 'sao-r8' })] })))
+  t.equal(near.exitCode, 3)
+  t.equal(near.message, 'study selection a has no run: display name "sao-r8", 9 runs listed, ' +
+    'expected an exact display name; near: "sao-r7", "sao-r70"')
+  t.match(faultOf(() => selectRuns(runs, picky({ project: 'elsewhere' }))).message,
+    /selection g has no run.*by display name: project "training", entity "lab", label "all"/)
+  t.match(faultOf(() => selectRuns([], picky({}))).message, /expected an exact display name of the list of runs/)
+  const hostile = faultOf(() => selectRuns([listed('h', 'a\u001b[2J')], studyOf({ selections: [selection('a', { display_name: 'a\u001b[2K' })] })))
+  t.notMatch(hostile.message, /\u001b/)
+  t.match(faultOf(() => selectRuns([...runs, listed('g', 'gspo', { label: 'again' })], picky({}))).message,
+    /selection g takes run g twice: labels "all" and "again", expected each run once/)
+  t.end()
+})
+
+/** Reference steps 2 to 8, validation at 0, 5; target steps 2 to 10 but 4, 9, validation at 6, 10. */
+function fillWorld() {
+  const metrics = [
+    metric('reward', 'r', { trailing_mean: 3, divide: 1000 }),
+    metric('validation', 'v', { sparse: true, multiply: 100, trailing_mean: null })
+  ]
+  const base = run('b0', 0, 0, 8, step => ({ ...(step >= 2 ? { r: 100 + step } : {}), ...(step % 5 === 0 ? { v: step } : {}) }))
+  const ours = run('o0', 0, 0, 10, step => ({
+    ...(step >= 2 && step !== 4 && step !== 9 ? { r: step } : {}), ...(step === 6 || step === 10 ? { v: -step } : {})
+  }))
+  const supplied: SuppliedPoints = {
+    reference: 'base', target: 'ours', anchor: true, step_prefix: ['validation'], same_step: ['reward'], time_prefix: true
+  }
+  const analysis: HistoryAnalysis = {
+    name: 'both', selections: ['base', 'ours'], metrics: ['reward', 'validation'], supplied, shared_reference: null,
+    statistics: { ...NO_STATISTICS, best: ['validation'] }, outputs: NO_OUTPUTS
+  }
+  const study = studyOf({
+    selections: [selection('base', { title: 'Base' }), selection('ours', { title: 'Ours', display_time: { multiply: 2 } })],
+    metrics,
+    analyses: [analysis],
+    figures: [{
+      name: '01-both', title: 'Both', analysis: 'both', view: 'step', x_title: 'Step',
+      panels: [
+        { metric: 'reward', title: 'Mine', scale: { kind: 'log' }, guides: [{ value: 500, label: 'half', selection: 'ours' }, { value: 1000, label: 'all', selection: null }] },
+        { metric: 'validation', title: null, scale: { kind: 'linear' }, guides: [] }
+      ]
+    }]
+  })
+  const runs = [{ ...base, displayName: 'run-base' }, { ...ours, displayName: 'run-ours' }]
+  return { study, analysis, runs, listed: runs.map(r => listedRun(r)), histories: runs.map(r => runHistory(r, ['r', 'v'])) }
+}
+
+t.test('supplied points, point by point', t => {
+  const { study, analysis, listed, histories } = fillWorld()
+  const { selections } = analyseHistories(study, listed, histories, false)
+  const curves = displayedCurves(analysis, study.metrics, selections)
+  const points = (view: string, who: string, what: string): Array<readonly [number, number, string]> =>
+    curves.filter(c => c.view === view && c.selection === who && c.metric === what)
+      .flatMap(c => c.points.map(p => [p.x, p.value, `${p.provenance} ${p.sourceRun} ${p.sourceStep}`] as const))
+  t.same(points('step', 'ours', 'reward'), [
+    [0, 102, 'shared_base_reference b0 2'],
+    ...[2, 3].map(s => [s, s, `observed o0 ${s}`]),
+    [4, 104, 'borrowed_base b0 4'],
+    ...[5, 6, 7, 8, 10].map(s => [s, s, `observed o0 ${s}`])
+  ])
+  t.same(points('step', 'base', 'reward')[0], [0, 102, 'shared_base_reference b0 2'])
+  t.same(points('step', 'ours', 'validation'), [
+    [0, 0, 'borrowed_base b0 0'], [5, 5, 'borrowed_base b0 5'], [6, -6, 'observed o0 6'], [10, -10, 'observed o0 10']
+  ])
+  t.same(points('step', 'base', 'validation'), [[0, 0, 'observed b0 0'], [5, 5, 'observed b0 5']])
+  // Minutes: the reference at step s shows s + 1 of them, the target 2 (s + 1). Its first reward is at 6, its validation at 14.
+  const minutes = (list: Array<readonly [number, number, string]>) => list.map(([x, , p]) => [Math.round(x * 60), p])
+  t.same(minutes(points('time', 'ours', 'reward')).slice(0, 5), [
+    [0, 'shared_base_reference b0 2'], [3, 'borrowed_base b0 2'], [4, 'borrowed_base b0 3'], [5, 'borrowed_base b0 4'],
+    [6, 'observed o0 2']
+  ])
+  t.same(minutes(points('time', 'ours', 'validation')), [
+    [0, 'shared_base_reference b0 0'], [1, 'borrowed_base b0 0'], [6, 'borrowed_base b0 5'], [14, 'observed o0 6'],
+    [22, 'observed o0 10']
+  ])
+  const reward = curves.find(c => c.view === 'step' && c.selection === 'ours' && c.metric === 'reward')
+  t.same(reward?.trailingMean, [102, 52, 107 / 3, 109 / 3, 37, 5, 6, 7, 25 / 3].map((mean, i) =>
+    i === 3 ? (2 + 3 + 104) / 3 : i === 4 ? (3 + 104 + 5) / 3 : i === 5 ? (104 + 5 + 6) / 3 : i === 6 ? (5 + 6 + 7) / 3 : i === 7 ? (6 + 7 + 8) / 3 : mean))
+  const { supplied } = analysisStatistics(analysis, study.metrics, selections, [])
+  t.same(supplied?.metrics, {
+    reward: {
+      anchor: 'shared_base_reference', time_anchor: 'shared_base_reference', step_prefix: [], same_step: [4], unfilled: [9],
+      unfilled_count: 1, time_prefix: 3
+    },
+    validation: {
+      anchor: 'borrowed_base', time_anchor: 'shared_base_reference', step_prefix: [0, 5], same_step: [], unfilled: [],
+      unfilled_count: 0, time_prefix: 2
+    }
+  })
+  t.end()
+})
+
+t.test('the trailing mean sums each window anew', t => {
+  t.same(trailingMean([1e16, 1, 1, 1], 3), [1e16, (1e16 + 1) / 2, (1e16 + 1 + 1) / 3, 1], 'nothing of 1e16 stays behind')
+  t.same(trailingMean([], 10), [])
+  t.end()
+})
+
+t.test('a figure is scaled, ordered and labelled', t => {
+  const { study, analysis, listed, histories } = fillWorld()
+  const shared = {
+    metric: 'validation', selections: ['ours', 'base'], step: 3, value: 0.64, label: '64.0 %', source: 's', output: 'o.json'
+  }
+  const marked = { ...study, analyses: [{ ...analysis, supplied: null, shared_reference: shared }] }
+  const [figure] = analyseHistories(marked, listed, histories, true).figures
+  const [reward, validation] = figure.panels
+  t.match(figure, { synthetic: true, name: '01-both', title: 'Both', xTitle: 'Step' })
+  t.match(reward, { title: 'Mine', yTitle: 'reward', scale: { kind: 'log' }, sparse: false })
+  t.same(reward.guides, [{ value: 0.5, label: 'half', series: 1 }, { value: 1, label: 'all', series: null }])
+  t.same(reward.series.map(s => [s.title, s.slot, s.y[0], s.smooth?.[1]]), [['Base', 0, 0.102, 0.1025], ['Ours', 1, 0.002, 0.0025]])
+  t.match(validation, { title: 'validation', sparse: true })
+  t.same(validation.series.map(s => [s.x, s.y, s.smooth]), [
+    [[0, 3, 5], [0, 64, 500], null],
+    [[3, 6, 10], [64, -600, -1000], null]
+  ])
+  t.same(validation.series.map(s => s.marks), [[{ x: 3, y: 64, label: '64.0 %' }], []], 'one label for the shared point')
+  const statistics = analysisStatistics(marked.analyses[0], study.metrics, analyseHistories(marked, listed, histories, true).selections, [])
+  t.equal(statistics.selections.ours.metrics.validation.best?.value, -6, 'the shared value is no observation')
+  const timed = { ...marked, figures: marked.figures.map(f => ({ ...f, view: 'time' as const })) }
+  t.same(analyseHistories(timed, listed, histories, true).figures[0].panels[1].series.map(s => s.marks), [[], []])
+  t.equal(analyseHistories(timed, listed, histories, true).analyses[0].displayed.every(c => c.view === 'time'), true,
+    'only what is drawn or listed is made')
+  const lost = { ...study, figures: study.figures.map(f => ({ ...f, analysis: 'none' })) }
+  t.match(faultOf(() => analyseHistories(lost, listed, histories, true)).message, /figure 01-both draws an unknown analysis: "none", expected one of both/)
+  t.end()
+})
+
+t.test('warnings, one line each', t => {
+  const { study, analysis, listed, histories } = fillWorld()
+  t.same(analyseHistories(study, listed, histories, false).warnings, [])
+  const odd: PlainRun = {
+    ...run('o1', 5000, 0, -1, () => ({})),
+    displayName: 'run-ours',
+    rows: [
+      { step: 12, timestamp: 4000, global: null, logged: { r: 'NaN', v: null } },
+      { step: 12, timestamp: null, global: null, logged: { r: 'Infinity', v: true } }
+    ]
+  }
+  const empty: PlainRun = { ...odd, id: 'o\n2', createdSeconds: -5, rows: [] }
+  const more = [odd, empty]
+  const shared = { metric: 'validation', selections: ['base'], step: 5, value: 1, label: '', source: '', output: '' }
+  const asked = { ...study, analyses: [{ ...analysis, shared_reference: shared }] }
+  const result = analyseHistories(
+    asked,
+    [...listed, ...more.map(r => listedRun(r))],
+    [...histories, ...more.map(r => runHistory(r, ['r', 'v']))],
+    false
+  )
+  t.same(result.warnings, [
+    'run o\\u000a2: its history has no row',
+    'run o1: steps go back or repeat 1 times; what follows counts as a new session each time',
+    "run o1: 1 of 2 rows have a timestamp before the run's creation",
+    'run o1: 1 of 2 rows have no timestamp; the time view lacks them',
+    'selection ours: its clock starts at the creation of run o\\u000a2, which has no row',
+    'selection ours, metric reward: 2 values are not finite (Infinity 1, NaN 1); not plotted, not averaged',
+    'selection ours, metric validation: 1 are null, 1 are no numbers; not plotted, not averaged',
+    'selection base, metric validation: has a point at step 5 already; the shared reference is not drawn'
+  ])
+  const clockless = { ...asked, keys: { ...asked.keys, timestamp: null } }
+  const silent = analyseHistories(clockless, [...listed, listedRun(odd)], [...histories, runHistory(odd, ['r', 'v'])], false)
+  t.notMatch(silent.warnings.join('\n'), /no timestamp/, 'a study that names no timestamp key expects none')
+  t.end()
+})
+
+t.test('what does not fit is a fault', t => {
+  const { study, listed, histories } = fillWorld()
+  t.match(faultOf(() => analyseHistories(study, listed, histories.slice(1), false)).message, /history was not read: run b0, label all/)
+  const unread = [runHistory(fillWorld().runs[0], ['v']), histories[1]]
+  t.match(faultOf(() => analyseHistories(study, listed, unread, false)).message, /history metric was not read.*a column for "r"/)
+  const overflow = run('big', 0, 0, 1, () => ({ r: 1e308 }))
+  const analysis = { ...study.analyses[0], selections: ['a'], metrics: ['reward'], supplied: null,
+    statistics: { ...NO_STATISTICS, ends: { count: 2, metrics: ['reward'] } } }
+  const statistics = analysisStatistics(analysis, study.metrics, new Map([['a', join([overflow])]]), [])
+  t.equal(statistics.selections.a.metrics.reward.first?.mean, null)
+  t.equal(statistics.undefined_reasons['/selections/a/metrics/reward/first/mean'], 'the arithmetic leaves the double range')
+  t.equal(keyOf(study, 'reward'), 'r')
+  t.end()
+})
