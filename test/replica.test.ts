@@ -25,7 +25,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': 'ea6be37ac2a522fb1205573196c084da9dbcb4907b5a0206f77a18229de38ac2',
+  'source_manifest.json': '92e260ba814a38fbeec5b330d8888d8e8a2ea4e8659fdc215c6192ce1e0d2854',
   'critic_traces/index.html': '3d3d1835cceba9da1b6519bbd3001a2ab38ae153f1fc3c2d1b25d358cd2c8a33',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'b0abac6619ffeb219d7aef697037bed220f59e47f2cb455cdec33f230ea9fc45',
   'critic_traces/step_000118_failure_0c24eb70.npz': '094a7fa27600802e6281d439820b9b88d04ea64ea90d0c332c7eb0396d1403eb',
@@ -58,7 +58,9 @@ interface Claim {
   readonly value: number | string | readonly number[]
   readonly kind: string
   readonly decimals?: number
+  readonly unit: string
   readonly from?: string | readonly string[]
+  readonly elements?: readonly string[]
   readonly scale?: number
 }
 
@@ -174,7 +176,7 @@ t.test('the manifest lists every file, with its hash and role', t => {
   t.equal(found, manifest.files.length + 1, 'nothing unlisted but the manifest')
   const roles: Record<string, number> = {}
   for (const { role } of manifest.files) roles[role] = (roles[role] ?? 0) + 1
-  t.same(roles, { snapshot: 1, npz: 40, excluded: 2, claims: 1, study: 1 })
+  t.same(roles, { snapshot: 1, npz: 40, excluded: 3, runs: 1, history: 10, claims: 1, study: 1 }, 'a companion\'s history is excluded too')
   for (const { path, role } of manifest.files) {
     if (path.endsWith('.npz')) t.equal(role === 'excluded', path.includes('step_000132'), path)
   }
@@ -280,7 +282,7 @@ t.test('every NPZ file holds its trace, as float32 on the bfloat16 grid', t => {
     t.same(npz.read('step').shape, [])
   }
   t.ok(methods.stored >= 10 && methods.deflated >= 10, JSON.stringify(methods))
-  for (const { path } of manifest.files.filter(file => file.role === 'excluded')) {
+  for (const { path } of manifest.files.filter(file => file.role === 'excluded' && file.path.endsWith('.npz'))) {
     t.same([...asFloat64(openNpz(readFileSync(join(study, path))).read('step'))], [132])
     t.notOk(page.includes(path.slice(path.indexOf('/') + 1)), 'the page does not name it')
   }
@@ -388,10 +390,13 @@ t.test('every published value comes out at its precision', t => {
 t.test('claims say where their values stand', t => {
   const { claims } = readJson<{ claims: readonly Claim[] }>(fixture('replica', 'claims.json'))
   t.equal(new Set(claims.map(claim => claim.id)).size, claims.length)
-  for (const { id, kind, from, scale } of claims) {
-    t.equal(from === undefined, kind === 'source', id)
-    for (const pointer of [from ?? []].flat()) t.match(pointer, /^[a-z-]+\.json#(?:\/[a-z_]+)+$/, id)
-    t.equal(scale, id.endsWith('_percent') ? 100 : undefined, id)
+  for (const { id, kind, unit, from, elements, scale } of claims) {
+    const places = [from ?? elements ?? []].flat()
+    t.equal(places.length === 0, kind === 'source', id)
+    t.equal(from !== undefined && elements !== undefined, false, id)
+    for (const place of places) t.match(place, /^(?:training_data|wandb)\/[a-z0-9_-]+\.json#(?:\/[a-z0-9_.]+)+$/, id)
+    // outputs hold fractions, but for the one that is a percentage itself
+    t.equal(scale, /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') ? 100 : undefined, id)
   }
   t.end()
 })

@@ -1,0 +1,410 @@
+/**
+ * The synthetic histories: every published value recomputed here in plain loops from the JSON lines that were written, with
+ * none of the program's code between; and what makes the files worth reading: layout, spelling, odd values.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { histories } from '../fixtures/replica/histories.js'
+import { StudyFolder } from '../fixtures/replica/part.js'
+import { Random } from '../fixtures/replica/random.js'
+import type { HistoryStudy } from '../src/schema/histories.js'
+import { fixture } from './support/paths.js'
+
+interface Run {
+  readonly id: string
+  readonly displayName: string
+  readonly createdAt: string
+  readonly fetchedAt: string
+  readonly state: string
+  readonly url: string
+  readonly label: string
+  readonly config: Readonly<Record<string, unknown>>
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+interface Session {
+  readonly run: Run
+  /** seconds since 1970 */
+  readonly created: number
+  readonly text: string
+  readonly rows: readonly Row[]
+}
+
+interface Point {
+  readonly step: number
+  readonly value: number
+  readonly row: Row
+  readonly run: string
+}
+
+interface Claim {
+  readonly id: string
+  readonly value: unknown
+  readonly unit: string
+  readonly kind: string
+  readonly decimals?: number
+  readonly from?: string | readonly string[]
+  readonly elements?: readonly string[]
+  readonly scale?: number
+}
+
+const KEYS = {
+  reward: 'critic/score/mean', validation: 'val-core/unknown/reward/mean@1', length: 'response_length/mean', turns: 'num_turns/mean',
+  variance: 'critic/vf_explained_var', advantage: 'critic/advantages/mean', advantageMax: 'critic/advantages/max',
+  criticNorm: 'critic/grad_norm', actorNorm: 'actor/grad_norm', actorLr: 'actor/lr', criticLr: 'critic/lr'
+}
+const TRAINING = [KEYS.reward, KEYS.length, KEYS.turns]
+
+const dir = t.testdir()
+const folder = new StudyFolder(dir, undefined)
+const began = performance.now()
+const study = await histories.write(folder, new Random(histories.seed)) as HistoryStudy
+const took = performance.now() - began
+t.comment(`histories made in ${Math.round(took)} ms`)
+
+const runs = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as readonly Run[]
+
+/** Bare NaN and Infinity as JSON has no spelling for them: a text. No text of these files holds such a word. */
+function parseRow(line: string): Row {
+  return JSON.parse(line.replaceAll(/: (-?Infinity|NaN)(?=[,}])/g, ': "$1"')) as Row
+}
+
+function sessionsOf(displayName: string): Session[] {
+  return runs.filter(run => run.displayName === displayName).map(run => {
+    const text = readFileSync(join(dir, 'wandb/history', run.label, `${run.id}.jsonl`), 'utf8')
+    const zoned = /Z$/.test(run.createdAt) ? run.createdAt : `${run.createdAt}Z`
+    return { run, created: new Date(zoned).getTime() / 1000, text, rows: text.trimEnd().split('\n').map(parseRow) }
+  }).sort((a, b) => a.created - b.created)
+}
+
+function num(row: Row, key: string): number {
+  const value = row[key]
+  if (typeof value !== 'number') throw new TypeError(`${key} is ${String(value)}`)
+  return value
+}
+
+function logged(session: Session, key: string): Point[] {
+  return session.rows.filter(row => typeof row[key] === 'number')
+    .map(row => ({ step: num(row, '_step'), value: num(row, key), row, run: session.run.id }))
+}
+
+/** Step view: a session that starts at s drops what lies beyond s, and what lies at s where it logs the metric itself. */
+function stepView(sessions: readonly Session[], key: string): Point[] {
+  let points: Point[] = []
+  for (const session of sessions) {
+    const own = logged(session, key)
+    const start = num(session.rows[0], '_step')
+    points = points.filter(p => p.step < start || (p.step === start && own[0]?.step !== start))
+    points.push(...own)
+  }
+  return points
+}
+
+function mean(points: readonly Point[]): number {
+  let sum = 0
+  for (const { value } of points) sum += value
+  return sum / points.length
+}
+
+function best(points: readonly Point[]): Point {
+  return points.reduce((a, b) => b.value > a.value ? b : a)
+}
+
+function range(points: readonly Point[]): number[] {
+  return [points[0].step, points[points.length - 1].step]
+}
+
+function missing(points: readonly Point[]): number[] {
+  const [first, last] = range(points)
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(step => !points.some(p => p.step === step))
+}
+
+function window(points: readonly Point[], from: number, to: number): Point[] {
+  return points.filter(p => p.step >= from && p.step <= to)
+}
+
+const gspo = sessionsOf('gspo-3nodes-35b-a3b-openhands')
+const r6 = sessionsOf('sao-3nodes-35b-a3b-dynbsz-r6')
+const r7 = sessionsOf('sao-3nodes-35b-a3b-dynbsz-r7')
+const single = sessionsOf('swegen1729-sao-r1')
+const mixed = sessionsOf('mix3999-sao-r4-mixed')
+const all = [...gspo, ...r6, ...r7, ...single, ...mixed]
+
+/** One number for all of several metrics, or NaN. */
+function same<T>(values: readonly T[]): T | undefined {
+  return values.every(v => JSON.stringify(v) === JSON.stringify(values[0])) ? values[0] : undefined
+}
+
+function trained(sessions: readonly Session[]): number | undefined {
+  return same(TRAINING.map(key => stepView(sessions, key).length))
+}
+
+function rowsOf(sessions: readonly Session[]): number {
+  return sessions.reduce((sum, s) => sum + s.rows.length, 0)
+}
+
+t.test('every published value comes out of the files at its precision', t => {
+  const hours = (sessions: readonly Session[], { row }: Point): number => (num(row, '_timestamp') - sessions[0].created) / 3600
+  const validations = { gspo: stepView(gspo, KEYS.validation), sao: stepView(r7, KEYS.validation), r6: stepView(r6, KEYS.validation) }
+  const tops = { gspo: best(validations.gspo), sao: best(validations.sao) }
+  const crossings = {
+    gspo: validations.gspo.filter(p => p.value >= 0.68)[0], sao: validations.sao.filter(p => p.value >= 0.68)[0]
+  }
+  const elapsed = {
+    gspo: { best: hours(gspo, tops.gspo), score68: hours(gspo, crossings.gspo) },
+    sao: { best: hours(r7, tops.sao), score68: hours(r7, crossings.sao) }
+  }
+  const factor = { gspo: 135 / elapsed.gspo.best, sao: 0.5 }
+  const common = TRAINING.flatMap(key => [gspo, r7].map(s => range(window(stepView(s, key), 106, 125))))
+  const gaps = TRAINING.map(key => missing(stepView(r7, key)))
+  const filled = (step: number): boolean => TRAINING.every(key => stepView(gspo, key).some(p => p.step === step))
+  const ends = (sessions: readonly Session[], from: number, to?: number): number[] | undefined =>
+    same(TRAINING.map(key => range(stepView(sessions, key).slice(from, to))))
+  const last = (points: readonly Point[]): Point => points[points.length - 1]
+  const computed: Record<string, unknown> = {
+    'history.gspo.rows': rowsOf(gspo), 'history.r6.rows': rowsOf(r6), 'history.sao_r7.rows': rowsOf(r7), 'history.sao_r7.sessions': r7.length,
+    'lineage.gspo.training_observations': trained(gspo), 'lineage.sao.training_observations': trained(r7),
+    'lineage.gspo.validation_observations': validations.gspo.length, 'lineage.sao.validation_observations': validations.sao.length,
+    'lineage.gspo.last_step': last(stepView(gspo, '_step')).step, 'lineage.sao.last_step': last(stepView(r7, '_step')).step,
+    'lineage.sao.rolled_back_steps': [num(r7[4].rows[0], '_step'), last(logged(r7[3], '_step')).step],
+    'score68.difference_hours': elapsed.sao.score68 - elapsed.gspo.score68,
+    'window20.gspo.first.range': ends(gspo, 0, 20), 'window20.gspo.last.range': ends(gspo, -20),
+    'window20.sao.first.range': ends(r7, 0, 20), 'window20.sao.last.range': ends(r7, -20), 'window20.common.range': same(common),
+    'display.time_to_best_reduction': (1 - (elapsed.sao.best * factor.sao) / (elapsed.gspo.best * factor.gspo)) * 100,
+    'fill.sao.validation_prefix_steps': validations.gspo.map(p => p.step).filter(step => step < validations.sao[0].step),
+    'fill.sao.training_steps': same(gaps)?.filter(filled), 'fill.sao.missing_unfilled_steps': same(gaps)?.filter(step => !filled(step)),
+    'recipe.shared_start': (study.analyses[1].shared_reference?.value ?? NaN) * 100,
+    'recipe.r6.last_step': last(stepView(r6, '_step')).step,
+    'recipe.r6.negative_advantage_max_rows': stepView(r6, KEYS.advantageMax).filter(p => p.value < 0).length,
+    'case.single.rows': single.map(s => s.rows.length), 'case.mixed.rows': rowsOf(mixed),
+    'case.single.gap_steps': same(TRAINING.map(key => missing(stepView(single, key)))), 'case.mixed.first10.range': ends(mixed, 0, 10)
+  }
+  for (const name of ['gspo', 'sao'] as const) {
+    Object.assign(computed, {
+      [`score68.${name}.step`]: crossings[name].step, [`score68.${name}.value`]: crossings[name].value,
+      [`score68.${name}.elapsed_hours`]: elapsed[name].score68, [`best.${name}.step`]: tops[name].step,
+      [`best.${name}.value`]: tops[name].value, [`best.${name}.elapsed_hours`]: elapsed[name].best,
+      [`display.${name}.best_hours`]: elapsed[name].best * factor[name], [`display.${name}.score68_hours`]: elapsed[name].score68 * factor[name]
+    })
+  }
+  for (const [name, sessions] of Object.entries({ r6, r7 })) {
+    const validation = stepView(sessions, KEYS.validation)
+    const update = [KEYS.actorNorm, KEYS.actorLr].map(key => stepView(sessions, key)[0]).reduce((a, b) => b.step < a.step ? b : a)
+    const config = (key: string): unknown => same(sessions.map(s => s.run.config[key]))
+    Object.assign(computed, Object.fromEntries(Object.entries({
+      training_observations: trained(sessions), 'best.step': best(validation).step, 'best.value': best(validation).value,
+      'first_actor_update.wandb_step': update.step, 'first_actor_update.global_step': update.row['training/global_step'],
+      'explained_variance.40_100': mean(window(stepView(sessions, KEYS.variance), 40, 100)),
+      'turns.120_139': mean(window(stepView(sessions, KEYS.turns), 120, 139)),
+      'reward.120_139': mean(window(stepView(sessions, KEYS.reward), 120, 139)),
+      max_abs_advantage_mean: Math.max(...stepView(sessions, KEYS.advantage).map(p => Math.abs(p.value))),
+      'config.critic_warmup': config('trainer.critic_warmup'), 'config.clip_grad': config('critic.optim.clip_grad'),
+      'config.gae_whiten_advantages': config('algorithm.gae_whiten_advantages'), first_validation_step: validation[0].step
+    }).map(([key, value]) => [`recipe.${name}.${key}`, value])))
+  }
+  for (const [name, sessions] of Object.entries({ single, mixed })) {
+    const validation = stepView(sessions, KEYS.validation)
+    const values: Record<string, unknown> = {
+      training_observations: trained(sessions), validation_observations: validation.length,
+      'validation.first': validation[0].value, 'validation.first_step': validation[0].step, 'validation.best': best(validation).value,
+      'validation.best_step': best(validation).step, 'validation.last': last(validation).value, 'validation.last_step': last(validation).step,
+      'validation.mean_final_five': mean(validation.slice(-5)), 'validation.gain_points': (best(validation).value - validation[0].value) * 100
+    }
+    for (const [metric, key] of [['reward', KEYS.reward], ['response_tokens', KEYS.length], ['turns', KEYS.turns]]) {
+      values[`${metric}.first10`] = mean(stepView(sessions, key).slice(0, 10))
+      values[`${metric}.last10`] = mean(stepView(sessions, key).slice(-10))
+    }
+    Object.assign(computed, Object.fromEntries(Object.entries(values).map(([key, value]) => [`case.${name}.${key}`, value])))
+  }
+  const harnesses = ['openhands_sdk', 'opencode', 'claude_code']
+  const shares = harnesses.map(harness => stepView(mixed, `harness_selected/${harness}/mean`))
+  harnesses.forEach((harness, i) => { computed[`case.mixed.harness.${harness}`] = mean(shares[i]) * 100 })
+  computed['case.mixed.harness.nonzero_batches'] = shares[0].filter((_, i) => shares.every(points => points[i].value !== 0)).length
+
+  const { claims } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
+  const due = claims.filter(claim => !claim.id.startsWith('trace.'))
+  t.same(due.map(claim => claim.id).sort(), Object.keys(computed).sort())
+  t.equal(due.length, 106)
+  for (const { id, value, decimals } of due) {
+    const found = computed[id]
+    if (typeof value === 'number' && typeof found === 'number' && decimals !== undefined) {
+      const ulp = 2 ** (Math.floor(Math.log2(Math.abs(found) || 1)) - 52)
+      t.ok(Math.abs(found - value) <= 0.5 * 10 ** -decimals + ulp, `${id}: ${found}, published ${value}`)
+    } else {
+      t.same(found, value, id)
+    }
+  }
+  t.equal(elapsed.gspo.best, 136.05747247649563, 'to the last digit')
+  t.equal(tops.sao.run, 'n7ed9z97')
+  t.equal(crossings.sao.run, 'n7ed9z97')
+  t.notOk(TRAINING.some(key => stepView(r7, key).some(p => p.run === 'efgcpv3c')), 'the superseded run gives the step view nothing')
+  t.end()
+})
+
+t.test('exact sums, on the grids of the batches', t => {
+  const units = (sessions: readonly Session[], key: string, from: number, to: number, grid: number): number => {
+    const scaled = window(stepView(sessions, key), from, to).map(p => p.value * grid)
+    t.ok(scaled.every(Number.isInteger), `${key} in 1/${grid}`)
+    return scaled.reduce((a, b) => a + b, 0)
+  }
+  t.equal(units(r6, KEYS.reward, 120, 139, 64), 664)
+  t.equal(units(r7, KEYS.reward, 120, 139, 64), 754)
+  t.equal(units(r6, KEYS.turns, 120, 139, 64), 140177)
+  t.equal(units(r7, KEYS.turns, 120, 139, 64), 62785)
+  t.equal(units(single, KEYS.turns, 100, 109, 64), 71092)
+  t.equal(units(mixed, KEYS.length, 21, 30, 128), 73751559)
+  t.equal(units(mixed, KEYS.reward, 192, 201, 128), 615)
+  for (const [harness, hits] of [['openhands_sdk', 7662], ['opencode', 7635], ['claude_code', 7871]] as const) {
+    t.equal(units(mixed, `harness_selected/${harness}/mean`, 21, 201, 128), hits)
+  }
+  const shares = mixed[0].rows.slice(2).map(row => ['openhands_sdk', 'opencode', 'claude_code'].reduce((sum, h) => sum + num(row, `harness_selected/${h}/mean`), 0))
+  t.ok(shares.length === 181 && shares.every(sum => sum === 1), 'every trajectory has one harness')
+  t.end()
+})
+
+t.test('sessions are laid out as the counts need', t => {
+  const layout = (sessions: readonly Session[]): unknown[] => sessions.map(({ run, rows }) => {
+    const steps = rows.map(row => num(row, '_step'))
+    t.ok(steps.every((step, i) => step === steps[0] + i), `${run.id} has no hole`)
+    const quiet = rows.filter(row => TRAINING.every(key => row[key] === undefined)).map(row => row['_step'])
+    const lags = new Set(rows.slice(quiet.length).map(row => num(row, '_step') - num(row, 'training/global_step')))
+    return [run.id, steps[0], rows.length, quiet, ...lags]
+  })
+  const [first, , third, , fifth] = r7.map(s => s.run.id)
+  t.same(layout(r7), [
+    [first, 0, 45, [0, 1], 1], ['efgcpv3c', 40, 19, [40], 0], [third, 40, 124, [40, 41], 0], ['n7ed9z97', 160, 64, [160, 161], 0],
+    [fifth, 200, 40, [200, 201], 0]
+  ])
+  t.same(layout(r6), [['iam7jvyb', 0, 140, [0, 1], 1]])
+  t.same(layout(gspo), [[gspo[0].run.id, 0, 126, [0, 1], 1]])
+  t.same(layout(single), [['nzfia8d6', 0, 26, [0, 1], 1], ['dtteaa2a', 26, 84, [26, 27], 0]])
+  t.same(layout(mixed), [['8j77hkaf', 19, 183, [19, 20], 0]])
+  t.equal(r7.reduce((sum, s) => sum + logged(s, KEYS.reward).length, 0), 283, 'observations of the time view')
+  t.equal(r7.reduce((sum, s) => sum + logged(s, KEYS.validation).length, 0), 12, 'one validation was rolled back')
+  t.same(all.filter(s => logged(s, `harness_selected/opencode/mean`).length > 0).map(s => s.run.id), ['8j77hkaf'])
+  t.same(new Set(gspo.flatMap(s => s.rows).flatMap(row => Object.keys(row)).filter(key => /^critic\/(vf|grad|lr)/.test(key))), new Set(), 'GSPO has no critic')
+  t.same(r7.map(s => [...new Set(logged(s, KEYS.actorLr).map(p => p.value))]), [[1e-6], [2e-6], [1e-6], [1e-6], [1e-6]])
+  t.same(new Set(r7.flatMap(s => logged(s, KEYS.criticLr)).map(p => p.value)), new Set([5e-6]), 'the configured 2.5e-6 is never logged')
+  t.same(r7.map(s => s.run.config['critic.optim.lr']), [5e-6, 5e-6, 5e-6, 2.5e-6, 2.5e-6])
+  t.end()
+})
+
+t.test('clocks run on, and never back', t => {
+  for (const { run, created, rows } of all) {
+    const times = rows.map(row => num(row, '_timestamp'))
+    t.ok(times.every((time, i) => time > (i === 0 ? created : times[i - 1])), `${run.id}: later at every row`)
+    t.ok(times.every(time => Number.isInteger(time * 2 ** 22)), `${run.id}: sub-second, exact in differences`)
+    t.ok(rows.every(row => num(row, '_runtime') < num(row, '_timestamp') - created + 1), `${run.id}: _runtime counts from the session's start`)
+    t.ok(times[times.length - 1] < Date.parse(run.fetchedAt) / 1000, `${run.id}: fetched after its last row`)
+  }
+  for (const sessions of [r7, single]) {
+    sessions.slice(1).forEach((session, i) => {
+      const down = (session.created - num(sessions[i].rows[sessions[i].rows.length - 1], '_timestamp')) / 3600
+      t.ok(down > 1 && down < 12, `${down.toFixed(2)} hours before ${session.run.id}`)
+    })
+  }
+  t.end()
+})
+
+t.test('the list of runs is what a project page gives', t => {
+  const times = runs.map(run => Date.parse(run.createdAt.replace(/Z?$/, 'Z')))
+  t.notSame(times, [...times].sort((a, b) => a - b), 'not in order of creation')
+  for (const sessions of [r7, single]) {
+    t.notSame(runs.filter(run => sessions.some(s => s.run.id === run.id)).map(run => run.id), sessions.map(s => s.run.id), 'nor within a selection')
+  }
+  t.equal(runs.filter(run => !run.createdAt.endsWith('Z')).length, 2, 'a run and its companion have no zone')
+  t.equal(new Set(runs.map(run => run.id)).size, runs.length)
+  t.ok(runs.every(run => run.state === 'crashed' && /^[a-z0-9]{8}$/.test(run.id)))
+  t.ok(runs.every(run => run.url === `https://wandb.example/synthetic/critic-traces-replica/runs/${run.id}`))
+  const selected = new Set(study.selections.map(s => s.display_name))
+  t.equal(all.length, 10)
+  t.same(runs.filter(run => selected.has(run.displayName)).map(run => run.id).sort(), all.map(s => s.run.id).sort())
+  const others = runs.filter(run => !selected.has(run.displayName)).map(run => run.displayName)
+  t.equal(others.filter(name => name.endsWith('-trainnode') && selected.has(name.slice(0, -10))).length, 10)
+  t.same(others.filter(name => !name.endsWith('-trainnode')).sort(), [
+    'mix3999-sao-r3', 'sao-3nodes-35b-a3b-dynbsz-r5', 'sao-3nodes-35b-a3b-dynbsz-r7-eval'
+  ])
+
+  const roles: Record<string, number> = {}
+  for (const { role, path, sha256, bytes } of folder.files) {
+    roles[role] = (roles[role] ?? 0) + 1
+    const content = readFileSync(join(dir, path))
+    t.equal(createHash('sha256').update(content).digest('hex'), sha256, path)
+    t.equal(content.length, bytes)
+  }
+  t.same(roles, { runs: 1, history: 10, excluded: 1 })
+  const found = readdirSync(dir, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()).length
+  t.equal(found, folder.files.length, 'every file is listed')
+  t.end()
+})
+
+t.test('rows are spelt as Python writes them, with odd values where no claim looks', t => {
+  const text = all.map(s => s.text).join('')
+  t.match(text, /"actor\/lr": 1e-06,/)
+  t.match(text, /"critic\/lr": 5e-06,/)
+  t.match(text, /"critic\/score\/max": 1\.0,/)
+  t.match(text, /"_step": 239, "_timestamp": \d{10}\.\d+,/)
+  t.match(text, /"val-core\/unknown\/reward\/mean@1": 0\.6166666666666667}/)
+  t.notMatch(text, /\d\.\d*e-\d[,}]|\r|\t/, 'two digits of exponent, no other white space')
+  const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0
+  t.same([count(/: NaN[,}]/g), count(/: -?Infinity[,}]/g), count(/: "NaN"[,}]/g), count(/: null[,}]/g)], [1, 1, 2, 0])
+  const odd = all.flatMap(s => s.rows.flatMap(row => Object.entries(row).filter(([, value]) => typeof value !== 'number').map(([key, value]) => [s.run.id, row['_step'], key, value])))
+  t.same(odd, [
+    ['iam7jvyb', 114, 'critic/grad_norm', 'NaN'], ['iam7jvyb', 127, 'actor/ppo_kl', 'NaN'],
+    ['efgcpv3c', 55, 'critic/grad_norm', 'Infinity'], [r7[2].run.id, 88, 'critic/grad_norm', 'NaN']
+  ])
+  t.end()
+})
+
+t.test('it looks like training', t => {
+  const variance = (sessions: readonly Session[]): Point[] => stepView(sessions, KEYS.variance)
+  t.ok(variance(r6)[0].value < -1000 && variance(r7)[0].value < -20, 'critics start far below zero')
+  t.ok(variance(r6).slice(40).every(p => Math.abs(p.value) < 0.4) && mean(variance(r7).slice(-20)) > 0.3, 'and come up')
+  const norms = [r6, r7].flatMap(sessions => stepView(sessions, KEYS.criticNorm)).map(p => p.value)
+  t.ok(Math.min(...norms) > 0.2 && Math.min(...norms) < 0.8 && Math.max(...norms) > 400, 'gradient norms over decades')
+  const low = logged(r7[1], KEYS.reward).reduce((a, b) => b.value < a.value ? b : a)
+  t.ok(low.value < 0.12 && num(low.row, KEYS.length) < 15000, `superseded: reward ${low.value} at step ${low.step}, short responses`)
+  t.ok(stepView(r7, KEYS.reward).every(p => p.value > 0.3), 'nowhere else')
+  for (const [sessions, from, to] of [[gspo, 36, 54], [r6, 36, 88], [r7, 36, 54]] as const) {
+    const points = stepView(sessions, KEYS.length)
+    t.ok(Math.abs(mean(points.slice(0, 20)) / 1000 - from) < 2 && Math.abs(mean(points.slice(-20)) / 1000 - to) < 3, 'responses grow')
+    const rewards = stepView(sessions, KEYS.reward).map(p => p.value)
+    const jumps = rewards.slice(1).map((v, i) => Math.abs(v - rewards[i]))
+    t.ok(jumps.reduce((a, b) => a + b) / jumps.length > 0.02, 'rewards are noisy')
+  }
+  t.ok(stepView(r7, KEYS.advantage).every(p => Math.abs(p.value) < 0.0405), 'whitened')
+  t.ok(mean(stepView(r6, KEYS.advantage).slice(-30)) < -0.3, 'adrift')
+  t.end()
+})
+
+t.test('the study section names what is there', t => {
+  const keys = new Set(all.flatMap(s => s.rows.flatMap(row => Object.keys(row))))
+  for (const { name, key } of study.metrics) t.ok(keys.has(key), `${name}: ${key}`)
+  t.ok([study.keys.step, study.keys.timestamp, study.keys.global_step].every(key => key !== null && keys.has(key)))
+  const names = new Set(study.metrics.map(m => m.name))
+  t.ok(study.analyses.every(a => a.metrics.every(m => names.has(m))))
+  t.same(study.figures.map(f => [f.name, f.view, f.panels.length]), [
+    ['03-training-by-step', 'step', 4], ['04-training-over-time', 'time', 4], ['05-sao-recipe-training', 'step', 4],
+    ['06-sao-critic-diagnostics', 'step', 4], ['07-multilingual-cases', 'step', 4]
+  ])
+  // a claim points into a document that an analysis writes
+  const outputs = new Set(study.analyses.flatMap(a => [a.outputs.statistics, a.shared_reference?.output]))
+  const { claims } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
+  for (const { id, from, elements } of claims.filter(claim => !claim.id.startsWith('trace.'))) {
+    const places = [from ?? elements ?? []].flat()
+    t.ok(places.length > 0 && places.every(place => outputs.has(place.split('#')[0])), id)
+  }
+  t.end()
+})
+
+t.test('the same bytes twice, in well under a second', async t => {
+  const again = new StudyFolder(t.testdir(), undefined)
+  const start = performance.now()
+  t.strictSame(await histories.write(again, new Random(histories.seed)), study)
+  t.strictSame(again.files, folder.files)
+  // a loaded machine is slower: the bound is for an accident of another order
+  t.ok(Math.min(took, performance.now() - start) < 3000)
+})
