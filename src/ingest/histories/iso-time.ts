@@ -3,13 +3,14 @@
  * the double nearest to it is the answer. (By way of Date, a fraction is cut to milliseconds, and a quotient of hours
  * ends in another digit.)
  *
- * Extended format only, as exporters write it: `2026-09-30T07:05:03.123456Z`; `T` or a space; seconds and a fraction of
- * any length (`.` or `,`) may be missing; `Z`, `+08:00`, `+0800`, `+08` or no zone, which is UTC. Not supported: a date
- * alone, week and ordinal dates, the basic format, 24:00, leap seconds (:60), years beyond four digits.
+ * Extended format only, as exporters write it: `2026-09-30T07:05:03.123456Z`, with `T` or a space, seconds or none, a
+ * fraction (`.` or `,`) of up to 1000 digits or none; `Z`, `+08:00`, `+0800`, `+08` or no zone, which is UTC. Not
+ * supported: a date alone, week and ordinal dates, the basic format, 24:00, leap seconds (:60), years of five digits.
  */
 
-const DATE_TIME =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/
+/** Digits beyond the thousandth decide on no double. */
+export const DATE_TIME =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,1000}))?)?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/
 
 export const DATE_TIME_EXPECTED = 'an ISO 8601 date and time, such as 2026-09-30T07:05:03Z'
 

@@ -3,9 +3,9 @@
  * of other names are skipped, since exporters write what they have. Paths are not looked at here.
  */
 import { Fault, printable } from '../../errors.js'
-import { freeObject, list, nullable, object, refine, text, type CheckContext, type Kind } from '../study/checker.js'
+import { freeObject, list, nullable, object, pattern, refine, text, type CheckContext, type Kind } from '../study/checker.js'
 import { readJsonFile } from '../study/json.js'
-import { DATE_TIME_EXPECTED, parseIsoSeconds } from './iso-time.js'
+import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from './iso-time.js'
 import type { ListedRun } from './types.js'
 
 const MAX_RUNS_BYTES = 16 * 1024 * 1024
@@ -38,10 +38,11 @@ const safeName: Kind<string> = refine(text(), (name, at, context) => {
   throw fault('unsafe name', `${at} is ${quoted(name)}`, NAME_EXPECTED, context)
 })
 
-const dateTime: Kind<{ readonly written: string; readonly seconds: number }> = refine(text(), (written, at, context) => {
+const dateTime: Kind<{ readonly written: string; readonly seconds: number }> = refine(pattern(DATE_TIME_EXPECTED, DATE_TIME), (written, at, context) => {
   const seconds = parseIsoSeconds(written)
   if (seconds !== null) return { written, seconds }
-  throw fault('wrong field', `${at} is ${quoted(written)}`, DATE_TIME_EXPECTED, context)
+  // the 30th of February
+  throw fault('wrong field', `${at} is ${quoted(written)}`, 'a day that exists', context)
 })
 
 const RUNS_KIND = list(object({
