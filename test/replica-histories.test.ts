@@ -10,35 +10,9 @@ import { histories } from '../fixtures/replica/histories.js'
 import { StudyFolder } from '../fixtures/replica/part.js'
 import { Random } from '../fixtures/replica/random.js'
 import type { HistoryStudy } from '../src/schema/histories.js'
+import { best, logged, mean, missing, num, range, readSessions, stepView, window } from './support/history-files.js'
+import type { Point, Run, Session } from './support/history-files.js'
 import { fixture } from './support/paths.js'
-
-interface Run {
-  readonly id: string
-  readonly displayName: string
-  readonly createdAt: string
-  readonly fetchedAt: string
-  readonly state: string
-  readonly url: string
-  readonly label: string
-  readonly config: Readonly<Record<string, unknown>>
-}
-
-type Row = Readonly<Record<string, unknown>>
-
-interface Session {
-  readonly run: Run
-  /** seconds since 1970 */
-  readonly created: number
-  readonly text: string
-  readonly rows: readonly Row[]
-}
-
-interface Point {
-  readonly step: number
-  readonly value: number
-  readonly row: Row
-  readonly run: string
-}
 
 interface Claim {
   readonly id: string
@@ -56,6 +30,7 @@ const KEYS = {
   variance: 'critic/vf_explained_var', advantage: 'critic/advantages/mean', advantageMax: 'critic/advantages/max',
   criticNorm: 'critic/grad_norm', actorNorm: 'actor/grad_norm', actorLr: 'actor/lr', criticLr: 'critic/lr'
 }
+const HARNESSES = ['openhands_sdk', 'opencode', 'claude_code']
 const TRAINING = [KEYS.reward, KEYS.length, KEYS.turns]
 
 const dir = t.testdir()
@@ -67,63 +42,8 @@ t.comment(`histories made in ${Math.round(took)} ms`)
 
 const runs = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as readonly Run[]
 
-/** Bare NaN and Infinity as JSON has no spelling for them: a text. No text of these files holds such a word. */
-function parseRow(line: string): Row {
-  return JSON.parse(line.replaceAll(/: (-?Infinity|NaN)(?=[,}])/g, ': "$1"')) as Row
-}
-
 function sessionsOf(displayName: string): Session[] {
-  return runs.filter(run => run.displayName === displayName).map(run => {
-    const text = readFileSync(join(dir, 'wandb/history', run.label, `${run.id}.jsonl`), 'utf8')
-    const zoned = /Z$/.test(run.createdAt) ? run.createdAt : `${run.createdAt}Z`
-    return { run, created: new Date(zoned).getTime() / 1000, text, rows: text.trimEnd().split('\n').map(parseRow) }
-  }).sort((a, b) => a.created - b.created)
-}
-
-function num(row: Row, key: string): number {
-  const value = row[key]
-  if (typeof value !== 'number') throw new TypeError(`${key} is ${String(value)}`)
-  return value
-}
-
-function logged(session: Session, key: string): Point[] {
-  return session.rows.filter(row => typeof row[key] === 'number')
-    .map(row => ({ step: num(row, '_step'), value: num(row, key), row, run: session.run.id }))
-}
-
-/** Step view: a session that starts at s drops what lies beyond s, and what lies at s where it logs the metric itself. */
-function stepView(sessions: readonly Session[], key: string): Point[] {
-  let points: Point[] = []
-  for (const session of sessions) {
-    const own = logged(session, key)
-    const start = num(session.rows[0], '_step')
-    points = points.filter(p => p.step < start || (p.step === start && own[0]?.step !== start))
-    points.push(...own)
-  }
-  return points
-}
-
-function mean(points: readonly Point[]): number {
-  let sum = 0
-  for (const { value } of points) sum += value
-  return sum / points.length
-}
-
-function best(points: readonly Point[]): Point {
-  return points.reduce((a, b) => b.value > a.value ? b : a)
-}
-
-function range(points: readonly Point[]): number[] {
-  return [points[0].step, points[points.length - 1].step]
-}
-
-function missing(points: readonly Point[]): number[] {
-  const [first, last] = range(points)
-  return Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(step => !points.some(p => p.step === step))
-}
-
-function window(points: readonly Point[], from: number, to: number): Point[] {
-  return points.filter(p => p.step >= from && p.step <= to)
+  return readSessions(join(dir, 'wandb/history'), runs, displayName)
 }
 
 const gspo = sessionsOf('gspo-3nodes-35b-a3b-openhands')
@@ -148,7 +68,7 @@ function rowsOf(sessions: readonly Session[]): number {
 
 t.test('every published value comes out of the files at its precision', t => {
   const hours = (sessions: readonly Session[], { row }: Point): number => (num(row, '_timestamp') - sessions[0].created) / 3600
-  const validations = { gspo: stepView(gspo, KEYS.validation), sao: stepView(r7, KEYS.validation), r6: stepView(r6, KEYS.validation) }
+  const validations = { gspo: stepView(gspo, KEYS.validation), sao: stepView(r7, KEYS.validation) }
   const tops = { gspo: best(validations.gspo), sao: best(validations.sao) }
   const crossings = {
     gspo: validations.gspo.filter(p => p.value >= 0.68)[0], sao: validations.sao.filter(p => p.value >= 0.68)[0]
@@ -219,9 +139,8 @@ t.test('every published value comes out of the files at its precision', t => {
     }
     Object.assign(computed, Object.fromEntries(Object.entries(values).map(([key, value]) => [`case.${name}.${key}`, value])))
   }
-  const harnesses = ['openhands_sdk', 'opencode', 'claude_code']
-  const shares = harnesses.map(harness => stepView(mixed, `harness_selected/${harness}/mean`))
-  harnesses.forEach((harness, i) => { computed[`case.mixed.harness.${harness}`] = mean(shares[i]) * 100 })
+  const shares = HARNESSES.map(harness => stepView(mixed, `harness_selected/${harness}/mean`))
+  HARNESSES.forEach((harness, i) => { computed[`case.mixed.harness.${harness}`] = mean(shares[i]) * 100 })
   computed['case.mixed.harness.nonzero_batches'] = shares[0].filter((_, i) => shares.every(points => points[i].value !== 0)).length
 
   const { claims } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
@@ -260,7 +179,7 @@ t.test('exact sums, on the grids of the batches', t => {
   for (const [harness, hits] of [['openhands_sdk', 7662], ['opencode', 7635], ['claude_code', 7871]] as const) {
     t.equal(units(mixed, `harness_selected/${harness}/mean`, 21, 201, 128), hits)
   }
-  const shares = mixed[0].rows.slice(2).map(row => ['openhands_sdk', 'opencode', 'claude_code'].reduce((sum, h) => sum + num(row, `harness_selected/${h}/mean`), 0))
+  const shares = mixed[0].rows.slice(2).map(row => HARNESSES.reduce((sum, h) => sum + num(row, `harness_selected/${h}/mean`), 0))
   t.ok(shares.length === 181 && shares.every(sum => sum === 1), 'every trajectory has one harness')
   t.end()
 })
@@ -285,7 +204,8 @@ t.test('sessions are laid out as the counts need', t => {
   t.equal(r7.reduce((sum, s) => sum + logged(s, KEYS.reward).length, 0), 283, 'observations of the time view')
   t.equal(r7.reduce((sum, s) => sum + logged(s, KEYS.validation).length, 0), 12, 'one validation was rolled back')
   t.same(all.filter(s => logged(s, `harness_selected/opencode/mean`).length > 0).map(s => s.run.id), ['8j77hkaf'])
-  t.same(new Set(gspo.flatMap(s => s.rows).flatMap(row => Object.keys(row)).filter(key => /^critic\/(vf|grad|lr)/.test(key))), new Set(), 'GSPO has no critic')
+  const gspoKeys = gspo.flatMap(s => s.rows).flatMap(row => Object.keys(row))
+  t.same(gspoKeys.filter(key => /^critic\/(vf|grad|lr)/.test(key)), [], 'GSPO has no critic')
   t.same(r7.map(s => [...new Set(logged(s, KEYS.actorLr).map(p => p.value))]), [[1e-6], [2e-6], [1e-6], [1e-6], [1e-6]])
   t.same(new Set(r7.flatMap(s => logged(s, KEYS.criticLr)).map(p => p.value)), new Set([5e-6]), 'the configured 2.5e-6 is never logged')
   t.same(r7.map(s => s.run.config['critic.optim.lr']), [5e-6, 5e-6, 5e-6, 2.5e-6, 2.5e-6])
@@ -313,7 +233,8 @@ t.test('the list of runs is what a project page gives', t => {
   const times = runs.map(run => Date.parse(run.createdAt.replace(/Z?$/, 'Z')))
   t.notSame(times, [...times].sort((a, b) => a - b), 'not in order of creation')
   for (const sessions of [r7, single]) {
-    t.notSame(runs.filter(run => sessions.some(s => s.run.id === run.id)).map(run => run.id), sessions.map(s => s.run.id), 'nor within a selection')
+    const ids = sessions.map(s => s.run.id)
+    t.notSame(runs.map(run => run.id).filter(id => ids.includes(id)), ids, 'nor within a selection')
   }
   t.equal(runs.filter(run => !run.createdAt.endsWith('Z')).length, 2, 'a run and its companion have no zone')
   t.equal(new Set(runs.map(run => run.id)).size, runs.length)
@@ -351,7 +272,10 @@ t.test('rows are spelt as Python writes them, with odd values where no claim loo
   t.notMatch(text, /\d\.\d*e-\d[,}]|\r|\t/, 'two digits of exponent, no other white space')
   const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0
   t.same([count(/: NaN[,}]/g), count(/: -?Infinity[,}]/g), count(/: "NaN"[,}]/g), count(/: null[,}]/g)], [1, 1, 2, 0])
-  const odd = all.flatMap(s => s.rows.flatMap(row => Object.entries(row).filter(([, value]) => typeof value !== 'number').map(([key, value]) => [s.run.id, row['_step'], key, value])))
+  const odd = all.flatMap(s => s.rows.flatMap(row => {
+    const found = Object.entries(row).filter(([, value]) => typeof value !== 'number')
+    return found.map(([key, value]) => [s.run.id, row['_step'], key, value])
+  }))
   t.same(odd, [
     ['iam7jvyb', 114, 'critic/grad_norm', 'NaN'], ['iam7jvyb', 127, 'actor/ppo_kl', 'NaN'],
     ['efgcpv3c', 55, 'critic/grad_norm', 'Infinity'], [r7[2].run.id, 88, 'critic/grad_norm', 'NaN']
