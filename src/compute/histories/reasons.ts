@@ -15,6 +15,6 @@ export class Reasons {
   }
 
   get texts(): { readonly [pointer: string]: string } {
-    return { ...this.#texts }
+    return this.#texts
   }
 }
