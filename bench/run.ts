@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: ours against a Python peer that does the same work (bench/peer.py: json and numpy), whole processes,
- * in turn, medians and ratios of one run. Needs python3 with numpy, and matplotlib for the figure; what is missing is
+ * in turn, medians and ratios of one run. Needs python3 with numpy, and matplotlib for the figures; what is missing is
  * said and left out. Prints a Markdown report; nothing here is a test.
  */
 import { spawnSync } from 'node:child_process'
@@ -87,8 +87,8 @@ try {
   else line(`${python} has no numpy: no comparison with the peer`)
   await rates(snapshot)
   if (has('numpy')) memory(snapshot)
-  if (has('matplotlib')) await figure(snapshot)
-  else line(`${python} has no matplotlib: no comparison of Figure 8`)
+  if (has('matplotlib')) await figures(snapshot)
+  else line(`${python} has no matplotlib: no comparison of the figures`)
 } finally {
   rmSync(work, { recursive: true, force: true })
 }
@@ -141,15 +141,18 @@ function memory(snapshot: string): void {
   line()
 }
 
-async function figure(snapshot: string): Promise<void> {
+async function figures(snapshot: string): Promise<void> {
   const { study } = await loadStudy(dirname(snapshot))
-  line('## Figure 8, three formats')
+  line('## Figures 3 to 8, three formats each')
   line()
-  const data = join(work, 'figure08.json')
+  const data = join(work, 'figures.json')
   writeFileSync(data, figureDataOf(join(snapshot, 'index.html'), (study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY).examples))
+  const ours = [process.execPath, join(ROOT, 'dist/bench/figures.js'), data]
   const results = inTurn({
-    ours: () => [process.execPath, join(ROOT, 'dist/bench/figure08.js'), data, out()],
-    matplotlib: () => [python, join(ROOT, 'bench/figure08.py'), data, out()]
+    ours: () => [...ours, out()],
+    'ours, one worker thread': () => [...ours, out(), '--threads', '1'],
+    matplotlib: () => [python, join(ROOT, 'bench/figures.py'), data, out()]
   }, 3)
   table(results, 'matplotlib')
+  line(`ours / matplotlib: ${(results['ours'].wall / results['matplotlib'].wall).toFixed(3)}; at most 0.3 is asked for`)
 }

@@ -6,12 +6,7 @@
  */
 import { move } from 'piscina'
 import { renderFigure } from '../src/render/canvas/index.js'
-import type { FigureConfig, FigureFormat } from '../src/render/figures/config.js'
-
-export interface FigureTask {
-  readonly config: FigureConfig
-  readonly format: FigureFormat
-}
+import type { FigureTask } from '../src/render/canvas/pool.js'
 
 /** Resolves, on the caller's side, to a Uint8Array: the file's bytes, moved, not copied. */
 export default async function drawFigure({ config, format }: FigureTask): Promise<ReturnType<typeof move>> {

@@ -5,6 +5,7 @@
  * pixel by pixel inside the plots, but for the labels there.
  */
 import type { FigureConfig, Plain, Rectangle } from '../../src/render/figures/config.js'
+import { axisMap } from '../../src/render/figures/scales.js'
 import { textWidth } from '../../src/render/figures/text-width.js'
 import { createCanvas, loadImage, type Canvas } from 'canvas'
 
@@ -105,24 +106,32 @@ interface LabelAnnotation {
   readonly yAdjust?: number
 }
 
-interface LinearScale {
+interface AxisOptions {
+  readonly type: string
   readonly min: number
   readonly max: number
+  readonly linearTo?: number
+}
+
+/** Share of the axis below a value. */
+export function shareOfAxis(value: number, { type, min, max, linearTo = 1 }: AxisOptions): number {
+  const { forward } = axisMap(type === 'symlog' ? { kind: type, linear_to: linearTo } : { kind: type === 'logarithmic' ? 'log' : 'linear' })
+  return (forward(value) - forward(min)) / (forward(max) - forward(min))
 }
 
 /** Where a figure's plots have text, in points. */
 export function labelRectangles(figure: FigureConfig): Rectangle[] {
   return figure.panels.flatMap(({ plot, chart }) => {
     const { scales: { x, y }, plugins } = chart.options as unknown as {
-      scales: { x: LinearScale; y: LinearScale }
+      scales: { x: AxisOptions; y: AxisOptions }
       plugins: { annotation: { annotations: { [name: string]: LabelAnnotation } } }
     }
     return Object.values(plugins.annotation.annotations).flatMap(({ content, xValue, yValue, xAdjust = 0, yAdjust = 0 }) => {
       if (content === undefined || xValue === undefined || yValue === undefined) return []
       const lines = typeof content === 'string' ? [content] : content
       const [width, height] = [Math.max(...lines.map(line => textWidth(line, 8))) + 4, lines.length * 9.6 + 4]
-      const centerX = plot.x + ((xValue - x.min) / (x.max - x.min)) * plot.width + xAdjust
-      const centerY = plot.y + ((y.max - yValue) / (y.max - y.min)) * plot.height + yAdjust
+      const centerX = plot.x + shareOfAxis(xValue, x) * plot.width + xAdjust
+      const centerY = plot.y + (1 - shareOfAxis(yValue, y)) * plot.height + yAdjust
       return [{ x: centerX - width / 2, y: centerY - height / 2, width, height }]
     })
   })

@@ -21,7 +21,7 @@ export async function smallData(): Promise<CriticTraceFigureData> {
 
 export interface Point { readonly x: number; readonly y: number | null }
 export interface Series { readonly label: string; readonly data: readonly Point[] }
-export interface Limits { readonly min: number; readonly max: number }
+export interface Limits { readonly type: string; readonly min: number; readonly max: number; readonly linearTo?: number }
 export interface Annotations { [name: string]: { [option: string]: Plain } }
 
 interface Options {

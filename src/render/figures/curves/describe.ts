@@ -30,7 +30,7 @@ function describePanel({ data, series, guides, marks, notes }: DrawnPanel, label
     `${series.length === 0 ? 'no series' : series.map(describeSeries).join('; ')}.` +
     guides.map(guide => ` Dotted line at ${short(guide.value)}: ${guide.label}.`).join('') +
     marks.map(mark => ` Marked at ${short(mark.x, 6)}: ${mark.label}.`).join('') +
-    notes.map(note => ` ${note}.`).join('')
+    (notes.length === 0 ? '' : ` ${notes.join('; ')}.`)
 }
 
 export function describeCurveFigure(panels: readonly DrawnPanel[], labels: readonly string[], xTitle: string, synthetic: boolean): string {

@@ -29,7 +29,7 @@ const CLEARANCE = 1
 const MARGIN = 2
 /** A label further from its point than this has a leader. */
 const BESIDE = 6
-const FURTHEST = 46
+const NEAR = 46
 const SAMPLE = { length: 16, gap: 3 } as const
 
 function inside({ x, y, width, height }: Rectangle, ink: Ink): boolean {
@@ -85,8 +85,8 @@ const DIRECTIONS = [[0, -1], [0, 1], [1, 0], [1, -1], [1, 1], [-1, -1], [-1, 1],
  * Around a point, near ones first; at each distance above, below, to the right, then the rest. Near an edge of the plot
  * a label above or below is moved inwards.
  */
-function* around({ x, y }: Point, width: number, ink: Ink): Generator<Rectangle> {
-  for (let distance = MARK_RADIUS + 2; distance <= FURTHEST; distance += 2) {
+function* around({ x, y }: Point, width: number, ink: Ink, furthest: number): Generator<Rectangle> {
+  for (let distance = MARK_RADIUS + 2; distance <= furthest; distance += 2) {
     for (const [dx, dy] of DIRECTIONS) {
       const shrink = dx !== 0 && dy !== 0 ? Math.SQRT1_2 : 1
       const left = x + dx * (distance * shrink + width / 2) - width / 2
@@ -96,14 +96,20 @@ function* around({ x, y }: Point, width: number, ink: Ink): Generator<Rectangle>
   }
 }
 
+/**
+ * Near the point; where all places there are covered, or their leaders would cross ink, further away with a leader that
+ * may cross; where the whole plot is covered, where least is.
+ */
 export function placeMarkLabel(point: Point, text: string, ink: Ink): PlacedLabel | null {
-  const candidates = function* (): Generator<Rectangle> {
-    for (const box of around(point, textWidth(text, TEXT_SIZE), ink)) {
+  const width = textWidth(text, TEXT_SIZE)
+  const uncrossed = function* (): Generator<Rectangle> {
+    for (const box of around(point, width, ink, NEAR)) {
       const leader = leaderOf(point, box)
       if (leader === null || !crosses(leader, ink)) yield box
     }
   }
-  const place = leastCovering(candidates(), ink)
+  const near = leastCovering(uncrossed(), ink)
+  const place = near?.free === true ? near : leastCovering(around(point, width, ink, ink.height), ink)
   return place === null ? null : { ...place, leader: leaderOf(point, place.box), sample: null }
 }
 

@@ -20,8 +20,9 @@ import { curveStyle, MARK_RADIUS, PLAIN_LINE, RAW_CURVE, SPARSE, THRESHOLD } fro
 
 /** Columns per point of plot width: two pixels each in a 300 dpi picture. */
 const COLUMNS_PER_POINT = 2
-/** Markers on a line that has more points than markers. */
+/** Markers on a line as long as the axis. */
 const MARKERS = 6
+const MARKER_SHIFTS = [0.25, 0.75, 0.5, 0.1] as const
 /** Room between the data and the ends of the axis, as a share of it. */
 const PADDING = 0.05
 
@@ -47,18 +48,18 @@ function thinned({ x, y }: Line, range: Range, width: number): Line {
 /** Points of the line nearest to evenly spaced places, shifted from slot to slot so that markers do not coincide. */
 function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
   if (x.length <= MARKERS) return { x, y }
-  const shift = [0.25, 0.75, 0.5, 0][slot % 4]
+  const length = x[x.length - 1] - x[0]
+  // A series that is short on the axis has fewer, but enough to be known by.
+  const count = Math.max(3, Math.round((MARKERS * length) / (max - min)))
+  const shift = MARKER_SHIFTS[slot % MARKER_SHIFTS.length]
   const kept = new Set<number>()
-  for (let k = 0; k < MARKERS; k++) {
-    const target = min + ((k + shift) / MARKERS) * (max - min)
+  for (let k = 0; k < count; k++) {
+    const target = x[0] + ((k + shift) / count) * length
     let i = x.findIndex(value => value >= target)
-    if (i < 0) i = x.length - 1
-    else if (i > 0 && target - x[i - 1] < x[i] - target) i--
-    // A marker stands for a place on the line, not for the end of a series that stops early.
-    if (Math.abs(x[i] - target) <= (max - min) / MARKERS / 2) kept.add(i)
+    if (i > 0 && target - x[i - 1] < x[i] - target) i--
+    kept.add(i)
   }
-  if (kept.size === 0) kept.add(0)
-  const list = [...kept].sort((a, b) => a - b)
+  const list = [...kept]
   return { x: list.map(i => x[i]), y: list.map(i => y[i]) }
 }
 
@@ -68,12 +69,14 @@ function toData({ x, y }: Line): Plain[] {
 
 interface Layer {
   readonly line: Line
+  /** false: only markers */
+  readonly joined: boolean
   readonly dataset: Plain
 }
 
 function lineLayer(label: string, line: Line, color: string, width: number, dash: readonly number[], marker: Plain = { pointRadius: 0 }): Layer {
   return {
-    line,
+    line, joined: true,
     dataset: {
       label, data: toData(line), borderColor: color, borderWidth: width, borderDash: dash, borderJoinStyle: 'round',
       // Chart.js would thin the line again.
@@ -105,7 +108,7 @@ function layersOf(series: readonly DrawnSeries[], sparse: boolean, range: Range,
     const drawn = mean ?? raw
     lines.push(lineLayer(title, mean === null ? points : thinned(mean, range, width), strong, mean === null ? PLAIN_LINE : MEAN_LINE, dash))
     const markers = markerPoints(drawn, range, slot)
-    lines.push({ line: markers, dataset: { label: `${title}, marker`, data: toData(markers), showLine: false, ...markerOptions(slot) } })
+    lines.push({ line: markers, joined: false, dataset: { label: `${title}, marker`, data: toData(markers), showLine: false, ...markerOptions(slot) } })
   }
   return [...raws, ...lines]
 }
@@ -159,12 +162,11 @@ function shortened(label: string): string {
 function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: Placement, plot: Rectangle): Labels {
   const ink = new Ink(plot.width, plot.height)
   const radius = MARK_RADIUS + 1
-  for (const { line } of layers) {
-    const isLine = line.x.length > MARKERS || panel.data.sparse
+  for (const { line, joined } of layers) {
     for (let i = 0; i < line.x.length; i++) {
       const [px, py] = [at.x(line.x[i]), at.y(line.y[i])]
-      if (isLine && i > 0) ink.addLine(at.x(line.x[i - 1]), at.y(line.y[i - 1]), px, py)
-      if (!isLine || panel.data.sparse) {
+      if (joined && i > 0) ink.addLine(at.x(line.x[i - 1]), at.y(line.y[i - 1]), px, py)
+      if (!joined || panel.data.sparse) {
         ink.addBox({ x: px - MARKER_HALF, y: py - MARKER_HALF, width: 2 * MARKER_HALF, height: 2 * MARKER_HALF })
       }
     }

@@ -1,7 +1,7 @@
 /** From the data of a panel to what of it is drawn: values checked, those that the axis cannot show counted. */
 import type { CurvePanelData, CurveSeriesData } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../errors.js'
-import { formatCount } from '../format.js'
+import { formatCount, formatPlural } from '../format.js'
 import { whyNotShown } from '../scales.js'
 import { isDrawable } from '../style.js'
 import { cleanText } from '../text-width.js'
@@ -38,9 +38,12 @@ export interface DrawnPanel {
   /** each once, though several series share it */
   readonly marks: readonly Mark[]
   readonly guides: readonly Guide[]
-  /** `3 not shown: ≤ 0`, one for each reason */
+  /** `3 not shown: ≤ 0`; then for each other reason `1 beyond 1e100` */
   readonly notes: readonly string[]
 }
+
+/** More labels than this find no places in a panel, and each costs time. */
+const MAX_LABELS = 20
 
 /** What cannot be shown, counted by reason and kind, in the order in which they are found. */
 class Hidden {
@@ -53,10 +56,10 @@ class Hidden {
   }
 
   notes(): string[] {
-    return [...this.#reasons].map(([reason, kinds]) => {
+    return [...this.#reasons].map(([reason, kinds], k) => {
       const onlyPoints = kinds.size === 1 && kinds.has('point')
-      const parts = [...kinds].map(([kind, n]) => onlyPoints ? formatCount(n) : `${formatCount(n)} ${kind}${n === 1 ? '' : 's'}`)
-      return `${parts.join(', ')} not shown: ${reason}`
+      const parts = [...kinds].map(([kind, n]) => onlyPoints ? formatCount(n) : formatPlural(n, kind))
+      return `${parts.join(', ')} ${k === 0 ? 'not shown: ' : ''}${reason}`
     })
   }
 }
@@ -112,6 +115,9 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
     }
     return { value, label: cleanText(label), slot: owner === null ? null : data.series[owner].slot }
   })
+  if (guides.length + marks.size > MAX_LABELS) {
+    throw fault('has no room for its guides and labelled points', String(guides.length + marks.size), `at most ${MAX_LABELS} in a panel`)
+  }
   return {
     data, series,
     marks: [...marks.values()].filter(({ x, y }) => isShown(x, y, 'label')),

@@ -12,7 +12,7 @@ const SLOTS: readonly SeriesStyle[] = [
   { strong: '#e69f00', faint: '#f8d899', pointStyle: 'triangle', rotation: 0, radius: 2.9, fill: OPEN },
   { strong: '#1a1a1a', faint: '#b8b8b8', pointStyle: 'rect', rotation: 0, radius: 2.5, fill: '#1a1a1a' },
   { strong: '#009e73', faint: '#99d8c7', pointStyle: 'rectRot', rotation: 0, radius: 2.8, fill: OPEN },
-  { strong: '#b3548d', faint: '#e3bfd3', pointStyle: 'triangle', rotation: 180, radius: 2.7, fill: '#b3548d' },
+  { strong: '#99407a', faint: '#dcb6ce', pointStyle: 'triangle', rotation: 180, radius: 2.7, fill: '#99407a' },
   { strong: '#56b4e9', faint: '#bbe1f6', pointStyle: 'rect', rotation: 0, radius: 2.5, fill: OPEN },
   { strong: '#b84a00', faint: '#eebfa0', pointStyle: 'rectRot', rotation: 0, radius: 2.8, fill: '#b84a00' },
   { strong: '#c4a800', faint: '#e9dea0', pointStyle: 'circle', rotation: 0, radius: 2.2, fill: OPEN }

@@ -1,0 +1,80 @@
+/**
+ * Figures drawn in worker threads: Piscina over `workers/figure.js`. The canvas library is loaded in the main thread before
+ * any worker starts (see `warmCanvas`), and no thread is stopped while it loads its code or draws: either would end the
+ * whole process. The same bytes come out at any number of threads.
+ */
+import { Piscina } from 'piscina'
+import { inOrder } from '../../compute/ordered.js'
+import { Fault, describeCause, printable } from '../../errors.js'
+import type { FigureConfig, FigureFormat } from '../figures/config.js'
+import { warmCanvas } from './index.js'
+
+export interface FigureTask {
+  readonly config: FigureConfig
+  readonly format: FigureFormat
+}
+
+export interface DrawnFigure extends FigureTask {
+  /** the file's bytes */
+  readonly bytes: Uint8Array
+}
+
+export interface FigurePool {
+  readonly threads: number
+  /**
+   * Files in the order of the tasks, each as soon as it and those before it are drawn. A caller that stops early stops the
+   * rest: tasks that no thread has begun are not begun. Throws a Fault that names the figure whose thread died.
+   */
+  draw(tasks: Iterable<FigureTask>): AsyncGenerator<DrawnFigure, void, undefined>
+  /** Waits for what is being drawn, then ends the threads. */
+  close(): Promise<void>
+}
+
+export interface FigurePoolOptions {
+  /** another worker in place of `workers/figure.js`: tests pass one that dies */
+  readonly worker?: string
+}
+
+/** A PNG takes as long as several other files: so many files a thread may be finished before their turn. */
+const AHEAD = 8
+
+async function* lazily<T>(items: Iterable<T>): AsyncGenerator<T, void, undefined> {
+  yield* items
+}
+
+/** @param threads more than there are tasks are of no use; each holds the canvas library and one page in memory */
+export async function openFigurePool(threads: number, options: FigurePoolOptions = {}): Promise<FigurePool> {
+  await warmCanvas()
+  const filename = options.worker ?? new URL('../../../workers/figure.js', import.meta.url).href
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, recordTiming: false })
+  const loaded = Promise.all(
+    pool.threads.map(thread => new Promise<void>(resolve => {
+      for (const event of ['message', 'error', 'exit']) thread.once(event, () => { resolve() })
+    }))
+  )
+  const running = new Set<Promise<DrawnFigure>>()
+  const run = async ({ config, format }: FigureTask): Promise<DrawnFigure> => {
+    try {
+      return { config, format, bytes: (await pool.run({ config, format })) as Uint8Array }
+    } catch (cause) {
+      const found = printable(describeCause(cause))
+      const place = { member: `${config.name}.${format}` }
+      throw new Fault({ format: 'figure', problem: 'was not drawn', found, expected: 'a file', place, cause, exitCode: 1 })
+    }
+  }
+  const tracked = (task: FigureTask): Promise<DrawnFigure> => {
+    const drawing = run(task)
+    running.add(drawing)
+    const forget = (): void => { running.delete(drawing) }
+    drawing.then(forget, forget)
+    return drawing
+  }
+  return {
+    threads,
+    draw: tasks => inOrder(lazily(tasks), tracked, AHEAD * threads),
+    async close() {
+      await Promise.all([loaded, Promise.allSettled(running)])
+      await pool.destroy()
+    }
+  }
+}
