@@ -26,14 +26,15 @@ t.test('a command line becomes plain data', t => {
     command: 'traces', paths: ['a', 'b'], formats: [], study: 's', quiet: true
   })
   t.match(parseCommand(['verify', '--format', 'sha256sum']), { command: 'verify', format: 'sha256sum' })
+  t.match(parseCommand(['study', 'init', 'd', '--name', 'N', '--json']), { command: 'study init', dir: 'd', out: null, name: 'N', json: true })
   t.same(parseCommand(['all', '-h']), { command: 'help' })
   t.end()
 })
 
 t.test('what is no command line says what one is', t => {
   const refused: ReadonlyArray<readonly [string[], RegExp]> = [
-    [[], /^usage no command: nothing, expected all, traces, verify$/],
-    [['al'], /^usage unknown command: al, expected all, traces, verify$/],
+    [[], /^usage no command: nothing, expected all, traces, verify, study$/],
+    [['al'], /^usage unknown command: al, expected all, traces, verify, study$/],
     [['__proto__'], /^usage unknown command: __proto__/],
     [['traces'], /^usage no path: traces without PATH/],
     [['all', 'x'], /^usage unexpected argument: x, expected no argument after all$/],
@@ -50,7 +51,16 @@ t.test('what is no command line says what one is', t => {
     [['all', '--format', 'text'], /^usage option not for all: --format/],
     [['verify', '--out', 'x'], /^usage option not for verify: --out/],
     [['verify', '--format', 'md5'], /^usage wrong --format: md5, expected text or sha256sum$/],
-    [['verify', '--format', 'sha256sum', '--json'], /contradiction/]
+    [['verify', '--format', 'sha256sum', '--json'], /contradiction/],
+    [['study'], /^usage no subcommand: study, expected study init DIR$/],
+    [['study', 'make', 'x'], /^usage unknown subcommand: study make, expected study init DIR$/],
+    [['study', 'init'], /^usage no folder: study init without DIR, expected a folder of exports$/],
+    [['study', 'init', ''], /^usage wrong DIR: "", expected a folder$/],
+    [['study', 'init', 'a', 'b'], /^usage unexpected argument: b, expected no argument after the folder$/],
+    [['study', 'init', 'a', '--out', ''], /^usage wrong --out: "", expected a file$/],
+    [['study', 'init', 'a', '--name', ''], /^usage wrong --name: "", expected a text of 1 to 200 characters$/],
+    [['study', 'init', 'a', '--threads', '2'], /^usage option not for study: --threads/],
+    [['all', '--name', 'x'], /^usage option not for all: --name/]
   ]
   for (const [argv, message] of refused) {
     try {
@@ -67,11 +77,11 @@ t.test('what is no command line says what one is', t => {
 t.test('help and version go to standard output, usage faults to standard error', async t => {
   const help = await runCli(['--help'])
   t.match(help, { code: 0, stderr: '' })
-  for (const word of ['all', 'traces PATH', 'verify', '--threads N', 'exit codes', '130']) t.ok(help.stdout.includes(word), word)
+  for (const word of ['all', 'traces PATH', 'verify', 'study init DIR', '--threads N', 'exit codes', '130']) t.ok(help.stdout.includes(word), word)
   t.match(await runCli(['--version']), { code: 0, stdout: /^critic-traces \d+\.\d+\.\d+\n$/, stderr: '' })
   const wrong = await runCli(['frobnicate'])
   t.match(wrong, { code: 2, stdout: '' })
-  t.equal(wrong.stderr, 'critic-traces: usage unknown command: frobnicate, expected all, traces, verify\n' +
+  t.equal(wrong.stderr, 'critic-traces: usage unknown command: frobnicate, expected all, traces, verify, study\n' +
     'critic-traces: --help lists commands and options\n')
 })
 

@@ -22,10 +22,20 @@ export interface RunOptions extends CommonOptions {
   readonly formats: readonly FigureFormat[]
 }
 
+export interface InitOptions extends CommonOptions {
+  /** folder of exports */
+  readonly dir: string
+  /** study file; null: study.json in the folder, with a manifest beside it */
+  readonly out: string | null
+  /** name of the study; null: the folder's */
+  readonly name: string | null
+}
+
 export type Command =
   | ({ readonly command: 'all' } & RunOptions)
   | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
   | ({ readonly command: 'verify'; readonly study: string | null; readonly format: 'text' | 'sha256sum' } & CommonOptions)
+  | ({ readonly command: 'study init' } & InitOptions)
   | { readonly command: 'help' }
   | { readonly command: 'version' }
 
@@ -35,12 +45,14 @@ usage
   node dist/run.js all                 the whole study: verify every input, measure, draw, write
   node dist/run.js traces PATH…        critic-trace snapshots: folders, HTML files, or a folder of many
   node dist/run.js verify              every file of the study against its source_manifest.json
+  node dist/run.js study init DIR      a commented study.json and its manifest for a folder of exports
   node dist/run.js --help | --version
 
 options
   --study DIR        study folder with study.json (default: the synthetic replica, generated once;
                      traces: none, so that nothing is expected of how the snapshot was sampled)
-  --out DIR          output folder (default: artifacts)
+  --out DIR          output folder (default: artifacts); study init: a study file to write alone, as a draft
+  --name NAME        study init: name of the study (default: the folder's)
   --threads N        worker threads (default: one a core but the main thread's; same bytes at any N)
   --formats LIST     figure formats out of png,svg,pdf (default: all three)
   --no-figures       no figures
@@ -58,6 +70,7 @@ const OPTIONS = {
   version: { type: 'boolean' },
   study: { type: 'string' },
   out: { type: 'string' },
+  name: { type: 'string' },
   threads: { type: 'string' },
   formats: { type: 'string' },
   'no-figures': { type: 'boolean' },
@@ -75,7 +88,8 @@ const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'forma
 const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
   all: RUN,
   traces: RUN,
-  verify: [...COMMON, 'study', 'format']
+  verify: [...COMMON, 'study', 'format'],
+  study: [...COMMON, 'out', 'name']
 }
 
 const MAX_THREADS = 256
@@ -98,6 +112,7 @@ export function parseCommand(argv: readonly string[]): Command {
     quiet: values.quiet === true,
     verbose: values.verbose === true
   }
+  if (name === 'study') return { command: 'study init', ...initOptions(paths, values), ...common }
   if (name === 'traces') {
     if (paths.length === 0) throw usage('no path', 'traces without PATH', 'snapshot folders, HTML files or a folder of many')
     return { command: 'traces', paths, ...runOptions(values), ...common }
@@ -138,9 +153,27 @@ function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
   }
 }
 
+const MAX_STUDY_NAME = 200
+
+function initOptions([verb, dir, ...rest]: readonly string[], values: Values): Omit<InitOptions, keyof CommonOptions> {
+  const { name = null } = values
+  if (verb === undefined) throw usage('no subcommand', 'study', 'study init DIR')
+  if (verb !== 'init') throw usage('unknown subcommand', `study ${printable(verb)}`, 'study init DIR')
+  if (dir === undefined) throw usage('no folder', 'study init without DIR', 'a folder of exports')
+  if (rest.length > 0) throw usage('unexpected argument', printable(rest[0]), 'no argument after the folder')
+  if (name !== null && (name === '' || name.length > MAX_STUDY_NAME)) {
+    throw usage('wrong --name', printable(JSON.stringify(name)), `a text of 1 to ${MAX_STUDY_NAME} characters`)
+  }
+  const out = values.out === undefined ? null : pathText('--out', values.out, 'a file')
+  return { dir: pathText('DIR', dir, 'a folder'), out, name }
+}
+
 function folder(option: string, value: string | undefined): string | null {
-  if (value === undefined) return null
-  if (value === '' || value.includes('\0')) throw usage(`wrong --${option}`, printable(JSON.stringify(value)), 'a folder')
+  return value === undefined ? null : pathText(`--${option}`, value, 'a folder')
+}
+
+function pathText(argument: string, value: string, what: string): string {
+  if (value === '' || value.includes('\0')) throw usage(`wrong ${argument}`, printable(JSON.stringify(value)), what)
   return value
 }
 

@@ -1,0 +1,177 @@
+/**
+ * `study init DIR`: a commented study file for a folder of exports, and a manifest over the folder, so that the study runs
+ * as it is. Nothing is overwritten. With `--out FILE` elsewhere the study file is written alone, as a draft.
+ */
+import { lstat, open, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { EXIT, Fault, printable } from '../errors.js'
+import { draftHistories, draftStudy, type DraftHistories } from '../ingest/study/init/draft.js'
+import { draftManifest, planManifest, snapshotDate } from '../ingest/study/init/manifest.js'
+import { draftSelections } from '../ingest/study/init/selections.js'
+import { LAYOUT_EXPECTED, surveyFolder, type ExportSurvey, type FolderSurvey } from '../ingest/study/init/survey.js'
+import { titleLike } from '../ingest/study/init/words.js'
+import { parseStrictJson } from '../ingest/study/json.js'
+import { errorCode } from '../ingest/study/paths.js'
+import { checkStudy, STUDY_FILE } from '../ingest/study.js'
+import { formatCount } from '../render/terminal/numbers.js'
+import { createProgress, type Progress } from '../render/terminal/progress.js'
+import { formatTable } from '../render/terminal/table.js'
+import { wantsColour } from '../render/terminal/text.js'
+import type { InitOptions } from './args.js'
+import type { CliIo, CommandResult } from './io.js'
+
+const MANIFEST_FILE = 'source_manifest.json'
+
+/** Lines of a list on the terminal; the rest is counted. */
+const MAX_LINES = 20
+
+export async function runStudyInit(options: InitOptions, io: CliIo): Promise<CommandResult> {
+  const { dir } = options
+  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  try {
+    const studyPath = options.out ?? join(dir, STUDY_FILE)
+    const inPlace = resolve(studyPath) === resolve(dir, STUDY_FILE)
+    const manifestPath = inPlace ? join(dir, MANIFEST_FILE) : null
+    await refuseExisting(studyPath)
+    if (manifestPath !== null) await refuseExisting(manifestPath)
+    // 1. Look
+    const survey = await surveyFolder(dir)
+    const histories = survey.exports === null ? null : await readHistories(dir, survey.exports, io, progress)
+    // 2. Draft
+    const name = options.name ?? titleLike(basename(resolve(dir)), 'study', new Set(), 100)
+    const text = draftStudy(name, histories, survey.snapshot)
+    checkStudy(parseStrictJson(text, 'study'), { format: 'study', place: { file: studyPath }, paths: [] })
+    const manifest = manifestPath === null ? null : await hashAll(dir, histories, survey, text, io, progress)
+    // 3. Write
+    await writeNew(studyPath, text)
+    if (manifestPath !== null && manifest !== null) {
+      await writeNew(manifestPath, manifest.text).catch(async (error: unknown) => {
+        await unlink(studyPath)
+        throw error
+      })
+    }
+    progress.close()
+    if (!options.quiet && !options.json) {
+      const table = { colour: wantsColour(io.stdout, io.env) }
+      const parts = [
+        ...(histories === null ? [] : [historiesText(histories, table.colour)]),
+        ...(survey.snapshot === null ? [] : [`critic traces: ${printable(survey.snapshot.path, 400)}`]),
+        ...survey.notes.map(note => `note: ${printable(note, 400)}`),
+        nextText(dir, studyPath, manifestPath, manifest?.files ?? 0)
+      ]
+      io.stdout.write(`${parts.join('\n')}\n`)
+    }
+    return { exitCode: EXIT.ok, report: reportOf(studyPath, manifestPath, histories, survey) }
+  } finally {
+    progress.close()
+  }
+}
+
+async function refuseExisting(path: string): Promise<void> {
+  if (await lstat(path).then(() => true, () => false)) throw existing(path)
+}
+
+function existing(path: string): Fault {
+  return new Fault({
+    format: 'init', problem: 'file exists', found: basename(path), expected: 'none of this name: nothing is overwritten', place: { file: path }
+  })
+}
+
+async function readHistories(dir: string, exports: ExportSurvey, io: CliIo, progress: Progress): Promise<DraftHistories> {
+  const phase = progress.phase({ label: 'looking', total: null, unit: 'histories' })
+  const selections = await draftSelections(exports.runs, { signal: io.signal, onHistory: done => phase.update(done) })
+  phase.finish()
+  const histories = draftHistories(exports, selections)
+  if (histories.selections.length > 0 && histories.metrics.metrics.length > 0) return histories
+  const missing = exports.runs.filter(run => run.history === null).length
+  const reasons = histories.leftOut.slice(0, 3).join('; ')
+  throw new Fault({
+    format: 'init', problem: 'no history to read',
+    found: `${formatCount(exports.runs.length)} runs, ${formatCount(missing)} of them without one${reasons === '' ? '' : ` (${printable(reasons, 600)})`}`,
+    expected: LAYOUT_EXPECTED, place: { file: dir }
+  })
+}
+
+async function hashAll(
+  dir: string, histories: DraftHistories | null, { snapshot }: FolderSurvey, text: string, io: CliIo, progress: Progress
+): Promise<{ readonly text: string; readonly files: number }> {
+  const planned = await planManifest(dir, histories, snapshot, [STUDY_FILE, MANIFEST_FILE])
+  const phase = progress.phase({ label: 'hashing', total: planned.reduce((sum, file) => sum + file.bytes, 0), unit: 'bytes' })
+  let done = 0
+  const study = { path: STUDY_FILE, text }
+  const manifest = await draftManifest(dir, snapshotDate(histories, planned), planned, study, {
+    signal: io.signal,
+    onBytes: bytes => phase.update(done += bytes)
+  })
+  phase.finish()
+  return { text: manifest, files: planned.length + 1 }
+}
+
+/** A new file, whole or not at all. */
+async function writeNew(path: string, text: string): Promise<void> {
+  const unwritable = (cause: unknown): Fault => errorCode(cause) === 'EEXIST' ? existing(path) : new Fault({
+    format: 'init', problem: 'unwritable', found: errorCode(cause), expected: `a folder that can be written to: ${dirname(path)}`, place: { file: path }, cause
+  })
+  const handle = await open(path, 'wx').catch((cause: unknown) => { throw unwritable(cause) })
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } catch (cause) {
+    await unlink(path)
+    throw unwritable(cause)
+  } finally {
+    await handle.close()
+  }
+}
+
+function historiesText({ survey, selections, companions, leftOut, metrics, sample }: DraftHistories, colour: boolean): string {
+  const rows = selections.map(({ name, title, runs, sample: own }) => [name, title, formatCount(runs.length), formatCount(own.rows)])
+  const table = formatTable(
+    [{ title: 'selection' }, { title: 'title' }, { title: 'runs', align: 'right' }, { title: 'rows looked at', align: 'right' }], rows, { colour, maxCell: 60 })
+  const { others, guessed } = metrics
+  const used = metrics.metrics.map(m => m.name).join(', ')
+  return [
+    `${survey.runsFile}: ${formatCount(survey.runs.length)} runs; histories in ${survey.historyFolder}`,
+    table,
+    `metrics: ${used}${guessed ? ' (no known key: those logged most often)' : ''}`,
+    ...(others.length === 0 ? [] : [`other keys of numbers: ${formatCount(others.length)}, listed in the study file`]),
+    ...(sample.unreadable === 0 ? [] : [`lines that are no row: ${formatCount(sample.unreadable)} of those looked at`]),
+    ...lines('companion, not selected', companions),
+    ...lines('left out', leftOut)
+  ].join('\n')
+}
+
+function lines(what: string, texts: readonly string[]): string[] {
+  const shown = texts.slice(0, MAX_LINES).map(text => `${what}: ${printable(text, 400)}`)
+  return texts.length > MAX_LINES ? [...shown, `${what}: and ${texts.length - MAX_LINES} more`] : shown
+}
+
+function nextText(dir: string, studyPath: string, manifestPath: string | null, files: number): string {
+  if (manifestPath === null) {
+    return `wrote ${studyPath}, a draft: its paths are relative to ${dir}, where study init without --out writes it with a manifest`
+  }
+  return [
+    `wrote ${studyPath} and ${manifestPath} (${formatCount(files)} files)`,
+    'next: read the study file; it is yours to edit. After an edit its SHA-256 and length in the manifest are to be corrected (sha256sum, wc -c), or',
+    '      remove both files, then run study init again. Then',
+    `      node dist/run.js verify --study ${dir}`,
+    `      node dist/run.js all --study ${dir}`
+  ].join('\n')
+}
+
+function reportOf(study: string, manifest: string | null, histories: DraftHistories | null, { snapshot, notes }: FolderSurvey): object {
+  return {
+    study,
+    manifest,
+    histories: histories === null ? null : {
+      runs: histories.survey.runs.length,
+      selections: histories.selections.map(({ name, display_name, runs }) => ({ name, display_name, runs: runs.map(({ run }) => run.id) })),
+      companions: histories.companions,
+      left_out: histories.leftOut,
+      metrics: histories.metrics.metrics.map(({ name, key }) => ({ name, key })),
+      other_keys: histories.metrics.others
+    },
+    critic_traces: snapshot?.path ?? null,
+    notes
+  }
+}

@@ -1,0 +1,35 @@
+/** Names, titles and lists that a draft makes out of texts of the exports, which are hostile until proven otherwise. */
+
+/** Control characters, line separators, bidirectional overrides, halves of surrogate pairs. */
+const UNDRAWABLE = /[\p{Cc}\u2028-\u202e\u2066-\u2069\ufeff\p{Surrogate}]+/gu
+
+/** Room for a number that tells names apart within the 64 characters of a name. */
+const MAX_NAME = 48
+
+/** A name of a study (see `NAME_PATTERN`) that is like the text and not in `taken`, which it joins. */
+export function nameLike(text: string, fallback: string, taken: Set<string>): string {
+  const slug = text.slice(0, 1000).toLowerCase().replace(/[^a-z0-9_-]+/g, '-').replace(/^[-_]+/, '')
+  const led = /^[a-z]/.test(slug) ? slug : `${fallback}-${slug}`
+  const base = led.slice(0, MAX_NAME).replace(/[-_]+$/, '')
+  return different(base, taken, n => `${base}-${n}`)
+}
+
+/** One line of a picture that is like the text, and not in `taken`, which it joins. */
+export function titleLike(text: string, fallback: string, taken: Set<string>, max = 60): string {
+  const clean = text.slice(0, 1000).replace(UNDRAWABLE, ' ').replace(/\s+/g, ' ').trim()
+  const characters = [...clean]
+  const base = clean === '' ? fallback : characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : clean
+  return different(base, taken, n => `${base} (${n})`)
+}
+
+function different(base: string, taken: Set<string>, numbered: (n: number) => string): string {
+  let made = base
+  for (let n = 2; taken.has(made); n++) made = numbered(n)
+  taken.add(made)
+  return made
+}
+
+/** The first so many texts, and how many more there are. */
+export function capped(texts: readonly string[], max: number): string[] {
+  return texts.length <= max ? [...texts] : [...texts.slice(0, max), `and ${texts.length - max} more`]
+}
