@@ -5,9 +5,10 @@ import type { CurveFigureData } from '../src/compute/histories/contract.js'
 import { boundaryIndexes, traceStatistics } from '../src/compute/statistics.js'
 import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { parseTrace, TraceScratch } from '../src/ingest/json/trace.js'
+import { readHistories } from '../src/historyRun.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, type LoadedStudy } from '../src/ingest/study.js'
 import type { FigureInputs } from '../src/render/figures/definition.js'
 import { DEFAULT_KEYS, type CriticTraceStudy, type Outcome } from '../src/schema.js'
-import { curveFigureData } from '../test/support/curve-data.js'
 import { contentOf } from './content.js'
 
 type Listed = Omit<ExampleTrace, 'values' | 'boundaries'> & { readonly values: number[]; readonly boundaries: number[] }
@@ -15,11 +16,6 @@ type Listed = Omit<ExampleTrace, 'values' | 'boundaries'> & { readonly values: n
 export interface FigureDataFile {
   readonly curves: readonly CurveFigureData[]
   readonly criticTraces: Omit<CriticTraceFigureData, 'success' | 'failure'> & { readonly success: Listed | null; readonly failure: Listed | null }
-}
-
-/** The curves that are drawn: made up, of the size of the study's. */
-export function benchCurves(): readonly CurveFigureData[] {
-  return curveFigureData()
 }
 
 function critics(page: string, selectors: CriticTraceStudy['examples']): CriticTraceFigureData {
@@ -40,9 +36,11 @@ function critics(page: string, selectors: CriticTraceStudy['examples']): CriticT
   return { synthetic: true, traces, success: examples.success ?? null, failure: examples.failure ?? null }
 }
 
-/** The examples are those that the study names. */
-export function figureDataOf(page: string, selectors: CriticTraceStudy['examples']): string {
-  const data: FigureInputs = { curves: benchCurves(), criticTraces: critics(page, selectors) }
+/** What the study's figures draw; the examples are those that it names. */
+export async function figureDataOf(dir: string, page: string, study: LoadedStudy): Promise<string> {
+  const curves = study.histories === null ? [] : (await readHistories({ dir, study: study.histories, synthetic: study.synthetic })).figures
+  const { examples } = study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY
+  const data: FigureInputs = { curves, criticTraces: critics(page, examples) }
   return JSON.stringify(data, (_key, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value))
 }
 

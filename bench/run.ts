@@ -9,7 +9,7 @@ import { cpus, tmpdir, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
-import { DEFAULT_CRITIC_TRACE_STUDY, loadStudy } from '../src/ingest/study.js'
+import { loadStudy } from '../src/ingest/study.js'
 import { enlarge } from './enlarge.js'
 import { figureDataOf } from './figure-data.js'
 import { parseRates } from './rates.js'
@@ -146,7 +146,7 @@ async function figures(snapshot: string): Promise<void> {
   line('## Figures 3 to 8, three formats each')
   line()
   const data = join(work, 'figures.json')
-  writeFileSync(data, figureDataOf(join(snapshot, 'index.html'), (study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY).examples))
+  writeFileSync(data, await figureDataOf(dirname(snapshot), join(snapshot, 'index.html'), study))
   const ours = [process.execPath, join(ROOT, 'dist/bench/figures.js'), data]
   const results = inTurn({
     ours: () => [...ours, out()],

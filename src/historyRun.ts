@@ -37,8 +37,8 @@ export interface MeasuredHistories extends AnalysedHistories {
   readonly inputs: readonly HashedFile[]
 }
 
-/** @throws Fault for what cannot be read or does not fit the study */
-export async function measureHistories(set: OutputSet, run: HistoryRun): Promise<MeasuredHistories> {
+/** Reads and analyses, writes nothing. @throws Fault for what cannot be read or does not fit the study */
+export async function readHistories(run: HistoryRun): Promise<MeasuredHistories> {
   const { dir, study } = run
   // 1. Select
   const listed = await readRuns(join(dir, study.runs))
@@ -65,10 +65,14 @@ export async function measureHistories(set: OutputSet, run: HistoryRun): Promise
     }
   }
   // 3. Join and analyse
-  const analysed = analyseHistories(study, listed.runs, [...histories.values()], run.synthetic)
-  // 4. Write
-  await writeHistories(set, run, analysed)
-  return { ...analysed, inputs }
+  return { ...analyseHistories(study, listed.runs, [...histories.values()], run.synthetic), inputs }
+}
+
+/** Everything of the histories but their figures, into a set that the caller commits. */
+export async function measureHistories(set: OutputSet, run: HistoryRun): Promise<MeasuredHistories> {
+  const measured = await readHistories(run)
+  await writeHistories(set, run, measured)
+  return measured
 }
 
 function checked(run: HistoryRun, file: HashedFile): HashedFile {

@@ -94,7 +94,8 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     const { figure, ...measured } = await measureSnapshot(set, run)
     if (run.formats.length > 0) {
       const { drawFigures } = await import('./drawing.js')
-      await drawFigures(set, { criticTraces: figure }, run)
+      const { formats, signal, pool: { threads } } = run
+      await drawFigures(set, { criticTraces: figure }, { formats, threads, signal })
     }
     return measured
   })

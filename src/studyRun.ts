@@ -63,7 +63,9 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
         ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
         ...(histories === null ? {} : { curves: histories.figures })
       }
-      await drawFigures(set, figures, { formats, signal: run.signal, onFiles: run.progress?.onFigures })
+      // The trace pool and this thread have nothing to do meanwhile.
+      const threads = run.pool.threads + 1
+      await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
     }
     return {
       inputs: [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? [])],
