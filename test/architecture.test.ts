@@ -12,6 +12,11 @@ const ALLOWED_DEPENDENCIES = [
   'cli-progress',
   'dejavu-fonts-ttf',
   'fflate',
+  'htmlparser2',
+  'hyparquet',
+  'hyparquet-compressors',
+  'hyparquet-writer',
+  'marked',
   'ndarray',
   'piscina'
 ]
@@ -20,10 +25,12 @@ const ALLOWED_DEV_DEPENDENCIES = [
   '@types/cli-progress',
   '@types/ndarray',
   '@types/node',
+  'axe-core',
   'cheerio',
   'npyjs',
   'parquetjs-lite',
   'parse5',
+  'playwright-core',
   'tap',
   'typescript'
 ]
