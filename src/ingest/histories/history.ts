@@ -39,7 +39,7 @@ export interface HistoryFile {
 export function findHistory(studyDir: string, folder: string, run: Pick<ListedRun, 'id' | 'label'>): HistoryFile {
   const relative = `${folder}/${run.label}/${run.id}.jsonl`
   const plain = canonicalRelative(relative)
-  const place = { file: join(studyDir, plain) }
+  const file = join(studyDir, plain)
   if (!isSafeRelative(relative) || !isSafeName(run.label) || !isSafeName(run.id)) {
     throw fault('unsafe path', printable(JSON.stringify(relative)), 'a path inside the study', studyDir)
   }
@@ -47,18 +47,22 @@ export function findHistory(studyDir: string, folder: string, run: Pick<ListedRu
   try {
     root = realpathSync.native(studyDir)
   } catch (cause) {
-    throw new Fault({ format: 'history', problem: 'unreadable folder', found: errorCode(cause), place: { file: studyDir }, cause })
+    throw new Fault({
+      format: 'history', problem: 'unreadable folder', found: errorCode(cause), expected: 'the folder of a study',
+      place: { file: studyDir }, cause
+    })
   }
   const found: HistoryFile[] = []
   for (const path of [plain, `${plain}.gz`]) {
     const resolved = resolveInside(root, path)
     if (resolved.kind === 'inside') found.push({ path, real: resolved.real })
     else if (resolved.kind === 'outside') {
-      throw fault('unsafe path', `${printable(JSON.stringify(path))}, a link that leads out of the study`, 'a file inside the study', place.file)
-    } else if (resolved.kind === 'unreadable') throw fault('unreadable file', resolved.code, 'a readable file', place.file)
+      const link = `${printable(JSON.stringify(path))}, a link that leads out of the study`
+      throw fault('unsafe path', link, 'a file inside the study', file)
+    } else if (resolved.kind === 'unreadable') throw fault('unreadable file', resolved.code, 'a readable file', file)
   }
-  if (found.length === 0) throw fault('missing file', 'nothing', 'this file, or the same with .gz', place.file)
-  if (found.length > 1) throw fault('stated twice', 'the file and the same with .gz', 'one of them', place.file)
+  if (found.length === 0) throw fault('missing file', 'nothing', 'this file, or the same with .gz', file)
+  if (found.length > 1) throw fault('stated twice', 'the file and the same with .gz', 'one of them', file)
   return found[0]
 }
 
@@ -94,7 +98,8 @@ export async function readHistory(
     const sha256 = tally.sha256()
     if (verified !== undefined && verified !== sha256) {
       throw new Fault({
-        format: 'history', problem: 'file changed after it was verified', found: sha256, expected: verified, exitCode: EXIT.checkFailed
+        format: 'history', problem: 'file changed after it was verified', found: sha256, expected: verified,
+        exitCode: EXIT.checkFailed
       })
     }
     return { run, path, sha256, bytes: tally.bytes, ...rows }

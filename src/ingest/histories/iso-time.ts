@@ -8,9 +8,13 @@
  * supported: a date alone, week and ordinal dates, the basic format, 24:00, leap seconds (:60), years of five digits.
  */
 
+const DATE = /(\d{4})-(\d\d)-(\d\d)/
+const TIME = /([01]\d|2[0-3]):([0-5]\d)/
 /** Digits beyond the thousandth decide on no double. */
-export const DATE_TIME =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt ]([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:[.,](\d{1,1000}))?)?(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?$/
+const FRACTION = /(?:[.,](\d{1,1000}))?/
+const ZONE = /(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?/
+
+export const DATE_TIME = new RegExp(`^${DATE.source}[Tt ]${TIME.source}(?::([0-5]\\d)${FRACTION.source})?${ZONE.source}$`)
 
 export const DATE_TIME_EXPECTED = 'an ISO 8601 date and time, such as 2026-09-30T07:05:03Z'
 

@@ -138,7 +138,8 @@ export class KeyIndex {
   #forget(): void {
     this.#idOfRaw = new Map()
     this.#idOfText = new Map()
-    for (const list of [this.#start, this.#length, this.#canonical, this.#slot, this.#next, this.#lastRow]) list.length = 0
+    const lists = [this.#start, this.#length, this.#canonical, this.#slot, this.#next, this.#lastRow]
+    for (const list of lists) list.length = 0
     this.#stored = 0
     this.#add(new Uint8Array(0), ROW_START, -1)
   }

@@ -162,7 +162,8 @@ export class RowReader {
       else column.notNumbers++
     }
     if (slot.step) {
-      if (kind !== ValueKind.Number || !Number.isSafeInteger(value) || value < 0) throw this.#wrong('step', slot, at, STEP_EXPECTED)
+      const isStep = kind === ValueKind.Number && Number.isSafeInteger(value) && value >= 0
+      if (!isStep) throw this.#wrong('step', slot, at, STEP_EXPECTED)
       // -0 is the step 0
       this.#rowStep = value + 0
     }

@@ -3,7 +3,9 @@
  * of other names are skipped, since exporters write what they have. Paths are not looked at here.
  */
 import { Fault, printable } from '../../errors.js'
-import { freeObject, list, nullable, object, pattern, refine, text, type CheckContext, type Kind } from '../study/checker.js'
+import {
+  freeObject, list, nullable, object, pattern, refine, text, type CheckContext, type Kind
+} from '../study/checker.js'
 import { readJsonFile } from '../study/json.js'
 import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from './iso-time.js'
 import type { ListedRun } from './types.js'
@@ -38,7 +40,12 @@ const safeName: Kind<string> = refine(text(), (name, at, context) => {
   throw fault('unsafe name', `${at} is ${quoted(name)}`, NAME_EXPECTED, context)
 })
 
-const dateTime: Kind<{ readonly written: string; readonly seconds: number }> = refine(pattern(DATE_TIME_EXPECTED, DATE_TIME), (written, at, context) => {
+interface DateTime {
+  readonly written: string
+  readonly seconds: number
+}
+
+const dateTime: Kind<DateTime> = refine(pattern(DATE_TIME_EXPECTED, DATE_TIME), (written, at, context) => {
   const seconds = parseIsoSeconds(written)
   if (seconds !== null) return { written, seconds }
   // the 30th of February
@@ -84,10 +91,13 @@ export async function readRuns(path: string): Promise<RunsFile> {
     const history = `${label}/${id}`
     const j = first.get(history)
     if (j !== undefined) {
-      throw fault('run listed twice', `${quoted(id)} with label ${quoted(label)} is [${j}] and [${i}]`, 'each run once', context)
+      const found = `${quoted(id)} with label ${quoted(label)} is [${j}] and [${i}]`
+      throw fault('run listed twice', found, 'each run once', context)
     }
     first.set(history, i)
   })
-  const runs = listed.map(({ createdAt, ...run }) => ({ ...run, createdAt: createdAt.written, createdSeconds: createdAt.seconds }))
+  const runs = listed.map(({ createdAt: { written, seconds }, ...run }) => ({
+    ...run, createdAt: written, createdSeconds: seconds
+  }))
   return { runs, sha256, bytes }
 }

@@ -120,5 +120,6 @@ export class ValueReader {
 
 function isWordByte(byte: number): boolean {
   const lower = byte | 0x20
-  return (lower >= 0x61 && lower <= 0x7a) || isDigit(byte) || byte === Ascii.Minus || byte === Ascii.Plus || byte === Ascii.Dot
+  const isSign = byte === Ascii.Minus || byte === Ascii.Plus
+  return (lower >= 0x61 && lower <= 0x7a) || isDigit(byte) || isSign || byte === Ascii.Dot
 }
