@@ -33,7 +33,11 @@ const LAYOUTS = 2000
 function exactlyEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false
+    for (let i = 0; i < a.length; i++) if (!exactlyEqual(a[i], b[i])) return false
+    return true
+  }
   const keys = Object.keys(a)
   if (keys.length !== Object.keys(b).length) return false
   const [x, y] = [a as Record<string, unknown>, b as Record<string, unknown>]
@@ -58,8 +62,8 @@ function faultOf(run: () => unknown): Fault {
   throw new Error('nothing was thrown')
 }
 
-function observations(history: SelectionHistory, curve: Curve, indexes: Int32Array): Observation[] {
-  return Array.from(indexes, i => ({
+function observations(history: SelectionHistory, curve: Curve): Observation[] {
+  return Array.from(curve.value.keys(), i => ({
     session: curve.session[i],
     run: history.sessions[curve.session[i]].run,
     step: curve.step[i],
@@ -119,9 +123,11 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
         const all = everyObservation(sessions, m.key)
         const { kept, fates } = stepView(sessions, m.key)
         const times = timeView(sessions, m.key)
-        check(observations(history, curve, Int32Array.from(all.keys())), all, `${name} ${m.name} observations`)
-        check(observations(history, curve, curve.steps), kept, `${name} ${m.name} step view`)
-        check(observations(history, curve, curve.times), times, `${name} ${m.name} time view`)
+        const place = new Map(all.map((o, i) => [`${o.session}/${o.step}`, i]))
+        const placesOf = (view: readonly Observation[]) => view.map(o => place.get(`${o.session}/${o.step}`))
+        check(observations(history, curve), all, `${name} ${m.name} observations`)
+        check([...curve.steps], placesOf(kept), `${name} ${m.name} step view`)
+        check([...curve.times], placesOf(times), `${name} ${m.name} time view`)
         const fate = all.map(o => fates.get(`${o.session}/${o.step}`))
         check([...curve.supersededBy], fate.map(f => f?.by ?? -1), `${name} ${m.name} superseded by`)
         check([...curve.replaced], fate.map(f => (f?.why === 'replaced' ? 1 : 0)), `${name} ${m.name} replaced`)
@@ -175,7 +181,13 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
 })
 
 /** One reward a step from `first` to `last`, one row each minute after creation. */
-function run(id: string, created: number, first: number, last: number, more: (step: number) => Record<string, Logged>): PlainRun {
+function run(
+  id: string,
+  created: number,
+  first: number,
+  last: number,
+  more: (step: number) => Record<string, Logged>
+): PlainRun {
   const rows: PlainRow[] = []
   for (let step = first; step <= last; step++) {
     rows.push({ step, timestamp: created + 60 * (step - first + 1), global: step - 1, logged: more(step) })
@@ -269,14 +281,15 @@ t.test('odd histories: a repeated step, a step back, an empty first session, a s
   t.same(holes, { count: 2 ** 52 - 1, first: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, 'counted without being walked')
 
   const back = Array.from({ length: 100_002 }, () => ({ step: 7, timestamp: null, global: null, logged: {} }))
-  t.match(faultOf(() => join([{ ...empty, rows: back }])).message, /history steps go back or repeat too often: 100000 times in run empty/)
+  t.match(faultOf(() => join([{ ...empty, rows: back }])).message,
+    /history steps go back or repeat too often: 100000 times in run empty/)
   t.end()
 })
 
 t.test('order of runs created in the same second', t => {
   const at = (id: string, first: number | null): PlainRun => ({
     ...run(id, 100, 0, -1, () => ({})),
-    rows: [{ step: 0, timestamp: null, global: null, logged: {} }, { step: 1, timestamp: first, global: null, logged: {} }]
+    rows: [null, first].map((timestamp, step) => ({ step, timestamp, global: null, logged: {} }))
   })
   const runs = [at('z', null), at('b', 120), at('c', 110), at('a', 120), { ...at('first', 900), createdSeconds: 99.5 }, at('y', null)]
   t.same(join(runs).sessions.map(s => s.run), ['first', 'c', 'a', 'b', 'y', 'z'])
@@ -304,8 +317,10 @@ t.test('selection by exact names; what is left out says why', t => {
   ])
   const picky = (more: Partial<HistoryStudy['selections'][number]>) =>
     studyOf({ selections: [selection('g', { display_name: 'gspo', ...more }), selection('s', { display_name: 'sao-r7' })] })
-  t.equal(selectRuns([...runs, listed('8', 'gspo', { entity: 'else' })], picky({ entity: 'lab' })).excluded.at(-1)?.reason, 'other entity')
-  t.equal(selectRuns([...runs, listed('8', 'gspo', { label: 'else' })], picky({ label: 'all' })).excluded.at(-1)?.reason, 'other label')
+  const reason = (odd: Partial<ListedRun>, wanted: Partial<HistoryStudy['selections'][number]>): string | undefined =>
+    selectRuns([...runs, listed('8', 'gspo', odd)], picky(wanted)).excluded.at(-1)?.reason
+  t.equal(reason({ entity: 'else' }, { entity: 'lab' }), 'other entity')
+  t.equal(reason({ label: 'else' }, { label: 'all' }), 'other label')
 
   const near = faultOf(() => selectRuns(runs, studyOf({ selections: [selection('a', { display_name: 'sao-r8' })] })))
   t.equal(near.exitCode, 3)
@@ -314,7 +329,8 @@ t.test('selection by exact names; what is left out says why', t => {
   t.match(faultOf(() => selectRuns(runs, picky({ project: 'elsewhere' }))).message,
     /selection g has no run.*by display name: project "training", entity "lab", label "all"/)
   t.match(faultOf(() => selectRuns([], picky({}))).message, /expected an exact display name of the list of runs/)
-  const hostile = faultOf(() => selectRuns([listed('h', 'a\u001b[2J')], studyOf({ selections: [selection('a', { display_name: 'a\u001b[2K' })] })))
+  const forged = studyOf({ selections: [selection('a', { display_name: 'a\u001b[2K' })] })
+  const hostile = faultOf(() => selectRuns([listed('h', 'a\u001b[2J')], forged))
   t.notMatch(hostile.message, /\u001b/)
   t.match(faultOf(() => selectRuns([...runs, listed('g', 'gspo', { label: 'again' })], picky({}))).message,
     /selection g takes run g twice: labels "all" and "again", expected each run once/)
@@ -327,7 +343,9 @@ function fillWorld() {
     metric('reward', 'r', { trailing_mean: 3, divide: 1000 }),
     metric('validation', 'v', { sparse: true, multiply: 100, trailing_mean: 2 })
   ]
-  const base = run('b0', 0, 0, 8, step => ({ ...(step >= 2 ? { r: 100 + step } : {}), ...(step % 5 === 0 ? { v: step } : {}) }))
+  const base = run('b0', 0, 0, 8, step => ({
+    ...(step >= 2 ? { r: 100 + step } : {}), ...(step % 5 === 0 ? { v: step } : {})
+  }))
   const ours = run('o0', 0, 0, 10, step => ({
     ...(step >= 2 && step !== 4 && step !== 9 ? { r: step } : {}), ...(step === 6 || step === 10 ? { v: -step } : {})
   }))
@@ -345,7 +363,10 @@ function fillWorld() {
     figures: [{
       name: '01-both', title: 'Both', analysis: 'both', view: 'step', x_title: 'Step',
       panels: [
-        { metric: 'reward', title: 'Mine', scale: { kind: 'log' }, guides: [{ value: 500, label: 'half', selection: 'ours' }, { value: 1000, label: 'all', selection: null }] },
+        {
+          metric: 'reward', title: 'Mine', scale: { kind: 'log' },
+          guides: [{ value: 500, label: 'half', selection: 'ours' }, { value: 1000, label: 'all', selection: null }]
+        },
         { metric: 'validation', title: null, scale: { kind: 'linear' }, guides: [] }
       ]
     }]
@@ -416,7 +437,10 @@ t.test('a figure is scaled, ordered and labelled', t => {
   t.match(figure, { synthetic: true, name: '01-both', title: 'Both', xTitle: 'Step' })
   t.match(reward, { title: 'Mine', yTitle: 'reward', scale: { kind: 'log' }, sparse: false })
   t.same(reward.guides, [{ value: 0.5, label: 'half', series: 1 }, { value: 1, label: 'all', series: null }])
-  t.same(reward.series.map(s => [s.title, s.slot, s.y[0], s.smooth?.[1]]), [['Base', 0, 0.102, 0.1025], ['Ours', 1, 0.002, 0.0025]])
+  t.same(reward.series.map(s => [s.title, s.slot, s.y[0], s.smooth?.[1]]), [
+    ['Base', 0, 0.102, 0.1025],
+    ['Ours', 1, 0.002, 0.0025]
+  ])
   t.match(validation, { title: 'validation', sparse: true })
   // Sparse: drawn with markers and without a trailing mean, also where the study names a window.
   t.same(validation.series.map(s => [s.x, s.y, s.smooth]), [
@@ -424,14 +448,15 @@ t.test('a figure is scaled, ordered and labelled', t => {
     [[3, 6, 10], [64, -600, -1000], null]
   ])
   t.same(validation.series.map(s => s.marks), [[{ x: 3, y: 64, label: '64.0 %' }], []], 'one label for the shared point')
-  const statistics = analysisStatistics(marked.analyses[0], study.metrics, analyseHistories(marked, listed, histories, true).selections, [])
+  const { statistics } = analyseHistories(marked, listed, histories, true).analyses[0]
   t.equal(statistics.selections.ours.metrics.validation.best?.value, -6, 'the shared value is no observation')
   const timed = { ...marked, figures: marked.figures.map(f => ({ ...f, view: 'time' as const })) }
   t.same(analyseHistories(timed, listed, histories, true).figures[0].panels[1].series.map(s => s.marks), [[], []])
   t.equal(analyseHistories(timed, listed, histories, true).analyses[0].displayed.every(c => c.view === 'time'), true,
     'only what is drawn or listed is made')
   const lost = { ...study, figures: study.figures.map(f => ({ ...f, analysis: 'none' })) }
-  t.match(faultOf(() => analyseHistories(lost, listed, histories, true)).message, /figure 01-both draws an unknown analysis: "none", expected one of both/)
+  t.match(faultOf(() => analyseHistories(lost, listed, histories, true)).message,
+    /figure 01-both draws an unknown analysis: "none", expected one of both/)
   t.end()
 })
 
@@ -467,16 +492,19 @@ t.test('warnings, one line each', t => {
     'selection base, metric validation: has a point at step 5 already; the shared reference is not drawn'
   ])
   const clockless = { ...asked, keys: { ...asked.keys, timestamp: null } }
-  const silent = analyseHistories(clockless, [...listed, listedRun(odd)], [...histories, runHistory(odd, ['r', 'v'])], false)
+  const read = [...histories, runHistory(odd, ['r', 'v'])]
+  const silent = analyseHistories(clockless, [...listed, listedRun(odd)], read, false)
   t.notMatch(silent.warnings.join('\n'), /no timestamp/, 'a study that names no timestamp key expects none')
   t.end()
 })
 
 t.test('what does not fit is a fault', t => {
   const { study, listed, histories } = fillWorld()
-  t.match(faultOf(() => analyseHistories(study, listed, histories.slice(1), false)).message, /history was not read: run b0, label all/)
+  t.match(faultOf(() => analyseHistories(study, listed, histories.slice(1), false)).message,
+    /history was not read: run b0, label all/)
   const unread = [runHistory(fillWorld().runs[0], ['v']), histories[1]]
-  t.match(faultOf(() => analyseHistories(study, listed, unread, false)).message, /history metric was not read.*a column for "r"/)
+  t.match(faultOf(() => analyseHistories(study, listed, unread, false)).message,
+    /history metric was not read.*a column for "r"/)
   const overflow = run('big', 0, 0, 1, () => ({ r: 1e308 }))
   const analysis = { ...study.analyses[0], selections: ['a'], metrics: ['reward'], supplied: null,
     statistics: { ...NO_STATISTICS, ends: { count: 2, metrics: ['reward'] } } }

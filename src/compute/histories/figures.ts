@@ -3,7 +3,13 @@
  * it can; how many points it cannot show is the drawing's to say.
  */
 import { Fault, printable } from '../../errors.js'
-import type { CurveFigureRequest, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest } from '../../schema/histories.js'
+import type {
+  CurveFigureRequest,
+  HistoryAnalysis,
+  HistoryStudy,
+  MetricDefinition,
+  PanelRequest
+} from '../../schema/histories.js'
 import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve } from './contract.js'
 import { SHARED_REFERENCE } from './display.js'
 import { metricFor } from './join.js'

@@ -111,7 +111,8 @@ function stepsOf(
 
 function defined(window: WindowMean, reasons: Reasons, at: string): WindowMean {
   if (window.mean === null) {
-    return { ...window, mean: reasons.none(`${at}/mean`, NO_OBSERVATION), steps: reasons.none(`${at}/steps`, NO_OBSERVATION) }
+    const none = (field: string): null => reasons.none(`${at}/${field}`, NO_OBSERVATION)
+    return { mean: none('mean'), count: window.count, steps: none('steps') }
   }
   return { ...window, mean: reasons.finite(window.mean, `${at}/mean`) }
 }

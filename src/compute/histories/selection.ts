@@ -102,7 +102,8 @@ function withoutRuns(selection: RunSelection, runs: readonly ListedRun[]): Fault
 }
 
 function describe(run: ListedRun): string {
-  const part = (name: string, text: string | null): string => `${name} ${text === null ? 'not stated' : `"${printable(text)}"`}`
+  const part = (name: string, text: string | null): string =>
+    `${name} ${text === null ? 'not stated' : `"${printable(text)}"`}`
   return [part('project', run.project), part('entity', run.entity), part('label', run.label)].join(', ')
 }
 

@@ -108,7 +108,7 @@ function sessionStatistics(session: Session, reasons: Reasons, at: string): Sess
   }
 }
 
-/** A session keeps what lies below its first step and drops the rest: the least first step stays, and the last session's last. */
+/** A session drops what lies beyond its first step: the least first step stays, and the last session's last. */
 function retainedSteps(
   sessions: readonly Session[],
   reasons: Reasons,

@@ -42,7 +42,9 @@ function suppliedMetric(
   const unfilled = rule.same_step.includes(metric)
     ? unfilledSteps(stepReference, stepTarget, LISTED_STEPS)
     : { count: 0, first: [] }
-  const noAnchor = rule.anchor ? 'the target has its own point at 0, or one of the curves is empty' : 'the study asks for no anchor'
+  const noAnchor = rule.anchor
+    ? 'the target has its own point at 0, or one of the curves is empty'
+    : 'the study asks for no anchor'
   return {
     anchor: byStep.anchor ?? reasons.none(`${at}/anchor`, noAnchor),
     time_anchor: byTime.anchor ?? reasons.none(`${at}/time_anchor`, noAnchor),

@@ -52,7 +52,8 @@ function* runWarnings(study: HistoryStudy, { selection, sessions }: SelectionHis
     }
   }
   if (sessions[0].rows === 0 && runs.size > 1) {
-    yield `selection ${printable(selection.name)}: its clock starts at the creation of run ${printable(sessions[0].run)}, which has no row`
+    const run = printable(sessions[0].run)
+    yield `selection ${printable(selection.name)}: its clock starts at the creation of run ${run}, which has no row`
   }
 }
 
