@@ -50,7 +50,6 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
       }
     })
     phase.finish()
-    for (const warning of outcome.histories?.warnings ?? []) progress.line(`histories: ${warning}`)
     progress.close()
     if (!options.quiet && !options.json) {
       const table = { colour: wantsColour(io.stdout, io.env) }

@@ -5,6 +5,7 @@ import type { ManifestReport } from '../ingest/manifest.js'
 import type { SnapshotResult } from '../batch.js'
 import type { AnalysedHistories } from '../compute/histories/analyse.js'
 import type { MetricStatistics } from '../compute/histories/document.js'
+import { printable } from '../errors.js'
 import { formatBytes, formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type Cell, type TableOptions } from '../render/terminal/table.js'
 
@@ -60,7 +61,7 @@ function verdict(c: CheckReport): Cell {
 }
 
 /** One table an analysis: what the step view keeps of every metric; then how the sessions were joined. */
-export function historiesTables({ selections, analyses, excluded }: AnalysedHistories, options: TableOptions): string {
+export function historiesTables({ selections, analyses, excluded, warnings }: AnalysedHistories, options: TableOptions): string {
   const tables = analyses.map(({ analysis, statistics }) => formatTable(
     [
       { title: analysis.name }, { title: 'metric' }, { title: 'observations', align: 'right' }, { title: 'steps', align: 'right' },
@@ -74,10 +75,15 @@ export function historiesTables({ selections, analyses, excluded }: AnalysedHist
   ))
   const joined = [...selections.values()].map(({ selection, sessions, rollbacks }) => {
     const rows = sessions.reduce((sum, s) => sum + s.rows, 0)
-    const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length} times`
-    return `${selection.title}: ${formatCount(sessions.length)} sessions, ${formatCount(rows)} rows${back}`
+    const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length === 1 ? 'once' : `${formatCount(rollbacks.length)} times`}`
+    return `${selection.title}: ${counted(sessions.length, 'session')}, ${counted(rows, 'row')}${back}`
   })
-  return `${joined.join('\n')}\nruns not selected: ${formatCount(excluded.length)}\n\n${tables.join('\n')}`
+  const lines = [...joined, `runs not selected: ${formatCount(excluded.length)}`, ...warnings.map(w => `note: ${printable(w, 400)}`)]
+  return `${lines.join('\n')}\n\n${tables.join('\n')}`
+}
+
+function counted(count: number, what: string): string {
+  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
 function stepRange(m: MetricStatistics): string {
