@@ -16,7 +16,7 @@ import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkSt
 import { layColumns } from './columns.js'
 import type { TraceColumns, TraceResult } from './contract.js'
 import { fieldsOfNpz } from '../ingest/npzFields.js'
-import { boundaryIndexes, traceStatistics } from './statistics.js'
+import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
 /** Memory that one thread reuses from trace to trace. */
 export class WorkerScratch {
@@ -114,11 +114,11 @@ interface StoredNpz {
 }
 
 function measure(trace: ParsedTrace, stored: StoredNpz, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
-  const statistics = traceStatistics(trace.values, trace.returns, trace.positions, {
+  const boundaries = boundaryIndexes(trace.positions)
+  const statistics = statisticsWithin(trace.values, trace.returns, boundaries, {
     jumpThreshold: task.jumpThreshold,
     outcome: trace.fields.outcome
   })
-  const boundaries = boundaryIndexes(trace.positions)
   return {
     ok: true,
     result: {
