@@ -17,10 +17,8 @@ import { ExampleCollector, type ChosenExamples } from './compute/examples.js'
 import { checkExpectations, failuresOf, type CheckReport } from './compute/expectations.js'
 import { inOrder } from './compute/ordered.js'
 import type { TracePool } from './compute/pool.js'
-import { snapshotStatistics } from './compute/pooled.js'
 import type { TraceAnswer, TraceTask } from './compute/traceTask.js'
 import { EXIT, Fault } from './errors.js'
-import { excludedFiles } from './ingest/excluded.js'
 import type { SnapshotPlan } from './ingest/inventory.js'
 import { PageSource } from './ingest/page.js'
 import type { CriticTraceStudy, SnapshotHeader, TraceExpectations } from './schema.js'
@@ -87,7 +85,8 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     const measured = await measureTraces(run, streams)
     // 2. Pool
     const { results, header, html, examples } = measured
-    const excluded = await excludedFiles(run.plan, new Set(results.map(r => r.npz.path)), run.settings.traces.keys)
+    const { snapshotStatistics, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
+    const excluded = excludedFiles(run.plan, new Set(results.map(r => r.npz.path)), run.settings.traces.keys)
     const verified = run.plan.kind === 'html'
     const marker = run.settings.expectations.boundary_end_marker
     const statistics = snapshotStatistics(results, {
@@ -104,8 +103,6 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
     // 4. Draw and write
     await streams.finish({ verified, snapshotTime: header.snapshotTime })
-    const documents = await import('./render/outputs/documents.js')
-    const { writeTrajectories } = await import('./render/outputs/trajectories.js')
     const { synthetic } = run.settings
     await documents.writeTraceIndex(
       set,
@@ -129,6 +126,17 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
   }
 }
 
+/** What is needed behind the last trace. Asked for at the first one too: it then loads while the workers are busy. */
+async function loadLastSteps() {
+  const [{ snapshotStatistics }, { excludedFiles }, documents, { writeTrajectories }] = await Promise.all([
+    import('./compute/pooled.js'),
+    import('./ingest/excluded.js'),
+    import('./render/outputs/documents.js'),
+    import('./render/outputs/trajectories.js')
+  ])
+  return { snapshotStatistics, excludedFiles, documents, writeTrajectories }
+}
+
 interface Streams {
   /** Takes the columns over: their buffer comes back through `room` when they are written. */
   write(result: TraceResult, columns: TraceColumns): Promise<void>
@@ -147,7 +155,8 @@ async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
     if (opened !== null) return opened
     const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
       import('./render/outputs/arrow.js'),
-      import('./render/outputs/archive.js')
+      import('./render/outputs/archive.js'),
+      loadLastSteps()
     ])
     opened = { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, synthetic) }
     return opened
