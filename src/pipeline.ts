@@ -81,7 +81,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
   const set = await OutputSet.open(run.out)
   try {
     // 1. Measure
-    const streams = await openStreams(set, run)
+    const streams = openStreams(set, run)
     const measured = await measureTraces(run, streams)
     // 2. Pool
     const { results, header, html, examples } = measured
@@ -102,16 +102,18 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     const failures = [...failuresOf(checks), ...changedSinceVerified(run, html, results)]
     if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
     // 4. Draw and write
-    await streams.finish({ verified, snapshotTime: header.snapshotTime })
     const { synthetic } = run.settings
-    await documents.writeTraceIndex(
-      set,
-      { synthetic, verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
-      GENERATOR
-    )
-    await documents.writeBoundaryAudit(set, { synthetic, htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, GENERATOR)
-    await documents.writeStatistics(set, statistics, GENERATOR)
-    await writeTrajectories(set, results)
+    const writeDocuments = async (): Promise<void> => {
+      await documents.writeTraceIndex(
+        set,
+        { synthetic, verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+        GENERATOR
+      )
+      await documents.writeBoundaryAudit(set, { synthetic, htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, GENERATOR)
+      await documents.writeStatistics(set, statistics, GENERATOR)
+      await writeTrajectories(set, results)
+    }
+    await Promise.all([streams.finish({ verified, snapshotTime: header.snapshotTime }), writeDocuments()])
     if (run.formats.length > 0) await drawFigures(set, run, figureData(synthetic, results, examples))
     throwIfInterrupted(run.signal)
     // 5. Commit
@@ -138,6 +140,8 @@ async function loadLastSteps() {
 }
 
 interface Streams {
+  /** Begins to open the outputs; a failure is met again by the first write. */
+  prepare(): void
   /** Takes the columns over: their buffer comes back through `room` when they are written. */
   write(result: TraceResult, columns: TraceColumns): Promise<void>
   /** a buffer that is free, for the columns of a trace to come */
@@ -147,24 +151,34 @@ interface Streams {
 
 const MAX_WRITES_UNDER_WAY = 2
 
-/** Opened lazily at the first trace: their libraries then load while the workers are busy. */
-async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
-  let opened: { arrow: ArrowTraceWriter; archive: TraceArchiveWriter } | null = null
+interface Writers {
+  readonly arrow: ArrowTraceWriter
+  readonly archive: TraceArchiveWriter
+}
+
+/** Opened when the first trace is on its way: their libraries then load while the workers are busy. */
+function openStreams(set: OutputSet, run: SnapshotRun): Streams {
+  let opened: Promise<Writers> | null = null
   const { synthetic } = run.settings
-  const open = async (): Promise<NonNullable<typeof opened>> => {
-    if (opened !== null) return opened
+  const openAll = async (): Promise<Writers> => {
     const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
       import('./render/outputs/arrow.js'),
       import('./render/outputs/archive.js'),
       loadLastSteps()
     ])
-    opened = { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, synthetic) }
+    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, synthetic) }
+  }
+  const open = (): Promise<Writers> => {
+    opened ??= openAll()
     return opened
   }
   // Writes go on while the next traces are sliced and measured; a few may be under way, which bounds the columns held.
   const underWay: Array<Promise<unknown>> = []
   const free: SharedArrayBuffer[] = []
   return {
+    prepare() {
+      open().catch(() => undefined)
+    },
     room: () => free.pop() ?? null,
     async write(result, columns) {
       const { arrow, archive } = await open()
@@ -184,6 +198,9 @@ async function openStreams(set: OutputSet, run: SnapshotRun): Promise<Streams> {
   }
 }
 
+/** Tasks that wait beside the two of each thread: the main thread has turns of its own, such as loading a library. */
+const TASKS_AHEAD = 3
+
 interface Measured {
   readonly results: TraceResult[]
   readonly header: SnapshotHeader
@@ -199,11 +216,13 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
   const tasks = page === null ? npzTasks(run, streams) : pageTasks(run, page, streams)
   try {
     const answer = async (task: TraceTask): Promise<TraceAnswer> => {
-      const answer = await run.pool.run(task)
+      const answered = run.pool.run(task)
+      if (task.index === 0) streams.prepare()
+      const answer = await answered
       if (task.kind === 'snapshot') page?.release(task.bytes)
       return answer
     }
-    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + 1)) {
+    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + TASKS_AHEAD)) {
       throwIfInterrupted(run.signal)
       const fault = await take(given, run, results, collector, streams, faults.length > 0)
       if (fault === null) continue
