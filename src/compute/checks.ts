@@ -4,7 +4,7 @@
  * with exit code 1 that names array, index and both values. Expectations of a study are not here: `expectations.ts`.
  */
 import { EXIT, Fault, printable, type Place } from '../errors.js'
-import { asFloat64, type NpyArray } from '../ingest/npz/npy.js'
+import { asFloat64, type Allocate, type NpyArray } from '../ingest/npz/npy.js'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../schema.js'
 import type { TraceStatistics } from './contract.js'
 
@@ -73,12 +73,15 @@ export function checkLength(array: TraceArrayName, embedded: number, stored: num
 
 /**
  * numpy's array_equal: same length, every element equal as numbers (0 equals -0, NaN equals nothing).
+ * @param allocate memory for a copy, free again when this returns
  * @throws Fault (exit 1) at the first difference, with its index and both values.
  */
-export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place): void {
+export function checkEqual(
+  array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place, allocate: Allocate = length => new Uint8Array(length)
+): void {
   const file = printable(place.file ?? 'the NPZ', 400)
   checkLength(array, embedded.length, stored.data.length, file)
-  if (sameNumbers(embedded, stored)) return
+  if (sameNumbers(embedded, stored, allocate)) return
   // An int64 that no double holds is a fault of its own. Zeros of unlike signs are equal: no index is found.
   const numbers = asFloat64(stored, place)
   const index = embedded.findIndex((x, i) => x !== numbers[i])
@@ -87,12 +90,19 @@ export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored
 }
 
 /** Whether all are equal; false where that takes a closer look. */
-function sameNumbers(embedded: Float64Array, { data }: NpyArray): boolean {
+function sameNumbers(embedded: Float64Array, { data }: NpyArray, allocate: Allocate): boolean {
   if (data instanceof BigInt64Array) return sameAsInt64(embedded, new Int32Array(data.buffer, data.byteOffset, 2 * data.length))
   if (!(data instanceof Float32Array || data instanceof Float64Array)) return false
   // One bit pattern is one number, but for NaN. Widening and comparing are native calls: there is no loop to compile.
-  const doubles = data instanceof Float64Array ? data : new Float64Array(data)
+  const doubles = data instanceof Float64Array ? data : widened(data, allocate)
   return bytesOf(doubles).equals(bytesOf(embedded)) && !embedded.includes(NaN)
+}
+
+function widened(data: Float32Array, allocate: Allocate): Float64Array {
+  const { buffer, byteOffset } = allocate(8 * data.length)
+  const doubles = new Float64Array(buffer, byteOffset, data.length)
+  doubles.set(data)
+  return doubles
 }
 
 function bytesOf(x: Float64Array): Buffer {

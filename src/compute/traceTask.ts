@@ -76,7 +76,8 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAn
     checkArrays(arrays)
     const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.arena, trace.values.length)
     for (const array of TRACE_ARRAYS) {
-      checkEqual(array, arrays[array], stored.arrays[array].array, { file: stored.file, member: keys[array] })
+      const place = { file: stored.file, member: keys[array] }
+      checkEqual(array, arrays[array], stored.arrays[array].array, place, length => scratch.arena.take(length))
     }
     const answer = measure(trace, stored, task)
     checkStored('value_mean', trace.fields.valueMean as number, answer.result.statistics.mean)
