@@ -198,9 +198,6 @@ function openStreams(set: OutputSet, run: SnapshotRun): Streams {
   }
 }
 
-/** Tasks that wait beside the two of each thread: the main thread has turns of its own, such as loading a library. */
-const TASKS_AHEAD = 3
-
 interface Measured {
   readonly results: TraceResult[]
   readonly header: SnapshotHeader
@@ -222,7 +219,7 @@ async function measureTraces(run: SnapshotRun, streams: Streams): Promise<Measur
       if (task.kind === 'snapshot') page?.release(task.bytes)
       return answer
     }
-    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + TASKS_AHEAD)) {
+    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + 1)) {
       throwIfInterrupted(run.signal)
       const fault = await take(given, run, results, collector, streams, faults.length > 0)
       if (fault === null) continue
