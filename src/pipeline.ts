@@ -17,10 +17,8 @@ import { ExampleCollector, type ChosenExamples } from './compute/examples.js'
 import { checkExpectations, failuresOf, type CheckReport } from './compute/expectations.js'
 import { inOrder } from './compute/ordered.js'
 import type { TracePool } from './compute/pool.js'
-import { snapshotStatistics } from './compute/pooled.js'
 import type { TraceAnswer, TraceTask } from './compute/traceTask.js'
 import { EXIT, Fault } from './errors.js'
-import { excludedFiles } from './ingest/excluded.js'
 import type { SnapshotPlan } from './ingest/inventory.js'
 import { PageSource } from './ingest/page.js'
 import type { CriticTraceStudy, SnapshotHeader, TraceExpectations } from './schema.js'
@@ -105,11 +103,12 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
 export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<MeasuredSnapshot> {
   try {
     // 1. Measure
-    const streams = await openStreams(set, run)
+    const streams = openStreams(set, run)
     const measured = await measureTraces(run, streams)
     // 2. Pool
     const { results, header, html, examples } = measured
-    const excluded = await excludedFiles(run.plan, new Set(results.map(r => r.npz.path)), run.settings.traces.keys)
+    const { snapshotStatistics, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
+    const excluded = excludedFiles(run.plan, new Set(results.map(r => r.npz.path)), run.settings.traces.keys)
     const verified = run.plan.kind === 'html'
     const marker = run.settings.expectations.boundary_end_marker
     const statistics = snapshotStatistics(results, {
@@ -125,25 +124,38 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
     const failures = [...failuresOf(checks), ...changedSinceVerified(run, html, results)]
     if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
     // 4. Write
-    await streams.finish({ verified, snapshotTime: header.snapshotTime })
-    const documents = await import('./render/outputs/documents.js')
-    const { writeTrajectories } = await import('./render/outputs/trajectories.js')
     const { synthetic } = run.settings
-    await documents.writeTraceIndex(
-      set,
-      { synthetic, verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
-      GENERATOR
-    )
-    await documents.writeBoundaryAudit(set, { synthetic, htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, GENERATOR)
-    await documents.writeStatistics(set, statistics, GENERATOR)
-    await writeTrajectories(set, results)
+    const writeDocuments = async (): Promise<void> => {
+      await documents.writeTraceIndex(
+        set,
+        { synthetic, verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+        GENERATOR
+      )
+      await documents.writeBoundaryAudit(set, { synthetic, htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, GENERATOR)
+      await documents.writeStatistics(set, statistics, GENERATOR)
+      await writeTrajectories(set, results)
+    }
+    await Promise.all([streams.finish({ verified, snapshotTime: header.snapshotTime }), writeDocuments()])
     return { statistics, checks, html, results, excluded, figure: figureData(synthetic, results, examples) }
   } catch (error) {
     throw error instanceof Fault ? located(error, run) : error
   }
 }
 
+/** What is needed behind the last trace. Asked for at the first one too: it then loads while the workers are busy. */
+async function loadLastSteps() {
+  const [{ snapshotStatistics }, { excludedFiles }, documents, { writeTrajectories }] = await Promise.all([
+    import('./compute/pooled.js'),
+    import('./ingest/excluded.js'),
+    import('./render/outputs/documents.js'),
+    import('./render/outputs/trajectories.js')
+  ])
+  return { snapshotStatistics, excludedFiles, documents, writeTrajectories }
+}
+
 interface Streams {
+  /** Begins to open the outputs; a failure is met again by the first write. */
+  prepare(): void
   /** Takes the columns over: their buffer comes back through `room` when they are written. */
   write(result: TraceResult, columns: TraceColumns): Promise<void>
   /** a buffer that is free, for the columns of a trace to come */
@@ -153,23 +165,34 @@ interface Streams {
 
 const MAX_WRITES_UNDER_WAY = 2
 
-/** Opened lazily at the first trace: their libraries then load while the workers are busy. */
-async function openStreams(set: OutputSet, run: MeasureRun): Promise<Streams> {
-  let opened: { arrow: ArrowTraceWriter; archive: TraceArchiveWriter } | null = null
+interface Writers {
+  readonly arrow: ArrowTraceWriter
+  readonly archive: TraceArchiveWriter
+}
+
+/** Opened when the first trace is on its way: their libraries then load while the workers are busy. */
+function openStreams(set: OutputSet, run: MeasureRun): Streams {
+  let opened: Promise<Writers> | null = null
   const { synthetic } = run.settings
-  const open = async (): Promise<NonNullable<typeof opened>> => {
-    if (opened !== null) return opened
+  const openAll = async (): Promise<Writers> => {
     const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
       import('./render/outputs/arrow.js'),
-      import('./render/outputs/archive.js')
+      import('./render/outputs/archive.js'),
+      loadLastSteps()
     ])
-    opened = { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, synthetic) }
+    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, synthetic) }
+  }
+  const open = (): Promise<Writers> => {
+    opened ??= openAll()
     return opened
   }
   // Writes go on while the next traces are sliced and measured; a few may be under way, which bounds the columns held.
   const underWay: Array<Promise<unknown>> = []
   const free: SharedArrayBuffer[] = []
   return {
+    prepare() {
+      open().catch(() => undefined)
+    },
     room: () => free.pop() ?? null,
     async write(result, columns) {
       const { arrow, archive } = await open()
@@ -204,7 +227,9 @@ async function measureTraces(run: MeasureRun, streams: Streams): Promise<Measure
   const tasks = page === null ? npzTasks(run, streams) : pageTasks(run, page, streams)
   try {
     const answer = async (task: TraceTask): Promise<TraceAnswer> => {
-      const answer = await run.pool.run(task)
+      const answered = run.pool.run(task)
+      if (task.index === 0) streams.prepare()
+      const answer = await answered
       if (task.kind === 'snapshot') page?.release(task.bytes)
       return answer
     }

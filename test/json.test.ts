@@ -114,6 +114,32 @@ t.test('the pinned numbers have the bits that Python gives them, and JSON.parse 
   t.end()
 })
 
+t.test('a number repeated thousands of times, then another, is what JSON.parse reads', t => {
+  const column = new DoubleColumn()
+  const text = new JsonText()
+  for (const separator of [',', ', ', ' ,\n\t ']) {
+    for (const number of ['1.0', '3', '-0.0', '-1.5e-7', '0.10000000149011612']) {
+      for (const count of [511, 513, 1022, 1023, 1024, 1025, 3000]) {
+        // what ends a run: the last digit alone, one digit more, other white space; anywhere in a block, its last element too
+        const run = Array<string>(count).fill(number)
+        const texts = ['7', ...run, number.replace(/[0-9]$/, '5'), ...run, number.replace(/[0-9]$/, '$&1'), ...run, `${number}${separator.trim()} 9`, ...run]
+        const source = `[${texts.join(separator)}]`
+        text.load({ index: 0, offset: 0, bytes: utf8(source) })
+        const end = scanNumberArray(text, 1, column, 'returns')
+        const expected = JSON.parse(source) as number[]
+        const same = end === source.length && column.length === expected.length && expected.every((x, i) => Object.is(x, column.data[i]))
+        if (!same) t.fail(`${number} ${count} times with ${JSON.stringify(separator)}`)
+      }
+    }
+  }
+  for (const broken of ['1.0, 1.0x', '1.0,, 1.0', '1.0, 01.0']) {
+    const source = `[${Array<string>(2000).fill('1.0').join(', ')}, ${broken}]`
+    text.load({ index: 0, offset: 0, bytes: utf8(source) })
+    t.throws(() => scanNumberArray(text, 1, column, 'returns'), /\(trace 0, returns, index 200[01], byte /, broken)
+  }
+  t.end()
+})
+
 t.test('NaN and the infinities as Python writes them', t => {
   const text = new JsonText()
   text.load({ index: 0, offset: 0, bytes: utf8('[NaN,Infinity , -Infinity, 0]') })

@@ -9,7 +9,7 @@ import type { TraceColumns } from './contract.js'
 const align8 = (n: number): number => (n + 7) & ~7
 
 /**
- * @param members the NPY files of the three arrays, verbatim
+ * @param members the NPY files of the three arrays, verbatim: their numbers are those of the trace
  * @param room used where it is large enough: fresh shared memory costs more in page faults than the copies into it
  */
 export function layColumns(
@@ -26,8 +26,11 @@ export function layColumns(
   values.set(trace.values)
   const returns = new Float64Array(buffer, 8 * n, n)
   returns.set(trace.returns)
-  const positions = new Int32Array(buffer, 16 * n, 2 * n)
-  writeInt64(positions, trace.positions)
+  const positions = new BigInt64Array(buffer, 16 * n, n)
+  const stored = members.response_positions.array.data
+  // int64 as stored: equal to the trace's, and copied by the runtime, where the others take a loop that must be compiled
+  if (stored instanceof BigInt64Array) positions.set(stored)
+  else writeInt64(new Int32Array(buffer, 16 * n, 2 * n), trace.positions)
   let at = 24 * n
   const boundaryColumn = new Int32Array(buffer, at, boundaries.length)
   boundaryColumn.set(boundaries)
@@ -42,7 +45,7 @@ export function layColumns(
   return {
     values,
     returns,
-    responsePositions: new BigInt64Array(buffer, 16 * n, n),
+    responsePositions: positions,
     boundaries: boundaryColumn,
     npy: { values: place('values'), returns: place('returns'), response_positions: place('response_positions') }
   }

@@ -1,5 +1,5 @@
 /**
- * Statistics of one trace: one pass over its full arrays, all differences in float64 (float32 arithmetic misses the tenth
+ * Statistics of one trace over its full arrays, all differences in float64 (float32 arithmetic misses the tenth
  * decimal). A transition goes from values[i] to values[i + 1]; it is a boundary when the response positions of the two
  * tokens differ by more than one (text that the policy did not generate lies between), internal otherwise.
  *
@@ -23,20 +23,31 @@ export function traceStatistics(
   positions: Float64Array,
   options: StatisticsOptions
 ): TraceStatistics {
+  return statisticsWithin(values, returns, boundaryIndexes(positions), options)
+}
+
+/** The same where the boundaries are known. */
+export function statisticsWithin(
+  values: Float64Array,
+  returns: Float64Array,
+  boundaries: Int32Array,
+  options: StatisticsOptions
+): TraceStatistics {
   const tokens = values.length
   const half = tokens >> 1
   const firstHalf = sumRange(values, 0, half)
   const secondHalf = sumRange(values, half, tokens)
   const mean = meanOf(addPairs(firstHalf, secondHalf), tokens)
-  const rmse = Math.sqrt(meanOf(squaredErrors(values, returns), tokens))
-  const { boundary, internal, maxBoundaryJump } = changes(values, positions, options.jumpThreshold)
+  const { jumpThreshold, outcome } = options
+  const { squares, boundary, internal, maxBoundaryJump, otherReturns } =
+    eachToken(values, returns, boundaries, jumpThreshold, outcome === 'success' ? 1 : 0)
   const statistics: TraceStatistics = {
     tokens,
     firstValue: values[0],
     lastValue: values[tokens - 1],
     delta: values[tokens - 1] - values[0],
     mean,
-    rmse,
+    rmse: Math.sqrt(meanOf(squares, tokens)),
     firstHalfMean: half === 0 ? null : meanOf(firstHalf, half),
     secondHalfMean: meanOf(secondHalf, tokens - half),
     boundary,
@@ -44,7 +55,7 @@ export function traceStatistics(
     maxBoundaryJump,
     boundaryExceedsInternal:
       boundary.meanAbs === null || internal.meanAbs === null ? null : boundary.meanAbs > internal.meanAbs,
-    returnsEqualOutcome: options.outcome === null ? null : allEqual(returns, options.outcome === 'success' ? 1 : 0)
+    returnsEqualOutcome: outcome === null ? null : otherReturns === 0
   }
   refuseOverflow(statistics)
   return statistics
@@ -52,63 +63,68 @@ export function traceStatistics(
 
 /** Indexes i of the boundary transitions values[i] -> values[i + 1], increasing. */
 export function boundaryIndexes(positions: Float64Array): Int32Array {
-  let count = 0
-  for (let i = 1; i < positions.length; i++) if (positions[i] - positions[i - 1] !== 1) count++
-  const indexes = new Int32Array(count)
-  for (let i = 1, k = 0; i < positions.length; i++) if (positions[i] - positions[i - 1] !== 1) indexes[k++] = i - 1
-  return indexes
+  const indexes: number[] = []
+  for (let i = 1; i < positions.length; i++) if (positions[i] - positions[i - 1] !== 1) indexes.push(i - 1)
+  return Int32Array.from(indexes)
 }
 
-function squaredErrors(values: Float64Array, returns: Float64Array): SumPair {
-  let high = 0
-  let low = 0
-  for (let i = 0; i < values.length; i++) {
-    const d = values[i] - returns[i]
-    const v = d * d
-    const s = high + v
-    const t = s - high
-    low += high - (s - t) + (v - t)
-    high = s
-  }
-  return { high, low }
-}
-
-function changes(values: Float64Array, positions: Float64Array, threshold: number) {
-  let boundaries = 0
+/**
+ * Squared errors, changes and returns in one loop: each loop of its own would start in the interpreter and be compiled by
+ * itself, which takes longer than its work on the traces of one snapshot.
+ */
+function eachToken(
+  values: Float64Array, returns: Float64Array, boundaries: Int32Array, threshold: number, expectedReturn: number
+) {
+  let squaresHigh = 0
+  let squaresLow = 0
   let boundaryHigh = 0
   let boundaryLow = 0
   let boundaryJumps = 0
   let internalHigh = 0
   let internalLow = 0
   let internalJumps = 0
+  let otherReturns = 0
   let maxFrom = -1
   let maxAbs = -1
-  for (let i = 1; i < values.length; i++) {
-    const change = Math.abs(values[i] - values[i - 1])
-    if (positions[i] - positions[i - 1] !== 1) {
-      boundaries++
+  let passed = 0
+  let nextBoundary = boundaries.length === 0 ? -1 : boundaries[0]
+  const last = values.length - 1
+  for (let i = 0; i <= last; i++) {
+    const value = values[i]
+    const error = value - returns[i]
+    const square = error * error
+    let s = squaresHigh + square
+    let t = s - squaresHigh
+    squaresLow += squaresHigh - (s - t) + (square - t)
+    squaresHigh = s
+    if (returns[i] !== expectedReturn) otherReturns++
+    if (i === last) break
+    const change = Math.abs(values[i + 1] - value)
+    if (i === nextBoundary) {
       if (change > threshold) boundaryJumps++
       if (change > maxAbs) {
         maxAbs = change
-        maxFrom = i - 1
+        maxFrom = i
       }
-      const s = boundaryHigh + change
-      const t = s - boundaryHigh
+      s = boundaryHigh + change
+      t = s - boundaryHigh
       boundaryLow += boundaryHigh - (s - t) + (change - t)
       boundaryHigh = s
+      nextBoundary = ++passed < boundaries.length ? boundaries[passed] : -1
     } else {
       if (change > threshold) internalJumps++
-      const s = internalHigh + change
-      const t = s - internalHigh
+      s = internalHigh + change
+      t = s - internalHigh
       internalLow += internalHigh - (s - t) + (change - t)
       internalHigh = s
     }
   }
-  const internals = values.length - 1 - boundaries
   return {
-    boundary: changeStatistics(boundaries, { high: boundaryHigh, low: boundaryLow }, boundaryJumps),
-    internal: changeStatistics(internals, { high: internalHigh, low: internalLow }, internalJumps),
-    maxBoundaryJump: maxFrom < 0 ? null : jumpAt(values, maxFrom)
+    squares: { high: squaresHigh, low: squaresLow },
+    boundary: changeStatistics(boundaries.length, { high: boundaryHigh, low: boundaryLow }, boundaryJumps),
+    internal: changeStatistics(last - boundaries.length, { high: internalHigh, low: internalLow }, internalJumps),
+    maxBoundaryJump: maxFrom < 0 ? null : jumpAt(values, maxFrom),
+    otherReturns
   }
 }
 
@@ -124,11 +140,6 @@ function changeStatistics(transitions: number, sum: SumPair, jumps: number): Cha
 
 function jumpAt(values: Float64Array, i: number): Jump {
   return { from_index: i, to_index: i + 1, from: values[i], to: values[i + 1], delta: values[i + 1] - values[i] }
-}
-
-function allEqual(x: Float64Array, expected: number): boolean {
-  for (let i = 0; i < x.length; i++) if (x[i] !== expected) return false
-  return true
 }
 
 function refuseOverflow(s: TraceStatistics): void {

@@ -16,7 +16,7 @@ import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkSt
 import { layColumns } from './columns.js'
 import type { TraceColumns, TraceResult } from './contract.js'
 import { fieldsOfNpz } from '../ingest/npzFields.js'
-import { boundaryIndexes, traceStatistics } from './statistics.js'
+import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
 /** Memory that one thread reuses from trace to trace. */
 export class WorkerScratch {
@@ -76,7 +76,8 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAn
     checkArrays(arrays)
     const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.arena, trace.values.length)
     for (const array of TRACE_ARRAYS) {
-      checkEqual(array, arrays[array], stored.arrays[array].array, { file: stored.file, member: keys[array] })
+      const place = { file: stored.file, member: keys[array] }
+      checkEqual(array, arrays[array], stored.arrays[array].array, place, length => scratch.arena.take(length))
     }
     const answer = measure(trace, stored, task)
     checkStored('value_mean', trace.fields.valueMean as number, answer.result.statistics.mean)
@@ -114,11 +115,11 @@ interface StoredNpz {
 }
 
 function measure(trace: ParsedTrace, stored: StoredNpz, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
-  const statistics = traceStatistics(trace.values, trace.returns, trace.positions, {
+  const boundaries = boundaryIndexes(trace.positions)
+  const statistics = statisticsWithin(trace.values, trace.returns, boundaries, {
     jumpThreshold: task.jumpThreshold,
     outcome: trace.fields.outcome
   })
-  const boundaries = boundaryIndexes(trace.positions)
   return {
     ok: true,
     result: {

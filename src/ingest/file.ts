@@ -2,7 +2,7 @@
  * A whole file, read at once and only if it stood still: for the NPZ of one trace, which a worker reads synchronously.
  * Files of 2 GiB and more are refused (one buffer holds the file).
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import { EXIT, Fault, describeCause, printable } from '../errors.js'
 
@@ -80,7 +80,7 @@ export function readStableFile(path: string, format: string, arena: Arena = new 
       filled += n
     }
     refuseChange(before, fstatSync(fd, { bigint: true }), statSync(path, { bigint: true }), filled, format, path)
-    return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') }
+    return { bytes, sha256: hash('sha256', bytes) }
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault({ format, problem: 'unreadable file', found: printable(describeCause(cause)), place: { file: path }, cause })

@@ -50,11 +50,14 @@ export class EndMarker {
   readonly #bytes: Buffer
   /** whether a raw text without escapes ends with the marker exactly when its bytes do */
   readonly #comparable: boolean
+  /** whether a raw text whose bytes end with the marker's ends with it, escapes before it or not */
+  readonly #plain: boolean
 
   constructor(text: string) {
     this.#text = text
     this.#bytes = Buffer.from(text, 'utf8')
     this.#comparable = this.#bytes.toString('utf8') === text
+    this.#plain = /^[!#$%&'()*+,\-.:;<=>?@^_`{|}~][ !#-[\]-~]*$/.test(text)
   }
 
   /**
@@ -63,6 +66,8 @@ export class EndMarker {
    * starts inside of is not among them.
    */
   ends(bytes: Buffer, start: number, end: number): boolean {
+    // Nearly every span: the marker's first byte is none that an escape could reach over, and no other is a backslash.
+    if (this.#plain && this.#endsRaw(bytes, start, end)) return true
     let from = Math.max(start, end - 6 * this.#text.length)
     // an escape has at most six bytes, so one that reaches over `from` starts in the five bytes before
     const escape = bytes.subarray(Math.max(start, from - 5), end).indexOf(Ascii.Backslash)
@@ -76,5 +81,13 @@ export class EndMarker {
       while (from > start && bytes[from - 1] === Ascii.Backslash) from--
     }
     return decodeString(bytes.subarray(from, end)).endsWith(this.#text)
+  }
+
+  #endsRaw(bytes: Buffer, start: number, end: number): boolean {
+    const marker = this.#bytes
+    const tail = end - marker.length
+    if (tail < start) return false
+    for (let k = marker.length - 1; k >= 0; k--) if (bytes[tail + k] !== marker[k]) return false
+    return true
   }
 }
