@@ -194,6 +194,15 @@ function yTicksOf({ scale }: CurvePanelData, range: Range, height: number): Tick
   }
 }
 
+/**
+ * A symmetric-logarithmic axis that leaves its linear part at one end reaches the threshold at the other, if there is
+ * anything on that side of zero: else values there would have 0 alone to be read against.
+ */
+function withThresholds({ scale }: CurvePanelData, { min, max }: Range): Range {
+  if (scale.kind !== 'symlog' || Math.max(-min, max) <= scale.linear_to) return { min, max }
+  return { min: min < 0 ? Math.min(min, -scale.linear_to) : min, max: max > 0 ? Math.max(max, scale.linear_to) : max }
+}
+
 /** The range with room at both ends, and `above` of the axis's length more at its upper one. */
 function paddedRange({ scale }: CurvePanelData, { min, max }: Range, above: number): Range {
   const map = axisMap(scale)
@@ -224,7 +233,7 @@ export function preparePanel(drawn: DrawnPanel, x: Range, plot: Rectangle): Prep
   if (found === null) return { ...drawn, y: data.scale.kind === 'log' ? { min: 1, max: 10 } : { min: 0, max: 1 }, yTicks: NO_TICKS }
   const layers = layersOf(series, data.sparse, x, plot.width)
   const withRoom = (above: number): PreparedPanel => {
-    const y = paddedRange(data, found, above)
+    const y = paddedRange(data, withThresholds(data, found), above)
     return { ...drawn, y, yTicks: yTicksOf(data, y, plot.height) }
   }
   if (marks.length === 0 && guides.length === 0) return withRoom(0)
