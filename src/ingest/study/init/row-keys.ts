@@ -72,8 +72,11 @@ async function* lines(chunks: ByteChunks): AsyncGenerator<string, void, void> {
   yield open + decoder.end()
 }
 
-/** A text, or a word that JSON does not know; texts are matched so that words inside them are left alone. */
-const TEXT_OR_WORD = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|nan|Infinity|inf)\b/g
+/**
+ * A text, or a word that JSON does not know; texts are matched so that words inside them are left alone. A text without an
+ * end goes to the end of the line: were it no match, each quote in it would be tried anew.
+ */
+const TEXT_OR_WORD = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|nan|Infinity|inf)\b/g
 
 function parseRow(line: string): { readonly [key: string]: unknown } | null {
   const value = parseJson(line) ?? parseJson(line.replace(TEXT_OR_WORD, found => found.startsWith('"') ? found : 'null'))

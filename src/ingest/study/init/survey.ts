@@ -85,7 +85,7 @@ async function surveyExports(dir: string, notes: string[]): Promise<ExportSurvey
   if (files.length === 2) throw fault('stated twice', files.join(' and '), 'one list of runs', dir)
   if (files.length === 0) {
     for (const folder of HISTORY_FOLDERS['wandb/runs.json']) {
-      if (await kindOf(join(dir, folder)) === 'folder') notes.push(`${folder} without a list of runs: expected ${LAYOUT_EXPECTED}`)
+      if (await kindOf(join(dir, folder)) === 'folder') notes.push(`${folder} without a list of runs`)
     }
     return null
   }
