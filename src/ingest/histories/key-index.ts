@@ -2,7 +2,7 @@
  * Numbers the keys of a file, so that a key that was seen before costs a comparison of bytes and no text.
  *
  * Rows of one run hold nearly the same keys in nearly the same order: behind each key the index remembers which one came
- * next, and compares the bytes there with that one first. Only a miss is looked up, and only a new spelling is decoded.
+ * next, and compares the bytes there with that one first. A miss is looked up by hash; only a new spelling is decoded.
  * Two spellings of one key (`"a"`, `"\u0061"`) have two ids and one canonical id.
  */
 import { Buffer, isUtf8 } from 'node:buffer'
@@ -23,6 +23,9 @@ export const MAX_KEYS = 100_000
 const MAX_SPELLINGS = 1 << 16
 const MAX_STORE = 1 << 24
 
+/** Places for recent keys, a power of two. Keys of one place drive each other out: that costs time, linear at worst. */
+const RECENT = 1 << 12
+
 export class KeyIndex {
   /** offset behind the closing quote of the key that was found last */
   end = 0
@@ -40,6 +43,8 @@ export class KeyIndex {
   #store = Buffer.alloc(1 << 12)
   #view = new DataView(this.#store.buffer, this.#store.byteOffset, this.#store.length)
   #stored = 0
+  /** ids by hash, the last one of each: rows whose keys change places find theirs here, without a text */
+  readonly #recent = new Int32Array(RECENT)
 
   /** `slots` gives each wanted key (decoded) a number of the caller's. */
   constructor(slots: ReadonlyMap<string, number>) {
@@ -101,20 +106,32 @@ export class KeyIndex {
 
   #lookUp(text: RowText, at: number): number {
     this.end = stringEnd(text, at)
-    const raw = text.bytes.subarray(at + 1, this.end - 1)
-    if (raw.length > MAX_KEY_BYTES) {
-      throw text.fault('too long', `a key of ${raw.length} bytes`, `at most ${MAX_KEY_BYTES}`, text.place(at))
+    const start = at + 1
+    const length = this.end - 1 - start
+    if (length > MAX_KEY_BYTES) {
+      throw text.fault('too long', `a key of ${length} bytes`, `at most ${MAX_KEY_BYTES}`, text.place(at))
     }
-    const spelling = raw.toString('latin1')
+    const place = hashOf(text, start, length) & (RECENT - 1)
+    const recent = this.#recent[place]
+    if (recent !== ROW_START && this.#spells(text, start, recent)) return recent
+    const id = this.#intern(text, start, length)
+    this.#recent[place] = id
+    return id
+  }
+
+  /** The id of a spelling that is not among the recent ones; a new id for a new one. */
+  #intern(text: RowText, start: number, length: number): number {
+    const spelling = text.bytes.toString('latin1', start, start + length)
     const known = this.#idOfRaw.get(spelling)
     if (known !== undefined) return known
-    if (!isUtf8(raw)) throw text.fault('wrong encoding', 'a key that is not UTF-8', 'UTF-8', text.place(at))
+    const raw = text.bytes.subarray(start, start + length)
+    if (!isUtf8(raw)) throw text.fault('wrong encoding', 'a key that is not UTF-8', 'UTF-8', text.place(start - 1))
     const decoded = decodeString(raw)
     const id = this.#start.length
     const canonical = this.#idOfText.get(decoded) ?? id
     this.#idOfRaw.set(spelling, id)
     if (canonical === id) this.#idOfText.set(decoded, id)
-    this.#add(text.bytes.subarray(at + 1, this.end), canonical, this.#slots.get(decoded) ?? -1)
+    this.#add(text.bytes.subarray(start, start + length + 1), canonical, this.#slots.get(decoded) ?? -1)
     return id
   }
 
@@ -141,6 +158,16 @@ export class KeyIndex {
     const lists = [this.#start, this.#length, this.#canonical, this.#slot, this.#next, this.#lastRow]
     for (const list of lists) list.length = 0
     this.#stored = 0
+    this.#recent.fill(ROW_START)
     this.#add(new Uint8Array(0), ROW_START, -1)
   }
+}
+
+/** Two spellings may have one hash: it only says where to look first. */
+function hashOf({ bytes, view }: RowText, start: number, length: number): number {
+  let hash = length
+  let k = 0
+  for (; k + 4 <= length; k += 4) hash = Math.imul(hash ^ view.getInt32(start + k, true), 0x9e3779b1)
+  for (; k < length; k++) hash = Math.imul(hash ^ bytes[start + k], 0x9e3779b1)
+  return hash ^ (hash >>> 15)
 }

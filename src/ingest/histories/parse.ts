@@ -1,8 +1,8 @@
 /**
  * An exported history, JSON Lines: bytes in chunks of any size to columns, in one pass.
  *
- * One object a line, lines end with LF or CRLF. A byte order mark at the start is passed over, and blank lines at the end
- * are; a blank line before a row is a fault, since a row may be missing there. The last line may lack its end if its
+ * One object a line; lines end with LF or CRLF. A byte order mark at the start and blank lines at the end are passed
+ * over; a blank line before a row is a fault, since a row may be missing there. The last line may lack its end if its
  * object is complete. No rows at all is a history of 0 rows. Not supported: objects that go over several lines, lists of
  * objects, UTF-16.
  *
