@@ -6,6 +6,12 @@
 /** Relative to the output folder. */
 export const RESERVED_OUTPUTS: readonly string[] = [
   'run.json',
+  'timings.json',
+  'data.json',
+  'derived_metrics.json',
+  'audit.json',
+  'article.md',
+  'source-notes.md',
   'critic-trace-snapshots.json',
   'training_data/critic-trace-index.json',
   'training_data/critic-trace-arrays.npz',
@@ -13,7 +19,8 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'training_data/critic-turn-boundary-audit.json',
   'training_data/critic-trace-trajectories.csv',
   'training_data/critic-trace-statistics.json',
-  'wandb/observations.arrow'
+  'wandb/observations.arrow',
+  'wandb/lineage.csv'
 ]
 
 /** File names without extension. */

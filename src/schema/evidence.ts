@@ -1,0 +1,139 @@
+/**
+ * The part of a study that speaks of its written evidence: a workbook, slides, configurations, datasets, and what follows from
+ * them. Everything is named in the study; the code behind it knows no cell, no file and no published value. Types only.
+ */
+
+/** One of the study's own names: lower case, digits, `_`, `-`, and `.` between parts: `gspo.verified`. */
+export type ValueName = string
+
+/** What a source's text becomes. */
+export type Conversion =
+  /** the number as written */
+  | 'number'
+  /** a fraction, times 100, with no precision that the fraction does not have */
+  | 'percent'
+  /** the text as written */
+  | 'text'
+  /** the first number of the text that `pattern` matches, group 1; `1,234` and `200k` are the caller's to scale with `multiply` */
+  | 'match'
+
+interface NamedValue {
+  readonly name: ValueName
+  readonly as: Conversion
+  /** for `match`: a regular expression with one group */
+  readonly pattern: string | null
+  /** the number is multiplied by this */
+  readonly multiply: number
+  readonly unit: string
+  /** one sentence: what it is */
+  readonly title: string
+  /** false: a stand-in that no source publishes; said wherever it is used */
+  readonly published: boolean
+  /** not null: read and reported, used in no comparison and no figure; why */
+  readonly excluded: string | null
+}
+
+/** A cell of a sheet. */
+export interface CellValue extends NamedValue {
+  readonly sheet: string
+  /** `C8` */
+  readonly cell: string
+}
+
+/** A cell of a table on a slide, or a paragraph of its text. */
+export interface SlideValue extends NamedValue {
+  /** physical slide, from 1, in the order of the presentation */
+  readonly slide: number
+  /** null: from the slide's text */
+  readonly table: { readonly index: number; readonly row: number; readonly column: number } | null
+}
+
+/** A key of a configuration, its inheritance resolved. */
+export interface ConfigValue {
+  readonly name: ValueName
+  readonly key: string
+  readonly title: string
+  readonly published: boolean
+}
+
+export interface ConfigSource {
+  readonly name: ValueName
+  /** .env or JSON file, relative to the study */
+  readonly path: string
+  readonly values: readonly ConfigValue[]
+}
+
+export interface DatasetSource {
+  readonly name: ValueName
+  /** parquet file, relative to the study */
+  readonly path: string
+  readonly title: string
+  /** `extra_info.task_path`; null: no rows are matched */
+  readonly task_path: string | null
+  /** name -> text that the path contains */
+  readonly patterns: { readonly [name: string]: string }
+  /** `extra_info.agent_harness`: is it in the schema, and in how many rows not null */
+  readonly field: string | null
+}
+
+/** Where a number stands in the outputs: `data.json#/values/gspo.verified/value`, a path and a JSON pointer. */
+export type Reference = string
+
+/** A value that follows from others. `original`: of what sources state; `displayed`: after a stated convention. */
+export interface DerivedValue {
+  readonly name: ValueName
+  readonly title: string
+  readonly unit: string
+  readonly kind: 'original' | 'displayed'
+  readonly operation:
+    | { readonly ratio: readonly [Reference, Reference] }
+    | { readonly difference: readonly [Reference, Reference] }
+    | { readonly product: readonly [Reference, Reference] }
+    | { readonly scale: Reference; readonly by: number }
+    /** (1 - first / second) * 100 */
+    | { readonly reduction_percent: readonly [Reference, Reference] }
+}
+
+/** A value that a publication states: quoted, never computed with local ones. */
+export interface QuotedValue {
+  readonly name: ValueName
+  readonly value: number
+  readonly unit: string
+  readonly title: string
+  readonly source: string
+}
+
+/** A bar figure: groups of bars, a value printed on each. */
+export interface BarFigureRequest {
+  /** file name without extension: `01-scores` */
+  readonly name: string
+  readonly title: string
+  readonly panels: readonly {
+    readonly title: string
+    /** title of the value axis, unit included */
+    readonly axis: string
+    readonly groups: readonly string[]
+    readonly series: readonly { readonly title: string; readonly values: readonly (Reference | null)[] }[]
+    /** decimals printed on the bars */
+    readonly decimals: number
+    /** the axis begins at zero, or at this */
+    readonly from: number
+  }[]
+}
+
+export interface EvidenceStudy {
+  readonly workbook: { readonly path: string; readonly values: readonly CellValue[] } | null
+  readonly slides: { readonly path: string; readonly values: readonly SlideValue[] } | null
+  readonly configs: readonly ConfigSource[]
+  readonly datasets: readonly DatasetSource[]
+  readonly quoted: readonly QuotedValue[]
+  readonly derived: readonly DerivedValue[]
+  readonly figures: readonly BarFigureRequest[]
+}
+
+/** The article and the notes on its evidence: templates of the study, filled by the program. */
+export interface ArticleStudy {
+  /** Markdown with references, relative to the study */
+  readonly article: string
+  readonly notes: string
+}
