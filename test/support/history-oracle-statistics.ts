@@ -65,6 +65,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
       all_attempts: everyObservation(s.sessions, key).length,
       first_step: all.length === 0 ? null : steps[0],
       last_step: all.length === 0 ? null : steps[steps.length - 1],
+      cadence: cadenceOf(steps),
       missing_steps: missing,
       missing_count: missing === null ? null : missing.length,
       non_finite: nonFinite,
@@ -269,4 +270,13 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
     compare: compared(),
     supplied: suppliedBlock()
   }
+}
+
+/** How far apart neighbours mostly are: every distance counted, the smallest of the most frequent. */
+function cadenceOf(steps: readonly number[]): number | null {
+  const distances = steps.slice(1).map((step, i) => step - steps[i])
+  const times = (d: number): number => distances.filter(other => other === d).length
+  const most = Math.max(...distances.map(times))
+  const usual = distances.filter(d => times(d) === most)
+  return usual.length === 0 ? null : Math.min(...usual)
 }

@@ -50,6 +50,8 @@ export interface MetricStatistics {
   readonly all_attempts: number
   readonly first_step: number | null
   readonly last_step: number | null
+  /** most frequent distance between neighbouring steps, the smallest on a tie; null for fewer than two observations */
+  readonly cadence: number | null
   /** the first 1000 integer steps between first and last without an observation; null for a sparse metric */
   readonly missing_steps: readonly number[] | null
   readonly missing_count: number | null

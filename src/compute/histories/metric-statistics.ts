@@ -3,7 +3,7 @@ import type { MetricDefinition, StatisticsRequest } from '../../schema/histories
 import type { Curve, SelectionHistory, WindowMean } from './contract.js'
 import type { FinalStatistics, Hours, MetricStatistics, PlacedObservation, StepValue } from './document.js'
 import type { Reasons } from './reasons.js'
-import { missingSteps } from './steps.js'
+import { missingSteps, usualDistance } from './steps.js'
 import { displayHours, elapsedHours } from './time.js'
 import { bestPosition, countBelowZero, firstMean, largestAbsolute, lastMean, windowMean } from './windows.js'
 
@@ -91,16 +91,18 @@ function stepsOf(
   metric: MetricDefinition,
   reasons: Reasons,
   at: string
-): Pick<MetricStatistics, 'first_step' | 'last_step' | 'missing_steps' | 'missing_count'> {
+): Pick<MetricStatistics, 'first_step' | 'last_step' | 'cadence' | 'missing_steps' | 'missing_count'> {
   const step = Float64Array.from(curve.steps, i => curve.step[i])
   const none = (why: string, ...fields: readonly string[]): void => {
     for (const field of fields) reasons.none(`${at}/${field}`, why)
   }
   if (step.length === 0) {
-    none(NO_OBSERVATION, 'first_step', 'last_step', 'missing_steps', 'missing_count')
-    return { first_step: null, last_step: null, missing_steps: null, missing_count: null }
+    none(NO_OBSERVATION, 'first_step', 'last_step', 'cadence', 'missing_steps', 'missing_count')
+    return { first_step: null, last_step: null, cadence: null, missing_steps: null, missing_count: null }
   }
-  const ends = { first_step: step[0], last_step: step[step.length - 1] }
+  const cadence = usualDistance(step)
+  if (cadence === null) none('a single observation', 'cadence')
+  const ends = { first_step: step[0], last_step: step[step.length - 1], cadence }
   if (metric.sparse) {
     none('the metric is sparse: not logged at every step', 'missing_steps', 'missing_count')
     return { ...ends, missing_steps: null, missing_count: null }

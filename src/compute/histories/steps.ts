@@ -1,4 +1,4 @@
-/** Integer steps that an increasing sequence leaves out between its first and its last. */
+/** What an increasing sequence of integer steps leaves out, and how far apart its elements are. */
 
 export interface MissingSteps {
   readonly count: number
@@ -16,6 +16,23 @@ export function missingSteps(step: Float64Array, from: number, to: number, cap: 
     for (let s = step[i - 1] + 1; s < step[i] && first.length < cap; s++) first.push(s)
   }
   return { count: step[to - 1] - step[from] + 1 - (to - from), first }
+}
+
+/** The most frequent distance between neighbours, the smallest on a tie; null for fewer than two elements. */
+export function usualDistance(step: Float64Array): number | null {
+  const counts = new Map<number, number>()
+  for (let i = 1; i < step.length; i++) {
+    const distance = step[i] - step[i - 1]
+    counts.set(distance, (counts.get(distance) ?? 0) + 1)
+  }
+  let usual: number | null = null
+  let most = 0
+  for (const [distance, count] of counts) {
+    if (count < most || (count === most && usual !== null && distance > usual)) continue
+    usual = distance
+    most = count
+  }
+  return usual
 }
 
 /** Position of the first element that is >= value; the length where there is none. `sorted` does not decrease. */

@@ -71,6 +71,7 @@ export class OutputSet {
   readonly #fs: OutputFs
   readonly #entries: Entry[] = []
   readonly #paths = new Set<string>()
+  readonly #jsonTexts = new Map<string, string>()
   /** folders that exist, are inside `dir` and hold no leftovers */
   readonly #ready = new Set<string>()
   /** folders that this set created, deepest first */
@@ -134,8 +135,14 @@ export class OutputSet {
     }
   }
 
+  /** Text of every JSON document written so far, by path: what is computed from documents sees the bytes that readers will. */
+  get jsonTexts(): ReadonlyMap<string, string> {
+    return this.#jsonTexts
+  }
+
   /** A whole small file at once, hashed. */
   async write(path: string, content: string | Uint8Array): Promise<FileSummary> {
+    if (typeof content === 'string' && path.endsWith('.json')) this.#jsonTexts.set(path, content)
     const file = await this.file(path, { sha256: true })
     await file.write(typeof content === 'string' ? Buffer.from(content, 'utf8') : content)
     return file.end()
