@@ -4,7 +4,7 @@ import type { PageInputs } from './inputs.js'
 import { slotText, type PageName, type Prose } from './prose.js'
 import type { Part } from './references.js'
 import { tablesOf, type Table } from './tables.js'
-import { collapse, escapeMarkdown } from './text.js'
+import { collapse, escapeMarkdown, visible } from './text.js'
 
 /** In prose, behind the text of a value that no source publishes. */
 export const STAND_IN_MARK = '†'
@@ -28,7 +28,7 @@ export function fillMarkdown(prose: Prose, page: PageName, inputs: PageInputs): 
   const title = /^#[^\n]*\n?/.exec(body)?.[0].trimEnd() ?? ''
   const label = inputs.study.synthetic ? [`> **${escapeMarkdown(syntheticText(inputs.study))}**`] : []
   const note = hasStandIns(prose, page) ? [STAND_IN_NOTE] : []
-  return `${[title, ...label, body.slice(title.length).trim(), ...note, ...label, generatedBy(inputs.generator)].join('\n\n')}\n`
+  return `${[title, ...label, body.slice(title.length).trim(), ...note, ...label, escapeMarkdown(generatedBy(inputs.generator))].join('\n\n')}\n`
 }
 
 export function hasStandIns(prose: Prose, page: PageName): boolean {
@@ -55,7 +55,7 @@ function partText(part: Part, prose: Prose, inputs: PageInputs): string {
 
 /** A path inside a link: brackets and spaces as percent codes. */
 export function encodePath(path: string): string {
-  return path.split('/').map(encodeURIComponent).join('/').replace(/[()'!*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  return path.split('/').map(part => encodeURIComponent(visible(part))).join('/').replace(/[()'!*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 function markdownTable({ caption, head, rows }: Table): string {

@@ -71,10 +71,9 @@ export class BodyWriter {
     const { id, label, title, description, png, name, files, data } = this.#prose.figure(slot)
     const { width, height } = pngSize(png, name)
     const source = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
-    const list = (paths: readonly string[]): string => paths.map(path => outputLink(path)).join(', ')
     const links = [
-      ...files.length === 0 ? [] : [`<span>Full size: ${list(files)}</span>`],
-      ...data.length === 0 ? [] : [`<span>Data: ${list(data)}</span>`]
+      ...files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`],
+      ...data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`]
     ]
     return `<figure id="${escapeHtml(id)}">\n` +
       `<img src="${source}" alt="${escapeHtml(`${title}. ${description}`)}" width="${width}" height="${height}">\n` +
@@ -112,8 +111,13 @@ export class BodyWriter {
   }
 }
 
-function outputLink(path: string): string {
-  return `<a href="${escapeHtml(outputHref(path))}"><bdi>${escapeHtml(path)}</bdi></a>`
+function outputLink(path: string, text: string): string {
+  return `<a href="${escapeHtml(outputHref(path))}"><bdi>${escapeHtml(text)}</bdi></a>`
+}
+
+/** `PNG` of `figures/01-scores.png`. */
+function formatOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1).toUpperCase()
 }
 
 /** A table of the program's. Roles are stated, since on narrow screens its rows are drawn as blocks, which ends a table's own. */

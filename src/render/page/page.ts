@@ -37,7 +37,7 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
 </head>
 <body>
 <a class="skip" href="#main">Skip to the text</a>
-${study.synthetic ? '<aside class="strip" aria-label="Kind of data">Synthetic replica: generated data, not measurements</aside>\n' : ''}<header class="title">
+${study.synthetic ? '<aside class="strip" aria-label="Kind of data">Synthetic data, not measurements</aside>\n' : ''}<header class="title">
 <h1>${escapeMarkup(title)}${study.synthetic ? ' <span class="mark">synthetic</span>' : ''}</h1>
 ${notice}</header>
 <nav class="contents" aria-label="Contents"><div>

@@ -5,9 +5,9 @@
  */
 import { PAGE_FILES } from './prose.js'
 import { encodePath, STAND_IN_MARK } from './fill.js'
-import { inputLines, STATUS_TEXT } from './tables.js'
+import { inputLines, publishedText, STATUS_TEXT } from './tables.js'
 import { escapeHtml, idPart } from './text.js'
-import type { ShownValue } from './values.js'
+import { exact, type ShownValue } from './values.js'
 
 /** Longer texts may break into lines. */
 const NO_WRAP = 30
@@ -40,7 +40,7 @@ export function valueHtml(value: ShownValue, { number, auditHref }: PanelOptions
   const wraps = value.text.length > NO_WRAP ? ' w' : ''
   const status = value.claim === null ? '' : ` ${value.claim.status}`
   const mark = value.standIn ? STAND_IN_MARK : ''
-  const shown = `<data class="v${status}${wraps}" value="${escapeHtml(value.claim?.computed ?? value.text)}" tabindex="0" ` +
+  const shown = `<data class="v${status}${wraps}" value="${escapeHtml(exact(value.claim?.computed ?? value.text))}" tabindex="0" ` +
     `aria-describedby="${id}d">${escapeHtml(value.text)}${mark}</data>`
   return `${shown}<span class="p" role="tooltip" id="${id}">${panelHtml(value, id, auditHref)}</span>`
 }
@@ -54,14 +54,13 @@ function panelHtml(value: ShownValue, id: string, auditHref: string | null): str
   return `<span id="${id}d">${aboutHtml(value, auditHref)}</span>${lines.join('')}`
 }
 
-function aboutHtml({ name, definition, unit, claim, standIn, stated }: ShownValue, auditHref: string | null): string {
+function aboutHtml({ name, definition, claim, standIn, stated }: ShownValue, auditHref: string | null): string {
   const named = claim !== null && auditHref !== null ? link(`${auditHref}#${claimId(name)}`, name) : `<bdi>${escapeHtml(name)}</bdi>`
   const parts = [`<b class="n">${named}</b>`]
   if (claim !== null) {
-    const { status, published, computed } = claim
-    const behind = unit === '' ? '' : ` ${escapeHtml(unit)}`
-    parts.push(`<b class="s ${status}">${STATUS_TEXT[status]}</b>`,
-      `<span>published ${escapeHtml(published)}${behind}${computed === null ? '' : `, computed ${escapeHtml(computed)}`}.</span>`)
+    const { status, computed } = claim
+    const behind = computed === null ? '' : `, computed ${escapeHtml(exact(computed))}`
+    parts.push(`<b class="s ${status}">${STATUS_TEXT[status]}</b>`, `<span>published ${escapeHtml(publishedText(claim))}${behind}.</span>`)
   }
   if (standIn) parts.push('<span>A stand-in: no source publishes it.</span>')
   if (definition !== '') parts.push(`<span><bdi>${escapeHtml(definition)}</bdi></span>`)

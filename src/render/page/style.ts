@@ -21,7 +21,7 @@ body {
   font: 1.0625rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
 }
 main, header.title, footer { max-width: 44rem; margin: 0 auto; padding: 0 1.25rem; }
-main { position: relative; overflow-wrap: break-word; }
+main { position: relative; margin-top: 2rem; overflow-wrap: break-word; }
 h1 { font-size: 2rem; line-height: 1.2; margin: 2rem 0 0.5rem; text-wrap: balance; }
 h2 { font-size: 1.4rem; line-height: 1.25; margin: 3rem 0 0.75rem; text-wrap: balance; }
 h3 { font-size: 1.12rem; line-height: 1.3; margin: 2rem 0 0.5rem; }
@@ -60,7 +60,10 @@ h1 .mark {
 
 /** A panel has no place of its own across: it is as wide as the text and stands below the line of its number, so that it fits any screen. */
 const VALUES = `
-.v { font-variant-numeric: tabular-nums; border-bottom: 1px dotted var(--soft); cursor: help; white-space: nowrap; border-radius: 2px; }
+.v {
+  font-variant-numeric: tabular-nums; border-bottom: 1px dotted var(--soft); cursor: help; white-space: nowrap; border-radius: 2px;
+  scroll-margin: 4rem 0 14rem;
+}
 .v.w { white-space: normal; }
 .v:hover, .v:focus { background: var(--wash); border-bottom: 1px solid var(--link); }
 .v.differs, .v.not_computable { color: var(--bad); font-weight: 700; border-bottom: 2px solid var(--bad); }
@@ -80,11 +83,16 @@ const VALUES = `
 
 const FIGURES = `
 figure { margin: 2rem 0; }
-figure img { display: block; width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); border-radius: 4px; padding: 0.6rem; }
+figure img {
+  display: block; width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); border-radius: 4px; padding: 0.6rem;
+}
 figcaption { margin-top: 0.75rem; font-size: 0.93rem; line-height: 1.5; }
 .files { margin: 0.5rem 0 0; font-size: 0.85rem; color: var(--soft); overflow-wrap: anywhere; }
 .files span { display: block; }
-@media (min-width: 64rem) { figure { margin-left: -5rem; margin-right: -5rem; } figcaption, .files { margin-left: 5rem; margin-right: 5rem; } }`
+@media (min-width: 64rem) {
+  figure { margin-left: -5rem; margin-right: -5rem; }
+  figcaption, .files { margin-left: 5rem; margin-right: 5rem; }
+}`
 
 const TABLES = `
 .scroll { overflow-x: auto; margin: 0 0 1.25rem; }
@@ -102,7 +110,8 @@ tbody th { font-weight: 400; }
 .audit th:nth-child(1) { width: 36%; } .audit th:nth-child(4) { width: 12%; } .audit th:nth-child(5) { width: 26%; }
 .outputs th:nth-child(1) { width: 28%; } .outputs th:nth-child(2) { width: 40%; }
 .discrepancies th:nth-child(1) { width: 18%; } .discrepancies th:nth-child(4) { width: 14%; }
-.sources th:nth-child(1) { width: 38%; } .sources th:nth-child(2) { width: 16%; }
+.sources th:nth-child(1) { width: 44%; } .sources th:nth-child(2) { width: 12%; }
+.outputs code, .sources code { font-size: 0.93em; }
 tr:target { background: var(--wash); outline: 2px solid var(--link); }
 @media (min-width: 64rem) { .made { width: calc(100% + 10rem); margin-left: -5rem; } }
 @media (max-width: 44rem) {

@@ -2,8 +2,10 @@
  * The tables that the program makes: claims with their audit, discrepancies with their disclosures, files that were read.
  * As plain rows, so that the page and the Markdown say the same.
  */
+import type { AuditedClaim, AuditedDiscrepancy, ClaimStatus } from '../../compute/audit/contract.js'
+import { formatCount } from '../figures/format.js'
+import type { PageInputs } from './inputs.js'
 import { collapse } from './text.js'
-import { STATUSES, type AuditedClaim, type ClaimStatus, type ConflictingSource, type PageInputs } from './inputs.js'
 import { exact } from './values.js'
 
 export const STATUS_TEXT: Readonly<Record<ClaimStatus, string>> = {
@@ -12,6 +14,15 @@ export const STATUS_TEXT: Readonly<Record<ClaimStatus, string>> = {
   not_computable: 'not computable',
   source: 'of the source',
   quoted: 'quoted'
+}
+
+/** After a number of claims. */
+const COUNTED: Readonly<Record<ClaimStatus, string>> = {
+  agrees: 'agree',
+  differs: 'differ',
+  not_computable: 'not computable',
+  source: 'of the source alone',
+  quoted: 'quoted alone'
 }
 
 export interface Cell {
@@ -47,7 +58,7 @@ export function auditTable({ claims }: PageInputs): Table {
       id: claim.id,
       cells: [
         { lines: [claim.id, claim.definition].filter(line => line !== '') },
-        { lines: [withUnit(claim.published, claim.unit)] },
+        { lines: [publishedText(claim)] },
         { lines: [claim.computed === null ? '–' : exact(claim.computed)] },
         { lines: statusLines(claim), status: claim.status },
         {
@@ -59,14 +70,18 @@ export function auditTable({ claims }: PageInputs): Table {
   }
 }
 
-/** `230 claims: 221 agree, 0 differ …` */
+const STATUSES = Object.keys(STATUS_TEXT) as readonly ClaimStatus[]
+
+/** `12 claims: 10 agree, 1 differ …` */
 function countsText(claims: readonly AuditedClaim[]): string {
-  const counts = STATUSES.map(status => `${claims.filter(claim => claim.status === status).length} ${STATUS_TEXT[status]}`)
+  const counts = STATUSES.map(status => `${claims.filter(claim => claim.status === status).length} ${COUNTED[status]}`)
   return `${claims.length} claims: ${counts.join(', ')}.`
 }
 
-function withUnit(value: unknown, unit: string): string {
-  return unit === '' ? exact(value) : `${exact(value)} ${unit}`
+/** With its unit, and with the decimals that were published: 64.0 and not 64. */
+export function publishedText({ published, decimals, unit }: Pick<AuditedClaim, 'published' | 'decimals' | 'unit'>): string {
+  const text = typeof published === 'number' && decimals !== null ? published.toFixed(decimals) : exact(published)
+  return unit === '' ? text : `${text} ${unit}`
 }
 
 function statusLines({ status, difference, reason }: AuditedClaim): readonly string[] {
@@ -101,28 +116,26 @@ export function inputLines(paths: readonly string[], max: number = MAX_INPUTS): 
   return [...paths.slice(0, max), `and ${paths.length - max} more, named in audit.json`]
 }
 
-export function discrepanciesTable({ discrepancies, audited, documents }: PageInputs): Table {
-  const stated = ({ label, value, reference }: ConflictingSource): string => {
-    const resolution = value === null && reference !== null ? documents.resolve(reference) : { value }
-    return `${label}: ${'reason' in resolution ? resolution.reason : exact(resolution.value)}`
-  }
+export function discrepanciesTable({ discrepancies }: PageInputs): Table {
   return {
     name: 'discrepancies',
     caption: 'Where sources contradict each other or say more than they show.',
     head: ['Discrepancy', 'What the sources state', 'Decision', 'Disclosed'],
-    rows: discrepancies.map(({ id, sources, decision }) => {
-      const result = audited.find(other => other.id === id)
-      return {
-        id: `discrepancy-${id}`,
-        cells: [
-          { lines: [id] },
-          { lines: sources.map(stated) },
-          { lines: [collapse(decision)] },
-          { lines: result === undefined ? ['not checked'] : [result.status, result.found_in.join(', ')].filter(line => line !== '') }
-        ]
-      }
-    })
+    rows: discrepancies.map(discrepancy => ({
+      id: `discrepancy-${discrepancy.id}`,
+      cells: [
+        { lines: [discrepancy.id] },
+        { lines: discrepancy.sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`) },
+        { lines: [collapse(discrepancy.decision)] },
+        { lines: disclosedLines(discrepancy) }
+      ]
+    }))
   }
+}
+
+function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): readonly string[] {
+  if (status === 'not_checked') return ['not checked']
+  return status === 'holds' ? [`yes, in ${disclosure.found_in.join(' and ')}`] : ['no', ...problems]
 }
 
 export function sourcesTable({ inputs, study }: PageInputs): Table {
@@ -131,7 +144,7 @@ export function sourcesTable({ inputs, study }: PageInputs): Table {
     caption: `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`,
     head: ['File', 'Bytes', 'SHA-256'],
     rows: inputs.map(({ path, bytes, sha256 }) => ({
-      id: null, cells: [{ lines: [path], code: true }, { lines: [String(bytes)] }, { lines: [sha256], code: true }]
+      id: null, cells: [{ lines: [path], code: true }, { lines: [formatCount(bytes)] }, { lines: [sha256], code: true }]
     }))
   }
 }

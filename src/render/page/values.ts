@@ -3,9 +3,10 @@
  * a fault at its line and column. A claim that differs or could not be computed is printed and marked as such: the audit
  * fails the run, and the page has to say what it says.
  */
+import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
 import { Fault, printable, type Place } from '../../errors.js'
 import { applyFormat, formatPlainly, type Format } from './formats.js'
-import type { AuditedClaim, ClaimStatus, DocumentSource, Provenance, ProseInputs } from './inputs.js'
+import type { DocumentSource, ProseInputs } from './inputs.js'
 import type { ValuePart } from './references.js'
 
 export interface ShownValue {
@@ -14,9 +15,8 @@ export interface ShownValue {
   readonly name: string
   /** what it is; '' where nobody says */
   readonly definition: string
-  readonly unit: string
   /** null for what is no claim */
-  readonly claim: { readonly status: ClaimStatus; readonly published: string; readonly computed: string | null } | null
+  readonly claim: Pick<AuditedClaim, 'status' | 'published' | 'computed' | 'decimals' | 'unit'> | null
   /** a stand-in that no source publishes */
   readonly standIn: boolean
   readonly provenance: readonly Provenance[]
@@ -66,11 +66,10 @@ export class Values {
     }
     const stated = claim.status === 'source' || claim.status === 'quoted'
     const value = stated ? claim.published : claim.computed
-    const { status, provenance, unit, definition } = claim
+    const { status, provenance, definition } = claim
     const text = status === 'not_computable' ? NOT_COMPUTABLE : written(value, format, claim.decimals, id, place)
     return {
-      text, name: id, definition, unit, provenance, standIn: false, stated: null,
-      claim: { status, published: exact(claim.published), computed: claim.computed === null ? null : exact(claim.computed) }
+      text, name: id, definition, claim, provenance, standIn: false, stated: null
     }
   }
 
@@ -80,7 +79,7 @@ export class Values {
     const [file, pointer] = divide(reference)
     return {
       text: written(value, format, null, reference, place), name: reference, definition: describe(about),
-      unit: textOf(about, 'unit'), claim: null, standIn: about['published'] === false, stated: statedIn(about),
+      claim: null, standIn: about['published'] === false, stated: statedIn(about),
       provenance: [{ file, pointer, sha256: this.#documents.sha256(file), inputs: [] }]
     }
   }
@@ -96,13 +95,12 @@ export class Values {
       throw fault('reference', `${found.length} sources of ${id} with "${label}"`, `one of ${labels}`, place)
     }
     const [source] = found
-    const { reference, decimals } = source
-    if (source.value === null && reference === null) throw fault('reference', `${id}: ${label}`, 'a source with a value', place)
-    const value = source.value ?? this.#resolved(reference ?? '', place)
+    const { reference, value } = source
+    if (value === null) throw fault('reference', source.reason ?? `${id}: ${label}`, 'a source with a value', place)
     const [file, pointer] = divide(reference ?? '')
     return {
-      text: written(value, format, decimals, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
-      definition: `As ${source.label} states it. ${discrepancy.decision}`, unit: '', claim: null, standIn: false, stated: null,
+      text: written(value, format, null, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
+      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, stated: null,
       provenance: reference === null ? [] : [{ file, pointer, sha256: this.#documents.sha256(file), inputs: [] }]
     }
   }
