@@ -1,6 +1,6 @@
 /**
- * Configuration files: quoting as bash 5.2 reads it (`env -i bash -c 'set -a; . ./f; env'`, values pinned), inheritance,
- * and a canary that no result and no message may hold.
+ * Configuration files: quoting as bash 5.2.15 reads it (the lines sourced, each variable printed by `declare -p`; only the
+ * carriage return of R is dropped here and kept there), inheritance, and a canary that no result and no message may hold.
  */
 import { createHash } from 'node:crypto'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -323,6 +323,7 @@ t.test('counts that do not agree', async t => {
   t.equal(await said({ pages: [page, page], rows: 5n }), 'parquet row counts differ: 8 values in 8 rows, expected 5 in 5 (F, member row group 0, column c, byte 37)'.replace('37', String(4 + pageLength())))
   t.match(await said({ pages: [plainPage(body.subarray(0, 12), 4)] }), /^parquet truncated page: 12 bytes for 4 values, expected 16 or more \(F/)
   t.match(await said({ pages: [plainPage(body, 2 ** 30)], rows: 2n ** 30n }), /^parquet impossible number of values: 1073741824, expected an integer from 0 to 16777216 \(F/)
+  t.match(await said({ pages: [page], rows: 2n ** 40n }), /^parquet too many values: 1099511627776 in \d+ bytes, expected at most 1073741824/)
   t.match(await said({ pages: [page], meta: { data_page_offset: 2n ** 40n } }), /^parquet impossible data page offset: 1099511627776/)
   t.match(await said({ pages: [page], meta: { total_compressed_size: -5n } }), /^parquet impossible compressed size: -5/)
   t.match(await said({ pages: [page], meta: { num_values: 3n } }), /^parquet row counts differ: 3 values, expected 4 rows/)
