@@ -36,7 +36,8 @@ export function parseReference(ref: string): CellPosition | null {
   if (match === null) return null
   const [, letters, digits] = match
   let column = 0
-  for (const letter of letters.toUpperCase()) column = column * 26 + letter.charCodeAt(0) - 64
+  // A lower-case letter's code differs in one bit.
+  for (let i = 0; i < letters.length; i++) column = column * 26 + (letters.charCodeAt(i) & 0xdf) - 64
   const row = Number(digits)
   return row >= 1 && row <= MAX_ROW && column <= MAX_COLUMN ? { row, column } : null
 }

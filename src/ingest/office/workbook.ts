@@ -2,7 +2,7 @@
  * Workbooks (`.xlsx`, `.xlsm`): sheets by name, cells by reference, as stored. Nothing is computed and nothing is written.
  *
  * Source: ECMA-376 parts 1 (SpreadsheetML, strict) and 4 (transitional). A sheet's part is the one that its relationship
- * names, wherever it lies. Not supported: encrypted workbooks, `.xls`, `.xlsb`; chart and dialog sheets are listed, not read.
+ * names, wherever it lies. Chart and dialog sheets are listed, not read. Not supported: encrypted workbooks, `.xls`, `.xlsb`.
  *
  * ```
  * bytes ─ package.ts ─ zip directory, relationships

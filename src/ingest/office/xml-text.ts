@@ -47,8 +47,8 @@ export function byteOffset(bytes: Uint8Array, index: number): number {
 }
 
 /**
- * Offset of the first character in the bytes `from` to `to` that is not one of `encoding`, where all before `from` are, but for
- * a character that is cut in two there.
+ * Offset of the first character in the bytes `from` to `to` that is not one of `encoding`, where all before `from` are,
+ * but for a character that is cut in two there.
  */
 export function undecodableOffset(bytes: Uint8Array, from: number, to: number, encoding: XmlEncoding): number {
   let start = Math.max(0, from - (encoding === 'utf-8' ? 3 : 2))

@@ -3,31 +3,22 @@
  * understood gives wrong cells. Names come resolved to namespace and local name; text comes whole between two tags.
  *
  * Sources: XML 1.0 and Namespaces in XML 1.0. The part is fed in pieces with a turn of the event loop between them: a
- * sheet of any size blocks nobody. Nothing is kept but the open elements. Refused: DOCTYPE (no entity is ever declared or expanded), mismatched,
- * missing and unknown tags, text outside the root, bare `&` and `<`, unquoted and repeated attributes, undeclared
- * prefixes, other encodings than UTF-8 and UTF-16, elements nested deeper and text longer than any office file has them.
- * Not checked: blanks between attributes, `--` in comments, what stands in a closing tag after its name.
+ * sheet of any size blocks nobody. Nothing is kept but the open elements. Refused: DOCTYPE (no entity is ever declared or
+ * expanded), mismatched, missing and unknown tags, text outside the root, bare `&` and `<`, unquoted and repeated
+ * attributes, undeclared prefixes, other encodings than UTF-8 and UTF-16, elements nested deeper and text longer than any
+ * office file has them. Not checked: blanks between attributes, `--` in comments, what follows the name in a closing tag.
  */
 import { setImmediate } from 'node:timers/promises'
 import { Parser } from 'htmlparser2'
 import { Fault, printable, toFault, type Place } from '../../errors.js'
 import {
+  Attributes, isQName, MAX_CACHED_NAMES, rootScope, Scope, type XmlAttributes, type XmlName
+} from './xml-names.js'
+import {
   byteOffset, decodeAttribute, decodeCharacterData, decodeSection, detectEncoding, undecodableOffset, type TextProblem
 } from './xml-text.js'
 
-export interface XmlName {
-  /** namespace URI, '' for none */
-  readonly uri: string
-  readonly local: string
-}
-
-/** Attributes of the element that is being opened; valid during the call only. */
-export interface XmlAttributes {
-  /** value of the attribute without a prefix */
-  get(local: string): string | undefined
-  /** value of the attribute in one of these namespaces */
-  getIn(uris: ReadonlySet<string>, local: string): string | undefined
-}
+export type { XmlAttributes, XmlName } from './xml-names.js'
 
 export interface XmlHandler {
   open(name: XmlName, attributes: XmlAttributes): void
@@ -40,66 +31,9 @@ const MAX_DEPTH = 256
 const MAX_ATTRIBUTES = 1000
 /** UTF-16 units between two tags or in one attribute; a cell holds at most 32,767. */
 const MAX_TEXT = 4 * 2 ** 20
-const MAX_CACHED_NAMES = 1000
 /** `</root  >` at the end of a part: htmlparser2 reports the tag at its name. */
 const TAIL_UNITS = 256
-const NAME = /^[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff-]*(?::[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff-]*)?$/
-const XML_URI = 'http://www.w3.org/XML/1998/namespace'
 const ALLOWED_ENCODINGS = /^(utf-?8|utf-?16(le|be)?|us-ascii)$/i
-
-/** The prefixes that one element declares, and names already resolved below it. */
-class Scope {
-  readonly own = new Map<string, string>()
-  private readonly names = new Map<string, XmlName>()
-
-  constructor(private readonly parent: Scope | null) {}
-
-  prefix(prefix: string): string | undefined {
-    return this.own.get(prefix) ?? this.parent?.prefix(prefix)
-  }
-
-  /** The name, or null where its prefix is not declared or it is no name at all. */
-  resolve(raw: string): XmlName | null {
-    const known = this.names.get(raw)
-    if (known !== undefined) return known
-    if (!NAME.test(raw)) return null
-    const colon = raw.indexOf(':')
-    const uri = this.prefix(colon < 0 ? '' : raw.slice(0, colon))
-    if (uri === undefined) return null
-    const name = { uri, local: raw.slice(colon + 1) }
-    if (this.names.size < MAX_CACHED_NAMES) this.names.set(raw, name)
-    return name
-  }
-}
-
-function rootScope(): Scope {
-  const scope = new Scope(null)
-  scope.own.set('', '').set('xml', XML_URI)
-  return scope
-}
-
-class Attributes implements XmlAttributes {
-  readonly values = new Map<string, string>()
-  scope: Scope
-
-  constructor(scope: Scope) {
-    this.scope = scope
-  }
-
-  get(local: string): string | undefined {
-    return this.values.get(local)
-  }
-
-  getIn(uris: ReadonlySet<string>, local: string): string | undefined {
-    for (const [raw, value] of this.values) {
-      const colon = raw.indexOf(':')
-      if (colon < 0 || raw.slice(colon + 1) !== local) continue
-      const uri = this.scope.prefix(raw.slice(0, colon))
-      if (uri !== undefined && uris.has(uri)) return value
-    }
-    return undefined
-  }
-}
 
 /** One parse: the state between htmlparser2's events and the handler's. */
 class Reading {
@@ -107,6 +41,9 @@ class Reading {
   private readonly open: { readonly name: XmlName; readonly outer: Scope }[] = []
   private scope = rootScope()
   private readonly attributes = new Attributes(this.scope)
+  private readonly plainNames = new Set<string>()
+  /** all attributes of the tag so far have plain names */
+  private plain = true
   /** character data not yet decoded, where it starts, and what is decoded already */
   private raw = ''
   private rawStart = 0
@@ -125,7 +62,10 @@ class Reading {
   constructor(private readonly handler: XmlHandler) {
     this.parser = new Parser({
       onattribute: (name, value, quote) => this.onAttribute(name, value, quote),
-      onopentagname: () => this.attributes.values.clear(),
+      onopentagname: () => {
+        this.attributes.values.clear()
+        this.plain = true
+      },
       onopentag: name => this.onOpen(name),
       onclosetag: (name, implied) => this.onClose(name, implied),
       ontext: text => this.onText(text),
@@ -230,6 +170,14 @@ class Reading {
       throw this.fault('text too long', `${value.length} characters`, `at most ${MAX_TEXT}`, this.at)
     }
     values.set(name, this.checked(decodeAttribute(value), this.at + name.length + 2))
+    if (!this.plainNames.has(name)) this.plain &&= this.isPlain(name)
+  }
+
+  /** Whether the attribute's name needs no look at namespaces; remembered, as a sheet has few names and many cells. */
+  private isPlain(name: string): boolean {
+    const plain = name !== 'xmlns' && !name.includes(':') && isQName(name)
+    if (plain && this.plainNames.size < MAX_CACHED_NAMES) this.plainNames.add(name)
+    return plain
   }
 
   private onOpen(raw: string): void {
@@ -245,7 +193,7 @@ class Reading {
     this.rootSeen = true
     this.selfClosingStart = start
     const outer = this.scope
-    this.scope = this.attributes.scope = this.declare(outer, start)
+    if (!this.plain) this.scope = this.attributes.scope = this.declare(outer, start)
     const name = this.scope.resolve(raw)
     if (name === null) throw this.badName(raw, start)
     this.open.push({ name, outer })
@@ -266,7 +214,7 @@ class Reading {
       inner.own.set(prefix, value)
     }
     for (const name of this.attributes.values.keys()) {
-      if (name.startsWith('xmlns:') || (NAME.test(name) && (!name.includes(':') || inner.resolve(name) !== null))) continue
+      if (name.startsWith('xmlns:') || (isQName(name) && (!name.includes(':') || inner.resolve(name) !== null))) continue
       throw this.badName(name, start)
     }
     return inner
