@@ -61,7 +61,9 @@ export function bookWords(book: Workbook, sheets: readonly Sheet[]): string {
 }
 
 function tableWords(table: SlideTable): string {
-  const rows = table.rows.map((row, r) => row.map((text, c) => {
+  const rows = table.rows.map((row, r) => row.map((cell, c) => {
+    // The table's author left line breaks out here.
+    const text = cell.replaceAll('\v', '')
     const span = table.spans.find(s => s.row === r && s.column === c)
     if (span === undefined) return repr(text)
     const marks = [

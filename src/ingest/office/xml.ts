@@ -53,6 +53,8 @@ class Reading {
   private ending = false
   /** index after the last event: where the next one has to start, or something was skipped */
   private next = 0
+  /** 1 after an instruction: htmlparser2 counts its `>` to what follows */
+  private skew = 0
   private selfClosingStart = -1
   private tail = ''
   private total = 0
@@ -97,8 +99,9 @@ class Reading {
     }
     this.flush()
     const rest = this.total - this.next
-    const closing = rest > 0 && rest <= this.tail.length && /^\s*>$/.test(this.tail.slice(-rest))
-    if (rest !== 0 && !closing) throw this.fault('cut off', 'an unfinished tag or comment', 'its end', this.next)
+    const tail = rest > 0 && rest <= this.tail.length ? this.tail.slice(-rest) : ''
+    if (/^<\/.*>$/s.test(tail)) throw this.skipped()
+    if (rest !== 0 && !/^\s*>$/.test(tail)) throw this.fault('cut off', 'an unfinished tag or comment', 'its end', this.next)
     if (!this.rootSeen) throw this.fault('empty', 'no element', 'a root element', this.total)
   }
 
@@ -114,18 +117,26 @@ class Reading {
 
   /** Every event: nothing may lie between the last one and this one. */
   private arrive(decodes: boolean): void {
-    const start = this.parser.startIndex
-    this.at = start
-    if (start !== this.next) {
-      const found = 'a closing tag that closes nothing, or markup that is none'
-      throw this.fault('invalid markup', found, 'well-formed XML', this.next)
-    }
-    this.next = this.parser.endIndex + 1
+    const { startIndex, endIndex } = this.parser
+    this.at = startIndex + this.skew
+    if (startIndex !== this.next) throw this.skipped()
+    this.next = endIndex + 1
+    this.skew = 0
     if (decodes) this.decodeRaw()
+  }
+
+  private skipped(): Fault {
+    const found = 'a closing tag that closes nothing, or markup that is none'
+    return this.fault('invalid markup', found, 'well-formed XML', this.next + this.skew)
   }
 
   private decodeRaw(): void {
     if (this.raw === '') return
+    const outside = this.open.length === 0 ? this.raw.search(/[^ \t\r\n]/) : -1
+    if (outside >= 0) {
+      const found = `'${printable(this.raw.slice(outside, outside + 24))}'`
+      throw this.fault('text outside the root element', found, 'a tag', this.rawStart + outside)
+    }
     this.decoded += this.checked(decodeCharacterData(this.raw), this.rawStart)
     this.raw = ''
   }
@@ -135,12 +146,7 @@ class Reading {
     const text = this.decoded
     if (text === '') return
     this.decoded = ''
-    if (this.open.length > 0) return this.handler.text(text)
-    const at = text.search(/[^ \t\r\n]/)
-    if (at >= 0) {
-      const found = `'${printable(text.slice(at, at + 24))}'`
-      throw this.fault('text outside the root element', found, 'a tag', this.rawStart + at)
-    }
+    if (this.open.length > 0) this.handler.text(text)
   }
 
   private onText(text: string): void {
@@ -149,7 +155,7 @@ class Reading {
       if (this.open.length === 0) throw this.fault('text outside the root element', 'a CDATA section', 'a tag', this.at)
     } else {
       this.arrive(false)
-      if (this.raw === '') this.rawStart = this.at
+      if (this.raw === '') this.rawStart = this.parser.endIndex + 1 - text.length
       this.raw += text
     }
     const length = this.raw.length + this.decoded.length
@@ -242,7 +248,7 @@ class Reading {
   }
 
   private onInstruction(name: string, data: string): void {
-    const start = this.parser.startIndex
+    const start = this.parser.startIndex + this.skew
     if (name.startsWith('!')) {
       if (/^!doctype$/i.test(name)) {
         throw this.fault('refused', 'a DOCTYPE', 'no document type and no entities of its own', start)
@@ -250,6 +256,7 @@ class Reading {
       throw this.fault('invalid markup', `'<${printable(data, 24)}'`, 'an element, a comment or a CDATA section', start)
     }
     this.arrive(true)
+    this.skew = 1
     if (name !== '?xml') return
     if (start !== 0) throw this.fault('invalid markup', 'an XML declaration', 'it at the start of the part only', start)
     const encoding = /\sencoding\s*=\s*["']([^"']*)["']/.exec(data)?.[1]
