@@ -176,7 +176,9 @@ t.test('the manifest lists every file, with its hash and role', t => {
   t.equal(found, manifest.files.length + 1, 'nothing unlisted but the manifest')
   const roles: Record<string, number> = {}
   for (const { role } of manifest.files) roles[role] = (roles[role] ?? 0) + 1
-  t.same(roles, { snapshot: 1, npz: 40, excluded: 3, runs: 1, history: 10, claims: 1, study: 1 }, 'a companion\'s history is excluded too')
+  t.same(roles, {
+    snapshot: 1, npz: 40, excluded: 3, runs: 1, history: 10, workbook: 1, slides: 1, config: 11, dataset: 3, article: 2, claims: 1, study: 1
+  }, 'a companion\'s history is excluded too')
   for (const { path, role } of manifest.files) {
     if (path.endsWith('.npz')) t.equal(role === 'excluded', path.includes('step_000132'), path)
   }
@@ -394,9 +396,10 @@ t.test('claims say where their values stand', t => {
     const places = [from ?? elements ?? []].flat()
     t.equal(places.length === 0, kind === 'source', id)
     t.equal(from !== undefined && elements !== undefined, false, id)
-    for (const place of places) t.match(place, /^(?:training_data|wandb)\/[a-z0-9_-]+\.json#(?:\/[a-z0-9_.]+)+$/, id)
-    // outputs hold fractions, but for the one that is a percentage itself
-    t.equal(scale, /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') ? 100 : undefined, id)
+    for (const place of places) t.match(place, /^(?:(?:training_data|wandb)\/[a-z0-9_-]+|data|derived_metrics)\.json#(?:\/[a-z0-9_.]+)+$/, id)
+    // statistics hold fractions, but for the one that is a percentage itself; written evidence holds percentages
+    const isFraction = /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') && !/^(?:data|derived_metrics)\./.test(places[0])
+    t.equal(scale, isFraction ? 100 : undefined, id)
   }
   t.end()
 })
