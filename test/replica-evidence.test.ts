@@ -8,7 +8,6 @@
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
-import { strFromU8, unzipSync } from 'fflate'
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet'
 import t from 'tap'
 import { article, ARTICLE_STUDY } from '../fixtures/replica/article.js'
@@ -17,9 +16,10 @@ import { CANARY } from '../fixtures/replica/evidence/configs.js'
 import { StudyFolder } from '../fixtures/replica/part.js'
 import { Random } from '../fixtures/replica/random.js'
 import type { CellValue, DerivedValue, EvidenceStudy, SlideValue } from '../src/schema/evidence.js'
+import {
+  all, cellsOf, configured, paragraphs, part, partsOf, shownSlides, sourced, table, targets, type Scalar
+} from './support/evidence-files.js'
 import { fixture } from './support/paths.js'
-
-type Scalar = number | string | boolean
 
 interface Claim {
   readonly id: string
@@ -57,89 +57,14 @@ function bytesOf(path: string): Uint8Array {
   return new Uint8Array(readFileSync(join(dir, path)))
 }
 
-/** XML parts of an Office file by path. */
-function partsOf(path: string): ReadonlyMap<string, string> {
-  return new Map(Object.entries(unzipSync(bytesOf(path))).map(([name, bytes]) => [name, strFromU8(bytes)]))
-}
+const workbook = partsOf(join(dir, 'sources/evaluation.xlsx'))
+const slides = partsOf(join(dir, 'sources/slides.pptx'))
+const matrix = cellsOf(workbook, '评测矩阵')
+const notes = cellsOf(workbook, '逐点评测')
+const shown = shownSlides(slides)
 
-function part(parts: ReadonlyMap<string, string>, path: string): string {
-  const text = parts.get(path)
-  if (text === undefined) throw new Error(`no part ${path}`)
-  return text
-}
-
-function plain(xml: string): string {
-  return xml.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
-}
-
-/** Every match of a pattern with one group. */
-function all(text: string, pattern: RegExp): string[] {
-  return Array.from(text.matchAll(pattern), match => match[1])
-}
-
-/** Relationships of a part: id -> path in the package. */
-function targets(parts: ReadonlyMap<string, string>, path: string): ReadonlyMap<string, string> {
-  const rels = part(parts, posix.join(posix.dirname(path), '_rels', `${path === '.' ? '' : posix.basename(path)}.rels`))
-  return new Map(Array.from(rels.matchAll(/<Relationship Id="(\w+)" Type="[^"]+" Target="([^"]+)"\/>/g), ([, id, target]) =>
-    [id, posix.join(posix.dirname(path), target)]))
-}
-
-const workbook = partsOf('sources/evaluation.xlsx')
-const slides = partsOf('sources/slides.pptx')
-
-/** The cells of a sheet by reference, as Excel shows them but for their formats. */
-function sheet(name: string): ReadonlyMap<string, string> {
-  const id = all(part(workbook, 'xl/workbook.xml'), new RegExp(`<sheet name="${name}" sheetId="\\d+" r:id="(\\w+)"/>`, 'g'))[0]
-  const xml = part(workbook, targets(workbook, 'xl/workbook.xml').get(id) ?? '')
-  const text = (item: string): string => plain(all(item.replace(/<rPh .*?<\/rPh>/gs, ''), /<t[^>]*>(.*?)<\/t>/gs).join(''))
-  const strings = all(part(workbook, 'xl/sharedStrings.xml'), /<si>(.*?)<\/si>/gs).map(text)
-  return new Map(Array.from(xml.matchAll(/<c r="(\w+)"([^>]*?)(?:\/>|>(.*?)<\/c>)/gs), ([, reference, attributes, content = '']) => {
-    const value = all(content, /<v>(.*?)<\/v>/g)[0] ?? ''
-    if (attributes.includes('t="s"')) return [reference, strings[Number(value)]]
-    return [reference, attributes.includes('t="inlineStr"') ? text(content) : plain(value)]
-  }))
-}
-
-const matrix = sheet('评测矩阵')
-const notes = sheet('逐点评测')
-
-/** Paths of the slides in the order in which they are shown. */
-const shown = all(part(slides, 'ppt/presentation.xml'), /<p:sldId id="\d+" r:id="(\w+)"\/>/g)
-  .map(id => targets(slides, 'ppt/presentation.xml').get(id) ?? '')
-
-function paragraphs(xml: string): string[] {
-  return all(xml, /<a:p>(.*?)<\/a:p>/gs).map(p => plain(all(p.replaceAll('<a:br>', '<a:t>\v</a:t>'), /<a:t>(.*?)<\/a:t>/gs).join('')))
-}
-
-/** The n-th table of a slide, both from 1, with the cells that a merged one covers. */
-function table(slide: number, n: number): string[][] {
-  const xml = all(part(slides, shown[slide - 1]), /<a:tbl>(.*?)<\/a:tbl>/gs)[n - 1]
-  return all(xml, /<a:tr [^>]*>(.*?)<\/a:tr>/gs).map(row => all(row, /<a:tc(?: [^>]*)?>(.*?)<\/a:tc>/gs).map(cell => paragraphs(cell).join('\n')))
-}
-
-/** What an `.env` file sets: parents where they are named, later lines over earlier ones. */
-function sourced(path: string): Map<string, string> {
-  const values = new Map<string, string>()
-  for (const line of readFileSync(join(dir, path), 'utf8').split('\n')) {
-    const parent = /^source "\$\(dirname "\$\{BASH_SOURCE\[0\]\}"\)\/([^"]+)"$/.exec(line)
-    if (parent !== null) for (const [key, value] of sourced(posix.join(posix.dirname(path), parent[1]))) values.set(key, value)
-    const assigned = /^(?:export )?(\w+)=(?:"(.*)"|(\S*))(?: +#.*)?$/.exec(line)
-    if (assigned !== null) values.set(assigned[1], assigned[2] ?? assigned[3])
-  }
-  return values
-}
-
-function typed(text: string): Scalar {
-  if (text === 'true' || text === 'false') return text === 'true'
-  return /^[\d.]+(?:e-\d+)?$/.test(text) ? Number(text) : text
-}
-
-function configured(path: string, key: string): Scalar | undefined {
-  if (path.endsWith('.env')) {
-    const text = sourced(path).get(key)
-    return text === undefined ? undefined : typed(text)
-  }
-  return (JSON.parse(readFileSync(join(dir, path), 'utf8')) as Record<string, Scalar>)[key]
+function slideXml(number: number): string {
+  return part(slides, shown[number - 1])
 }
 
 function converted({ as, pattern, multiply, name }: CellValue | SlideValue, text: string): Scalar {
@@ -158,8 +83,8 @@ function converted({ as, pattern, multiply, name }: CellValue | SlideValue, text
 
 /** The text of a slide's value; the one paragraph that its pattern matches where it is in no table. */
 function slideText({ slide, table: at, pattern, name }: SlideValue): string {
-  if (at !== null) return table(slide, at.index)[at.row - 1][at.column - 1]
-  const fitting = paragraphs(part(slides, shown[slide - 1])).filter(p => new RegExp(pattern ?? '', 'u').test(p))
+  if (at !== null) return table(slideXml(slide), at.index)[at.row - 1][at.column - 1]
+  const fitting = paragraphs(slideXml(slide)).filter(p => new RegExp(pattern ?? '', 'u').test(p))
   t.equal(fitting.length, 1, `${name}: one paragraph of slide ${slide}`)
   return fitting[0]
 }
@@ -168,7 +93,7 @@ function slideText({ slide, table: at, pattern, name }: SlideValue): string {
 const values = new Map<string, Scalar | undefined>([
   ...(study.workbook?.values ?? []).map(value => [value.name, converted(value, (value.sheet === '评测矩阵' ? matrix : notes).get(value.cell) ?? '')] as const),
   ...(study.slides?.values ?? []).map(value => [value.name, converted(value, slideText(value))] as const),
-  ...study.configs.flatMap(({ path, values: keys }) => keys.map(({ name, key }) => [name, configured(path, key)] as const)),
+  ...study.configs.flatMap(({ path, values: keys }) => keys.map(({ name, key }) => [name, configured(dir, path, key)] as const)),
   ...study.quoted.map(({ name, value }) => [name, value] as const)
 ])
 const derived = new Map<string, number>()
@@ -296,22 +221,22 @@ t.test('the slides are 44, in an order that is not that of their files', t => {
   t.equal(new Set(shown).size, 44)
   t.same(shown.filter((path, i) => path === `ppt/slides/slide${i + 1}.xml`), [], 'no slide has its own number')
   t.equal(shown[39], 'ppt/slides/slide17.xml')
-  const forty = part(slides, shown[39])
+  const forty = slideXml(40)
   t.equal(paragraphs(forty).at(-1), '36', 'the printed page')
-  t.equal(paragraphs(part(slides, shown[4])).at(-1), '1')
+  t.equal(paragraphs(slideXml(5)).at(-1), '1')
   t.match(forty, /<p:grpSp>.*<a:tbl>.*<\/a:tbl>.*<\/p:grpSp>/s, 'the table is inside a group')
   t.match(forty, '<a:t>57</a:t></a:r><a:r>', 'a number in two runs')
   t.match(forty, '<a:br>', 'a line break')
   t.match(forty, '<a:tc gridSpan="3">')
-  t.same(table(40, 1), [
+  t.same(table(forty, 1), [
     ['SAO vs GSPO', '', ''], ['指标', 'GSPO', 'SAO'], ['每步时长\v（min）', '57.6', '21.5'],
     ['到最优 checkpoint 的 rollout 数', '48,640', '12,800'], ['到最优 checkpoint 的墙钟（h）', '85', '72'], ['每步 rollout 数', '512', '64'],
     ['trainer 等待占比', '71%', '38%'], ['SWE-bench Verified', '70.4%', '68.6%'], ['SWE-bench Multilingual', '55.5%', '—']
   ])
   t.ok(paragraphs(forty).includes('同一任务集、同一批机器'))
-  t.match(paragraphs(part(slides, shown[1])).join(), /GSPO.*SAO/)
-  t.match(paragraphs(part(slides, shown[13])).join(), /GSPO policy objective/)
-  t.match(paragraphs(part(slides, shown[43])).join(), /范围与局限/)
+  t.match(paragraphs(slideXml(2)).join(), /GSPO.*SAO/)
+  t.match(paragraphs(slideXml(14)).join(), /GSPO policy objective/)
+  t.match(paragraphs(slideXml(44)).join(), /范围与局限/)
   const everything = shown.map(path => paragraphs(part(slides, path)).join('\n'))
   t.same(everything.flatMap((text, i) => text.includes('55.5') ? [i + 1] : []), [5, 40])
   t.same(everything.flatMap((text, i) => text.includes('2,694') ? [i + 1] : []), [11])
@@ -368,7 +293,7 @@ t.test('configurations inherit, and hold secrets that nothing else holds', t => 
   t.same(configs.filter(path => readFileSync(join(dir, path), 'utf8').includes(CANARY)), ['configs/base/cluster.env', 'configs/base/datasets.json'])
   t.same(configs.filter(path => readFileSync(join(dir, path), 'utf8').includes('49.67')), ['configs/base/multilingual.env'])
   t.match(readFileSync(join(dir, 'configs/base/multilingual.env'), 'utf8'), /^# .*49\.67%/m, 'in a comment')
-  t.equal(sourced('configs/single.env').get('WANDB_API_KEY'), `${CANARY}-5d41402a`, 'inherited by all')
+  t.equal(sourced(dir, 'configs/single.env').get('WANDB_API_KEY'), `${CANARY}-5d41402a`, 'inherited by all')
   const read = study.configs.flatMap(config => config.values.map(({ key }) => key))
   t.notOk(read.some(key => /key|token/i.test(key)), 'none is asked for')
   t.notMatch(JSON.stringify(study), CANARY)

@@ -25,7 +25,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': '92e260ba814a38fbeec5b330d8888d8e8a2ea4e8659fdc215c6192ce1e0d2854',
+  'source_manifest.json': '8e943e1d0f3abd34f8f84e20e492fddd82a7cfc00cef3ecb8353900a4cc32df0',
   'critic_traces/index.html': '3d3d1835cceba9da1b6519bbd3001a2ab38ae153f1fc3c2d1b25d358cd2c8a33',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'b0abac6619ffeb219d7aef697037bed220f59e47f2cb455cdec33f230ea9fc45',
   'critic_traces/step_000118_failure_0c24eb70.npz': '094a7fa27600802e6281d439820b9b88d04ea64ea90d0c332c7eb0396d1403eb',
