@@ -40,6 +40,8 @@ export interface EvidenceRun {
   readonly synthetic: boolean
   /** SHA-256 by path relative to the study, as verified before: what is read must be what was verified */
   readonly verified?: ReadonlyMap<string, string>
+  /** titles of series that other figures of the study draw, in the order of their colours */
+  readonly legend?: readonly string[]
   readonly signal?: AbortSignal
   /** bytes of the files read so far */
   readonly onProgress?: (done: number) => void
@@ -91,7 +93,7 @@ export async function measureEvidence(set: OutputSet, run: EvidenceRun): Promise
   await writeDerivedMetrics(set, derived, origin)
   // 4. What figures draw
   documents.add(EVIDENCE_DOCUMENTS.derived, set.jsonTexts.get(EVIDENCE_DOCUMENTS.derived) ?? '')
-  return { ...found, derived, figures: barFigures(study.figures, documents, synthetic) }
+  return { ...found, derived, figures: barFigures(study.figures, documents, { synthetic, legend: run.legend ?? [] }) }
 }
 
 /** The files of one study, each verified when it has been read. */

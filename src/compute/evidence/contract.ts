@@ -126,7 +126,7 @@ export interface BarPanelData {
 export interface BarSeriesData {
   /** as the legend writes it */
   readonly title: string
-  /** place in the figure's legend: the same series looks the same in every panel */
+  /** the same series looks the same in every panel and every figure */
   readonly slot: number
   /** one for each group; null: none is asked for */
   readonly bars: readonly (BarData | null)[]

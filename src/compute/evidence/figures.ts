@@ -4,15 +4,20 @@ import type { BarFigureRequest } from '../../schema/evidence.js'
 import type { BarFigureData, BarPanelData } from './contract.js'
 import { operandOf, type Resolver } from './derive.js'
 
+export interface BarFigureOptions {
+  readonly synthetic: boolean
+  /** titles that have a place in the legends of other figures */
+  readonly legend: readonly string[]
+}
+
 /** @throws Fault where a reference leads nowhere or to no number, or a bar would end below where its axis begins */
-export function barFigures(requests: readonly BarFigureRequest[], documents: Resolver, synthetic: boolean): BarFigureData[] {
-  return requests.map(({ name, title, panels }, i) => {
-    const titles = [...new Set(panels.flatMap(({ series }) => series.map(one => one.title)))]
-    return {
-      synthetic, name, title,
-      panels: panels.map((panel, k) => barPanel(panel, `evidence.figures[${i}].panels[${k}]`, titles, documents))
-    }
-  })
+export function barFigures(requests: readonly BarFigureRequest[], documents: Resolver, { synthetic, legend }: BarFigureOptions): BarFigureData[] {
+  // One title looks the same in all figures.
+  const titles = [...new Set([...legend, ...requests.flatMap(({ panels }) => panels.flatMap(({ series }) => series.map(one => one.title)))])]
+  return requests.map(({ name, title, panels }, i) => ({
+    synthetic, name, title,
+    panels: panels.map((panel, k) => barPanel(panel, `evidence.figures[${i}].panels[${k}]`, titles, documents))
+  }))
 }
 
 function barPanel(
