@@ -14,7 +14,9 @@ import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from '.
 import type { FigureFormat } from './render/figures/config.js'
 import type { FileSummary } from './render/outputs/output-file.js'
 import type { OutputSet } from './render/outputs/output-set.js'
-import { retireRecord, settingsHash, snapshotInputs, writeRunRecord, type HashedFile } from './runRecord.js'
+import {
+  retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type HashedFile, type RunRecord
+} from './runRecord.js'
 import type { CriticTraceStudy } from './schema.js'
 import type { HistoryStudy } from './schema/histories.js'
 import { inTransaction } from './transaction.js'
@@ -73,9 +75,19 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
       histories
     }
   })
-  const settingsSha256 = settingsHash(study, formats)
+  const settingsSha256 = studySettings(run)
   await writeRunRecord(out, { settingsSha256, synthetic: study.synthetic, inputs, outputs: outcome.outputs }, earlier, run.pool)
   return outcome
+}
+
+/** Hash of all that decides the bytes of a study's outputs: its manifest lists every input, the study file among them. */
+function studySettings({ study, manifest, formats }: Pick<StudyRun, 'study' | 'manifest' | 'formats'>): string {
+  return settingsHash([study, manifest.manifest_sha256], formats)
+}
+
+/** The record of the last run into `out` where nothing that decides its outputs has changed and they are all there; else null. */
+export function unchangedStudy(run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'out' | 'pool'>): Promise<RunRecord | null> {
+  return unchangedOutputs(run.out, studySettings(run), run.pool)
 }
 
 async function snapshotOf(
