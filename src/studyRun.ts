@@ -1,7 +1,7 @@
 /**
  * A study, whole: its inputs against its manifest, then every section that it states, its figures, and all outputs or none.
  *
- *     manifest ──► critic traces ──► training histories ──► figures ──► commit ──► run.json
+ *     manifest ──► critic traces ──► training histories ──► written evidence ──► figures ──► commit ──► run.json
  */
 import { join, relative, sep } from 'node:path'
 import type { TracePool } from './compute/pool.js'
@@ -9,6 +9,7 @@ import { Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
 import type { ManifestReport } from './ingest/manifest.js'
 import type { LoadedStudy } from './ingest/study.js'
+import type { MeasuredEvidence } from './evidenceRun.js'
 import { measureHistories, type MeasuredHistories } from './historyRun.js'
 import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
@@ -18,14 +19,17 @@ import {
   retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type HashedFile, type RunRecord
 } from './runRecord.js'
 import type { CriticTraceStudy } from './schema.js'
+import type { EvidenceStudy } from './schema/evidence.js'
 import type { HistoryStudy } from './schema/histories.js'
 import { inTransaction } from './transaction.js'
 
-/** What a run tells while it works; each of the two stages starts with its plan. */
+/** What a run tells while it works; each stage starts with its plan. */
 export interface StudyProgress {
   readonly onSnapshot?: (plan: SnapshotPlan) => Promise<(done: number) => void>
   /** @param total bytes of the histories' folder; answers what takes the bytes read so far */
   readonly onHistories?: (total: number) => (done: number) => void
+  /** @param total bytes of the evidence's own files, without what they inherit from; answers as above */
+  readonly onEvidence?: (total: number) => (done: number) => void
   /** @param total files to draw; answers what takes the number drawn so far */
   readonly onFigures?: (total: number) => (done: number) => void
 }
@@ -47,6 +51,7 @@ export interface StudyOutcome {
   /** null where the study has no such section */
   readonly snapshot: Omit<MeasuredSnapshot, 'figure'> | null
   readonly histories: MeasuredHistories | null
+  readonly evidence: MeasuredEvidence | null
   readonly outputs: readonly FileSummary[]
 }
 
@@ -59,20 +64,23 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   const { inputs, ...outcome } = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
     const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
+    const evidence = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
     if (formats.length > 0) {
       const { drawFigures } = await import('./drawing.js')
       const figures = {
         ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
-        ...(histories === null ? {} : { curves: histories.figures })
+        ...(histories === null ? {} : { curves: histories.figures }),
+        ...(evidence === null ? {} : { bars: evidence.figures })
       }
       // The trace pool and this thread have nothing to do meanwhile.
       const threads = run.pool.threads + 1
       await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
     }
     return {
-      inputs: [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? [])],
+      inputs: [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])],
       snapshot: snapshot?.measured ?? null,
-      histories
+      histories,
+      evidence
     }
   })
   const settingsSha256 = studySettings(run)
@@ -125,6 +133,28 @@ async function historiesOf(
     ...(signal === undefined ? {} : { signal }),
     ...(onProgress === undefined ? {} : { onProgress })
   })
+}
+
+async function evidenceOf(
+  set: OutputSet, run: StudyRun, evidence: EvidenceStudy, verified: ReadonlyMap<string, string>
+): Promise<MeasuredEvidence> {
+  const { dir, study, signal, progress, manifest } = run
+  const own = new Set([evidence.workbook, evidence.slides, ...evidence.configs, ...evidence.datasets].map(source => source?.path))
+  const total = manifest.files.reduce((sum, { path, expected }) => own.has(path) ? sum + (expected?.bytes ?? 0) : sum, 0)
+  const onProgress = progress?.onEvidence?.(total)
+  // Readers of office files and Parquet: only a study that has some loads them.
+  const { measureEvidence } = await import('./evidenceRun.js')
+  return measureEvidence(set, {
+    dir, study: evidence, synthetic: study.synthetic, verified, legend: legendOf(study.histories),
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onProgress })
+  })
+}
+
+/** Titles by the colours that the first analysis gives them: a bar figure gives the same title the same one. */
+function legendOf(histories: HistoryStudy | null): string[] {
+  const drawn = histories?.analyses[0]?.selections ?? []
+  return drawn.flatMap(name => histories?.selections.find(selection => selection.name === name)?.title ?? [])
 }
 
 /** A path below the study as the manifest writes it; '' for the study itself. */
