@@ -111,10 +111,10 @@ t.test('histories, runs.json, the study\'s section, claims and prose: the replic
     const measured = await readHistories({ dir, study: section, synthetic: true })
     const origin = { synthetic: true, generator: GENERATOR }
     const documents = await documentsOf(async set => {
-      for (const { analysis, statistics } of measured.analyses) {
+      for (const { analysis, statistics, displayed } of measured.analyses) {
         await writeHistoryStatistics(set, analysis.outputs.statistics, statistics, origin)
         const metric = section.metrics.find(m => m.name === analysis.shared_reference?.metric)
-        if (analysis.shared_reference !== null && metric !== undefined) await writeSharedReference(set, analysis.shared_reference, metric, origin)
+        if (analysis.shared_reference !== null && metric !== undefined) await writeSharedReference(set, analysis.shared_reference, metric, displayed, origin)
       }
     })
     return { measured, documents }
