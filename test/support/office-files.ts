@@ -10,6 +10,7 @@ export const STRICT_REL = 'http://purl.oclc.org/ooxml/officeDocument/relationshi
 const PACKAGE_REL = 'http://schemas.openxmlformats.org/package/2006/relationships'
 const P = 'http://schemas.openxmlformats.org/presentationml/2006/main'
 const A = 'http://schemas.openxmlformats.org/drawingml/2006/main'
+const MC = 'http://schemas.openxmlformats.org/markup-compatibility/2006'
 
 export type Parts = Readonly<Record<string, string | Uint8Array>>
 
@@ -55,8 +56,8 @@ export function book(sheetData: string, changed: Parts = {}): Uint8Array {
 
 /** A slide's part around the shapes in it. */
 export function slide(shapes: string, root = 'sld', attributes = ''): string {
-  return `<p:${root} xmlns:p="${P}" xmlns:a="${A}" xmlns:r="${REL}" xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"${
-    attributes}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:${root}>`
+  return `<p:${root} xmlns:p="${P}" xmlns:a="${A}" xmlns:r="${REL}" xmlns:mc="${MC}"${attributes}>` +
+    `<p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:${root}>`
 }
 
 /** A shape with one paragraph of one run for each text. */

@@ -71,12 +71,16 @@ function sharedValue(text: string, strings: readonly string[], ref: string): Cel
   throw bad('bad shared string', `index '${printable(text)}'`, expected, ref)
 }
 
-/** The value of a cell of type `t` whose `v` holds `stored` (null: has no `v`); null for a cell without one. */
+/**
+ * The value of a cell of type `t` whose `v` holds `stored` (null: has no `v`), or for an inline string the text of its runs;
+ * null for a cell without one.
+ */
 export function cellValue(
   type: string, stored: string | null, format: NumberFormat, book: Workings, ref: string
 ): CellValue | null {
   if (stored === null) return null
-  if (type === 'str' || type === 'inlineStr') return { kind: 'text', value: unescapeText(stored) }
+  if (type === 'str') return { kind: 'text', value: unescapeText(stored) }
+  if (type === 'inlineStr') return { kind: 'text', value: stored }
   const text = stored.trim()
   if (text === '') return null
   switch (type) {

@@ -129,7 +129,9 @@ export class SheetReader extends ElementReader {
     if (cell === null) return
     if (cell.stored !== null && this.within('c', 'v')) cell.stored += text
     else if (cell.formula !== null && this.within('c', 'f')) cell.formula.text += text
-    else if (cell.inline !== null && (this.within('c', 'is', 't') || this.within('c', 'is', 'r', 't'))) cell.inline += text
+    else if (cell.inline !== null && (this.within('c', 'is', 't') || this.within('c', 'is', 'r', 't'))) {
+      cell.inline += unescapeText(text)
+    }
   }
 
   protected leave(local: string): void {

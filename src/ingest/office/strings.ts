@@ -26,10 +26,10 @@ export class SharedStringsReader extends ElementReader {
   }
 
   protected leave(local: string): void {
-    if (local === 'si' && this.within('sst', 'si')) this.strings.push(unescapeText(this.current))
+    if (local === 'si' && this.within('sst', 'si')) this.strings.push(this.current)
   }
 
   text(text: string): void {
-    if (this.within('sst', 'si', 't') || this.within('sst', 'si', 'r', 't')) this.current += text
+    if (this.within('sst', 'si', 't') || this.within('sst', 'si', 'r', 't')) this.current += unescapeText(text)
   }
 }

@@ -6,7 +6,8 @@
  * sheet of any size blocks nobody. Nothing is kept but the open elements. Refused: DOCTYPE (no entity is ever declared or
  * expanded), mismatched, missing and unknown tags, text outside the root, bare `&` and `<`, unquoted and repeated
  * attributes, undeclared prefixes, other encodings than UTF-8 and UTF-16, elements nested deeper and text longer than any
- * office file has them. Not checked: blanks between attributes, `--` in comments, what follows the name in a closing tag.
+ * office file has them. Not checked: blanks between attributes and in URIs, `/` before the end of a tag, `--` in comments,
+ * what follows the name in a closing tag.
  */
 import { setImmediate } from 'node:timers/promises'
 import { Parser } from 'htmlparser2'
@@ -33,6 +34,9 @@ const MAX_ATTRIBUTES = 1000
 const MAX_TEXT = 4 * 2 ** 20
 /** `</root  >` at the end of a part: htmlparser2 reports the tag at its name. */
 const TAIL_UNITS = 256
+const DECLARATION = new RegExp('^\\?xml\\s+version\\s*=\\s*(?:"1\\.\\d+"|\'1\\.\\d+\')' +
+  '(?:\\s+encoding\\s*=\\s*(?<encoding>"[\\w.-]+"|\'[\\w.-]+\'))?' +
+  '(?:\\s+standalone\\s*=\\s*(?:"(?:yes|no)"|\'(?:yes|no)\'))?\\s*$')
 const ALLOWED_ENCODINGS = /^(utf-?8|utf-?16(le|be)?|us-ascii)$/i
 
 /** One parse: the state between htmlparser2's events and the handler's. */
@@ -197,7 +201,7 @@ class Reading {
       throw this.fault('nested too deeply', `more than ${MAX_DEPTH} elements`, 'fewer', start)
     }
     this.rootSeen = true
-    this.selfClosingStart = start
+    this.selfClosingStart = this.parser.startIndex
     const outer = this.scope
     if (!this.plain) this.scope = this.attributes.scope = this.declare(outer, start)
     const name = this.scope.resolve(raw)
@@ -259,7 +263,11 @@ class Reading {
     this.skew = 1
     if (name !== '?xml') return
     if (start !== 0) throw this.fault('invalid markup', 'an XML declaration', 'it at the start of the part only', start)
-    const encoding = /\sencoding\s*=\s*["']([^"']*)["']/.exec(data)?.[1]
+    const declaration = DECLARATION.exec(data)
+    if (declaration === null) {
+      throw this.fault('invalid markup', `'<${printable(data)}'`, '<?xml version="1.0" encoding="UTF-8"?>', start)
+    }
+    const encoding = declaration.groups?.encoding?.slice(1, -1)
     if (encoding !== undefined && !ALLOWED_ENCODINGS.test(encoding)) {
       throw this.fault('unsupported encoding', `'${printable(encoding)}'`, 'UTF-8 or UTF-16', start)
     }
