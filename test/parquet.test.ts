@@ -323,11 +323,17 @@ t.test('counts that do not agree', async t => {
   t.equal(await said({ pages: [page, page], rows: 5n }), 'parquet row counts differ: 8 values in 8 rows, expected 5 in 5 (F, member row group 0, column c, byte 37)'.replace('37', String(4 + pageLength())))
   t.match(await said({ pages: [plainPage(body.subarray(0, 12), 4)] }), /^parquet truncated page: 12 bytes for 4 values, expected 16 or more \(F/)
   t.match(await said({ pages: [plainPage(body, 2 ** 30)], rows: 2n ** 30n }), /^parquet impossible number of values: 1073741824, expected an integer from 0 to 16777216 \(F/)
+  t.match(await said({ pages: [page], rows: 2n ** 40n }), /^parquet too many values: 1099511627776 in \d+ bytes, expected at most 1073741824/)
   t.match(await said({ pages: [page], meta: { data_page_offset: 2n ** 40n } }), /^parquet impossible data page offset: 1099511627776/)
   t.match(await said({ pages: [page], meta: { total_compressed_size: -5n } }), /^parquet impossible compressed size: -5/)
   t.match(await said({ pages: [page], meta: { num_values: 3n } }), /^parquet row counts differ: 3 values, expected 4 rows/)
   t.match(await said({ pages: [page], meta: { codec: 'LZO' } }), /^parquet unsupported codec: LZO, expected UNCOMPRESSED, SNAPPY/)
   t.match(await said({ pages: [page], meta: { path_in_schema: ['d'] } }), /^parquet wrong column: d, expected the columns of the schema in order/)
+  // PARQUET-816: sizes without the dictionary page's header, forgiven to the writers that had the fault.
+  const short = { total_compressed_size: BigInt(pageLength() - 10) }
+  t.equal(await said({ pages: [page], meta: short, createdBy: 'parquet-mr version 1.2.8 (build x)' }), 'read')
+  t.match(await said({ pages: [page], meta: short, createdBy: 'parquet-mr version 1.2.9 (build x)' }), /^parquet impossible page size: 16, expected an integer from 0 to 6/)
+  t.match(await said({ pages: [page], meta: short }), /^parquet impossible page size/)
   const indexes = plainPage(Buffer.from([3, 0x08, 0x07]), 4, { data_page_header: { num_values: 4, encoding: 'RLE_DICTIONARY', definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' } })
   t.match(await said({ pages: [indexes] }), /^parquet missing dictionary/)
   const dictionary = { body, header: { type: 'DICTIONARY_PAGE' as const, uncompressed_page_size: 16, compressed_page_size: 16, dictionary_page_header: { num_values: 4, encoding: 'PLAIN' as const } } }
@@ -344,6 +350,29 @@ t.test('counts that do not agree', async t => {
 function footerLength(bytes: Uint8Array): number {
   return 8 + Buffer.from(bytes).readUInt32LE(bytes.length - 8)
 }
+
+/** Numbers of `width` bits, least significant bit first, by BigInt: nothing of the reader's arithmetic. */
+function pack(values: readonly bigint[], width: number): Buffer {
+  const all = values.reduce((sum, value, i) => sum | (value << BigInt(i * width)), 0n)
+  return Buffer.from(all.toString(16).padStart((values.length * width) / 4, '0'), 'hex').reverse()
+}
+
+t.test('bit widths', async t => {
+  for (let width = 1; width <= 64; width++) {
+    const mask = (1n << BigInt(width)) - 1n
+    const values = Array.from({ length: 32 }, (_, i) => (0x9e3779b97f4a7c15n * BigInt(i + 1)) >> 3n & mask)
+    if (width <= 32) {
+      const output = new Uint32Array(30)
+      t.equal(decodeHybrid(Buffer.concat([Buffer.from([9]), pack(values, width)]), 0, width, output), 1 + width * 4)
+      t.same([...output], values.slice(0, 30).map(Number), `${width} bits`)
+    }
+    // One miniblock of 32 values behind a first value of 0, minimum 0: the running sums.
+    const sums = new BigInt64Array(33)
+    decodeDelta(Buffer.concat([Buffer.from([32, 1, 33, 0, 0, width]), pack(values, width)]), 0, sums)
+    let sum = 0n
+    t.same([...sums], [0n, ...values.map(value => (sum = BigInt.asIntN(64, sum + value)))], `${width} bits, deltas`)
+  }
+})
 
 t.test('hostile encodings end', async t => {
   // A run of 2^30 values, a bit-packed group without bytes, an empty run: the output does not grow.

@@ -15,10 +15,13 @@ export interface Crafted {
   readonly rows?: bigint
   /** rows of the file; default those of its row group */
   readonly fileRows?: bigint
+  readonly createdBy?: string
 }
 
 /** A column `c`, required INT32 unless stated, without compression unless `meta` says so. */
-export function craft({ pages, element = { name: 'c', type: 'INT32', repetition_type: 'REQUIRED' }, meta, rows = 4n, fileRows = rows }: Crafted): Uint8Array {
+export function craft(crafted: Crafted): Uint8Array {
+  const { pages, meta, rows = 4n, fileRows = rows, createdBy = 'nobody' } = crafted
+  const element = crafted.element ?? { name: 'c', type: 'INT32', repetition_type: 'REQUIRED' }
   const writer = new ByteWriter()
   writer.appendBytes(Buffer.from('PAR1'))
   for (const { header, body } of pages) {
@@ -29,6 +32,7 @@ export function craft({ pages, element = { name: 'c', type: 'INT32', repetition_
   const footerStart = writer.offset
   writeMetadata(writer, {
     version: 2,
+    created_by: createdBy,
     schema: [{ name: 'root', num_children: 1 }, element],
     num_rows: fileRows,
     row_groups: [{

@@ -47,9 +47,11 @@ const SOURCE = /^(?:source|\.)\s+(.*)$/
 const INHERIT_KEY = /^(?:export\s+)?INHERITS?(?:_FROM)?=/
 const INHERIT_COMMENT = /^#\s*(?:inherits?|extends)(?:\s+from)?\s*[:=]?\s*(\S+\.(?:env|json))\s*$/i
 const HARMLESS = /^(?:set\s+[-+]|shopt\s|echo(?:\s|$)|export\s+[A-Za-z_]\w*\s*$)[^$;&|<>`]*$/
+const SELF = String.raw`"?\$(?:\{BASH_SOURCE(?:\[0\])?\}|BASH_SOURCE|0)"?`
+const DIRNAME = String.raw`\$\(dirname\s+(?:--\s+)?${SELF}\)`
+const CD_PWD = String.raw`\$\(cd\s+"?${DIRNAME}"?\s*&&\s*pwd(?:\s+-P)?\)`
 /** Ways in which a bash file writes its own folder. */
-const OWN_FOLDER =
-  /^(?:\$\(dirname\s+(?:--\s+)?"?\$(?:\{BASH_SOURCE(?:\[0\])?\}|BASH_SOURCE|0)"?\)|\$\(cd\s+"?\$\(dirname\s+(?:--\s+)?"?\$(?:\{BASH_SOURCE(?:\[0\])?\}|BASH_SOURCE|0)"?\)"?\s*(?:>\s*\/dev\/null(?:\s+2>&1)?\s*)?&&\s*pwd(?:\s+-P)?\)|\$\{BASH_SOURCE(?:\[0\])?%\/\*\})\//
+const OWN_FOLDER = new RegExp(String.raw`^(?:${DIRNAME}|${CD_PWD}|\$\{BASH_SOURCE(?:\[0\])?%/\*\})/`)
 
 /** Entries of a file in their order. `file` is its name in messages. */
 export function parseEnv(text: string, file: string): EnvEntry[] {

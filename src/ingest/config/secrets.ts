@@ -11,8 +11,9 @@ const SECRET_WORDS = new Set([
   'key', 'apikey', 'token', 'secret', 'secrets', 'password', 'passwd', 'passphrase', 'pwd', 'credential', 'credentials',
   'auth', 'authorization', 'bearer', 'cookie', 'private', 'signature', 'dsn', 'jwt'
 ])
-const SECRET_PARTS =
-  /secret|passw(?:or)?d|passphrase|credential|(?:api|access|private|ssh|auth|refresh|session|bearer|hf|github|gh|gitlab|wandb|openai|anthropic|aws)(?:key|token)/
+const OWNERS = 'api|access|private|ssh|auth|refresh|session|bearer|hf|github|gh|gitlab|wandb|openai|anthropic|aws'
+/** The same in names without separators and in the plural. */
+const SECRET_PARTS = new RegExp(`secret|passw(?:or)?d|passphrase|credential|(?:${OWNERS})(?:key|token)`)
 
 /** True for `HF_TOKEN`, `wandbApiKey`, `db.password`; false for `max_tokens`, `keyboard`. */
 export function isSecretName(name: string): boolean {

@@ -145,6 +145,9 @@ function fieldCounter({ schema }: Footer, path: string): {
 /** What the pages of a request may inflate to: 4 GiB, beyond that as many times the columns' size in the file. */
 const FREE_BYTES = 4 * 1024 ** 3
 const MAX_RATIO = 256
+/** Values that they may hold: a run states any number in five bytes. About ten seconds; beyond, 64 a byte of the file. */
+const FREE_VALUES = 2 ** 30
+const VALUES_PER_BYTE = 64
 
 async function visitColumns(
   source: ByteSource, { groups }: Footer, visitors: readonly LeafVisitor[], all: boolean, signal?: AbortSignal
@@ -158,6 +161,9 @@ async function visitColumns(
   const inflated = chunks.reduce((sum, chunk) => sum + chunk.uncompressedBytes, 0)
   const limit = Math.max(FREE_BYTES, MAX_RATIO * stored)
   if (inflated > limit) throw malformed('inflates too far', `${inflated} bytes from ${stored}`, `at most ${limit}`)
+  const values = chunks.reduce((sum, chunk) => sum + chunk.values, 0)
+  const most = Math.max(FREE_VALUES, VALUES_PER_BYTE * stored)
+  if (values > most) throw malformed('too many values', `${values} in ${stored} bytes`, `at most ${most}`)
   for (const { group, chunks } of wanted) {
     for (const chunk of chunks) {
       const own = visitors.filter(visitor => visitor.leaf === chunk.leaf.index)
