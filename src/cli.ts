@@ -40,13 +40,15 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
 
 async function execute(command: Exclude<Command, { command: 'help' | 'version' }>, io: CliIo): Promise<CommandResult> {
   if (command.command === 'verify') return (await import('./cli/verify.js')).runVerify(command, io)
+  if (command.command === 'manifest') return (await import('./cli/manifest.js')).runManifest(command, io)
   if (command.command === 'study init') return (await import('./cli/study.js')).runStudyInit(command, io)
   // The threads start first: they load their code while this one loads its own.
   const { openTracePool } = await import('./compute/pool.js')
   const pool = openTracePool(command.threads)
   try {
-    return command.command === 'all'
-      ? await (await import('./cli/all.js')).runAll(command, io, pool)
+    if (command.command === 'all') return await (await import('./cli/all.js')).runAll(command, io, pool)
+    return command.command === 'audit'
+      ? await (await import('./cli/audit.js')).runAudit(command, io, pool)
       : await (await import('./cli/traces.js')).runTraces(command, io, pool)
   } finally {
     await pool.destroy()

@@ -92,7 +92,7 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     if (outputs.points !== null) await rows.writePoints(set, outputs.points, displayed)
     if (outputs.time_display !== null) await documents.writeTimeDisplay(set, outputs.time_display, table.histories, origin)
     const metric = run.study.metrics.find(m => m.name === reference?.metric)
-    if (reference !== null && metric !== undefined) await documents.writeSharedReference(set, reference, metric, origin)
+    if (reference !== null && metric !== undefined) await documents.writeSharedReference(set, reference, metric, displayed, origin)
     await documents.writeHistoryStatistics(set, outputs.statistics, statistics, origin)
   }
   await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null })

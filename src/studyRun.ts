@@ -1,9 +1,10 @@
 /**
  * A study, whole: its inputs against its manifest, then every section that it states, its figures, and all outputs or none.
  *
- *     manifest ──► critic traces ──► training histories ──► written evidence ──► figures ──► commit ──► run.json
+ *     manifest ──► critic traces ──► training histories ──► written evidence ──► figures ──► audit, pages ──► commit ──► run.json
  */
 import { join, relative, sep } from 'node:path'
+import type { AuditReport } from './compute/audit/contract.js'
 import type { TracePool } from './compute/pool.js'
 import { Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
@@ -15,7 +16,9 @@ import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from '.
 import type { FigureFormat } from './render/figures/config.js'
 import type { FileSummary } from './render/outputs/output-file.js'
 import type { OutputSet } from './render/outputs/output-set.js'
-import { retireRecord, settingsHash, snapshotInputs, writeRunRecord, type HashedFile } from './runRecord.js'
+import {
+  retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type HashedFile, type RunRecord
+} from './runRecord.js'
 import type { CriticTraceStudy } from './schema.js'
 import type { EvidenceStudy } from './schema/evidence.js'
 import type { HistoryStudy } from './schema/histories.js'
@@ -50,6 +53,8 @@ export interface StudyOutcome {
   readonly snapshot: Omit<MeasuredSnapshot, 'figure'> | null
   readonly histories: MeasuredHistories | null
   readonly evidence: MeasuredEvidence | null
+  /** null where the study names no claims file */
+  readonly audit: AuditReport | null
   readonly outputs: readonly FileSummary[]
 }
 
@@ -63,27 +68,40 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
     const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
     const evidence = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
-    if (formats.length > 0) {
-      const { drawFigures } = await import('./drawing.js')
-      const figures = {
-        ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
-        ...(histories === null ? {} : { curves: histories.figures }),
-        ...(evidence === null ? {} : { bars: evidence.figures })
-      }
-      // The trace pool and this thread have nothing to do meanwhile.
-      const threads = run.pool.threads + 1
-      await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
-    }
+    const { buildFigures, drawFigures } = await import('./drawing.js')
+    const figures = buildFigures({
+      ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
+      ...(histories === null ? {} : { curves: histories.figures }),
+      ...(evidence === null ? {} : { bars: evidence.figures })
+    })
+    // The trace pool and this thread have nothing to do meanwhile.
+    const threads = run.pool.threads + 1
+    const pngs = await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
+    const read = [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
+    const measured = { snapshot: snapshot?.measured ?? null, histories }
+    const { writeArticle } = await import('./articleRun.js')
+    const { audit, inputs } = await writeArticle(set, { dir: run.dir, study, verified, measured, figures, formats, pngs, inputs: read })
     return {
-      inputs: [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])],
+      inputs: [...read, ...inputs],
+      audit,
       snapshot: snapshot?.measured ?? null,
       histories,
       evidence
     }
   })
-  const settingsSha256 = settingsHash(study, formats)
+  const settingsSha256 = studySettings(run)
   await writeRunRecord(out, { settingsSha256, synthetic: study.synthetic, inputs, outputs: outcome.outputs }, earlier, run.pool)
   return outcome
+}
+
+/** Hash of all that decides the bytes of a study's outputs: its manifest lists every input, the study file among them. */
+function studySettings({ study, manifest, formats }: Pick<StudyRun, 'study' | 'manifest' | 'formats'>): string {
+  return settingsHash([study, manifest.manifest_sha256], formats)
+}
+
+/** The record of the last run into `out` where nothing that decides its outputs has changed and they are all there; else null. */
+export function unchangedStudy(run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'out' | 'pool'>): Promise<RunRecord | null> {
+  return unchangedOutputs(run.out, studySettings(run), run.pool)
 }
 
 async function snapshotOf(

@@ -73,7 +73,8 @@ async function refuseExisting(path: string): Promise<void> {
 
 function existing(path: string): Fault {
   return new Fault({
-    format: 'init', problem: 'file exists', found: basename(path), expected: 'none of this name: nothing is overwritten', place: { file: path }
+    format: 'init', problem: 'file exists', found: basename(path), expected: 'none of this name: nothing is overwritten',
+    place: { file: path }
   })
 }
 
@@ -84,10 +85,10 @@ async function readHistories(dir: string, exports: ExportSurvey, io: CliIo, prog
   const histories = draftHistories(exports, selections)
   if (histories.selections.length > 0 && histories.metrics.metrics.length > 0) return histories
   const missing = exports.runs.filter(run => run.history === null).length
-  const reasons = histories.leftOut.slice(0, 3).join('; ')
+  const reasons = histories.leftOut.length === 0 ? '' : ` (${printable(histories.leftOut.slice(0, 3).join('; '), 600)})`
   throw new Fault({
     format: 'init', problem: 'no history to read',
-    found: `${formatCount(exports.runs.length)} runs, ${formatCount(missing)} of them without one${reasons === '' ? '' : ` (${printable(reasons, 600)})`}`,
+    found: `${formatCount(exports.runs.length)} runs, ${formatCount(missing)} of them without one${reasons}`,
     expected: LAYOUT_EXPECTED, place: { file: dir }
   })
 }
@@ -110,7 +111,8 @@ async function hashAll(
 /** A new file, whole or not at all. */
 async function writeNew(path: string, text: string): Promise<void> {
   const unwritable = (cause: unknown): Fault => errorCode(cause) === 'EEXIST' ? existing(path) : new Fault({
-    format: 'init', problem: 'unwritable', found: errorCode(cause), expected: `a folder that can be written to: ${dirname(path)}`, place: { file: path }, cause
+    format: 'init', problem: 'unwritable', found: errorCode(cause), expected: `a folder that can be written to: ${dirname(path)}`,
+    place: { file: path }, cause
   })
   const handle = await open(path, 'wx').catch((cause: unknown) => { throw unwritable(cause) })
   try {
@@ -127,7 +129,10 @@ async function writeNew(path: string, text: string): Promise<void> {
 function historiesText({ survey, selections, companions, leftOut, metrics, sample }: DraftHistories, colour: boolean): string {
   const rows = selections.map(({ name, title, runs, sample: own }) => [name, title, formatCount(runs.length), formatCount(own.rows)])
   const table = formatTable(
-    [{ title: 'selection' }, { title: 'title' }, { title: 'runs', align: 'right' }, { title: 'rows looked at', align: 'right' }], rows, { colour, maxCell: 60 })
+    [{ title: 'selection' }, { title: 'title' }, { title: 'runs', align: 'right' }, { title: 'rows looked at', align: 'right' }],
+    rows,
+    { colour, maxCell: 60 }
+  )
   const { others, guessed } = metrics
   const used = metrics.metrics.map(m => m.name).join(', ')
   return [
@@ -152,8 +157,9 @@ function nextText(dir: string, studyPath: string, manifestPath: string | null, f
   }
   return [
     `wrote ${studyPath} and ${manifestPath} (${formatCount(files)} files)`,
-    'next: read the study file; it is yours to edit. After an edit its SHA-256 and length in the manifest are to be corrected (sha256sum, wc -c), or',
-    '      remove both files, then run study init again. Then',
+    'next: read the study file; it is yours to edit. After an edit',
+    `      node dist/run.js manifest --write --study ${dir}`,
+    'writes the manifest again. Then',
     `      node dist/run.js verify --study ${dir}`,
     `      node dist/run.js all --study ${dir}`
   ].join('\n')

@@ -153,7 +153,7 @@ export function pair<T>(kind: Kind<T>): Kind<readonly [T, T]> {
 }
 
 export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T[]> {
-  const expected = min === 0 && max === Infinity ? 'a list' : max === Infinity ? `a list of at least ${min}` : `a list of ${min} to ${max}`
+  const expected = max < Infinity ? `a list of ${min} to ${max}` : min > 0 ? `a list of at least ${min}` : 'a list'
   return {
     expected,
     schema: {
@@ -244,7 +244,8 @@ const COMMENT_SCHEMA: JsonSchema = {
 
 /**
  * An object of known fields. An unknown field is refused with the nearest known name, unless it is a comment or
- * `unknown` says `skip`. The result has every field, defaults filled in, and no prototype trickery: it is built from the known names only.
+ * `unknown` says `skip`. The result has every field, defaults filled in, and no prototype trickery: it is built from the
+ * known names only.
  */
 export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' = 'refuse'): ObjectKind<F> {
   const names = Object.keys(fields)

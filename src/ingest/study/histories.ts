@@ -73,8 +73,16 @@ const selection: Kind<RunSelection> = object({
   display_name: { kind: logged, doc: 'Exact display name of its runs.' },
   entity: { kind: nullable(logged), doc: 'Entity of its runs; null: any.', default: null },
   project: { kind: nullable(logged), doc: 'Project of its runs; null: any.', default: null },
-  label: { kind: nullable(logged), doc: 'Folder of its runs\' histories below histories.folder; null: the one that each run states.', default: null },
-  display_time: { kind: nullable(displayTime), doc: 'How display_hours follow from elapsed_hours; null: they are equal.', default: null }
+  label: {
+    kind: nullable(logged),
+    doc: 'Folder of its runs\' histories below histories.folder; null: the one that each run states.',
+    default: null
+  },
+  display_time: {
+    kind: nullable(displayTime),
+    doc: 'How display_hours follow from elapsed_hours; null: they are equal.',
+    default: null
+  }
 })
 
 const metric: Kind<MetricDefinition> = object({
@@ -99,8 +107,16 @@ const supplied: Kind<SuppliedPoints> = object({
   step_prefix: {
     kind: names(0), doc: 'Metrics whose step view gets the reference\'s observations before the target\'s first one.', default: []
   },
-  same_step: { kind: names(0), doc: 'Metrics whose step view gets the reference\'s observation at a step where the target has none.', default: [] },
-  time_prefix: { kind: flag, doc: 'The time view gets the reference\'s observations before the target\'s first one.', default: false }
+  same_step: {
+    kind: names(0),
+    doc: 'Metrics whose step view gets the reference\'s observation at a step where the target has none.',
+    default: []
+  },
+  time_prefix: {
+    kind: flag,
+    doc: 'The time view gets the reference\'s observations before the target\'s first one.',
+    default: false
+  }
 })
 
 const sharedReference: Kind<SharedReference> = object({
@@ -135,7 +151,11 @@ const NO_STATISTICS: StatisticsRequest = {
 const statistics: Kind<StatisticsRequest> = object({
   ends: { kind: nullable(counted), doc: 'Means of the first and of the last so many observations.', default: NO_STATISTICS.ends },
   windows: { kind: list(stepWindow), doc: 'Means over the observations with from <= step <= to.', default: NO_STATISTICS.windows },
-  best: { kind: names(0), doc: 'Metrics whose highest value is reported, at the earliest step on a tie.', default: NO_STATISTICS.best },
+  best: {
+    kind: names(0),
+    doc: 'Metrics whose highest value is reported, at the earliest step on a tie.',
+    default: NO_STATISTICS.best
+  },
   thresholds: {
     kind: list(object({
       name: named,
@@ -145,7 +165,11 @@ const statistics: Kind<StatisticsRequest> = object({
     doc: 'First observations at or above a value.',
     default: NO_STATISTICS.thresholds
   },
-  final: { kind: nullable(counted), doc: 'First and last observation, and the mean of the last so many.', default: NO_STATISTICS.final },
+  final: {
+    kind: nullable(counted),
+    doc: 'First and last observation, and the mean of the last so many.',
+    default: NO_STATISTICS.final
+  },
   max_abs: { kind: names(0), doc: 'Metrics whose largest absolute value is reported.', default: NO_STATISTICS.max_abs },
   below_zero: { kind: names(0), doc: 'Metrics whose observations below zero are counted.', default: NO_STATISTICS.below_zero },
   first_rows: {
@@ -172,16 +196,32 @@ const analysis: Kind<HistoryAnalysis> = object({
   name: { kind: name, doc: 'The study\'s name of the analysis.' },
   selections: { kind: names(1), doc: 'Selections that are looked at together, in the order of legends.' },
   metrics: { kind: names(1), doc: 'Metrics that are looked at.' },
-  supplied: { kind: nullable(supplied), doc: 'Points of one selection that stand in for missing ones of another, in pictures only.', default: null },
-  shared_reference: { kind: nullable(sharedReference), doc: 'A value that is drawn for several curves and belongs to no history.', default: null },
+  supplied: {
+    kind: nullable(supplied),
+    doc: 'Points of one selection that stand in for missing ones of another, in pictures only.',
+    default: null
+  },
+  shared_reference: {
+    kind: nullable(sharedReference),
+    doc: 'A value that is drawn for several curves and belongs to no history.',
+    default: null
+  },
   statistics: { kind: statistics, doc: 'What is computed over the observed points of the step view.', default: NO_STATISTICS },
   outputs: {
     kind: object({
       observations: { kind: nullable(outputPath('csv')), doc: 'Observations of the step view; null: not written.', default: null },
       all_attempts: { kind: nullable(outputPath('csv')), doc: 'Observations of every attempt; null: not written.', default: null },
       statistics: { kind: outputPath('json'), doc: 'The statistics.' },
-      points: { kind: nullable(outputPath('csv')), doc: 'Every displayed point of both views with its provenance; null: not written.', default: null },
-      time_display: { kind: nullable(outputPath('json')), doc: 'The convention of the display hours; null: not written.', default: null }
+      points: {
+        kind: nullable(outputPath('csv')),
+        doc: 'Every displayed point of both views with its provenance; null: not written.',
+        default: null
+      },
+      time_display: {
+        kind: nullable(outputPath('json')),
+        doc: 'The convention of the display hours; null: not written.',
+        default: null
+      }
     }),
     doc: 'Files that the analysis writes, relative to the output folder.'
   }
@@ -191,7 +231,10 @@ const linear = object({ kind: { kind: oneOf('linear'), doc: 'Kind of the axis.' 
 const log = object({ kind: { kind: oneOf('log'), doc: 'Kind of the axis.' } })
 const symlog = object({
   kind: { kind: oneOf('symlog'), doc: 'Kind of the axis.' },
-  linear_to: { kind: positive, doc: 'The axis is linear between -linear_to and +linear_to, in plotted values, and logarithmic beyond.' }
+  linear_to: {
+    kind: positive,
+    doc: 'The axis is linear between -linear_to and +linear_to, in plotted values, and logarithmic beyond.'
+  }
 })
 
 const scale = alternatives<AxisScale>('an object with kind', [linear, log, symlog], (value, at, context) => {
@@ -231,7 +274,10 @@ const figure: Kind<CurveFigureRequest> = object({
   name: { kind: figureName, doc: 'File name without extension.' },
   title: { kind: caption, doc: 'Title of the figure.' },
   analysis: { kind: name, doc: 'Analysis whose curves it shows.' },
-  view: { kind: oneOf('step', 'time'), doc: 'Horizontal axis: steps of the latest continuation, or display hours of every attempt.' },
+  view: {
+    kind: oneOf('step', 'time'),
+    doc: 'Horizontal axis: steps of the latest continuation, or display hours of every attempt.'
+  },
   x_title: { kind: caption, doc: 'Title of the horizontal axes.' },
   panels: { kind: list(panel, 1, MAX_PANELS), doc: 'One panel a metric, in the order of reading.' }
 })
@@ -244,8 +290,16 @@ const fields = object({
   keys: {
     kind: object({
       step: { kind: logged, doc: 'Key of the step.', default: DEFAULT_ROW_KEYS.step },
-      timestamp: { kind: nullable(logged), doc: 'Key of the time in seconds since 1970; null: rows have none.', default: DEFAULT_ROW_KEYS.timestamp },
-      global_step: { kind: nullable(logged), doc: 'Key of the trainer\'s own step; null: rows have none.', default: DEFAULT_ROW_KEYS.global_step }
+      timestamp: {
+        kind: nullable(logged),
+        doc: 'Key of the time in seconds since 1970; null: rows have none.',
+        default: DEFAULT_ROW_KEYS.timestamp
+      },
+      global_step: {
+        kind: nullable(logged),
+        doc: 'Key of the trainer\'s own step; null: rows have none.',
+        default: DEFAULT_ROW_KEYS.global_step
+      }
     }),
     doc: 'Keys of a row\'s own coordinates.',
     default: DEFAULT_ROW_KEYS

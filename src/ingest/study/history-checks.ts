@@ -54,7 +54,9 @@ class HistoryChecks extends CrossChecks {
       const { label, display_time: time } = selection
       if (label !== null) {
         if (!isSafeRelative(label)) {
-          this.refuse('unsafe path', `${at}.label is ${describeValue(label)}`, `a folder inside ${this.at}.folder ("/" between names, no "..")`)
+          this.refuse(
+            'unsafe path', `${at}.label is ${describeValue(label)}`, `a folder inside ${this.at}.folder ("/" between names, no "..")`
+          )
         }
         this.context.paths.push({ at: `${at}.label`, path: `${study.folder}/${label}` })
       }
@@ -66,7 +68,8 @@ class HistoryChecks extends CrossChecks {
       study.selections.forEach((main, j) => study.companion_suffixes.forEach((suffix, k) => {
         if (selection.display_name !== main.display_name + suffix) return
         this.refuse('contradiction',
-          `${at}.display_name is ${describeValue(selection.display_name)}, a companion of ${this.at}.selections[${j}] by ${this.at}.companion_suffixes[${k}]`,
+          `${at}.display_name is ${describeValue(selection.display_name)}, ` +
+            `a companion of ${this.at}.selections[${j}] by ${this.at}.companion_suffixes[${k}]`,
           'a display name that is no companion\'s')
       }))
     })

@@ -80,7 +80,8 @@ function traceSection({ path, plan }: SnapshotSurvey): object {
   return {
     '//': [
       ...(plan.html === null ? ['NPZ files without a page: what is computed from them is marked as unverified.'] : []),
-      'expectations may state how the traces were sampled; none is stated here, so none can fail a run. examples may name the two traces of the figure.'
+      'expectations may state how the traces were sampled; none is stated here, so none can fail a run.',
+      'examples may name the two traces of the figure.'
     ],
     snapshot: path
   }
@@ -111,7 +112,8 @@ function historySection(draft: DraftHistories): object {
     ],
     metrics: metrics.metrics.map(({ scale: _scale, drawn: _drawn, validation: _validation, ...metric }) => metric),
     '// analyses': [
-      'supplied lets one selection stand in for missing points of another in pictures; shared_reference draws a value that belongs to no history.',
+      'supplied lets one selection stand in for missing points of another, in pictures.',
+      'shared_reference draws a value that belongs to no history.',
       'thresholds, windows, compare, shares and the other statistics are empty: state what the study asks.'
     ],
     analyses: analyses.map(({ name, selections: own, metrics: used, ends }) => ({
@@ -152,16 +154,17 @@ function analysesOf({ selections, metrics: { metrics } }: DraftHistories): Draft
     projects.set(project, [...projects.get(project) ?? [], selection])
   }
   const names = new Set<string>()
-  const groups = [...projects].flatMap(([project, own]) =>
-    Array.from({ length: Math.ceil(own.length / MAX_CURVES) }, (_, i) => ({ project, own: own.slice(i * MAX_CURVES, (i + 1) * MAX_CURVES) })))
+  const groups = [...projects].flatMap(([project, curves]) => Array.from(
+    { length: Math.ceil(curves.length / MAX_CURVES) },
+    (_, i) => ({ project, own: curves.slice(i * MAX_CURVES, (i + 1) * MAX_CURVES) })
+  ))
   return groups.flatMap(({ project, own }) => {
     const used = metrics.filter(({ key }) => own.some(s => count(s.sample, key) > 0))
     if (used.length === 0) return []
     const name = nameLike(projects.size === 1 || project === '' ? 'training' : project, 'project', names)
     const rows = Math.min(...own.map(s => s.sample.rows))
-    return [{
-      name, title: groups.length === 1 ? '' : name, selections: own, metrics: used, ends: Math.max(1, Math.min(ENDS, Math.floor(rows / 2)))
-    }]
+    const ends = Math.max(1, Math.min(ENDS, Math.floor(rows / 2)))
+    return [{ name, title: groups.length === 1 ? '' : name, selections: own, metrics: used, ends }]
   })
 }
 

@@ -37,9 +37,15 @@ export async function planManifest(
   if (paths.length > MAX_FILES) throw fault('too many files', String(paths.length), `at most ${MAX_FILES}`, dir)
   return mapLimited(paths, 8, async path => {
     const file = join(dir, path)
-    if (!isSafeRelative(path)) throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
-    if (resolveInside(root, path).kind === 'outside') throw fault('unsafe path', 'a link that leads out of the folder', 'a file inside it', file)
-    const info = await stat(file).catch((cause: unknown) => { throw fault('unreadable file', errorCode(cause), 'a readable file', file) })
+    if (!isSafeRelative(path)) {
+      throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
+    }
+    if (resolveInside(root, path).kind === 'outside') {
+      throw fault('unsafe path', 'a link that leads out of the folder', 'a file inside it', file)
+    }
+    const info = await stat(file).catch((cause: unknown) => {
+      throw fault('unreadable file', errorCode(cause), 'a readable file', file)
+    })
     return { path, role: roles.get(path) ?? 'excluded', bytes: info.size, modified: info.mtimeMs }
   })
 }
@@ -58,7 +64,9 @@ function rolesOf(histories: DraftHistories | null, snapshot: SnapshotSurvey | nu
   }
   if (histories !== null) {
     roles.set(histories.survey.runsFile, 'runs')
-    for (const { runs } of histories.selections) for (const { history } of runs) if (history !== null) roles.set(history.path, 'history')
+    for (const { history } of histories.selections.flatMap(selection => selection.runs)) {
+      if (history !== null) roles.set(history.path, 'history')
+    }
   }
   return roles
 }

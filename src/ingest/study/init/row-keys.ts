@@ -53,7 +53,7 @@ export async function sampleRows(chunks: ByteChunks, sample: RowSample): Promise
   }
 }
 
-/** Lines without their ends; of a long one, only so much that it is seen to be too long. A last line that the limit cuts is left out. */
+/** Lines without their ends; of a long one, only so much that it is seen to be too long. A line that the limit cuts is left out. */
 async function* lines(chunks: ByteChunks): AsyncGenerator<string, void, void> {
   const decoder = new StringDecoder('utf8')
   let bytes = 0

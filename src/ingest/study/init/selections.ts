@@ -85,7 +85,8 @@ async function lookAt(
     if (history === null) return problem
     signal?.throwIfAborted()
     try {
-      await sampleRows(gunzippedIfGzip(fileChunks(history.real, { chunkSize: CHUNK, ...(signal === undefined ? {} : { signal }) })), sample)
+      const chunks = fileChunks(history.real, { chunkSize: CHUNK, ...(signal === undefined ? {} : { signal }) })
+      await sampleRows(gunzippedIfGzip(chunks), sample)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       return `${printable(history.path, 400)}: ${reasonOf(error)}`

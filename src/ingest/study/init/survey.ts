@@ -12,6 +12,7 @@ import type { ListedRun } from '../../histories/types.js'
 import { DataElement } from '../../html/data-element.js'
 import { findSnapshots, type SnapshotPlan } from '../../inventory.js'
 import { errorCode } from '../paths.js'
+import { capped } from './words.js'
 
 /** Where a list of runs may lie, and for each where the histories may. */
 const RUNS_FILES = ['wandb/runs.json', 'runs.json'] as const
@@ -23,7 +24,8 @@ const HISTORY_FOLDERS: { readonly [file in (typeof RUNS_FILES)[number]]: readonl
 export const LAYOUT_EXPECTED = 'wandb/runs.json with wandb/history/<label>/<run id>.jsonl (or runs.json with history/…)'
 
 /** Of a page, so much is searched for script#data. */
-const MAX_SEARCHED = 4 * 1024 * 1024
+const MIB = 1024 * 1024
+const MAX_SEARCHED = 4 * MIB
 const CHUNK = 64 * 1024
 
 /** A listed run and where its history is. */
@@ -115,15 +117,18 @@ export function reasonOf({ details: { problem, found } }: Fault): string {
 
 async function surveySnapshot(dir: string, notes: string[]): Promise<SnapshotSurvey | null> {
   const plans: SnapshotPlan[] = []
-  for (const plan of await findSnapshots([dir], ({ details, message }) => { if (details.problem !== 'not found') notes.push(message) })) {
+  const found = await findSnapshots([dir], ({ details, message }) => {
+    if (details.problem !== 'not found') notes.push(message)
+  })
+  for (const plan of found) {
     if (plan.html === null || await holdsData(plan.html)) plans.push(plan)
-    else notes.push(`${inside(dir, plan.html)} is no critic-trace snapshot: no script#data in its first ${MAX_SEARCHED / 1024 / 1024} MiB`)
+    else notes.push(`${inside(dir, plan.html)} is no critic-trace snapshot: no script#data in its first ${MAX_SEARCHED / MIB} MiB`)
   }
   const pages = plans.filter(plan => plan.html !== null)
   const usable = pages.length > 0 ? pages : plans
   if (usable.length > 1) {
-    const folders = usable.map(plan => inside(dir, plan.folder))
-    notes.push(`several snapshots, of which a study has one: ${printable(folders.slice(0, 10).join(', '), 400)}${folders.length > 10 ? ', …' : ''}`)
+    const folders = capped(usable.map(plan => inside(dir, plan.folder)), 10)
+    notes.push(`several snapshots, of which a study has one: ${printable(folders.join(', '), 400)}`)
     return null
   }
   return usable.length === 0 ? null : { path: inside(dir, usable[0].folder), plan: usable[0] }
