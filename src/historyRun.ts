@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { analyseHistories, type AnalysedHistories } from './compute/histories/analyse.js'
 import type { SelectionHistory } from './compute/histories/contract.js'
 import { selectRuns } from './compute/histories/selection.js'
-import { EXIT, Fault } from './errors.js'
 import { readHistory } from './ingest/histories/history.js'
 import { readRuns } from './ingest/histories/runs.js'
 import type { RunHistory } from './ingest/histories/types.js'
+import { requireVerified } from './ingest/verified.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import type { HashedFile } from './runRecord.js'
 import type { HistoryAnalysis, HistoryStudy } from './schema/histories.js'
@@ -42,7 +42,7 @@ export async function readHistories(run: HistoryRun): Promise<MeasuredHistories>
   const { dir, study } = run
   // 1. Select
   const listed = await readRuns(join(dir, study.runs))
-  const inputs: HashedFile[] = [checked(run, { path: study.runs, sha256: listed.sha256, bytes: listed.bytes })]
+  const inputs: HashedFile[] = [requireVerified(dir, { path: study.runs, sha256: listed.sha256, bytes: listed.bytes }, run.verified)]
   const { chosen } = selectRuns(listed.runs, study)
   // 2. Read: a run of several selections once
   const histories = new Map<string, RunHistory>()
@@ -60,7 +60,7 @@ export async function readHistories(run: HistoryRun): Promise<MeasuredHistories>
           run.onProgress?.(done)
         }
       })
-      inputs.push(checked(run, { path: history.path, sha256: history.sha256, bytes: history.bytes }))
+      inputs.push(requireVerified(dir, { path: history.path, sha256: history.sha256, bytes: history.bytes }, run.verified))
       histories.set(name, history)
     }
   }
@@ -73,19 +73,6 @@ export async function measureHistories(set: OutputSet, run: HistoryRun): Promise
   const measured = await readHistories(run)
   await writeHistories(set, run, measured)
   return measured
-}
-
-function checked(run: HistoryRun, file: HashedFile): HashedFile {
-  const expected = run.verified?.get(file.path)
-  if (run.verified === undefined || expected === file.sha256) return file
-  throw new Fault({
-    format: 'manifest',
-    problem: expected === undefined ? 'file not listed' : 'file changed after it was verified',
-    found: file.sha256,
-    expected: expected ?? 'an entry in the manifest',
-    place: { file: join(run.dir, file.path) },
-    exitCode: EXIT.checkFailed
-  })
 }
 
 async function writeHistories(set: OutputSet, run: HistoryRun, { selections, analyses }: AnalysedHistories): Promise<void> {
@@ -105,7 +92,7 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     if (outputs.points !== null) await rows.writePoints(set, outputs.points, displayed)
     if (outputs.time_display !== null) await documents.writeTimeDisplay(set, outputs.time_display, table.histories, origin)
     const metric = run.study.metrics.find(m => m.name === reference?.metric)
-    if (reference !== null && metric !== undefined) await documents.writeSharedReference(set, reference, metric, origin)
+    if (reference !== null && metric !== undefined) await documents.writeSharedReference(set, reference, metric, displayed, origin)
     await documents.writeHistoryStatistics(set, outputs.statistics, statistics, origin)
   }
   await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null })

@@ -1,12 +1,13 @@
 /**
  * `run.json`: what one finished run read and wrote, with hashes. Removed before the outputs of a new run take their places,
- * and written last, on its own: outputs without a record are an unfinished run. A later run over the same inputs with the same settings is skipped when every input has
- * the hash that the record lists and every output is still there. In a batch the two column files are recorded by size
- * alone: hashing them would take a tenth of the run.
+ * and written last, on its own: outputs without a record are an unfinished run. A later run over the same inputs with the
+ * same settings, program and libraries is skipped when every input has the hash that the record lists and every output
+ * is still there. In a batch the two column files are recorded by size alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
 import { rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { TracePool } from './compute/pool.js'
 import { Fault } from './errors.js'
 import { readStableFile } from './ingest/file.js'
@@ -17,7 +18,7 @@ import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
 import type { FileSummary } from './render/outputs/output-file.js'
 import { OutputSet } from './render/outputs/output-set.js'
-import { GENERATOR } from './version.js'
+import { GENERATOR, VERSIONS } from './version.js'
 
 const RUN_RECORD = 'run.json'
 
@@ -37,6 +38,8 @@ export interface RunRecord {
   readonly schema: 'run'
   readonly synthetic: boolean
   readonly generator: { readonly name: string; readonly version: string }
+  /** of the engine and of the libraries */
+  readonly versions: Readonly<Record<string, string>>
   /** SHA-256 of the settings that decide the outputs' bytes */
   readonly settings_sha256: string
   /** relative to the snapshot's folder; of a study's run, to the study */
@@ -90,6 +93,7 @@ export async function writeRunRecord(
     schema: 'run',
     synthetic: run.synthetic,
     generator: GENERATOR,
+    versions: VERSIONS,
     settings_sha256: run.settingsSha256,
     inputs: run.inputs,
     outputs: await Promise.all(
@@ -113,16 +117,33 @@ export async function unchangedRun(
   settingsSha256: string,
   pool: TracePool
 ): Promise<RunRecord | null> {
-  const record = readRecord(join(out, RUN_RECORD))
-  if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
+  const record = currentRecord(out, settingsSha256)
+  if (record === null) return null
   const listed = new Set(record.inputs.map(f => f.path))
   const present = [...plan.npzFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
   if (!present.every(path => listed.has(path))) return null
-  const same = await Promise.all([
-    ...record.inputs.map(f => isSame(join(plan.folder, f.path), f, pool)),
-    ...record.outputs.map(f => isSame(join(out, f.path), f, pool))
-  ])
-  return same.every(Boolean) ? record : null
+  const inputs = await Promise.all(record.inputs.map(f => isSame(join(plan.folder, f.path), f, pool)))
+  return inputs.every(Boolean) && (await outputsStand(out, record, pool)) ? record : null
+}
+
+/**
+ * The same for a run whose inputs the settings' hash covers: a study's, whose manifest has just been verified.
+ */
+export async function unchangedOutputs(out: string, settingsSha256: string, pool: TracePool): Promise<RunRecord | null> {
+  const record = currentRecord(out, settingsSha256)
+  return record !== null && (await outputsStand(out, record, pool)) ? record : null
+}
+
+/** The record of a run with these settings, this program and these libraries. */
+function currentRecord(out: string, settingsSha256: string): RunRecord | null {
+  const record = readRecord(join(out, RUN_RECORD))
+  if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
+  return isDeepStrictEqual(record.versions, VERSIONS) ? record : null
+}
+
+async function outputsStand(out: string, record: RunRecord, pool: TracePool): Promise<boolean> {
+  const outputs = await Promise.all(record.outputs.map(f => isSame(join(out, f.path), f, pool)))
+  return outputs.every(Boolean)
 }
 
 async function hashOutput(path: string, pool: TracePool): Promise<string> {

@@ -139,7 +139,7 @@ t.test('the Arrow file holds the lineage table', async t => {
       schema: 'history-observations', schema_version: '1', synthetic: 'false', generator: 'critic-traces 0.1.0'
     })
     for (const [i, row] of lineage.entries()) {
-      for (const name of ['selection', 'metric', 'step', 'run', 'session', 'superseded_by_session', 'superseded_by_run', 'reason']) {
+      for (const name of ['selection', 'metric', 'step', 'run', 'session', 'superseded_by_session', 'superseded_by_run', 'restart_step', 'reason']) {
         const cell = observations.getChild(name)?.get(i)
         t.equal(cell === null ? null : String(cell), row[name], `${name} of row ${i}`)
       }

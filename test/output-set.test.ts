@@ -77,6 +77,18 @@ t.test('a transaction: all files or none', async t => {
     t.equal(await faultOf(set.file('other')), fault)
   })
 
+  t.test('abort waits for a file that is being made, and takes its folder away', async t => {
+    for (let turns = 0; turns < 12; turns++) {
+      const dir = t.testdir({})
+      const set = await OutputSet.open(join(dir, 'out'))
+      const starting = faultOf(set.file('training_data/z.bin'))
+      for (let i = 0; i < turns; i++) await Promise.resolve()
+      await set.abort()
+      t.equal((await starting).message, `output given up (${join(dir, 'out')})`)
+      t.strictSame(readdirSync(dir), [])
+    }
+  })
+
   t.test('folders that were there, or hold something, stay after abort', async t => {
     const dir = t.testdir({ sub: {} })
     const set = await OutputSet.open(dir)

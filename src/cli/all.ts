@@ -1,6 +1,12 @@
-/** `all`: the study's inputs against its manifest, then its sections measured, checked, drawn and written. */
+/**
+ * `all`: the study's inputs against its manifest, then its sections measured, checked, drawn and written; or, where nothing has
+ * changed since the last run, its outputs against their record.
+ */
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { TracePool } from '../compute/pool.js'
+import { readFile } from 'node:fs/promises'
+import { auditPasses } from '../compute/audit/audit.js'
+import type { AuditReport } from '../compute/audit/contract.js'
 import { EXIT, Fault } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
 import { readManifest, verifyManifest } from '../ingest/manifest.js'
@@ -8,19 +14,26 @@ import { manifestBytes } from './amounts.js'
 import { manifestFaults } from './manifest-faults.js'
 import { loadStudy } from '../ingest/study.js'
 import { Failures } from '../pipeline.js'
-import { createProgress, type Phase } from '../render/terminal/progress.js'
+import { formatCount } from '../render/terminal/numbers.js'
+import { createProgress, type Phase as ShownPhase, type PhaseOptions } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
-import { analyseStudy, type StudyOutcome } from '../studyRun.js'
-import type { RunOptions } from './args.js'
+import { AUDIT_PATH } from '../render/outputs/output-names.js'
+import { analyseStudy, unchangedStudy, type StudyOutcome } from '../studyRun.js'
+import type { AllOptions } from './args.js'
+import { auditFaults, auditHead } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
+import { faultLines } from './lines.js'
 import { studyFolder } from './replica.js'
+import { Stopwatch } from './timings.js'
 import { checksTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
 
-export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
+export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  const watch = new Stopwatch(io.now)
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
     refuseOutputsInside(dir, options.out)
+    watch.lap('study')
     const { study, sha256: studySha256 } = await loadStudy(dir)
     const manifest = await readManifest(join(dir, study.manifest))
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
@@ -29,53 +42,85 @@ export async function runAll(options: RunOptions, io: CliIo, pool: TracePool): P
       onProgress: p => hashing.update(p.bytesDone)
     })
     hashing.finish()
+    watch.lap('verify')
     const changed = manifestFaults(report, dir)
     if (changed.length > 0) throw new Failures(changed)
-    let phase: Phase = hashing
-    const begin = (next: Phase): ((done: number) => void) => {
-      phase.finish()
-      phase = next
-      return done => next.update(done)
+    const run = { dir, study, pool, manifest: report, out: options.out, formats: options.formats, signal: io.signal }
+    const about = {
+      synthetic: study.synthetic,
+      study: { name: study.name, path: dir, sha256: studySha256 },
+      manifest: { sha256: report.manifest_sha256, counts: report.counts },
+      out: options.out
+    }
+    const table = { colour: wantsColour(io.stdout, io.env) }
+    const head = `study ${study.name} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`
+    const tell = (...parts: readonly string[]): void => {
+      progress.close()
+      if (!options.quiet && !options.json) io.stdout.write([head, ...parts].join('\n'))
+    }
+    const record = options.cache ? await unchangedStudy(run) : null
+    watch.lap('cache')
+    if (record !== null) {
+      await watch.write(options.out, { unchanged: true, threads: options.threads })
+      tell(`unchanged since the last run: all ${formatCount(record.outputs.length)} outputs in ${options.out} are as recorded (--no-cache computes them again)\n`)
+      const audit = await recordedAudit(options.out, record.outputs)
+      const passes = tellAudit(audit, options, io)
+      return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: true, outputs: record.outputs } }
+    }
+    let phase: Phase | null = null
+    const begin = (next: PhaseOptions): ((done: number) => void) => {
+      finish()
+      phase = { label: next.label, shown: progress.phase(next) }
+      const { shown } = phase
+      return done => shown.update(done)
+    }
+    const finish = (): void => {
+      phase?.shown.finish()
+      if (phase !== null) watch.lap(phase.label)
+      phase = null
     }
     const outcome = await analyseStudy({
-      dir, study, pool,
-      manifest: report,
-      out: options.out,
-      formats: options.formats,
-      signal: io.signal,
+      ...run,
       progress: {
-        onSnapshot: async plan => begin(progress.phase({ label: 'measuring traces', ...(await amountOf(plan)) })),
-        onHistories: total => begin(progress.phase({ label: 'reading histories', total, unit: 'bytes' })),
-        onFigures: total => begin(progress.phase({ label: 'drawing figures', total, unit: 'files' }))
+        onSnapshot: async plan => begin({ label: 'measuring traces', ...(await amountOf(plan)) }),
+        onHistories: total => begin({ label: 'reading histories', total, unit: 'bytes' }),
+        onEvidence: total => begin({ label: 'reading evidence', total, unit: 'bytes' }),
+        onFigures: total => begin({ label: 'drawing figures', total, unit: 'files' })
       }
     })
-    phase.finish()
-    progress.close()
-    if (!options.quiet && !options.json) {
-      const table = { colour: wantsColour(io.stdout, io.env) }
-      io.stdout.write(
-        [
-          `study ${study.name} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`,
-          ...(outcome.snapshot === null ? [] : [statisticsTables(outcome.snapshot.statistics, table), checksTable(outcome.snapshot.checks, table)]),
-          ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),
-          outputsTable(options.out, outcome.outputs, table)
-        ].join('\n')
-      )
-    }
-    return {
-      exitCode: EXIT.ok,
-      report: {
-        synthetic: study.synthetic,
-        study: { name: study.name, path: dir, sha256: studySha256 },
-        manifest: { sha256: report.manifest_sha256, counts: report.counts },
-        out: options.out,
-        ...sectionReports(outcome),
-        outputs: outcome.outputs
-      }
-    }
+    finish()
+    watch.lap('commit')
+    await watch.write(options.out, { unchanged: false, threads: options.threads })
+    tell(
+      ...(outcome.snapshot === null ? [] : [statisticsTables(outcome.snapshot.statistics, table), checksTable(outcome.snapshot.checks, table)]),
+      ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),
+      ...(outcome.audit === null ? [] : [auditHead(outcome.audit)]),
+      outputsTable(options.out, outcome.outputs, table)
+    )
+    const passes = tellAudit(outcome.audit, options, io)
+    return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: false, ...sectionReports(outcome), outputs: outcome.outputs } }
   } finally {
     progress.close()
   }
+}
+
+/** A published value that does not hold fails the run, when everything is written: the outputs say what differs. */
+function tellAudit(audit: AuditReport | null, { verbose }: AllOptions, io: CliIo): boolean {
+  if (audit === null) return true
+  for (const line of faultLines(auditFaults(audit), verbose)) io.stderr.write(`${line}\n`)
+  return auditPasses(audit)
+}
+
+/** A phase that is shown, and its name in the timings. */
+interface Phase {
+  readonly label: string
+  readonly shown: ShownPhase
+}
+
+/** The audit of the last run: its record has just vouched for the file. */
+async function recordedAudit(out: string, outputs: ReadonlyArray<{ readonly path: string }>): Promise<AuditReport | null> {
+  if (!outputs.some(({ path }) => path === AUDIT_PATH)) return null
+  return JSON.parse(await readFile(join(out, AUDIT_PATH), 'utf8')) as AuditReport
 }
 
 function sectionReports({ snapshot, histories }: StudyOutcome): object {

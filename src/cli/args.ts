@@ -39,12 +39,23 @@ export interface InitOptions extends CommonOptions {
   readonly name: string | null
 }
 
+export interface AllOptions extends RunOptions {
+  /** false: everything is computed again, whatever the last run recorded */
+  readonly cache: boolean
+}
+
+export interface ManifestCommand extends CommonOptions {
+  readonly study: string
+  readonly write: boolean
+}
+
 export type Command =
-  | ({ readonly command: 'all' } & RunOptions)
+  | ({ readonly command: 'all' } & AllOptions)
   | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
   | ({ readonly command: 'verify'; readonly study: string | null; readonly format: 'text' | 'sha256sum' } & CommonOptions)
   | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
+  | ({ readonly command: 'manifest' } & ManifestCommand)
   | { readonly command: 'help' }
   | { readonly command: 'version' }
 
@@ -56,6 +67,7 @@ usage
   node dist/run.js verify              every file of the study against its source_manifest.json
   node dist/run.js audit               every published value against what the inputs give, computed afresh
   node dist/run.js study init DIR      a commented study.json and its manifest for a folder of exports
+  node dist/run.js manifest            what the manifest of --study DIR lacks; with --write, a new one
   node dist/run.js --help | --version
 
 options
@@ -68,6 +80,8 @@ options
   --formats LIST     figure formats out of png,svg,pdf (default: all three)
   --no-figures       no figures
   --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
+  --no-cache         all: compute again even where inputs, settings and outputs are unchanged since the last run
+  --write            manifest: write it; roles, revisions and date of the one that is there stay
   --json             one JSON object on standard output instead of tables
   --quiet            no progress and no tables; errors only
   --verbose          stack traces and causes with errors
@@ -85,6 +99,8 @@ const OPTIONS = {
   threads: { type: 'string' },
   formats: { type: 'string' },
   'no-figures': { type: 'boolean' },
+  'no-cache': { type: 'boolean' },
+  write: { type: 'boolean' },
   format: { type: 'string' },
   json: { type: 'boolean' },
   quiet: { type: 'boolean', short: 'q' },
@@ -97,11 +113,12 @@ const COMMON: readonly OptionName[] = ['help', 'version', 'json', 'quiet', 'verb
 const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'formats', 'no-figures']
 
 const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
-  all: RUN,
+  all: [...RUN, 'no-cache'],
   traces: RUN,
   verify: [...COMMON, 'study', 'format'],
   audit: [...COMMON, 'study', 'out', 'threads'],
-  study: [...COMMON, 'out', 'name']
+  study: [...COMMON, 'out', 'name'],
+  manifest: [...COMMON, 'study', 'write']
 }
 
 const MAX_THREADS = 256
@@ -140,7 +157,12 @@ export function parseCommand(argv: readonly string[]): Command {
     const [study, out] = [folder('study', values.study), folder('out', values.out)]
     return { command: 'audit', study, out, threads: threadCount(values.threads), ...common }
   }
-  return { command: 'all', ...runOptions(values), ...common }
+  if (name === 'manifest') {
+    const study = folder('study', values.study)
+    if (study === null) throw usage('no study', 'manifest without --study', '--study DIR')
+    return { command: 'manifest', study, write: values.write === true, ...common }
+  }
+  return { command: 'all', cache: values['no-cache'] !== true, ...runOptions(values), ...common }
 }
 
 type Values = ReturnType<typeof parse>['values']

@@ -157,8 +157,9 @@ function nextText(dir: string, studyPath: string, manifestPath: string | null, f
   }
   return [
     `wrote ${studyPath} and ${manifestPath} (${formatCount(files)} files)`,
-    'next: read the study file; it is yours to edit. After an edit, correct its SHA-256 and length in the manifest',
-    '      (sha256sum study.json, wc -c study.json). Then',
+    'next: read the study file; it is yours to edit. After an edit',
+    `      node dist/run.js manifest --write --study ${dir}`,
+    'writes the manifest again. Then',
     `      node dist/run.js verify --study ${dir}`,
     `      node dist/run.js all --study ${dir}`
   ].join('\n')

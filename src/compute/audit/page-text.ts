@@ -77,7 +77,9 @@ export function matchesPattern(pattern: string, normal: string): boolean {
     // The time limit is what the context is for; only the constant text is run.
     return runInNewContext('expression.test(text)', { expression: new RegExp(pattern, 'iu'), text: normal }, { timeout: PATTERN_TIMEOUT }) === true
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')) throw cause
+    // Not `instanceof Error`: it is an error of the context's own.
+    const timedOut = typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+    if (!timedOut) throw cause
     throw new Fault({
       format: 'claims', problem: 'pattern too slow', found: `${printable(JSON.stringify(pattern))} after ${PATTERN_TIMEOUT} ms`,
       expected: 'an expression without nested repetition', cause

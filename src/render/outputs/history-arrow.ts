@@ -86,7 +86,7 @@ class ObservationColumns {
       field('step', new Float64(), false), field('value', new Float64(), false), field('global_step', new Float64(), true),
       field('timestamp', new Float64(), true), field('elapsed_hours', new Float64(), true), field('display_hours', new Float64(), true),
       field('kept', new Bool(), false),
-      field('superseded_by_session', new Int32(), true), field('superseded_by_run', this.#text, true), field('reason', this.#text, true)
+      field('superseded_by_session', new Int32(), true), field('superseded_by_run', this.#text, true), field('restart_step', new Float64(), true), field('reason', this.#text, true)
     ], metadata)
   }
 
@@ -116,6 +116,7 @@ class ObservationColumns {
       makeData({ type: new Bool(), length, data: bitmap(length, isKept) }),
       makeData({ type: new Int32(), ...fate, data: successor }),
       this.#codes(successor.map(s => (s < 0 ? 0 : runs[s])), fate),
+      makeData({ type: new Float64(), ...fate, data: Float64Array.from(successor, s => (s < 0 ? 0 : history.sessions[s].firstStep ?? 0)) }),
       this.#codes(Int32Array.from({ length }, (_, k) => this.#words.code(FATES[curve.replaced[from + k] === 1 ? 1 : 0])), fate)
     ]
     return new RecordBatch(this.schema, makeData({ type: new Struct(this.schema.fields), length, children, nullCount: 0 }))

@@ -2,7 +2,8 @@
  * The JSON outputs of training histories: the statistics of an analysis, the convention of the display hours, the shared
  * reference point. The schemas are docs/schemas/history-*.schema.json.
  */
-import type { SelectionHistory } from '../../compute/histories/contract.js'
+import type { DisplayedCurve, SelectionHistory } from '../../compute/histories/contract.js'
+import { SHARED_REFERENCE } from '../../compute/histories/display.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
 import type { MetricDefinition, SharedReference } from '../../schema/histories.js'
 import { envelope } from './documents.js'
@@ -57,9 +58,13 @@ export function writeTimeDisplay(set: OutputSet, path: string, histories: readon
   return set.write(path, jsonText({ ...envelope('history-time-display', synthetic, generator), ...timeDisplayDocument(histories) }))
 }
 
+/** @param displayed curves of the analysis: a curve that has an observation at the step is not given the reference */
 export function writeSharedReference(
-  set: OutputSet, reference: SharedReference, metric: MetricDefinition, { synthetic, generator }: Origin
+  set: OutputSet, reference: SharedReference, metric: MetricDefinition, displayed: readonly DisplayedCurve[], { synthetic, generator }: Origin
 ): Promise<FileSummary> {
+  const drawn = displayed.filter(({ view, metric: name, points }) => (
+    view === 'step' && name === metric.name && points.some(point => point.provenance === SHARED_REFERENCE)
+  ))
   return set.write(reference.output, jsonText({
     ...envelope('history-shared-reference', synthetic, generator),
     metric: metric.name,
@@ -70,7 +75,8 @@ export function writeSharedReference(
     plotted_value: (reference.value * metric.multiply) / metric.divide,
     label: reference.label,
     source: reference.source,
-    provenance: 'shared_reference',
-    use: 'drawn in the step view; not an observation, and in no statistic'
+    provenance: SHARED_REFERENCE,
+    drawn_for: drawn.map(curve => curve.selection),
+    use: 'not an observation, and in no statistic; drawn in the step view of the curves that drawn_for names'
   }))
 }

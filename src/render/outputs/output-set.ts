@@ -71,6 +71,8 @@ export class OutputSet {
   readonly #fs: OutputFs
   readonly #entries: Entry[] = []
   readonly #paths = new Set<string>()
+  /** files that are being made */
+  readonly #starting = new Set<Promise<OutputFile>>()
   readonly #jsonTexts = new Map<string, string>()
   /** folders that exist, are inside `dir` and hold no leftovers */
   readonly #ready = new Set<string>()
@@ -113,31 +115,41 @@ export class OutputSet {
     if (this.#paths.has(relative)) throw new Error(`${relative} is already being written`)
     this.#paths.add(relative)
     const target = join(this.dir, relative)
+    const starting = this.#start(relative, target, options.sha256 ?? false)
+    this.#starting.add(starting)
     try {
-      await this.#prepareFolder(dirname(target))
-      const old = await this.#fs.inspect(target)
-      if (old?.kind === 'folder') throw this.#unwritable('a folder', 'a file', target)
-      const temp = join(dirname(target), tempName(basename(target), 'tmp'))
-      const handle = await this.#fs.create(temp)
-      const file = new OutputFile(relative, target, handle, options.sha256 ?? false, error => this.#fail(error))
-      this.#entries.push({ file, temp, target })
-      if (this.#state !== 'open') {
-        // the set was given up while the file was made: its discard has not seen this one
-        await file.discard(this.#reason())
-        await unlinkIfThere(this.#fs, temp)
-        throw this.#reason()
-      }
+      const file = await starting
+      // The set was given up while the file was made: its discard has waited for it.
+      if (this.#state !== 'open') throw this.#reason()
       return file
     } catch (error) {
       const fault = outputFault(error, target)
       await this.#fail(fault)
       throw fault
+    } finally {
+      this.#starting.delete(starting)
     }
+  }
+
+  async #start(relative: string, target: string, sha256: boolean): Promise<OutputFile> {
+    await this.#prepareFolder(dirname(target))
+    const old = await this.#fs.inspect(target)
+    if (old?.kind === 'folder') throw this.#unwritable('a folder', 'a file', target)
+    const temp = join(dirname(target), tempName(basename(target), 'tmp'))
+    const handle = await this.#fs.create(temp)
+    const file = new OutputFile(relative, target, handle, sha256, error => this.#fail(error))
+    this.#entries.push({ file, temp, target })
+    return file
   }
 
   /** Text of every JSON document written so far, by path: what is computed from documents sees the bytes that readers will. */
   get jsonTexts(): ReadonlyMap<string, string> {
     return this.#jsonTexts
+  }
+
+  /** Paths of all files begun so far. */
+  get paths(): readonly string[] {
+    return [...this.#paths]
   }
 
   /** A whole small file at once, hashed. */
@@ -321,7 +333,12 @@ export class OutputSet {
   }
 
   async #discardAll(): Promise<void> {
-    await Promise.all(this.#entries.map(entry => entry.file.discard(this.#reason())))
+    const known = this.#entries.length
+    const discarded = this.#entries.map(entry => entry.file.discard(this.#reason()))
+    // A file that is just being made would leave its folder behind.
+    await Promise.allSettled(this.#starting)
+    discarded.push(...this.#entries.slice(known).map(entry => entry.file.discard(this.#reason())))
+    await Promise.all(discarded)
     // what cannot be removed now is removed when the folder is next opened; the first failure is the one to report
     await Promise.allSettled(this.#entries.map(entry => unlinkIfThere(this.#fs, entry.temp)))
     for (const folder of this.#created) await Promise.allSettled([this.#fs.removeFolder(folder)])

@@ -18,8 +18,6 @@ export interface PlacedLabel {
   readonly box: Rectangle
   /** a line from the label to what it names; null where it stands beside it */
   readonly leader: readonly [Point, Point] | null
-  /** a piece of the guide before the text, as in a legend; null where the text stands on the guide */
-  readonly sample: readonly [Point, Point] | null
   readonly free: boolean
 }
 
@@ -30,7 +28,8 @@ const MARGIN = 2
 /** A label further from its point than this has a leader. */
 const BESIDE = 6
 const NEAR = 46
-const SAMPLE = { length: 16, gap: 3 } as const
+/** between a label and its leader: a line that touches the text reads as a sign of it */
+const LEADER_GAP = 2.5
 
 function inside({ x, y, width, height }: Rectangle, ink: Ink): boolean {
   return x >= MARGIN && y >= MARGIN && x + width <= ink.width - MARGIN && y + height <= ink.height - MARGIN
@@ -60,13 +59,14 @@ function leastCovering(candidates: Iterable<Rectangle>, ink: Ink): { readonly bo
   return best === null ? null : { box: best, free: false }
 }
 
-/** From the label's nearest edge to the ring around the point; null where the label stands beside it. */
+/** From beside the label's nearest edge to the ring around the point; null where the label stands beside it. */
 function leaderOf(point: Point, box: Rectangle): readonly [Point, Point] | null {
   const near = { x: clamp(point.x, box.x, box.x + box.width), y: clamp(point.y, box.y, box.y + box.height) }
   const distance = Math.hypot(near.x - point.x, near.y - point.y)
   if (distance <= MARK_RADIUS + BESIDE) return null
-  const share = MARK_RADIUS / distance
-  return [near, { x: point.x + (near.x - point.x) * share, y: point.y + (near.y - point.y) * share }]
+  const [share, gap] = [MARK_RADIUS / distance, LEADER_GAP / distance]
+  const from = { x: near.x + (point.x - near.x) * gap, y: near.y + (point.y - near.y) * gap }
+  return [from, { x: point.x + (near.x - point.x) * share, y: point.y + (near.y - point.y) * share }]
 }
 
 /** Whether a leader runs over ink, but for its end at the point. */
@@ -110,7 +110,7 @@ export function placeMarkLabel(point: Point, text: string, ink: Ink): PlacedLabe
   }
   const near = leastCovering(uncrossed(), ink)
   const place = near?.free === true ? near : leastCovering(around(point, width, ink, ink.height), ink)
-  return place === null ? null : { ...place, leader: leaderOf(point, place.box), sample: null }
+  return place === null ? null : { ...place, leader: leaderOf(point, place.box) }
 }
 
 /** On the guide, above it before below, from the right end to the left; the guide's own ink is one row of cells. */
@@ -120,27 +120,26 @@ function* along(y: number, width: number, ink: Ink): Generator<Rectangle> {
   }
 }
 
-/** Anywhere, from the upper right corner. */
-function* anywhere(width: number, ink: Ink): Generator<Rectangle> {
-  for (let y = MARGIN; y + LABEL_HEIGHT <= ink.height - MARGIN; y += 2) {
-    for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield { x, y, width, height: LABEL_HEIGHT }
+/** Anywhere, the rows nearest to height `y` first, each from its right end. */
+function* nearTo(y: number, width: number, ink: Ink): Generator<Rectangle> {
+  const tops: number[] = []
+  for (let top = MARGIN; top + LABEL_HEIGHT <= ink.height - MARGIN; top += 2) tops.push(top)
+  const away = (top: number): number => Math.abs(top + LABEL_HEIGHT / 2 - y)
+  for (const top of tops.sort((a, b) => away(a) - away(b) || a - b)) {
+    for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield { x, y: top, width, height: LABEL_HEIGHT }
   }
 }
 
-/** On the guide at height `y`; where it is covered all along, as a legend key in a free place of the plot. */
+/** On the guide at height `y`; where it is covered all along, in the nearest free place, with a leader down or up to the guide. */
 export function placeGuideLabel(y: number, text: string, ink: Ink): PlacedLabel | null {
   const width = textWidth(text, TEXT_SIZE)
   const onGuide = leastCovering(along(y, width, ink), ink)
-  if (onGuide?.free === true) return { ...onGuide, leader: null, sample: null }
-  const lead = SAMPLE.length + SAMPLE.gap
-  const key = leastCovering(anywhere(width + lead, ink), ink)
-  if (key === null) return null
-  const { x, y: top } = key.box
-  const middle = top + LABEL_HEIGHT / 2
-  return {
-    box: { x: x + lead, y: top, width, height: LABEL_HEIGHT },
-    leader: null,
-    sample: [{ x, y: middle }, { x: x + SAMPLE.length, y: middle }],
-    free: key.free
-  }
+  if (onGuide?.free === true) return { ...onGuide, leader: null }
+  const apart = leastCovering(nearTo(y, width, ink), ink)
+  if (apart === null) return null
+  const { box } = apart
+  const x = box.x + box.width / 2
+  const below = box.y > y
+  const from = below ? box.y - LEADER_GAP / 2 : box.y + box.height + LEADER_GAP / 2
+  return { ...apart, leader: (below ? from > y : from < y) ? [{ x, y: from }, { x, y }] : null }
 }

@@ -71,6 +71,7 @@ interface Labels {
 }
 
 const MARKER_HALF = 3
+const LEADER = { width: 0.6, dash: [] } as const
 /** A longer label is cut: it would find no place. */
 const LONGEST_LABEL = 90
 
@@ -94,9 +95,7 @@ function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: Placeme
   for (const { x, y } of panel.marks) ink.addBox({ x: at.x(x) - radius, y: at.y(y) - radius, width: 2 * radius, height: 2 * radius })
   const placed = (label: PlacedLabel | null): PlacedLabel | null => {
     if (label === null) return null
-    const { box, sample } = label
-    const left = sample === null ? box.x : sample[0].x
-    ink.addBox({ x: left, y: box.y, width: box.x + box.width - left, height: box.height })
+    ink.addBox(label.box)
     return label
   }
   return {
@@ -196,7 +195,7 @@ function annotationsOf(panel: PreparedPanel, labels: Labels, x: Range, at: Place
     const place = labels.guides[k]
     if (place === null) return
     annotations[`guide-label-${k}`] = labelAnnotation(label, place, at)
-    if (place.sample !== null) annotations[`guide-sample-${k}`] = between(place.sample, color, THRESHOLD.width, THRESHOLD.dash)
+    if (place.leader !== null) annotations[`guide-leader-${k}`] = between(place.leader, color, LEADER.width, LEADER.dash)
   })
   panel.marks.forEach(({ x: xValue, y: yValue, label }, k) => {
     annotations[`mark-${k}`] = {
@@ -206,7 +205,7 @@ function annotationsOf(panel: PreparedPanel, labels: Labels, x: Range, at: Place
     const place = labels.marks[k]
     if (place === null) return
     annotations[`mark-label-${k}`] = labelAnnotation(label, place, at)
-    if (place.leader !== null) annotations[`mark-leader-${k}`] = between(place.leader, INK.text, 0.6, [])
+    if (place.leader !== null) annotations[`mark-leader-${k}`] = between(place.leader, INK.text, LEADER.width, LEADER.dash)
   })
   return annotations
 }

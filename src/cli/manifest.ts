@@ -1,0 +1,48 @@
+/** `manifest`: what the study's manifest would say of the files that lie there now; with --write it says so. */
+import { stat } from 'node:fs/promises'
+import { dirname, basename, join } from 'node:path'
+import { EXIT } from '../errors.js'
+import { studyBytes, updatedManifest, type ManifestChanges } from '../ingest/manifest-update.js'
+import { readManifest } from '../ingest/manifest.js'
+import { loadStudy } from '../ingest/study.js'
+import { OutputSet } from '../render/outputs/output-set.js'
+import { formatCount } from '../render/terminal/numbers.js'
+import { createProgress } from '../render/terminal/progress.js'
+import { formatTable } from '../render/terminal/table.js'
+import { wantsColour } from '../render/terminal/text.js'
+import type { ManifestCommand } from './args.js'
+import type { CliIo, CommandResult } from './io.js'
+
+export async function runManifest(options: ManifestCommand, io: CliIo): Promise<CommandResult> {
+  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  try {
+    const { study: dir } = options
+    const { study } = await loadStudy(dir)
+    const path = join(dir, study.manifest)
+    const exists = await stat(path).then(() => true, () => false)
+    const existing = exists ? await readManifest(path) : null
+    const hashing = progress.phase({ label: 'hashing', total: await studyBytes(dir, study), unit: 'bytes' })
+    let done = 0
+    const { files, changes, text } = await updatedManifest(dir, study, existing, {
+      signal: io.signal,
+      today: new Date().toISOString().slice(0, 10),
+      onBytes: bytes => hashing.update(done += bytes)
+    })
+    hashing.finish()
+    if (options.write) await OutputSet.writeAlone(dirname(path), basename(path), text)
+    progress.close()
+    if (!options.quiet && !options.json) {
+      io.stdout.write(`${changesTable(changes, { colour: wantsColour(io.stdout, io.env) })}`)
+      io.stdout.write(options.write ? `wrote ${path}: ${formatCount(files.length)} files\n` : `${formatCount(files.length)} files; --write writes ${path}\n`)
+    }
+    return { exitCode: EXIT.ok, report: { study: dir, manifest: path, written: options.write, files: files.length, ...changes } }
+  } finally {
+    progress.close()
+  }
+}
+
+function changesTable({ added, removed, changed }: ManifestChanges, options: { readonly colour: boolean }): string {
+  const rows = [...added.map(path => ['added', path]), ...removed.map(path => ['removed', path]), ...changed.map(path => ['changed', path])]
+  if (rows.length === 0) return 'nothing changed\n'
+  return formatTable([{ title: 'manifest' }, { title: 'file' }], rows, options)
+}

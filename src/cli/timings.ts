@@ -1,0 +1,33 @@
+/** `timings.json`: how long the phases of a run took. The only output that differs from run to run. */
+import { jsonText } from '../render/outputs/json-text.js'
+import { OutputSet } from '../render/outputs/output-set.js'
+import { GENERATOR } from '../version.js'
+
+const TIMINGS_PATH = 'timings.json'
+
+export class Stopwatch {
+  readonly #now: () => number
+  readonly #start: number
+  readonly #phases: { readonly phase: string; readonly seconds: number }[] = []
+  #last: number
+
+  /** @param now milliseconds, increasing */
+  constructor(now: () => number) {
+    this.#now = now
+    this.#start = this.#last = now()
+  }
+
+  /** Ends a phase: the time since the last one ended. */
+  lap(phase: string): void {
+    const now = this.#now()
+    this.#phases.push({ phase, seconds: (now - this.#last) / 1000 })
+    this.#last = now
+  }
+
+  async write(out: string, about: { readonly unchanged: boolean; readonly threads: number }): Promise<void> {
+    const seconds = (this.#now() - this.#start) / 1000
+    await OutputSet.writeAlone(out, TIMINGS_PATH, jsonText({
+      schema_version: 1, schema: 'timings', generator: GENERATOR, ...about, phases: this.#phases, seconds
+    }))
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * A manifest over the files that lie in a study now: what `manifest` shows and `manifest --write` writes. What an existing manifest
+ * says of a file's role, of revisions and of the snapshot's date stays; only hashes, sizes and the list follow the disk.
+ * A file that is new gets the role that the study gives it, else `excluded`.
+ */
+import { realpath, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { Fault, printable } from '../errors.js'
+import type { Study } from '../schema.js'
+import type { Manifest } from './manifest.js'
+import { hashFile, mapLimited } from './study/hash.js'
+import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative } from './study/paths.js'
+import { findUnlisted } from './study/unlisted.js'
+
+export interface ListedFile {
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly role: string
+}
+
+export interface ManifestChanges {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly changed: readonly string[]
+}
+
+export interface UpdatedManifest {
+  readonly files: readonly ListedFile[]
+  readonly changes: ManifestChanges
+  /** the manifest's text */
+  readonly text: string
+}
+
+export interface UpdateOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onBytes?: ((bytes: number) => void) | undefined
+  /** date of a manifest that is new */
+  readonly today: string
+}
+
+/** @param existing null where there is none yet */
+export async function updatedManifest(
+  dir: string, study: Study, existing: Manifest | null, { signal, onBytes, today }: UpdateOptions
+): Promise<UpdatedManifest> {
+  const manifestPath = canonicalRelative(study.manifest)
+  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([manifestPath]), signal })
+  const known = new Map(existing?.files.map(file => [file.path, file]) ?? [])
+  const roleOf = rolesOf(study)
+  const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
+    const file = join(dir, path)
+    if (!isSafeRelative(path)) throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
+    const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
+      signal?.throwIfAborted()
+      throw fault('unreadable file', errorCode(cause), 'a readable file', file)
+    })
+    if (changed || sha256 === null) throw fault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
+    return { path, sha256, bytes, role: known.get(path)?.role ?? roleOf(path) }
+  })
+  const now = new Set(found)
+  const changes = {
+    added: found.filter(path => !known.has(path)),
+    removed: [...known.keys()].filter(path => !now.has(path)),
+    changed: files.filter(({ path, sha256 }) => known.has(path) && known.get(path)?.sha256 !== sha256).map(f => f.path)
+  }
+  const document = {
+    ...(study.synthetic ? { synthetic: true } : {}),
+    snapshot: existing?.snapshot ?? today, files, revisions: existing?.revisions ?? {}
+  }
+  return { files, changes, text: `${JSON.stringify(document, null, 2)}\n` }
+}
+
+/** Bytes below the study: what hashing it reads. */
+export async function studyBytes(dir: string, study: Study): Promise<number> {
+  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([canonicalRelative(study.manifest)]) })
+  const sizes = await mapLimited(found, 8, async path => (await stat(join(dir, path)).catch(() => null))?.size ?? 0)
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+function fault(problem: string, found: string, expected: string, file: string): Fault {
+  return new Fault({ format: 'manifest', problem, found, expected, place: { file } })
+}
+
+/** What a study says of the files that it names. */
+function rolesOf(study: Study): (path: string) => string {
+  const exact = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[canonicalRelative(study.claims), 'claims']] as const)])
+  if (study.histories !== null) exact.set(canonicalRelative(study.histories.runs), 'runs')
+  const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${canonicalRelative(folder)}/`)
+  return path => {
+    const known = exact.get(path)
+    if (known !== undefined) return known
+    if (study.histories !== null && below(study.histories.folder, path) && /\.jsonl(?:\.gz)?$/.test(path)) return 'history'
+    if (study.critic_traces !== null) {
+      const { snapshot } = study.critic_traces
+      if (canonicalRelative(snapshot) === path) return 'snapshot'
+      if (below(snapshot, path) && /^index\.html(?:\.gz)?$/.test(basename(path))) return 'snapshot'
+      if (below(snapshot.replace(/[^/]*\.html?(?:\.gz)?$/i, '') || '.', path) && path.endsWith('.npz')) return 'npz'
+    }
+    return 'excluded'
+  }
+}

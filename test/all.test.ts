@@ -1,0 +1,104 @@
+/** `all` run again, and `manifest`: what is computed once, what is told, what is written. */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { runCli, type CliResult } from './support/cli.js'
+import { writeHistoryStudy } from './support/history-folder.js'
+import { schemaProblems } from './support/json-schema.js'
+import { root } from './support/paths.js'
+import { hashes } from './support/run.js'
+
+const work = mkdtempSync(join(tmpdir(), 'critic-traces-all-'))
+t.teardown(() => rmSync(work, { recursive: true, force: true }))
+let folders = 0
+
+function place(): { dir: string; out: string } {
+  const dir = join(work, `study${folders}`)
+  writeHistoryStudy(dir)
+  return { dir, out: join(work, `out${folders++}`) }
+}
+
+const all = ({ dir, out }: { dir: string; out: string }, ...more: string[]): Promise<CliResult> =>
+  runCli(['all', '--study', dir, '--out', out, '--no-figures', ...more])
+
+function withoutTimings(out: string): Record<string, string> {
+  const { 'timings.json': timings, ...rest } = hashes(out)
+  if (timings === undefined) throw new Error('no timings.json')
+  return rest
+}
+
+t.test('a second run with nothing changed computes nothing', async t => {
+  const study = place()
+  t.match(await all(study), { code: 0 })
+  const first = withoutTimings(study.out)
+  const written = statSync(join(study.out, 'wandb/both.json')).mtimeMs
+  const again = await all(study, '--json')
+  t.match(again, { code: 0 })
+  t.match(JSON.parse(again.stdout), { unchanged: true })
+  t.equal(statSync(join(study.out, 'wandb/both.json')).mtimeMs, written)
+  const timings = JSON.parse(readFileSync(join(study.out, 'timings.json'), 'utf8'))
+  t.match(timings, { schema: 'timings', unchanged: true })
+  t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, 'docs/schemas/timings.schema.json'), 'utf8')), timings), [])
+  t.match(JSON.parse((await all(study, '--json', '--no-cache')).stdout), { unchanged: false })
+  t.strictSame(withoutTimings(study.out), first)
+  const record = JSON.parse(readFileSync(join(study.out, 'run.json'), 'utf8'))
+  t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, 'docs/schemas/run.schema.json'), 'utf8')), record), [])
+  t.match(record, { versions: { node: process.versions.node, 'chart.js': '4.6.1' } })
+  t.strictSame(record.inputs.map((f: { path: string }) => f.path).sort(), [
+    'wandb/history/runs/first.jsonl', 'wandb/history/runs/ref.jsonl', 'wandb/history/runs/second.jsonl', 'wandb/runs.json'
+  ])
+})
+
+t.test('anything that changed is computed again', async t => {
+  const study = place()
+  t.match(await all(study), { code: 0 })
+  const first = withoutTimings(study.out)
+  const changes: ReadonlyArray<readonly [string, () => unknown]> = [
+    ['an output with other bytes', () => appendFileSync(join(study.out, 'wandb/both.json'), ' ')],
+    ['an output that is gone', () => { rmSync(join(study.out, 'wandb/lineage.csv')) }],
+    ['a record of another program', () => {
+      const path = join(study.out, 'run.json')
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/"version": "[^"]*"/, '"version": "0.0.0"'))
+    }],
+    ['a record of another library', () => {
+      const path = join(study.out, 'run.json')
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/"chart.js": "[^"]*"/, '"chart.js": "0.0.0"'))
+    }],
+    ['no record', () => { rmSync(join(study.out, 'run.json')) }]
+  ]
+  for (const [what, change] of changes) {
+    change()
+    t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: false }, what)
+    t.strictSame(withoutTimings(study.out), first, `${what}: the same bytes again`)
+  }
+  t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: true }, 'and then no more')
+})
+
+t.test('manifest: what changed, and with --write a new one', async t => {
+  const { dir, out } = place()
+  const path = join(dir, 'source_manifest.json')
+  const manifest = (...more: string[]): Promise<CliResult> => runCli(['manifest', '--study', dir, ...more])
+  t.match(await manifest(), { code: 0, stdout: /nothing changed/ })
+  const before = JSON.parse(readFileSync(path, 'utf8'))
+  writeFileSync(path, JSON.stringify({ ...before, revisions: { trainer: 'abc' } }))
+  appendFileSync(join(dir, 'wandb/history/runs/ref.jsonl'), '{"_step": 2, "_timestamp": 1767319200.5, "reward": 0.25}\n')
+  writeFileSync(join(dir, 'notes.txt'), 'aside')
+  rmSync(join(dir, 'wandb/history/runs/second.jsonl'))
+  t.match(await all({ dir, out }), { code: 1 })
+  const report = JSON.parse((await manifest('--json')).stdout)
+  t.match(report, { added: ['notes.txt'], removed: ['wandb/history/runs/second.jsonl'], changed: ['wandb/history/runs/ref.jsonl'], written: false })
+  t.match(await runCli(['verify', '--study', dir]), { code: 1 }, 'nothing was written')
+  t.match(await manifest('--write'), { code: 0 })
+  t.match(await runCli(['verify', '--study', dir]), { code: 0 })
+  const after = JSON.parse(readFileSync(path, 'utf8'))
+  t.match(after, { snapshot: before.snapshot, revisions: { trainer: 'abc' } })
+  t.equal(after.files.find((f: { path: string }) => f.path === 'notes.txt').role, 'excluded')
+  rmSync(path)
+  t.match(await manifest('--write'), { code: 0 })
+  const roles = JSON.parse(readFileSync(path, 'utf8')).files.map((f: { path: string; role: string }) => `${f.role} ${f.path}`)
+  t.strictSame(roles, [
+    'excluded notes.txt', 'study study.json', 'history wandb/history/runs/first.jsonl', 'history wandb/history/runs/ref.jsonl', 'runs wandb/runs.json'
+  ])
+  t.match(await runCli(['manifest']), { code: 2, stderr: /no study/ })
+})
