@@ -55,7 +55,8 @@ function panelHtml(value: ShownValue, id: string, auditHref: string | null): str
 }
 
 function aboutHtml({ name, definition, claim, standIn, stated }: ShownValue, auditHref: string | null): string {
-  const named = claim !== null && auditHref !== null ? link(`${auditHref}#${claimId(name)}`, name) : `<bdi>${escapeHtml(name)}</bdi>`
+  const plain = `<bdi>${escapeHtml(name)}</bdi>`
+  const named = claim !== null && auditHref !== null ? link(`${auditHref}#${claimId(name)}`, name) : plain
   const parts = [`<b class="n">${named}</b>`]
   if (claim !== null) {
     const { status, computed } = claim
