@@ -4,9 +4,10 @@
  */
 import { openFigurePool, type DrawnFigure, type FigureTask } from './render/canvas/pool.js'
 import { renderFigure } from './render/canvas/index.js'
-import type { FigureFormat } from './render/figures/config.js'
+import type { CurveFigureData } from './compute/histories/contract.js'
+import type { FigureConfig, FigureFormat } from './render/figures/config.js'
 import type { FigureInputs } from './render/figures/definition.js'
-import { buildFigures } from './render/figures/index.js'
+import { buildFigures, refuseSameNames } from './render/figures/index.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import { throwIfInterrupted } from './transaction.js'
 
@@ -22,8 +23,17 @@ export interface DrawOptions {
   readonly onFiles?: ((total: number) => (done: number) => void) | undefined
 }
 
-export async function drawFigures(set: OutputSet, inputs: FigureInputs, { formats, threads, signal, onFiles }: DrawOptions): Promise<void> {
-  const tasks = buildFigures(inputs).flatMap(config => formats.map(format => ({ config, format })))
+/** Data of millions of points need not be there for all figures at a time. */
+export interface FigureSources extends Omit<FigureInputs, 'curves'> {
+  readonly curves?: Iterable<CurveFigureData> | AsyncIterable<CurveFigureData>
+}
+
+export async function drawFigures(set: OutputSet, { curves = [], ...others }: FigureSources, { formats, threads, signal, onFiles }: DrawOptions): Promise<void> {
+  const configs: FigureConfig[] = []
+  for await (const data of curves) configs.push(...buildFigures({ curves: [data] }))
+  configs.push(...buildFigures(others))
+  refuseSameNames(configs)
+  const tasks = configs.flatMap(config => formats.map(format => ({ config, format })))
   const onDone = onFiles?.(tasks.length)
   let done = 0
   for await (const { config, format, bytes } of drawn(tasks, threads)) {

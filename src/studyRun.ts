@@ -9,7 +9,7 @@ import { Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
 import type { ManifestReport } from './ingest/manifest.js'
 import type { LoadedStudy } from './ingest/study.js'
-import { measureHistories, type MeasuredHistories } from './historyRun.js'
+import { figureData, measureHistories, type MeasuredHistories } from './historyRun.js'
 import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import type { FileSummary } from './render/outputs/output-file.js'
@@ -21,11 +21,15 @@ import type { CriticTraceStudy } from './schema.js'
 import type { HistoryStudy } from './schema/histories.js'
 import { inTransaction } from './transaction.js'
 
-/** What a run tells while it works; each of the two stages starts with its plan. */
+/** What a run tells while it works, stage by stage. */
 export interface StudyProgress {
   readonly onSnapshot?: (plan: SnapshotPlan) => Promise<(done: number) => void>
   /** @param total bytes of the histories' folder; answers what takes the bytes read so far */
   readonly onHistories?: (total: number) => (done: number) => void
+  /** the histories are read; answers what takes the parts of their analysis done so far */
+  readonly onAnalysis?: () => (done: number) => void
+  /** the histories are analysed; answers what takes the rows written so far */
+  readonly onWriting?: () => (done: number) => void
   /** @param total files to draw; answers what takes the number drawn so far */
   readonly onFigures?: (total: number) => (done: number) => void
 }
@@ -63,7 +67,9 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
       const { drawFigures } = await import('./drawing.js')
       const figures = {
         ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
-        ...(histories === null ? {} : { curves: histories.figures })
+        ...(histories === null || study.histories === null ? {} : {
+          curves: figureData({ study: study.histories, synthetic: study.synthetic, ...(run.signal === undefined ? {} : { signal: run.signal }) }, histories)
+        })
       }
       // The trace pool and this thread have nothing to do meanwhile.
       const threads = run.pool.threads + 1
@@ -123,7 +129,9 @@ async function historiesOf(
   return measureHistories(set, {
     dir, study: histories, synthetic: study.synthetic, verified,
     ...(signal === undefined ? {} : { signal }),
-    ...(onProgress === undefined ? {} : { onProgress })
+    ...(onProgress === undefined ? {} : { onProgress }),
+    ...(progress?.onAnalysis === undefined ? {} : { onAnalysis: progress.onAnalysis }),
+    ...(progress?.onWriting === undefined ? {} : { onWriting: progress.onWriting })
   })
 }
 

@@ -92,7 +92,7 @@ function stepsOf(
   reasons: Reasons,
   at: string
 ): Pick<MetricStatistics, 'first_step' | 'last_step' | 'cadence' | 'missing_steps' | 'missing_count'> {
-  const step = Float64Array.from(curve.steps, i => curve.step[i])
+  const step = keptSteps(curve)
   const none = (why: string, ...fields: readonly string[]): void => {
     for (const field of fields) reasons.none(`${at}/${field}`, why)
   }
@@ -109,6 +109,14 @@ function stepsOf(
   }
   const missing = missingSteps(step, 0, step.length, LISTED_STEPS)
   return { ...ends, missing_steps: missing.first, missing_count: missing.count }
+}
+
+/** Steps of the step view; the curve's own column where nothing was superseded. */
+function keptSteps({ count, steps, step }: Curve): Float64Array {
+  if (steps.length === count) return step
+  const kept = new Float64Array(steps.length)
+  for (let p = 0; p < kept.length; p++) kept[p] = step[steps[p]]
+  return kept
 }
 
 function defined(window: WindowMean, reasons: Reasons, at: string): WindowMean {

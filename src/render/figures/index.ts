@@ -10,6 +10,11 @@ export const FIGURES: readonly FigureDefinition[] = [curveFigures, figure08]
 /** Every figure that the data allow. Two of one name would be one file: a fault. */
 export function buildFigures(inputs: FigureInputs): FigureConfig[] {
   const configs = FIGURES.flatMap(figure => figure.build(inputs))
+  refuseSameNames(configs)
+  return configs
+}
+
+export function refuseSameNames(configs: readonly FigureConfig[]): void {
   const names = new Set<string>()
   for (const { name } of configs) {
     if (names.has(name)) {
@@ -17,5 +22,4 @@ export function buildFigures(inputs: FigureInputs): FigureConfig[] {
     }
     names.add(name)
   }
-  return configs
 }
