@@ -1,6 +1,7 @@
 /** Training histories: selection, both views, supplied points, statistics and figures, against an oracle from the notes. */
 import t, { type Test } from 'tap'
 import type { Curve, SelectionHistory } from '../src/compute/histories/contract.js'
+import { displayedCurve } from '../src/compute/histories/display.js'
 import { curveFor, joinSelection } from '../src/compute/histories/join.js'
 import { selectRuns } from '../src/compute/histories/selection.js'
 import { analysisStatistics } from '../src/compute/histories/statistics.js'
@@ -8,7 +9,7 @@ import { displayHours, elapsedHours } from '../src/compute/histories/time.js'
 import { trailingMean } from '../src/compute/histories/windows.js'
 import { finish } from '../src/compute/histories/work.js'
 import { Fault } from '../src/errors.js'
-import type { ListedRun } from '../src/ingest/histories/types.js'
+import type { ListedRun, RunHistory } from '../src/ingest/histories/types.js'
 import type { HistoryAnalysis, HistoryStudy, SuppliedPoints } from '../src/schema/histories.js'
 import { analysed, figuresOf, plainCurves } from './support/history-analysed.js'
 import { metric, NO_OUTPUTS, NO_STATISTICS, randomWorld, selection, studyOf } from './support/history-layouts.js'
@@ -28,6 +29,11 @@ import { listedRun, runHistory, type Logged, type PlainRow, type PlainRun } from
 import { Random } from './support/random.js'
 
 const LAYOUTS = 2000
+
+interface ListedAndRead {
+  readonly listed: readonly ListedRun[]
+  readonly read: readonly RunHistory[]
+}
 
 /** Equal as JSON documents are: the same fields in any order, the same elements in this order, numbers by ===. */
 function exactlyEqual(a: unknown, b: unknown): boolean {
@@ -458,6 +464,77 @@ t.test('a figure is scaled, ordered and labelled', t => {
   const lost = { ...study, figures: study.figures.map(f => ({ ...f, analysis: 'none' })) }
   t.match(faultOf(() => figuresOf(lost, result, true)).message,
     /figure 01-both draws an unknown analysis: "none", expected one of both/)
+  t.end()
+})
+
+t.test('a displayed curve is columns, whatever its length, and its work is in pieces', t => {
+  const rows = 200_000
+  const history = join([run('long', 0, 0, rows - 1, step => ({ r: step % 7 }))], [metric('reward', 'r', { trailing_mean: 1000 })])
+  const analysis: HistoryAnalysis = {
+    name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null,
+    statistics: NO_STATISTICS, outputs: NO_OUTPUTS
+  }
+  const work = displayedCurve(analysis, [metric('reward', 'r', { trailing_mean: 1000 })], new Map([['a', history]]), {
+    view: 'step', metric: 'reward', selection: 'a'
+  })
+  let pieces = 0
+  let next = work.next()
+  for (; next.done !== true; next = work.next()) pieces++
+  const curve = next.value
+  t.ok(pieces > 50, `${pieces} pieces for two hundred million additions`)
+  for (const column of [curve.x, curve.value, curve.source, curve.observation, curve.trailingMean]) {
+    t.ok(ArrayBuffer.isView(column))
+    t.equal(column?.length, rows)
+  }
+  t.equal(curve.sources.length, 1)
+  t.equal(curve.trailingMean?.[5], 2.5)
+  t.end()
+})
+
+t.test('observations that overlap in time, by time: two sessions whose clocks cross, ties in the order of rows', t => {
+  const at = (id: string, created: number, times: readonly (number | null)[]): PlainRun => ({
+    ...run(id, created, 0, -1, () => ({})),
+    rows: times.map((timestamp, step) => ({ step, timestamp, global: null, logged: { r: step } }))
+  })
+  const history = join([at('a', 1, [5, 7, 7, 3, null, 9]), at('b', 2, [7, 8, 2]), at('c', 3, [1, 7])])
+  const { times, timestamp } = curveFor(history, 'reward')
+  const plain = [...timestamp.keys()].filter(i => !Number.isNaN(timestamp[i])).sort((a, b) => timestamp[a] - timestamp[b] || a - b)
+  t.same([...times], plain)
+  t.same([...times].slice(0, 5), [9, 8, 3, 0, 1])
+  t.end()
+})
+
+t.test('more warnings: own words whole, a clock that is none, milliseconds, a metric that nobody logged', t => {
+  const { study, analysis, runs } = fillWorld()
+  const rows = (change: (row: PlainRow) => Partial<PlainRow>): ListedAndRead => {
+    const changed = runs.map(r => ({ ...r, rows: r.rows.map(row => ({ ...row, ...change(row) })) }))
+    return { listed: changed.map(r => listedRun(r)), read: changed.map(r => runHistory(r, ['r', 'v'])) }
+  }
+  const warnings = ({ listed, read }: ListedAndRead, asked = study): readonly string[] => analysed(asked, listed, read).warnings
+  t.same(warnings(rows(({ step, logged }) => (step === 2 ? { logged: { ...logged, r: 'beyond the double range' } } : {}))), [
+    'selection base, metric reward: 1 value is not finite (beyond the double range 1); not plotted, not averaged',
+    'selection ours, metric reward: 1 value is not finite (beyond the double range 1); not plotted, not averaged'
+  ])
+  const timeless = { ...study, keys: { ...study.keys, timestamp: 'ts' } }
+  t.same(warnings(rows(() => ({ timestamp: null })), timeless), [
+    'histories.keys.timestamp "ts" stands in no row with a number: there are no hours, and the time view is empty'
+  ])
+  // Created at 0: one row ten years and a second later, the others within the hour.
+  t.same(warnings(rows(({ step, timestamp }) => (step === 3 ? { timestamp: 315576001 } : { timestamp }))), ['b0', 'o0'].map((id, k) =>
+    `run ${id}: 1 of ${[9, 11][k]} rows has a timestamp more than ten years after the run's creation, the first 315576001; ` +
+    'seconds since 1970 are expected'))
+  t.same(warnings(rows(({ step, timestamp }) => (step === 3 ? { timestamp: 315576000 } : { timestamp }))), [], 'ten years are enough')
+  t.same(warnings(rows(({ logged: { v: _v, ...logged } }) => ({ logged }))), [
+    'analysis both, metric validation: no observation of "v" in base, ours'
+  ])
+  const only = rows(() => ({}))
+  const lacking = { listed: only.listed, read: [only.read[0], runHistory({ ...runs[1], rows: runs[1].rows.map(row => ({ ...row, logged: {} })) }, ['r', 'v'])] }
+  t.same(warnings(lacking), [], 'one selection has it')
+  t.match(faultOf(() => analysed({
+    ...study, selections: [study.selections[0], { ...study.selections[1], display_time: { best_of: 'validation', at_hours: 3 } }]
+  }, lacking.listed, lacking.read)).message,
+  /study selection ours, display_time gives no factor: histories\.selections\[1\]\.display_time: no observation of validation/)
+  t.same(analysis.metrics, ['reward', 'validation'])
   t.end()
 })
 

@@ -27,6 +27,8 @@ interface Source {
   readonly curve: Curve
   /** cell of the run, for each session */
   readonly runs: readonly string[]
+  /** cell of a number of hours */
+  readonly hours: (value: number) => string
 }
 
 type Column<T> = readonly [name: string, cellsOf: (of: T) => Cell]
@@ -40,9 +42,21 @@ function always(text: string): Cell {
   return () => text
 }
 
-/** Elapsed hours are most often display hours too, and their digits cost most of a row. */
-function hours({ history, curve: { timestamp } }: Source, of: typeof elapsedHours | typeof displayHours): Cell {
-  return i => numberOrEmpty(of(history, timestamp[i]))
+/** Elapsed hours are most often display hours too, and digits cost more than all else in a row. */
+function rememberingLast(): (value: number) => string {
+  let last = NaN
+  let text = ''
+  return value => {
+    if (value !== last) {
+      last = value
+      text = numberOrEmpty(value)
+    }
+    return text
+  }
+}
+
+function hours({ history, curve: { timestamp }, hours: text }: Source, of: typeof elapsedHours | typeof displayHours): Cell {
+  return i => text(of(history, timestamp[i]))
 }
 
 const SOURCE: ReadonlyArray<Column<Source>> = [
@@ -112,7 +126,8 @@ function* curveRows({ histories, metrics }: CurveTable, columns: ReadonlyArray<C
     const runs = history.sessions.map(({ run }) => textCell(run))
     for (const curve of history.curves) {
       if (metrics !== null && !metrics.has(curve.metric)) continue
-      yield { cells: columns.map(([, cellsOf]) => cellsOf({ history, curve, runs })), ...order(curve) }
+      const text = rememberingLast()
+      yield { cells: columns.map(([, cellsOf]) => cellsOf({ history, curve, runs, hours: text })), ...order(curve) }
     }
   }
 }
