@@ -13,7 +13,7 @@ import type { MetricDefinition } from '../../schema/histories.js'
 import type { Curve } from './contract.js'
 import type { Stretch } from './sessions.js'
 import { byTimestamp } from './time-order.js'
-import type { Work } from './work.js'
+import { PIECE, type Work } from './work.js'
 
 /** `stretches` of all runs of the selection, in order. */
 export function* curveOf(selection: string, metric: MetricDefinition, stretches: readonly Stretch[]): Work<Curve> {
@@ -46,6 +46,7 @@ export function* curveOf(selection: string, metric: MetricDefinition, stretches:
     while (depth > 0 && step[kept[depth - 1]] > start) drop(k, false)
     if (depth > 0 && step[kept[depth - 1]] === start && row[cursor] === from) drop(k, true)
     for (; cursor < row.length && row[cursor] < to; cursor++, next++) {
+      if (next % PIECE === PIECE - 1) yield
       session[next] = k
       step[next] = history.step[row[cursor]]
       globalStep[next] = history.globalStep[row[cursor]]

@@ -6,6 +6,7 @@ import type { Reasons } from './reasons.js'
 import { missingSteps, usualDistance } from './steps.js'
 import { displayHours, elapsedHours } from './time.js'
 import { bestPosition, countBelowZero, firstMean, largestAbsolute, lastMean, windowMean } from './windows.js'
+import type { Work } from './work.js'
 
 /** Longest list of missing steps that a document holds. */
 export const LISTED_STEPS = 1000
@@ -13,22 +14,24 @@ export const LISTED_STEPS = 1000
 const NO_OBSERVATION = 'no observation'
 
 /** `at` is the JSON pointer of the result in the document. */
-export function metricStatistics(
+export function* metricStatistics(
   history: SelectionHistory,
   curve: Curve,
   metric: MetricDefinition,
   request: StatisticsRequest,
   reasons: Reasons,
   at: string
-): MetricStatistics {
+): Work<MetricStatistics> {
   const asks = (part: { readonly metrics: readonly string[] }): boolean => part.metrics.includes(metric.name)
   const windows = request.windows.filter(asks)
   const { ends, final } = request
+  const steps = stepsOf(curve, metric, reasons, at)
+  yield
   return {
     key: metric.key,
     observations: curve.steps.length,
     all_attempts: curve.count,
-    ...stepsOf(curve, metric, reasons, at),
+    ...steps,
     non_finite: curve.nonFinite,
     nulls: curve.nulls,
     not_numbers: curve.notNumbers,

@@ -57,7 +57,7 @@ function* selectionStatistics(
   const ofMetrics: Record<string, MetricStatistics> = {}
   for (const name of askedMetrics(analysis)) {
     yield
-    ofMetrics[name] = metricStatistics(
+    ofMetrics[name] = yield* metricStatistics(
       history, curveFor(history, name), metricFor(metrics, name), request, reasons, `${at}/metrics/${name}`
     )
   }
