@@ -7,9 +7,9 @@ import { audit } from './compute/audit/audit.js'
 import type { AuditReport, InputHash, PageText } from './compute/audit/contract.js'
 import type { InputsOf } from './compute/audit/provenance.js'
 import { parseReference, pointerTokens, type Documents } from './compute/documents.js'
-import { EXIT, Fault } from './errors.js'
 import { readClaims } from './ingest/claims.js'
 import type { LoadedStudy } from './ingest/study.js'
+import { requireVerified } from './ingest/verified.js'
 import type { MeasuredHistories } from './historyRun.js'
 import type { MeasuredSnapshot } from './pipeline.js'
 import type { AuditOrigin } from './render/outputs/audit-document.js'
@@ -39,16 +39,10 @@ export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
   const { dir, study, verified, documents, pages, measured } = run
   if (study.claims === null) return null
   const file = join(dir, study.claims)
-  const { claims, discrepancies, sha256 } = await readClaims(file)
-  const expected = verified.get(study.claims)
-  if (expected !== sha256) {
-    throw new Fault({
-      format: 'manifest', problem: expected === undefined ? 'file not listed' : 'file changed after it was verified', found: sha256,
-      expected: expected ?? 'an entry in the manifest', place: { file }, exitCode: EXIT.checkFailed
-    })
-  }
+  const { claims, discrepancies, sha256, bytes } = await readClaims(file)
+  requireVerified(dir, { path: study.claims, sha256, bytes }, verified)
   const subject = { synthetic: study.synthetic, documents, pages, inputsOf: inputsOfRun(measured) }
-  return { report: audit({ claims, discrepancies }, subject), origin: { path: study.claims, sha256 } }
+  return { report: audit({ claims, discrepancies }, subject), origin: { path: study.claims, sha256, bytes } }
 }
 
 /**

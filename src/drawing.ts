@@ -4,9 +4,7 @@
  */
 import { openFigurePool, type DrawnFigure, type FigureTask } from './render/canvas/pool.js'
 import { renderFigure } from './render/canvas/index.js'
-import type { FigureFormat } from './render/figures/config.js'
-import type { FigureInputs } from './render/figures/definition.js'
-import { buildFigures } from './render/figures/index.js'
+import type { FigureConfig, FigureFormat } from './render/figures/config.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import { throwIfInterrupted } from './transaction.js'
 
@@ -22,15 +20,25 @@ export interface DrawOptions {
   readonly onFiles?: ((total: number) => (done: number) => void) | undefined
 }
 
-export async function drawFigures(set: OutputSet, inputs: FigureInputs, { formats, threads, signal, onFiles }: DrawOptions): Promise<void> {
-  const tasks = buildFigures(inputs).flatMap(config => formats.map(format => ({ config, format })))
+/** Everything that the data allow, drawn or not. */
+export { buildFigures } from './render/figures/index.js'
+
+/** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
+export async function drawFigures(
+  set: OutputSet, configs: readonly FigureConfig[], { formats, threads, signal, onFiles }: DrawOptions
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const tasks = configs.flatMap(config => formats.map(format => ({ config, format })))
+  const pngs = new Map<string, Uint8Array>()
+  if (tasks.length === 0) return pngs
   const onDone = onFiles?.(tasks.length)
   let done = 0
   for await (const { config, format, bytes } of drawn(tasks, threads)) {
     throwIfInterrupted(signal)
     await set.write(`figures/${config.name}.${format}`, bytes)
+    if (format === 'png') pngs.set(config.name, bytes)
     onDone?.(++done)
   }
+  return pngs
 }
 
 /** Files in the order of the tasks. */

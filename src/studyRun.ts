@@ -1,9 +1,10 @@
 /**
  * A study, whole: its inputs against its manifest, then every section that it states, its figures, and all outputs or none.
  *
- *     manifest ──► critic traces ──► training histories ──► written evidence ──► figures ──► commit ──► run.json
+ *     manifest ──► critic traces ──► training histories ──► written evidence ──► figures ──► audit, pages ──► commit ──► run.json
  */
 import { join, relative, sep } from 'node:path'
+import type { AuditReport } from './compute/audit/contract.js'
 import type { TracePool } from './compute/pool.js'
 import { Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
@@ -52,6 +53,8 @@ export interface StudyOutcome {
   readonly snapshot: Omit<MeasuredSnapshot, 'figure'> | null
   readonly histories: MeasuredHistories | null
   readonly evidence: MeasuredEvidence | null
+  /** null where the study names no claims file */
+  readonly audit: AuditReport | null
   readonly outputs: readonly FileSummary[]
 }
 
@@ -65,19 +68,22 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
     const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
     const evidence = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
-    if (formats.length > 0) {
-      const { drawFigures } = await import('./drawing.js')
-      const figures = {
-        ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
-        ...(histories === null ? {} : { curves: histories.figures }),
-        ...(evidence === null ? {} : { bars: evidence.figures })
-      }
-      // The trace pool and this thread have nothing to do meanwhile.
-      const threads = run.pool.threads + 1
-      await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
-    }
+    const { buildFigures, drawFigures } = await import('./drawing.js')
+    const figures = buildFigures({
+      ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
+      ...(histories === null ? {} : { curves: histories.figures }),
+      ...(evidence === null ? {} : { bars: evidence.figures })
+    })
+    // The trace pool and this thread have nothing to do meanwhile.
+    const threads = run.pool.threads + 1
+    const pngs = await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
+    const read = [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
+    const measured = { snapshot: snapshot?.measured ?? null, histories }
+    const { writeArticle } = await import('./articleRun.js')
+    const { audit, inputs } = await writeArticle(set, { dir: run.dir, study, verified, measured, figures, formats, pngs, inputs: read })
     return {
-      inputs: [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])],
+      inputs: [...read, ...inputs],
+      audit,
       snapshot: snapshot?.measured ?? null,
       histories,
       evidence

@@ -336,7 +336,7 @@ t.test('audit.json follows its schema, in every form', t => {
   })
   for (const pages of [null, [{ name: 'page', text: 'x y 1.25' }]]) {
     const report = audit(claims, { synthetic: true, documents, pages })
-    const text = auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64) }, { name: 'critic-traces', version: '1.2.3' })
+    const text = auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64), bytes: 1 }, { name: 'critic-traces', version: '1.2.3' })
     const document: Record<string, unknown> = JSON.parse(text)
     t.same(schemaProblems(schema, document), [])
     t.strictSame(Object.keys(document), [
@@ -344,7 +344,7 @@ t.test('audit.json follows its schema, in every form', t => {
     ])
     t.not(schemaProblems(schema, { ...document, counts: {} }).length, 0)
     t.not(schemaProblems(schema, { ...document, extra: 1 }).length, 0)
-    t.equal(auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64) }, { name: 'critic-traces', version: '1.2.3' }), text)
+    t.equal(auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64), bytes: 1 }, { name: 'critic-traces', version: '1.2.3' }), text)
   }
   t.end()
 })

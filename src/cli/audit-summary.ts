@@ -24,15 +24,22 @@ export function auditTables(report: AuditReport, options: TableOptions): string 
     ]),
     { ...options, maxCell: MAX_CELL }
   )
-  const { agrees, differs, not_computable, source, quoted } = report.counts
-  const head = `${formatCount(report.claims.length)} claims: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
-    `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted`
   const discrepancies = report.discrepancies.length === 0 ? '' : `\n${formatTable(
     [{ title: 'discrepancy' }, { title: 'sources' }, { title: '' }],
     report.discrepancies.map(d => [d.id, sourcesText(d), discrepancyCell(d)]),
     options
   )}`
-  return `${head}\n\n${claims}${discrepancies}`
+  return `${auditHead(report)}\n${claims}${discrepancies}`
+}
+
+/** One line for the claims and one for the discrepancies. */
+export function auditHead({ claims, counts, discrepancies }: AuditReport): string {
+  const { agrees, differs, not_computable, source, quoted } = counts
+  const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
+  const head = `${formatCount(claims.length)} claims: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
+    `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
+  if (discrepancies.length === 0) return head
+  return `${head}${formatCount(discrepancies.length)} contradictions of the sources: ${of('holds')} disclosed, ${of('fails')} not, ${of('not_checked')} not checked\n`
 }
 
 function sourcesText({ sources }: AuditedDiscrepancy): string {

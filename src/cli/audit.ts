@@ -5,22 +5,19 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { auditRun, type StudyAudit } from '../auditRun.js'
 import { auditPasses } from '../compute/audit/audit.js'
 import type { TracePool } from '../compute/pool.js'
-import { Documents } from '../compute/documents.js'
-import { EXIT, Fault } from '../errors.js'
+import type { AuditReport } from '../compute/audit/contract.js'
+import { EXIT, Fault, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
 import { readManifest, verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
 import { Failures } from '../pipeline.js'
-import { auditDocument, auditText } from '../render/outputs/audit-document.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import { createProgress, type Phase } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import { analyseStudy } from '../studyRun.js'
-import { GENERATOR } from '../version.js'
 import { manifestBytes } from './amounts.js'
 import type { AuditOptions } from './args.js'
 import { auditFaults, auditTables } from './audit-summary.js'
@@ -36,41 +33,40 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     const { study } = await loadStudy(dir)
     const manifest = await readManifest(join(dir, study.manifest))
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
-    const report = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
+    const verified = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
     hashing.finish()
-    const changed = manifestFaults(report, dir)
+    const changed = manifestFaults(verified, dir)
     if (changed.length > 0) throw new Failures(changed)
     const temporary = await mkdtemp(join(tmpdir(), 'critic-traces-audit-'))
-    let audited: StudyAudit | null
+    let report: AuditReport | null
+    let text = ''
     try {
       const outcome = await analyseStudy({
-        dir, study, pool, manifest: report, out: temporary, formats: [], signal: io.signal,
+        dir, study, pool, manifest: verified, out: temporary, formats: [], signal: io.signal,
         progress: {
           onSnapshot: async plan => updater(progress.phase({ label: 'measuring traces', ...(await amountOf(plan)) })),
-          onHistories: total => updater(progress.phase({ label: 'reading histories', total, unit: 'bytes' }))
+          onHistories: total => updater(progress.phase({ label: 'reading histories', total, unit: 'bytes' })),
+          onEvidence: total => updater(progress.phase({ label: 'reading evidence', total, unit: 'bytes' }))
         }
       })
-      const documents = new Documents()
-      for (const { path } of outcome.outputs) if (path.endsWith('.json')) documents.add(path, await readFile(join(temporary, path), 'utf8'))
-      const verified = new Map(report.files.flatMap(f => (f.status === 'ok' && f.expected !== null ? [[f.path, f.expected.sha256] as const] : [])))
-      audited = await auditRun({ dir, study, verified, documents, pages: null, measured: outcome })
+      report = outcome.audit
+      if (report !== null) text = await readFile(join(temporary, AUDIT_PATH), 'utf8')
     } finally {
       await rm(temporary, { recursive: true, force: true })
     }
-    if (audited === null) {
+    if (report === null) {
       throw new Fault({ format: 'study', problem: 'no claims', found: 'claims is not stated', expected: 'the path of a claims file', place: { file: dir } })
     }
     progress.close()
-    const text = auditText(audited.report, audited.origin, GENERATOR)
     if (options.out !== null) await OutputSet.writeAlone(options.out, AUDIT_PATH, text)
     if (!options.quiet && !options.json) {
-      const head = `${study.synthetic ? 'SYNTHETIC ' : ''}study ${study.name} in ${dir}`
-      io.stdout.write(`${head}\n${auditTables(audited.report, { colour: wantsColour(io.stdout, io.env) })}`)
+      const head = `${study.synthetic ? 'SYNTHETIC ' : ''}study ${printable(study.name)} in ${dir}`
+      io.stdout.write(`${head}\n${auditTables(report, { colour: wantsColour(io.stdout, io.env) })}`)
     }
-    for (const fault of auditFaults(audited.report)) for (const line of faultLines([fault], options.verbose)) io.stderr.write(`${line}\n`)
+    for (const line of faultLines(auditFaults(report), options.verbose)) io.stderr.write(`${line}\n`)
     return {
-      exitCode: auditPasses(audited.report) ? EXIT.ok : EXIT.checkFailed,
-      report: { study: { name: study.name, path: dir }, audit: auditDocument(audited.report, audited.origin, GENERATOR) }
+      exitCode: auditPasses(report) ? EXIT.ok : EXIT.checkFailed,
+      report: { study: { name: study.name, path: dir }, audit: JSON.parse(text) as unknown }
     }
   } finally {
     progress.close()

@@ -34,7 +34,9 @@ export class TextSearch {
       const group: unknown = SEARCH.runInContext(context, { timeout: this.#timeLimit })
       return typeof group === 'string' ? { group } : { problem: 'no match' }
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { problem: 'too slow' }
+      // Not an `instanceof Error`: it is the context's own.
+      const timedOut = typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+      if (timedOut) return { problem: 'too slow' }
       throw error
     }
   }

@@ -124,7 +124,8 @@ export function nullable<T>(kind: Kind<T>): Kind<T | null> {
   }
 }
 
-function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
+/** The same kind under other words, where it is one of several that would do. */
+export function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
   return {
     ...kind,
     expected,

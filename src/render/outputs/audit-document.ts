@@ -11,6 +11,7 @@ export interface AuditOrigin {
   /** relative to the study */
   readonly path: string
   readonly sha256: string
+  readonly bytes: number
 }
 
 export function auditDocument(report: AuditReport, origin: AuditOrigin, generator: Generator): Envelope & Record<string, unknown> {

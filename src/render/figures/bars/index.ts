@@ -4,14 +4,14 @@
  */
 import type { BarFigureData, BarPanelData } from '../../../compute/evidence/contract.js'
 import { Fault } from '../../../errors.js'
-import type { FigureConfig, PanelConfig, Rectangle } from '../config.js'
+import type { FigureConfig, PanelConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import {
   FONT_FAMILY, figureTitle, legendRows, PLOT_PADDING, plotArea, syntheticMark, TEXT_SIZE, TITLE_SIZE, yAxisWidth, type KeyEntry
 } from '../style.js'
 import { cleanText, fitWidth, textWidth } from '../text-width.js'
 import { describeBarFigure } from './describe.js'
-import { barPanel, groupTitleHeight, neededWidth, prepareBars } from './panel.js'
+import { barPanel, groupTitleHeight, neededWidth, prepareBars, type PreparedBars } from './panel.js'
 import { barMark, STAND_IN, STAND_IN_LABEL } from './style.js'
 
 const WIDTH = 504
@@ -56,6 +56,30 @@ function columnsOf(panels: readonly BarPanelData[]): number {
   return Math.min(panels.length, panels.length === 4 ? Math.min(fitting, 2) : fitting)
 }
 
+interface WithAxes {
+  readonly prepared: readonly PreparedBars[]
+  /** of each column: one width for the axes above each other, so that their plots are in line */
+  readonly axisWidths: readonly number[]
+}
+
+/**
+ * The width of an axis follows from its labels, those from the range, that from the room for values, and that from the
+ * width of the plot: the axes grow until they have room for what they then show.
+ */
+function withAxes(panels: readonly BarPanelData[], columns: number, width: number): WithAxes {
+  let axisWidths: readonly number[] = Array.from({ length: columns }, () => NOMINAL_AXIS)
+  for (let round = 0; ; round++) {
+    const prepared = panels.map((panel, k) => (
+      prepareBars(panel, plotArea({ x: 0, y: 0, width, height: PLOT_HEIGHT + PLOT_PADDING.top }, axisWidths[k % columns], 0))
+    ))
+    const needed = axisWidths.map((_, column) => Math.max(...prepared
+      .filter((_, k) => k % columns === column).map(({ yTicks, axisTitle }) => yAxisWidth(yTicks, axisTitle.length))))
+    const enough = round > 0 && needed.every((one, column) => one <= axisWidths[column])
+    if (enough) return { prepared, axisWidths }
+    axisWidths = round === 0 ? needed : needed.map((one, column) => Math.max(one, axisWidths[column]))
+  }
+}
+
 /** The whole figure as plain data. Throws a Fault for data that no figure has room for. */
 export function buildBarFigure(data: BarFigureData): FigureConfig {
   const count = data.panels.length
@@ -68,11 +92,7 @@ export function buildBarFigure(data: BarFigureData): FigureConfig {
   const columns = columnsOf(data.panels)
   const width = boxWidth(columns)
   const legend = legendRows(MARGIN, LEGEND_Y, legendEntries(data), WIDTH - 2 * MARGIN, LEGEND_ROW)
-  const nominal: Rectangle = plotArea({ x: 0, y: 0, width, height: PLOT_HEIGHT + PLOT_PADDING.top }, NOMINAL_AXIS, 0)
-  const prepared = data.panels.map(panel => prepareBars(panel, nominal))
-  // One width for the axes above each other, so that their plots are in line.
-  const axisWidths = Array.from({ length: columns }, (_, column) => Math.max(...prepared
-    .filter((_, k) => k % columns === column).map(({ yTicks, axisTitle }) => yAxisWidth(yTicks, axisTitle.length))))
+  const { prepared, axisWidths } = withAxes(data.panels, columns, width)
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
   let y = (legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y) + BELOW_LEGEND
   const panels: PanelConfig[] = []
