@@ -422,6 +422,15 @@ t.test('a page is whole and asks for nothing', t => {
   t.match(stand('.p').text(), 'A stand-in: no source publishes it.')
   t.match(stand('footer').text(), '† marks a stand-in')
 
+  const provenance = (pointer: string, ...paths: readonly string[]): AuditedClaim['provenance'] =>
+    [{ file: 'o.json', pointer, sha256: 'f'.repeat(64), inputs: paths.map(path => ({ path, sha256: 'e'.repeat(64) })) }]
+  const from = articleOf(inputs('{{audit}}', {
+    claims: [claim({ id: 'a', provenance: provenance('/a', 'x', 'y') }), claim({ id: 'b', provenance: provenance('/b', 'y', 'z') }),
+      claim({ id: 'c', provenance: provenance('/c') })]
+  }))
+  t.same(from('table.outputs tbody tr').get().map(row => from(row).children().get().map(cell => from(cell).children().get().map(line => from(line).text()))),
+    [[['o.json'], ['f'.repeat(64)], ['x', 'y', 'z']]], 'an output is listed once, with the inputs of all its claims')
+
   const wrong = articleOf(inputs('{{a}} {{b}} {{c}}', {
     claims: [
       claim({ id: 'a', computed: 70.5, status: 'differs', difference: 0.1, reason: 'off by 0.1' }),

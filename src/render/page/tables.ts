@@ -90,19 +90,24 @@ function statusLines({ status, difference, reason }: AuditedClaim): readonly str
   return reason === null ? [text] : [text, reason]
 }
 
-/** Outputs in which values of claims stand, each once, with hash and inputs. */
+/** Outputs in which values of claims stand, each once, with its hash and all inputs of its claims. */
 export function outputsTable({ claims }: PageInputs): Table {
-  const outputs = new Map(claims.flatMap(claim => claim.provenance.map(p => [p.file, p] as const)))
+  const outputs = new Map<string, { readonly sha256: string | null; readonly inputs: Set<string> }>()
+  for (const { file, sha256, inputs } of claims.flatMap(claim => claim.provenance)) {
+    const output = outputs.get(file) ?? { sha256, inputs: new Set<string>() }
+    outputs.set(file, output)
+    for (const { path } of inputs) output.inputs.add(path)
+  }
   return {
     name: 'outputs',
     caption: 'Outputs in which the computed values stand.',
     head: ['Output', 'SHA-256', 'Computed from'],
-    rows: [...outputs.values()].map(({ file, sha256, inputs }) => ({
+    rows: [...outputs].map(([file, { sha256, inputs }]) => ({
       id: null,
       cells: [
         { lines: [file], code: true, links: [sha256 === null ? null : file] },
         { lines: [sha256 ?? 'no such output'], code: true },
-        { lines: inputLines(inputs.map(input => input.path)) }
+        { lines: inputLines([...inputs]) }
       ]
     }))
   }
