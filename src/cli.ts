@@ -46,8 +46,9 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   const { openTracePool } = await import('./compute/pool.js')
   const pool = openTracePool(command.threads)
   try {
-    return command.command === 'all'
-      ? await (await import('./cli/all.js')).runAll(command, io, pool)
+    if (command.command === 'all') return await (await import('./cli/all.js')).runAll(command, io, pool)
+    return command.command === 'audit'
+      ? await (await import('./cli/audit.js')).runAudit(command, io, pool)
       : await (await import('./cli/traces.js')).runTraces(command, io, pool)
   } finally {
     await pool.destroy()

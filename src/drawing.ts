@@ -29,19 +29,31 @@ export interface FigureSources extends Omit<FigureInputs, 'curves'> {
   readonly curves?: Iterable<CurveFigureData> | AsyncIterable<CurveFigureData>
 }
 
-export async function drawFigures(set: OutputSet, { curves = [], ...others }: FigureSources, { formats, threads, signal, onFiles }: DrawOptions): Promise<void> {
+/** Everything that the data allow, drawn or not, in the order of the figures' names. */
+export async function planFigures({ curves = [], ...others }: FigureSources): Promise<FigureConfig[]> {
   const configs: FigureConfig[] = []
   for await (const data of curves) configs.push(...buildFigures({ curves: [data] }))
   configs.push(...buildFigures(others))
   refuseSameNames(configs)
+  return configs.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
+export async function drawFigures(
+  set: OutputSet, configs: readonly FigureConfig[], { formats, threads, signal, onFiles }: DrawOptions
+): Promise<ReadonlyMap<string, Uint8Array>> {
   const tasks = configs.flatMap(config => formats.map(format => ({ config, format })))
+  const pngs = new Map<string, Uint8Array>()
+  if (tasks.length === 0) return pngs
   const onDone = onFiles?.(tasks.length)
   let done = 0
   for await (const { config, format, bytes } of drawn(tasks, threads)) {
     throwIfInterrupted(signal)
     await set.write(`figures/${config.name}.${format}`, bytes)
+    if (format === 'png') pngs.set(config.name, bytes)
     onDone?.(++done)
   }
+  return pngs
 }
 
 /** Files in the order of the tasks. */

@@ -27,6 +27,10 @@ export interface Place {
   readonly index?: number
   /** 0-based byte offset in `file` (in the decoded text where the page is not UTF-8) */
   readonly offset?: number
+  /** line of a text file, from 1 */
+  readonly line?: number
+  /** column in that line, from 1, in UTF-16 units */
+  readonly column?: number
 }
 
 export interface FaultDetails {
@@ -68,6 +72,8 @@ function placeText(place: Place): string {
   if (place.array !== undefined) parts.push(printable(place.array))
   if (place.index !== undefined) parts.push(`index ${place.index}`)
   if (place.offset !== undefined) parts.push(`byte ${place.offset}`)
+  if (place.line !== undefined) parts.push(`line ${place.line}`)
+  if (place.column !== undefined) parts.push(`column ${place.column}`)
   return parts.join(', ')
 }
 

@@ -15,11 +15,12 @@ import { curvePlaces, displayedCurve, drawnWithReference } from './compute/histo
 import { curveFigureData } from './compute/histories/figures.js'
 import { selectRuns } from './compute/histories/selection.js'
 import { inTurns, type Checkpoint } from './compute/histories/work.js'
-import { EXIT, Fault } from './errors.js'
+import { Fault } from './errors.js'
 import { readHistory } from './ingest/histories/history.js'
 import { readRuns } from './ingest/histories/runs.js'
 import type { ListedRun, RunHistory } from './ingest/histories/types.js'
 import { STUDY_FILE } from './ingest/study.js'
+import { requireVerified } from './ingest/verified.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import type { HashedFile } from './runRecord.js'
 import type { HistoryAnalysis, HistoryStudy } from './schema/histories.js'
@@ -53,7 +54,7 @@ export async function readHistories(run: HistoryRun): Promise<MeasuredHistories>
   const { dir, study } = run
   // 1. Select
   const listed = await readRuns(join(dir, study.runs))
-  const inputs: HashedFile[] = [checked(run, { path: study.runs, sha256: listed.sha256, bytes: listed.bytes })]
+  const inputs: HashedFile[] = [requireVerified(dir, { path: study.runs, sha256: listed.sha256, bytes: listed.bytes }, run.verified)]
   const { chosen } = await located(dir, () => selectRuns(listed.runs, study))
   // 2. Read: a run of several selections once
   const histories = await readAll(run, chosen.values(), inputs)
@@ -92,7 +93,7 @@ async function readAll(
           run.onProgress?.(done)
         }
       })
-      inputs.push(checked(run, { path: history.path, sha256: history.sha256, bytes: history.bytes }))
+      inputs.push(requireVerified(dir, { path: history.path, sha256: history.sha256, bytes: history.bytes }, run.verified))
       histories.set(name, history)
     }
   }
@@ -131,19 +132,6 @@ export async function* figureData(
   for (const request of study.figures) {
     yield await inTurns(curveFigureData(request, study, selections, synthetic), () => turn(signal))
   }
-}
-
-function checked(run: HistoryRun, file: HashedFile): HashedFile {
-  const expected = run.verified?.get(file.path)
-  if (run.verified === undefined || expected === file.sha256) return file
-  throw new Fault({
-    format: 'manifest',
-    problem: expected === undefined ? 'file not listed' : 'file changed after it was verified',
-    found: file.sha256,
-    expected: expected ?? 'an entry in the manifest',
-    place: { file: join(run.dir, file.path) },
-    exitCode: EXIT.checkFailed
-  })
 }
 
 async function writeHistories(set: OutputSet, run: HistoryRun, { selections, analyses }: AnalysedHistories): Promise<void> {

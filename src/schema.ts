@@ -2,6 +2,7 @@
  * The words that all stages share: what a critic trace is, which keys a snapshot uses, what a study may expect of it.
  * Types and plain constants only; no stage's code.
  */
+import type { ArticleStudy, EvidenceStudy } from './schema/evidence.js'
 import type { HistoryStudy } from './schema/histories.js'
 
 export type Outcome = 'success' | 'failure'
@@ -120,9 +121,10 @@ export interface CriticTraceStudy {
   readonly examples: { readonly success: TraceSelector | null; readonly failure: TraceSelector | null }
 }
 
+export type * from './schema/evidence.js'
 export type * from './schema/histories.js'
 
-/** At least one section is stated; null: the study has none of that kind. */
+/** At least one of the first three sections is stated; null: the study has none of that kind. */
 export interface Study {
   readonly name: string
   /** true when every input was generated: said in each output */
@@ -131,4 +133,6 @@ export interface Study {
   readonly claims: string | null
   readonly critic_traces: CriticTraceStudy | null
   readonly histories: HistoryStudy | null
+  readonly evidence: EvidenceStudy | null
+  readonly article: ArticleStudy | null
 }

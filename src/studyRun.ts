@@ -1,14 +1,16 @@
 /**
  * A study, whole: its inputs against its manifest, then every section that it states, its figures, and all outputs or none.
  *
- *     manifest ──► critic traces ──► training histories ──► figures ──► commit ──► run.json
+ *     manifest ──► critic traces ──► training histories ──► written evidence ──► figures ──► audit, pages ──► commit ──► run.json
  */
 import { join, relative, sep } from 'node:path'
+import type { AuditReport } from './compute/audit/contract.js'
 import type { TracePool } from './compute/pool.js'
 import { Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
 import type { ManifestReport } from './ingest/manifest.js'
 import type { LoadedStudy } from './ingest/study.js'
+import type { MeasuredEvidence } from './evidenceRun.js'
 import { figureData, measureHistories, type MeasuredHistories } from './historyRun.js'
 import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
@@ -18,6 +20,7 @@ import {
   retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type HashedFile, type RunRecord
 } from './runRecord.js'
 import type { CriticTraceStudy } from './schema.js'
+import type { EvidenceStudy } from './schema/evidence.js'
 import type { HistoryStudy } from './schema/histories.js'
 import { inTransaction } from './transaction.js'
 
@@ -30,6 +33,8 @@ export interface StudyProgress {
   readonly onAnalysis?: () => (done: number) => void
   /** the histories are analysed; answers what takes the rows written so far */
   readonly onWriting?: () => (done: number) => void
+  /** @param total bytes of the evidence's own files, without what they inherit from; answers as above */
+  readonly onEvidence?: (total: number) => (done: number) => void
   /** @param total files to draw; answers what takes the number drawn so far */
   readonly onFigures?: (total: number) => (done: number) => void
 }
@@ -51,6 +56,9 @@ export interface StudyOutcome {
   /** null where the study has no such section */
   readonly snapshot: Omit<MeasuredSnapshot, 'figure'> | null
   readonly histories: MeasuredHistories | null
+  readonly evidence: MeasuredEvidence | null
+  /** null where the study names no claims file */
+  readonly audit: AuditReport | null
   readonly outputs: readonly FileSummary[]
 }
 
@@ -63,22 +71,28 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   const { inputs, ...outcome } = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
     const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
-    if (formats.length > 0) {
-      const { drawFigures } = await import('./drawing.js')
-      const figures = {
-        ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
-        ...(histories === null || study.histories === null ? {} : {
-          curves: figureData({ study: study.histories, synthetic: study.synthetic, ...(run.signal === undefined ? {} : { signal: run.signal }) }, histories)
-        })
-      }
-      // The trace pool and this thread have nothing to do meanwhile.
-      const threads = run.pool.threads + 1
-      await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
-    }
+    const evidence = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
+    const { drawFigures, planFigures } = await import('./drawing.js')
+    const figures = await planFigures({
+      ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
+      ...(histories === null || study.histories === null ? {} : {
+        curves: figureData({ study: study.histories, synthetic: study.synthetic, ...(run.signal === undefined ? {} : { signal: run.signal }) }, histories)
+      }),
+      ...(evidence === null ? {} : { bars: evidence.figures })
+    })
+    // The trace pool and this thread have nothing to do meanwhile.
+    const threads = run.pool.threads + 1
+    const pngs = await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
+    const read = [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
+    const measured = { snapshot: snapshot?.measured ?? null, histories }
+    const { writeArticle } = await import('./articleRun.js')
+    const { audit, inputs } = await writeArticle(set, { dir: run.dir, study, verified, measured, figures, formats, pngs, inputs: read })
     return {
-      inputs: [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? [])],
+      inputs: [...read, ...inputs],
+      audit,
       snapshot: snapshot?.measured ?? null,
-      histories
+      histories,
+      evidence
     }
   })
   const settingsSha256 = studySettings(run)
@@ -133,6 +147,28 @@ async function historiesOf(
     ...(progress?.onAnalysis === undefined ? {} : { onAnalysis: progress.onAnalysis }),
     ...(progress?.onWriting === undefined ? {} : { onWriting: progress.onWriting })
   })
+}
+
+async function evidenceOf(
+  set: OutputSet, run: StudyRun, evidence: EvidenceStudy, verified: ReadonlyMap<string, string>
+): Promise<MeasuredEvidence> {
+  const { dir, study, signal, progress, manifest } = run
+  const own = new Set([evidence.workbook, evidence.slides, ...evidence.configs, ...evidence.datasets].map(source => source?.path))
+  const total = manifest.files.reduce((sum, { path, expected }) => own.has(path) ? sum + (expected?.bytes ?? 0) : sum, 0)
+  const onProgress = progress?.onEvidence?.(total)
+  // Readers of office files and Parquet: only a study that has some loads them.
+  const { measureEvidence } = await import('./evidenceRun.js')
+  return measureEvidence(set, {
+    dir, study: evidence, synthetic: study.synthetic, verified, legend: legendOf(study.histories),
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onProgress })
+  })
+}
+
+/** Titles by the colours that the first analysis gives them: a bar figure gives the same title the same one. */
+function legendOf(histories: HistoryStudy | null): string[] {
+  const drawn = histories?.analyses[0]?.selections ?? []
+  return drawn.flatMap(name => histories?.selections.find(selection => selection.name === name)?.title ?? [])
 }
 
 /** A path below the study as the manifest writes it; '' for the study itself. */

@@ -25,7 +25,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': '92e260ba814a38fbeec5b330d8888d8e8a2ea4e8659fdc215c6192ce1e0d2854',
+  'source_manifest.json': '8e943e1d0f3abd34f8f84e20e492fddd82a7cfc00cef3ecb8353900a4cc32df0',
   'critic_traces/index.html': '3d3d1835cceba9da1b6519bbd3001a2ab38ae153f1fc3c2d1b25d358cd2c8a33',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'b0abac6619ffeb219d7aef697037bed220f59e47f2cb455cdec33f230ea9fc45',
   'critic_traces/step_000118_failure_0c24eb70.npz': '094a7fa27600802e6281d439820b9b88d04ea64ea90d0c332c7eb0396d1403eb',
@@ -176,7 +176,9 @@ t.test('the manifest lists every file, with its hash and role', t => {
   t.equal(found, manifest.files.length + 1, 'nothing unlisted but the manifest')
   const roles: Record<string, number> = {}
   for (const { role } of manifest.files) roles[role] = (roles[role] ?? 0) + 1
-  t.same(roles, { snapshot: 1, npz: 40, excluded: 3, runs: 1, history: 10, claims: 1, study: 1 }, 'a companion\'s history is excluded too')
+  t.same(roles, {
+    snapshot: 1, npz: 40, excluded: 3, runs: 1, history: 10, workbook: 1, slides: 1, config: 11, dataset: 3, article: 2, claims: 1, study: 1
+  }, 'a companion\'s history is excluded too')
   for (const { path, role } of manifest.files) {
     if (path.endsWith('.npz')) t.equal(role === 'excluded', path.includes('step_000132'), path)
   }
@@ -394,9 +396,10 @@ t.test('claims say where their values stand', t => {
     const places = [from ?? elements ?? []].flat()
     t.equal(places.length === 0, kind === 'source', id)
     t.equal(from !== undefined && elements !== undefined, false, id)
-    for (const place of places) t.match(place, /^(?:training_data|wandb)\/[a-z0-9_-]+\.json#(?:\/[a-z0-9_.]+)+$/, id)
-    // outputs hold fractions, but for the one that is a percentage itself
-    t.equal(scale, /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') ? 100 : undefined, id)
+    for (const place of places) t.match(place, /^(?:(?:training_data|wandb)\/[a-z0-9_-]+|data|derived_metrics)\.json#(?:\/[a-z0-9_.]+)+$/, id)
+    // statistics hold fractions, but for the one that is a percentage itself; written evidence holds percentages
+    const isFraction = /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') && !/^(?:data|derived_metrics)\./.test(places[0])
+    t.equal(scale, isFraction ? 100 : undefined, id)
   }
   t.end()
 })

@@ -4,6 +4,9 @@
  */
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { TracePool } from '../compute/pool.js'
+import { readFile } from 'node:fs/promises'
+import { auditPasses } from '../compute/audit/audit.js'
+import type { AuditReport } from '../compute/audit/contract.js'
 import { EXIT, Fault, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
 import { readManifest, verifyManifest } from '../ingest/manifest.js'
@@ -15,9 +18,12 @@ import { Failures } from '../pipeline.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { createProgress, type Phase as ShownPhase, type PhaseOptions } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
+import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import { analyseStudy, unchangedStudy, type StudyOutcome } from '../studyRun.js'
 import type { AllOptions } from './args.js'
+import { auditFaults, auditHead } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
+import { faultLines } from './lines.js'
 import { studyFolder } from './replica.js'
 import { Stopwatch } from './timings.js'
 import { checksTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
@@ -60,7 +66,9 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     if (record !== null) {
       await watch.write(options.out, { unchanged: true, threads: options.threads })
       tell(`unchanged since the last run: all ${formatCount(record.outputs.length)} outputs in ${options.out} are as recorded (--no-cache computes them again)\n`)
-      return { exitCode: EXIT.ok, report: { ...about, unchanged: true, outputs: record.outputs } }
+      const audit = await recordedAudit(options.out, record.outputs)
+      const passes = tellAudit(audit, options, io)
+      return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: true, outputs: record.outputs } }
     }
     let phase: Phase | null = null
     const begin = (next: PhaseOptions): ((done: number) => void) => {
@@ -79,6 +87,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       progress: {
         onSnapshot: async plan => begin({ label: 'measuring traces', ...(await amountOf(plan)) }),
         onHistories: total => begin({ label: 'reading histories', total, unit: 'bytes' }),
+        onEvidence: total => begin({ label: 'reading evidence', total, unit: 'bytes' }),
         onAnalysis: () => begin({ label: 'analysing histories', total: null, unit: 'parts' }),
         onWriting: () => begin({ label: 'writing histories', total: null, unit: 'rows' }),
         onFigures: total => begin({ label: 'drawing figures', total, unit: 'files' })
@@ -90,18 +99,33 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     tell(
       ...(outcome.snapshot === null ? [] : [statisticsTables(outcome.snapshot.statistics, table), checksTable(outcome.snapshot.checks, table)]),
       ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),
+      ...(outcome.audit === null ? [] : [auditHead(outcome.audit)]),
       outputsTable(options.out, outcome.outputs, table)
     )
-    return { exitCode: EXIT.ok, report: { ...about, unchanged: false, ...sectionReports(outcome), outputs: outcome.outputs } }
+    const passes = tellAudit(outcome.audit, options, io)
+    return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: false, ...sectionReports(outcome), outputs: outcome.outputs } }
   } finally {
     progress.close()
   }
+}
+
+/** A published value that does not hold fails the run, when everything is written: the outputs say what differs. */
+function tellAudit(audit: AuditReport | null, { verbose }: AllOptions, io: CliIo): boolean {
+  if (audit === null) return true
+  for (const line of faultLines(auditFaults(audit), verbose)) io.stderr.write(`${line}\n`)
+  return auditPasses(audit)
 }
 
 /** A phase that is shown, and its name in the timings. */
 interface Phase {
   readonly label: string
   readonly shown: ShownPhase
+}
+
+/** The audit of the last run: its record has just vouched for the file. */
+async function recordedAudit(out: string, outputs: ReadonlyArray<{ readonly path: string }>): Promise<AuditReport | null> {
+  if (!outputs.some(({ path }) => path === AUDIT_PATH)) return null
+  return JSON.parse(await readFile(join(out, AUDIT_PATH), 'utf8')) as AuditReport
 }
 
 function sectionReports({ snapshot, histories }: StudyOutcome): object {

@@ -22,6 +22,14 @@ export interface RunOptions extends CommonOptions {
   readonly formats: readonly FigureFormat[]
 }
 
+export interface AuditOptions extends CommonOptions {
+  /** study folder; null: the synthetic replica */
+  readonly study: string | null
+  readonly threads: number
+  /** folder for `audit.json`; null: it is written nowhere */
+  readonly out: string | null
+}
+
 export interface InitOptions extends CommonOptions {
   /** folder of exports */
   readonly dir: string
@@ -45,6 +53,7 @@ export type Command =
   | ({ readonly command: 'all' } & AllOptions)
   | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
   | ({ readonly command: 'verify'; readonly study: string | null; readonly format: 'text' | 'sha256sum' } & CommonOptions)
+  | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
   | ({ readonly command: 'manifest' } & ManifestCommand)
   | { readonly command: 'help' }
@@ -56,6 +65,7 @@ usage
   node dist/run.js all                 the whole study: verify every input, measure, draw, write
   node dist/run.js traces PATH…        critic-trace snapshots: folders, HTML files, or a folder of many
   node dist/run.js verify              every file of the study against its source_manifest.json
+  node dist/run.js audit               every published value against what the inputs give, computed afresh
   node dist/run.js study init DIR      a commented study.json and its manifest for a folder of exports
   node dist/run.js manifest            what the manifest of --study DIR lacks; with --write, a new one
   node dist/run.js --help | --version
@@ -63,7 +73,8 @@ usage
 options
   --study DIR        study folder with study.json (default: the synthetic replica, generated once;
                      traces: none, so that nothing is expected of how the snapshot was sampled)
-  --out DIR          output folder (default: artifacts); study init: a study file to write alone, as a draft
+  --out DIR          output folder (default: artifacts); study init: a study file to write alone, as a draft;
+                     audit: a folder for audit.json (default: it is written nowhere); nothing there is read
   --name NAME        study init: name of the study (default: the folder's)
   --threads N        worker threads (default: one a core but the main thread's; same bytes at any N)
   --formats LIST     figure formats out of png,svg,pdf (default: all three)
@@ -105,6 +116,7 @@ const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
   all: [...RUN, 'no-cache'],
   traces: RUN,
   verify: [...COMMON, 'study', 'format'],
+  audit: [...COMMON, 'study', 'out', 'threads'],
   study: [...COMMON, 'out', 'name'],
   manifest: [...COMMON, 'study', 'write']
 }
@@ -140,6 +152,10 @@ export function parseCommand(argv: readonly string[]): Command {
     if (format !== 'text' && format !== 'sha256sum') throw usage('wrong --format', printable(format), 'text or sha256sum')
     if (format === 'sha256sum' && common.json) throw usage('contradiction', '--json and --format sha256sum', 'one of them')
     return { command: 'verify', study: folder('study', values.study), format, ...common }
+  }
+  if (name === 'audit') {
+    const [study, out] = [folder('study', values.study), folder('out', values.out)]
+    return { command: 'audit', study, out, threads: threadCount(values.threads), ...common }
   }
   if (name === 'manifest') {
     const study = folder('study', values.study)

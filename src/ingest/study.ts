@@ -12,7 +12,10 @@ import { Fault, printable } from '../errors.js'
 import {
   flag, nullable, object, oneOf, relativePath, text, type CheckContext, type FieldValues, type JsonSchema
 } from './study/checker.js'
+import { checkAcrossSections } from './study/across-sections.js'
+import { articleSection } from './study/article.js'
 import { criticTraceSection } from './study/critic-traces.js'
+import { evidenceSection } from './study/evidence.js'
 import { historySection } from './study/histories.js'
 import { readJsonFile } from './study/json.js'
 import { errorCode, resolveInside } from './study/paths.js'
@@ -24,11 +27,16 @@ export const STUDY_FILE = 'study.json'
 /** A study is written by hand; more than this is another file. */
 const MAX_STUDY_BYTES = 1024 * 1024
 
-/** Each part of the pipeline that reads something from a study has its section here; at least one is stated. */
+/** Each part of the pipeline that reads something from a study has its section here. */
 const SECTIONS = {
   critic_traces: criticTraceSection,
-  histories: historySection
+  histories: historySection,
+  evidence: evidenceSection,
+  article: articleSection
 } as const
+
+/** At least one of these is stated; an article is about them. */
+const SECTIONS_READ = ['critic_traces', 'histories', 'evidence'] as const
 
 export const STUDY_KIND = object({
   $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
@@ -64,12 +72,13 @@ export async function loadStudy(dir: string): Promise<StudyFile> {
 /** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */
 export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
   const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
-  if (study.critic_traces === null && study.histories === null) {
+  if (SECTIONS_READ.every(name => study[name] === null)) {
     throw new Fault({
       format: context.format, problem: 'missing section', found: 'nothing that is to be read',
-      expected: `one of ${Object.keys(SECTIONS).join(', ')}`, place: context.place
+      expected: `one of ${SECTIONS_READ.join(', ')}`, place: context.place
     })
   }
+  checkAcrossSections(study, context)
   // A default is a path too: a link may stand there.
   context.paths.push({ at: 'manifest', path: study.manifest })
   return study
@@ -104,7 +113,7 @@ export function studyJsonSchema(): JsonSchema {
     $id: 'urn:critic-traces:study:1',
     title: 'critic-traces study file',
     ...STUDY_KIND.schema,
-    anyOf: Object.keys(SECTIONS).map(name => ({ properties: { [name]: { type: 'object' } }, required: [name] }))
+    anyOf: SECTIONS_READ.map(name => ({ properties: { [name]: { type: 'object' } }, required: [name] }))
   }
 }
 

@@ -14,7 +14,7 @@ export type Conversion =
   | 'percent'
   /** the text as written */
   | 'text'
-  /** the first number of the text that `pattern` matches, group 1; `1,234` and `200k` are the caller's to scale with `multiply` */
+  /** the first match of `pattern` in the text, its group 1 as a number; of `200k` the `k` is the caller's, with `multiply` */
   | 'match'
 
 interface NamedValue {
@@ -44,7 +44,7 @@ export interface CellValue extends NamedValue {
 export interface SlideValue extends NamedValue {
   /** physical slide, from 1, in the order of the presentation */
   readonly slide: number
-  /** null: from the slide's text */
+  /** all three from 1; null: from the one paragraph of the slide's text that `pattern` matches */
   readonly table: { readonly index: number; readonly row: number; readonly column: number } | null
 }
 
@@ -79,7 +79,10 @@ export interface DatasetSource {
 /** Where a number stands in the outputs: `data.json#/values/gspo.verified/value`, a path and a JSON pointer. */
 export type Reference = string
 
-/** A value that follows from others. `original`: of what sources state; `displayed`: after a stated convention. */
+/**
+ * A value that follows from others. `original`: of what sources state; `displayed`: after a stated convention. Difference,
+ * product and scale are those of the decimal notations (29.8 - 27 is 2.8); ratio and reduction those of the doubles.
+ */
 export interface DerivedValue {
   readonly name: ValueName
   readonly title: string

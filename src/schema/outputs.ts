@@ -3,22 +3,33 @@
  * without regard to case. Constants only.
  */
 
+/** JSON documents of written evidence. */
+export const EVIDENCE_DOCUMENTS = {
+  data: 'data.json',
+  derived: 'derived_metrics.json',
+  cases: 'materials/multilingual-case-evidence.json'
+} as const
+
+/** JSON documents of critic traces. */
+export const TRACE_DOCUMENTS: readonly string[] = [
+  'training_data/critic-trace-index.json',
+  'training_data/critic-turn-boundary-audit.json',
+  'training_data/critic-trace-statistics.json'
+]
+
 /** Relative to the output folder. */
 export const RESERVED_OUTPUTS: readonly string[] = [
+  ...Object.values(EVIDENCE_DOCUMENTS),
+  ...TRACE_DOCUMENTS,
   'run.json',
   'timings.json',
-  'data.json',
-  'derived_metrics.json',
   'audit.json',
   'article.md',
   'source-notes.md',
   'critic-trace-snapshots.json',
-  'training_data/critic-trace-index.json',
   'training_data/critic-trace-arrays.npz',
   'training_data/critic-traces.arrow',
-  'training_data/critic-turn-boundary-audit.json',
   'training_data/critic-trace-trajectories.csv',
-  'training_data/critic-trace-statistics.json',
   'wandb/observations.arrow',
   'wandb/lineage.csv'
 ]

@@ -104,6 +104,8 @@ interface LabelAnnotation {
   readonly yValue?: number
   readonly xAdjust?: number
   readonly yAdjust?: number
+  /** in degrees: 0 or a quarter turn */
+  readonly rotation?: number
 }
 
 interface AxisOptions {
@@ -126,10 +128,11 @@ export function labelRectangles(figure: FigureConfig): Rectangle[] {
       scales: { x: AxisOptions; y: AxisOptions }
       plugins: { annotation: { annotations: { [name: string]: LabelAnnotation } } }
     }
-    return Object.values(plugins.annotation.annotations).flatMap(({ content, xValue, yValue, xAdjust = 0, yAdjust = 0 }) => {
+    return Object.values(plugins.annotation.annotations).flatMap(({ content, xValue, yValue, xAdjust = 0, yAdjust = 0, rotation = 0 }) => {
       if (content === undefined || xValue === undefined || yValue === undefined) return []
       const lines = typeof content === 'string' ? [content] : content
-      const [width, height] = [Math.max(...lines.map(line => textWidth(line, 8))) + 4, lines.length * 9.6 + 4]
+      const size = [Math.max(...lines.map(line => textWidth(line, 8))) + 4, lines.length * 9.6 + 4] as const
+      const [width, height] = rotation === 0 ? size : [size[1], size[0]]
       const centerX = plot.x + shareOfAxis(xValue, x) * plot.width + xAdjust
       const centerY = plot.y + (1 - shareOfAxis(yValue, y)) * plot.height + yAdjust
       return [{ x: centerX - width / 2, y: centerY - height / 2, width, height }]

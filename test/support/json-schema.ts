@@ -68,6 +68,7 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
       case 'maxLength': if (typeof value === 'string') need([...value].length <= Number(wanted), 'is too long'); break
       case 'exclusiveMinimum': if (typeof value === 'number') need(value > Number(wanted), `is not above ${String(wanted)}`); break
       case 'minProperties': if (isObject(value)) need(Object.keys(value).length >= Number(wanted), 'has too few members'); break
+      case 'maxProperties': if (isObject(value)) need(Object.keys(value).length <= Number(wanted), 'has too many members'); break
       case 'uniqueItems':
         if (Array.isArray(value) && wanted === true) {
           need(value.every((item, i) => !value.slice(0, i).some(earlier => isDeepStrictEqual(earlier, item))), 'has an item twice')

@@ -130,7 +130,8 @@ export function nullable<T>(kind: Kind<T>): Kind<T | null> {
   }
 }
 
-function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
+/** The same kind under other words, where it is one of several that would do. */
+export function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
   return {
     ...kind,
     expected,
@@ -138,7 +139,8 @@ function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
       try {
         return kind.read(value, at, context)
       } catch (error) {
-        throw error instanceof Fault ? new Fault({ ...error.details, expected }) : error
+        // A refinement's own message says better what is wrong.
+        throw error instanceof Fault && error.details.expected === kind.expected ? new Fault({ ...error.details, expected }) : error
       }
     }
   }
@@ -174,7 +176,32 @@ export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T
 /** A JSON object whose content is the author's own: kept, not looked into. */
 export const freeObject: Kind<{ readonly [name: string]: unknown }> = simple('an object', { type: 'object' }, isJsonObject)
 
-/** The same, with finite numbers alone: 1e999 reads as Infinity, which no JSON output can hold. */
+/** An object whose names are the author's own: each matches the pattern, and its value is of one kind. Comments are passed over. */
+export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, max: number): Kind<{ readonly [name: string]: T }> {
+  const expected = `an object of at most ${max}`
+  return {
+    expected,
+    schema: {
+      type: 'object', patternProperties: { [names.source]: kind.schema, [`^${COMMENT}`]: COMMENT_SCHEMA },
+      additionalProperties: false, maxProperties: max
+    },
+    read: (value, at, context) => {
+      if (!isJsonObject(value) || Object.keys(value).length > max) throw wrong(value, at, expected, context)
+      const entries = Object.keys(value).flatMap((name): [string, T][] => {
+        const shown = shownPath(name, at)
+        if (name.startsWith(COMMENT)) {
+          readComment(value[name], shown, context)
+          return []
+        }
+        if (names.test(name)) return [[name, kind.read(value[name], shown, context)]]
+        throw new Fault({ format: context.format, problem: 'wrong name', found: shown, expected: nameExpected, place: context.place })
+      })
+      return Object.fromEntries(entries)
+    }
+  }
+}
+
+/** An object of the author's own with finite numbers alone: 1e999 reads as Infinity, which no JSON output can hold. */
 export const finiteObject: Kind<{ readonly [name: string]: unknown }> = refine(freeObject, (value, at, context) => {
   refuseInfinite(value, at, context)
   return value
@@ -284,9 +311,9 @@ export function isJsonObject(value: unknown): value is { readonly [name: string]
 function refuseUnknown(value: { readonly [name: string]: unknown }, names: readonly string[], at: string, context: CheckContext): void {
   for (const name of Object.keys(value)) {
     if (names.includes(name)) continue
-    const shown = /^[A-Za-z_$][\w$]*$/.test(name) ? `${at === '' ? '' : `${at}.`}${printable(name)}` : `${at}[${describeValue(name)}]`
+    const shown = shownPath(name, at)
     if (name.startsWith(COMMENT)) {
-      if (!isComment(value[name])) throw wrong(value[name], shown, 'a comment: a text or a list of texts', context)
+      readComment(value[name], shown, context)
       continue
     }
     const near = nearest(name, names)
@@ -298,6 +325,15 @@ function refuseUnknown(value: { readonly [name: string]: unknown }, names: reado
       place: context.place
     })
   }
+}
+
+/** Path of a member whose name is the file's own. */
+function shownPath(name: string, at: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `${at === '' ? '' : `${at}.`}${printable(name)}` : `${at}[${describeValue(name)}]`
+}
+
+function readComment(value: unknown, at: string, context: CheckContext): void {
+  if (!isComment(value)) throw wrong(value, at, 'a comment: a text or a list of texts', context)
 }
 
 function isComment(value: unknown): boolean {

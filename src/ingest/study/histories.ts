@@ -266,11 +266,12 @@ const panel: Kind<PanelRequest> = object({
   }
 })
 
+export const figureName = pattern(
+  'a file name without extension: letters, digits, "_" and "-", at most 100', /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
+)
+
 const figure: Kind<CurveFigureRequest> = object({
-  name: {
-    kind: pattern('a file name without extension: letters, digits, "_" and "-", at most 100', /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/),
-    doc: 'File name without extension.'
-  },
+  name: { kind: figureName, doc: 'File name without extension.' },
   title: { kind: caption, doc: 'Title of the figure.' },
   analysis: { kind: name, doc: 'Analysis whose curves it shows.' },
   view: {

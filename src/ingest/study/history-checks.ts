@@ -3,37 +3,29 @@
  * references lead somewhere, outputs do not overwrite each other, nothing contradicts itself. The first fault is thrown,
  * with the field's path.
  */
-import { Fault } from '../../errors.js'
 import type { CurveFigureRequest, HistoryAnalysis, HistoryStudy, MetricDefinition, StatisticsRequest } from '../../schema/histories.js'
 import { RESERVED_FIGURES, RESERVED_OUTPUTS } from '../../schema/outputs.js'
-import { describeValue, nearest, type CheckContext } from './checker.js'
-import { isDeviceName } from './names.js'
+import { describeValue, type CheckContext } from './checker.js'
+import { CrossChecks, fold, type Stated } from './cross-checks.js'
 import { isSafeRelative } from './paths.js'
-
-/** A message lists at most so many names. */
-const MAX_LISTED = 12
-
-/** A field: its path and what stands there. */
-interface Stated {
-  readonly at: string
-  readonly value: string
-}
 
 export function checkHistories(study: HistoryStudy, at: string, context: CheckContext): HistoryStudy {
   new HistoryChecks(study, at, context).all()
   return study
 }
 
-class HistoryChecks {
-  constructor(readonly study: HistoryStudy, readonly at: string, readonly context: CheckContext) {}
+class HistoryChecks extends CrossChecks {
+  constructor(readonly study: HistoryStudy, readonly at: string, context: CheckContext) {
+    super(context)
+  }
 
   all(): void {
     const { study, at } = this
     this.#keys()
     for (const list of ['selections', 'metrics', 'analyses'] as const) {
-      this.#unique(study[list].map(({ name }, i) => ({ at: `${at}.${list}[${i}].name`, value: name })))
+      this.unique(study[list].map(({ name }, i) => ({ at: `${at}.${list}[${i}].name`, value: name })))
     }
-    this.#unique(study.companion_suffixes.map((value, i) => ({ at: `${at}.companion_suffixes[${i}]`, value })))
+    this.unique(study.companion_suffixes.map((value, i) => ({ at: `${at}.companion_suffixes[${i}]`, value })))
     this.#selections()
     this.#metrics()
     study.analyses.forEach((analysis, i) => this.#analysis(analysis, `${at}.analyses[${i}]`))
@@ -41,46 +33,18 @@ class HistoryChecks {
     this.#figures()
   }
 
-  #refuse(problem: string, found: string, expected: string): never {
-    throw new Fault({ format: this.context.format, problem, found, expected, place: this.context.place })
-  }
-
-  /** Each value once; `fold` says which values count as the same. */
-  #unique(stated: readonly Stated[], fold: (value: string) => string = value => value): void {
-    const first = new Map<string, string>()
-    for (const { at, value } of stated) {
-      const earlier = first.get(fold(value))
-      if (earlier !== undefined) this.#refuse('stated twice', `${at} is ${describeValue(value)}, as is ${earlier}`, 'a different one for each')
-      first.set(fold(value), at)
-    }
-  }
-
-  #known(name: string, at: string, known: readonly string[], what: string): void {
-    if (known.includes(name)) return
-    const near = nearest(name, known)
-    const more = known.length > MAX_LISTED ? `, … (${known.length})` : ''
-    const hint = near === null ? '' : `; did you mean ${near}?`
-    this.#refuse('unknown name', `${at} is ${describeValue(name)}`, `${what}: ${known.slice(0, MAX_LISTED).join(', ')}${more}${hint}`)
-  }
-
-  /** A list of references: known, and each once. */
-  #references(names: readonly string[], at: string, known: readonly string[], what: string): void {
-    names.forEach((name, i) => this.#known(name, `${at}[${i}]`, known, what))
-    this.#unique(names.map((value, i) => ({ at: `${at}[${i}]`, value })))
-  }
-
   #pair(pair: { readonly reference: string; readonly target: string }, at: string, selections: readonly string[]): void {
-    this.#known(pair.reference, `${at}.reference`, selections, IN_ANALYSIS.selection)
-    this.#known(pair.target, `${at}.target`, selections, IN_ANALYSIS.selection)
+    this.known(pair.reference, `${at}.reference`, selections, IN_ANALYSIS.selection)
+    this.known(pair.target, `${at}.target`, selections, IN_ANALYSIS.selection)
     if (pair.reference === pair.target) {
-      this.#refuse('contradiction', `${at}.reference and ${at}.target are both ${describeValue(pair.target)}`, 'two selections')
+      this.refuse('contradiction', `${at}.reference and ${at}.target are both ${describeValue(pair.target)}`, 'two selections')
     }
   }
 
   #keys(): void {
     const at = `${this.at}.keys`
     const stated = Object.entries(this.study.keys).flatMap(([name, value]) => value === null ? [] : [{ at: `${at}.${name}`, value }])
-    this.#unique(stated)
+    this.unique(stated)
   }
 
   #selections(): void {
@@ -90,20 +54,20 @@ class HistoryChecks {
       const { label, display_time: time } = selection
       if (label !== null) {
         if (!isSafeRelative(label)) {
-          this.#refuse(
+          this.refuse(
             'unsafe path', `${at}.label is ${describeValue(label)}`, `a folder inside ${this.at}.folder ("/" between names, no "..")`
           )
         }
         this.context.paths.push({ at: `${at}.label`, path: `${study.folder}/${label}` })
       }
       if (time !== null && 'best_of' in time) {
-        this.#known(time.best_of, `${at}.display_time.best_of`, study.metrics.map(m => m.name), 'one of the metrics')
+        this.known(time.best_of, `${at}.display_time.best_of`, study.metrics.map(m => m.name), 'one of the metrics')
       }
       if (time !== null) this.#needsTime(`${at}.display_time is an object`)
       // A companion is never selected: the selection would be empty.
       study.selections.forEach((main, j) => study.companion_suffixes.forEach((suffix, k) => {
         if (selection.display_name !== main.display_name + suffix) return
-        this.#refuse('contradiction',
+        this.refuse('contradiction',
           `${at}.display_name is ${describeValue(selection.display_name)}, ` +
             `a companion of ${this.at}.selections[${j}] by ${this.at}.companion_suffixes[${k}]`,
           'a display name that is no companion\'s')
@@ -113,65 +77,65 @@ class HistoryChecks {
 
   #metrics(): void {
     const { metrics } = this.study
-    this.#unique(metrics.map(({ key }, i) => ({ at: `${this.at}.metrics[${i}].key`, value: key })))
+    this.unique(metrics.map(({ key }, i) => ({ at: `${this.at}.metrics[${i}].key`, value: key })))
     metrics.forEach(({ sparse, trailing_mean: window }, i) => {
       if (!sparse || window === null) return
       const at = `${this.at}.metrics[${i}]`
-      this.#refuse('contradiction', `${at}.trailing_mean is ${window} and ${at}.sparse is true`, 'null: a sparse metric is drawn without one')
+      this.refuse('contradiction', `${at}.trailing_mean is ${window} and ${at}.sparse is true`, 'null: a sparse metric is drawn without one')
     })
   }
 
   #needsTime(found: string): void {
     if (this.study.keys.timestamp !== null) return
-    this.#refuse('contradiction', `${found} and ${this.at}.keys.timestamp is null`, 'the key of a timestamp')
+    this.refuse('contradiction', `${found} and ${this.at}.keys.timestamp is null`, 'the key of a timestamp')
   }
 
   #analysis(analysis: HistoryAnalysis, at: string): void {
     const { selections, metrics, supplied, shared_reference: shared, statistics } = analysis
-    this.#references(selections, `${at}.selections`, this.study.selections.map(s => s.name), 'one of the selections')
-    this.#references(metrics, `${at}.metrics`, this.study.metrics.map(m => m.name), 'one of the metrics')
+    this.references(selections, `${at}.selections`, this.study.selections.map(s => s.name), 'one of the selections')
+    this.references(metrics, `${at}.metrics`, this.study.metrics.map(m => m.name), 'one of the metrics')
     if (supplied !== null) {
       this.#pair(supplied, `${at}.supplied`, selections)
       for (const list of ['step_prefix', 'same_step'] as const) {
-        this.#references(supplied[list], `${at}.supplied.${list}`, metrics, IN_ANALYSIS.metric)
+        this.references(supplied[list], `${at}.supplied.${list}`, metrics, IN_ANALYSIS.metric)
       }
       const both = supplied.same_step.findIndex(name => supplied.step_prefix.includes(name))
       if (both >= 0) {
-        this.#refuse('contradiction',
+        this.refuse('contradiction',
           `${at}.supplied.same_step[${both}] is ${describeValue(supplied.same_step[both])}, which is in ${at}.supplied.step_prefix too`,
           'a metric in one of the two')
       }
       if (supplied.time_prefix) this.#needsTime(`${at}.supplied.time_prefix is true`)
     }
     if (shared !== null) {
-      this.#known(shared.metric, `${at}.shared_reference.metric`, metrics, IN_ANALYSIS.metric)
-      this.#references(shared.selections, `${at}.shared_reference.selections`, selections, IN_ANALYSIS.selection)
+      this.known(shared.metric, `${at}.shared_reference.metric`, metrics, IN_ANALYSIS.metric)
+      this.references(shared.selections, `${at}.shared_reference.selections`, selections, IN_ANALYSIS.selection)
     }
     this.#statistics(statistics, `${at}.statistics`, analysis)
   }
 
   #statistics(statistics: StatisticsRequest, at: string, { selections, metrics }: HistoryAnalysis): void {
     for (const list of ['best', 'max_abs', 'below_zero'] as const) {
-      this.#references(statistics[list], `${at}.${list}`, metrics, IN_ANALYSIS.metric)
+      this.references(statistics[list], `${at}.${list}`, metrics, IN_ANALYSIS.metric)
     }
     for (const one of ['ends', 'final'] as const) {
       const counted = statistics[one]
-      if (counted !== null) this.#references(counted.metrics, `${at}.${one}.metrics`, metrics, IN_ANALYSIS.metric)
+      if (counted !== null) this.references(counted.metrics, `${at}.${one}.metrics`, metrics, IN_ANALYSIS.metric)
     }
     for (const list of ['windows', 'first_rows', 'shares'] as const) {
-      statistics[list].forEach((item, i) => this.#references(item.metrics, `${at}.${list}[${i}].metrics`, metrics, IN_ANALYSIS.metric))
+      statistics[list].forEach((item, i) => this.references(item.metrics, `${at}.${list}[${i}].metrics`, metrics, IN_ANALYSIS.metric))
     }
     for (const list of ['windows', 'thresholds', 'first_rows', 'shares'] as const) {
-      this.#unique(statistics[list].map(({ name }, i) => ({ at: `${at}.${list}[${i}].name`, value: name })))
+      this.unique(statistics[list].map(({ name }, i) => ({ at: `${at}.${list}[${i}].name`, value: name })))
     }
     statistics.windows.forEach(({ from, to }, i) => {
-      if (from > to) this.#refuse('contradiction', `${at}.windows[${i}].from is ${from} and ${at}.windows[${i}].to is ${to}`, 'from <= to')
+      if (from > to) this.refuse('contradiction', `${at}.windows[${i}].from is ${from} and ${at}.windows[${i}].to is ${to}`, 'from <= to')
     })
-    statistics.thresholds.forEach(({ metric }, i) => this.#known(metric, `${at}.thresholds[${i}].metric`, metrics, IN_ANALYSIS.metric))
+    statistics.thresholds.forEach(({ metric }, i) => this.known(metric, `${at}.thresholds[${i}].metric`, metrics, IN_ANALYSIS.metric))
     if (statistics.compare !== null) {
       this.#pair(statistics.compare, `${at}.compare`, selections)
       if (statistics.best.length === 0 && statistics.thresholds.length === 0) {
-        this.#refuse('contradiction', `${at}.compare is an object, ${at}.best and ${at}.thresholds are empty`, 'something to compare: best or thresholds')
+        this.refuse('contradiction', `${at}.compare is an object, ${at}.best and ${at}.thresholds are empty`, 'something to compare: best or thresholds')
       }
     }
   }
@@ -183,27 +147,18 @@ class HistoryChecks {
       const paths = Object.entries(outputs).flatMap(([name, value]) => value === null ? [] : [{ at: `${at}.outputs.${name}`, value }])
       return shared === null ? paths : [...paths, { at: `${at}.shared_reference.output`, value: shared.output }]
     })
-    for (const { at, value } of stated) this.#free(at, value, RESERVED_OUTPUTS, 'output')
-    this.#unique(stated, fold)
-  }
-
-  /** Not the name of an output or figure that is always written, and none that Windows keeps. */
-  #free(at: string, value: string, reserved: readonly string[], what: string): void {
-    const taken = reserved.find(name => fold(name) === fold(value))
-    if (taken !== undefined) this.#refuse('name taken', `${at} is ${describeValue(value)}`, `another name than that of the ${what} ${taken}`)
-    if (isDeviceName(value.slice(value.lastIndexOf('/') + 1))) {
-      this.#refuse('name taken', `${at} is ${describeValue(value)}`, 'a name that is no device of Windows')
-    }
+    for (const { at, value } of stated) this.free(at, value, RESERVED_OUTPUTS, 'output')
+    this.unique(stated, fold)
   }
 
   #figures(): void {
     const { figures, analyses } = this.study
     const names = figures.map(({ name }, i) => ({ at: `${this.at}.figures[${i}].name`, value: name }))
-    for (const { at, value } of names) this.#free(at, value, RESERVED_FIGURES, 'figure')
-    this.#unique(names, fold)
+    for (const { at, value } of names) this.free(at, value, RESERVED_FIGURES, 'figure')
+    this.unique(names, fold)
     figures.forEach((figure, i) => {
       const at = `${this.at}.figures[${i}]`
-      this.#known(figure.analysis, `${at}.analysis`, analyses.map(a => a.name), 'one of the analyses')
+      this.known(figure.analysis, `${at}.analysis`, analyses.map(a => a.name), 'one of the analyses')
       if (figure.view === 'time') this.#needsTime(`${at}.view is "time"`)
       const analysis = analyses.find(a => a.name === figure.analysis)
       if (analysis !== undefined) this.#panels(figure, at, analysis)
@@ -213,12 +168,12 @@ class HistoryChecks {
   #panels(figure: CurveFigureRequest, at: string, { selections, metrics }: HistoryAnalysis): void {
     figure.panels.forEach((panel, i) => {
       const here = `${at}.panels[${i}]`
-      this.#known(panel.metric, `${here}.metric`, metrics, IN_ANALYSIS.metric)
+      this.known(panel.metric, `${here}.metric`, metrics, IN_ANALYSIS.metric)
       const metric = this.study.metrics.find(m => m.name === panel.metric)
       panel.guides.forEach(({ value, selection }, k) => {
-        if (selection !== null) this.#known(selection, `${here}.guides[${k}].selection`, selections, IN_ANALYSIS.selection)
+        if (selection !== null) this.known(selection, `${here}.guides[${k}].selection`, selections, IN_ANALYSIS.selection)
         if (panel.scale.kind === 'log' && metric !== undefined && !(plotted(value, metric) > 0)) {
-          this.#refuse('wrong field', `${here}.guides[${k}].value is ${value}`, 'a value that is plotted above 0, where the axis is logarithmic')
+          this.refuse('wrong field', `${here}.guides[${k}].value is ${value}`, 'a value that is plotted above 0, where the axis is logarithmic')
         }
       })
     })
@@ -229,9 +184,4 @@ const IN_ANALYSIS = { metric: 'one of the metrics of its analysis', selection: '
 
 function plotted(value: number, { multiply, divide }: MetricDefinition): number {
   return value * multiply / divide
-}
-
-/** File systems that know no case take names that differ in it for one. The names are ASCII. */
-function fold(name: string): string {
-  return name.toLowerCase()
 }

@@ -10,13 +10,14 @@ import { join, dirname } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { Canvas, createCanvas, registerFont, type CanvasRenderingContext2D } from 'canvas'
 import {
-  BasicPlatform, Chart, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController,
+  BarController, BarElement, BasicPlatform, Chart, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController,
   type ChartConfiguration, type PointStyle
 } from 'chart.js'
 import { drawPoint } from 'chart.js/helpers'
 import annotationPlugin from 'chartjs-plugin-annotation'
 import type { FigureConfig, FigureFormat, FigureText, LegendKey, PanelConfig, PointMark } from '../figures/config.js'
 import { resolveFunctions } from '../figures/functions.js'
+import { hatchLines } from '../figures/hatch.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
 import { panelCanvas } from './context.js'
 import { finishSvg } from './svg.js'
@@ -59,7 +60,7 @@ function registerFonts(): void {
 }
 
 if (isMainThread) registerFonts()
-Chart.register(LineController, ScatterController, LineElement, PointElement, LinearScale, LogarithmicScale, SymlogScale, annotationPlugin)
+Chart.register(BarController, BarElement, LineController, ScatterController, LineElement, PointElement, LinearScale, LogarithmicScale, SymlogScale, annotationPlugin)
 
 /** The drawing commands that Chart.js uses are the same in node-canvas and in a browser; their types differ in name only. */
 function asDom(context: CanvasRenderingContext2D): globalThis.CanvasRenderingContext2D {
@@ -81,9 +82,29 @@ function drawMark(context: CanvasRenderingContext2D, mark: PointMark, x: number,
   drawPoint(asDom(context), { pointStyle: pointStyle as PointStyle, rotation, radius, borderWidth: strokeWidth }, x, y)
 }
 
+function drawBar(context: CanvasRenderingContext2D, bar: Extract<LegendKey, { kind: 'bar' }>): void {
+  const { x, y, width, height, fill, stroke, strokeWidth, hatch } = bar
+  const top = y - height / 2
+  context.fillStyle = fill
+  context.fillRect(x, top, width, height)
+  context.lineWidth = strokeWidth
+  if (hatch !== null) {
+    context.strokeStyle = hatch
+    for (const [from, to] of hatchLines(width, height)) {
+      context.beginPath()
+      context.moveTo(x + from.x, top + from.y)
+      context.lineTo(x + to.x, top + to.y)
+      context.stroke()
+    }
+  }
+  context.strokeStyle = stroke
+  context.strokeRect(x + strokeWidth / 2, top + strokeWidth / 2, width - strokeWidth, height - strokeWidth)
+}
+
 function drawKey(context: CanvasRenderingContext2D, key: LegendKey, family: string): void {
   context.save()
   if (key.kind === 'point') drawMark(context, key, key.x, key.y)
+  else if (key.kind === 'bar') drawBar(context, key)
   else {
     const gap = key.width + 1.2
     key.colors.forEach((color, k) => {

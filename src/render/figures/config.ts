@@ -41,9 +41,18 @@ export interface PointMark {
   readonly strokeWidth: number
 }
 
-/** A key of the legend, drawn as its series is: a marker, or a piece of line. `x` is its left end, `y` its middle. */
+export interface BarMark {
+  readonly fill: string
+  readonly stroke: string
+  readonly strokeWidth: number
+  /** colour of oblique lines over the fill; null: none */
+  readonly hatch: string | null
+}
+
+/** A key of the legend, drawn as its series is: a marker, a piece of line, a bar. `x` is its left end, `y` its middle. */
 export type LegendKey = { readonly x: number; readonly y: number; readonly label: string; readonly labelX: number } & (
   | ({ readonly kind: 'point' } & PointMark)
+  | ({ readonly kind: 'bar'; readonly width: number; readonly height: number } & BarMark)
   | {
       readonly kind: 'line'
       readonly length: number
@@ -58,7 +67,7 @@ export type LegendKey = { readonly x: number; readonly y: number; readonly label
 
 /** A Chart.js configuration as plain data. */
 export interface PlainChart {
-  readonly type: 'scatter' | 'line'
+  readonly type: 'scatter' | 'line' | 'bar'
   readonly data: { readonly datasets: readonly Plain[] }
   readonly options: { readonly [key: string]: Plain }
 }

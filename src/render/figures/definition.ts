@@ -1,10 +1,13 @@
 /** What a kind of figure is to the rest of the program: a name, and a pure function from data to plain configurations. */
 import type { CriticTraceFigureData } from '../../compute/contract.js'
+import type { BarFigureData } from '../../compute/evidence/contract.js'
 import type { CurveFigureData } from '../../compute/histories/contract.js'
 import type { FigureConfig } from './config.js'
 
 /** Everything that figures can be drawn from; a run has some of it. */
 export interface FigureInputs {
+  /** the figures that a study declares of its written evidence */
+  readonly bars?: readonly BarFigureData[]
   /** the figures that a study declares of its training histories */
   readonly curves?: readonly CurveFigureData[]
   readonly criticTraces?: CriticTraceFigureData

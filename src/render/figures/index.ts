@@ -1,11 +1,12 @@
 /** All kinds of figures, in the order of their numbers. A new one is a folder and a line here. */
 import { Fault, printable } from '../../errors.js'
 import { figure08 } from './08-critic-traces/index.js'
+import { barFigures } from './bars/index.js'
 import type { FigureConfig } from './config.js'
 import { curveFigures } from './curves/index.js'
 import type { FigureDefinition, FigureInputs } from './definition.js'
 
-export const FIGURES: readonly FigureDefinition[] = [curveFigures, figure08]
+export const FIGURES: readonly FigureDefinition[] = [barFigures, curveFigures, figure08]
 
 /** Every figure that the data allow. Two of one name would be one file: a fault. */
 export function buildFigures(inputs: FigureInputs): FigureConfig[] {

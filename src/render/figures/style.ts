@@ -4,7 +4,7 @@
  */
 import type { Outcome } from '../../schema.js'
 import type { AxisScale } from '../../schema/histories.js'
-import type { FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
+import type { BarMark, FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
 import { textWidth } from './text-width.js'
 import { fittingTicks, type Range, type Ticks } from './ticks.js'
 
@@ -46,10 +46,10 @@ export const PLOT_PADDING = { top: 3, right: 10 } as const
 const TICK = { length: 3, padding: 2 } as const
 const Y_TITLE_WIDTH = 13
 
-/** Room that a y axis with these labels needs. */
-export function yAxisWidth(ticks: Ticks): number {
+/** Room that a y axis with these labels needs. @param titleLines lines of its title */
+export function yAxisWidth(ticks: Ticks, titleLines = 1): number {
   const widest = Math.max(0, ...ticks.labels.map(label => textWidth(label, TEXT_SIZE)))
-  return Math.ceil(Y_TITLE_WIDTH + widest + TICK.length + TICK.padding + 2)
+  return Math.ceil(Y_TITLE_WIDTH + (titleLines - 1) * TEXT_SIZE * AXIS_FONT.lineHeight + widest + TICK.length + TICK.padding + 2)
 }
 
 /** The plot area of a chart box whose y axis has the given width. */
@@ -66,8 +66,8 @@ export interface AxisOptions {
   readonly axis: 'x' | 'y'
   readonly range: Range
   readonly ticks: Ticks
-  /** null: none */
-  readonly title: string | null
+  /** several lines as a list; null: none */
+  readonly title: string | readonly string[] | null
   /** width of a y axis, height of an x axis */
   readonly size: number
   /** false: no grid lines across the plot */
@@ -148,11 +148,13 @@ export function emptyNote(text: string, x: Range, y: Range): Plain {
 
 type KeySymbol =
   | { readonly kind: 'point'; readonly style: SeriesStyle }
+  | { readonly kind: 'bar'; readonly mark: BarMark }
   | Pick<Extract<LegendKey, { readonly kind: 'line' }>, 'kind' | 'colors' | 'width' | 'dash' | 'mark'>
 
 export type KeyEntry = KeySymbol & { readonly label: string }
 
-const KEY_LENGTH = { point: 6, line: 16 } as const
+const KEY_LENGTH = { point: 6, line: 16, bar: 13 } as const
+const BAR_KEY_HEIGHT = 7
 /** from a key to its label, and from a label to the next key */
 const KEY_GAP = { label: 4, next: 14 } as const
 
@@ -173,6 +175,7 @@ export function legendRow(left: number, y: number, entries: readonly KeyEntry[])
     const at = { x, y, label: entry.label, labelX: x + length + KEY_GAP.label }
     x = at.labelX + textWidth(entry.label, TEXT_SIZE) + KEY_GAP.next
     if (entry.kind === 'point') return { kind: 'point', ...at, x: at.x + length / 2, ...pointMark(entry.style) }
+    if (entry.kind === 'bar') return { kind: 'bar', ...at, width: length, height: BAR_KEY_HEIGHT, ...entry.mark }
     const { kind, colors, width, dash, mark } = entry
     return { kind, ...at, length, colors, width, dash, ...(mark === undefined ? {} : { mark }) }
   })

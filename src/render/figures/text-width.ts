@@ -47,6 +47,24 @@ export function fitWidth(text: string, size: number, width: number): string {
   return `${kept.trimEnd()}\u2026`
 }
 
+/** The text in lines that are no wider, broken at spaces; at most `most` lines, the last one cut where that is too few. */
+export function wrapWidth(text: string, size: number, width: number, most: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  const words = text.split(' ').filter(word => word !== '')
+  for (const [k, word] of words.entries()) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (line === '' || textWidth(longer, size) <= width) {
+      line = longer
+      continue
+    }
+    if (lines.length === most - 1) return [...lines, fitWidth([line, ...words.slice(k)].join(' '), size, width)]
+    lines.push(fitWidth(line, size, width))
+    line = word
+  }
+  return line === '' ? lines : [...lines, fitWidth(line, size, width)]
+}
+
 /** Longest text of a title or a label that is kept; more would not fit any figure. */
 const MAX_TEXT = 200
 

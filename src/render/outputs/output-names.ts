@@ -15,6 +15,9 @@ export const HISTORY_PATHS = {
   lineage: 'wandb/lineage.csv'
 } as const
 
+/** The audit of a study's claims. */
+export const AUDIT_PATH = 'audit.json'
+
 /** Version of the layout of each output: 1 until a key, a column or a member changes its meaning or goes away. */
 export const SCHEMA_VERSION = 1
 

@@ -147,6 +147,11 @@ export class OutputSet {
     return this.#jsonTexts
   }
 
+  /** Paths of all files begun so far. */
+  get paths(): readonly string[] {
+    return [...this.#paths]
+  }
+
   /** A whole small file at once, hashed. */
   async write(path: string, content: string | Uint8Array): Promise<FileSummary> {
     if (typeof content === 'string' && path.endsWith('.json')) this.#jsonTexts.set(path, content)

@@ -1,0 +1,71 @@
+/**
+ * The audit of a run: the study's claims file against the JSON documents that the run wrote. Nothing that computes sees
+ * the claims file; it is read here, when everything is computed.
+ */
+import { join } from 'node:path'
+import { audit } from './compute/audit/audit.js'
+import type { AuditReport, InputHash, PageText } from './compute/audit/contract.js'
+import type { InputsOf } from './compute/audit/provenance.js'
+import { parseReference, pointerTokens, type Documents } from './compute/documents.js'
+import { readClaims } from './ingest/claims.js'
+import type { LoadedStudy } from './ingest/study.js'
+import { requireVerified } from './ingest/verified.js'
+import type { MeasuredHistories } from './historyRun.js'
+import type { MeasuredSnapshot } from './pipeline.js'
+import type { AuditOrigin } from './render/outputs/audit-document.js'
+import { OUTPUT_PATHS } from './render/outputs/output-names.js'
+
+export interface AuditRun {
+  /** the study's folder */
+  readonly dir: string
+  readonly study: LoadedStudy
+  /** SHA-256 by path relative to the study, as verified before: what is read must be what was verified */
+  readonly verified: ReadonlyMap<string, string>
+  /** the JSON outputs of this run */
+  readonly documents: Documents
+  /** the text of the article and of the notes; null: none were made */
+  readonly pages: readonly PageText[] | null
+  /** what was measured, for the inputs of each value */
+  readonly measured: { readonly snapshot: Pick<MeasuredSnapshot, 'html'> | null; readonly histories: MeasuredHistories | null }
+}
+
+export interface StudyAudit {
+  readonly report: AuditReport
+  readonly origin: AuditOrigin
+}
+
+/** Null where the study names no claims file. @throws Fault for a claims file that cannot be read or was not verified */
+export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
+  const { dir, study, verified, documents, pages, measured } = run
+  if (study.claims === null) return null
+  const file = join(dir, study.claims)
+  const { claims, discrepancies, sha256, bytes } = await readClaims(file)
+  requireVerified(dir, { path: study.claims, sha256, bytes }, verified)
+  const subject = { synthetic: study.synthetic, documents, pages, inputsOf: inputsOfRun(measured) }
+  return { report: audit({ claims, discrepancies }, subject), origin: { path: study.claims, sha256, bytes } }
+}
+
+/**
+ * Statistics do not list their inputs: those of critic traces come from the page (whose NPZ files the trace index lists), those of
+ * histories from the runs of the selection that the pointer goes into, or else from all of the analysis.
+ */
+function inputsOfRun({ snapshot, histories }: AuditRun['measured']): InputsOf {
+  const ofTraces = new Set<string>([OUTPUT_PATHS.statistics, OUTPUT_PATHS.audit])
+  const page = snapshot?.html ?? null
+  return reference => {
+    const pointed = parseReference(reference)
+    if (pointed === null) return []
+    if (ofTraces.has(pointed.file)) return page === null ? [] : [{ path: page.path, sha256: page.sha256 }]
+    const analysis = histories?.analyses.find(({ analysis }) => analysis.outputs.statistics === pointed.file)?.analysis
+    if (histories === null || analysis === undefined) return []
+    const [section, name] = pointerTokens(pointed.pointer)
+    return historyInputs(histories, section === 'selections' ? [name] : analysis.selections)
+  }
+}
+
+function historyInputs({ selections, inputs }: MeasuredHistories, names: readonly string[]): InputHash[] {
+  const runs = new Set(names.flatMap(name => selections.get(name)?.sessions.map(session => session.run) ?? []))
+  return inputs
+    .filter(({ path }, i) => i === 0 || runs.has(path.slice(path.lastIndexOf('/') + 1).replace(/\.jsonl(?:\.gz)?$/, '')))
+    .map(({ path, sha256 }) => ({ path, sha256 }))
+}

@@ -1,0 +1,69 @@
+/** What an audit says on the terminal: a table of all claims, one of the discrepancies, one fault for each that does not hold. */
+import { shownValue } from '../compute/audit/comparison.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
+import { EXIT, Fault, printable } from '../errors.js'
+import { formatCount } from '../render/terminal/numbers.js'
+import { formatTable, type Cell, type TableOptions, type Tone } from '../render/terminal/table.js'
+
+const STATUS: { readonly [status in ClaimStatus]: { readonly text: string; readonly tone: Tone } } = {
+  agrees: { text: 'agrees', tone: 'good' },
+  differs: { text: 'DIFFERS', tone: 'bad' },
+  not_computable: { text: 'NOT COMPUTABLE', tone: 'bad' },
+  source: { text: 'source, not computed', tone: 'muted' },
+  quoted: { text: 'quoted, not computed', tone: 'muted' }
+}
+
+/** Widest value in the table; `audit.json` has it whole. */
+const MAX_CELL = 40
+
+export function auditTables(report: AuditReport, options: TableOptions): string {
+  const claims = formatTable(
+    [{ title: 'claim' }, { title: 'published', align: 'right' }, { title: 'computed', align: 'right' }, { title: 'unit' }, { title: '' }],
+    report.claims.map(claim => [
+      claim.id, shownValue(claim.published), claim.computed === null ? '-' : shownValue(claim.computed), claim.unit, STATUS[claim.status]
+    ]),
+    { ...options, maxCell: MAX_CELL }
+  )
+  const discrepancies = report.discrepancies.length === 0 ? '' : `\n${formatTable(
+    [{ title: 'discrepancy' }, { title: 'sources' }, { title: '' }],
+    report.discrepancies.map(d => [d.id, sourcesText(d), discrepancyCell(d)]),
+    options
+  )}`
+  return `${auditHead(report)}\n${claims}${discrepancies}`
+}
+
+/** One line for the claims and one for the discrepancies. */
+export function auditHead({ claims, counts, discrepancies }: AuditReport): string {
+  const { agrees, differs, not_computable, source, quoted } = counts
+  const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
+  const head = `${formatCount(claims.length)} claims: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
+    `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
+  if (discrepancies.length === 0) return head
+  return `${head}${formatCount(discrepancies.length)} contradictions of the sources: ${of('holds')} disclosed, ${of('fails')} not, ${of('not_checked')} not checked\n`
+}
+
+function sourcesText({ sources }: AuditedDiscrepancy): string {
+  return sources.map(({ label, value }) => `${label}: ${value === null ? '-' : shownValue(value)}`).join('; ')
+}
+
+function discrepancyCell({ status }: AuditedDiscrepancy): Cell {
+  if (status === 'holds') return { text: 'disclosed', tone: 'good' }
+  return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
+}
+
+/** One fault for each claim that differs or cannot be computed, and for each problem of a discrepancy. */
+export function auditFaults({ claims, discrepancies }: AuditReport): Fault[] {
+  return [
+    ...claims.flatMap(claim => (claim.status === 'differs' || claim.status === 'not_computable' ? [claimFault(claim)] : [])),
+    ...discrepancies.flatMap(({ id, problems }) => problems.map(problem => auditFault('discrepancy', `${id}: ${problem}`)))
+  ]
+}
+
+function claimFault({ id, status, reason, provenance: [place] }: AuditedClaim): Fault {
+  const problem = status === 'differs' ? 'claim differs' : 'claim not computable'
+  return auditFault(problem, `${id}, ${reason}`, place === undefined ? {} : { file: place.file, member: place.pointer })
+}
+
+function auditFault(problem: string, found: string, place: { file?: string; member?: string } = {}): Fault {
+  return new Fault({ format: 'audit', problem, found: printable(found, 600), place, exitCode: EXIT.checkFailed })
+}

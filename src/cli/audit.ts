@@ -1,0 +1,79 @@
+/**
+ * `audit`: the study computed afresh, its published values compared with what comes out. Everything goes into a folder of its
+ * own that is removed: an output that lies somewhere is not looked at, whoever wrote it.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { auditPasses } from '../compute/audit/audit.js'
+import type { TracePool } from '../compute/pool.js'
+import type { AuditReport } from '../compute/audit/contract.js'
+import { EXIT, Fault, printable } from '../errors.js'
+import { amountOf } from '../ingest/inventory.js'
+import { readManifest, verifyManifest } from '../ingest/manifest.js'
+import { loadStudy } from '../ingest/study.js'
+import { Failures } from '../pipeline.js'
+import { AUDIT_PATH } from '../render/outputs/output-names.js'
+import { OutputSet } from '../render/outputs/output-set.js'
+import { createProgress, type Phase } from '../render/terminal/progress.js'
+import { wantsColour } from '../render/terminal/text.js'
+import { analyseStudy } from '../studyRun.js'
+import { manifestBytes } from './amounts.js'
+import type { AuditOptions } from './args.js'
+import { auditFaults, auditTables } from './audit-summary.js'
+import type { CliIo, CommandResult } from './io.js'
+import { faultLines } from './lines.js'
+import { manifestFaults } from './manifest-faults.js'
+import { studyFolder } from './replica.js'
+
+export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
+  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  try {
+    const dir = await studyFolder(options.study, io, line => progress.line(line))
+    const { study } = await loadStudy(dir)
+    const manifest = await readManifest(join(dir, study.manifest))
+    const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
+    const verified = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
+    hashing.finish()
+    const changed = manifestFaults(verified, dir)
+    if (changed.length > 0) throw new Failures(changed)
+    const temporary = await mkdtemp(join(tmpdir(), 'critic-traces-audit-'))
+    let report: AuditReport | null
+    let text = ''
+    try {
+      const outcome = await analyseStudy({
+        dir, study, pool, manifest: verified, out: temporary, formats: [], signal: io.signal,
+        progress: {
+          onSnapshot: async plan => updater(progress.phase({ label: 'measuring traces', ...(await amountOf(plan)) })),
+          onHistories: total => updater(progress.phase({ label: 'reading histories', total, unit: 'bytes' })),
+          onEvidence: total => updater(progress.phase({ label: 'reading evidence', total, unit: 'bytes' }))
+        }
+      })
+      report = outcome.audit
+      if (report !== null) text = await readFile(join(temporary, AUDIT_PATH), 'utf8')
+    } finally {
+      await rm(temporary, { recursive: true, force: true })
+    }
+    if (report === null) {
+      throw new Fault({ format: 'study', problem: 'no claims', found: 'claims is not stated', expected: 'the path of a claims file', place: { file: dir } })
+    }
+    progress.close()
+    if (options.out !== null) await OutputSet.writeAlone(options.out, AUDIT_PATH, text)
+    if (!options.quiet && !options.json) {
+      const head = `${study.synthetic ? 'SYNTHETIC ' : ''}study ${printable(study.name)} in ${dir}`
+      io.stdout.write(`${head}\n${auditTables(report, { colour: wantsColour(io.stdout, io.env) })}`)
+    }
+    for (const line of faultLines(auditFaults(report), options.verbose)) io.stderr.write(`${line}\n`)
+    return {
+      exitCode: auditPasses(report) ? EXIT.ok : EXIT.checkFailed,
+      report: { study: { name: study.name, path: dir }, audit: JSON.parse(text) as unknown }
+    }
+  } finally {
+    progress.close()
+  }
+}
+
+/** The next phase ends it. */
+function updater(phase: Phase): (done: number) => void {
+  return done => phase.update(done)
+}

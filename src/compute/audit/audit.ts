@@ -1,0 +1,32 @@
+/**
+ * The audit of a study: what it published against what its inputs give. The outputs are computed without the claims file;
+ * the two meet here and nowhere else.
+ */
+import type { Claims } from '../../schema/claims.js'
+import type { Documents } from '../documents.js'
+import { auditClaim } from './claims.js'
+import type { AuditReport, ClaimStatus, PageText } from './contract.js'
+import { auditDiscrepancies } from './discrepancies.js'
+import type { InputsOf } from './provenance.js'
+
+export interface AuditSubject {
+  readonly synthetic: boolean
+  readonly documents: Documents
+  /** the text of the article and of the notes on its evidence; null: there are none yet */
+  readonly pages: readonly PageText[] | null
+  /** inputs of outputs that do not state theirs */
+  readonly inputsOf?: InputsOf
+}
+
+export function audit({ claims, discrepancies }: Claims, subject: AuditSubject): AuditReport {
+  const { synthetic, documents, pages, inputsOf = () => [] } = subject
+  const audited = claims.map(claim => auditClaim(claim, documents, synthetic, inputsOf))
+  const counts: Record<ClaimStatus, number> = { agrees: 0, differs: 0, not_computable: 0, source: 0, quoted: 0 }
+  for (const { status } of audited) counts[status]++
+  return { synthetic, counts, claims: audited, discrepancies: auditDiscrepancies(discrepancies, documents, pages) }
+}
+
+/** No claim differs or cannot be computed, and no discrepancy fails. */
+export function auditPasses({ counts, discrepancies }: AuditReport): boolean {
+  return counts.differs === 0 && counts.not_computable === 0 && discrepancies.every(d => d.status !== 'fails')
+}

@@ -1,0 +1,104 @@
+/** A published value against what stands in the outputs: whether it agrees, and if not, what to say. */
+import { printable } from '../../errors.js'
+import type { ClaimScalar, ClaimValue } from '../../schema/claims.js'
+import type { Documents } from '../documents.js'
+import { scalarsAgree } from './agreement.js'
+
+/** More elements than this are a table, and none of them is repeated in an audit. */
+const MAX_ELEMENTS = 1000
+
+export interface Published {
+  readonly value: ClaimValue
+  readonly decimals: number | null
+}
+
+/** What stands at a reference as a claim's value, or why there is none. */
+export type Found = { readonly value: ClaimValue } | { readonly reason: string }
+
+export interface Verdict {
+  readonly status: 'agrees' | 'differs' | 'not_computable'
+  readonly computed: ClaimValue | null
+  readonly difference: number | null
+  readonly reason: string | null
+}
+
+/** The value at a reference, times `scale`. */
+export function findValue(documents: Documents, reference: string, scale = 1): Found {
+  const found = documents.resolve(reference)
+  if ('reason' in found) return found
+  const { value } = found
+  if (Array.isArray(value)) {
+    const elements: readonly unknown[] = value
+    if (elements.length > MAX_ELEMENTS) return { reason: `${printable(reference)} is a list of ${elements.length}` }
+    const scaled: ClaimScalar[] = []
+    for (const [i, element] of elements.entries()) {
+      const one = scalarValue(documents, element, `${reference}/${i}`, scale)
+      if ('reason' in one) return one
+      scaled.push(one.value)
+    }
+    return { value: scaled }
+  }
+  return scalarValue(documents, value, reference, scale)
+}
+
+function scalarValue(
+  documents: Documents, value: unknown, reference: string, scale: number
+): { readonly value: ClaimScalar } | { readonly reason: string } {
+  if (typeof value === 'string' || typeof value === 'boolean') return { value }
+  if (typeof value === 'number') {
+    const scaled = scale === 1 ? value : value * scale
+    return Number.isFinite(scaled) ? { value: scaled } : { reason: `${printable(reference)} is not finite: ${value}${scale === 1 ? '' : ` times ${scale}`}` }
+  }
+  if (value === null) return { reason: documents.undefinedReason(reference) ?? `${printable(reference)} is null, and its file does not say why` }
+  return { reason: `${printable(reference)} is ${Array.isArray(value) ? 'a list' : 'an object'}, not a value` }
+}
+
+export function notComputable(reason: string): Verdict {
+  return { status: 'not_computable', computed: null, difference: null, reason }
+}
+
+export function compare(published: Published, found: Found): Verdict {
+  if ('reason' in found) return notComputable(found.reason)
+  const computed = found.value
+  const [p, c] = [published.value, computed].map(asList)
+  const isListed = isList(published.value) || isList(computed)
+  const differs = (difference: number | null, reason: string): Verdict => ({ status: 'differs', computed, difference, reason })
+  if (isListed && (isList(published.value) !== isList(computed) || p.length !== c.length)) {
+    return differs(null, `computed ${kindOf(computed)}, published ${kindOf(published.value)}`)
+  }
+  const at = p.findIndex((one, i) => !scalarsAgree(one, c[i], published.decimals))
+  if (at < 0) return { status: 'agrees', computed, difference: null, reason: null }
+  const place = isListed ? `element ${at}: ` : ''
+  const [one, other] = [p[at], c[at]]
+  if (typeof one !== typeof other) return differs(null, `${place}computed ${kindOf(other)}, published ${kindOf(one)}`)
+  const said = `${place}computed ${shownValue(other)}, published ${shownValue(one)}`
+  if (typeof one !== 'number' || typeof other !== 'number') return differs(null, said)
+  const difference = other - one
+  // Two numbers of opposite signs near the end of the doubles' range.
+  if (!Number.isFinite(difference)) return differs(null, said)
+  return differs(difference, `${said}: off by ${difference}, ${allowed(published.decimals)}`)
+}
+
+function allowed(decimals: number | null): string {
+  return decimals === null ? 'allowed nothing' : `allowed ${decimals === 0 ? '0.5' : `0.5e-${decimals}`}`
+}
+
+function isList(value: ClaimValue): value is readonly ClaimScalar[] {
+  return typeof value === 'object'
+}
+
+function asList(value: ClaimValue): readonly ClaimScalar[] {
+  return isList(value) ? value : [value]
+}
+
+function kindOf(value: ClaimValue): string {
+  if (isList(value)) return `a list of ${value.length}`
+  return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false'
+}
+
+/** A value as messages and tables write it: text quoted and capped, lists in brackets. */
+export function shownValue(value: ClaimValue): string {
+  if (isList(value)) return printable(`[${value.map(shownValue).join(', ')}]`, 200)
+  if (typeof value === 'string') return printable(JSON.stringify(value), 200)
+  return Object.is(value, -0) ? '-0' : String(value)
+}

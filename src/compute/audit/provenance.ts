@@ -1,0 +1,59 @@
+/** Where a computed value stands and, as far as the outputs say so themselves, which inputs it follows from. */
+import { parseReference, type Documents } from '../documents.js'
+import type { InputHash, Provenance } from './contract.js'
+
+const SHA256 = /^[0-9a-f]{64}$/
+
+/** Derived values of derived values: deeper chains than this are cut. */
+const MAX_DEPTH = 8
+
+type JsonObject = { readonly [name: string]: unknown }
+
+/** What is known of a run beside its outputs: inputs of a reference, for outputs that do not state theirs. */
+export type InputsOf = (reference: string) => readonly InputHash[]
+
+export function provenanceOf(documents: Documents, reference: string, inputsOf: InputsOf): Provenance | null {
+  const pointed = parseReference(reference)
+  if (pointed === null) return null
+  const inputs = new Map<string, InputHash>()
+  collect(documents, reference, inputsOf, inputs, new Set(), 0)
+  return { ...pointed, sha256: documents.sha256(pointed.file), inputs: [...inputs.values()] }
+}
+
+/**
+ * An object on the way to the value states an input by `path` or `file` beside `sha256`, several by a `chain` of such, and
+ * derived ones by `operands` with references.
+ */
+function collect(
+  documents: Documents, reference: string, inputsOf: InputsOf, inputs: Map<string, InputHash>, seen: Set<string>, depth: number
+): void {
+  if (depth > MAX_DEPTH || seen.has(reference)) return
+  seen.add(reference)
+  const add = (input: InputHash | null): void => {
+    if (input !== null) inputs.set(input.path, input)
+  }
+  for (const object of documents.enclosing(reference)) {
+    add(stated(object))
+    for (const link of listed(object, 'chain')) add(stated(link))
+    for (const operand of listed(object, 'operands')) {
+      const next = own(operand, 'reference')
+      if (typeof next === 'string') collect(documents, next, inputsOf, inputs, seen, depth + 1)
+    }
+  }
+  for (const input of inputsOf(reference)) add(input)
+}
+
+function stated(object: JsonObject): InputHash | null {
+  const path = own(object, 'path') ?? own(object, 'file')
+  const sha256 = own(object, 'sha256')
+  return typeof path === 'string' && typeof sha256 === 'string' && SHA256.test(sha256) ? { path, sha256 } : null
+}
+
+function listed(object: JsonObject, name: string): JsonObject[] {
+  const list = own(object, name)
+  return Array.isArray(list) ? list.filter((item: unknown): item is JsonObject => typeof item === 'object' && item !== null) : []
+}
+
+function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}

@@ -1,0 +1,169 @@
+/**
+ * The JSON documents of a run, in memory, and what a reference into them leads to. A reference is `<output path>#<JSON pointer>`:
+ * `data.json#/values/gspo.verified/value`. The pointer is RFC 6901's in its plain form (`~1` is `/`, `~0` is `~`), not the
+ * percent-encoded form of URI fragments. Only own members count: `__proto__` and `length` lead nowhere unless a document
+ * has them.
+ */
+import { createHash } from 'node:crypto'
+import { printable } from '../errors.js'
+
+/** What stands at a reference, or why nothing does. A value may be null: `undefinedReason` then knows why. */
+export type Resolution = { readonly value: unknown } | { readonly reason: string }
+
+export interface Pointed {
+  /** output path */
+  readonly file: string
+  /** JSON pointer; '' is the whole document */
+  readonly pointer: string
+}
+
+type JsonObject = { readonly [name: string]: unknown }
+
+/** `0` or a number without a leading zero (RFC 6901, section 4). */
+const ARRAY_INDEX = /^(?:0|[1-9][0-9]*)$/
+
+/** An escape other than `~0` and `~1`. */
+const BAD_ESCAPE = /~(?![01])/
+
+/** Path and pointer of a reference: the first `#` divides them. Null where it is none. */
+export function parseReference(reference: string): Pointed | null {
+  const hash = reference.indexOf('#')
+  if (hash < 1) return null
+  const pointer = reference.slice(hash + 1)
+  if (BAD_ESCAPE.test(pointer) || (pointer !== '' && !pointer.startsWith('/'))) return null
+  return { file: reference.slice(0, hash), pointer }
+}
+
+/** Member names and array indexes of a valid pointer, unescaped. */
+export function pointerTokens(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** One token as a pointer writes it. */
+export function escapeToken(token: string): string {
+  return token.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+export class Documents {
+  readonly #texts = new Map<string, string>()
+  readonly #parsed = new Map<string, Resolution>()
+  readonly #hashes = new Map<string, string>()
+
+  /** @param texts JSON text by output path */
+  constructor(texts: ReadonlyMap<string, string> = new Map()) {
+    for (const [path, text] of texts) this.add(path, text)
+  }
+
+  get paths(): readonly string[] {
+    return [...this.#texts.keys()]
+  }
+
+  /** @throws Error where the path has a document already: references resolved before would have meant another one */
+  add(path: string, text: string): void {
+    if (this.#texts.has(path)) throw new Error(`${path} was added before`)
+    this.#texts.set(path, text)
+  }
+
+  /** SHA-256 of the document's text as UTF-8, lower-case hexadecimal; null without such a document. */
+  sha256(path: string): string | null {
+    const text = this.#texts.get(path)
+    if (text === undefined) return null
+    const known = this.#hashes.get(path) ?? createHash('sha256').update(text).digest('hex')
+    this.#hashes.set(path, known)
+    return known
+  }
+
+  /** The value that a reference leads to. Its reason otherwise names the part that is missing, and is one line. */
+  resolve(reference: string): Resolution {
+    const pointed = parseReference(reference)
+    if (pointed === null) return { reason: `${printable(reference)} is no reference: a path, "#" and a JSON pointer` }
+    const { file, pointer } = pointed
+    const whole = this.#document(file)
+    if ('reason' in whole) return whole
+    let value = whole.value
+    let at = ''
+    for (const token of pointerTokens(pointer)) {
+      const next = child(value, token)
+      if (next === null) return { reason: this.#missing(file, at, token, value) }
+      value = next.value
+      at += `/${escapeToken(token)}`
+    }
+    return { value }
+  }
+
+  /** Why a reference leads to null, as the document's own `undefined_reasons` says; null where it does not say. */
+  undefinedReason(reference: string): string | null {
+    const pointed = parseReference(reference)
+    return pointed === null ? null : this.#statedReason(pointed.file, pointed.pointer)
+  }
+
+  /** The objects on the way to a reference, outermost first, what it leads to among them; empty where it leads nowhere. */
+  enclosing(reference: string): readonly JsonObject[] {
+    const pointed = parseReference(reference)
+    const whole = pointed === null ? null : this.#document(pointed.file)
+    if (pointed === null || whole === null || 'reason' in whole) return []
+    const values: unknown[] = [whole.value]
+    for (const token of pointerTokens(pointed.pointer)) {
+      const next = child(values[values.length - 1], token)
+      if (next === null) return []
+      values.push(next.value)
+    }
+    return values.filter(isObject)
+  }
+
+  #document(file: string): Resolution {
+    const known = this.#parsed.get(file)
+    if (known !== undefined) return known
+    const text = this.#texts.get(file)
+    if (text === undefined) return { reason: `there is no output ${printable(file)}` }
+    const parsed = parsedText(file, text)
+    this.#parsed.set(file, parsed)
+    return parsed
+  }
+
+  #statedReason(file: string, pointer: string): string | null {
+    const whole = this.#document(file)
+    if ('reason' in whole || !isObject(whole.value)) return null
+    const reasons = own(whole.value, 'undefined_reasons')
+    const text = isObject(reasons) ? own(reasons, pointer) : undefined
+    return typeof text === 'string' ? printable(text, 400) : null
+  }
+
+  #missing(file: string, at: string, token: string, parent: unknown): string {
+    const place = `${printable(file)}#${printable(at)}`
+    if (parent === null) {
+      const why = this.#statedReason(file, at)
+      return `${place} is null${why === null ? '' : `: ${why}`}`
+    }
+    if (Array.isArray(parent)) return `${place} is a list of ${parent.length} and has no element ${printable(token)}`
+    if (isObject(parent)) return `${place} has no member ${printable(JSON.stringify(token))}`
+    return `${place} is no object and no list, so ${printable(JSON.stringify(token))} leads nowhere`
+  }
+}
+
+function parsedText(file: string, text: string): Resolution {
+  try {
+    const value: unknown = JSON.parse(text)
+    return { value }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return { reason: `${printable(file)} is not JSON: ${printable(error.message)}` }
+  }
+}
+
+/** What a token leads to, in a wrapper that tells a null from nothing. */
+function child(parent: unknown, token: string): { readonly value: unknown } | null {
+  if (Array.isArray(parent)) {
+    const elements: readonly unknown[] = parent
+    return ARRAY_INDEX.test(token) && Number(token) < elements.length ? { value: elements[Number(token)] } : null
+  }
+  return isObject(parent) && Object.hasOwn(parent, token) ? { value: parent[token] } : null
+}
+
+function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,35 @@
+/** Values of workbook cells: as stored, formulas by their stored result; what a reader of the sheet does not see is no value. */
+import type { Cell } from '../../ingest/office/workbook.js'
+import type { CellValue } from '../../schema/evidence.js'
+import type { FoundValue, SourceFile } from './contract.js'
+import { convert, type Written } from './convert.js'
+import { quoted, unreadable } from './faults.js'
+import type { TextSearch } from './match.js'
+
+/** @param cell undefined where the sheet stores nothing there */
+export function cellValue(request: CellValue, at: string, cell: Cell | undefined, { path, sha256 }: SourceFile, search: TextSearch): FoundValue {
+  const { name, sheet, cell: reference, unit, title, published, excluded } = request
+  const refuse = (found: string, expected: string): Error => unreadable({ at, name }, found, expected, path, `${sheet}!${reference}`)
+  const written = writtenIn(cell)
+  if (typeof written === 'string') throw refuse(written, 'a value')
+  const converted = convert(request, written, search)
+  if ('expected' in converted) throw refuse(quoted(written.text), converted.expected)
+  return {
+    name, value: converted.value, reason: null, unit, title, published, excluded,
+    origin: { source: 'workbook', file: path, sha256, sheet, cell: reference, raw: written.raw }
+  }
+}
+
+/** A text says why there is no value. */
+function writtenIn(cell: Cell | undefined): Written | string {
+  if (cell === undefined) return 'an empty cell'
+  if (cell.covered) return 'a cell that a merged one covers'
+  switch (cell.kind) {
+    case 'number': return { raw: cell.text, text: cell.text, number: cell.value }
+    case 'text': return { raw: cell.value, text: cell.value, number: null }
+    case 'date': return { raw: cell.text, text: cell.value, number: null }
+    case 'boolean': return { raw: cell.text, text: cell.value ? 'TRUE' : 'FALSE', number: null }
+    case 'error': return `the error ${quoted(cell.value)}`
+    case 'empty': return 'a formula without a stored result'
+  }
+}

@@ -1,0 +1,54 @@
+/** What is written somewhere, as the value that a study asks for: the number, a fraction as percent, the text, a number found in it. */
+import type { CellValue, SlideValue } from '../../schema/evidence.js'
+import { decimalProduct } from './decimal.js'
+import type { TextSearch } from './match.js'
+
+/** What stands at a place of a source. */
+export interface Written {
+  /** as the source stores it */
+  readonly raw: string
+  /** as a reader sees it */
+  readonly text: string
+  /** null: a text, which may read as a number */
+  readonly number: number | null
+}
+
+export type Conversion = { readonly value: number | string } | { readonly expected: string }
+
+/** A number of a text: no unit, commas only between groups of three digits, a true minus sign too. */
+const NUMBER = /^[+\u2212-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
+
+/** Null where the text is no number, or one beyond the doubles. */
+export function parseNumber(text: string): number | null {
+  const trimmed = text.trim()
+  if (!NUMBER.test(trimmed)) return null
+  const number = Number(trimmed.replaceAll(',', '').replace('\u2212', '-'))
+  return Number.isFinite(number) ? number + 0 : null
+}
+
+type Request = Pick<CellValue | SlideValue, 'as' | 'pattern' | 'multiply'>
+
+/** The value; or what was expected, where it is not that. */
+export function convert({ as, pattern, multiply }: Request, { text, number }: Written, search: TextSearch): Conversion {
+  if (as === 'text') return text === '' ? { expected: 'a text' } : { value: text }
+  if (as === 'match') {
+    const found = search.find(pattern ?? '', text)
+    if ('problem' in found) return { expected: expectedOf(found.problem, pattern ?? '') }
+    return scaled(parseNumber(found.group), multiply, `a number in the group of ${JSON.stringify(pattern)}`)
+  }
+  const percent = as === 'percent' ? 100 : 1
+  return scaled(number ?? parseNumber(text), decimalProduct(multiply, percent), as === 'percent' ? 'a fraction' : 'a number')
+}
+
+function scaled(number: number | null, factor: number, expected: string): Conversion {
+  const value = number === null ? NaN : decimalProduct(number, factor)
+  return Number.isFinite(value) ? { value } : { expected }
+}
+
+function expectedOf(problem: 'no match' | 'too long' | 'too slow', pattern: string): string {
+  switch (problem) {
+    case 'no match': return `a text that ${JSON.stringify(pattern)} matches`
+    case 'too long': return 'a text that is short enough to be searched'
+    case 'too slow': return `a text that ${JSON.stringify(pattern)} can be looked for in within a second`
+  }
+}

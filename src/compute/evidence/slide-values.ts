@@ -1,0 +1,65 @@
+/** Values of slides: a cell of a table, or the one paragraph that a pattern matches. */
+import type { Presentation, Slide } from '../../ingest/office/presentation.js'
+import type { SlideValue } from '../../schema/evidence.js'
+import type { FoundValue, Origin, SourceFile } from './contract.js'
+import { convert } from './convert.js'
+import { quoted, unreadable } from './faults.js'
+import type { TextSearch } from './match.js'
+
+type Position = Extract<Origin, { readonly source: 'slides' }>['position']
+
+/** A message lists at most so many paragraphs. */
+const MAX_LISTED = 5
+
+export function slideValue(request: SlideValue, at: string, { slides }: Presentation, { path, sha256 }: SourceFile, search: TextSearch): FoundValue {
+  const { name, slide: number, table, unit, title, published, excluded } = request
+  const asked = { at, name }
+  const slide = slides[number - 1]
+  if (slide === undefined) throw unreadable(asked, `${slides.length} slides`, `a slide ${number}`, path)
+  const refuse: Refuse = (found, expected, place = '') => unreadable(asked, found, expected, path, `slide ${number}${place}`)
+  const { raw, position } = table === null ? paragraph(request, slide, search, refuse) : tableCell(table, slide, refuse)
+  const converted = convert(request, { raw, text: raw, number: null }, search)
+  if ('expected' in converted) throw refuse(quoted(raw), converted.expected, table === null ? '' : tablePlace(table))
+  return {
+    name, value: converted.value, reason: null, unit, title, published, excluded,
+    origin: { source: 'slides', file: path, sha256, slide: number, position, raw }
+  }
+}
+
+interface Text {
+  readonly raw: string
+  readonly position: Position
+}
+
+type Refuse = (found: string, expected: string, place?: string) => Error
+
+function tablePlace({ index, row, column }: NonNullable<SlideValue['table']>): string {
+  return `, table ${index}, row ${row}, column ${column}`
+}
+
+function tableCell(asked: NonNullable<SlideValue['table']>, { tables }: Slide, refuse: Refuse): Text {
+  const { index, row, column } = asked
+  const table = tables[index - 1]
+  if (table === undefined) throw refuse(`${tables.length} tables`, `a table ${index}`)
+  const place = tablePlace(asked)
+  const cells = table.rows[row - 1]
+  if (cells === undefined) throw refuse(`a table of ${table.rows.length} rows`, `a row ${row}`, place)
+  const raw = cells[column - 1]
+  if (raw === undefined) throw refuse(`a row of ${cells.length} cells`, `a column ${column}`, place)
+  const covered = table.spans.some(span => span.row === row - 1 && span.column === column - 1 && (span.hMerge || span.vMerge))
+  if (covered) throw refuse('a cell that a merged one covers', 'a value', place)
+  return { raw, position: { table: index, row, column } }
+}
+
+function paragraph({ pattern }: SlideValue, { texts }: Slide, search: TextSearch, refuse: Refuse): Text {
+  const matching = texts.flatMap((raw, i) => {
+    const found = search.find(pattern ?? '', raw)
+    if ('problem' in found && found.problem === 'too slow') throw refuse(quoted(raw), `a text that ${quoted(pattern ?? '')} can be looked for in within a second`)
+    return 'group' in found ? [{ raw, position: { paragraph: i + 1 } }] : []
+  })
+  if (matching.length === 1) return matching[0]
+  const found = matching.length === 0
+    ? `none among its ${texts.length} paragraphs`
+    : `${matching.length} paragraphs: ${matching.slice(0, MAX_LISTED).map(({ raw }) => quoted(raw)).join(', ')}`
+  throw refuse(found, `one paragraph that ${quoted(pattern ?? '')} matches`)
+}

@@ -1,0 +1,40 @@
+/** A reader of one XML part that needs to know, of each element, its own name and its ancestors' names only. */
+import { Fault, printable } from '../../errors.js'
+import type { XmlAttributes, XmlHandler, XmlName } from './xml.js'
+
+export abstract class ElementReader implements XmlHandler {
+  /** Local names of the open elements, outermost first; '' for one of a foreign namespace, so that it fits no path. */
+  protected readonly path: string[] = []
+
+  constructor(
+    private readonly format: string, private readonly uris: ReadonlySet<string>, private readonly root: string
+  ) {}
+
+  open(name: XmlName, attributes: XmlAttributes): void {
+    const local = this.uris.has(name.uri) ? name.local : ''
+    if (this.path.length === 0 && local !== this.root) {
+      const found = `<${printable(name.local)}> of '${printable(name.uri)}'`
+      throw new Fault({ format: this.format, problem: 'not recognised', found, expected: `<${this.root}> of its namespace` })
+    }
+    this.path.push(local)
+    if (local !== '') this.enter(local, attributes)
+  }
+
+  close(): void {
+    const local = this.path.at(-1)
+    if (local !== undefined && local !== '') this.leave(local)
+    this.path.pop()
+  }
+
+  /** Whether the open elements, innermost last, end with these. */
+  protected within(...names: readonly string[]): boolean {
+    const from = this.path.length - names.length
+    return from >= 0 && names.every((name, i) => this.path[from + i] === name)
+  }
+
+  /** The element is the last of `path`. */
+  protected abstract enter(local: string, attributes: XmlAttributes): void
+  /** The element is still the last of `path`. */
+  protected abstract leave(local: string): void
+  abstract text(text: string): void
+}

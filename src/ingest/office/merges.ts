@@ -1,0 +1,83 @@
+/**
+ * Merged ranges and the cells below them. A merged range shows its top left cell; what others hold is not seen.
+ *
+ * Ranges and cells are swept by row, the ranges of the current row kept by column: tens of thousands of either take
+ * milliseconds.
+ */
+import { Fault } from '../../errors.js'
+import { MAX_COLUMN, type CellRange } from './references.js'
+
+/** Index of the last range that starts at or left of `column`, or -1. */
+function lastAt(ranges: readonly CellRange[], column: number): number {
+  let low = 0
+  let high = ranges.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (ranges[middle].left <= column) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/**
+ * The ranges of one row by column, as rows go by. A range that has ended stays until another one starts in its columns, so
+ * that there are never more than the grid has columns.
+ */
+class RowRanges {
+  private readonly ranges: CellRange[] = []
+  private next = 0
+
+  /** `merges` by top row */
+  constructor(private readonly merges: readonly CellRange[]) {}
+
+  moveTo(row: number): void {
+    while (this.next < this.merges.length && this.merges[this.next].top <= row) this.add(this.merges[this.next++])
+  }
+
+  at(row: number, column: number): CellRange | undefined {
+    const range = this.ranges[lastAt(this.ranges, column)]
+    return range !== undefined && range.right >= column && range.bottom >= row ? range : undefined
+  }
+
+  private add(range: CellRange): void {
+    const last = lastAt(this.ranges, range.right)
+    let first = last + 1
+    for (; first > 0 && this.ranges[first - 1].right >= range.left; first--) {
+      const other = this.ranges[first - 1]
+      if (other.bottom < range.top) continue
+      const found = `${other.ref} and ${range.ref}`
+      throw new Fault({ format: 'xlsx', problem: 'overlapping merged ranges', found, expected: 'ranges apart' })
+    }
+    this.ranges.splice(first, last + 1 - first, range)
+  }
+}
+
+/** A range that is listed twice counts once. Throws where two overlap. */
+export function distinctMerges(merges: readonly CellRange[]): readonly CellRange[] {
+  const distinct = [...new Map(merges.map(range => [range.ref, range])).values()]
+  new RowRanges(byTop(distinct)).moveTo(Infinity)
+  return distinct
+}
+
+function byTop(merges: readonly CellRange[]): readonly CellRange[] {
+  return [...merges].sort((a, b) => a.top - b.top || a.left - b.left)
+}
+
+/** Calls `cover` with the position of each of these cells that lies in a merged range and is not its top left one. */
+export function eachCovered(
+  merges: readonly CellRange[], cells: Iterable<{ readonly row: number; readonly column: number }>, count: number,
+  cover: (row: number, column: number) => void
+): void {
+  const keys = new Float64Array(count)
+  let n = 0
+  for (const { row, column } of cells) keys[n++] = row * (MAX_COLUMN + 1) + column
+  keys.sort()
+  const ranges = new RowRanges(byTop(merges))
+  for (const key of keys) {
+    const row = Math.floor(key / (MAX_COLUMN + 1))
+    const column = key % (MAX_COLUMN + 1)
+    ranges.moveTo(row)
+    const range = ranges.at(row, column)
+    if (range !== undefined && (range.top !== row || range.left !== column)) cover(row, column)
+  }
+}

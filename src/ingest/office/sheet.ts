@@ -1,0 +1,179 @@
+/**
+ * One worksheet as a map of its cells. Only cells that hold something are kept, whatever the sheet says of its size.
+ *
+ * Source: ECMA-376 part 1, 18.3.1. Cells come in any order; a row or cell without a reference follows the one before.
+ * Not read: column widths, comments, hyperlinks, validations, conditional formats, and what a foreign namespace holds.
+ */
+import { Fault, printable } from '../../errors.js'
+import { cellValue, type Cell, type CellFrame, type CellValue, type Formula, type Workings } from './cells.js'
+import { ElementReader } from './element-reader.js'
+import { distinctMerges, eachCovered } from './merges.js'
+import { SPREADSHEET } from './names.js'
+import { cellReference, MAX_COLUMN, MAX_ROW, parseRange, parseReference, type CellRange } from './references.js'
+import { GENERAL, type NumberFormat } from './styles.js'
+import { unescapeText } from './strings.js'
+import type { XmlAttributes } from './xml.js'
+
+export interface Sheet {
+  readonly name: string
+  /** name of the part in the package */
+  readonly part: string
+  /** cells with a value or a formula, by reference (`B7`) */
+  readonly cells: ReadonlyMap<string, Cell>
+  /** merged ranges, each once */
+  readonly merges: readonly CellRange[]
+}
+
+export interface SheetContext extends Workings {
+  /** null where the workbook has no styles: every cell is General then */
+  readonly formats: readonly NumberFormat[] | null
+  readonly maxCells: number
+}
+
+function fault(problem: string, found: string, expected: string): Fault {
+  return new Fault({ format: 'xlsx', problem, found, expected })
+}
+
+type OpenFormula = { text: string; readonly shared: string | null; readonly table: boolean }
+/** A cell until the sheet is whole: formulas shared and merged ranges are known then. */
+type MutableCell = CellValue & { -readonly [K in keyof CellFrame]: CellFrame[K] }
+
+/** The cell that is being read. */
+interface OpenCell {
+  readonly ref: string
+  readonly row: number
+  readonly column: number
+  readonly type: string
+  readonly format: NumberFormat
+  stored: string | null
+  inline: string | null
+  formula: OpenFormula | null
+}
+
+export class SheetReader extends ElementReader {
+  private readonly cells = new Map<string, MutableCell>()
+  private readonly merges: CellRange[] = []
+  private readonly shared = new Map<string, Formula>()
+  private readonly sharers: { readonly cell: MutableCell; readonly group: string }[] = []
+  private row = 0
+  private column = 0
+  private cell: OpenCell | null = null
+
+  constructor(private readonly context: SheetContext) {
+    super('xlsx', SPREADSHEET, 'worksheet')
+  }
+
+  protected enter(local: string, attributes: XmlAttributes): void {
+    if (local === 'c') {
+      if (this.within('worksheet', 'sheetData', 'row', 'c')) this.cell = this.openCell(attributes)
+    } else if (this.cell !== null) this.enterInCell(local, this.cell, attributes)
+    else if (local === 'row' && this.within('worksheet', 'sheetData', 'row')) this.openRow(attributes.get('r'))
+    else if (local === 'mergeCell' && this.within('worksheet', 'mergeCells', 'mergeCell')) {
+      const ref = attributes.get('ref') ?? ''
+      const range = parseRange(ref)
+      if (range === null) throw fault('bad merged range', `'${printable(ref)}'`, 'a range such as A1:C3')
+      this.merges.push(range)
+    }
+  }
+
+  private enterInCell(local: string, cell: OpenCell, attributes: XmlAttributes): void {
+    if (!this.within('c', local)) return
+    if (local === 'v' && cell.stored === null) cell.stored = ''
+    else if (local === 'is' && cell.inline === null) cell.inline = ''
+    else if (local === 'f' && cell.formula === null) {
+      const type = attributes.get('t')
+      const group = attributes.get('si')
+      const shared = type === 'shared' && group !== undefined ? group : null
+      cell.formula = { text: '', shared, table: type === 'dataTable' }
+    } else if (local === 'v' || local === 'is' || local === 'f') {
+      throw fault('bad cell', `two <${local}> in cell ${cell.ref}`, 'one')
+    }
+  }
+
+  private openRow(written: string | undefined): void {
+    this.column = 0
+    if (written === undefined) this.row++
+    else this.row = /^[0-9]{1,7}$/.test(written) ? Number(written) : 0
+    if (this.row >= 1 && this.row <= MAX_ROW) return
+    throw fault('bad row', `'${printable(written ?? String(this.row))}'`, `1 to ${MAX_ROW}`)
+  }
+
+  private openCell(attributes: XmlAttributes): OpenCell {
+    const written = attributes.get('r')
+    const { row } = this
+    if (written === undefined) this.column++
+    else {
+      const position = parseReference(written)
+      if (position === null) throw fault('bad cell reference', `'${printable(written)}'`, `A1 to XFD${MAX_ROW}`)
+      if (position.row !== row) throw fault('bad cell reference', `'${printable(written)}' in row ${row}`, 'that row')
+      this.column = position.column
+    }
+    if (this.column > MAX_COLUMN) throw fault('bad cell', `column ${this.column} in row ${row}`, `at most ${MAX_COLUMN}`)
+    const ref = cellReference(row, this.column)
+    const format = this.formatOf(attributes.get('s'), ref)
+    const type = attributes.get('t') ?? 'n'
+    return { ref, row, column: this.column, type, format, stored: null, inline: null, formula: null }
+  }
+
+  private formatOf(index: string | undefined, ref: string): NumberFormat {
+    const { formats } = this.context
+    if (index === undefined) return formats?.[0] ?? GENERAL
+    if (formats === null) return GENERAL
+    const format = /^[0-9]{1,9}$/.test(index) ? formats[Number(index)] : undefined
+    if (format !== undefined) return format
+    throw fault('bad style', `index '${printable(index)}' in cell ${ref}`, `one of ${formats.length} formats`)
+  }
+
+  text(text: string): void {
+    const { cell } = this
+    if (cell === null) return
+    if (cell.stored !== null && this.within('c', 'v')) cell.stored += text
+    else if (cell.formula !== null && this.within('c', 'f')) cell.formula.text += text
+    else if (cell.inline !== null && (this.within('c', 'is', 't') || this.within('c', 'is', 'r', 't'))) {
+      cell.inline += unescapeText(text)
+    }
+  }
+
+  protected leave(local: string): void {
+    if (local !== 'c' || this.cell === null || !this.within('sheetData', 'row', 'c')) return
+    this.keep(this.cell)
+    this.cell = null
+  }
+
+  private keep(open: OpenCell): void {
+    const { ref, row, column, type, format } = open
+    const stored = type === 'inlineStr' ? open.inline : open.stored
+    const value = cellValue(type, stored, format, this.context, ref)
+    if (value === null && open.formula === null) return
+    if (this.cells.has(ref)) throw fault('duplicate cell', `${ref} twice`, 'each cell once')
+    if (this.cells.size >= this.context.maxCells) {
+      throw fault('too many cells', `more than ${this.context.maxCells}`, 'fewer cells with content')
+    }
+    const known = value ?? { kind: 'empty' as const, value: null }
+    const text = known.kind === 'text' ? known.value : (stored ?? '').trim()
+    const cell: MutableCell = { ref, row, column, ...known, text, formula: null, format, covered: false }
+    if (open.formula !== null) this.keepFormula(cell, open.formula)
+    this.cells.set(ref, cell)
+  }
+
+  private keepFormula(cell: MutableCell, { text, shared, table }: OpenFormula): void {
+    const own = text === '' || table ? null : unescapeText(text)
+    cell.formula = { text: own, from: cell.ref }
+    if (shared === null) return
+    if (own === null) this.sharers.push({ cell, group: shared })
+    else if (!this.shared.has(shared)) this.shared.set(shared, cell.formula)
+  }
+
+  /** What was read; call it once, after the whole part. */
+  finish(name: string, part: string): Sheet {
+    for (const { cell, group } of this.sharers) cell.formula = this.shared.get(group) ?? cell.formula
+    const merges = distinctMerges(this.merges)
+    if (merges.length > 0) {
+      eachCovered(merges, this.cells.values(), this.cells.size, (row, column) => {
+        const cell = this.cells.get(cellReference(row, column))
+        if (cell !== undefined) cell.covered = true
+      })
+    }
+    return { name, part, cells: this.cells, merges }
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Strings of a workbook: shared ones, and what a rich text is made of.
+ *
+ * Source: ECMA-376 part 1, 18.4. A string's text is that of `t`, or of the `t` of its runs `r` one after the other;
+ * phonetic runs (`rPh`) are how it is read aloud and left out. White space is kept, with xml:space or without.
+ */
+import { ElementReader } from './element-reader.js'
+import { SPREADSHEET } from './names.js'
+
+/** `_x000A_` is the character U+000A (22.9.2.19, ST_Xstring); a true `_x000A_` is written `_x005F_x000A_`. */
+export function unescapeText(text: string): string {
+  if (!text.includes('_x')) return text
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+export class SharedStringsReader extends ElementReader {
+  readonly strings: string[] = []
+  private current = ''
+
+  constructor() {
+    super('xlsx', SPREADSHEET, 'sst')
+  }
+
+  protected enter(local: string): void {
+    if (local === 'si') this.current = ''
+  }
+
+  protected leave(local: string): void {
+    if (local === 'si' && this.within('sst', 'si')) this.strings.push(this.current)
+  }
+
+  text(text: string): void {
+    if (this.within('sst', 'si', 't') || this.within('sst', 'si', 'r', 't')) this.current += unescapeText(text)
+  }
+}

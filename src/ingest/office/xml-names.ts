@@ -1,0 +1,79 @@
+/** Names of XML with their prefixes resolved (Namespaces in XML 1.0). */
+
+export interface XmlName {
+  /** namespace URI, '' for none */
+  readonly uri: string
+  readonly local: string
+}
+
+/** Attributes of the element that is being opened; valid during the call only. */
+export interface XmlAttributes {
+  /** value of the attribute without a prefix */
+  get(local: string): string | undefined
+  /** value of the attribute in one of these namespaces */
+  getIn(uris: ReadonlySet<string>, local: string): string | undefined
+}
+
+/** How many names one scope or reader remembers: office files have a few dozen. */
+export const MAX_CACHED_NAMES = 1000
+const NAME = /^[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff-]*(?::[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff-]*)?$/
+const XML_URI = 'http://www.w3.org/XML/1998/namespace'
+
+/** Whether the text is a name with one prefix or none. */
+export function isQName(text: string): boolean {
+  return NAME.test(text)
+}
+
+/** The prefixes that one element declares, and names already resolved below it. */
+export class Scope {
+  readonly own = new Map<string, string>()
+  private readonly names = new Map<string, XmlName>()
+
+  constructor(private readonly parent: Scope | null) {}
+
+  prefix(prefix: string): string | undefined {
+    return this.own.get(prefix) ?? this.parent?.prefix(prefix)
+  }
+
+  /** The name, or null where its prefix is not declared or it is no name at all. */
+  resolve(raw: string): XmlName | null {
+    const known = this.names.get(raw)
+    if (known !== undefined) return known
+    if (!isQName(raw)) return null
+    const colon = raw.indexOf(':')
+    const uri = this.prefix(colon < 0 ? '' : raw.slice(0, colon))
+    if (uri === undefined) return null
+    const name = { uri, local: raw.slice(colon + 1) }
+    if (this.names.size < MAX_CACHED_NAMES) this.names.set(raw, name)
+    return name
+  }
+}
+
+export function rootScope(): Scope {
+  const scope = new Scope(null)
+  scope.own.set('', '').set('xml', XML_URI)
+  return scope
+}
+
+export class Attributes implements XmlAttributes {
+  readonly values = new Map<string, string>()
+  scope: Scope
+
+  constructor(scope: Scope) {
+    this.scope = scope
+  }
+
+  get(local: string): string | undefined {
+    return this.values.get(local)
+  }
+
+  getIn(uris: ReadonlySet<string>, local: string): string | undefined {
+    for (const [raw, value] of this.values) {
+      const colon = raw.indexOf(':')
+      if (colon < 0 || raw.slice(colon + 1) !== local) continue
+      const uri = this.scope.prefix(raw.slice(0, colon))
+      if (uri !== undefined && uris.has(uri)) return value
+    }
+    return undefined
+  }
+}

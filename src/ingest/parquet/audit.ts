@@ -1,0 +1,184 @@
+/**
+ * What a Parquet file is and holds, as evidence: identity, shape, schema, how its rows' texts match patterns, whether a
+ * field is there. Read by row group, column and page; of the data only the columns that the request needs are decoded,
+ * or all of them to prove that they can be.
+ *
+ * Page checksums: a CRC-32 in a page header is checked on every page that is decoded, a wrong one is a Fault (exit 1);
+ * most writers leave it out, and the audit says how many of the pages read had one. The file's SHA-256 covers the rest.
+ */
+import { printable } from '../../errors.js'
+import { located, malformed } from './faults.js'
+import { columnName, readFooter, type Footer } from './footer.js'
+import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type TextMatches, type TextPattern } from './matching.js'
+import { columnPages, type PageTally } from './pages.js'
+import { findNode, type SchemaNode } from './schema.js'
+import { openStill, type ByteSource } from './source.js'
+
+export interface DatasetRequest {
+  /** texts to count; the column is the first of `columns` (dotted paths, `extra_info.task_path`) that the schema has */
+  readonly texts?: {
+    readonly columns: readonly string[]
+    /** by name; see TextPattern */
+    readonly patterns: Readonly<Record<string, TextPattern>>
+  }
+  /** dotted path of a field that may or may not be there (`extra_info.agent_harness`) */
+  readonly field?: string
+  /** which columns are decoded: those that `texts` and `field` need (default), or all, so that a damaged one is found */
+  readonly decode?: 'requested' | 'all'
+}
+
+export interface AuditOptions {
+  readonly signal?: AbortSignal
+  /** hears of the bytes of the file as they are hashed; their sum is the file's size */
+  readonly onBytes?: (bytes: number) => void
+}
+
+export interface FieldPresence {
+  readonly path: string
+  readonly inSchema: boolean
+  /** rows with a value there that is not null; 0 where the schema has no such field */
+  readonly nonNullRows: number
+}
+
+export interface DatasetAudit {
+  /** lower-case hexadecimal, of the whole file */
+  readonly sha256: string
+  readonly bytes: number
+  readonly rows: number
+  readonly rowGroups: number
+  /** number of leaf columns */
+  readonly columns: number
+  readonly createdBy: string | null
+  /** codecs and encodings that the footer states for any column, in alphabetical order */
+  readonly codecs: readonly string[]
+  readonly encodings: readonly string[]
+  readonly schema: readonly SchemaNode[]
+  /** keys of the file's key-value metadata in file order; the values stay out, they may be large or private */
+  readonly metadataKeys: readonly string[]
+  /** pages decoded, and how many of them had a CRC-32, which was right */
+  readonly checked: Readonly<PageTally>
+  /** null where the request has no `texts` */
+  readonly texts: TextMatches | null
+  /** null where the request has no `field` */
+  readonly field: FieldPresence | null
+}
+
+/**
+ * Audits the file at `path`. Memory: the footer, one megabyte, and one page at a time.
+ * @throws Fault exit 3 for anything but an intact, unencrypted Parquet file, or where no candidate column is in the
+ * schema; exit 1 for a wrong page checksum or a file that changed while it was read
+ */
+export async function auditParquet(
+  path: string, request: DatasetRequest = {}, options: AuditOptions = {}
+): Promise<DatasetAudit> {
+  const tests = compilePatterns(request.texts?.patterns ?? {})
+  const file = await openStill(path)
+  try {
+    // What is not Parquet is refused before it is hashed.
+    const footer = await readFooter(file)
+    const sha256 = await file.sha256(options.signal, options.onBytes)
+    const texts = request.texts === undefined ? null : textCounter(footer, request.texts.columns, tests)
+    const field = request.field === undefined ? null : fieldCounter(footer, request.field)
+    const visitors: LeafVisitor[] = []
+    if (texts !== null) visitors.push(texts)
+    if (field?.visitor !== undefined) visitors.push(field.visitor)
+    const checked = await visitColumns(file, footer, visitors, request.decode === 'all', options.signal)
+    await file.assertStill()
+    const { metadata, schema, groups } = footer
+    const metas = groups.flatMap(group => group.chunks.map(chunk => chunk.meta))
+    return {
+      sha256,
+      bytes: file.byteLength,
+      rows: footer.rows,
+      rowGroups: groups.length,
+      columns: schema.leaves.length,
+      createdBy: metadata.created_by ?? null,
+      codecs: distinct(metas.map(meta => meta.codec)),
+      encodings: distinct(metas.flatMap(meta => meta.encodings ?? [])),
+      schema: schema.children,
+      metadataKeys: metadata.key_value_metadata?.map(entry => entry.key) ?? [],
+      checked,
+      texts: texts === null ? null : texts.counter.result(),
+      field: field === null ? null : {
+        path: field.path, inSchema: field.inSchema, nonNullRows: field.visitor?.counter.result() ?? 0
+      }
+    }
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error
+    throw located(error, 'unreadable', { file: path })
+  } finally {
+    await file.close()
+  }
+}
+
+interface LeafVisitor<Counter extends PageVisitor = PageVisitor> {
+  readonly leaf: number
+  readonly counter: Counter
+}
+
+function textCounter(
+  { schema }: Footer, candidates: readonly string[], tests: ReturnType<typeof compilePatterns>
+): LeafVisitor<TextCounter> {
+  for (const path of candidates) {
+    const node = findNode(schema, path)
+    if (node === null) continue
+    const leaf = schema.leaves.find(({ node: own }) => own === node.node)
+    if (leaf === undefined) throw malformed('wrong column type', `${printable(path)} is a group`, 'a text')
+    try {
+      return { leaf: leaf.index, counter: new TextCounter(leaf, tests) }
+    } catch (error) {
+      throw located(error, 'unreadable', { array: columnName(leaf) })
+    }
+  }
+  throw malformed('missing column', `none of ${printable(candidates.join(', '))}`, 'one of them in the schema')
+}
+
+function fieldCounter({ schema }: Footer, path: string): {
+  readonly path: string; readonly inSchema: boolean; readonly visitor?: LeafVisitor<PresenceCounter>
+} {
+  const node = findNode(schema, path)
+  // A group without columns has no levels to read: no row can show a value.
+  if (node === null || node.firstLeaf === null) return { path, inSchema: node !== null }
+  return { path, inSchema: true, visitor: { leaf: node.firstLeaf, counter: new PresenceCounter(node) } }
+}
+
+/** What the pages of a request may inflate to: 4 GiB, beyond that as many times the columns' size in the file. */
+const FREE_BYTES = 4 * 1024 ** 3
+const MAX_RATIO = 256
+/** Values that they may hold: a run states any number in five bytes. About ten seconds; beyond, 64 a byte of the file. */
+const FREE_VALUES = 2 ** 30
+const VALUES_PER_BYTE = 64
+
+async function visitColumns(
+  source: ByteSource, { groups }: Footer, visitors: readonly LeafVisitor[], all: boolean, signal?: AbortSignal
+): Promise<PageTally> {
+  const tally: PageTally = { pages: 0, checksummed: 0 }
+  const wanted = groups.map(group => ({
+    group, chunks: group.chunks.filter(chunk => all || visitors.some(visitor => visitor.leaf === chunk.leaf.index))
+  }))
+  const chunks = wanted.flatMap(({ chunks }) => chunks)
+  const stored = chunks.reduce((sum, chunk) => sum + chunk.end - chunk.start, 0)
+  const inflated = chunks.reduce((sum, chunk) => sum + chunk.uncompressedBytes, 0)
+  const limit = Math.max(FREE_BYTES, MAX_RATIO * stored)
+  if (inflated > limit) throw malformed('inflates too far', `${inflated} bytes from ${stored}`, `at most ${limit}`)
+  const values = chunks.reduce((sum, chunk) => sum + chunk.values, 0)
+  const most = Math.max(FREE_VALUES, VALUES_PER_BYTE * stored)
+  if (values > most) throw malformed('too many values', `${values} in ${stored} bytes`, `at most ${most}`)
+  for (const { group, chunks } of wanted) {
+    for (const chunk of chunks) {
+      const own = visitors.filter(visitor => visitor.leaf === chunk.leaf.index)
+      for await (const page of columnPages(source, group, chunk, tally, signal)) {
+        try {
+          for (const { counter } of own) counter.page(page)
+        } catch (error) {
+          throw located(error, 'unreadable', { member: `row group ${group.index}`, array: columnName(chunk.leaf) })
+        }
+      }
+    }
+  }
+  return tally
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)].sort()
+}

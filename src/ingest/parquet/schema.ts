@@ -1,0 +1,112 @@
+/**
+ * The schema of a Parquet file as a tree, and its leaves: the columns that hold data, in the order of the file.
+ * Levels follow Dremel as parquet-format states them: an optional or repeated node adds one definition level, a repeated
+ * one also a repetition level.
+ */
+import type { LogicalType, SchemaElement } from 'hyparquet'
+import { count, malformed } from './faults.js'
+import { printable } from '../../errors.js'
+
+/** One node as the audit reports it. */
+export interface SchemaNode {
+  readonly name: string
+  /** physical type (`BYTE_ARRAY`, `INT64` …); null for a group */
+  readonly type: string | null
+  /** annotation (`STRING`, `LIST`, `DECIMAL(29,2)` …); null where there is none */
+  readonly logical: string | null
+  readonly repetition: 'REQUIRED' | 'OPTIONAL' | 'REPEATED'
+  readonly children: readonly SchemaNode[]
+}
+
+/** A node with what the readers need to know of it. */
+export interface PlacedNode {
+  readonly node: SchemaNode
+  /** names from below the root */
+  readonly path: readonly string[]
+  /** a value is there, not null, where the definition level is at least this */
+  readonly definition: number
+  readonly repetition: number
+  /** the first column below, or the node's own; null for a group without columns */
+  readonly firstLeaf: number | null
+}
+
+export interface Leaf extends PlacedNode {
+  readonly element: SchemaElement
+  /** 0-based place among the columns of every row group */
+  readonly index: number
+}
+
+export interface Schema {
+  readonly children: readonly SchemaNode[]
+  /** every node below the root, depth first */
+  readonly nodes: readonly PlacedNode[]
+  readonly leaves: readonly Leaf[]
+}
+
+const MAX_DEPTH = 64
+
+export function buildSchema(elements: readonly SchemaElement[]): Schema {
+  const nodes: PlacedNode[] = []
+  const leaves: Leaf[] = []
+  let next = 0
+
+  const build = (path: readonly string[], definition: number, repetition: number): SchemaNode => {
+    const element = elements[next++]
+    if (element === undefined) throw malformed('malformed schema', 'fewer elements than its groups hold', 'all of them')
+    if (path.length >= MAX_DEPTH) throw malformed('schema too deep', `more than ${MAX_DEPTH} levels`, 'fewer')
+    const name = element.name ?? ''
+    const own = [...path, name]
+    // Some writers leave it out; thrift's default, and parquet-cpp's reading, is the first of the enum.
+    const kind = element.repetition_type ?? 'REQUIRED'
+    const placed = {
+      path: own,
+      definition: definition + (kind === 'REQUIRED' ? 0 : 1),
+      repetition: repetition + (kind === 'REPEATED' ? 1 : 0)
+    }
+    const children: SchemaNode[] = []
+    const node: SchemaNode = { name, type: element.type ?? null, logical: annotation(element), repetition: kind, children }
+    const at = nodes.length
+    const firstLeaf = leaves.length
+    nodes.push({ ...placed, node, firstLeaf })
+    const length = count(element.num_children ?? 0, 'number of children', elements.length)
+    if (element.type !== undefined) {
+      if (length > 0) throw malformed('malformed schema', `children of column ${printable(own.join('.'))}`, 'none')
+      leaves.push({ ...placed, node, firstLeaf, element, index: firstLeaf })
+    }
+    for (let i = 0; i < length; i++) children.push(build(own, placed.definition, placed.repetition))
+    if (leaves.length === firstLeaf) nodes[at] = { ...placed, node, firstLeaf: null }
+    return node
+  }
+
+  const root = elements[next++]
+  if (root === undefined) throw malformed('malformed schema', 'no elements', 'a root')
+  const length = count(root.num_children ?? 0, 'number of children', elements.length)
+  const children = Array.from({ length }, () => build([], 0, 0))
+  if (next !== elements.length) throw malformed('malformed schema', `${elements.length - next} elements in no group`, 'none')
+  return { children, nodes, leaves }
+}
+
+/** The one node whose names, joined by dots, are `path`; null where none is. */
+export function findNode(schema: Schema, path: string): PlacedNode | null {
+  const found = schema.nodes.filter(placed => placed.path.join('.') === path)
+  if (found.length > 1) throw malformed('ambiguous column', `${found.length} of ${printable(path)}`, 'one of that name')
+  return found[0] ?? null
+}
+
+function annotation(element: SchemaElement): string | null {
+  const { logical_type: logical, converted_type: converted } = element
+  // An annotation that hyparquet does not know is an object without a type.
+  if (logical?.type !== undefined) return logicalText(logical)
+  if (converted === 'DECIMAL') return `DECIMAL(${element.precision ?? 0},${element.scale ?? 0})`
+  return converted === 'UTF8' ? 'STRING' : converted ?? null
+}
+
+function logicalText(logical: LogicalType): string {
+  switch (logical.type) {
+    case 'DECIMAL': return `DECIMAL(${logical.precision},${logical.scale})`
+    case 'INTEGER': return `${logical.isSigned ? 'INT' : 'UINT'}_${logical.bitWidth}`
+    case 'TIME':
+    case 'TIMESTAMP': return `${logical.type}(${logical.unit}${logical.isAdjustedToUTC ? ',UTC' : ''})`
+    default: return logical.type
+  }
+}

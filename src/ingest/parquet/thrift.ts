@@ -1,0 +1,82 @@
+/**
+ * A walk over a thrift compact struct that builds nothing, before hyparquet builds objects from it: hyparquet allocates
+ * a list by the length that the file claims, follows any depth of nesting, and shifts a number of any length
+ * (quadratic time). Source: Apache Thrift, compact protocol specification.
+ */
+import { malformed } from './faults.js'
+
+/** Deeper than any struct of parquet.thrift. */
+const MAX_DEPTH = 24
+/** Bytes of a 64-bit number in groups of seven bits. */
+const MAX_VARINT = 10
+
+/** The bytes ended inside the struct: with more of the file it may be well formed. */
+const CUT = Symbol('cut')
+
+/**
+ * Where the struct at `start` ends, or null where the bytes end first.
+ * @param maxItems fields and list elements that it may have in all
+ * @throws Fault where no more bytes could make it well formed
+ */
+export function endOfStruct(bytes: Uint8Array, start: number, maxItems: number): number | null {
+  let at = start
+  let items = 0
+
+  const byte = (): number => {
+    if (at >= bytes.length) throw CUT
+    return bytes[at++]
+  }
+  const varint = (): number => {
+    let value = 0
+    for (let i = 0; i < MAX_VARINT; i++) {
+      const b = byte()
+      value += (b & 0x7f) * 2 ** (7 * i)
+      if (b < 0x80) return value
+    }
+    throw malformed('malformed thrift', `a number of more than ${MAX_VARINT} bytes`, 'at most 64 bits')
+  }
+  const skip = (bytesToSkip: number): void => {
+    if (bytesToSkip > bytes.length - at) throw CUT
+    at += bytesToSkip
+  }
+  const item = (): void => {
+    if (++items > maxItems) throw malformed('thrift too large', `more than ${maxItems} fields`, 'fewer')
+  }
+  const element = (type: number, depth: number, inList: boolean): void => {
+    item()
+    switch (type) {
+      case 1: case 2: if (inList) skip(1); return
+      case 3: skip(1); return
+      case 4: case 5: case 6: varint(); return
+      case 7: skip(8); return
+      case 8: skip(varint()); return
+      case 9: {
+        const head = byte()
+        const length = head >> 4 === 15 ? varint() : head >> 4
+        // Every element has at least one byte.
+        if (length > bytes.length - at) throw CUT
+        for (let i = 0; i < length; i++) element(head & 15, depth + 1, true)
+        return
+      }
+      case 12: struct(depth + 1); return
+      default: throw malformed('malformed thrift', `type ${type}`, 'a type that parquet.thrift uses')
+    }
+  }
+  const struct = (depth: number): void => {
+    if (depth > MAX_DEPTH) throw malformed('malformed thrift', `more than ${MAX_DEPTH} levels`, 'fewer')
+    for (;;) {
+      const head = byte()
+      if ((head & 15) === 0) return
+      if (head >> 4 === 0) varint()
+      element(head & 15, depth, false)
+    }
+  }
+
+  try {
+    struct(0)
+    return at
+  } catch (error) {
+    if (error === CUT) return null
+    throw error
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * What a study must hold between its sections: no two figures have one name, and what is derived or drawn refers to
+ * documents that the study's own sections write.
+ */
+import type { Study } from '../../schema.js'
+import type { EvidenceStudy } from '../../schema/evidence.js'
+import { EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../../schema/outputs.js'
+import { describeValue, type CheckContext } from './checker.js'
+import { CrossChecks, fold, type Stated } from './cross-checks.js'
+import { operandsOf, splitReference } from './reference.js'
+
+type Sections = Pick<Study, 'critic_traces' | 'histories' | 'evidence'>
+
+export function checkAcrossSections(study: Sections, context: CheckContext): void {
+  const checks = new CrossChecks(context)
+  const figures = (['histories', 'evidence'] as const).flatMap(section => (study[section]?.figures ?? []).map(({ name }, i) => (
+    { at: `${section}.figures[${i}].name`, value: name }
+  )))
+  checks.unique(figures, fold)
+  if (study.evidence === null) return
+  const documents = documentsOf(study)
+  for (const { at, value } of referencesOf(study.evidence)) {
+    const { path } = splitReference(value)
+    if (!documents.includes(path)) checks.known(path, at, documents, `${describeValue(value)} to begin with a document that the study writes`)
+  }
+}
+
+/** Documents that exist before values are derived, and those. */
+function documentsOf({ critic_traces: traces, histories }: Sections): string[] {
+  return [
+    ...Object.values(EVIDENCE_DOCUMENTS),
+    ...(traces === null ? [] : TRACE_DOCUMENTS),
+    ...(histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) => (
+      [outputs.statistics, outputs.time_display, shared?.output].filter(path => typeof path === 'string')
+    ))
+  ]
+}
+
+function referencesOf({ derived, figures }: EvidenceStudy): Stated[] {
+  const operands = derived.flatMap(({ operation }, i) => operandsOf(operation).map(({ at, value }) => (
+    { at: `evidence.derived[${i}].operation.${at}`, value }
+  )))
+  const drawn = figures.flatMap(({ panels }, i) => panels.flatMap(({ series }, k) => series.flatMap(({ values }, m) => (
+    values.flatMap((value, n) => value === null ? [] : [{ at: `evidence.figures[${i}].panels[${k}].series[${m}].values[${n}]`, value }])
+  ))))
+  return [...operands, ...drawn]
+}

@@ -1,0 +1,12 @@
+/** The study file's section on its article: two Markdown templates that the program fills. Its type is `ArticleStudy` of the shared schema. */
+import type { ArticleStudy } from '../../schema/evidence.js'
+import { nullable, object, relativePath, type Field } from './checker.js'
+
+export const articleSection: Field<ArticleStudy | null> = {
+  doc: 'Templates of an article and of the notes on its evidence.',
+  kind: nullable<ArticleStudy>(object({
+    article: { kind: relativePath, doc: 'The article, Markdown with references.' },
+    notes: { kind: relativePath, doc: 'The notes on its evidence, Markdown with references.' }
+  })),
+  default: null
+}

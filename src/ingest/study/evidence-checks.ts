@@ -1,0 +1,170 @@
+/**
+ * What the section on written evidence must hold between its fields: one name means one value, references into the
+ * section's own outputs lead to values of their kind, an excluded value enters nothing, a quoted one meets no local one.
+ */
+import { Fault } from '../../errors.js'
+import type { BarFigureRequest, CellValue, EvidenceStudy, Reference, SlideValue } from '../../schema/evidence.js'
+import { EVIDENCE_DOCUMENTS, RESERVED_FIGURES } from '../../schema/outputs.js'
+import { describeValue, type CheckContext } from './checker.js'
+import { CrossChecks, fold, type Stated } from './cross-checks.js'
+import { operandsOf, splitReference } from './reference.js'
+
+const MAX_ROW = 1_048_576
+/** XFD */
+const MAX_COLUMN = 16_384
+
+/** A cell of the grid that spreadsheets have. */
+export function checkCell(cell: string, at: string, context: CheckContext): string {
+  const letters = cell.replace(/[0-9]+$/, '')
+  const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
+  if (column <= MAX_COLUMN && Number(cell.slice(letters.length)) <= MAX_ROW) return cell
+  throw new Fault({
+    format: context.format, problem: 'wrong field', found: `${at} is ${describeValue(cell)}`,
+    expected: 'a cell: column letters A to XFD and a row from 1 to 1048576', place: context.place
+  })
+}
+
+export function checkEvidence(study: EvidenceStudy, at: string, context: CheckContext): EvidenceStudy {
+  new EvidenceChecks(study, at, context).all()
+  return study
+}
+
+/** What else is known of a value of `data.json` or `derived_metrics.json`. */
+interface Known {
+  readonly at: string
+  readonly excluded: boolean
+  readonly isText: boolean
+  /** a publication's, or follows from such alone */
+  readonly quoted: boolean
+}
+
+class EvidenceChecks extends CrossChecks {
+  readonly #values = new Map<string, Known>()
+  readonly #derived = new Map<string, Known>()
+
+  constructor(readonly study: EvidenceStudy, readonly at: string, context: CheckContext) {
+    super(context)
+  }
+
+  all(): void {
+    const { study, at } = this
+    if (study.workbook === null && study.slides === null && study.configs.length + study.datasets.length + study.quoted.length === 0) {
+      this.refuse('missing field', `${at} states nothing that is to be read`, 'one of workbook, slides, configs, datasets, quoted')
+    }
+    this.#names()
+    this.#slides()
+    study.datasets.forEach(({ task_path, patterns }, i) => {
+      if (task_path === null && Object.keys(patterns).length > 0) {
+        this.refuse('contradiction', `${at}.datasets[${i}].task_path is null and its patterns are not empty`, 'the column that they are looked for in')
+      }
+    })
+    this.#derivedValues()
+    study.figures.forEach((figure, i) => this.#figure(figure, `${at}.figures[${i}]`))
+    const figures = study.figures.map(({ name }, i) => ({ at: `${at}.figures[${i}].name`, value: name }))
+    for (const { at: place, value } of figures) this.free(place, value, RESERVED_FIGURES, 'figure')
+    this.unique(figures, fold)
+  }
+
+  /** One namespace for all values: a reader who meets a name need not ask of which kind it is. */
+  #names(): void {
+    const { study, at } = this
+    for (const list of ['configs', 'datasets'] as const) {
+      this.unique(study[list].map(({ name }, i) => ({ at: `${at}.${list}[${i}].name`, value: name })))
+    }
+    const names: Stated[] = []
+    const add = (name: string, known: Known, to: Map<string, Known> = this.#values): void => {
+      names.push({ at: `${known.at}.name`, value: name })
+      to.set(name, known)
+    }
+    const plain = { excluded: false, isText: false, quoted: false }
+    for (const source of ['workbook', 'slides'] as const) {
+      study[source]?.values.forEach((value: CellValue | SlideValue, i) => {
+        const place = `${at}.${source}.values[${i}]`
+        this.#conversion(value, place)
+        add(value.name, { ...plain, at: place, excluded: value.excluded !== null, isText: value.as === 'text' })
+      })
+    }
+    study.configs.forEach(({ values }, i) => {
+      this.unique(values.map(({ key }, k) => ({ at: `${at}.configs[${i}].values[${k}].key`, value: key })))
+      values.forEach(({ name }, k) => add(name, { ...plain, at: `${at}.configs[${i}].values[${k}]` }))
+    })
+    study.quoted.forEach(({ name }, i) => add(name, { ...plain, at: `${at}.quoted[${i}]`, quoted: true }))
+    study.derived.forEach(({ name }, i) => add(name, { ...plain, at: `${at}.derived[${i}]` }, this.#derived))
+    this.unique(names)
+  }
+
+  #conversion({ as, pattern, multiply }: CellValue | SlideValue, at: string): void {
+    if (as === 'match' && pattern === null) this.refuse('missing field', `${at}.pattern`, 'a pattern, where as is "match"')
+    if (as !== 'match' && pattern !== null) {
+      this.refuse('contradiction', `${at}.as is ${describeValue(as)} and ${at}.pattern is ${describeValue(pattern)}`, 'null: "match" alone has a pattern')
+    }
+    if (as === 'text' && multiply !== 1) {
+      this.refuse('contradiction', `${at}.as is "text" and ${at}.multiply is ${multiply}`, '1: a text is not multiplied')
+    }
+  }
+
+  #slides(): void {
+    this.study.slides?.values.forEach(({ table, as }, i) => {
+      if (table !== null || as === 'match') return
+      const at = `${this.at}.slides.values[${i}]`
+      this.refuse('contradiction', `${at}.table is null and ${at}.as is ${describeValue(as)}`, 'a cell of a table, or "match", which finds its paragraph')
+    })
+  }
+
+  #derivedValues(): void {
+    this.study.derived.forEach(({ name, operation }, i) => {
+      const at = `${this.at}.derived[${i}].operation`
+      const stated = operandsOf(operation).map(({ at: field, value }) => ({ at: `${at}.${field}`, value }))
+      const operands = stated.map(({ at: place, value }) => this.#usable(value, place, i))
+      const quoted = operands.map(known => known?.quoted === true)
+      if (quoted.includes(true) && quoted.includes(false)) {
+        this.refuse('contradiction', `${at} computes ${stated[quoted.indexOf(true)].value}, which is quoted, with ${stated[quoted.indexOf(false)].value}`,
+          'values of one publication, or of this study')
+      }
+      const known = this.#derived.get(name)
+      if (known !== undefined) this.#derived.set(name, { ...known, quoted: quoted[0] })
+    })
+  }
+
+  /** A number that may enter what is computed or drawn; null where the output is another section's. @param before place among the derived values */
+  #usable(reference: Reference, at: string, before: number): Known | null {
+    const { path, tokens } = splitReference(reference)
+    const isData = path === EVIDENCE_DOCUMENTS.data
+    if (!isData && path !== EVIDENCE_DOCUMENTS.derived) return null
+    const [group, name = '', ...rest] = tokens
+    if (isData && group === 'datasets') {
+      this.known(name, at, this.study.datasets.map(dataset => dataset.name), `${path}#/datasets/<name>/…, with one of the datasets`)
+      return null
+    }
+    if (group !== 'values' || rest.length !== 1 || rest[0] !== 'value') {
+      this.refuse('wrong field', `${at} is ${describeValue(reference)}`, `${path}#/values/<name>/value`)
+    }
+    const values = isData ? this.#values : this.#derived
+    const what = isData ? 'one of the values' : 'one of the derived values'
+    this.known(name, at, [...values.keys()], `${path}#/values/<name>/value, with ${what}`)
+    const known = values.get(name)
+    if (known === undefined) return null
+    if (known.excluded) this.refuse('contradiction', `${at} is ${describeValue(reference)}, and ${known.at}.excluded says why it is not used`, 'a value that is not excluded')
+    if (known.isText) this.refuse('wrong field', `${at} is ${describeValue(reference)}, which is read as a text`, 'a number')
+    if (!isData && this.study.derived.findIndex(derived => derived.name === name) >= before) {
+      this.refuse('wrong order', `${at} is ${describeValue(reference)}, which does not stand before it`, 'values that are derived earlier')
+    }
+    return known
+  }
+
+  #figure({ panels }: BarFigureRequest, at: string): void {
+    panels.forEach(({ groups, series }, i) => {
+      const here = `${at}.panels[${i}]`
+      this.unique(groups.map((value, k) => ({ at: `${here}.groups[${k}]`, value })))
+      this.unique(series.map(({ title }, k) => ({ at: `${here}.series[${k}].title`, value: title })))
+      series.forEach(({ values }, k) => {
+        if (values.length !== groups.length) {
+          this.refuse('contradiction', `${here}.series[${k}].values has ${values.length} and ${here}.groups has ${groups.length}`, 'one value for each group')
+        }
+        values.forEach((value, j) => {
+          if (value !== null) this.#usable(value, `${here}.series[${k}].values[${j}]`, Infinity)
+        })
+      })
+    })
+  }
+}

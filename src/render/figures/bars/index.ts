@@ -1,0 +1,130 @@
+/**
+ * Bar figures: what a study declares of its written evidence. Two columns wide, 7.0 inches; up to three panels side by
+ * side, more in rows. Not supported: more than 26 panels, bars from left to right, stacked bars.
+ */
+import type { BarFigureData, BarPanelData } from '../../../compute/evidence/contract.js'
+import { Fault } from '../../../errors.js'
+import type { FigureConfig, PanelConfig } from '../config.js'
+import type { FigureDefinition } from '../definition.js'
+import {
+  FONT_FAMILY, figureTitle, legendRows, PLOT_PADDING, plotArea, syntheticMark, TEXT_SIZE, TITLE_SIZE, yAxisWidth, type KeyEntry
+} from '../style.js'
+import { cleanText, fitWidth, textWidth } from '../text-width.js'
+import { describeBarFigure } from './describe.js'
+import { barPanel, groupTitleHeight, neededWidth, prepareBars, type PreparedBars } from './panel.js'
+import { barMark, STAND_IN, STAND_IN_LABEL } from './style.js'
+
+const WIDTH = 504
+const MARGIN = 2
+const GUTTER = 8
+const LEGEND_Y = 27
+const LEGEND_ROW = 12
+/** from the last row of the legend to the first heading */
+const BELOW_LEGEND = 9
+/** from the top of a row (its heading) to its chart box */
+const HEADING = 16
+const ROW_GAP = 8
+const PLOT_HEIGHT = 128
+/** about the width of a y axis; its own width depends on labels that depend on the plot */
+const NOMINAL_AXIS = 48
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+/** Bold letters are at most so much wider than those that `textWidth` knows. */
+const BOLD = 1.16
+/** A legend's label longer than this would push all others away. */
+const LONGEST_KEY = 220
+
+/** One key a series, whichever panels it is in, and one for stand-ins where there are any. */
+function legendEntries({ panels }: BarFigureData): KeyEntry[] {
+  const series = new Map(panels.flatMap(panel => panel.series.map(({ slot, title }) => [title, slot])))
+  const standIns = panels.some(panel => panel.series.some(({ bars }) => bars.some(bar => bar?.published === false)))
+  return [
+    ...[...series].map(([title, slot]): KeyEntry => (
+      { kind: 'bar', mark: barMark(slot, true), label: fitWidth(cleanText(title), TEXT_SIZE, LONGEST_KEY) }
+    )),
+    ...(standIns ? [{ kind: 'bar', mark: STAND_IN, label: STAND_IN_LABEL } as const] : [])
+  ]
+}
+
+function boxWidth(columns: number): number {
+  return (WIDTH - 2 * MARGIN - (columns - 1) * GUTTER) / columns
+}
+
+/** Panels side by side: as many as have room for the values on their bars. */
+function columnsOf(panels: readonly BarPanelData[]): number {
+  const widest = Math.max(...panels.map(neededWidth))
+  const fitting = [3, 2].find(columns => boxWidth(columns) - NOMINAL_AXIS - PLOT_PADDING.right >= widest) ?? 1
+  return Math.min(panels.length, panels.length === 4 ? Math.min(fitting, 2) : fitting)
+}
+
+interface WithAxes {
+  readonly prepared: readonly PreparedBars[]
+  /** of each column: one width for the axes above each other, so that their plots are in line */
+  readonly axisWidths: readonly number[]
+}
+
+/**
+ * The width of an axis follows from its labels, those from the range, that from the room for values, and that from the
+ * width of the plot: the axes grow until they have room for what they then show.
+ */
+function withAxes(panels: readonly BarPanelData[], columns: number, width: number): WithAxes {
+  let axisWidths: readonly number[] = Array.from({ length: columns }, () => NOMINAL_AXIS)
+  for (let round = 0; ; round++) {
+    const prepared = panels.map((panel, k) => (
+      prepareBars(panel, plotArea({ x: 0, y: 0, width, height: PLOT_HEIGHT + PLOT_PADDING.top }, axisWidths[k % columns], 0))
+    ))
+    const needed = axisWidths.map((_, column) => Math.max(...prepared
+      .filter((_, k) => k % columns === column).map(({ yTicks, axisTitle }) => yAxisWidth(yTicks, axisTitle.length))))
+    const enough = round > 0 && needed.every((one, column) => one <= axisWidths[column])
+    if (enough) return { prepared, axisWidths }
+    axisWidths = round === 0 ? needed : needed.map((one, column) => Math.max(one, axisWidths[column]))
+  }
+}
+
+/** The whole figure as plain data. Throws a Fault for data that no figure has room for. */
+export function buildBarFigure(data: BarFigureData): FigureConfig {
+  const count = data.panels.length
+  if (count < 1 || count > LETTERS.length) {
+    throw new Fault({
+      format: 'figure', problem: 'has no room for its panels', found: String(count), expected: `1 to ${LETTERS.length}`,
+      place: { member: data.name }
+    })
+  }
+  const columns = columnsOf(data.panels)
+  const width = boxWidth(columns)
+  const legend = legendRows(MARGIN, LEGEND_Y, legendEntries(data), WIDTH - 2 * MARGIN, LEGEND_ROW)
+  const { prepared, axisWidths } = withAxes(data.panels, columns, width)
+  const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
+  let y = (legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y) + BELOW_LEGEND
+  const panels: PanelConfig[] = []
+  for (let first = 0; first < count; first += columns) {
+    const row = prepared.slice(first, first + columns)
+    const xAxisHeight = Math.max(...row.map(groupTitleHeight))
+    const height = PLOT_PADDING.top + PLOT_HEIGHT + xAxisHeight
+    y += HEADING
+    row.forEach((panel, k) => {
+      const box = { x: MARGIN + k * (width + GUTTER), y, width, height }
+      panels.push(barPanel(panel, { label: labels[first + k], box, axisWidth: axisWidths[k], xAxisHeight }))
+    })
+    y += height + ROW_GAP
+  }
+  const mark = syntheticMark(WIDTH - PLOT_PADDING.right - MARGIN)
+  const titleRoom = mark.x - MARGIN - (data.synthetic ? textWidth(mark.text, mark.size) + 12 : 0)
+  const title = cleanText(data.title)
+  return {
+    name: data.name,
+    title,
+    description: describeBarFigure(data, labels),
+    width: WIDTH,
+    // A multiple of 6 points is a whole number of pixels at 300 dpi.
+    height: Math.ceil((y - ROW_GAP + MARGIN) / 6) * 6,
+    fontFamily: FONT_FAMILY,
+    texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), MARGIN), ...(data.synthetic ? [mark] : [])],
+    legend,
+    panels
+  }
+}
+
+export const barFigures: FigureDefinition = {
+  name: 'bars',
+  build: inputs => (inputs.bars ?? []).map(buildBarFigure)
+}

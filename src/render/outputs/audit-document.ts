@@ -1,0 +1,59 @@
+/** `audit.json`: every published value beside the computed one. The schema is docs/schemas/claims-audit.schema.json. */
+import type { AuditedClaim, AuditedDiscrepancy, AuditReport } from '../../compute/audit/contract.js'
+import { envelope, type Envelope } from './documents.js'
+import { jsonText } from './json-text.js'
+import type { FileSummary } from './output-file.js'
+import { AUDIT_PATH, type Generator } from './output-names.js'
+import type { OutputSet } from './output-set.js'
+
+/** The claims file that the audit is of. */
+export interface AuditOrigin {
+  /** relative to the study */
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+}
+
+export function auditDocument(report: AuditReport, origin: AuditOrigin, generator: Generator): Envelope & Record<string, unknown> {
+  const { agrees, differs, not_computable, source, quoted } = report.counts
+  return {
+    ...envelope('claims-audit', report.synthetic, generator),
+    claims_file: { path: origin.path, sha256: origin.sha256 },
+    counts: { agrees, differs, not_computable, source, quoted },
+    claims: report.claims.map(claimEntry),
+    discrepancies: report.discrepancies.map(discrepancyEntry)
+  }
+}
+
+function claimEntry(claim: AuditedClaim): object {
+  const { id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason } = claim
+  return {
+    id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason,
+    provenance: claim.provenance.map(({ file, pointer, sha256, inputs }) => ({
+      file, pointer, sha256, inputs: inputs.map(({ path, sha256 }) => ({ path, sha256 }))
+    }))
+  }
+}
+
+function discrepancyEntry({ id, section, sources, chosen, decision, disclosure, forbidden, averages, status, problems }: AuditedDiscrepancy): object {
+  return {
+    id,
+    section,
+    sources: sources.map(({ label, value, stated, reference, status, reason }) => ({ label, value, stated, reference, status, reason })),
+    chosen,
+    decision,
+    disclosure: { text: disclosure.text, found_in: disclosure.found_in },
+    forbidden: forbidden.map(({ text, found_in }) => ({ text, found_in })),
+    averages: averages.map(({ of, value, found_in }) => ({ of, value, found_in })),
+    status,
+    problems
+  }
+}
+
+export function auditText(report: AuditReport, origin: AuditOrigin, generator: Generator): string {
+  return jsonText(auditDocument(report, origin, generator))
+}
+
+export function writeAudit(set: OutputSet, report: AuditReport, origin: AuditOrigin, generator: Generator): Promise<FileSummary> {
+  return set.write(AUDIT_PATH, auditText(report, origin, generator))
+}

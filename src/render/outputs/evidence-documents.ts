@@ -1,0 +1,144 @@
+/**
+ * The JSON outputs of written evidence: what was read and from where, what follows from it, and the evidence of datasets
+ * and configurations on its own. The schemas are docs/schemas/{evidence-data,derived-metrics,case-evidence}.schema.json.
+ */
+import type { DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand, Origin } from '../../compute/evidence/contract.js'
+import { operationName } from '../../compute/evidence/derive.js'
+import { EVIDENCE_DOCUMENTS } from '../../schema/outputs.js'
+import { envelope } from './documents.js'
+import type { Origin as Source } from './history-documents.js'
+import { jsonText } from './json-text.js'
+import type { FileSummary } from './output-file.js'
+import type { OutputSet } from './output-set.js'
+
+const CHECKSUMS =
+  'SHA-256 over the whole file; a CRC-32 in a page header is checked on every page that is decoded, a wrong one fails the run; ' +
+  'pages without one are counted and accepted. Decoded are the columns that matches and field need'
+
+export async function writeEvidenceData(set: OutputSet, evidence: FoundEvidence, { synthetic, generator }: Source): Promise<FileSummary> {
+  return set.write(EVIDENCE_DOCUMENTS.data, jsonText({ ...envelope('evidence-data', synthetic, generator), ...evidenceData(evidence) }))
+}
+
+export async function writeDerivedMetrics(set: OutputSet, derived: readonly DerivedResult[], { synthetic, generator }: Source): Promise<FileSummary> {
+  return set.write(EVIDENCE_DOCUMENTS.derived, jsonText({ ...envelope('derived-metrics', synthetic, generator), ...derivedMetrics(derived) }))
+}
+
+export async function writeCaseEvidence(set: OutputSet, evidence: FoundEvidence, { synthetic, generator }: Source): Promise<FileSummary> {
+  return set.write(EVIDENCE_DOCUMENTS.cases, jsonText({ ...envelope('case-evidence', synthetic, generator), ...caseEvidence(evidence) }))
+}
+
+function evidenceData({ workbook, slides, configs, datasets, values }: FoundEvidence): object {
+  return {
+    sources: {
+      ...(workbook === null ? {} : { workbook: { path: workbook.path, sha256: workbook.sha256, bytes: workbook.bytes } }),
+      ...(slides === null ? {} : { slides: { path: slides.path, sha256: slides.sha256, bytes: slides.bytes } }),
+      configs: Object.fromEntries(configs.map(config => [config.name, { path: config.path, chain: chainOf(config) }])),
+      datasets: Object.fromEntries(datasets.map(({ name, path, audit }) => [name, { path, sha256: audit.sha256, bytes: audit.bytes }]))
+    },
+    values: Object.fromEntries(values.map(value => [value.name, valueEntry(value)])),
+    datasets: Object.fromEntries(datasets.map(dataset => [dataset.name, { title: dataset.title, ...datasetEntry(dataset) }])),
+    undefined_reasons: {
+      ...Object.fromEntries(values.flatMap(({ name, reason }) => reason === null ? [] : [[`/values/${name}/value`, reason]])),
+      ...unknownCreators(datasets, name => `/datasets/${name}/created_by`)
+    }
+  }
+}
+
+function chainOf({ chain }: FoundConfig): object[] {
+  return chain.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+}
+
+function valueEntry({ value, unit, title, published, excluded, origin }: FoundValue): object {
+  return { value, unit, title, published, excluded, ...originEntry(origin) }
+}
+
+function originEntry(origin: Origin): object {
+  switch (origin.source) {
+    case 'workbook': {
+      const { source, file, sha256, sheet, cell, raw } = origin
+      return { source, file, sha256, sheet, cell, raw }
+    }
+    case 'slides': {
+      const { source, file, sha256, slide, position, raw } = origin
+      return { source, file, sha256, slide, ...position, raw }
+    }
+    case 'config': {
+      const { source, file, sha256, key, line, raw } = origin
+      // A withheld setting has no line and no text here.
+      return { source, file, sha256, key, ...(line === null ? {} : { line, raw }) }
+    }
+    case 'quoted': return { source: origin.source, text: origin.text }
+  }
+}
+
+function datasetEntry({ audit }: FoundDataset): object {
+  const { rows, rowGroups, columns, createdBy, codecs, encodings, schema, texts, field, checked } = audit
+  return {
+    rows,
+    row_groups: rowGroups,
+    columns,
+    created_by: createdBy,
+    codecs,
+    encodings,
+    schema,
+    ...(texts === null ? {} : {
+      task_path: texts.column, matches: texts.matches, matched_several: texts.several, unmatched: texts.unmatched, null_paths: texts.nulls
+    }),
+    ...(field === null ? {} : { field: { path: field.path, in_schema: field.inSchema, rows: field.nonNullRows } }),
+    pages: { decoded: checked.pages, with_checksum: checked.checksummed },
+    checksums: CHECKSUMS
+  }
+}
+
+function unknownCreators(datasets: readonly FoundDataset[], pointer: (name: string, index: number) => string): { [pointer: string]: string } {
+  return Object.fromEntries(datasets.flatMap(({ name, audit }, i) => (
+    audit.createdBy === null ? [[pointer(name, i), 'the file does not say what wrote it']] : []
+  )))
+}
+
+function derivedMetrics(derived: readonly DerivedResult[]): object {
+  const reasons: [string, string][] = []
+  const values = derived.map(({ request, value, reason, published, operands }): [string, object] => {
+    const { name, unit, title, kind, operation } = request
+    const at = `/values/${name}`
+    if (reason !== null) reasons.push([`${at}/value`, reason])
+    operands.forEach((operand, i) => {
+      if (operand.reason !== null) reasons.push([`${at}/operands/${i}/value`, operand.reason])
+    })
+    return [name, {
+      value, unit, title, kind, published, operation: operationName(operation),
+      ...('scale' in operation ? { by: operation.by } : {}),
+      operands: operands.map(operandEntry)
+    }]
+  })
+  return { values: Object.fromEntries(values), undefined_reasons: Object.fromEntries(reasons) }
+}
+
+function operandEntry({ reference, value, published }: Operand): object {
+  return { reference, value, published }
+}
+
+function caseEvidence({ configs, datasets }: FoundEvidence): object {
+  const reasons: [string, string][] = []
+  return {
+    datasets: datasets.map(dataset => {
+      const { name, title, path, audit } = dataset
+      return { name, title, path, sha256: audit.sha256, bytes: audit.bytes, ...datasetEntry(dataset) }
+    }),
+    configs: Object.fromEntries(configs.map(config => [config.name, {
+      path: config.path,
+      chain: chainOf(config),
+      values: Object.fromEntries(config.values.map(found => configEntry(found, config.name, reasons))),
+      withheld: config.withheld
+    }])),
+    undefined_reasons: { ...Object.fromEntries(reasons), ...unknownCreators(datasets, (_, i) => `/datasets/${i}/created_by`) }
+  }
+}
+
+/** By the key of the configuration, not by the study's name. */
+function configEntry({ value, reason, origin }: FoundValue, config: string, reasons: [string, string][]): [string, object] {
+  const { key, file, line } = origin.source === 'config' ? origin : { key: '', file: '', line: null }
+  const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1')
+  if (reason !== null) reasons.push([`/configs/${config}/values/${escaped}/value`, reason])
+  return [key, { value, from: file, ...(line === null ? {} : { line }) }]
+}

@@ -1,0 +1,127 @@
+/**
+ * How a referenced value is written. A format is a name, some with a number of decimals in brackets. None of them guesses:
+ * a value that does not fit is a reason, which becomes a fault where the reference stands.
+ */
+
+const NAMES = ['text', 'integer', 'fixed', 'signed', 'percent', 'scientific', 'hours', 'list', 'range', 'switch'] as const
+type FormatName = (typeof NAMES)[number]
+
+export interface Format {
+  readonly name: FormatName
+  /** decimals; null where the format has none */
+  readonly digits: number | null
+}
+
+export type Formatted = { readonly text: string } | { readonly reason: string }
+
+const MINUS = '\u2212'
+const EN_DASH = '\u2013'
+const NO_BREAK_SPACE = '\u00a0'
+
+/** Decimals that a format takes: needed, allowed with a default, or none. */
+const DIGITS: Readonly<Record<FormatName, 'needed' | 'none' | number>> = {
+  text: 'none', integer: 'none', fixed: 'needed', signed: 'needed', percent: 'needed', scientific: 'none', hours: 1,
+  list: 'none', range: 'none', switch: 'none'
+}
+
+/** More decimals than a double holds say nothing. */
+const MAX_DIGITS = 17
+
+/** For messages. */
+export const FORMAT_LIST =
+  'text, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch'
+
+/** `fixed(2)`; null where there is no such format. */
+export function parseFormat(text: string): Format | null {
+  const match = /^([a-z]+)(?:\((\d{1,2})\))?$/.exec(text)
+  const name = NAMES.find(known => known === match?.[1])
+  if (match === null || name === undefined) return null
+  const rule = DIGITS[name]
+  if (match[2] === undefined) return rule === 'needed' ? null : { name, digits: rule === 'none' ? null : rule }
+  const digits = Number(match[2])
+  return rule === 'none' || digits > MAX_DIGITS ? null : { name, digits }
+}
+
+/** What a reference without a format gets: the decimals that were published, else the number as it is. */
+export function formatPlainly(value: unknown, decimals: number | null): Formatted {
+  if (typeof value === 'number') return decimals === null ? number(value, x => String(x)) : fixed(value, decimals)
+  if (typeof value === 'string' || typeof value === 'boolean') return { text: String(value) }
+  if (Array.isArray(value)) return list(value, decimals)
+  return { reason: `${kind(value)}, expected a number, a text or a list` }
+}
+
+export function applyFormat(value: unknown, format: Format, decimals: number | null): Formatted {
+  const digits = format.digits ?? 0
+  switch (format.name) {
+    case 'text': return typeof value === 'string' ? { text: value } : expected('a text', value)
+    case 'integer':
+      return typeof value === 'number' && !Number.isInteger(value) ? expected('an integer', value) : fixed(value, 0)
+    case 'fixed': return fixed(value, digits)
+    case 'signed': {
+      const plain = fixed(value, digits)
+      const positive = 'text' in plain && typeof value === 'number' && value > 0 && /[1-9]/.test(plain.text)
+      return positive ? { text: `+${plain.text}` } : plain
+    }
+    case 'percent': return number(value, x => grouped((x * 100).toFixed(digits)))
+    case 'scientific': return number(value, x => x.toExponential().replace('e+', 'e'))
+    case 'hours': return number(value, x => `${grouped(x.toFixed(digits))}${NO_BREAK_SPACE}h`)
+    case 'list': return Array.isArray(value) ? list(value, decimals) : expected('a list', value)
+    case 'range': return range(value)
+    case 'switch': return typeof value === 'boolean' ? { text: value ? 'on' : 'off' } : expected('true or false', value)
+  }
+}
+
+function kind(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`
+}
+
+function expected(what: string, value: unknown): Formatted {
+  return { reason: `${kind(value)}, expected ${what}` }
+}
+
+function number(value: unknown, write: (value: number) => string): Formatted {
+  if (typeof value !== 'number') return expected('a number', value)
+  if (!Number.isFinite(value)) return expected('a finite number', value)
+  return { text: withMinus(write(value)) }
+}
+
+function fixed(value: unknown, digits: number): Formatted {
+  return number(value, x => grouped(x.toFixed(digits)))
+}
+
+/** A true minus sign; none before a zero that was rounded. */
+function withMinus(text: string): string {
+  if (!text.startsWith('-')) return text.replace('e-', `e${MINUS}`)
+  const shown = text.slice(1).replace('e-', `e${MINUS}`)
+  return /[1-9]/.test(shown) ? MINUS + shown : shown
+}
+
+/** Commas between thousands. `toFixed` writes an exponent from 1e21 on: left as it is. */
+function grouped(text: string): string {
+  return text.includes('e') ? text : text.replace(/^-?\d+/, whole => whole.replace(/\B(?=(?:\d{3})+$)/g, ','))
+}
+
+/** `0, 5, 10 and 15`. */
+function list(values: readonly unknown[], decimals: number | null): Formatted {
+  if (values.length === 0) return { reason: 'an empty list, expected at least one element' }
+  const texts: string[] = []
+  for (const value of values) {
+    if (Array.isArray(value)) return expected('a list of numbers or texts', values)
+    const one = formatPlainly(value, decimals)
+    if ('reason' in one) return one
+    texts.push(one.text)
+  }
+  const last = texts[texts.length - 1]
+  return { text: texts.length === 1 ? last : `${texts.slice(0, -1).join(', ')} and ${last}` }
+}
+
+/** `2–21`: first and last of a list of two. */
+function range(value: unknown): Formatted {
+  if (!Array.isArray(value) || value.length !== 2) return expected('a list of two integers', value)
+  const ends: readonly unknown[] = value
+  const texts = ends.map(end => Number.isInteger(end) ? fixed(end, 0) : expected('a list of two integers', end))
+  const bad = texts.find(text => 'reason' in text)
+  return bad ?? { text: texts.map(text => 'text' in text ? text.text : '').join(EN_DASH) }
+}

@@ -1,0 +1,155 @@
+/** The body of a page: blocks, values, figures and tables as HTML. Everything that is not written here is escaped. */
+import type { PageInputs } from './inputs.js'
+import type { Align, Block, FigureSlot, Inline, InlineSlot } from './markdown.js'
+import { claimId, outputHref, pageHref, valueHtml } from './panel.js'
+import { pngSize } from './png.js'
+import type { PageName, Prose, Target } from './prose.js'
+import { tablesOf, type Cell, type Row, type Table } from './tables.js'
+import { escapeHtml, escapeMarkup } from './text.js'
+
+/** Headings get it before their names, so that no heading takes an `id` of the page's own. */
+export const HEADING_PREFIX = 's-'
+
+export class BodyWriter {
+  readonly #prose: Prose
+  readonly #page: PageName
+  readonly #inputs: PageInputs
+  readonly #auditHref: string | null
+  #panels = 0
+  #heading = ''
+
+  constructor(prose: Prose, page: PageName, inputs: PageInputs) {
+    this.#prose = prose
+    this.#page = page
+    this.#inputs = inputs
+    const audit = (['article', 'notes'] as const).find(name => hasAudit(prose[name].blocks))
+    this.#auditHref = audit === undefined ? null : audit === page ? '' : pageHref(audit)
+  }
+
+  blocks(blocks: readonly Block[]): string {
+    return blocks.map(block => this.#block(block)).join('\n')
+  }
+
+  #block(block: Block): string {
+    switch (block.kind) {
+      case 'heading': {
+        const text = this.#inlines(block.content)
+        this.#heading = text.replace(/<[^>]*>/g, '')
+        const tag = `h${block.depth}`
+        return `<${tag} id="${HEADING_PREFIX}${escapeHtml(block.id)}">${text}</${tag}>`
+      }
+      case 'paragraph': return `<p>${this.#inlines(block.content)}</p>`
+      case 'code': return `<pre tabindex="0"><code>${this.#inlines(block.content)}</code></pre>`
+      case 'quote': return `<blockquote>${this.blocks(block.content)}</blockquote>`
+      case 'rule': return '<hr>'
+      case 'list': {
+        const tag = block.ordered ? 'ol' : 'ul'
+        return `<${tag}>${block.items.map(item => `<li>${this.#item(item)}</li>`).join('\n')}</${tag}>`
+      }
+      case 'table': return this.#proseTable(block)
+      case 'figure': return this.#figure(block.slot, block.caption)
+      case 'insert': return tablesOf(block.slot.kind, this.#inputs).map(tableHtml).join('\n')
+    }
+  }
+
+  /** The paragraph of an item that has nothing else is its text. */
+  #item(blocks: readonly Block[]): string {
+    const [only] = blocks
+    return blocks.length === 1 && only.kind === 'paragraph' ? this.#inlines(only.content) : this.blocks(blocks)
+  }
+
+  /** Where the upper left cell is empty, the first column has the names of the rows. */
+  #proseTable({ align, header, rows }: Extract<Block, { kind: 'table' }>): string {
+    const named = header[0].length === 0
+    const write = (tag: 'th' | 'td', scope: string, cell: readonly Inline[], side: Align): string =>
+      `<${tag}${side === null ? '' : ` class="${side}"`}${tag === 'th' ? ` scope="${scope}"` : ''}>${this.#inlines(cell)}</${tag}>`
+    const head = header.map((cell, i) => write(cell.length === 0 ? 'td' : 'th', 'col', cell, align[i]))
+    const body = rows.map(row => row.map((cell, i) => write(named && i === 0 ? 'th' : 'td', 'row', cell, align[i])).join(''))
+    return `<div class="scroll" tabindex="0" role="group" aria-label="Table: ${this.#heading}">` +
+      `<table><thead><tr>${head.join('')}</tr></thead><tbody>\n<tr>${body.join('</tr>\n<tr>')}</tr>\n</tbody></table></div>`
+  }
+
+  #figure(slot: FigureSlot, caption: readonly Inline[]): string {
+    const { id, label, title, description, png, name, files, data } = this.#prose.figure(slot)
+    const { width, height } = pngSize(png, name)
+    const source = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
+    const links = [
+      ...files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`],
+      ...data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`]
+    ]
+    return `<figure id="${escapeHtml(id)}">\n` +
+      `<img src="${source}" alt="${escapeHtml(`${title}. ${description}`)}" width="${width}" height="${height}">\n` +
+      `<figcaption><b>${escapeHtml(label)}.</b> ${this.#inlines(caption)}</figcaption>\n` +
+      `${links.length === 0 ? '' : `<p class="files">${links.join(' ')}</p>\n`}</figure>`
+  }
+
+  #inlines(content: readonly Inline[]): string {
+    return content.map(inline => {
+      switch (inline.kind) {
+        case 'text': return escapeMarkup(inline.text)
+        case 'slot': return this.#slot(inline.slot)
+        case 'break': return '<br>'
+        case 'link': {
+          const target = this.#prose.target(inline.href, this.#page, inline.place)
+          const apart = target.kind === 'web' ? ' rel="noreferrer"' : ''
+          return `<a href="${escapeHtml(this.#href(target))}"${apart}>${this.#inlines(inline.content)}</a>`
+        }
+        default: return `<${inline.kind}>${this.#inlines(inline.content)}</${inline.kind}>`
+      }
+    }).join('')
+  }
+
+  #slot(slot: InlineSlot): string {
+    if (slot.kind === 'written') return `<span class="written">${escapeHtml(slot.text)}</span>`
+    if (slot.kind !== 'see') return valueHtml(this.#prose.show(slot), { number: ++this.#panels, auditHref: this.#auditHref })
+    const { page, id, label } = this.#prose.figure(slot)
+    return `<a class="see" href="${page === this.#page ? '' : pageHref(page)}#${escapeHtml(id)}">${escapeHtml(label)}</a>`
+  }
+
+  #href(target: Target): string {
+    if (target.kind === 'web') return target.url
+    if (target.kind === 'output') return outputHref(target.path)
+    const file = target.page === this.#page ? '' : pageHref(target.page)
+    return target.id === null ? file === '' ? '#main' : file : `${file}#${HEADING_PREFIX}${target.id}`
+  }
+}
+
+function hasAudit(blocks: readonly Block[]): boolean {
+  return blocks.some(block => block.kind === 'insert' && block.slot.kind === 'audit')
+}
+
+function outputLink(path: string, text: string): string {
+  return `<a href="${escapeHtml(outputHref(path))}"><bdi>${escapeHtml(text)}</bdi></a>`
+}
+
+/** `PNG` of `figures/01-scores.png`. */
+function formatOf(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1).toUpperCase()
+}
+
+/** A table of the program's. Roles are stated, since on narrow screens its rows are drawn as blocks, which ends a table's own. */
+function tableHtml({ name, caption, head, rows }: Table): string {
+  const header = head.map(title => `<th role="columnheader" scope="col">${escapeHtml(title)}</th>`).join('')
+  return `<table class="made ${name}" role="table"><caption>${escapeHtml(caption)}</caption>` +
+    `<thead role="rowgroup"><tr role="row">${header}</tr></thead>\n<tbody role="rowgroup">\n` +
+    `${rows.map(row => rowHtml(row, head)).join('\n')}\n</tbody></table>`
+}
+
+function rowHtml({ id, cells }: Row, head: readonly string[]): string {
+  const name = id === null ? '' : ` id="${escapeHtml(claimId(id))}"`
+  const content = cells.map((cell, i) => {
+    const attributes = `data-label="${escapeHtml(head[i])}"${cell.status === undefined ? '' : ` class="${cell.status}"`}`
+    const text = cellHtml(cell)
+    return i === 0 ? `<th role="rowheader" scope="row" ${attributes}>${text}</th>` : `<td role="cell" ${attributes}>${text}</td>`
+  })
+  return `<tr role="row"${name}>${content.join('')}</tr>`
+}
+
+function cellHtml({ lines, code, links }: Cell): string {
+  return lines.map((line, i) => {
+    const text = `<bdi>${escapeHtml(line)}</bdi>`
+    const inner = code === true ? `<code>${text}</code>` : text
+    const link = links?.[i] ?? null
+    return `<div>${link === null ? inner : `<a href="${escapeHtml(outputHref(link))}">${inner}</a>`}</div>`
+  }).join('')
+}

@@ -1,0 +1,82 @@
+/**
+ * Numbers that somebody typed into a template. Every number of an article is a reference, so that it cannot differ from what
+ * was computed; a digit in the prose is a fault, unless it is part of
+ *
+ * - a reference, `{{written …}}` among them,
+ * - an identifier, which begins with a letter and has one in each part between hyphens: r6, mean@1, Qwen3.5-35B-A3B. Not
+ *   score-55, since 55 is a part of its own; not 9th or 2.5x,
+ * - code, where it holds a letter,
+ * - the target of a link.
+ *
+ * Numbers in words count from eleven on, and so do digits of other scripts, superscripts, fractions and character references.
+ */
+import { Fault, printable } from '../../errors.js'
+import { placeOf, type Template } from './references.js'
+
+export interface Finding {
+  /** what was typed */
+  readonly text: string
+  /** offset in the template */
+  readonly offset: number
+}
+
+/** In place of what is not looked at: no digit, no letter, no part of an identifier; line ends stay. */
+const BLANK = '\u0000'
+
+const NUMBER_WORD = new RegExp(
+  '\\b(?:eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|' +
+  'hundreds?|thousands?|millions?|billions?|dozens?)\\b', 'gi'
+)
+
+/** Words that say how large a referenced number is, as in `{{…}} thousand`, are not numbers themselves. */
+const SCALE_WORD = /^(?:hundred|thousand|million|billion)$/i
+
+function blank(text: string): string {
+  return text.replace(/[^\n]/g, BLANK)
+}
+
+/** References of the template blanked. */
+function withoutReferences(template: Template): string {
+  return template.text.replace(/\{\{[^\n]*?\}\}/g, blank)
+}
+
+/** Code and link targets blanked. Code without a letter is only a number in another font: it stays. */
+function withoutCode(text: string): string {
+  const code = /^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[ \t]*$|(?![\s\S]))|(?<!`)(`+)(?!`)((?:(?!\n\n)[\s\S])*?)(?<!`)\2(?!`)/gm
+  return text
+    .replace(code, span => /\p{L}/u.test(span) ? blank(span) : span)
+    .replace(/\]\([^()\s]*\)/g, blank)
+}
+
+function isIdentifier(word: string): boolean {
+  return /^[A-Za-z]/.test(word) && !/(?<![0-9])\.[0-9]/.test(word) && word.split('-').every(part => /[A-Za-z]/.test(part))
+}
+
+/** Everything that looks typed, in order. */
+export function findTypedNumbers(template: Template): readonly Finding[] {
+  const text = withoutCode(withoutReferences(template))
+  const findings: Finding[] = []
+  for (const { 0: reference, index } of text.matchAll(/&#\w*;?/g)) findings.push({ text: reference, offset: index })
+  for (const { 0: run, index } of text.matchAll(/[A-Za-z0-9_@.\-\p{N}]*\p{N}[A-Za-z0-9_@.\-\p{N}]*/gu)) {
+    const start = index + (/^[.\-@]*/.exec(run)?.[0].length ?? 0)
+    const word = run.slice(start - index).replace(/[.\-@]+$/, '')
+    const entity = text.slice(Math.max(0, start - 2), start).endsWith('&#')
+    if (!entity && (/[^\x00-\x7f]/.test(word) || !isIdentifier(word))) findings.push({ text: word, offset: start })
+  }
+  for (const { 0: word, index } of text.matchAll(NUMBER_WORD)) {
+    const scales = SCALE_WORD.test(word) && text.slice(0, index).trimEnd().endsWith(BLANK)
+    if (!scales) findings.push({ text: word, offset: index })
+  }
+  return findings.sort((a, b) => a.offset - b.offset)
+}
+
+/** Throws a Fault that names the first typed number and says how many more there are. */
+export function refuseTypedNumbers(template: Template): void {
+  const findings = findTypedNumbers(template)
+  if (findings.length === 0) return
+  const more = findings.length === 1 ? '' : ` and ${findings.length - 1} more`
+  throw new Fault({
+    format: 'template', problem: 'number typed by hand', found: printable(findings[0].text) + more,
+    expected: 'a reference', place: placeOf(template, findings[0].offset)
+  })
+}

@@ -1,0 +1,83 @@
+/**
+ * A number of the prose in HTML, and the panel that says where it comes from. The panel is plain markup behind the number,
+ * shown by the style sheet while the number is under the pointer or has the focus; there is no script. What a screen reader
+ * is told on focus is its first part, without hashes.
+ */
+import { PAGE_FILES } from './prose.js'
+import { encodePath, STAND_IN_MARK } from './fill.js'
+import { inputLines, publishedText, STATUS_TEXT } from './tables.js'
+import { escapeHtml, idPart } from './text.js'
+import { exact, type ShownValue } from './values.js'
+
+/** Longer texts may break into lines. */
+const NO_WRAP = 30
+
+export interface PanelOptions {
+  /** number of the panel on its page: makes its ids */
+  readonly number: number
+  /** ids of claims in an audit table, as links reach them from this page; null: no page has such a table */
+  readonly auditHref: string | null
+}
+
+/** Address of an output, from a page. */
+export function outputHref(path: string): string {
+  return `../${encodePath(path)}`
+}
+
+/** `id` of a claim's row. */
+export function claimId(id: string): string {
+  return `claim-${idPart(id)}`
+}
+
+/** Address of a page from the other one; both lie in one folder. */
+export function pageHref(page: 'article' | 'notes'): string {
+  const { html } = PAGE_FILES[page]
+  return html.slice(html.lastIndexOf('/') + 1)
+}
+
+export function valueHtml(value: ShownValue, { number, auditHref }: PanelOptions): string {
+  const id = `v${number}`
+  const wraps = value.text.length > NO_WRAP ? ' w' : ''
+  const status = value.claim === null ? '' : ` ${value.claim.status}`
+  const mark = value.standIn ? STAND_IN_MARK : ''
+  const shown = `<data class="v${status}${wraps}" value="${escapeHtml(exact(value.claim?.computed ?? value.text))}" tabindex="0" ` +
+    `aria-describedby="${id}d">${escapeHtml(value.text)}${mark}</data>`
+  return `${shown}<span class="p" role="tooltip" id="${id}">${panelHtml(value, id, auditHref)}</span>`
+}
+
+function panelHtml(value: ShownValue, id: string, auditHref: string | null): string {
+  const lines = value.provenance.flatMap(({ file, pointer, sha256, inputs }) => [
+    `<span><b>in</b> ${sha256 === null ? escapeHtml(file) : link(outputHref(file), file)} <code>${escapeHtml(pointer)}</code></span>`,
+    ...sha256 === null ? [] : [`<span><b>sha256</b> <code>${escapeHtml(sha256)}</code></span>`],
+    ...inputs.length === 0 ? [] : [`<span><b>from</b> ${inputsHtml(inputs)}</span>`]
+  ])
+  return `<span id="${id}d">${aboutHtml(value, auditHref)}</span>${lines.join('')}`
+}
+
+function aboutHtml({ name, definition, claim, standIn, stated }: ShownValue, auditHref: string | null): string {
+  const plain = `<bdi>${escapeHtml(name)}</bdi>`
+  const named = claim !== null && auditHref !== null ? link(`${auditHref}#${claimId(name)}`, name) : plain
+  const parts = [`<b class="n">${named}</b>`]
+  if (claim !== null) {
+    const { status, computed } = claim
+    const behind = computed === null ? '' : `, computed ${escapeHtml(exact(computed))}`
+    parts.push(`<b class="s ${status}">${STATUS_TEXT[status]}</b>`, `<span>published ${escapeHtml(publishedText(claim))}${behind}.</span>`)
+  }
+  if (standIn) parts.push('<span>A stand-in: no source publishes it.</span>')
+  if (definition !== '') parts.push(`<span><bdi>${escapeHtml(definition)}</bdi></span>`)
+  if (stated !== null) parts.push(`<span>Stated in <bdi>${escapeHtml(stated)}</bdi>.</span>`)
+  return parts.join(' ')
+}
+
+function inputsHtml(inputs: readonly { readonly path: string; readonly sha256: string }[]): string {
+  const hashes = new Map(inputs.map(input => [input.path, input.sha256]))
+  return inputLines(inputs.map(input => input.path), 3).map(line => {
+    const hash = hashes.get(line)
+    return `${escapeHtml(line)}${hash === undefined ? '' : ` <code>${escapeHtml(hash)}</code>`}`
+  }).join(', ')
+}
+
+/** Reached with the pointer; the keyboard reaches the same places in the audit table, without two more stops at each number. */
+function link(href: string, text: string): string {
+  return `<a href="${escapeHtml(href)}" tabindex="-1"><bdi>${escapeHtml(text)}</bdi></a>`
+}

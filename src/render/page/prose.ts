@@ -1,0 +1,158 @@
+/**
+ * Both templates read, every reference resolved and every link checked, before anything is written: what the Markdown, the
+ * pages and the audit of the prose are made from. Also the prose as plain text, as a reader without a screen would hear it:
+ * the text in which the audit looks for disclosures and for what must not be said.
+ */
+import { Fault, printable, type Place } from '../../errors.js'
+import type { PageFigure, ProseInputs } from './inputs.js'
+import { refuseTypedNumbers } from './lint.js'
+import { readArticle, type Article, type Block, type FigureSlot, type Inline, type InlineSlot } from './markdown.js'
+import { normalized, parseTemplate, type Template, type ValuePart } from './references.js'
+import { collapse, idPart } from './text.js'
+import { Values, type ShownValue } from './values.js'
+
+export type PageName = 'article' | 'notes'
+
+/** Of the pages, and of the Markdown files beside which they lie one folder up. */
+export const PAGE_FILES: Readonly<Record<PageName, { readonly markdown: string; readonly html: string }>> = {
+  article: { markdown: 'article.md', html: 'preview/article.html' },
+  notes: { markdown: 'source-notes.md', html: 'preview/source-notes.html' }
+}
+
+export interface NumberedFigure extends PageFigure {
+  /** `Figure 3` */
+  readonly label: string
+  /** `id` of its element */
+  readonly id: string
+  readonly page: PageName
+}
+
+/** Where a link leads. */
+export type Target =
+  | { readonly kind: 'web'; readonly url: string }
+  | { readonly kind: 'output'; readonly path: string }
+  | { readonly kind: 'heading'; readonly page: PageName; readonly id: string | null }
+
+export interface Prose {
+  readonly article: Article
+  readonly notes: Article
+  show(part: ValuePart): ShownValue
+  figure(slot: { readonly figure: string; readonly place: Place }): NumberedFigure
+  target(href: string, page: PageName, place: Place): Target
+}
+
+export function readProse(inputs: ProseInputs): Prose {
+  const [article, notes] = [inputs.templates.article, inputs.templates.notes].map(readTemplate)
+  const values = new Values(inputs)
+  const figures = placeFigures(inputs.figures, { article, notes })
+  const ids = { article: headingIds(article), notes: headingIds(notes) }
+  const outputs = new Set(inputs.outputs)
+  return {
+    article,
+    notes,
+    show: part => values.show(part),
+    figure: ({ figure: name, place }) => {
+      const known = inputs.figures.map(figure => figure.name).join(', ')
+      const figure = figures.get(name)
+      if (figure !== undefined) return figure
+      throw new Fault({
+        format: 'template', problem: 'figure', found: printable(name),
+        expected: `one that stands on a page, of ${printable(known, 400)}`, place
+      })
+    },
+    target: (href, page, place) => {
+      const target = findTarget(href, page, outputs)
+      const found = target?.kind !== 'heading' || target.id === null || ids[target.page].has(target.id)
+      if (target !== null && found) return target
+      throw new Fault({
+        format: 'template', problem: 'link', found: printable(href),
+        expected: 'an https: address, an output, article.md, source-notes.md or a heading on either', place
+      })
+    }
+  }
+}
+
+function readTemplate(raw: Template): Article {
+  const template = normalized(raw)
+  const parts = parseTemplate(template)
+  refuseTypedNumbers(template)
+  return readArticle(template, parts)
+}
+
+/** Figures by name, with the page on which each stands. A figure stands once. */
+function placeFigures(
+  figures: readonly PageFigure[], pages: Readonly<Record<PageName, Article>>
+): ReadonlyMap<string, NumberedFigure> {
+  const placed = new Map<string, NumberedFigure>()
+  for (const page of ['article', 'notes'] as const) {
+    for (const slot of figureSlots(pages[page].blocks)) {
+      const index = figures.findIndex(figure => figure.name === slot.figure)
+      if (index < 0) continue
+      if (placed.has(slot.figure)) {
+        throw new Fault({
+          format: 'template', problem: 'figure', found: `${printable(slot.figure)} again`, expected: 'each figure once', place: slot.place
+        })
+      }
+      const number = /^\d+/.exec(slot.figure)?.[0] ?? String(index + 1)
+      placed.set(slot.figure, { ...figures[index], label: `Figure ${Number(number)}`, id: `figure-${idPart(slot.figure)}`, page })
+    }
+  }
+  return placed
+}
+
+function figureSlots(blocks: readonly Block[]): FigureSlot[] {
+  return blocks.flatMap(block => {
+    if (block.kind === 'figure') return [block.slot]
+    if (block.kind === 'quote') return figureSlots(block.content)
+    return block.kind === 'list' ? block.items.flatMap(figureSlots) : []
+  })
+}
+
+function headingIds(article: Article): ReadonlySet<string> {
+  return new Set(article.blocks.flatMap(block => block.kind === 'heading' ? [block.id] : []))
+}
+
+function findTarget(href: string, page: PageName, outputs: ReadonlySet<string>): Target | null {
+  if (/^https:\/\//i.test(href)) return webTarget(href)
+  const [path, id] = href.split('#', 2) as [string, string?]
+  if (path === '') return { kind: 'heading', page, id: id ?? null }
+  for (const name of ['article', 'notes'] as const) {
+    if (path === PAGE_FILES[name].markdown) return { kind: 'heading', page: name, id: id ?? null }
+  }
+  return id === undefined && outputs.has(path) ? { kind: 'output', path } : null
+}
+
+function webTarget(href: string): Target | null {
+  if (!URL.canParse(href)) return null
+  const { protocol, username, password, href: url } = new URL(href)
+  return protocol === 'https:' && username === '' && password === '' ? { kind: 'web', url } : null
+}
+
+/** A page's prose, every reference filled in, white space collapsed. Tables that the program makes are not prose. */
+export function proseText(prose: Prose, page: PageName): string {
+  const write = (content: readonly Inline[]): string => content.map(inline => {
+    switch (inline.kind) {
+      case 'text': return inline.text
+      case 'slot': return slotText(prose, inline.slot)
+      case 'break': return ' '
+      default: return write(inline.content)
+    }
+  }).join('')
+  const all = (blocks: readonly Block[]): string => blocks.map(block => {
+    switch (block.kind) {
+      case 'heading': case 'paragraph': case 'code': return write(block.content)
+      case 'figure': return `${prose.figure(block.slot).label}. ${write(block.caption)}`
+      case 'quote': return all(block.content)
+      case 'list': return block.items.map(all).join('\n')
+      case 'table': return [block.header, ...block.rows].map(row => row.map(write).join(' ')).join('\n')
+      case 'rule': case 'insert': return ''
+    }
+  }).join('\n')
+  return collapse(`${prose[page].title}\n${all(prose[page].blocks)}`)
+}
+
+/** What an inline reference reads as. */
+export function slotText(prose: Prose, slot: InlineSlot): string {
+  if (slot.kind === 'written') return slot.text
+  return slot.kind === 'see' ? prose.figure(slot).label : prose.show(slot).text
+}

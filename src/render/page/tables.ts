@@ -1,0 +1,159 @@
+/**
+ * The tables that the program makes: claims with their audit, discrepancies with their disclosures, files that were read.
+ * As plain rows, so that the page and the Markdown say the same.
+ */
+import type { AuditedClaim, AuditedDiscrepancy, ClaimStatus } from '../../compute/audit/contract.js'
+import { formatCount } from '../figures/format.js'
+import type { PageInputs } from './inputs.js'
+import { collapse } from './text.js'
+import { exact } from './values.js'
+
+export const STATUS_TEXT: Readonly<Record<ClaimStatus, string>> = {
+  agrees: 'agrees',
+  differs: 'differs',
+  not_computable: 'not computable',
+  source: 'of the source',
+  quoted: 'quoted'
+}
+
+/** After a number of claims. */
+const COUNTED: Readonly<Record<ClaimStatus, string>> = {
+  agrees: 'agree',
+  differs: 'differ',
+  not_computable: 'not computable',
+  source: 'of the source alone',
+  quoted: 'quoted alone'
+}
+
+export interface Cell {
+  /** one paragraph each */
+  readonly lines: readonly string[]
+  /** set as code */
+  readonly code?: boolean
+  /** of a claim: how the cell is marked */
+  readonly status?: ClaimStatus
+  /** output path that the lines link to, line by line; null: no link */
+  readonly links?: readonly (string | null)[]
+}
+
+export interface Row {
+  /** claim or discrepancy id: what others link to; null where nothing does */
+  readonly id: string | null
+  readonly cells: readonly Cell[]
+}
+
+export interface Table {
+  readonly name: 'audit' | 'outputs' | 'discrepancies' | 'sources'
+  readonly caption: string
+  readonly head: readonly string[]
+  readonly rows: readonly Row[]
+}
+
+export function auditTable({ claims }: PageInputs): Table {
+  return {
+    name: 'audit',
+    caption: countsText(claims),
+    head: ['Claim', 'Published', 'Computed', 'Status', 'Computed value stands in'],
+    rows: claims.map(claim => ({
+      id: claim.id,
+      cells: [
+        { lines: [claim.id, claim.definition].filter(line => line !== '') },
+        { lines: [publishedText(claim)] },
+        { lines: [claim.computed === null ? '–' : exact(claim.computed)] },
+        { lines: statusLines(claim), status: claim.status },
+        {
+          lines: claim.provenance.map(({ file, pointer }) => `${file}#${pointer}`), code: true,
+          links: claim.provenance.map(({ file, sha256 }) => sha256 === null ? null : file)
+        }
+      ]
+    }))
+  }
+}
+
+const STATUSES = Object.keys(STATUS_TEXT) as readonly ClaimStatus[]
+
+/** `12 claims: 10 agree, 1 differ …` */
+function countsText(claims: readonly AuditedClaim[]): string {
+  const counts = STATUSES.map(status => `${claims.filter(claim => claim.status === status).length} ${COUNTED[status]}`)
+  return `${claims.length} claims: ${counts.join(', ')}.`
+}
+
+/** With its unit, and with the decimals that were published: 64.0 and not 64. */
+export function publishedText({ published, decimals, unit }: Pick<AuditedClaim, 'published' | 'decimals' | 'unit'>): string {
+  const text = typeof published === 'number' && decimals !== null ? published.toFixed(decimals) : exact(published)
+  return unit === '' ? text : `${text} ${unit}`
+}
+
+function statusLines({ status, difference, reason }: AuditedClaim): readonly string[] {
+  const text = STATUS_TEXT[status]
+  if (status === 'differs') return difference === null ? [text] : [text, `by ${exact(difference)}`]
+  return reason === null ? [text] : [text, reason]
+}
+
+/** Outputs in which values of claims stand, each once, with hash and inputs. */
+export function outputsTable({ claims }: PageInputs): Table {
+  const outputs = new Map(claims.flatMap(claim => claim.provenance.map(p => [p.file, p] as const)))
+  return {
+    name: 'outputs',
+    caption: 'Outputs in which the computed values stand.',
+    head: ['Output', 'SHA-256', 'Computed from'],
+    rows: [...outputs.values()].map(({ file, sha256, inputs }) => ({
+      id: null,
+      cells: [
+        { lines: [file], code: true, links: [sha256 === null ? null : file] },
+        { lines: [sha256 ?? 'no such output'], code: true },
+        { lines: inputLines(inputs.map(input => input.path)) }
+      ]
+    }))
+  }
+}
+
+/** Inputs listed by name; more are counted. */
+const MAX_INPUTS = 12
+
+export function inputLines(paths: readonly string[], max: number = MAX_INPUTS): readonly string[] {
+  if (paths.length <= max) return paths
+  return [...paths.slice(0, max), `and ${paths.length - max} more, named in audit.json`]
+}
+
+export function discrepanciesTable({ discrepancies }: PageInputs): Table {
+  return {
+    name: 'discrepancies',
+    caption: 'Where sources contradict each other or say more than they show.',
+    head: ['Discrepancy', 'What the sources state', 'Decision', 'Disclosed'],
+    rows: discrepancies.map(discrepancy => ({
+      id: `discrepancy-${discrepancy.id}`,
+      cells: [
+        { lines: [discrepancy.id] },
+        { lines: discrepancy.sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`) },
+        { lines: [collapse(discrepancy.decision)] },
+        { lines: disclosedLines(discrepancy) }
+      ]
+    }))
+  }
+}
+
+function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): readonly string[] {
+  if (status === 'not_checked') return ['not checked']
+  return status === 'holds' ? [`yes, in ${disclosure.found_in.join(' and ')}`] : ['no', ...problems]
+}
+
+export function sourcesTable({ inputs, study }: PageInputs): Table {
+  return {
+    name: 'sources',
+    caption: `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`,
+    head: ['File', 'Bytes', 'SHA-256'],
+    rows: inputs.map(({ path, bytes, sha256 }) => ({
+      id: null, cells: [{ lines: [path], code: true }, { lines: [formatCount(bytes)] }, { lines: [sha256], code: true }]
+    }))
+  }
+}
+
+/** The tables of a block reference. */
+export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: PageInputs): readonly Table[] {
+  switch (kind) {
+    case 'audit': return [auditTable(inputs), outputsTable(inputs)]
+    case 'discrepancies': return [discrepanciesTable(inputs)]
+    case 'sources': return [sourcesTable(inputs)]
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * What a reference comes to: the text that is printed, and what a reader may ask about it. A reference that leads nowhere is
+ * a fault at its line and column. A claim that differs or could not be computed is printed and marked as such: the audit
+ * fails the run, and the page has to say what it says.
+ */
+import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
+import { Fault, printable, type Place } from '../../errors.js'
+import { applyFormat, formatPlainly, type Format } from './formats.js'
+import type { DocumentSource, ProseInputs } from './inputs.js'
+import type { ValuePart } from './references.js'
+
+export interface ShownValue {
+  readonly text: string
+  /** claim id, reference, or discrepancy and label */
+  readonly name: string
+  /** what it is; '' where nobody says */
+  readonly definition: string
+  /** null for what is no claim */
+  readonly claim: Pick<AuditedClaim, 'status' | 'published' | 'computed' | 'decimals' | 'unit'> | null
+  /** a stand-in that no source publishes */
+  readonly standIn: boolean
+  readonly provenance: readonly Provenance[]
+  /** where a source states it: `sheet 评测矩阵, cell C8 of sources/evaluation.xlsx` */
+  readonly stated: string | null
+}
+
+export const NOT_COMPUTABLE = 'not computable'
+
+/** Longest text that a value may bring into prose. */
+const MAX_TEXT = 200
+
+/** @param expected null where `found` ends with it */
+function fault(problem: string, found: string, expected: string | null, place: Place): Fault {
+  return new Fault({ format: 'template', problem, found: printable(found, 300), ...expected === null ? {} : { expected }, place })
+}
+
+/** A value as tables and panels print it: all its digits. */
+export function exact(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(exact).join(', ')}]`
+  return typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
+}
+
+export class Values {
+  readonly #documents: DocumentSource
+  readonly #claims: ReadonlyMap<string, AuditedClaim>
+  readonly #inputs: ProseInputs
+
+  constructor(inputs: ProseInputs) {
+    this.#inputs = inputs
+    this.#documents = inputs.documents
+    this.#claims = new Map(inputs.claims.map(claim => [claim.id, claim]))
+  }
+
+  show(part: ValuePart): ShownValue {
+    const shown = part.kind === 'claim' ? this.#claim(part) : part.kind === 'output' ? this.#output(part) : this.#stated(part)
+    if (shown.text.length > MAX_TEXT) {
+      throw fault('value', `${shown.text.length} characters`, `at most ${MAX_TEXT} in prose`, part.place)
+    }
+    return shown
+  }
+
+  #claim({ id, format, place }: Extract<ValuePart, { kind: 'claim' }>): ShownValue {
+    const claim = this.#claims.get(id)
+    if (claim === undefined) throw fault('reference', id, 'the id of a claim', place)
+    if (format?.name === 'percent' && claim.unit === 'percent') {
+      throw fault('format', `percent of ${id}`, 'another format: its unit is percent already', place)
+    }
+    const stated = claim.status === 'source' || claim.status === 'quoted'
+    const value = stated ? claim.published : claim.computed
+    const { status, provenance, definition } = claim
+    const text = status === 'not_computable' ? NOT_COMPUTABLE : written(value, format, claim.decimals, id, place)
+    return {
+      text, name: id, definition, claim, provenance, standIn: false, stated: null
+    }
+  }
+
+  #output({ reference, format, place }: Extract<ValuePart, { kind: 'output' }>): ShownValue {
+    const value = this.#resolved(reference, place)
+    const about = this.#documents.enclosing(reference).at(-1) ?? {}
+    const [file, pointer] = divide(reference)
+    return {
+      text: written(value, format, null, reference, place), name: reference, definition: describe(about),
+      claim: null, standIn: about['published'] === false, stated: statedIn(about),
+      provenance: [{ file, pointer, sha256: this.#documents.sha256(file), inputs: [] }]
+    }
+  }
+
+  #stated({ id, label, format, place }: Extract<ValuePart, { kind: 'discrepancy' }>): ShownValue {
+    const discrepancy = this.#inputs.discrepancies.find(d => d.id === id)
+    if (discrepancy === undefined) throw fault('reference', id, 'the id of a discrepancy', place)
+    const wanted = label.toLowerCase()
+    const exactly = discrepancy.sources.filter(source => source.label.toLowerCase() === wanted)
+    const found = exactly.length > 0 ? exactly : discrepancy.sources.filter(source => source.label.toLowerCase().includes(wanted))
+    if (found.length !== 1) {
+      const labels = discrepancy.sources.map(source => `"${source.label}"`).join(', ')
+      throw fault('reference', `${found.length} sources of ${id} with "${label}"`, `one of ${labels}`, place)
+    }
+    const [source] = found
+    const { reference, value } = source
+    if (value === null) throw fault('reference', source.reason ?? `${id}: ${label}`, 'a source with a value', place)
+    const [file, pointer] = divide(reference ?? '')
+    return {
+      text: written(value, format, null, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
+      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, stated: null,
+      provenance: reference === null ? [] : [{ file, pointer, sha256: this.#documents.sha256(file), inputs: [] }]
+    }
+  }
+
+  #resolved(reference: string, place: Place): unknown {
+    const resolution = this.#documents.resolve(reference)
+    if ('reason' in resolution) throw fault('reference', resolution.reason, 'a value in an output', place)
+    if (resolution.value === null) {
+      const why = this.#documents.undefinedReason(reference)
+      throw fault('reference', `${reference} is null${why === null ? '' : `: ${why}`}`, 'a value in an output', place)
+    }
+    return resolution.value
+  }
+}
+
+function written(value: unknown, format: Format | null, decimals: number | null, name: string, place: Place): string {
+  const formatted = format === null ? formatPlainly(value, decimals) : applyFormat(value, format, decimals)
+  if ('text' in formatted) return formatted.text
+  throw fault('value', `${name} is ${formatted.reason}`, null, place)
+}
+
+function divide(reference: string): readonly [file: string, pointer: string] {
+  const hash = reference.indexOf('#')
+  return hash < 0 ? [reference, ''] : [reference.slice(0, hash), reference.slice(hash + 1)]
+}
+
+function textOf(about: { readonly [name: string]: unknown }, key: string): string {
+  const text = Object.hasOwn(about, key) ? about[key] : null
+  return typeof text === 'string' ? text : ''
+}
+
+function describe(about: { readonly [name: string]: unknown }): string {
+  const excluded = textOf(about, 'excluded')
+  return `${textOf(about, 'title')}${excluded === '' ? '' : ` (used in no comparison: ${excluded})`}`
+}
+
+/** The place in a source that an entry of data.json names. */
+function statedIn(about: { readonly [name: string]: unknown }): string | null {
+  const file = textOf(about, 'file')
+  if (file === '') return null
+  const parts = ['sheet', 'cell', 'slide', 'key', 'line'].flatMap(key => {
+    const value = Object.hasOwn(about, key) ? about[key] : null
+    return typeof value === 'string' || typeof value === 'number' ? [`${key} ${value}`] : []
+  })
+  return parts.length === 0 ? file : `${parts.join(', ')} of ${file}`
+}

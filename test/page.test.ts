@@ -1,0 +1,450 @@
+/** The article and its notes: references, typed numbers, escaping, and what a reader can trace on the page. */
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { load, type CheerioAPI } from 'cheerio'
+import t from 'tap'
+import { Documents } from '../src/compute/documents.js'
+import { Fault } from '../src/errors.js'
+import { OutputSet } from '../src/render/outputs/output-set.js'
+import { applyFormat, formatPlainly, parseFormat } from '../src/render/page/formats.js'
+import {
+  findTypedNumbers, PAGE_OUTPUTS, proseTexts, renderPages, writePages, type PageFigure, type PageInputs
+} from '../src/render/page/index.js'
+import { normalized, parseTemplate } from '../src/render/page/references.js'
+import { escapeHtml, escapeMarkdown } from '../src/render/page/text.js'
+import { tree } from './support/folders.js'
+import { auditOf, documentsOf, figures, picture, replicaClaims, replicaInputs, replicaTemplates } from './support/page-inputs.js'
+
+type AuditedClaim = PageInputs['claims'][number]
+
+function faultOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Fault) return error.message
+    throw error
+  }
+  return 'no fault'
+}
+
+function claim(change: Partial<AuditedClaim> = {}): AuditedClaim {
+  return {
+    id: 'a.score', published: 70.4, computed: 70.4, unit: 'percent', decimals: 1, kind: 'computed', section: '9', definition: 'A score.',
+    from: ['data.json#/values/a.score/value'], status: 'agrees', difference: null, reason: null,
+    provenance: [{ file: 'data.json', pointer: '/values/a.score/value', sha256: 'd'.repeat(64), inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64) }] }],
+    ...change
+  }
+}
+
+const DATA = {
+  values: {
+    'a.score': { value: 0.704, title: 'Score of a', unit: 'fraction', published: true, file: 'in.xlsx', sheet: '评测矩阵', cell: 'C8' },
+    stand: { value: 54.33, title: 'Nobody knows', published: false },
+    none: { value: null }
+  },
+  steps: [2, 21],
+  undefined_reasons: { '/values/none/value': 'no cell' }
+}
+
+/** Pages of a small study; `article` goes below a title. */
+function inputs(article: string, change: Partial<PageInputs> = {}): PageInputs {
+  return {
+    templates: { article: { path: 'article.md', text: `# Title\n\n${article}` }, notes: { path: 'notes.md', text: '# Notes\n\n## Where from\n' } },
+    documents: new Documents(new Map([['data.json', JSON.stringify(DATA)]])), claims: [claim()],
+    discrepancies: [{
+      id: 'warmup', section: '', chosen: null, decision: 'The configuration counts.', disclosure: { text: '', found_in: [] }, forbidden: [],
+      averages: [], status: 'not_checked', problems: [],
+      sources: [
+        { label: 'the postmortem', value: 0, stated: 0, reference: null, status: 'stated', reason: null },
+        { label: 'the configuration', value: 10, stated: null, reference: 'data.json#/steps', status: 'found', reason: null }
+      ]
+    }],
+    figures: figures(), outputs: ['data.json', 'wandb/points.csv'], study: { name: 'A study', synthetic: true },
+    generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], ...change
+  }
+}
+
+function articleOf(input: PageInputs): CheerioAPI {
+  return load(renderPages(input).get('preview/article.html') ?? '')
+}
+
+/** Text of the article without the panels behind its numbers. */
+function proseOf(article: string): string {
+  const $ = articleOf(inputs(article))
+  $('.p').remove()
+  return $('main').text().trim()
+}
+
+t.test('formats', t => {
+  // As Python 3.11 formats, but for ties, which go away from zero here: 0.125 is 0.12 there.
+  const cases: ReadonlyArray<readonly [value: unknown, format: string, text: string]> = [
+    [959418, 'integer', '959,418'],
+    [86777.178125, 'fixed(4)', '86,777.1781'],
+    [0.0295787047, 'fixed(4)', '0.0296'],
+    [0.125, 'fixed(2)', '0.13'],
+    [-0.1829223633, 'fixed(3)', '\u22120.183'],
+    [-0.0001, 'fixed(2)', '0.00'],
+    [1e21, 'fixed(0)', '1e+21'],
+    [0.25390625, 'signed(3)', '+0.254'],
+    [-0.1348876953, 'signed(3)', '\u22120.135'],
+    [0.0001, 'signed(2)', '0.00'],
+    [0.6166666667, 'percent(2)', '61.67'],
+    [1e-6, 'scientific', '1e\u22126'],
+    [2.5e-6, 'scientific', '2.5e\u22126'],
+    [3e12, 'scientific', '3e12'],
+    [49.6236, 'hours', '49.6\u00a0h'],
+    [1234.5678, 'hours(2)', '1,234.57\u00a0h'],
+    ['before_critic_update', 'text', 'before_critic_update'],
+    [[0, 5, 10, 15], 'list', '0, 5, 10 and 15'],
+    [[41], 'list', '41'],
+    [[106, 125], 'range', '106\u2013125'],
+    [true, 'switch', 'on'],
+    [false, 'switch', 'off']
+  ]
+  for (const [value, name, text] of cases) {
+    const format = parseFormat(name)
+    if (format === null) throw new Error(`${name} is no format`)
+    t.same(applyFormat(value, format, null), { text }, `${JSON.stringify(value)} | ${name}`)
+  }
+  const refused: ReadonlyArray<readonly [value: unknown, format: string, reason: string]> = [
+    [1.5, 'integer', 'the number 1.5, expected an integer'],
+    ['12', 'fixed(1)', 'the string 12, expected a number'],
+    [Infinity, 'percent(1)', 'the number Infinity, expected a finite number'],
+    [12, 'text', 'the number 12, expected a text'],
+    [[], 'list', 'an empty list, expected at least one element'],
+    [[[1]], 'list', 'a list, expected a list of numbers or texts'],
+    [[1, 2, 3], 'range', 'a list, expected a list of two integers'],
+    [[1, 2.5], 'range', 'the number 2.5, expected a list of two integers'],
+    [null, 'switch', 'null, expected true or false']
+  ]
+  for (const [value, name, reason] of refused) t.same(applyFormat(value, parseFormat(name) ?? { name: 'text', digits: null }, null), { reason })
+  for (const name of ['', 'fixed', 'fixed()', 'fixed(18)', 'fixed(-1)', 'integer(2)', 'Fixed(2)', 'fixed(2) ', 'constructor', 'eval(1)']) {
+    t.equal(parseFormat(name), null, `"${name}" is no format`)
+  }
+  t.same(formatPlainly(64, 1), { text: '64.0' }, 'without a format: the decimals published')
+  t.same(formatPlainly(1.25e-7, null), { text: '1.25e\u22127' }, 'without decimals: the number as it is')
+  t.same(formatPlainly({}, null), { reason: 'an object, expected a number, a text or a list' })
+  t.end()
+})
+
+t.test('references', t => {
+  t.equal(proseOf('Score {{a.score}}%, {{ data.json#/values/a.score/value|percent(1) }}%, steps {{data.json#/steps | range}}.'),
+    'Score 70.4%, 70.4%, steps 2\u201321.')
+  t.equal(proseOf('It says {{discrepancy warmup: postmortem}}, {{discrepancy warmup: the configuration | fixed(1)}}, in {{written 2026}}.'),
+    'It says 0, 10.0, in 2026.')
+  t.equal(proseOf('| a |\n|---|\n| {{a.score | fixed(2)}} |').replace(/\s+/g, ' '), 'a 70.40', 'a bar inside a reference divides no cell')
+  t.equal(proseOf('`{{a.score}}` and **{{a.score}}**'), '70.4 and 70.4', 'in code and in bold')
+  t.equal(proseOf('{ "a": 1'.replace('1', 'x') + ' } {a}'), '{ "a": x } {a}', 'single braces are text')
+
+  const cases: ReadonlyArray<readonly [article: string, message: string]> = [
+    ['x {{a.score', 'template unbalanced braces: {{a.score, expected "}}" on the same line (article.md, line 3, column 3)'],
+    ['x {{a.score\n}}', 'template unbalanced braces: {{a.score, expected "}}" on the same line (article.md, line 3, column 3)'],
+    ['{{a {{b}}', 'template unbalanced braces: {{a {{b}}, expected "}}" on the same line (article.md, line 3, column 1)'],
+    ['y\nx }} z', 'template unbalanced braces: }}, expected "{{" before it on the same line (article.md, line 4, column 3)'],
+    ['{{}}', 'template reference: {{}}, expected a claim, an output and a JSON pointer, or a word that templates know (article.md, line 3, column 1)'],
+    ['{{no.such}}', 'template reference: no.such, expected the id of a claim (article.md, line 3, column 1)'],
+    ['{{__proto__}}', 'template reference: __proto__, expected the id of a claim (article.md, line 3, column 1)'],
+    ['{{a.score | bold}}',
+      'template format: bold, expected text, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'],
+    ['{{a.score | integer}}', 'template value: a.score is the number 70.4, expected an integer (article.md, line 3, column 1)'],
+    ['{{a.score | percent(1)}}', 'template format: percent of a.score, expected another format: its unit is percent already (article.md, line 3, column 1)'],
+    ['{{data.json#/values/b/value}}', 'template reference: data.json#/values has no member "b", expected a value in an output (article.md, line 3, column 1)'],
+    ['{{other.json#/a}}', 'template reference: there is no output other.json, expected a value in an output (article.md, line 3, column 1)'],
+    ['{{data.json#/values/none/value}}',
+      'template reference: data.json#/values/none/value is null: no cell, expected a value in an output (article.md, line 3, column 1)'],
+    ['{{data.json#/values}}',
+      'template value: data.json#/values is an object, expected a number, a text or a list (article.md, line 3, column 1)'],
+    ['{{discrepancy other: x}}', 'template reference: other, expected the id of a discrepancy (article.md, line 3, column 1)'],
+    ['{{discrepancy warmup: the}}',
+      'template reference: 2 sources of warmup with "the", expected one of "the postmortem", "the configuration" (article.md, line 3, column 1)'],
+    ['{{written no digit}}',
+      'template reference: written no digit, expected "written" and at most 40 characters with a digit among them (article.md, line 3, column 1)'],
+    ['See {{see 09-none}}.', 'template figure: 09-none, expected one that stands on a page, of 01-scores, 02-efficiency, 03-training-by-step, ' +
+      '04-training-over-time, 05-sao-recipe-training, 06-sao-critic-diagnostics, 07-multilingual-cases, 08-critic-traces (article.md, line 3, column 5)'],
+    ['a {{audit}}', 'template block: audit, expected it alone on its line, from the first column (article.md, line 3, column 3)'],
+    ['{{audit}}\nmore', 'template block: text below the audit table, expected an empty line below it (article.md, line 3, column 1)'],
+    ['{{audit now}}', 'template reference: audit now, expected "audit" alone (article.md, line 3, column 1)'],
+    ['{{figure 01-scores}}', 'template block: a figure without a caption, expected the caption on the lines below it (article.md, line 3, column 1)'],
+    ['word\n{{figure 01-scores}}\ncaption',
+      'template block: figure inside other text, expected an empty line before it, outside of lists and tables (article.md, line 4, column 1)'],
+    ['{{figure 01-scores}}\na\n\n{{figure 01-scores}}\nb', 'template figure: 01-scores again, expected each figure once (article.md, line 6, column 1)'],
+    ['## On {{a.score}}', 'template heading: a reference, expected words (article.md, line 3, column 7)'],
+    ['[a]({{a.score}})', 'template link: a reference as its target, expected an address (article.md)'],
+    ['A \u202e b', 'template character: \\u202e, expected characters that can be seen, spaces and line ends (article.md, line 3, column 3)'],
+    ['A\tb', 'template character: \\u0009, expected characters that can be seen, spaces and line ends (article.md, line 3, column 2)']
+  ]
+  for (const [article, message] of cases) t.equal(faultOf(() => renderPages(inputs(article))), message, JSON.stringify(article))
+  t.equal(faultOf(() => renderPages(inputs('', { templates: { article: { path: 'a.md', text: 'x' }, notes: { path: 'n.md', text: '# N' } } }))),
+    'template title: a paragraph, expected "# " and the title on the first line (a.md)')
+  t.equal(faultOf(() => renderPages(inputs('# Another'))), 'template title: a second one, expected one heading of the first level (article.md)')
+  t.equal(faultOf(() => renderPages(inputs('x'.repeat(1_000_001)))),
+    'template too long: 1000010 characters, expected at most 1000000 (article.md)')
+  t.equal(faultOf(() => renderPages(inputs(`${'> '.repeat(21)}x`))), 'template nesting: more than 20 levels, expected fewer (article.md)')
+  t.match(faultOf(() => renderPages(inputs(`${'> '.repeat(5000)}x`))), /^template failed: .* \(article\.md\)$/)
+  const parts = parseTemplate(normalized({ path: 'x', text: '\ufeffa\r\n{{written 1}}\rb' }))
+  t.same(parts.map(part => part.kind === 'text' ? part.text : part.kind), ['a\n', 'written', '\nb'], 'every line end is \\n')
+  t.end()
+})
+
+t.test('numbers typed by hand', t => {
+  const found = (text: string): readonly string[] => findTypedNumbers({ path: 'x', text }).map(finding => finding.text)
+  const clean = [
+    'r6 and r7', 'Qwen3.5-35B-A3B', 'SWE-bench', 'mean@1', 'v1', 'cell L8', 'sao-3nodes-35b-a3b-dynbsz-r7', '`global_step_100`', '``a ` 5``',
+    '```\nx = 5\n```', '~~~\ny5 6\n~~~', '[the table](wandb/a1/2.csv)', '[web](https://example.org/2507.12345)', '{{a.score | fixed(2)}}', '{{written 2026}}',
+    'one of two', '{{x}} thousand tokens', 'often', 'tone', 'someone', 'weighty'
+  ]
+  for (const text of clean) t.same(found(text), [], text)
+  const typed: ReadonlyArray<readonly [text: string, found: readonly string[]]> = [
+    ['It scored 70.4% at step 95.', ['70.4', '95']],
+    ['score-55.5', ['score-55.5']],
+    ['Qwen3-30B-Thinking-2507', ['Qwen3-30B-Thinking-2507']],
+    ['score.55', ['score.55']],
+    ['9th and 2.5x', ['9th', '2.5x']],
+    ['GSPO/55', ['55']],
+    ['-5', ['5']],
+    ['.5', ['5']],
+    ['{{a.score}}5', ['5']],
+    ['`55.5` and `5`', ['55.5', '5']],
+    ['```\n55\n```', ['55']],
+    ['a `code` 5 `code`', ['5']],
+    ['5 ` 6', ['5', '6']],
+    ['    indented 5', ['5']],
+    ['\\5', ['5']],
+    ['x\u00b2 and \u00bd and \u2163 and \u0665', ['x\u00b2', '\u00bd', '\u2163', '\u0665']],
+    ['&#53; and &#x35;', ['&#53;', '&#x35;']],
+    ['1. a list', ['1']],
+    ['<b title="5">', ['5']],
+    ['https://example.org/5', ['5']],
+    ['[a][5]', ['5']],
+    ['Forty traces, a hundred, dozens, twenty-two', ['Forty', 'hundred', 'dozens', 'twenty']],
+    ['ten thousand', ['thousand']]
+  ]
+  for (const [text, expected] of typed) t.same(found(text), expected, text)
+  t.equal(faultOf(() => renderPages(inputs('A\nb 12 and 13.'))), 'template number typed by hand: 12 and 1 more, expected a reference (article.md, line 4, column 3)')
+  t.equal(faultOf(() => renderPages(inputs('A 12.'))), 'template number typed by hand: 12, expected a reference (article.md, line 3, column 3)')
+  for (const { path, text } of Object.values(replicaTemplates())) t.same(findTypedNumbers({ path, text }), [], `${path} has none`)
+  t.end()
+})
+
+t.test('Markdown', t => {
+  const body = (article: string): string => articleOf(inputs(article))('main').html()?.trim() ?? ''
+  t.equal(body('*a* **b** ~~c~~ `d<e` x\\*y  \nnext'), '<p><em>a</em> <strong>b</strong> <del>c</del> <code>d&lt;e</code> x*y<br>next</p>')
+  t.equal(body('- a\n- b\n\n> q\n\n---'), '<ul><li>a</li>\n<li>b</li></ul>\n<blockquote><p>q</p></blockquote>\n<hr>')
+  t.equal(body('| a | b |\n|---|--:|\n| c | d |'),
+    '<div class="scroll" tabindex="0" role="group" aria-label="Table: "><table><thead><tr><th scope="col">a</th><th class="right" scope="col">b</th></tr>' +
+    '</thead><tbody>\n<tr><td>c</td><td class="right">d</td></tr>\n</tbody></table></div>')
+  t.equal(articleOf(inputs('| | b |\n|---|---|\n| c | d |'))('table').html(),
+    '<thead><tr><td></td><th scope="col">b</th></tr></thead><tbody>\n<tr><th scope="row">c</th><td>d</td></tr>\n</tbody>', 'rows have names')
+  t.equal(body('<script>alert(x)</script> <b onclick="x">b</b> &lt; &amp; A&B'),
+    '<p>&lt;script&gt;alert(x)&lt;/script&gt; &lt;b onclick="x"&gt;b&lt;/b&gt; &amp;lt; &amp;amp; A&amp;B</p>', 'HTML and entities are text')
+  t.equal(body('<div>\n*x*\n</div>'), '<p>&lt;div&gt;\n<em>x</em>\n&lt;/div&gt;</p>')
+  t.equal(body('<!-- c -->\n\n<style>p{}</style>'), '<p>&lt;!-- c --&gt;</p>\n<p>&lt;style&gt;p{}&lt;/style&gt;</p>')
+  t.equal(body('[d](data.json) [n](source-notes.md#where-from) [w](https://example.org/?a=b&c="d") [h](#here)\n\n## Here'),
+    '<p><a href="../data.json">d</a> <a href="source-notes.html#s-where-from">n</a> ' +
+    '<a href="https://example.org/?a=b&amp;c=%22d%22" rel="noreferrer">w</a> <a href="#s-here">h</a></p>\n<h2 id="s-here">Here</h2>')
+  t.equal(body('## A b\n\n## A b\n\n## Main'), '<h2 id="s-a-b">A b</h2>\n<h2 id="s-a-b-2">A b</h2>\n<h2 id="s-main">Main</h2>')
+
+  const expected = 'an https: address, an output, article.md, source-notes.md or a heading on either'
+  for (const target of [
+    'javascript:alert(x)', 'JaVaScRiPt:x', 'data:text/html,x', 'http://example.org/', '//example.org', 'https://user:pw@example.org/', 'https://', 'file:///etc/passwd',
+    '../data.json', 'other.csv', '/data.json', 'data.json#x', '#nowhere', 'source-notes.md#nowhere', 'vbscript:x', 'mailto:a@example.org'
+  ]) {
+    t.equal(faultOf(() => renderPages(inputs(`[x](${target})`))), `template link: ${target}, expected ${expected} (article.md, line 3, column 1)`, target)
+  }
+  t.equal(faultOf(() => renderPages(inputs('[x](data.json "t")'))), 'template link: a title, expected a link without one (article.md, line 3, column 1)')
+  t.equal(faultOf(() => renderPages(inputs('![x](https://example.org/x.png)'))),
+    'template Markdown: a picture, expected text and links (article.md, line 3, column 1)')
+  t.equal(faultOf(() => renderPages(inputs('- [ ] todo'))), 'template Markdown: a check box, expected a plain list (article.md, line 3, column 1)')
+  t.end()
+})
+
+const HOSTILE = '</script></style><img src=x onerror=alert(1)>"\'&\u202egnp\u2069\u0000\u001b[31m\ud800\u{e0041}`*_[x](javascript:y)|'
+
+t.test('what sources say is shown, never obeyed', t => {
+  t.equal(escapeHtml('a<b>"\'&\u202e\u0007\ud800\u{e0041}'), 'a&lt;b&gt;&quot;&#39;&amp;\\u202e\\u0007\\ud800\\u{e0041}')
+  t.equal(escapeMarkdown('a_b*c|d<e\n'), 'a\\_b\\*c\\|d\\<e\\\\u000a')
+
+  const figure: PageFigure = { name: HOSTILE.replace(/\s/g, ''), title: HOSTILE, description: HOSTILE, png: picture(10, 10), files: [`figures/${HOSTILE}.png`], data: [HOSTILE] }
+  const hostile = inputs(`A {{x | text}} b.\n\n{{figure 01-scores}}\nCaption.\n\n{{audit}}\n\n{{discrepancies}}\n\n{{sources}}`, {
+    claims: [
+      claim({ id: 'x', computed: HOSTILE, published: HOSTILE, definition: HOSTILE, unit: HOSTILE, reason: HOSTILE, provenance: [
+        { file: HOSTILE, pointer: `/${HOSTILE}`, sha256: HOSTILE, inputs: [{ path: HOSTILE, sha256: HOSTILE }] }
+      ] }),
+      claim({ id: HOSTILE })
+    ],
+    discrepancies: [{
+      id: HOSTILE, section: HOSTILE, chosen: null, decision: HOSTILE, disclosure: { text: HOSTILE, found_in: [HOSTILE] }, forbidden: [], averages: [],
+      status: 'holds', problems: [], sources: [{ label: HOSTILE, value: HOSTILE, stated: null, reference: null, status: 'stated', reason: null }]
+    }],
+    figures: [{ ...figure, name: '01-scores' }], study: { name: HOSTILE, synthetic: true }, generator: { name: HOSTILE, version: HOSTILE },
+    inputs: [{ path: HOSTILE, sha256: HOSTILE, bytes: 1 }]
+  })
+  for (const [path, text] of renderPages(hostile)) {
+    t.notMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/u, `${path}: nothing unseen`)
+    t.notMatch(text, /\p{Cs}/u, `${path}: whole characters`)
+    if (!path.endsWith('.html')) continue
+    const $ = load(text)
+    t.equal($('script').length, 0)
+    t.equal($('style').length, 1)
+    t.same($('img').get().map(img => $(img).attr('src')?.slice(0, 22)), path.includes('notes') ? [] : ['data:image/png;base64,'])
+    t.same($('*').get().flatMap(element => Object.keys($(element).attr() ?? {})).filter(name => /^on|^style$|^src(?:doc|set)$/.test(name) && name !== 'src'), [])
+    t.same($('a').get().map(a => $(a).attr('href') ?? '').filter(href => !/^(?:#|\.\.\/|(?:article|source-notes)\.html)/.test(href)), [])
+  }
+  const $ = articleOf(hostile)
+  t.match($('img').attr('alt') ?? '', '</script></style><img src=x onerror=alert(1)>"\'&\\u202egnp\\u2069\\u0000\\u001b[31m\\ud800\\u{e0041}')
+  t.match($('data.v').text(), '</script></style>', 'shown in full')
+  const markdown = renderPages(hostile).get('article.md') ?? ''
+  t.match(markdown, 'A \\</script\\>\\</style\\>\\<img src=x onerror=alert(1)\\>')
+  t.notMatch(markdown, /(?<!\\)<(?:script|img|\/style)/)
+  t.end()
+})
+
+/** Digits of the prose stand in one of these: a value, the author's own, a figure's number, a table of the program's, code. */
+const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .p'
+
+t.test('every number of the replica\'s pages can be traced', t => {
+  const files = renderPages(audited(replicaInputs()))
+  for (const path of ['preview/article.html', 'preview/source-notes.html']) {
+    const $ = load(files.get(path) ?? '')
+    const values = $('main data.v').get()
+    t.ok(values.length > 50, `${path}: ${values.length} values`)
+    for (const value of values) {
+      const panel = $(value).next('.p')
+      const about = $(value).attr('aria-describedby')
+      t.equal($(value).attr('tabindex'), '0')
+      if (about === undefined || panel.find(`[id="${about}"]`).length !== 1) t.fail(`${$(value).text()} has no description`)
+      if (!/[0-9a-f]{64}/.test(panel.text()) && !$(value).is('.source')) t.fail(`${$(value).text()} has no hash: ${panel.text()}`)
+    }
+    $(TRACEABLE).remove()
+    $('.files').remove()
+    $('th, td, li').append(' ')
+    const words = $('main').text().split(/\s+/).filter(word => /\p{N}/u.test(word))
+    t.same(words.filter(word => !/^[("]?[A-Za-z]/.test(word)), [], `${path}: no digit elsewhere but in names that begin with a letter`)
+    t.ok(words.every(word => /^[("]?(?:r6|r7|Qwen3\.5-35B-A3B|efgcpv3c)[).,;:]*$/.test(word)), `${path}: ${words.join(' ')}`)
+    t.notMatch($('main').text(), /\{\{|\}\}|undefined|NaN|\[object/)
+  }
+  const $ = load(files.get('preview/article.html') ?? '')
+  t.equal($('table.audit tbody tr').length, replicaClaims().claims.length)
+  t.equal($('table.audit caption').text(), '230 claims: 229 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted alone.')
+  const panel = $('data.v').filter((_, value) => $(value).text() === '55.33').first().next('.p').text()
+  for (const text of [
+    'eval.gspo.multilingual', 'agrees', 'published 55.33 percent, computed 55.33', 'data.json', '/values/gspo.multilingual/value', 'sources/evaluation.xlsx'
+  ]) t.match(panel, text)
+  const other = $('data.v').filter((_, value) => $(value).text() === '55.5').first().next('.p').text()
+  t.match(other, 'used in no comparison: the workbook states another score')
+  t.match(other, 'Stated in slide 5 of sources/slides.pptx')
+  t.equal($('figure').length, 8)
+  t.same($('figure img').get().map(img => $(img).attr('alt')).slice(0, 1), ['Title of 01-scores. What 01-scores shows, in words.'])
+  t.equal($('figure .files a').first().attr('href'), '../figures/01-scores.png')
+  t.equal($('figure .files a').eq(3).attr('href'), '../wandb/plot_points_with_provenance.csv')
+  t.end()
+})
+
+/** The inputs with the audit of their own prose. */
+function audited(input: PageInputs): PageInputs {
+  const claims = replicaClaims()
+  const report = auditOf(claims, documentsOf(claims), proseTexts(input))
+  return { ...input, claims: report.claims, discrepancies: report.discrepancies }
+}
+
+t.test('disclosures', t => {
+  const input = replicaInputs()
+  for (const { id, status, problems } of audited(input).discrepancies) t.equal(status, 'holds', `${id}: ${problems.join('; ')}`)
+  const text = (template: string, from: string, to: string): PageInputs => {
+    const old = input.templates[template === 'article' ? 'article' : 'notes']
+    if (!old.text.includes(from)) throw new Error(`the template does not say ${from}`)
+    return { ...input, templates: { ...input.templates, [template]: { ...old, text: old.text.replaceAll(from, to) } } }
+  }
+  const fails = (changed: PageInputs): readonly string[] => audited(changed).discrepancies.filter(d => d.status === 'fails').map(d => d.id)
+  t.same(fails(text('article', 'rounding does not explain the difference', 'so be it')), ['gspo-multilingual'])
+  t.same(fails(text('article', 'but from a\ncheckpoint', 'since r6 ran without a warmup but from a\ncheckpoint')), ['r6-warmup'])
+  t.same(fails(text('article', '{{timing.hours_to_best.slide.gspo}} hours to the best', '{{written 84}} hours to the best')), ['hours-to-best'])
+  t.same(fails(text('notes', 'no value between the two is used', '{{written 55.4}}% stands between')), ['gspo-multilingual'], 'the mean of the two is found')
+  const captions = load(renderPages(input).get('preview/article.html') ?? '')
+  const caption = (name: string): string => captions(`#figure-${name} figcaption`).clone().find('.p').remove().end().text()
+  t.match(caption('02-efficiency'), 'concurrency-normalised')
+  t.match(caption('04-training-over-time'), 'concurrency-normalised')
+  t.match(caption('04-training-over-time'), 'not a measurement at doubled concurrency')
+  t.match(caption('03-training-by-step').replace(/\s+/g, ' '), 'validation at steps 0, 5, 10 and 15 and training metrics at step 41 are GSPO\'s')
+  for (const name of ['03-training-by-step', '04-training-over-time', '05-sao-recipe-training', '06-sao-critic-diagnostics', '07-multilingual-cases']) {
+    t.match(caption(name).replace(/\s+/g, ' ').toLowerCase(), 'markers on the trailing means only tell the', name)
+  }
+  t.end()
+})
+
+t.test('a page is whole and asks for nothing', t => {
+  const files = renderPages(audited(replicaInputs()))
+  t.same([...files.keys()], PAGE_OUTPUTS)
+  for (const path of ['preview/article.html', 'preview/source-notes.html']) {
+    const html = files.get(path) ?? ''
+    const $ = load(html)
+    const style = $('style').text()
+    const hash = createHash('sha256').update(style).digest('base64')
+    t.equal($('meta[http-equiv=Content-Security-Policy]').attr('content'),
+      `default-src 'none'; img-src data:; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`)
+    t.ok(html.indexOf('Content-Security-Policy') < html.indexOf('<style'), 'the policy stands before what it governs')
+    t.notMatch(style, /url\(|@import|@font-face|<\//)
+    t.equal($('script, iframe, object, embed, form, base, audio, video, link[rel=stylesheet], [style]').length, 0)
+    t.same($('[src]').get().map(e => $(e).attr('src') ?? '').filter(src => !src.startsWith('data:image/png;base64,')), [])
+    t.same($('link').get().map(e => $(e).attr('href')), ['data:,'])
+    t.equal($('html').attr('lang'), 'en')
+    t.equal($('h1').length, 1)
+    t.equal($('main').length, 1)
+    t.equal($('a.skip').attr('href'), '#main')
+    const ids = $('[id]').get().map(e => $(e).attr('id') ?? '')
+    t.equal(new Set(ids).size, ids.length, 'every id once')
+    const here = new Set(ids)
+    t.same($('a[href^="#"]').get().map(a => $(a).attr('href')?.slice(1) ?? '').filter(id => !here.has(id)), [], 'every link inside the page leads somewhere')
+    t.same($('[aria-describedby]').get().map(e => $(e).attr('aria-describedby') ?? '').filter(id => !here.has(id)), [])
+    t.ok($('nav.contents li').length > 5)
+    const levels = $('h1, h2, h3, h4').get().map(h => Number(h.tagName.slice(1)))
+    t.ok(levels.every((level, i) => i === 0 || level <= levels[i - 1] + 1), 'no heading skips a level')
+    // Synthetic: above everything, beside the title, in the title of the window, below the title and at the end.
+    t.equal($('body > aside.strip').text(), 'Synthetic data, not measurements')
+    t.equal($('h1 .mark').text(), 'synthetic')
+    t.match($('title').text(), /^\[synthetic\] /)
+    t.equal($('meta[name=synthetic]').attr('content'), 'true')
+    t.match($('header .notice').text(), 'Nothing here is evidence')
+    t.match($('footer .notice').text(), 'Nothing here is evidence')
+  }
+  t.match(files.get('article.md') ?? '', /^# [^\n]+\n\n> \*\*Synthetic replica, not measurements\./)
+  t.notMatch(files.get('article.md') ?? '', /\{\{|\}\}/)
+  t.match(files.get('article.md') ?? '', '](figures/03-training-by-step.png)\n')
+
+  const real = renderPages(inputs('Text.', { study: { name: 'Real', synthetic: false } })).get('preview/article.html') ?? ''
+  t.notMatch(real.replace(/<style>.*?<\/style>/s, '').replace('name="synthetic" content="false"', ''), /synthetic/i, 'a study of real files says nothing of it')
+
+  const stand = articleOf(inputs('Stand-in {{data.json#/values/stand/value}}.'))
+  t.equal(stand('data.v').text(), '54.33†')
+  t.match(stand('.p').text(), 'A stand-in: no source publishes it.')
+  t.match(stand('footer').text(), '† marks a stand-in')
+
+  const wrong = articleOf(inputs('{{a}} {{b}} {{c}}', {
+    claims: [
+      claim({ id: 'a', computed: 70.5, status: 'differs', difference: 0.1, reason: 'off by 0.1' }),
+      claim({ id: 'b', computed: null, status: 'not_computable', reason: 'no cell', provenance: [] }),
+      claim({ id: 'c', computed: null, status: 'quoted', provenance: [] })
+    ]
+  }))
+  t.same(wrong('data.v').get().map(v => [wrong(v).text(), wrong(v).attr('class')]),
+    [['70.5', 'v differs'], ['not computable', 'v not_computable'], ['70.4', 'v quoted']], 'what went wrong is marked where it stands')
+  t.end()
+})
+
+t.test('sizes, bytes, files', async t => {
+  t.same([...renderPages(audited(replicaInputs()))], [...renderPages(audited(replicaInputs()))], 'the same inputs give the same bytes')
+  const large = Buffer.concat([picture(10, 10), Buffer.alloc(6_100_000)])
+  t.match(faultOf(() => renderPages(inputs('{{figure 01-scores}}\nc', { figures: figures(() => large) }))),
+    /^page too large: 81\d{5} bytes in both pages, expected at most 8000000: fewer or smaller figures$/)
+  t.equal(faultOf(() => renderPages(inputs('{{figure 01-scores}}\nc', { figures: figures(() => Buffer.from('GIF89a')) }))),
+    'page figure: 6 bytes that are no PNG, expected a PNG (member 01-scores)')
+  const dir = mkdtempSync(join(tmpdir(), 'critic-traces-page-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const set = await OutputSet.open(dir)
+  const summaries = await writePages(set, inputs('Text.'))
+  await set.commit()
+  t.same(tree(dir), [...PAGE_OUTPUTS].sort())
+  for (const { path, sha256 } of summaries) t.equal(createHash('sha256').update(readFileSync(join(dir, path))).digest('hex'), sha256)
+})
