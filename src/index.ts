@@ -26,3 +26,4 @@ export { openFigurePool, type DrawnFigure, type FigurePool, type FigureTask } fr
 export { buildFigures, FIGURES } from './render/figures/index.js'
 export type * from './schema.js'
 export { DEFAULT_KEYS } from './schema.js'
+export { analyseStudy, type StudyOutcome, type StudyRun } from './studyRun.js'

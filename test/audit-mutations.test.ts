@@ -2,12 +2,14 @@
  * The audit, tested by mutation: one digit, row, byte, hash, key or number of the prose is changed at a time, and something
  * must notice. The seed is fixed. Each mutation is tried twice: without a manifest (as if it had been rewritten over the change),
  * so that only a check or the audit can notice, where a published value depends on the place; and against the manifest as
- * it was. How the places are chosen is said where they are: history-mutations.ts, trace-mutations.ts, claim-mutations.ts in test/support/mutations.
+ * it was. How the places are chosen is said where they are: history-mutations.ts, trace-mutations.ts, evidence-mutations.ts and claim-mutations.ts in test/support/mutations.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { DATASETS, writeParquet } from '../fixtures/replica/evidence/datasets.js'
+import { evidence as evidencePart } from '../fixtures/replica/evidence.js'
 import { Random as Seeded } from '../fixtures/replica/random.js'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
 import { manifestFaults } from '../src/cli/manifest-faults.js'
@@ -16,6 +18,7 @@ import type { AuditReport } from '../src/compute/audit/contract.js'
 import { Documents, escapeToken } from '../src/compute/documents.js'
 import { openTracePool, type TracePool } from '../src/compute/pool.js'
 import { Fault } from '../src/errors.js'
+import { measureEvidence } from '../src/evidenceRun.js'
 import { readHistories, type MeasuredHistories } from '../src/historyRun.js'
 import { checkClaims } from '../src/ingest/claims.js'
 import { findSnapshots } from '../src/ingest/inventory.js'
@@ -26,9 +29,12 @@ import { writeHistoryStatistics, writeSharedReference } from '../src/render/outp
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { GENERATOR } from '../src/version.js'
 import { writeManifest } from './support/history-folder.js'
-import { claimsMutations, manifestMutations, proseMutations, type StatedClaim } from './support/mutations/claim-mutations.js'
+import {
+  claimsMutations, manifestMutations, proseMutations, sourceMutations, type StatedClaim, type StatedDiscrepancy
+} from './support/mutations/claim-mutations.js'
+import { evidenceMutations } from './support/mutations/evidence-mutations.js'
 import { historyMutations } from './support/mutations/history-mutations.js'
-import { MutableFolder, Tally, type CaughtBy, type Mutation } from './support/mutations/mutation.js'
+import { MutableFolder, sample, Tally, type CaughtBy, type Mutation } from './support/mutations/mutation.js'
 import { SNAPSHOT, traceMutations } from './support/mutations/trace-mutations.js'
 import { Random } from './support/random.js'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
@@ -38,12 +44,12 @@ t.teardown(() => rmSync(work, { recursive: true, force: true }))
 const tally = new Tally()
 
 /** The JSON outputs of one stage, without anything taking its place. */
-async function documentsOf(fill: (set: OutputSet) => Promise<unknown>): Promise<Documents> {
+async function textsOf(fill: (set: OutputSet) => Promise<unknown>): Promise<ReadonlyMap<string, string>> {
   const out = mkdtempSync(join(work, 'out-'))
   const set = await OutputSet.open(out)
   try {
     await fill(set)
-    return new Documents(set.jsonTexts)
+    return set.jsonTexts
   } finally {
     await set.abort()
     rmSync(out, { recursive: true, force: true })
@@ -95,31 +101,43 @@ function answered(stated: readonly StatedClaim[], documents: Documents): StatedC
   })
 }
 
+interface ComputedHistories {
+  readonly measured: MeasuredHistories
+  readonly texts: ReadonlyMap<string, string>
+  readonly documents: Documents
+}
+
+/** The statistics alone, without tables and columns: what claims refer to. */
+async function computeHistories(dir: string): Promise<ComputedHistories> {
+  const { study } = await loadStudy(dir)
+  if (study.histories === null) throw new Error('the study has no histories')
+  const section = study.histories
+  const measured = await readHistories({ dir, study: section, synthetic: true })
+  const origin = { synthetic: true, generator: GENERATOR }
+  const texts = await textsOf(async set => {
+    for (const { analysis, statistics } of measured.analyses) {
+      await writeHistoryStatistics(set, analysis.outputs.statistics, statistics, origin)
+      const metric = section.metrics.find(m => m.name === analysis.shared_reference?.metric)
+      if (analysis.shared_reference !== null && metric !== undefined) {
+        await writeSharedReference(set, analysis.shared_reference, metric, analysis.shared_reference.selections, origin)
+      }
+    }
+  })
+  return { measured, texts, documents: new Documents(texts) }
+}
+
+const historiesDir = join(work, 'histories')
+
 t.test('histories, runs.json, the study\'s section, claims and prose: the replica', async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
-  const dir = join(work, 'histories')
+  const dir = historiesDir
   cpSync(join(replica, 'wandb'), join(dir, 'wandb'), { recursive: true })
   const { schema_version, name, synthetic, histories } = JSON.parse(readFileSync(join(replica, 'study.json'), 'utf8')) as Record<string, unknown>
   writeFileSync(join(dir, 'study.json'), JSON.stringify({ schema_version, name, synthetic, histories }))
   writeManifest(dir)
   const folder = new MutableFolder(dir)
 
-  const compute = async (): Promise<{ readonly measured: MeasuredHistories; readonly documents: Documents }> => {
-    const { study } = await loadStudy(dir)
-    if (study.histories === null) throw new Error('the study has no histories')
-    const section = study.histories
-    const measured = await readHistories({ dir, study: section, synthetic: true })
-    const origin = { synthetic: true, generator: GENERATOR }
-    const documents = await documentsOf(async set => {
-      for (const { analysis, statistics, displayed } of measured.analyses) {
-        await writeHistoryStatistics(set, analysis.outputs.statistics, statistics, origin)
-        const metric = section.metrics.find(m => m.name === analysis.shared_reference?.metric)
-        if (analysis.shared_reference !== null && metric !== undefined) await writeSharedReference(set, analysis.shared_reference, metric, displayed, origin)
-      }
-    })
-    return { measured, documents }
-  }
-
+  const compute = () => computeHistories(dir)
   const { measured, documents } = await compute()
   const { claims: published } = JSON.parse(readFileSync(join(replica, 'claims.json'), 'utf8')) as { claims: readonly StatedClaim[] }
   const stated = answered(published, documents)
@@ -147,7 +165,7 @@ t.test('histories, runs.json, the study\'s section, claims and prose: the replic
   }
 
   const manifest = folder.text('source_manifest.json')
-  for (const [what, text] of manifestMutations(manifest, random)) {
+  for (const [what, text] of sample(manifestMutations(manifest, random), random, 40)) {
     const files = new Map([['source_manifest.json', text]])
     await folder.with({ kind: 'manifest', what, covered: false, files }, async () => {
       tally.add({ kind: 'manifest', what, covered: false }, null, await verifyNotices(dir))
@@ -214,7 +232,7 @@ t.test('a snapshot: page, NPZ files, the study\'s section', async t => {
       traces: study.critic_traces, expectations: study.critic_traces.expectations, enforced: true, examplesRequired: true, synthetic: true
     }
     const [plan] = await findSnapshots([join(dir, study.critic_traces.snapshot)])
-    return documentsOf(set => measureSnapshot(set, { plan, settings, pool }))
+    return new Documents(await textsOf(set => measureSnapshot(set, { plan, settings, pool })))
   }
 
   const documents = await compute()
@@ -244,6 +262,54 @@ function publishedBy(documents: Documents): StatedClaim[] {
   walk(whole.value, '')
   return claims
 }
+
+t.test('workbook, slides, configurations, datasets, the study\'s section, discrepancies: the replica', async t => {
+  const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+  const dir = join(work, 'evidence')
+  for (const part of ['sources', 'configs', 'data']) cpSync(join(replica, part), join(dir, part), { recursive: true })
+  // The whole study file: the section's references lead into documents of the histories, which are the unmutated ones.
+  cpSync(join(replica, 'study.json'), join(dir, 'study.json'))
+  writeManifest(dir)
+  const folder = new MutableFolder(dir)
+  const { texts: histories } = await computeHistories(historiesDir)
+  const compute = async (): Promise<Documents> => {
+    const { study } = await loadStudy(dir)
+    if (study.evidence === null) throw new Error('the study has no evidence')
+    const section = study.evidence
+    return new Documents(await textsOf(async set => {
+      for (const [path, text] of histories) await set.write(path, text)
+      await measureEvidence(set, { dir, study: section, synthetic: true })
+    }))
+  }
+
+  const documents = await compute()
+  const file = JSON.parse(readFileSync(join(replica, 'claims.json'), 'utf8')) as { claims: readonly StatedClaim[]; discrepancies: readonly StatedDiscrepancy[] }
+  const ofHistories = new Set(answered(file.claims, new Documents(histories)).map(c => c.id))
+  const stated = answered(file.claims, documents).filter(c => !ofHistories.has(c.id))
+  const discrepancies = file.discrepancies
+  const judge = (documents: Documents): AuditReport => auditOf(stated, documents, { discrepancies })
+  const control = judge(documents)
+  t.ok(stated.length > 50)
+  t.equal(control.counts.agrees, control.claims.length, 'unmutated, every claim agrees')
+  t.strictSame(control.discrepancies.flatMap(d => d.problems), [], 'unmutated, every source states what it is said to')
+  t.notOk(await verifyNotices(dir), 'unmutated, the manifest agrees')
+
+  const random = new Random(6)
+  const rows = (): Seeded => new Seeded(evidencePart.seed)
+  for (const [name, dataset] of Object.entries(DATASETS)) {
+    t.ok(folder.bytes(dataset.path).equals(writeParquet(dataset.rows(rows().fork(name)), dataset)), `${name} is made of these rows`)
+  }
+  const checked = checkClaims({ schema_version: 1, claims: stated, discrepancies }, { format: 'claims', place: {}, paths: [] })
+  await tryAll(evidenceMutations({ folder, claims: checked, documents, rows }, random), folder, async () => judge(await compute()))
+  t.strictSame((await compute()).resolve('data.json#'), documents.resolve('data.json#'), 'the folder is as it was')
+
+  for (const { what, claims } of claimsMutations(stated, control, random)) {
+    tally.add({ kind: 'claims file', what, covered: true }, await noticed(() => auditOf(claims, documents)), null)
+  }
+  for (const { what, discrepancies: changed } of sourceMutations(discrepancies, random)) {
+    tally.add({ kind: 'discrepancy source', what, covered: true }, await noticed(() => auditOf([], documents, { discrepancies: changed })), null)
+  }
+})
 
 t.test('nothing survives', t => {
   for (const line of tally.lines()) t.comment(line)

@@ -78,7 +78,7 @@ function proseOf(article: string): string {
 }
 
 t.test('formats', t => {
-  // Python 3.11: format(x, ',.4f') and the like.
+  // As Python 3.11 formats, but for ties, which go away from zero here: 0.125 is 0.12 there.
   const cases: ReadonlyArray<readonly [value: unknown, format: string, text: string]> = [
     [959418, 'integer', '959,418'],
     [86777.178125, 'fixed(4)', '86,777.1781'],
@@ -148,14 +148,14 @@ t.test('references', t => {
     ['{{__proto__}}', 'template reference: __proto__, expected the id of a claim (article.md, line 3, column 1)'],
     ['{{a.score | bold}}',
       'template format: bold, expected text, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'],
-    ['{{a.score | integer}}', 'template value: a.score is the number 70.4, expected an integer, expected one for integer (article.md, line 3, column 1)'],
+    ['{{a.score | integer}}', 'template value: a.score is the number 70.4, expected an integer (article.md, line 3, column 1)'],
     ['{{a.score | percent(1)}}', 'template format: percent of a.score, expected another format: its unit is percent already (article.md, line 3, column 1)'],
     ['{{data.json#/values/b/value}}', 'template reference: data.json#/values has no member "b", expected a value in an output (article.md, line 3, column 1)'],
     ['{{other.json#/a}}', 'template reference: there is no output other.json, expected a value in an output (article.md, line 3, column 1)'],
     ['{{data.json#/values/none/value}}',
       'template reference: data.json#/values/none/value is null: no cell, expected a value in an output (article.md, line 3, column 1)'],
     ['{{data.json#/values}}',
-      'template value: data.json#/values is an object, expected a number, a text or a list, expected a value that can be printed (article.md, line 3, column 1)'],
+      'template value: data.json#/values is an object, expected a number, a text or a list (article.md, line 3, column 1)'],
     ['{{discrepancy other: x}}', 'template reference: other, expected the id of a discrepancy (article.md, line 3, column 1)'],
     ['{{discrepancy warmup: the}}',
       'template reference: 2 sources of warmup with "the", expected one of "the postmortem", "the configuration" (article.md, line 3, column 1)'],
@@ -235,6 +235,8 @@ t.test('Markdown', t => {
   t.equal(body('| a | b |\n|---|--:|\n| c | d |'),
     '<div class="scroll" tabindex="0" role="group" aria-label="Table: "><table><thead><tr><th scope="col">a</th><th class="right" scope="col">b</th></tr>' +
     '</thead><tbody>\n<tr><td>c</td><td class="right">d</td></tr>\n</tbody></table></div>')
+  t.equal(articleOf(inputs('| | b |\n|---|---|\n| c | d |'))('table').html(),
+    '<thead><tr><td></td><th scope="col">b</th></tr></thead><tbody>\n<tr><th scope="row">c</th><td>d</td></tr>\n</tbody>', 'rows have names')
   t.equal(body('<script>alert(x)</script> <b onclick="x">b</b> &lt; &amp; A&B'),
     '<p>&lt;script&gt;alert(x)&lt;/script&gt; &lt;b onclick="x"&gt;b&lt;/b&gt; &amp;lt; &amp;amp; A&amp;B</p>', 'HTML and entities are text')
   t.equal(body('<div>\n*x*\n</div>'), '<p>&lt;div&gt;\n<em>x</em>\n&lt;/div&gt;</p>')
@@ -317,6 +319,7 @@ t.test('every number of the replica\'s pages can be traced', t => {
     }
     $(TRACEABLE).remove()
     $('.files').remove()
+    $('th, td, li').append(' ')
     const words = $('main').text().split(/\s+/).filter(word => /\p{N}/u.test(word))
     t.same(words.filter(word => !/^[("]?[A-Za-z]/.test(word)), [], `${path}: no digit elsewhere but in names that begin with a letter`)
     t.ok(words.every(word => /^[("]?(?:r6|r7|Qwen3\.5-35B-A3B|efgcpv3c)[).,;:]*$/.test(word)), `${path}: ${words.join(' ')}`)
@@ -361,6 +364,7 @@ t.test('disclosures', t => {
   t.same(fails(text('notes', 'no value between the two is used', '{{written 55.4}}% stands between')), ['gspo-multilingual'], 'the mean of the two is found')
   const captions = load(renderPages(input).get('preview/article.html') ?? '')
   const caption = (name: string): string => captions(`#figure-${name} figcaption`).clone().find('.p').remove().end().text()
+  t.match(caption('02-efficiency'), /^Figure 2\. /)
   t.match(caption('02-efficiency'), 'concurrency-normalised')
   t.match(caption('04-training-over-time'), 'concurrency-normalised')
   t.match(caption('04-training-over-time'), 'not a measurement at doubled concurrency')

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, crc32, gzipSync } from 'node:zlib'
 import { parquetMetadata } from 'hyparquet'
@@ -417,4 +418,34 @@ t.test('a file that is not what it was', async t => {
     writeFileSync(file, Buffer.from(content, 'latin1'))
     t.match((await faultOf(auditParquet(file))).message, message, name)
   }
+})
+
+interface ParquetJs {
+  readonly ParquetSchema: new (fields: object) => object
+  readonly ParquetWriter: { openFile(schema: object, path: string): Promise<{ appendRow(row: object): Promise<void>; close(): Promise<void> }> }
+  readonly ParquetReader: { openFile(path: string): Promise<{ getCursor(): { next(): Promise<object | null> }; close(): Promise<void> }> }
+}
+
+t.test('parquetjs-lite: a plain file that it writes is read; why it is not the reader', async t => {
+  const library = createRequire(import.meta.url)('parquetjs-lite') as ParquetJs
+  const path = join(t.testdir({}), 'plain.parquet')
+  const schema = new library.ParquetSchema({ task_path: { type: 'UTF8' }, score: { type: 'DOUBLE' } })
+  const writer = await library.ParquetWriter.openFile(schema, path)
+  for (const [i, task] of ['/openswe/a', '/swegen/b', '/openswe/c'].entries()) await writer.appendRow({ task_path: task, score: i / 4 })
+  await writer.close()
+  const audit = await auditParquet(path, { decode: 'all', texts: { columns: ['task_path'], patterns: { openswe: 'openswe', swegen: 'swegen' } } })
+  t.match(audit, { rows: 3, texts: { matches: { openswe: 2, swegen: 1 }, unmatched: 0, nulls: 0 } })
+
+  // None of the files that pyarrow and DuckDB wrote, as training frameworks do, can be read with it.
+  const readable: string[] = []
+  for (const name of readdirSync(FOLDER).filter(file => file.endsWith('.parquet'))) {
+    const rows = async (): Promise<object | null> => {
+      const reader = await library.ParquetReader.openFile(join(FOLDER, name))
+      const row = await reader.getCursor().next()
+      await reader.close()
+      return row
+    }
+    if (await rows().then(row => row !== null, () => false)) readable.push(name)
+  }
+  t.strictSame(readable, [])
 })

@@ -2,7 +2,7 @@
 import { Fault } from '../../errors.js'
 import type { ClaimScalar, ClaimValue, DiscrepancySource } from '../../schema/claims.js'
 import {
-  describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, text, type CheckContext, type Kind
+  describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, relabel, text, type CheckContext, type Kind
 } from '../study/checker.js'
 
 /** Doubles have at most 17 significant digits; 20 decimals leave room for small numbers. */
@@ -65,7 +65,7 @@ const referenceList = list(reference, 1, MAX_REFERENCES)
 const references: Kind<readonly string[]> = {
   expected: 'a reference, or a list of references',
   schema: { anyOf: [reference.schema, { ...referenceList.schema, uniqueItems: true }] },
-  read: (value, at, context) => Array.isArray(value) ? referenceList.read(value, at, context) : [reference.read(value, at, context)]
+  read: (value, at, context) => Array.isArray(value) ? referenceList.read(value, at, context) : [relabel(reference, references.expected).read(value, at, context)]
 }
 
 const decimals = { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals published; null: compared for equality.', default: null }

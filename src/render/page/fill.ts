@@ -2,7 +2,7 @@
 import type { Generator } from '../outputs/output-names.js'
 import type { PageInputs } from './inputs.js'
 import { slotText, type PageName, type Prose } from './prose.js'
-import type { Part } from './references.js'
+import type { Part, ValuePart } from './references.js'
 import { tablesOf, type Table } from './tables.js'
 import { collapse, escapeMarkdown, visible } from './text.js'
 
@@ -32,8 +32,11 @@ export function fillMarkdown(prose: Prose, page: PageName, inputs: PageInputs): 
 }
 
 export function hasStandIns(prose: Prose, page: PageName): boolean {
-  return prose[page].parts.some(part =>
-    (part.kind === 'claim' || part.kind === 'output' || part.kind === 'discrepancy') && prose.show(part).standIn)
+  return prose[page].parts.some(part => isValue(part) && prose.show(part).standIn)
+}
+
+function isValue(part: Part): part is ValuePart {
+  return part.kind === 'claim' || part.kind === 'output' || part.kind === 'discrepancy'
 }
 
 function partText(part: Part, prose: Prose, inputs: PageInputs): string {
@@ -47,15 +50,16 @@ function partText(part: Part, prose: Prose, inputs: PageInputs): string {
       return `![${alternative}](figures/${encodePath(name)}.png)\n\n${links === '' ? '' : `Files: ${links}\n\n`}**${label}.**`
     }
     default: {
-      const standIn = part.kind !== 'written' && part.kind !== 'see' && prose.show(part).standIn
-      return escapeMarkdown(slotText(prose, part)) + (standIn ? STAND_IN_MARK : '')
+      const mark = isValue(part) && prose.show(part).standIn ? STAND_IN_MARK : ''
+      return escapeMarkdown(slotText(prose, part)) + mark
     }
   }
 }
 
 /** A path inside a link: brackets and spaces as percent codes. */
 export function encodePath(path: string): string {
-  return path.split('/').map(part => encodeURIComponent(visible(part))).join('/').replace(/[()'!*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+  return path.split('/').map(part => encodeURIComponent(visible(part))).join('/')
+    .replace(/[()'!*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 function markdownTable({ caption, head, rows }: Table): string {

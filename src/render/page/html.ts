@@ -5,7 +5,7 @@ import { claimId, outputHref, pageHref, valueHtml } from './panel.js'
 import { pngSize } from './png.js'
 import type { PageName, Prose, Target } from './prose.js'
 import { tablesOf, type Cell, type Row, type Table } from './tables.js'
-import { escapeHtml, escapeMarkup } from './text.js'
+import { breakable, escapeHtml, escapeMarkup } from './text.js'
 
 /** Headings get it before their names, so that no heading takes an `id` of the page's own. */
 export const HEADING_PREFIX = 's-'
@@ -22,7 +22,7 @@ export class BodyWriter {
     this.#prose = prose
     this.#page = page
     this.#inputs = inputs
-    const audit = (['article', 'notes'] as const).find(name => prose[name].blocks.some(block => block.kind === 'insert' && block.slot.kind === 'audit'))
+    const audit = (['article', 'notes'] as const).find(name => hasAudit(prose[name].blocks))
     this.#auditHref = audit === undefined ? null : audit === page ? '' : pageHref(audit)
   }
 
@@ -58,13 +58,15 @@ export class BodyWriter {
     return blocks.length === 1 && only.kind === 'paragraph' ? this.#inlines(only.content) : this.blocks(blocks)
   }
 
+  /** Where the upper left cell is empty, the first column has the names of the rows. */
   #proseTable({ align, header, rows }: Extract<Block, { kind: 'table' }>): string {
-    const side = (of: Align): string => of === null ? '' : ` class="${of}"`
-    const cells = (row: readonly (readonly Inline[])[], tag: string): string =>
-      row.map((cell, i) => `<${tag}${side(align[i])}${tag === 'th' ? ' scope="col"' : ''}>${this.#inlines(cell)}</${tag}>`).join('')
-    const body = rows.map(row => `<tr>${cells(row, 'td')}</tr>`).join('\n')
+    const named = header[0].length === 0
+    const write = (tag: 'th' | 'td', scope: string, cell: readonly Inline[], side: Align): string =>
+      `<${tag}${side === null ? '' : ` class="${side}"`}${tag === 'th' ? ` scope="${scope}"` : ''}>${this.#inlines(cell)}</${tag}>`
+    const head = header.map((cell, i) => write(cell.length === 0 ? 'td' : 'th', 'col', cell, align[i]))
+    const body = rows.map(row => row.map((cell, i) => write(named && i === 0 ? 'th' : 'td', 'row', cell, align[i])).join(''))
     return `<div class="scroll" tabindex="0" role="group" aria-label="Table: ${this.#heading}">` +
-      `<table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>\n${body}\n</tbody></table></div>`
+      `<table><thead><tr>${head.join('')}</tr></thead><tbody>\n<tr>${body.join('</tr>\n<tr>')}</tr>\n</tbody></table></div>`
   }
 
   #figure(slot: FigureSlot, caption: readonly Inline[]): string {
@@ -89,7 +91,8 @@ export class BodyWriter {
         case 'break': return '<br>'
         case 'link': {
           const target = this.#prose.target(inline.href, this.#page, inline.place)
-          return `<a href="${escapeHtml(this.#href(target))}"${target.kind === 'web' ? ' rel="noreferrer"' : ''}>${this.#inlines(inline.content)}</a>`
+          const apart = target.kind === 'web' ? ' rel="noreferrer"' : ''
+          return `<a href="${escapeHtml(this.#href(target))}"${apart}>${this.#inlines(inline.content)}</a>`
         }
         default: return `<${inline.kind}>${this.#inlines(inline.content)}</${inline.kind}>`
       }
@@ -109,6 +112,10 @@ export class BodyWriter {
     const file = target.page === this.#page ? '' : pageHref(target.page)
     return target.id === null ? file === '' ? '#main' : file : `${file}#${HEADING_PREFIX}${target.id}`
   }
+}
+
+function hasAudit(blocks: readonly Block[]): boolean {
+  return blocks.some(block => block.kind === 'insert' && block.slot.kind === 'audit')
 }
 
 function outputLink(path: string, text: string): string {
@@ -132,15 +139,16 @@ function rowHtml({ id, cells }: Row, head: readonly string[]): string {
   const name = id === null ? '' : ` id="${escapeHtml(claimId(id))}"`
   const content = cells.map((cell, i) => {
     const attributes = `data-label="${escapeHtml(head[i])}"${cell.status === undefined ? '' : ` class="${cell.status}"`}`
-    return i === 0 ? `<th role="rowheader" scope="row" ${attributes}>${cellHtml(cell)}</th>` : `<td role="cell" ${attributes}>${cellHtml(cell)}</td>`
+    const text = cellHtml(cell)
+    return i === 0 ? `<th role="rowheader" scope="row" ${attributes}>${text}</th>` : `<td role="cell" ${attributes}>${text}</td>`
   })
   return `<tr role="row"${name}>${content.join('')}</tr>`
 }
 
 function cellHtml({ lines, code, links }: Cell): string {
   return lines.map((line, i) => {
-    const text = `<bdi>${escapeHtml(line)}</bdi>`
-    const inner = code === true ? `<code>${text}</code>` : text
+    const text = escapeHtml(line)
+    const inner = code === true ? `<code><bdi>${breakable(text)}</bdi></code>` : `<bdi>${text}</bdi>`
     const link = links?.[i] ?? null
     return `<div>${link === null ? inner : `<a href="${escapeHtml(outputHref(link))}">${inner}</a>`}</div>`
   }).join('')

@@ -1,8 +1,8 @@
 /**
  * The article and the notes on its evidence: two templates, filled, as Markdown and as self-contained pages.
  *
- *     templates ── readProse ──► prose ── proseText ──► the audit looks for disclosures and for what must not be said
- *                                  └──── renderPages ──► article.md, source-notes.md, preview/article.html, preview/source-notes.html
+ *     templates ──► prose ── proseTexts ──► the audit looks for disclosures and for what must not be said
+ *                     └───── renderPages ─► article.md, source-notes.md, preview/article.html, preview/source-notes.html
  *
  * Pure functions but for `writePages`; the same inputs give the same bytes.
  */
@@ -46,7 +46,8 @@ export function renderPages(inputs: PageInputs): ReadonlyMap<string, string> {
   const bytes = PAGES.reduce((sum, page) => sum + Buffer.byteLength(files.get(PAGE_FILES[page].html) ?? ''), 0)
   if (bytes > MAX_PAGE_BYTES) {
     throw new Fault({
-      format: 'page', problem: 'too large', found: `${bytes} bytes in both pages`, expected: `at most ${MAX_PAGE_BYTES}: fewer or smaller figures`
+      format: 'page', problem: 'too large', found: `${bytes} bytes in both pages`,
+      expected: `at most ${MAX_PAGE_BYTES}: fewer or smaller figures`
     })
   }
   return files

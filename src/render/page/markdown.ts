@@ -78,7 +78,8 @@ export function readArticle(template: Template, parts: readonly Part[]): Article
   const second = rest.find(block => block.kind === 'heading' && block.depth === 1)
   if (second !== undefined) {
     throw new Fault({
-      format: 'template', problem: 'title', found: 'a second one', expected: 'one heading of the first level', place: { file: template.path }
+      format: 'template', problem: 'title', found: 'a second one', expected: 'one heading of the first level',
+      place: { file: template.path }
     })
   }
   return { template, parts, title: plainText(first.content), blocks: rest }
@@ -180,7 +181,8 @@ class Tree {
       case 'codespan': return [{ kind: 'code', content: this.#text(token.text) }]
       case 'br': return [{ kind: 'break' }]
       case 'link': return [this.#link(token, depth)]
-      default: throw this.#fault('Markdown', `a ${token.type === 'image' ? 'picture' : token.type}`, 'text and links', token.raw)
+      case 'image': throw this.#fault('Markdown', 'a picture', 'text and links', token.raw)
+      default: throw this.#fault('Markdown', `a ${token.type}`, 'text and links', token.raw)
     }
   }
 
@@ -196,7 +198,9 @@ class Tree {
     let done = 0
     for (const match of text.matchAll(SLOT)) {
       const slot = this.#slots[Number(match[1])]
-      if (isBlock(slot)) throw this.#misplaced(slot, `${slot.kind} inside other text`, 'an empty line before it, outside of lists and tables')
+      if (isBlock(slot)) {
+        throw this.#misplaced(slot, `${slot.kind} inside other text`, 'an empty line before it, outside of lists and tables')
+      }
       if (match.index > done) inlines.push({ kind: 'text', text: text.slice(done, match.index) })
       inlines.push({ kind: 'slot', slot })
       done = match.index + match[0].length

@@ -20,6 +20,7 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
   const label = syntheticText(study)
   const other = page === 'article' ? 'notes' : 'article'
   const notice = study.synthetic ? `<p class="notice" role="note">${escapeHtml(label)}</p>\n` : ''
+  const strip = '<aside class="strip" aria-label="Kind of data">Synthetic data, not measurements</aside>\n'
   const standIns = hasStandIns(prose, page) ? `<p>${escapeHtml(STAND_IN_NOTE)}</p>\n` : ''
   return `<!doctype html>
 <html lang="en">
@@ -37,7 +38,7 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
 </head>
 <body>
 <a class="skip" href="#main">Skip to the text</a>
-${study.synthetic ? '<aside class="strip" aria-label="Kind of data">Synthetic data, not measurements</aside>\n' : ''}<header class="title">
+${study.synthetic ? strip : ''}<header class="title">
 <h1>${escapeMarkup(title)}${study.synthetic ? ' <span class="mark">synthetic</span>' : ''}</h1>
 ${notice}</header>
 <nav class="contents" aria-label="Contents"><div>
@@ -51,7 +52,8 @@ ${contents(prose, page)}
 ${new BodyWriter(prose, page, inputs).blocks(blocks)}
 </main>
 <footer>
-${notice}${standIns}<p>${escapeHtml(generatedBy(generator))} Point at a number, or move to it with the Tab key, to see where it comes from.</p>
+${notice}${standIns}<p>${escapeHtml(generatedBy(generator))}
+Point at a number, or move to it with the Tab key, to see where it comes from.</p>
 </footer>
 </body>
 </html>

@@ -56,7 +56,8 @@ export function readProse(inputs: ProseInputs): Prose {
       const figure = figures.get(name)
       if (figure !== undefined) return figure
       throw new Fault({
-        format: 'template', problem: 'figure', found: printable(name), expected: `one that stands on a page, of ${printable(known, 400)}`, place
+        format: 'template', problem: 'figure', found: printable(name),
+        expected: `one that stands on a page, of ${printable(known, 400)}`, place
       })
     },
     target: (href, page, place) => {
@@ -79,14 +80,18 @@ function readTemplate(raw: Template): Article {
 }
 
 /** Figures by name, with the page on which each stands. A figure stands once. */
-function placeFigures(figures: readonly PageFigure[], pages: Readonly<Record<PageName, Article>>): ReadonlyMap<string, NumberedFigure> {
+function placeFigures(
+  figures: readonly PageFigure[], pages: Readonly<Record<PageName, Article>>
+): ReadonlyMap<string, NumberedFigure> {
   const placed = new Map<string, NumberedFigure>()
   for (const page of ['article', 'notes'] as const) {
     for (const slot of figureSlots(pages[page].blocks)) {
       const index = figures.findIndex(figure => figure.name === slot.figure)
       if (index < 0) continue
       if (placed.has(slot.figure)) {
-        throw new Fault({ format: 'template', problem: 'figure', found: `${printable(slot.figure)} again`, expected: 'each figure once', place: slot.place })
+        throw new Fault({
+          format: 'template', problem: 'figure', found: `${printable(slot.figure)} again`, expected: 'each figure once', place: slot.place
+        })
       }
       const number = /^\d+/.exec(slot.figure)?.[0] ?? String(index + 1)
       placed.set(slot.figure, { ...figures[index], label: `Figure ${Number(number)}`, id: `figure-${idPart(slot.figure)}`, page })
@@ -118,8 +123,9 @@ function findTarget(href: string, page: PageName, outputs: ReadonlySet<string>):
 }
 
 function webTarget(href: string): Target | null {
-  const url = URL.canParse(href) ? new URL(href) : null
-  return url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '' ? null : { kind: 'web', url: url.href }
+  if (!URL.canParse(href)) return null
+  const { protocol, username, password, href: url } = new URL(href)
+  return protocol === 'https:' && username === '' && password === '' ? { kind: 'web', url } : null
 }
 
 /** A page's prose, every reference filled in, white space collapsed. Tables that the program makes are not prose. */

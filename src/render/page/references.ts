@@ -160,6 +160,8 @@ function valuePart(body: string, place: Place): Part {
   const discrepancy = /^discrepancy\s+(\S+?):\s*(\S.*)$/.exec(subject)
   if (discrepancy !== null) return { kind: 'discrepancy', id: discrepancy[1], label: discrepancy[2], format, place }
   if (subject.includes('#')) return { kind: 'output', reference: subject, format, place }
-  if (!WORD.test(subject)) throw fault('reference', `{{${body}}}`, 'a claim, an output and a JSON pointer, or a word that templates know', place)
+  if (!WORD.test(subject)) {
+    throw fault('reference', `{{${body}}}`, 'a claim, an output and a JSON pointer, or a word that templates know', place)
+  }
   return { kind: 'claim', id: subject, format, place }
 }

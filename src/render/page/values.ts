@@ -29,8 +29,9 @@ export const NOT_COMPUTABLE = 'not computable'
 /** Longest text that a value may bring into prose. */
 const MAX_TEXT = 200
 
-function fault(problem: string, found: string, expected: string, place: Place): Fault {
-  return new Fault({ format: 'template', problem, found: printable(found, 300), expected, place })
+/** @param expected null where `found` ends with it */
+function fault(problem: string, found: string, expected: string | null, place: Place): Fault {
+  return new Fault({ format: 'template', problem, found: printable(found, 300), ...expected === null ? {} : { expected }, place })
 }
 
 /** A value as tables and panels print it: all its digits. */
@@ -119,7 +120,7 @@ export class Values {
 function written(value: unknown, format: Format | null, decimals: number | null, name: string, place: Place): string {
   const formatted = format === null ? formatPlainly(value, decimals) : applyFormat(value, format, decimals)
   if ('text' in formatted) return formatted.text
-  throw fault('value', `${name} is ${formatted.reason}`, format === null ? 'a value that can be printed' : `one for ${format.name}`, place)
+  throw fault('value', `${name} is ${formatted.reason}`, null, place)
 }
 
 function divide(reference: string): readonly [file: string, pointer: string] {

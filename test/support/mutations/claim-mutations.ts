@@ -46,13 +46,39 @@ function changedValue(value: unknown, computed: unknown, decimals: number | null
     return value.map((one: unknown, i) => (i === at ? changedValue(one, Array.isArray(computed) ? computed[at] : null, decimals, random) : one))
   }
   const unit = decimals === null ? Number.MIN_VALUE : 0.99 * 10 ** -decimals
-  // A decimal tie agrees with both of its neighbours: the other neighbour is no wrong publication of it.
-  const tie = decimals === null || typeof computed !== 'number' ? -1 : 0.5000001 * 10 ** -decimals
+  // A decimal tie agrees with both of its neighbours, and what is published to the last digit of a double with the next
+  // double: neither is a wrong publication of it.
+  const ulp = 2 ** (Math.floor(Math.log2(Math.abs(Number(value)) || 1)) - 52)
+  const tie = decimals === null || typeof computed !== 'number' ? -1 : 0.5000001 * 10 ** -decimals + 1.01 * ulp
   for (let tries = 0; tries < 100; tries++) {
     const text = changeDigit(JSON.stringify(value), random, unit)
     if (text !== null && Math.abs(Number(text) - Number(computed)) > tie) return Number(text)
   }
   return null
+}
+
+export interface StatedDiscrepancy {
+  readonly id: string
+  readonly sources: { readonly [label: string]: unknown }
+}
+
+/** One digit of what a source is said to state, where it is said beside a reference. */
+export function* sourceMutations(
+  discrepancies: readonly StatedDiscrepancy[], random: Random
+): Generator<{ readonly what: string; readonly discrepancies: readonly StatedDiscrepancy[] }> {
+  for (const [i, { id, sources }] of discrepancies.entries()) {
+    for (const [label, source] of Object.entries(sources)) {
+      const { value, decimals = null, reference } = source as { value?: unknown; decimals?: number | null; reference?: string }
+      if (value === undefined || reference === undefined) continue
+      const changed = changedValue(value, value, decimals, random)
+      if (changed === null) continue
+      const replaced = { ...sources, [label]: { value: changed, decimals, reference } }
+      yield {
+        what: `${id}, ${label}: ${JSON.stringify(value)} -> ${JSON.stringify(changed)}`,
+        discrepancies: discrepancies.map((d, k) => (k === i ? { ...d, sources: replaced } : d))
+      }
+    }
+  }
 }
 
 interface ListedFile {

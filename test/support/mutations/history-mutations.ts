@@ -10,7 +10,7 @@ import type { Documents } from '../../../src/compute/documents.js'
 import { pointerTokens } from '../../../src/compute/documents.js'
 import type { Claim } from '../../../src/schema/claims.js'
 import type { Random } from '../random.js'
-import { changeCharacter, changeDigit, withValue, type MutableFolder, type Mutation } from './mutation.js'
+import { changeCharacter, changeDigit, sample, withValue, type MutableFolder, type Mutation } from './mutation.js'
 
 export interface HistorySubject {
   readonly folder: MutableFolder
@@ -134,6 +134,17 @@ interface Listed {
   config: Record<string, unknown>
 }
 
+/** Keys of a run's configuration that claims refer to, by run. */
+function publishedConfiguration({ claims, measured }: HistorySubject): ReadonlyMap<string, ReadonlySet<string>> {
+  const published = new Map<string, Set<string>>()
+  for (const reference of claims.flatMap(claim => claim.from)) {
+    const [, selection, group, session, config, key] = pointerTokens(reference.slice(reference.indexOf('#') + 1))
+    const run = group === 'sessions' && config === 'config' ? measured.selections.get(selection)?.sessions[Number(session)]?.run : undefined
+    if (run !== undefined) published.set(run, new Set([...(published.get(run) ?? []), key]))
+  }
+  return published
+}
+
 function* runs(subject: HistorySubject, random: Random): Generator<Mutation> {
   const path = 'wandb/runs.json'
   const listed = JSON.parse(subject.folder.text(path)) as Listed[]
@@ -147,7 +158,7 @@ function* runs(subject: HistorySubject, random: Random): Generator<Mutation> {
   }
   const chosen = new Set([...subject.measured.selections.values()].flatMap(s => s.sessions.map(session => session.run)))
   const origins = new Set(['gspo', 'sao'].map(name => subject.measured.selections.get(name)?.sessions[0]?.run))
-  const published = new Set(subject.claims.flatMap(c => c.from.flatMap(r => /\/config\/(.+)$/.exec(r)?.[1] ?? [])))
+  const published = publishedConfiguration(subject)
   for (const [i, run] of listed.entries()) {
     if (chosen.has(run.id)) {
       yield edit('runs.json', `${run.id}: display name`, true, one(i, r => { r.displayName = changeCharacter(r.displayName, random) }))
@@ -163,11 +174,10 @@ function* runs(subject: HistorySubject, random: Random): Generator<Mutation> {
       yield edit('runs.json', `${run.id}: createdAt`, true, one(i, r => { r.createdAt = r.createdAt.replace(/\d(?=Z?$)/, d => String((Number(d) + 3) % 10)) }))
       yield edit('runs.json', `${run.id}: createdAt`, true, one(i, r => { r.createdAt = r.createdAt.replace(/\d(?=:\d\dZ?$)/, d => String((Number(d) + 1) % 10)) }))
     }
-    if (!/r[67]$/.test(run.displayName)) continue
-    for (const key of published) {
+    for (const key of published.get(run.id) ?? []) {
       yield edit('run configuration', `${run.id}: ${key}`, true, one(i, r => {
         const value = r.config[key]
-        r.config[key] = typeof value === 'boolean' ? !value : Number(value) + 1
+        r.config[key] = typeof value === 'boolean' ? !value : typeof value === 'number' ? value * 2 : changeCharacter(String(value), random)
       }))
       yield edit('run configuration', `${run.id}: no ${key}`, true, one(i, r => { delete r.config[key] }))
     }
@@ -245,8 +255,8 @@ function* free(subject: HistorySubject, random: Random, count: number): Generato
 
 export function* historyMutations(subject: HistorySubject, random: Random): Generator<Mutation> {
   yield* digits(subject, random, 2)
-  yield* rows(subject, random)
-  yield* runs(subject, random)
+  yield* sample(rows(subject, random), random, 36)
+  yield* sample(runs(subject, random), random, 60)
   yield* studies(subject)
   yield* free(subject, random, 8)
 }

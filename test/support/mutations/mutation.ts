@@ -31,6 +31,10 @@ export class MutableFolder {
     return readFileSync(join(this.dir, path), 'utf8')
   }
 
+  bytes(path: string): Buffer {
+    return readFileSync(join(this.dir, path))
+  }
+
   /** The content before any mutation. */
   #keep(path: string): Buffer {
     const kept = this.#original.get(path) ?? readFileSync(join(this.dir, path))
@@ -94,6 +98,11 @@ export function changeCharacter(text: string, random: Random): string {
   const i = random.below(text.length)
   const letters = [...'abcdefghijklmnopqrstuvwxyz'].filter(letter => letter !== text[i].toLowerCase())
   return text.slice(0, i) + random.pick(letters) + text.slice(i + 1)
+}
+
+/** A random `count` of them: a table of every place would take minutes. */
+export function sample<T>(all: Iterable<T>, random: Random, count: number): T[] {
+  return random.shuffle([...all]).slice(0, count)
 }
 
 export interface Row {

@@ -1,0 +1,200 @@
+/**
+ * The pages in a real browser, headless: nothing asked for, nothing complained about, reached by keyboard, fit for a phone, in
+ * the dark, in print. Needs Debian's chromium (`apt-get install chromium`) or a browser named by CRITIC_TRACES_CHROMIUM.
+ */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { proseTexts, renderPages, type PageInputs } from '../src/render/page/index.js'
+import { auditOf, documentsOf, replicaClaims, replicaInputs } from './support/page-inputs.js'
+
+const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const named = process.env['CRITIC_TRACES_CHROMIUM']
+const executablePath = (named === undefined ? CANDIDATES : [named]).find(path => existsSync(path))
+if (executablePath === undefined) {
+  t.pass('pages in a browser', { skip: `no Chromium at ${named ?? CANDIDATES.join(', ')}: apt-get install chromium` })
+} else {
+  await testPages(executablePath)
+}
+
+interface Violation {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+interface Opened {
+  readonly page: Page
+  /** what the page wrote to the console, errors that it threw, and every request that left it */
+  readonly complaints: readonly string[]
+}
+
+async function testPages(executable: string): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'critic-traces-browser-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  mkdirSync(join(dir, 'preview'))
+  for (const [path, text] of renderPages(auditedInputs())) writeFileSync(join(dir, path), text)
+  const browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+  for (const name of ['article', 'source-notes']) {
+    await t.test(name, t => testPage(t, browser, pathToFileURL(join(dir, 'preview', `${name}.html`)).href))
+  }
+  await t.test('a page may not ask for anything', t => testPolicy(t, browser, join(dir, 'preview', 'article.html')))
+}
+
+function auditedInputs(): PageInputs {
+  const input = replicaInputs()
+  const claims = replicaClaims()
+  const report = auditOf(claims, documentsOf(claims), proseTexts(input))
+  return { ...input, claims: report.claims, discrepancies: report.discrepancies }
+}
+
+async function open(t: Test, browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
+  const context = await browser.newContext(options)
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', message => complaints.push(`${message.type()}: ${message.text()}`))
+  page.on('pageerror', error => complaints.push(`error: ${error.message}`))
+  page.on('request', request => {
+    if (request.url() !== url && !request.url().startsWith('data:')) complaints.push(`request: ${request.url()}`)
+  })
+  page.on('requestfailed', request => complaints.push(`failed: ${request.failure()?.errorText ?? 'unknown'}`))
+  await page.goto(url, { waitUntil: 'load' })
+  return { page, complaints }
+}
+
+async function testPage(t: Test, browser: Browser, url: string): Promise<void> {
+  const { page, complaints } = await open(t, browser, url, { viewport: { width: 1280, height: 900 } })
+  t.same(await page.evaluate(() => Array.from(document.images).filter(img => !img.complete || img.naturalWidth === 0).length), 0, 'every picture is drawn')
+  t.equal(await page.evaluate(() => getComputedStyle(document.body).marginTop), '0px', 'the style sheet is allowed')
+
+  await page.keyboard.press('Tab')
+  t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the text', 'the first stop is the skip link')
+  t.ok(await page.locator('.skip').evaluate(link => link.getBoundingClientRect().left >= 0), 'which is then in view')
+  await page.keyboard.press('Enter')
+  await testValues(t, page)
+  await testStops(t, page)
+  t.same(await seriousViolations(t, browser, url, { colorScheme: 'light' }), [], 'axe finds nothing serious')
+  t.same(await seriousViolations(t, browser, url, { colorScheme: 'dark', viewport: { width: 360, height: 740 } }), [], 'nor in the dark on a phone')
+  await testPhone(t, browser, url)
+  await testSchemes(t, page)
+  t.same(complaints, [], 'no message on the console and no request')
+}
+
+/** Each value is a stop of the Tab key, and shows its panel while it has the focus or the pointer. */
+async function testValues(t: Test, page: Page): Promise<void> {
+  const values = page.locator('main data.v')
+  const count = await values.count()
+  t.ok(count > 50)
+  const [first, second] = [values.nth(0), values.nth(1)]
+  const panel = (n: number) => page.locator('main data.v + .p').nth(n)
+  t.notOk(await panel(0).isVisible(), 'a panel is hidden')
+  await first.focus()
+  t.ok(await panel(0).isVisible(), 'until its value has the focus')
+  t.match(await panel(0).innerText(), /sha256 [0-9a-f]{64}/)
+  await page.keyboard.press('Tab')
+  t.ok(await second.evaluate(value => value === document.activeElement), 'the next stop is the next value')
+  t.notOk(await panel(0).isVisible())
+  t.ok(await panel(1).isVisible())
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+  t.notOk(await panel(1).isVisible())
+  const last = values.nth(count - 1)
+  await last.hover()
+  t.ok(await panel(count - 1).isVisible(), 'or the pointer')
+  await panel(count - 1).hover()
+  t.ok(await panel(count - 1).isVisible(), 'which may move onto the panel')
+  await page.mouse.move(1, 1)
+  t.notOk(await panel(count - 1).isVisible())
+  const described = await page.evaluate(() => Array.from(document.querySelectorAll('data.v')).every(value =>
+    document.getElementById(value.getAttribute('aria-describedby') ?? '')?.closest('.p')?.previousElementSibling === value))
+  t.ok(described, 'what describes a value is in its own panel')
+}
+
+/** Tab reaches every value, once and in order; no stop is elsewhere but at links and at what scrolls. */
+async function testStops(t: Test, page: Page): Promise<void> {
+  const total = await page.locator('main data.v').count()
+  const stops = await page.evaluate(() => {
+    const main = document.querySelector('main')
+    main?.setAttribute('tabindex', '-1')
+    main?.focus()
+    document.body.dataset['reached'] = ''
+    const values = Array.from(document.querySelectorAll('main data.v'))
+    document.addEventListener('focusin', ({ target }) => {
+      const at = values.indexOf(target as Element)
+      if (at >= 0) document.body.dataset['reached'] += `${at} `
+    })
+    // Up to the last value, and not the hundreds of links of the tables behind it.
+    const stops = Array.from(document.querySelectorAll('main :is(a[href], [tabindex="0"]):not([tabindex="-1"])'))
+    return stops.indexOf(values[values.length - 1]) + 1
+  })
+  for (let i = 0; i < stops; i++) await page.keyboard.press('Tab')
+  const reached = await page.evaluate(() => document.body.dataset['reached']?.trim().split(' ').map(Number))
+  t.same(reached, Array.from({ length: total }, (_, i) => i), `${stops} presses of Tab reach all ${total} values in order`)
+}
+
+async function seriousViolations(t: Test, browser: Browser, url: string, options: BrowserContextOptions): Promise<readonly string[]> {
+  const { page } = await open(t, browser, url, { ...options, bypassCSP: true })
+  await page.addScriptTag({ content: readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8') })
+  const violations = await page.evaluate('axe.run().then(result => result.violations)') as readonly Violation[]
+  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.length}, first ${nodes[0].html.slice(0, 200)}`)
+}
+
+async function testPhone(t: Test, browser: Browser, url: string): Promise<void> {
+  const { page, complaints } = await open(t, browser, url, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 })
+  const width = (): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth)
+  t.equal(await width(), 360, 'no sideways scrolling on a phone')
+  const values = page.locator('main data.v')
+  for (const n of [0, 3, 7, await values.count() - 1]) {
+    await values.nth(n).scrollIntoViewIfNeeded()
+    await values.nth(n).tap()
+    t.ok(await values.nth(n).evaluate(value => getComputedStyle(value.nextElementSibling as Element).display !== 'none'), 'a tap shows the panel')
+    t.equal(await width(), 360, 'and it fits')
+    await page.touchscreen.tap(4, 400)
+    t.notOk(await values.nth(n).evaluate(value => value === document.activeElement), 'a tap beside it closes it')
+  }
+  t.ok(await page.locator('.strip').evaluate(strip => {
+    window.scrollTo(0, document.body.scrollHeight / 2)
+    const { top, bottom } = strip.getBoundingClientRect()
+    return top === 0 && bottom < 60
+  }), 'the synthetic label stays on top, on one line')
+  t.same(complaints, [])
+}
+
+async function testSchemes(t: Test, page: Page): Promise<void> {
+  const colours = (): Promise<readonly string[]> => page.evaluate(() => {
+    const { backgroundColor, color } = getComputedStyle(document.body)
+    return [backgroundColor, color]
+  })
+  const light = await colours()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await colours()
+  t.not(light[0], dark[0])
+  t.not(light[1], dark[1])
+  await page.emulateMedia({ colorScheme: 'dark', media: 'print' })
+  t.equal((await colours())[0], 'rgb(255, 255, 255)', 'paper is white')
+  for (const hidden of ['nav.contents', '.skip']) t.notOk(await page.locator(hidden).isVisible(), `${hidden} is not printed`)
+  for (const shown of ['.strip', 'header .notice', 'h1 .mark']) t.ok(await page.locator(shown).isVisible(), `${shown} is printed`)
+  const pdf = await page.pdf({ format: 'A4' })
+  t.ok(pdf.length > 10_000 && pdf.subarray(0, 5).toString() === '%PDF-')
+  await page.emulateMedia({ colorScheme: 'light', media: 'screen' })
+}
+
+/** The policy does what it says: a script, a picture and styles that somebody smuggled in do nothing. And axe does look. */
+async function testPolicy(t: Test, browser: Browser, path: string): Promise<void> {
+  const smuggled = '<script>document.title = "run"</script><img src="https://example.invalid/x.png"><p id="x" style="color: red">x</p><style>p { color: red }</style>'
+  const file = join(path, '..', 'smuggled.html')
+  writeFileSync(file, readFileSync(path, 'utf8').replace('</body>', `${smuggled}</body>`))
+  const { page, complaints } = await open(t, browser, pathToFileURL(file).href)
+  t.not(await page.title(), 'run')
+  t.not(await page.locator('#x').evaluate(x => getComputedStyle(x).color), 'rgb(255, 0, 0)')
+  t.same(complaints.filter(c => c.startsWith('failed')), ['failed: csp'], 'the picture was not asked for')
+  t.equal(complaints.filter(c => /Content Security Policy/.test(c)).length, 4, complaints.join('\n'))
+  const found = await seriousViolations(t, browser, pathToFileURL(file).href, {})
+  t.same(found.map(violation => violation.split(':')[0]), ['color-contrast', 'image-alt'], 'axe finds the picture without a text and the pale red')
+}
