@@ -143,8 +143,9 @@ function annotationsOf(panel: PreparedBars, plot: Rectangle): { [name: string]: 
     const left = x - (thickness / 2) * perPoint.x
     hatchLines(thickness, (top - bottom) / perPoint.y).forEach(([a, b], j) => {
       annotations[`hatch-${k}-${j}`] = {
-        type: 'line', borderColor: barMark(slot, false).hatch, borderWidth: HATCH_LINE, ...always,
-        xMin: left + a.x * perPoint.x, yMin: top - a.y * perPoint.y, xMax: left + b.x * perPoint.x, yMax: top - b.y * perPoint.y
+        type: 'line',
+        xMin: left + a.x * perPoint.x, yMin: top - a.y * perPoint.y, xMax: left + b.x * perPoint.x, yMax: top - b.y * perPoint.y,
+        borderColor: barMark(slot, false).hatch, borderWidth: HATCH_LINE, ...always
       }
     })
   })
