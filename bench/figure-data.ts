@@ -5,7 +5,7 @@ import type { CurveFigureData } from '../src/compute/histories/contract.js'
 import { boundaryIndexes, traceStatistics } from '../src/compute/statistics.js'
 import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { parseTrace, TraceScratch } from '../src/ingest/json/trace.js'
-import { readHistories } from '../src/historyRun.js'
+import { figureData, readHistories } from '../src/historyRun.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, type LoadedStudy } from '../src/ingest/study.js'
 import type { FigureInputs } from '../src/render/figures/definition.js'
 import { DEFAULT_KEYS, type CriticTraceStudy, type Outcome } from '../src/schema.js'
@@ -38,7 +38,11 @@ function critics(page: string, selectors: CriticTraceStudy['examples']): CriticT
 
 /** What the study's figures draw; the examples are those that it names. */
 export async function figureDataOf(dir: string, page: string, study: LoadedStudy): Promise<string> {
-  const curves = study.histories === null ? [] : (await readHistories({ dir, study: study.histories, synthetic: study.synthetic })).figures
+  const curves: CurveFigureData[] = []
+  if (study.histories !== null) {
+    const run = { dir, study: study.histories, synthetic: study.synthetic }
+    for await (const data of figureData(run, await readHistories(run))) curves.push(data)
+  }
   const { examples } = study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY
   const data: FigureInputs = { curves, criticTraces: critics(page, examples) }
   return JSON.stringify(data, (_key, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value))

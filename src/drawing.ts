@@ -5,6 +5,8 @@
 import { openFigurePool, type DrawnFigure, type FigureTask } from './render/canvas/pool.js'
 import { renderFigure } from './render/canvas/index.js'
 import type { FigureConfig, FigureFormat } from './render/figures/config.js'
+import type { FigureInputs } from './render/figures/definition.js'
+import { buildFigures, refuseSameNames } from './render/figures/index.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import { throwIfInterrupted } from './transaction.js'
 
@@ -20,8 +22,21 @@ export interface DrawOptions {
   readonly onFiles?: ((total: number) => (done: number) => void) | undefined
 }
 
-/** Everything that the data allow, drawn or not. */
-export { buildFigures } from './render/figures/index.js'
+type CurveFigureData = NonNullable<FigureInputs['curves']>[number]
+
+/** Data of millions of points need not be there for all figures at a time. */
+export interface FigureSources extends Omit<FigureInputs, 'curves'> {
+  readonly curves?: Iterable<CurveFigureData> | AsyncIterable<CurveFigureData>
+}
+
+/** Everything that the data allow, drawn or not, in the order of the figures' names. */
+export async function planFigures({ curves = [], ...others }: FigureSources): Promise<FigureConfig[]> {
+  const configs: FigureConfig[] = []
+  for await (const data of curves) configs.push(...buildFigures({ curves: [data] }))
+  configs.push(...buildFigures(others))
+  refuseSameNames(configs)
+  return configs.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
 
 /** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
 export async function drawFigures(

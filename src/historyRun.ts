@@ -2,16 +2,24 @@
  * Training histories, from exports to outputs: runs selected, every history read once, joined, analysed, written. Figures
  * and commit are the caller's.
  *
- *     runs.json ──► select ──► <label>/<run>.jsonl, one after another ──► join ──► statistics, displayed points
+ *     runs.json ──► select ──► <label>/<run>.jsonl, one after another ──► join ──► statistics
  *                                                                          └──► CSV, JSON, Arrow, figures' data
+ *
+ * Memory is the joined curves and one displayed curve; a signal is looked at every few thousand rows.
  */
 import { join } from 'node:path'
-import { analyseHistories, type AnalysedHistories } from './compute/histories/analyse.js'
-import type { SelectionHistory } from './compute/histories/contract.js'
+import { setImmediate } from 'node:timers/promises'
+import { analyseHistories, joinHistories, type AnalysedHistories } from './compute/histories/analyse.js'
+import type { CurveFigureData, DisplayedCurve, SelectionHistory } from './compute/histories/contract.js'
+import { curvePlaces, displayedCurve, drawnWithReference } from './compute/histories/display.js'
+import { curveFigureData } from './compute/histories/figures.js'
 import { selectRuns } from './compute/histories/selection.js'
+import { inTurns, type Checkpoint } from './compute/histories/work.js'
+import { Fault } from './errors.js'
 import { readHistory } from './ingest/histories/history.js'
 import { readRuns } from './ingest/histories/runs.js'
-import type { RunHistory } from './ingest/histories/types.js'
+import type { ListedRun, RunHistory } from './ingest/histories/types.js'
+import { STUDY_FILE } from './ingest/study.js'
 import { requireVerified } from './ingest/verified.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import type { HashedFile } from './runRecord.js'
@@ -30,6 +38,10 @@ export interface HistoryRun {
   readonly signal?: AbortSignal
   /** bytes of history read so far */
   readonly onProgress?: (done: number) => void
+  /** everything is read; answers what takes the parts of the analysis done so far */
+  readonly onAnalysis?: () => (done: number) => void
+  /** everything is analysed; answers what takes the rows written so far */
+  readonly onWriting?: () => (done: number) => void
 }
 
 export interface MeasuredHistories extends AnalysedHistories {
@@ -43,11 +55,32 @@ export async function readHistories(run: HistoryRun): Promise<MeasuredHistories>
   // 1. Select
   const listed = await readRuns(join(dir, study.runs))
   const inputs: HashedFile[] = [requireVerified(dir, { path: study.runs, sha256: listed.sha256, bytes: listed.bytes }, run.verified)]
-  const { chosen } = selectRuns(listed.runs, study)
+  const { chosen } = await located(dir, () => selectRuns(listed.runs, study))
   // 2. Read: a run of several selections once
+  const histories = await readAll(run, chosen.values(), inputs)
+  // 3. Join and analyse
+  let parts = 0
+  const onPart = run.onAnalysis?.()
+  const checkpoint: Checkpoint = async () => {
+    onPart?.(++parts)
+    await turn(run.signal)
+  }
+  return located(dir, async () => {
+    const joined = await inTurns(joinHistories(study, listed.runs, histories.values()), checkpoint)
+    // The curves hold what is wanted of the rows, which take as much memory again.
+    histories.clear()
+    return { ...await inTurns(analyseHistories(study, joined), checkpoint), inputs }
+  })
+}
+
+/** By `<label>/<run id>`. What was read is added to `inputs`. */
+async function readAll(
+  run: HistoryRun, chosen: Iterable<readonly ListedRun[]>, inputs: HashedFile[]
+): Promise<Map<string, RunHistory>> {
+  const { dir, study } = run
   const histories = new Map<string, RunHistory>()
   let done = 0
-  for (const runs of chosen.values()) {
+  for (const runs of chosen) {
     for (const listing of runs) {
       const name = `${listing.label}/${listing.id}`
       if (histories.has(name)) continue
@@ -64,8 +97,25 @@ export async function readHistories(run: HistoryRun): Promise<MeasuredHistories>
       histories.set(name, history)
     }
   }
-  // 3. Join and analyse
-  return { ...analyseHistories(study, listed.runs, [...histories.values()], run.synthetic), inputs }
+  return histories
+}
+
+/** Lets the event loop turn, in which alone a signal is heard. */
+async function turn(signal: AbortSignal | undefined): Promise<void> {
+  await setImmediate()
+  throwIfInterrupted(signal)
+}
+
+/** Compute knows neither the study's file nor its folder: its faults get them here. */
+async function located<T>(dir: string, compute: () => T | Promise<T>): Promise<T> {
+  try {
+    return await compute()
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const { format, place } = error.details
+    if (format === 'study') throw error.at({ file: join(dir, STUDY_FILE) })
+    throw place?.file === undefined ? error : new Fault({ ...error.details, place: { ...place, file: join(dir, place.file) } })
+  }
 }
 
 /** Everything of the histories but their figures, into a set that the caller commits. */
@@ -73,6 +123,15 @@ export async function measureHistories(set: OutputSet, run: HistoryRun): Promise
   const measured = await readHistories(run)
   await writeHistories(set, run, measured)
   return measured
+}
+
+/** What the study's figures draw, one figure at a time. */
+export async function* figureData(
+  { study, synthetic, signal }: Pick<HistoryRun, 'study' | 'synthetic' | 'signal'>, { selections }: AnalysedHistories
+): AsyncGenerator<CurveFigureData, void, undefined> {
+  for (const request of study.figures) {
+    yield await inTurns(curveFigureData(request, study, selections, synthetic), () => turn(signal))
+  }
 }
 
 async function writeHistories(set: OutputSet, run: HistoryRun, { selections, analyses }: AnalysedHistories): Promise<void> {
@@ -83,20 +142,37 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     import('./render/outputs/output-names.js')
   ])
   const origin = { synthetic: run.synthetic, generator: GENERATOR }
-  for (const { analysis, statistics, displayed } of analyses) {
-    throwIfInterrupted(run.signal)
+  let written = 0
+  const onWritten = run.onWriting?.()
+  const onRows = async (count: number): Promise<void> => {
+    onWritten?.(written += count)
+    await turn(run.signal)
+  }
+  for (const { analysis, statistics } of analyses) {
     const { outputs, shared_reference: reference } = analysis
     const table = { histories: ofAnalysis(analysis, selections), metrics: new Set(analysis.metrics) }
-    if (outputs.observations !== null) await rows.writeObservations(set, outputs.observations, table)
-    if (outputs.all_attempts !== null) await rows.writeAllAttempts(set, outputs.all_attempts, table)
-    if (outputs.points !== null) await rows.writePoints(set, outputs.points, displayed)
+    if (outputs.observations !== null) await rows.writeObservations(set, outputs.observations, table, onRows)
+    if (outputs.all_attempts !== null) await rows.writeAllAttempts(set, outputs.all_attempts, table, onRows)
+    if (outputs.points !== null) await rows.writePoints(set, outputs.points, displayed(run, analysis, selections), onRows)
     if (outputs.time_display !== null) await documents.writeTimeDisplay(set, outputs.time_display, table.histories, origin)
     const metric = run.study.metrics.find(m => m.name === reference?.metric)
-    if (reference !== null && metric !== undefined) await documents.writeSharedReference(set, reference, metric, displayed, origin)
+    if (reference !== null && metric !== undefined) {
+      const drawnFor = drawnWithReference(analysis, reference, selections)
+      await documents.writeSharedReference(set, reference, metric, drawnFor, origin)
+    }
     await documents.writeHistoryStatistics(set, outputs.statistics, statistics, origin)
+    await turn(run.signal)
   }
-  await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null })
-  await writeObservationsArrow(set, [...selections.values()], origin)
+  await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null }, onRows)
+  await writeObservationsArrow(set, [...selections.values()], origin, onRows)
+}
+
+async function* displayed(
+  { study, signal }: HistoryRun, analysis: HistoryAnalysis, selections: AnalysedHistories['selections']
+): AsyncGenerator<DisplayedCurve, void, undefined> {
+  for (const place of curvePlaces(analysis)) {
+    yield await inTurns(displayedCurve(analysis, study.metrics, selections, place), () => turn(signal))
+  }
 }
 
 function ofAnalysis(analysis: HistoryAnalysis, selections: AnalysedHistories['selections']): SelectionHistory[] {

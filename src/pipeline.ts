@@ -91,9 +91,9 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     // The examples' arrays end here: a batch keeps its outcomes.
     const { figure, ...measured } = await measureSnapshot(set, run)
     if (run.formats.length > 0) {
-      const { buildFigures, drawFigures } = await import('./drawing.js')
+      const { drawFigures, planFigures } = await import('./drawing.js')
       const { formats, signal, pool: { threads } } = run
-      await drawFigures(set, buildFigures({ criticTraces: figure }), { formats, threads, signal })
+      await drawFigures(set, await planFigures({ criticTraces: figure }), { formats, threads, signal })
     }
     return measured
   })

@@ -11,7 +11,7 @@ import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
 import type { ManifestReport } from './ingest/manifest.js'
 import type { LoadedStudy } from './ingest/study.js'
 import type { MeasuredEvidence } from './evidenceRun.js'
-import { measureHistories, type MeasuredHistories } from './historyRun.js'
+import { figureData, measureHistories, type MeasuredHistories } from './historyRun.js'
 import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import type { FileSummary } from './render/outputs/output-file.js'
@@ -24,11 +24,15 @@ import type { EvidenceStudy } from './schema/evidence.js'
 import type { HistoryStudy } from './schema/histories.js'
 import { inTransaction } from './transaction.js'
 
-/** What a run tells while it works; each stage starts with its plan. */
+/** What a run tells while it works, stage by stage. */
 export interface StudyProgress {
   readonly onSnapshot?: (plan: SnapshotPlan) => Promise<(done: number) => void>
   /** @param total bytes of the histories' folder; answers what takes the bytes read so far */
   readonly onHistories?: (total: number) => (done: number) => void
+  /** the histories are read; answers what takes the parts of their analysis done so far */
+  readonly onAnalysis?: () => (done: number) => void
+  /** the histories are analysed; answers what takes the rows written so far */
+  readonly onWriting?: () => (done: number) => void
   /** @param total bytes of the evidence's own files, without what they inherit from; answers as above */
   readonly onEvidence?: (total: number) => (done: number) => void
   /** @param total files to draw; answers what takes the number drawn so far */
@@ -68,10 +72,12 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
     const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
     const evidence = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
-    const { buildFigures, drawFigures } = await import('./drawing.js')
-    const figures = buildFigures({
+    const { drawFigures, planFigures } = await import('./drawing.js')
+    const figures = await planFigures({
       ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
-      ...(histories === null ? {} : { curves: histories.figures }),
+      ...(histories === null || study.histories === null ? {} : {
+        curves: figureData({ study: study.histories, synthetic: study.synthetic, ...(run.signal === undefined ? {} : { signal: run.signal }) }, histories)
+      }),
       ...(evidence === null ? {} : { bars: evidence.figures })
     })
     // The trace pool and this thread have nothing to do meanwhile.
@@ -137,7 +143,9 @@ async function historiesOf(
   return measureHistories(set, {
     dir, study: histories, synthetic: study.synthetic, verified,
     ...(signal === undefined ? {} : { signal }),
-    ...(onProgress === undefined ? {} : { onProgress })
+    ...(onProgress === undefined ? {} : { onProgress }),
+    ...(progress?.onAnalysis === undefined ? {} : { onAnalysis: progress.onAnalysis }),
+    ...(progress?.onWriting === undefined ? {} : { onWriting: progress.onWriting })
   })
 }
 

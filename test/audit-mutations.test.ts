@@ -117,11 +117,11 @@ async function computeHistories(dir: string): Promise<ComputedHistories> {
   const measured = await readHistories({ dir, study: section, synthetic: true })
   const origin = { synthetic: true, generator: GENERATOR }
   const texts = await textsOf(async set => {
-    for (const { analysis, statistics, displayed } of measured.analyses) {
+    for (const { analysis, statistics } of measured.analyses) {
       await writeHistoryStatistics(set, analysis.outputs.statistics, statistics, origin)
       const metric = section.metrics.find(m => m.name === analysis.shared_reference?.metric)
       if (analysis.shared_reference !== null && metric !== undefined) {
-        await writeSharedReference(set, analysis.shared_reference, metric, displayed, origin)
+        await writeSharedReference(set, analysis.shared_reference, metric, analysis.shared_reference.selections, origin)
       }
     }
   })

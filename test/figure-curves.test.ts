@@ -273,7 +273,7 @@ t.test('configuration', async t => {
         const isShown = (y: number): boolean => wanted.scale.kind !== 'log' || y > 0
         const expected = new Map<string, Plain>()
         for (const { title, x, y, smooth } of wanted.series) {
-          const points = (values: readonly number[]): Point[] => values.map((value, i) => ({ x: x[i], y: value })).filter(point => isShown(point.y))
+          const points = (values: Iterable<number>): Point[] => Array.from(values, (value, i) => ({ x: x[i], y: value })).filter(point => isShown(point.y))
           expected.set(smooth === null ? title : `${title}, raw`, points(y) as unknown as Plain)
           if (smooth !== null) expected.set(title, points(smooth) as unknown as Plain)
         }

@@ -1,16 +1,17 @@
 /** Training histories: selection, both views, supplied points, statistics and figures, against an oracle from the notes. */
 import t, { type Test } from 'tap'
-import { analyseHistories } from '../src/compute/histories/analyse.js'
 import type { Curve, SelectionHistory } from '../src/compute/histories/contract.js'
-import { displayedCurves } from '../src/compute/histories/display.js'
+import { displayedCurve } from '../src/compute/histories/display.js'
 import { curveFor, joinSelection } from '../src/compute/histories/join.js'
 import { selectRuns } from '../src/compute/histories/selection.js'
 import { analysisStatistics } from '../src/compute/histories/statistics.js'
 import { displayHours, elapsedHours } from '../src/compute/histories/time.js'
 import { trailingMean } from '../src/compute/histories/windows.js'
+import { finish } from '../src/compute/histories/work.js'
 import { Fault } from '../src/errors.js'
-import type { ListedRun } from '../src/ingest/histories/types.js'
+import type { ListedRun, RunHistory } from '../src/ingest/histories/types.js'
 import type { HistoryAnalysis, HistoryStudy, SuppliedPoints } from '../src/schema/histories.js'
+import { analysed, figuresOf, plainCurves } from './support/history-analysed.js'
 import { metric, NO_OUTPUTS, NO_STATISTICS, randomWorld, selection, studyOf } from './support/history-layouts.js'
 import {
   displayedPoints,
@@ -28,6 +29,11 @@ import { listedRun, runHistory, type Logged, type PlainRow, type PlainRun } from
 import { Random } from './support/random.js'
 
 const LAYOUTS = 2000
+
+interface ListedAndRead {
+  readonly listed: readonly ListedRun[]
+  readonly read: readonly RunHistory[]
+}
 
 /** Equal as JSON documents are: the same fields in any order, the same elements in this order, numbers by ===. */
 function exactlyEqual(a: unknown, b: unknown): boolean {
@@ -101,12 +107,12 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
     seen.layouts++
     if (Object.values(plain).some(s => s === null)) {
       seen.faults++
-      const fault = faultOf(() => analyseHistories(study, listed, histories, false))
+      const fault = faultOf(() => analysed(study, listed, histories))
       if (!/display_time gives no factor/.test(fault.message)) t.fail(`layout ${k}: ${fault.message}`)
       continue
     }
     const world = { study, selections: plain } as OracleStudy
-    const result = analyseHistories(study, listed, histories, false)
+    const result = analysed(study, listed, histories)
     const check = (got: unknown, wanted: unknown, what: string): void => {
       fine = sameOrFail(t, got, wanted, `layout ${k}: ${what}`) && fine
     }
@@ -142,7 +148,8 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
       }
     }
 
-    for (const curve of result.analyses[0].displayed) {
+    const displayed = plainCurves(analysis, study.metrics, result.selections)
+    for (const curve of displayed) {
       const { points, report } = displayedPoints(world, analysis, curve.view, curve.metric, curve.selection)
       const what = `${curve.view} view of ${curve.selection} ${curve.metric}`
       check(curve.points, points, what)
@@ -156,7 +163,7 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
       seen.unfilled += report.unfilled.length
       seen.sharedReference += points.filter(p => p.provenance === 'shared_reference').length
     }
-    check(result.analyses[0].displayed.length, 2 * analysis.metrics.length * analysis.selections.length, 'curves')
+    check(displayed.length, 2 * analysis.metrics.length * analysis.selections.length, 'curves')
 
     const { undefined_reasons: reasons, excluded_runs: excluded, ...statistics } = result.analyses[0].statistics
     check(statistics, oracleStatistics(world, analysis), 'statistics')
@@ -171,7 +178,7 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
 
     // Nothing that is supplied enters a statistic.
     if (k % 4 !== 0) continue
-    const bare = analysisStatistics(withoutSupplied(analysis), study.metrics, result.selections, [])
+    const bare = finish(analysisStatistics(withoutSupplied(analysis), study.metrics, result.selections, []))
     check({ ...bare, supplied: null, undefined_reasons: null }, { ...statistics, supplied: null, excluded_runs: [],
       undefined_reasons: null }, 'statistics without supplied points')
   }
@@ -197,7 +204,7 @@ function run(
 
 function join(runs: readonly PlainRun[], metrics = [metric('reward', 'r')], chosen = selection('a')): SelectionHistory {
   const keys = [...new Set(metrics.map(m => m.key))]
-  return joinSelection(chosen, runs.map(r => runHistory(r, keys)), metrics)
+  return finish(joinSelection(chosen, runs.map(r => runHistory(r, keys)), metrics, 'histories.selections[0]'))
 }
 
 t.test('the published clock: 136.05747247649563 hours and its calibration', t => {
@@ -239,7 +246,7 @@ t.test('the session layout of the notes: 292 rows, 240 retained steps, 235 obser
     name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null,
     statistics: { ...NO_STATISTICS, ends: { count: 20, metrics: ['reward'] } }, outputs: NO_OUTPUTS
   }
-  const { a } = analysisStatistics(analysis, study.metrics, new Map([['a', history]]), []).selections
+  const { a } = finish(analysisStatistics(analysis, study.metrics, new Map([['a', history]]), [])).selections
   t.match(a, { runs: 5, rows: 292, first_step: 0, last_step: 239 })
   t.equal(a.metrics.reward.observations, 235)
   t.same(a.metrics.reward.missing_steps, [41, 161, 201])
@@ -324,7 +331,7 @@ t.test('selection by exact names; what is left out says why', t => {
 
   const near = faultOf(() => selectRuns(runs, studyOf({ selections: [selection('a', { display_name: 'sao-r8' })] })))
   t.equal(near.exitCode, 3)
-  t.equal(near.message, 'study selection a has no run: display name "sao-r8", 9 runs listed, ' +
+  t.equal(near.message, 'study selection a has no run: histories.selections[0].display_name is "sao-r8", 9 runs listed, ' +
     'expected an exact display name; near: "sao-r7", "sao-r70"')
   t.match(faultOf(() => selectRuns(runs, picky({ project: 'elsewhere' }))).message,
     /selection g has no run.*by display name: project "training", entity "lab", label "all"/)
@@ -333,7 +340,7 @@ t.test('selection by exact names; what is left out says why', t => {
   const hostile = faultOf(() => selectRuns([listed('h', 'a\u001b[2J')], forged))
   t.notMatch(hostile.message, /\u001b/)
   t.match(faultOf(() => selectRuns([...runs, listed('g', 'gspo', { label: 'again' })], picky({}))).message,
-    /selection g takes run g twice: labels "all" and "again", expected each run once/)
+    /selection g takes run g twice: histories\.selections\[0\], labels "all" and "again", expected each run once/)
   t.end()
 })
 
@@ -377,8 +384,8 @@ function fillWorld() {
 
 t.test('supplied points, point by point', t => {
   const { study, analysis, listed, histories } = fillWorld()
-  const { selections } = analyseHistories(study, listed, histories, false)
-  const curves = displayedCurves(analysis, study.metrics, selections)
+  const { selections } = analysed(study, listed, histories)
+  const curves = plainCurves(analysis, study.metrics, selections)
   const points = (view: string, who: string, what: string): Array<readonly [number, number, string]> =>
     curves.filter(c => c.view === view && c.selection === who && c.metric === what)
       .flatMap(c => c.points.map(p => [p.x, p.value, `${p.provenance} ${p.sourceRun} ${p.sourceStep}`] as const))
@@ -406,7 +413,7 @@ t.test('supplied points, point by point', t => {
   const reward = curves.find(c => c.view === 'step' && c.selection === 'ours' && c.metric === 'reward')
   t.same(reward?.trailingMean, [102, 104, 107, 109, 112, 115, 18, 21, 25].map((sum, i) => sum / Math.min(i + 1, 3)),
     'over observed and supplied values alike')
-  const { supplied } = analysisStatistics(analysis, study.metrics, selections, [])
+  const { supplied } = finish(analysisStatistics(analysis, study.metrics, selections, []))
   t.same(supplied?.metrics, {
     reward: {
       anchor: 'shared_base_reference', time_anchor: 'shared_base_reference', step_prefix: [], same_step: [4], unfilled: [9],
@@ -421,8 +428,9 @@ t.test('supplied points, point by point', t => {
 })
 
 t.test('the trailing mean sums each window anew', t => {
-  t.same(trailingMean([1e16, 1, 1, 1], 3), [1e16, (1e16 + 1) / 2, (1e16 + 1 + 1) / 3, 1], 'nothing of 1e16 stays behind')
-  t.same(trailingMean([], 10), [])
+  const means = (...values: number[]): number[] => [...finish(trailingMean(Float64Array.from(values), 3))]
+  t.same(means(1e16, 1, 1, 1), [1e16, (1e16 + 1) / 2, (1e16 + 1 + 1) / 3, 1], 'nothing of 1e16 stays behind')
+  t.same(means(), [])
   t.end()
 })
 
@@ -432,7 +440,8 @@ t.test('a figure is scaled, ordered and labelled', t => {
     metric: 'validation', selections: ['ours', 'base'], step: 3, value: 0.64, label: '64.0 %', source: 's', output: 'o.json'
   }
   const marked = { ...study, analyses: [{ ...analysis, supplied: null, shared_reference: shared }] }
-  const [figure] = analyseHistories(marked, listed, histories, true).figures
+  const result = analysed(marked, listed, histories)
+  const [figure] = figuresOf(marked, result, true)
   const [reward, validation] = figure.panels
   t.match(figure, { synthetic: true, name: '01-both', title: 'Both', xTitle: 'Step' })
   t.match(reward, { title: 'Mine', yTitle: 'reward', scale: { kind: 'log' }, sparse: false })
@@ -443,26 +452,95 @@ t.test('a figure is scaled, ordered and labelled', t => {
   ])
   t.match(validation, { title: 'validation', sparse: true })
   // Sparse: drawn with markers and without a trailing mean, also where the study names a window.
-  t.same(validation.series.map(s => [s.x, s.y, s.smooth]), [
+  t.same(validation.series.map(s => [[...s.x], [...s.y], s.smooth]), [
     [[0, 3, 5], [0, 64, 500], null],
     [[3, 6, 10], [64, -600, -1000], null]
   ])
   t.same(validation.series.map(s => s.marks), [[{ x: 3, y: 64, label: '64.0 %' }], []], 'one label for the shared point')
-  const { statistics } = analyseHistories(marked, listed, histories, true).analyses[0]
+  const { statistics } = result.analyses[0]
   t.equal(statistics.selections.ours.metrics.validation.best?.value, -6, 'the shared value is no observation')
   const timed = { ...marked, figures: marked.figures.map(f => ({ ...f, view: 'time' as const })) }
-  t.same(analyseHistories(timed, listed, histories, true).figures[0].panels[1].series.map(s => s.marks), [[], []])
-  t.equal(analyseHistories(timed, listed, histories, true).analyses[0].displayed.every(c => c.view === 'time'), true,
-    'only what is drawn or listed is made')
+  t.same(figuresOf(timed, result, true)[0].panels[1].series.map(s => s.marks), [[], []])
   const lost = { ...study, figures: study.figures.map(f => ({ ...f, analysis: 'none' })) }
-  t.match(faultOf(() => analyseHistories(lost, listed, histories, true)).message,
+  t.match(faultOf(() => figuresOf(lost, result, true)).message,
     /figure 01-both draws an unknown analysis: "none", expected one of both/)
+  t.end()
+})
+
+t.test('a displayed curve is columns, whatever its length, and its work is in pieces', t => {
+  const rows = 200_000
+  const history = join([run('long', 0, 0, rows - 1, step => ({ r: step % 7 }))], [metric('reward', 'r', { trailing_mean: 1000 })])
+  const analysis: HistoryAnalysis = {
+    name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null,
+    statistics: NO_STATISTICS, outputs: NO_OUTPUTS
+  }
+  const work = displayedCurve(analysis, [metric('reward', 'r', { trailing_mean: 1000 })], new Map([['a', history]]), {
+    view: 'step', metric: 'reward', selection: 'a'
+  })
+  let pieces = 0
+  let next = work.next()
+  for (; next.done !== true; next = work.next()) pieces++
+  const curve = next.value
+  t.ok(pieces > 50, `${pieces} pieces for two hundred million additions`)
+  for (const column of [curve.x, curve.value, curve.source, curve.observation, curve.trailingMean]) {
+    t.ok(ArrayBuffer.isView(column))
+    t.equal(column?.length, rows)
+  }
+  t.equal(curve.sources.length, 1)
+  t.equal(curve.trailingMean?.[5], 2.5)
+  t.end()
+})
+
+t.test('observations that overlap in time, by time: two sessions whose clocks cross, ties in the order of rows', t => {
+  const at = (id: string, created: number, times: readonly (number | null)[]): PlainRun => ({
+    ...run(id, created, 0, -1, () => ({})),
+    rows: times.map((timestamp, step) => ({ step, timestamp, global: null, logged: { r: step } }))
+  })
+  const history = join([at('a', 1, [5, 7, 7, 3, null, 9]), at('b', 2, [7, 8, 2]), at('c', 3, [1, 7])])
+  const { times, timestamp } = curveFor(history, 'reward')
+  const plain = [...timestamp.keys()].filter(i => !Number.isNaN(timestamp[i])).sort((a, b) => timestamp[a] - timestamp[b] || a - b)
+  t.same([...times], plain)
+  t.same([...times].slice(0, 5), [9, 8, 3, 0, 1])
+  t.end()
+})
+
+t.test('more warnings: own words whole, a clock that is none, milliseconds, a metric that nobody logged', t => {
+  const { study, analysis, runs } = fillWorld()
+  const rows = (change: (row: PlainRow) => Partial<PlainRow>): ListedAndRead => {
+    const changed = runs.map(r => ({ ...r, rows: r.rows.map(row => ({ ...row, ...change(row) })) }))
+    return { listed: changed.map(r => listedRun(r)), read: changed.map(r => runHistory(r, ['r', 'v'])) }
+  }
+  const warnings = ({ listed, read }: ListedAndRead, asked = study): readonly string[] => analysed(asked, listed, read).warnings
+  t.same(warnings(rows(({ step, logged }) => (step === 2 ? { logged: { ...logged, r: 'beyond the double range' } } : {}))), [
+    'selection base, metric reward: 1 value is not finite (beyond the double range 1); not plotted, not averaged',
+    'selection ours, metric reward: 1 value is not finite (beyond the double range 1); not plotted, not averaged'
+  ])
+  const timeless = { ...study, keys: { ...study.keys, timestamp: 'ts' } }
+  t.same(warnings(rows(() => ({ timestamp: null })), timeless), [
+    'histories.keys.timestamp "ts" stands in no row with a number: there are no hours, and the time view is empty'
+  ])
+  // Created at 0: one row ten years and a second later, the others within the hour.
+  t.same(warnings(rows(({ step, timestamp }) => (step === 3 ? { timestamp: 315576001 } : { timestamp }))), ['b0', 'o0'].map((id, k) =>
+    `run ${id}: 1 of ${[9, 11][k]} rows has a timestamp more than ten years after the run's creation, the first 315576001; ` +
+    'seconds since 1970 are expected'))
+  t.same(warnings(rows(({ step, timestamp }) => (step === 3 ? { timestamp: 315576000 } : { timestamp }))), [], 'ten years are enough')
+  t.same(warnings(rows(({ logged: { v: _v, ...logged } }) => ({ logged }))), [
+    'analysis both, metric validation: no observation of "v" in base, ours'
+  ])
+  const only = rows(() => ({}))
+  const lacking = { listed: only.listed, read: [only.read[0], runHistory({ ...runs[1], rows: runs[1].rows.map(row => ({ ...row, logged: {} })) }, ['r', 'v'])] }
+  t.same(warnings(lacking), [], 'one selection has it')
+  t.match(faultOf(() => analysed({
+    ...study, selections: [study.selections[0], { ...study.selections[1], display_time: { best_of: 'validation', at_hours: 3 } }]
+  }, lacking.listed, lacking.read)).message,
+  /study selection ours, display_time gives no factor: histories\.selections\[1\]\.display_time: no observation of validation/)
+  t.same(analysis.metrics, ['reward', 'validation'])
   t.end()
 })
 
 t.test('warnings, one line each', t => {
   const { study, analysis, listed, histories } = fillWorld()
-  t.same(analyseHistories(study, listed, histories, false).warnings, [])
+  t.same(analysed(study, listed, histories).warnings, [])
   const odd: PlainRun = {
     ...run('o1', 5000, 0, -1, () => ({})),
     displayName: 'run-ours',
@@ -475,40 +553,39 @@ t.test('warnings, one line each', t => {
   const more = [odd, empty]
   const shared = { metric: 'validation', selections: ['base'], step: 5, value: 1, label: '', source: '', output: '' }
   const asked = { ...study, analyses: [{ ...analysis, shared_reference: shared }] }
-  const result = analyseHistories(
+  const result = analysed(
     asked,
     [...listed, ...more.map(r => listedRun(r))],
-    [...histories, ...more.map(r => runHistory(r, ['r', 'v']))],
-    false
+    [...histories, ...more.map(r => runHistory(r, ['r', 'v']))]
   )
   t.same(result.warnings, [
     'run o\\u000a2: its history has no row',
-    'run o1: steps go back or repeat 1 times; what follows counts as a new session each time',
-    "run o1: 1 of 2 rows have a timestamp before the run's creation",
-    'run o1: 1 of 2 rows have no timestamp; the time view lacks them',
+    'run o1: steps go back or repeat once; what follows counts as a new session',
+    "run o1: 1 of 2 rows has a timestamp before the run's creation",
+    'run o1: 1 of 2 rows has no timestamp; the time view lacks it',
     'selection ours: its clock starts at the creation of run o\\u000a2, which has no row',
     'selection ours, metric reward: 2 values are not finite (Infinity 1, NaN 1); not plotted, not averaged',
-    'selection ours, metric validation: 1 are null, 1 are no numbers; not plotted, not averaged',
+    'selection ours, metric validation: 1 is null, 1 is no number; not plotted, not averaged',
     'selection base, metric validation: has a point at step 5 already; the shared reference is not drawn'
   ])
   const clockless = { ...asked, keys: { ...asked.keys, timestamp: null } }
   const read = [...histories, runHistory(odd, ['r', 'v'])]
-  const silent = analyseHistories(clockless, [...listed, listedRun(odd)], read, false)
+  const silent = analysed(clockless, [...listed, listedRun(odd)], read)
   t.notMatch(silent.warnings.join('\n'), /no timestamp/, 'a study that names no timestamp key expects none')
   t.end()
 })
 
 t.test('what does not fit is a fault', t => {
   const { study, listed, histories } = fillWorld()
-  t.match(faultOf(() => analyseHistories(study, listed, histories.slice(1), false)).message,
+  t.match(faultOf(() => analysed(study, listed, histories.slice(1))).message,
     /history was not read: run b0, label all/)
   const unread = [runHistory(fillWorld().runs[0], ['v']), histories[1]]
-  t.match(faultOf(() => analyseHistories(study, listed, unread, false)).message,
+  t.match(faultOf(() => analysed(study, listed, unread)).message,
     /history metric was not read.*a column for "r"/)
   const overflow = run('big', 0, 0, 1, () => ({ r: 1e308 }))
   const analysis = { ...study.analyses[0], selections: ['a'], metrics: ['reward'], supplied: null,
     statistics: { ...NO_STATISTICS, ends: { count: 2, metrics: ['reward'] } } }
-  const statistics = analysisStatistics(analysis, study.metrics, new Map([['a', join([overflow])]]), [])
+  const statistics = finish(analysisStatistics(analysis, study.metrics, new Map([['a', join([overflow])]]), []))
   t.equal(statistics.selections.a.metrics.reward.first?.mean, null)
   t.equal(statistics.undefined_reasons['/selections/a/metrics/reward/first/mean'], 'the arithmetic leaves the double range')
   t.equal(keyOf(study, 'reward'), 'r')

@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -513,6 +513,19 @@ t.test('readHistory: a file that changes, is not the verified one, or is malform
   const cutShort = await faultFrom(readMain(dir))
   t.equal(cutShort.message, `history truncated: the end of the file on line 202, expected a key (${file}, byte ${ROWS.length + 30})`)
   t.equal(cutShort.exitCode, 3)
+})
+
+t.test('readHistory: a .gz of no bytes is no gzip; one of no text is an empty history', async t => {
+  const dir = t.testdir(study({ 'r1.jsonl.gz': '' }))
+  const file = join(dir, 'wandb/history/main/r1.jsonl.gz')
+  const fault = await faultFrom(readMain(dir))
+  t.equal(fault.message, `gzip truncated: an empty file, expected compressed data (${file}, byte 0)`)
+  t.equal(fault.exitCode, 3)
+  writeFileSync(file, gzipSync(''))
+  t.equal((await readMain(dir)).rows, 0)
+  rmSync(file)
+  writeFileSync(join(dir, 'wandb/history/main/r1.jsonl'), '')
+  t.equal((await readMain(dir)).rows, 0)
 })
 
 t.test('readHistory stops at the signal', async t => {

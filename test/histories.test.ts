@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { measureHistories } from '../src/historyRun.js'
+import { measureHistories, type HistoryRun } from '../src/historyRun.js'
 import { loadStudy } from '../src/ingest/study.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { runCli } from './support/cli.js'
@@ -179,7 +179,10 @@ t.test('what is wrong is one line with its place, and nothing is written', async
     ['createdAt that is no time', listed(entry => ({ ...entry, createdAt: 'yesterday' })), 3, /createdAt.*yesterday.*runs\.json/],
     ['a run listed twice', { list: JSON.stringify([...RUNS, RUNS[0]].map(({ id, displayName, createdAt }) => ({ id, displayName, createdAt, label: 'runs', config: {} }))) }, 3, /second.*runs\.json/],
     ['a run id that climbs', listed(entry => ({ ...entry, id: `../${String(entry['id'])}` })), 3, /\.\.\/.*runs\.json/],
-    ['a selection without runs', histories({ selections: [STUDY.histories.selections[0], { ...STUDY.histories.selections[1], display_name: 'targt' }] }), 3, /targt.*target/],
+    ['a selection without runs', histories({ selections: [STUDY.histories.selections[0], { ...STUDY.histories.selections[1], display_name: 'targt' }] }), 3, /targt.*target.*study\.json\)/],
+    ['a run twice', { list: JSON.stringify(RUNS.flatMap(({ id, displayName, createdAt }) => (id === 'ref' ? ['runs', 'again'] : ['runs']).map(label => ({ id, displayName, createdAt, label, config: {} })))) }, 3, /selection ref takes run ref twice: histories\.selections\[0\], labels.*study\.json\)/],
+    ['a factor that nothing gives', histories({ selections: [{ ...STUDY.histories.selections[0], display_time: { best_of: 'score', at_hours: 5 } }, STUDY.histories.selections[1]] }), 3, /selection ref, display_time gives no factor: histories\.selections\[0\]\.display_time: .*study\.json\)/],
+    ['steps that go back without end', edited('first', () => Array.from({ length: 100_002 }, () => '{"_step": 1}')), 3, /steps go back or repeat too often.*study\d+\/wandb\/history\/runs\/first\.jsonl, index/],
     ['a metric that is not defined', histories({ analyses: [{ ...STUDY.histories.analyses[0], metrics: ['reward', 'scores'] }] }), 3, /histories\.analyses\[0\]\.metrics\[1\].*scores.*score/],
     ['a key that is no text', histories({ metrics: [{ ...STUDY.histories.metrics[0], key: 7 }, STUDY.histories.metrics[1]] }), 3, /histories\.metrics\[0\]\.key is 7/]
   ]
@@ -220,6 +223,99 @@ t.test('odd input is counted and told, not dropped', async t => {
   t.match(selections.target.sessions[1], { run: 'first', rows: 1, first_step: 2 }, 'a duplicate step starts a session')
   t.type(selections.ref.sessions[0].looks_sampled, 'string')
   writeManifest(place.dir)
+})
+
+t.test('analysis and writing stop at a signal, between two pieces of any size', async t => {
+  const long = Array.from({ length: 30_000 }, (_, i) => `{"_step": ${i}, "_timestamp": ${1767225600 + i}, "reward": 0.5}`)
+  const { dir } = folder({ runs: RUNS.map(run => (run.id === 'second' ? { ...run, lines: long } : run)) })
+  const { study } = await loadStudy(dir)
+  if (study.histories === null) throw new Error('no histories')
+  const histories = study.histories
+  // As a signal arrives: from the event loop, which must have its turns.
+  const stopped = async (name: string, start: (soon: () => void) => Partial<HistoryRun>): Promise<void> => {
+    const stop = new AbortController()
+    const set = await OutputSet.open(join(work, name))
+    const hooks = start(() => setTimeout(() => { stop.abort() }, 0))
+    await t.rejects(measureHistories(set, { dir, study: histories, synthetic: false, signal: stop.signal, ...hooks }), {
+      message: 'run interrupted: a signal, expected to finish; nothing of this run was written'
+    })
+    await set.abort()
+    t.strictSame(readdirSync(work).includes(name), false)
+  }
+  let parts = 0
+  await stopped('stop-analysis', soon => ({ onAnalysis: () => { soon(); return done => { parts = done } }, onWriting: () => { throw new Error('went on') } }))
+  t.ok(parts > 0 && parts < 20, `${parts} parts`)
+  let rows = 0
+  await stopped('stop-writing', soon => ({ onWriting: () => done => { if (rows === 0) soon(); rows = done } }))
+  t.ok(rows > 0 && rows < 90_000, `${rows} rows of some 150,000`)
+})
+
+t.test('what is being done is shown after reading, too', async t => {
+  const run = await all(folder(), '--no-figures')
+  t.match(run.stderr, /reading histories.*\n(?:.*\n)*analysing histories +\d+ parts.*\n(?:.*\n)*writing histories +\d+ rows/)
+})
+
+t.test('control characters of a study reach no terminal', async t => {
+  const escape = '\u001b[2J\u009b1m\u202e'
+  const selections = STUDY.histories.selections.map(selection => ({ ...selection, title: `${escape}${selection.title}` }))
+  const place = folder({ study: { ...STUDY, name: `${escape}name`, histories: { ...STUDY.histories, selections } } })
+  for (const run of [await all(place, '--no-figures'), await all(place, '--no-figures'), await runCli(['verify', '--study', place.dir])]) {
+    t.equal(run.code, 0, run.stderr)
+    t.notMatch(run.stdout + run.stderr, /[\u001b\u009b\u202e]/)
+    t.match(run.stdout, /study \\u001b\[2J\\u009b1m\\u202ename in /)
+  }
+})
+
+t.test('finite numbers whose arithmetic leaves the double range: empty cells, counted', async t => {
+  const target = { ...STUDY.histories.selections[1], display_time: { multiply: 1e300 } }
+  const place = folder({
+    runs: RUNS.map(run => (run.id !== 'second' ? run : {
+      ...run, lines: [
+        '{"_step": 2, "_timestamp": 1767236400, "reward": 1.7e308}', '{"_step": 3, "_timestamp": 1767240000, "reward": 1.7e308}',
+        '{"_step": 4, "_timestamp": 1e30, "reward": -1.7e308}'
+      ]
+    })),
+    study: {
+      ...STUDY, histories: {
+        ...STUDY.histories, selections: [STUDY.histories.selections[0], target],
+        metrics: [STUDY.histories.metrics[0], { ...STUDY.histories.metrics[1], multiply: 1e15 }],
+        analyses: [{
+          ...STUDY.histories.analyses[0],
+          shared_reference: { metric: 'score', selections: ['target'], step: 1, value: 1e300, label: 'l', source: 's', output: 'shared.json' }
+        }]
+      }
+    }
+  })
+  const run = await all(place)
+  t.equal(run.code, 0, run.stderr)
+  const points = table(join(place.out, 'wandb/points.csv')).filter(row => row['algorithm'] === 'target' && row['metric'] === 'reward')
+  // Without supplied points: window 2 over 0.25, 1.7e308, 1.7e308, -1.7e308.
+  t.strictSame(points.filter(row => row['view'] === 'step').slice(-3).map(row => row['trailing_mean']), ['8.5e+307', null, '0'])
+  t.strictSame(points.at(-1)?.['x'], null)
+  for (const file of ['wandb/kept.csv', 'wandb/all.csv']) {
+    const [last] = table(join(place.out, file)).filter(row => row['timestamp'] === '1e+30')
+    t.match(last, { elapsed_hours: '2.777777777777778e+26', display_hours: null }, file)
+  }
+  const arrow = createRequire(import.meta.url)('apache-arrow/Arrow.esnext.min') as { tableFromIPC(bytes: Uint8Array): ArrowTable }
+  const observations = arrow.tableFromIPC(readFileSync(join(place.out, 'wandb/observations.arrow')))
+  const hours = Array.from({ length: observations.numRows }, (_, i) => [observations.getChild('timestamp')?.get(i), observations.getChild('display_hours')?.get(i)])
+  t.strictSame(hours.filter(([timestamp]) => timestamp === 1e30), [[1e30, null]])
+  t.equal(JSON.parse(readFileSync(join(place.out, 'time_display.json'), 'utf8')).selections.target.display_hours, null)
+  t.equal(JSON.parse(readFileSync(join(place.out, 'shared.json'), 'utf8')).plotted_value, null)
+  t.match(run.stdout, /^note: selection target, metric reward, step view: trailing mean of 1 point is beyond the double range; empty/m)
+  t.match(run.stdout, /^note: selection target, metric reward: display_hours of 1 observation is beyond the double range; empty/m)
+  for (const [name, path] of [['history-time-display', 'time_display.json'], ['history-shared-reference', 'shared.json']]) {
+    const schema: unknown = JSON.parse(readFileSync(join(root, `docs/schemas/${name}.schema.json`), 'utf8'))
+    t.strictSame(schemaProblems(schema, JSON.parse(readFileSync(join(place.out, path), 'utf8'))), [], name)
+  }
+})
+
+t.test('a claims file that does not exist is said', async t => {
+  const place = folder({ study: { ...STUDY, claims: 'nowhere/claims.json' } })
+  const verify = ({ dir }: { dir: string }) => runCli(['verify', '--study', dir])
+  t.match(await all(place, '--no-figures'), { code: 3, stderr: /^critic-traces: claims missing file: ENOENT.*nowhere\/claims\.json\)$/m })
+  t.match(await verify(place), { code: 0, stdout: /^note: claims is "nowhere\/claims\.json", and no such file is in the study$/m })
+  t.notMatch((await verify(folder({ study: { ...STUDY, claims: 'study.json' } }))).stdout, /claims/)
 })
 
 t.test('an empty history is a session without rows', async t => {

@@ -364,6 +364,7 @@ t.test('disclosures', t => {
   t.same(fails(text('notes', 'no value between the two is used', '{{written 55.4}}% stands between')), ['gspo-multilingual'], 'the mean of the two is found')
   const captions = load(renderPages(input).get('preview/article.html') ?? '')
   const caption = (name: string): string => captions(`#figure-${name} figcaption`).clone().find('.p').remove().end().text()
+  t.match(caption('02-efficiency'), /^Figure 2\. /)
   t.match(caption('02-efficiency'), 'concurrency-normalised')
   t.match(caption('04-training-over-time'), 'concurrency-normalised')
   t.match(caption('04-training-over-time'), 'not a measurement at doubled concurrency')

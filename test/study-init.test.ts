@@ -461,3 +461,27 @@ t.test('names and titles made of texts', t => {
   t.same([' a\n\tb ', 'a b', '\u0000', '😀'.repeat(80)].map(text => titleLike(text, 'run', titles)), ['a b', 'a b (2)', 'run', `${'😀'.repeat(59)}…`])
   t.end()
 })
+
+t.test('rows that the reader refuses are said with file and line, within the lines that are looked at', async t => {
+  const dir = t.testdir({})
+  const row = (i: number): string => `{"_step": ${i}, "_timestamp": ${1.75e9 + i}, "critic/score/mean": 0.5}\n`
+  const rows = (count: number): string => Array.from({ length: count }, (_, i) => row(i)).join('')
+  exportsIn(dir, [
+    { id: 'fine', displayName: 'fine', rows: rows(20) },
+    { id: 'half', displayName: 'half', rows: `${rows(2)}{"_step": 2.5}\n${row(3)}` },
+    { id: 'nan', displayName: 'bare', rows: `${rows(3)}{"_step": 3, "critic/score/mean": nan}\n` },
+    { id: 'cut', displayName: 'cut', rows: `${rows(4)}{"_step": 4, "critic/sc` },
+    { id: 'far', displayName: 'far', rows: `${rows(1000)}{"_step": 1000.5}\n` }
+  ])
+  const run = await cli('study', 'init', dir, '--json')
+  t.equal(run.code, 0, run.stderr)
+  const { refused } = JSON.parse(run.stdout)
+  t.same(refused.map((line: string) => line.replace(/, expected.*/, '')), [
+    'wandb/history/x/half.jsonl: wrong step (2.5 as "_step" on line 3)',
+    'wandb/history/x/nan.jsonl: malformed ("nan" on line 4)',
+    'wandb/history/x/cut.jsonl: truncated (the end of the file on line 5)'
+  ], 'line 1,001 is behind those that are looked at')
+  const again = t.testdir({})
+  exportsIn(again, [{ id: 'nan', displayName: 'bare', rows: `${rows(3)}{"_step": 3, "critic/score/mean": nan}\n` }])
+  t.match((await cli('study', 'init', again)).stdout, /^to be mended before the study runs: wandb\/history\/x\/nan\.jsonl: malformed \("nan" on line 4\)$/m)
+})

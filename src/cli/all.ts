@@ -7,7 +7,7 @@ import type { TracePool } from '../compute/pool.js'
 import { readFile } from 'node:fs/promises'
 import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
-import { EXIT, Fault } from '../errors.js'
+import { EXIT, Fault, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
 import { readManifest, verifyManifest } from '../ingest/manifest.js'
 import { manifestBytes } from './amounts.js'
@@ -53,7 +53,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       out: options.out
     }
     const table = { colour: wantsColour(io.stdout, io.env) }
-    const head = `study ${study.name} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`
+    const head = `study ${printable(study.name)} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`
     const tell = (...parts: readonly string[]): void => {
       progress.close()
       if (!options.quiet && !options.json) io.stdout.write([head, ...parts].join('\n'))
@@ -85,6 +85,8 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
         onSnapshot: async plan => begin({ label: 'measuring traces', ...(await amountOf(plan)) }),
         onHistories: total => begin({ label: 'reading histories', total, unit: 'bytes' }),
         onEvidence: total => begin({ label: 'reading evidence', total, unit: 'bytes' }),
+        onAnalysis: () => begin({ label: 'analysing histories', total: null, unit: 'parts' }),
+        onWriting: () => begin({ label: 'writing histories', total: null, unit: 'rows' }),
         onFigures: total => begin({ label: 'drawing figures', total, unit: 'files' })
       }
     })

@@ -1,6 +1,6 @@
 /**
- * `study init DIR`: a commented study file for a folder of exports, and a manifest over the folder, so that the study runs
- * as it is. Nothing is overwritten. With `--out FILE` elsewhere the study file is written alone, as a draft.
+ * `study init DIR`: a commented study file for a folder of exports, and a manifest over the folder. The study then runs as
+ * it is, unless a history holds rows that the reader refuses: those of the first lines are said. Nothing is overwritten. With `--out FILE` elsewhere the study file is written alone, as a draft.
  */
 import { lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -8,6 +8,7 @@ import { EXIT, Fault, printable } from '../errors.js'
 import { draftHistories, draftStudy, type DraftHistories } from '../ingest/study/init/draft.js'
 import { draftManifest, planManifest, snapshotDate } from '../ingest/study/init/manifest.js'
 import { draftSelections } from '../ingest/study/init/selections.js'
+import { refusedHistories } from '../ingest/study/init/strict-look.js'
 import { LAYOUT_EXPECTED, surveyFolder, type ExportSurvey, type FolderSurvey } from '../ingest/study/init/survey.js'
 import { titleLike } from '../ingest/study/init/words.js'
 import { parseStrictJson } from '../ingest/study/json.js'
@@ -37,6 +38,7 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
     // 1. Look
     const survey = await surveyFolder(dir)
     const histories = survey.exports === null ? null : await readHistories(dir, survey.exports, io, progress)
+    const refused = histories === null ? [] : await refusedHistories(histories.selections, { keys: histories.keys, ...histories.metrics }, io.signal)
     // 2. Draft
     const name = options.name ?? titleLike(basename(resolve(dir)), 'study', new Set(), 100)
     const text = draftStudy(name, histories, survey.snapshot)
@@ -57,11 +59,12 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
         ...(histories === null ? [] : [historiesText(histories, table.colour)]),
         ...(survey.snapshot === null ? [] : [`critic traces: ${printable(survey.snapshot.path, 400)}`]),
         ...survey.notes.map(note => `note: ${printable(note, 400)}`),
+        ...(refused.length === 0 ? [] : lines('to be mended before the study runs', refused)),
         nextText(dir, studyPath, manifestPath, manifest?.files ?? 0)
       ]
       io.stdout.write(`${parts.join('\n')}\n`)
     }
-    return { exitCode: EXIT.ok, report: reportOf(studyPath, manifestPath, histories, survey) }
+    return { exitCode: EXIT.ok, report: { ...reportOf(studyPath, manifestPath, histories, survey), refused } }
   } finally {
     progress.close()
   }

@@ -76,7 +76,7 @@ export function historiesTables({ selections, analyses, excluded, warnings }: An
   const joined = [...selections.values()].map(({ selection, sessions, rollbacks }) => {
     const rows = sessions.reduce((sum, s) => sum + s.rows, 0)
     const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length === 1 ? 'once' : `${formatCount(rollbacks.length)} times`}`
-    return `${selection.title}: ${counted(sessions.length, 'session')}, ${counted(rows, 'row')}${back}`
+    return `${printable(selection.title, 400)}: ${counted(sessions.length, 'session')}, ${counted(rows, 'row')}${back}`
   })
   const lines = [...joined, `runs not selected: ${formatCount(excluded.length)}`, ...warnings.map(w => `note: ${printable(w, 400)}`)]
   return `${lines.join('\n')}\n\n${tables.join('\n')}`

@@ -1,6 +1,6 @@
 /** `verify`: every file of the study against its source_manifest.json. */
 import { join } from 'node:path'
-import { EXIT } from '../errors.js'
+import { EXIT, printable } from '../errors.js'
 import { formatSha256sum, readManifest, verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
 import { createProgress } from '../render/terminal/progress.js'
@@ -8,6 +8,7 @@ import { wantsColour } from '../render/terminal/text.js'
 import type { CommonOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { manifestBytes } from './amounts.js'
+import { missingClaims } from './claims.js'
 import { faultLines } from './lines.js'
 import { manifestFaults } from './manifest-faults.js'
 import { studyFolder } from './replica.js'
@@ -30,7 +31,9 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
     progress.close()
     if (options.format === 'sha256sum') io.stdout.write(formatSha256sum(report))
     else if (!options.quiet && !options.json) {
-      io.stdout.write(`${study.synthetic ? 'SYNTHETIC ' : ''}study ${study.name} in ${dir}\n`)
+      io.stdout.write(`${study.synthetic ? 'SYNTHETIC ' : ''}study ${printable(study.name)} in ${dir}\n`)
+      const missing = await missingClaims(dir, study)
+      if (missing !== null) io.stdout.write(`note: ${missing}\n`)
       io.stdout.write(manifestTable(report, { colour: wantsColour(io.stdout, io.env) }))
     }
     const faults = manifestFaults(report, dir)

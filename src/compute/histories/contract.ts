@@ -3,7 +3,7 @@
  * data; a quantity that is undefined is null and `undefined_reasons` says why.
  *
  *     runs.json, *.jsonl ──► RunHistory ──► SelectedRuns ──► Curve (both views, per metric) ──► statistics
- *         (ingest)                                               └──► displayed points ──► figures
+ *         (ingest)                                               └──► displayed curves, one at a time ──► figures
  */
 import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
 
@@ -55,6 +55,10 @@ export interface Session {
   readonly holes: { readonly count: number; readonly first: readonly number[] }
   readonly rowsWithoutTimestamp: number
   readonly rowsBeforeCreation: number
+  /** rows with a timestamp that no run lasts until: milliseconds, say */
+  readonly rowsLongAfterCreation: number
+  /** the first such timestamp; null where there is none */
+  readonly firstLongAfterCreation: number | null
   /** why the export looks sampled; null where it does not */
   readonly looksSampled: string | null
 }
@@ -91,25 +95,37 @@ export interface SelectionHistory {
  */
 export type Provenance = string
 
-/** A point that a figure draws. */
-export interface DisplayedPoint {
-  readonly x: number
-  /** as logged, unscaled */
-  readonly value: number
-  /** null for a value that belongs to no history */
-  readonly sourceRun: string | null
-  readonly sourceStep: number | null
-  readonly provenance: Provenance
-}
-
-export interface DisplayedCurve {
+/** Which curve of an analysis, in which view. */
+export interface CurvePlace {
   readonly view: 'step' | 'time'
   readonly selection: string
   readonly metric: string
-  /** by x */
-  readonly points: readonly DisplayedPoint[]
-  /** trailing mean over the displayed values, one for each point; null where the metric has none */
-  readonly trailingMean: readonly number[] | null
+}
+
+/** Where points come from. */
+export interface PointSource {
+  readonly provenance: Provenance
+  /** whose observations they are; null for a value that belongs to no history */
+  readonly history: SelectionHistory | null
+  readonly curve: Curve | null
+}
+
+/**
+ * What a figure draws, as columns: element k of each is point k. x does not decrease. A curve may have millions of points:
+ * it is made when it is needed, and not kept.
+ */
+export interface DisplayedCurve extends CurvePlace {
+  /** step or display hours; infinite where the hours leave the double range */
+  readonly x: Float64Array
+  /** as logged, unscaled */
+  readonly value: Float64Array
+  /** place among `sources` */
+  readonly source: Uint8Array
+  readonly sources: readonly PointSource[]
+  /** index of the observation in the curve of its source; -1 for a value that belongs to no history */
+  readonly observation: Int32Array
+  /** trailing mean over the displayed values; infinite where a sum leaves the double range; null where the metric has none */
+  readonly trailingMean: Float64Array | null
 }
 
 /** A mean and what it is a mean of. */
@@ -119,6 +135,9 @@ export interface WindowMean {
   /** [first, last] step that entered */
   readonly steps: readonly [number, number] | null
 }
+
+/** Numbers of a series, however they are kept. */
+export type Numbers = readonly number[] | Float64Array
 
 /** What a curve figure draws, ready: scaled values, no study, no file. */
 export interface CurveFigureData {
@@ -145,11 +164,11 @@ export interface CurveSeriesData {
   readonly title: string
   /** place in the figure's legend: the same series has the same colour in every panel */
   readonly slot: number
-  readonly x: readonly number[]
+  readonly x: Numbers
   /** scaled */
-  readonly y: readonly number[]
+  readonly y: Numbers
   /** trailing mean, scaled; null: none is drawn */
-  readonly smooth: readonly number[] | null
+  readonly smooth: Numbers | null
   /** points with a label: the shared start */
   readonly marks: readonly { readonly x: number; readonly y: number; readonly label: string }[]
 }

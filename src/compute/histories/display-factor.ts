@@ -8,34 +8,31 @@ import { bestPosition } from './windows.js'
 /**
  * 1 without a rule, the stated one, or at_hours / elapsed_hours of the best observation of
  * `best_of` in the step view. `curves` are the selection's. Throws a Fault (exit 3) where that gives no positive number.
+ * @param at the selection's path in the study file
  */
-export function displayFactor(selection: RunSelection, curves: readonly Curve[], originSeconds: number): number {
+export function displayFactor(selection: RunSelection, curves: readonly Curve[], originSeconds: number, at: string): number {
+  const unusable = (found: string, expected: string): Fault => new Fault({
+    format: 'study',
+    problem: `selection ${printable(selection.name)}, display_time gives no factor`,
+    found: `${at}.display_time: ${found}`,
+    expected
+  })
+  const positive = (factor: number, found: string): number => {
+    if (factor > 0 && Number.isFinite(factor)) return factor
+    throw unusable(found, 'a positive factor')
+  }
   const rule = selection.display_time
   if (rule === null) return 1
-  if ('multiply' in rule) return positive(rule.multiply, selection, `multiply ${rule.multiply}`)
+  if ('multiply' in rule) return positive(rule.multiply, `multiply ${rule.multiply}`)
   const curve = curves.find(c => c.metric === rule.best_of)
   const best = curve === undefined ? -1 : bestPosition(curve)
   if (curve === undefined || best < 0) {
-    throw unusable(selection, `no observation of ${printable(rule.best_of)}`, `one to put at ${rule.at_hours} hours`)
+    throw unusable(`no observation of ${printable(rule.best_of)}`, `one to put at ${rule.at_hours} hours`)
   }
   const elapsed = elapsedHours({ originSeconds }, curve.timestamp[curve.steps[best]])
   const step = curve.step[curve.steps[best]]
   if (!Number.isFinite(elapsed)) {
-    throw unusable(selection, `no timestamp at the best ${printable(rule.best_of)}, step ${step}`, 'a row with a timestamp')
+    throw unusable(`no timestamp at the best ${printable(rule.best_of)}, step ${step}`, 'a row with a timestamp')
   }
-  return positive(rule.at_hours / elapsed, selection, `${rule.at_hours} hours for ${elapsed} elapsed hours at step ${step}`)
-}
-
-function positive(factor: number, selection: RunSelection, found: string): number {
-  if (factor > 0 && Number.isFinite(factor)) return factor
-  throw unusable(selection, found, 'a positive factor')
-}
-
-function unusable(selection: RunSelection, found: string, expected: string): Fault {
-  return new Fault({
-    format: 'study',
-    problem: `selection ${printable(selection.name)}, display_time gives no factor`,
-    found,
-    expected
-  })
+  return positive(rule.at_hours / elapsed, `${rule.at_hours} hours for ${elapsed} elapsed hours at step ${step}`)
 }

@@ -5,106 +5,133 @@
  * The trailing mean runs over the displayed values in x order, supplied ones among them, and never starts anew at a
  * session boundary.
  */
-import type { HistoryAnalysis, MetricDefinition, SuppliedPoints } from '../../schema/histories.js'
-import type { DisplayedCurve, DisplayedPoint, Provenance, SelectionHistory } from './contract.js'
+import type { HistoryAnalysis, MetricDefinition, SharedReference } from '../../schema/histories.js'
+import type { CurvePlace, DisplayedCurve, PointSource, Provenance, SelectionHistory } from './contract.js'
 import { curveFor, historyFor, metricFor } from './join.js'
-import { anchorOfReference, supplyTarget, viewOf, type SuppliedPoint, type View, type ViewPoints } from './supplied.js'
+import { holds } from './steps.js'
+import { anchorOfReference, borrowedFrom, supplyTarget, viewOf, type Anchor, type View, type ViewPoints } from './supplied.js'
 import { trailingMean } from './windows.js'
+import { PIECE, type Work } from './work.js'
 
 export const SHARED_REFERENCE: Provenance = 'shared_reference'
 
-/**
- * The curves of an analysis: both views, and in each the metrics and selections in the order of the analysis.
- * @param wanted which of them to make: a point is an object, and a history may have millions
- */
-export function displayedCurves(
-  analysis: HistoryAnalysis,
-  metrics: readonly MetricDefinition[],
-  histories: ReadonlyMap<string, SelectionHistory>,
-  wanted: (view: View, metric: string) => boolean = () => true
-): DisplayedCurve[] {
-  const curves: DisplayedCurve[] = []
-  for (const view of ['step', 'time'] as const) {
-    for (const metric of analysis.metrics) {
-      if (!wanted(view, metric)) continue
-      const { trailing_mean: window } = metricFor(metrics, metric)
-      for (const selection of analysis.selections) {
-        const points = displayedPoints(analysis, histories, view, metric, selection)
-        curves.push({
-          view,
-          selection,
-          metric,
-          points,
-          trailingMean: window === null ? null : trailingMean(points.map(point => point.value), window)
-        })
-      }
-    }
-  }
-  return curves
+type Histories = ReadonlyMap<string, SelectionHistory>
+
+/** The curves of an analysis: both views, and in each the metrics and selections in the order of the analysis. */
+export function curvePlaces({ metrics, selections }: HistoryAnalysis): CurvePlace[] {
+  return (['step', 'time'] as const).flatMap(view =>
+    metrics.flatMap(metric => selections.map(selection => ({ view, metric, selection }))))
 }
 
-function displayedPoints(
+export function* displayedCurve(
   analysis: HistoryAnalysis,
-  histories: ReadonlyMap<string, SelectionHistory>,
-  view: View,
-  metric: string,
-  selection: string
-): DisplayedPoint[] {
+  metrics: readonly MetricDefinition[],
+  histories: Histories,
+  place: CurvePlace
+): Work<DisplayedCurve> {
+  const { trailing_mean: window } = metricFor(metrics, place.metric)
+  const parts = partsOf(analysis, histories, place)
+  yield
+  const merged = yield* mergeParts(parts)
+  return {
+    ...place,
+    ...merged,
+    sources: parts.map(part => part.source),
+    trailingMean: window === null ? null : yield* trailingMean(merged.value, window)
+  }
+}
+
+/** The selections whose curve is drawn with the shared reference: it has no point of its own, or supplied, at that step. */
+export function drawnWithReference(analysis: HistoryAnalysis, shared: SharedReference, histories: Histories): string[] {
+  return analysis.selections.filter(selection =>
+    partsOf(analysis, histories, { view: 'step', metric: shared.metric, selection })
+      .some(part => part.source.provenance === SHARED_REFERENCE))
+}
+
+/** Points of one source, by x. */
+interface Part {
+  readonly source: PointSource
+  readonly x: Float64Array
+  readonly index: Int32Array
+  readonly value: (k: number) => number
+}
+
+/** Where x is the same, points of an earlier part come first. */
+function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric, selection }: CurvePlace): Part[] {
   const own = viewIn(histories, selection, metric, view)
-  const history = historyFor(histories, selection)
-  const points = Array.from(own.index, (index, k) => pointOf(history, own, { x: own.x[k], index, provenance: 'observed' }))
+  const parts = [observationsOf(own, 'observed')]
   const { supplied: rule, shared_reference: shared } = analysis
-  if (rule !== null && (selection === rule.reference || selection === rule.target)) {
+  if (rule !== null && selection === rule.target) {
     const reference = viewIn(histories, rule.reference, metric, view)
-    for (const supplied of suppliedTo(rule, selection, metric, view, reference, own)) {
-      points.push(pointOf(historyFor(histories, rule.reference), reference, supplied))
+    const { prefix, sameStep, anchor } = supplyTarget(rule, metric, view, reference, own)
+    // A prefix lies before every fill.
+    for (const positions of [prefix, sameStep]) {
+      if (positions.length > 0) parts.push(lentPart(reference, positions, borrowedFrom(rule)))
     }
+    if (anchor !== null && !parts.some(part => holds(part.x, 0))) parts.push(anchored(reference, anchor))
+  } else if (rule !== null && selection === rule.reference) {
+    const anchor = anchorOfReference(rule, own)
+    if (anchor !== null) parts.push(anchored(own, anchor))
   }
   if (
     shared !== null && view === 'step' && shared.metric === metric && shared.selections.includes(selection) &&
-    !points.some(point => point.x === shared.step)
+    !parts.some(part => holds(part.x, shared.step))
   ) {
-    points.push({
-      x: shared.step,
-      value: shared.value,
-      sourceRun: null,
-      sourceStep: null,
-      provenance: SHARED_REFERENCE
+    parts.push({
+      source: { provenance: SHARED_REFERENCE, history: null, curve: null },
+      x: Float64Array.of(shared.step),
+      index: Int32Array.of(-1),
+      value: () => shared.value
     })
   }
-  // Stable: observations at the same instant stay in the order of sessions and rows.
-  return points.length === own.index.length ? points : points.sort((a, b) => a.x - b.x)
+  return parts
 }
 
-function suppliedTo(
-  rule: SuppliedPoints,
-  selection: string,
-  metric: string,
-  view: View,
-  reference: ViewPoints,
-  own: ViewPoints
-): readonly SuppliedPoint[] {
-  if (selection === rule.target) return supplyTarget(rule, metric, view, reference, own).points
-  const anchor = anchorOfReference(rule, reference)
-  return anchor === null ? [] : [anchor]
+function observationsOf({ history, curve, x, index }: ViewPoints, provenance: Provenance): Part {
+  return { source: { provenance, history, curve }, x, index, value: k => curve.value[index[k]] }
 }
 
-function viewIn(
-  histories: ReadonlyMap<string, SelectionHistory>,
-  selection: string,
-  metric: string,
-  view: View
-): ViewPoints {
+function lentPart(reference: ViewPoints, positions: Int32Array, provenance: Provenance): Part {
+  const x = new Float64Array(positions.length)
+  const index = new Int32Array(positions.length)
+  positions.forEach((position, k) => {
+    x[k] = reference.x[position]
+    index[k] = reference.index[position]
+  })
+  return observationsOf({ ...reference, x, index }, provenance)
+}
+
+function anchored(reference: ViewPoints, { position, provenance }: Anchor): Part {
+  return observationsOf({ ...reference, x: new Float64Array(1), index: reference.index.slice(position, position + 1) }, provenance)
+}
+
+function viewIn(histories: Histories, selection: string, metric: string, view: View): ViewPoints {
   const history = historyFor(histories, selection)
   return viewOf(history, curveFor(history, metric), view)
 }
 
-function pointOf(source: SelectionHistory, { curve }: ViewPoints, point: SuppliedPoint): DisplayedPoint {
-  return {
-    x: point.x,
-    value: curve.value[point.index],
-    sourceRun: source.sessions[curve.session[point.index]].run,
-    sourceStep: curve.step[point.index],
-    provenance: point.provenance
+function* mergeParts(parts: readonly Part[]): Work<Pick<DisplayedCurve, 'x' | 'value' | 'source' | 'observation'>> {
+  const [own] = parts
+  const count = parts.reduce((sum, part) => sum + part.x.length, 0)
+  // Nothing is supplied: the view's own columns will do.
+  const alone = count === own.x.length
+  const x = alone ? own.x : new Float64Array(count)
+  const observation = alone ? own.index : new Int32Array(count)
+  const value = new Float64Array(count)
+  const source = new Uint8Array(count)
+  const next = parts.map(() => 0)
+  for (let k = 0; k < count; k++) {
+    if (k % PIECE === PIECE - 1) yield
+    let from = -1
+    for (let p = 0; p < parts.length; p++) {
+      if (next[p] < parts[p].x.length && (from < 0 || parts[p].x[next[p]] < parts[from].x[next[from]])) from = p
+    }
+    const part = parts[from]
+    const at = next[from]++
+    x[k] = part.x[at]
+    observation[k] = part.index[at]
+    value[k] = part.value(at)
+    source[k] = from
   }
+  return { x, value, source, observation }
 }

@@ -10,17 +10,18 @@ import type {
   MetricDefinition,
   PanelRequest
 } from '../../schema/histories.js'
-import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve } from './contract.js'
-import { SHARED_REFERENCE } from './display.js'
-import { metricFor } from './join.js'
+import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve, SelectionHistory } from './contract.js'
+import { displayedCurve, SHARED_REFERENCE } from './display.js'
+import { metricFor, unknown } from './join.js'
+import type { Work } from './work.js'
 
-/** `displayed` are the curves of the figure's analysis. */
-export function curveFigureData(
+/** `histories` holds every selection of the figure's analysis, by name. */
+export function* curveFigureData(
   request: CurveFigureRequest,
   study: HistoryStudy,
-  displayed: readonly DisplayedCurve[],
+  histories: ReadonlyMap<string, SelectionHistory>,
   synthetic: boolean
-): CurveFigureData {
+): Work<CurveFigureData> {
   const analysis = study.analyses.find(a => a.name === request.analysis)
   if (analysis === undefined) {
     throw new Fault({
@@ -30,12 +31,14 @@ export function curveFigureData(
       expected: `one of ${study.analyses.map(a => printable(a.name)).join(', ')}`
     })
   }
+  const panels: CurvePanelData[] = []
+  for (const panel of request.panels) panels.push(yield* panelData(request, panel, study, analysis, histories))
   return {
     synthetic,
     name: request.name,
     title: request.title,
     xTitle: request.x_title,
-    panels: request.panels.map(panel => panelData(request, panel, study, analysis, displayed))
+    panels
   }
 }
 
@@ -44,25 +47,22 @@ export function plottedValue(value: number, metric: MetricDefinition): number {
   return value * metric.multiply / metric.divide
 }
 
-function panelData(
+function* panelData(
   request: CurveFigureRequest,
   panel: PanelRequest,
   study: HistoryStudy,
   analysis: HistoryAnalysis,
-  displayed: readonly DisplayedCurve[]
-): CurvePanelData {
+  histories: ReadonlyMap<string, SelectionHistory>
+): Work<CurvePanelData> {
   const metric = metricFor(study.metrics, panel.metric)
-  const curves = analysis.selections.map(selection => {
-    const curve = displayed.find(c => c.view === request.view && c.metric === metric.name && c.selection === selection)
-    if (curve !== undefined) return curve
-    throw new Fault({
-      format: 'study',
-      problem: `figure ${printable(request.name)} draws a metric that its analysis does not have`,
-      found: `"${printable(metric.name)}"`,
-      expected: `one of ${analysis.metrics.map(name => printable(name)).join(', ')}`
-    })
-  })
-  const labelled = curves.findIndex(curve => curve.points.some(point => point.provenance === SHARED_REFERENCE))
+  if (!analysis.metrics.includes(metric.name)) throw unknown('metric of the analysis', metric.name, analysis.metrics)
+  const series: CurveSeriesData[] = []
+  for (const [slot, selection] of analysis.selections.entries()) {
+    const curve = yield* displayedCurve(analysis, study.metrics, histories, { view: request.view, metric: metric.name, selection })
+    // The shared point is the same in each curve that has it: the first of them bears the label.
+    const labelled = series.every(({ marks }) => marks.length === 0)
+    series.push(seriesData(curve, slot, labelled, metric, study, analysis))
+  }
   return {
     title: panel.title ?? metric.title,
     yTitle: metric.axis,
@@ -73,11 +73,10 @@ function panelData(
       label: guide.label,
       series: guide.selection === null ? null : analysis.selections.indexOf(guide.selection)
     })),
-    series: curves.map((curve, slot) => seriesData(curve, slot, slot === labelled, metric, study, analysis))
+    series
   }
 }
 
-/** The shared point is the same in each curve that has it: the first of them bears the label. */
 function seriesData(
   curve: DisplayedCurve,
   slot: number,
@@ -86,16 +85,20 @@ function seriesData(
   study: HistoryStudy,
   analysis: HistoryAnalysis
 ): CurveSeriesData {
-  const scaled = (value: number): number => plottedValue(value, metric)
-  const label = analysis.shared_reference?.label ?? ''
+  const y = scaled(curve.value, metric)
+  const shared = curve.sources.findIndex(({ provenance }) => provenance === SHARED_REFERENCE)
+  const at = labelled && shared > 0 ? curve.source.indexOf(shared) : -1
   return {
     title: study.selections.find(s => s.name === curve.selection)?.title ?? curve.selection,
     slot,
-    x: curve.points.map(point => point.x),
-    y: curve.points.map(point => scaled(point.value)),
-    smooth: metric.sparse || curve.trailingMean === null ? null : curve.trailingMean.map(scaled),
-    marks: curve.points
-      .filter(point => labelled && point.provenance === SHARED_REFERENCE)
-      .map(point => ({ x: point.x, y: scaled(point.value), label }))
+    x: curve.x,
+    y,
+    smooth: metric.sparse || curve.trailingMean === null ? null : scaled(curve.trailingMean, metric),
+    marks: at < 0 ? [] : [{ x: curve.x[at], y: y[at], label: analysis.shared_reference?.label ?? '' }]
   }
+}
+
+/** The same array where nothing is scaled. */
+function scaled(values: Float64Array, metric: MetricDefinition): Float64Array {
+  return metric.multiply === 1 && metric.divide === 1 ? values : values.map(value => plottedValue(value, metric))
 }

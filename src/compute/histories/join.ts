@@ -9,20 +9,27 @@ import type { Curve, SelectionHistory } from './contract.js'
 import { displayFactor } from './display-factor.js'
 import { curveOf } from './lineage.js'
 import { describeSessions, orderHistories, rollbacksOf, stretchesOf } from './sessions.js'
+import type { Work } from './work.js'
 
 /**
  * `histories` are those of the selection's runs, at least one, in any order; `metrics` are the study's. Throws a Fault
  * (exit 3) where the factor of display_hours cannot be had, and where a metric was not read.
+ * @param at the selection's path in the study file
  */
-export function joinSelection(
+export function* joinSelection(
   selection: RunSelection,
   histories: readonly RunHistory[],
-  metrics: readonly MetricDefinition[]
-): SelectionHistory {
+  metrics: readonly MetricDefinition[],
+  at: string
+): Work<SelectionHistory> {
   const ordered = orderHistories(histories)
   const stretches = stretchesOf(ordered)
   const sessions = describeSessions(stretches)
-  const curves = metrics.map(metric => curveOf(selection.name, metric, stretches))
+  const curves: Curve[] = []
+  for (const metric of metrics) {
+    yield
+    curves.push(yield* curveOf(selection.name, metric, stretches))
+  }
   const originSeconds = ordered[0].run.createdSeconds
   return {
     selection,
@@ -30,7 +37,7 @@ export function joinSelection(
     rollbacks: rollbacksOf(sessions),
     curves,
     originSeconds,
-    displayFactor: displayFactor(selection, curves, originSeconds)
+    displayFactor: displayFactor(selection, curves, originSeconds, at)
   }
 }
 

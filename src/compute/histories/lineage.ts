@@ -12,9 +12,11 @@ import type { HistoryColumn, RunHistory } from '../../ingest/histories/types.js'
 import type { MetricDefinition } from '../../schema/histories.js'
 import type { Curve } from './contract.js'
 import type { Stretch } from './sessions.js'
+import { byTimestamp } from './time-order.js'
+import { PIECE, type Work } from './work.js'
 
 /** `stretches` of all runs of the selection, in order. */
-export function curveOf(selection: string, metric: MetricDefinition, stretches: readonly Stretch[]): Curve {
+export function* curveOf(selection: string, metric: MetricDefinition, stretches: readonly Stretch[]): Work<Curve> {
   const columns = columnsOf(metric.key, stretches)
   const count = [...columns.values()].reduce((sum, column) => sum + column.row.length, 0)
   const session = new Int32Array(count)
@@ -44,6 +46,7 @@ export function curveOf(selection: string, metric: MetricDefinition, stretches: 
     while (depth > 0 && step[kept[depth - 1]] > start) drop(k, false)
     if (depth > 0 && step[kept[depth - 1]] === start && row[cursor] === from) drop(k, true)
     for (; cursor < row.length && row[cursor] < to; cursor++, next++) {
+      if (next % PIECE === PIECE - 1) yield
       session[next] = k
       step[next] = history.step[row[cursor]]
       globalStep[next] = history.globalStep[row[cursor]]
@@ -52,6 +55,7 @@ export function curveOf(selection: string, metric: MetricDefinition, stretches: 
       kept[depth++] = next
     }
   }
+  yield
   return {
     selection,
     metric: metric.name,
@@ -64,8 +68,8 @@ export function curveOf(selection: string, metric: MetricDefinition, stretches: 
     value,
     supersededBy,
     replaced,
-    steps: kept.slice(0, depth),
-    times: byTimestamp(timestamp),
+    steps: depth === count ? kept : kept.slice(0, depth),
+    times: yield* byTimestamp(timestamp),
     ...unusableValues([...columns.values()])
   }
 }
@@ -87,20 +91,6 @@ function columnsOf(key: string, stretches: readonly Stretch[]): Map<RunHistory, 
     columns.set(history, column)
   }
   return columns
-}
-
-function byTimestamp(timestamp: Float64Array): Int32Array {
-  const order = new Int32Array(timestamp.length)
-  let count = 0
-  let sorted = true
-  for (let i = 0; i < timestamp.length; i++) {
-    if (!Number.isFinite(timestamp[i])) continue
-    if (count > 0 && timestamp[i] < timestamp[order[count - 1]]) sorted = false
-    order[count++] = i
-  }
-  const times = order.slice(0, count)
-  // Most histories are in order already, and sorting with a comparison costs a second for some million observations.
-  return sorted ? times : times.sort((a, b) => timestamp[a] - timestamp[b] || a - b)
 }
 
 function unusableValues(columns: readonly HistoryColumn[]): Pick<Curve, 'nonFinite' | 'nulls' | 'notNumbers'> {

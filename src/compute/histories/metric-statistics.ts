@@ -6,6 +6,7 @@ import type { Reasons } from './reasons.js'
 import { missingSteps, usualDistance } from './steps.js'
 import { displayHours, elapsedHours } from './time.js'
 import { bestPosition, countBelowZero, firstMean, largestAbsolute, lastMean, windowMean } from './windows.js'
+import type { Work } from './work.js'
 
 /** Longest list of missing steps that a document holds. */
 export const LISTED_STEPS = 1000
@@ -13,22 +14,24 @@ export const LISTED_STEPS = 1000
 const NO_OBSERVATION = 'no observation'
 
 /** `at` is the JSON pointer of the result in the document. */
-export function metricStatistics(
+export function* metricStatistics(
   history: SelectionHistory,
   curve: Curve,
   metric: MetricDefinition,
   request: StatisticsRequest,
   reasons: Reasons,
   at: string
-): MetricStatistics {
+): Work<MetricStatistics> {
   const asks = (part: { readonly metrics: readonly string[] }): boolean => part.metrics.includes(metric.name)
   const windows = request.windows.filter(asks)
   const { ends, final } = request
+  const steps = stepsOf(curve, metric, reasons, at)
+  yield
   return {
     key: metric.key,
     observations: curve.steps.length,
     all_attempts: curve.count,
-    ...stepsOf(curve, metric, reasons, at),
+    ...steps,
     non_finite: curve.nonFinite,
     nulls: curve.nulls,
     not_numbers: curve.notNumbers,
@@ -92,7 +95,7 @@ function stepsOf(
   reasons: Reasons,
   at: string
 ): Pick<MetricStatistics, 'first_step' | 'last_step' | 'cadence' | 'missing_steps' | 'missing_count'> {
-  const step = Float64Array.from(curve.steps, i => curve.step[i])
+  const step = keptSteps(curve)
   const none = (why: string, ...fields: readonly string[]): void => {
     for (const field of fields) reasons.none(`${at}/${field}`, why)
   }
@@ -109,6 +112,14 @@ function stepsOf(
   }
   const missing = missingSteps(step, 0, step.length, LISTED_STEPS)
   return { ...ends, missing_steps: missing.first, missing_count: missing.count }
+}
+
+/** Steps of the step view; the curve's own column where nothing was superseded. */
+function keptSteps({ count, steps, step }: Curve): Float64Array {
+  if (steps.length === count) return step
+  const kept = new Float64Array(steps.length)
+  for (let p = 0; p < kept.length; p++) kept[p] = step[steps[p]]
+  return kept
 }
 
 function defined(window: WindowMean, reasons: Reasons, at: string): WindowMean {

@@ -24,10 +24,11 @@ const MAX_COMPARED_NAMES = 2000
 export function selectRuns(runs: readonly ListedRun[], study: HistoryStudy): SelectedRuns {
   const chosen = new Map<string, readonly ListedRun[]>()
   const taken = new Set<ListedRun>()
-  for (const selection of study.selections) {
+  for (const [i, selection] of study.selections.entries()) {
+    const at = selectionPath(i)
     const own = runs.filter(run => whyNot(run, selection) === null).sort(byCreation)
-    if (own.length === 0) throw withoutRuns(selection, runs)
-    refuseTwice(selection, own)
+    if (own.length === 0) throw withoutRuns(selection, runs, at)
+    refuseTwice(selection, own, at)
     for (const run of own) taken.add(run)
     chosen.set(selection.name, own)
   }
@@ -37,6 +38,11 @@ export function selectRuns(runs: readonly ListedRun[], study: HistoryStudy): Sel
     reason: reasonOf(run, study)
   }))
   return { chosen, excluded }
+}
+
+/** Where the study file states selection i. */
+export function selectionPath(i: number): string {
+  return `histories.selections[${i}]`
 }
 
 /** Order of two texts by code units: the same on every machine. */
@@ -68,7 +74,7 @@ function reasonOf(run: ListedRun, study: HistoryStudy): ExcludedRun['reason'] {
   return companion ? 'companion' : 'other display name'
 }
 
-function refuseTwice(selection: RunSelection, runs: readonly ListedRun[]): void {
+function refuseTwice(selection: RunSelection, runs: readonly ListedRun[], at: string): void {
   const seen = new Map<string, ListedRun>()
   for (const run of runs) {
     const identity = JSON.stringify([run.entity, run.project, run.id])
@@ -77,7 +83,7 @@ function refuseTwice(selection: RunSelection, runs: readonly ListedRun[]): void 
       throw new Fault({
         format: 'study',
         problem: `selection ${printable(selection.name)} takes run ${printable(run.id)} twice`,
-        found: `labels "${printable(before.label)}" and "${printable(run.label)}"`,
+        found: `${at}, labels "${printable(before.label)}" and "${printable(run.label)}"`,
         expected: 'each run once: state the label in the selection'
       })
     }
@@ -85,7 +91,7 @@ function refuseTwice(selection: RunSelection, runs: readonly ListedRun[]): void 
   }
 }
 
-function withoutRuns(selection: RunSelection, runs: readonly ListedRun[]): Fault {
+function withoutRuns(selection: RunSelection, runs: readonly ListedRun[], at: string): Fault {
   const named = runs.filter(run => run.displayName === selection.display_name)
   const near = nearNames(selection.display_name, runs.map(run => run.displayName))
   const expected = named.length > 0
@@ -96,7 +102,7 @@ function withoutRuns(selection: RunSelection, runs: readonly ListedRun[]): Fault
   return new Fault({
     format: 'study',
     problem: `selection ${printable(selection.name)} has no run`,
-    found: `display name "${printable(selection.display_name)}", ${runs.length} runs listed`,
+    found: `${at}.display_name is "${printable(selection.display_name)}", ${runs.length} runs listed`,
     expected
   })
 }

@@ -20,6 +20,8 @@ export interface Stretch {
 
 /** Rows that W&B's API gives for a history when it is not asked for more: a random sample of the real ones. */
 const DEFAULT_SAMPLE = 500
+/** Ten years, in seconds: a later timestamp is of another unit. */
+const LONG_AFTER = 10 * 365.25 * 86_400
 /** Missing steps that a session lists. */
 const LISTED_HOLES = 10
 /** More sessions in one file say that its step key is not a step. */
@@ -61,9 +63,15 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
     const { run, step, timestamp } = history
     let rowsWithoutTimestamp = 0
     let rowsBeforeCreation = 0
+    let rowsLongAfterCreation = 0
+    let firstLongAfterCreation: number | null = null
     for (let i = from; i < to; i++) {
       if (!Number.isFinite(timestamp[i])) rowsWithoutTimestamp++
       else if (timestamp[i] < run.createdSeconds) rowsBeforeCreation++
+      else if (timestamp[i] > run.createdSeconds + LONG_AFTER) {
+        firstLongAfterCreation ??= timestamp[i]
+        rowsLongAfterCreation++
+      }
     }
     return {
       run: run.id,
@@ -77,6 +85,8 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       holes: missingSteps(step, from, to, LISTED_HOLES),
       rowsWithoutTimestamp,
       rowsBeforeCreation,
+      rowsLongAfterCreation,
+      firstLongAfterCreation,
       looksSampled: sampled.get(history) ?? null
     }
   })

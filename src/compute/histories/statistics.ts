@@ -8,6 +8,7 @@ import { comparedStatistics } from './comparison.js'
 import type {
   FirstRow,
   HistoryStatistics,
+  MetricStatistics,
   SelectionStatistics,
   SessionStatistics,
   Shares,
@@ -18,40 +19,53 @@ import { metricStatistics, placed } from './metric-statistics.js'
 import { Reasons } from './reasons.js'
 import { suppliedStatistics } from './supplied-statistics.js'
 import { firstAtLeast, meanOfPositions } from './windows.js'
+import { PIECE, type Work } from './work.js'
 
 /** `histories` holds every selection of the analysis, by name. */
-export function analysisStatistics(
+export function* analysisStatistics(
   analysis: HistoryAnalysis,
   metrics: readonly MetricDefinition[],
   histories: ReadonlyMap<string, SelectionHistory>,
   excluded: readonly ExcludedRun[]
-): HistoryStatistics {
+): Work<HistoryStatistics> {
   const reasons = new Reasons()
-  const selections = Object.fromEntries(analysis.selections.map(name => [
-    name,
-    selectionStatistics(analysis, metrics, historyFor(histories, name), reasons, `/selections/${name}`)
-  ]))
+  const selections: Record<string, SelectionStatistics> = {}
+  for (const name of analysis.selections) {
+    selections[name] = yield* selectionStatistics(analysis, metrics, historyFor(histories, name), reasons, `/selections/${name}`)
+  }
   return {
     analysis: analysis.name,
     selections,
     compare: comparedStatistics(analysis, selections, reasons),
     supplied: analysis.supplied === null
       ? reasons.none('/supplied', 'the study supplies no points')
-      : suppliedStatistics(analysis, analysis.supplied, histories, reasons),
+      : yield* suppliedStatistics(analysis, analysis.supplied, histories, reasons),
     excluded_runs: excluded.map(({ run, displayName, reason }) => ({ run, display_name: displayName, reason })),
     undefined_reasons: reasons.texts
   }
 }
 
-function selectionStatistics(
+function* selectionStatistics(
   analysis: HistoryAnalysis,
   metrics: readonly MetricDefinition[],
   history: SelectionHistory,
   reasons: Reasons,
   at: string
-): SelectionStatistics {
+): Work<SelectionStatistics> {
   const { selection, sessions } = history
   const request = analysis.statistics
+  const ofMetrics: Record<string, MetricStatistics> = {}
+  for (const name of askedMetrics(analysis)) {
+    yield
+    ofMetrics[name] = yield* metricStatistics(
+      history, curveFor(history, name), metricFor(metrics, name), request, reasons, `${at}/metrics/${name}`
+    )
+  }
+  const ofShares: Record<string, Shares> = {}
+  for (const share of request.shares) {
+    const curves = share.metrics.map(metric => curveFor(history, metric))
+    ofShares[share.name] = yield* shares(curves, reasons, `${at}/shares/${share.name}`)
+  }
   return {
     title: selection.title,
     display_name: selection.display_name,
@@ -62,10 +76,7 @@ function selectionStatistics(
     origin: sessions[0].createdAt,
     sessions: sessions.map((session, k) => sessionStatistics(session, reasons, `${at}/sessions/${k}`)),
     rollbacks: history.rollbacks.map(({ run, steps }) => ({ run, steps })),
-    metrics: Object.fromEntries(askedMetrics(analysis).map(name => [
-      name,
-      metricStatistics(history, curveFor(history, name), metricFor(metrics, name), request, reasons, `${at}/metrics/${name}`)
-    ])),
+    metrics: ofMetrics,
     thresholds: Object.fromEntries(request.thresholds.map(({ name, metric, at_least }) => [
       name,
       crossing(history, curveFor(history, metric), at_least, reasons, `${at}/thresholds/${name}`)
@@ -74,10 +85,7 @@ function selectionStatistics(
       row.name,
       firstRow(history, row.metrics.map(metric => curveFor(history, metric)), reasons, `${at}/first_rows/${row.name}`)
     ])),
-    shares: Object.fromEntries(request.shares.map(share => [
-      share.name,
-      shares(share.metrics.map(metric => curveFor(history, metric)), reasons, `${at}/shares/${share.name}`)
-    ]))
+    shares: ofShares
   }
 }
 
@@ -160,15 +168,25 @@ function firstRow(history: SelectionHistory, curves: readonly Curve[], reasons: 
   }
 }
 
-function shares(curves: readonly Curve[], reasons: Reasons, at: string): Shares {
-  const nonzero = new Map<number, number>()
-  for (const { steps, step, value } of curves) {
-    for (const i of steps) nonzero.set(step[i], (nonzero.get(step[i]) ?? 0) + (value[i] === 0 ? 0 : 1))
-  }
+function* shares(curves: readonly Curve[], reasons: Reasons, at: string): Work<Shares> {
+  // Each curve's steps increase: the least that is next in any is the next of all.
+  const next = curves.map(() => 0)
+  const stepAt = ({ step, steps }: Curve, position: number): number => (position < steps.length ? step[steps[position]] : Infinity)
+  let rows = 0
   let full = 0
-  for (const count of nonzero.values()) if (count === curves.length) full++
+  for (;;) {
+    if (rows % PIECE === 0) yield
+    const least = curves.reduce((min, curve, c) => Math.min(min, stepAt(curve, next[c])), Infinity)
+    if (least === Infinity) break
+    let nonzero = 0
+    curves.forEach((curve, c) => {
+      if (stepAt(curve, next[c]) === least && curve.value[curve.steps[next[c]++]] !== 0) nonzero++
+    })
+    rows++
+    if (nonzero === curves.length) full++
+  }
   return {
-    rows: nonzero.size,
+    rows,
     rows_all_nonzero: full,
     means: Object.fromEntries(curves.map(curve => {
       const pointer = `${at}/means/${curve.metric}`

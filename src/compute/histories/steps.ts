@@ -20,17 +20,17 @@ export function missingSteps(step: Float64Array, from: number, to: number, cap: 
 
 /** The most frequent distance between neighbours, the smallest on a tie; null for fewer than two elements. */
 export function usualDistance(step: Float64Array): number | null {
-  const counts = new Map<number, number>()
-  for (let i = 1; i < step.length; i++) {
-    const distance = step[i] - step[i - 1]
-    counts.set(distance, (counts.get(distance) ?? 0) + 1)
-  }
+  // Sorted rather than counted by distance: there may be millions of distances.
+  const distances = new Float64Array(Math.max(0, step.length - 1))
+  for (let i = 0; i < distances.length; i++) distances[i] = step[i + 1] - step[i]
+  distances.sort()
   let usual: number | null = null
   let most = 0
-  for (const [distance, count] of counts) {
-    if (count < most || (count === most && usual !== null && distance > usual)) continue
-    usual = distance
-    most = count
+  for (let first = 0, next = 0; first < distances.length; first = next) {
+    while (next < distances.length && distances[next] === distances[first]) next++
+    if (next - first <= most) continue
+    usual = distances[first]
+    most = next - first
   }
   return usual
 }

@@ -5,22 +5,21 @@ import type { HistoryStatistics, SuppliedMetric } from './document.js'
 import { curveFor, historyFor } from './join.js'
 import { LISTED_STEPS } from './metric-statistics.js'
 import type { Reasons } from './reasons.js'
-import { supplyTarget, unfilledSteps, viewOf, type View } from './supplied.js'
+import { stepsAt, supplyTarget, unfilledSteps, viewOf, type View } from './supplied.js'
+import type { Work } from './work.js'
 
-export function suppliedStatistics(
+export function* suppliedStatistics(
   analysis: HistoryAnalysis,
   rule: SuppliedPoints,
   histories: ReadonlyMap<string, SelectionHistory>,
   reasons: Reasons
-): HistoryStatistics['supplied'] {
-  return {
-    reference: rule.reference,
-    target: rule.target,
-    metrics: Object.fromEntries(analysis.metrics.map(metric => [
-      metric,
-      suppliedMetric(rule, metric, histories, reasons, `/supplied/metrics/${metric}`)
-    ]))
+): Work<HistoryStatistics['supplied']> {
+  const metrics: Record<string, SuppliedMetric> = {}
+  for (const metric of analysis.metrics) {
+    yield
+    metrics[metric] = suppliedMetric(rule, metric, histories, reasons, `/supplied/metrics/${metric}`)
   }
+  return { reference: rule.reference, target: rule.target, metrics }
 }
 
 function suppliedMetric(
@@ -46,10 +45,10 @@ function suppliedMetric(
     ? 'the target has its own point at 0, or one of the curves is empty'
     : 'the study asks for no anchor'
   return {
-    anchor: byStep.anchor ?? reasons.none(`${at}/anchor`, noAnchor),
-    time_anchor: byTime.anchor ?? reasons.none(`${at}/time_anchor`, noAnchor),
-    step_prefix: byStep.prefix,
-    same_step: byStep.sameStep,
+    anchor: byStep.anchor?.provenance ?? reasons.none(`${at}/anchor`, noAnchor),
+    time_anchor: byTime.anchor?.provenance ?? reasons.none(`${at}/time_anchor`, noAnchor),
+    step_prefix: stepsAt(stepReference, byStep.prefix),
+    same_step: stepsAt(stepReference, byStep.sameStep),
     unfilled: unfilled.first,
     unfilled_count: unfilled.count,
     time_prefix: byTime.prefix.length

@@ -17,8 +17,9 @@ import { displayHours } from './time.js'
 
 export type View = 'step' | 'time'
 
-/** The observations of a curve in one view: x does not decrease. */
+/** Observations of a curve in one view: x does not decrease. */
 export interface ViewPoints {
+  readonly history: SelectionHistory
   readonly curve: Curve
   /** indexes into the curve */
   readonly index: Int32Array
@@ -26,25 +27,25 @@ export interface ViewPoints {
   readonly x: Float64Array
 }
 
-/** An observation of the reference, drawn for another curve (or for its own, as its anchor). */
-export interface SuppliedPoint {
-  readonly x: number
-  /** index into the reference's curve */
-  readonly index: number
+/** An observation of the reference that is drawn at x = 0. */
+export interface Anchor {
+  /** place in the reference's view */
+  readonly position: number
   readonly provenance: Provenance
 }
 
+/** Places in the reference's view, increasing: each is drawn at its own x. */
 export interface SuppliedToTarget {
-  readonly points: readonly SuppliedPoint[]
-  /** provenance of what the anchor rule puts at x = 0; null: nothing */
-  readonly anchor: Provenance | null
-  /** steps of the reference's observations before the target's first one */
-  readonly prefix: readonly number[]
-  /** steps of the same-step fills that the prefix does not have already */
-  readonly sameStep: readonly number[]
+  /** observations before the target's first one */
+  readonly prefix: Int32Array
+  /** same-step fills that the prefix does not have already: all behind it */
+  readonly sameStep: Int32Array
+  /** what the anchor rule puts at x = 0; null: nothing */
+  readonly anchor: Anchor | null
 }
 
-const NOTHING: SuppliedToTarget = { points: [], anchor: null, prefix: [], sameStep: [] }
+const NONE = new Int32Array(0)
+const NOTHING: SuppliedToTarget = { prefix: NONE, sameStep: NONE, anchor: null }
 
 export function viewOf(history: SelectionHistory, curve: Curve, view: View): ViewPoints {
   const index = view === 'step' ? curve.steps : curve.times
@@ -54,13 +55,22 @@ export function viewOf(history: SelectionHistory, curve: Curve, view: View): Vie
       ? curve.step[index[k]]
       : displayHours(history, curve.timestamp[index[k]])
   }
-  return { curve, index, x }
+  return { history, curve, index, x }
 }
 
 /** The point at x = 0 that the reference's own curve gets; null where it has one, or nothing to take it from. */
-export function anchorOfReference(rule: SuppliedPoints, reference: ViewPoints): SuppliedPoint | null {
+export function anchorOfReference(rule: SuppliedPoints, reference: ViewPoints): Anchor | null {
   if (!rule.anchor || reference.x.length === 0 || holds(reference.x, 0)) return null
-  return { x: 0, index: reference.index[0], provenance: sharedBy(rule) }
+  return { position: 0, provenance: sharedBy(rule) }
+}
+
+export function borrowedFrom(rule: SuppliedPoints): Provenance {
+  return `borrowed_${rule.reference}`
+}
+
+/** The steps at which observations of a view were made. */
+export function stepsAt({ curve, index }: ViewPoints, positions: Int32Array): number[] {
+  return Array.from(positions, position => curve.step[index[position]])
 }
 
 export function supplyTarget(
@@ -71,34 +81,30 @@ export function supplyTarget(
   target: ViewPoints
 ): SuppliedToTarget {
   if (target.x.length === 0) return NOTHING
-  const provenance = `borrowed_${rule.reference}`
-  const points: SuppliedPoint[] = []
-  const prefix: number[] = []
-  const sameStep: number[] = []
-  const lend = (k: number, list: number[]): void => {
-    points.push({ x: reference.x[k], index: reference.index[k], provenance })
-    list.push(reference.curve.step[reference.index[k]])
-  }
   const prefixed = view === 'step' ? rule.step_prefix.includes(metric) : rule.time_prefix
   const filled = view === 'step' && rule.same_step.includes(metric)
   const first = target.x[0]
   const last = target.x[target.x.length - 1]
-  for (let k = 0; k < reference.x.length && reference.x[k] <= last; k++) {
-    if (prefixed && reference.x[k] < first) lend(k, prefix)
-    else if (filled && !holds(target.x, reference.x[k])) lend(k, sameStep)
+  // By x, so what is before the first comes first.
+  const lent = new Int32Array(prefixed || filled ? reference.x.length : 0)
+  let prefix = 0
+  let count = 0
+  for (let k = 0; k < lent.length && reference.x[k] <= last; k++) {
+    const before = prefixed && reference.x[k] < first
+    if (before) prefix++
+    if (before || (filled && !holds(target.x, reference.x[k]))) lent[count++] = k
   }
-  const anchor = rule.anchor && reference.x.length > 0 && !holds(target.x, 0)
-    ? anchorOfTarget(rule, provenance, reference)
-    : null
-  if (anchor !== null && !points.some(point => point.x === 0)) points.push(anchor)
-  return { points, anchor: anchor?.provenance ?? null, prefix, sameStep }
+  return {
+    prefix: lent.slice(0, prefix),
+    sameStep: lent.slice(prefix, count),
+    anchor: rule.anchor && reference.x.length > 0 && !holds(target.x, 0) ? anchorOfTarget(rule, reference) : null
+  }
 }
 
-function anchorOfTarget(rule: SuppliedPoints, borrowed: Provenance, reference: ViewPoints): SuppliedPoint {
-  const atZero = reference.x.indexOf(0)
-  return atZero < 0
-    ? { x: 0, index: reference.index[0], provenance: sharedBy(rule) }
-    : { x: 0, index: reference.index[atZero], provenance: borrowed }
+function anchorOfTarget(rule: SuppliedPoints, reference: ViewPoints): Anchor {
+  return holds(reference.x, 0)
+    ? { position: lowerBound(reference.x, 0), provenance: borrowedFrom(rule) }
+    : { position: 0, provenance: sharedBy(rule) }
 }
 
 function sharedBy(rule: SuppliedPoints): Provenance {

@@ -2,18 +2,27 @@
 import { printable } from '../../errors.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
 import type { Curve, SelectionHistory } from './contract.js'
-import { displayedCurves, SHARED_REFERENCE } from './display.js'
+import { curvePlaces, drawnWithReference } from './display.js'
 import { curveFor, historyFor } from './join.js'
-import type { View } from './supplied.js'
+import { countBoundlessHours, countBoundlessMeans } from './overflow.js'
+import type { Work } from './work.js'
 
 /** In the order of selections and analyses; a run that several selections share is spoken of once. */
-export function historyWarnings(study: HistoryStudy, histories: ReadonlyMap<string, SelectionHistory>): string[] {
+export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<string, SelectionHistory>): Work<string[]> {
   const lines = new Set<string>()
+  const { timestamp: key } = study.keys
+  const sessions = [...histories.values()].flatMap(history => history.sessions).filter(({ rows }) => rows > 0)
+  const isTimeless = sessions.length > 0 && sessions.every(({ rows, rowsWithoutTimestamp }) => rowsWithoutTimestamp === rows)
+  if (key !== null && isTimeless) {
+    lines.add(`histories.keys.timestamp "${printable(key)}" stands in no row with a number: there are no hours, and the time view is empty`)
+  }
   for (const history of histories.values()) {
-    for (const line of runWarnings(study, history)) lines.add(line)
+    for (const line of runWarnings(history, key !== null && !isTimeless)) lines.add(line)
   }
   for (const analysis of study.analyses) {
-    for (const line of analysisWarnings(study, analysis, histories)) lines.add(line)
+    yield
+    for (const line of analysisWarnings(analysis, histories)) lines.add(line)
+    for (const line of yield* overflowWarnings(study, analysis, histories)) lines.add(line)
   }
   return [...lines]
 }
@@ -23,17 +32,24 @@ interface RunCounts {
   rows: number
   withoutTimestamp: number
   beforeCreation: number
+  longAfterCreation: number
+  firstLongAfter: number | null
   sampled: string | null
 }
 
-function* runWarnings(study: HistoryStudy, { selection, sessions }: SelectionHistory): Generator<string> {
+/** @param isTimed rows are expected to have a timestamp */
+function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolean): Generator<string> {
   const runs = new Map<string, RunCounts>()
   for (const session of sessions) {
-    const counts = runs.get(session.run) ?? { sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, sampled: null }
+    const counts = runs.get(session.run) ?? {
+      sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, longAfterCreation: 0, firstLongAfter: null, sampled: null
+    }
     counts.sessions++
     counts.rows += session.rows
     counts.withoutTimestamp += session.rowsWithoutTimestamp
     counts.beforeCreation += session.rowsBeforeCreation
+    counts.longAfterCreation += session.rowsLongAfterCreation
+    counts.firstLongAfter ??= session.firstLongAfterCreation
     counts.sampled ??= session.looksSampled
     runs.set(session.run, counts)
   }
@@ -42,13 +58,18 @@ function* runWarnings(study: HistoryStudy, { selection, sessions }: SelectionHis
     if (counts.rows === 0) yield `${run}: its history has no row`
     if (counts.sampled !== null) yield `${run}: ${counts.sampled}`
     if (counts.sessions > 1) {
-      yield `${run}: steps go back or repeat ${counts.sessions - 1} times; what follows counts as a new session each time`
+      const back = counts.sessions - 1
+      yield `${run}: steps go back or repeat ${back === 1 ? 'once' : `${back} times`}; what follows counts as a new session${back === 1 ? '' : ' each time'}`
     }
     if (counts.beforeCreation > 0) {
-      yield `${run}: ${counts.beforeCreation} of ${counts.rows} rows have a timestamp before the run's creation`
+      yield `${run}: ${ofRows(counts.beforeCreation, counts.rows)} a timestamp before the run's creation`
     }
-    if (counts.withoutTimestamp > 0 && study.keys.timestamp !== null) {
-      yield `${run}: ${counts.withoutTimestamp} of ${counts.rows} rows have no timestamp; the time view lacks them`
+    if (counts.longAfterCreation > 0) {
+      yield `${run}: ${ofRows(counts.longAfterCreation, counts.rows)} a timestamp more than ten years after the run's creation, ` +
+        `the first ${counts.firstLongAfter}; seconds since 1970 are expected`
+    }
+    if (counts.withoutTimestamp > 0 && isTimed) {
+      yield `${run}: ${ofRows(counts.withoutTimestamp, counts.rows)} no timestamp; the time view lacks ${counts.withoutTimestamp === 1 ? 'it' : 'them'}`
     }
   }
   if (sessions[0].rows === 0 && runs.size > 1) {
@@ -57,33 +78,60 @@ function* runWarnings(study: HistoryStudy, { selection, sessions }: SelectionHis
   }
 }
 
+function ofRows(count: number, rows: number): string {
+  return `${count} of ${rows} ${rows === 1 ? 'row' : 'rows'} ${count === 1 ? 'has' : 'have'}`
+}
+
 function* analysisWarnings(
-  study: HistoryStudy,
   analysis: HistoryAnalysis,
   histories: ReadonlyMap<string, SelectionHistory>
 ): Generator<string> {
   for (const name of analysis.selections) {
     const history = historyFor(histories, name)
     for (const metric of analysis.metrics) {
-      const curve = curveFor(history, metric)
-      const where = `selection ${printable(name)}, metric ${printable(metric)}`
-      const unusable = unusableValues(curve)
-      if (unusable !== '') yield `${where}: ${unusable}; not plotted, not averaged`
-      if (curve.count === 0) yield `${where}: no observation of "${printable(curve.key)}"`
+      const unusable = unusableValues(curveFor(history, metric))
+      if (unusable !== '') yield `${whose(name, metric)}: ${unusable}; not plotted, not averaged`
     }
+  }
+  // A selection that lacks a metric which others have is often meant to; its count is in the statistics.
+  for (const metric of analysis.metrics) {
+    const curves = analysis.selections.map(name => curveFor(historyFor(histories, name), metric))
+    if (curves.some(curve => curve.count > 0)) continue
+    const names = analysis.selections.map(name => printable(name)).join(', ')
+    yield `analysis ${printable(analysis.name)}, metric ${printable(metric)}: no observation of "${printable(curves[0].key)}" in ${names}`
   }
   const shared = analysis.shared_reference
   if (shared === null) return
-  for (const curve of displayedCurves(analysis, study.metrics, histories, isStepViewOf(shared.metric))) {
-    if (!shared.selections.includes(curve.selection)) continue
-    if (curve.points.some(point => point.provenance === SHARED_REFERENCE)) continue
-    yield `selection ${printable(curve.selection)}, metric ${printable(curve.metric)}: has a point at step ${shared.step} ` +
-      'already; the shared reference is not drawn'
+  const drawn = drawnWithReference(analysis, shared, histories)
+  for (const name of analysis.selections) {
+    if (!shared.selections.includes(name) || drawn.includes(name)) continue
+    yield `${whose(name, shared.metric)}: has a point at step ${shared.step} already; the shared reference is not drawn`
   }
 }
 
-function isStepViewOf(wanted: string) {
-  return (view: View, metric: string): boolean => view === 'step' && metric === wanted
+function* overflowWarnings(
+  study: HistoryStudy,
+  analysis: HistoryAnalysis,
+  histories: ReadonlyMap<string, SelectionHistory>
+): Work<string[]> {
+  const lines: string[] = []
+  for (const place of curvePlaces(analysis)) {
+    const { view, selection, metric } = place
+    const history = historyFor(histories, selection)
+    const hours = view === 'time' ? countBoundlessHours(history, curveFor(history, metric)) : 0
+    if (hours > 0) lines.push(`${whose(selection, metric)}: display_hours of ${emptied(hours, 'observation')}`)
+    const means = yield* countBoundlessMeans(analysis, study.metrics, histories, place)
+    if (means > 0) lines.push(`${whose(selection, metric)}, ${view} view: trailing mean of ${emptied(means, 'point')}`)
+  }
+  return lines
+}
+
+function emptied(count: number, what: string): string {
+  return `${count} ${count === 1 ? what : `${what}s`} is beyond the double range; empty in the files, not plotted`
+}
+
+function whose(selection: string, metric: string): string {
+  return `selection ${printable(selection)}, metric ${printable(metric)}`
 }
 
 /** Spellings that a line repeats. */
@@ -92,11 +140,12 @@ const MAX_SPELLINGS = 5
 function unusableValues(curve: Curve): string {
   const spellings = Object.entries(curve.nonFinite)
   const total = spellings.reduce((sum, [, count]) => sum + count, 0)
-  const listed = spellings.slice(0, MAX_SPELLINGS).map(([text, count]) => `${printable(text, 20)} ${count}`)
+  const listed = spellings.slice(0, MAX_SPELLINGS).map(([text, count]) => `${printable(text)} ${count}`)
   if (spellings.length > MAX_SPELLINGS) listed.push('…')
+  const { nulls, notNumbers } = curve
   return [
-    total > 0 ? `${total} values are not finite (${listed.join(', ')})` : '',
-    curve.nulls > 0 ? `${curve.nulls} are null` : '',
-    curve.notNumbers > 0 ? `${curve.notNumbers} are no numbers` : ''
-  ].filter(text => text !== '').join(', ')
+    ...(total > 0 ? [`${total} ${total === 1 ? 'value is' : 'values are'} not finite (${listed.join(', ')})`] : []),
+    ...(nulls > 0 ? [`${nulls} ${nulls === 1 ? 'is' : 'are'} null`] : []),
+    ...(notNumbers > 0 ? [`${notNumbers} ${notNumbers === 1 ? 'is no number' : 'are no numbers'}`] : [])
+  ].join(', ')
 }

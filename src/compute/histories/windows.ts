@@ -4,6 +4,7 @@
  * windows of logged batch means, for which the published figures were made that way.
  */
 import type { Curve, WindowMean } from './contract.js'
+import { PIECE, type Work } from './work.js'
 
 /** Mean over positions [from, to). */
 export function meanOfPositions(curve: Curve, from: number, to: number): WindowMean {
@@ -66,11 +67,15 @@ export function countBelowZero({ steps, value }: Curve): number {
  * Mean of the last `window` values up to each (fewer at the start: min_periods 1). Each window is summed anew, from its
  * oldest value on: a running sum would carry the rounding of values that have left it.
  */
-export function trailingMean(values: readonly number[], window: number): number[] {
-  return values.map((_, i) => {
+export function* trailingMean(values: Float64Array, window: number): Work<Float64Array> {
+  const means = new Float64Array(values.length)
+  const piece = Math.ceil(PIECE / window)
+  for (let i = 0; i < values.length; i++) {
+    if (i % piece === 0) yield
     const from = Math.max(0, i - window + 1)
     let sum = 0
     for (let j = from; j <= i; j++) sum += values[j]
-    return sum / (i + 1 - from)
-  })
+    means[i] = sum / (i + 1 - from)
+  }
+  return means
 }

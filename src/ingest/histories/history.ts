@@ -93,7 +93,7 @@ export async function readHistory(
     ...(chunkBytes === undefined ? {} : { chunkSize: chunkBytes }), ...(signal === undefined ? {} : { signal })
   })
   try {
-    const text = gunzippedIfGzip(tallied(reported(chunks, onBytes), tally))
+    const text = historyText(path, tallied(reported(chunks, onBytes), tally))
     const rows = await parseHistory(text, { keys, wanted }, signal)
     const sha256 = tally.sha256()
     if (verified !== undefined && verified !== sha256) {
@@ -106,6 +106,23 @@ export async function readHistory(
   } catch (error) {
     throw error instanceof Fault ? named(error, file) : error
   }
+}
+
+/** The text of a history: inflated where its bytes are gzip. @throws Fault also for a `.gz` of no bytes, which is no gzip */
+export function historyText(path: string, chunks: ByteGenerator): ByteGenerator {
+  return gunzippedIfGzip(path.endsWith('.gz') ? notEmpty(chunks) : chunks)
+}
+
+async function* notEmpty(chunks: ByteGenerator): ByteGenerator {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    yield chunk
+  }
+  if (bytes > 0) return
+  throw new Fault({
+    format: 'gzip', problem: 'truncated', found: 'an empty file', expected: 'compressed data', place: { offset: 0 }
+  })
 }
 
 async function* reported(chunks: ByteGenerator, onBytes: ((bytes: number) => void) | undefined): ByteGenerator {

@@ -96,7 +96,9 @@ export class RowReader {
     let i = text.skipSpace(at + 1)
     if (bytes[i] !== Ascii.CloseBrace) i = this.#readMembers(i)
     if (this.#rowStep < 0) {
-      throw text.fault('missing step', `no key "${printable(this.#stepKey)}"`, STEP_EXPECTED, text.place(at))
+      // Where the very first row has none, the study's key is as likely wrong as the file.
+      const expected = this.#rows === 0 ? `${STEP_EXPECTED}, under the key that histories.keys.step names` : STEP_EXPECTED
+      throw text.fault('missing step', `no key "${printable(this.#stepKey)}"`, expected, text.place(at))
     }
     this.#step.push(this.#rowStep)
     this.#timestamp.push(this.#rowTimestamp)

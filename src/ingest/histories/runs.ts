@@ -4,7 +4,7 @@
  */
 import { Fault, printable } from '../../errors.js'
 import {
-  freeObject, list, nullable, object, pattern, refine, text, type CheckContext, type Kind
+  finiteObject, list, nullable, object, pattern, refine, text, type CheckContext, type Kind
 } from '../study/checker.js'
 import { readJsonFile } from '../study/json.js'
 import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from './iso-time.js'
@@ -62,7 +62,7 @@ const RUNS_KIND = list(object({
   url: { kind: nullable(text(4096)), doc: 'Page of the run.', default: null },
   fetchedAt: { kind: nullable(text()), doc: 'Time of the export, verbatim.', default: null },
   label: { kind: safeName, doc: 'Folder of the history.' },
-  config: { kind: freeObject, doc: 'Allowlisted configuration.', default: {} }
+  config: { kind: finiteObject, doc: 'Allowlisted configuration.', default: {} }
 }, 'skip'))
 
 export interface RunsFile {

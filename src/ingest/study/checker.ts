@@ -86,6 +86,12 @@ export function number(min: number): Kind<number> {
 /** Any number but those that JSON cannot write, and 1e999. */
 export const finite: Kind<number> = simple('a finite number', { type: 'number' }, isFiniteNumber)
 
+/** A number from `min` to `max`. */
+export function between(min: number, max: number): Kind<number> {
+  return simple(`a number from ${min} to ${max}`, { type: 'number', minimum: min, maximum: max },
+    (v): v is number => isFiniteNumber(v) && v >= min && v <= max)
+}
+
 export const positive: Kind<number> = simple('a number > 0', { type: 'number', exclusiveMinimum: 0 },
   (v): v is number => isFiniteNumber(v) && v > 0)
 
@@ -191,6 +197,22 @@ export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, ma
         throw new Fault({ format: context.format, problem: 'wrong name', found: shown, expected: nameExpected, place: context.place })
       })
       return Object.fromEntries(entries)
+    }
+  }
+}
+
+/** An object of the author's own with finite numbers alone: 1e999 reads as Infinity, which no JSON output can hold. */
+export const finiteObject: Kind<{ readonly [name: string]: unknown }> = refine(freeObject, (value, at, context) => {
+  refuseInfinite(value, at, context)
+  return value
+})
+
+function refuseInfinite(value: unknown, at: string, context: CheckContext): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw wrong(value, at, finite.expected, context)
+  if (Array.isArray(value)) value.forEach((element: unknown, i) => refuseInfinite(element, `${at}[${i}]`, context))
+  else if (isJsonObject(value)) {
+    for (const [name, inner] of Object.entries(value)) {
+      refuseInfinite(inner, /^[A-Za-z_$][\w$]*$/.test(name) ? `${at}.${name}` : `${at}[${describeValue(name)}]`, context)
     }
   }
 }

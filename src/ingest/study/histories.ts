@@ -9,7 +9,7 @@ import type {
   SharedReference, StatisticsRequest, StepWindow, SuppliedPoints
 } from '../../schema/histories.js'
 import {
-  alternatives, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pattern, positive, refine, relativePath,
+  alternatives, between, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pattern, positive, refine, relativePath,
   text, type Field, type Kind
 } from './checker.js'
 import { checkHistories } from './history-checks.js'
@@ -232,7 +232,7 @@ const log = object({ kind: { kind: oneOf('log'), doc: 'Kind of the axis.' } })
 const symlog = object({
   kind: { kind: oneOf('symlog'), doc: 'Kind of the axis.' },
   linear_to: {
-    kind: positive,
+    kind: between(1e-100, 1e100),
     doc: 'The axis is linear between -linear_to and +linear_to, in plotted values, and logarithmic beyond.'
   }
 })

@@ -132,7 +132,12 @@ class HistoryChecks extends CrossChecks {
       if (from > to) this.refuse('contradiction', `${at}.windows[${i}].from is ${from} and ${at}.windows[${i}].to is ${to}`, 'from <= to')
     })
     statistics.thresholds.forEach(({ metric }, i) => this.known(metric, `${at}.thresholds[${i}].metric`, metrics, IN_ANALYSIS.metric))
-    if (statistics.compare !== null) this.#pair(statistics.compare, `${at}.compare`, selections)
+    if (statistics.compare !== null) {
+      this.#pair(statistics.compare, `${at}.compare`, selections)
+      if (statistics.best.length === 0 && statistics.thresholds.length === 0) {
+        this.refuse('contradiction', `${at}.compare is an object, ${at}.best and ${at}.thresholds are empty`, 'something to compare: best or thresholds')
+      }
+    }
   }
 
   /** Over all analyses: one file is one output's. */

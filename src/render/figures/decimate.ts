@@ -77,7 +77,7 @@ export function decimateSpans(values: Float64Array, starts: Int32Array, buckets:
  * @param columns about as many as the plot has pixels across
  */
 export function decimateColumns(
-  x: readonly number[], y: readonly number[], { min, max }: { readonly min: number; readonly max: number }, columns: number
+  x: ArrayLike<number>, y: ArrayLike<number>, { min, max }: { readonly min: number; readonly max: number }, columns: number
 ): Int32Array {
   const count = x.length
   if (count <= 2 * columns) return Int32Array.from({ length: count }, (_, i) => i)

@@ -11,6 +11,11 @@ export const FIGURES: readonly FigureDefinition[] = [barFigures, curveFigures, f
 /** Every figure that the data allow. Two of one name would be one file: a fault. */
 export function buildFigures(inputs: FigureInputs): FigureConfig[] {
   const configs = FIGURES.flatMap(figure => figure.build(inputs))
+  refuseSameNames(configs)
+  return configs
+}
+
+export function refuseSameNames(configs: readonly FigureConfig[]): void {
   const names = new Set<string>()
   for (const { name } of configs) {
     if (names.has(name)) {
@@ -18,5 +23,4 @@ export function buildFigures(inputs: FigureInputs): FigureConfig[] {
     }
     names.add(name)
   }
-  return configs
 }

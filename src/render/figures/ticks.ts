@@ -13,13 +13,15 @@ export interface Ticks {
   readonly minor?: readonly boolean[]
 }
 
-/** Smallest and largest of finite numbers; null for none. */
-export function extent(values: Iterable<number>): Range | null {
+/** Smallest and largest of finite numbers in all of the lists; null for none. */
+export function extent(...lists: ReadonlyArray<ArrayLike<number>>): Range | null {
   let min = Infinity
   let max = -Infinity
-  for (const value of values) {
-    if (value < min) min = value
-    if (value > max) max = value
+  for (const values of lists) {
+    for (let i = 0; i < values.length; i++) {
+      if (values[i] < min) min = values[i]
+      if (values[i] > max) max = values[i]
+    }
   }
   return min <= max ? { min, max } : null
 }

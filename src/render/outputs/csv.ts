@@ -5,17 +5,18 @@
  * - null is an empty cell; an empty text is `""`;
  * - a number is the shortest decimal that reads back as the same double (`-0` for negative zero, `1e-7`, `1e+21`);
  *   NaN and infinities are refused;
- * - a text that a spreadsheet would take for a formula (first character = + - @, tab or carriage return) gets a leading
- *   apostrophe; numbers never do.
+ * - a text that a spreadsheet would take for a formula (first character = + - @, one of these in fullwidth, tab, carriage
+ *   return or line feed) gets a leading apostrophe; numbers never do.
  */
 import { Fault } from '../../errors.js'
 
 export type CsvCell = number | string | null
 
-const FORMULA = /^[=+\-@\t\r]/
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 const NEEDS_QUOTES = /[",\r\n]/
 
-function numberText(value: number): string {
+/** @throws Fault for NaN and infinities */
+export function numberCell(value: number): string {
   if (!Number.isFinite(value)) {
     const expected = 'a finite number or null'
     throw new Fault({ format: 'csv', problem: 'cell not finite', found: String(value), expected })
@@ -23,11 +24,14 @@ function numberText(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value)
 }
 
+export function textCell(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text
+  return safe === '' || NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
+
 function cellText(cell: CsvCell): string {
   if (cell === null) return ''
-  if (typeof cell === 'number') return numberText(cell)
-  const safe = FORMULA.test(cell) ? `'${cell}` : cell
-  return safe === '' || NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return typeof cell === 'number' ? numberCell(cell) : textCell(cell)
 }
 
 /** One row with its line end. */

@@ -1,13 +1,14 @@
 /**
  * `wandb/observations.arrow`: every observation of every selection and metric, the superseded ones among them, as an Arrow
  * IPC file. One record batch a curve, cut at 65,536 rows; texts are dictionary-encoded against one dictionary that all
- * batches share. Null: the row has none.
+ * batches share. Null: the row has none, or no double holds it.
  */
 import type { Data, DataType, Dictionary, Int32, RecordBatch, Schema, Utf8, Vector } from 'apache-arrow'
 import type { Curve, SelectionHistory } from '../../compute/histories/contract.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
 import { ArrowFile } from './arrow-file.js'
 import { loadArrow, type ArrowLibrary } from './arrow-library.js'
+import type { OnRows } from './history-rows.js'
 import type { FileSummary } from './output-file.js'
 import { HISTORY_PATHS, SCHEMA_VERSION, type Generator } from './output-names.js'
 import type { OutputSet } from './output-set.js'
@@ -95,14 +96,18 @@ class ObservationColumns {
     const { history, curve, from, to } = piece
     const length = to - from
     const numbers = (of: (i: number) => number): Data => {
-      const data = Float64Array.from({ length }, (_, k) => of(from + k))
-      return makeData({ type: new Float64(), length, data, ...validity(length, k => Number.isNaN(data[k])) })
+      const data = new Float64Array(length)
+      for (let k = 0; k < length; k++) data[k] = of(from + k)
+      const nulls = validity(length, k => !Number.isFinite(data[k]))
+      if (nulls.nullCount > 0) for (let k = 0; k < length; k++) if (!Number.isFinite(data[k])) data[k] = 0
+      return makeData({ type: new Float64(), length, data, ...nulls })
     }
     const session = curve.session.slice(from, to)
     const successor = curve.supersededBy.slice(from, to)
     const isKept = (k: number): boolean => successor[k] < 0
     const fate = { length, ...validity(length, isKept) }
     const runs = history.sessions.map(s => this.#words.code(s.run))
+    const fates = FATES.map(fate => this.#words.code(fate))
     const children: Data[] = [
       this.#same(curve.selection, length), this.#same(curve.metric, length), this.#same(curve.key, length),
       this.#codes(session.map(s => runs[s]), {}),
@@ -117,7 +122,7 @@ class ObservationColumns {
       makeData({ type: new Int32(), ...fate, data: successor }),
       this.#codes(successor.map(s => (s < 0 ? 0 : runs[s])), fate),
       makeData({ type: new Float64(), ...fate, data: Float64Array.from(successor, s => (s < 0 ? 0 : history.sessions[s].firstStep ?? 0)) }),
-      this.#codes(Int32Array.from({ length }, (_, k) => this.#words.code(FATES[curve.replaced[from + k] === 1 ? 1 : 0])), fate)
+      this.#codes(Int32Array.from(curve.replaced.subarray(from, to), replaced => fates[replaced]), fate)
     ]
     return new RecordBatch(this.schema, makeData({ type: new Struct(this.schema.fields), length, children, nullCount: 0 }))
   }
@@ -136,8 +141,9 @@ export interface ObservationsMetadata {
   readonly generator: Generator
 }
 
+/** @param onRows called with the rows written since the last call; what it gives is waited for */
 export async function writeObservationsArrow(
-  set: OutputSet, histories: readonly SelectionHistory[], { synthetic, generator }: ObservationsMetadata
+  set: OutputSet, histories: readonly SelectionHistory[], { synthetic, generator }: ObservationsMetadata, onRows: OnRows
 ): Promise<FileSummary> {
   const arrow = loadArrow()
   const metadata = new Map([
@@ -151,6 +157,7 @@ export async function writeObservationsArrow(
       for (let from = 0; from < curve.count; from += ROWS_PER_BATCH) {
         const to = Math.min(curve.count, from + ROWS_PER_BATCH)
         await file.write(() => columns.batch({ history, curve, from, to }))
+        await onRows(to - from)
       }
     }
   }

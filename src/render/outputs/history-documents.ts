@@ -2,8 +2,9 @@
  * The JSON outputs of training histories: the statistics of an analysis, the convention of the display hours, the shared
  * reference point. The schemas are docs/schemas/history-*.schema.json.
  */
-import type { DisplayedCurve, SelectionHistory } from '../../compute/histories/contract.js'
+import type { SelectionHistory } from '../../compute/histories/contract.js'
 import { SHARED_REFERENCE } from '../../compute/histories/display.js'
+import { plottedValue } from '../../compute/histories/figures.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
 import type { MetricDefinition, SharedReference } from '../../schema/histories.js'
 import { envelope } from './documents.js'
@@ -36,7 +37,9 @@ function clock(history: SelectionHistory): { first: number; last: number } | nul
 
 function span(history: SelectionHistory, of: (history: SelectionHistory, timestamp: number) => number): readonly [number, number] | null {
   const found = clock(history)
-  return found === null ? null : [of(history, found.first), of(history, found.last)]
+  if (found === null) return null
+  const hours = [of(history, found.first), of(history, found.last)] as const
+  return hours.every(Number.isFinite) ? hours : null
 }
 
 export function timeDisplayDocument(histories: readonly SelectionHistory[]): object {
@@ -58,13 +61,11 @@ export function writeTimeDisplay(set: OutputSet, path: string, histories: readon
   return set.write(path, jsonText({ ...envelope('history-time-display', synthetic, generator), ...timeDisplayDocument(histories) }))
 }
 
-/** @param displayed curves of the analysis: a curve that has an observation at the step is not given the reference */
+/** @param drawnFor selections whose curve is drawn with it: one that has a point at the step is not */
 export function writeSharedReference(
-  set: OutputSet, reference: SharedReference, metric: MetricDefinition, displayed: readonly DisplayedCurve[], { synthetic, generator }: Origin
+  set: OutputSet, reference: SharedReference, metric: MetricDefinition, drawnFor: readonly string[], { synthetic, generator }: Origin
 ): Promise<FileSummary> {
-  const drawn = displayed.filter(({ view, metric: name, points }) => (
-    view === 'step' && name === metric.name && points.some(point => point.provenance === SHARED_REFERENCE)
-  ))
+  const plotted = plottedValue(reference.value, metric)
   return set.write(reference.output, jsonText({
     ...envelope('history-shared-reference', synthetic, generator),
     metric: metric.name,
@@ -72,11 +73,11 @@ export function writeSharedReference(
     selections: reference.selections,
     step: reference.step,
     value: reference.value,
-    plotted_value: (reference.value * metric.multiply) / metric.divide,
+    plotted_value: Number.isFinite(plotted) ? plotted : null,
     label: reference.label,
     source: reference.source,
     provenance: SHARED_REFERENCE,
-    drawn_for: drawn.map(curve => curve.selection),
+    drawn_for: drawnFor,
     use: 'not an observation, and in no statistic; drawn in the step view of the curves that drawn_for names'
   }))
 }

@@ -3,75 +3,116 @@
  * observation with a timestamp by time, then those without, each with what superseded it; `lineage`: for every selection
  * and metric, in the order of sessions and rows, which run gave each step and what took its place; `points`: what the
  * figures draw, with provenance. Values as logged, unscaled; columns are documented in docs/outputs.md.
+ *
+ * There are millions of rows: what is the same for all rows of a curve is made into text once, and no row is an object.
  */
 import type { Curve, DisplayedCurve, SelectionHistory } from '../../compute/histories/contract.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
-import { csvRow, type CsvCell } from './csv.js'
-import type { FileSummary } from './output-file.js'
+import { csvRow, numberCell, textCell } from './csv.js'
+import type { FileSummary, OutputFile } from './output-file.js'
 import type { OutputSet } from './output-set.js'
 
 /** Rows of text handed to the file at once. */
 const ROWS_PER_WRITE = 4096
 
-/** Observation i of a curve. */
-interface Row {
+/** Called with the rows written since the last call; what it gives is waited for. */
+export type OnRows = (rows: number) => Promise<void>
+
+/** Text of the cell in the row of element i of a curve. */
+type Cell = (i: number) => string
+
+/** A curve, and what its rows repeat. */
+interface Source {
   readonly history: SelectionHistory
   readonly curve: Curve
-  readonly i: number
+  /** cell of the run, for each session */
+  readonly runs: readonly string[]
+  /** cell of a number of hours */
+  readonly hours: (value: number) => string
 }
 
-type Column = readonly [name: string, cell: (row: Row) => CsvCell]
+type Column<T> = readonly [name: string, cellsOf: (of: T) => Cell]
 
-function orNull(value: number): number | null {
-  return Number.isNaN(value) ? null : value
+/** Empty where there is none, and where no double holds it. */
+function numberOrEmpty(value: number): string {
+  return Number.isFinite(value) ? numberCell(value) : ''
 }
 
-const SOURCE: readonly Column[] = [
-  ['selection', r => r.curve.selection],
-  ['metric', r => r.curve.metric],
-  ['key', r => r.curve.key],
-  ['step', r => r.curve.step[r.i]],
-  ['value', r => r.curve.value[r.i]],
-  ['run', r => r.history.sessions[r.curve.session[r.i]].run],
-  ['session', r => r.curve.session[r.i]],
-  ['global_step', r => orNull(r.curve.globalStep[r.i])],
-  ['timestamp', r => orNull(r.curve.timestamp[r.i])],
-  ['elapsed_hours', r => orNull(elapsedHours(r.history, r.curve.timestamp[r.i]))],
-  ['display_hours', r => orNull(displayHours(r.history, r.curve.timestamp[r.i]))]
+function always(text: string): Cell {
+  return () => text
+}
+
+/** Elapsed hours are most often display hours too, and digits cost more than all else in a row. */
+function rememberingLast(): (value: number) => string {
+  let last = NaN
+  let text = ''
+  return value => {
+    if (value !== last) {
+      last = value
+      text = numberOrEmpty(value)
+    }
+    return text
+  }
+}
+
+function hours({ history, curve: { timestamp }, hours: text }: Source, of: typeof elapsedHours | typeof displayHours): Cell {
+  return i => text(of(history, timestamp[i]))
+}
+
+const SOURCE: ReadonlyArray<Column<Source>> = [
+  ['selection', ({ curve }) => always(textCell(curve.selection))],
+  ['metric', ({ curve }) => always(textCell(curve.metric))],
+  ['key', ({ curve }) => always(textCell(curve.key))],
+  ['step', ({ curve }) => i => numberCell(curve.step[i])],
+  ['value', ({ curve }) => i => numberCell(curve.value[i])],
+  ['run', ({ curve, runs }) => i => runs[curve.session[i]]],
+  ['session', ({ curve }) => i => numberCell(curve.session[i])],
+  ['global_step', ({ curve }) => i => numberOrEmpty(curve.globalStep[i])],
+  ['timestamp', ({ curve }) => i => numberOrEmpty(curve.timestamp[i])],
+  ['elapsed_hours', source => hours(source, elapsedHours)],
+  ['display_hours', source => hours(source, displayHours)]
 ]
 
-function successor({ curve, i }: Row): number | null {
-  return curve.supersededBy[i] < 0 ? null : curve.supersededBy[i]
-}
-
-const FATE: readonly Column[] = [
-  ['kept', r => (successor(r) === null ? 1 : 0)],
-  ['superseded_by_session', successor],
-  ['superseded_by_run', r => {
-    const session = successor(r)
-    return session === null ? null : r.history.sessions[session].run
-  }],
-  ['restart_step', r => {
-    const session = successor(r)
-    return session === null ? null : r.history.sessions[session].firstStep
-  }],
-  ['reason', r => (successor(r) === null ? null : r.curve.replaced[r.i] === 1 ? 'replaced' : 'rolled back')]
+const FATE: ReadonlyArray<Column<Source>> = [
+  ['kept', ({ curve }) => i => (curve.supersededBy[i] < 0 ? '1' : '0')],
+  ['superseded_by_session', superseded((_, session) => numberCell(session))],
+  ['superseded_by_run', superseded(({ runs }, session) => runs[session])],
+  ['restart_step', superseded(({ history }, session) => numberOrEmpty(history.sessions[session].firstStep ?? NaN))],
+  ['reason', superseded(({ curve }, _, i) => (curve.replaced[i] === 1 ? 'replaced' : 'rolled back'))]
 ]
 
-type CurveIndexes = (curve: Curve) => Iterable<number>
+/** Empty where the step view keeps the observation. */
+function superseded(cell: (source: Source, session: number, i: number) => string): (source: Source) => Cell {
+  return source => i => {
+    const session = source.curve.supersededBy[i]
+    return session < 0 ? '' : cell(source, session, i)
+  }
+}
+
+/** The rows of one curve: element `at(k)` for k from 0 to `count`. */
+interface Rows {
+  readonly cells: readonly Cell[]
+  readonly count: number
+  readonly at: (k: number) => number
+}
+
+/** Which observations of a curve, in which order. */
+type Order = (curve: Curve) => Pick<Rows, 'count' | 'at'>
 
 /** What the step view keeps, by step. */
-const KEPT: CurveIndexes = curve => curve.steps
+const KEPT: Order = ({ steps }) => ({ count: steps.length, at: k => steps[k] })
 
 /** Every observation in the order of sessions and rows. */
-function* everyRow(curve: Curve): Generator<number> {
-  for (let i = 0; i < curve.count; i++) yield i
-}
+const EVERY: Order = ({ count }) => ({ count, at: k => k })
 
 /** By timestamp; observations without one follow. */
-function* byTime(curve: Curve): Generator<number> {
-  yield* curve.times
-  for (let i = 0; i < curve.count; i++) if (Number.isNaN(curve.timestamp[i])) yield i
+const BY_TIME: Order = ({ count, times, timestamp }) => {
+  let next = 0
+  const untimed = (): number => {
+    while (Number.isFinite(timestamp[next])) next++
+    return next++
+  }
+  return { count, at: k => (k < times.length ? times[k] : untimed()) }
 }
 
 export interface CurveTable {
@@ -80,66 +121,96 @@ export interface CurveTable {
   readonly metrics: ReadonlySet<string> | null
 }
 
-function* rowsOf({ histories, metrics }: CurveTable, indexes: CurveIndexes): Generator<Row> {
+function* curveRows({ histories, metrics }: CurveTable, columns: ReadonlyArray<Column<Source>>, order: Order): Generator<Rows> {
   for (const history of histories) {
+    const runs = history.sessions.map(({ run }) => textCell(run))
     for (const curve of history.curves) {
       if (metrics !== null && !metrics.has(curve.metric)) continue
-      for (const i of indexes(curve)) yield { history, curve, i }
+      const text = rememberingLast()
+      yield { cells: columns.map(([, cellsOf]) => cellsOf({ history, curve, runs, hours: text })), ...order(curve) }
     }
   }
 }
 
-async function writeRows<T>(set: OutputSet, path: string, columns: readonly (readonly [string, (row: T) => CsvCell])[], rows: Iterable<T>): Promise<FileSummary> {
-  const file = await set.file(path, { sha256: true })
-  let text = csvRow(columns.map(([name]) => name))
-  let held = 0
-  for (const row of rows) {
-    text += csvRow(columns.map(([, cell]) => cell(row)))
-    if (++held < ROWS_PER_WRITE) continue
+/** Writes the rows of a curve in pieces, so that something else may happen between two. */
+async function writeRows(file: OutputFile, { cells, count, at }: Rows, onRows: OnRows): Promise<void> {
+  for (let from = 0; from < count; from += ROWS_PER_WRITE) {
+    const to = Math.min(count, from + ROWS_PER_WRITE)
+    let text = ''
+    for (let k = from; k < to; k++) {
+      const i = at(k)
+      text += cells[0](i)
+      for (let c = 1; c < cells.length; c++) text += `,${cells[c](i)}`
+      text += '\r\n'
+    }
     await file.write(Buffer.from(text))
-    text = ''
-    held = 0
+    await onRows(to - from)
   }
-  await file.write(Buffer.from(text))
+}
+
+async function writeTable(
+  set: OutputSet, path: string, names: readonly string[], curves: Iterable<Rows> | AsyncIterable<Rows>, onRows: OnRows
+): Promise<FileSummary> {
+  const file = await set.file(path, { sha256: true })
+  await file.write(Buffer.from(csvRow(names)))
+  for await (const rows of curves) await writeRows(file, rows, onRows)
   return file.end()
 }
 
-export function writeObservations(set: OutputSet, path: string, table: CurveTable): Promise<FileSummary> {
-  return writeRows(set, path, SOURCE, rowsOf(table, KEPT))
+function names<T>(columns: ReadonlyArray<Column<T>>): string[] {
+  return columns.map(([name]) => name)
 }
 
-export function writeAllAttempts(set: OutputSet, path: string, table: CurveTable): Promise<FileSummary> {
-  return writeRows(set, path, [...SOURCE, ...FATE], rowsOf(table, byTime))
+export function writeObservations(set: OutputSet, path: string, table: CurveTable, onRows: OnRows): Promise<FileSummary> {
+  return writeTable(set, path, names(SOURCE), curveRows(table, SOURCE, KEPT), onRows)
 }
 
-const LINEAGE = new Set(['selection', 'metric', 'step', 'run', 'session'])
+const ATTEMPTS = [...SOURCE, ...FATE]
 
-export function writeLineage(set: OutputSet, path: string, table: CurveTable): Promise<FileSummary> {
-  const columns = [...SOURCE.filter(([name]) => LINEAGE.has(name)), ...FATE]
-  return writeRows(set, path, columns, rowsOf(table, everyRow))
+export function writeAllAttempts(set: OutputSet, path: string, table: CurveTable, onRows: OnRows): Promise<FileSummary> {
+  return writeTable(set, path, names(ATTEMPTS), curveRows(table, ATTEMPTS, BY_TIME), onRows)
 }
 
-interface PointRow {
-  readonly curve: DisplayedCurve
-  readonly i: number
+const OF_LINEAGE = new Set(['selection', 'metric', 'step', 'run', 'session'])
+const LINEAGE = [...SOURCE.filter(([name]) => OF_LINEAGE.has(name)), ...FATE]
+
+export function writeLineage(set: OutputSet, path: string, table: CurveTable, onRows: OnRows): Promise<FileSummary> {
+  return writeTable(set, path, names(LINEAGE), curveRows(table, LINEAGE, EVERY), onRows)
 }
 
-const POINTS: ReadonlyArray<readonly [string, (row: PointRow) => CsvCell]> = [
-  ['view', ({ curve }) => curve.view],
-  ['algorithm', ({ curve }) => curve.selection],
-  ['metric', ({ curve }) => curve.metric],
-  ['x', ({ curve, i }) => curve.points[i].x],
-  ['value', ({ curve, i }) => curve.points[i].value],
-  ['source_run', ({ curve, i }) => curve.points[i].sourceRun],
-  ['source_step', ({ curve, i }) => curve.points[i].sourceStep],
-  ['provenance', ({ curve, i }) => curve.points[i].provenance],
-  ['trailing_mean', ({ curve, i }) => curve.trailingMean?.[i] ?? null]
+/** Cells of the sources of a curve's points: what one of them has none of is empty. */
+function ofSource(cell: (curve: Curve, observation: number, runs: readonly string[]) => string): (displayed: DisplayedCurve) => Cell {
+  return ({ sources, source, observation }) => {
+    const runs = sources.map(({ history }) => history?.sessions.map(({ run }) => textCell(run)) ?? [])
+    return k => {
+      const { curve } = sources[source[k]]
+      return curve === null ? '' : cell(curve, observation[k], runs[source[k]])
+    }
+  }
+}
+
+const POINTS: ReadonlyArray<Column<DisplayedCurve>> = [
+  ['view', ({ view }) => always(view)],
+  ['algorithm', ({ selection }) => always(textCell(selection))],
+  ['metric', ({ metric }) => always(textCell(metric))],
+  ['x', ({ x }) => k => numberOrEmpty(x[k])],
+  ['value', ({ value }) => k => numberCell(value[k])],
+  ['source_run', ofSource((curve, i, runs) => runs[curve.session[i]])],
+  ['source_step', ofSource((curve, i) => numberCell(curve.step[i]))],
+  ['provenance', ({ sources, source }) => {
+    const words = sources.map(({ provenance }) => textCell(provenance))
+    return k => words[source[k]]
+  }],
+  ['trailing_mean', ({ trailingMean }) => k => (trailingMean === null ? '' : numberOrEmpty(trailingMean[k]))]
 ]
 
-function* pointRows(curves: readonly DisplayedCurve[]): Generator<PointRow> {
-  for (const curve of curves) for (let i = 0; i < curve.points.length; i++) yield { curve, i }
+/** @param curves one at a time: each is let go before the next is made */
+export function writePoints(set: OutputSet, path: string, curves: AsyncIterable<DisplayedCurve>, onRows: OnRows): Promise<FileSummary> {
+  return writeTable(set, path, names(POINTS), pointRows(curves), onRows)
 }
 
-export function writePoints(set: OutputSet, path: string, curves: readonly DisplayedCurve[]): Promise<FileSummary> {
-  return writeRows(set, path, POINTS, pointRows(curves))
+async function* pointRows(curves: AsyncIterable<DisplayedCurve>): AsyncGenerator<Rows> {
+  for await (const curve of curves) {
+    yield { cells: POINTS.map(([, cellsOf]) => cellsOf(curve)), count: curve.value.length, at: k => k }
+  }
 }

@@ -5,7 +5,7 @@ import { claimId, outputHref, pageHref, valueHtml } from './panel.js'
 import { pngSize } from './png.js'
 import type { PageName, Prose, Target } from './prose.js'
 import { tablesOf, type Cell, type Row, type Table } from './tables.js'
-import { escapeHtml, escapeMarkup } from './text.js'
+import { breakable, escapeHtml, escapeMarkup } from './text.js'
 
 /** Headings get it before their names, so that no heading takes an `id` of the page's own. */
 export const HEADING_PREFIX = 's-'
@@ -147,8 +147,8 @@ function rowHtml({ id, cells }: Row, head: readonly string[]): string {
 
 function cellHtml({ lines, code, links }: Cell): string {
   return lines.map((line, i) => {
-    const text = `<bdi>${escapeHtml(line)}</bdi>`
-    const inner = code === true ? `<code>${text}</code>` : text
+    const text = escapeHtml(line)
+    const inner = code === true ? `<code><bdi>${breakable(text)}</bdi></code>` : `<bdi>${text}</bdi>`
     const link = links?.[i] ?? null
     return `<div>${link === null ? inner : `<a href="${escapeHtml(outputHref(link))}">${inner}</a>`}</div>`
   }).join('')

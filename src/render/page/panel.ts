@@ -6,7 +6,7 @@
 import { PAGE_FILES } from './prose.js'
 import { encodePath, STAND_IN_MARK } from './fill.js'
 import { inputLines, publishedText, STATUS_TEXT } from './tables.js'
-import { escapeHtml, idPart } from './text.js'
+import { breakable, escapeHtml, idPart } from './text.js'
 import { exact, type ShownValue } from './values.js'
 
 /** Longer texts may break into lines. */
@@ -47,7 +47,7 @@ export function valueHtml(value: ShownValue, { number, auditHref }: PanelOptions
 
 function panelHtml(value: ShownValue, id: string, auditHref: string | null): string {
   const lines = value.provenance.flatMap(({ file, pointer, sha256, inputs }) => [
-    `<span><b>in</b> ${sha256 === null ? escapeHtml(file) : link(outputHref(file), file)} <code>${escapeHtml(pointer)}</code></span>`,
+    `<span><b>in</b> ${sha256 === null ? escapeHtml(file) : link(outputHref(file), file)} <code>${breakable(escapeHtml(pointer))}</code></span>`,
     ...sha256 === null ? [] : [`<span><b>sha256</b> <code>${escapeHtml(sha256)}</code></span>`],
     ...inputs.length === 0 ? [] : [`<span><b>from</b> ${inputsHtml(inputs)}</span>`]
   ])

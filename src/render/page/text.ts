@@ -28,6 +28,11 @@ export function escapeHtml(text: string): string {
   return escapeMarkup(visible(text))
 }
 
+/** A path or a pointer, escaped: it breaks behind its slashes rather than inside a name. */
+export function breakable(escaped: string): string {
+  return escaped.replaceAll('/', '/<wbr>')
+}
+
 /** Text of a source as Markdown that renders as exactly this text. */
 export function escapeMarkdown(text: string): string {
   return visible(text).replace(/[\\`*_[\]<>&#|~]/g, '\\$&')

@@ -8,8 +8,8 @@ import type { ByteChunks } from '../../bytes.js'
 import { isJsonObject } from '../checker.js'
 
 /** What is looked at of one file: whichever ends first. */
-const MAX_LINES = 1000
-const MAX_BYTES = 16 * 1024 * 1024
+export const MAX_LINES = 1000
+export const MAX_BYTES = 16 * 1024 * 1024
 
 /** A longer line is passed over: a row of a thousand metrics has 50 kB. */
 const MAX_LINE = 1024 * 1024

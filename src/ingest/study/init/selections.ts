@@ -4,7 +4,8 @@
  * left out with its reason.
  */
 import { Fault, printable } from '../../../errors.js'
-import { fileChunks, gunzippedIfGzip } from '../../bytes.js'
+import { fileChunks } from '../../bytes.js'
+import { historyText } from '../../histories/history.js'
 import type { ListedRun } from '../../histories/types.js'
 import { compareCodepoints } from '../paths.js'
 import { emptySample, sampleRows, type RowSample } from './row-keys.js'
@@ -14,7 +15,7 @@ import { nameLike, titleLike } from './words.js'
 /** Runs that a launcher starts beside the one that trains. */
 export const COMPANION_SUFFIX = '-trainnode'
 
-const CHUNK = 64 * 1024
+export const LOOK_CHUNK = 64 * 1024
 
 /** A study of more curves is written by hand. */
 export const MAX_SELECTIONS = 100
@@ -85,8 +86,8 @@ async function lookAt(
     if (history === null) return problem
     signal?.throwIfAborted()
     try {
-      const chunks = fileChunks(history.real, { chunkSize: CHUNK, ...(signal === undefined ? {} : { signal }) })
-      await sampleRows(gunzippedIfGzip(chunks), sample)
+      const chunks = fileChunks(history.real, { chunkSize: LOOK_CHUNK, ...(signal === undefined ? {} : { signal }) })
+      await sampleRows(historyText(history.path, chunks), sample)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       return `${printable(history.path, 400)}: ${reasonOf(error)}`

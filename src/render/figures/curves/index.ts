@@ -69,19 +69,14 @@ function layOut(count: number, top: number): Layout {
 
 /** One horizontal axis for all panels. */
 function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number): SharedAxis {
-  const xs = function* (): Generator<number> {
-    for (const { series, marks } of panels) {
-      for (const { raw } of series) yield* raw.x
-      for (const { x } of marks) yield x
-    }
-  }
-  const found = extent(xs())
+  const xs = panels.flatMap(({ series, marks }) => [...series.map(({ raw }) => raw.x), marks.map(mark => mark.x)])
+  const found = extent(...xs)
   const { min, max } = found ?? { min: 0, max: 1 }
   const size = Math.max(Math.abs(min), Math.abs(max))
   // A margin that keeps markers off the axes; where all x are equal, or nearly so, one that still is a length.
   const margin = max - min > size * 1e-6 ? (max - min) * 0.02 : Math.max(0.6, size * 0.1)
   const range: Range = { min: min - margin, max: max + margin }
-  const kind = range.max - range.min >= 4 || [...xs()].every(Number.isInteger) ? 'count' : 'value'
+  const kind = range.max - range.min >= 4 || xs.every(list => list.every(Number.isInteger)) ? 'count' : 'value'
   return { range, ticks: found === null ? NO_TICKS : horizontalTicks(range, range, width, kind), title }
 }
 

@@ -32,7 +32,7 @@ function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
   const kept = new Set<number>()
   for (let k = 0; k < count; k++) {
     const target = x[0] + ((k + shift) / count) * length
-    let i = x.findIndex(value => value >= target)
+    let i = x.findIndex((value: number) => value >= target)
     if (i > 0 && target - x[i - 1] < x[i] - target) i--
     kept.add(i)
   }
@@ -41,7 +41,7 @@ function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
 }
 
 function toData({ x, y }: Line): Plain[] {
-  return x.map((value, i) => ({ x: value, y: y[i] }))
+  return Array.from({ length: x.length }, (_, i) => ({ x: x[i], y: y[i] }))
 }
 
 export interface Layer {

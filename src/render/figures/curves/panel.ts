@@ -139,15 +139,11 @@ const ROOM_ABOVE = [0, 0.08, 0.13, 0.18, 0.25, 0.32] as const
 /** @param plot expected size of the plot */
 export function preparePanel(drawn: DrawnPanel, x: Range, plot: Rectangle): PreparedPanel {
   const { data, series, marks, guides } = drawn
-  const values = function* (): Generator<number> {
-    for (const { raw, mean } of series) {
-      yield* raw.y
-      if (mean !== null) yield* mean.y
-    }
-    for (const { y } of marks) yield y
-    for (const { value } of guides) yield value
-  }
-  const found = extent(values())
+  const found = extent(
+    ...series.flatMap(({ raw, mean }) => (mean === null ? [raw.y] : [raw.y, mean.y])),
+    marks.map(mark => mark.y),
+    guides.map(guide => guide.value)
+  )
   if (found === null) return { ...drawn, y: data.scale.kind === 'log' ? { min: 1, max: 10 } : { min: 0, max: 1 }, yTicks: NO_TICKS }
   const layers = layersOf(series, data.sparse, x, plot.width)
   const withRoom = (above: number): PreparedPanel => {

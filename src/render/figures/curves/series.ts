@@ -1,5 +1,5 @@
 /** From the data of a panel to what of it is drawn: values checked, those that the axis cannot show counted. */
-import type { CurvePanelData, CurveSeriesData } from '../../../compute/histories/contract.js'
+import type { CurvePanelData, CurveSeriesData, Numbers } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../errors.js'
 import { formatCount, formatPlural } from '../format.js'
 import { whyNotShown } from '../scales.js'
@@ -7,8 +7,8 @@ import { isDrawable } from '../style.js'
 import { cleanText } from '../text-width.js'
 
 export interface Line {
-  readonly x: readonly number[]
-  readonly y: readonly number[]
+  readonly x: Numbers
+  readonly y: Numbers
 }
 
 export interface Mark {
@@ -98,9 +98,13 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
     if (reason !== null) hidden.count(reason, kind)
     return reason === null
   }
-  const lineOf = (x: readonly number[], y: readonly number[], kind: string): Line => {
-    const kept = x.map((_, i) => i).filter(i => isShown(x[i], y[i], kind))
-    return kept.length === x.length ? { x, y } : { x: kept.map(i => x[i]), y: kept.map(i => y[i]) }
+  const lineOf = (x: Numbers, y: Numbers, kind: string): Line => {
+    const kept = new Int32Array(x.length)
+    let count = 0
+    for (let i = 0; i < x.length; i++) if (isShown(x[i], y[i], kind)) kept[count++] = i
+    if (count === x.length) return { x, y }
+    const indexes = kept.subarray(0, count)
+    return { x: Float64Array.from(indexes, i => x[i]), y: Float64Array.from(indexes, i => y[i]) }
   }
   data.series.forEach(checkSeries)
   const series = data.series.map(({ title, slot, x, y, smooth }): DrawnSeries => ({

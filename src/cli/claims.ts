@@ -1,0 +1,12 @@
+/** The study's published values, which `verify` does not read: whether they are there at all. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { printable } from '../errors.js'
+import type { Study } from '../schema.js'
+
+/** A line where the study names a claims file that does not exist; else null. */
+export async function missingClaims(dir: string, { claims }: Pick<Study, 'claims'>): Promise<string | null> {
+  if (claims === null) return null
+  const found = await stat(join(dir, claims)).then(() => true, () => false)
+  return found ? null : `claims is ${printable(JSON.stringify(claims))}, and no such file is in the study`
+}
