@@ -4,7 +4,6 @@
  */
 import { openFigurePool, type DrawnFigure, type FigureTask } from './render/canvas/pool.js'
 import { renderFigure } from './render/canvas/index.js'
-import type { CurveFigureData } from './compute/histories/contract.js'
 import type { FigureConfig, FigureFormat } from './render/figures/config.js'
 import type { FigureInputs } from './render/figures/definition.js'
 import { buildFigures, refuseSameNames } from './render/figures/index.js'
@@ -22,6 +21,8 @@ export interface DrawOptions {
   /** called before the first file with their number; what it answers is called with the number of those written */
   readonly onFiles?: ((total: number) => (done: number) => void) | undefined
 }
+
+type CurveFigureData = NonNullable<FigureInputs['curves']>[number]
 
 /** Data of millions of points need not be there for all figures at a time. */
 export interface FigureSources extends Omit<FigureInputs, 'curves'> {

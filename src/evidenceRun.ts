@@ -11,7 +11,9 @@
 import { join } from 'node:path'
 import { cellValue } from './compute/evidence/cell-values.js'
 import { configValues } from './compute/evidence/config-values.js'
-import type { BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, SourceFile } from './compute/evidence/contract.js'
+import type {
+  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, SourceFile
+} from './compute/evidence/contract.js'
 import { deriveValues } from './compute/evidence/derive.js'
 import { unreadable } from './compute/evidence/faults.js'
 import { barFigures } from './compute/evidence/figures.js'
@@ -54,7 +56,10 @@ export interface MeasuredEvidence extends FoundEvidence {
   readonly inputs: readonly HashedFile[]
 }
 
-/** Reads everything that the study names, writes nothing. @throws Fault for what cannot be read or is not what the study says */
+/**
+ * Reads everything that the study names, writes nothing.
+ * @throws Fault for what cannot be read or is not what the study says
+ */
 export async function readEvidence(run: EvidenceRun): Promise<FoundEvidence & { readonly inputs: readonly HashedFile[] }> {
   const reading = new Reading(run)
   const { study } = run
@@ -121,7 +126,8 @@ class Reading {
       const at = `evidence.workbook.values[${i}]`
       if (!names.has(request.sheet)) {
         const listed = [...names].slice(0, 12).map(name => printable(JSON.stringify(name), 40)).join(', ')
-        throw unreadable({ at, name: request.name }, `the sheets ${listed}`, `a sheet ${printable(JSON.stringify(request.sheet))}`, file.path)
+        const wanted = printable(JSON.stringify(request.sheet))
+        throw unreadable({ at, name: request.name }, `the sheets ${listed}`, `a sheet ${wanted}`, file.path)
       }
       throwIfInterrupted(this.#run.signal)
       const sheet = sheets.get(request.sheet) ?? await book.readSheet(request.sheet)
@@ -134,7 +140,10 @@ class Reading {
   async slides({ path, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
     const { bytes, file } = this.#whole(path, 'pptx')
     const presentation = await openPresentation(bytes, { place: { file: file.path } })
-    return { file, values: values.map((request, i) => slideValue(request, `evidence.slides.values[${i}]`, presentation, file, this.#search)) }
+    const found = values.map((request, i) => (
+      slideValue(request, `evidence.slides.values[${i}]`, presentation, file, this.#search)
+    ))
+    return { file, values: found }
   }
 
   async config(source: EvidenceStudy['configs'][number], at: string): Promise<FoundConfig> {

@@ -14,19 +14,20 @@ import { Random as Seeded } from '../fixtures/replica/random.js'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
 import { manifestFaults } from '../src/cli/manifest-faults.js'
 import { audit, auditPasses } from '../src/compute/audit/audit.js'
-import type { AuditReport } from '../src/compute/audit/contract.js'
+import type { AuditReport, PageText } from '../src/compute/audit/contract.js'
 import { Documents, escapeToken } from '../src/compute/documents.js'
 import { openTracePool, type TracePool } from '../src/compute/pool.js'
 import { Fault } from '../src/errors.js'
 import { measureEvidence } from '../src/evidenceRun.js'
-import { readHistories, type MeasuredHistories } from '../src/historyRun.js'
-import { checkClaims } from '../src/ingest/claims.js'
+import { measureHistories, readHistories, type MeasuredHistories } from '../src/historyRun.js'
+import { checkClaims, readClaims } from '../src/ingest/claims.js'
 import { findSnapshots } from '../src/ingest/inventory.js'
 import { readManifest, verifyManifest } from '../src/ingest/manifest.js'
 import { loadStudy } from '../src/ingest/study.js'
 import { Failures, measureSnapshot } from '../src/pipeline.js'
 import { writeHistoryStatistics, writeSharedReference } from '../src/render/outputs/history-documents.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
+import { PAGE_OUTPUTS, proseTexts } from '../src/render/page/index.js'
 import { GENERATOR } from '../src/version.js'
 import { writeManifest } from './support/history-folder.js'
 import {
@@ -34,6 +35,7 @@ import {
 } from './support/mutations/claim-mutations.js'
 import { evidenceMutations } from './support/mutations/evidence-mutations.js'
 import { historyMutations } from './support/mutations/history-mutations.js'
+import { pageMutations, templateMutations, type Templates } from './support/mutations/template-mutations.js'
 import { MutableFolder, sample, Tally, type CaughtBy, type Mutation } from './support/mutations/mutation.js'
 import { SNAPSHOT, traceMutations } from './support/mutations/trace-mutations.js'
 import { Random } from './support/random.js'
@@ -160,8 +162,8 @@ t.test('histories, runs.json, the study\'s section, claims and prose: the replic
   await folder.with(harmless, async () => blind.add(harmless, await noticed(async () => auditOf(stated, (await compute()).documents)), await verifyNotices(dir)))
   t.strictSame(blind.row('control').survivors, [harmless.what], 'a survivor is seen as one')
 
-  for (const { what, claims } of claimsMutations(stated, control, random)) {
-    tally.add({ kind: 'claims file', what, covered: true }, await noticed(() => auditOf(claims, documents)), null)
+  for (const { what, claim } of claimsMutations(stated, control, random)) {
+    tally.add({ kind: 'claims file', what, covered: true }, await noticed(() => auditOf([claim], documents)), null)
   }
 
   const manifest = folder.text('source_manifest.json')
@@ -303,11 +305,51 @@ t.test('workbook, slides, configurations, datasets, the study\'s section, discre
   await tryAll(evidenceMutations({ folder, claims: checked, documents, rows }, random), folder, async () => judge(await compute()))
   t.strictSame((await compute()).resolve('data.json#'), documents.resolve('data.json#'), 'the folder is as it was')
 
-  for (const { what, claims } of claimsMutations(stated, control, random)) {
-    tally.add({ kind: 'claims file', what, covered: true }, await noticed(() => auditOf(claims, documents)), null)
+  for (const { what, claim } of claimsMutations(stated, control, random)) {
+    tally.add({ kind: 'claims file', what, covered: true }, await noticed(() => auditOf([claim], documents)), null)
   }
   for (const { what, discrepancies: changed } of sourceMutations(discrepancies, random)) {
     tally.add({ kind: 'discrepancy source', what, covered: true }, await noticed(() => auditOf([], documents, { discrepancies: changed })), null)
+  }
+})
+
+t.test('the article: its templates and its prose', async t => {
+  const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+  const { study } = await loadStudy(replica)
+  const { critic_traces: traces, evidence: section, article, histories: history } = study
+  if (traces === null || section === null || article === null || history === null) throw new Error('the replica has every section')
+  const pool = openTracePool(1)
+  t.teardown(() => pool.destroy())
+  const [plan] = await findSnapshots([join(replica, traces.snapshot)])
+  const settings = { traces, expectations: traces.expectations, enforced: true, examplesRequired: true, synthetic: true }
+  const documents = new Documents(await textsOf(async set => {
+    await measureSnapshot(set, { plan, settings, pool })
+    await measureHistories(set, { dir: replica, study: history, synthetic: true })
+    await measureEvidence(set, { dir: replica, study: section, synthetic: true })
+  }))
+  const claims = await readClaims(join(replica, 'claims.json'))
+  const subject = { synthetic: true, documents }
+  const first = audit(claims, { ...subject, pages: null })
+  const figures = [...section.figures, ...history.figures, { name: '08-critic-traces', title: 'Critic traces' }].map(({ name, title }) => (
+    { name, title, description: title, png: new Uint8Array(0), files: [], data: [] }
+  ))
+  const read = (templates: Templates): readonly PageText[] => proseTexts({
+    templates: { article: { path: article.article, text: templates.article }, notes: { path: article.notes, text: templates.notes } },
+    documents, claims: first.claims, discrepancies: first.discrepancies, figures, outputs: [...documents.paths, 'audit.json', ...PAGE_OUTPUTS]
+  })
+  const templates = { article: readFileSync(join(replica, article.article), 'utf8'), notes: readFileSync(join(replica, article.notes), 'utf8') }
+  const pages = read(templates)
+  const control = audit(claims, { ...subject, pages })
+  t.ok(auditPasses(control), 'unmutated, every claim agrees and every contradiction is disclosed')
+  const random = new Random(7)
+  // The claims agreed above: what is left is what the prose says.
+  const { discrepancies } = claims
+  const judge = (pages: readonly PageText[]): AuditReport => audit({ claims: [], discrepancies }, { ...subject, pages })
+  for (const { what, changed } of templateMutations(templates, random)) {
+    tally.add({ kind: 'template', what, covered: true }, await noticed(() => judge(read(changed))), null)
+  }
+  for (const { what, changed } of pageMutations(pages, control, random)) {
+    tally.add({ kind: 'prose of the article', what, covered: true }, await noticed(() => judge(changed)), null)
   }
 })
 

@@ -342,6 +342,8 @@ t.test('operations', async t => {
   t.match(value({ ratio: [at('a'), at('b')] }), { value: 1.5, published: true, reason: null })
   t.match(value({ ratio: [at('b'), at('stand_in')] }), { value: 4, published: false })
   t.match(value({ reduction_percent: [at('a'), at('zero')] }), { value: null, reason: 'the second operand is zero' })
+  // Python 3.11: (1 - 72/85)*100; 100 - 100*72/85 is 15.294117647058826
+  t.match(value({ reduction_percent: [at('hours'), at('other')] }, { hours: 72, other: 85 }), { value: 15.294117647058824 })
   t.match(value({ product: [at('a'), at('zero')] }), { value: 0, reason: null })
   t.match(value({ product: [at('big'), at('big')] }), { value: null, reason: 'the result is beyond the doubles' })
   t.match(value({ scale: at('big'), by: 100 }), { value: null, reason: 'the result is beyond the doubles' })

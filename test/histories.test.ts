@@ -312,12 +312,10 @@ t.test('finite numbers whose arithmetic leaves the double range: empty cells, co
 
 t.test('a claims file that does not exist is said', async t => {
   const place = folder({ study: { ...STUDY, claims: 'nowhere/claims.json' } })
-  for (const run of [await all(place, '--no-figures'), await runCli(['verify', '--study', place.dir])]) {
-    t.match(run, { code: 0, stdout: /^note: claims is "nowhere\/claims\.json", and no such file is in the study$/m })
-  }
-  writeFileSync(join(place.dir, 'claims.json'), '{}')
-  const there = folder({ study: { ...STUDY, claims: 'study.json' } })
-  t.notMatch((await all(there, '--no-figures')).stdout, /claims/)
+  const verify = ({ dir }: { dir: string }) => runCli(['verify', '--study', dir])
+  t.match(await all(place, '--no-figures'), { code: 3, stderr: /^critic-traces: claims missing file: ENOENT.*nowhere\/claims\.json\)$/m })
+  t.match(await verify(place), { code: 0, stdout: /^note: claims is "nowhere\/claims\.json", and no such file is in the study$/m })
+  t.notMatch((await verify(folder({ study: { ...STUDY, claims: 'study.json' } }))).stdout, /claims/)
 })
 
 t.test('an empty history is a session without rows', async t => {

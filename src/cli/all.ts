@@ -11,7 +11,6 @@ import { EXIT, Fault, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
 import { readManifest, verifyManifest } from '../ingest/manifest.js'
 import { manifestBytes } from './amounts.js'
-import { missingClaims } from './claims.js'
 import { manifestFaults } from './manifest-faults.js'
 import { loadStudy } from '../ingest/study.js'
 import { Failures } from '../pipeline.js'
@@ -54,9 +53,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       out: options.out
     }
     const table = { colour: wantsColour(io.stdout, io.env) }
-    const missing = await missingClaims(dir, study)
-    const notes = missing === null ? '' : `note: ${missing}\n`
-    const head = `study ${printable(study.name)} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\n${notes}manifest: ${manifestTable(report, table)}`
+    const head = `study ${printable(study.name)} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`
     const tell = (...parts: readonly string[]): void => {
       progress.close()
       if (!options.quiet && !options.json) io.stdout.write([head, ...parts].join('\n'))

@@ -1,4 +1,4 @@
-/** The study's published values, which only an audit reads: whether they are there at all. */
+/** The study's published values, which `verify` does not read: whether they are there at all. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { printable } from '../errors.js'

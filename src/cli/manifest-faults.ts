@@ -22,7 +22,9 @@ export function manifestFaults(report: ManifestReport, dir: string): Fault[] {
   )
 }
 
-function foundText({ found, reason }: VerifiedFile): string {
+/** The reason is told where the hash alone does not say what is wrong: the file moved while it was read. */
+function foundText({ found, reason, expected }: VerifiedFile): string {
   if (found === null) return reason ?? 'nothing'
-  return found.sha256 === null ? `${found.bytes} bytes` : `${found.sha256}, ${found.bytes} bytes`
+  const bytes = found.sha256 === null ? `${found.bytes} bytes` : `${found.sha256}, ${found.bytes} bytes`
+  return reason !== null && found.sha256 === expected?.sha256 ? `${bytes}, ${reason}` : bytes
 }

@@ -20,7 +20,7 @@ export interface AuditSubject {
 
 export function audit({ claims, discrepancies }: Claims, subject: AuditSubject): AuditReport {
   const { synthetic, documents, pages, inputsOf = () => [] } = subject
-  const audited = claims.map(claim => auditClaim(claim, documents, synthetic, inputsOf))
+  const audited = claims.map(claim => auditClaim(claim, documents, inputsOf))
   const counts: Record<ClaimStatus, number> = { agrees: 0, differs: 0, not_computable: 0, source: 0, quoted: 0 }
   for (const { status } of audited) counts[status]++
   return { synthetic, counts, claims: audited, discrepancies: auditDiscrepancies(discrepancies, documents, pages) }

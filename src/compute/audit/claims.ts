@@ -5,7 +5,6 @@ import { compare, findValue, notComputable, type Verdict } from './comparison.js
 import type { AuditedClaim, ClaimStatus } from './contract.js'
 import { provenanceOf, type InputsOf } from './provenance.js'
 
-const NOT_OF_SYNTHETIC = 'a property of the original files; the inputs of this study are generated, so it is not compared'
 const NOT_IN_OUTPUTS = 'a property of the original files; no output states it'
 const NOT_COMPUTED = 'another publication states it; nothing is computed'
 
@@ -13,22 +12,21 @@ interface Judged extends Omit<Verdict, 'status'> {
   readonly status: ClaimStatus
 }
 
-export function auditClaim(claim: Claim, documents: Documents, synthetic: boolean, inputsOf: InputsOf): AuditedClaim {
+export function auditClaim(claim: Claim, documents: Documents, inputsOf: InputsOf): AuditedClaim {
   const { id, value, unit, decimals, kind, section, definition } = claim
   const from = claim.elements.length > 0 ? claim.elements : claim.from
-  const { status, computed, difference, reason } = judge(claim, documents, synthetic)
+  const { status, computed, difference, reason } = judge(claim, documents)
   return {
     id, published: value, computed, unit, decimals, kind, section, definition, from, status, difference, reason,
     provenance: from.flatMap(reference => provenanceOf(documents, reference, inputsOf) ?? [])
   }
 }
 
-function judge(claim: Claim, documents: Documents, synthetic: boolean): Judged {
+function judge(claim: Claim, documents: Documents): Judged {
   const verdict = verdictOf(claim, documents)
-  if (claim.kind === 'source' && (verdict === null || synthetic)) {
-    return { status: 'source', computed: verdict?.computed ?? null, difference: null, reason: verdict === null ? NOT_IN_OUTPUTS : NOT_OF_SYNTHETIC }
-  }
+  // Whatever its kind: a claim that says where it stands is compared.
   if (verdict !== null) return verdict
+  if (claim.kind === 'source') return { status: 'source', computed: null, difference: null, reason: NOT_IN_OUTPUTS }
   if (claim.kind === 'quoted') return { status: 'quoted', computed: null, difference: null, reason: NOT_COMPUTED }
   return notComputable('the claims file does not say where it stands')
 }

@@ -1,4 +1,4 @@
-/** Values of workbook cells: as stored, formulas by their stored result; what a reader of the sheet does not see is no value. */
+/** Values of workbook cells: as stored, formulas by their result; what a reader of the sheet does not see is no value. */
 import type { Cell } from '../../ingest/office/workbook.js'
 import type { CellValue } from '../../schema/evidence.js'
 import type { FoundValue, SourceFile } from './contract.js'
@@ -7,7 +7,9 @@ import { quoted, unreadable } from './faults.js'
 import type { TextSearch } from './match.js'
 
 /** @param cell undefined where the sheet stores nothing there */
-export function cellValue(request: CellValue, at: string, cell: Cell | undefined, { path, sha256 }: SourceFile, search: TextSearch): FoundValue {
+export function cellValue(
+  request: CellValue, at: string, cell: Cell | undefined, { path, sha256 }: SourceFile, search: TextSearch
+): FoundValue {
   const { name, sheet, cell: reference, unit, title, published, excluded } = request
   const refuse = (found: string, expected: string): Error => unreadable({ at, name }, found, expected, path, `${sheet}!${reference}`)
   const written = writtenIn(cell)

@@ -23,7 +23,8 @@ function configValue({ name, key, title, published }: ConfigValue, at: string, p
       throw unreadable({ at, name }, 'an object', `a value or a list of values under ${printable(key)}`, path)
     }
     const own = config.chain[config.chain.length - 1]
-    return { ...common, value: null, reason: WITHHELD, origin: { source: 'config', file: own.path, sha256: own.sha256, key, line: null, raw: null } }
+    const origin = { source: 'config', file: own.path, sha256: own.sha256, key, line: null, raw: null } as const
+    return { ...common, value: null, reason: WITHHELD, origin }
   }
   const { value, first } = setting
   const file = config.chain.find(one => one.path === first.from)

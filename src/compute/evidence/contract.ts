@@ -21,7 +21,14 @@ export interface SourceFile {
 
 /** Where a value stands. `raw` is what is written there, before any conversion. */
 export type Origin =
-  | { readonly source: 'workbook'; readonly file: string; readonly sha256: string; readonly sheet: string; readonly cell: string; readonly raw: string }
+  | {
+      readonly source: 'workbook'
+      readonly file: string
+      readonly sha256: string
+      readonly sheet: string
+      readonly cell: string
+      readonly raw: string
+    }
   | {
       readonly source: 'slides'
       readonly file: string

@@ -1,4 +1,4 @@
-/** What is written somewhere, as the value that a study asks for: the number, a fraction as percent, the text, a number found in it. */
+/** What is written somewhere, as what a study asks for: the number, a fraction as percent, the text, a number found in it. */
 import type { CellValue, SlideValue } from '../../schema/evidence.js'
 import { decimalProduct } from './decimal.js'
 import type { TextSearch } from './match.js'

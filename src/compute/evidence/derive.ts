@@ -38,7 +38,9 @@ export function operandOf(reference: Reference, at: string, documents: Resolver)
   const { value } = resolved
   const published = !isStandIn(reference, documents)
   if (value === null) return { reference, value, reason: documents.undefinedReason(reference) ?? 'it is null', published }
-  if (typeof value !== 'number') throw wrong(at, reference, `${typeof value === 'string' ? 'the text ' : ''}${printable(JSON.stringify(value))}`)
+  if (typeof value !== 'number') {
+    throw wrong(at, reference, `${typeof value === 'string' ? 'the text ' : ''}${printable(JSON.stringify(value))}`)
+  }
   return { reference, value, reason: null, published }
 }
 
@@ -76,7 +78,8 @@ function derived(request: DerivedValue, at: string, operandAt: (reference: Refer
   const [a, b] = operands.map(operand => operand.value ?? NaN)
   const value = computed(operation, a, b)
   if (Number.isFinite(value)) return { request, value: value + 0, reason: null, published, operands }
-  return { request, value: null, reason: b === 0 ? 'the second operand is zero' : 'the result is beyond the doubles', published, operands }
+  const reason = b === 0 ? 'the second operand is zero' : 'the result is beyond the doubles'
+  return { request, value: null, reason, published, operands }
 }
 
 /** Not finite where it is undefined. */

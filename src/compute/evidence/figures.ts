@@ -11,18 +11,22 @@ export interface BarFigureOptions {
 }
 
 /** @throws Fault where a reference leads nowhere or to no number, or a bar would end below where its axis begins */
-export function barFigures(requests: readonly BarFigureRequest[], documents: Resolver, { synthetic, legend }: BarFigureOptions): BarFigureData[] {
+export function barFigures(
+  requests: readonly BarFigureRequest[], documents: Resolver, { synthetic, legend }: BarFigureOptions
+): BarFigureData[] {
   // One title looks the same in all figures.
-  const titles = [...new Set([...legend, ...requests.flatMap(({ panels }) => panels.flatMap(({ series }) => series.map(one => one.title)))])]
+  const drawn = requests.flatMap(({ panels }) => panels.flatMap(({ series }) => series.map(one => one.title)))
+  const titles = [...new Set([...legend, ...drawn])]
   return requests.map(({ name, title, panels }, i) => ({
     synthetic, name, title,
     panels: panels.map((panel, k) => barPanel(panel, `evidence.figures[${i}].panels[${k}]`, titles, documents))
   }))
 }
 
-function barPanel(
-  { title, axis, groups, series, decimals, from }: BarFigureRequest['panels'][number], at: string, titles: readonly string[], documents: Resolver
-): BarPanelData {
+type PanelRequest = BarFigureRequest['panels'][number]
+
+function barPanel(panel: PanelRequest, at: string, titles: readonly string[], documents: Resolver): BarPanelData {
+  const { title, axis, groups, series, decimals, from } = panel
   return {
     title, axis, groups, decimals, from,
     series: series.map(({ title: name, values }, k) => ({
@@ -33,7 +37,10 @@ function barPanel(
         const place = `${at}.series[${k}].values[${j}]`
         const { value, reason, published } = operandOf(reference, place, documents)
         if (value !== null && from !== 0 && value < from) {
-          throw new Fault({ format: 'evidence', problem: 'bar below its axis', found: `${place} is ${value}`, expected: `at least ${from}, where ${at}.from begins the axis` })
+          throw new Fault({
+            format: 'evidence', problem: 'bar below its axis', found: `${place} is ${value}`,
+            expected: `at least ${from}, where ${at}.from begins the axis`
+          })
         }
         return { value, reason, published }
       })

@@ -16,6 +16,8 @@ export type Found =
 /** A loop in the matcher's machine code can be stopped only where the code runs as a script of a context. */
 const SEARCH = new Script('{ const match = new RegExp(source, "u").exec(text); match === null ? null : match[1] ?? "" }')
 
+const NO_CODE = { codeGeneration: { strings: false, wasm: false } } as const
+
 export class TextSearch {
   #context: Context | null = null
   readonly #timeLimit: number
@@ -27,7 +29,7 @@ export class TextSearch {
   /** @param pattern a valid regular expression with one group */
   find(pattern: string, text: string): Found {
     if (text.length > MAX_TEXT) return { problem: 'too long' }
-    const context = (this.#context ??= createContext(Object.create(null) as Context, { codeGeneration: { strings: false, wasm: false } }))
+    const context = (this.#context ??= createContext(Object.create(null) as Context, NO_CODE))
     context['source'] = pattern
     context['text'] = text
     try {

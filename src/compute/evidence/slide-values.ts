@@ -11,7 +11,9 @@ type Position = Extract<Origin, { readonly source: 'slides' }>['position']
 /** A message lists at most so many paragraphs. */
 const MAX_LISTED = 5
 
-export function slideValue(request: SlideValue, at: string, { slides }: Presentation, { path, sha256 }: SourceFile, search: TextSearch): FoundValue {
+export function slideValue(
+  request: SlideValue, at: string, { slides }: Presentation, { path, sha256 }: SourceFile, search: TextSearch
+): FoundValue {
   const { name, slide: number, table, unit, title, published, excluded } = request
   const asked = { at, name }
   const slide = slides[number - 1]
@@ -54,7 +56,9 @@ function tableCell(asked: NonNullable<SlideValue['table']>, { tables }: Slide, r
 function paragraph({ pattern }: SlideValue, { texts }: Slide, search: TextSearch, refuse: Refuse): Text {
   const matching = texts.flatMap((raw, i) => {
     const found = search.find(pattern ?? '', raw)
-    if ('problem' in found && found.problem === 'too slow') throw refuse(quoted(raw), `a text that ${quoted(pattern ?? '')} can be looked for in within a second`)
+    if ('problem' in found && found.problem === 'too slow') {
+      throw refuse(quoted(raw), `a text that ${quoted(pattern ?? '')} can be looked for in within a second`)
+    }
     return 'group' in found ? [{ raw, position: { paragraph: i + 1 } }] : []
   })
   if (matching.length === 1) return matching[0]

@@ -1,4 +1,7 @@
-/** The study file's section on its article: two Markdown templates that the program fills. Its type is `ArticleStudy` of the shared schema. */
+/**
+ * The study file's section on its article: two Markdown templates that the program fills. Its type is `ArticleStudy` of the
+ * shared schema.
+ */
 import type { ArticleStudy } from '../../schema/evidence.js'
 import { nullable, object, relativePath, type Field } from './checker.js'
 

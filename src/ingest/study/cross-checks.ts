@@ -27,7 +27,9 @@ export class CrossChecks {
     const first = new Map<string, string>()
     for (const { at, value } of stated) {
       const earlier = first.get(same(value))
-      if (earlier !== undefined) this.refuse('stated twice', `${at} is ${describeValue(value)}, as is ${earlier}`, 'a different one for each')
+      if (earlier !== undefined) {
+        this.refuse('stated twice', `${at} is ${describeValue(value)}, as is ${earlier}`, 'a different one for each')
+      }
       first.set(same(value), at)
     }
   }
@@ -49,7 +51,9 @@ export class CrossChecks {
   /** Not the name of an output or figure that is always written, and none that Windows keeps. */
   free(at: string, value: string, reserved: readonly string[], what: string): void {
     const taken = reserved.find(name => fold(name) === fold(value))
-    if (taken !== undefined) this.refuse('name taken', `${at} is ${describeValue(value)}`, `another name than that of the ${what} ${taken}`)
+    if (taken !== undefined) {
+      this.refuse('name taken', `${at} is ${describeValue(value)}`, `another name than that of the ${what} ${taken}`)
+    }
     if (isDeviceName(value.slice(value.lastIndexOf('/') + 1))) {
       this.refuse('name taken', `${at} is ${describeValue(value)}`, 'a name that is no device of Windows')
     }

@@ -13,6 +13,8 @@ const MAX_ROW = 1_048_576
 /** XFD */
 const MAX_COLUMN = 16_384
 
+export const CELL = 'a cell: column letters A to XFD and a row from 1 to 1048576'
+
 /** A cell of the grid that spreadsheets have. */
 export function checkCell(cell: string, at: string, context: CheckContext): string {
   const letters = cell.replace(/[0-9]+$/, '')
@@ -20,7 +22,7 @@ export function checkCell(cell: string, at: string, context: CheckContext): stri
   if (column <= MAX_COLUMN && Number(cell.slice(letters.length)) <= MAX_ROW) return cell
   throw new Fault({
     format: context.format, problem: 'wrong field', found: `${at} is ${describeValue(cell)}`,
-    expected: 'a cell: column letters A to XFD and a row from 1 to 1048576', place: context.place
+    expected: CELL, place: context.place
   })
 }
 
@@ -48,14 +50,16 @@ class EvidenceChecks extends CrossChecks {
 
   all(): void {
     const { study, at } = this
-    if (study.workbook === null && study.slides === null && study.configs.length + study.datasets.length + study.quoted.length === 0) {
+    const lists = [study.configs, study.datasets, study.quoted]
+    if (study.workbook === null && study.slides === null && lists.every(list => list.length === 0)) {
       this.refuse('missing field', `${at} states nothing that is to be read`, 'one of workbook, slides, configs, datasets, quoted')
     }
     this.#names()
     this.#slides()
     study.datasets.forEach(({ task_path, patterns }, i) => {
       if (task_path === null && Object.keys(patterns).length > 0) {
-        this.refuse('contradiction', `${at}.datasets[${i}].task_path is null and its patterns are not empty`, 'the column that they are looked for in')
+        this.refuse('contradiction', `${at}.datasets[${i}].task_path is null and its patterns are not empty`,
+          'the column that they are looked for in')
       }
     })
     this.#derivedValues()
@@ -96,7 +100,8 @@ class EvidenceChecks extends CrossChecks {
   #conversion({ as, pattern, multiply }: CellValue | SlideValue, at: string): void {
     if (as === 'match' && pattern === null) this.refuse('missing field', `${at}.pattern`, 'a pattern, where as is "match"')
     if (as !== 'match' && pattern !== null) {
-      this.refuse('contradiction', `${at}.as is ${describeValue(as)} and ${at}.pattern is ${describeValue(pattern)}`, 'null: "match" alone has a pattern')
+      this.refuse('contradiction', `${at}.as is ${describeValue(as)} and ${at}.pattern is ${describeValue(pattern)}`,
+        'null: "match" alone has a pattern')
     }
     if (as === 'text' && multiply !== 1) {
       this.refuse('contradiction', `${at}.as is "text" and ${at}.multiply is ${multiply}`, '1: a text is not multiplied')
@@ -107,7 +112,8 @@ class EvidenceChecks extends CrossChecks {
     this.study.slides?.values.forEach(({ table, as }, i) => {
       if (table !== null || as === 'match') return
       const at = `${this.at}.slides.values[${i}]`
-      this.refuse('contradiction', `${at}.table is null and ${at}.as is ${describeValue(as)}`, 'a cell of a table, or "match", which finds its paragraph')
+      this.refuse('contradiction', `${at}.table is null and ${at}.as is ${describeValue(as)}`,
+        'a cell of a table, or "match", which finds its paragraph')
     })
   }
 
@@ -118,15 +124,18 @@ class EvidenceChecks extends CrossChecks {
       const operands = stated.map(({ at: place, value }) => this.#usable(value, place, i))
       const quoted = operands.map(known => known?.quoted === true)
       if (quoted.includes(true) && quoted.includes(false)) {
-        this.refuse('contradiction', `${at} computes ${stated[quoted.indexOf(true)].value}, which is quoted, with ${stated[quoted.indexOf(false)].value}`,
-          'values of one publication, or of this study')
+        const [one, other] = [true, false].map(is => stated[quoted.indexOf(is)].value)
+        this.refuse('contradiction', `${at} computes ${one}, which is quoted, with ${other}`, 'values of one publication, or of this study')
       }
       const known = this.#derived.get(name)
       if (known !== undefined) this.#derived.set(name, { ...known, quoted: quoted[0] })
     })
   }
 
-  /** A number that may enter what is computed or drawn; null where the output is another section's. @param before place among the derived values */
+  /**
+   * A number that may enter what is computed or drawn; null where the output is another section's.
+   * @param before place among the derived values
+   */
   #usable(reference: Reference, at: string, before: number): Known | null {
     const { path, tokens } = splitReference(reference)
     const isData = path === EVIDENCE_DOCUMENTS.data
@@ -144,7 +153,10 @@ class EvidenceChecks extends CrossChecks {
     this.known(name, at, [...values.keys()], `${path}#/values/<name>/value, with ${what}`)
     const known = values.get(name)
     if (known === undefined) return null
-    if (known.excluded) this.refuse('contradiction', `${at} is ${describeValue(reference)}, and ${known.at}.excluded says why it is not used`, 'a value that is not excluded')
+    if (known.excluded) {
+      this.refuse('contradiction', `${at} is ${describeValue(reference)}, and ${known.at}.excluded says why it is not used`,
+        'a value that is not excluded')
+    }
     if (known.isText) this.refuse('wrong field', `${at} is ${describeValue(reference)}, which is read as a text`, 'a number')
     if (!isData && this.study.derived.findIndex(derived => derived.name === name) >= before) {
       this.refuse('wrong order', `${at} is ${describeValue(reference)}, which does not stand before it`, 'values that are derived earlier')
@@ -159,7 +171,8 @@ class EvidenceChecks extends CrossChecks {
       this.unique(series.map(({ title }, k) => ({ at: `${here}.series[${k}].title`, value: title })))
       series.forEach(({ values }, k) => {
         if (values.length !== groups.length) {
-          this.refuse('contradiction', `${here}.series[${k}].values has ${values.length} and ${here}.groups has ${groups.length}`, 'one value for each group')
+          this.refuse('contradiction', `${here}.series[${k}].values has ${values.length} and ${here}.groups has ${groups.length}`,
+            'one value for each group')
         }
         values.forEach((value, j) => {
           if (value !== null) this.#usable(value, `${here}.series[${k}].values[${j}]`, Infinity)

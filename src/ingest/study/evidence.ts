@@ -11,7 +11,7 @@ import {
   alternatives, factor, finite, flag, integer, list, nullable, object, oneOf, pair, pattern, record, refine, relativePath, text,
   type Field, type Kind
 } from './checker.js'
-import { checkCell, checkEvidence } from './evidence-checks.js'
+import { CELL, checkCell, checkEvidence } from './evidence-checks.js'
 import { figureName, NAME_PATTERN } from './histories.js'
 import { reference } from './reference.js'
 import { safePattern } from './safe-pattern.js'
@@ -20,6 +20,7 @@ export const VALUE_NAME_PATTERN = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]
 
 const MAX_SLIDE = 10_000
 const MAX_TABLE = 10_000
+const MAX_PATTERNS = 20
 const MAX_PANELS = 6
 const MAX_GROUPS = 8
 const MAX_SERIES = 6
@@ -44,7 +45,9 @@ const named = {
     doc: 'The number as written, a fraction times 100, the text as written, or the number that a pattern finds in it.',
     default: 'number'
   },
-  pattern: { kind: nullable(safePattern), doc: 'Regular expression with one group, around the number; of "match" alone.', default: null },
+  pattern: {
+    kind: nullable(safePattern), doc: 'Regular expression with one group, around the number; of "match" alone.', default: null
+  },
   multiply: { kind: factor, doc: 'The number is multiplied by this.', default: 1 },
   unit,
   title,
@@ -60,7 +63,7 @@ const cellValue: Kind<CellValue> = object({
   ...named,
   sheet: { kind: text(200), doc: 'Name of the sheet.' },
   cell: {
-    kind: refine(pattern('a cell: column letters A to XFD and a row from 1 to 1048576', /^[A-Z]{1,3}[1-9][0-9]{0,6}$/), checkCell),
+    kind: refine(pattern(CELL, /^[A-Z]{1,3}[1-9][0-9]{0,6}$/), checkCell),
     doc: 'Cell of the sheet.'
   }
 })
@@ -96,14 +99,20 @@ const dataset: Kind<DatasetSource> = object({
   name: { kind: valueName, doc: 'The study\'s name of the dataset.' },
   path: { kind: relativePath, doc: 'Parquet file.' },
   title,
-  task_path: { kind: nullable(text()), doc: 'Column of the task path, its parts joined by "."; null: rows are not matched.', default: null },
+  task_path: {
+    kind: nullable(text()), doc: 'Column of the task path, its parts joined by "."; null: rows are not matched.', default: null
+  },
   patterns: {
-    kind: record(NAME_PATTERN, 'a name: a lower-case letter, then lower-case letters, digits, "_" and "-", at most 64', text(200), 20),
+    kind: record(
+      NAME_PATTERN, 'a name: a lower-case letter, then lower-case letters, digits, "_" and "-", at most 64', text(200), MAX_PATTERNS
+    ),
     doc: 'Texts by name; the rows whose task path contains the text are counted.',
     default: {}
   },
   field: {
-    kind: nullable(text()), doc: 'Column that is looked for in the schema, and its rows that are not null; null: none is.', default: null
+    kind: nullable(text()),
+    doc: 'Column that is looked for in the schema, and its rows that are not null; null: none is.',
+    default: null
   }
 })
 
@@ -147,7 +156,9 @@ const derivedValue: Kind<DerivedValue> = object({
   name: { kind: valueName, doc: 'The study\'s name of the value.' },
   title,
   unit,
-  kind: { kind: oneOf('original', 'displayed'), doc: 'It follows from what sources state, or from a stated convention of display.' },
+  kind: {
+    kind: oneOf('original', 'displayed'), doc: 'It follows from what sources state, or from a stated convention of display.'
+  },
   operation: { kind: operation, doc: 'How it follows from other values.' }
 })
 
@@ -192,8 +203,12 @@ const fields = object({
   },
   configs: { kind: list(config), doc: 'Configurations.', default: [] },
   datasets: { kind: list(dataset), doc: 'Datasets.', default: [] },
-  quoted: { kind: list(quotedValue), doc: 'Values that publications state: never computed with those of this study.', default: [] },
-  derived: { kind: list(derivedValue), doc: 'Values that follow from others, each after those that it follows from.', default: [] },
+  quoted: {
+    kind: list(quotedValue), doc: 'Values that publications state: never computed with those of this study.', default: []
+  },
+  derived: {
+    kind: list(derivedValue), doc: 'Values that follow from others, each after those that it follows from.', default: []
+  },
   figures: { kind: list(figure), doc: 'Bar figures.', default: [] }
 })
 

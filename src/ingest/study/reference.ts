@@ -1,4 +1,4 @@
-/** References to the outputs of a run: `data.json#/values/gspo.verified/value`, the path of a JSON output and a JSON pointer (RFC 6901). */
+/** References to the outputs of a run, `data.json#/values/x/value`: the path of a JSON output and a JSON pointer (RFC 6901). */
 import type { DerivedValue, Reference } from '../../schema/evidence.js'
 import { pattern, type Kind } from './checker.js'
 import type { Stated } from './cross-checks.js'

@@ -22,9 +22,12 @@ export function patternProblem(source: string): { readonly found: string; readon
   const compiled = compile(source)
   if (compiled === null) return { found: 'no regular expression', expected: 'one that JavaScript\'s RegExp takes with its flag u' }
   const groups = (new RegExp(`(?:${source})|`, 'u').exec('')?.length ?? 1) - 1
-  if (groups !== 1) return { found: `${groups} groups in parentheses`, expected: 'one, around the number; (?:…) where it is for grouping only' }
+  if (groups !== 1) {
+    return { found: `${groups} groups in parentheses`, expected: 'one, around the number; (?:…) where it is for grouping only' }
+  }
   const repeated = nestedRepetition(source)
-  return repeated === null ? null : { found: `the part ${describeValue(repeated)}`, expected: 'no repetition of what varies, no reference back' }
+  if (repeated === null) return null
+  return { found: `the part ${describeValue(repeated)}`, expected: 'no repetition of what varies, no reference back' }
 }
 
 function compile(source: string): RegExp | null {

@@ -2,7 +2,9 @@
  * The JSON outputs of written evidence: what was read and from where, what follows from it, and the evidence of datasets
  * and configurations on its own. The schemas are docs/schemas/{evidence-data,derived-metrics,case-evidence}.schema.json.
  */
-import type { DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand, Origin } from '../../compute/evidence/contract.js'
+import type {
+  DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand, Origin
+} from '../../compute/evidence/contract.js'
 import { operationName } from '../../compute/evidence/derive.js'
 import { EVIDENCE_DOCUMENTS } from '../../schema/outputs.js'
 import { envelope } from './documents.js'
@@ -15,16 +17,20 @@ const CHECKSUMS =
   'SHA-256 over the whole file; a CRC-32 in a page header is checked on every page that is decoded, a wrong one fails the run; ' +
   'pages without one are counted and accepted. Decoded are the columns that matches and field need'
 
-export async function writeEvidenceData(set: OutputSet, evidence: FoundEvidence, { synthetic, generator }: Source): Promise<FileSummary> {
-  return set.write(EVIDENCE_DOCUMENTS.data, jsonText({ ...envelope('evidence-data', synthetic, generator), ...evidenceData(evidence) }))
+export function writeEvidenceData(set: OutputSet, evidence: FoundEvidence, source: Source): Promise<FileSummary> {
+  return write(set, EVIDENCE_DOCUMENTS.data, 'evidence-data', evidenceData(evidence), source)
 }
 
-export async function writeDerivedMetrics(set: OutputSet, derived: readonly DerivedResult[], { synthetic, generator }: Source): Promise<FileSummary> {
-  return set.write(EVIDENCE_DOCUMENTS.derived, jsonText({ ...envelope('derived-metrics', synthetic, generator), ...derivedMetrics(derived) }))
+export function writeDerivedMetrics(set: OutputSet, derived: readonly DerivedResult[], source: Source): Promise<FileSummary> {
+  return write(set, EVIDENCE_DOCUMENTS.derived, 'derived-metrics', derivedMetrics(derived), source)
 }
 
-export async function writeCaseEvidence(set: OutputSet, evidence: FoundEvidence, { synthetic, generator }: Source): Promise<FileSummary> {
-  return set.write(EVIDENCE_DOCUMENTS.cases, jsonText({ ...envelope('case-evidence', synthetic, generator), ...caseEvidence(evidence) }))
+export function writeCaseEvidence(set: OutputSet, evidence: FoundEvidence, source: Source): Promise<FileSummary> {
+  return write(set, EVIDENCE_DOCUMENTS.cases, 'case-evidence', caseEvidence(evidence), source)
+}
+
+function write(set: OutputSet, path: string, schema: string, content: object, { synthetic, generator }: Source): Promise<FileSummary> {
+  return set.write(path, jsonText({ ...envelope(schema, synthetic, generator), ...content }))
 }
 
 function evidenceData({ workbook, slides, configs, datasets, values }: FoundEvidence): object {
@@ -82,7 +88,11 @@ function datasetEntry({ audit }: FoundDataset): object {
     encodings,
     schema,
     ...(texts === null ? {} : {
-      task_path: texts.column, matches: texts.matches, matched_several: texts.several, unmatched: texts.unmatched, null_paths: texts.nulls
+      task_path: texts.column,
+      matches: texts.matches,
+      matched_several: texts.several,
+      unmatched: texts.unmatched,
+      null_paths: texts.nulls
     }),
     ...(field === null ? {} : { field: { path: field.path, in_schema: field.inSchema, rows: field.nonNullRows } }),
     pages: { decoded: checked.pages, with_checksum: checked.checksummed },
@@ -90,7 +100,9 @@ function datasetEntry({ audit }: FoundDataset): object {
   }
 }
 
-function unknownCreators(datasets: readonly FoundDataset[], pointer: (name: string, index: number) => string): { [pointer: string]: string } {
+type Reasons = { readonly [pointer: string]: string }
+
+function unknownCreators(datasets: readonly FoundDataset[], pointer: (name: string, index: number) => string): Reasons {
   return Object.fromEntries(datasets.flatMap(({ name, audit }, i) => (
     audit.createdBy === null ? [[pointer(name, i), 'the file does not say what wrote it']] : []
   )))

@@ -15,17 +15,16 @@ export interface StatedClaim {
   readonly elements?: readonly string[]
 }
 
-export interface ClaimsMutation {
+export interface ClaimMutation {
   readonly what: string
-  readonly claims: readonly StatedClaim[]
+  readonly claim: StatedClaim
 }
 
 /** One digit of every published number, one character of every text, every truth value, every reference. */
-export function* claimsMutations(claims: readonly StatedClaim[], control: AuditReport, random: Random): Generator<ClaimsMutation> {
+export function* claimsMutations(claims: readonly StatedClaim[], control: AuditReport, random: Random): Generator<ClaimMutation> {
   for (const [i, claim] of claims.entries()) {
     const computed = control.claims[i].computed
-    const replaced = (what: string, more: Partial<StatedClaim>): ClaimsMutation =>
-      ({ what: `${claim.id}: ${what}`, claims: claims.map((c, k) => (k === i ? { ...c, ...more } : c)) })
+    const replaced = (what: string, more: Partial<StatedClaim>): ClaimMutation => ({ what: `${claim.id}: ${what}`, claim: { ...claim, ...more } })
     const value = changedValue(claim.value, computed, claim.decimals ?? null, random)
     if (value !== null) yield replaced(`${JSON.stringify(claim.value)} -> ${JSON.stringify(value)}`, { value })
     if (typeof claim.from === 'string') {

@@ -286,8 +286,8 @@ export function* evidenceMutations(subject: EvidenceSubject, random: Random): Ge
   yield* cells(subject, of('workbook'), random)
   yield* slides(subject, of('slides'), random)
   const keys = [...configs(subject, of('config'), random)]
-  yield* sample(keys.filter(m => m.covered), random, 48)
+  yield* sample(keys.filter(m => m.covered), random, 36)
   yield* sample(keys.filter(m => !m.covered), random, 16)
   yield* datasets(subject, random)
-  yield* sample(studies(subject, values, random), random, 32)
+  yield* sample(studies(subject, values, random), random, 26)
 }

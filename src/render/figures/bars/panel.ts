@@ -6,7 +6,9 @@ import type { BarData, BarPanelData } from '../../../compute/evidence/contract.j
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { formatCount, formatScientific } from '../format.js'
 import { hatchLines } from '../hatch.js'
-import { chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, isDrawable, NO_TICKS, plotArea, TEXT_SIZE } from '../style.js'
+import {
+  chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, isDrawable, NO_TICKS, plotArea, TEXT_SIZE
+} from '../style.js'
 import { cleanText, fitWidth, textWidth, wrapWidth } from '../text-width.js'
 import { extent, niceTicks, type Range, type Ticks } from '../ticks.js'
 import { barMark } from './style.js'
@@ -64,7 +66,8 @@ export function prepareBars(data: BarPanelData, plot: Rectangle): PreparedBars {
   const { groups, series, decimals, from } = data
   const room = plot.width / groups.length
   const across = Math.min(WIDEST, (room * FILLED) / series.length)
-  const upright = series.some(one => one.bars.some(bar => bar !== null && textWidth(labelOf(bar, decimals), TEXT_SIZE) + 2 > across))
+  const labels = series.flatMap(one => one.bars.flatMap(bar => bar === null ? [] : [labelOf(bar, decimals)]))
+  const upright = labels.some(label => textWidth(label, TEXT_SIZE) + 2 > across)
   const each = upright ? Math.min(WIDEST, (room * FILLED_UPRIGHT) / series.length) : across
   const bars = groups.flatMap((_, group) => series.flatMap(({ slot, bars: own }, k): PlacedBar[] => {
     const bar = own[group]
@@ -110,19 +113,22 @@ function datasetsOf({ bars, thickness, data: { from } }: PreparedBars): Plain[] 
     if (height === null) return []
     const { fill, stroke, strokeWidth } = barMark(slot, data.published)
     return [{
-      data: [{ x, y: height }], base: from, grouped: false, barThickness: thickness, inflateAmount: 0, backgroundColor: fill, borderColor: stroke,
-      borderWidth: strokeWidth, borderSkipped: false
+      data: [{ x, y: height }], base: from, grouped: false, barThickness: thickness, inflateAmount: 0,
+      backgroundColor: fill, borderColor: stroke, borderWidth: strokeWidth, borderSkipped: false
     }]
   })
 }
 
-function annotationsOf({ bars, thickness, upright, y, data: { from, groups }, groupTitles }: PreparedBars, plot: Rectangle): { [name: string]: Plain } {
+function annotationsOf(panel: PreparedBars, plot: Rectangle): { [name: string]: Plain } {
+  const { bars, thickness, upright, y, data: { from, groups }, groupTitles } = panel
   const annotations: { [name: string]: Plain } = {}
   const perPoint = { x: groups.length / plot.width, y: (y.max - y.min) / plot.height }
-  const label = (content: string | readonly string[], xValue: number, yValue: number, more: { readonly [key: string]: Plain }): Plain => ({
-    type: 'label', content, padding: 0, color: INK.text, font: { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 }, xValue, yValue,
-    drawTime: 'afterDatasetsDraw', adjustScaleRange: false, z: 2, ...more
-  })
+  const font = { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 }
+  const always = { drawTime: 'afterDatasetsDraw', adjustScaleRange: false } as const
+  type More = { readonly [key: string]: Plain }
+  const label = (content: string | readonly string[], xValue: number, yValue: number, more: More): Plain => (
+    { type: 'label', content, padding: 0, color: INK.text, font, xValue, yValue, ...always, z: 2, ...more }
+  )
   bars.forEach(({ data, slot, x, label: text, height }, k) => {
     const end = height ?? from
     const down = end < from
@@ -137,8 +143,9 @@ function annotationsOf({ bars, thickness, upright, y, data: { from, groups }, gr
     const left = x - (thickness / 2) * perPoint.x
     hatchLines(thickness, (top - bottom) / perPoint.y).forEach(([a, b], j) => {
       annotations[`hatch-${k}-${j}`] = {
-        type: 'line', xMin: left + a.x * perPoint.x, yMin: top - a.y * perPoint.y, xMax: left + b.x * perPoint.x, yMax: top - b.y * perPoint.y,
-        borderColor: barMark(slot, false).hatch, borderWidth: HATCH_LINE, drawTime: 'afterDatasetsDraw', adjustScaleRange: false
+        type: 'line',
+        xMin: left + a.x * perPoint.x, yMin: top - a.y * perPoint.y, xMax: left + b.x * perPoint.x, yMax: top - b.y * perPoint.y,
+        borderColor: barMark(slot, false).hatch, borderWidth: HATCH_LINE, ...always
       }
     })
   })
@@ -147,7 +154,7 @@ function annotationsOf({ bars, thickness, upright, y, data: { from, groups }, gr
   })
   // The line that bars stand on, over their outlines.
   annotations['base'] = {
-    type: 'line', xMin: 0, xMax: groups.length, yMin: from, yMax: from, borderColor: INK.zero, borderWidth: 0.8, drawTime: 'afterDatasetsDraw', adjustScaleRange: false, z: 1
+    type: 'line', xMin: 0, xMax: groups.length, yMin: from, yMax: from, borderColor: INK.zero, borderWidth: 0.8, ...always, z: 1
   }
   return annotations
 }
