@@ -26,7 +26,8 @@ export function auditClaim(claim: Claim, documents: Documents, synthetic: boolea
 function judge(claim: Claim, documents: Documents, synthetic: boolean): Judged {
   const verdict = verdictOf(claim, documents)
   if (claim.kind === 'source' && (verdict === null || synthetic)) {
-    return { status: 'source', computed: verdict?.computed ?? null, difference: null, reason: verdict === null ? NOT_IN_OUTPUTS : NOT_OF_SYNTHETIC }
+    const reason = verdict === null ? NOT_IN_OUTPUTS : NOT_OF_SYNTHETIC
+    return { status: 'source', computed: verdict?.computed ?? null, difference: null, reason }
   }
   if (verdict !== null) return verdict
   if (claim.kind === 'quoted') return { status: 'quoted', computed: null, difference: null, reason: NOT_COMPUTED }
@@ -37,7 +38,9 @@ function judge(claim: Claim, documents: Documents, synthetic: boolean): Judged {
 function verdictOf(claim: Claim, documents: Documents): Verdict | null {
   if (claim.elements.length > 0) return elementsVerdict(claim, documents)
   if (claim.from.length === 0) return null
-  const verdicts = claim.from.map(reference => ({ reference, verdict: compare(claim, findValue(documents, reference, claim.scale)) }))
+  const verdicts = claim.from.map(reference => (
+    { reference, verdict: compare(claim, findValue(documents, reference, claim.scale)) }
+  ))
   const wrong = verdicts.filter(v => v.verdict.status !== 'agrees')
   const worst = wrong.find(v => v.verdict.status === 'differs') ?? wrong[0]
   if (worst === undefined) return verdicts[0].verdict
