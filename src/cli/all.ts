@@ -97,6 +97,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       ...(outcome.snapshot === null ? [] : [statisticsTables(outcome.snapshot.statistics, table), checksTable(outcome.snapshot.checks, table)]),
       ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),
       ...(outcome.audit === null ? [] : [auditHead(outcome.audit)]),
+      ...(study.article === null || options.formats.includes('png') ? [] : ['no pages: they are made of the figures as PNG\n']),
       outputsTable(options.out, outcome.outputs, table)
     )
     const passes = tellAudit(outcome.audit, options, io)

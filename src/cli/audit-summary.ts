@@ -18,9 +18,12 @@ const MAX_CELL = 40
 
 export function auditTables(report: AuditReport, options: TableOptions): string {
   const claims = formatTable(
-    [{ title: 'claim' }, { title: 'published', align: 'right' }, { title: 'computed', align: 'right' }, { title: 'unit' }, { title: '' }],
+    [
+      { title: 'claim' }, { title: 'published', align: 'right' }, { title: 'computed', align: 'right' }, { title: 'unit' }, { title: '' }
+    ],
     report.claims.map(claim => [
-      claim.id, shownValue(claim.published), claim.computed === null ? '-' : shownValue(claim.computed), claim.unit, STATUS[claim.status]
+      claim.id, shownValue(claim.published), claim.computed === null ? '-' : shownValue(claim.computed), claim.unit,
+      STATUS[claim.status]
     ]),
     { ...options, maxCell: MAX_CELL }
   )
@@ -39,7 +42,8 @@ export function auditHead({ claims, counts, discrepancies }: AuditReport): strin
   const head = `${formatCount(claims.length)} claims: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
   if (discrepancies.length === 0) return head
-  return `${head}${formatCount(discrepancies.length)} contradictions of the sources: ${of('holds')} disclosed, ${of('fails')} not, ${of('not_checked')} not checked\n`
+  return `${head}${formatCount(discrepancies.length)} contradictions of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
+    `${of('not_checked')} not checked\n`
 }
 
 function sourcesText({ sources }: AuditedDiscrepancy): string {

@@ -55,7 +55,9 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
       await rm(temporary, { recursive: true, force: true })
     }
     if (report === null) {
-      throw new Fault({ format: 'study', problem: 'no claims', found: 'claims is not stated', expected: 'the path of a claims file', place: { file: dir } })
+      throw new Fault({
+        format: 'study', problem: 'no claims', found: 'claims is not stated', expected: 'the path of a claims file', place: { file: dir }
+      })
     }
     progress.close()
     if (options.out !== null) await OutputSet.writeAlone(options.out, AUDIT_PATH, text)

@@ -35,7 +35,9 @@ function judge(claim: Claim, documents: Documents): Judged {
 function verdictOf(claim: Claim, documents: Documents): Verdict | null {
   if (claim.elements.length > 0) return elementsVerdict(claim, documents)
   if (claim.from.length === 0) return null
-  const verdicts = claim.from.map(reference => ({ reference, verdict: compare(claim, findValue(documents, reference, claim.scale)) }))
+  const verdicts = claim.from.map(reference => (
+    { reference, verdict: compare(claim, findValue(documents, reference, claim.scale)) }
+  ))
   const wrong = verdicts.filter(v => v.verdict.status !== 'agrees')
   const worst = wrong.find(v => v.verdict.status === 'differs') ?? wrong[0]
   if (worst === undefined) return verdicts[0].verdict

@@ -47,9 +47,12 @@ function scalarValue(
   if (typeof value === 'string' || typeof value === 'boolean') return { value }
   if (typeof value === 'number') {
     const scaled = scale === 1 ? value : value * scale
-    return Number.isFinite(scaled) ? { value: scaled } : { reason: `${printable(reference)} is not finite: ${value}${scale === 1 ? '' : ` times ${scale}`}` }
+    // A number of JSON is finite: only a scale takes it out of the range.
+    return Number.isFinite(scaled) ? { value: scaled } : { reason: `${printable(reference)} is not finite: ${value} times ${scale}` }
   }
-  if (value === null) return { reason: documents.undefinedReason(reference) ?? `${printable(reference)} is null, and its file does not say why` }
+  if (value === null) {
+    return { reason: documents.undefinedReason(reference) ?? `${printable(reference)} is null, and its file does not say why` }
+  }
   return { reason: `${printable(reference)} is ${Array.isArray(value) ? 'a list' : 'an object'}, not a value` }
 }
 

@@ -29,7 +29,9 @@ export function auditDiscrepancies(
   return discrepancies.map(discrepancy => auditDiscrepancy(discrepancy, documents, normal))
 }
 
-function auditDiscrepancy(discrepancy: Discrepancy, documents: Documents, pages: readonly NormalPage[] | null): AuditedDiscrepancy {
+function auditDiscrepancy(
+  discrepancy: Discrepancy, documents: Documents, pages: readonly NormalPage[] | null
+): AuditedDiscrepancy {
   const { id, section, chosen, decision } = discrepancy
   const sources = discrepancy.sources.map(source => auditSource(source, documents))
   const problems = [...sourceProblems(sources)]
@@ -48,11 +50,14 @@ function auditDiscrepancy(discrepancy: Discrepancy, documents: Documents, pages:
     { of, value, found_in: where(page => page.numbers.some(n => isAverage(n, value, ends))) }
   ))
   for (const { of, value, found_in } of averages) {
-    if (found_in.length > 0) problems.push(`${found_in.join(', ')} has ${value}, the mean of ${of.map(label => printable(label)).join(' and ')}`)
+    const both = of.map(label => printable(label)).join(' and ')
+    if (found_in.length > 0) problems.push(`${found_in.join(', ')} has ${value}, the mean of ${both}`)
   }
   const status = problems.length > 0 ? 'fails' : pages === null ? 'not_checked' : 'holds'
   return {
-    id, section, sources, chosen, decision, disclosure: { text: discrepancy.disclosure, found_in: disclosed }, forbidden, averages, status, problems
+    id, section, sources, chosen, decision,
+    disclosure: { text: discrepancy.disclosure, found_in: disclosed },
+    forbidden, averages, status, problems
   }
 }
 

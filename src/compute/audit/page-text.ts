@@ -35,7 +35,9 @@ export interface PrintedNumber {
 
 /** Digits, thousands divided by commas or not, and an exponent; not a part of a name, a version or a longer number. */
 const NUMBER = String.raw`[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?`
-const NUMBERS = new RegExp(String.raw`(?<![\w.]|\d,)${NUMBER}(?!\d|\.\d|,\d|[eE][-+]?\d)(%?)`, 'g')
+const NOT_BEFORE = String.raw`(?<![\w.]|\d,)`
+const NOT_AFTER = String.raw`(?!\d|\.\d|,\d|[eE][-+]?\d)`
+const NUMBERS = new RegExp(`${NOT_BEFORE}${NUMBER}${NOT_AFTER}(%?)`, 'g')
 
 export function printedNumber(written: string, percent: boolean): PrintedNumber {
   const plain = written.replaceAll(',', '')
@@ -55,7 +57,7 @@ export type Piece = { readonly literal: string } | { readonly fits: (printed: Pr
 /** Whether the pieces stand in a normal text, one after another. */
 export function hasPassage(normal: string, pieces: readonly Piece[]): boolean {
   const source = pieces.map(piece => (
-    'literal' in piece ? escaped(normalText(piece.literal)) : String.raw`(?<![\w.]|\d,)(${NUMBER})(?!\d|\.\d|,\d|[eE][-+]?\d)(?=(%?))`
+    'literal' in piece ? escaped(normalText(piece.literal)) : `${NOT_BEFORE}(${NUMBER})${NOT_AFTER}(?=(%?))`
   )).join('')
   const checks = pieces.flatMap(piece => ('literal' in piece ? [] : [piece.fits]))
   for (const match of normal.matchAll(new RegExp(source, 'gu'))) {
@@ -75,11 +77,12 @@ function escaped(text: string): string {
 export function matchesPattern(pattern: string, normal: string): boolean {
   try {
     // The time limit is what the context is for; only the constant text is run.
-    return runInNewContext('expression.test(text)', { expression: new RegExp(pattern, 'iu'), text: normal }, { timeout: PATTERN_TIMEOUT }) === true
+    const globals = { expression: new RegExp(pattern, 'iu'), text: normal }
+    return runInNewContext('expression.test(text)', globals, { timeout: PATTERN_TIMEOUT }) === true
   } catch (cause) {
     // Not `instanceof Error`: it is an error of the context's own.
-    const timedOut = typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
-    if (!timedOut) throw cause
+    const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : null
+    if (code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause
     throw new Fault({
       format: 'claims', problem: 'pattern too slow', found: `${printable(JSON.stringify(pattern))} after ${PATTERN_TIMEOUT} ms`,
       expected: 'an expression without nested repetition', cause

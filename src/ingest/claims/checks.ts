@@ -4,6 +4,8 @@ import type { Claim, ClaimValue, Discrepancy, DiscrepancySource } from '../../sc
 import { describeValue, type CheckContext, type FieldValues } from '../study/checker.js'
 import { REFERENCE, type claimFields, type discrepancyFields } from './fields.js'
 
+const MISFIT = 'fields that do not fit'
+
 function contradiction(context: CheckContext, problem: string, found: string, expected: string): Fault {
   return new Fault({ format: context.format, problem, found: printable(found, 300), expected, place: context.place })
 }
@@ -11,7 +13,7 @@ function contradiction(context: CheckContext, problem: string, found: string, ex
 export function checkClaim(stated: FieldValues<typeof claimFields>, at: string, context: CheckContext): Claim {
   const { id, value, decimals, kind, from, elements, scale } = stated
   const where = `${at} (${id})`
-  const refuse = (found: string, expected: string): Fault => contradiction(context, 'fields that do not fit', `${where} ${found}`, expected)
+  const refuse = (found: string, expected: string): Fault => contradiction(context, MISFIT, `${where} ${found}`, expected)
   checkDecimals(value, decimals, where, context)
   if (from !== null && elements !== null) throw refuse('has from and elements', 'one of them')
   if (from === null && elements === null && (kind === 'computed' || kind === 'config')) {
@@ -34,18 +36,20 @@ function repeated(texts: readonly string[]): string | null {
 function checkDecimals(value: ClaimValue, decimals: number | null, where: string, context: CheckContext): void {
   if (decimals === null) return
   if (!numbersOf(value)) {
-    throw contradiction(context, 'fields that do not fit', `${where} has decimals for ${describeValue(value)}`, 'numbers, or no decimals')
+    throw contradiction(context, MISFIT, `${where} has decimals for ${describeValue(value)}`, 'numbers, or no decimals')
   }
   const odd = [value].flat().find(v => typeof v === 'number' && Number(v.toFixed(decimals)) !== v)
   if (odd === undefined) return
-  throw contradiction(context, 'fields that do not fit', `${where} is ${describeValue(odd)} with ${decimals} decimals`, 'a value that has no more')
+  throw contradiction(context, MISFIT, `${where} is ${describeValue(odd)} with ${decimals} decimals`, 'a value that has no more')
 }
 
 function numbersOf(value: ClaimValue): boolean {
   return [value].flat().every(v => typeof v === 'number')
 }
 
-export function checkDiscrepancy(stated: FieldValues<typeof discrepancyFields>, at: string, context: CheckContext): Discrepancy {
+export function checkDiscrepancy(
+  stated: FieldValues<typeof discrepancyFields>, at: string, context: CheckContext
+): Discrepancy {
   const where = `${at} (${stated.id})`
   const { sources } = stated
   for (const source of sources) checkSource(source, where, context)
@@ -59,7 +63,9 @@ export function checkDiscrepancy(stated: FieldValues<typeof discrepancyFields>, 
     const wrong = wrongPattern(source)
     if (wrong !== null) {
       const found = `${where}.forbidden[${i}] is ${describeValue(source)}: ${wrong}`
-      throw contradiction(context, 'wrong pattern', found, 'a regular expression (ECMAScript, flags i and u) that does not match the empty text')
+      throw contradiction(
+        context, 'wrong pattern', found, 'a regular expression (ECMAScript, flags i and u) that does not match the empty text'
+      )
     }
   }
   const references = [...stated.disclosure.matchAll(/\{\{([^{}]*)\}\}/g)].map(match => match[1].split('|')[0].trim())
@@ -79,7 +85,7 @@ function checkSource({ label, value, decimals, reference }: DiscrepancySource, w
     throw contradiction(context, 'missing field', `${place} has neither value nor reference`, 'at least one of them')
   }
   if (value !== null) checkDecimals(value, decimals, place, context)
-  else if (decimals !== null) throw contradiction(context, 'fields that do not fit', `${place} has decimals without a value`, 'a value beside them')
+  else if (decimals !== null) throw contradiction(context, MISFIT, `${place} has decimals without a value`, 'a value beside them')
 }
 
 /** Why a pattern cannot be used; null where it can. */

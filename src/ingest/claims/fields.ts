@@ -22,7 +22,8 @@ const id = pattern('an id: letters, digits, "_", "-" and ".", at most 128', /^[A
 const reference = pattern('a reference: an output path, "#" and a JSON pointer', REFERENCE)
 
 function refused(value: unknown, at: string, expected: string, context: CheckContext): Fault {
-  return new Fault({ format: context.format, problem: 'wrong field', found: `${at} is ${describeValue(value)}`, expected, place: context.place })
+  const found = `${at} is ${describeValue(value)}`
+  return new Fault({ format: context.format, problem: 'wrong field', found, expected, place: context.place })
 }
 
 function isScalar(value: unknown): value is ClaimScalar {
@@ -65,7 +66,9 @@ const referenceList = list(reference, 1, MAX_REFERENCES)
 const references: Kind<readonly string[]> = {
   expected: 'a reference, or a list of references',
   schema: { anyOf: [reference.schema, { ...referenceList.schema, uniqueItems: true }] },
-  read: (value, at, context) => Array.isArray(value) ? referenceList.read(value, at, context) : [relabel(reference, references.expected).read(value, at, context)]
+  read: (value, at, context) => (
+    Array.isArray(value) ? referenceList.read(value, at, context) : [relabel(reference, references.expected).read(value, at, context)]
+  )
 }
 
 const decimals = { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals published; null: compared for equality.', default: null }
@@ -99,7 +102,8 @@ const sourceObject = object({
 const sources: Kind<readonly DiscrepancySource[]> = {
   expected: `an object of at most ${MAX_SOURCES} sources by label`,
   schema: {
-    type: 'object', propertyNames: { minLength: 1, maxLength: 200 }, additionalProperties: { anyOf: [claimValue.schema, sourceObject.schema] }
+    type: 'object', propertyNames: { minLength: 1, maxLength: 200 },
+    additionalProperties: { anyOf: [claimValue.schema, sourceObject.schema] }
   },
   read: (value, at, context) => {
     if (!isJsonObject(value) || Object.keys(value).length > MAX_SOURCES) throw refused(value, at, sources.expected, context)
@@ -122,10 +126,13 @@ export const discrepancyFields = {
   chosen: { kind: nullable(text(200)), doc: 'Label of the source that the study follows; null: none alone.', default: null },
   decision: { kind: text(2000), doc: 'How the contradiction is resolved.' },
   disclosure: {
-    kind: text(2000), doc: 'Text that must appear on the page; {{reference}} stands for a number or text that agrees with what is there.'
+    kind: text(2000),
+    doc: 'Text that must appear on the page; {{reference}} stands for a number or text that agrees with what is there.'
   },
   forbidden: {
-    kind: list(text(1000), 0, MAX_PATTERNS), doc: 'Regular expressions that must match nothing on the page, without regard to case.', default: []
+    kind: list(text(1000), 0, MAX_PATTERNS),
+    doc: 'Regular expressions that must match nothing on the page, without regard to case.',
+    default: []
   },
   average_forbidden: { kind: flag, doc: 'The mean of two conflicting numbers must not appear on the page.', default: true }
 } as const

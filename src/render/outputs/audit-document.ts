@@ -35,11 +35,14 @@ function claimEntry(claim: AuditedClaim): object {
   }
 }
 
-function discrepancyEntry({ id, section, sources, chosen, decision, disclosure, forbidden, averages, status, problems }: AuditedDiscrepancy): object {
+function discrepancyEntry(discrepancy: AuditedDiscrepancy): object {
+  const { id, section, sources, chosen, decision, disclosure, forbidden, averages, status, problems } = discrepancy
   return {
     id,
     section,
-    sources: sources.map(({ label, value, stated, reference, status, reason }) => ({ label, value, stated, reference, status, reason })),
+    sources: sources.map(({ label, value, stated, reference, status, reason }) => (
+      { label, value, stated, reference, status, reason }
+    )),
     chosen,
     decision,
     disclosure: { text: disclosure.text, found_in: disclosure.found_in },
