@@ -9,7 +9,7 @@ export type ClaimValue = ClaimScalar | readonly ClaimScalar[]
 
 /**
  * `computed`: follows from the inputs. `config`: set by the study or by a run's configuration. `quoted`: another publication
- * states it. `source`: a property of the original files; compared only where the study is not synthetic.
+ * states it. `source`: a property of the original files. Whatever its kind, a claim that refers to an output is compared.
  */
 export type ClaimKind = 'computed' | 'config' | 'quoted' | 'source'
 

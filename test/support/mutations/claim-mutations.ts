@@ -26,7 +26,11 @@ export function* claimsMutations(claims: readonly StatedClaim[], control: AuditR
     const computed = control.claims[i].computed
     const replaced = (what: string, more: Partial<StatedClaim>): ClaimMutation => ({ what: `${claim.id}: ${what}`, claim: { ...claim, ...more } })
     const value = changedValue(claim.value, computed, claim.decimals ?? null, random)
-    if (value !== null) yield replaced(`${JSON.stringify(claim.value)} -> ${JSON.stringify(value)}`, { value })
+    if (value !== null) {
+      yield replaced(`${JSON.stringify(claim.value)} -> ${JSON.stringify(value)}`, { value })
+      // A claim cannot be talked out of its comparison.
+      if (claim.from !== undefined && i % 4 === 1) yield replaced(`${JSON.stringify(value)}, of kind source`, { value, kind: 'source' })
+    }
     if (typeof claim.from === 'string') {
       const cut = claim.from.lastIndexOf('/') + 1
       const from = claim.from.slice(0, cut) + changeCharacter(claim.from.slice(cut), random)
