@@ -27,6 +27,7 @@ const ALLOWED_DEV_DEPENDENCIES = [
   '@types/node',
   'axe-core',
   'cheerio',
+  'graphql',
   'npyjs',
   'parquetjs-lite',
   'parse5',
