@@ -3,6 +3,7 @@
  * Types and plain constants only; no stage's code.
  */
 import type { ArticleStudy, EvidenceStudy } from './schema/evidence.js'
+import type { FetchStudy } from './schema/fetch.js'
 import type { HistoryStudy } from './schema/histories.js'
 
 export type Outcome = 'success' | 'failure'
@@ -122,6 +123,7 @@ export interface CriticTraceStudy {
 }
 
 export type * from './schema/evidence.js'
+export type * from './schema/fetch.js'
 export type * from './schema/histories.js'
 
 /** At least one of the first three sections is stated; null: the study has none of that kind. */
@@ -135,4 +137,6 @@ export interface Study {
   readonly histories: HistoryStudy | null
   readonly evidence: EvidenceStudy | null
   readonly article: ArticleStudy | null
+  /** where the histories come from */
+  readonly fetch: FetchStudy | null
 }

@@ -16,6 +16,7 @@ import { checkAcrossSections } from './study/across-sections.js'
 import { articleSection } from './study/article.js'
 import { criticTraceSection } from './study/critic-traces.js'
 import { evidenceSection } from './study/evidence.js'
+import { fetchSection } from './study/fetch.js'
 import { historySection } from './study/histories.js'
 import { readJsonFile } from './study/json.js'
 import { errorCode, resolveInside } from './study/paths.js'
@@ -32,7 +33,8 @@ const SECTIONS = {
   critic_traces: criticTraceSection,
   histories: historySection,
   evidence: evidenceSection,
-  article: articleSection
+  article: articleSection,
+  fetch: fetchSection
 } as const
 
 /** At least one of these is stated; an article is about them. */

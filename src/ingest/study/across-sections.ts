@@ -7,9 +7,10 @@ import type { EvidenceStudy } from '../../schema/evidence.js'
 import { EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../../schema/outputs.js'
 import { describeValue, type CheckContext } from './checker.js'
 import { CrossChecks, fold, type Stated } from './cross-checks.js'
+import { canonicalRelative } from './paths.js'
 import { operandsOf, splitReference } from './reference.js'
 
-type Sections = Pick<Study, 'critic_traces' | 'histories' | 'evidence'>
+type Sections = Pick<Study, 'critic_traces' | 'histories' | 'evidence' | 'fetch' | 'manifest'>
 
 export function checkAcrossSections(study: Sections, context: CheckContext): void {
   const checks = new CrossChecks(context)
@@ -17,12 +18,25 @@ export function checkAcrossSections(study: Sections, context: CheckContext): voi
     { at: `${section}.figures[${i}].name`, value: name }
   )))
   checks.unique(figures, fold)
+  checkFetched(study, checks)
   if (study.evidence === null) return
   const documents = documentsOf(study)
   for (const { at, value } of referencesOf(study.evidence)) {
     const { path } = splitReference(value)
     checks.known(path, at, documents, `${describeValue(value)} to begin with a document that the study writes`)
   }
+}
+
+/** Fetched runs go where the histories are read, and a further list overwrites none of that. */
+function checkFetched({ fetch, histories, manifest }: Sections, checks: CrossChecks): void {
+  if (fetch === null) return
+  if (histories === null) checks.refuse('missing section', 'fetch without histories', 'histories, which says where runs and rows lie')
+  const folder = `${canonicalRelative(histories.folder)}/`
+  fetch.views.forEach(({ path }, i) => {
+    const at = `fetch.views[${i}].path`
+    checks.free(at, canonicalRelative(path), [canonicalRelative(histories.runs), 'study.json', canonicalRelative(manifest)], 'study\'s file')
+    if (canonicalRelative(path).startsWith(folder)) checks.refuse('name taken', `${at} lies in ${folder}`, 'a file outside the histories\' folder')
+  })
 }
 
 /** Documents that exist before values are derived, and those. */

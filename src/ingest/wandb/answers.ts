@@ -1,0 +1,235 @@
+/**
+ * What the server answers, checked: the shapes that the queries ask for. A field of another type is a Fault that names
+ * it; nothing that was not asked for is looked at.
+ */
+import { Fault, printable } from '../../errors.js'
+import { isSecretValue } from '../config/secrets.js'
+import {
+  flag, integer, list, nullable, object, refine, type CheckContext, type Kind
+} from '../study/checker.js'
+import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from '../histories/iso-time.js'
+import { isSafeName } from '../histories/runs.js'
+
+/** Where a run is looked for. */
+export interface ProjectName {
+  readonly entity: string
+  readonly project: string
+}
+
+export interface ListedName {
+  readonly id: string
+  readonly displayName: string
+  readonly state: string
+  readonly createdAt: string
+}
+
+export interface RunsPage {
+  readonly runs: readonly ListedName[]
+  /** where the next page starts; null: this was the last */
+  readonly next: string | null
+}
+
+export interface RunDetails extends ListedName {
+  /** settings, nested as they were logged */
+  readonly config: Readonly<Record<string, unknown>>
+  /** null: nothing was logged */
+  readonly lastStep: number | null
+  /** null: the server does not say */
+  readonly lineCount: number | null
+}
+
+const CONTEXT: CheckContext = { format: 'wandb', place: {}, paths: [] }
+
+/** States in which a run can still log. */
+const GROWING_STATES = new Set(['running', 'pending'])
+
+export function isGrowingState(state: string): boolean {
+  return GROWING_STATES.has(state)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 100_000
+}
+
+const anyText: Kind<string> = {
+  expected: 'a text',
+  schema: { type: 'string' },
+  read: (value, at, { format }) => {
+    if (isText(value)) return value
+    throw new Fault({ format, problem: 'wrong field', found: `${at} is ${shown(value)}`, expected: 'a text' })
+  }
+}
+
+function shown(value: unknown): string {
+  return printable(JSON.stringify(value) ?? 'nothing', 100)
+}
+
+const anything: Kind<unknown> = { expected: 'anything', schema: {}, read: value => value }
+
+const runId: Kind<string> = refine(anyText, (id, at) => {
+  if (isSafeName(id)) return id
+  throw new Fault({ format: 'wandb', problem: 'unsafe name', found: `${at} is ${shown(id)}`, expected: 'an id that is safe as a file name' })
+})
+
+const dateTime: Kind<string> = refine(anyText, (written, at) => {
+  if (DATE_TIME.test(written) && parseIsoSeconds(written) !== null) return written
+  throw new Fault({ format: 'wandb', problem: 'wrong field', found: `${at} is ${shown(written)}`, expected: DATE_TIME_EXPECTED })
+})
+
+const NAMED = {
+  name: { kind: runId, doc: 'Id.' },
+  displayName: { kind: nullable(anyText), doc: 'What people read.', default: null },
+  state: { kind: nullable(anyText), doc: 'State.', default: null },
+  createdAt: { kind: dateTime, doc: 'Time of creation.' }
+} as const
+
+const RUNS = object({
+  runs: {
+    kind: nullable(object({
+      edges: { kind: list(object({ node: { kind: object(NAMED, 'skip'), doc: '' } }, 'skip')), doc: '' },
+      pageInfo: {
+        kind: object({
+          endCursor: { kind: nullable(anyText), doc: '', default: null },
+          hasNextPage: { kind: flag, doc: '' }
+        }, 'skip'),
+        doc: ''
+      }
+    }, 'skip')),
+    doc: '',
+    default: null
+  }
+}, 'skip')
+
+const HISTORY_KEYS = object({ lastStep: { kind: nullable(integer(-1)), doc: '', default: null } }, 'skip')
+
+const RUN = object({
+  ...NAMED,
+  config: { kind: nullable(anyText), doc: 'JSON.', default: null },
+  historyLineCount: { kind: nullable(integer(0)), doc: '', default: null },
+  historyKeys: { kind: nullable(HISTORY_KEYS), doc: '', default: null }
+}, 'skip')
+
+const HISTORY = object({ history: { kind: list(anyText), doc: 'Rows, each as JSON.' } }, 'skip')
+
+/** @param data the `data` of an answer to RUNS_QUERY */
+export function readRunsPage(data: unknown, where: ProjectName): RunsPage {
+  const project = projectOf(data, where)
+  const { runs } = RUNS.read(project, 'project', CONTEXT)
+  if (runs === null) throw missingProject(where)
+  const { endCursor, hasNextPage } = runs.pageInfo
+  if (hasNextPage && (endCursor === null || endCursor === '')) {
+    throw new Fault({
+      format: 'wandb', problem: 'wrong page', found: 'more runs to come and no cursor', expected: `where the next page of ${nameOf(where)} starts`
+    })
+  }
+  return { runs: runs.edges.map(({ node }) => named(node)), next: hasNextPage ? endCursor : null }
+}
+
+/** @param data the `data` of an answer to RUN_QUERY */
+export function readRun(data: unknown, where: ProjectName, id: string): RunDetails {
+  const run = RUN.read(runOf(data, where, id), 'project.run', CONTEXT)
+  const { lastStep } = run.historyKeys ?? { lastStep: null }
+  return {
+    ...named(run), config: readConfig(run.config, id), lineCount: run.historyLineCount,
+    lastStep: lastStep === null || lastStep < 0 ? null : lastStep
+  }
+}
+
+/** Raw rows of an answer to HISTORY_QUERY, in the server's order. */
+export function readHistoryRows(data: unknown, where: ProjectName, id: string): readonly string[] {
+  return HISTORY.read(runOf(data, where, id), 'project.run', CONTEXT).history
+}
+
+function named({ name, displayName, state, createdAt }: {
+  readonly name: string; readonly displayName: string | null; readonly state: string | null; readonly createdAt: string
+}): ListedName {
+  return { id: name, displayName: displayName ?? name, state: state ?? 'unknown', createdAt }
+}
+
+function projectOf(data: unknown, where: ProjectName): unknown {
+  const { project } = object({ project: { kind: anything, doc: '', default: null } }, 'skip').read(data, '', CONTEXT)
+  if (project === null) throw missingProject(where)
+  return project
+}
+
+function runOf(data: unknown, where: ProjectName, id: string): unknown {
+  const { run } = object({ run: { kind: anything, doc: '', default: null } }, 'skip').read(projectOf(data, where), 'project', CONTEXT)
+  if (run !== null) return run
+  throw new Fault({
+    format: 'wandb', problem: 'unknown run', found: `nothing under ${printable(id)} in ${nameOf(where)}`, expected: 'a run that was not deleted'
+  })
+}
+
+function missingProject(where: ProjectName): Fault {
+  return new Fault({
+    format: 'wandb', problem: 'unknown project', found: `nothing under ${nameOf(where)}`,
+    expected: 'an entity and project that this key may read (fetch.runs of the study)'
+  })
+}
+
+export function nameOf({ entity, project }: ProjectName): string {
+  return printable(`${entity}/${project}`)
+}
+
+const STRINGS_AND_BARE_WORDS = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/gs
+
+/** The logged settings: `{"k": {"value": v}}`, unwrapped, without W&B's own `_wandb`. A bare NaN is null here. */
+function readConfig(text: string | null, id: string): Readonly<Record<string, unknown>> {
+  if (text === null || text.trim() === '') return {}
+  let value: unknown
+  try {
+    value = JSON.parse(text.replace(STRINGS_AND_BARE_WORDS, token => (token.startsWith('"') ? token : 'null')))
+  } catch (cause) {
+    throw new Fault({ format: 'wandb', problem: 'wrong field', found: `the config of run ${printable(id)} is no JSON`, expected: 'an object', cause })
+  }
+  if (!isObject(value)) {
+    throw new Fault({ format: 'wandb', problem: 'wrong field', found: `the config of run ${printable(id)} is ${shown(value)}`, expected: 'an object' })
+  }
+  return Object.fromEntries(Object.entries(value).flatMap(([key, wrapped]) => (
+    key === '_wandb' ? [] : [[key, isObject(wrapped) && Object.hasOwn(wrapped, 'value') ? wrapped.value : wrapped]]
+  )))
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export interface AllowedConfig {
+  /** by the allowlist's name, in its order; those that the run has */
+  readonly config: Readonly<Record<string, unknown>>
+  /** allowed names that the run has and that are not kept, each with the reason */
+  readonly withheld: ReadonlyArray<{ readonly name: string; readonly reason: string }>
+}
+
+/** The allowlisted settings of a run: scalars and lists of scalars. `a.b` is that key, else `b` within `a`. */
+export function allowedConfig(config: Readonly<Record<string, unknown>>, allowed: readonly string[]): AllowedConfig {
+  const kept: Array<readonly [string, unknown]> = []
+  const withheld: Array<{ readonly name: string; readonly reason: string }> = []
+  for (const name of allowed) {
+    const value = valueAt(config, name)
+    if (value === undefined) continue
+    if (!isPlain(value)) withheld.push({ name, reason: 'no scalar or list of scalars, or very long' })
+    else if (isSecretValue(JSON.stringify(value))) withheld.push({ name, reason: 'looks like a secret' })
+    else kept.push([name, value])
+  }
+  return { config: Object.fromEntries(kept), withheld }
+}
+
+function valueAt(config: Readonly<Record<string, unknown>>, name: string): unknown {
+  if (Object.hasOwn(config, name)) return config[name]
+  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
+    const inner = Object.hasOwn(config, name.slice(0, dot)) ? config[name.slice(0, dot)] : undefined
+    if (!isObject(inner)) continue
+    const value = valueAt(inner, name.slice(dot + 1))
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+const MAX_VALUE_LENGTH = 10_000
+
+function isPlain(value: unknown): boolean {
+  const isScalar = (v: unknown): boolean => v === null || ['string', 'number', 'boolean'].includes(typeof v)
+  const plain = Array.isArray(value) ? value.every(isScalar) : isScalar(value)
+  return plain && JSON.stringify(value).length <= MAX_VALUE_LENGTH
+}

@@ -1,0 +1,37 @@
+/** The steps of a history in words and numbers: what is there, what is missing, what stands twice. */
+import type { StepSummary } from '../../schema/fetch.js'
+
+/** A message names so many ranges. */
+const MAX_NAMED = 20
+
+/** @param steps in the order of the rows */
+export function summariseSteps(steps: Float64Array): StepSummary {
+  const sorted = Float64Array.from(steps).sort()
+  const holes: Array<readonly [number, number]> = []
+  const repeated: Array<{ step: number; rows: number }> = []
+  for (let i = 1; i < sorted.length; i++) {
+    const before = sorted[i - 1]
+    const step = sorted[i]
+    if (step > before + 1) holes.push([before + 1, step - 1])
+    if (step !== before) continue
+    const last = repeated.at(-1)
+    if (last?.step === step) last.rows++
+    else repeated.push({ step, rows: 2 })
+  }
+  const { length } = sorted
+  return {
+    rows: length, first_step: length === 0 ? null : sorted[0], last_step: length === 0 ? null : sorted[length - 1], holes, repeated
+  }
+}
+
+/** `41, 57 to 60 and 3 more ranges`. */
+export function nameRanges(ranges: ReadonlyArray<readonly [from: number, to: number]>): string {
+  const named = ranges.slice(0, MAX_NAMED).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`)).join(', ')
+  const more = ranges.length - MAX_NAMED
+  return more > 0 ? `${named} and ${more} more ranges` : named
+}
+
+/** Index of the first row whose step is below the one before it; -1 where there is none. */
+export function firstDisorder(steps: Float64Array): number {
+  return steps.findIndex((step, i) => i > 0 && step < steps[i - 1])
+}
