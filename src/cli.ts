@@ -41,6 +41,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
 async function execute(command: Exclude<Command, { command: 'help' | 'version' }>, io: CliIo): Promise<CommandResult> {
   if (command.command === 'verify') return (await import('./cli/verify.js')).runVerify(command, io)
   if (command.command === 'manifest') return (await import('./cli/manifest.js')).runManifest(command, io)
+  if (command.command === 'fetch') return (await import('./cli/fetch.js')).runFetch(command, io)
   if (command.command === 'study init') return (await import('./cli/study.js')).runStudyInit(command, io)
   // The threads start first: they load their code while this one loads its own.
   const { openTracePool } = await import('./compute/pool.js')

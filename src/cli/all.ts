@@ -13,6 +13,7 @@ import { readManifest, verifyManifest } from '../ingest/manifest.js'
 import { manifestBytes } from './amounts.js'
 import { manifestFaults } from './manifest-faults.js'
 import { loadStudy } from '../ingest/study.js'
+import { verifyCertificates } from '../ingest/wandb/verify.js'
 import { Failures } from '../pipeline.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { createProgress, type Phase as ShownPhase, type PhaseOptions } from '../render/terminal/progress.js'
@@ -67,6 +68,9 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       const passes = tellAudit(audit, options, io)
       return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: true, outputs: record.outputs } }
     }
+    const certificates = await verifyCertificates(dir, study, io.signal)
+    if (certificates.faults.length > 0) throw new Failures(certificates.faults)
+    watch.lap('certificates')
     let phase: Phase | null = null
     const begin = (next: PhaseOptions): ((done: number) => void) => {
       finish()

@@ -49,6 +49,15 @@ export interface ManifestCommand extends CommonOptions {
   readonly write: boolean
 }
 
+export interface FetchCommand extends CommonOptions {
+  readonly study: string
+  /** one label of the study's fetch.runs; null: all */
+  readonly only: string | null
+  /** null: WANDB_BASE_URL, else W&B's own */
+  readonly baseUrl: string | null
+  readonly deadlineMinutes: number
+}
+
 export type Command =
   | ({ readonly command: 'all' } & AllOptions)
   | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
@@ -56,6 +65,7 @@ export type Command =
   | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
   | ({ readonly command: 'manifest' } & ManifestCommand)
+  | ({ readonly command: 'fetch' } & FetchCommand)
   | { readonly command: 'help' }
   | { readonly command: 'version' }
 
@@ -68,6 +78,7 @@ usage
   node dist/run.js audit               every published value against what the inputs give, computed afresh
   node dist/run.js study init DIR      a commented study.json and its manifest for a folder of exports
   node dist/run.js manifest            what the manifest of --study DIR lacks; with --write, a new one
+  node dist/run.js fetch               W&B histories of --study DIR, each with a certificate that it is whole
   node dist/run.js --help | --version
 
 options
@@ -81,10 +92,16 @@ options
   --no-figures       no figures
   --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
   --no-cache         all: compute again even where inputs, settings and outputs are unchanged since the last run
+  --only LABEL       fetch: the runs of one label of the study's fetch.runs (default: all)
+  --base-url URL     fetch: another W&B server (default: WANDB_BASE_URL, else https://api.wandb.ai)
+  --deadline MIN     fetch: minutes until it gives up; what it has stays for the next one (default: 60)
   --write            manifest: write it; roles, revisions and date of the one that is there stay
   --json             one JSON object on standard output instead of tables
   --quiet            no progress and no tables; errors only
   --verbose          stack traces and causes with errors
+
+key
+  fetch takes the W&B key from WANDB_API_KEY, else from the netrc entry of the host; it is written nowhere
 
 exit codes
   0 fine   1 a check failed   2 usage   3 unreadable or malformed input   130 interrupted
@@ -100,6 +117,9 @@ const OPTIONS = {
   formats: { type: 'string' },
   'no-figures': { type: 'boolean' },
   'no-cache': { type: 'boolean' },
+  only: { type: 'string' },
+  'base-url': { type: 'string' },
+  deadline: { type: 'string' },
   write: { type: 'boolean' },
   format: { type: 'string' },
   json: { type: 'boolean' },
@@ -118,7 +138,8 @@ const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
   verify: [...COMMON, 'study', 'format'],
   audit: [...COMMON, 'study', 'out', 'threads'],
   study: [...COMMON, 'out', 'name'],
-  manifest: [...COMMON, 'study', 'write']
+  manifest: [...COMMON, 'study', 'write'],
+  fetch: [...COMMON, 'study', 'only', 'base-url', 'deadline']
 }
 
 const MAX_THREADS = 256
@@ -162,6 +183,7 @@ export function parseCommand(argv: readonly string[]): Command {
     if (study === null) throw usage('no study', 'manifest without --study', '--study DIR')
     return { command: 'manifest', study, write: values.write === true, ...common }
   }
+  if (name === 'fetch') return { command: 'fetch', ...fetchOptions(values), ...common }
   return { command: 'all', cache: values['no-cache'] !== true, ...runOptions(values), ...common }
 }
 
@@ -189,6 +211,21 @@ function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
     threads: threadCount(values.threads),
     formats: values['no-figures'] === true ? [] : formatList(values.formats)
   }
+}
+
+const DEFAULT_DEADLINE_MINUTES = 60
+/** A week. */
+const MAX_DEADLINE_MINUTES = 10_080
+
+function fetchOptions(values: Values): Omit<FetchCommand, keyof CommonOptions> {
+  const study = folder('study', values.study)
+  if (study === null) throw usage('no study', 'fetch without --study', '--study DIR')
+  const { only = null, 'base-url': baseUrl = null, deadline } = values
+  const deadlineMinutes = deadline === undefined ? DEFAULT_DEADLINE_MINUTES : /^\d{1,5}$/.test(deadline) ? Number(deadline) : NaN
+  if (deadline !== undefined && !(deadlineMinutes >= 1 && deadlineMinutes <= MAX_DEADLINE_MINUTES)) {
+    throw usage('wrong --deadline', printable(deadline), `minutes, an integer from 1 to ${MAX_DEADLINE_MINUTES}`)
+  }
+  return { study, only, baseUrl, deadlineMinutes }
 }
 
 const MAX_STUDY_NAME = 200

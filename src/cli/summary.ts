@@ -1,7 +1,9 @@
 /** What a finished command says on standard output: tables for a person, one object for a machine. */
 import type { PooledChanges, SnapshotStatistics } from '../compute/contract.js'
 import type { CheckReport } from '../compute/expectations.js'
+import type { CertificateReport } from '../ingest/wandb/verify.js'
 import type { ManifestReport } from '../ingest/manifest.js'
+import type { CertificateReport } from '../ingest/wandb/verify.js'
 import type { SnapshotResult } from '../batch.js'
 import type { AnalysedHistories } from '../compute/histories/analyse.js'
 import type { MetricStatistics } from '../compute/histories/document.js'
@@ -117,6 +119,18 @@ export function manifestTable(report: ManifestReport, options: TableOptions): st
     bad.map(f => [{ text: f.status, tone: 'bad' }, f.path]),
     options
   )
+}
+
+/** @param report null: files differ from the manifest */
+export function certificateLine(report: CertificateReport | null): string {
+  if (report === null) return 'certificates: not judged, since files differ from the manifest\n'
+  const { histories } = report
+  if (histories.length === 0) return 'certificates: no history has one\n'
+  const complete = histories.filter(h => h.complete).length
+  const growing = histories.filter(h => h.growing).length
+  const rows = histories.reduce((sum, h) => sum + h.rows, 0)
+  const still = growing > 0 ? `, ${growing} of them of a run that was still growing` : ''
+  return `certificates: ${complete} of ${histories.length} histories whole, ${formatCount(rows)} rows${still}\n`
 }
 
 export function batchTable(results: readonly SnapshotResult[], options: TableOptions): string {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { EXIT, printable } from '../errors.js'
 import { formatSha256sum, readManifest, verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
+import { verifyCertificates } from '../ingest/wandb/verify.js'
 import { createProgress } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import type { CommonOptions } from './args.js'
@@ -12,7 +13,7 @@ import { missingClaims } from './claims.js'
 import { faultLines } from './lines.js'
 import { manifestFaults } from './manifest-faults.js'
 import { studyFolder } from './replica.js'
-import { manifestTable } from './summary.js'
+import { certificateLine, manifestTable } from './summary.js'
 
 export interface VerifyCommand extends CommonOptions {
   readonly study: string | null
@@ -28,6 +29,8 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const report = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
     hashing.finish()
+    // Of files that are not those of the manifest a certificate says nothing.
+    const certificates = report.ok ? await verifyCertificates(dir, study, io.signal) : null
     progress.close()
     if (options.format === 'sha256sum') io.stdout.write(formatSha256sum(report))
     else if (!options.quiet && !options.json) {
@@ -35,10 +38,11 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
       const missing = await missingClaims(dir, study)
       if (missing !== null) io.stdout.write(`note: ${missing}\n`)
       io.stdout.write(manifestTable(report, { colour: wantsColour(io.stdout, io.env) }))
+      io.stdout.write(certificateLine(certificates))
     }
-    const faults = manifestFaults(report, dir)
+    const faults = [...manifestFaults(report, dir), ...(certificates?.faults ?? [])]
     for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
-    return { exitCode: faults.length > 0 ? EXIT.checkFailed : EXIT.ok, report: { synthetic: study.synthetic, study: dir, ...report } }
+    return { exitCode: faults.length > 0 ? EXIT.checkFailed : EXIT.ok, report: { synthetic: study.synthetic, study: dir, ...report, certificates: certificates?.histories ?? null } }
   } finally {
     progress.close()
   }

@@ -85,11 +85,13 @@ function fault(problem: string, found: string, expected: string, file: string): 
 function rolesOf(study: Study): (path: string) => string {
   const exact = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[canonicalRelative(study.claims), 'claims']] as const)])
   if (study.histories !== null) exact.set(canonicalRelative(study.histories.runs), 'runs')
+  for (const { path } of study.fetch?.views ?? []) exact.set(canonicalRelative(path), 'runs')
   const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${canonicalRelative(folder)}/`)
   return path => {
     const known = exact.get(path)
     if (known !== undefined) return known
     if (study.histories !== null && below(study.histories.folder, path) && /\.jsonl(?:\.gz)?$/.test(path)) return 'history'
+    if (study.histories !== null && below(study.histories.folder, path) && path.endsWith('.certificate.json')) return 'certificate'
     if (study.critic_traces !== null) {
       const { snapshot } = study.critic_traces
       if (canonicalRelative(snapshot) === path) return 'snapshot'

@@ -76,14 +76,14 @@ function fault(problem: string, found: string, expected: string, file: string): 
  * @throws Fault exit 3: what `findHistory` throws, an unreadable file, malformed rows (with line and byte; in a gzipped
  * file the byte of the text). Exit 1: the file changed while it was read, or is not the one that was verified.
  */
-export async function readHistory(
+export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
   studyDir: string,
   folder: string,
-  run: ListedRun,
+  run: Run,
   keys: HistoryKeys,
   wanted: readonly string[],
   options: ReadHistoryOptions = {}
-): Promise<RunHistory> {
+): Promise<RunHistory<Run>> {
   const { signal, chunkBytes, onBytes, sha256: verified } = options
   signal?.throwIfAborted()
   const { path, real } = findHistory(studyDir, folder, run)

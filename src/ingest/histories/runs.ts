@@ -10,7 +10,7 @@ import { readJsonFile } from '../study/json.js'
 import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from './iso-time.js'
 import type { ListedRun } from './types.js'
 
-const MAX_RUNS_BYTES = 16 * 1024 * 1024
+export const MAX_RUNS_BYTES = 16 * 1024 * 1024
 
 /** A project with more is listed in parts. */
 const MAX_RUNS = 10_000

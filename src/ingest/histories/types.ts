@@ -35,8 +35,8 @@ export interface HistoryColumn {
 }
 
 /** One exported history: as many rows as lines. Memory is what the wanted keys take, whatever else the rows hold. */
-export interface RunHistory {
-  readonly run: ListedRun
+export interface RunHistory<Run = ListedRun> {
+  readonly run: Run
   /** relative to the study */
   readonly path: string
   readonly sha256: string

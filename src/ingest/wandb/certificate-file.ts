@@ -5,119 +5,17 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EXIT, Fault, printable } from '../../errors.js'
-import { CERTIFICATE_CHECKS, type HistoryCertificate } from '../../schema/fetch.js'
+import type { HistoryCertificate } from '../../schema/fetch.js'
 import { readHistory } from '../histories/history.js'
-import { DATE_TIME, DATE_TIME_EXPECTED } from '../histories/iso-time.js'
 import type { ListedRun } from '../histories/types.js'
-import {
-  flag, integer, list, nullable, object, oneOf, pair, pattern, text, type CheckContext, type JsonSchema
-} from '../study/checker.js'
+import type { CheckContext, FieldValues } from '../study/checker.js'
 import { readJsonFile } from '../study/json.js'
+import { CERTIFICATE_KIND, FETCH_STATE_KIND } from './certificate-fields.js'
 import { certify } from './certificate.js'
 import { STEP_KEY } from './row.js'
 
 /** Some hundred thousand holes. */
 const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024
-
-const anyText = text(100_000)
-const time = pattern(DATE_TIME_EXPECTED, DATE_TIME)
-const sha256 = pattern('64 hexadecimal digits', /^[0-9a-f]{64}$/)
-const count = integer(0)
-
-const KIND = object({
-  schema: { kind: oneOf('history-certificate'), doc: 'What this file is.' },
-  schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
-  synthetic: { kind: flag, doc: 'True when the study\'s inputs were generated.' },
-  run: {
-    kind: object({
-      id: { kind: anyText, doc: 'Id of the run.' },
-      entity: { kind: anyText, doc: 'Owner of the project.' },
-      project: { kind: anyText, doc: 'Project.' },
-      display_name: { kind: anyText, doc: 'Display name.' },
-      label: { kind: anyText, doc: 'Folder of the history.' },
-      created_at: { kind: time, doc: 'Time of creation, as the server writes it.' },
-      state: { kind: anyText, doc: 'State that the server reported.' }
-    }),
-    doc: 'The run.'
-  },
-  fetched_at: { kind: time, doc: 'When the fetch of this run began, UTC.' },
-  snapshot: {
-    kind: object({
-      last_step: { kind: nullable(count), doc: 'The run\'s last step; null: it has logged nothing.' },
-      history_line_count: { kind: nullable(count), doc: 'Rows that the server counts; null: it does not say.' },
-      growing: { kind: flag, doc: 'The run was still logging: its rows up to last_step are here, later ones are not.' }
-    }),
-    doc: 'What the server said before the first row was asked for.'
-  },
-  history: {
-    kind: object({
-      path: { kind: anyText, doc: 'File of the rows, relative to the study.' },
-      bytes: { kind: count, doc: 'Its length.' },
-      sha256: { kind: sha256, doc: 'Its SHA-256, hexadecimal.' }
-    }),
-    doc: 'The exported rows.'
-  },
-  requests: {
-    kind: object({
-      steps: { kind: integer(1), doc: 'Possible steps of one request, at most.' },
-      samples: { kind: integer(1), doc: 'Samples asked for in each.' },
-      intervals: {
-        kind: list(object({
-          from: { kind: count, doc: 'First step.' },
-          to: { kind: count, doc: 'Last step, inclusive.' },
-          rows: { kind: count, doc: 'Rows that came.' }
-        })),
-        doc: 'Every request.'
-      },
-      reordered: { kind: count, doc: 'Answers whose rows were not in the order of their steps; they were sorted.' }
-    }),
-    doc: 'How the rows were asked for.'
-  },
-  steps: {
-    kind: object({
-      rows: { kind: count, doc: 'Rows of the file.' },
-      first_step: { kind: nullable(count), doc: 'Lowest step; null without rows.' },
-      last_step: { kind: nullable(count), doc: 'Highest step; null without rows.' },
-      holes: { kind: list(pair(count)), doc: 'Steps between them without a row: ranges, both ends inclusive.' },
-      repeated: {
-        kind: list(object({
-          step: { kind: count, doc: 'Step.' },
-          rows: { kind: integer(2), doc: 'Its rows.' }
-        })),
-        doc: 'Steps with more than one row.'
-      }
-    }),
-    doc: 'The steps as they stand in the file.'
-  },
-  left_out: {
-    kind: object({
-      texts: { kind: count, doc: 'Texts other than NaN and Infinity.' },
-      flags: { kind: count, doc: 'true and false.' },
-      objects: { kind: count, doc: 'Media, histograms, nested values.' },
-      lists: { kind: count, doc: 'Lists.' }
-    }),
-    doc: 'Values of the rows that are no numeric scalars, and are not exported.'
-  },
-  checks: {
-    kind: list(object({
-      name: { kind: oneOf(...CERTIFICATE_CHECKS), doc: 'What is checked.' },
-      status: { kind: oneOf('passed', 'failed', 'not_applicable'), doc: 'What came out.' },
-      detail: { kind: nullable(anyText), doc: 'What was found, with the steps.' }
-    })),
-    doc: 'Every check.'
-  },
-  complete: { kind: flag, doc: 'No check failed.' }
-})
-
-/** JSON Schema (draft 2020-12) of a certificate; what `docs/schemas/history-certificate.schema.json` holds. */
-export function certificateJsonSchema(): JsonSchema {
-  return {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $id: 'urn:critic-traces:history-certificate:1',
-    title: 'critic-traces history certificate',
-    ...KIND.schema
-  }
-}
 
 /** Relative to the study. */
 export function certificatePath(folder: string, { id, label }: Pick<ListedRun, 'id' | 'label'>): string {
@@ -130,7 +28,7 @@ export async function readCertificate(dir: string, folder: string, run: Pick<Lis
   if (await stat(file).catch(() => null) === null) return null
   const { value } = await readJsonFile(file, 'certificate', MAX_CERTIFICATE_BYTES)
   const context: CheckContext = { format: 'certificate', place: { file }, paths: [] }
-  return KIND.read(value, '', context)
+  return CERTIFICATE_KIND.read(value, '', context)
 }
 
 /**
@@ -177,4 +75,22 @@ function contradictions(
   compare('run.state', stated.run.state, run.state)
   compare('fetched_at', stated.fetched_at, run.fetchedAt)
   return found
+}
+
+/** The text of a certificate. */
+export function certificateText(certificate: HistoryCertificate): string {
+  return `${JSON.stringify(certificate, null, 1)}\n`
+}
+
+/** What a fetch knows before its end: enough to go on, and to certify the whole. */
+export type FetchState = FieldValues<typeof FETCH_STATE_KIND.fields>
+
+export function isFetchState(value: unknown): value is FetchState {
+  try {
+    FETCH_STATE_KIND.read(value, '', { format: 'journal', place: {}, paths: [] })
+    return true
+  } catch (error) {
+    if (error instanceof Fault) return false
+    throw error
+  }
 }

@@ -37,7 +37,12 @@ class SpreadRow extends RowText {
 
 /** Reads one row after another, and counts over all of them what is left out. */
 export class RowExporter {
-  readonly leftOut: LeftOutCounts = { texts: 0, flags: 0, objects: 0, lists: 0 }
+  readonly leftOut: LeftOutCounts
+
+  /** @param leftOut counted before, of earlier rows */
+  constructor(leftOut: LeftOut) {
+    this.leftOut = { ...leftOut }
+  }
 
   /** @throws Fault exit 3: not an object of JSON (bare NaN and Infinity allowed), a key twice, no integer step */
   read(raw: string): ExportedRow {

@@ -1,0 +1,136 @@
+/**
+ * The rows of one run into its file, and the certificate of the whole. What is there of an earlier, killed fetch of the same
+ * run is gone on from: its journal knows which windows are on the disk.
+ */
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { Fault, printable } from './errors.js'
+import { readHistory } from './ingest/histories/history.js'
+import { resolveInside } from './ingest/study/paths.js'
+import { isGrowingState, type RunDetails } from './ingest/wandb/answers.js'
+import { certificatePath, certificateText, isFetchState, type FetchState } from './ingest/wandb/certificate-file.js'
+import { certify, type CertificateFacts } from './ingest/wandb/certificate.js'
+import { historyWindows, type Ask } from './ingest/wandb/history.js'
+import type { LabelledRun } from './ingest/wandb/listing.js'
+import { RowExporter, STEP_KEY } from './ingest/wandb/row.js'
+import { OutputSet } from './render/outputs/output-set.js'
+import { ResumableFile } from './render/outputs/resumable-file.js'
+import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type HistoryCertificate } from './schema/fetch.js'
+
+export interface RowsRequest {
+  /** the study's folder, and the folder of its histories in it */
+  readonly dir: string
+  readonly folder: string
+  readonly synthetic: boolean
+  readonly run: LabelledRun
+  /** the run as the server describes it now */
+  readonly details: RunDetails
+  /** the server: rows of another one are not gone on from */
+  readonly server: string
+  /** UTC */
+  readonly time: string
+  readonly ask: Ask
+  /** the run as the server describes it once more */
+  readonly describe: () => Promise<RunDetails>
+  /** takes the number of rows that have come */
+  readonly count: (rows: number) => void
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface FetchedRows {
+  readonly certificate: HistoryCertificate
+  readonly resumed: boolean
+  /** the run after its last row was fetched */
+  readonly now: RunDetails
+}
+
+/** @throws Fault; what has come stays beside the history's place */
+export async function fetchRows(request: RowsRequest): Promise<FetchedRows> {
+  const { dir, folder, run, signal } = request
+  const path = `${folder}/${run.label}/${run.id}.jsonl`
+  requireInside(dir, dirname(path))
+  const fresh = freshState(request)
+  const file = await ResumableFile.open(join(dir, path), state => isFetchState(state) && isSameFetch(state, fresh))
+  let finished = false
+  try {
+    const earlier = isFetchState(file.state) ? file.state : null
+    const state = await fetchWindows(request, file, earlier ?? fresh)
+    const now = await request.describe()
+    const { bytes, sha256 } = await file.finish()
+    finished = true
+    const facts = factsOf(state, now, { path, bytes, sha256 }, request.synthetic)
+    const keys = { step: STEP_KEY, timestamp: null, global_step: null }
+    const onDisk = await readHistory(dir, folder, { id: run.id, label: run.label }, keys, [], { signal })
+    const certificate = certify(facts, { bytes: onDisk.bytes, sha256: onDisk.sha256, steps: onDisk.step })
+    const place = join(dir, certificatePath(folder, run))
+    await OutputSet.writeAlone(dirname(place), basename(place), certificateText(certificate))
+    return { certificate, resumed: earlier !== null, now }
+  } finally {
+    if (!finished) await file.close()
+  }
+}
+
+/** Appends one window after another, from where the state ends to the last step that was first seen. */
+async function fetchWindows({ run, ask, count }: RowsRequest, file: ResumableFile, from: FetchState): Promise<FetchState> {
+  const { entity, project, id } = run
+  const { intervals } = from.requests
+  count(intervals.reduce((sum, interval) => sum + interval.rows, 0))
+  const rows = new RowExporter(from.left_out)
+  let state = from
+  const windows = historyWindows(ask, {
+    entity, project, id, rows, from: (intervals.at(-1)?.to ?? -1) + 1, to: from.snapshot.last_step ?? -1
+  })
+  for await (const { text, reordered, ...interval } of windows) {
+    const requests = {
+      ...state.requests,
+      intervals: [...state.requests.intervals, interval],
+      reordered: state.requests.reordered + Number(reordered)
+    }
+    state = { ...state, requests, left_out: { ...rows.leftOut } }
+    await file.append(Buffer.from(text, 'utf8'), state)
+    count(interval.rows)
+  }
+  return state
+}
+
+function freshState({ run, details: { lastStep, lineCount, state }, server, time }: RowsRequest): FetchState {
+  const { id, entity, project, displayName, label, createdAt } = run
+  return {
+    server,
+    run: { id, entity, project, display_name: displayName, label, created_at: createdAt, state },
+    fetched_at: time,
+    snapshot: { last_step: lastStep, history_line_count: lineCount, growing: isGrowingState(state) },
+    requests: { steps: STEPS_PER_REQUEST, samples: SAMPLES_PER_REQUEST, intervals: [], reordered: 0 },
+    left_out: { texts: 0, flags: 0, objects: 0, lists: 0 }
+  }
+}
+
+/** Whether a journal is of this run on this server, and of no more than the run has now. */
+function isSameFetch(earlier: FetchState, fresh: FetchState): boolean {
+  const of = ({ server, run: { state: _state, ...run }, requests: { steps, samples } }: FetchState): string => (
+    JSON.stringify([server, run, steps, samples])
+  )
+  const { last_step: lastStep } = earlier.snapshot
+  return of(earlier) === of(fresh) && lastStep !== null && fresh.snapshot.last_step !== null && lastStep <= fresh.snapshot.last_step
+}
+
+/** A run that logs on is marked: its later rows are another fetch's. */
+function factsOf(
+  { server: _server, ...state }: FetchState, now: RunDetails, history: CertificateFacts['history'], synthetic: boolean
+): CertificateFacts {
+  const { last_step: lastStep, history_line_count: lineCount, growing } = state.snapshot
+  const changed = now.lastStep !== lastStep || now.lineCount !== lineCount
+  return {
+    ...state, synthetic, history, run: { ...state.run, state: now.state },
+    snapshot: { ...state.snapshot, growing: growing || changed || isGrowingState(now.state) }
+  }
+}
+
+/** A folder that is a link may lead anywhere. */
+function requireInside(dir: string, folder: string): void {
+  if (resolveInside(realpathSync.native(dir), folder).kind !== 'outside') return
+  throw new Fault({
+    format: 'study', problem: 'unsafe path', found: `${printable(folder)}, a link that leads out of the study`, expected: 'a folder inside the study',
+    place: { file: join(dir, folder) }
+  })
+}

@@ -1,0 +1,110 @@
+/** Which runs of a project are meant: all of it listed, page by page, and told apart by their display names. */
+import { EXIT, Fault, printable } from '../../errors.js'
+import { OTHER_LABEL, type FetchRuns } from '../../schema/fetch.js'
+import { nearest } from '../study/checker.js'
+import { nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
+import type { Ask } from './history.js'
+import { RUNS_QUERY } from './queries.js'
+
+const RUNS_PER_PAGE = 100
+
+/** A project with more is no list that a person reads. */
+const MAX_RUNS = 100_000
+
+/** Other runs than companions are listed up to this number; above it they are counted. */
+const MAX_OTHERS = 1000
+
+export interface LabelledRun extends ListedName, ProjectName {
+  readonly label: string
+  /** its display name is exactly the selected one */
+  readonly selected: boolean
+}
+
+/** Every run of a project, oldest first. @throws Fault where pages go round in a circle */
+export async function listRuns(ask: Ask, where: ProjectName, onListed?: (runs: number) => void): Promise<ListedName[]> {
+  const runs = new Map<string, ListedName>()
+  const cursors = new Set<string>()
+  let after: string | null = null
+  do {
+    const variables = { entity: where.entity, project: where.project, first: RUNS_PER_PAGE, after, order: '+created_at' }
+    const page = readRunsPage(await ask(RUNS_QUERY, variables, `runs of ${nameOf(where)}`), where)
+    for (const run of page.runs) runs.set(run.id, run)
+    onListed?.(runs.size)
+    after = page.next
+    if (after !== null && cursors.has(after)) throw wrongPages(where, 'a cursor that was given before')
+    if (after !== null) cursors.add(after)
+    if (runs.size > MAX_RUNS) throw wrongPages(where, `more than ${MAX_RUNS} runs`)
+  } while (after !== null)
+  return [...runs.values()]
+}
+
+function wrongPages(where: ProjectName, found: string): Fault {
+  return new Fault({ format: 'wandb', problem: 'endless list', found, expected: `an end of the runs of ${nameOf(where)}` })
+}
+
+export interface LabelledRuns {
+  readonly runs: readonly LabelledRun[]
+  /** runs that are neither selected nor companions and too many to list */
+  readonly unlisted: number
+}
+
+/** @throws Fault exit 3: a selection without a run */
+export function requireSelected(listed: readonly ListedName[], where: ProjectName, selections: readonly FetchRuns[]): void {
+  for (const selection of selections) {
+    if (!listed.some(run => run.displayName === selection.display_name)) throw emptySelection(listed, where, selection)
+  }
+}
+
+/** @param selections all of this project: what another one selects is no companion */
+export function labelRuns(listed: readonly ListedName[], where: ProjectName, selections: readonly FetchRuns[]): LabelledRuns {
+  const { entity, project } = where
+  const labelled = listed.map((run): LabelledRun => {
+    const exact = selections.find(s => s.display_name === run.displayName)
+    const { label } = exact ?? companionOf(run, selections) ?? { label: OTHER_LABEL }
+    return { ...run, entity, project, label, selected: exact !== undefined }
+  })
+  const others = labelled.filter(run => run.label === OTHER_LABEL)
+  if (others.length <= MAX_OTHERS) return { runs: labelled, unlisted: 0 }
+  return { runs: labelled.filter(run => run.label !== OTHER_LABEL), unlisted: others.length }
+}
+
+/** `name-trainnode` goes with `name`; of several names that fit, with the longest. */
+function companionOf({ displayName }: ListedName, selections: readonly FetchRuns[]): FetchRuns | undefined {
+  const fitting = selections.filter(({ display_name: name }) => (
+    displayName.startsWith(name) && /^[^\p{L}\p{N}]/u.test(displayName.slice(name.length))
+  ))
+  return fitting.sort((a, b) => b.display_name.length - a.display_name.length)[0]
+}
+
+function emptySelection(listed: readonly ListedName[], where: ProjectName, { display_name: name }: FetchRuns): Fault {
+  const near = nearest(name, [...new Set(listed.map(run => run.displayName))])
+  const hint = near === null ? '' : `; did you mean ${printable(JSON.stringify(near))}?`
+  return new Fault({
+    format: 'wandb', problem: 'empty selection',
+    found: `none of ${listed.length} runs of ${nameOf(where)} has the display name ${printable(JSON.stringify(name))}`,
+    expected: `at least one with exactly this name${hint}`
+  })
+}
+
+/** A run that was fetched earlier under a selection and is not among its runs any more. */
+export interface EarlierRun {
+  readonly id: string
+  readonly label: string
+  readonly displayName: string
+  readonly fetchedAt: string | null
+}
+
+/** @throws Fault exit 1: the run has another name now, or is gone */
+export function requireStillThere(earlier: readonly EarlierRun[], listed: readonly ListedName[], where: ProjectName): void {
+  for (const { id, displayName, fetchedAt } of earlier) {
+    const now = listed.find(run => run.id === id)
+    if (now?.displayName === displayName) continue
+    const before = `${printable(id)}, fetched ${printable(fetchedAt ?? 'earlier')} as ${printable(JSON.stringify(displayName))}`
+    throw new Fault({
+      format: 'wandb', problem: now === undefined ? 'deleted run' : 'renamed run',
+      found: now === undefined ? `${before}, is gone from ${nameOf(where)}` : `${before}, is now ${printable(JSON.stringify(now.displayName))}`,
+      expected: 'the same name; remove its entry from the list of runs, or select the new name, to go on without it',
+      exitCode: EXIT.checkFailed
+    })
+  }
+}

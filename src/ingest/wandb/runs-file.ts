@@ -1,0 +1,72 @@
+/** The list of runs as a fetch leaves it: what it fetched, and the entries of other labels as they were. */
+import { stat } from 'node:fs/promises'
+import { Fault } from '../../errors.js'
+import { OTHER_LABEL } from '../../schema/fetch.js'
+import { parseIsoSeconds } from '../histories/iso-time.js'
+import { MAX_RUNS_BYTES, readRuns } from '../histories/runs.js'
+import { readJsonFile } from '../study/json.js'
+import type { ProjectName } from './answers.js'
+
+/** An entry of `runs.json`, with whatever else another exporter wrote into it. */
+export interface RunEntry {
+  readonly id: string
+  readonly displayName: string
+  readonly entity: string | null
+  readonly project: string | null
+  readonly createdAt: string
+  readonly state: string | null
+  readonly url: string | null
+  readonly fetchedAt: string | null
+  readonly label: string
+  readonly config: Readonly<Record<string, unknown>>
+}
+
+/** The entries that are there; none where there is no file. @throws Fault exit 3: anything else than a list of runs */
+export async function readRunEntries(path: string): Promise<readonly RunEntry[]> {
+  if (await stat(path).catch(() => null) === null) return []
+  const { runs } = await readRuns(path)
+  const { value } = await readJsonFile(path, 'runs', MAX_RUNS_BYTES)
+  // Checked by readRuns, which drops fields that it does not know.
+  const raw = value as ReadonlyArray<Readonly<Record<string, unknown>>>
+  return runs.map(({ createdSeconds: _seconds, ...run }, i) => ({ ...run, ...raw[i] }))
+}
+
+/**
+ * Earlier entries and new ones as one list, oldest run first. A new entry that says the same as an earlier one keeps its
+ * time.
+ *
+ * @param labels labels that were fetched: what was listed under them before and is no more is left out
+ * @param projects projects whose runs were listed: the same for their other runs
+ */
+export function mergeEntries(
+  earlier: readonly RunEntry[], fetched: readonly RunEntry[], labels: ReadonlySet<string>, projects: readonly ProjectName[]
+): RunEntry[] {
+  const listed = ({ entity, project }: RunEntry): boolean => projects.some(p => p.entity === entity && p.project === project)
+  const kept = earlier.filter(run => !labels.has(run.label) && !(run.label === OTHER_LABEL && listed(run)))
+  const merged = fetched.map(run => {
+    const before = earlier.find(e => e.label === run.label && e.id === run.id)
+    const same = before !== undefined && JSON.stringify({ ...before, fetchedAt: run.fetchedAt }) === JSON.stringify(run)
+    return same ? { ...run, fetchedAt: before.fetchedAt } : run
+  })
+  return [...kept, ...merged].sort(byCreation)
+}
+
+function byCreation(a: RunEntry, b: RunEntry): number {
+  const [first, second] = [secondsOf(a), secondsOf(b)]
+  return first === second ? compareText(a.id, b.id) : first - second
+}
+
+function secondsOf({ createdAt, id }: RunEntry): number {
+  const seconds = parseIsoSeconds(createdAt)
+  if (seconds !== null) return seconds
+  throw new Fault({ format: 'wandb', problem: 'wrong field', found: `createdAt of run ${id}`, expected: 'a time' })
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The text of a list of runs. */
+export function runsText(entries: readonly RunEntry[]): string {
+  return `${JSON.stringify(entries, null, 1)}\n`
+}

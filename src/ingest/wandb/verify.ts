@@ -1,0 +1,51 @@
+/** The certificates of a study's histories: each judged by the file beside it, and none missing where histories are fetched. */
+import { join } from 'node:path'
+import { EXIT, Fault } from '../../errors.js'
+import type { Study } from '../../schema.js'
+import { readRuns } from '../histories/runs.js'
+import type { ListedRun } from '../histories/types.js'
+import { certificatePath, checkCertificate, readCertificate } from './certificate-file.js'
+
+export interface CertifiedHistory {
+  readonly id: string
+  readonly label: string
+  readonly rows: number
+  readonly complete: boolean
+  readonly growing: boolean
+}
+
+export interface CertificateReport {
+  /** histories with a certificate, in the order of the list of runs */
+  readonly histories: readonly CertifiedHistory[]
+  /** exit 1, one for each contradiction, failed check and missing certificate */
+  readonly faults: readonly Fault[]
+}
+
+/** @throws Fault exit 3: a list of runs, a certificate or a history that cannot be read */
+export async function verifyCertificates(
+  dir: string, { histories, fetch }: Pick<Study, 'histories' | 'fetch'>, signal?: AbortSignal
+): Promise<CertificateReport> {
+  if (histories === null) return { histories: [], faults: [] }
+  const { runs } = await readRuns(join(dir, histories.runs))
+  const certified: CertifiedHistory[] = []
+  const faults: Fault[] = []
+  for (const run of runs) {
+    signal?.throwIfAborted()
+    const certificate = await readCertificate(dir, histories.folder, run)
+    if (certificate !== null) {
+      const { run: { id, label }, steps: { rows }, complete, snapshot: { growing } } = certificate
+      certified.push({ id, label, rows, complete, growing })
+      faults.push(...await checkCertificate(dir, histories.folder, run, certificate, signal))
+    } else if (isFetched(run, fetch)) {
+      faults.push(new Fault({
+        format: 'certificate', problem: 'missing', found: 'nothing', expected: 'the certificate that fetch writes beside a history',
+        place: { file: join(dir, certificatePath(histories.folder, run)) }, exitCode: EXIT.checkFailed
+      }))
+    }
+  }
+  return { histories: certified, faults }
+}
+
+function isFetched(run: ListedRun, fetch: Study['fetch']): boolean {
+  return fetch?.runs.some(({ label, display_name: name }) => label === run.label && name === run.displayName) ?? false
+}
