@@ -1,7 +1,6 @@
 /** What a finished command says on standard output: tables for a person, one object for a machine. */
 import type { PooledChanges, SnapshotStatistics } from '../compute/contract.js'
 import type { CheckReport } from '../compute/expectations.js'
-import type { CertificateReport } from '../ingest/wandb/verify.js'
 import type { ManifestReport } from '../ingest/manifest.js'
 import type { CertificateReport } from '../ingest/wandb/verify.js'
 import type { SnapshotResult } from '../batch.js'
