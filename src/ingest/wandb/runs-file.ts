@@ -28,7 +28,7 @@ export async function readRunEntries(path: string): Promise<readonly RunEntry[]>
   const { value } = await readJsonFile(path, 'runs', MAX_RUNS_BYTES)
   // Checked by readRuns, which drops fields that it does not know.
   const raw = value as ReadonlyArray<Readonly<Record<string, unknown>>>
-  return runs.map(({ createdSeconds: _seconds, ...run }, i) => ({ ...run, ...raw[i] }))
+  return runs.map(({ createdSeconds: _seconds, ...run }, i) => ({ ...raw[i], ...run }))
 }
 
 /**

@@ -1,0 +1,287 @@
+/** What a fetch refuses and what a certificate finds: a server that loses, repeats, reorders, grows, renames, fails. */
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import t, { type Test } from 'tap'
+import { certificateJsonSchema } from '../src/ingest/wandb/certificate-fields.js'
+import { RUN_QUERY } from '../src/ingest/wandb/queries.js'
+import type { HistoryCertificate } from '../src/schema/fetch.js'
+import { runCli } from './support/cli.js'
+import { contents, sha256, tree } from './support/folders.js'
+import { schemaProblems } from './support/json-schema.js'
+import { root } from './support/paths.js'
+import { start, type EmulatorOptions } from './support/wandb/emulator.js'
+import type { Behaviour, Rule } from './support/wandb/script.js'
+import { CANARY, fetchInto, run, upTo, writeStudy, type FetchCall, type FetchResult } from './support/wandb/study.js'
+
+interface Scene extends FetchCall {
+  readonly server?: Partial<EmulatorOptions>
+  readonly before?: (dir: string) => void
+}
+
+const base = t.testdir()
+let scenes = 0
+
+const RUNS = [run('r1', 'main', upTo(250)), run('side', 'main-trainnode', upTo(2))]
+
+/** One fetch of one run with steps 0 to 250 from a server of its own; the folder is scanned for the key. */
+async function scene(test: Test, { server, before, ...call }: Scene = {}): Promise<FetchResult & { readonly dir: string; readonly url: string }> {
+  const emulator = await start({ key: CANARY, runs: RUNS, ...server })
+  test.teardown(() => emulator.close())
+  const dir = join(base, `scene-${++scenes}`)
+  writeStudy(dir)
+  before?.(dir)
+  const result = await fetchInto(dir, emulator.url, call)
+  test.strictSame(leaks(result, dir), [], 'the key is nowhere')
+  test.strictSame(emulator.invalidQueries, [])
+  return { ...result, dir, url: emulator.url }
+}
+
+/** Where the key stands, raw or as the header has it. */
+function leaks(result: Pick<FetchResult, 'stdout' | 'stderr' | 'fault' | 'report'>, dir: string): string[] {
+  const header = Buffer.from(`api:${CANARY}`).toString('base64')
+  const shown = { ...contents(dir), result: inspect(result, { depth: Infinity, showHidden: true, maxArrayLength: null, maxStringLength: null }) }
+  return Object.entries(shown).filter(([, text]) => text.includes(CANARY) || text.includes(header.replace(/=+$/, ''))).map(([name]) => name)
+}
+
+function certificateOf(dir: string, id = 'r1'): HistoryCertificate {
+  return JSON.parse(readFileSync(join(dir, `wandb/history/main/${id}.certificate.json`), 'utf8')) as HistoryCertificate
+}
+
+const inWindow = (minStep: number, then: Behaviour, more: Partial<Rule> = {}): Rule => ({ operation: 'History', variables: { minStep }, then, ...more })
+
+t.test('an export that is not whole: exit 1, the steps named, and fetched again the next time', async t => {
+  const lines: ReadonlyArray<readonly [name: string, then: Behaviour, stderr: RegExp]> = [
+    ['a row is missing', { kind: 'missingRow' }, /^critic-traces: certificate check failed: row_count: 250 rows, the server counts 251; steps without a row: 150, expected .*r1\.certificate\.json/m],
+    ['a window is empty', { kind: 'emptyPage' }, /row_count: 151 rows, the server counts 251; steps without a row: 100 to 199,/]
+  ]
+  for (const [name, then, stderr] of lines) {
+    const result = await scene(t, { server: { script: [inWindow(100, then, { times: 1 })] } })
+    t.equal(result.code, 1, name)
+    t.match(result.stderr, stderr, name)
+    t.match(result.stdout, /INCOMPLETE/)
+    t.match(certificateOf(result.dir), { complete: false })
+    const verified = await runCli(['manifest', '--study', result.dir, '--write', '--quiet']).then(() => runCli(['verify', '--study', result.dir]))
+    t.equal(verified.code, 1)
+    t.match(verified.stderr, stderr, 'verify says the same')
+    t.match(verified.stdout, /certificates: 0 of 1 histories whole/)
+    const again = await fetchInto(result.dir, result.url)
+    t.match(again.report, { runs: [{ status: 'fetched', complete: true }] })
+    t.strictSame(certificateOf(result.dir).steps, { rows: 251, first_step: 0, last_step: 250, holes: [], repeated: [] })
+  }
+})
+
+t.test('the last window is empty: two checks fail', async t => {
+  const { code, stderr } = await scene(t, { server: { script: [inWindow(200, { kind: 'emptyPage' })] } })
+  t.equal(code, 1)
+  t.match(stderr, /last_step: the last row is of step 199, the run's last step is 250/)
+  t.match(stderr, /row_count: 200 rows, the server counts 251; every step from 0 to 250 has one row|row_count: 200 rows/)
+})
+
+t.test('more rows than samples in a window: the answer may be a sample', async t => {
+  const rows = Array.from({ length: 1300 }, (_, i) => `{"_step": ${i < 1200 ? 7 : i - 1193}, "a": ${i}}`)
+  const { code, stderr, dir } = await scene(t, { server: { runs: [run('r1', 'main', [], { rows })] } })
+  t.equal(code, 1)
+  t.match(stderr, /samples: an answer at its limit of 1000 rows, which may be a sample: steps 0 to 99/)
+  t.match(stderr, /row_count: \d+ rows, the server counts 1300/)
+  t.match(certificateOf(dir).requests, { intervals: [{ from: 0, to: 99, rows: 1000 }, { from: 100, to: 106 }] })
+})
+
+t.test('rows of another window are refused; rows out of order are sorted and that is said', async t => {
+  const stray = await scene(t, { server: { script: [inWindow(100, { kind: 'duplicateRows' })] } })
+  t.equal(stray.code, 1)
+  t.match(stray.fault, { message: /^wandb row outside its window: step \d+, expected a step that was asked for \(run r1 of team\/project, steps 100 to 199\)$/ })
+  const mixed = await scene(t, { server: { script: [inWindow(100, { kind: 'outOfOrder' })] } })
+  t.equal(mixed.code, 0)
+  t.match(certificateOf(mixed.dir), { complete: true, requests: { reordered: 1 } })
+  const whole = await scene(t)
+  t.equal(readFileSync(join(mixed.dir, 'wandb/history/main/r1.jsonl'), 'utf8'), readFileSync(join(whole.dir, 'wandb/history/main/r1.jsonl'), 'utf8'))
+})
+
+t.test('a run that grows is taken at the last step that was first seen, marked, and fetched anew later', async t => {
+  const grow: Rule = inWindow(0, { kind: 'grow', run: 'r1', rows: 5 }, { times: 1 })
+  const first = await scene(t, { server: { runs: [run('r1', 'main', upTo(250), { state: 'running' })], script: [grow] } })
+  t.equal(first.code, 0)
+  t.match(certificateOf(first.dir), { complete: true, snapshot: { last_step: 250, history_line_count: 251, growing: true }, steps: { rows: 251, last_step: 250 } })
+  t.match(first.stdout, /complete so far, still growing/)
+  const later = await fetchInto(first.dir, first.url)
+  t.match(later.report, { runs: [{ status: 'fetched', rows: 256, growing: true }] })
+  // It grows although its state says that it has ended.
+  const quiet = await scene(t, { server: { script: [grow] } })
+  t.match(certificateOf(quiet.dir), { complete: true, snapshot: { last_step: 250, growing: true } })
+})
+
+t.test('what the server says, in words', async t => {
+  const always = (then: Behaviour): Scene => ({ server: { script: [{ then }] } })
+  const edited = (change: (rows: unknown[]) => unknown[]): Scene => ({
+    server: {
+      script: [inWindow(100, {
+        kind: 'edit', edit: answer => {
+          const { history } = (answer as { data: { project: { run: { history: unknown[] } } } }).data.project.run
+          history.splice(0, history.length, ...change([...history]))
+          return answer
+        }
+      })]
+    }
+  })
+  const cases: ReadonlyArray<readonly [name: string, scene: Scene, code: number, message: RegExp]> = [
+    ['401', { key: 'another-key-another-key-another-key-1234' }, 3, /HTTP 401/],
+    ['403', { server: { forbidden: ['team/project'], runs: [] } }, 3, /HTTP 403/],
+    ['404', always({ kind: 'status', status: 404 }), 3, /HTTP 404/],
+    ['unknown project', { server: { runs: [] } }, 3, /^wandb unknown project: nothing under team\/project, expected an entity and project that this key may read/],
+    ['project without runs', { server: { runs: [], projects: ['team/project'] } }, 3, /^wandb empty selection: none of 0 runs of team\/project has the display name "main"/],
+    ['empty selection', { server: { runs: [run('x', 'mains', upTo(1))] } }, 3, /^wandb empty selection: none of 1 runs .* "main", expected at least one with exactly this name; did you mean "mains"\?$/],
+    ['a login page', always({ kind: 'html' }), 3, /JSON/],
+    ['errors with HTTP 200', always({ kind: 'errors200', form: 'objects', message: 'Cannot query field "runz"' }), 3, /Cannot query field/],
+    ['errors as texts', always({ kind: 'errors200', form: 'strings', message: 'rate of schema' }), 3, /rate of schema/],
+    ['error', always({ kind: 'errors200', form: 'error', message: 'no such thing' }), 3, /no such thing/],
+    ['bare NaN in the answer', { server: { script: [inWindow(100, { kind: 'bareNaN' })] } }, 3, /NaN/],
+    ['the key echoed', always({ kind: 'echoKey' }), 3, /key/],
+    ['the key echoed in a 400', always({ kind: 'echoKey', status: 400 }), 3, /key|HTTP 400/],
+    ['another host', always({ kind: 'redirect', to: 'http://127.0.0.2:9/graphql', status: 307 }), 3, /redirect/],
+    ['a run that is gone', { server: { script: [{ operation: 'Run', then: { kind: 'nullRun' } }] } }, 3, /^wandb unknown run: nothing under r1 in team\/project/],
+    ['truncated for good', { ...always({ kind: 'truncate', how: 'length' }), deadlineMinutes: 2 }, 3, /deadline/],
+    ['500 for good', { ...always({ kind: 'status', status: 500 }), deadlineMinutes: 2 }, 3, /deadline/],
+    ['reset for good', { ...always({ kind: 'reset' }), deadlineMinutes: 2 }, 3, /deadline/],
+    ['no such label', { only: 'mian' }, 2, /^usage unknown label: mian, expected main$/],
+    ['a row that is no JSON', edited(rows => ['{"_step": 100}', '{"_step": 101, "a": oops}', ...rows]), 3, /^wandb malformed: "oops" in row 2 of run r1 of team\/project, steps 100 to 199, expected a value/],
+    ['a row without a step', edited(() => ['{"a": 1}']), 3, /^wandb missing step: no key "_step" in row 1 of run r1/],
+    ['a row with half a step', edited(() => ['{"_step": 100.5}']), 3, /^wandb wrong step: 100\.5 in row 1 of run r1/],
+    ['a key twice', edited(() => ['{"_step": 100, "a": 1, "\\u0061": 2}']), 3, /^wandb duplicate key: "a" in row 1 of run r1/],
+    ['a row of another type', edited(() => [5]), 3, /^wandb wrong field: project\.run\.history\[0\] is 5, expected a text/]
+  ]
+  for (const [name, which, code, message] of cases) {
+    const result = await scene(t, which).catch((error: unknown) => { throw new Error(name, { cause: error }) })
+    t.equal(result.code, code, name)
+    t.match(result.fault?.message, message, name)
+    t.notOk(tree(result.dir).includes('wandb/runs.json'), `${name}: no list of runs`)
+  }
+})
+
+t.test('what passes is tried again: one failure of each kind, and the same bytes in the end', async t => {
+  const calm = await scene(t)
+  const stumbles: readonly Behaviour[] = [
+    { kind: 'status', status: 429, headers: { 'retry-after': '7' } },
+    { kind: 'status', status: 429, headers: { 'retry-after': new Date(Date.parse('2026-10-06T07:31:12Z') + 90_000).toUTCString() } },
+    { kind: 'status', status: 500 }, { kind: 'status', status: 502 }, { kind: 'reset' }, { kind: 'truncate', how: 'length' },
+    { kind: 'truncate', how: 'chunked' }, { kind: 'truncate', how: 'gzip' }
+  ]
+  for (const then of stumbles) {
+    const { code, dir, clock, fault } = await scene(t, { server: { script: [{ operation: 'History', times: 1, then }, { operation: 'Runs', times: 1, then }] } })
+    t.equal(code, 0, `${inspect(then)} ${fault?.message ?? ''}`)
+    t.ok(clock.slept.length >= 2, 'it waited')
+    t.equal(readFileSync(join(dir, 'wandb/history/main/r1.jsonl'), 'utf8'), readFileSync(join(calm.dir, 'wandb/history/main/r1.jsonl'), 'utf8'))
+  }
+})
+
+t.test('a run that was renamed or deleted since it was fetched', async t => {
+  const script: Rule[] = [{ operation: 'Run', times: 1, then: { kind: 'rename', run: 'r1', displayName: 'main-old' } }]
+  const renamed = await scene(t, { server: { runs: [...RUNS, run('r2', 'main', upTo(3))], script } })
+  t.match(renamed.fault?.message, /^wandb renamed run: r1, fetched earlier as "main", is now "main-old", expected the same name/)
+  const listed = (dir: string): void => {
+    mkdirSync(join(dir, 'wandb'), { recursive: true })
+    writeFileSync(join(dir, 'wandb/runs.json'), JSON.stringify([{
+      id: 'gone', displayName: 'main', entity: 'team', project: 'project', createdAt: '2026-08-01T00:00:00Z', label: 'main', fetchedAt: '2026-09-01T00:00:00Z'
+    }]))
+  }
+  const deleted = await scene(t, { before: listed }).catch((error: unknown) => { throw error })
+  t.equal(deleted.code, 1)
+  t.match(deleted.fault?.message, /^wandb deleted run: gone, fetched 2026-09-01T00:00:00Z as "main", is gone from team\/project/)
+})
+
+t.test('nothing outside the study and no other file is written over', async t => {
+  const elsewhere = join(base, 'elsewhere')
+  mkdirSync(elsewhere)
+  const linked = await scene(t)
+  rmSync(join(linked.dir, 'wandb/history/main'), { recursive: true })
+  symlinkSync(elsewhere, join(linked.dir, 'wandb/history/main'))
+  t.match((await fetchInto(linked.dir, linked.url)).fault?.message, /a link that leads out of the study/)
+  t.strictSame(tree(elsewhere), [])
+  const other = await scene(t, { before: dir => {
+    mkdirSync(join(dir, 'wandb'))
+    writeFileSync(join(dir, 'wandb/runs.json'), '{"my": "notes"}')
+  } })
+  t.equal(other.code, 3)
+  t.equal(readFileSync(join(other.dir, 'wandb/runs.json'), 'utf8'), '{"my": "notes"}')
+})
+
+t.test('entries of other labels stay as they are, unknown fields among them', async t => {
+  const kept = { id: 'k', displayName: 'kept', entity: 'team', project: 'elsewhere', createdAt: '2026-01-01T00:00:00Z', label: 'kept', note: 'by hand' }
+  const { dir, code } = await scene(t, { before: dir => {
+    mkdirSync(join(dir, 'wandb'))
+    writeFileSync(join(dir, 'wandb/runs.json'), JSON.stringify([kept]))
+  } })
+  t.equal(code, 0)
+  const listed = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as object[]
+  t.match(listed[0], kept)
+  t.equal(listed.length, 3)
+})
+
+t.test('allowlisted settings, nested or flat; no other one; nothing that looks like a secret', async t => {
+  const config = {
+    trainer: { critic_warmup: 20, profile: { deep: [1, 'a', null] }, logger: { kind: 'x' } }, 'algorithm.gamma': 1, lr: 1e-6,
+    db: { url: 'postgres://u:hunter2secret@host/db' }, api_key: 'not-for-export', nan: NaN
+  }
+  const allowed = ['lr', 'trainer.profile.deep', 'trainer.critic_warmup', 'algorithm.gamma', 'trainer.logger', 'db.url', 'absent', '__proto__']
+  const { dir, stdout } = await scene(t, {
+    server: { runs: [run('r1', 'main', upTo(2), { config })] }, before: dir => writeStudy(dir, { config: allowed })
+  })
+  const [entry] = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as { config: object }[]
+  t.equal(JSON.stringify(entry.config), '{"lr":0.000001,"trainer.profile.deep":[1,"a",null],"trainer.critic_warmup":20,"algorithm.gamma":1}')
+  t.match(stdout, /not kept of r1: trainer\.logger \(no scalar or list of scalars, or very long\)/)
+  t.match(stdout, /not kept of r1: db\.url \(looks like a secret\)/)
+  for (const text of Object.values(contents(dir))) t.notMatch(text, /hunter2|not-for-export/)
+})
+
+t.test('verify judges each certificate by the rows beside it', async t => {
+  const { dir, url } = await scene(t)
+  const history = join(dir, 'wandb/history/main/r1.jsonl')
+  const place = join(dir, 'wandb/history/main/r1.certificate.json')
+  const [rows, text] = [readFileSync(history, 'utf8'), readFileSync(place, 'utf8')]
+  const verify = async () => {
+    await runCli(['manifest', '--study', dir, '--write', '--quiet'])
+    return runCli(['verify', '--study', dir])
+  }
+  const calm = await verify()
+  t.equal(calm.code, 0, calm.stderr)
+  t.match(calm.stdout, /certificates: 1 of 1 histories whole, 251 rows/)
+  const lines = rows.split('\n')
+  const swapped = [lines[1], lines[0], ...lines.slice(2)].join('\n')
+  const forged = (change: (certificate: HistoryCertificate) => object): string => JSON.stringify(change(JSON.parse(text) as HistoryCertificate))
+  const resealed = (content: string): string => forged(c => ({ ...c, history: { ...c.history, bytes: content.length, sha256: sha256(Buffer.from(content)) } }))
+  const shorter = lines.filter((_, i) => i !== 120).join('\n')
+  const cases: ReadonlyArray<readonly [name: string, rows: string, certificate: string | null, stderr: RegExp]> = [
+    ['a digit of a value', rows.replace('1e-07', '2e-07'), text, /check failed: history_file: the file is [0-9a-f]{64}/],
+    ['a row less, sealed anew', shorter, resealed(shorter), /check failed: row_count: 250 rows, the server counts 251; steps without a row: 120/],
+    ['two rows swapped, sealed anew', swapped, resealed(swapped), /check failed: order: step 0 in row 2 comes after step 1/],
+    ['a row repeated, sealed anew', `${rows}${lines[250]}\n`, resealed(`${rows}${lines[250]}\n`), /row_count: 252 rows, the server counts 251; steps with several rows: 250/],
+    ['another count', rows, forged(c => ({ ...c, snapshot: { ...c.snapshot, history_line_count: 252 } })), /row_count: 251 rows, the server counts 252/],
+    ['another last step', rows, forged(c => ({ ...c, snapshot: { ...c.snapshot, last_step: 251 } })), /intervals: steps asked for end at 250, not at 251/],
+    ['an interval less', rows, forged(c => ({ ...c, requests: { ...c.requests, intervals: c.requests.intervals.slice(0, 2) } })), /intervals: steps asked for end at 199, not at 250/],
+    ['a gap', rows, forged(c => ({ ...c, requests: { ...c.requests, intervals: c.requests.intervals.filter((_, i) => i !== 1) } })), /steps 100 to 199 were not asked for/],
+    ['holes that are none', rows, forged(c => ({ ...c, steps: { ...c.steps, holes: [[3, 4]] } })), /certificate contradicted: steps /],
+    ['another state', rows, forged(c => ({ ...c, run: { ...c.run, state: 'running' } })), /contradicted: run\.state "running", expected "finished"/],
+    ['complete by word', shorter, text, /check failed/],
+    ['no certificate', rows, null, /^critic-traces: certificate missing: nothing, expected the certificate that fetch writes beside a history/m],
+    ['no JSON', rows, '{', /^critic-traces: certificate /m],
+    ['a field more', rows, forged(c => ({ ...c, note: 1 })), /certificate unknown field/]
+  ]
+  for (const [name, changedRows, certificate, stderr] of cases) {
+    writeFileSync(history, changedRows)
+    if (certificate === null) rmSync(place)
+    else writeFileSync(place, certificate)
+    const { code, stderr: told } = await verify()
+    t.ok(code === 1 || code === 3, `${name}: exit ${String(code)}`)
+    t.match(told, stderr, name)
+  }
+  writeFileSync(history, rows)
+  t.match((await fetchInto(dir, url)).report, { runs: [{ status: 'fetched', complete: true }] }, 'a certificate that cannot be read is made anew')
+})
+
+t.test('documents: the certificate follows its schema, which is the one in docs; queries only read', async t => {
+  const schema = certificateJsonSchema()
+  t.strictSame(JSON.parse(readFileSync(join(root, 'docs/schemas/history-certificate.schema.json'), 'utf8')), schema)
+  const { dir } = await scene(t)
+  t.strictSame(schemaProblems(schema, certificateOf(dir)), [])
+  t.notMatch(RUN_QUERY, /mutation/)
+})
