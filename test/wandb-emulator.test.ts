@@ -160,7 +160,7 @@ async function list(e: Emulator, variables: Readonly<Record<string, unknown>> = 
     const runs: RunsAnswer | undefined = (await ask(e, LIST, { order: '+created_at', ...variables, after })).data?.project?.runs
     if (runs === undefined) throw new Error('no runs')
     pages.push(runs.edges.map(edge => edge.node.name))
-    const { endCursor, hasNextPage } = runs.pageInfo
+    const { endCursor, hasNextPage }: RunsAnswer['pageInfo'] = runs.pageInfo
     if (runs.edges.length > 0 && endCursor !== runs.edges.at(-1)?.cursor) throw new Error('endCursor is not the last cursor')
     if (!hasNextPage) return pages
     after = endCursor
