@@ -3,6 +3,7 @@
  * tested with it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -67,11 +68,13 @@ interface RunsAnswer {
   readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean }
 }
 
-async function ask(e: Emulator, query: string, variables: Readonly<Record<string, unknown>> = {}, options: PostOptions = {}): Promise<Answered> {
-  return value(await post(e.url, query, { ...AT, run: 'a', ...variables }, { key: KEY, ...options })) as Answered
+type Variables = Readonly<Record<string, unknown>>
+
+async function ask(e: Emulator, query: string, variables: Variables = {}): Promise<Answered> {
+  return value(await post(e.url, query, { ...AT, run: 'a', ...variables }, { key: KEY })) as Answered
 }
 
-async function history(e: Emulator, variables: Readonly<Record<string, unknown>> = {}): Promise<readonly string[]> {
+async function history(e: Emulator, variables: Variables = {}): Promise<readonly string[]> {
   return (await ask(e, HISTORY, variables)).data?.project?.run?.history as readonly string[]
 }
 
@@ -80,7 +83,10 @@ const steps = (rows: readonly string[]): readonly unknown[] => rows.map(text => 
 t.test('a run: all its fields, config and summary as JSON strings', async t => {
   const rows = [row(0), row(0, ', "note": "x"'), '{"_step": 7, "loss": NaN, "hist": {"_type": "histogram", "bins": [0.5]}}']
   const e = await emulator(t, {
-    runs: [run('a', { createdAt: '2026-09-01T00:00:00', config: { lr: 1e-6, actor: { optim: { lr: 0.5 } } }, rows }), run('empty', { rows: [], heartbeatAt: null })]
+    runs: [
+      run('a', { createdAt: '2026-09-01T00:00:00', config: { lr: 1e-6, actor: { optim: { lr: 0.5 } } }, rows }),
+      run('empty', { rows: [], heartbeatAt: null })
+    ]
   })
   const answer = (await ask(e, RUN)).data?.project?.run
   t.match(answer, {
@@ -140,8 +146,10 @@ t.test('history samples at random where the window has more rows than samples', 
 t.test('sampledHistory: rows that have every key, objects, maxStep inclusive', async t => {
   const rows = [row(0), row(1, ', "acc": 0.5'), row(2), row(3, ', "acc": NaN'), row(4, ', "acc": 1')]
   const e = await emulator(t, { runs: [run('a', { rows })] })
-  const specs = [{ keys: ['_step', 'acc'] }, { keys: ['_step', 'loss'], minStep: 1, maxStep: 3 }, { keys: ['_step'], samples: 2 }]
-  const answer = (await ask(e, SAMPLED, { specs: specs.map(spec => JSON.stringify(spec)) })).data?.project?.run?.sampledHistory as unknown[][]
+  const specs = [
+    { keys: ['_step', 'acc'] }, { keys: ['_step', 'loss'], minStep: 1, maxStep: 3 }, { keys: ['_step'], samples: 2 }
+  ].map(spec => JSON.stringify(spec))
+  const answer = (await ask(e, SAMPLED, { specs })).data?.project?.run?.sampledHistory as unknown[][]
   t.strictSame(answer[0], [{ _step: 1, acc: 0.5 }, { _step: 3, acc: 'NaN' }, { _step: 4, acc: 1 }])
   t.strictSame(answer[1], [{ _step: 1, loss: 1.25 }, { _step: 2, loss: 2.25 }, { _step: 3, loss: 3.25 }])
   t.equal(answer[2].length, 2)
@@ -149,12 +157,14 @@ t.test('sampledHistory: rows that have every key, objects, maxStep inclusive', a
 })
 
 const LISTED = [
-  run('b', { displayName: 'sao-r7', createdAt: '2026-09-02T00:00:00' }), run('c', { displayName: 'sao-r7-trainnode', createdAt: '2026-09-03T00:00:00Z' }),
-  run('d', { displayName: 'sao-r7', createdAt: '2026-09-04T00:00:00Z', state: 'crashed' }), run('e', { displayName: 'SAO-r7', createdAt: '2026-09-05T00:00:00Z' }),
+  run('b', { displayName: 'sao-r7', createdAt: '2026-09-02T00:00:00' }),
+  run('c', { displayName: 'sao-r7-trainnode', createdAt: '2026-09-03T00:00:00Z' }),
+  run('d', { displayName: 'sao-r7', createdAt: '2026-09-04T00:00:00Z', state: 'crashed' }),
+  run('e', { displayName: 'SAO-r7', createdAt: '2026-09-05T00:00:00Z' }),
   run('a', { displayName: 'sao-r7', createdAt: '2026-09-01T00:00:00.500Z' })
 ]
 
-async function list(e: Emulator, variables: Readonly<Record<string, unknown>> = {}): Promise<string[][]> {
+async function list(e: Emulator, variables: Variables = {}): Promise<string[][]> {
   const pages: string[][] = []
   for (let after: string | null = null; ;) {
     const runs: RunsAnswer | undefined = (await ask(e, LIST, { order: '+created_at', ...variables, after })).data?.project?.runs
@@ -274,7 +284,9 @@ t.test('scripted statuses, both forms of Retry-After, redirects, pages of HTML, 
 })
 
 t.test('scripted answers: errors with HTTP 200, nulls, bare NaN, edits', async t => {
-  t.strictSame(value(await meeting(t, { kind: 'errors200', form: 'objects' })), { data: null, errors: [{ message: 'scripted error', path: ['project'] }] })
+  t.strictSame(value(await meeting(t, { kind: 'errors200', form: 'objects' })), {
+    data: null, errors: [{ message: 'scripted error', path: ['project'] }]
+  })
   t.strictSame(value(await meeting(t, { kind: 'errors200', form: 'strings', message: 'no' })), { data: null, errors: ['no'] })
   t.strictSame(value(await meeting(t, { kind: 'errors200', form: 'error', message: 'no' })), { error: 'no' })
   t.strictSame(value(await meeting(t, { kind: 'nullProject' })), { data: { project: null } })
@@ -309,8 +321,11 @@ t.test('scripted connections: reset, slow, silent, cut in four ways', async t =>
 
 t.test('scripted pages of history', async t => {
   const rows = Array.from({ length: 30 }, (_, k) => row(k))
-  const page = async (kind: 'emptyPage' | 'outOfOrder' | 'duplicateRows' | 'missingRow', variables = { minStep: 10, maxStep: 20 }): Promise<readonly unknown[]> =>
-    steps(await history(await emulator(t, { runs: [run('a', { rows })], script: [{ field: 'history', then: { kind } }] }), variables))
+  type Kind = 'emptyPage' | 'outOfOrder' | 'duplicateRows' | 'missingRow'
+  const page = async (kind: Kind, variables = { minStep: 10, maxStep: 20 }): Promise<readonly unknown[]> => {
+    const e = await emulator(t, { runs: [run('a', { rows })], script: [{ field: 'history', then: { kind } }] })
+    return steps(await history(e, variables))
+  }
   const ten = Array.from({ length: 10 }, (_, k) => 10 + k)
   t.strictSame(await page('emptyPage'), [])
   const shuffled = await page('outOfOrder') as number[]
@@ -333,11 +348,18 @@ t.test('an empty page of runs in the middle: its cursor is new and no run is los
 
 t.test('runs that change: grow, rename, another state, rows given later', async t => {
   const e = await emulator(t, {
-    script: [{ field: 'history', times: 1, then: [{ kind: 'grow', run: 'a', rows: 2 }, { kind: 'rename', run: 'a', displayName: 'other' }, { kind: 'setState', run: 'a', state: 'running' }] }]
+    script: [{
+      field: 'history', times: 1, then: [
+        { kind: 'grow', run: 'a', rows: 2 }, { kind: 'rename', run: 'a', displayName: 'other' },
+        { kind: 'setState', run: 'a', state: 'running' }
+      ]
+    }]
   })
   t.strictSame(steps(await history(e)), [0, 1, 2], 'not in the answer that sets it off')
   const grown = (await ask(e, RUN)).data?.project?.run
-  t.match(grown, { historyLineCount: 5, historyKeys: { lastStep: 4 }, heartbeatAt: '2026-09-01T01:00:02.000Z', displayName: 'other', state: 'running' })
+  t.match(grown, {
+    historyLineCount: 5, historyKeys: { lastStep: 4 }, heartbeatAt: '2026-09-01T01:00:02.000Z', displayName: 'other', state: 'running'
+  })
   t.strictSame(steps(await history(e)), [0, 1, 2, 3, 4])
   t.strictSame(parseRow((await history(e))[4]), { _step: 4, _timestamp: 1_780_000_004.5, _runtime: 2, loss: 2.25 })
   e.store.grow('a', [row(4), row(9)])
@@ -349,15 +371,18 @@ t.test('scripts: rules by operation, field, variables, attempt and number of tim
   const status = (code: number): Behaviour => ({ kind: 'status', status: code })
   const e = await emulator(t, {
     script: [
-      { operation: 'List', then: status(500) }, { field: 'sampledHistory', then: status(502) }, { variables: { minStep: 100 }, attempt: 2, then: status(503) },
+      { operation: 'List', then: status(500) },
+      { field: 'sampledHistory', then: status(502) },
+      { variables: { minStep: 100 }, attempt: 2, then: status(503) },
       { operation: 'Page', times: 2, then: status(429) }
     ]
   })
-  const ask = async (query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<number> =>
+  const ask = async (query: string, variables: Variables = {}): Promise<number> =>
     (await post(e.url, query, { ...AT, run: 'a', ...variables }, { key: KEY })).status
   t.equal(await ask(LIST), 500)
   t.equal(await ask(SAMPLED, { specs: [] }), 502)
-  t.strictSame([await ask(HISTORY, { minStep: 100 }), await ask(HISTORY, { minStep: 100 }), await ask(HISTORY), await ask(HISTORY)], [429, 503, 429, 200])
+  const far = { minStep: 100 }
+  t.strictSame([await ask(HISTORY, far), await ask(HISTORY, far), await ask(HISTORY), await ask(HISTORY)], [429, 503, 429, 200])
   t.equal(await ask(RUN), 200)
   t.strictSame(e.requests.map(r => r.attempt), [1, 1, 1, 2, 1, 2, 1])
   e.setScript(({ index, operation, attempt, fields }) =>
@@ -382,13 +407,45 @@ t.test('close ends requests that are not answered', async t => {
   t.equal(await pending, 'ended')
 })
 
+t.test('a script that cannot work is seen when the emulator is closed', async t => {
+  const e = await start({ key: KEY, runs: [run('a')], script: () => ({ kind: 'grow', run: 'none', rows: 1 }) })
+  await t.rejects(ask(e, RUN))
+  await t.rejects(e.close(), { message: 'the emulator failed', cause: { message: 'no run none' } })
+})
+
+t.test('a client that goes away while it is sending or waiting', async t => {
+  const e = await start({ key: KEY, runs: [run('a')], script: () => ({ kind: 'slow', ms: 50 }) })
+  await t.rejects(post(e.url, RUN, { ...AT, run: 'a' }, { key: KEY, signal: AbortSignal.timeout(10) }))
+  t.match((await ask(e, RUN)).data?.project?.run, { name: 'a' })
+  await new Promise<void>(resolve => {
+    const socket = connect(Number(new URL(e.url).port), '127.0.0.1', () => {
+      socket.write('POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"query"', () => socket.destroy())
+      socket.on('close', () => resolve())
+    })
+  })
+  await new Promise(resolve => setTimeout(resolve, 50))
+  await e.close()
+  t.equal(e.requests.length, 2)
+})
+
+t.test('the name of the operation may be empty, as the SDK sends it, or pick one of several', async t => {
+  const e = await emulator(t)
+  const two = 'query A { project(name: "rl", entityName: "team") { name } } query B { project(name: "rl", entityName: "team") { entityName } }'
+  const named = async (query: string, operationName: string): Promise<unknown> =>
+    value(await send(`${e.url}/graphql`, JSON.stringify({ query, variables: null, operationName }), { key: KEY }))
+  t.strictSame(await named(two, 'B'), { data: { project: { entityName: 'team' } } })
+  t.strictSame(await named('{ project(name: "rl", entityName: "team") { name } }', ''), { data: { project: { name: 'rl' } } })
+  t.strictSame(e.requests.map(r => r.operation), ['B', null])
+})
+
 t.test('50,000 rows, each made when asked for', async t => {
   const e = await emulator(t, { runs: [run('a', { rows: manyRows(50_000) })] })
   t.match((await ask(e, RUN)).data?.project?.run, { historyLineCount: 50_000, historyKeys: { lastStep: 49_999 } })
   const page = await history(e, { minStep: 49_900, maxStep: 50_000, samples: 1000 })
   t.equal(page.length, 100)
   t.strictSame(parseRow(page[99]), {
-    _step: 49_999, _timestamp: 1_781_499_970.25, _runtime: 1_499_970.25, 'critic/score/mean': 0.081, 'response_length/mean': 1172.5, 'actor/lr': 1e-7
+    _step: 49_999, _timestamp: 1_781_499_970.25, _runtime: 1_499_970.25,
+    'critic/score/mean': 0.081, 'response_length/mean': 1172.5, 'actor/lr': 1e-7
   })
   t.match(page[99], /1e-07/)
 })
@@ -404,6 +461,8 @@ t.test('runs from the files of a study', async t => {
   t.strictSame(runs.map(r => [r.name, r.displayName, r.createdAt, r.rows]), RUNS.map(r => [r.id, r.displayName, r.createdAt, r.lines ?? []]))
   t.equal(runs.find(r => r.name === 'second')?.heartbeatAt, '2026-01-01T05:00:00.000Z')
   const extra = runsOfFolder(dir, { extras: true }).find(r => r.name === 'second')
-  t.strictSame(Object.keys(parseRow(extra?.rows.at(1) ?? '')), ['_step', '_timestamp', 'reward', 'score', 'note', 'rollout/table', 'gradients/embed', 'timing', 'done'])
+  t.strictSame(Object.keys(parseRow(extra?.rows.at(1) ?? '')), [
+    '_step', '_timestamp', 'reward', 'score', 'note', 'rollout/table', 'gradients/embed', 'timing', 'done'
+  ])
   t.match(extra?.config, { reward_server: { api_key: String } })
 })

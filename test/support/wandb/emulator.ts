@@ -57,7 +57,7 @@ export interface Emulator {
   readonly store: Store
   /** from now on, this script */
   setScript(script: Script): void
-  /** ends every connection */
+  /** Ends every connection. Throws where the emulator itself failed, as with a script that names a run that is not there. */
   close(): Promise<void>
 }
 
@@ -90,7 +90,8 @@ function readGraphql(body: string | null): GraphqlRequest {
     visit(document, { Field: node => { fields.add(node.name.value) } })
     const named = document.definitions.find(d => d.kind === Kind.OPERATION_DEFINITION && d.name !== undefined)
     const name = named?.kind === Kind.OPERATION_DEFINITION ? named.name?.value ?? null : null
-    const operation = typeof value?.operationName === 'string' ? value.operationName : name
+    // the SDK sends an empty name where it means none
+    const operation = typeof value?.operationName === 'string' && value.operationName !== '' ? value.operationName : name
     return { query, variables, document, operation, fields: [...fields], syntaxErrors: [] }
   } catch (error) {
     return { query, variables, document: null, operation: null, fields: [], syntaxErrors: [error as GraphQLError] }
@@ -109,6 +110,7 @@ class RunningEmulator {
   readonly #attempts = new Map<string, number>()
   #script: ReturnType<typeof compileScript>
   #underWay = 0
+  #failure: { readonly thrown: unknown } | null = null
 
   constructor(options: EmulatorOptions) {
     this.#options = options
@@ -137,16 +139,17 @@ class RunningEmulator {
       this.#server.close(() => resolve())
       this.#server.closeAllConnections()
     })
+    if (this.#failure !== null) throw new Error('the emulator failed', { cause: this.#failure.thrown })
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     this.#underWay++
     this.maxUnderWay = Math.max(this.maxUnderWay, this.#underWay)
     response.once('close', () => { this.#underWay-- })
-    this.#answer(request, response).catch((error: unknown) => {
-      // a client that went away is no fault of the emulator; anything else should be seen
-      if (request.destroyed && !request.complete) return
-      response.destroy(error instanceof Error ? error : new Error(String(error)))
+    this.#answer(request, response).catch((thrown: unknown) => {
+      response.destroy()
+      // a client that goes away while it sends is no failure of the emulator
+      if (request.complete) this.#failure ??= { thrown }
     })
   }
 
@@ -183,7 +186,9 @@ class RunningEmulator {
   }
 
   /** null: the connection is reset */
-  async #decide(request: IncomingMessage, entry: LoggedRequest, asked: GraphqlRequest, behaviours: readonly Behaviour[]): Promise<Answer | null> {
+  async #decide(
+    request: IncomingMessage, entry: LoggedRequest, asked: GraphqlRequest, behaviours: readonly Behaviour[]
+  ): Promise<Answer | null> {
     for (const behaviour of behaviours) {
       if (behaviour.kind === 'reset') return null
       const answer = replacement(behaviour, request.headers.authorization ?? '')
@@ -195,13 +200,15 @@ class RunningEmulator {
     return this.#execute(asked, behaviours)
   }
 
-  async #execute({ query, variables, document, operation, syntaxErrors }: GraphqlRequest, behaviours: readonly Behaviour[]): Promise<Answer> {
+  async #execute(asked: GraphqlRequest, behaviours: readonly Behaviour[]): Promise<Answer> {
+    const { query, variables, document, operation, syntaxErrors } = asked
     const errors = document === null ? syntaxErrors : validate(this.#schema, document)
     if (document === null || errors.length > 0) return this.#invalid(query, errors)
     const { store } = this
     const context: Context = { store, random: this.#random, behaviours, pageCap: this.#options.pageCap ?? 1000 }
     const result = await execute({
-      schema: this.#schema, document, rootValue: root, contextValue: context, variableValues: variables, operationName: operation
+      schema: this.#schema, document, rootValue: root, contextValue: context,
+      variableValues: variables, operationName: operation
     })
     // without `data` nothing ran: the variables do not fit
     if (result.data === undefined) return this.#invalid(query, result.errors ?? [])

@@ -31,11 +31,15 @@ export function nested(flat: Readonly<Record<string, unknown>>): Nested {
 }
 
 function withExtras(row: string, index: number): string {
-  return row.replace(/\}\s*$/, `, "note": "row ${index}", "rollout/table": {"_type": "table-file", "ncols": 2, "nrows": ${index}}, ` +
-    `"gradients/embed": {"_type": "histogram", "values": [1, ${index}], "bins": [0.0, 0.5, 1.0]}, "timing": {"gen": ${index}.5}, "done": false}`)
+  return row.replace(/\}\s*$/, `, "note": "row ${index}", ` +
+    `"rollout/table": {"_type": "table-file", "ncols": 2, "nrows": ${index}}, ` +
+    `"gradients/embed": {"_type": "histogram", "values": [1, ${index}], "bins": [0.0, 0.5, 1.0]}, ` +
+    `"timing": {"gen": ${index}.5}, "done": false}`)
 }
 
-const UNLISTED_CONFIG = { logger: ['console', 'wandb'], reward_server: { url: 'http://10.0.0.1:8000', api_key: 'not for export' } }
+const UNLISTED_CONFIG = {
+  logger: ['console', 'wandb'], reward_server: { url: 'http://10.0.0.1:8000', api_key: 'not for export' }
+}
 
 interface Listed {
   readonly id: string

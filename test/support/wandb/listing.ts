@@ -79,8 +79,17 @@ export function cursorAfter(run: string | null, visit = 0): string {
   return Buffer.from(JSON.stringify([run, visit])).toString('base64')
 }
 
-/** Position of the first run after a cursor, and how often the place was visited by empty pages. */
-export function placeOf(cursor: string | null | undefined, runs: readonly StoredRun[]): { at: number; run: string | null; visit: number } {
+interface CursorPlace {
+  /** position of the first run after it */
+  readonly at: number
+  /** the run before it */
+  readonly run: string | null
+  /** how often empty pages came to it */
+  readonly visit: number
+}
+
+/** The place that a cursor stands for. */
+export function placeOf(cursor: string | null | undefined, runs: readonly StoredRun[]): CursorPlace {
   if (cursor === null || cursor === undefined || cursor === '') return { at: 0, run: null, visit: 0 }
   const text = Buffer.from(cursor, 'base64').toString()
   const match = /^\[(null|"(?:[^"\\]|\\.)*"),(\d+)\]$/.exec(text)

@@ -38,6 +38,8 @@ export function send(url: string, body: string, { key, headers = {}, method = 'P
 }
 
 /** Sends a query. */
-export function post(url: string, query: string, variables: Readonly<Record<string, unknown>>, options: PostOptions): Promise<Reply> {
+export function post(
+  url: string, query: string, variables: Readonly<Record<string, unknown>>, options: PostOptions
+): Promise<Reply> {
   return send(`${url}/graphql`, JSON.stringify({ query, variables }), options)
 }

@@ -28,6 +28,15 @@ interface HistoryArguments {
   readonly samples?: number | null
 }
 
+interface ProjectArguments {
+  readonly name?: string | null
+  readonly entityName?: string | null
+}
+
+interface SampledArguments {
+  readonly specs: readonly string[]
+}
+
 interface RunsArguments extends Selection {
   readonly after?: string | null
   readonly first?: number | null
@@ -58,14 +67,14 @@ function history({ history }: StoredRun, args: HistoryArguments, { random, behav
   return page.map(position => history.text(position))
 }
 
-function sampledHistory({ history }: StoredRun, { specs }: { readonly specs: readonly string[] }, { random }: Context): unknown[] {
+function sampledHistory({ history }: StoredRun, { specs }: SampledArguments, { random }: Context): unknown[] {
   return specs.map(text => {
     const spec: unknown = JSON.parse(text)
     const { keys, minStep, maxStep, samples } = spec as { keys?: unknown } & HistoryArguments
     if (!Array.isArray(keys) || keys.length === 0) throw new GraphQLError('specs: no keys')
     const names = keys.map(String)
     const [first, end] = history.window(minStep ?? -Infinity, (maxStep ?? Infinity) + 1)
-    // only rows that have every key count, which is how users lose sparse metrics
+    // only rows that have every key: how users lose sparse metrics (wandb/wandb issue 5391)
     const whole = positions(first, end).filter(position => {
       const row = parseRow(history.text(position))
       return names.every(name => Object.hasOwn(row, name))
@@ -84,6 +93,7 @@ function runAnswer(run: StoredRun): Readonly<Record<string, unknown>> {
     name,
     displayName: run.displayName,
     state: run.state,
+    user: { name: entity, username: entity },
     createdAt: run.createdAt,
     heartbeatAt: run.heartbeatAt,
     config: () => configText(run.config),
@@ -92,7 +102,7 @@ function runAnswer(run: StoredRun): Readonly<Record<string, unknown>> {
     // a run that logged nothing has none
     historyKeys: () => rows.lastStep === null ? null : { sets: [], lastStep: rows.lastStep, keys: rows.keyFacts() },
     history: (args: HistoryArguments, context: Context) => history(run, args, context),
-    sampledHistory: (args: { readonly specs: readonly string[] }, context: Context) => sampledHistory(run, args, context)
+    sampledHistory: (args: SampledArguments, context: Context) => sampledHistory(run, args, context)
   }
 }
 
@@ -125,11 +135,13 @@ function projectAnswer(project: StoredProject): Readonly<Record<string, unknown>
 
 /** The root of a query. A forbidden project is an error with `extensions.status` 403. */
 export const root = {
-  project: ({ name, entityName }: { readonly name?: string | null; readonly entityName?: string | null }, { store, behaviours }: Context) => {
+  project: ({ name, entityName }: ProjectArguments, { store, behaviours }: Context) => {
     if (find(behaviours, 'nullProject')) return null
     const project = store.project(entityName ?? '', name ?? '')
     if (project === null) return null
-    if (project.forbidden) throw new GraphQLError('permission denied', { extensions: { code: 'PERMISSION_ERROR', status: 403 } })
+    if (project.forbidden) {
+      throw new GraphQLError('permission denied', { extensions: { code: 'PERMISSION_ERROR', status: 403 } })
+    }
     return projectAnswer(project)
   }
 }

@@ -139,7 +139,8 @@ export function sample(positions: readonly number[], count: number, random: Rand
 export function manyRows(n: number): RowSource {
   return {
     length: n,
-    at: i => i < 0 || i >= n ? undefined : `{"_step": ${i}, "_timestamp": ${1_780_000_000 + i * 30}.25, "_runtime": ${i * 30}.25, ` +
+    at: i => i < 0 || i >= n ? undefined :
+      `{"_step": ${i}, "_timestamp": ${1_780_000_000 + i * 30}.25, "_runtime": ${i * 30}.25, ` +
       `"critic/score/mean": ${((i * 7919) % 1000 / 1000).toFixed(3)}, "response_length/mean": ${1000 + i % 977}.5, ` +
       `"actor/lr": ${i % 2 === 0 ? '1e-06' : '1e-07'}}`
   }

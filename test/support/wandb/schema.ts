@@ -4,10 +4,10 @@
  * W&B publishes no schema. Names, arguments and types are those that the queries of its SDK use (github.com/wandb/wandb:
  * `core/api/graphql/query_runhistory_backend.graphql`, `query_project_runs.graphql`, `query_run_history_keys.graphql`,
  * `query_run_info.graphql`, `query_tail_history.graphql`; `wandb/apis/public/runs.py` and `history.py`): a variable
- * declared `$minStep: Int64!` fixes the argument's type, one declared `$samples: Int` fixes that it may be absent, and a field
- * is nullable where the SDK's generated code says so (`wandb/apis/_generated/fragments.py`, pointers in its Go code). Fields of `Run` that its run fragments ask for and
- * that no export uses are there too, always null, so that the SDK's own queries are valid here. No mutations, files,
- * artifacts, sweeps or reports.
+ * declared `$minStep: Int64!` fixes the argument's type, one declared `$samples: Int` fixes that it may be absent, and a
+ * field is nullable where the SDK's generated code says so (`wandb/apis/_generated/fragments.py`, pointers in its Go code).
+ * Fields of `Run` that the SDK's fragments ask for and that no export uses are there too, null but for `user`, so that its
+ * own queries for runs and histories are valid here. No mutations, files, artifacts, sweeps or reports.
  */
 import { buildSchema, GraphQLError, GraphQLScalarType, Kind, type GraphQLSchema, type ValueNode } from 'graphql'
 

@@ -5,7 +5,12 @@
 
 export type Behaviour =
   /** this status in place of an answer */
-  | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | {
+    readonly kind: 'status'
+    readonly status: number
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: string
+  }
   /** the connection is reset */
   | { readonly kind: 'reset' }
   /** the answer comes later, or not at all */
