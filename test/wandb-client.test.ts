@@ -87,13 +87,16 @@ t.test('addresses', t => {
 interface NetrcCase {
   readonly name: string
   readonly text: string
+  /** of the entry `h`; as Python gives it, where `python` does not say otherwise */
   readonly password: string | null
+  readonly python?: string
   readonly error_line?: number
 }
 
-t.test('netrc files give what Python 3.11.7 and 3.13.0 give', t => {
+t.test('netrc files give what Python 3.11.7 and 3.13.0 give, but for comments', t => {
   const cases = JSON.parse(readFileSync(fixture('netrc/cases.json'), 'utf8')) as readonly NetrcCase[]
-  t.ok(cases.length >= 29)
+  t.ok(cases.length >= 31)
+  t.equal(cases.filter(c => c.python !== undefined).length, 3)
   for (const { name, text, password, error_line } of cases) {
     if (error_line === undefined) {
       t.equal(netrcPassword(text, 'h', {}), password, name)
@@ -275,13 +278,26 @@ t.test('a query is one POST', async t => {
   t.same(retries, [])
 })
 
-t.test('a gzipped answer, an address below a path, an IPv6 address', async t => {
+t.test('a gzipped answer, an address below a path', async t => {
   const { server, client } = await session(t, [answer(200, gzipSync('{"data":{"é":1}}'), { 'Content-Encoding': 'GZIP' })])
   t.same(await ask(client), { é: 1 })
   const below = new WandbClient({ address: parseAddress(`${server.url}/tools/wandb/`), key: new ApiKey(KEY, 'netrc'), deadlineMs: 9000 })
   t.same(await ask(below), { é: 1 })
   below.close()
   t.equal(server.received[1].url, '/tools/wandb/graphql')
+})
+
+t.test('an IPv6 address', async t => {
+  const server = await openServer([fine], undefined, '::1').catch((error: unknown) => String(error))
+  if (typeof server === 'string') {
+    t.skip(`no IPv6 on this machine: ${server}`)
+    return
+  }
+  t.teardown(() => server.close())
+  const client = new WandbClient({ address: parseAddress(server.url), key: new ApiKey(KEY, 'netrc'), deadlineMs: 9000 })
+  t.same(await ask(client), { viewer: { id: 'v' } })
+  t.equal(server.received[0].headers.host, new URL(server.url).host)
+  client.close()
 })
 
 t.test('what is tried again waits 2 s, 4 s … 60 s, and a quarter more at most', async t => {

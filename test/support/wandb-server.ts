@@ -23,7 +23,7 @@ export interface TestServer {
 
 /** Answers the requests with the replies in turn; the last one answers all that follow. */
 export async function openServer(
-  replies: readonly Reply[], tls?: { readonly key: string; readonly cert: string }
+  replies: readonly Reply[], tls?: { readonly key: string; readonly cert: string }, host = '127.0.0.1'
 ): Promise<TestServer> {
   const received: Received[] = []
   let [underWay, most] = [0, 0]
@@ -40,10 +40,13 @@ export async function openServer(
     })
   }
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => {
+    server.on('error', reject)
+    server.listen(0, host, resolve)
+  })
   const { port } = server.address() as AddressInfo
   return {
-    url: `${tls === undefined ? 'http://127.0.0.1' : 'https://localhost'}:${port}`,
+    url: tls === undefined ? `http://${host.includes(':') ? `[${host}]` : host}:${port}` : `https://localhost:${port}`,
     received,
     mostUnderWay: () => most,
     close: () => new Promise(resolve => {
