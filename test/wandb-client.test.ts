@@ -1,7 +1,7 @@
 /** The address, the API key and the client of a W&B server, over real HTTP on this machine; the clock does not wait. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo, type LookupFunction, type Socket } from 'node:net'
+import { createServer, type AddressInfo, type LookupFunction } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,20 +10,15 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { Fault } from '../src/errors.js'
 import { parseAddress } from '../src/ingest/wandb/address.js'
-import { WandbClient, type ClientOptions, type Retry } from '../src/ingest/wandb/client.js'
+import { WandbClient } from '../src/ingest/wandb/client.js'
 import { ApiKey, findApiKey } from '../src/ingest/wandb/key.js'
 import { netrcPassword } from '../src/ingest/wandb/netrc.js'
 import { retryAfterMs } from '../src/ingest/wandb/retry.js'
 import { faultOf } from './support/folders.js'
 import { fixture } from './support/paths.js'
+import { AUTHORIZATION, CUT, HALF, KEY, NOON, ask, partial, session } from './support/wandb-session.js'
 import { certificate, expiredCertificate, tlsKey } from './support/wandb-tls.js'
-import { TestClock, answer, fine, json, leaks, openServer, type Reply, type TestServer } from './support/wandb-server.js'
-
-const KEY = '0123456789abcdef0123456789abcdefcanary42'
-/** Python 3.11: base64.b64encode(b'api:' + key) */
-const AUTHORIZATION = 'Basic YXBpOjAxMjM0NTY3ODlhYmNkZWYwMTIzNDU2Nzg5YWJjZGVmY2FuYXJ5NDI='
-/** 2026-10-07T12:00:00Z */
-const NOON = 1_791_374_400_000
+import { TestClock, answer, fine, json, leaks, openServer, type Reply } from './support/wandb-server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'critic-traces-wandb-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -221,42 +216,6 @@ t.test('no text makes the search for the key slow', t => {
   t.end()
 })
 
-interface Session {
-  readonly server: TestServer
-  readonly client: WandbClient
-  readonly clock: TestClock
-  readonly retries: Retry[]
-}
-
-async function session(t: Test, replies: readonly Reply[], options: Partial<ClientOptions> = {}): Promise<Session> {
-  const server = await openServer(replies)
-  const clock = new TestClock(NOON)
-  const retries: Retry[] = []
-  const client = new WandbClient({
-    address: parseAddress(server.url), key: new ApiKey(KEY, 'netrc'), deadlineMs: 1_800_000, clock, random: () => 0,
-    onRetry: retry => retries.push(retry), ...options
-  })
-  t.teardown(async () => {
-    client.close()
-    await server.close()
-    if (leaks([client, retries], KEY).length > 0) throw new Error('the key is in the client or in what it reports')
-  })
-  return { server, client, clock, retries }
-}
-
-const ask = (client: WandbClient, what = 'the viewer'): Promise<unknown> => client.query('query Viewer { viewer { id } }', { a: [1, 'é'] }, what)
-
-/** The start of an answer, and then what becomes of its connection. */
-const partial = (
-  status: number, text: string, headers: Readonly<Record<string, string>>, then: (socket: Socket) => void
-): Reply => response => {
-  response.writeHead(status, headers)
-  response.write(text, () => { if (response.socket !== null) then(response.socket) })
-}
-
-const HALF = '{"data":{"vie'
-const CUT = { 'Content-Length': '999' }
-
 /** The message of the Fault that a query ends with; nothing of the key is in anything that was thrown. */
 async function refusal(t: Test, client: WandbClient): Promise<string> {
   const error = await faultOf(ask(client))
@@ -290,7 +249,7 @@ t.test('a gzipped answer, an address below a path', async t => {
 t.test('an IPv6 address', async t => {
   const server = await openServer([fine], undefined, '::1').catch((error: unknown) => String(error))
   if (typeof server === 'string') {
-    t.skip(`no IPv6 on this machine: ${server}`)
+    t.comment(`skipped, no IPv6 on this machine: ${server}`)
     return
   }
   t.teardown(() => server.close())

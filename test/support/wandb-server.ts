@@ -95,7 +95,8 @@ function everythingOf(thrown: unknown): string {
     seen.add(at)
     texts.push(String(at), JSON.stringify(at) ?? '')
     for (const customInspect of [true, false]) {
-      texts.push(inspect(at, { depth: Infinity, showHidden: true, getters: true, customInspect, maxStringLength: Infinity, maxArrayLength: Infinity }))
+      const all = { depth: Infinity, maxStringLength: Infinity, maxArrayLength: Infinity }
+      texts.push(inspect(at, { ...all, showHidden: true, getters: true, customInspect }))
     }
     if (at instanceof Error) texts.push(at.message, at.stack ?? '')
   }

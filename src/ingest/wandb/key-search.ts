@@ -2,8 +2,8 @@
  * Finds a key in a server's answer: a server, or a proxy before it, may echo the request. No copy of the text is made, and
  * every repetition is bounded, so that no answer makes the search slow.
  *
- * Found: the key itself and its base64 at any alignment (so also `Basic …` and a longer text in base64), both in either case,
- * with any of the characters escaped as in JSON, JavaScript, URLs and HTML. Not found: a part of the key, ciphers,
+ * Found: the key itself and its base64 at any alignment (so also `Basic …` and a longer text in base64), both in either
+ * case, with any of the characters escaped as in JSON, JavaScript, URLs and HTML. Not found: a part of the key, ciphers,
  * hexadecimal, base64 broken over lines.
  */
 
@@ -22,7 +22,8 @@ function spellings(character: string): string {
   const plain = literal(character)
   const name = HTML_NAMES[character]
   const html = `(?:#0{0,6}${code}|#x0{0,6}${hex}${name === undefined ? '' : `|${name}`})`
-  return `(?:${plain}|${BACKSLASHES}(?:${plain}|u00${hex}|x${hex}|u\\{0{0,6}${hex}\\})|%(?:25){0,3}${hex}|&(?:amp;){0,3}${html};?)`
+  const script = `${BACKSLASHES}(?:${plain}|u00${hex}|x${hex}|u\\{0{0,6}${hex}\\})`
+  return `(?:${plain}|${script}|%(?:25){0,3}${hex}|&(?:amp;){0,3}${html};?)`
 }
 
 /** The characters of the base64 of anything that holds the key at this offset (modulo 3) which depend on the key alone. */

@@ -4,8 +4,8 @@
  * It comes from WANDB_API_KEY, else from the netrc file, as in W&B's own tools (wandb/sdk/lib/wbauth): an empty variable
  * is none; the file is the one that NETRC names (`~/` is the home folder), else `~/.netrc` where that exists, else
  * `~/_netrc`; a second file is not looked into. The entry's name is the host as it stands in the base URL, with its port
- * (`machine localhost:8080`); where no entry has that name, `default` counts, as in Python's netrc. The login is not looked at,
- * nor are the file's permissions (W&B passes a path to Python's netrc, which then skips that check).
+ * (`machine localhost:8080`); where no entry has that name, `default` counts, as in Python's netrc. The login is not
+ * looked at, nor are the file's permissions (W&B passes a path to Python's netrc, which then skips that check).
  *
  * Stricter than W&B's tools: a netrc file that cannot be read is a Fault, not a warning. A key has 8 to 512 characters
  * of printable ASCII without white space and colon: a line break would forge a header, a colon does not belong in it, and

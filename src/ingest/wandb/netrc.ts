@@ -11,9 +11,9 @@
  * - A token that starts with `#` begins a comment, which runs to the end of its line.
  * - An empty quoted token in place of a keyword ends the file.
  *
- * One departure: Python's rule for comments is by accident narrower. After an empty line, and after `#word` outside an entry,
- * it reads the rest of the comment's line as words: it refuses the file, or takes an entry that was commented out. Here a
- * comment is a comment.
+ * One departure: Python's rule for comments is by accident narrower. After an empty line, and after `#word` outside an
+ * entry, it reads the rest of the comment's line as words: it refuses the file, or takes an entry that was commented out.
+ * Here a comment is a comment.
  *
  * Passwords are secrets: a Fault names the line and nothing of its text.
  */
