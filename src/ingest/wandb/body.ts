@@ -1,8 +1,8 @@
 /**
  * What a server's answer says: the `data` of a GraphQL answer (HTTP 200), or the message of an error.
  *
- * Server text is hostile: messages are capped and escaped, at most three are quoted. The caller has made sure that the key does
- * not stand in the body.
+ * Server text is hostile: messages are capped and escaped, at most three are quoted. The caller has made sure that the key
+ * does not stand in the body.
  */
 import { Fault, printable } from '../../errors.js'
 import { parseStrictJson } from '../study/json.js'
@@ -78,7 +78,9 @@ function malformed(text: string, fault: FaultMaker): Fault {
     const { offset } = error instanceof Fault && error.details.problem === 'malformed JSON' ? error.place : {}
     if (offset === undefined) return plain
     const number = /^-?(?:NaN|Infinity)/.exec(Buffer.from(text).toString('utf8', offset, offset + 9))?.[0]
-    if (number !== undefined) return fault('answer not JSON', `bare ${number} at byte ${offset}`, 'JSON, which has no NaN or Infinity')
+    if (number !== undefined) {
+      return fault('answer not JSON', `bare ${number} at byte ${offset}`, 'JSON, which has no NaN or Infinity')
+    }
     return fault('answer not JSON', `malformed at byte ${offset}`, EXPECTED)
   }
 }

@@ -44,7 +44,9 @@ const REASONS: Readonly<Record<string, string>> = {
  */
 export function brokenOf(code: string, answered: boolean, url: URL, fault: FaultMaker): Broken {
   const { hostname } = url
-  if (code === 'ENOTFOUND') throw fault('host unknown', `no address of ${hostname} (${code})`, 'a host that the name server knows')
+  if (code === 'ENOTFOUND') {
+    throw fault('host unknown', `no address of ${hostname} (${code})`, 'a host that the name server knows')
+  }
   if (CERTIFICATE_CODES.test(code)) {
     const problem = CERTIFICATE_PROBLEMS[code]
     throw fault('certificate refused', problem === undefined ? code : `${problem} (${code})`,

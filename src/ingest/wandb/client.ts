@@ -1,5 +1,5 @@
 /**
- * Queries to a W&B server: one POST of a GraphQL query each, tried again as `retry.ts` says, until one deadline for all of them.
+ * Queries to a W&B server: one POST of a GraphQL query each, tried again as `retry.ts` says, until one deadline for all.
  *
  * - HTTP 200 with data is the answer. Everything else is a Fault (`wandb …`, exit 3) that names the address and what was
  *   asked for; 408, 429, 5xx other than 501 and broken connections are tried again first.
@@ -203,6 +203,8 @@ function redirectTarget({ status, location }: Answer, from: URL, fault: FaultMak
   if (to.origin !== from.origin || to.username !== '' || to.password !== '') {
     throw fault('redirect refused', `HTTP ${status} to ${origin}`, `${expected}; the key is sent to no other`)
   }
-  if (status !== 307 && status !== 308) throw fault('redirect refused', `HTTP ${status} to ${origin}`, `${expected}, or HTTP 307 or 308`)
+  if (status !== 307 && status !== 308) {
+    throw fault('redirect refused', `HTTP ${status} to ${origin}`, `${expected}, or HTTP 307 or 308`)
+  }
   return to
 }

@@ -6,7 +6,8 @@
  *
  * Errors of node's modules are never passed on, nor kept as a cause: they hold requests with their headers, raw packets
  * and certificates, and one of these may hold the API key. The key's header is set on the finished request alone, so that it
- * is in no options object (NODE_DEBUG=http prints those).
+ * is in no options object (NODE_DEBUG=http prints those). Nothing that a server sent is quoted here: it is not yet searched
+ * for the key.
  *
  * Not supported: proxies, HTTP/2, encodings other than gzip.
  */
@@ -15,7 +16,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { Fault, printable } from '../../errors.js'
+import { Fault } from '../../errors.js'
 import { errorCode } from '../study/paths.js'
 import { brokenOf, type Broken, type FaultMaker } from './broken.js'
 
@@ -149,7 +150,7 @@ async function decodedBody(response: IncomingMessage, limit: number): Promise<Bu
   if (raw === null) return 'too large'
   const encoding = (response.headers['content-encoding'] ?? 'identity').toLowerCase()
   if (encoding === 'identity' || encoding === '') return raw
-  if (encoding !== 'gzip' && encoding !== 'x-gzip') return `encoding ${printable(encoding, 40)}`
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') return 'another encoding'
   try {
     return await inflate(raw, { maxOutputLength: limit })
   } catch (error) {

@@ -4,8 +4,8 @@
  * It comes from WANDB_API_KEY, else from the netrc file, as in W&B's own tools (wandb/sdk/lib/wbauth): an empty variable
  * is none; the file is the one that NETRC names (`~/` is the home folder), else `~/.netrc` where that exists, else
  * `~/_netrc`; a second file is not looked into. The entry's name is the host as it stands in the base URL, with its port
- * (`machine localhost:8080`); where no entry has that name, `default` counts, as in Python's netrc. The login is not looked at,
- * nor are the file's permissions (W&B passes a path to Python's netrc, which then skips that check).
+ * (`machine localhost:8080`); where no entry has that name, `default` counts, as in Python's netrc. The login is not
+ * looked at, nor are the file's permissions (W&B passes a path to Python's netrc, which then skips that check).
  *
  * Stricter than W&B's tools: a netrc file that cannot be read is a Fault, not a warning. A key has 8 to 512 characters
  * of printable ASCII without white space and colon: a line break would forge a header, a colon does not belong in it, and
@@ -21,7 +21,7 @@ import { join } from 'node:path'
 import { EXIT, Fault, printable } from '../../errors.js'
 import { errorCode } from '../study/paths.js'
 import type { Address } from './address.js'
-import { keyPatterns } from './key-patterns.js'
+import { keySearch } from './key-search.js'
 import { netrcPassword } from './netrc.js'
 
 export type KeySource = 'WANDB_API_KEY' | 'netrc'
@@ -40,7 +40,7 @@ const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 export class ApiKey {
   readonly source: KeySource
   readonly #key: string
-  readonly #patterns: readonly RegExp[]
+  readonly #search: (text: string) => boolean
 
   /** @throws Fault exit 2 that does not quote the key: not 8 to 512 characters of printable ASCII, white space or colon */
   constructor(key: string, source: KeySource) {
@@ -50,7 +50,7 @@ export class ApiKey {
     }
     this.source = source
     this.#key = key
-    this.#patterns = keyPatterns(key)
+    this.#search = keySearch(key)
   }
 
   /** The value of the Authorization header. */
@@ -63,7 +63,7 @@ export class ApiKey {
    * escaped as in JSON (nested up to three times), URLs or HTML, in either case of letters.
    */
   occursIn(text: string): boolean {
-    return this.#patterns.some(pattern => pattern.test(text))
+    return this.#search(text)
   }
 
   toString(): string {

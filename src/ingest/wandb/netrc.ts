@@ -8,9 +8,12 @@
  *   any order. A later entry of the same name replaces the earlier one. `default` may stand anywhere and counts where
  *   no machine has the name.
  * - `macdef NAME` runs to the next empty line.
- * - A token that starts with `#` begins a comment. Inside an entry it always runs to the end of the line; where an entry
- *   could start, it does so only as `#` alone (after `#word` the rest of the line is read: Python's rule).
+ * - A token that starts with `#` begins a comment, which runs to the end of its line.
  * - An empty quoted token in place of a keyword ends the file.
+ *
+ * One departure: Python's rule for comments is by accident narrower. After an empty line, and after `#word` outside an
+ * entry, it reads the rest of the comment's line as words: it refuses the file, or takes an entry that was commented out.
+ * Here a comment is a comment.
  *
  * Passwords are secrets: a Fault names the line and nothing of its text.
  */
@@ -37,15 +40,8 @@ class Lexer {
     return this.#text[this.#at++] ?? ''
   }
 
-  /** The next token with whether a line break ended it or stood before it; '' at the end of the file. */
-  token(): { readonly text: string; readonly brokeLine: boolean } {
-    const start = this.#at
-    const text = this.#scan()
-    this.#at = Math.min(this.#at, this.#text.length)
-    return { text, brokeLine: this.#text.slice(start, this.#at).includes('\n') }
-  }
-
-  #scan(): string {
+  /** The next token; '' at the end of the file. */
+  token(): string {
     let c = this.#next()
     while (c !== '' && ' \t\n\r'.includes(c)) c = this.#next()
     this.#tokenAt = this.#at - 1
@@ -56,7 +52,13 @@ class Lexer {
       if (quoted ? c === '"' : ' \t\n\r'.includes(c)) break
       token += c === '\\' ? this.#next() : c
     }
+    this.#at = Math.min(this.#at, this.#text.length)
     return token
+  }
+
+  /** Leaves out the rest of the line, where the last token (a comment's first word) did not end with it. */
+  skipComment(): void {
+    if (this.#text[this.#at - 1] !== '\n') this.restOfLine()
   }
 
   /** The rest of the line with its line break; '' at the end of the file. */
@@ -71,7 +73,7 @@ class Lexer {
 /**
  * The password for a machine: of its own entry, else of `default`; null where there is neither, '' where the entry has none.
  *
- * @throws Fault exit 2 with the line, for a file that Python's module refuses
+ * @throws Fault exit 2 with the line, for a file that Python's module refuses (but for its comments)
  */
 export function netrcPassword(text: string, machine: string, place: Place): string | null {
   const passwords = readEntries(text, place)
@@ -87,19 +89,19 @@ function readEntries(text: string, place: Place): ReadonlyMap<string, string> {
   })
 
   let keyword = lexer.token()
-  while (keyword.text !== '') {
-    if (keyword.text.startsWith('#')) {
-      if (keyword.text === '#' && !keyword.brokeLine) lexer.restOfLine()
+  while (keyword !== '') {
+    if (keyword.startsWith('#')) {
+      lexer.skipComment()
       keyword = lexer.token()
-    } else if (keyword.text === 'macdef') {
+    } else if (keyword === 'macdef') {
       lexer.token()
       for (let line = ''; line !== '\n';) {
         line = lexer.restOfLine()
         if (line === '') throw malformed('a macro without an end', 'an empty line after macdef')
       }
       keyword = lexer.token()
-    } else if (keyword.text === 'machine' || keyword.text === 'default') {
-      const name = keyword.text === 'default' ? 'default' : lexer.token().text
+    } else if (keyword === 'machine' || keyword === 'default') {
+      const name = keyword === 'default' ? 'default' : lexer.token()
       if (name === '') throw malformed('machine without a name', 'a host name')
       const entry = readEntry(lexer, malformed)
       passwords.set(name, entry.password)
@@ -111,22 +113,20 @@ function readEntries(text: string, place: Place): ReadonlyMap<string, string> {
   return passwords
 }
 
-type Token = ReturnType<Lexer['token']>
-
 /** What follows `machine NAME`, up to the keyword of the next entry. */
 function readEntry(
   lexer: Lexer, malformed: (found: string, expected: string) => Fault
-): { readonly password: string; readonly next: Token } {
+): { readonly password: string; readonly next: string } {
   let password = ''
   for (;;) {
     const token = lexer.token()
-    if (token.text.startsWith('#')) {
-      if (!token.brokeLine) lexer.restOfLine()
-    } else if (ENTRY_END.has(token.text)) {
+    if (token.startsWith('#')) {
+      lexer.skipComment()
+    } else if (ENTRY_END.has(token)) {
       return { password, next: token }
-    } else if (token.text === 'password') {
-      password = lexer.token().text
-    } else if (token.text === 'login' || token.text === 'user' || token.text === 'account') {
+    } else if (token === 'password') {
+      password = lexer.token()
+    } else if (token === 'login' || token === 'user' || token === 'account') {
       lexer.token()
     } else {
       throw malformed('an unknown word', 'login, password, account or the next machine')

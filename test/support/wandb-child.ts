@@ -1,0 +1,21 @@
+/**
+ * A process of its own that sends one query and prints what came of it as one line of JSON; it ends when nothing is left
+ * open. Arguments: base URL, `close` or `leave`. The key is in its environment.
+ */
+import { inspect } from 'node:util'
+import { Fault } from '../../src/errors.js'
+import { parseAddress } from '../../src/ingest/wandb/address.js'
+import { WandbClient } from '../../src/ingest/wandb/client.js'
+import { findApiKey } from '../../src/ingest/wandb/key.js'
+
+const [url, ending] = process.argv.slice(2)
+const address = parseAddress(url)
+const client = new WandbClient({ address, key: await findApiKey(process.env, address), deadlineMs: 20_000 })
+const answer = await client.query('query Viewer { viewer { id } }', {}, 'the viewer').then(
+  data => ({ data }),
+  (error: unknown) => ({
+    fault: error instanceof Fault ? error.message : 'no Fault', all: inspect(error, { depth: Infinity, showHidden: true })
+  })
+)
+if (ending === 'close') client.close()
+process.stdout.write(`${JSON.stringify(answer)}\n`)
