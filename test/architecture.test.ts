@@ -56,6 +56,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/auditRun': ['src/historyRun', 'src/evidenceRun', 'src/pipeline', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
   'src/articleRun': ['src/auditRun', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/studyRun': ['src/articleRun', 'src/version', 'src/auditRun', 'src/historyRun', 'src/evidenceRun', 'src/pipeline', 'src/runRecord', 'src/transaction', 'src/drawing', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
+  'src/fetchRows': ['src/errors', 'src/schema', 'src/ingest', 'src/render'],
+  'src/fetchRun': ['src/fetchRows', 'src/errors', 'src/schema', 'src/ingest', 'src/render'],
   'src/cli': ['*'],
   'src/index': ['*'],
   workers: ['src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
