@@ -177,7 +177,7 @@ t.test('the manifest lists every file, with its hash and role', t => {
   const roles: Record<string, number> = {}
   for (const { role } of manifest.files) roles[role] = (roles[role] ?? 0) + 1
   t.same(roles, {
-    snapshot: 1, npz: 40, excluded: 3, runs: 1, history: 10, workbook: 1, slides: 1, config: 11, dataset: 3, article: 2, claims: 1, study: 1
+    snapshot: 1, npz: 40, excluded: 3, runs: 3, certificate: 10, history: 10, workbook: 1, slides: 1, config: 11, dataset: 3, article: 2, claims: 1, study: 1
   }, 'a companion\'s history is excluded too')
   for (const { path, role } of manifest.files) {
     if (path.endsWith('.npz')) t.equal(role === 'excluded', path.includes('step_000132'), path)
