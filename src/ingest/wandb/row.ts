@@ -11,7 +11,7 @@ import type { LeftOut } from '../../schema/fetch.js'
 import { RowText } from '../histories/row-text.js'
 import { ValueKind, ValueReader } from '../histories/values.js'
 import { scanColon, stringEnd } from '../json/skip.js'
-import { Ascii, decodeString, isSpace } from '../json/text.js'
+import { Ascii, isSpace } from '../json/text.js'
 
 /** A row that logs more is no row of scalars. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
@@ -51,12 +51,16 @@ export class RowExporter {
     if (bytes.length > MAX_ROW_BYTES) {
       throw text.fault('too long', `a row of ${bytes.length} bytes`, `at most ${MAX_ROW_BYTES}`, {})
     }
+    // Half a surrogate pair has no UTF-8.
+    if (!raw.isWellFormed()) throw text.fault('wrong encoding', 'half a surrogate pair', 'text', {})
     text.append(bytes)
     text.terminate()
-    return this.#read(text)
+    // Of ASCII the text has the bytes' offsets, and cutting it up copies nothing.
+    const isAscii = bytes.length === raw.length
+    return this.#read(text, isAscii ? (from, to) => raw.slice(from, to) : (from, to) => text.bytes.toString('utf8', from, to))
   }
 
-  #read(text: RowText): ExportedRow {
+  #read(text: RowText, cut: (from: number, to: number) => string): ExportedRow {
     const { bytes } = text
     const values = new ValueReader(text)
     const members: string[] = []
@@ -69,15 +73,15 @@ export class RowExporter {
       if (bytes[i] !== Ascii.Quote) throw text.malformed(i, '"}" or a key')
       const start = i
       i = stringEnd(text, i)
-      const key = decodeString(bytes.subarray(start + 1, i - 1))
-      const spelled = bytes.toString('utf8', start, i)
+      const spelled = cut(start, i)
+      const key = spelled.includes('\\') ? String(JSON.parse(spelled)) : spelled.slice(1, -1)
       if (keys.has(key)) throw text.fault('duplicate key', `"${printable(key)}"`, 'it once', {})
       keys.add(key)
       i = scanColon(text, i)
       const kind = values.read(i)
       if (key === STEP_KEY) step = checkedStep(text, kind, values.number)
       if (kind === ValueKind.NotNumber) this.#leaveOut(bytes[i])
-      else members.push(`${spelled}: ${bytes.toString('utf8', i, values.end)}`)
+      else members.push(`${spelled}: ${cut(i, values.end)}`)
       i = text.skipSpace(values.end)
       if (bytes[i] === Ascii.CloseBrace) break
       if (bytes[i] !== Ascii.Comma) throw text.malformed(i, '"," or "}"')
