@@ -171,7 +171,7 @@ t.test('references', t => {
       'template block: figure inside other text, expected an empty line before it, outside of lists and tables (article.md, line 4, column 1)'],
     ['{{figure 01-scores}}\na\n\n{{figure 01-scores}}\nb', 'template figure: 01-scores again, expected each figure once (article.md, line 6, column 1)'],
     ['## On {{a.score}}', 'template heading: a reference, expected words (article.md, line 3, column 7)'],
-    ['[a]({{a.score}})', 'template link: a reference as its target, expected an address (article.md)'],
+    ['[a]({{a.score}})', 'template link: a reference as its target, expected an address (article.md, line 3)'],
     ['A \u202e b', 'template character: \\u202e, expected characters that can be seen, spaces and line ends (article.md, line 3, column 3)'],
     ['A\tb', 'template character: \\u0009, expected characters that can be seen, spaces and line ends (article.md, line 3, column 2)']
   ]
@@ -181,8 +181,15 @@ t.test('references', t => {
   t.equal(faultOf(() => renderPages(inputs('# Another'))), 'template title: a second one, expected one heading of the first level (article.md)')
   t.equal(faultOf(() => renderPages(inputs('x'.repeat(1_000_001)))),
     'template too long: 1000010 characters, expected at most 1000000 (article.md)')
-  t.equal(faultOf(() => renderPages(inputs(`${'> '.repeat(21)}x`))), 'template nesting: more than 20 levels, expected fewer (article.md)')
-  t.match(faultOf(() => renderPages(inputs(`${'> '.repeat(5000)}x`))), /^template failed: .* \(article\.md\)$/)
+  const nested = (article: string): string => faultOf(() => renderPages(inputs(`a {{a.score}}\n\n${article}`)))
+  for (const [depth, marks] of [[21, '> '], [5000, '> '], [21, '>'], [100_000, '>'], [21, '- '], [5000, '- > ']] as const) {
+    const levels = depth * (marks === '- > ' ? 2 : 1)
+    t.equal(nested(`${marks.repeat(depth)}x`), `template nesting: ${levels} levels, expected at most 20 (article.md, line 5, column 1)`, `${depth} ${marks}`)
+  }
+  for (const fine of [`${'> '.repeat(18)}x`, '- '.repeat(40), '-'.repeat(40), '```\n- a\n  --------------------- b\n```']) t.equal(nested(fine), 'no fault', fine)
+  const indented = (depth: number): string => Array.from({ length: depth }, (_, i) => `${'  '.repeat(i)}- a\n`).join('')
+  t.equal(nested(`b\n\n${indented(30)}`), 'template nesting: more than 20 levels, expected fewer (article.md, line 7)', 'a list in a list …: its first line')
+  t.equal(nested(indented(900)), 'template indentation: 202 spaces, expected at most 200 (article.md, line 106, column 1)')
   const parts = parseTemplate(normalized({ path: 'x', text: '\ufeffa\r\n{{written 1}}\rb' }))
   t.same(parts.map(part => part.kind === 'text' ? part.text : part.kind), ['a\n', 'written', '\nb'], 'every line end is \\n')
   t.end()
