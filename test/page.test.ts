@@ -190,6 +190,9 @@ t.test('references', t => {
   const indented = (depth: number): string => Array.from({ length: depth }, (_, i) => `${'  '.repeat(i)}- a\n`).join('')
   t.equal(nested(`b\n\n${indented(30)}`), 'template nesting: more than 20 levels, expected fewer (article.md, line 7)', 'a list in a list …: its first line')
   t.equal(nested(indented(900)), 'template indentation: 202 spaces, expected at most 200 (article.md, line 106, column 1)')
+  t.equal(faultOf(() => renderPages(inputs('{{discrepancies}}', { discrepancies: [] }))),
+    'template reference: discrepancies, of which the claims file lists none, expected at least one, or no table of them (article.md, line 3, column 1)')
+  t.match(faultOf(() => proseTexts(replicaInputs({ discrepancies: [] }))), /^template reference: discrepancies, of which the claims file lists none/)
   const parts = parseTemplate(normalized({ path: 'x', text: '\ufeffa\r\n{{written 1}}\rb' }))
   t.same(parts.map(part => part.kind === 'text' ? part.text : part.kind), ['a\n', 'written', '\nb'], 'every line end is \\n')
   t.end()

@@ -47,6 +47,7 @@ export function readProse(inputs: ProseInputs): Prose {
   const figures = placeFigures(inputs.figures, { article, notes })
   const ids = { article: headingIds(article), notes: headingIds(notes) }
   const outputs = new Set(inputs.outputs)
+  if (inputs.discrepancies.length === 0) refuseTable([article, notes])
   return {
     article,
     notes,
@@ -77,6 +78,16 @@ function readTemplate(raw: Template): Article {
   const parts = parseTemplate(template)
   refuseTypedNumbers(template)
   return readArticle(template, parts)
+}
+
+/** Without discrepancies their table would be an empty one, which reads as if the sources agreed. */
+function refuseTable(pages: readonly Article[]): void {
+  const table = pages.flatMap(page => page.parts).find(part => part.kind === 'discrepancies')
+  if (table?.kind !== 'discrepancies') return
+  throw new Fault({
+    format: 'template', problem: 'reference', found: 'discrepancies, of which the claims file lists none',
+    expected: 'at least one, or no table of them', place: table.place
+  })
 }
 
 /** Figures by name, with the page on which each stands. A figure stands once. */
