@@ -37,7 +37,7 @@ t.test('the run', async t => {
   t.same(readdirSync(join(OUT, 'figures')).sort(), ['01-bars.svg', '03-both.svg'])
   const inputs = (read('run.json')['inputs'] as unknown as { path: string; sha256: string }[]).filter(({ path }) => !path.startsWith('wandb'))
   t.same(inputs.map(({ path }) => path).sort(), [
-    'configs/base/base.env', 'configs/mix.json', 'configs/parent.json', 'configs/run.env', 'data/train.parquet', 'sources/scores.xlsx', 'sources/slides.pptx'
+    'configs/base/base.env', 'configs/mix.json', 'configs/parent.json', 'configs/run.env', 'data/train.parquet', 'sources/scores.xlsx', 'sources/slides.pptx', 'study.json'
   ])
   for (const input of inputs) t.equal(input.sha256, sha256(input.path), input.path)
 })
@@ -97,6 +97,7 @@ t.test('data.json: every value with its place', async t => {
 
 t.test('datasets: counted row by row', async t => {
   const { train } = read('data.json')['datasets']
+  t.match(train, { path: 'data/train.parquet', sha256: sha256('data/train.parquet'), bytes: bytes('data/train.parquet') })
   t.match(train, {
     title: 'Five rows.', rows: 5, row_groups: 2, columns: 3, created_by: 'by hand', codecs: ['SNAPPY'], task_path: 'extra_info.task_path',
     matches: { swegen: 2, openswe: 2 }, matched_several: 1, unmatched: 1, null_paths: 1, field: { path: 'extra_info.agent_harness', in_schema: true, rows: 2 },

@@ -62,7 +62,7 @@ function inputs(article: string, change: Partial<PageInputs> = {}): PageInputs {
       ]
     }],
     figures: figures(), outputs: ['data.json', 'wandb/points.csv'], study: { name: 'A study', synthetic: true },
-    generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], ...change
+    generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], excluded: [], ...change
   }
 }
 
@@ -440,6 +440,12 @@ t.test('a page is whole and asks for nothing', t => {
   }))
   t.same(from('table.outputs tbody tr').get().map(row => from(row).children().get().map(cell => from(cell).children().get().map(line => from(line).text()))),
     [[['o.json'], ['f'.repeat(64)], ['x', 'y', 'z']]], 'an output is listed once, with the inputs of all its claims')
+
+  const files2 = load(renderPages(replicaInputs()).get('preview/source-notes.html') ?? '')
+  const paths = (name: string): readonly string[] => files2(`table.${name} tbody th`).get().map(cell => files2(cell).text())
+  t.same([paths('sources'), paths('excluded')], [['sources/evaluation.xlsx'], ['critic_traces/later.npz']])
+  t.match(files2('table.excluded caption').text(), 'enter no statistic')
+  t.equal(articleOf(inputs('{{sources}}'))('table.excluded').length, 0)
 
   const wrong = articleOf(inputs('{{a}} {{b}} {{c}}', {
     claims: [

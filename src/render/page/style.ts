@@ -110,8 +110,8 @@ tbody th { font-weight: 400; }
 .audit th:nth-child(1) { width: 36%; } .audit th:nth-child(4) { width: 12%; } .audit th:nth-child(5) { width: 26%; }
 .outputs th:nth-child(1) { width: 28%; } .outputs th:nth-child(2) { width: 40%; }
 .discrepancies th:nth-child(1) { width: 18%; } .discrepancies th:nth-child(4) { width: 14%; }
-.sources th:nth-child(1) { width: 44%; } .sources th:nth-child(2) { width: 12%; }
-.outputs code, .sources code { font-size: 0.93em; }
+.sources th:nth-child(1), .excluded th:nth-child(1) { width: 44%; } .sources th:nth-child(2), .excluded th:nth-child(2) { width: 12%; }
+.outputs code, .sources code, .excluded code { font-size: 0.93em; }
 tr:target { background: var(--wash); outline: 2px solid var(--link); }
 @media (min-width: 64rem) { .made { width: calc(100% + 10rem); margin-left: -5rem; } }
 @media (max-width: 44rem) {

@@ -4,6 +4,7 @@
  */
 import type { AuditedClaim, AuditedDiscrepancy, ClaimStatus } from '../../compute/audit/contract.js'
 import { formatCount } from '../figures/format.js'
+import type { SourceFile } from '../outputs/documents.js'
 import type { PageInputs } from './inputs.js'
 import { collapse } from './text.js'
 import { exact } from './values.js'
@@ -43,7 +44,7 @@ export interface Row {
 }
 
 export interface Table {
-  readonly name: 'audit' | 'outputs' | 'discrepancies' | 'sources'
+  readonly name: 'audit' | 'outputs' | 'discrepancies' | 'sources' | 'excluded'
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly Row[]
@@ -144,11 +145,15 @@ function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): r
 }
 
 export function sourcesTable({ inputs, study }: PageInputs): Table {
+  return filesTable('sources', `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`, inputs)
+}
+
+function filesTable(name: 'sources' | 'excluded', caption: string, files: readonly SourceFile[]): Table {
   return {
-    name: 'sources',
-    caption: `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`,
+    name,
+    caption,
     head: ['File', 'Bytes', 'SHA-256'],
-    rows: inputs.map(({ path, bytes, sha256 }) => ({
+    rows: files.map(({ path, bytes, sha256 }) => ({
       id: null, cells: [{ lines: [path], code: true }, { lines: [formatCount(bytes)] }, { lines: [sha256], code: true }]
     }))
   }
@@ -159,6 +164,9 @@ export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: Pa
   switch (kind) {
     case 'audit': return [auditTable(inputs), outputsTable(inputs)]
     case 'discrepancies': return [discrepanciesTable(inputs)]
-    case 'sources': return [sourcesTable(inputs)]
+    case 'sources': {
+      const caption = 'Files of the study that enter no statistic: their hashes were checked, and of array files the step was read.'
+      return [sourcesTable(inputs), ...inputs.excluded.length === 0 ? [] : [filesTable('excluded', caption, inputs.excluded)]]
+    }
   }
 }
