@@ -157,7 +157,7 @@ t.test('the figure says what it draws; one title has one colour in the figures o
   // The first analysis draws Reference in the first colour and Target in the second.
   t.match(svg, /fill:rgb\(0%,44\.7\d*%,69\.8\d*%\)/)
   const { figures } = await import('../src/compute/evidence/figures.js').then(({ barFigures }) => ({
-    figures: barFigures([{ ...FIGURE, panels: [{ ...FIGURE.panels[0], series: EVIDENCE.figures[0].panels[0].series }] }], new Documents(new Map([
+    figures: barFigures([{ ...FIGURE, panels: [{ ...FIGURE.panels[0], series: EVIDENCE.figures[0].panels[0].series.map(one => ({ ...one, decimals: null })) }] }], new Documents(new Map([
       ['data.json', readFileSync(join(OUT, 'data.json'), 'utf8')], ['derived_metrics.json', readFileSync(join(OUT, 'derived_metrics.json'), 'utf8')]
     ])), { synthetic: false, legend: ['Reference', 'Target'] })
   }))

@@ -455,6 +455,13 @@ t.test('a page is whole and asks for nothing', t => {
   t.match(files2('table.excluded caption').text(), 'enter no statistic')
   t.equal(articleOf(inputs('{{sources}}'))('table.excluded').length, 0)
 
+  const decimals = (text: string, notes = '# N'): string => faultOf(() => renderPages(inputs(text, { templates: { article: { path: 'a.md', text: `# T\n\n${text}` }, notes: { path: 'n.md', text: notes } } })))
+  t.equal(decimals('{{a.score}}', '# N\n\n{{a.score | fixed(2)}}'), 'template decimals: a.score as 70.40, expected as many as where it stands before, in 70.4 (n.md, line 3, column 1)')
+  t.equal(decimals('{{data.json#/values/a.score/value | fixed(1)}} {{data.json#/values/a.score/value}}'),
+    'template decimals: data.json#/values/a.score/value as 0.704, expected as many as where it stands before, in 0.7 (a.md, line 3, column 48)')
+  for (const text of ['{{a.score}} {{data.json#/values/a.score/value}}', '{{a.score}} {{a.score | fixed(1)}} {{a.score | hours}} {{a.score | signed(1)}}',
+    '{{data.json#/values/a.score/value}} {{data.json#/values/a.score/value | percent(1)}} {{data.json#/values/a.score/value | scientific}}']) t.equal(decimals(text), 'no fault', text)
+
   const wrong = articleOf(inputs('{{a}} {{b}} {{c}}', {
     claims: [
       claim({ id: 'a', computed: 70.5, status: 'differs', difference: 0.1, reason: 'off by 0.1' }),

@@ -128,6 +128,7 @@ const BETWEEN: readonly (readonly [string, unknown, string])[] = [
   ['evidence.figures.0.name', '08-CRITIC-traces', 'study name taken: evidence.figures[0].name is "08-CRITIC-traces", expected another name than that of the figure 08-critic-traces'],
   ['evidence.figures.0.name', 'nul', 'study name taken: evidence.figures[0].name is "nul", expected a name that is no device of Windows'],
   ['evidence.figures.1', { ...(figure([VALUE]) as object), name: '01-Scores' }, 'study stated twice: evidence.figures[1].name is "01-Scores", as is evidence.figures[0].name, expected a different one for each'],
+  ['evidence.figures.0.panels.0.series.0.decimals', [1, 2], 'study contradiction: evidence.figures[0].panels[0].series[0].decimals has 2 and its values has 1, expected decimals of each value, or null'],
   ['evidence.figures.0.panels.1.groups', ['Step', 'Step'], 'study stated twice: evidence.figures[0].panels[1].groups[1] is "Step", as is evidence.figures[0].panels[1].groups[0], expected a different one for each'],
   ['evidence.figures.0.panels.1.series.1.title', 'GRPO', 'study stated twice: evidence.figures[0].panels[1].series[1].title is "GRPO", as is evidence.figures[0].panels[1].series[0].title, expected a different one for each'],
   ['histories', { ...REPLICA_HISTORIES, figures: [{ ...REPLICA_HISTORIES.figures[0], name: '01-SCORES' }] }, 'study stated twice: evidence.figures[0].name is "01-scores", as is histories.figures[0].name, expected a different one for each']

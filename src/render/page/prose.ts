@@ -44,6 +44,7 @@ export interface Prose {
 export function readProse(inputs: ProseInputs): Prose {
   const [article, notes] = [inputs.templates.article, inputs.templates.notes].map(readTemplate)
   const values = new Values(inputs)
+  refuseOtherDecimals([article, notes], values)
   const figures = placeFigures(inputs.figures, { article, notes })
   const ids = { article: headingIds(article), notes: headingIds(notes) }
   const outputs = new Set(inputs.outputs)
@@ -71,6 +72,28 @@ export function readProse(inputs: ProseInputs): Prose {
       })
     }
   }
+}
+
+/** A number that has four decimals here and one there looks like two numbers. */
+function refuseOtherDecimals(pages: readonly Article[], values: Values): void {
+  const first = new Map<string, string>()
+  for (const part of pages.flatMap(page => page.parts)) {
+    if (part.kind !== 'claim' && part.kind !== 'output') continue
+    const { digitsOf, text, name } = values.show(part)
+    if (digitsOf === null) continue
+    const earlier = first.get(digitsOf) ?? text
+    first.set(digitsOf, earlier)
+    if (decimalsOf(earlier) !== decimalsOf(text)) {
+      throw new Fault({
+        format: 'template', problem: 'decimals', found: `${printable(name)} as ${text}`,
+        expected: `as many as where it stands before, in ${earlier}`, place: part.place
+      })
+    }
+  }
+}
+
+function decimalsOf(text: string): number {
+  return /\.(\d+)/.exec(text)?.[1].length ?? 0
 }
 
 function readTemplate(raw: Template): Article {
