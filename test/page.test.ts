@@ -320,7 +320,7 @@ t.test('what sources say is shown, never obeyed', t => {
 })
 
 /** Digits of the prose stand in one of these: a value, the author's own, a figure's number, a table of the program's, code. */
-const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .p'
+const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .p, .counts, summary'
 
 t.test('every number of the replica\'s pages can be traced', t => {
   const files = renderPages(audited(replicaInputs()))
@@ -345,7 +345,12 @@ t.test('every number of the replica\'s pages can be traced', t => {
   }
   const $ = load(files.get('preview/article.html') ?? '')
   t.equal($('table.audit tbody tr').length, replicaClaims().claims.length)
-  t.equal($('table.audit caption').text(), '230 claims: 229 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted alone.')
+  t.equal($('.counts').text(), '230 claims: 229 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted alone.')
+  const sections = ['2', '4', '5.1', '5.2', '5.3', '5.4', '5.5', '6', '9', '9,10', '9,13', '9,14', '10', '11', '13', '14', '15', '16']
+  t.same($('details > summary').get().map(summary => $(summary).text().split(':')[0]), sections.map(section => section.includes(',') ? `Sections ${section.replace(',', ', ')}` : `Section ${section}`))
+  t.match($('details > summary').text(), 'Section 15: 57 claims: 56 agree, 1 of the source alone.')
+  t.same($('details').get().map(group => $(group).find('tbody tr').length), sections.map(section => replicaClaims().claims.filter(claim => claim.section === section).length))
+  t.equal($('details[open]').length, 0)
   const panel = $('data.v').filter((_, value) => $(value).text() === '55.33').first().next('.p').text()
   for (const text of [
     'eval.gspo.multilingual', 'agrees', 'published 55.33 percent, computed 55.33', 'data.json', '/values/gspo.multilingual/value', 'sources/evaluation.xlsx'
@@ -461,6 +466,17 @@ t.test('a page is whole and asks for nothing', t => {
     'template decimals: data.json#/values/a.score/value as 0.704, expected as many as where it stands before, in 0.7 (a.md, line 3, column 48)')
   for (const text of ['{{a.score}} {{data.json#/values/a.score/value}}', '{{a.score}} {{a.score | fixed(1)}} {{a.score | hours}} {{a.score | signed(1)}}',
     '{{data.json#/values/a.score/value}} {{data.json#/values/a.score/value | percent(1)}} {{data.json#/values/a.score/value | scientific}}']) t.equal(decimals(text), 'no fault', text)
+
+  const groups = articleOf(inputs('{{audit}}', { claims: [
+    claim({ id: 'a', section: '1' }), claim({ id: 'b', section: '2', status: 'differs', computed: 7, difference: 1, reason: 'off' }), claim({ id: 'c', section: '', status: 'quoted' })
+  ] }))
+  t.same(groups('details').get().map(group => [groups(group).children('summary').text(), groups(group).attr('open')]), [
+    ['Section 1: 1 claim: 1 agree.', undefined], ['Section 2: 1 claim: 1 differ.', 'open'], ['No section: 1 claim: 1 quoted alone.', undefined]
+  ], 'what is wrong is in sight')
+  const many = articleOf(inputs('{{a.score}}', { claims: [claim({ provenance: ['/a', '/b', '/c', '/d', '/e'].flatMap((pointer, i) => provenance(pointer, 'p0', `p${i}`)) })] }))
+  t.equal(many('.p').text().split(/sha256|in o\.json/).length, 3, 'an output and its hash stand once')
+  t.match(many('.p').text(), '/a, /b, /c and 2 more places, named in audit.json')
+  t.match(many('.p').text(), new RegExp(`from p0 e{64}, p1 e{64}, p2 e{64}, and 2 more, named in audit.json$`))
 
   const wrong = articleOf(inputs('{{a}} {{b}} {{c}}', {
     claims: [
