@@ -25,7 +25,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': '446db5de56f2e468ac9fb10a7caabfc0b7b4543ccab26c7eb3396f3aedeeae1a',
+  'source_manifest.json': '653ef3f1e9b1229c69787120f0733c61d16d834a18f5cde2e508e70b99a20ddb',
   'critic_traces/index.html': '3d3d1835cceba9da1b6519bbd3001a2ab38ae153f1fc3c2d1b25d358cd2c8a33',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'b0abac6619ffeb219d7aef697037bed220f59e47f2cb455cdec33f230ea9fc45',
   'critic_traces/step_000118_failure_0c24eb70.npz': '094a7fa27600802e6281d439820b9b88d04ea64ea90d0c332c7eb0396d1403eb',
