@@ -27,8 +27,10 @@ export interface ArticleRun extends Pick<AuditRun, 'dir' | 'study' | 'verified' 
   readonly formats: readonly FigureFormat[]
   /** bytes of the pictures by figure name; pages are made only where each figure has one */
   readonly pngs: ReadonlyMap<string, Uint8Array>
-  /** files that the sections read */
+  /** files that the sections read into what they state */
   readonly inputs: readonly HashedFile[]
+  /** files that lie in the study and are part of no statistic */
+  readonly excluded: readonly HashedFile[]
 }
 
 export interface ArticleOutcome {
@@ -66,6 +68,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Art
   }
   const second = await audited(proseTexts(prose))
   if (second !== null) await writeAudit(set, second.report, second.origin, GENERATOR)
+  const read = [...run.inputs, ...inputs]
   if (run.figures.every(({ name }) => run.pngs.has(name))) {
     await writePages(set, {
       ...prose,
@@ -73,7 +76,9 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Art
       discrepancies: second?.report.discrepancies ?? [],
       study: { name: study.name, synthetic: study.synthetic },
       generator: GENERATOR,
-      inputs: [...run.inputs, ...inputs]
+      inputs: read,
+      // Read is read, whatever the manifest calls it.
+      excluded: run.excluded.filter(({ path }) => read.every(file => file.path !== path))
     })
   }
   return { audit: second?.report ?? null, inputs }

@@ -8,12 +8,13 @@ import type { AuditReport, InputHash, PageText } from './compute/audit/contract.
 import type { InputsOf } from './compute/audit/provenance.js'
 import { parseReference, pointerTokens, type Documents } from './compute/documents.js'
 import { readClaims } from './ingest/claims.js'
-import type { LoadedStudy } from './ingest/study.js'
+import { STUDY_FILE, type LoadedStudy } from './ingest/study.js'
 import { requireVerified } from './ingest/verified.js'
 import type { MeasuredHistories } from './historyRun.js'
 import type { MeasuredSnapshot } from './pipeline.js'
 import type { AuditOrigin } from './render/outputs/audit-document.js'
 import { OUTPUT_PATHS } from './render/outputs/output-names.js'
+import { EVIDENCE_DOCUMENTS } from './schema/outputs.js'
 
 export interface AuditRun {
   /** the study's folder */
@@ -36,25 +37,29 @@ export interface StudyAudit {
 
 /** Null where the study names no claims file. @throws Fault for a claims file that cannot be read or was not verified */
 export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
-  const { dir, study, verified, documents, pages, measured } = run
+  const { dir, study, verified, documents, pages } = run
   if (study.claims === null) return null
   const file = join(dir, study.claims)
   const { claims, discrepancies, sha256, bytes } = await readClaims(file)
   requireVerified(dir, { path: study.claims, sha256, bytes }, verified)
-  const subject = { synthetic: study.synthetic, documents, pages, inputsOf: inputsOfRun(measured) }
+  const subject = { synthetic: study.synthetic, documents, pages, inputsOf: inputsOfRun(run) }
   return { report: audit({ claims, discrepancies }, subject), origin: { path: study.claims, sha256, bytes } }
 }
 
 /**
- * Statistics do not list their inputs: those of critic traces come from the page (whose NPZ files the trace index lists), those of
+ * Quotations stand in the study file alone. Statistics do not list their inputs: those of critic traces come from the page (whose NPZ files the trace index lists), those of
  * histories from the runs of the selection that the pointer goes into, or else from all of the analysis.
  */
-function inputsOfRun({ snapshot, histories }: AuditRun['measured']): InputsOf {
+function inputsOfRun({ documents, verified, measured: { snapshot, histories } }: AuditRun): InputsOf {
   const ofTraces = new Set<string>([OUTPUT_PATHS.statistics, OUTPUT_PATHS.audit])
   const page = snapshot?.html ?? null
+  const studySha256 = verified.get(STUDY_FILE)
+  const study = studySha256 === undefined ? [] : [{ path: STUDY_FILE, sha256: studySha256 }]
   return reference => {
     const pointed = parseReference(reference)
     if (pointed === null) return []
+    const quoted = pointed.file === EVIDENCE_DOCUMENTS.data && documents.enclosing(reference).some(object => object['source'] === 'quoted')
+    if (quoted) return study
     if (ofTraces.has(pointed.file)) return page === null ? [] : [{ path: page.path, sha256: page.sha256 }]
     const analysis = histories?.analyses.find(({ analysis }) => analysis.outputs.statistics === pointed.file)?.analysis
     if (histories === null || analysis === undefined) return []

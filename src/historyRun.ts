@@ -157,8 +157,9 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     if (outputs.time_display !== null) await documents.writeTimeDisplay(set, outputs.time_display, table.histories, origin)
     const metric = run.study.metrics.find(m => m.name === reference?.metric)
     if (reference !== null && metric !== undefined) {
+      const sha256 = run.verified?.get(STUDY_FILE)
       const drawnFor = drawnWithReference(analysis, reference, selections)
-      await documents.writeSharedReference(set, reference, metric, drawnFor, origin)
+      await documents.writeSharedReference(set, reference, metric, drawnFor, origin, sha256 === undefined ? null : { file: STUDY_FILE, sha256 })
     }
     await documents.writeHistoryStatistics(set, outputs.statistics, statistics, origin)
     await turn(run.signal)

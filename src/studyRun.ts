@@ -9,7 +9,8 @@ import type { TracePool } from './compute/pool.js'
 import { Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
 import type { ManifestReport } from './ingest/manifest.js'
-import type { LoadedStudy } from './ingest/study.js'
+import { STUDY_FILE, type LoadedStudy, type StudyFile } from './ingest/study.js'
+import { requireVerified } from './ingest/verified.js'
 import type { MeasuredEvidence } from './evidenceRun.js'
 import { figureData, measureHistories, type MeasuredHistories } from './historyRun.js'
 import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from './pipeline.js'
@@ -43,6 +44,8 @@ export interface StudyRun {
   /** the study's folder */
   readonly dir: string
   readonly study: LoadedStudy
+  /** the file that states it */
+  readonly studyFile: Pick<StudyFile, 'sha256' | 'bytes'>
   /** of the same study's manifest, without a failure */
   readonly manifest: ManifestReport
   readonly pool: TracePool
@@ -66,6 +69,8 @@ export interface StudyOutcome {
 export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   const { study, out, formats } = run
   const verified = verifiedFiles(run.manifest)
+  const { sha256, bytes } = run.studyFile
+  const studyFile = requireVerified(run.dir, { path: STUDY_FILE, sha256, bytes }, verified)
   let earlier: string[] = []
   const beforeCommit = async (): Promise<void> => { earlier = await retireRecord(out) }
   const { inputs, ...outcome } = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
@@ -83,10 +88,14 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     // The trace pool and this thread have nothing to do meanwhile.
     const threads = run.pool.threads + 1
     const pngs = await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
-    const read = [...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
+    const read = [studyFile, ...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
+    const aside = snapshot?.excluded ?? []
+    const stated = read.filter(({ path }) => aside.every(file => file.path !== path))
     const measured = { snapshot: snapshot?.measured ?? null, histories }
     const { writeArticle } = await import('./articleRun.js')
-    const { audit, inputs } = await writeArticle(set, { dir: run.dir, study, verified, measured, figures, formats, pngs, inputs: read })
+    const { audit, inputs } = await writeArticle(set, {
+      dir: run.dir, study, verified, measured, figures, formats, pngs, inputs: stated, excluded: excludedFiles(run.manifest, aside)
+    })
     return {
       inputs: [...read, ...inputs],
       audit,
@@ -112,7 +121,7 @@ export function unchangedStudy(run: Pick<StudyRun, 'study' | 'manifest' | 'forma
 
 async function snapshotOf(
   set: OutputSet, run: StudyRun, traces: CriticTraceStudy, verified: ReadonlyMap<string, string>
-): Promise<{ readonly measured: MeasuredSnapshot; readonly inputs: readonly HashedFile[] }> {
+): Promise<{ readonly measured: MeasuredSnapshot; readonly inputs: readonly HashedFile[]; readonly excluded: readonly HashedFile[] }> {
   const plan = await onlySnapshot(join(run.dir, traces.snapshot))
   const folder = studyPath(run.dir, plan.folder)
   const inFolder = (path: string): string => (folder === '' ? path : `${folder}/${path}`)
@@ -129,7 +138,8 @@ async function snapshotOf(
     ...(run.signal === undefined ? {} : { signal: run.signal }),
     ...(onProgress === undefined ? {} : { onProgress })
   })
-  return { measured, inputs: snapshotInputs(plan, measured).map(file => ({ ...file, path: inFolder(file.path) })) }
+  const inStudy = ({ path, sha256, bytes }: HashedFile): HashedFile => ({ path: inFolder(path), sha256, bytes })
+  return { measured, inputs: snapshotInputs(plan, measured).map(inStudy), excluded: measured.excluded.map(inStudy) }
 }
 
 async function historiesOf(
@@ -186,6 +196,12 @@ async function onlySnapshot(folder: string): Promise<SnapshotPlan> {
     expected: 'one',
     place: { file: folder }
   })
+}
+
+/** Files that are part of no statistic: by the manifest, or because the snapshot's page does not name them. */
+function excludedFiles({ files }: ManifestReport, ofSnapshot: readonly HashedFile[]): HashedFile[] {
+  const listed = files.flatMap(({ path, role, expected }) => role === 'excluded' && expected !== null ? [{ path, ...expected }] : [])
+  return [...listed, ...ofSnapshot.filter(({ path }) => listed.every(file => file.path !== path))]
 }
 
 /** SHA-256 of the files that are as the manifest lists them, by path relative to the study. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { runCli, type CliResult } from './support/cli.js'
-import { writeHistoryStudy } from './support/history-folder.js'
+import { STUDY, writeHistoryStudy } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
 import { hashes } from './support/run.js'
@@ -46,7 +46,7 @@ t.test('a second run with nothing changed computes nothing', async t => {
   t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, 'docs/schemas/run.schema.json'), 'utf8')), record), [])
   t.match(record, { versions: { node: process.versions.node, 'chart.js': '4.6.1' } })
   t.strictSame(record.inputs.map((f: { path: string }) => f.path).sort(), [
-    'wandb/history/runs/first.jsonl', 'wandb/history/runs/ref.jsonl', 'wandb/history/runs/second.jsonl', 'wandb/runs.json'
+    'study.json', 'wandb/history/runs/first.jsonl', 'wandb/history/runs/ref.jsonl', 'wandb/history/runs/second.jsonl', 'wandb/runs.json'
   ])
 })
 
@@ -73,6 +73,22 @@ t.test('anything that changed is computed again', async t => {
     t.strictSame(withoutTimings(study.out), first, `${what}: the same bytes again`)
   }
   t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: true }, 'and then no more')
+})
+
+t.test('the notes list what was read, and apart from it what was not', async t => {
+  const { dir, out } = place()
+  writeFileSync(join(dir, 'study.json'), JSON.stringify({ ...STUDY, article: { article: 'a.md', notes: 'n.md' } }))
+  writeFileSync(join(dir, 'a.md'), '# A\n')
+  writeFileSync(join(dir, 'n.md'), '# N\n\n{{sources}}\n')
+  writeFileSync(join(dir, 'aside.txt'), 'aside')
+  t.match(await runCli(['manifest', '--study', dir, '--write']), { code: 0 })
+  const run = await runCli(['all', '--study', dir, '--out', out, '--formats', 'png'])
+  t.match(run, { code: 0 }, run.stderr)
+  const [read, aside] = readFileSync(join(out, 'source-notes.md'), 'utf8').split('Files of the study that enter no statistic')
+  for (const path of ['study.json', 'wandb/runs.json', 'wandb/history/runs/first.jsonl', 'a.md', 'n.md']) t.match(read, `| ${path} |`)
+  t.notMatch(read, 'aside.txt')
+  t.match(aside, '| aside.txt |')
+  t.notMatch(aside, 'a.md')
 })
 
 t.test('manifest: what changed, and with --write a new one', async t => {

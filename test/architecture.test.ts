@@ -53,7 +53,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/batch': ['src/pipeline', 'src/runRecord', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
   'src/historyRun': ['src/transaction', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/evidenceRun': ['src/transaction', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
-  'src/auditRun': ['src/historyRun', 'src/evidenceRun', 'src/pipeline', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
+  'src/auditRun': ['src/historyRun', 'src/evidenceRun', 'src/pipeline', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/articleRun': ['src/auditRun', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/studyRun': ['src/articleRun', 'src/version', 'src/auditRun', 'src/historyRun', 'src/evidenceRun', 'src/pipeline', 'src/runRecord', 'src/transaction', 'src/drawing', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/fetchRows': ['src/errors', 'src/schema', 'src/ingest', 'src/render'],

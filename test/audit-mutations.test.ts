@@ -121,7 +121,7 @@ async function computeHistories(dir: string): Promise<ComputedHistories> {
       await writeHistoryStatistics(set, analysis.outputs.statistics, statistics, origin)
       const metric = section.metrics.find(m => m.name === analysis.shared_reference?.metric)
       if (analysis.shared_reference !== null && metric !== undefined) {
-        await writeSharedReference(set, analysis.shared_reference, metric, analysis.shared_reference.selections, origin)
+        await writeSharedReference(set, analysis.shared_reference, metric, analysis.shared_reference.selections, origin, null)
       }
     }
   })

@@ -338,8 +338,9 @@ t.test('audit.json follows its schema, in every form', t => {
     const document: Record<string, unknown> = JSON.parse(text)
     t.same(schemaProblems(schema, document), [])
     t.strictSame(Object.keys(document), [
-      'schema_version', 'schema', 'synthetic', 'generator', 'claims_file', 'counts', 'claims', 'discrepancies'
+      'schema_version', 'schema', 'synthetic', 'generator', 'claims_file', 'counts', 'claims', 'discrepancies', 'notes'
     ])
+    t.same(document['notes'], [])
     t.not(schemaProblems(schema, { ...document, counts: {} }).length, 0)
     t.not(schemaProblems(schema, { ...document, extra: 1 }).length, 0)
     t.equal(auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64), bytes: 1 }, { name: 'critic-traces', version: '1.2.3' }), text)
@@ -374,6 +375,9 @@ t.test('the command: a table, one line for each difference, exit 1, and nothing 
   t.match(table, { code: 0 }, table.stderr)
   t.match(table.stdout, /5 claims: 4 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted/)
   t.match(table.stdout, /^best\.hours +5 +5 +agrees$/m)
+  const note = 'no discrepancies listed: the prose was not searched for what it must and must not say'
+  t.ok(table.stdout.includes(`\nnote: ${note}\n`), 'a file without discrepancies is no fault, and is not passed over in silence')
+  t.strictSame(JSON.parse((await run('--json', '--quiet')).stdout).audit.notes, [note])
 
   // What lies in the output folder is not read: it would agree.
   mkdirSync(join(out, 'wandb'), { recursive: true })

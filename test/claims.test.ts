@@ -1,9 +1,11 @@
 /** Every computed claim of the replica's claims file, out of the pipeline's own outputs, at its published precision. */
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
+import type { AuditedClaim } from '../src/compute/audit/contract.js'
 import { runCli } from './support/cli.js'
 
 interface Claim {
@@ -61,5 +63,18 @@ t.test('all on the replica: every computed claim', async t => {
     compared++
   }
   t.equal(compared, 229)
+  const sha256 = (path: string): string => createHash('sha256').update(readFileSync(join(study, path))).digest('hex')
+  const audit = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8')) as { claims: readonly AuditedClaim[] }
+  for (const { id, provenance } of audit.claims.filter(claim => claim.provenance.length > 0)) {
+    t.ok(provenance.every(({ inputs }) => inputs.length > 0), `${id} names the files that it follows from`)
+    for (const { path, sha256: stated } of new Set(provenance.flatMap(({ inputs }) => inputs))) if (stated !== sha256(path)) t.fail(`${id}: ${path}`)
+  }
+  const inputsOf = (id: string): unknown => audit.claims.find(claim => claim.id === id)?.provenance[0].inputs.map(({ path }) => path)
+  t.same(inputsOf('dataset.mixed.swegen_rows'), ['data/mixed-train.parquet'])
+  t.same(inputsOf('recipe.shared_start'), ['study.json'])
+  t.same(inputsOf('paper.sao_minus_grpo'), ['study.json'])
+  t.match(JSON.parse(readFileSync(join(out, 'training_data/recipe-validation-start.json'), 'utf8')), { file: 'study.json', sha256: sha256('study.json') })
+  const { inputs } = JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')) as { inputs: ReadonlyArray<{ path: string; sha256: string }> }
+  t.match(inputs.find(({ path }) => path === 'study.json'), { sha256: sha256('study.json') })
   t.notOk(agrees(0.0295787047, 0.02957870481, 10), 'the comparison can fail')
 })

@@ -174,8 +174,9 @@ t.test('chains that do not end, or leave the study', async t => {
 })
 
 t.test('what looks like a secret', async t => {
-  for (const name of ['API_KEY', 'wandbApiKey', 'x.token', 'SECRET', 'db-password', 'PASSWD', 'service_credentials', 'HFTOKEN', 'private_key_path']) t.ok(isSecretName(name), name)
-  for (const name of ['MAX_TOKENS', 'tokenizer', 'max_response_tokens', 'KEYBOARD', 'monkey', 'author', 'keys', 'actor.lr']) t.notOk(isSecretName(name), name)
+  for (const name of ['API_KEY', 'wandbApiKey', 'x.token', 'SECRET', 'db-password', 'PASSWD', 'service_credentials', 'HFTOKEN', 'private_key_path', 'PGPASS', 'DB_PASS', 'dbPass', 'mysqlpass', 'pass', 'PASS_PROD', 'smtp.pass', 'DB_PASS_1']) t.ok(isSecretName(name), name)
+  for (const name of ['MAX_TOKENS', 'tokenizer', 'max_response_tokens', 'KEYBOARD', 'monkey', 'author', 'keys', 'actor.lr', 'bypass', 'bypass_mode', 'bypassMode', 'compass', 'passes', 'passed', 'pass_at_k', 'val/pass@1', 'pass_rate', 'forward_pass', 'passage']) t.notOk(isSecretName(name), name)
+  for (const text of ['--pass abc', 'user=a pass=b', '${PGPASS}']) t.ok(isSecretValue(text), text)
   for (const text of ['/mnt/public/models/Qwen3.5-35B-A3B', 'openhands_sdk', '1:1:1', 'https://host/path', '$ROOT/x', 'a'.repeat(64), '--tokenizer x', 'sk-short', 'lr: 5']) t.notOk(isSecretValue(text), text.slice(0, 40))
   const started = performance.now()
   for (const hostile of ['a'.repeat(16384), 'eyJ-'.repeat(4096), 'a-'.repeat(8192), '$'.repeat(16384), '--a'.repeat(5000), 'x://'.repeat(4096), ' '.repeat(16384), 'a '.repeat(8192)]) isSecretValue(hostile)

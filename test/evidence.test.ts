@@ -37,7 +37,7 @@ t.test('the run', async t => {
   t.same(readdirSync(join(OUT, 'figures')).sort(), ['01-bars.svg', '03-both.svg'])
   const inputs = (read('run.json')['inputs'] as unknown as { path: string; sha256: string }[]).filter(({ path }) => !path.startsWith('wandb'))
   t.same(inputs.map(({ path }) => path).sort(), [
-    'configs/base/base.env', 'configs/mix.json', 'configs/parent.json', 'configs/run.env', 'data/train.parquet', 'sources/scores.xlsx', 'sources/slides.pptx'
+    'configs/base/base.env', 'configs/mix.json', 'configs/parent.json', 'configs/run.env', 'data/train.parquet', 'sources/scores.xlsx', 'sources/slides.pptx', 'study.json'
   ])
   for (const input of inputs) t.equal(input.sha256, sha256(input.path), input.path)
 })
@@ -97,6 +97,7 @@ t.test('data.json: every value with its place', async t => {
 
 t.test('datasets: counted row by row', async t => {
   const { train } = read('data.json')['datasets']
+  t.match(train, { path: 'data/train.parquet', sha256: sha256('data/train.parquet'), bytes: bytes('data/train.parquet') })
   t.match(train, {
     title: 'Five rows.', rows: 5, row_groups: 2, columns: 3, created_by: 'by hand', codecs: ['SNAPPY'], task_path: 'extra_info.task_path',
     matches: { swegen: 2, openswe: 2 }, matched_several: 1, unmatched: 1, null_paths: 1, field: { path: 'extra_info.agent_harness', in_schema: true, rows: 2 },
@@ -156,7 +157,7 @@ t.test('the figure says what it draws; one title has one colour in the figures o
   // The first analysis draws Reference in the first colour and Target in the second.
   t.match(svg, /fill:rgb\(0%,44\.7\d*%,69\.8\d*%\)/)
   const { figures } = await import('../src/compute/evidence/figures.js').then(({ barFigures }) => ({
-    figures: barFigures([{ ...FIGURE, panels: [{ ...FIGURE.panels[0], series: EVIDENCE.figures[0].panels[0].series }] }], new Documents(new Map([
+    figures: barFigures([{ ...FIGURE, panels: [{ ...FIGURE.panels[0], series: EVIDENCE.figures[0].panels[0].series.map(one => ({ ...one, decimals: null })) }] }], new Documents(new Map([
       ['data.json', readFileSync(join(OUT, 'data.json'), 'utf8')], ['derived_metrics.json', readFileSync(join(OUT, 'derived_metrics.json'), 'utf8')]
     ])), { synthetic: false, legend: ['Reference', 'Target'] })
   }))

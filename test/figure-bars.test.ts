@@ -12,7 +12,7 @@ import type { BarData, BarFigureData, BarPanelData } from '../src/compute/eviden
 import { panelCanvas } from '../src/render/canvas/context.js'
 import { renderFigure, warmCanvas } from '../src/render/canvas/index.js'
 import { buildBarFigure } from '../src/render/figures/bars/index.js'
-import { formatValue } from '../src/render/figures/bars/panel.js'
+import { barText, formatValue } from '../src/render/figures/bars/panel.js'
 import { barMark } from '../src/render/figures/bars/style.js'
 import { FIGURE_FORMATS, type FigureConfig } from '../src/render/figures/config.js'
 import { curveStyle } from '../src/render/figures/curves/style.js'
@@ -31,7 +31,7 @@ await warmCanvas()
 const SMALL = JSON.parse(await readFile(join(FIXTURES, 'bars.data.json'), 'utf8')) as BarFigureData
 
 function bar(value: number | null, more: Partial<BarData> = {}): BarData {
-  return { value, reason: value === null ? 'why' : null, published: true, ...more }
+  return { value, reason: value === null ? 'why' : null, published: true, decimals: null, ...more }
 }
 
 function panel(more: Partial<BarPanelData> = {}): BarPanelData {
@@ -72,6 +72,10 @@ t.test('values are printed with no digit that they do not have', async t => {
     [-6.125, 1, '\u22126.1'], [-0.001, 1, '0'], [0, 3, '0'], [1e-7, 2, '0'], [2.5e12, 0, '2.5e12']
   ]
   for (const [value, decimals, text] of cases) t.equal(formatValue(value, decimals), text, `${value} with ${decimals}`)
+  const stated: [number, number | null, string][] = [
+    [64, 1, '64.0'], [64, null, '64'], [54.67, 1, '54.7'], [135, 4, '135.0000'], [48640, 0, '48,640'], [-0.001, 1, '0.0'], [1234.5, 2, '1,234.50'], [2.5e12, 1, '2.5e12']
+  ]
+  for (const [value, decimals, text] of stated) t.equal(barText(value, decimals, 2), text, `${value} with ${decimals} stated`)
 })
 
 t.test('bars', async t => {

@@ -81,6 +81,7 @@ async function testPage(t: Test, browser: Browser, url: string): Promise<void> {
   await testStops(t, page)
   t.same(await seriousViolations(t, browser, url, { colorScheme: 'light' }), [], 'axe finds nothing serious')
   t.same(await seriousViolations(t, browser, url, { colorScheme: 'dark', viewport: { width: 360, height: 740 } }), [], 'nor in the dark on a phone')
+  await testTables(t, browser, url)
   await testPhone(t, browser, url)
   await testSchemes(t, page)
   t.same(complaints, [], 'no message on the console and no request')
@@ -143,6 +144,58 @@ async function seriousViolations(t: Test, browser: Browser, url: string, options
   const violations = await page.evaluate('axe.run().then(result => result.violations)') as readonly Violation[]
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.length}, first ${nodes[0].html.slice(0, 200)}`)
+}
+
+/** Folded tables open by keyboard, for whoever is sent to one of their rows, and on paper; no word in a cell is cut in two. */
+async function testTables(t: Test, browser: Browser, url: string): Promise<void> {
+  const { page } = await open(t, browser, url, { viewport: { width: 1280, height: 900 } })
+  const details = page.locator('details')
+  const count = await details.count()
+  if (count > 0) {
+    const row = details.nth(1).locator('tbody tr').last()
+    t.notOk(await row.isVisible(), 'a section of the audit is folded')
+    await details.nth(1).locator('summary').focus()
+    await page.keyboard.press('Enter')
+    t.ok(await row.isVisible(), 'and opened by the keyboard')
+    const { page: sent } = await open(t, browser, `${url}#${await details.nth(2).locator('tbody tr').last().getAttribute('id') ?? ''}`)
+    t.ok(await sent.locator('details').nth(2).locator('tbody tr').last().isVisible(), 'a link to a claim opens its section')
+    await sent.emulateMedia({ media: 'print' })
+    t.ok(await sent.evaluate(() => Array.from(document.querySelectorAll('details tbody tr')).every(row => (row as HTMLElement).checkVisibility({ contentVisibilityAuto: true }) && row.getBoundingClientRect().height > 0)),
+      'on paper every claim is there')
+  }
+  await page.evaluate(() => { for (const group of Array.from(document.querySelectorAll('details'))) group.open = true })
+  for (const width of [1280, 800, 360]) {
+    await page.setViewportSize({ width, height: 900 })
+    t.same((await cutWords(page)).slice(0, 5), [], `no word is cut at ${width} pixels`)
+  }
+  await page.setViewportSize({ width: 673, height: 900 })
+  await page.emulateMedia({ media: 'print' })
+  t.same((await cutWords(page)).slice(0, 5), [], 'nor on paper')
+  t.ok(await page.evaluate(() => Array.from(document.querySelectorAll('table.made')).every(table => getComputedStyle(table).display === 'table')), 'where tables are tables')
+}
+
+/** Words of the program's tables that stand on two lines; a hash has no words. */
+function cutWords(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const cut: string[] = []
+    for (const cell of Array.from(document.querySelectorAll('table.made :is(th, td)'))) {
+      // On narrow screens the head is out of sight: each cell says its own.
+      const head = cell.closest('thead')
+      if (head !== null && getComputedStyle(head).position === 'absolute') continue
+      const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+      for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+        if (node.parentElement?.closest('.hash') !== null) continue
+        for (const { 0: word, index } of (node.textContent ?? '').matchAll(/[^\s-]{6,}/g)) {
+          const range = document.createRange()
+          range.setStart(node, index)
+          range.setEnd(node, index + word.length)
+          if (new Set(Array.from(range.getClientRects(), ({ top }) => Math.round(top))).size > 1) cut.push(word)
+        }
+        if (cell.scrollWidth > cell.clientWidth + 1) cut.push(`overflow: ${cell.textContent ?? ''}`)
+      }
+    }
+    return cut
+  })
 }
 
 async function testPhone(t: Test, browser: Browser, url: string): Promise<void> {

@@ -62,7 +62,7 @@ function inputs(article: string, change: Partial<PageInputs> = {}): PageInputs {
       ]
     }],
     figures: figures(), outputs: ['data.json', 'wandb/points.csv'], study: { name: 'A study', synthetic: true },
-    generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], ...change
+    generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], excluded: [], ...change
   }
 }
 
@@ -171,7 +171,7 @@ t.test('references', t => {
       'template block: figure inside other text, expected an empty line before it, outside of lists and tables (article.md, line 4, column 1)'],
     ['{{figure 01-scores}}\na\n\n{{figure 01-scores}}\nb', 'template figure: 01-scores again, expected each figure once (article.md, line 6, column 1)'],
     ['## On {{a.score}}', 'template heading: a reference, expected words (article.md, line 3, column 7)'],
-    ['[a]({{a.score}})', 'template link: a reference as its target, expected an address (article.md)'],
+    ['[a]({{a.score}})', 'template link: a reference as its target, expected an address (article.md, line 3)'],
     ['A \u202e b', 'template character: \\u202e, expected characters that can be seen, spaces and line ends (article.md, line 3, column 3)'],
     ['A\tb', 'template character: \\u0009, expected characters that can be seen, spaces and line ends (article.md, line 3, column 2)']
   ]
@@ -181,8 +181,18 @@ t.test('references', t => {
   t.equal(faultOf(() => renderPages(inputs('# Another'))), 'template title: a second one, expected one heading of the first level (article.md)')
   t.equal(faultOf(() => renderPages(inputs('x'.repeat(1_000_001)))),
     'template too long: 1000010 characters, expected at most 1000000 (article.md)')
-  t.equal(faultOf(() => renderPages(inputs(`${'> '.repeat(21)}x`))), 'template nesting: more than 20 levels, expected fewer (article.md)')
-  t.match(faultOf(() => renderPages(inputs(`${'> '.repeat(5000)}x`))), /^template failed: .* \(article\.md\)$/)
+  const nested = (article: string): string => faultOf(() => renderPages(inputs(`a {{a.score}}\n\n${article}`)))
+  for (const [depth, marks] of [[21, '> '], [5000, '> '], [21, '>'], [100_000, '>'], [21, '- '], [5000, '- > ']] as const) {
+    const levels = depth * (marks === '- > ' ? 2 : 1)
+    t.equal(nested(`${marks.repeat(depth)}x`), `template nesting: ${levels} levels, expected at most 20 (article.md, line 5, column 1)`, `${depth} ${marks}`)
+  }
+  for (const fine of [`${'> '.repeat(18)}x`, '- '.repeat(40), '-'.repeat(40), '```\n- a\n  --------------------- b\n```']) t.equal(nested(fine), 'no fault', fine)
+  const indented = (depth: number): string => Array.from({ length: depth }, (_, i) => `${'  '.repeat(i)}- a\n`).join('')
+  t.equal(nested(`b\n\n${indented(30)}`), 'template nesting: more than 20 levels, expected fewer (article.md, line 7)', 'a list in a list …: its first line')
+  t.equal(nested(indented(900)), 'template indentation: 202 spaces, expected at most 200 (article.md, line 106, column 1)')
+  t.equal(faultOf(() => renderPages(inputs('{{discrepancies}}', { discrepancies: [] }))),
+    'template reference: discrepancies, of which the claims file lists none, expected at least one, or no table of them (article.md, line 3, column 1)')
+  t.match(faultOf(() => proseTexts(replicaInputs({ discrepancies: [] }))), /^template reference: discrepancies, of which the claims file lists none/)
   const parts = parseTemplate(normalized({ path: 'x', text: '\ufeffa\r\n{{written 1}}\rb' }))
   t.same(parts.map(part => part.kind === 'text' ? part.text : part.kind), ['a\n', 'written', '\nb'], 'every line end is \\n')
   t.end()
@@ -193,7 +203,9 @@ t.test('numbers typed by hand', t => {
   const clean = [
     'r6 and r7', 'Qwen3.5-35B-A3B', 'SWE-bench', 'mean@1', 'v1', 'cell L8', 'sao-3nodes-35b-a3b-dynbsz-r7', '`global_step_100`', '``a ` 5``',
     '```\nx = 5\n```', '~~~\ny5 6\n~~~', '[the table](wandb/a1/2.csv)', '[web](https://example.org/2507.12345)', '{{a.score | fixed(2)}}', '{{written 2026}}',
-    'one of two', '{{x}} thousand tokens', 'often', 'tone', 'someone', 'weighty'
+    'one of two', '{{x}} thousand tokens', 'often', 'tone', 'someone', 'weighty',
+    'the first of them, the second one', 'two runs differ', 'one of each', 'a third run', 'the tenth trace', 'told once', 'behalf', 'Figure II and Section IV', 'Table *XII*',
+    'CI, CD, ML and MD', 'I and V', 'headquarters', 'manifold', 'scaffold', 'LLM', 'DIM', 'MMMM', 'several times', 'one at a time', '`MIX`', 'zero'
   ]
   for (const text of clean) t.same(found(text), [], text)
   const typed: ReadonlyArray<readonly [text: string, found: readonly string[]]> = [
@@ -219,7 +231,13 @@ t.test('numbers typed by hand', t => {
     ['https://example.org/5', ['5']],
     ['[a][5]', ['5']],
     ['Forty traces, a hundred, dozens, twenty-two', ['Forty', 'hundred', 'dozens', 'twenty']],
-    ['ten thousand', ['thousand']]
+    ['ten thousand', ['thousand']],
+    ['twice, thrice, half, halves, halved, a quarter, two thirds, a third of it, nine tenths', ['twice', 'thrice', 'half', 'halves', 'halved', 'quarter', 'thirds', 'a third', 'tenths']],
+    ['doubled, Tripled and quadruple; twofold, three-fold, tenfold, hundredfold', ['doubled', 'Tripled', 'quadruple', 'twofold', 'three-fold', 'tenfold', 'hundredfold']],
+    ['a dozen and tens of them', ['dozen', 'tens']],
+    ['the twelfth, twenty-first, thirtieth, hundredth', ['twelfth', 'twenty', 'thirtieth', 'hundredth']],
+    ['rose by *five* points, three-hour, Ten\npercent, one step, three times', ['five', 'three', 'Ten', 'one', 'three']],
+    ['in MMXX, XIV of them, IX', ['MMXX', 'XIV', 'IX']]
   ]
   for (const [text, expected] of typed) t.same(found(text), expected, text)
   t.equal(faultOf(() => renderPages(inputs('A\nb 12 and 13.'))), 'template number typed by hand: 12 and 1 more, expected a reference (article.md, line 4, column 3)')
@@ -302,7 +320,7 @@ t.test('what sources say is shown, never obeyed', t => {
 })
 
 /** Digits of the prose stand in one of these: a value, the author's own, a figure's number, a table of the program's, code. */
-const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .p'
+const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .p, .counts, summary'
 
 t.test('every number of the replica\'s pages can be traced', t => {
   const files = renderPages(audited(replicaInputs()))
@@ -327,7 +345,12 @@ t.test('every number of the replica\'s pages can be traced', t => {
   }
   const $ = load(files.get('preview/article.html') ?? '')
   t.equal($('table.audit tbody tr').length, replicaClaims().claims.length)
-  t.equal($('table.audit caption').text(), '230 claims: 229 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted alone.')
+  t.equal($('.counts').text(), '230 claims: 229 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted alone.')
+  const sections = ['2', '4', '5.1', '5.2', '5.3', '5.4', '5.5', '6', '9', '9,10', '9,13', '9,14', '10', '11', '13', '14', '15', '16']
+  t.same($('details > summary').get().map(summary => $(summary).text().split(':')[0]), sections.map(section => section.includes(',') ? `Sections ${section.replace(',', ', ')}` : `Section ${section}`))
+  t.match($('details > summary').text(), 'Section 15: 57 claims: 56 agree, 1 of the source alone.')
+  t.same($('details').get().map(group => $(group).find('tbody tr').length), sections.map(section => replicaClaims().claims.filter(claim => claim.section === section).length))
+  t.equal($('details[open]').length, 0)
   const panel = $('data.v').filter((_, value) => $(value).text() === '55.33').first().next('.p').text()
   for (const text of [
     'eval.gspo.multilingual', 'agrees', 'published 55.33 percent, computed 55.33', 'data.json', '/values/gspo.multilingual/value', 'sources/evaluation.xlsx'
@@ -362,12 +385,15 @@ t.test('disclosures', t => {
   t.same(fails(text('article', 'but from a\ncheckpoint', 'since r6 ran without a warmup but from a\ncheckpoint')), ['r6-warmup'])
   t.same(fails(text('article', '{{timing.hours_to_best.slide.gspo}} hours to the best', '{{written 84}} hours to the best')), ['hours-to-best'])
   t.same(fails(text('notes', 'no value between the two is used', '{{written 55.4}}% stands between')), ['gspo-multilingual'], 'the mean of the two is found')
+  const [said, noted] = proseTexts(input).map(page => page.text)
+  t.match(noted, /Scaled, and from scaled values, are these and no others: .* ratio of step durations, 5\.3581, of a recorded duration of GSPO to a scaled one of SAO; .* 63\.2418%, of a scaled time to a scaled time\. Not scaled are /)
+  t.match(said, 'Both of the paper\'s methods use DIS')
   const captions = load(renderPages(input).get('preview/article.html') ?? '')
   const caption = (name: string): string => captions(`#figure-${name} figcaption`).clone().find('.p').remove().end().text()
   t.match(caption('02-efficiency'), /^Figure 2\. /)
   t.match(caption('02-efficiency'), 'concurrency-normalised')
   t.match(caption('04-training-over-time'), 'concurrency-normalised')
-  t.match(caption('04-training-over-time'), 'not a measurement at doubled concurrency')
+  t.match(caption('04-training-over-time'), 'not a measurement at another concurrency')
   t.match(caption('03-training-by-step').replace(/\s+/g, ' '), 'validation at steps 0, 5, 10 and 15 and training metrics at step 41 are GSPO\'s')
   for (const name of ['03-training-by-step', '04-training-over-time', '05-sao-recipe-training', '06-sao-critic-diagnostics', '07-multilingual-cases']) {
     t.match(caption(name).replace(/\s+/g, ' ').toLowerCase(), 'markers on the trailing means only tell the', name)
@@ -430,6 +456,30 @@ t.test('a page is whole and asks for nothing', t => {
   }))
   t.same(from('table.outputs tbody tr').get().map(row => from(row).children().get().map(cell => from(cell).children().get().map(line => from(line).text()))),
     [[['o.json'], ['f'.repeat(64)], ['x', 'y', 'z']]], 'an output is listed once, with the inputs of all its claims')
+
+  const files2 = load(renderPages(replicaInputs()).get('preview/source-notes.html') ?? '')
+  const paths = (name: string): readonly string[] => files2(`table.${name} tbody th`).get().map(cell => files2(cell).text())
+  t.same([paths('sources'), paths('excluded')], [['sources/evaluation.xlsx'], ['critic_traces/later.npz']])
+  t.match(files2('table.excluded caption').text(), 'enter no statistic')
+  t.equal(articleOf(inputs('{{sources}}'))('table.excluded').length, 0)
+
+  const decimals = (text: string, notes = '# N'): string => faultOf(() => renderPages(inputs(text, { templates: { article: { path: 'a.md', text: `# T\n\n${text}` }, notes: { path: 'n.md', text: notes } } })))
+  t.equal(decimals('{{a.score}}', '# N\n\n{{a.score | fixed(2)}}'), 'template decimals: a.score as 70.40, expected as many as where it stands before, in 70.4 (n.md, line 3, column 1)')
+  t.equal(decimals('{{data.json#/values/a.score/value | fixed(1)}} {{data.json#/values/a.score/value}}'),
+    'template decimals: data.json#/values/a.score/value as 0.704, expected as many as where it stands before, in 0.7 (a.md, line 3, column 48)')
+  for (const text of ['{{a.score}} {{data.json#/values/a.score/value}}', '{{a.score}} {{a.score | fixed(1)}} {{a.score | hours}} {{a.score | signed(1)}}',
+    '{{data.json#/values/a.score/value}} {{data.json#/values/a.score/value | percent(1)}} {{data.json#/values/a.score/value | scientific}}']) t.equal(decimals(text), 'no fault', text)
+
+  const groups = articleOf(inputs('{{audit}}', { claims: [
+    claim({ id: 'a', section: '1' }), claim({ id: 'b', section: '2', status: 'differs', computed: 7, difference: 1, reason: 'off' }), claim({ id: 'c', section: '', status: 'quoted' })
+  ] }))
+  t.same(groups('details').get().map(group => [groups(group).children('summary').text(), groups(group).attr('open')]), [
+    ['Section 1: 1 claim: 1 agree.', undefined], ['Section 2: 1 claim: 1 differ.', 'open'], ['No section: 1 claim: 1 quoted alone.', undefined]
+  ], 'what is wrong is in sight')
+  const many = articleOf(inputs('{{a.score}}', { claims: [claim({ provenance: ['/a', '/b', '/c', '/d', '/e'].flatMap((pointer, i) => provenance(pointer, 'p0', `p${i}`)) })] }))
+  t.equal(many('.p').text().split(/sha256|in o\.json/).length, 3, 'an output and its hash stand once')
+  t.match(many('.p').text(), '/a, /b, /c and 2 more places, named in audit.json')
+  t.match(many('.p').text(), new RegExp(`from p0 e{64}, p1 e{64}, p2 e{64}, and 2 more, named in audit.json$`))
 
   const wrong = articleOf(inputs('{{a}} {{b}} {{c}}', {
     claims: [

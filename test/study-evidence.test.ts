@@ -128,6 +128,7 @@ const BETWEEN: readonly (readonly [string, unknown, string])[] = [
   ['evidence.figures.0.name', '08-CRITIC-traces', 'study name taken: evidence.figures[0].name is "08-CRITIC-traces", expected another name than that of the figure 08-critic-traces'],
   ['evidence.figures.0.name', 'nul', 'study name taken: evidence.figures[0].name is "nul", expected a name that is no device of Windows'],
   ['evidence.figures.1', { ...(figure([VALUE]) as object), name: '01-Scores' }, 'study stated twice: evidence.figures[1].name is "01-Scores", as is evidence.figures[0].name, expected a different one for each'],
+  ['evidence.figures.0.panels.0.series.0.decimals', [1, 2], 'study contradiction: evidence.figures[0].panels[0].series[0].decimals has 2 and its values has 1, expected decimals of each value, or null'],
   ['evidence.figures.0.panels.1.groups', ['Step', 'Step'], 'study stated twice: evidence.figures[0].panels[1].groups[1] is "Step", as is evidence.figures[0].panels[1].groups[0], expected a different one for each'],
   ['evidence.figures.0.panels.1.series.1.title', 'GRPO', 'study stated twice: evidence.figures[0].panels[1].series[1].title is "GRPO", as is evidence.figures[0].panels[1].series[0].title, expected a different one for each'],
   ['histories', { ...REPLICA_HISTORIES, figures: [{ ...REPLICA_HISTORIES.figures[0], name: '01-SCORES' }] }, 'study stated twice: evidence.figures[0].name is "01-scores", as is histories.figures[0].name, expected a different one for each']
@@ -190,6 +191,16 @@ t.test('patterns: what repeats something that varies is refused, what stands alo
     ['(?:(?:a|b)c)+(d)', '"(?:(?:a|b)c)+"'], ['(?:a(?:b)?)*(d)', '"(?:a(?:b)?)*"']
   ]
   for (const [pattern, part] of unsafe) t.same(patternProblem(pattern), { found: `the part ${part}`, expected: 'no repetition of what varies, no reference back' }, pattern)
+  const slow: [string, string, string][] = [
+    [`${'a?'.repeat(29)}(a{29})`, '536870912 ways by options, alternatives and counted repetitions', 'at most 100000'],
+    [`${'(?:a|a)'.repeat(17)}(b)`, '131072 ways by options, alternatives and counted repetitions', 'at most 100000'],
+    ['(x)a{0,400}a{0,400}', '160801 ways by options, alternatives and counted repetitions', 'at most 100000'],
+    ['a+a+a+a+a+(x)', '5 repetitions without an end', 'at most 4'], ['(a*b{2,}c+d*?e+)', '5 repetitions without an end', 'at most 4'],
+    ['.*.*(x)', '2 repetitions without an end of what matches nearly everything', 'at most 1'],
+    ['[^.]+\\S*(x)', '2 repetitions without an end of what matches nearly everything', 'at most 1']
+  ]
+  for (const [pattern, found, expected] of slow) t.same(patternProblem(pattern), { found, expected }, pattern)
+  for (const pattern of ['(?:a|a)'.repeat(16) + '(b)', '(\\d+)\\s+.*x[.^]*', '\\.*\\.*(x)', '[.]*[.]*(x)', '([^a]{0,40})[^b]*']) t.equal(patternProblem(pattern), null, pattern)
   t.match(patternProblem('(a)(b)'), { found: '2 groups in parentheses' })
   t.match(patternProblem('(?:a)'), { found: '0 groups in parentheses' })
   for (const broken of ['(', ')', '(?', '[', 'a{2,1}', '\\', '(?<n>a)(?<n>b)', '*', '\\u{110000}', ']']) {

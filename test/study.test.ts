@@ -260,6 +260,7 @@ t.test('docs/schemas/study.schema.json is made from the same fields as the check
 t.test('docs/study.md documents every field, and its examples are valid', async t => {
   const doc = await readFile(join(ROOT, 'docs/study.md'), 'utf8')
   const fields = [...fieldsOf(STUDY_KIND.schema)]
+  t.match(doc.slice(doc.indexOf('### `article`')), '](article.md)', 'the section leads to what templates may say')
   t.ok(fields.length > 100)
   for (const [path, sentence] of fields) {
     // Keys and selectors have tables of their own.

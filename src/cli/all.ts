@@ -35,7 +35,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     const dir = await studyFolder(options.study, io, line => progress.line(line))
     refuseOutputsInside(dir, options.out)
     watch.lap('study')
-    const { study, sha256: studySha256 } = await loadStudy(dir)
+    const { study, ...studyFile } = await loadStudy(dir)
     const manifest = await readManifest(join(dir, study.manifest))
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const report = await verifyManifest(dir, manifest, {
@@ -46,10 +46,10 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     watch.lap('verify')
     const changed = manifestFaults(report, dir)
     if (changed.length > 0) throw new Failures(changed)
-    const run = { dir, study, pool, manifest: report, out: options.out, formats: options.formats, signal: io.signal }
+    const run = { dir, study, studyFile, pool, manifest: report, out: options.out, formats: options.formats, signal: io.signal }
     const about = {
       synthetic: study.synthetic,
-      study: { name: study.name, path: dir, sha256: studySha256 },
+      study: { name: study.name, path: dir, sha256: studyFile.sha256 },
       manifest: { sha256: report.manifest_sha256, counts: report.counts },
       out: options.out
     }

@@ -35,15 +35,16 @@ export function auditTables(report: AuditReport, options: TableOptions): string 
   return `${auditHead(report)}\n${claims}${discrepancies}`
 }
 
-/** One line for the claims and one for the discrepancies. */
-export function auditHead({ claims, counts, discrepancies }: AuditReport): string {
+/** One line for the claims, one for the discrepancies, one for each note. */
+export function auditHead({ claims, counts, discrepancies, notes }: AuditReport): string {
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
   const head = `${formatCount(claims.length)} claims: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
-  if (discrepancies.length === 0) return head
+  const noted = notes.map(note => `note: ${note}\n`).join('')
+  if (discrepancies.length === 0) return `${head}${noted}`
   return `${head}${formatCount(discrepancies.length)} contradictions of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
-    `${of('not_checked')} not checked\n`
+    `${of('not_checked')} not checked\n${noted}`
 }
 
 function sourcesText({ sources }: AuditedDiscrepancy): string {

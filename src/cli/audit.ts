@@ -30,7 +30,7 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
-    const { study } = await loadStudy(dir)
+    const { study, ...studyFile } = await loadStudy(dir)
     const manifest = await readManifest(join(dir, study.manifest))
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const verified = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
@@ -42,7 +42,7 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     let text = ''
     try {
       const outcome = await analyseStudy({
-        dir, study, pool, manifest: verified, out: temporary, formats: [], signal: io.signal,
+        dir, study, studyFile, pool, manifest: verified, out: temporary, formats: [], signal: io.signal,
         progress: {
           onSnapshot: async plan => updater(progress.phase({ label: 'measuring traces', ...(await amountOf(plan)) })),
           onHistories: total => updater(progress.phase({ label: 'reading histories', total, unit: 'bytes' })),

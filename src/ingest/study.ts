@@ -59,16 +59,17 @@ export interface StudyFile {
   readonly path: string
   /** of the study file's bytes */
   readonly sha256: string
+  readonly bytes: number
 }
 
 /** Reads and checks `study.json` in `dir`. Files that it names need not exist, but none may lie outside `dir`. */
 export async function loadStudy(dir: string): Promise<StudyFile> {
   const path = join(dir, STUDY_FILE)
-  const { value, sha256 } = await readJsonFile(path, 'study', MAX_STUDY_BYTES)
+  const { value, sha256, bytes } = await readJsonFile(path, 'study', MAX_STUDY_BYTES)
   const context: CheckContext = { format: 'study', place: { file: path }, paths: [] }
   const study = checkStudy(value, context)
   await refuseLinksOut(dir, context)
-  return { study, path, sha256 }
+  return { study, path, sha256, bytes }
 }
 
 /** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */

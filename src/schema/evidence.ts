@@ -116,8 +116,13 @@ export interface BarFigureRequest {
     /** title of the value axis, unit included */
     readonly axis: string
     readonly groups: readonly string[]
-    readonly series: readonly { readonly title: string; readonly values: readonly (Reference | null)[] }[]
-    /** decimals printed on the bars */
+    readonly series: readonly {
+      readonly title: string
+      readonly values: readonly (Reference | null)[]
+      /** decimals of each value, trailing zeros among them: as published; null: those of the panel */
+      readonly decimals: readonly number[] | null
+    }[]
+    /** most decimals printed on the bars whose series states none; no trailing zeros */
     readonly decimals: number
     /** the axis begins at zero, or at this */
     readonly from: number

@@ -18,12 +18,16 @@ export interface AuditSubject {
   readonly inputsOf?: InputsOf
 }
 
+/** A claims file may have none; that somebody removed them is not seen otherwise. */
+const NO_DISCREPANCIES = 'no discrepancies listed: the prose was not searched for what it must and must not say'
+
 export function audit({ claims, discrepancies }: Claims, subject: AuditSubject): AuditReport {
   const { synthetic, documents, pages, inputsOf = () => [] } = subject
   const audited = claims.map(claim => auditClaim(claim, documents, inputsOf))
   const counts: Record<ClaimStatus, number> = { agrees: 0, differs: 0, not_computable: 0, source: 0, quoted: 0 }
   for (const { status } of audited) counts[status]++
-  return { synthetic, counts, claims: audited, discrepancies: auditDiscrepancies(discrepancies, documents, pages) }
+  const notes = discrepancies.length === 0 ? [NO_DISCREPANCIES] : []
+  return { synthetic, counts, claims: audited, discrepancies: auditDiscrepancies(discrepancies, documents, pages), notes }
 }
 
 /** No claim differs or cannot be computed, and no discrepancy fails. */

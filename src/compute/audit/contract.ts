@@ -88,6 +88,8 @@ export interface AuditReport {
   readonly counts: { readonly [status in ClaimStatus]: number }
   readonly claims: readonly AuditedClaim[]
   readonly discrepancies: readonly AuditedDiscrepancy[]
+  /** what a reader should know and no run fails for */
+  readonly notes: readonly string[]
 }
 
 /** The visible text of a page, or a part of it. */

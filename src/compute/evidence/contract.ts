@@ -145,4 +145,6 @@ export interface BarData {
   readonly reason: string | null
   /** false: a stand-in that no source publishes */
   readonly published: boolean
+  /** printed, trailing zeros among them; null: at most the panel's */
+  readonly decimals: number | null
 }

@@ -29,7 +29,7 @@ function barPanel(panel: PanelRequest, at: string, titles: readonly string[], do
   const { title, axis, groups, series, decimals, from } = panel
   return {
     title, axis, groups, decimals, from,
-    series: series.map(({ title: name, values }, k) => ({
+    series: series.map(({ title: name, values, decimals: stated }, k) => ({
       title: name,
       slot: titles.indexOf(name),
       bars: values.map((reference, j) => {
@@ -42,7 +42,7 @@ function barPanel(panel: PanelRequest, at: string, titles: readonly string[], do
             expected: `at least ${from}, where ${at}.from begins the axis`
           })
         }
-        return { value, reason, published }
+        return { value, reason, published, decimals: stated?.[j] ?? null }
       })
     }))
   }

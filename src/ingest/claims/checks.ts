@@ -2,6 +2,7 @@
 import { Fault, describeCause, printable } from '../../errors.js'
 import type { Claim, ClaimValue, Discrepancy, DiscrepancySource } from '../../schema/claims.js'
 import { describeValue, type CheckContext, type FieldValues } from '../study/checker.js'
+import { slownessProblem } from '../study/safe-pattern.js'
 import { REFERENCE, type claimFields, type discrepancyFields } from './fields.js'
 
 const MISFIT = 'fields that do not fit'
@@ -66,6 +67,11 @@ export function checkDiscrepancy(
       throw contradiction(
         context, 'wrong pattern', found, 'a regular expression (ECMAScript, flags i and u) that does not match the empty text'
       )
+    }
+    const slow = slownessProblem(source)
+    if (slow !== null) {
+      const found = `${where}.forbidden[${i}] is ${describeValue(source)}, with ${slow.found}`
+      throw contradiction(context, 'unsafe pattern', found, slow.expected)
     }
   }
   const references = [...stated.disclosure.matchAll(/\{\{([^{}]*)\}\}/g)].map(match => match[1].split('|')[0].trim())

@@ -15,10 +15,22 @@ const OWNERS = 'api|access|private|ssh|auth|refresh|session|bearer|hf|github|gh|
 /** The same in names without separators and in the plural. */
 const SECRET_PARTS = new RegExp(`secret|passw(?:or)?d|passphrase|credential|(?:${OWNERS})(?:key|token)`)
 
-/** True for `HF_TOKEN`, `wandbApiKey`, `db.password`; false for `max_tokens`, `keyboard`. */
+/** Words that end in `pass` and are about none. */
+const HARMLESS_PASS = new Set(['bypass', 'compass', 'encompass', 'overpass', 'surpass', 'trespass', 'underpass'])
+/** Neighbours that make `pass` a share of solved tasks or a run through a network: `pass_at_k`, `pass_rate`, `forward_pass`. */
+const AFTER_PASS = new Set(['at', 'k', 'rate', 'rates', 'ratio', 'count', 'fraction', 'percent', 'score', 'threshold', 'through'])
+const BEFORE_PASS = new Set(['forward', 'backward'])
+
+/** True for `HF_TOKEN`, `wandbApiKey`, `db.password`, `PGPASS`; false for `max_tokens`, `keyboard`, `bypass`, `pass@1`. */
 export function isSecretName(name: string): boolean {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase().split(/[^a-z0-9]+/)
-  return words.some(word => SECRET_WORDS.has(word)) || SECRET_PARTS.test(words.join(''))
+  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase().replace(/(?<![a-z])pass@/g, 'pass_at_').split(/[^a-z0-9]+/)
+  return words.some(word => SECRET_WORDS.has(word)) || SECRET_PARTS.test(words.join('')) || words.some(isPass)
+}
+
+/** `DB_PASS`, `mysqlpass`, `PASS_PROD`. */
+function isPass(word: string, i: number, words: readonly string[]): boolean {
+  if (word !== 'pass') return word.endsWith('pass') && !HARMLESS_PASS.has(word)
+  return !AFTER_PASS.has(words[i + 1] ?? '') && !BEFORE_PASS.has(words[i - 1] ?? '')
 }
 
 const SECRET_SHAPES: readonly RegExp[] = [

@@ -173,11 +173,15 @@ const figure: Kind<BarFigureRequest> = object({
       series: {
         kind: list(object({
           title: { kind: caption, doc: 'As the legend writes it.' },
-          values: { kind: list(nullable(reference), 1, MAX_GROUPS), doc: 'One reference for each group; null: no bar.' }
+          values: { kind: list(nullable(reference), 1, MAX_GROUPS), doc: 'One reference for each group; null: no bar.' },
+          decimals: {
+            kind: nullable(list(integer(0, MAX_DECIMALS), 1, MAX_GROUPS)),
+            doc: 'Decimals of each value as published, trailing zeros printed; null: those of the panel.', default: null
+          }
         }), 1, MAX_SERIES),
         doc: 'Bars of one colour, one in each group.'
       },
-      decimals: { kind: integer(0, MAX_DECIMALS), doc: 'Decimals printed on the bars.', default: 0 },
+      decimals: { kind: integer(0, MAX_DECIMALS), doc: 'Most decimals printed on bars whose series states none; no trailing zeros.', default: 0 },
       from: { kind: finite, doc: 'Where the value axis begins.', default: 0 }
     }), 1, MAX_PANELS),
     doc: 'Panels in the order of reading.'

@@ -21,7 +21,8 @@ export function auditDocument(report: AuditReport, origin: AuditOrigin, generato
     claims_file: { path: origin.path, sha256: origin.sha256 },
     counts: { agrees, differs, not_computable, source, quoted },
     claims: report.claims.map(claimEntry),
-    discrepancies: report.discrepancies.map(discrepancyEntry)
+    discrepancies: report.discrepancies.map(discrepancyEntry),
+    notes: report.notes
   }
 }
 

@@ -42,7 +42,7 @@ function evidenceData({ workbook, slides, configs, datasets, values }: FoundEvid
       datasets: Object.fromEntries(datasets.map(({ name, path, audit }) => [name, { path, sha256: audit.sha256, bytes: audit.bytes }]))
     },
     values: Object.fromEntries(values.map(value => [value.name, valueEntry(value)])),
-    datasets: Object.fromEntries(datasets.map(dataset => [dataset.name, { title: dataset.title, ...datasetEntry(dataset) }])),
+    datasets: Object.fromEntries(datasets.map(dataset => [dataset.name, datasetEntry(dataset)])),
     undefined_reasons: {
       ...Object.fromEntries(values.flatMap(({ name, reason }) => reason === null ? [] : [[`/values/${name}/value`, reason]])),
       ...unknownCreators(datasets, name => `/datasets/${name}/created_by`)
@@ -77,9 +77,13 @@ function originEntry(origin: Origin): object {
   }
 }
 
-function datasetEntry({ audit }: FoundDataset): object {
+function datasetEntry({ title, path, audit }: FoundDataset): object {
   const { rows, rowGroups, columns, createdBy, codecs, encodings, schema, texts, field, checked } = audit
   return {
+    title,
+    path,
+    sha256: audit.sha256,
+    bytes: audit.bytes,
     rows,
     row_groups: rowGroups,
     columns,
@@ -133,10 +137,7 @@ function operandEntry({ reference, value, published }: Operand): object {
 function caseEvidence({ configs, datasets }: FoundEvidence): object {
   const reasons: [string, string][] = []
   return {
-    datasets: datasets.map(dataset => {
-      const { name, title, path, audit } = dataset
-      return { name, title, path, sha256: audit.sha256, bytes: audit.bytes, ...datasetEntry(dataset) }
-    }),
+    datasets: datasets.map(dataset => ({ name: dataset.name, ...datasetEntry(dataset) })),
     configs: Object.fromEntries(configs.map(config => [config.name, {
       path: config.path,
       chain: chainOf(config),

@@ -61,9 +61,13 @@ export function writeTimeDisplay(set: OutputSet, path: string, histories: readon
   return set.write(path, jsonText({ ...envelope('history-time-display', synthetic, generator), ...timeDisplayDocument(histories) }))
 }
 
-/** @param drawnFor selections whose curve is drawn with it: one that has a point at the step is not */
+/**
+ * @param drawnFor selections whose curve is drawn with it: one that has a point at the step is not
+ * @param statedIn the study file; null where it was not verified
+ */
 export function writeSharedReference(
-  set: OutputSet, reference: SharedReference, metric: MetricDefinition, drawnFor: readonly string[], { synthetic, generator }: Origin
+  set: OutputSet, reference: SharedReference, metric: MetricDefinition, drawnFor: readonly string[], { synthetic, generator }: Origin,
+  statedIn: { readonly file: string; readonly sha256: string } | null
 ): Promise<FileSummary> {
   const plotted = plottedValue(reference.value, metric)
   return set.write(reference.output, jsonText({
@@ -76,6 +80,7 @@ export function writeSharedReference(
     plotted_value: Number.isFinite(plotted) ? plotted : null,
     label: reference.label,
     source: reference.source,
+    ...statedIn,
     provenance: SHARED_REFERENCE,
     drawn_for: drawnFor,
     use: 'not an observation, and in no statistic; drawn in the step view of the curves that drawn_for names'

@@ -42,7 +42,10 @@ function isValue(part: Part): part is ValuePart {
 function partText(part: Part, prose: Prose, inputs: PageInputs): string {
   switch (part.kind) {
     case 'text': return part.text
-    case 'audit': case 'discrepancies': case 'sources': return tablesOf(part.kind, inputs).map(markdownTable).join('\n\n')
+    case 'audit': case 'discrepancies': case 'sources': {
+      const { lead, tables } = tablesOf(part.kind, inputs)
+      return [...lead === null ? [] : [escapeMarkdown(lead)], ...tables.map(markdownTable)].join('\n\n')
+    }
     case 'figure': {
       const { label, title, description, name, files, data } = prose.figure(part)
       const links = [...files, ...data].map(path => `[${escapeMarkdown(path)}](${encodePath(path)})`).join(', ')

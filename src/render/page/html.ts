@@ -48,7 +48,10 @@ export class BodyWriter {
       }
       case 'table': return this.#proseTable(block)
       case 'figure': return this.#figure(block.slot, block.caption)
-      case 'insert': return tablesOf(block.slot.kind, this.#inputs).map(tableHtml).join('\n')
+      case 'insert': {
+        const { lead, tables } = tablesOf(block.slot.kind, this.#inputs)
+        return [...lead === null ? [] : [`<p class="counts">${escapeHtml(lead)}</p>`], ...tables.map(tableHtml)].join('\n')
+      }
     }
   }
 
@@ -122,17 +125,22 @@ function outputLink(path: string, text: string): string {
   return `<a href="${escapeHtml(outputHref(path))}"><bdi>${escapeHtml(text)}</bdi></a>`
 }
 
+const SHA256 = /^[0-9a-f]{64}$/
+
 /** `PNG` of `figures/01-scores.png`. */
 function formatOf(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1).toUpperCase()
 }
 
 /** A table of the program's. Roles are stated, since on narrow screens its rows are drawn as blocks, which ends a table's own. */
-function tableHtml({ name, caption, head, rows }: Table): string {
+function tableHtml({ name, caption, head, rows, folded }: Table): string {
   const header = head.map(title => `<th role="columnheader" scope="col">${escapeHtml(title)}</th>`).join('')
-  return `<table class="made ${name}" role="table"><caption>${escapeHtml(caption)}</caption>` +
+  const text = escapeHtml(caption)
+  const [before, label, after] = folded === undefined ? ['', '', ''] :
+    [`<details${folded === 'open' ? ' open' : ''}><summary>${text}</summary>\n`, ` aria-label="${text}"`, '\n</details>']
+  return `${before}<table class="made ${name}" role="table"${label}>${folded === undefined ? `<caption>${text}</caption>` : ''}` +
     `<thead role="rowgroup"><tr role="row">${header}</tr></thead>\n<tbody role="rowgroup">\n` +
-    `${rows.map(row => rowHtml(row, head)).join('\n')}\n</tbody></table>`
+    `${rows.map(row => rowHtml(row, head)).join('\n')}\n</tbody></table>${after}`
 }
 
 function rowHtml({ id, cells }: Row, head: readonly string[]): string {
@@ -147,8 +155,9 @@ function rowHtml({ id, cells }: Row, head: readonly string[]): string {
 
 function cellHtml({ lines, code, links }: Cell): string {
   return lines.map((line, i) => {
-    const text = escapeHtml(line)
-    const inner = code === true ? `<code><bdi>${breakable(text)}</bdi></code>` : `<bdi>${text}</bdi>`
+    const text = breakable(escapeHtml(line))
+    const kind = SHA256.test(line) ? ' class="hash"' : ''
+    const inner = code === true ? `<code${kind}><bdi>${text}</bdi></code>` : `<bdi>${text}</bdi>`
     const link = links?.[i] ?? null
     return `<div>${link === null ? inner : `<a href="${escapeHtml(outputHref(link))}">${inner}</a>`}</div>`
   }).join('')

@@ -39,6 +39,8 @@ export interface ProseInputs {
 export interface PageInputs extends ProseInputs {
   readonly study: { readonly name: string; readonly synthetic: boolean }
   readonly generator: Generator
-  /** every file that the run read */
+  /** every file that the run read into what it states */
   readonly inputs: readonly SourceFile[]
+  /** files that lie in the study and enter no statistic */
+  readonly excluded: readonly SourceFile[]
 }

@@ -8,7 +8,8 @@
  * - code, where it holds a letter,
  * - the target of a link.
  *
- * Numbers in words count from eleven on, and so do digits of other scripts, superscripts, fractions and character references.
+ * So are digits of other scripts, superscripts, fractions and character references; numbers in words by the rules below, which
+ * let `first`, `one of them` and `two runs` pass; and Roman numerals that label nothing.
  */
 import { Fault, printable } from '../../errors.js'
 import { placeOf, type Template } from './references.js'
@@ -23,10 +24,24 @@ export interface Finding {
 /** In place of what is not looked at: no digit, no letter, no part of an identifier; line ends stay. */
 const BLANK = '\u0000'
 
+const TENS = '(?:twen|thir|for|fif|six|seven|eigh|nine)t'
+/** Numbers wherever they stand: cardinals and ordinals from eleven on, fractions, multiples. */
 const NUMBER_WORD = new RegExp(
-  '\\b(?:eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|' +
-  'hundreds?|thousands?|millions?|billions?|dozens?)\\b', 'gi'
+  `\\b(?:eleven(?:th)?|twel(?:ve|fth)|(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?|${TENS}(?:y|ieth)|` +
+  'hundred(?:s|ths?)?|thousand(?:s|ths?)?|millions?|billions?|dozens?|tens|twice|thrice|hal(?:f|ves|ved|ving)|quarters?|thirds|' +
+  '(?:four|fif|six|seven|eigh|nin|ten)ths|(?:a|one)[ -](?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?= of\\b)|' +
+  '(?:doubl|tripl|quadrupl)(?:e|ed|es|ing)|(?:two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)[-\u2010\u2011]?fold)\\b', 'gi'
 )
+
+/** Small cardinals count things of the text (two runs, one of them), unless a unit says that they measure. */
+const MEASURED = new RegExp(
+  '\\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)(?=[\\s*_~\u2010\u2011-]+(?:per ?cent|percentage|points?|seconds?|minutes?|' +
+  'hours?|days?|weeks?|months?|years?|steps?|tokens?|turns?|epochs?|rollouts?|trajector(?:y|ies)|tasks?|rows?|times|gpus?|nodes?)\\b)', 'gi'
+)
+
+/** Roman numerals of capitals, from II on; of two letters those of I, V and X alone, since CI, CD and ML are words. Labels keep theirs. */
+const ROMAN = /\b(?=[IVX]{2}\b|[MDCLXVI]{3})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[A-Z])\b/g
+const LABEL = /\b(?:figures?|sections?|tables?|appendix|appendices|chapters?|parts?|volumes?|phases?|stages?)[\s*_]+$/i
 
 /** Words that say how large a referenced number is, as in `{{…}} thousand`, are not numbers themselves. */
 const SCALE_WORD = /^(?:hundred|thousand|million|billion)$/i
@@ -66,6 +81,10 @@ export function findTypedNumbers(template: Template): readonly Finding[] {
   for (const { 0: word, index } of text.matchAll(NUMBER_WORD)) {
     const scales = SCALE_WORD.test(word) && text.slice(0, index).trimEnd().endsWith(BLANK)
     if (!scales) findings.push({ text: word, offset: index })
+  }
+  for (const { 0: word, index } of text.matchAll(MEASURED)) findings.push({ text: word, offset: index })
+  for (const { 0: numeral, index } of text.matchAll(ROMAN)) {
+    if (!LABEL.test(text.slice(Math.max(0, index - 40), index))) findings.push({ text: numeral, offset: index })
   }
   return findings.sort((a, b) => a.offset - b.offset)
 }

@@ -52,8 +52,15 @@ const OPEN = '\ue000'
 const CLOSE = '\ue001'
 const SLOT = new RegExp(`${OPEN}(\\d+)${CLOSE}`, 'g')
 
-/** Quotes in lists in quotes: nobody writes more. */
+/** Quotes in lists in quotes: nobody writes more, and `marked` goes one call deeper for each. */
 const MAX_NESTING = 20
+
+/** Spaces at the start of a line. Lists nest by them, and take `marked` the square of their depth. */
+const MAX_INDENT = 200
+
+/** What a line begins with: quotes and list items, one in another. Numbers of lists are typed by hand, and refused before. */
+const MARKERS = /^ *(?:(?:>|[-*+](?: |$)) *)+/
+const RULE = /^ *([-*_])(?: *\1)+ *$/
 
 function reader(): Marked {
   return new Marked({ gfm: true, tokenizer: { html: () => undefined, tag: () => undefined } })
@@ -67,7 +74,8 @@ export function readArticle(template: Template, parts: readonly Part[]): Article
     if (part.kind === 'text') source += part.text
     else source += `${OPEN}${slots.push(part) - 1}${CLOSE}`
   }
-  const blocks = new Tree(template, slots).blocks(lex(source, template), 0)
+  refuseNesting(template)
+  const blocks = new Tree(template, slots).document(lex(source, template))
   const [first, ...rest] = blocks
   if (first?.kind !== 'heading' || first.depth !== 1) {
     throw new Fault({
@@ -83,6 +91,21 @@ export function readArticle(template: Template, parts: readonly Part[]): Article
     })
   }
   return { template, parts, title: plainText(first.content), blocks: rest }
+}
+
+/** Before `marked` sees it: its stack and its time are bounded by the depth of the template, not by the machine. */
+function refuseNesting(template: Template): void {
+  let offset = 0
+  for (const line of template.text.split('\n')) {
+    const refuse = (problem: string, found: string, expected: string): Fault => (
+      new Fault({ format: 'template', problem, found, expected, place: placeOf(template, offset) })
+    )
+    const indent = line.length - line.trimStart().length
+    if (indent > MAX_INDENT) throw refuse('indentation', `${indent} spaces`, `at most ${MAX_INDENT}`)
+    const levels = RULE.test(line) ? 0 : MARKERS.exec(line)?.[0].match(/[^ ]/g)?.length ?? 0
+    if (levels > MAX_NESTING) throw refuse('nesting', `${levels} levels`, `at most ${MAX_NESTING}`)
+    offset += line.length + 1
+  }
 }
 
 function lex(source: string, template: Template): readonly Token[] {
@@ -102,13 +125,23 @@ class Tree {
   readonly #template: Template
   readonly #slots: readonly Slot[]
   readonly #ids = new Set<string>()
+  /** of the block at hand, among those of the document; references do not change lines */
+  #line = 1
 
   constructor(template: Template, slots: readonly Slot[]) {
     this.#template = template
     this.#slots = slots
   }
 
-  blocks(tokens: readonly Token[], depth: number): Block[] {
+  document(tokens: readonly Token[]): Block[] {
+    return tokens.flatMap(token => {
+      const blocks = this.#blocks([token], 0)
+      this.#line += token.raw.split('\n').length - 1
+      return blocks
+    })
+  }
+
+  #blocks(tokens: readonly Token[], depth: number): Block[] {
     if (depth > MAX_NESTING) throw this.#fault('nesting', `more than ${MAX_NESTING} levels`, 'fewer', '')
     return tokens.flatMap(token => this.#block(token as MarkedToken, depth) ?? [])
   }
@@ -121,7 +154,7 @@ class Tree {
       case 'paragraph': case 'text': return this.#paragraph(token.tokens ?? [], depth)
       case 'list':
         return { kind: 'list', ordered: token.ordered, items: token.items.map(item => this.#item(item, depth)) }
-      case 'blockquote': return { kind: 'quote', content: this.blocks(token.tokens, depth + 1) }
+      case 'blockquote': return { kind: 'quote', content: this.#blocks(token.tokens, depth + 1) }
       case 'code': return { kind: 'code', content: this.#text(token.text) }
       case 'hr': return { kind: 'rule' }
       case 'table': return {
@@ -134,7 +167,7 @@ class Tree {
 
   #item(item: Tokens.ListItem, depth: number): readonly Block[] {
     if (item.task) throw this.#fault('Markdown', 'a check box', 'a plain list', item.raw)
-    return this.blocks(item.tokens, depth + 1)
+    return this.#blocks(item.tokens, depth + 1)
   }
 
   #heading(token: Tokens.Heading, depth: number): Block {
@@ -213,10 +246,10 @@ class Tree {
     return new Fault({ format: 'template', problem: 'block', found, expected, place: slot.place })
   }
 
-  /** Where a piece of Markdown without references stands first; the file alone where it has some. */
+  /** Where a piece of Markdown without references stands first; else the line on which the block at hand begins. */
   #near(raw: string): Place {
     const offset = raw === '' ? -1 : this.#template.text.indexOf(raw.trimEnd())
-    return offset < 0 ? { file: this.#template.path } : placeOf(this.#template, offset)
+    return offset < 0 ? { file: this.#template.path, line: this.#line } : placeOf(this.#template, offset)
   }
 
   #fault(problem: string, found: string, expected: string, raw: string): Fault {

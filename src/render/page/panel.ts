@@ -3,6 +3,7 @@
  * shown by the style sheet while the number is under the pointer or has the focus; there is no script. What a screen reader
  * is told on focus is its first part, without hashes.
  */
+import type { InputHash } from '../../compute/audit/contract.js'
 import { PAGE_FILES } from './prose.js'
 import { encodePath, STAND_IN_MARK } from './fill.js'
 import { inputLines, publishedText, STATUS_TEXT } from './tables.js'
@@ -46,12 +47,39 @@ export function valueHtml(value: ShownValue, { number, auditHref }: PanelOptions
 }
 
 function panelHtml(value: ShownValue, id: string, auditHref: string | null): string {
-  const lines = value.provenance.flatMap(({ file, pointer, sha256, inputs }) => [
-    `<span><b>in</b> ${sha256 === null ? escapeHtml(file) : link(outputHref(file), file)} <code>${breakable(escapeHtml(pointer))}</code></span>`,
+  const lines = outputsOf(value).flatMap(({ file, pointers, sha256, inputs }) => [
+    `<span><b>in</b> ${sha256 === null ? escapeHtml(file) : link(outputHref(file), file)} ${pointersHtml(pointers)}</span>`,
     ...sha256 === null ? [] : [`<span><b>sha256</b> <code>${escapeHtml(sha256)}</code></span>`],
     ...inputs.length === 0 ? [] : [`<span><b>from</b> ${inputsHtml(inputs)}</span>`]
   ])
   return `<span id="${id}d">${aboutHtml(value, auditHref)}</span>${lines.join('')}`
+}
+
+interface PanelOutput {
+  readonly file: string
+  readonly sha256: string | null
+  readonly pointers: string[]
+  readonly inputs: InputHash[]
+}
+
+/** Each output once: the places in it, and the inputs of all of them. audit.json has them place by place. */
+function outputsOf({ provenance }: ShownValue): readonly PanelOutput[] {
+  const outputs = new Map<string, PanelOutput>()
+  for (const { file, sha256, pointer, inputs } of provenance) {
+    const output = outputs.get(file) ?? { file, sha256, pointers: [], inputs: [] }
+    outputs.set(file, output)
+    output.pointers.push(pointer)
+    for (const input of inputs) if (output.inputs.every(known => known.path !== input.path)) output.inputs.push(input)
+  }
+  return [...outputs.values()]
+}
+
+/** Places and inputs listed in a panel; more are counted. */
+const MAX_LISTED = 3
+
+function pointersHtml(pointers: readonly string[]): string {
+  const shown = pointers.slice(0, MAX_LISTED).map(pointer => `<code>${breakable(escapeHtml(pointer))}</code>`).join(', ')
+  return pointers.length <= MAX_LISTED ? shown : `${shown} and ${pointers.length - MAX_LISTED} more places, named in audit.json`
 }
 
 function aboutHtml({ name, definition, claim, standIn, stated }: ShownValue, auditHref: string | null): string {
@@ -69,9 +97,9 @@ function aboutHtml({ name, definition, claim, standIn, stated }: ShownValue, aud
   return parts.join(' ')
 }
 
-function inputsHtml(inputs: readonly { readonly path: string; readonly sha256: string }[]): string {
+function inputsHtml(inputs: readonly InputHash[]): string {
   const hashes = new Map(inputs.map(input => [input.path, input.sha256]))
-  return inputLines(inputs.map(input => input.path), 3).map(line => {
+  return inputLines(inputs.map(input => input.path), MAX_LISTED).map(line => {
     const hash = hashes.get(line)
     return `${escapeHtml(line)}${hash === undefined ? '' : ` <code>${escapeHtml(hash)}</code>`}`
   }).join(', ')

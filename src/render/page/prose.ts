@@ -44,9 +44,11 @@ export interface Prose {
 export function readProse(inputs: ProseInputs): Prose {
   const [article, notes] = [inputs.templates.article, inputs.templates.notes].map(readTemplate)
   const values = new Values(inputs)
+  refuseOtherDecimals([article, notes], values)
   const figures = placeFigures(inputs.figures, { article, notes })
   const ids = { article: headingIds(article), notes: headingIds(notes) }
   const outputs = new Set(inputs.outputs)
+  if (inputs.discrepancies.length === 0) refuseTable([article, notes])
   return {
     article,
     notes,
@@ -72,11 +74,43 @@ export function readProse(inputs: ProseInputs): Prose {
   }
 }
 
+/** A number that has four decimals here and one there looks like two numbers. */
+function refuseOtherDecimals(pages: readonly Article[], values: Values): void {
+  const first = new Map<string, string>()
+  for (const part of pages.flatMap(page => page.parts)) {
+    if (part.kind !== 'claim' && part.kind !== 'output') continue
+    const { digitsOf, text, name } = values.show(part)
+    if (digitsOf === null) continue
+    const earlier = first.get(digitsOf) ?? text
+    first.set(digitsOf, earlier)
+    if (decimalsOf(earlier) !== decimalsOf(text)) {
+      throw new Fault({
+        format: 'template', problem: 'decimals', found: `${printable(name)} as ${text}`,
+        expected: `as many as where it stands before, in ${earlier}`, place: part.place
+      })
+    }
+  }
+}
+
+function decimalsOf(text: string): number {
+  return /\.(\d+)/.exec(text)?.[1].length ?? 0
+}
+
 function readTemplate(raw: Template): Article {
   const template = normalized(raw)
   const parts = parseTemplate(template)
   refuseTypedNumbers(template)
   return readArticle(template, parts)
+}
+
+/** Without discrepancies their table would be an empty one, which reads as if the sources agreed. */
+function refuseTable(pages: readonly Article[]): void {
+  const table = pages.flatMap(page => page.parts).find(part => part.kind === 'discrepancies')
+  if (table?.kind !== 'discrepancies') return
+  throw new Fault({
+    format: 'template', problem: 'reference', found: 'discrepancies, of which the claims file lists none',
+    expected: 'at least one, or no table of them', place: table.place
+  })
 }
 
 /** Figures by name, with the page on which each stands. A figure stands once. */

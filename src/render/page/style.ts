@@ -104,18 +104,26 @@ tbody th { font-weight: 400; }
 .center { text-align: center; }
 .made { width: 100%; margin: 1.5rem 0 2rem; font-size: 0.82rem; table-layout: fixed; }
 .made caption { text-align: left; font-weight: 700; font-size: 0.95rem; padding-bottom: 0.5rem; }
-.made th, .made td { overflow-wrap: anywhere; }
+.made th, .made td { overflow-wrap: break-word; }
+.made code { overflow-wrap: inherit; }
+.made .hash { overflow-wrap: anywhere; }
+.counts { margin: 1.5rem 0 0.5rem; font-weight: 700; font-size: 0.95rem; }
+summary { padding: 0.35rem 0; font-size: 0.95rem; font-weight: 600; cursor: pointer; }
+details { border-bottom: 1px solid var(--line); }
+details .made { margin: 0.25rem 0 1.25rem; }
 .made tbody th div:first-child { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; }
 .made tbody th div + div { color: var(--soft); }
-.audit th:nth-child(1) { width: 36%; } .audit th:nth-child(4) { width: 12%; } .audit th:nth-child(5) { width: 26%; }
+.audit th:nth-child(1) { width: 24%; } .audit th:nth-child(2) { width: 20%; } .audit th:nth-child(3) { width: 22%; }
+.audit th:nth-child(4) { width: 11%; }
 .outputs th:nth-child(1) { width: 28%; } .outputs th:nth-child(2) { width: 40%; }
 .discrepancies th:nth-child(1) { width: 18%; } .discrepancies th:nth-child(4) { width: 14%; }
-.sources th:nth-child(1) { width: 44%; } .sources th:nth-child(2) { width: 12%; }
-.outputs code, .sources code { font-size: 0.93em; }
+.sources th:nth-child(1), .excluded th:nth-child(1) { width: 44%; } .sources th:nth-child(2), .excluded th:nth-child(2) { width: 12%; }
+.outputs code, .sources code, .excluded code { font-size: 0.93em; }
 tr:target { background: var(--wash); outline: 2px solid var(--link); }
-@media (min-width: 64rem) { .made { width: calc(100% + 10rem); margin-left: -5rem; } }
-@media (max-width: 44rem) {
-  h1 { font-size: 1.6rem; }
+@media (min-width: 64rem) { .made, details .made { width: calc(100% + 10rem); margin-left: -5rem; } }
+@media (max-width: 44rem) { h1 { font-size: 1.6rem; } }
+/* Fewer columns than that break words. Paper has its own size of type. */
+@media screen and (max-width: 63.99rem) {
   .made, .made caption, .made tbody, .made tr, .made th, .made td { display: block; width: auto; }
   .made thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .made tbody tr { border: 1px solid var(--line); border-radius: 6px; padding: 0.5rem 0.75rem; margin-bottom: 0.75rem; }
@@ -142,7 +150,9 @@ const PRINT = `
   figure, .made tr { break-inside: avoid; }
   figure { margin: 1rem 0; } figcaption, .files { margin-left: 0; margin-right: 0; }
   figure img { border: 0; padding: 0; }
-  .made { width: 100%; margin-left: 0; font-size: 7.5pt; }
+  .made, details .made { width: 100%; margin-left: 0; font-size: 7pt; }
+  summary { break-after: avoid; }
+  details::details-content { display: block; content-visibility: visible; block-size: auto; }
   .scroll { overflow: visible; }
   main a[href^="https:"]::after { content: " (" attr(href) ")"; overflow-wrap: anywhere; }
 }`

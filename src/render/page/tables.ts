@@ -3,7 +3,8 @@
  * As plain rows, so that the page and the Markdown say the same.
  */
 import type { AuditedClaim, AuditedDiscrepancy, ClaimStatus } from '../../compute/audit/contract.js'
-import { formatCount } from '../figures/format.js'
+import { formatCount, formatPlural } from '../figures/format.js'
+import type { SourceFile } from '../outputs/documents.js'
 import type { PageInputs } from './inputs.js'
 import { collapse } from './text.js'
 import { exact } from './values.js'
@@ -43,16 +44,50 @@ export interface Row {
 }
 
 export interface Table {
-  readonly name: 'audit' | 'outputs' | 'discrepancies' | 'sources'
+  readonly name: 'audit' | 'outputs' | 'discrepancies' | 'sources' | 'excluded'
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly Row[]
+  /** shown when its caption is opened; open from the start where something in it is wrong */
+  readonly folded?: 'closed' | 'open'
 }
 
-export function auditTable({ claims }: PageInputs): Table {
+/** Tables of one block reference, below a line that counts what is in them. */
+export interface TableGroup {
+  readonly lead: string | null
+  readonly tables: readonly Table[]
+}
+
+/** A table for each section of the publication, by its numbers; what has none comes last, in the order of the claims file. */
+export function auditTables({ claims }: PageInputs): readonly Table[] {
+  const sections = new Map<string, AuditedClaim[]>()
+  for (const claim of claims) {
+    const section = sections.get(claim.section) ?? []
+    sections.set(claim.section, section)
+    section.push(claim)
+  }
+  return [...sections].sort(([a], [b]) => compareSections(a, b)).map(([section, claims]) => auditTable(section, claims))
+}
+
+/** `2`, `5.1`, `5.2`, `9`, `9,10`, `10`. */
+function compareSections(a: string, b: string): number {
+  const [x, y] = [a, b].map(section => section.match(/\d+/g)?.map(Number) ?? [Infinity])
+  const at = x.findIndex((number, i) => number !== y[i])
+  if (at < 0) return x.length - y.length
+  return at < y.length ? x[at] - y[at] : 1
+}
+
+function sectionText(section: string): string {
+  if (section === '') return 'No section'
+  return /\d,\s*\d/.test(section) ? `Sections ${section.replace(/,\s*/g, ', ')}` : `Section ${section}`
+}
+
+function auditTable(section: string, claims: readonly AuditedClaim[]): Table {
+  const wrong = claims.some(({ status }) => status === 'differs' || status === 'not_computable')
   return {
     name: 'audit',
-    caption: countsText(claims),
+    caption: `${sectionText(section)}: ${countsText(claims, true)}`,
+    folded: wrong ? 'open' : 'closed',
     head: ['Claim', 'Published', 'Computed', 'Status', 'Computed value stands in'],
     rows: claims.map(claim => ({
       id: claim.id,
@@ -72,10 +107,13 @@ export function auditTable({ claims }: PageInputs): Table {
 
 const STATUSES = Object.keys(STATUS_TEXT) as readonly ClaimStatus[]
 
-/** `12 claims: 10 agree, 1 differ …` */
-function countsText(claims: readonly AuditedClaim[]): string {
-  const counts = STATUSES.map(status => `${claims.filter(claim => claim.status === status).length} ${COUNTED[status]}`)
-  return `${claims.length} claims: ${counts.join(', ')}.`
+/** `12 claims: 10 agree, 1 differ …`; of a part of them without those that it has none of. */
+function countsText(claims: readonly AuditedClaim[], part: boolean): string {
+  const counts = STATUSES.flatMap(status => {
+    const count = claims.filter(claim => claim.status === status).length
+    return part && count === 0 ? [] : [`${count} ${COUNTED[status]}`]
+  })
+  return `${formatPlural(claims.length, 'claim')}: ${counts.join(', ')}.`
 }
 
 /** With its unit, and with the decimals that were published: 64.0 and not 64. */
@@ -144,21 +182,28 @@ function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): r
 }
 
 export function sourcesTable({ inputs, study }: PageInputs): Table {
+  return filesTable('sources', `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`, inputs)
+}
+
+function filesTable(name: 'sources' | 'excluded', caption: string, files: readonly SourceFile[]): Table {
   return {
-    name: 'sources',
-    caption: `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`,
+    name,
+    caption,
     head: ['File', 'Bytes', 'SHA-256'],
-    rows: inputs.map(({ path, bytes, sha256 }) => ({
+    rows: files.map(({ path, bytes, sha256 }) => ({
       id: null, cells: [{ lines: [path], code: true }, { lines: [formatCount(bytes)] }, { lines: [sha256], code: true }]
     }))
   }
 }
 
 /** The tables of a block reference. */
-export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: PageInputs): readonly Table[] {
+export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: PageInputs): TableGroup {
   switch (kind) {
-    case 'audit': return [auditTable(inputs), outputsTable(inputs)]
-    case 'discrepancies': return [discrepanciesTable(inputs)]
-    case 'sources': return [sourcesTable(inputs)]
+    case 'audit': return { lead: countsText(inputs.claims, false), tables: [...auditTables(inputs), outputsTable(inputs)] }
+    case 'discrepancies': return { lead: null, tables: [discrepanciesTable(inputs)] }
+    case 'sources': {
+      const caption = 'Files of the study that enter no statistic: their hashes were checked, and of array files the step was read.'
+      return { lead: null, tables: [sourcesTable(inputs), ...inputs.excluded.length === 0 ? [] : [filesTable('excluded', caption, inputs.excluded)]] }
+    }
   }
 }

@@ -28,9 +28,12 @@ export function escapeHtml(text: string): string {
   return escapeMarkup(visible(text))
 }
 
-/** A path or a pointer, escaped: it breaks behind its slashes rather than inside a name. */
+/**
+ * A path, a pointer or the like, escaped: it breaks behind its slashes, dots, underscores and colons, or before a `#`, rather than inside
+ * a name. A number does not.
+ */
 export function breakable(escaped: string): string {
-  return escaped.replaceAll('/', '/<wbr>')
+  return escaped.replace(/(?<!&)#(?=\S)/g, '<wbr>#').replace(/(?:[/:]|(?<=[A-Za-z0-9])[._](?=[A-Za-z]))(?=\S)/g, '$&<wbr>')
 }
 
 /** Text of a source as Markdown that renders as exactly this text. */

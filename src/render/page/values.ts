@@ -20,6 +20,8 @@ export interface ShownValue {
   /** a stand-in that no source publishes */
   readonly standIn: boolean
   readonly provenance: readonly Provenance[]
+  /** what the digits are of, for a value that is a number: one place has one number of decimals on both pages */
+  readonly digitsOf: string | null
   /** where a source states it: `sheet 评测矩阵, cell C8 of sources/evaluation.xlsx` */
   readonly stated: string | null
 }
@@ -70,7 +72,8 @@ export class Values {
     const { status, provenance, definition } = claim
     const text = status === 'not_computable' ? NOT_COMPUTABLE : written(value, format, claim.decimals, id, place)
     return {
-      text, name: id, definition, claim, provenance, standIn: false, stated: null
+      text, name: id, definition, claim, provenance, standIn: false, stated: null,
+      digitsOf: typeof value === 'number' ? digitsOf(this.#place(claim), format) : null
     }
   }
 
@@ -81,6 +84,7 @@ export class Values {
     return {
       text: written(value, format, null, reference, place), name: reference, definition: describe(about),
       claim: null, standIn: about['published'] === false, stated: statedIn(about),
+      digitsOf: typeof value === 'number' ? digitsOf(reference, format) : null,
       provenance: [{ file, pointer, sha256: this.#documents.sha256(file), inputs: [] }]
     }
   }
@@ -101,9 +105,15 @@ export class Values {
     const [file, pointer] = divide(reference ?? '')
     return {
       text: written(value, format, null, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
-      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, stated: null,
+      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, stated: null, digitsOf: null,
       provenance: reference === null ? [] : [{ file, pointer, sha256: this.#documents.sha256(file), inputs: [] }]
     }
+  }
+
+  /** Of a claim the reference where its value stands as it is; the claim itself where it is scaled, or stands nowhere. */
+  #place({ id, from, computed }: AuditedClaim): string {
+    const resolution = from.length === 0 ? null : this.#documents.resolve(from[0])
+    return resolution !== null && 'value' in resolution && resolution.value === computed ? from[0] : id
   }
 
   #resolved(reference: string, place: Place): unknown {
@@ -121,6 +131,12 @@ function written(value: unknown, format: Format | null, decimals: number | null,
   const formatted = format === null ? formatPlainly(value, decimals) : applyFormat(value, format, decimals)
   if ('text' in formatted) return formatted.text
   throw fault('value', `${name} is ${formatted.reason}`, null, place)
+}
+
+/** A percentage of a fraction has other decimals than the fraction, an exponent none that compare. */
+function digitsOf(place: string, format: Format | null): string | null {
+  if (format?.name === 'scientific') return null
+  return format?.name === 'percent' ? `${place} in percent` : place
 }
 
 function divide(reference: string): readonly [file: string, pointer: string] {

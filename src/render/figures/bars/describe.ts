@@ -2,11 +2,11 @@
 import type { BarData, BarFigureData, BarPanelData } from '../../../compute/evidence/contract.js'
 import { formatPlural } from '../format.js'
 import { cleanText } from '../text-width.js'
-import { axisTitleOf, formatValue } from './panel.js'
+import { axisTitleOf, barText } from './panel.js'
 
 function describeBar(title: string, bar: BarData | null | undefined, decimals: number): string[] {
   if (bar === null || bar === undefined) return []
-  const value = bar.value === null ? `undefined (${cleanText(bar.reason ?? '')})` : formatValue(bar.value, decimals)
+  const value = bar.value === null ? `undefined (${cleanText(bar.reason ?? '')})` : barText(bar.value, bar.decimals, decimals)
   return [`${cleanText(title)} ${value}${bar.published ? '' : ' (a stand-in, not published)'}`]
 }
 

@@ -52,8 +52,16 @@ export function formatValue(value: number, decimals: number): string {
   return Math.abs(value) >= 1e9 ? formatScientific(value) : formatCount(Number(value.toFixed(decimals)) + 0)
 }
 
-function labelOf({ value }: BarData, decimals: number): string {
-  return value === null ? 'n/a' : formatValue(value, decimals)
+/** What stands on a bar with a value: the decimals that are stated for it, or else at most those of the panel. */
+export function barText(value: number, stated: number | null, decimals: number): string {
+  const text = formatValue(value, stated ?? decimals)
+  if (stated === null || stated === 0 || Math.abs(value) >= 1e9) return text
+  const [whole, fraction = ''] = text.split('.')
+  return `${whole}.${fraction.padEnd(stated, '0')}`
+}
+
+function labelOf({ value, decimals: stated }: BarData, decimals: number): string {
+  return value === null ? 'n/a' : barText(value, stated, decimals)
 }
 
 /** Title of the value axis; a beginning other than zero is said, as bars are compared by their lengths. */
