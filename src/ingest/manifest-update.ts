@@ -86,6 +86,7 @@ function rolesOf(study: Study): (path: string) => string {
   const exact = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[canonicalRelative(study.claims), 'claims']] as const)])
   if (study.histories !== null) exact.set(canonicalRelative(study.histories.runs), 'runs')
   for (const { path } of study.fetch?.views ?? []) exact.set(canonicalRelative(path), 'runs')
+  for (const [role, paths] of Object.entries(writtenSources(study))) for (const path of paths) exact.set(canonicalRelative(path), role)
   const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${canonicalRelative(folder)}/`)
   return path => {
     const known = exact.get(path)
@@ -99,5 +100,17 @@ function rolesOf(study: Study): (path: string) => string {
       if (below(snapshot.replace(/[^/]*\.html?(?:\.gz)?$/i, '') || '.', path) && path.endsWith('.npz')) return 'npz'
     }
     return 'excluded'
+  }
+}
+
+/** Sources of the evidence and templates, by role. What a configuration inherits from is in no study file: it counts as `excluded`. */
+function writtenSources({ evidence, article }: Study): Readonly<Record<string, readonly string[]>> {
+  const { workbook = null, slides = null, configs = [], datasets = [] } = evidence ?? {}
+  return {
+    workbook: workbook === null ? [] : [workbook.path],
+    slides: slides === null ? [] : [slides.path],
+    config: configs.map(config => config.path),
+    dataset: datasets.map(dataset => dataset.path),
+    article: article === null ? [] : [article.article, article.notes]
   }
 }
