@@ -19,8 +19,10 @@ import { PAGE_HEAD, PAGE_TAIL } from '../fixtures/replica/page.js'
 import { pythonFloat } from '../fixtures/replica/python-json.js'
 import { Random } from '../fixtures/replica/random.js'
 import { Fault } from '../src/errors.js'
+import { updatedManifest } from '../src/ingest/manifest-update.js'
 import { asFloat64 } from '../src/ingest/npz/npy.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
+import { loadStudy } from '../src/ingest/study.js'
 import { fixture, root } from './support/paths.js'
 
 const PINNED = {
@@ -184,6 +186,17 @@ t.test('the manifest lists every file, with its hash and role', t => {
   }
   t.equal(manifest.snapshot, '2026-09-25')
   t.end()
+})
+
+t.test('a manifest made anew gives nearly every file the role that it has here', async t => {
+  const { study: loaded } = await loadStudy(study)
+  const { files } = await updatedManifest(study, loaded, null, { today: '2026-09-25' })
+  const roles = new Map<string, string>(manifest.files.map((f: { path: string; role: string }) => [f.path, f.role]))
+  const others = files.filter(({ path, role }) => roles.get(path) !== role).map(({ path, role }) => [role, path])
+  // What a configuration inherits from stands in no study file; what is not to be read is the study's own knowledge.
+  t.strictSame(others.filter(([, path]) => !path.startsWith('configs/base/')).map(([role]) => role), ['npz', 'npz', 'history'])
+  t.ok(others.every(([role, path]) => !path.startsWith('configs/base/') || role === 'excluded'))
+  t.equal(files.length, manifest.files.length)
 })
 
 t.test('the study file names the parts', t => {
