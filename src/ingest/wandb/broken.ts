@@ -28,7 +28,9 @@ const CERTIFICATE_PROBLEMS: Readonly<Record<string, string>> = {
 }
 
 const CERTIFICATE_CODES =
-  /^(?:CERT_|ERR_TLS_CERT|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CRL_|ERROR_IN_C|INVALID_(?:CA|PURPOSE)$|PATH_LENGTH_|HOSTNAME_MISMATCH$)/
+  /^(?:CERT_|ERR_TLS_CERT|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CRL_|ERROR_IN_C|INVALID_CA$|INVALID_PURPOSE$|PATH_L|HOSTNAME_M)/
+
+export const PREMATURE_CLOSE = 'ERR_STREAM_PREMATURE_CLOSE'
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'connection reset (ECONNRESET)',
@@ -54,7 +56,8 @@ export function brokenOf(code: string, answered: boolean, url: URL, fault: Fault
   }
   if (/^(?:EPROTO$|ERR_SSL_|ERR_TLS_)/.test(code)) throw fault('TLS failed', code, `a server that speaks TLS at ${url.host}`)
   if (code.startsWith('HPE_')) throw fault('answer not HTTP', code, `a server that speaks HTTP at ${url.host}`)
-  if (code.startsWith('ERR_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw fault('request failed', code, 'an answer')
+  if (!/^[A-Z\d_]+$/.test(code)) throw fault('request failed', 'an error without a code', 'an answer')
+  if (code.startsWith('ERR_') && code !== PREMATURE_CLOSE) throw fault('request failed', code, 'an answer')
   if (answered) return { kind: 'broken', reason: 'answer cut short' }
   return { kind: 'broken', reason: REASONS[code] ?? `connection failed (${code})` }
 }

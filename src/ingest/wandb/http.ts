@@ -18,10 +18,10 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { Fault } from '../../errors.js'
 import { errorCode } from '../study/paths.js'
-import { brokenOf, type Broken, type FaultMaker } from './broken.js'
+import { PREMATURE_CLOSE, brokenOf, type Broken, type FaultMaker } from './broken.js'
 
-/** Of a decoded answer. A page of 100 rows has a few hundred KB. */
-export const MAX_BODY_BYTES = 64 * 1024 * 1024
+/** Of a decoded answer; far above a page of 100 rows. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024
 
 /** Of an answer that is an error: only a message is wanted of it. */
 const MAX_ERROR_BYTES = 1024 * 1024
@@ -115,8 +115,8 @@ function responseOf(request: ClientRequest, authorization: string, body: Buffer)
   return new Promise((resolve, reject) => {
     request.on('response', resolve)
     request.on('error', reject)
-    // An answer that node drops without an error (101 Switching Protocols) must not be waited for.
-    request.on('close', () => reject(new Error('closed')))
+    // A request that ends with neither must not be waited for.
+    request.on('close', () => reject(Object.assign(new Error('closed'), { code: PREMATURE_CLOSE })))
     request.setHeader('Authorization', authorization)
     request.end(body)
   })
