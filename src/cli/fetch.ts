@@ -1,11 +1,11 @@
 /** `fetch`: training histories from W&B into the study, each with a certificate that it is whole. */
-import { setTimeout } from 'node:timers/promises'
 import { EXIT, printable, type Fault } from '../errors.js'
 import { fetchHistories, type FetchOutcome } from '../fetchRun.js'
 import { loadStudy } from '../ingest/study.js'
-import { DEFAULT_BASE_URL, parseAddress } from '../ingest/wandb/address.js'
+import { addressText, DEFAULT_BASE_URL, parseAddress } from '../ingest/wandb/address.js'
 import type { Clock } from '../ingest/wandb/client.js'
 import { findApiKey } from '../ingest/wandb/key.js'
+import { systemClock } from '../ingest/wandb/retry.js'
 import { nameRanges } from '../ingest/wandb/steps.js'
 import { formatCount, formatDuration } from '../render/terminal/numbers.js'
 import { createProgress } from '../render/terminal/progress.js'
@@ -18,20 +18,15 @@ import { faultLines } from './lines.js'
 /** Names a message lists at most. */
 const MAX_NAMED = 8
 
-const SYSTEM_CLOCK: Clock = {
-  now: () => Date.now(),
-  sleep: async (ms, signal) => { await setTimeout(ms, undefined, signal === undefined ? {} : { signal }) }
-}
-
 /** @param clock times of the certificates, and the waiting between tries */
-export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = SYSTEM_CLOCK): Promise<CommandResult> {
+export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = systemClock): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     const { study: dir } = options
     const { study } = await loadStudy(dir)
     const address = parseAddress(options.baseUrl ?? (io.env.WANDB_BASE_URL || DEFAULT_BASE_URL))
     const key = await findApiKey(io.env, address)
-    progress.line(`fetching from ${address.base.href} with the key of ${key.source}`)
+    progress.line(`fetching from ${addressText(address)} with the key of ${key.source}`)
     let phase = progress.phase({ label: 'listing', total: null, unit: 'runs' })
     let listing = true
     const outcome = await fetchHistories({
