@@ -8,16 +8,17 @@
  * A fetch that is killed leaves what it has beside the place of the history, and the next one goes on from there. The
  * list of runs is written last.
  */
-import { dirname, basename, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { EXIT, Fault, printable } from './errors.js'
-import type { ListedRun } from './ingest/histories/types.js'
 import { fetchRows } from './fetchRows.js'
-import type { LoadedStudy } from './ingest/study.js'
+import type { ListedRun } from './ingest/histories/types.js'
+import { STUDY_FILE, type LoadedStudy } from './ingest/study.js'
 import { mapLimited } from './ingest/study/hash.js'
 import type { Address } from './ingest/wandb/address.js'
 import { allowedConfig, isGrowingState, nameOf, readRun, type ProjectName, type RunDetails } from './ingest/wandb/answers.js'
 import { checkCertificate, readCertificate } from './ingest/wandb/certificate-file.js'
-import { WandbClient, type Clock } from './ingest/wandb/client.js'
+import { WandbClient, type Clock, type Retry } from './ingest/wandb/client.js'
 import type { Ask } from './ingest/wandb/history.js'
 import type { ApiKey } from './ingest/wandb/key.js'
 import { labelRuns, listRuns, requireSelected, requireStillThere, type LabelledRun } from './ingest/wandb/listing.js'
@@ -43,11 +44,11 @@ export interface FetchRun {
   readonly clock: Clock
   readonly random?: () => number
   readonly signal?: AbortSignal
-  readonly onRetry?: (retry: { readonly reason: string; readonly attempt: number; readonly waitMs: number }) => void
-  /** runs listed so far of a project */
+  readonly onRetry?: (retry: Retry) => void
+  /** runs listed so far, of all projects */
   readonly onListed?: (runs: number) => void
-  /** rows fetched so far, of all runs */
-  readonly onRows?: (rows: number) => void
+  /** rows that the selected runs have and that are not here yet, as far as the server counts them; answers what takes those that have come */
+  readonly onRows?: (total: number) => (rows: number) => void
 }
 
 export interface FetchedRun {
@@ -67,8 +68,10 @@ export interface FetchOutcome {
   readonly excluded: readonly RunEntry[]
   /** other runs of the projects, too many to list */
   readonly unlisted: number
-  /** lists of runs that were written, relative to the study */
+  /** lists of runs whose text changed, relative to the study */
   readonly lists: readonly string[]
+  /** entries that are not listed any more, since their run is fetched under another label now */
+  readonly replaced: readonly RunEntry[]
 }
 
 /** What every step needs. */
@@ -76,15 +79,13 @@ interface Session extends FetchRun {
   readonly fetch: FetchStudy
   readonly histories: HistoryStudy
   readonly ask: Ask
-  /** adds to the rows fetched so far */
-  readonly count: (rows: number) => void
 }
 
 /** @throws Fault: what the server refuses, what cannot be read or written; what was fetched before it stays */
 export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
   const { study: { fetch, histories }, signal } = run
   if (fetch === null || histories === null) {
-    throw new Fault({ format: 'study', problem: 'missing section', found: 'no fetch', expected: 'fetch, which says which runs', place: { file: run.dir } })
+    throw noFetch(run.dir)
   }
   // One failed run ends the others' requests too.
   const stop = new AbortController()
@@ -94,11 +95,9 @@ export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
     ...(run.random === undefined ? {} : { random: run.random }),
     ...(run.onRetry === undefined ? {} : { onRetry: run.onRetry })
   })
-  let rows = 0
   const session: Session = {
     ...run, fetch, histories,
-    ask: (query, variables, what) => client.query(query, variables, what),
-    count: more => run.onRows?.(rows += more)
+    ask: (query, variables, what) => client.query(query, variables, what)
   }
   try {
     return await fetchAll(session, stop)
@@ -107,46 +106,41 @@ export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
   }
 }
 
+/** Of a study without the section. */
+export function noFetch(dir: string): Fault {
+  return new Fault({
+    format: 'study', problem: 'missing section', found: 'no fetch', expected: 'fetch, which says which runs', place: { file: join(dir, STUDY_FILE) }
+  })
+}
+
 async function fetchAll(session: Session, stop: AbortController): Promise<FetchOutcome> {
   const { dir, fetch, histories } = session
-  const wanted = wantedRuns(session)
-  const lists = [histories.runs, ...fetch.views.map(view => view.path)]
+  const wanted = wantedRuns(fetch, session.only)
   // Before anything is asked for: what is there is a list of runs, and not something else of that name.
-  for (const path of lists) await readRunEntries(join(dir, path))
+  for (const { path } of fetch.views) await readRunEntries(join(dir, path))
   const earlier = await readRunEntries(join(dir, histories.runs))
   const projects = projectsOf(wanted)
-  const labelled: LabelledRun[] = []
-  let unlisted = 0
-  for (const where of projects) {
-    const listing = await listProject(session, where, wanted, earlier)
-    labelled.push(...listing.runs)
-    unlisted += listing.unlisted
-  }
+  const { labelled, unlisted } = await listProjects(session, projects, wanted, earlier)
   const selected = wanted.flatMap(({ label }) => labelled.filter(run => run.selected && run.label === label))
-  const runs = await mapLimited(selected, RUNS_AT_ONCE, async run => {
-    try {
-      return await fetchOne(session, run)
-    } catch (error) {
-      stop.abort(error)
-      throw error
-    }
-  })
+  const runs = await fetchSelected(session, selected, stop)
   const labels = new Set(wanted.map(w => w.label))
   const now = timeOf(session)
   const excluded = labelled
     .filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
     .map(run => entryOf(session, run, now, {}))
-  const merged = mergeEntries(earlier, [...runs.map(r => r.entry), ...excluded], labels, projects)
-  await writeLists(session, merged)
-  return { runs, excluded, unlisted, lists }
+  const known = new Set(fetch.runs.map(run => run.label))
+  const { entries, replaced } = mergeEntries(earlier, { fetched: runs.map(r => r.entry), excluded, labels, known, projects })
+  return { runs, excluded, unlisted, replaced, lists: await writeLists(session, entries) }
 }
 
-function wantedRuns({ fetch, only }: Session): readonly FetchRuns[] {
+/** The study's runs to fetch. @throws Fault exit 2: no such label */
+export function wantedRuns(fetch: FetchStudy, only: string | null): readonly FetchRuns[] {
   if (only === null) return fetch.runs
   const wanted = fetch.runs.filter(run => run.label === only)
   if (wanted.length > 0) return wanted
   throw new Fault({
-    format: 'usage', problem: 'unknown label', found: printable(only), expected: fetch.runs.map(run => run.label).join(', '), exitCode: EXIT.usage
+    format: 'usage', problem: 'unknown label', found: printable(only), expected: fetch.runs.map(run => run.label).join(', '),
+    exitCode: EXIT.usage
   })
 }
 
@@ -155,28 +149,70 @@ function projectsOf(runs: readonly FetchRuns[]): ProjectName[] {
   return [...projects.values()]
 }
 
-async function listProject(
-  session: Session, where: ProjectName, wanted: readonly FetchRuns[], earlier: readonly RunEntry[]
-): Promise<{ readonly runs: readonly LabelledRun[]; readonly unlisted: number }> {
-  const here = ({ entity, project }: { readonly entity: string | null; readonly project: string | null }): boolean => (
-    entity === where.entity && project === where.project
-  )
-  const listed = await listRuns(session.ask, where, session.onListed)
-  const selections = wanted.filter(here)
-  requireSelected(listed, where, selections)
-  const before = earlier.filter(run => here(run) && selections.some(s => s.label === run.label && s.display_name === run.displayName))
-  requireStillThere(before, listed, where)
-  return labelRuns(listed, where, session.fetch.runs.filter(here))
+interface Listing {
+  readonly labelled: readonly LabelledRun[]
+  readonly unlisted: number
 }
 
-async function fetchOne(session: Session, run: LabelledRun): Promise<FetchedRun> {
-  const details = await describe(session, run)
-  const { config, withheld } = allowedConfig(details.config, session.fetch.config)
-  const unchanged = await unchangedCertificate(session, run, details)
-  if (unchanged !== null) {
-    return { certificate: unchanged, status: 'unchanged', faults: [], withheld, entry: entryOf(session, run, unchanged.fetched_at, config) }
+async function listProjects(
+  session: Session, projects: readonly ProjectName[], wanted: readonly FetchRuns[], earlier: readonly RunEntry[]
+): Promise<Listing> {
+  const labelled: LabelledRun[] = []
+  let [unlisted, before] = [0, 0]
+  for (const where of projects) {
+    const here = ({ entity, project }: { readonly entity: string | null; readonly project: string | null }): boolean => (
+      entity === where.entity && project === where.project
+    )
+    const listed = await listRuns(session.ask, where, runs => session.onListed?.(before + runs))
+    before += listed.length
+    const selections = wanted.filter(here)
+    requireSelected(listed, where, selections)
+    const isSelected = (run: RunEntry): boolean => (
+      selections.some(s => s.label === run.label && s.display_name === run.displayName)
+    )
+    requireStillThere(earlier.filter(run => here(run) && isSelected(run)), listed, where)
+    const { runs, unlisted: more } = labelRuns(listed, where, session.fetch.runs.filter(here))
+    labelled.push(...runs)
+    unlisted += more
   }
-  const { dir, histories: { folder }, study: { synthetic }, address, ask, count, signal } = session
+  return { labelled, unlisted }
+}
+
+/** A selected run before its rows are asked for. */
+interface PlannedRun {
+  readonly run: LabelledRun
+  readonly details: RunDetails
+  /** null: its rows are to be fetched */
+  readonly unchanged: HistoryCertificate | null
+}
+
+async function fetchSelected(session: Session, selected: readonly LabelledRun[], stop: AbortController): Promise<FetchedRun[]> {
+  const stopping = async <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => {
+    stop.abort(error)
+    throw error
+  })
+  const planned = await mapLimited(selected, RUNS_AT_ONCE, run => stopping(planRun(session, run)))
+  const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? details.lineCount ?? 0 : 0), 0)
+  const onRows = session.onRows?.(expected)
+  let rows = 0
+  const count = (more: number): void => onRows?.(rows += more)
+  return mapLimited(planned, RUNS_AT_ONCE, plan => stopping(fetchPlanned(session, plan, count)))
+}
+
+async function planRun(session: Session, run: LabelledRun): Promise<PlannedRun> {
+  const details = await describe(session, run)
+  return { run, details, unchanged: await unchangedCertificate(session, run, details) }
+}
+
+async function fetchPlanned(
+  session: Session, { run, details, unchanged }: PlannedRun, count: (rows: number) => void
+): Promise<FetchedRun> {
+  const { config, withheld } = allowedConfig(details.config, session.fetch.config)
+  if (unchanged !== null) {
+    const entry = entryOf(session, run, unchanged.fetched_at, config)
+    return { certificate: unchanged, status: 'unchanged', faults: [], withheld, entry }
+  }
+  const { dir, histories: { folder }, study: { synthetic }, address, ask, signal } = session
   const { certificate, resumed, now } = await fetchRows({
     dir, folder, synthetic, run, details, server: address.base.href, time: timeOf(session), ask, count, signal,
     describe: () => describe(session, run)
@@ -223,11 +259,19 @@ function listedRun(entry: RunEntry): ListedRun {
   return { ...entry, createdSeconds: NaN }
 }
 
-async function writeLists({ dir, fetch, histories }: Session, entries: readonly RunEntry[]): Promise<void> {
-  for (const { path, labels } of fetch.views) {
-    await writeAlone(join(dir, path), runsText(entries.filter(entry => labels.includes(entry.label))))
+/** @returns those whose text is another one now */
+async function writeLists({ dir, fetch, histories }: Session, entries: readonly RunEntry[]): Promise<string[]> {
+  const lists = [
+    ...fetch.views.map(({ path, labels }) => ({ path, text: runsText(entries.filter(entry => labels.includes(entry.label))) })),
+    { path: histories.runs, text: runsText(entries) }
+  ]
+  const written: string[] = []
+  for (const { path, text } of lists) {
+    if (await readFile(join(dir, path), 'utf8').catch(() => null) === text) continue
+    await writeAlone(join(dir, path), text)
+    written.push(path)
   }
-  await writeAlone(join(dir, histories.runs), runsText(entries))
+  return written
 }
 
 async function writeAlone(path: string, text: string): Promise<void> {

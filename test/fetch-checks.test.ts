@@ -6,13 +6,13 @@ import t, { type Test } from 'tap'
 import { certificateJsonSchema } from '../src/ingest/wandb/certificate-fields.js'
 import { RUN_QUERY } from '../src/ingest/wandb/queries.js'
 import type { HistoryCertificate } from '../src/schema/fetch.js'
-import { runCli } from './support/cli.js'
+import { runCli, type CliResult } from './support/cli.js'
 import { contents, sha256, tree } from './support/folders.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
 import { start, type EmulatorOptions } from './support/wandb/emulator.js'
 import type { Behaviour, Rule } from './support/wandb/script.js'
-import { CANARY, fetchInto, run, upTo, writeStudy, type FetchCall, type FetchResult } from './support/wandb/study.js'
+import { CANARY, fetchInto, NOW, run, upTo, writeStudy, type FetchCall, type FetchResult } from './support/wandb/study.js'
 
 interface Scene extends FetchCall {
   readonly server?: Partial<EmulatorOptions>
@@ -44,6 +44,19 @@ function leaks(result: Pick<FetchResult, 'stdout' | 'stderr' | 'fault' | 'report
   return Object.entries(shown).filter(([, text]) => text.includes(CANARY) || text.includes(header.replace(/=+$/, ''))).map(([name]) => name)
 }
 
+const LATER = '2026-10-08T09:10:11Z'
+
+/** `verify` with a manifest of what is there now. */
+async function verified(dir: string): Promise<CliResult> {
+  const manifest = await runCli(['manifest', '--study', dir, '--write', '--quiet'])
+  if (manifest.code !== 0) throw new Error(manifest.stderr)
+  return runCli(['verify', '--study', dir])
+}
+
+function listedIn(dir: string): { readonly id: string; readonly label: string; readonly fetchedAt: string; readonly displayName: string }[] {
+  return JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as ReturnType<typeof listedIn>
+}
+
 function certificateOf(dir: string, id = 'r1'): HistoryCertificate {
   return JSON.parse(readFileSync(join(dir, `wandb/history/main/${id}.certificate.json`), 'utf8')) as HistoryCertificate
 }
@@ -61,12 +74,10 @@ t.test('an export that is not whole: exit 1, the steps named, and fetched again 
     t.match(result.stderr, stderr, name)
     t.match(result.stdout, /INCOMPLETE/)
     t.match(certificateOf(result.dir), { complete: false })
-    const verified = await runCli(['manifest', '--study', result.dir, '--write', '--quiet']).then(() => runCli(['verify', '--study', result.dir]))
-    t.equal(verified.code, 1)
-    t.match(verified.stderr, stderr, 'verify says the same')
-    t.match(verified.stdout, /certificates: 0 of 1 histories whole/)
-    const again = await fetchInto(result.dir, result.url)
+    t.match(await verified(result.dir), { code: 1, stderr, stdout: /certificates: 0 of 1 histories whole/ }, 'verify says the same')
+    const again = await fetchInto(result.dir, result.url, { time: LATER })
     t.match(again.report, { runs: [{ status: 'fetched', complete: true }] })
+    t.match(await verified(result.dir), { code: 0 }, 'and what is fetched anew is whole')
     t.strictSame(certificateOf(result.dir).steps, { rows: 251, first_step: 0, last_step: 250, holes: [], repeated: [] })
   }
 })
@@ -100,12 +111,15 @@ t.test('rows of another window are refused; rows out of order are sorted and tha
 
 t.test('a run that grows is taken at the last step that was first seen, marked, and fetched anew later', async t => {
   const grow: Rule = inWindow(0, { kind: 'grow', run: 'r1', rows: 5 }, { times: 1 })
-  const first = await scene(t, { server: { runs: [run('r1', 'main', upTo(250), { state: 'running' })], script: [grow] } })
+  const first = await scene(t, { server: { runs: [run('r1', 'main', upTo(250), { state: 'running' }), RUNS[1]], script: [grow] } })
   t.equal(first.code, 0)
   t.match(certificateOf(first.dir), { complete: true, snapshot: { last_step: 250, history_line_count: 251, growing: true }, steps: { rows: 251, last_step: 250 } })
-  t.match(first.stdout, /complete so far, still growing/)
-  const later = await fetchInto(first.dir, first.url)
+  t.match(first.stdout, /so far\nstill growing: r1, taken up to step 250\n/)
+  t.match(await verified(first.dir), { code: 0, stdout: /1 of 1 histories whole, 251 rows, 1 of them of a run that was still growing/ })
+  const later = await fetchInto(first.dir, first.url, { time: LATER })
   t.match(later.report, { runs: [{ status: 'fetched', rows: 256, growing: true }] })
+  t.match(await verified(first.dir), { code: 0 })
+  t.match(listedIn(first.dir), [{ id: 'r1', fetchedAt: LATER }, { id: 'side', fetchedAt: NOW }], 'what is only listed keeps its time')
   // It grows although its state says that it has ended.
   const quiet = await scene(t, { server: { script: [grow] } })
   t.match(certificateOf(quiet.dir), { complete: true, snapshot: { last_step: 250, growing: true } })
@@ -143,6 +157,8 @@ t.test('what the server says, in words', async t => {
     ['truncated for good', { ...always({ kind: 'truncate', how: 'length' }), deadlineMinutes: 2 }, 3, /deadline/],
     ['500 for good', { ...always({ kind: 'status', status: 500 }), deadlineMinutes: 2 }, 3, /deadline/],
     ['reset for good', { ...always({ kind: 'reset' }), deadlineMinutes: 2 }, 3, /deadline/],
+    ['null project', always({ kind: 'nullProject' }), 3, /^wandb unknown project/],
+    ['never an answer', { server: { script: [{ operation: 'History', then: { kind: 'slow', ms: 'never' } }] }, deadlineMinutes: 0.002 }, 3, /^wandb deadline passed: no answer/],
     ['no such label', { only: 'mian' }, 2, /^usage unknown label: mian, expected main$/],
     ['a row that is no JSON', edited(rows => ['{"_step": 100}', '{"_step": 101, "a": oops}', ...rows]), 3, /^wandb malformed: "oops" in row 2 of run r1 of team\/project, steps 100 to 199, expected a value/],
     ['a row without a step', edited(() => ['{"a": 1}']), 3, /^wandb missing step: no key "_step" in row 1 of run r1/],
@@ -187,6 +203,46 @@ t.test('a run that was renamed or deleted since it was fetched', async t => {
   const deleted = await scene(t, { before: listed }).catch((error: unknown) => { throw error })
   t.equal(deleted.code, 1)
   t.match(deleted.fault?.message, /^wandb deleted run: gone, fetched 2026-09-01T00:00:00Z as "main", is gone from team\/project/)
+})
+
+t.test('a run is listed once, whatever label it had before', async t => {
+  // The study calls its runs by another label now.
+  const first = await scene(t)
+  writeStudy(first.dir, { runs: [{ label: 'main_v2', entity: 'team', project: 'project', display_name: 'main' }] })
+  const relabelled = await fetchInto(first.dir, first.url)
+  t.match(relabelled.stdout, /no longer listed: r1 \(main\) under main, which the study does not fetch\n/)
+  t.strictSame(listedIn(first.dir).map(r => [r.id, r.label]), [['r1', 'main_v2'], ['side', 'main']])
+  t.match(await verified(first.dir), { code: 1, stderr: /certificate without a run: a history that no list of runs has, expected an entry in wandb\/runs\.json \(.*history\/main\/r1\.certificate\.json\)/ })
+  // A label that is fetched no more keeps its runs; they are not listed again as others.
+  const runs = [run('a1', 'main', upTo(3)), run('b1', 'second', upTo(3))]
+  const both = { label: 'second', entity: 'team', project: 'project', display_name: 'second' }
+  const only = { label: 'main', entity: 'team', project: 'project', display_name: 'main' }
+  const dropped = await scene(t, { server: { runs }, before: dir => writeStudy(dir, { runs: [only, both] }) })
+  writeStudy(dropped.dir, { runs: [both] })
+  t.equal((await fetchInto(dropped.dir, dropped.url)).code, 0)
+  t.strictSame(listedIn(dropped.dir).map(r => [r.id, r.label]), [['a1', 'main'], ['b1', 'second']])
+  t.match(await verified(dropped.dir), { code: 0 })
+})
+
+t.test('what is printed fits 80 columns, says what changed, and counts in words', async t => {
+  const rows = Array.from({ length: 900 }, (_, i) => `{"_step": ${5 * i}, "a": 1}`)
+  const runs = [run('every5th', 'main', [], { rows }), ...['a', 'b', 'c'].map(id => run(id, `main-${id === 'c' ? 'a' : id}`, upTo(1)))]
+  const first = await scene(t, { server: { runs } })
+  t.equal(first.stdout.replaceAll(first.dir, 'DIR'), [
+    'label  run       state     rows      steps  holes  history  certificate',
+    '-----  --------  --------  ----  ---------  -----  -------  -----------',
+    'main   every5th  finished   900  0 to 4495  3,596  fetched  complete',
+    'listed, not fetched: 3 runs of 2 names: main-a, main-b',
+    'wrote wandb/runs.json',
+    'next: node dist/run.js manifest --study DIR --write', ''
+  ].join('\n'))
+  t.match(first.stderr, /fetching {2}900 rows/)
+  t.match(first.stderr, /listing {2}4 runs/)
+  const second = await fetchInto(first.dir, first.url, { time: LATER })
+  t.match(second.stdout, /unchanged  complete\n.*\nnothing changed\n$/)
+  const text = readFileSync(join(first.dir, 'wandb/history/main/every5th.certificate.json'), 'utf8')
+  t.ok(text.split('\n').length < 1100, 'a hole is a line')
+  t.match(text, '   [1, 4],\n   [6, 9],')
 })
 
 t.test('nothing outside the study and no other file is written over', async t => {
@@ -238,11 +294,7 @@ t.test('verify judges each certificate by the rows beside it', async t => {
   const history = join(dir, 'wandb/history/main/r1.jsonl')
   const place = join(dir, 'wandb/history/main/r1.certificate.json')
   const [rows, text] = [readFileSync(history, 'utf8'), readFileSync(place, 'utf8')]
-  const verify = async () => {
-    await runCli(['manifest', '--study', dir, '--write', '--quiet'])
-    return runCli(['verify', '--study', dir])
-  }
-  const calm = await verify()
+  const calm = await verified(dir)
   t.equal(calm.code, 0, calm.stderr)
   t.match(calm.stdout, /certificates: 1 of 1 histories whole, 251 rows/)
   const lines = rows.split('\n')
@@ -270,7 +322,7 @@ t.test('verify judges each certificate by the rows beside it', async t => {
     writeFileSync(history, changedRows)
     if (certificate === null) rmSync(place)
     else writeFileSync(place, certificate)
-    const { code, stderr: told } = await verify()
+    const { code, stderr: told } = await verified(dir)
     t.ok(code === 1 || code === 3, `${name}: exit ${String(code)}`)
     t.match(told, stderr, name)
   }

@@ -2,10 +2,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
-import { runCli } from './support/cli.js'
+import { runCli, type CliResult } from './support/cli.js'
 import { contents, tree } from './support/folders.js'
+import { root } from './support/paths.js'
 import { hashes } from './support/run.js'
 import { start, type Emulator } from './support/wandb/emulator.js'
 import { runsOfFolder } from './support/wandb/folder.js'
@@ -41,13 +43,20 @@ t.test('the replica fetched from the emulator is the replica, and `all` makes th
   for (const [study, out] of [[fetched, 'a'], [moved, 'b']]) {
     const manifest = await runCli(['manifest', '--study', study, '--write', '--quiet'])
     t.strictSame([manifest.code, manifest.stderr], [0, ''])
-    const all = await runCli(['all', '--study', study, '--out', join(dir, out), '--formats', 'svg', '--quiet'])
+    const all = await runCli(['all', '--study', study, '--out', join(dir, out), '--formats', 'svg', '--quiet'], { env: { WANDB_API_KEY: CANARY } })
     t.strictSame([all.code, all.stderr], [0, ''])
     rmSync(join(dir, out, 'timings.json'))
   }
   t.ok(tree(join(dir, 'a')).length > 30)
   t.strictSame(hashes(join(dir, 'a')), hashes(join(dir, 'b')))
+  for (const folder of ['a', 'fetched']) t.strictSame(keyIn(contents(join(dir, folder))), [], `${folder}: the key is nowhere`)
 })
+
+/** Names of texts with the key, raw or as the header has it. */
+function keyIn(texts: Readonly<Record<string, string>>): string[] {
+  const header = Buffer.from(`api:${CANARY}`).toString('base64').replace(/=+$/, '')
+  return Object.keys(texts).filter(name => texts[name].includes(CANARY) || texts[name].includes(header))
+}
 
 /** Requests for rows, as `run from maxStep`. */
 function windowsOf(emulator: Emulator): string[] {
@@ -68,7 +77,7 @@ t.test('windows of 100 steps and 1,000 samples; numbers keep their spelling; wha
     '{"_step": 311, "o": {"p": [NaN, "\\ud83d\\ude00"]}}'
   ]
   const emulator = await start({
-    key: CANARY, pageCap: 2,
+    key: CANARY, pageCap: 2, script: [{ operation: 'Runs', times: 1, then: { kind: 'emptyPage' } }],
     runs: [
       run('old', 'main', [], { rows, createdAt: '2026-08-01T00:00:00' }), run('empty', 'main', []),
       run('side', 'main-trainnode', upTo(3)), run('next', 'mainly', upTo(3)), run('else', 'other', upTo(3)),
@@ -95,7 +104,8 @@ t.test('windows of 100 steps and 1,000 samples; numbers keep their spelling; wha
   const listed = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as { id: string; label: string; url: string }[]
   t.strictSame(listed.map(r => [r.id, r.label]), [['old', 'main'], ['else', 'other'], ['empty', 'main'], ['next', 'other'], ['side', 'main']])
   t.equal(listed[0].url, `${emulator.url}/team/project/runs/old`)
-  t.match(result.stdout, /listed, not fetched: 3 runs/)
+  t.match(result.stdout, /listed, not fetched: 3 runs of 3 names: other, mainly, main-trainnode\n/)
+  t.ok(emulator.requests.filter(r => r.operation === 'Runs').length > 3, 'an empty page of runs is not the end')
   t.strictSame(emulator.invalidQueries, [])
 })
 
@@ -131,14 +141,26 @@ t.test('a fetch that stops goes on where it was; one that is whole is not fetche
   t.strictSame(text(again), text(once))
 })
 
+/** Of a process; empty where the system does not tell. */
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 t.test('killed at any moment and run again, it ends with the same bytes', async t => {
-  const runs = [run('a', 'main', upTo(950)), run('b', 'main', upTo(333)), run('c', 'main', upTo(40))]
+  const runs = [run('a', 'main', upTo(2950)), run('b', 'main', upTo(1333)), run('c', 'main', upTo(40))]
   let child: ChildProcess | null = null
   let countdown = Infinity
   let signal: NodeJS.Signals = 'SIGKILL'
+  /** what anybody could read */
+  const told: Record<string, string> = {}
   const script: ScriptFunction = request => {
     if (!request.fields.includes('history')) return null
     if (--countdown === 0) child?.kill(signal)
+    else if (child?.pid !== undefined) told[`/proc/${child.pid}`] = commandLine(child.pid)
     return { kind: 'slow', ms: 20 }
   }
   const emulator = await start({ key: CANARY, runs, script })
@@ -147,19 +169,23 @@ t.test('killed at any moment and run again, it ends with the same bytes', async 
   const [killed, calm] = [join(dir, 'killed'), join(dir, 'calm')]
   writeStudy(killed)
   writeStudy(calm)
-  const fetch = (study: string) => runCli(['fetch', '--study', study, '--base-url', emulator.url], {
-    env: { WANDB_API_KEY: CANARY }, onStart: started => { child = started }
-  })
+  const fetch = async (study: string): Promise<CliResult> => {
+    const result = await runCli(['fetch', '--study', study, '--base-url', emulator.url, '--verbose'], {
+      env: { WANDB_API_KEY: CANARY }, onStart: started => { child = started }
+    })
+    told[`run ${Object.keys(told).length}`] = result.stdout + result.stderr
+    return result
+  }
   t.equal((await fetch(calm)).code, 0)
   let seen = 0
-  for (const at of [1, 4, 6, 3, 7]) {
+  for (const at of [1, 9, 12, 7, 10]) {
     countdown = at
     t.equal((await fetch(killed)).signal, 'SIGKILL')
     seen += tree(killed).filter(path => path.endsWith('.partial')).length
     for (const path of tree(killed).filter(p => p.endsWith('.jsonl'))) t.ok(readFileSync(join(killed, path), 'utf8').endsWith('}\n'), path)
   }
   t.ok(seen > 5, `${seen} histories were found half-way`)
-  countdown = 2
+  countdown = 8
   signal = 'SIGINT'
   const interrupted = await fetch(killed)
   t.equal(interrupted.code, 130)
@@ -171,26 +197,38 @@ t.test('killed at any moment and run again, it ends with the same bytes', async 
   t.strictSame(tree(killed), tree(calm), 'nothing is left over')
   t.ok(emulator.maxUnderWay <= 4, `${emulator.maxUnderWay} requests under way`)
   t.ok(emulator.maxUnderWay >= 3, 'and several at once')
+  t.match(interrupted.stderr, /what has come stays: the next fetch goes on from there/)
+  t.strictSame(keyIn({ ...told, ...contents(killed), ...contents(calm) }), [], 'the key is nowhere')
+  t.ok(emulator.requests.every(({ method, path }) => method === 'POST' && path === '/graphql'), 'and in no URL')
 })
 
-t.test('50,000 rows of 2 kB in a process that may hold 48 MB of objects', async t => {
+t.test('50,000 rows of 2 kB take hardly more memory than 2,000, in a process that may hold 48 MB of objects', async t => {
   const wide = 'x'.repeat(20)
   const rowAt = (i: number): string => {
     const metrics = Array.from({ length: 50 }, (_, k) => `"${wide}/metric/${k}": ${i + k / 64}`)
     return `{"_step": ${i}, ${metrics.join(', ')}}`
   }
-  const count = 50_000
-  const emulator = await start({ key: CANARY, runs: [run('many', 'main', [], { rows: { length: count, at: i => (i >= 0 && i < count ? rowAt(i) : undefined) } })] })
-  t.teardown(() => emulator.close())
-  const dir = t.testdir()
-  writeStudy(dir)
-  const result = await runCli(['fetch', '--study', dir, '--base-url', emulator.url, '--json', '--quiet'], {
-    env: { WANDB_API_KEY: CANARY, NODE_OPTIONS: '--max-old-space-size=48' }
-  })
-  t.strictSame([result.code, result.stderr], [0, ''])
-  const file = join(dir, 'wandb/history/main/many.jsonl')
-  const text = readFileSync(file, 'latin1')
+  const fetched = async (count: number): Promise<{ readonly kib: number; readonly file: string }> => {
+    const rows = { length: count, at: (i: number) => (i >= 0 && i < count ? rowAt(i) : undefined) }
+    const emulator = await start({ key: CANARY, runs: [run('many', 'main', [], { rows })] })
+    t.teardown(() => emulator.close())
+    const dir = join(t.testdirName, String(count))
+    writeStudy(dir)
+    const result = await runCli(['fetch', '--study', dir, '--base-url', emulator.url, '--json', '--quiet'], {
+      env: {
+        WANDB_API_KEY: CANARY,
+        NODE_OPTIONS: `--max-old-space-size=48 --import=${pathToFileURL(join(root, 'dist/test/support/print-max-rss.js')).href}`
+      }
+    })
+    t.equal(result.code, 0, result.stderr)
+    t.match(JSON.parse(result.stdout), { runs: [{ rows: count, complete: true }] })
+    const file = join(dir, 'wandb/history/main/many.jsonl')
+    return { file, kib: Number(/^max-rss (\d+)$/m.exec(result.stderr)?.[1]) }
+  }
+  t.testdir()
+  const [few, many] = [await fetched(2000), await fetched(50_000)]
+  const text = readFileSync(many.file, 'latin1')
   t.ok(text.length > 90e6, `${(text.length / 1e6).toFixed(0)} MB`)
-  t.ok(text.startsWith(`${rowAt(0)}\n`) && text.endsWith(`${rowAt(count - 1)}\n`))
-  t.match(JSON.parse(result.stdout), { runs: [{ rows: count, complete: true }] })
+  t.ok(text.startsWith(`${rowAt(0)}\n`) && text.endsWith(`${rowAt(49_999)}\n`))
+  t.ok(many.kib < 1.35 * few.kib, `${(many.kib / 1024).toFixed(0)} MiB, and ${(few.kib / 1024).toFixed(0)} MiB for 2,000 rows`)
 })

@@ -268,7 +268,7 @@ t.test('what is tried again waits 2 s, 4 s … 60 s, and a quarter more at most'
   t.same(await ask(client), { viewer: { id: 'v' } })
   t.equal(server.received.length, 8)
   t.same(clock.waits, [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
-  t.same(retries[0], { reason: 'HTTP 408 "say 408"', attempt: 1, waitMs: 2000 })
+  t.match(retries[0], { reason: 'HTTP 408 "say 408"', attempt: 1, waitMs: 2000 })
   t.same(retries.map(r => r.attempt), [1, 2, 3, 4, 5, 6, 7])
   t.ok(server.received.every(({ headers, body }) => headers.authorization === AUTHORIZATION && body === server.received[0].body))
 
@@ -360,7 +360,7 @@ t.test('the deadline ends the tries and says what the last one was', async t => 
     `expected an answer within 100 s (${server.url}, the viewer)`)
   t.same(clock.waits, [2000, 4000, 8000, 16_000, 32_000])
   await clock.sleep(60_000)
-  t.match(await refusal(t, client), /deadline passed: nothing sent yet, expected/, 'the deadline is one for all requests')
+  t.match(await refusal(t, client), /deadline passed: no answer to those before, expected/, 'the deadline is one for all requests')
   t.equal(server.received.length, 6)
   for (const deadlineMs of [0, -1, NaN, Infinity, 2 ** 31]) {
     t.throws(() => new WandbClient({ address: parseAddress(server.url), key: new ApiKey(KEY, 'netrc'), deadlineMs }), RangeError)
@@ -371,7 +371,7 @@ t.test('the deadline ends a request that is under way, and the queue', async t =
   const { client, server } = await session(t, [() => undefined], { deadlineMs: 200 })
   const messages = await Promise.all(Array.from({ length: 5 }, () => refusal(t, client)))
   t.match(messages[0], /deadline passed: no answer yet, expected an answer within 1 s/)
-  t.match(messages[4], /deadline passed: nothing sent yet, expected an answer within 1 s/)
+  t.match(messages[4], /deadline passed: no answer to those before, expected an answer within 1 s/)
   t.equal(server.received.length, 4)
 })
 
@@ -389,7 +389,7 @@ t.test('broken connections are tried again', async t => {
   for (const [reason, reply] of Object.entries(broken)) {
     const { client, clock, retries, server } = await session(t, [reply, fine], { idleMs: 150 })
     t.same(await ask(client), { viewer: { id: 'v' } })
-    t.same(retries, [{ reason: reason.trim(), attempt: 1, waitMs: 2000 }])
+    t.match(retries, [{ reason: reason.trim(), attempt: 1, waitMs: 2000 }])
     t.same(clock.waits, [2000])
     t.equal(server.received.length, 2)
   }

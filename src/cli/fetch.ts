@@ -1,12 +1,11 @@
 /** `fetch`: training histories from W&B into the study, each with a certificate that it is whole. */
-import { EXIT, printable, type Fault } from '../errors.js'
-import { fetchHistories, type FetchOutcome } from '../fetchRun.js'
+import { EXIT, Fault, printable } from '../errors.js'
+import { fetchHistories, noFetch, wantedRuns, type FetchOutcome } from '../fetchRun.js'
 import { loadStudy } from '../ingest/study.js'
-import { addressText, DEFAULT_BASE_URL, parseAddress } from '../ingest/wandb/address.js'
+import { addressText, DEFAULT_BASE_URL, parseAddress, type Address } from '../ingest/wandb/address.js'
 import type { Clock } from '../ingest/wandb/client.js'
 import { findApiKey } from '../ingest/wandb/key.js'
 import { systemClock } from '../ingest/wandb/retry.js'
-import { nameRanges } from '../ingest/wandb/steps.js'
 import { formatCount, formatDuration } from '../render/terminal/numbers.js'
 import { createProgress } from '../render/terminal/progress.js'
 import { formatTable } from '../render/terminal/table.js'
@@ -15,30 +14,33 @@ import type { FetchCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
 
-/** Names a message lists at most. */
+/** Names a message lists at most, and characters of a name in the table. */
 const MAX_NAMED = 8
+const MAX_NAME = 40
 
 /** @param clock times of the certificates, and the waiting between tries */
 export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = systemClock): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  let rows = 0
   try {
     const { study: dir } = options
     const { study } = await loadStudy(dir)
-    const address = parseAddress(options.baseUrl ?? (io.env.WANDB_BASE_URL || DEFAULT_BASE_URL))
+    // A mistake of the study or of the label is told before a key is asked for.
+    if (study.fetch === null) throw noFetch(dir)
+    wantedRuns(study.fetch, options.only)
+    const address = addressOf(options, io)
     const key = await findApiKey(io.env, address)
     progress.line(`fetching from ${addressText(address)} with the key of ${key.source}`)
     let phase = progress.phase({ label: 'listing', total: null, unit: 'runs' })
-    let listing = true
     const outcome = await fetchHistories({
       dir, study, only: options.only, address, key, clock, signal: io.signal, deadlineMs: options.deadlineMinutes * 60_000,
-      onRetry: ({ reason, attempt, waitMs }) => {
-        progress.line(`try ${attempt} failed: ${reason}; again in ${formatDuration(waitMs / 1000)}`)
+      onRetry: ({ what, reason, attempt, waitMs }) => {
+        progress.line(`${printable(what)}: try ${attempt} failed: ${reason}; again in ${formatDuration(waitMs / 1000)}`)
       },
       onListed: runs => phase.update(runs),
-      onRows: fetched => {
-        if (listing) phase = progress.phase({ label: 'fetching', total: null, unit: 'rows' })
-        listing = false
-        phase.update(fetched)
+      onRows: total => {
+        if (total > 0) phase = progress.phase({ label: 'fetching', total, unit: 'rows' })
+        return done => phase.update(rows = done)
       }
     })
     phase.finish()
@@ -47,45 +49,74 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
     const faults = outcome.runs.flatMap(run => run.faults)
     for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
     return { exitCode: faults.length > 0 ? EXIT.checkFailed : EXIT.ok, report: report(outcome, dir, faults) }
+  } catch (error) {
+    if (rows > 0) progress.line('what has come stays: the next fetch goes on from there')
+    throw error
   } finally {
     progress.close()
   }
 }
 
+function addressOf({ baseUrl }: FetchCommand, { env }: CliIo): Address {
+  const { WANDB_BASE_URL: fromEnvironment = '' } = env
+  if (baseUrl !== null || fromEnvironment === '') return parseAddress(baseUrl ?? DEFAULT_BASE_URL)
+  try {
+    return parseAddress(fromEnvironment)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    throw new Fault({ ...error.details, found: `${error.details.found ?? ''} in WANDB_BASE_URL` })
+  }
+}
+
 const COLUMNS = [
   { title: 'label' }, { title: 'run' }, { title: 'state' }, { title: 'rows', align: 'right' }, { title: 'steps', align: 'right' },
-  { title: 'without a row' }, { title: 'history' }, { title: 'certificate' }
+  { title: 'holes', align: 'right' }, { title: 'history' }, { title: 'certificate' }
 ] as const
 
 function summary(outcome: FetchOutcome, dir: string, colour: boolean): string {
-  const table = formatTable(COLUMNS, outcome.runs.map(({ certificate: c, status, faults }) => [
-    printable(c.run.label), printable(c.run.id), printable(c.run.state), formatCount(c.steps.rows),
-    c.steps.first_step === null ? 'none' : `${c.steps.first_step} to ${c.steps.last_step ?? 0}`,
-    nameRanges(c.steps.holes), status,
-    faults.length > 0 ? 'INCOMPLETE' : c.snapshot.growing ? 'complete so far, still growing' : 'complete'
+  const table = formatTable(COLUMNS, outcome.runs.map(({ certificate: { run, steps, snapshot }, status, faults }) => [
+    printable(run.label, MAX_NAME), printable(run.id, MAX_NAME), printable(run.state, MAX_NAME), formatCount(steps.rows),
+    steps.first_step === null ? 'none' : `${steps.first_step} to ${steps.last_step ?? 0}`,
+    formatCount(steps.holes.reduce((sum, [from, to]) => sum + to - from + 1, 0)),
+    status, faults.length > 0 ? 'INCOMPLETE' : snapshot.growing ? 'so far' : 'complete'
   ]), { colour })
-  return `${table}${notes(outcome).map(line => `${line}\n`).join('')}${nextStep(dir)}`
+  return `${table}${notes(outcome).map(line => `${line}\n`).join('')}${outcomeLines(outcome, dir)}`
 }
 
-function notes({ runs, excluded, unlisted, lists }: FetchOutcome): string[] {
+function notes({ runs, excluded, unlisted, replaced }: FetchOutcome): string[] {
   const names = [...new Set(excluded.map(run => run.displayName))]
   const named = names.slice(0, MAX_NAMED).map(name => printable(name)).join(', ')
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more names` : ''
+  const more = names.length > MAX_NAMED ? ` and ${counted(names.length - MAX_NAMED, 'more name')}` : ''
+  const growing = runs.filter(run => run.certificate.snapshot.growing)
   return [
-    ...(names.length === 0 ? [] : [`listed, not fetched: ${formatCount(excluded.length)} runs (${named}${more})`]),
-    ...(unlisted === 0 ? [] : [`neither: ${formatCount(unlisted)} runs of other names, too many to list`]),
+    ...growing.map(({ entry, certificate: { snapshot } }) => (
+      `still growing: ${printable(entry.id)}, taken up to step ${snapshot.last_step ?? 'none'}`
+    )),
+    ...(names.length === 0 ? [] : [`listed, not fetched: ${counted(excluded.length, 'run')} of ${counted(names.length, 'name')}: ${named}${more}`]),
+    ...(unlisted === 0 ? [] : [`not listed: ${counted(unlisted, 'run')} of other names, too many`]),
+    ...replaced.map(({ id, label, displayName }) => (
+      `no longer listed: ${printable(id)} (${printable(displayName)}) under ${printable(label)}, which the study does not fetch`
+    )),
+    ...runs.flatMap(({ certificate: { requests }, entry, status }) => (
+      requests.reordered === 0 || status === 'unchanged' ? [] : [`sorted: ${counted(requests.reordered, 'answer')} of ${printable(entry.id)} with rows out of order`]
+    )),
     ...runs.flatMap(({ entry, withheld }) => withheld.map(({ name, reason }) => (
       `not kept of ${printable(entry.id)}: ${printable(name)} (${reason})`
-    ))),
-    `wrote ${lists.map(list => printable(list)).join(', ')}`
+    )))
   ]
 }
 
-function nextStep(dir: string): string {
-  return `next: node dist/run.js manifest --study ${printable(dir)} --write\n`
+function counted(count: number, what: string): string {
+  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
-function report({ runs, excluded, unlisted, lists }: FetchOutcome, dir: string, faults: readonly Fault[]): object {
+function outcomeLines({ runs, lists }: FetchOutcome, dir: string): string {
+  if (lists.length === 0 && runs.every(run => run.status === 'unchanged')) return 'nothing changed\n'
+  const wrote = lists.length === 0 ? '' : `wrote ${lists.map(list => printable(list)).join(', ')}\n`
+  return `${wrote}next: node dist/run.js manifest --study ${printable(dir)} --write\n`
+}
+
+function report({ runs, excluded, unlisted, replaced, lists }: FetchOutcome, dir: string, faults: readonly Fault[]): object {
   return {
     study: dir,
     runs: runs.map(({ certificate, status, withheld }) => ({
@@ -94,6 +125,7 @@ function report({ runs, excluded, unlisted, lists }: FetchOutcome, dir: string, 
     })),
     excluded: excluded.map(({ id, displayName, label }) => ({ id, display_name: displayName, label })),
     unlisted,
+    replaced: replaced.map(({ id, displayName, label }) => ({ id, display_name: displayName, label })),
     lists,
     faults: faults.map(f => f.message)
   }

@@ -12,6 +12,9 @@ import { hashFile, mapLimited } from './study/hash.js'
 import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative } from './study/paths.js'
 import { findUnlisted } from './study/unlisted.js'
 
+/** What an interrupted fetch leaves beside a history's place. */
+const PARTIAL = /(?:^|\/)\.[^/]+\.jsonl\.partial(?:\.json)?$/
+
 export interface ListedFile {
   readonly path: string
   readonly sha256: string
@@ -49,6 +52,7 @@ export async function updatedManifest(
   const roleOf = rolesOf(study)
   const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
     const file = join(dir, path)
+    if (PARTIAL.test(path)) throw fault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
     if (!isSafeRelative(path)) throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
     const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
       signal?.throwIfAborted()

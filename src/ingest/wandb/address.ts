@@ -59,6 +59,7 @@ export function parseAddress(text: string): Address {
   if (protocol === 'http:' && !isLoopback(hostname)) {
     throw fault(`http to ${printable(hostname)}`, 'https: the API key would travel unencrypted')
   }
+  if (pathname.endsWith('/graphql')) throw fault('an address with /graphql', 'it without: the path is added')
   if (SITES.has(hostname)) throw fault(`${hostname}, the site for people`, DEFAULT_BASE_URL)
   const origin = `${protocol}//${host}`
   const path = pathname === '/' ? '' : pathname

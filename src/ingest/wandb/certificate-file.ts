@@ -17,9 +17,11 @@ import { STEP_KEY } from './row.js'
 /** Some hundred thousand holes. */
 const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024
 
+export const CERTIFICATE_SUFFIX = '.certificate.json'
+
 /** Relative to the study. */
 export function certificatePath(folder: string, { id, label }: Pick<ListedRun, 'id' | 'label'>): string {
-  return `${folder}/${label}/${id}.certificate.json`
+  return `${folder}/${label}/${id}${CERTIFICATE_SUFFIX}`
 }
 
 /** @returns null where the run has none */
@@ -77,9 +79,12 @@ function contradictions(
   return found
 }
 
+/** A range, a repeated step and an interval stand on one line each: a history that logs every fifth step has many. */
+const SMALL = /[[{]\n *((?:"(?:from|to|rows|step)": )?\d+)(,\n *(?:(?:"(?:from|to|rows|step)": )?\d+))*\n *[\]}]/g
+
 /** The text of a certificate. */
 export function certificateText(certificate: HistoryCertificate): string {
-  return `${JSON.stringify(certificate, null, 1)}\n`
+  return `${JSON.stringify(certificate, null, 1).replace(SMALL, text => text.replace(/\n */g, ' ').replace(/^(.) | (.)$/g, '$1$2'))}\n`
 }
 
 /** What a fetch knows before its end: enough to go on, and to certify the whole. */

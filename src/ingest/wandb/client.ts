@@ -22,6 +22,8 @@ import { Slots } from './slots.js'
 export type { Clock } from './retry.js'
 
 export interface Retry {
+  /** what was asked for */
+  readonly what: string
   /** `HTTP 429`, `connection reset (ECONNRESET)` … */
   readonly reason: string
   /** which try has failed, from 1 */
@@ -104,7 +106,7 @@ export class WandbClient {
   async query(query: string, variables: Readonly<Record<string, unknown>>, what: string): Promise<unknown> {
     const ask: Ask = {
       body: Buffer.from(JSON.stringify({ query, variables })), what, fault: this.#faultMaker(what), failures: 0,
-      last: 'nothing sent yet'
+      last: 'no answer to those before'
     }
     try {
       return await this.#slots.run(() => this.#ask(ask))
@@ -138,7 +140,7 @@ export class WandbClient {
       const { reason, waitMs } = this.#failed(outcome, ++ask.failures, ask.what)
       ask.last = reason
       if (this.#clock.now() + waitMs >= this.#deadlineAt) throw this.#late(ask, waitMs)
-      this.#options.onRetry?.({ reason, attempt: ask.failures, waitMs })
+      this.#options.onRetry?.({ what: ask.what, reason, attempt: ask.failures, waitMs })
       await this.#clock.sleep(waitMs, signal)
       signal.throwIfAborted()
     }

@@ -103,7 +103,7 @@ export function requireStillThere(earlier: readonly EarlierRun[], listed: readon
     throw new Fault({
       format: 'wandb', problem: now === undefined ? 'deleted run' : 'renamed run',
       found: now === undefined ? `${before}, is gone from ${nameOf(where)}` : `${before}, is now ${printable(JSON.stringify(now.displayName))}`,
-      expected: 'the same name; remove its entry from the list of runs, or select the new name, to go on without it',
+      expected: `${now === undefined ? 'it there' : 'the same name'}; to go on without it, remove its entry from the list of runs (histories.runs), its history and its certificate`,
       exitCode: EXIT.checkFailed
     })
   }

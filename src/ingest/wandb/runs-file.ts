@@ -31,24 +31,45 @@ export async function readRunEntries(path: string): Promise<readonly RunEntry[]>
   return runs.map(({ createdSeconds: _seconds, ...run }, i) => ({ ...raw[i], ...run }))
 }
 
-/**
- * Earlier entries and new ones as one list, oldest run first. A new entry that says the same as an earlier one keeps its
- * time.
- *
- * @param labels labels that were fetched: what was listed under them before and is no more is left out
- * @param projects projects whose runs were listed: the same for their other runs
- */
-export function mergeEntries(
-  earlier: readonly RunEntry[], fetched: readonly RunEntry[], labels: ReadonlySet<string>, projects: readonly ProjectName[]
-): RunEntry[] {
-  const listed = ({ entity, project }: RunEntry): boolean => projects.some(p => p.entity === entity && p.project === project)
-  const kept = earlier.filter(run => !labels.has(run.label) && !(run.label === OTHER_LABEL && listed(run)))
-  const merged = fetched.map(run => {
+export interface FetchedEntries {
+  /** runs whose rows are here; the time is their certificate's */
+  readonly fetched: readonly RunEntry[]
+  /** runs that are only listed; one that says the same as before keeps its time */
+  readonly excluded: readonly RunEntry[]
+  /** labels that were fetched: what was listed under them before and is no more is left out */
+  readonly labels: ReadonlySet<string>
+  /** every label that the study fetches */
+  readonly known: ReadonlySet<string>
+  /** projects whose runs were listed */
+  readonly projects: readonly ProjectName[]
+}
+
+export interface MergedEntries {
+  /** oldest run first */
+  readonly entries: readonly RunEntry[]
+  /** earlier entries that were left out since the same run is listed under another label now */
+  readonly replaced: readonly RunEntry[]
+}
+
+/** Earlier entries and new ones as one list. No run is listed twice but under two labels that the study fetches. */
+export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries): MergedEntries {
+  const { fetched, labels, known, projects } = now
+  const inProject = ({ entity, project }: RunEntry): boolean => projects.some(p => p.entity === entity && p.project === project)
+  const fetchedKeys = new Set(fetched.map(runKey))
+  const kept = earlier.filter(run => !labels.has(run.label) && !(run.label === OTHER_LABEL && inProject(run)))
+  const replaced = kept.filter(run => !known.has(run.label) && fetchedKeys.has(runKey(run)))
+  const staying = kept.filter(run => !replaced.includes(run))
+  const taken = new Set([...staying.map(runKey), ...fetchedKeys])
+  const listed = now.excluded.filter(run => !taken.has(runKey(run))).map(run => {
     const before = earlier.find(e => e.label === run.label && e.id === run.id)
     const same = before !== undefined && JSON.stringify({ ...before, fetchedAt: run.fetchedAt }) === JSON.stringify(run)
     return same ? { ...run, fetchedAt: before.fetchedAt } : run
   })
-  return [...kept, ...merged].sort(byCreation)
+  return { entries: [...staying, ...fetched, ...listed].sort(byCreation), replaced }
+}
+
+function runKey({ entity, project, id }: RunEntry): string {
+  return JSON.stringify([entity, project, id])
 }
 
 function byCreation(a: RunEntry, b: RunEntry): number {

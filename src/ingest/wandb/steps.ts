@@ -2,7 +2,7 @@
 import type { StepSummary } from '../../schema/fetch.js'
 
 /** A message names so many ranges. */
-const MAX_NAMED = 20
+const MAX_NAMED = 10
 
 /** @param steps in the order of the rows */
 export function summariseSteps(steps: Float64Array): StepSummary {
@@ -24,11 +24,17 @@ export function summariseSteps(steps: Float64Array): StepSummary {
   }
 }
 
-/** `41, 57 to 60 and 3 more ranges`. */
-export function nameRanges(ranges: ReadonlyArray<readonly [from: number, to: number]>): string {
-  const named = ranges.slice(0, MAX_NAMED).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`)).join(', ')
-  const more = ranges.length - MAX_NAMED
-  return more > 0 ? `${named} and ${more} more ranges` : named
+/** `41, 57 to 60 and 3 more ranges`. Ranges that touch are one. */
+export function nameRanges(ranges: ReadonlyArray<readonly [from: number, to: number]>, max = MAX_NAMED): string {
+  const joined: Array<[number, number]> = []
+  for (const [from, to] of ranges) {
+    const last = joined.at(-1)
+    if (last !== undefined && last[1] + 1 === from) last[1] = to
+    else joined.push([from, to])
+  }
+  const named = joined.slice(0, max).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`)).join(', ')
+  const more = joined.length - max
+  return more > 0 ? `${named} and ${more} more ${more === 1 ? 'range' : 'ranges'}` : named
 }
 
 /** Index of the first row whose step is below the one before it; -1 where there is none. */

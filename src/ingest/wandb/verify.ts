@@ -1,10 +1,12 @@
 /** The certificates of a study's histories: each judged by the file beside it, and none missing where histories are fetched. */
-import { join } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import { EXIT, Fault } from '../../errors.js'
 import type { Study } from '../../schema.js'
 import { readRuns } from '../histories/runs.js'
 import type { ListedRun } from '../histories/types.js'
-import { certificatePath, checkCertificate, readCertificate } from './certificate-file.js'
+import { canonicalRelative, errorCode } from '../study/paths.js'
+import { CERTIFICATE_SUFFIX, certificatePath, checkCertificate, readCertificate } from './certificate-file.js'
 
 export interface CertifiedHistory {
   readonly id: string
@@ -43,7 +45,24 @@ export async function verifyCertificates(
       }))
     }
   }
+  const listed = new Set(runs.map(run => canonicalRelative(certificatePath(histories.folder, run))))
+  for (const path of await certificatesIn(dir, histories.folder)) {
+    if (listed.has(path)) continue
+    faults.push(new Fault({
+      format: 'certificate', problem: 'without a run', found: 'a history that no list of runs has', expected: `an entry in ${histories.runs}`,
+      place: { file: join(dir, path) }, exitCode: EXIT.checkFailed
+    }))
+  }
   return { histories: certified, faults }
+}
+
+/** Relative to the study, sorted. */
+async function certificatesIn(dir: string, folder: string): Promise<string[]> {
+  const names = await readdir(join(dir, folder), { recursive: true }).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return []
+    throw error
+  })
+  return names.filter(name => name.endsWith(CERTIFICATE_SUFFIX)).map(name => canonicalRelative(`${folder}/${name.replaceAll(sep, '/')}`)).sort()
 }
 
 function isFetched(run: ListedRun, fetch: Study['fetch']): boolean {
