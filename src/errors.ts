@@ -53,13 +53,16 @@ export interface SerializedFault extends Omit<FaultDetails, 'cause'> {
 /** Longest piece of text from a file that a message repeats. Input is hostile; a message is one line. */
 const MAX_QUOTED = 120
 
-/** Control characters (C0, DEL, C1), line separators and bidirectional overrides: they would forge a terminal's lines. */
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g
+/** Control characters, line separators, bidirectional overrides and what has no width: they would forge a terminal's lines. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Text from a file as it may stand in a message: one line, capped, control characters escaped. */
 export function printable(text: string, max: number = MAX_QUOTED): string {
   const cut = text.length > max ? `${text.slice(0, max)}… (${text.length} characters)` : text
-  return cut.replace(UNPRINTABLE, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return cut.replace(UNPRINTABLE, c => {
+    const hex = (c.codePointAt(0) ?? 0).toString(16)
+    return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
+  })
 }
 
 function placeText(place: Place): string {

@@ -2,14 +2,13 @@
  * The rows of one run into its file, and the certificate of the whole. What is there of an earlier, killed fetch of the same
  * run is gone on from: its journal knows which windows are on the disk.
  */
-import { realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { Fault, printable } from './errors.js'
-import { readHistory } from './ingest/histories/history.js'
-import { resolveInside } from './ingest/study/paths.js'
+import { join } from 'node:path'
+import { Fault } from './errors.js'
+import { ByteTally, fileChunks, tallied } from './ingest/bytes.js'
+import { parseHistory } from './ingest/histories/parse.js'
 import { isGrowingState, type RunDetails } from './ingest/wandb/answers.js'
 import { certificatePath, certificateText, isFetchState, type FetchState } from './ingest/wandb/certificate-file.js'
-import { certify, type CertificateFacts } from './ingest/wandb/certificate.js'
+import { certify, type CertificateFacts, type HistoryOnDisk } from './ingest/wandb/certificate.js'
 import { historyWindows, type Ask } from './ingest/wandb/history.js'
 import type { LabelledRun } from './ingest/wandb/listing.js'
 import { RowExporter, STEP_KEY } from './ingest/wandb/row.js'
@@ -47,8 +46,7 @@ export interface FetchedRows {
 /** @throws Fault; what has come stays beside the history's place */
 export async function fetchRows(request: RowsRequest): Promise<FetchedRows> {
   const { dir, folder, run, signal } = request
-  const path = `${folder}/${run.label}/${run.id}.jsonl`
-  requireInside(dir, dirname(path))
+  const path = historyPath(folder, run)
   const fresh = freshState(request)
   const file = await ResumableFile.open(join(dir, path), state => isFetchState(state) && isSameFetch(state, fresh))
   let finished = false
@@ -56,14 +54,13 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows> {
     const earlier = isFetchState(file.state) ? file.state : null
     const state = await fetchWindows(request, file, earlier ?? fresh)
     const now = await request.describe()
+    // Read back before it has its name: a history that cannot be read never stands there.
+    const onDisk = await readBack(await file.partial(), signal)
     const { bytes, sha256 } = await file.finish()
     finished = true
     const facts = factsOf(state, now, { path, bytes, sha256 }, request.synthetic)
-    const keys = { step: STEP_KEY, timestamp: null, global_step: null }
-    const onDisk = await readHistory(dir, folder, { id: run.id, label: run.label }, keys, [], { signal })
-    const certificate = certify(facts, { bytes: onDisk.bytes, sha256: onDisk.sha256, steps: onDisk.step })
-    const place = join(dir, certificatePath(folder, run))
-    await OutputSet.writeAlone(dirname(place), basename(place), certificateText(certificate))
+    const certificate = certify(facts, onDisk)
+    await OutputSet.writeAlone(dir, certificatePath(folder, run), certificateText(certificate))
     return { certificate, resumed: earlier !== null, now }
   } finally {
     if (!finished) await file.close()
@@ -93,44 +90,53 @@ async function fetchWindows({ run, ask, count }: RowsRequest, file: ResumableFil
   return state
 }
 
-function freshState({ run, details: { lastStep, lineCount, state }, server, time }: RowsRequest): FetchState {
+function freshState({ run, details: { lastStep, lineCount, heartbeatAt, state }, server, time }: RowsRequest): FetchState {
   const { id, entity, project, displayName, label, createdAt } = run
   return {
     server,
     run: { id, entity, project, display_name: displayName, label, created_at: createdAt, state },
     fetched_at: time,
-    snapshot: { last_step: lastStep, history_line_count: lineCount, growing: isGrowingState(state) },
+    snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing: isGrowingState(state) },
     requests: { steps: STEPS_PER_REQUEST, samples: SAMPLES_PER_REQUEST, intervals: [], reordered: 0 },
     left_out: { texts: 0, flags: 0, objects: 0, lists: 0 }
   }
 }
 
-/** Whether a journal is of this run on this server, and of no more than the run has now. */
+/** Whether a journal is of this run on this server; of a run that does not log any more, all that the server says must be the same. */
 function isSameFetch(earlier: FetchState, fresh: FetchState): boolean {
-  const of = ({ server, run: { state: _state, ...run }, requests: { steps, samples } }: FetchState): string => (
-    JSON.stringify([server, run, steps, samples])
+  const of = ({ server, run: { state: _state, ...run }, snapshot }: FetchState): string => (
+    JSON.stringify(isGrowingState(fresh.run.state) ? [server, run] : [server, run, { ...snapshot, growing: false }])
   )
-  const { last_step: lastStep } = earlier.snapshot
-  return of(earlier) === of(fresh) && lastStep !== null && fresh.snapshot.last_step !== null && lastStep <= fresh.snapshot.last_step
+  const [before, now] = [earlier.snapshot.last_step, fresh.snapshot.last_step]
+  return of(earlier) === of(fresh) && before !== null && now !== null && before <= now
 }
 
 /** A run that logs on is marked: its later rows are another fetch's. */
 function factsOf(
-  { server: _server, ...state }: FetchState, now: RunDetails, history: CertificateFacts['history'], synthetic: boolean
+  state: FetchState, now: RunDetails, history: CertificateFacts['history'], synthetic: boolean
 ): CertificateFacts {
-  const { last_step: lastStep, history_line_count: lineCount, growing } = state.snapshot
-  const changed = now.lastStep !== lastStep || now.lineCount !== lineCount
+  const { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } = state.snapshot
+  const changed = now.lastStep !== lastStep || now.lineCount !== lineCount || now.heartbeatAt !== heartbeatAt
   return {
     ...state, synthetic, history, run: { ...state.run, state: now.state },
     snapshot: { ...state.snapshot, growing: growing || changed || isGrowingState(now.state) }
   }
 }
 
-/** A folder that is a link may lead anywhere. */
-function requireInside(dir: string, folder: string): void {
-  if (resolveInside(realpathSync.native(dir), folder).kind !== 'outside') return
-  throw new Fault({
-    format: 'study', problem: 'unsafe path', found: `${printable(folder)}, a link that leads out of the study`, expected: 'a folder inside the study',
-    place: { file: join(dir, folder) }
-  })
+/** The file's own word: parsed by the reader that the histories are read with, and hashed. */
+async function readBack(file: string, signal: AbortSignal | undefined): Promise<HistoryOnDisk> {
+  const tally = new ByteTally()
+  const chunks = fileChunks(file, signal === undefined ? {} : { signal })
+  const keys = { step: STEP_KEY, timestamp: null, global_step: null }
+  try {
+    const { step } = await parseHistory(tallied(chunks, tally), { keys, wanted: [] }, signal)
+    return { bytes: tally.bytes, sha256: tally.sha256(), steps: step }
+  } catch (error) {
+    throw error instanceof Fault ? error.at({ file }) : error
+  }
+}
+
+/** Relative to the study. */
+export function historyPath(folder: string, { label, id }: Pick<LabelledRun, 'label' | 'id'>): string {
+  return `${folder}/${label}/${id}.jsonl`
 }

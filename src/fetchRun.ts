@@ -8,14 +8,16 @@
  * A fetch that is killed leaves what it has beside the place of the history, and the next one goes on from there. The
  * list of runs is written last.
  */
+import { lstatSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { EXIT, Fault, printable } from './errors.js'
-import { fetchRows } from './fetchRows.js'
+import { fetchRows, historyPath } from './fetchRows.js'
 import type { ListedRun } from './ingest/histories/types.js'
 import { STUDY_FILE, type LoadedStudy } from './ingest/study.js'
 import { mapLimited } from './ingest/study/hash.js'
-import type { Address } from './ingest/wandb/address.js'
+import { resolveInside } from './ingest/study/paths.js'
+import { addressText, runUrl, type Address } from './ingest/wandb/address.js'
 import { allowedConfig, isGrowingState, nameOf, readRun, type ProjectName, type RunDetails } from './ingest/wandb/answers.js'
 import { checkCertificate, readCertificate } from './ingest/wandb/certificate-file.js'
 import { WandbClient, type Clock, type Retry } from './ingest/wandb/client.js'
@@ -23,9 +25,9 @@ import type { Ask } from './ingest/wandb/history.js'
 import type { ApiKey } from './ingest/wandb/key.js'
 import { labelRuns, listRuns, requireSelected, requireStillThere, type LabelledRun } from './ingest/wandb/listing.js'
 import { RUN_QUERY } from './ingest/wandb/queries.js'
-import { mergeEntries, readRunEntries, runsText, type RunEntry } from './ingest/wandb/runs-file.js'
+import { checkedRunsText, mergeEntries, readRunEntries, runsText, type MergedEntries, type RunEntry } from './ingest/wandb/runs-file.js'
 import { OutputSet } from './render/outputs/output-set.js'
-import { OTHER_LABEL, type FetchRuns, type FetchStudy, type HistoryCertificate } from './schema/fetch.js'
+import { OTHER_LABEL, STEPS_PER_REQUEST, type FetchRuns, type FetchStudy, type HistoryCertificate } from './schema/fetch.js'
 import type { HistoryStudy } from './schema/histories.js'
 
 /** Runs whose rows are fetched at once; the client sends no more requests at a time either. */
@@ -117,19 +119,25 @@ async function fetchAll(session: Session, stop: AbortController): Promise<FetchO
   const { dir, fetch, histories } = session
   const wanted = wantedRuns(fetch, session.only)
   // Before anything is asked for: what is there is a list of runs, and not something else of that name.
+  for (const path of [histories.runs, ...fetch.views.map(view => view.path)]) requireInside(dir, dirname(path))
   for (const { path } of fetch.views) await readRunEntries(join(dir, path))
   const earlier = await readRunEntries(join(dir, histories.runs))
   const projects = projectsOf(wanted)
   const { labelled, unlisted } = await listProjects(session, projects, wanted, earlier)
   const selected = wanted.flatMap(({ label }) => labelled.filter(run => run.selected && run.label === label))
-  const runs = await fetchSelected(session, selected, stop)
   const labels = new Set(wanted.map(w => w.label))
   const now = timeOf(session)
   const excluded = labelled
     .filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
     .map(run => entryOf(session, run, now, {}))
-  const known = new Set(fetch.runs.map(run => run.label))
-  const { entries, replaced } = mergeEntries(earlier, { fetched: runs.map(r => r.entry), excluded, labels, known, projects })
+  const merge = (fetched: readonly RunEntry[]): MergedEntries => (
+    mergeEntries(earlier, { fetched, excluded, labels, projects, fetches: fetch.runs })
+  )
+  // Before a row is asked for: the list can be written, and the rows have a place.
+  checkedRunsText(merge(selected.map(run => entryOf(session, run, now, {}))).entries, join(dir, histories.runs))
+  requirePlaces(dir, histories.folder, selected)
+  const runs = await fetchSelected(session, selected, stop)
+  const { entries, replaced } = merge(runs.map(r => r.entry))
   return { runs, excluded, unlisted, replaced, lists: await writeLists(session, entries) }
 }
 
@@ -178,6 +186,20 @@ async function listProjects(
   return { labelled, unlisted }
 }
 
+/** Windows without limit, and for each row that the server counts: a run that logs once in a thousand steps has ten. */
+const FREE_WINDOWS = 10_000
+const WINDOWS_PER_ROW = 100
+
+/** @throws Fault exit 3: more windows than there can be rows to find */
+function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: ProjectName): void {
+  const windows = Math.ceil(((lastStep ?? -1) + 1) / STEPS_PER_REQUEST)
+  if (windows <= FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0)) return
+  throw new Fault({
+    format: 'wandb', problem: 'implausible last step', found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
+    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printable(id)} of ${nameOf(where)})`
+  })
+}
+
 /** A selected run before its rows are asked for. */
 interface PlannedRun {
   readonly run: LabelledRun
@@ -201,6 +223,7 @@ async function fetchSelected(session: Session, selected: readonly LabelledRun[],
 
 async function planRun(session: Session, run: LabelledRun): Promise<PlannedRun> {
   const details = await describe(session, run)
+  requirePlausible(details, run)
   return { run, details, unchanged: await unchangedCertificate(session, run, details) }
 }
 
@@ -214,11 +237,11 @@ async function fetchPlanned(
   }
   const { dir, histories: { folder }, study: { synthetic }, address, ask, signal } = session
   const { certificate, resumed, now } = await fetchRows({
-    dir, folder, synthetic, run, details, server: address.base.href, time: timeOf(session), ask, count, signal,
+    dir, folder, synthetic, run, details, server: addressText(address), time: timeOf(session), ask, count, signal,
     describe: () => describe(session, run)
   })
   const entry = entryOf(session, { ...run, state: now.state }, certificate.fetched_at, config)
-  const faults = await checkCertificate(dir, folder, listedRun(entry), certificate, signal)
+  const faults = await checkCertificate({ dir, folder, synthetic, signal }, listedRun(entry), certificate)
   return { certificate, status: resumed ? 'resumed' : 'fetched', faults, withheld, entry }
 }
 
@@ -231,14 +254,15 @@ async function describe({ ask }: Session, run: LabelledRun): Promise<RunDetails>
 
 /** The certificate that is there, where it is whole and the server says of the run what it said then; else null. */
 async function unchangedCertificate(session: Session, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
-  const { dir, histories: { folder }, signal } = session
+  const { dir, histories: { folder }, study: { synthetic }, signal } = session
   try {
     const certificate = await readCertificate(dir, folder, run)
     if (certificate === null || !certificate.complete) return null
-    const { snapshot: { last_step: lastStep, history_line_count: lineCount, growing } } = certificate
-    if (growing || isGrowingState(now.state) || lastStep !== now.lastStep || lineCount !== now.lineCount) return null
+    const { server, snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } } = certificate
+    if (server !== addressText(session.address) || growing || isGrowingState(now.state)) return null
+    if (lastStep !== now.lastStep || lineCount !== now.lineCount || heartbeatAt !== now.heartbeatAt) return null
     const listed = listedRun(entryOf(session, { ...run, state: now.state }, certificate.fetched_at, {}))
-    const faults = await checkCertificate(dir, folder, listed, certificate, signal)
+    const faults = await checkCertificate({ dir, folder, synthetic, signal }, listed, certificate)
     return faults.length === 0 ? certificate : null
   } catch (error) {
     // What cannot be read is fetched again.
@@ -251,8 +275,7 @@ function entryOf(
   { address }: Session, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>
 ): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
-  const url = [address.site, entity, project, 'runs', id].map((part, i) => (i === 0 ? part : encodeURIComponent(part))).join('/')
-  return { id, displayName, entity, project, createdAt, state, url, fetchedAt, label, config }
+  return { id, displayName, entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
 }
 
 function listedRun(entry: RunEntry): ListedRun {
@@ -263,19 +286,51 @@ function listedRun(entry: RunEntry): ListedRun {
 async function writeLists({ dir, fetch, histories }: Session, entries: readonly RunEntry[]): Promise<string[]> {
   const lists = [
     ...fetch.views.map(({ path, labels }) => ({ path, text: runsText(entries.filter(entry => labels.includes(entry.label))) })),
-    { path: histories.runs, text: runsText(entries) }
+    { path: histories.runs, text: checkedRunsText(entries, join(dir, histories.runs)) }
   ]
   const written: string[] = []
   for (const { path, text } of lists) {
     if (await readFile(join(dir, path), 'utf8').catch(() => null) === text) continue
-    await writeAlone(join(dir, path), text)
+    await OutputSet.writeAlone(dir, path, text)
     written.push(path)
   }
   return written
 }
 
-async function writeAlone(path: string, text: string): Promise<void> {
-  await OutputSet.writeAlone(dirname(path), basename(path), text)
+/** A folder that is a link may lead anywhere, and so may one above a folder that is not there yet. */
+function requireInside(dir: string, folder: string): void {
+  const root = realpathSync.native(dir)
+  for (let path = folder; path !== '.'; path = dirname(path)) {
+    const resolved = resolveInside(root, path)
+    if (resolved.kind === 'inside') return
+    if (resolved.kind === 'missing' && lstatSync(join(dir, path), { throwIfNoEntry: false }) === undefined) continue
+    throw new Fault({
+      format: 'study', problem: 'unsafe path', found: `${printable(path)}, a link that leads out of the study or nowhere`,
+      expected: 'a folder inside the study', place: { file: join(dir, path) }
+    })
+  }
+}
+
+/** Each history has a place of its own, in the study. */
+function requirePlaces(dir: string, folder: string, runs: readonly LabelledRun[]): void {
+  const places = new Map<string, LabelledRun>()
+  for (const run of runs) {
+    const path = historyPath(folder, run)
+    requireInside(dir, dirname(path))
+    const other = places.get(path.toLowerCase())
+    if (other !== undefined) {
+      throw new Fault({
+        format: 'wandb', problem: 'ids differ in case only', found: `${printable(other.id)} and ${printable(run.id)}`,
+        expected: 'ids that are different file names on every system'
+      })
+    }
+    places.set(path.toLowerCase(), run)
+    if (lstatSync(join(dir, `${path}.gz`), { throwIfNoEntry: false }) === undefined) continue
+    throw new Fault({
+      format: 'history', problem: 'stated twice', found: 'a history with .gz', expected: 'none: fetch writes it without',
+      place: { file: join(dir, `${path}.gz`) }
+    })
+  }
 }
 
 /** UTC, to the second. */

@@ -12,6 +12,7 @@ import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
 import { start, type EmulatorOptions } from './support/wandb/emulator.js'
 import type { Behaviour, Rule } from './support/wandb/script.js'
+import type { EmulatedRun } from './support/wandb/store.js'
 import { CANARY, fetchInto, NOW, run, upTo, writeStudy, type FetchCall, type FetchResult } from './support/wandb/study.js'
 
 interface Scene extends FetchCall {
@@ -61,7 +62,7 @@ function certificateOf(dir: string, id = 'r1'): HistoryCertificate {
   return JSON.parse(readFileSync(join(dir, `wandb/history/main/${id}.certificate.json`), 'utf8')) as HistoryCertificate
 }
 
-const inWindow = (minStep: number, then: Behaviour, more: Partial<Rule> = {}): Rule => ({ operation: 'History', variables: { minStep }, then, ...more })
+const inWindow = (minStep: number, then: Behaviour | readonly Behaviour[], more: Partial<Rule> = {}): Rule => ({ operation: 'History', variables: { minStep }, then, ...more })
 
 t.test('an export that is not whole: exit 1, the steps named, and fetched again the next time', async t => {
   const lines: ReadonlyArray<readonly [name: string, then: Behaviour, stderr: RegExp]> = [
@@ -114,7 +115,7 @@ t.test('a run that grows is taken at the last step that was first seen, marked, 
   const first = await scene(t, { server: { runs: [run('r1', 'main', upTo(250), { state: 'running' }), RUNS[1]], script: [grow] } })
   t.equal(first.code, 0)
   t.match(certificateOf(first.dir), { complete: true, snapshot: { last_step: 250, history_line_count: 251, growing: true }, steps: { rows: 251, last_step: 250 } })
-  t.match(first.stdout, /so far\nstill growing: r1, taken up to step 250\n/)
+  t.match(first.stdout, /so far\nstill growing: r1, taken up to step 250; a later fetch takes it anew\n/)
   t.match(await verified(first.dir), { code: 0, stdout: /1 of 1 histories whole, 251 rows, 1 of them of a run that was still growing/ })
   const later = await fetchInto(first.dir, first.url, { time: LATER })
   t.match(later.report, { runs: [{ status: 'fetched', rows: 256, growing: true }] })
@@ -164,7 +165,7 @@ t.test('what the server says, in words', async t => {
     ['a row without a step', edited(() => ['{"a": 1}']), 3, /^wandb missing step: no key "_step" in row 1 of run r1/],
     ['a row with half a step', edited(() => ['{"_step": 100.5}']), 3, /^wandb wrong step: 100\.5 in row 1 of run r1/],
     ['a key twice', edited(() => ['{"_step": 100, "a": 1, "\\u0061": 2}']), 3, /^wandb duplicate key: "a" in row 1 of run r1/],
-    ['a row of another type', edited(() => [5]), 3, /^wandb wrong field: project\.run\.history\[0\] is 5, expected a text/]
+    ['a row of another type', edited(() => [5]), 3, /^wandb wrong field: project\.run\.history\[0\] is a number, expected a text/]
   ]
   for (const [name, which, code, message] of cases) {
     const result = await scene(t, which).catch((error: unknown) => { throw new Error(name, { cause: error }) })
@@ -245,6 +246,120 @@ t.test('what is printed fits 80 columns, says what changed, and counts in words'
   t.match(text, '   [1, 4],\n   [6, 9],')
 })
 
+t.test('rows that a growing run lacks are missing all the same', async t => {
+  const running = [run('r1', 'main', upTo(250), { state: 'running' })]
+  const lost = await scene(t, { server: { runs: running, script: [inWindow(100, { kind: 'emptyPage' })] } })
+  t.match(lost, { code: 1, stderr: /row_count: 151 rows, the server counts 251; steps without a row: 100 to 199,/ })
+  // It has ended by what it says, and counts otherwise at the end.
+  const miscounted = await scene(t, { server: { script: [
+    inWindow(100, [{ kind: 'emptyPage' }, { kind: 'grow', run: 'r1', rows: 1 }], { times: 1 })
+  ] } })
+  t.match(miscounted, { code: 1, stderr: /row_count: 151 rows, the server counts 251/ })
+})
+
+t.test('a resumed fetch of a run that has ended goes on only while nothing was logged meanwhile', async t => {
+  const stop = inWindow(200, { kind: 'status', status: 400 }, { times: 1 })
+  const runs = (state: string, heartbeatAt: string, more = 0): EmulatedRun[] => [run('r1', 'main', upTo(250 + more), { state, heartbeatAt })]
+  const emulator = await start({ key: CANARY, runs: runs('running', '2026-10-01T00:00:00Z'), script: [stop] })
+  t.teardown(() => emulator.close())
+  const dir = join(base, 'resumed')
+  writeStudy(dir)
+  t.match((await fetchInto(dir, emulator.url)).fault?.message, /HTTP 400/)
+  emulator.store.run('r1').state = 'finished'
+  emulator.store.grow('r1', 4)
+  t.match((await fetchInto(dir, emulator.url)).report, { runs: [{ status: 'fetched', rows: 255, growing: false, complete: true }] })
+})
+
+t.test('a certificate is of one server', async t => {
+  const first = await scene(t)
+  const other = await start({ key: CANARY, runs: RUNS })
+  t.teardown(() => other.close())
+  t.match((await fetchInto(first.dir, other.url)).report, { runs: [{ status: 'fetched' }] })
+  t.match(certificateOf(first.dir), { server: other.url })
+})
+
+t.test('a list of runs that could not be read again is not written', async t => {
+  const names = { ...run('long', 'x'.repeat(2000), upTo(1)), createdAt: '2026-08-01T00:00:00Z' }
+  const odd = [run('r1', 'main', upTo(1)), names, run('none', '', upTo(1)), run('same', 'b', upTo(1)), run('same', 'b', upTo(1), { project: 'second' })]
+  const { dir, code, stdout, url } = await scene(t, {
+    server: { runs: [...odd, run('r2', 'main', upTo(1), { project: 'second' })] },
+    before: dir => writeStudy(dir, { runs: ['project', 'second'].map(project => ({ label: project, entity: 'team', project, display_name: 'main' })) })
+  })
+  t.equal(code, 0)
+  t.match(stdout, /not listed: 1 run of other names, too many\n|not listed: 1 run/)
+  t.strictSame(listedIn(dir).map(r => `${r.label} ${r.id}`).sort(), ['other none', 'other same', 'project r1', 'second r2'])
+  t.equal((await fetchInto(dir, url)).code, 0, 'and can be read')
+  const many = Array.from({ length: 1500 }, (_, i) => run(`c${i}`, `main-${i}`, []))
+  const crowd = await scene(t, { server: { runs: [...many, run('r1', 'main', upTo(1)), run('o', 'other', [])] } })
+  t.match(crowd.stdout, /listed, not fetched: 1,000 runs/)
+  t.match(crowd.stdout, /not listed: 501 runs/)
+})
+
+t.test('a configuration is not quoted, a large one is read, a row too long for a name is none', async t => {
+  const secret = 'NOT-FOR-ANYBODY'
+  const large = { labels: Object.fromEntries(Array.from({ length: 8000 }, (_, i) => [i, `label number ${i}`])), lr: 1 }
+  const read = await scene(t, { server: { runs: [run('r1', 'main', upTo(1), { config: large })] }, before: dir => writeStudy(dir, { config: ['lr'] }) })
+  t.equal(read.code, 0, read.fault?.message ?? 'read')
+  const bad = (config: unknown): Scene => ({
+    server: {
+      script: [{
+        operation: 'Run',
+        then: { kind: 'edit', edit: answer => { (answer as { data: { project: { run: { config: unknown } } } }).data.project.run.config = config; return answer } }
+      }]
+    }
+  })
+  const deep = '['.repeat(50_000) + ']'.repeat(50_000)
+  for (const config of [{ api_key: secret }, `"${secret}"`, `{"api_key": ${secret}}`, [secret], deep]) {
+    const result = await scene(t, bad(config))
+    t.match(result, { code: 3, fault: { message: /^wandb wrong field: .*config.* is / } })
+    t.notMatch(inspect(result, { depth: Infinity, showHidden: true }), secret)
+  }
+})
+
+t.test('a journal that is none, a list without end, an absurd last step', async t => {
+  const { dir, url } = await scene(t)
+  const journal = join(dir, 'wandb/history/main/.r1.jsonl.partial.json')
+  for (const text of ['null', '5', '[]', '{', '{"bytes": -5, "sha256": "x", "state": null}', '{"bytes": 1e99, "sha256": "x"}', '{"bytes": 0, "sha256": "x", "state": {"run": null}}']) {
+    rmSync(join(dir, 'wandb/history/main/r1.certificate.json'))
+    writeFileSync(journal, text)
+    t.match((await fetchInto(dir, url)).report, { runs: [{ status: 'fetched', complete: true }] }, text)
+  }
+  const endless = await scene(t, { server: { script: [{ operation: 'Runs', then: { kind: 'emptyPage' } }] } })
+  t.match(endless.fault?.message, /^wandb endless list: 101 pages without a new run, expected an end of the runs of team\/project/)
+  const absurd: Scene = {
+    server: {
+      script: [{
+        operation: 'Run',
+        then: { kind: 'edit', edit: answer => { (answer as { data: { project: { run: { historyKeys: unknown } } } }).data.project.run.historyKeys = { lastStep: 1e15, keys: {} }; return answer } }
+      }]
+    }
+  }
+  t.match((await scene(t, absurd)).fault?.message, /^wandb implausible last step: 1000000000000000 with 251 rows counted/)
+})
+
+t.test('no link leads out, above what is not there yet either; a history with .gz is told before anything', async t => {
+  const outside = join(base, 'outside')
+  mkdirSync(outside)
+  const above = await scene(t, { before: dir => symlinkSync(outside, join(dir, 'wandb')) }).catch((error: unknown) => error as Error)
+  t.ok(above instanceof Error || above.fault !== null)
+  const view = await scene(t, {
+    before: dir => {
+      writeStudy(dir, { views: [{ path: 'lists/v.json', labels: ['main'] }] })
+      mkdirSync(join(dir, 'lists'))
+    }
+  })
+  t.equal(view.code, 0)
+  t.ok(tree(view.dir).includes('lists/v.json'))
+  t.strictSame(tree(outside), [])
+  const zipped = await scene(t, {
+    before: dir => {
+      mkdirSync(join(dir, 'wandb/history/main'), { recursive: true })
+      writeFileSync(join(dir, 'wandb/history/main/r1.jsonl.gz'), '')
+    }
+  })
+  t.match(zipped.fault?.message, /^history stated twice: a history with \.gz, expected none/)
+})
+
 t.test('nothing outside the study and no other file is written over', async t => {
   const elsewhere = join(base, 'elsewhere')
   mkdirSync(elsewhere)
@@ -313,6 +428,9 @@ t.test('verify judges each certificate by the rows beside it', async t => {
     ['a gap', rows, forged(c => ({ ...c, requests: { ...c.requests, intervals: c.requests.intervals.filter((_, i) => i !== 1) } })), /steps 100 to 199 were not asked for/],
     ['holes that are none', rows, forged(c => ({ ...c, steps: { ...c.steps, holes: [[3, 4]] } })), /certificate contradicted: steps /],
     ['another state', rows, forged(c => ({ ...c, run: { ...c.run, state: 'running' } })), /contradicted: run\.state "running", expected "finished"/],
+    ['another count of samples', rows, forged(c => ({ ...c, requests: { ...c.requests, samples: 7 } })), /certificate wrong field: requests\.samples is 7, expected 1000/],
+    ['synthetic', rows, forged(c => ({ ...c, synthetic: true })), /contradicted: synthetic true, expected false/],
+    ['another server', rows, forged(c => ({ ...c, server: 'https://api.wandb.ai' })), /contradicted: server "https:\/\/wandb\.ai\//],
     ['complete by word', shorter, text, /check failed/],
     ['no certificate', rows, null, /^critic-traces: certificate missing: nothing, expected the certificate that fetch writes beside a history/m],
     ['no JSON', rows, '{', /^critic-traces: certificate /m],

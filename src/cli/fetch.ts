@@ -2,6 +2,7 @@
 import { EXIT, Fault, printable } from '../errors.js'
 import { fetchHistories, noFetch, wantedRuns, type FetchOutcome } from '../fetchRun.js'
 import { loadStudy } from '../ingest/study.js'
+import { isGrowingState } from '../ingest/wandb/answers.js'
 import { addressText, DEFAULT_BASE_URL, parseAddress, type Address } from '../ingest/wandb/address.js'
 import type { Clock } from '../ingest/wandb/client.js'
 import { findApiKey } from '../ingest/wandb/key.js'
@@ -89,8 +90,9 @@ function notes({ runs, excluded, unlisted, replaced }: FetchOutcome): string[] {
   const more = names.length > MAX_NAMED ? ` and ${counted(names.length - MAX_NAMED, 'more name')}` : ''
   const growing = runs.filter(run => run.certificate.snapshot.growing)
   return [
-    ...growing.map(({ entry, certificate: { snapshot } }) => (
-      `still growing: ${printable(entry.id)}, taken up to step ${snapshot.last_step ?? 'none'}`
+    ...growing.map(({ entry, certificate: { snapshot, run } }) => (
+      `${isGrowingState(run.state) ? 'still growing' : 'grown meanwhile'}: ${printable(entry.id)}, taken up to step ` +
+      `${snapshot.last_step ?? 'none'}; a later fetch takes it anew`
     )),
     ...(names.length === 0 ? [] : [`listed, not fetched: ${counted(excluded.length, 'run')} of ${counted(names.length, 'name')}: ${named}${more}`]),
     ...(unlisted === 0 ? [] : [`not listed: ${counted(unlisted, 'run')} of other names, too many`]),

@@ -46,6 +46,8 @@ export interface RunSnapshot {
   readonly last_step: number | null
   /** null: the server does not say */
   readonly history_line_count: number | null
+  /** when the run last logged, as the server writes it */
+  readonly heartbeat_at: string | null
   /** the run was still going, or had grown by the end of the fetch: its rows up to last_step are here, later ones are not */
   readonly growing: boolean
 }
@@ -74,7 +76,7 @@ export type CertificateCheckName = (typeof CERTIFICATE_CHECKS)[number]
 
 export interface CertificateCheck {
   readonly name: CertificateCheckName
-  readonly status: 'passed' | 'failed' | 'not_applicable'
+  readonly status: 'passed' | 'failed'
   /** what was found, with the steps; null where there is nothing to say */
   readonly detail: string | null
 }
@@ -84,6 +86,8 @@ export interface HistoryCertificate {
   readonly schema: 'history-certificate'
   readonly schema_version: 1
   readonly synthetic: boolean
+  /** base URL */
+  readonly server: string
   readonly run: {
     readonly id: string
     readonly entity: string

@@ -7,6 +7,7 @@ import {
   finiteObject, list, nullable, object, pattern, refine, text, type CheckContext, type Kind
 } from '../study/checker.js'
 import { readJsonFile } from '../study/json.js'
+import { isDeviceName } from '../study/names.js'
 import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from './iso-time.js'
 import type { ListedRun } from './types.js'
 
@@ -18,14 +19,14 @@ const MAX_RUNS = 10_000
 /** Leaves room for `.jsonl.gz` within the 255 bytes that file systems allow. */
 const MAX_NAME_BYTES = 200
 
-/** Separators of any system, what Windows refuses in a name, control characters, halves of a surrogate pair. */
-const UNSAFE_NAME = /[/\\<>:"|?*\p{Cc}\p{Surrogate}]|\.\./u
+/** Separators of any system, what Windows refuses in a name, control and invisible characters, halves of a surrogate pair. */
+const UNSAFE_NAME = /[/\\<>:"|?*\p{Cc}\p{Cf}\p{Surrogate}]|\.\./u
 
 const NAME_EXPECTED = `a name of 1 to ${MAX_NAME_BYTES} bytes that is safe as a file name (no "/", "\\", "..")`
 
 /** True when the text can be the name of a file or folder on every system, in the folder where it is put. */
 export function isSafeName(name: string): boolean {
-  return name !== '' && name !== '.' && !UNSAFE_NAME.test(name) && !/^ |[. ]$/.test(name) &&
+  return name !== '' && name !== '.' && !UNSAFE_NAME.test(name) && !/^ |[. ]$/.test(name) && !isDeviceName(name) &&
     Buffer.byteLength(name) <= MAX_NAME_BYTES
 }
 
@@ -81,7 +82,13 @@ export interface RunsFile {
  */
 export async function readRuns(path: string): Promise<RunsFile> {
   const { value, sha256, bytes } = await readJsonFile(path, 'runs', MAX_RUNS_BYTES)
+  return { runs: checkRuns(value, bytes, path), sha256, bytes }
+}
+
+/** The runs that a list's value states, as `readRuns`. @param bytes length of its text */
+export function checkRuns(value: unknown, bytes: number, path: string): readonly ListedRun[] {
   const context: CheckContext = { format: 'runs', place: { file: path }, paths: [] }
+  if (bytes > MAX_RUNS_BYTES) throw fault('file too large', `${bytes} bytes`, `at most ${MAX_RUNS_BYTES}`, context)
   if (Array.isArray(value) && value.length > MAX_RUNS) {
     throw fault('too many runs', String(value.length), `at most ${MAX_RUNS}`, context)
   }
@@ -96,8 +103,7 @@ export async function readRuns(path: string): Promise<RunsFile> {
     }
     first.set(history, i)
   })
-  const runs = listed.map(({ createdAt: { written, seconds }, ...run }) => ({
+  return listed.map(({ createdAt: { written, seconds }, ...run }) => ({
     ...run, createdAt: written, createdSeconds: seconds
   }))
-  return { runs, sha256, bytes }
 }

@@ -72,3 +72,13 @@ export function parseAddress(text: string): Address {
 export function addressText({ base }: Address): string {
   return base.href.replace(/\/$/, '')
 }
+
+/** Where the pages of a server's runs are; the text itself where it is no address. */
+export function siteOf(server: string): string {
+  return server.replace(/\/+$/, '') === DEFAULT_BASE_URL ? DEFAULT_SITE : server.replace(/\/+$/, '')
+}
+
+/** Page of a run. */
+export function runUrl(site: string, { entity, project, id }: { readonly entity: string; readonly project: string; readonly id: string }): string {
+  return `${site}/${[entity, project, 'runs', id].map(encodeURIComponent).join('/')}`
+}

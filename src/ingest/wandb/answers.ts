@@ -3,6 +3,7 @@
  * it; nothing that was not asked for is looked at.
  */
 import { Fault, printable } from '../../errors.js'
+import { SAMPLES_PER_REQUEST } from '../../schema/fetch.js'
 import { isSecretValue } from '../config/secrets.js'
 import {
   flag, integer, list, nullable, object, refine, type CheckContext, type Kind
@@ -36,6 +37,7 @@ export interface RunDetails extends ListedName {
   readonly lastStep: number | null
   /** null: the server does not say */
   readonly lineCount: number | null
+  readonly heartbeatAt: string | null
 }
 
 const CONTEXT: CheckContext = { format: 'wandb', place: {}, paths: [] }
@@ -47,21 +49,28 @@ export function isGrowingState(state: string): boolean {
   return GROWING_STATES.has(state)
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= 100_000
-}
+/** Longest name, state or cursor; a history or a configuration is limited by the length of an answer. */
+const MAX_NAME_LENGTH = 1000
 
-const anyText: Kind<string> = {
+/** A text of any length. What it is instead is told by its kind only: it may be a configuration. */
+const longText: Kind<string> = {
   expected: 'a text',
   schema: { type: 'string' },
   read: (value, at, { format }) => {
-    if (isText(value)) return value
-    throw new Fault({ format, problem: 'wrong field', found: `${at} is ${shown(value)}`, expected: 'a text' })
+    if (typeof value === 'string') return value
+    const found = Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
+    throw new Fault({ format, problem: 'wrong field', found: `${at} is ${found}`, expected: 'a text' })
   }
 }
 
-function shown(value: unknown): string {
-  return printable(JSON.stringify(value) ?? 'nothing', 100)
+const anyText: Kind<string> = refine(longText, (value, at) => {
+  if (value.length <= MAX_NAME_LENGTH) return value
+  const expected = `a text of at most ${MAX_NAME_LENGTH} characters`
+  throw new Fault({ format: 'wandb', problem: 'wrong field', found: `${at} has ${value.length} characters`, expected })
+})
+
+function shown(value: string): string {
+  return printable(JSON.stringify(value), 100)
 }
 
 const anything: Kind<unknown> = { expected: 'anything', schema: {}, read: value => value }
@@ -78,7 +87,7 @@ const dateTime: Kind<string> = refine(anyText, (written, at) => {
 
 const NAMED = {
   name: { kind: runId, doc: 'Id.' },
-  displayName: { kind: nullable(anyText), doc: 'What people read.', default: null },
+  displayName: { kind: nullable(longText), doc: 'What people read.', default: null },
   state: { kind: nullable(anyText), doc: 'State.', default: null },
   createdAt: { kind: dateTime, doc: 'Time of creation.' }
 } as const
@@ -104,12 +113,13 @@ const HISTORY_KEYS = object({ lastStep: { kind: nullable(integer(-1)), doc: '', 
 
 const RUN = object({
   ...NAMED,
-  config: { kind: nullable(anyText), doc: 'JSON.', default: null },
+  heartbeatAt: { kind: nullable(anyText), doc: 'When it last logged.', default: null },
+  config: { kind: nullable(longText), doc: 'JSON.', default: null },
   historyLineCount: { kind: nullable(integer(0)), doc: '', default: null },
   historyKeys: { kind: nullable(HISTORY_KEYS), doc: '', default: null }
 }, 'skip')
 
-const HISTORY = object({ history: { kind: list(anyText), doc: 'Rows, each as JSON.' } }, 'skip')
+const HISTORY = object({ history: { kind: list(longText, 0, SAMPLES_PER_REQUEST), doc: 'Rows, each as JSON.' } }, 'skip')
 
 /** @param data the `data` of an answer to RUNS_QUERY */
 export function readRunsPage(data: unknown, where: ProjectName): RunsPage {
@@ -130,7 +140,7 @@ export function readRun(data: unknown, where: ProjectName, id: string): RunDetai
   const run = RUN.read(runOf(data, where, id), 'project.run', CONTEXT)
   const { lastStep } = run.historyKeys ?? { lastStep: null }
   return {
-    ...named(run), config: readConfig(run.config, id), lineCount: run.historyLineCount,
+    ...named(run), config: readConfig(run.config, id), lineCount: run.historyLineCount, heartbeatAt: run.heartbeatAt,
     lastStep: lastStep === null || lastStep < 0 ? null : lastStep
   }
 }
@@ -143,7 +153,7 @@ export function readHistoryRows(data: unknown, where: ProjectName, id: string): 
 function named({ name, displayName, state, createdAt }: {
   readonly name: string; readonly displayName: string | null; readonly state: string | null; readonly createdAt: string
 }): ListedName {
-  return { id: name, displayName: displayName ?? name, state: state ?? 'unknown', createdAt }
+  return { id: name, displayName: displayName === null || displayName === '' ? name : displayName, state: state === null || state === '' ? 'unknown' : state, createdAt }
 }
 
 function projectOf(data: unknown, where: ProjectName): unknown {
@@ -179,15 +189,21 @@ function readConfig(text: string | null, id: string): Readonly<Record<string, un
   let value: unknown
   try {
     value = JSON.parse(text.replace(STRINGS_AND_BARE_WORDS, token => (token.startsWith('"') ? token : 'null')))
-  } catch (cause) {
-    throw new Fault({ format: 'wandb', problem: 'wrong field', found: `the config of run ${printable(id)} is no JSON`, expected: 'an object', cause })
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    // Not kept as the cause: the engine quotes what it could not parse.
+    throw wrongConfig(id, 'no JSON')
   }
-  if (!isObject(value)) {
-    throw new Fault({ format: 'wandb', problem: 'wrong field', found: `the config of run ${printable(id)} is ${shown(value)}`, expected: 'an object' })
-  }
+  if (!isObject(value)) throw wrongConfig(id, 'no object')
   return Object.fromEntries(Object.entries(value).flatMap(([key, wrapped]) => (
     key === '_wandb' ? [] : [[key, isObject(wrapped) && Object.hasOwn(wrapped, 'value') ? wrapped.value : wrapped]]
   )))
+}
+
+function wrongConfig(id: string, what: string): Fault {
+  return new Fault({
+    format: 'wandb', problem: 'wrong field', found: `the config of run ${printable(id)} is ${what}`, expected: 'an object as JSON'
+  })
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

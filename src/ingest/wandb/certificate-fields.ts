@@ -1,5 +1,5 @@
 /** The certificate of a history, and the journal of a fetch, field by field. */
-import { CERTIFICATE_CHECKS } from '../../schema/fetch.js'
+import { CERTIFICATE_CHECKS, SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../../schema/fetch.js'
 import { DATE_TIME, DATE_TIME_EXPECTED } from '../histories/iso-time.js'
 import { flag, integer, list, nullable, object, oneOf, pair, pattern, text, type JsonSchema } from '../study/checker.js'
 
@@ -10,6 +10,7 @@ const count = integer(0)
 
 /** What is known of a fetch before its end. */
 const STARTED = {
+  server: { kind: anyText, doc: 'Base URL of the server.' },
   run: {
     kind: object({
       id: { kind: anyText, doc: 'Id of the run.' },
@@ -27,14 +28,15 @@ const STARTED = {
     kind: object({
       last_step: { kind: nullable(count), doc: 'The run\'s last step; null: it has logged nothing.' },
       history_line_count: { kind: nullable(count), doc: 'Rows that the server counts; null: it does not say.' },
+      heartbeat_at: { kind: nullable(anyText), doc: 'When the run last logged, as the server writes it.' },
       growing: { kind: flag, doc: 'The run was still logging: its rows up to last_step are here, later ones are not.' }
     }),
     doc: 'What the server said before the first row was asked for.'
   },
   requests: {
     kind: object({
-      steps: { kind: integer(1), doc: 'Possible steps of one request, at most.' },
-      samples: { kind: integer(1), doc: 'Samples asked for in each.' },
+      steps: { kind: oneOf(STEPS_PER_REQUEST), doc: 'Possible steps of one request, at most.' },
+      samples: { kind: oneOf(SAMPLES_PER_REQUEST), doc: 'Samples asked for in each.' },
       intervals: {
         kind: list(object({
           from: { kind: count, doc: 'First step.' },
@@ -90,7 +92,7 @@ export const CERTIFICATE_KIND = object({
   checks: {
     kind: list(object({
       name: { kind: oneOf(...CERTIFICATE_CHECKS), doc: 'What is checked.' },
-      status: { kind: oneOf('passed', 'failed', 'not_applicable'), doc: 'What came out.' },
+      status: { kind: oneOf('passed', 'failed'), doc: 'What came out.' },
       detail: { kind: nullable(anyText), doc: 'What was found, with the steps.' }
     })),
     doc: 'Every check.'
@@ -99,10 +101,7 @@ export const CERTIFICATE_KIND = object({
 })
 
 /** What a journal keeps of a fetch that has not ended. */
-export const FETCH_STATE_KIND = object({
-  server: { kind: anyText, doc: 'Base URL of the server.' },
-  ...STARTED
-})
+export const FETCH_STATE_KIND = object(STARTED)
 
 /** JSON Schema (draft 2020-12) of a certificate; what `docs/schemas/history-certificate.schema.json` holds. */
 export function certificateJsonSchema(): JsonSchema {

@@ -10,6 +10,8 @@ import { readHistory } from '../histories/history.js'
 import type { ListedRun } from '../histories/types.js'
 import type { CheckContext, FieldValues } from '../study/checker.js'
 import { readJsonFile } from '../study/json.js'
+import { runUrl, siteOf } from './address.js'
+import { isGrowingState } from './answers.js'
 import { CERTIFICATE_KIND, FETCH_STATE_KIND } from './certificate-fields.js'
 import { certify } from './certificate.js'
 import { STEP_KEY } from './row.js'
@@ -33,23 +35,31 @@ export async function readCertificate(dir: string, folder: string, run: Pick<Lis
   return CERTIFICATE_KIND.read(value, '', context)
 }
 
+export interface CertifiedStudy {
+  readonly dir: string
+  /** of the histories, relative to the study */
+  readonly folder: string
+  readonly synthetic: boolean
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Judges a certificate by the history beside it, and by what the list of runs says of the run.
  *
  * @returns one fault (exit 1) for each contradiction and each failed check
  */
 export async function checkCertificate(
-  dir: string, folder: string, run: ListedRun, certificate: HistoryCertificate, signal?: AbortSignal
+  { dir, folder, synthetic, signal }: CertifiedStudy, run: ListedRun, certificate: HistoryCertificate
 ): Promise<Fault[]> {
   const place = { file: join(dir, certificatePath(folder, run)) }
   const failed = (problem: string, found: string, expected: string): Fault => (
     new Fault({ format: 'certificate', problem, found: printable(found, 2000), expected: printable(expected, 2000), place, exitCode: EXIT.checkFailed })
   )
   const keys = { step: STEP_KEY, timestamp: null, global_step: null }
-  const history = await readHistory(dir, folder, run, keys, [], signal === undefined ? {} : { signal })
+  const history = await readHistory(dir, folder, run, keys, [], { signal })
   const { steps: _steps, checks: _checks, complete: _complete, schema: _schema, schema_version: _version, ...facts } = certificate
   const judged = certify(facts, { bytes: history.bytes, sha256: history.sha256, steps: history.step })
-  const faults = contradictions(certificate, judged, run, history.path).map(([found, expected]) => failed('contradicted', found, expected))
+  const faults = contradictions(certificate, judged, { run, synthetic, path: history.path }).map(([found, expected]) => failed('contradicted', found, expected))
   for (const { name, status, detail } of judged.checks) {
     if (status === 'failed') faults.push(failed('check failed', `${name}: ${detail ?? ''}`, 'an export that is proved to be whole'))
   }
@@ -59,7 +69,8 @@ export async function checkCertificate(
 type Contradiction = readonly [found: string, expected: string]
 
 function contradictions(
-  stated: HistoryCertificate, judged: HistoryCertificate, run: ListedRun, path: string
+  stated: HistoryCertificate, judged: HistoryCertificate,
+  { run, synthetic, path }: { readonly run: ListedRun; readonly synthetic: boolean; readonly path: string }
 ): Contradiction[] {
   const found: Contradiction[] = []
   const compare = (what: string, says: unknown, is: unknown): void => {
@@ -67,6 +78,7 @@ function contradictions(
     if (a !== b) found.push([`${what} ${a}`, b])
   }
   for (const key of ['steps', 'checks', 'complete'] as const) compare(key, stated[key], judged[key])
+  compare('synthetic', stated.synthetic, synthetic)
   compare('history.path', stated.history.path, path)
   compare('run.id', stated.run.id, run.id)
   compare('run.label', stated.run.label, run.label)
@@ -75,6 +87,9 @@ function contradictions(
   compare('run.project', stated.run.project, run.project)
   compare('run.created_at', stated.run.created_at, run.createdAt)
   compare('run.state', stated.run.state, run.state)
+  compare('server', runUrl(siteOf(stated.server), stated.run), run.url)
+  if (isGrowingState(stated.run.state)) compare('snapshot.growing', stated.snapshot.growing, true)
+  if (stated.requests.reordered > stated.requests.intervals.length) compare('requests.reordered', stated.requests.reordered, 'fewer')
   compare('fetched_at', stated.fetched_at, run.fetchedAt)
   return found
 }

@@ -11,8 +11,14 @@ const RUNS_PER_PAGE = 100
 /** A project with more is no list that a person reads. */
 const MAX_RUNS = 100_000
 
-/** Other runs than companions are listed up to this number; above it they are counted. */
-const MAX_OTHERS = 1000
+/** Companions are listed up to this number, and then others; what is left is counted. */
+const MAX_EXCLUDED = 1000
+
+/** What a list of runs can hold. */
+const MAX_NAME_LENGTH = 1000
+
+/** Pages in a row that tell of no new run. */
+const MAX_IDLE_PAGES = 100
 
 export interface LabelledRun extends ListedName, ProjectName {
   readonly label: string
@@ -24,11 +30,15 @@ export interface LabelledRun extends ListedName, ProjectName {
 export async function listRuns(ask: Ask, where: ProjectName, onListed?: (runs: number) => void): Promise<ListedName[]> {
   const runs = new Map<string, ListedName>()
   const cursors = new Set<string>()
+  let idle = 0
   let after: string | null = null
   do {
     const variables = { entity: where.entity, project: where.project, first: RUNS_PER_PAGE, after, order: '+created_at' }
     const page = readRunsPage(await ask(RUNS_QUERY, variables, `runs of ${nameOf(where)}`), where)
+    const before = runs.size
     for (const run of page.runs) runs.set(run.id, run)
+    idle = runs.size === before ? idle + 1 : 0
+    if (idle > MAX_IDLE_PAGES) throw wrongPages(where, `${idle} pages without a new run`)
     onListed?.(runs.size)
     after = page.next
     if (after !== null && cursors.has(after)) throw wrongPages(where, 'a cursor that was given before')
@@ -44,7 +54,7 @@ function wrongPages(where: ProjectName, found: string): Fault {
 
 export interface LabelledRuns {
   readonly runs: readonly LabelledRun[]
-  /** runs that are neither selected nor companions and too many to list */
+  /** runs that are not selected and too many, or of too long a name, to list */
   readonly unlisted: number
 }
 
@@ -63,9 +73,12 @@ export function labelRuns(listed: readonly ListedName[], where: ProjectName, sel
     const { label } = exact ?? companionOf(run, selections) ?? { label: OTHER_LABEL }
     return { ...run, entity, project, label, selected: exact !== undefined }
   })
-  const others = labelled.filter(run => run.label === OTHER_LABEL)
-  if (others.length <= MAX_OTHERS) return { runs: labelled, unlisted: 0 }
-  return { runs: labelled.filter(run => run.label !== OTHER_LABEL), unlisted: others.length }
+  const fits = labelled.filter(run => run.displayName.length <= MAX_NAME_LENGTH)
+  const companions = fits.filter(run => !run.selected && run.label !== OTHER_LABEL).slice(0, MAX_EXCLUDED)
+  const others = fits.filter(run => run.label === OTHER_LABEL)
+  const listedOthers = others.length + companions.length <= MAX_EXCLUDED ? others : []
+  const kept = new Set([...labelled.filter(run => run.selected), ...companions, ...listedOthers])
+  return { runs: labelled.filter(run => kept.has(run)), unlisted: labelled.length - kept.size }
 }
 
 /** `name-trainnode` goes with `name`; of several names that fit, with the longest. */

@@ -1,9 +1,9 @@
 /** The list of runs as a fetch leaves it: what it fetched, and the entries of other labels as they were. */
 import { stat } from 'node:fs/promises'
 import { Fault } from '../../errors.js'
-import { OTHER_LABEL } from '../../schema/fetch.js'
+import { OTHER_LABEL, type FetchRuns } from '../../schema/fetch.js'
 import { parseIsoSeconds } from '../histories/iso-time.js'
-import { MAX_RUNS_BYTES, readRuns } from '../histories/runs.js'
+import { checkRuns, MAX_RUNS_BYTES, readRuns } from '../histories/runs.js'
 import { readJsonFile } from '../study/json.js'
 import type { ProjectName } from './answers.js'
 
@@ -38,8 +38,8 @@ export interface FetchedEntries {
   readonly excluded: readonly RunEntry[]
   /** labels that were fetched: what was listed under them before and is no more is left out */
   readonly labels: ReadonlySet<string>
-  /** every label that the study fetches */
-  readonly known: ReadonlySet<string>
+  /** all that the study fetches */
+  readonly fetches: readonly FetchRuns[]
   /** projects whose runs were listed */
   readonly projects: readonly ProjectName[]
 }
@@ -53,19 +53,50 @@ export interface MergedEntries {
 
 /** Earlier entries and new ones as one list. No run is listed twice but under two labels that the study fetches. */
 export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries): MergedEntries {
-  const { fetched, labels, known, projects } = now
-  const inProject = ({ entity, project }: RunEntry): boolean => projects.some(p => p.entity === entity && p.project === project)
-  const fetchedKeys = new Set(fetched.map(runKey))
-  const kept = earlier.filter(run => !labels.has(run.label) && !(run.label === OTHER_LABEL && inProject(run)))
+  const { labels, projects, fetches } = now
+  const known = new Set(fetches.map(run => run.label))
+  const among = ({ entity, project }: RunEntry, some: readonly ProjectName[]): boolean => (
+    some.some(p => p.entity === entity && p.project === project)
+  )
+  const fetchedKeys = new Set(now.fetched.map(runKey))
+  // Other runs are those of the projects that the study fetches from.
+  const isStale = (run: RunEntry): boolean => run.label === OTHER_LABEL && (among(run, projects) || !among(run, fetches))
+  const kept = earlier.filter(run => !labels.has(run.label) && !isStale(run))
   const replaced = kept.filter(run => !known.has(run.label) && fetchedKeys.has(runKey(run)))
   const staying = kept.filter(run => !replaced.includes(run))
   const taken = new Set([...staying.map(runKey), ...fetchedKeys])
-  const listed = now.excluded.filter(run => !taken.has(runKey(run))).map(run => {
-    const before = earlier.find(e => e.label === run.label && e.id === run.id)
-    const same = before !== undefined && JSON.stringify({ ...before, fetchedAt: run.fetchedAt }) === JSON.stringify(run)
-    return same ? { ...run, fetchedAt: before.fetchedAt } : run
-  })
-  return { entries: [...staying, ...fetched, ...listed].sort(byCreation), replaced }
+  // Of two projects' other runs with one id the first stands for both: an id is listed once under a label.
+  const places = new Set(staying.map(placeKey))
+  const listed = now.excluded.filter(run => !taken.has(runKey(run)) && !places.has(placeKey(run)) && places.add(placeKey(run)))
+  const beforeOf = (run: RunEntry): RunEntry | undefined => (
+    earlier.find(e => placeKey(e) === placeKey(run) && runKey(e) === runKey(run))
+  )
+  return {
+    entries: [
+      ...staying,
+      // Fields that others wrote into an entry stay in it.
+      ...now.fetched.map(run => ({ ...run, ...withoutOurs(beforeOf(run)) })),
+      ...listed.map(run => {
+        const entry = { ...run, ...withoutOurs(beforeOf(run)) }
+        const before = beforeOf(run)
+        const same = before !== undefined && JSON.stringify({ ...before, fetchedAt: run.fetchedAt }) === JSON.stringify(entry)
+        return same ? { ...entry, fetchedAt: before.fetchedAt } : entry
+      })
+    ].sort(byCreation),
+    replaced
+  }
+}
+
+const OUR_FIELDS: ReadonlySet<string> = new Set([
+  'id', 'displayName', 'entity', 'project', 'createdAt', 'state', 'url', 'fetchedAt', 'label', 'config'
+])
+
+function withoutOurs(entry: RunEntry | undefined): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(entry ?? {}).filter(([field]) => !OUR_FIELDS.has(field)))
+}
+
+function placeKey({ label, id }: RunEntry): string {
+  return JSON.stringify([label, id])
 }
 
 function runKey({ entity, project, id }: RunEntry): string {
@@ -85,6 +116,13 @@ function secondsOf({ createdAt, id }: RunEntry): number {
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The same, once what reads it has read it. @throws Fault exit 3: what no list of runs can hold */
+export function checkedRunsText(entries: readonly RunEntry[], path: string): string {
+  const text = runsText(entries)
+  checkRuns(JSON.parse(text), Buffer.byteLength(text), path)
+  return text
 }
 
 /** The text of a list of runs. */

@@ -25,7 +25,7 @@ export interface CertificateReport {
 
 /** @throws Fault exit 3: a list of runs, a certificate or a history that cannot be read */
 export async function verifyCertificates(
-  dir: string, { histories, fetch }: Pick<Study, 'histories' | 'fetch'>, signal?: AbortSignal
+  dir: string, { histories, fetch, synthetic }: Pick<Study, 'histories' | 'fetch' | 'synthetic'>, signal?: AbortSignal
 ): Promise<CertificateReport> {
   if (histories === null) return { histories: [], faults: [] }
   const { runs } = await readRuns(join(dir, histories.runs))
@@ -37,7 +37,7 @@ export async function verifyCertificates(
     if (certificate !== null) {
       const { run: { id, label }, steps: { rows }, complete, snapshot: { growing } } = certificate
       certified.push({ id, label, rows, complete, growing })
-      faults.push(...await checkCertificate(dir, histories.folder, run, certificate, signal))
+      faults.push(...await checkCertificate({ dir, folder: histories.folder, synthetic, signal }, run, certificate))
     } else if (isFetched(run, fetch)) {
       faults.push(new Fault({
         format: 'certificate', problem: 'missing', found: 'nothing', expected: 'the certificate that fetch writes beside a history',

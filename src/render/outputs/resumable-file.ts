@@ -11,13 +11,19 @@
  */
 import { createHash, type Hash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
+import { lstat, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { outputFault } from './output-fault.js'
 import { nodeOutputFs } from './output-fs.js'
 import { OutputSet } from './output-set.js'
 
 const READ_CHUNK_BYTES = 1024 * 1024
+
+/** A kill costs what was written since the journal was; writing it costs two fsyncs and its own length. */
+const JOURNAL_INTERVAL_MS = 250
+
+/** Of a very long history. */
+const MAX_JOURNAL_BYTES = 64 * 1024 * 1024
 
 /** A link in the file's place could lead anywhere. The flag does not exist on Windows. */
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0
@@ -39,6 +45,10 @@ export class ResumableFile {
   readonly #handle: FileHandle
   readonly #hash: Hash
   #bytes: number
+  /** when the journal was written last */
+  #journalled = -Infinity
+  /** what is to be in the journal and is not yet */
+  #pending: { readonly state: unknown } | null = null
   /** what the writer said after the last bytes that count; null: there are none yet */
   readonly state: unknown
 
@@ -78,18 +88,41 @@ export class ResumableFile {
     }
   }
 
-  /** Adds bytes and says what is known after them. They count once this has resolved. */
+  /** Adds bytes and says what is known after them. They count for a later run once the journal says so: soon, and when this is closed. */
   async append(data: Uint8Array, state: unknown): Promise<void> {
     try {
       for (let taken = 0; taken < data.byteLength;) {
         const { bytesWritten } = await this.#handle.write(data, taken, data.byteLength - taken, this.#bytes + taken)
         taken += bytesWritten
       }
-      await this.#handle.datasync()
       this.#hash.update(data)
       this.#bytes += data.byteLength
-      const journal: Journal = { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex'), state }
-      await writeAlone(journalName(this.#path), `${JSON.stringify(journal)}\n`)
+      this.#pending = { state }
+      if (performance.now() - this.#journalled >= JOURNAL_INTERVAL_MS) await this.#writeJournal()
+    } catch (error) {
+      throw outputFault(error, this.#path)
+    }
+  }
+
+  async #writeJournal(): Promise<void> {
+    if (this.#pending === null) return
+    const { state } = this.#pending
+    await this.#handle.datasync()
+    const journal: Journal = { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex'), state }
+    await writeAlone(journalName(this.#path), `${JSON.stringify(journal)}\n`)
+    this.#pending = null
+    this.#journalled = performance.now()
+  }
+
+  /** Where the bytes are until the file has its name: all of them once this has resolved. */
+  async partial(): Promise<string> {
+    await this.#flushed()
+    return this.#partial
+  }
+
+  async #flushed(): Promise<void> {
+    try {
+      await this.#writeJournal()
     } catch (error) {
       throw outputFault(error, this.#path)
     }
@@ -111,7 +144,11 @@ export class ResumableFile {
 
   /** Leaves everything for the next run. */
   async close(): Promise<void> {
-    await this.#handle.close()
+    try {
+      await this.#flushed()
+    } finally {
+      await this.#handle.close()
+    }
   }
 }
 
@@ -129,11 +166,13 @@ async function writeAlone(path: string, content: string): Promise<void> {
 
 /** Null where there is none, or none that a run of this program could have written. */
 async function readJournal(path: string): Promise<Journal | null> {
-  const text = await readFile(journalName(path), 'utf8').catch(() => null)
-  if (text === null) return null
+  const name = journalName(path)
+  const info = await lstat(name).catch(() => null)
+  // A named pipe would hold the program, a link could lead anywhere.
+  if (info === null || !info.isFile() || info.size > MAX_JOURNAL_BYTES) return null
   try {
-    const { bytes, sha256, state } = JSON.parse(text) as Partial<Journal>
-    return Number.isSafeInteger(bytes) && typeof sha256 === 'string' ? { bytes: Number(bytes), sha256, state } : null
+    const { bytes, sha256, state } = { ...JSON.parse(await readFile(name, 'utf8')) as Partial<Journal> }
+    return Number.isSafeInteger(bytes) && Number(bytes) >= 0 && typeof sha256 === 'string' ? { bytes: Number(bytes), sha256, state } : null
   } catch (error) {
     if (error instanceof SyntaxError) return null
     throw error

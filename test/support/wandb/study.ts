@@ -5,6 +5,7 @@ import type { FetchStudy } from '../../../src/schema/fetch.js'
 import { runFetch } from '../../../src/cli/fetch.js'
 import { Fault } from '../../../src/errors.js'
 import type { Clock } from '../../../src/ingest/wandb/client.js'
+import { tree } from '../folders.js'
 import type { EmulatedRun } from './store.js'
 
 export const CANARY = 'canary0f3b71c2d94e5a6b7c8d9e0f1a2b3c4d5e6f'
@@ -76,9 +77,9 @@ export function unfetchedReplica(replica: string, dir: string): void {
 /** The replica as if its runs were on another server. */
 export function movedReplica(replica: string, dir: string, server: string): void {
   cpSync(replica, dir, { recursive: true })
-  for (const name of ['runs.json', 'recipe_comparison_runs.json', 'additional_case_runs.json']) {
-    const path = join(dir, 'wandb', name)
-    writeFileSync(path, readFileSync(path, 'utf8').replaceAll('https://wandb.example/', `${server}/`))
+  for (const path of tree(join(dir, 'wandb')).filter(name => name.endsWith('.json'))) {
+    const file = join(dir, 'wandb', path)
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('https://wandb.example', server))
   }
 }
 
