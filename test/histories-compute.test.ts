@@ -575,6 +575,29 @@ t.test('warnings, one line each', t => {
   t.end()
 })
 
+t.test('values that are no finite numbers are told of every metric, also one that no analysis has, and once', t => {
+  const { study, analysis, runs } = fillWorld()
+  // Two selections of the same runs; an analysis of one of them and of one metric alone.
+  const [base, ours] = study.selections
+  const asked: HistoryStudy = {
+    ...study, figures: [], selections: [base, ours, { ...ours, name: 'again', display_time: null }],
+    analyses: [
+      { ...analysis, selections: ['base'], metrics: ['reward'], supplied: null, statistics: NO_STATISTICS },
+      { ...analysis, name: 'more', selections: ['again', 'base'], metrics: ['reward'], supplied: null, statistics: NO_STATISTICS }
+    ]
+  }
+  const odd = runs.map(r => ({
+    ...r, rows: r.rows.map(row => ({ ...row, logged: row.step === 3 ? { r: 'NaN', v: r.id === 'b0' ? '-Infinity' : null } : row.logged }))
+  }))
+  t.same(analysed(asked, odd.map(r => listedRun(r)), odd.map(r => runHistory(r, ['r', 'v']))).warnings, [
+    'selection base, metric reward: 1 value is not finite (NaN 1); not plotted, not averaged',
+    'selection base, metric validation: 1 value is not finite (-Infinity 1); not plotted, not averaged',
+    'selections ours, again, metric reward: 1 value is not finite (NaN 1); not plotted, not averaged',
+    'selections ours, again, metric validation: 1 is null; not plotted, not averaged'
+  ])
+  t.end()
+})
+
 t.test('what does not fit is a fault', t => {
   const { study, listed, histories } = fillWorld()
   t.match(faultOf(() => analysed(study, listed, histories.slice(1))).message,

@@ -19,6 +19,7 @@ export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<str
   for (const history of histories.values()) {
     for (const line of runWarnings(history, key !== null && !isTimeless)) lines.add(line)
   }
+  for (const line of valueWarnings([...histories.values()])) lines.add(line)
   for (const analysis of study.analyses) {
     yield
     for (const line of analysisWarnings(analysis, histories)) lines.add(line)
@@ -82,17 +83,30 @@ function ofRows(count: number, rows: number): string {
   return `${count} of ${rows} ${rows === 1 ? 'row' : 'rows'} ${count === 1 ? 'has' : 'have'}`
 }
 
+/**
+ * Of every metric, whatever looks at it. Selections of the same sessions have the same values: what is said of one is said
+ * of all in one line.
+ */
+function valueWarnings(histories: readonly SelectionHistory[]): string[] {
+  const told = new Map<string, { readonly names: string[]; readonly metric: string; readonly values: string }>()
+  for (const { selection, sessions, curves } of histories) {
+    const same = JSON.stringify(sessions.map(({ run, url, createdAt, rows }) => [run, url, createdAt, rows]))
+    for (const curve of curves) {
+      const values = unusableValues(curve)
+      if (values === '') continue
+      const key = JSON.stringify([same, curve.metric, values])
+      const line = told.get(key) ?? { names: [], metric: curve.metric, values }
+      line.names.push(selection.name)
+      told.set(key, line)
+    }
+  }
+  return [...told.values()].map(({ names, metric, values }) => `${whose(names, metric)}: ${values}; not plotted, not averaged`)
+}
+
 function* analysisWarnings(
   analysis: HistoryAnalysis,
   histories: ReadonlyMap<string, SelectionHistory>
 ): Generator<string> {
-  for (const name of analysis.selections) {
-    const history = historyFor(histories, name)
-    for (const metric of analysis.metrics) {
-      const unusable = unusableValues(curveFor(history, metric))
-      if (unusable !== '') yield `${whose(name, metric)}: ${unusable}; not plotted, not averaged`
-    }
-  }
   // A selection that lacks a metric which others have is often meant to; its count is in the statistics.
   for (const metric of analysis.metrics) {
     const curves = analysis.selections.map(name => curveFor(historyFor(histories, name), metric))
@@ -130,8 +144,9 @@ function emptied(count: number, what: string): string {
   return `${count} ${count === 1 ? what : `${what}s`} is beyond the double range; empty in the files, not plotted`
 }
 
-function whose(selection: string, metric: string): string {
-  return `selection ${printable(selection)}, metric ${printable(metric)}`
+function whose(selection: string | readonly string[], metric: string): string {
+  const names = [selection].flat().map(name => printable(name))
+  return `${names.length === 1 ? 'selection' : 'selections'} ${names.join(', ')}, metric ${printable(metric)}`
 }
 
 /** Spellings that a line repeats. */
