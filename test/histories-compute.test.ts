@@ -93,7 +93,7 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
   const seen = {
     layouts: 0, faults: 0, observations: 0, rolledBack: 0, replaced: 0, equalStartKept: 0, emptySessions: 0,
     cutRuns: 0, noTimestamp: 0, outOfTimeOrder: 0, sharedAnchors: 0, borrowedAnchors: 0, prefix: 0, sameStep: 0, unfilled: 0,
-    timePrefix: 0, sharedReference: 0, unusable: 0, emptyWindows: 0, crossings: 0, reductions: 0, sameSecond: 0, ties: 0
+    timePrefix: 0, sharedReference: 0, unusable: 0, unusableGlobals: 0, fractionalGlobals: 0, emptyWindows: 0, crossings: 0, reductions: 0, sameSecond: 0, ties: 0
   }
   let fine = true
   for (let k = 0; k < LAYOUTS && fine; k++) {
@@ -122,6 +122,8 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
       const { sessions } = world.selections[name]
       check(history.displayFactor, world.selections[name].factor, `${name} factor`)
       seen.emptySessions += sessions.filter(s => s.rows.length === 0).length
+      seen.unusableGlobals += history.sessions.reduce((sum, s) => sum + s.rowsWithUnusableGlobalStep, 0)
+      seen.fractionalGlobals += history.sessions.reduce((sum, s) => sum + s.rowsWithFractionalGlobalStep, 0)
       seen.cutRuns += sessions.length - own(name).length
       if (new Set(own(name).map(r => r.createdSeconds)).size < own(name).length) seen.sameSecond++
       for (const m of study.metrics) {
@@ -545,8 +547,8 @@ t.test('warnings, one line each', t => {
     ...run('o1', 5000, 0, -1, () => ({})),
     displayName: 'run-ours',
     rows: [
-      { step: 12, timestamp: 4000, global: null, logged: { r: 'NaN', v: null } },
-      { step: 12, timestamp: null, global: null, logged: { r: 'Infinity', v: true } }
+      { step: 12, timestamp: 4000, global: 'NaN', logged: { r: 'NaN', v: null } },
+      { step: 12, timestamp: null, global: 1.5, logged: { r: 'Infinity', v: true } }
     ]
   }
   const empty: PlainRun = { ...odd, id: 'o\n2', createdSeconds: -5, rows: [] }
@@ -563,6 +565,8 @@ t.test('warnings, one line each', t => {
     'run o1: steps go back or repeat once; what follows counts as a new session',
     "run o1: 1 of 2 rows has a timestamp before the run's creation",
     'run o1: 1 of 2 rows has no timestamp; the time view lacks it',
+    'run o1: 1 of 2 rows has a global step that is null or not finite; empty in the files',
+    'run o1: 1 of 2 rows has a global step that is no integer, the first 1.5; kept as logged',
     'selection ours: its clock starts at the creation of run o\\u000a2, which has no row',
     'selection ours, metric reward: 2 values are not finite (Infinity 1, NaN 1); not plotted, not averaged',
     'selection ours, metric validation: 1 is null, 1 is no number; not plotted, not averaged',

@@ -211,7 +211,7 @@ t.test('odd input is counted and told, not dropped', async t => {
     runs: RUNS.map(run => {
       if (run.id === 'ref') return { ...run, lines: rows500 }
       if (run.id !== 'first') return run
-      return { ...run, lines: ['{"_step": 1, "_timestamp": 1767225599, "reward": 0.25}', '{"_step": 2, "reward": "Infinity"}', '{"_step": 2, "reward": 0.5}'] }
+      return { ...run, lines: ['{"_step": 1, "_timestamp": 1767225599, "reward": 0.25}', '{"_step": 2, "reward": "Infinity", "global": "NaN"}', '{"_step": 2, "reward": 0.5, "global": 1.5}'] }
     })
   })
   const run = await all(place, '--no-figures')
@@ -220,6 +220,10 @@ t.test('odd input is counted and told, not dropped', async t => {
   t.match(run.stdout, /Infinity 1/, 'not finite')
   const { selections } = JSON.parse(readFileSync(join(place.out, 'wandb/both.json'), 'utf8'))
   t.match(selections.target.sessions[0], { rows: 2, rows_before_creation: 1, rows_without_timestamp: 1 })
+  t.match(selections.target.sessions[0], { rows_with_unusable_global_step: 1, rows_with_fractional_global_step: 0 })
+  t.match(selections.target.sessions[1], { rows_with_unusable_global_step: 0, rows_with_fractional_global_step: 1 })
+  t.match(run.stdout, /^note: run first: 1 of 3 rows has a global step that is null or not finite; empty in the files$/m)
+  t.match(run.stdout, /^note: run first: 1 of 3 rows has a global step that is no integer, the first 1\.5; kept as logged$/m)
   t.match(selections.target.sessions[1], { run: 'first', rows: 1, first_step: 2 }, 'a duplicate step starts a session')
   t.type(selections.ref.sessions[0].looks_sampled, 'string')
   writeManifest(place.dir)

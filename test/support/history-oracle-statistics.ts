@@ -177,6 +177,10 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
           rows_before_creation: session.rows.filter(
             row => row.timestamp !== null && row.timestamp < session.run.createdSeconds
           ).length,
+          rows_with_unusable_global_step: session.rows.filter(row => typeof row.global === 'string').length,
+          rows_with_fractional_global_step: session.rows.filter(
+            row => typeof row.global === 'number' && row.global !== Math.floor(row.global)
+          ).length,
           looks_sampled: null,
           config: { id: session.run.id }
         }

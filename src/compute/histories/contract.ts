@@ -54,6 +54,12 @@ export interface Session {
   /** steps missing between the first and the last: their number and the first few */
   readonly holes: { readonly count: number; readonly first: readonly number[] }
   readonly rowsWithoutTimestamp: number
+  /** rows whose global step is null or not finite; a row that states none is not among them */
+  readonly rowsWithUnusableGlobalStep: number
+  /** rows whose global step is finite and no integer */
+  readonly rowsWithFractionalGlobalStep: number
+  /** the first such global step; null where there is none */
+  readonly firstFractionalGlobalStep: number | null
   readonly rowsBeforeCreation: number
   /** rows with a timestamp that no run lasts until: milliseconds, say */
   readonly rowsLongAfterCreation: number

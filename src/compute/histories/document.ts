@@ -80,6 +80,8 @@ export interface SessionStatistics {
   readonly holes: { readonly count: number; readonly first: readonly number[] }
   readonly rows_without_timestamp: number
   readonly rows_before_creation: number
+  readonly rows_with_unusable_global_step: number
+  readonly rows_with_fractional_global_step: number
   readonly looks_sampled: string | null
   readonly config: { readonly [key: string]: unknown }
 }

@@ -9,7 +9,7 @@ import { Fault, printable } from '../../errors.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
 import type { Rollback, Session } from './contract.js'
 import { compareText } from './selection.js'
-import { missingSteps } from './steps.js'
+import { lowerBound, missingSteps } from './steps.js'
 
 /** Rows [from, to) of a history: the rows of one session. */
 export interface Stretch {
@@ -60,10 +60,12 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
     if (!sampled.has(history)) sampled.set(history, whySampled(history, stretches))
   }
   return stretches.map(({ history, from, to }) => {
-    const { run, step, timestamp } = history
+    const { run, step, timestamp, globalStep, unusableGlobalSteps: unusable } = history
     let rowsWithoutTimestamp = 0
     let rowsBeforeCreation = 0
     let rowsLongAfterCreation = 0
+    let rowsWithFractionalGlobalStep = 0
+    let firstFractionalGlobalStep: number | null = null
     let firstLongAfterCreation: number | null = null
     for (let i = from; i < to; i++) {
       if (!Number.isFinite(timestamp[i])) rowsWithoutTimestamp++
@@ -71,6 +73,10 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       else if (timestamp[i] > run.createdSeconds + LONG_AFTER) {
         firstLongAfterCreation ??= timestamp[i]
         rowsLongAfterCreation++
+      }
+      if (Number.isFinite(globalStep[i]) && !Number.isInteger(globalStep[i])) {
+        firstFractionalGlobalStep ??= globalStep[i]
+        rowsWithFractionalGlobalStep++
       }
     }
     return {
@@ -84,6 +90,9 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       lastStep: to > from ? step[to - 1] : null,
       holes: missingSteps(step, from, to, LISTED_HOLES),
       rowsWithoutTimestamp,
+      rowsWithUnusableGlobalStep: lowerBound(unusable, to) - lowerBound(unusable, from),
+      rowsWithFractionalGlobalStep,
+      firstFractionalGlobalStep,
       rowsBeforeCreation,
       rowsLongAfterCreation,
       firstLongAfterCreation,

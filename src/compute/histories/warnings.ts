@@ -35,6 +35,9 @@ interface RunCounts {
   beforeCreation: number
   longAfterCreation: number
   firstLongAfter: number | null
+  unusableGlobalStep: number
+  fractionalGlobalStep: number
+  firstFractional: number | null
   sampled: string | null
 }
 
@@ -43,7 +46,8 @@ function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolea
   const runs = new Map<string, RunCounts>()
   for (const session of sessions) {
     const counts = runs.get(session.run) ?? {
-      sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, longAfterCreation: 0, firstLongAfter: null, sampled: null
+      sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, longAfterCreation: 0, firstLongAfter: null,
+      unusableGlobalStep: 0, fractionalGlobalStep: 0, firstFractional: null, sampled: null
     }
     counts.sessions++
     counts.rows += session.rows
@@ -51,6 +55,9 @@ function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolea
     counts.beforeCreation += session.rowsBeforeCreation
     counts.longAfterCreation += session.rowsLongAfterCreation
     counts.firstLongAfter ??= session.firstLongAfterCreation
+    counts.unusableGlobalStep += session.rowsWithUnusableGlobalStep
+    counts.fractionalGlobalStep += session.rowsWithFractionalGlobalStep
+    counts.firstFractional ??= session.firstFractionalGlobalStep
     counts.sampled ??= session.looksSampled
     runs.set(session.run, counts)
   }
@@ -71,6 +78,12 @@ function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolea
     }
     if (counts.withoutTimestamp > 0 && isTimed) {
       yield `${run}: ${ofRows(counts.withoutTimestamp, counts.rows)} no timestamp; the time view lacks ${counts.withoutTimestamp === 1 ? 'it' : 'them'}`
+    }
+    if (counts.unusableGlobalStep > 0) {
+      yield `${run}: ${ofRows(counts.unusableGlobalStep, counts.rows)} a global step that is null or not finite; empty in the files`
+    }
+    if (counts.fractionalGlobalStep > 0) {
+      yield `${run}: ${ofRows(counts.fractionalGlobalStep, counts.rows)} a global step that is no integer, the first ${counts.firstFractional}; kept as logged`
     }
   }
   if (sessions[0].rows === 0 && runs.size > 1) {
