@@ -302,6 +302,42 @@ t.test('order of runs created in the same second', t => {
   })
   const runs = [at('z', null), at('b', 120), at('c', 110), at('a', 120), { ...at('first', 900), createdSeconds: 99.5 }, at('y', null)]
   t.same(join(runs).sessions.map(s => s.run), ['first', 'c', 'a', 'b', 'y', 'z'])
+  t.same(join(runs).ties, [{ runs: ['c', 'a', 'b', 'y', 'z'], decidedBy: 'first timestamp, then run id' }])
+  t.same(join([at('b', 120), at('c', 110), run('later', 101, 0, 1, () => ({}))]).ties, [{ runs: ['c', 'b'], decidedBy: 'first timestamp' }])
+  t.same(join([at('b', null), at('a', null)]).ties, [{ runs: ['a', 'b'], decidedBy: 'run id' }])
+  // Told once, also where two selections have the runs.
+  const study = studyOf({
+    selections: [selection('a'), selection('again', { display_name: 'run-a' })], metrics: [metric('reward', 'r')],
+    analyses: [{
+      name: 'one', selections: ['a', 'again'], metrics: ['reward'], supplied: null, shared_reference: null, statistics: NO_STATISTICS,
+      outputs: NO_OUTPUTS
+    }]
+  })
+  const told = (many: readonly PlainRun[]): readonly string[] =>
+    analysed(study, many.map(r => listedRun(r)), many.map(r => runHistory(r, ['r']))).warnings.filter(w => /created|createdAt/.test(w))
+  t.same(told([...runs, at('x', null)]), [
+    'runs c, a, b, x, y, 1 more were created at the same time; this order is by first timestamp, then run id'
+  ])
+  t.same(told([at('b', 120), at('c', 110)]), ['runs c, b were created at the same time; this order is by first timestamp'])
+  t.end()
+})
+
+t.test('createdAt without a zone is told once', t => {
+  const study = studyOf({
+    selections: [selection('a'), selection('again', { display_name: 'run-a' })], metrics: [metric('reward', 'r')],
+    analyses: [{
+      name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null, statistics: NO_STATISTICS, outputs: NO_OUTPUTS
+    }]
+  })
+  const told = (...created: string[]): readonly string[] => {
+    const runs = created.map((createdAt, k) => ({ ...run(`r${k}`, k, 0, 0, () => ({ r: 1 })), createdAt }))
+    return analysed(study, runs.map(r => listedRun(r)), runs.map(r => runHistory(r, ['r']))).warnings
+  }
+  t.same(told('2026-01-01T00:00:00Z', '2026-01-01T02:00:00'), ['createdAt of run r1 has no zone and is read as UTC: 2026-01-01T02:00:00'])
+  t.same(told('2026-01-01 00:00', '2026-01-01T02:00:00.5', '2026-01-01T02:00:01z'), [
+    'createdAt of 2 runs has no zone and is read as UTC; of run r0, for one: 2026-01-01 00:00'
+  ])
+  t.same(told('2026-01-01T00:00:00+08:00', '2026-01-01T00:00-0300', '2026-01-01T00:00:00,25-03'), [])
   t.end()
 })
 

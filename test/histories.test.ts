@@ -93,6 +93,7 @@ t.test('a study of histories alone: what is kept, what is superseded, what is dr
   ])
   t.strictSame(readdirSync(join(place.out, 'figures')), ['03-both.pdf', '03-both.png', '03-both.svg'])
   t.match(run.stdout, /Target: 2 sessions, 7 rows, went back once/)
+  t.match(run.stdout, /^note: createdAt of run second has no zone and is read as UTC: 2026-01-01T02:00:00$/m)
 })
 
 t.test('documents follow their schemas, and every null has its reason', async t => {

@@ -77,6 +77,12 @@ export interface Rollback {
   readonly steps: readonly [number, number]
 }
 
+/** Runs of one selection that were created at the same time, in the order that was given them, and what gave it. */
+export interface Tie {
+  readonly runs: readonly string[]
+  readonly decidedBy: 'first timestamp' | 'run id' | 'first timestamp, then run id'
+}
+
 export interface ExcludedRun {
   readonly run: string
   readonly displayName: string
@@ -88,6 +94,7 @@ export interface SelectionHistory {
   readonly selection: RunSelection
   readonly sessions: readonly Session[]
   readonly rollbacks: readonly Rollback[]
+  readonly ties: readonly Tie[]
   /** in the order of the study's metrics */
   readonly curves: readonly Curve[]
   /** seconds since 1970 of the first session's createdAt */

@@ -115,6 +115,8 @@ export interface SelectionStatistics {
   readonly origin: string
   readonly sessions: readonly SessionStatistics[]
   readonly rollbacks: ReadonlyArray<{ readonly run: string; readonly steps: readonly [number, number] }>
+  /** runs that were created at the same time, in the order that was given them */
+  readonly ties: ReadonlyArray<{ readonly runs: readonly string[]; readonly decided_by: string }>
   readonly metrics: { readonly [metric: string]: MetricStatistics }
   readonly thresholds: { readonly [threshold: string]: ThresholdCrossing | null }
   readonly first_rows: { readonly [name: string]: FirstRow | null }

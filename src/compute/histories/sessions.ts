@@ -7,7 +7,7 @@
  */
 import { Fault, printable } from '../../errors.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
-import type { Rollback, Session } from './contract.js'
+import type { Rollback, Session, Tie } from './contract.js'
 import { compareText } from './selection.js'
 import { lowerBound, missingSteps } from './steps.js'
 
@@ -36,6 +36,20 @@ export function orderHistories(histories: readonly RunHistory[]): RunHistory[] {
       compareText(a.history.run.id, b.history.run.id)
     )
     .map(({ history }) => history)
+}
+
+/** Of histories in order: each group that `createdSeconds` alone leaves open. */
+export function tiesOf(ordered: readonly RunHistory[]): Tie[] {
+  const ties: Tie[] = []
+  for (let from = 0, to = 0; from < ordered.length; from = to) {
+    while (to < ordered.length && ordered[to].run.createdSeconds === ordered[from].run.createdSeconds) to++
+    if (to - from === 1) continue
+    const group = ordered.slice(from, to)
+    const times = new Set(group.map(firstTimestamp)).size
+    const decidedBy = times === group.length ? 'first timestamp' : times === 1 ? 'run id' : 'first timestamp, then run id'
+    ties.push({ runs: group.map(({ run }) => run.id), decidedBy })
+  }
+  return ties
 }
 
 /** A history without rows is one stretch without rows. Throws a Fault (exit 3) where the steps go back without end. */

@@ -76,6 +76,7 @@ function* selectionStatistics(
     origin: sessions[0].createdAt,
     sessions: sessions.map((session, k) => sessionStatistics(session, reasons, `${at}/sessions/${k}`)),
     rollbacks: history.rollbacks.map(({ run, steps }) => ({ run, steps })),
+    ties: history.ties.map(({ runs, decidedBy }) => ({ runs, decided_by: decidedBy })),
     metrics: ofMetrics,
     thresholds: Object.fromEntries(request.thresholds.map(({ name, metric, at_least }) => [
       name,

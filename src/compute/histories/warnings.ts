@@ -1,7 +1,8 @@
 /** What a reader of the figures should know and no rule fails: one line each. */
 import { printable } from '../../errors.js'
+import { lacksZone } from '../../ingest/histories/iso-time.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
-import type { Curve, SelectionHistory } from './contract.js'
+import type { Curve, SelectionHistory, Session } from './contract.js'
 import { curvePlaces, drawnWithReference } from './display.js'
 import { curveFor, historyFor } from './join.js'
 import { countBoundlessHours, countBoundlessMeans } from './overflow.js'
@@ -11,12 +12,15 @@ import type { Work } from './work.js'
 export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<string, SelectionHistory>): Work<string[]> {
   const lines = new Set<string>()
   const { timestamp: key } = study.keys
-  const sessions = [...histories.values()].flatMap(history => history.sessions).filter(({ rows }) => rows > 0)
+  const sessionsOfAll = [...histories.values()].flatMap(history => history.sessions)
+  const sessions = sessionsOfAll.filter(({ rows }) => rows > 0)
   const isTimeless = sessions.length > 0 && sessions.every(({ rows, rowsWithoutTimestamp }) => rowsWithoutTimestamp === rows)
   if (key !== null && isTimeless) {
     lines.add(`histories.keys.timestamp "${printable(key)}" stands in no row with a number: there are no hours, and the time view is empty`)
   }
+  for (const line of zoneWarnings(sessionsOfAll)) lines.add(line)
   for (const history of histories.values()) {
+    for (const line of tieWarnings(history)) lines.add(line)
     for (const line of runWarnings(history, key !== null && !isTimeless)) lines.add(line)
   }
   for (const line of valueWarnings([...histories.values()])) lines.add(line)
@@ -26,6 +30,28 @@ export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<str
     for (const line of yield* overflowWarnings(study, analysis, histories)) lines.add(line)
   }
   return [...lines]
+}
+
+/** Once, of all selected runs: an exporter writes zones or does not. */
+function* zoneWarnings(sessions: readonly Session[]): Generator<string> {
+  const unzoned = sessions.filter(({ createdAt }) => lacksZone(createdAt))
+  if (unzoned.length === 0) return
+  const count = new Set(unzoned.map(({ run, url, createdAt }) => JSON.stringify([run, url, createdAt]))).size
+  const [{ run, createdAt }] = unzoned
+  const one = `run ${printable(run)}`
+  const example = count === 1 ? '' : `; of ${one}, for one`
+  yield `createdAt of ${count === 1 ? one : `${count} runs`} has no zone and is read as UTC${example}: ${createdAt}`
+}
+
+/** Runs that a line repeats. */
+const MAX_TIED = 5
+
+function* tieWarnings({ ties }: SelectionHistory): Generator<string> {
+  for (const { runs, decidedBy } of ties) {
+    const listed = runs.slice(0, MAX_TIED).map(run => printable(run))
+    if (runs.length > MAX_TIED) listed.push(`${runs.length - MAX_TIED} more`)
+    yield `runs ${listed.join(', ')} were created at the same time; this order is by ${decidedBy}`
+  }
 }
 
 interface RunCounts {
