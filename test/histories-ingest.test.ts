@@ -13,10 +13,11 @@ import { Fault } from '../src/errors.js'
 import { findHistory, readHistory, type ReadHistoryOptions } from '../src/ingest/histories/history.js'
 import { parseIsoSeconds } from '../src/ingest/histories/iso-time.js'
 import { MAX_KEY_BYTES, MAX_KEYS } from '../src/ingest/histories/key-index.js'
-import { HistoryParser, parseHistory, type ParseOptions } from '../src/ingest/histories/parse.js'
-import type { HistoryKeys, HistoryRows } from '../src/ingest/histories/rows.js'
-import { isSafeName, readRuns } from '../src/ingest/histories/runs.js'
+import { HistoryParser, MAX_ROW_BYTES, parseHistory, type ParseOptions } from '../src/ingest/histories/parse.js'
+import { MAX_NUMBERS, MAX_ROWS, type HistoryKeys, type HistoryRows } from '../src/ingest/histories/rows.js'
+import { isSafeName, MAX_RUNS_BYTES, readRuns } from '../src/ingest/histories/runs.js'
 import type { ListedRun, RunHistory } from '../src/ingest/histories/types.js'
+import { MAX_DEPTH } from '../src/ingest/json/faults.js'
 import { cut, cutAsync, seeded } from './support/chunks.js'
 import { fixture, root } from './support/paths.js'
 import { Random } from './support/random.js'
@@ -209,6 +210,17 @@ t.test('numbers are the doubles of JSON.parse', t => {
 })
 
 const isFiniteNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
+
+t.test('docs/study.md states the limits', t => {
+  const doc = readFileSync(join(root, 'docs/study.md'), 'utf8')
+  const stated = (count: number): string => count.toLocaleString('en-US')
+  for (const text of [
+    `${stated(MAX_ROWS)} (2^${Math.log2(MAX_ROWS)}) rows a history`, `${stated(MAX_NUMBERS)} (2^${Math.log2(MAX_NUMBERS)}) numbers of all wanted keys`,
+    `${stated(MAX_KEYS)} keys a row`, `${MAX_ROW_BYTES / 2 ** 20} MiB a line`, `${MAX_KEY_BYTES / 2 ** 10} KiB a key`,
+    `${stated(MAX_DEPTH)} open brackets`, `a list of at most ${MAX_RUNS_BYTES / 2 ** 20} MiB`
+  ]) t.ok(doc.replaceAll(/\s+/g, ' ').includes(text), text)
+  t.end()
+})
 
 /** Rows of random keys, values and layout, and the columns that they make by JSON.parse and a few loops. */
 function randomHistory(random: Random): { readonly text: string; readonly expected: unknown; readonly options: ParseOptions } {
