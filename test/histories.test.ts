@@ -123,7 +123,7 @@ t.test('documents follow their schemas, and every null has its reason', async t 
 
 interface ArrowTable {
   readonly numRows: number
-  readonly schema: { readonly metadata: ReadonlyMap<string, string> }
+  readonly schema: { readonly metadata: ReadonlyMap<string, string>; readonly fields: ReadonlyArray<{ readonly name: string }> }
   getChild(name: string): { get(i: number): unknown } | null
 }
 
@@ -147,6 +147,45 @@ t.test('the Arrow file holds the lineage table', async t => {
       t.equal(observations.getChild('kept')?.get(i), row['kept'] === '1')
     }
   }
+})
+
+t.test('the Arrow file of the points holds the rows of every CSV of points, cell by cell', async t => {
+  const [both] = STUDY.histories.analyses
+  const alone = {
+    name: 'alone', selections: ['target'], metrics: ['score', 'reward'],
+    shared_reference: { metric: 'score', selections: ['target'], step: 1, value: 0.125, label: 'l', source: 's', output: 'shared.json' },
+    outputs: { statistics: 'wandb/alone.json', points: 'wandb/alone.csv' }
+  }
+  const silent = { name: 'silent', selections: ['ref'], metrics: ['reward'], outputs: { statistics: 'wandb/silent.json' } }
+  // Hours of one point and a trailing mean are beyond the double range.
+  const far = '{"_step": 5, "_timestamp": 1e308, "reward": 1.7e308}'
+  const runs = RUNS.map(run => (run.id === 'second' ? { ...run, lines: [...run.lines ?? [], far, far.replace('5', '6')] } : run))
+  const selections = [STUDY.histories.selections[0], { ...STUDY.histories.selections[1], display_time: { multiply: 1e300 } }]
+  const study = { ...STUDY, histories: { ...STUDY.histories, selections, analyses: [both, silent, alone] } }
+  const place = folder({ runs, study })
+  t.match(await all(place, '--no-figures'), { code: 0 })
+  const arrow = createRequire(import.meta.url)('apache-arrow/Arrow.esnext.min') as { tableFromIPC(bytes: Uint8Array): ArrowTable }
+  const file = readFileSync(join(place.out, 'wandb/points.arrow'))
+  const rows = [['both', 'wandb/points.csv'], ['alone', 'wandb/alone.csv']].flatMap(([analysis, path]) =>
+    table(join(place.out, path)).map((row): Record<string, string | null> => ({ analysis, ...row })))
+  const empty = (name: string): number => rows.filter(row => row[name] === null).length
+  t.ok(rows.length > 40 && ['x', 'source_run', 'source_step', 'trailing_mean'].every(name => empty(name) > 0), 'cells of every kind')
+  for (const bytes of [file, file.subarray(8)]) {
+    const points = arrow.tableFromIPC(bytes)
+    t.equal(points.numRows, rows.length)
+    t.strictSame(points.schema.fields.map(field => field.name), Object.keys(rows[0]))
+    t.strictSame(Object.fromEntries(points.schema.metadata), {
+      schema: 'history-points', schema_version: '1', synthetic: 'false', generator: 'critic-traces 0.1.0'
+    })
+    const cells = rows.map((_, i) => Object.fromEntries(points.schema.fields.map(({ name }) => {
+      const cell = points.getChild(name)?.get(i)
+      return [name, cell === null ? null : String(cell)]
+    })))
+    t.strictSame(cells, rows)
+  }
+  const without = folder({ study: { ...STUDY, histories: { ...STUDY.histories, analyses: [{ ...both, outputs: { statistics: 'wandb/both.json' } }] } } })
+  t.match(await all(without, '--no-figures'), { code: 0 })
+  t.notOk(readdirSync(join(without.out, 'wandb')).includes('points.arrow'), 'no analysis writes points')
 })
 
 t.test('the same bytes at any chunk size', async t => {

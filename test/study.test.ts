@@ -14,7 +14,7 @@ import { isJsonObject } from '../src/ingest/study/checker.js'
 import { parseStrictJson } from '../src/ingest/study/json.js'
 import { canonicalRelative, compareCodepoints, isSafeRelative } from '../src/ingest/study/paths.js'
 import { figure08 } from '../src/render/figures/08-critic-traces/index.js'
-import { OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
+import { HISTORY_PATHS, OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
 import { REPLICA_HISTORIES } from './support/history-study.js'
 import { schemaProblems } from './support/json-schema.js'
 
@@ -246,7 +246,7 @@ t.test('paths of the histories are kept for the look at the file system; a link 
 })
 
 t.test('reserved names are those of the outputs and figures that are always written', async t => {
-  for (const path of [...Object.values(OUTPUT_PATHS), BATCH_INDEX, 'run.json']) t.ok(RESERVED_OUTPUTS.includes(path), path)
+  for (const path of [...Object.values(OUTPUT_PATHS), ...Object.values(HISTORY_PATHS), BATCH_INDEX, 'run.json']) t.ok(RESERVED_OUTPUTS.includes(path), path)
   t.ok(RESERVED_FIGURES.includes(figure08.name), figure08.name)
 })
 
