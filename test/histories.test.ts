@@ -82,8 +82,8 @@ t.test('a study of histories alone: what is kept, what is superseded, what is dr
   t.match(target.metrics.score, { observations: 2, all_attempts: 2, non_finite: { NaN: 1 }, nulls: 1, not_numbers: 0 })
   t.strictSame(target.metrics.reward.first, { mean: 0.375, count: 2, steps: [1, 2] })
   t.strictSame(target.metrics.reward.last, { mean: 0.31250005, count: 2, steps: [3, 4] })
-  t.match(target.metrics.score.best, { step: 4, value: 0.75, run: 'second', elapsed_hours: 5, display_hours: 2.5, previous: { step: 2 } })
-  t.match(target.thresholds.half, { step: 2, value: 0.5, run: 'first', previous: null })
+  t.match(target.metrics.score.best, { step: 4, value: 0.75, run: 'second', elapsed_hours: 5, display_hours: 2.5, censoring: 'interval', previous: { step: 2 } })
+  t.match(target.thresholds.half, { step: 2, value: 0.5, run: 'first', censoring: 'left', previous: null })
   t.strictSame(target.rollbacks, [{ run: 'second', steps: [2, 3] }])
   t.strictSame(target.sessions.map((s: { run: string; created_at: string }) => `${s.run} ${s.created_at}`), [
     'first 2026-01-01T00:00:00Z', 'second 2026-01-01T02:00:00'

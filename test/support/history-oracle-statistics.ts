@@ -38,6 +38,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
       value: o.value,
       run: o.run,
       ...hours(o, s),
+      censoring: all.some(p => p.step < o.step) ? 'interval' : 'left',
       previous: before === undefined ? null : { step: before.step, ...hours(before, s) }
     }
   }

@@ -14,16 +14,21 @@ export interface Hours {
   readonly display_hours: number | null
 }
 
-/** An observation, when it was made, and the observation before it. */
+/**
+ * An observation, when it was made, and the observation before it. A metric is evaluated now and then: when its value was
+ * first reached is known to lie after `previous` and at or before `step`, no closer.
+ */
 export interface PlacedObservation extends Hours {
   readonly step: number
   readonly value: number
   readonly run: string
+  /** `interval`: as said above; `left`: at or before `step`, and nothing was observed earlier */
+  readonly censoring: 'interval' | 'left'
   /** null: it is the first */
   readonly previous: ({ readonly step: number } & Hours) | null
 }
 
-/** The true crossing lies after `previous` and at or before `step`. */
+/** The first observation at or above a value. The crossing itself is censored like any other first reaching. */
 export interface ThresholdCrossing extends PlacedObservation {
   readonly metric: string
   readonly at_least: number
