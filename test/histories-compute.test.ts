@@ -377,8 +377,12 @@ t.test('selection by exact names; what is left out says why', t => {
   const forged = studyOf({ selections: [selection('a', { display_name: 'a\u001b[2K' })] })
   const hostile = faultOf(() => selectRuns([listed('h', 'a\u001b[2J')], forged))
   t.notMatch(hostile.message, /\u001b/)
-  t.match(faultOf(() => selectRuns([...runs, listed('g', 'gspo', { label: 'again' })], picky({}))).message,
-    /selection g takes run g twice: histories\.selections\[0\], labels "all" and "again", expected each run once/)
+  const twice = [...runs, listed('g', 'gspo', { label: 'again' })]
+  for (const list of [twice, [...twice].reverse()]) {
+    t.match(faultOf(() => selectRuns(list, picky({}))).message,
+      /selection g takes run g twice: histories\.selections\[0\], labels "again" and "all", expected each run once/)
+    t.same(selectRuns(list.slice(list === twice ? 0 : 1, list === twice ? -1 : undefined), study).excluded.map(e => e.run), ['3', '4', '5', '6', '7'])
+  }
   t.end()
 })
 

@@ -164,6 +164,7 @@ export interface HistoryStatistics {
     readonly target: string
     readonly metrics: { readonly [metric: string]: SuppliedMetric }
   } | null
+  /** by creation, then id */
   readonly excluded_runs: ReadonlyArray<{ readonly run: string; readonly display_name: string; readonly reason: string }>
   readonly undefined_reasons: { readonly [pointer: string]: string }
 }
