@@ -221,6 +221,8 @@ t.test('the JSON Schema accepts every study in fixtures/study and refuses what i
   for (const name of (await readdir(join(FIXTURES, 'invalid'))).filter(n => n.endsWith('.json'))) {
     const message = await readFile(join(FIXTURES, 'invalid', name.replace('.json', '.txt')), 'utf8')
     if (!structural.test(message) || message.includes('is Infinity') || message.includes('is plotted above 0')) continue
+    // What a name looks like is a rule in words.
+    if (message.includes('looks like a secret') || message.includes('fetch without histories')) continue
     refused++
     const value: unknown = JSON.parse(await readFile(join(FIXTURES, 'invalid', name), 'utf8'))
     t.ok(schemaProblems(schema, value).length > 0, name)
