@@ -135,10 +135,11 @@ export async function* figureData(
 }
 
 async function writeHistories(set: OutputSet, run: HistoryRun, { selections, analyses }: AnalysedHistories): Promise<void> {
-  const [rows, documents, { writeObservationsArrow }, { HISTORY_PATHS }] = await Promise.all([
+  const [rows, documents, { writeObservationsArrow }, { PointsArrowWriter }, { HISTORY_PATHS }] = await Promise.all([
     import('./render/outputs/history-rows.js'),
     import('./render/outputs/history-documents.js'),
     import('./render/outputs/history-arrow.js'),
+    import('./render/outputs/points-arrow.js'),
     import('./render/outputs/output-names.js')
   ])
   const origin = { synthetic: run.synthetic, generator: GENERATOR }
@@ -148,12 +149,17 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     onWritten?.(written += count)
     await turn(run.signal)
   }
+  const withPoints = analyses.map(({ analysis }) => analysis).filter(({ outputs }) => outputs.points !== null)
+  const pointsArrow = withPoints.length === 0 ? null : await PointsArrowWriter.open(set, withPoints, selections, origin)
   for (const { analysis, statistics } of analyses) {
     const { outputs, shared_reference: reference } = analysis
     const table = { histories: ofAnalysis(analysis, selections), metrics: new Set(analysis.metrics) }
     if (outputs.observations !== null) await rows.writeObservations(set, outputs.observations, table, onRows)
     if (outputs.all_attempts !== null) await rows.writeAllAttempts(set, outputs.all_attempts, table, onRows)
-    if (outputs.points !== null) await rows.writePoints(set, outputs.points, displayed(run, analysis, selections), onRows)
+    if (outputs.points !== null && pointsArrow !== null) {
+      const curves = pointsArrow.passing(analysis.name, displayed(run, analysis, selections), onRows)
+      await rows.writePoints(set, outputs.points, curves, onRows)
+    }
     if (outputs.time_display !== null) await documents.writeTimeDisplay(set, outputs.time_display, table.histories, origin)
     const metric = run.study.metrics.find(m => m.name === reference?.metric)
     if (reference !== null && metric !== undefined) {
@@ -164,6 +170,7 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     await documents.writeHistoryStatistics(set, outputs.statistics, statistics, origin)
     await turn(run.signal)
   }
+  await pointsArrow?.finish()
   await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null }, onRows)
   await writeObservationsArrow(set, [...selections.values()], origin, onRows)
 }

@@ -93,7 +93,7 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
   const seen = {
     layouts: 0, faults: 0, observations: 0, rolledBack: 0, replaced: 0, equalStartKept: 0, emptySessions: 0,
     cutRuns: 0, noTimestamp: 0, outOfTimeOrder: 0, sharedAnchors: 0, borrowedAnchors: 0, prefix: 0, sameStep: 0, unfilled: 0,
-    timePrefix: 0, sharedReference: 0, unusable: 0, emptyWindows: 0, crossings: 0, reductions: 0, sameSecond: 0, ties: 0
+    timePrefix: 0, sharedReference: 0, unusable: 0, unusableGlobals: 0, fractionalGlobals: 0, emptyWindows: 0, crossings: 0, reductions: 0, sameSecond: 0, ties: 0
   }
   let fine = true
   for (let k = 0; k < LAYOUTS && fine; k++) {
@@ -122,6 +122,8 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
       const { sessions } = world.selections[name]
       check(history.displayFactor, world.selections[name].factor, `${name} factor`)
       seen.emptySessions += sessions.filter(s => s.rows.length === 0).length
+      seen.unusableGlobals += history.sessions.reduce((sum, s) => sum + s.rowsWithUnusableGlobalStep, 0)
+      seen.fractionalGlobals += history.sessions.reduce((sum, s) => sum + s.rowsWithFractionalGlobalStep, 0)
       seen.cutRuns += sessions.length - own(name).length
       if (new Set(own(name).map(r => r.createdSeconds)).size < own(name).length) seen.sameSecond++
       for (const m of study.metrics) {
@@ -300,6 +302,42 @@ t.test('order of runs created in the same second', t => {
   })
   const runs = [at('z', null), at('b', 120), at('c', 110), at('a', 120), { ...at('first', 900), createdSeconds: 99.5 }, at('y', null)]
   t.same(join(runs).sessions.map(s => s.run), ['first', 'c', 'a', 'b', 'y', 'z'])
+  t.same(join(runs).ties, [{ runs: ['c', 'a', 'b', 'y', 'z'], decidedBy: 'first timestamp, then run id' }])
+  t.same(join([at('b', 120), at('c', 110), run('later', 101, 0, 1, () => ({}))]).ties, [{ runs: ['c', 'b'], decidedBy: 'first timestamp' }])
+  t.same(join([at('b', null), at('a', null)]).ties, [{ runs: ['a', 'b'], decidedBy: 'run id' }])
+  // Told once, also where two selections have the runs.
+  const study = studyOf({
+    selections: [selection('a'), selection('again', { display_name: 'run-a' })], metrics: [metric('reward', 'r')],
+    analyses: [{
+      name: 'one', selections: ['a', 'again'], metrics: ['reward'], supplied: null, shared_reference: null, statistics: NO_STATISTICS,
+      outputs: NO_OUTPUTS
+    }]
+  })
+  const told = (many: readonly PlainRun[]): readonly string[] =>
+    analysed(study, many.map(r => listedRun(r)), many.map(r => runHistory(r, ['r']))).warnings.filter(w => /created|createdAt/.test(w))
+  t.same(told([...runs, at('x', null)]), [
+    'runs c, a, b, x, y, 1 more were created at the same time; this order is by first timestamp, then run id'
+  ])
+  t.same(told([at('b', 120), at('c', 110)]), ['runs c, b were created at the same time; this order is by first timestamp'])
+  t.end()
+})
+
+t.test('createdAt without a zone is told once', t => {
+  const study = studyOf({
+    selections: [selection('a'), selection('again', { display_name: 'run-a' })], metrics: [metric('reward', 'r')],
+    analyses: [{
+      name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null, statistics: NO_STATISTICS, outputs: NO_OUTPUTS
+    }]
+  })
+  const told = (...created: string[]): readonly string[] => {
+    const runs = created.map((createdAt, k) => ({ ...run(`r${k}`, k, 0, 0, () => ({ r: 1 })), createdAt }))
+    return analysed(study, runs.map(r => listedRun(r)), runs.map(r => runHistory(r, ['r']))).warnings
+  }
+  t.same(told('2026-01-01T00:00:00Z', '2026-01-01T02:00:00'), ['createdAt of run r1 has no zone and is read as UTC: 2026-01-01T02:00:00'])
+  t.same(told('2026-01-01 00:00', '2026-01-01T02:00:00.5', '2026-01-01T02:00:01z'), [
+    'createdAt of 2 runs has no zone and is read as UTC; of run r0, for one: 2026-01-01 00:00'
+  ])
+  t.same(told('2026-01-01T00:00:00+08:00', '2026-01-01T00:00-0300', '2026-01-01T00:00:00,25-03'), [])
   t.end()
 })
 
@@ -339,8 +377,12 @@ t.test('selection by exact names; what is left out says why', t => {
   const forged = studyOf({ selections: [selection('a', { display_name: 'a\u001b[2K' })] })
   const hostile = faultOf(() => selectRuns([listed('h', 'a\u001b[2J')], forged))
   t.notMatch(hostile.message, /\u001b/)
-  t.match(faultOf(() => selectRuns([...runs, listed('g', 'gspo', { label: 'again' })], picky({}))).message,
-    /selection g takes run g twice: histories\.selections\[0\], labels "all" and "again", expected each run once/)
+  const twice = [...runs, listed('g', 'gspo', { label: 'again' })]
+  for (const list of [twice, [...twice].reverse()]) {
+    t.match(faultOf(() => selectRuns(list, picky({}))).message,
+      /selection g takes run g twice: histories\.selections\[0\], labels "again" and "all", expected each run once/)
+    t.same(selectRuns(list.slice(list === twice ? 0 : 1, list === twice ? -1 : undefined), study).excluded.map(e => e.run), ['3', '4', '5', '6', '7'])
+  }
   t.end()
 })
 
@@ -545,8 +587,8 @@ t.test('warnings, one line each', t => {
     ...run('o1', 5000, 0, -1, () => ({})),
     displayName: 'run-ours',
     rows: [
-      { step: 12, timestamp: 4000, global: null, logged: { r: 'NaN', v: null } },
-      { step: 12, timestamp: null, global: null, logged: { r: 'Infinity', v: true } }
+      { step: 12, timestamp: 4000, global: 'NaN', logged: { r: 'NaN', v: null } },
+      { step: 12, timestamp: null, global: 1.5, logged: { r: 'Infinity', v: true } }
     ]
   }
   const empty: PlainRun = { ...odd, id: 'o\n2', createdSeconds: -5, rows: [] }
@@ -563,6 +605,8 @@ t.test('warnings, one line each', t => {
     'run o1: steps go back or repeat once; what follows counts as a new session',
     "run o1: 1 of 2 rows has a timestamp before the run's creation",
     'run o1: 1 of 2 rows has no timestamp; the time view lacks it',
+    'run o1: 1 of 2 rows has a global step that is null or not finite; empty in the files',
+    'run o1: 1 of 2 rows has a global step that is no integer, the first 1.5; kept as logged',
     'selection ours: its clock starts at the creation of run o\\u000a2, which has no row',
     'selection ours, metric reward: 2 values are not finite (Infinity 1, NaN 1); not plotted, not averaged',
     'selection ours, metric validation: 1 is null, 1 is no number; not plotted, not averaged',
@@ -572,6 +616,29 @@ t.test('warnings, one line each', t => {
   const read = [...histories, runHistory(odd, ['r', 'v'])]
   const silent = analysed(clockless, [...listed, listedRun(odd)], read)
   t.notMatch(silent.warnings.join('\n'), /no timestamp/, 'a study that names no timestamp key expects none')
+  t.end()
+})
+
+t.test('values that are no finite numbers are told of every metric, also one that no analysis has, and once', t => {
+  const { study, analysis, runs } = fillWorld()
+  // Two selections of the same runs; an analysis of one of them and of one metric alone.
+  const [base, ours] = study.selections
+  const asked: HistoryStudy = {
+    ...study, figures: [], selections: [base, ours, { ...ours, name: 'again', display_time: null }],
+    analyses: [
+      { ...analysis, selections: ['base'], metrics: ['reward'], supplied: null, statistics: NO_STATISTICS },
+      { ...analysis, name: 'more', selections: ['again', 'base'], metrics: ['reward'], supplied: null, statistics: NO_STATISTICS }
+    ]
+  }
+  const odd = runs.map(r => ({
+    ...r, rows: r.rows.map(row => ({ ...row, logged: row.step === 3 ? { r: 'NaN', v: r.id === 'b0' ? '-Infinity' : null } : row.logged }))
+  }))
+  t.same(analysed(asked, odd.map(r => listedRun(r)), odd.map(r => runHistory(r, ['r', 'v']))).warnings, [
+    'selection base, metric reward: 1 value is not finite (NaN 1); not plotted, not averaged',
+    'selection base, metric validation: 1 value is not finite (-Infinity 1); not plotted, not averaged',
+    'selections ours, again, metric reward: 1 value is not finite (NaN 1); not plotted, not averaged',
+    'selections ours, again, metric validation: 1 is null; not plotted, not averaged'
+  ])
   t.end()
 })
 

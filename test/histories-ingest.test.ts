@@ -13,10 +13,11 @@ import { Fault } from '../src/errors.js'
 import { findHistory, readHistory, type ReadHistoryOptions } from '../src/ingest/histories/history.js'
 import { parseIsoSeconds } from '../src/ingest/histories/iso-time.js'
 import { MAX_KEY_BYTES, MAX_KEYS } from '../src/ingest/histories/key-index.js'
-import { HistoryParser, parseHistory, type ParseOptions } from '../src/ingest/histories/parse.js'
-import type { HistoryKeys, HistoryRows } from '../src/ingest/histories/rows.js'
-import { isSafeName, readRuns } from '../src/ingest/histories/runs.js'
+import { HistoryParser, MAX_ROW_BYTES, parseHistory, type ParseOptions } from '../src/ingest/histories/parse.js'
+import { MAX_NUMBERS, MAX_ROWS, type HistoryKeys, type HistoryRows } from '../src/ingest/histories/rows.js'
+import { isSafeName, MAX_RUNS_BYTES, readRuns } from '../src/ingest/histories/runs.js'
 import type { ListedRun, RunHistory } from '../src/ingest/histories/types.js'
+import { MAX_DEPTH } from '../src/ingest/json/faults.js'
 import { cut, cutAsync, seeded } from './support/chunks.js'
 import { fixture, root } from './support/paths.js'
 import { Random } from './support/random.js'
@@ -38,6 +39,7 @@ function plain(rows: HistoryRows): unknown {
     Array.from(values, value => Number.isNaN(value) ? null : Object.is(value, -0) ? '-0' : value)
   return {
     rows: rows.rows, step: numbers(rows.step), timestamp: numbers(rows.timestamp), globalStep: numbers(rows.globalStep),
+    unusableGlobalSteps: numbers(rows.unusableGlobalSteps),
     columns: rows.columns.map(column => ({ ...column, row: numbers(column.row), value: numbers(column.value) }))
   }
 }
@@ -81,7 +83,7 @@ t.test('fixtures/histories: the columns that Python gives, in chunks of every si
       readFileSync(join(folder, `${name}.expected.json`), 'utf8'),
       (_key, value: unknown) => Object.is(value, -0) ? '-0' : value
     ) as Expected & Record<string, unknown>
-    t.strictSame(plain(read(bytes, { keys, wanted })), expected, name)
+    t.strictSame(plain(read(bytes, { keys, wanted })), { unusableGlobalSteps: [], ...expected }, name)
     const whole = JSON.stringify(plain(read(bytes, { keys, wanted })))
     const wrong: number[] = []
     for (let size = 1; size <= bytes.length; size++) {
@@ -207,6 +209,19 @@ t.test('numbers are the doubles of JSON.parse', t => {
   t.end()
 })
 
+const isFiniteNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)
+
+t.test('docs/study.md states the limits', t => {
+  const doc = readFileSync(join(root, 'docs/study.md'), 'utf8')
+  const stated = (count: number): string => count.toLocaleString('en-US')
+  for (const text of [
+    `${stated(MAX_ROWS)} (2^${Math.log2(MAX_ROWS)}) rows a history`, `${stated(MAX_NUMBERS)} (2^${Math.log2(MAX_NUMBERS)}) numbers of all wanted keys`,
+    `${stated(MAX_KEYS)} keys a row`, `${MAX_ROW_BYTES / 2 ** 20} MiB a line`, `${MAX_KEY_BYTES / 2 ** 10} KiB a key`,
+    `${stated(MAX_DEPTH)} open brackets`, `a list of at most ${MAX_RUNS_BYTES / 2 ** 20} MiB`
+  ]) t.ok(doc.replaceAll(/\s+/g, ' ').includes(text), text)
+  t.end()
+})
+
 /** Rows of random keys, values and layout, and the columns that they make by JSON.parse and a few loops. */
 function randomHistory(random: Random): { readonly text: string; readonly expected: unknown; readonly options: ParseOptions } {
   const pool = ['a', 'b', 'a/b', 'a/b/c', '', 'critic/score/mean', 'critic/score/means', '路径', '"', 'x\\', 'x\u0001y']
@@ -226,7 +241,9 @@ function randomHistory(random: Random): { readonly text: string; readonly expect
   for (let r = 0; r < count; r++) {
     const members: [string, string][] = [['_step', String(random.below(50))]]
     if (random.chance(0.8)) members.push(['_timestamp', String(1.7e9 + random.unit() * 1e6)])
-    if (random.chance(0.8)) members.push(['training/global_step', String(random.below(50))])
+    if (random.chance(0.8)) {
+      members.push(['training/global_step', random.chance(0.8) ? String(random.below(50)) : random.pick(['null', '"NaN"', '1e999'])])
+    }
     for (const key of pool) if (random.chance(0.4)) members.push([key, value()])
     const shown = random.chance(0.5) ? members : random.shuffle(members)
     const line = `{${shown.map(([k, v]) => `${space()}${spelled(k)}${space()}:${space()}${v}${space()}`).join(',')}}`
@@ -252,7 +269,9 @@ function randomHistory(random: Random): { readonly text: string; readonly expect
   })
   const expected = {
     rows: rows.length, step: rows.map(r => r['_step']), timestamp: rows.map(r => r['_timestamp'] ?? null),
-    globalStep: rows.map(r => r['training/global_step'] ?? null), columns
+    globalStep: rows.map(r => (isFiniteNumber(r['training/global_step']) ? r['training/global_step'] : null)),
+    unusableGlobalSteps: [...rows.keys()].filter(i => 'training/global_step' in rows[i] && !isFiniteNumber(rows[i]['training/global_step'])),
+    columns
   }
   const end = random.pick(['\n', '\r\n'])
   return { text: lines.map(line => line + end).join(''), expected, options: { keys: KEYS, wanted } }
@@ -451,7 +470,7 @@ t.test('readHistory: an empty file is a history of no rows', async t => {
   t.equal(history.rows, 0)
   t.equal(history.step.length, 0)
   t.strictSame(plain(history), {
-    rows: 0, step: [], timestamp: [], globalStep: [],
+    rows: 0, step: [], timestamp: [], globalStep: [], unusableGlobalSteps: [],
     columns: [{ key: REWARD, row: [], value: [], nonFinite: {}, nulls: 0, notNumbers: 0 }]
   })
 })

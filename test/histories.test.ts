@@ -82,8 +82,8 @@ t.test('a study of histories alone: what is kept, what is superseded, what is dr
   t.match(target.metrics.score, { observations: 2, all_attempts: 2, non_finite: { NaN: 1 }, nulls: 1, not_numbers: 0 })
   t.strictSame(target.metrics.reward.first, { mean: 0.375, count: 2, steps: [1, 2] })
   t.strictSame(target.metrics.reward.last, { mean: 0.31250005, count: 2, steps: [3, 4] })
-  t.match(target.metrics.score.best, { step: 4, value: 0.75, run: 'second', elapsed_hours: 5, display_hours: 2.5, previous: { step: 2 } })
-  t.match(target.thresholds.half, { step: 2, value: 0.5, run: 'first', previous: null })
+  t.match(target.metrics.score.best, { step: 4, value: 0.75, run: 'second', elapsed_hours: 5, display_hours: 2.5, censoring: 'interval', previous: { step: 2 } })
+  t.match(target.thresholds.half, { step: 2, value: 0.5, run: 'first', censoring: 'left', previous: null })
   t.strictSame(target.rollbacks, [{ run: 'second', steps: [2, 3] }])
   t.strictSame(target.sessions.map((s: { run: string; created_at: string }) => `${s.run} ${s.created_at}`), [
     'first 2026-01-01T00:00:00Z', 'second 2026-01-01T02:00:00'
@@ -93,6 +93,7 @@ t.test('a study of histories alone: what is kept, what is superseded, what is dr
   ])
   t.strictSame(readdirSync(join(place.out, 'figures')), ['03-both.pdf', '03-both.png', '03-both.svg'])
   t.match(run.stdout, /Target: 2 sessions, 7 rows, went back once/)
+  t.match(run.stdout, /^note: createdAt of run second has no zone and is read as UTC: 2026-01-01T02:00:00$/m)
 })
 
 t.test('documents follow their schemas, and every null has its reason', async t => {
@@ -122,7 +123,7 @@ t.test('documents follow their schemas, and every null has its reason', async t 
 
 interface ArrowTable {
   readonly numRows: number
-  readonly schema: { readonly metadata: ReadonlyMap<string, string> }
+  readonly schema: { readonly metadata: ReadonlyMap<string, string>; readonly fields: ReadonlyArray<{ readonly name: string }> }
   getChild(name: string): { get(i: number): unknown } | null
 }
 
@@ -146,6 +147,45 @@ t.test('the Arrow file holds the lineage table', async t => {
       t.equal(observations.getChild('kept')?.get(i), row['kept'] === '1')
     }
   }
+})
+
+t.test('the Arrow file of the points holds the rows of every CSV of points, cell by cell', async t => {
+  const [both] = STUDY.histories.analyses
+  const alone = {
+    name: 'alone', selections: ['target'], metrics: ['score', 'reward'],
+    shared_reference: { metric: 'score', selections: ['target'], step: 1, value: 0.125, label: 'l', source: 's', output: 'shared.json' },
+    outputs: { statistics: 'wandb/alone.json', points: 'wandb/alone.csv' }
+  }
+  const silent = { name: 'silent', selections: ['ref'], metrics: ['reward'], outputs: { statistics: 'wandb/silent.json' } }
+  // Hours of one point and a trailing mean are beyond the double range.
+  const far = '{"_step": 5, "_timestamp": 1e308, "reward": 1.7e308}'
+  const runs = RUNS.map(run => (run.id === 'second' ? { ...run, lines: [...run.lines ?? [], far, far.replace('5', '6')] } : run))
+  const selections = [STUDY.histories.selections[0], { ...STUDY.histories.selections[1], display_time: { multiply: 1e300 } }]
+  const study = { ...STUDY, histories: { ...STUDY.histories, selections, analyses: [both, silent, alone] } }
+  const place = folder({ runs, study })
+  t.match(await all(place, '--no-figures'), { code: 0 })
+  const arrow = createRequire(import.meta.url)('apache-arrow/Arrow.esnext.min') as { tableFromIPC(bytes: Uint8Array): ArrowTable }
+  const file = readFileSync(join(place.out, 'wandb/points.arrow'))
+  const rows = [['both', 'wandb/points.csv'], ['alone', 'wandb/alone.csv']].flatMap(([analysis, path]) =>
+    table(join(place.out, path)).map((row): Record<string, string | null> => ({ analysis, ...row })))
+  const empty = (name: string): number => rows.filter(row => row[name] === null).length
+  t.ok(rows.length > 40 && ['x', 'source_run', 'source_step', 'trailing_mean'].every(name => empty(name) > 0), 'cells of every kind')
+  for (const bytes of [file, file.subarray(8)]) {
+    const points = arrow.tableFromIPC(bytes)
+    t.equal(points.numRows, rows.length)
+    t.strictSame(points.schema.fields.map(field => field.name), Object.keys(rows[0]))
+    t.strictSame(Object.fromEntries(points.schema.metadata), {
+      schema: 'history-points', schema_version: '1', synthetic: 'false', generator: 'critic-traces 0.1.0'
+    })
+    const cells = rows.map((_, i) => Object.fromEntries(points.schema.fields.map(({ name }) => {
+      const cell = points.getChild(name)?.get(i)
+      return [name, cell === null ? null : String(cell)]
+    })))
+    t.strictSame(cells, rows)
+  }
+  const without = folder({ study: { ...STUDY, histories: { ...STUDY.histories, analyses: [{ ...both, outputs: { statistics: 'wandb/both.json' } }] } } })
+  t.match(await all(without, '--no-figures'), { code: 0 })
+  t.notOk(readdirSync(join(without.out, 'wandb')).includes('points.arrow'), 'no analysis writes points')
 })
 
 t.test('the same bytes at any chunk size', async t => {
@@ -211,7 +251,7 @@ t.test('odd input is counted and told, not dropped', async t => {
     runs: RUNS.map(run => {
       if (run.id === 'ref') return { ...run, lines: rows500 }
       if (run.id !== 'first') return run
-      return { ...run, lines: ['{"_step": 1, "_timestamp": 1767225599, "reward": 0.25}', '{"_step": 2, "reward": "Infinity"}', '{"_step": 2, "reward": 0.5}'] }
+      return { ...run, lines: ['{"_step": 1, "_timestamp": 1767225599, "reward": 0.25}', '{"_step": 2, "reward": "Infinity", "global": "NaN"}', '{"_step": 2, "reward": 0.5, "global": 1.5}'] }
     })
   })
   const run = await all(place, '--no-figures')
@@ -220,6 +260,10 @@ t.test('odd input is counted and told, not dropped', async t => {
   t.match(run.stdout, /Infinity 1/, 'not finite')
   const { selections } = JSON.parse(readFileSync(join(place.out, 'wandb/both.json'), 'utf8'))
   t.match(selections.target.sessions[0], { rows: 2, rows_before_creation: 1, rows_without_timestamp: 1 })
+  t.match(selections.target.sessions[0], { rows_with_unusable_global_step: 1, rows_with_fractional_global_step: 0 })
+  t.match(selections.target.sessions[1], { rows_with_unusable_global_step: 0, rows_with_fractional_global_step: 1 })
+  t.match(run.stdout, /^note: run first: 1 of 3 rows has a global step that is null or not finite; empty in the files$/m)
+  t.match(run.stdout, /^note: run first: 1 of 3 rows has a global step that is no integer, the first 1\.5; kept as logged$/m)
   t.match(selections.target.sessions[1], { run: 'first', rows: 1, first_step: 2 }, 'a duplicate step starts a session')
   t.type(selections.ref.sessions[0].looks_sampled, 'string')
   writeManifest(place.dir)

@@ -3,16 +3,20 @@
  * none of the program's code between; and what makes the files worth reading: layout, spelling, odd values.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { histories } from '../fixtures/replica/histories.js'
 import { StudyFolder } from '../fixtures/replica/part.js'
 import { Random } from '../fixtures/replica/random.js'
+import { measureHistories } from '../src/historyRun.js'
+import { loadStudy } from '../src/ingest/study.js'
+import { OutputSet } from '../src/render/outputs/output-set.js'
 import type { HistoryStudy } from '../src/schema/histories.js'
 import { best, logged, mean, missing, num, range, readSessions, stepView, window } from './support/history-files.js'
 import type { Point, Run, Session } from './support/history-files.js'
 import { fixture } from './support/paths.js'
+import { hashes } from './support/run.js'
 
 interface Claim {
   readonly id: string
@@ -232,12 +236,29 @@ t.test('clocks run on, and never back', t => {
   t.end()
 })
 
-t.test('the list of runs is what a project page gives', t => {
-  const times = runs.map(run => Date.parse(run.createdAt.replace(/Z?$/, 'Z')))
-  t.notSame(times, [...times].sort((a, b) => a - b), 'not in order of creation')
-  for (const sessions of [r7, single]) {
-    const ids = sessions.map(s => s.run.id)
-    t.notSame(runs.map(run => run.id).filter(id => ids.includes(id)), ids, 'nor within a selection')
+t.test('the list of runs is what a fetch leaves, with its further lists and a certificate a history', t => {
+  const created = (run: Run): number => Date.parse(run.createdAt.replace(/Z?$/, 'Z'))
+  const inOrder = [...runs].sort((a, b) => created(a) - created(b) || (a.id < b.id ? -1 : 1))
+  t.same(runs.map(run => run.id), inOrder.map(run => run.id), 'in order of creation, then by id')
+  t.equal(runs.length, 23)
+  for (const [path, labels] of [
+    ['recipe_comparison_runs.json', ['sao_r6', 'sao_r7']], ['additional_case_runs.json', ['multilingual_single', 'multilingual_mixed']]
+  ] as const) {
+    const view = JSON.parse(readFileSync(join(dir, 'wandb', path), 'utf8')) as readonly Run[]
+    t.ok(view.length > 2, path)
+    t.same(view, runs.filter(run => (labels as readonly string[]).includes(run.label)), `${path}: the same entries`)
+  }
+  for (const { run, rows } of all) {
+    const history = `wandb/history/${run.label}/${run.id}`
+    const certificate = JSON.parse(readFileSync(join(dir, `${history}.certificate.json`), 'utf8')) as {
+      readonly run: { readonly id: string }
+      readonly snapshot: { readonly history_line_count: number }
+      readonly history: { readonly path: string; readonly sha256: string }
+    }
+    t.match(certificate, {
+      run: { id: run.id }, snapshot: { history_line_count: rows.length },
+      history: { path: `${history}.jsonl`, sha256: createHash('sha256').update(readFileSync(join(dir, `${history}.jsonl`))).digest('hex') }
+    }, `${run.id}: certified`)
   }
   t.equal(runs.filter(run => !run.createdAt.endsWith('Z')).length, 2, 'a run and its companion have no zone')
   t.equal(new Set(runs.map(run => run.id)).size, runs.length)
@@ -259,10 +280,33 @@ t.test('the list of runs is what a project page gives', t => {
     t.equal(createHash('sha256').update(content).digest('hex'), sha256, path)
     t.equal(content.length, bytes)
   }
-  t.same(roles, { runs: 1, history: 10, excluded: 1 })
+  t.same(roles, { runs: 3, history: 10, certificate: 10, excluded: 1 })
   const found = readdirSync(dir, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()).length
   t.equal(found, folder.files.length, 'every file is listed')
   t.end()
+})
+
+t.test('the order of the list of runs changes nothing but its own hash', async t => {
+  const shuffled = join(t.testdir(), 'study')
+  cpSync(dir, shuffled, { recursive: true })
+  writeFileSync(join(shuffled, 'study.json'), JSON.stringify({ schema_version: 1, name: 'shuffled', histories: study }))
+  const { study: { histories: section } } = await loadStudy(shuffled)
+  if (section === null) throw new Error('no histories')
+  const measured = async (list: readonly Run[], name: string): Promise<unknown> => {
+    writeFileSync(join(shuffled, 'wandb/runs.json'), JSON.stringify(list))
+    const set = await OutputSet.open(join(shuffled, '..', name))
+    const { inputs, warnings, excluded } = await measureHistories(set, { dir: shuffled, study: section, synthetic: true })
+    await set.commit()
+    return { inputs: inputs.filter(({ path }) => path !== 'wandb/runs.json'), warnings, excluded, outputs: hashes(join(shuffled, '..', name)) }
+  }
+  const listed = await measured(runs, 'listed')
+  t.equal(Object.keys((listed as { outputs: object }).outputs).length, 13, 'every file of the histories')
+  for (const seed of [1, 2, 3, 4]) {
+    const list = new Random(`shuffle/${seed}`).shuffle([...runs])
+    t.notSame(list.map(run => run.id), runs.map(run => run.id))
+    t.strictSame(await measured(list, `shuffled${seed}`), listed, `seed ${seed}`)
+  }
+  t.strictSame(await measured([...runs].reverse(), 'reversed'), listed, 'newest first')
 })
 
 t.test('rows are spelt as Python writes them, with odd values where no claim looks', t => {

@@ -31,6 +31,7 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'training_data/critic-traces.arrow',
   'training_data/critic-trace-trajectories.csv',
   'wandb/observations.arrow',
+  'wandb/points.arrow',
   'wandb/lineage.csv'
 ]
 

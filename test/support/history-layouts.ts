@@ -154,7 +154,7 @@ function randomRows(
     rows.push({
       step,
       timestamp: clockless || random.chance(0.05) ? null : time,
-      global: random.chance(0.1) ? null : step - 1,
+      global: random.chance(0.1) ? null : random.chance(0.05) ? random.pick(['NaN', 'null']) : step - (random.chance(0.05) ? 0.5 : 1),
       logged
     })
     step += random.chance(0.85) ? 1 : random.chance(0.5) ? 2 + random.below(3) : -random.below(4)

@@ -13,6 +13,7 @@ import {
   type OracleSelection,
   type OracleStudy
 } from './history-oracle.js'
+import type { PlainRun } from './history-plain.js'
 
 /** The numbers of the statistics document of an analysis, nulls included, without the reasons. */
 export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) {
@@ -37,6 +38,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
       value: o.value,
       run: o.run,
       ...hours(o, s),
+      censoring: all.some(p => p.step < o.step) ? 'interval' : 'left',
       previous: before === undefined ? null : { step: before.step, ...hours(before, s) }
     }
   }
@@ -177,11 +179,16 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
           rows_before_creation: session.rows.filter(
             row => row.timestamp !== null && row.timestamp < session.run.createdSeconds
           ).length,
+          rows_with_unusable_global_step: session.rows.filter(row => typeof row.global === 'string').length,
+          rows_with_fractional_global_step: session.rows.filter(
+            row => typeof row.global === 'number' && row.global !== Math.floor(row.global)
+          ).length,
           looks_sampled: null,
           config: { id: session.run.id }
         }
       }),
       rollbacks,
+      ties: tiesOf(s.sessions),
       metrics: Object.fromEntries(analysis.metrics.map(m => [m, metricBlock(selection.name, m)])),
       thresholds: Object.fromEntries(
         asked.thresholds.map(x => [x.name, threshold(selection.name, x.metric, x.at_least)])
@@ -270,6 +277,23 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
     compare: compared(),
     supplied: suppliedBlock()
   }
+}
+
+/** Runs of one creation, in their order: what told each from the one before it. */
+function tiesOf(sessions: OracleSelection['sessions']) {
+  const runs: PlainRun[] = []
+  for (const { run } of sessions) if (!runs.includes(run)) runs.push(run)
+  const ties: { runs: string[]; decided_by: string }[] = []
+  const created = new Set(runs.map(run => run.createdSeconds))
+  for (const second of created) {
+    const together = runs.filter(run => run.createdSeconds === second)
+    if (together.length < 2) continue
+    const first = together.map(run => run.rows.find(row => row.timestamp !== null)?.timestamp ?? null)
+    const byTime = first.slice(1).filter((time, i) => time !== first[i]).length
+    const words = byTime === together.length - 1 ? 'first timestamp' : byTime === 0 ? 'run id' : 'first timestamp, then run id'
+    ties.push({ runs: together.map(run => run.id), decided_by: words })
+  }
+  return ties
 }
 
 /** How far apart neighbours mostly are: every distance counted, the smallest of the most frequent. */

@@ -80,7 +80,7 @@ export function sessionsOf(runs: readonly PlainRun[]): OracleSession[] {
 function observation(session: number, run: PlainRun, row: PlainRow, key: string): Observation | null {
   const logged = row.logged[key]
   if (typeof logged !== 'number') return null
-  return { session, run: run.id, step: row.step, global: row.global, timestamp: row.timestamp, value: logged }
+  return { session, run: run.id, step: row.step, global: typeof row.global === 'number' ? row.global : null, timestamp: row.timestamp, value: logged }
 }
 
 export function everyObservation(sessions: readonly OracleSession[], key: string): Observation[] {

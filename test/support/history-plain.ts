@@ -10,7 +10,8 @@ export type Logged = number | string | null | true
 export interface PlainRow {
   readonly step: number
   readonly timestamp: number | null
-  readonly global: number | null
+  /** null: the row has none; text: one that is null or not finite, as it stood */
+  readonly global: number | string | null
   readonly logged: { readonly [key: string]: Logged }
 }
 
@@ -48,7 +49,8 @@ export function runHistory(run: PlainRun, keys: readonly string[], listed: Liste
     rows: run.rows.length,
     step: Float64Array.from(run.rows, row => row.step),
     timestamp: Float64Array.from(run.rows, row => row.timestamp ?? NaN),
-    globalStep: Float64Array.from(run.rows, row => row.global ?? NaN),
+    globalStep: Float64Array.from(run.rows, row => (typeof row.global === 'number' ? row.global : NaN)),
+    unusableGlobalSteps: Int32Array.from([...run.rows.keys()].filter(i => typeof run.rows[i].global === 'string')),
     columns: keys.map(key => column(run, key))
   }
 }

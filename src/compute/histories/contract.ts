@@ -54,6 +54,12 @@ export interface Session {
   /** steps missing between the first and the last: their number and the first few */
   readonly holes: { readonly count: number; readonly first: readonly number[] }
   readonly rowsWithoutTimestamp: number
+  /** rows whose global step is null or not finite; a row that states none is not among them */
+  readonly rowsWithUnusableGlobalStep: number
+  /** rows whose global step is finite and no integer */
+  readonly rowsWithFractionalGlobalStep: number
+  /** the first such global step; null where there is none */
+  readonly firstFractionalGlobalStep: number | null
   readonly rowsBeforeCreation: number
   /** rows with a timestamp that no run lasts until: milliseconds, say */
   readonly rowsLongAfterCreation: number
@@ -71,6 +77,12 @@ export interface Rollback {
   readonly steps: readonly [number, number]
 }
 
+/** Runs of one selection that were created at the same time, in the order that was given them, and what gave it. */
+export interface Tie {
+  readonly runs: readonly string[]
+  readonly decidedBy: 'first timestamp' | 'run id' | 'first timestamp, then run id'
+}
+
 export interface ExcludedRun {
   readonly run: string
   readonly displayName: string
@@ -82,6 +94,7 @@ export interface SelectionHistory {
   readonly selection: RunSelection
   readonly sessions: readonly Session[]
   readonly rollbacks: readonly Rollback[]
+  readonly ties: readonly Tie[]
   /** in the order of the study's metrics */
   readonly curves: readonly Curve[]
   /** seconds since 1970 of the first session's createdAt */

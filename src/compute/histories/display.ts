@@ -9,10 +9,11 @@ import type { HistoryAnalysis, MetricDefinition, SharedReference } from '../../s
 import type { CurvePlace, DisplayedCurve, PointSource, Provenance, SelectionHistory } from './contract.js'
 import { curveFor, historyFor, metricFor } from './join.js'
 import { holds } from './steps.js'
-import { anchorOfReference, borrowedFrom, supplyTarget, viewOf, type Anchor, type View, type ViewPoints } from './supplied.js'
+import { anchorOfReference, borrowedFrom, sharedBy, supplyTarget, viewOf, type Anchor, type View, type ViewPoints } from './supplied.js'
 import { trailingMean } from './windows.js'
 import { PIECE, type Work } from './work.js'
 
+const OBSERVED: Provenance = 'observed'
 export const SHARED_REFERENCE: Provenance = 'shared_reference'
 
 type Histories = ReadonlyMap<string, SelectionHistory>
@@ -21,6 +22,11 @@ type Histories = ReadonlyMap<string, SelectionHistory>
 export function curvePlaces({ metrics, selections }: HistoryAnalysis): CurvePlace[] {
   return (['step', 'time'] as const).flatMap(view =>
     metrics.flatMap(metric => selections.map(selection => ({ view, metric, selection }))))
+}
+
+/** What a displayed point of an analysis may be. */
+export function provenancesOf({ supplied: rule, shared_reference: shared }: HistoryAnalysis): Provenance[] {
+  return [OBSERVED, ...(rule === null ? [] : [borrowedFrom(rule), sharedBy(rule)]), ...(shared === null ? [] : [SHARED_REFERENCE])]
 }
 
 export function* displayedCurve(
@@ -59,7 +65,7 @@ interface Part {
 /** Where x is the same, points of an earlier part come first. */
 function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric, selection }: CurvePlace): Part[] {
   const own = viewIn(histories, selection, metric, view)
-  const parts = [observationsOf(own, 'observed')]
+  const parts = [observationsOf(own, OBSERVED)]
   const { supplied: rule, shared_reference: shared } = analysis
   if (rule !== null && selection === rule.target) {
     const reference = viewIn(histories, rule.reference, metric, view)

@@ -14,16 +14,21 @@ export interface Hours {
   readonly display_hours: number | null
 }
 
-/** An observation, when it was made, and the observation before it. */
+/**
+ * An observation, when it was made, and the observation before it. A metric is evaluated now and then: when its value was
+ * first reached is known to lie after `previous` and at or before `step`, no closer.
+ */
 export interface PlacedObservation extends Hours {
   readonly step: number
   readonly value: number
   readonly run: string
+  /** `interval`: as said above; `left`: at or before `step`, and nothing was observed earlier */
+  readonly censoring: 'interval' | 'left'
   /** null: it is the first */
   readonly previous: ({ readonly step: number } & Hours) | null
 }
 
-/** The true crossing lies after `previous` and at or before `step`. */
+/** The first observation at or above a value. The crossing itself is censored like any other first reaching. */
 export interface ThresholdCrossing extends PlacedObservation {
   readonly metric: string
   readonly at_least: number
@@ -80,6 +85,8 @@ export interface SessionStatistics {
   readonly holes: { readonly count: number; readonly first: readonly number[] }
   readonly rows_without_timestamp: number
   readonly rows_before_creation: number
+  readonly rows_with_unusable_global_step: number
+  readonly rows_with_fractional_global_step: number
   readonly looks_sampled: string | null
   readonly config: { readonly [key: string]: unknown }
 }
@@ -113,6 +120,8 @@ export interface SelectionStatistics {
   readonly origin: string
   readonly sessions: readonly SessionStatistics[]
   readonly rollbacks: ReadonlyArray<{ readonly run: string; readonly steps: readonly [number, number] }>
+  /** runs that were created at the same time, in the order that was given them */
+  readonly ties: ReadonlyArray<{ readonly runs: readonly string[]; readonly decided_by: string }>
   readonly metrics: { readonly [metric: string]: MetricStatistics }
   readonly thresholds: { readonly [threshold: string]: ThresholdCrossing | null }
   readonly first_rows: { readonly [name: string]: FirstRow | null }
@@ -155,6 +164,7 @@ export interface HistoryStatistics {
     readonly target: string
     readonly metrics: { readonly [metric: string]: SuppliedMetric }
   } | null
+  /** by creation, then id */
   readonly excluded_runs: ReadonlyArray<{ readonly run: string; readonly display_name: string; readonly reason: string }>
   readonly undefined_reasons: { readonly [pointer: string]: string }
 }

@@ -8,7 +8,7 @@ import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
 import type { Curve, SelectionHistory } from './contract.js'
 import { displayFactor } from './display-factor.js'
 import { curveOf } from './lineage.js'
-import { describeSessions, orderHistories, rollbacksOf, stretchesOf } from './sessions.js'
+import { describeSessions, orderHistories, rollbacksOf, stretchesOf, tiesOf } from './sessions.js'
 import type { Work } from './work.js'
 
 /**
@@ -35,6 +35,7 @@ export function* joinSelection(
     selection,
     sessions,
     rollbacks: rollbacksOf(sessions),
+    ties: tiesOf(ordered),
     curves,
     originSeconds,
     displayFactor: displayFactor(selection, curves, originSeconds, at)

@@ -66,6 +66,7 @@ export function placed(
     value: curve.value[index],
     run: history.sessions[curve.session[index]].run,
     ...hoursOf(history, curve, index, reasons, at),
+    censoring: position === 0 ? 'left' : 'interval',
     previous: position === 0
       ? reasons.none(`${at}/previous`, 'it is the first observation')
       : {

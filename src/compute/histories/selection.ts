@@ -9,9 +9,9 @@ import type { HistoryStudy, RunSelection } from '../../schema/histories.js'
 import type { ExcludedRun } from './contract.js'
 
 export interface SelectedRuns {
-  /** name of the selection -> its runs by createdSeconds, then id (`orderHistories` refines this by their rows) */
+  /** name of the selection -> its runs by createdSeconds, then id and label (`orderHistories` refines this by their rows) */
   readonly chosen: ReadonlyMap<string, readonly ListedRun[]>
-  /** in the order of the list */
+  /** by createdSeconds, then id and label: the order of the list decides nothing */
   readonly excluded: readonly ExcludedRun[]
 }
 
@@ -32,7 +32,7 @@ export function selectRuns(runs: readonly ListedRun[], study: HistoryStudy): Sel
     for (const run of own) taken.add(run)
     chosen.set(selection.name, own)
   }
-  const excluded = runs.filter(run => !taken.has(run)).map(run => ({
+  const excluded = runs.filter(run => !taken.has(run)).sort(byCreation).map(run => ({
     run: run.id,
     displayName: run.displayName,
     reason: reasonOf(run, study)
@@ -51,7 +51,7 @@ export function compareText(a: string, b: string): number {
 }
 
 function byCreation(a: ListedRun, b: ListedRun): number {
-  return a.createdSeconds - b.createdSeconds || compareText(a.id, b.id)
+  return a.createdSeconds - b.createdSeconds || compareText(a.id, b.id) || compareText(a.label, b.label)
 }
 
 function whyNot(run: ListedRun, selection: RunSelection): Exclude<ExcludedRun['reason'], 'companion'> | null {

@@ -7,9 +7,9 @@
  */
 import { Fault, printable } from '../../errors.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
-import type { Rollback, Session } from './contract.js'
+import type { Rollback, Session, Tie } from './contract.js'
 import { compareText } from './selection.js'
-import { missingSteps } from './steps.js'
+import { lowerBound, missingSteps } from './steps.js'
 
 /** Rows [from, to) of a history: the rows of one session. */
 export interface Stretch {
@@ -38,6 +38,20 @@ export function orderHistories(histories: readonly RunHistory[]): RunHistory[] {
     .map(({ history }) => history)
 }
 
+/** Of histories in order: each group that `createdSeconds` alone leaves open. */
+export function tiesOf(ordered: readonly RunHistory[]): Tie[] {
+  const ties: Tie[] = []
+  for (let from = 0, to = 0; from < ordered.length; from = to) {
+    while (to < ordered.length && ordered[to].run.createdSeconds === ordered[from].run.createdSeconds) to++
+    if (to - from === 1) continue
+    const group = ordered.slice(from, to)
+    const times = new Set(group.map(firstTimestamp)).size
+    const decidedBy = times === group.length ? 'first timestamp' : times === 1 ? 'run id' : 'first timestamp, then run id'
+    ties.push({ runs: group.map(({ run }) => run.id), decidedBy })
+  }
+  return ties
+}
+
 /** A history without rows is one stretch without rows. Throws a Fault (exit 3) where the steps go back without end. */
 export function stretchesOf(ordered: readonly RunHistory[]): Stretch[] {
   return ordered.flatMap(history => {
@@ -60,10 +74,12 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
     if (!sampled.has(history)) sampled.set(history, whySampled(history, stretches))
   }
   return stretches.map(({ history, from, to }) => {
-    const { run, step, timestamp } = history
+    const { run, step, timestamp, globalStep, unusableGlobalSteps: unusable } = history
     let rowsWithoutTimestamp = 0
     let rowsBeforeCreation = 0
     let rowsLongAfterCreation = 0
+    let rowsWithFractionalGlobalStep = 0
+    let firstFractionalGlobalStep: number | null = null
     let firstLongAfterCreation: number | null = null
     for (let i = from; i < to; i++) {
       if (!Number.isFinite(timestamp[i])) rowsWithoutTimestamp++
@@ -71,6 +87,10 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       else if (timestamp[i] > run.createdSeconds + LONG_AFTER) {
         firstLongAfterCreation ??= timestamp[i]
         rowsLongAfterCreation++
+      }
+      if (Number.isFinite(globalStep[i]) && !Number.isInteger(globalStep[i])) {
+        firstFractionalGlobalStep ??= globalStep[i]
+        rowsWithFractionalGlobalStep++
       }
     }
     return {
@@ -84,6 +104,9 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       lastStep: to > from ? step[to - 1] : null,
       holes: missingSteps(step, from, to, LISTED_HOLES),
       rowsWithoutTimestamp,
+      rowsWithUnusableGlobalStep: lowerBound(unusable, to) - lowerBound(unusable, from),
+      rowsWithFractionalGlobalStep,
+      firstFractionalGlobalStep,
       rowsBeforeCreation,
       rowsLongAfterCreation,
       firstLongAfterCreation,

@@ -76,6 +76,7 @@ function* selectionStatistics(
     origin: sessions[0].createdAt,
     sessions: sessions.map((session, k) => sessionStatistics(session, reasons, `${at}/sessions/${k}`)),
     rollbacks: history.rollbacks.map(({ run, steps }) => ({ run, steps })),
+    ties: history.ties.map(({ runs, decidedBy }) => ({ runs, decided_by: decidedBy })),
     metrics: ofMetrics,
     thresholds: Object.fromEntries(request.thresholds.map(({ name, metric, at_least }) => [
       name,
@@ -111,6 +112,8 @@ function sessionStatistics(session: Session, reasons: Reasons, at: string): Sess
     holes: session.holes,
     rows_without_timestamp: session.rowsWithoutTimestamp,
     rows_before_creation: session.rowsBeforeCreation,
+    rows_with_unusable_global_step: session.rowsWithUnusableGlobalStep,
+    rows_with_fractional_global_step: session.rowsWithFractionalGlobalStep,
     looks_sampled: session.looksSampled,
     config: session.config
   }
@@ -163,7 +166,7 @@ function firstRow(history: SelectionHistory, curves: readonly Curve[], reasons: 
   const globalStep = curve.globalStep[index]
   return {
     step: curve.step[index],
-    global_step: Number.isFinite(globalStep) ? globalStep : reasons.none(`${at}/global_step`, 'the row does not state it'),
+    global_step: Number.isFinite(globalStep) ? globalStep : reasons.none(`${at}/global_step`, 'the row states no finite number'),
     run: history.sessions[curve.session[index]].run
   }
 }

@@ -36,7 +36,7 @@ export function usualDistance(step: Float64Array): number | null {
 }
 
 /** Position of the first element that is >= value; the length where there is none. `sorted` does not decrease. */
-export function lowerBound(sorted: Float64Array, value: number): number {
+export function lowerBound(sorted: Float64Array | Int32Array, value: number): number {
   let low = 0
   let high = sorted.length
   while (low < high) {

@@ -107,7 +107,7 @@ function anchorOfTarget(rule: SuppliedPoints, reference: ViewPoints): Anchor {
     : { position: 0, provenance: sharedBy(rule) }
 }
 
-function sharedBy(rule: SuppliedPoints): Provenance {
+export function sharedBy(rule: SuppliedPoints): Provenance {
   return `shared_${rule.reference}_reference`
 }
 

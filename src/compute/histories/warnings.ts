@@ -1,7 +1,8 @@
 /** What a reader of the figures should know and no rule fails: one line each. */
 import { printable } from '../../errors.js'
+import { lacksZone } from '../../ingest/histories/iso-time.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
-import type { Curve, SelectionHistory } from './contract.js'
+import type { Curve, SelectionHistory, Session } from './contract.js'
 import { curvePlaces, drawnWithReference } from './display.js'
 import { curveFor, historyFor } from './join.js'
 import { countBoundlessHours, countBoundlessMeans } from './overflow.js'
@@ -11,20 +12,46 @@ import type { Work } from './work.js'
 export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<string, SelectionHistory>): Work<string[]> {
   const lines = new Set<string>()
   const { timestamp: key } = study.keys
-  const sessions = [...histories.values()].flatMap(history => history.sessions).filter(({ rows }) => rows > 0)
+  const sessionsOfAll = [...histories.values()].flatMap(history => history.sessions)
+  const sessions = sessionsOfAll.filter(({ rows }) => rows > 0)
   const isTimeless = sessions.length > 0 && sessions.every(({ rows, rowsWithoutTimestamp }) => rowsWithoutTimestamp === rows)
   if (key !== null && isTimeless) {
     lines.add(`histories.keys.timestamp "${printable(key)}" stands in no row with a number: there are no hours, and the time view is empty`)
   }
+  for (const line of zoneWarnings(sessionsOfAll)) lines.add(line)
   for (const history of histories.values()) {
+    for (const line of tieWarnings(history)) lines.add(line)
     for (const line of runWarnings(history, key !== null && !isTimeless)) lines.add(line)
   }
+  for (const line of valueWarnings([...histories.values()])) lines.add(line)
   for (const analysis of study.analyses) {
     yield
     for (const line of analysisWarnings(analysis, histories)) lines.add(line)
     for (const line of yield* overflowWarnings(study, analysis, histories)) lines.add(line)
   }
   return [...lines]
+}
+
+/** Once, of all selected runs: an exporter writes zones or does not. */
+function* zoneWarnings(sessions: readonly Session[]): Generator<string> {
+  const unzoned = sessions.filter(({ createdAt }) => lacksZone(createdAt))
+  if (unzoned.length === 0) return
+  const count = new Set(unzoned.map(({ run, url, createdAt }) => JSON.stringify([run, url, createdAt]))).size
+  const [{ run, createdAt }] = unzoned
+  const one = `run ${printable(run)}`
+  const example = count === 1 ? '' : `; of ${one}, for one`
+  yield `createdAt of ${count === 1 ? one : `${count} runs`} has no zone and is read as UTC${example}: ${createdAt}`
+}
+
+/** Runs that a line repeats. */
+const MAX_TIED = 5
+
+function* tieWarnings({ ties }: SelectionHistory): Generator<string> {
+  for (const { runs, decidedBy } of ties) {
+    const listed = runs.slice(0, MAX_TIED).map(run => printable(run))
+    if (runs.length > MAX_TIED) listed.push(`${runs.length - MAX_TIED} more`)
+    yield `runs ${listed.join(', ')} were created at the same time; this order is by ${decidedBy}`
+  }
 }
 
 interface RunCounts {
@@ -34,6 +61,9 @@ interface RunCounts {
   beforeCreation: number
   longAfterCreation: number
   firstLongAfter: number | null
+  unusableGlobalStep: number
+  fractionalGlobalStep: number
+  firstFractional: number | null
   sampled: string | null
 }
 
@@ -42,7 +72,8 @@ function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolea
   const runs = new Map<string, RunCounts>()
   for (const session of sessions) {
     const counts = runs.get(session.run) ?? {
-      sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, longAfterCreation: 0, firstLongAfter: null, sampled: null
+      sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, longAfterCreation: 0, firstLongAfter: null,
+      unusableGlobalStep: 0, fractionalGlobalStep: 0, firstFractional: null, sampled: null
     }
     counts.sessions++
     counts.rows += session.rows
@@ -50,6 +81,9 @@ function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolea
     counts.beforeCreation += session.rowsBeforeCreation
     counts.longAfterCreation += session.rowsLongAfterCreation
     counts.firstLongAfter ??= session.firstLongAfterCreation
+    counts.unusableGlobalStep += session.rowsWithUnusableGlobalStep
+    counts.fractionalGlobalStep += session.rowsWithFractionalGlobalStep
+    counts.firstFractional ??= session.firstFractionalGlobalStep
     counts.sampled ??= session.looksSampled
     runs.set(session.run, counts)
   }
@@ -71,6 +105,12 @@ function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolea
     if (counts.withoutTimestamp > 0 && isTimed) {
       yield `${run}: ${ofRows(counts.withoutTimestamp, counts.rows)} no timestamp; the time view lacks ${counts.withoutTimestamp === 1 ? 'it' : 'them'}`
     }
+    if (counts.unusableGlobalStep > 0) {
+      yield `${run}: ${ofRows(counts.unusableGlobalStep, counts.rows)} a global step that is null or not finite; empty in the files`
+    }
+    if (counts.fractionalGlobalStep > 0) {
+      yield `${run}: ${ofRows(counts.fractionalGlobalStep, counts.rows)} a global step that is no integer, the first ${counts.firstFractional}; kept as logged`
+    }
   }
   if (sessions[0].rows === 0 && runs.size > 1) {
     const run = printable(sessions[0].run)
@@ -82,17 +122,30 @@ function ofRows(count: number, rows: number): string {
   return `${count} of ${rows} ${rows === 1 ? 'row' : 'rows'} ${count === 1 ? 'has' : 'have'}`
 }
 
+/**
+ * Of every metric, whatever looks at it. Selections of the same sessions have the same values: what is said of one is said
+ * of all in one line.
+ */
+function valueWarnings(histories: readonly SelectionHistory[]): string[] {
+  const told = new Map<string, { readonly names: string[]; readonly metric: string; readonly values: string }>()
+  for (const { selection, sessions, curves } of histories) {
+    const same = JSON.stringify(sessions.map(({ run, url, createdAt, rows }) => [run, url, createdAt, rows]))
+    for (const curve of curves) {
+      const values = unusableValues(curve)
+      if (values === '') continue
+      const key = JSON.stringify([same, curve.metric, values])
+      const line = told.get(key) ?? { names: [], metric: curve.metric, values }
+      line.names.push(selection.name)
+      told.set(key, line)
+    }
+  }
+  return [...told.values()].map(({ names, metric, values }) => `${whose(names, metric)}: ${values}; not plotted, not averaged`)
+}
+
 function* analysisWarnings(
   analysis: HistoryAnalysis,
   histories: ReadonlyMap<string, SelectionHistory>
 ): Generator<string> {
-  for (const name of analysis.selections) {
-    const history = historyFor(histories, name)
-    for (const metric of analysis.metrics) {
-      const unusable = unusableValues(curveFor(history, metric))
-      if (unusable !== '') yield `${whose(name, metric)}: ${unusable}; not plotted, not averaged`
-    }
-  }
   // A selection that lacks a metric which others have is often meant to; its count is in the statistics.
   for (const metric of analysis.metrics) {
     const curves = analysis.selections.map(name => curveFor(historyFor(histories, name), metric))
@@ -130,8 +183,9 @@ function emptied(count: number, what: string): string {
   return `${count} ${count === 1 ? what : `${what}s`} is beyond the double range; empty in the files, not plotted`
 }
 
-function whose(selection: string, metric: string): string {
-  return `selection ${printable(selection)}, metric ${printable(metric)}`
+function whose(selection: string | readonly string[], metric: string): string {
+  const names = [selection].flat().map(name => printable(name))
+  return `${names.length === 1 ? 'selection' : 'selections'} ${names.join(', ')}, metric ${printable(metric)}`
 }
 
 /** Spellings that a line repeats. */

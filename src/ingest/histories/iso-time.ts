@@ -32,6 +32,11 @@ export function parseIsoSeconds(text: string): number | null {
   return Number(`${units}e-${fraction.length}`)
 }
 
+/** Whether a date and time names no zone, so that it is read as UTC; false for a text that is none. */
+export function lacksZone(text: string): boolean {
+  return DATE_TIME.test(text) && !/(?:[Zz]|[+-]\d\d(?::?\d\d)?)$/.test(text)
+}
+
 /** Days in the proleptic Gregorian calendar; null for a day that does not exist. */
 function daysSince1970(year: number, month: number, day: number): number | null {
   const date = new Date(0)

@@ -4,13 +4,13 @@
  *
  * Of a wanted key, null and what is no number are counted, as are numbers that are not finite, by spelling. The step must
  * be an integer; a timestamp or global step that is missing, null or not finite is NaN, and any other value that is no
- * number is a fault there.
+ * number is a fault there. Rows often lack a global step: those in which one stands that is null or not finite are listed.
  */
 import { printable, type Fault } from '../../errors.js'
 import type { HistoryStudy } from '../../schema/histories.js'
 import { scanColon } from '../json/skip.js'
 import { Ascii } from '../json/text.js'
-import { ColumnBuilder, growingDoubles } from './columns.js'
+import { ColumnBuilder, growingDoubles, growingInts } from './columns.js'
 import { KeyIndex, MAX_KEYS, ROW_START } from './key-index.js'
 import type { RowText } from './row-text.js'
 import type { RunHistory } from './types.js'
@@ -20,7 +20,7 @@ import { ValueKind, ValueReader } from './values.js'
 export type HistoryKeys = HistoryStudy['keys']
 
 /** The columns of a history, without where they come from. */
-export type HistoryRows = Pick<RunHistory, 'rows' | 'step' | 'timestamp' | 'globalStep' | 'columns'>
+export type HistoryRows = Pick<RunHistory, 'rows' | 'step' | 'timestamp' | 'globalStep' | 'unusableGlobalSteps' | 'columns'>
 
 /** 1 GiB of rows of 64 bytes; their coordinates take 400 MB. */
 export const MAX_ROWS = 1 << 24
@@ -55,6 +55,7 @@ export class RowReader {
   readonly #step = growingDoubles()
   readonly #timestamp = growingDoubles()
   readonly #globalStep = growingDoubles()
+  readonly #unusableGlobalSteps = growingInts()
   #rows = 0
   #numbers = 0
   /** of the row that is being read; the step is -1 until it was met */
@@ -113,6 +114,7 @@ export class RowReader {
     const finished = new Map([...new Set(this.#columns)].map(column => [column.key, column.finish()]))
     return {
       rows: this.#rows, step: this.#step.join(), timestamp: this.#timestamp.join(), globalStep: this.#globalStep.join(),
+      unusableGlobalSteps: this.#unusableGlobalSteps.join(),
       columns: this.#columns.flatMap(({ key }) => finished.get(key) ?? [])
     }
   }
@@ -175,7 +177,10 @@ export class RowReader {
       }
       const coordinate = kind === ValueKind.Number ? value : NaN
       if (slot.timestamp) this.#rowTimestamp = coordinate
-      if (slot.globalStep) this.#rowGlobalStep = coordinate
+      if (slot.globalStep) {
+        this.#rowGlobalStep = coordinate
+        if (kind !== ValueKind.Number) this.#unusableGlobalSteps.push(this.#rows)
+      }
     }
   }
 

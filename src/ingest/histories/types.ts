@@ -48,6 +48,8 @@ export interface RunHistory<Run = ListedRun> {
   readonly timestamp: Float64Array
   /** of every row; NaN where the row has none */
   readonly globalStep: Float64Array
+  /** 0-based rows in which the key of the global step stands with null or a number that is not finite, increasing */
+  readonly unusableGlobalSteps: Int32Array
   /** one for each wanted key, in the order in which they were asked for */
   readonly columns: readonly HistoryColumn[]
 }

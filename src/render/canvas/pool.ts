@@ -33,6 +33,8 @@ export interface FigurePool {
 export interface FigurePoolOptions {
   /** another worker in place of `workers/figure.js`: tests pass one that dies */
   readonly worker?: string
+  /** options of node for the threads in place of the process's own: a test runner loads itself into every thread by them */
+  readonly execArgv?: readonly string[]
 }
 
 /** A PNG takes as long as several other files: so many files a thread may be finished before their turn. */
@@ -46,7 +48,8 @@ async function* lazily<T>(items: Iterable<T>): AsyncGenerator<T, void, undefined
 export async function openFigurePool(threads: number, options: FigurePoolOptions = {}): Promise<FigurePool> {
   await warmCanvas()
   const filename = options.worker ?? new URL('../../../workers/figure.js', import.meta.url).href
-  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, recordTiming: false })
+  const execArgv = options.execArgv === undefined ? {} : { execArgv: [...options.execArgv] }
+  const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, recordTiming: false, ...execArgv })
   const loaded = Promise.all(
     pool.threads.map(thread => new Promise<void>(resolve => {
       for (const event of ['message', 'error', 'exit']) thread.once(event, () => { resolve() })

@@ -12,6 +12,8 @@ export const OUTPUT_PATHS = {
 /** Outputs over all selections; those of an analysis are named in the study. */
 export const HISTORY_PATHS = {
   arrow: 'wandb/observations.arrow',
+  /** of the analyses that write their points; not written where none does */
+  points: 'wandb/points.arrow',
   lineage: 'wandb/lineage.csv'
 } as const
 

@@ -1,0 +1,84 @@
+/**
+ * Columns of an Arrow record batch, as the tables of histories have them: doubles with null where there is none, texts
+ * dictionary-encoded against one dictionary that all columns and batches of a file share.
+ */
+import type { Data, DataType, Dictionary, Field, Int32, Utf8, Vector } from 'apache-arrow'
+import type { ArrowLibrary } from './arrow-library.js'
+import { SCHEMA_VERSION, type Generator } from './output-names.js'
+
+/** Rows of the largest batch. */
+export const ROWS_PER_BATCH = 65536
+
+type Text = Dictionary<Utf8, Int32>
+
+/** Which elements of a column are null: none where it is empty. */
+export interface Nulls {
+  readonly nullCount?: number
+  readonly nullBitmap?: Uint8Array | undefined
+}
+
+/** One bit an element, padded as Arrow asks. */
+export function bitmap(length: number, isSet: (k: number) => boolean): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(length / 64) * 8)
+  for (let k = 0; k < length; k++) if (isSet(k)) bits[k >> 3] |= 1 << (k & 7)
+  return bits
+}
+
+/** No bitmap where nothing is null. */
+export function validity(length: number, isNull: (k: number) => boolean): Nulls {
+  let nullCount = 0
+  for (let k = 0; k < length; k++) if (isNull(k)) nullCount++
+  return { nullCount, nullBitmap: nullCount === 0 ? undefined : bitmap(length, k => !isNull(k)) }
+}
+
+/** Schema metadata, all text. */
+export function fileMetadata(schema: string, synthetic: boolean, { name, version }: Generator): Map<string, string> {
+  return new Map([
+    ['schema', schema], ['schema_version', String(SCHEMA_VERSION)], ['synthetic', String(synthetic)], ['generator', `${name} ${version}`]
+  ])
+}
+
+export class ArrowColumns {
+  readonly #arrow: ArrowLibrary
+  readonly #codes = new Map<string, number>()
+  readonly #dictionary: Vector<Utf8>
+  /** type of every text column */
+  readonly text: Text
+
+  /** @param words every text of the file, in the order of the dictionary; one that stands again is passed over */
+  constructor(arrow: ArrowLibrary, words: Iterable<string>) {
+    this.#arrow = arrow
+    for (const word of words) if (!this.#codes.has(word)) this.#codes.set(word, this.#codes.size)
+    this.#dictionary = arrow.vectorFromArray([...this.#codes.keys()], new arrow.Utf8())
+    this.text = new arrow.Dictionary(new arrow.Utf8(), new arrow.Int32(), 0)
+  }
+
+  field(name: string, type: DataType, nullable = false): Field {
+    return new this.#arrow.Field(name, type, nullable)
+  }
+
+  code(word: string): number {
+    const code = this.#codes.get(word)
+    if (code === undefined) throw new Error(`${word} is not among the words of the file`)
+    return code
+  }
+
+  /** Texts by their codes. */
+  codes(data: Int32Array, nulls: Nulls = {}): Data<Text> {
+    return this.#arrow.makeData({ type: this.text, length: data.length, data, dictionary: this.#dictionary, ...nulls })
+  }
+
+  /** One text in every row. */
+  same(word: string, length: number): Data<Text> {
+    return this.codes(new Int32Array(length).fill(this.code(word)))
+  }
+
+  /** Doubles; what is not finite is null. */
+  numbers(length: number, of: (k: number) => number): Data {
+    const data = new Float64Array(length)
+    for (let k = 0; k < length; k++) data[k] = of(k)
+    const nulls = validity(length, k => !Number.isFinite(data[k]))
+    if (nulls.nullBitmap !== undefined) for (let k = 0; k < length; k++) if (!Number.isFinite(data[k])) data[k] = 0
+    return this.#arrow.makeData({ type: new this.#arrow.Float64(), length, data, ...nulls })
+  }
+}
