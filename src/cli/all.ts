@@ -26,7 +26,7 @@ import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
 import { studyFolder } from './replica.js'
 import { Stopwatch } from './timings.js'
-import { checksTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
+import { certificateLine, checksTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
@@ -54,7 +54,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       out: options.out
     }
     const table = { colour: wantsColour(io.stdout, io.env) }
-    const head = `study ${printable(study.name)} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`
+    let head = `study ${printable(study.name)} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`
     const tell = (...parts: readonly string[]): void => {
       progress.close()
       if (!options.quiet && !options.json) io.stdout.write([head, ...parts].join('\n'))
@@ -71,6 +71,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     const certificates = await verifyCertificates(dir, study, io.signal)
     if (certificates.faults.length > 0) throw new Failures(certificates.faults)
     watch.lap('certificates')
+    head += certificateLine(certificates)
     let phase: Phase | null = null
     const begin = (next: PhaseOptions): ((done: number) => void) => {
       finish()
