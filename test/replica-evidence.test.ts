@@ -337,7 +337,13 @@ t.test('the study section leads somewhere, and says what is no published value',
   t.ok(names.every(name => /^(?=.{1,100}$)[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/.test(name)))
   t.same([...values].filter(([, value]) => value === undefined), [])
   const read = [...study.workbook?.values ?? [], ...study.slides?.values ?? []]
-  t.same(read.filter(value => !value.published).map(value => value.name), ['sao.multilingual', 'gspo.waiting', 'sao.waiting'])
+  t.same(read.filter(value => !value.published).map(value => value.name), [
+    'sao.multilingual', 'gspo.rollouts_to_best', 'sao.rollouts_to_best', 'gspo.waiting', 'sao.waiting'
+  ])
+  t.same(study.configs.flatMap(c => c.values).filter(value => !value.published).map(value => value.name), [
+    'gspo.train_prompts', 'sao_r6.train_prompts', 'sao_r6.minibatch', 'sao_r6.critic_lr', 'sao_r6.critic_epochs', 'sao_r7.train_prompts',
+    'sao_r7.minibatch', 'single.train_prompts', 'mixed.train_prompts'
+  ])
   const excluded = read.filter(value => value.excluded !== null).map(value => value.name)
   t.same(excluded, [
     'multilingual_training.multilingual', 'slide40.gspo.multilingual', 'slide5.gspo.multilingual', 'slide26.async_speedup', 'slide.visible_tasks'
