@@ -49,7 +49,6 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows> {
   const path = historyPath(folder, run)
   const fresh = freshState(request)
   const file = await ResumableFile.open(join(dir, path), state => isFetchState(state) && isSameFetch(state, fresh))
-  let finished = false
   try {
     const earlier = isFetchState(file.state) ? file.state : null
     const state = await fetchWindows(request, file, earlier ?? fresh)
@@ -57,13 +56,14 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows> {
     // Read back before it has its name: a history that cannot be read never stands there.
     const onDisk = await readBack(await file.partial(), signal)
     const { bytes, sha256 } = await file.finish()
-    finished = true
     const facts = factsOf(state, now, { path, bytes, sha256 }, request.synthetic)
     const certificate = certify(facts, onDisk)
     await OutputSet.writeAlone(dir, certificatePath(folder, run), certificateText(certificate))
     return { certificate, resumed: earlier !== null, now }
-  } finally {
-    if (!finished) await file.close()
+  } catch (error) {
+    // What went wrong first is told; a journal that cannot be written either costs the next fetch some rows.
+    await file.close().catch(() => undefined)
+    throw error
   }
 }
 

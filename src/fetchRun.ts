@@ -27,6 +27,7 @@ import { labelRuns, listRuns, requireSelected, requireStillThere, type LabelledR
 import { RUN_QUERY } from './ingest/wandb/queries.js'
 import { checkedRunsText, mergeEntries, readRunEntries, runsText, type MergedEntries, type RunEntry } from './ingest/wandb/runs-file.js'
 import { OutputSet } from './render/outputs/output-set.js'
+import { ResumableFile } from './render/outputs/resumable-file.js'
 import { OTHER_LABEL, STEPS_PER_REQUEST, type FetchRuns, type FetchStudy, type HistoryCertificate } from './schema/fetch.js'
 import type { HistoryStudy } from './schema/histories.js'
 
@@ -127,18 +128,21 @@ async function fetchAll(session: Session, stop: AbortController): Promise<FetchO
   const selected = wanted.flatMap(({ label }) => labelled.filter(run => run.selected && run.label === label))
   const labels = new Set(wanted.map(w => w.label))
   const now = timeOf(session)
-  const excluded = labelled
-    .filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
-    .map(run => entryOf(session, run, now, {}))
+  const others = labelled.filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
+  // Of many projects together no more than a list holds beside the selected runs.
+  const excluded = others.slice(0, MAX_EXCLUDED).map(run => entryOf(session, run, now, {}))
+  const cut = others.length - excluded.length
   const merge = (fetched: readonly RunEntry[]): MergedEntries => (
     mergeEntries(earlier, { fetched, excluded, labels, projects, fetches: fetch.runs })
   )
-  // Before a row is asked for: the list can be written, and the rows have a place.
-  checkedRunsText(merge(selected.map(run => entryOf(session, run, now, {}))).entries, join(dir, histories.runs))
   requirePlaces(dir, histories.folder, selected)
-  const runs = await fetchSelected(session, selected, stop)
-  const { entries, replaced } = merge(runs.map(r => r.entry))
-  return { runs, excluded, unlisted, replaced, lists: await writeLists(session, entries) }
+  // Before a row is asked for: the list can be written.
+  const checkList = (planned: readonly RunEntry[]): void => {
+    checkedRunsText(merge(planned).entries, join(dir, histories.runs))
+  }
+  const runs = await fetchSelected(session, selected, checkList, stop)
+  const { entries, replaced, listed } = merge(runs.map(r => r.entry))
+  return { runs, excluded: listed, unlisted: unlisted + cut, replaced, lists: await writeLists(session, entries) }
 }
 
 /** The study's runs to fetch. @throws Fault exit 2: no such label */
@@ -186,6 +190,12 @@ async function listProjects(
   return { labelled, unlisted }
 }
 
+/** Runs that are listed and not fetched, of all projects. */
+const MAX_EXCLUDED = 5000
+
+/** No history has more. */
+const MAX_WINDOWS = 1_000_000
+
 /** Windows without limit, and for each row that the server counts: a run that logs once in a thousand steps has ten. */
 const FREE_WINDOWS = 10_000
 const WINDOWS_PER_ROW = 100
@@ -193,7 +203,7 @@ const WINDOWS_PER_ROW = 100
 /** @throws Fault exit 3: more windows than there can be rows to find */
 function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: ProjectName): void {
   const windows = Math.ceil(((lastStep ?? -1) + 1) / STEPS_PER_REQUEST)
-  if (windows <= FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0)) return
+  if (windows <= Math.min(MAX_WINDOWS, FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0))) return
   throw new Fault({
     format: 'wandb', problem: 'implausible last step', found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
     expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printable(id)} of ${nameOf(where)})`
@@ -208,12 +218,18 @@ interface PlannedRun {
   readonly unchanged: HistoryCertificate | null
 }
 
-async function fetchSelected(session: Session, selected: readonly LabelledRun[], stop: AbortController): Promise<FetchedRun[]> {
+async function fetchSelected(
+  session: Session, selected: readonly LabelledRun[], checkList: (planned: readonly RunEntry[]) => void, stop: AbortController
+): Promise<FetchedRun[]> {
   const stopping = async <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => {
     stop.abort(error)
     throw error
   })
   const planned = await mapLimited(selected, RUNS_AT_ONCE, run => stopping(planRun(session, run)))
+  const now = timeOf(session)
+  checkList(planned.map(({ run, details }) => (
+    entryOf(session, run, now, allowedConfig(details.config, session.fetch.config).config)
+  )))
   const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? details.lineCount ?? 0 : 0), 0)
   const onRows = session.onRows?.(expected)
   let rows = 0
@@ -232,6 +248,8 @@ async function fetchPlanned(
 ): Promise<FetchedRun> {
   const { config, withheld } = allowedConfig(details.config, session.fetch.config)
   if (unchanged !== null) {
+    // An interrupted fetch from elsewhere may have left its rows.
+    await ResumableFile.discard(join(session.dir, historyPath(session.histories.folder, run)))
     const entry = entryOf(session, run, unchanged.fetched_at, config)
     return { certificate: unchanged, status: 'unchanged', faults: [], withheld, entry }
   }

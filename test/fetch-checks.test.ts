@@ -211,7 +211,7 @@ t.test('a run is listed once, whatever label it had before', async t => {
   const first = await scene(t)
   writeStudy(first.dir, { runs: [{ label: 'main_v2', entity: 'team', project: 'project', display_name: 'main' }] })
   const relabelled = await fetchInto(first.dir, first.url)
-  t.match(relabelled.stdout, /no longer listed: r1 \(main\) under main, which the study does not fetch\n/)
+  t.match(relabelled.stdout, /no longer listed: r1 \(main\) under main, which the study does not fetch; its files there are to be removed\n/)
   t.strictSame(listedIn(first.dir).map(r => [r.id, r.label]), [['r1', 'main_v2'], ['side', 'main']])
   t.match(await verified(first.dir), { code: 1, stderr: /certificate without a run: a history that no list of runs has, expected an entry in wandb\/runs\.json \(.*history\/main\/r1\.certificate\.json\)/ })
   // A label that is fetched no more keeps its runs; they are not listed again as others.
@@ -358,6 +358,54 @@ t.test('no link leads out, above what is not there yet either; a history with .g
     }
   })
   t.match(zipped.fault?.message, /^history stated twice: a history with \.gz, expected none/)
+})
+
+t.test('verify follows no link, and a partial file of another server does not stay', async t => {
+  const { dir, url } = await scene(t)
+  for (const [target, name] of [['.', 'a'], ['.', 'b'], ['main', 'latest'], [base, 'ext']]) symlinkSync(target, join(dir, 'wandb/history', name))
+  mkdirSync(join(dir, 'wandb/history/main/folder.certificate.json'))
+  t.match(await verified(dir), { code: 0, stdout: /certificates: 1 of 1 histories whole/ })
+  const failing = await start({ key: CANARY, runs: RUNS, script: [inWindow(100, { kind: 'status', status: 400 })] })
+  t.teardown(() => failing.close())
+  t.match((await fetchInto(dir, failing.url)).fault?.message, /HTTP 400/)
+  t.match(await runCli(['manifest', '--study', dir, '--write']), { code: 3, stderr: /^critic-traces: manifest unfinished fetch/m })
+  t.match((await fetchInto(dir, url)).report, { runs: [{ status: 'unchanged' }] })
+  t.match(await verified(dir), { code: 0 })
+})
+
+t.test('what others wrote into the list of runs stays, and is not listed twice', async t => {
+  const entry = (id: string, label: string, more: object): object => ({ id, displayName: 'theirs', createdAt: '2026-01-01T00:00:00Z', label, ...more })
+  const runs = [...RUNS, run('o1', 'another', upTo(1), { heartbeatAt: '' }), run('o2', 'another', upTo(1))]
+  const { dir, code, url } = await scene(t, {
+    server: { runs },
+    before: dir => {
+      mkdirSync(join(dir, 'wandb'))
+      writeFileSync(join(dir, 'wandb/runs.json'), JSON.stringify([
+        entry('x1', 'other', {}), entry('x2', 'other', { entity: 'they', project: 'far' }), entry('o1', 'mine', {}), entry('r1', 'mine', { note: 'kept?' }),
+        entry('side', 'main', { entity: 'team', project: 'project', note: 'by hand' })
+      ]))
+    }
+  })
+  t.equal(code, 0)
+  t.strictSame(listedIn(dir).map(r => `${r.label}/${r.id}`).sort(), ['main/r1', 'main/side', 'mine/o1', 'other/o2', 'other/x1', 'other/x2'])
+  t.match(listedIn(dir).find(r => r.id === 'side'), { note: 'by hand' })
+  t.match((await fetchInto(dir, url)).stdout, /nothing changed\n$/)
+})
+
+t.test('thousands of other runs are merged in no time', async t => {
+  const many = Array.from({ length: 1000 }, (_, i) => i)
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  const runs = names.flatMap(project => [run(`r${project}`, 'main', upTo(1), { project }), ...many.map(i => run(`${project}${i}`, `other ${i}`, [], { project }))])
+  const { dir, code, stdout, url } = await scene(t, {
+    server: { runs },
+    before: dir => writeStudy(dir, { runs: names.map(project => ({ label: project, entity: 'team', project, display_name: 'main' })) })
+  })
+  t.equal(code, 0)
+  t.match(stdout, /listed, not fetched: 5,000 runs of 1,000 names/)
+  t.match(stdout, /not listed: 2,000 runs/)
+  const before = performance.now()
+  t.match((await fetchInto(dir, url)).stdout, /nothing changed\n$/)
+  t.ok(performance.now() - before < 10_000)
 })
 
 t.test('nothing outside the study and no other file is written over', async t => {

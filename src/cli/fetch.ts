@@ -97,7 +97,7 @@ function notes({ runs, excluded, unlisted, replaced }: FetchOutcome): string[] {
     ...(names.length === 0 ? [] : [`listed, not fetched: ${counted(excluded.length, 'run')} of ${counted(names.length, 'name')}: ${named}${more}`]),
     ...(unlisted === 0 ? [] : [`not listed: ${counted(unlisted, 'run')} of other names, too many`]),
     ...replaced.map(({ id, label, displayName }) => (
-      `no longer listed: ${printable(id)} (${printable(displayName)}) under ${printable(label)}, which the study does not fetch`
+      `no longer listed: ${printable(id)} (${printable(displayName)}) under ${printable(label)}, which the study does not fetch; its files there are to be removed`
     )),
     ...runs.flatMap(({ certificate: { requests }, entry, status }) => (
       requests.reordered === 0 || status === 'unchanged' ? [] : [`sorted: ${counted(requests.reordered, 'answer')} of ${printable(entry.id)} with rows out of order`]

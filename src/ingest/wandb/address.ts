@@ -80,5 +80,5 @@ export function siteOf(server: string): string {
 
 /** Page of a run. */
 export function runUrl(site: string, { entity, project, id }: { readonly entity: string; readonly project: string; readonly id: string }): string {
-  return `${site}/${[entity, project, 'runs', id].map(encodeURIComponent).join('/')}`
+  return `${site}/${[entity, project, 'runs', id].map(part => encodeURIComponent(part.toWellFormed())).join('/')}`
 }

@@ -140,7 +140,7 @@ export function readRun(data: unknown, where: ProjectName, id: string): RunDetai
   const run = RUN.read(runOf(data, where, id), 'project.run', CONTEXT)
   const { lastStep } = run.historyKeys ?? { lastStep: null }
   return {
-    ...named(run), config: readConfig(run.config, id), lineCount: run.historyLineCount, heartbeatAt: run.heartbeatAt,
+    ...named(run), config: readConfig(run.config, id), lineCount: run.historyLineCount, heartbeatAt: run.heartbeatAt === '' ? null : run.heartbeatAt,
     lastStep: lastStep === null || lastStep < 0 ? null : lastStep
   }
 }

@@ -16,8 +16,8 @@ import { CERTIFICATE_KIND, FETCH_STATE_KIND } from './certificate-fields.js'
 import { certify } from './certificate.js'
 import { STEP_KEY } from './row.js'
 
-/** Some hundred thousand holes. */
-const MAX_CERTIFICATE_BYTES = 16 * 1024 * 1024
+/** Some million intervals and holes. */
+const MAX_CERTIFICATE_BYTES = 256 * 1024 * 1024
 
 export const CERTIFICATE_SUFFIX = '.certificate.json'
 

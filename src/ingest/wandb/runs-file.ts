@@ -49,42 +49,60 @@ export interface MergedEntries {
   readonly entries: readonly RunEntry[]
   /** earlier entries that were left out since the same run is listed under another label now */
   readonly replaced: readonly RunEntry[]
+  /** of the excluded ones those that stand in the list */
+  readonly listed: readonly RunEntry[]
 }
 
 /** Earlier entries and new ones as one list. No run is listed twice but under two labels that the study fetches. */
 export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries): MergedEntries {
   const { labels, projects, fetches } = now
   const known = new Set(fetches.map(run => run.label))
-  const among = ({ entity, project }: RunEntry, some: readonly ProjectName[]): boolean => (
-    some.some(p => p.entity === entity && p.project === project)
+  const isListedAnew = (run: RunEntry): boolean => (
+    labels.has(run.label) || (run.label === OTHER_LABEL && projects.some(p => run.entity === p.entity && run.project === p.project))
   )
-  const fetchedKeys = new Set(now.fetched.map(runKey))
-  // Other runs are those of the projects that the study fetches from.
-  const isStale = (run: RunEntry): boolean => run.label === OTHER_LABEL && (among(run, projects) || !among(run, fetches))
-  const kept = earlier.filter(run => !labels.has(run.label) && !isStale(run))
-  const replaced = kept.filter(run => !known.has(run.label) && fetchedKeys.has(runKey(run)))
+  const kept = earlier.filter(run => !isListedAnew(run))
+  const fetchedRuns = byId(now.fetched)
+  const replaced = kept.filter(run => !known.has(run.label) && fetchedRuns.has(run))
   const staying = kept.filter(run => !replaced.includes(run))
-  const taken = new Set([...staying.map(runKey), ...fetchedKeys])
+  const stayingRuns = byId(staying)
   // Of two projects' other runs with one id the first stands for both: an id is listed once under a label.
-  const places = new Set(staying.map(placeKey))
-  const listed = now.excluded.filter(run => !taken.has(runKey(run)) && !places.has(placeKey(run)) && places.add(placeKey(run)))
-  const beforeOf = (run: RunEntry): RunEntry | undefined => (
-    earlier.find(e => placeKey(e) === placeKey(run) && runKey(e) === runKey(run))
-  )
-  return {
-    entries: [
-      ...staying,
-      // Fields that others wrote into an entry stay in it.
-      ...now.fetched.map(run => ({ ...run, ...withoutOurs(beforeOf(run)) })),
-      ...listed.map(run => {
-        const entry = { ...run, ...withoutOurs(beforeOf(run)) }
-        const before = beforeOf(run)
-        const same = before !== undefined && JSON.stringify({ ...before, fetchedAt: run.fetchedAt }) === JSON.stringify(entry)
-        return same ? { ...entry, fetchedAt: before.fetchedAt } : entry
-      })
-    ].sort(byCreation),
-    replaced
+  const places = new Set([...staying, ...now.fetched].map(placeKey))
+  const listed = now.excluded.filter(run => {
+    const isNew = !fetchedRuns.has(run) && !stayingRuns.has(run) && !places.has(placeKey(run))
+    places.add(placeKey(run))
+    return isNew
+  })
+  const before = new Map(earlier.map(run => [placeKey(run), run]))
+  const beforeOf = (run: RunEntry): RunEntry | undefined => {
+    const found = before.get(placeKey(run))
+    return found !== undefined && isOf(found, run) ? found : undefined
   }
+  // Fields that others wrote into an entry stay in it.
+  const completed = (run: RunEntry): RunEntry => ({ ...run, ...withoutOurs(beforeOf(run)) })
+  return {
+    entries: [...staying, ...now.fetched.map(completed), ...listed.map(run => withEarlierTime(completed(run), beforeOf(run)))].sort(byCreation),
+    replaced,
+    listed
+  }
+}
+
+function withEarlierTime(entry: RunEntry, before: RunEntry | undefined): RunEntry {
+  const same = before !== undefined && JSON.stringify({ ...before, fetchedAt: entry.fetchedAt }) === JSON.stringify(entry)
+  return same ? { ...entry, fetchedAt: before.fetchedAt } : entry
+}
+
+type Place = Pick<RunEntry, 'entity' | 'project'>
+
+/** Another exporter's entry may name neither. */
+function isOf(entry: Place, { entity, project }: Place): boolean {
+  return (entry.entity === null || entry.entity === entity) && (entry.project === null || entry.project === project)
+}
+
+/** Whether a run is among some, by its id and project. */
+function byId(runs: readonly RunEntry[]): { has(run: RunEntry): boolean } {
+  const found = new Map<string, RunEntry[]>()
+  for (const run of runs) found.set(run.id, [...found.get(run.id) ?? [], run])
+  return { has: run => found.get(run.id)?.some(other => isOf(other, run) || isOf(run, other)) ?? false }
 }
 
 const OUR_FIELDS: ReadonlySet<string> = new Set([
@@ -97,10 +115,6 @@ function withoutOurs(entry: RunEntry | undefined): Readonly<Record<string, unkno
 
 function placeKey({ label, id }: RunEntry): string {
   return JSON.stringify([label, id])
-}
-
-function runKey({ entity, project, id }: RunEntry): string {
-  return JSON.stringify([entity, project, id])
 }
 
 function byCreation(a: RunEntry, b: RunEntry): number {

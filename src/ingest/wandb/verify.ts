@@ -1,6 +1,7 @@
 /** The certificates of a study's histories: each judged by the file beside it, and none missing where histories are fetched. */
+import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { EXIT, Fault } from '../../errors.js'
 import type { Study } from '../../schema.js'
 import { readRuns } from '../histories/runs.js'
@@ -56,13 +57,24 @@ export async function verifyCertificates(
   return { histories: certified, faults }
 }
 
-/** Relative to the study, sorted. */
+/** Relative to the study, sorted. Links are not followed: what one leads to has a name of its own. */
 async function certificatesIn(dir: string, folder: string): Promise<string[]> {
-  const names = await readdir(join(dir, folder), { recursive: true }).catch((error: unknown) => {
+  const found: string[] = []
+  for (const label of await entriesOf(join(dir, folder))) {
+    if (!label.isDirectory()) continue
+    for (const entry of await entriesOf(join(dir, folder, label.name))) {
+      const path = `${folder}/${label.name}/${entry.name}`
+      if (entry.isFile() && entry.name.endsWith(CERTIFICATE_SUFFIX)) found.push(canonicalRelative(path))
+    }
+  }
+  return found.sort()
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
     throw error
   })
-  return names.filter(name => name.endsWith(CERTIFICATE_SUFFIX)).map(name => canonicalRelative(`${folder}/${name.replaceAll(sep, '/')}`)).sort()
 }
 
 function isFetched(run: ListedRun, fetch: Study['fetch']): boolean {

@@ -88,6 +88,15 @@ export class ResumableFile {
     }
   }
 
+  /** Removes what a killed run left of a file that is not wanted any more. */
+  static async discard(path: string): Promise<void> {
+    try {
+      for (const name of [journalName(path), partialName(path)]) await rm(name, { force: true })
+    } catch (error) {
+      throw outputFault(error, path)
+    }
+  }
+
   /** Adds bytes and says what is known after them. They count for a later run once the journal says so: soon, and when this is closed. */
   async append(data: Uint8Array, state: unknown): Promise<void> {
     try {
