@@ -1,9 +1,12 @@
 /** `all` run again, and `manifest`: what is computed once, what is told, what is written. */
+import { createHash } from 'node:crypto'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { tableFromIPC } from 'apache-arrow'
 import t from 'tap'
 import { runCli, type CliResult } from './support/cli.js'
+import { tree } from './support/folders.js'
 import { STUDY, writeHistoryStudy } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
@@ -73,6 +76,33 @@ t.test('anything that changed is computed again', async t => {
     t.strictSame(withoutTimings(study.out), first, `${what}: the same bytes again`)
   }
   t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: true }, 'and then no more')
+})
+
+t.test('every output names the manifest that its inputs were verified against', async t => {
+  const study = place()
+  t.match(await all(study), { code: 0 })
+  const manifest = readFileSync(join(study.dir, 'source_manifest.json'))
+  const sha256 = createHash('sha256').update(manifest).digest('hex')
+  const documents = tree(study.out).filter(path => path.endsWith('.json') && path !== 'timings.json')
+  t.strictSame(documents, ['run.json', 'time_display.json', 'wandb/both.json'])
+  for (const path of documents) {
+    const document = JSON.parse(readFileSync(join(study.out, path), 'utf8'))
+    t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, `docs/schemas/${document.schema}.schema.json`), 'utf8')), document), [], path)
+    const [name, stated] = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]
+    if (path === 'run.json') {
+      const files: number = JSON.parse(manifest.toString('utf8')).files.length
+      t.strictSame([name, stated], ['manifest', { path: 'source_manifest.json', sha256, files }], path)
+    } else t.strictSame([name, stated], ['inputs_verified', { manifest_sha256: sha256 }], path)
+  }
+  const tables = tree(study.out).filter(path => path.endsWith('.arrow'))
+  t.ok(tables.length > 0)
+  for (const path of tables) {
+    t.equal(tableFromIPC(readFileSync(join(study.out, path))).schema.metadata.get('inputs_manifest_sha256'), sha256, path)
+  }
+  const record = readFileSync(join(study.out, 'run.json'), 'utf8')
+  writeFileSync(join(study.out, 'run.json'), record.replace(/"manifest": \{[^}]*\},\s*/, ''))
+  t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: false }, 'outputs of a program that did not say it are computed again')
+  t.equal(readFileSync(join(study.out, 'run.json'), 'utf8'), record)
 })
 
 t.test('the notes list what was read, and apart from it what was not', async t => {
