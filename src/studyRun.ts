@@ -88,7 +88,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     })
     // The trace pool and this thread have nothing to do meanwhile.
     const threads = run.pool.threads + 1
-    const pngs = await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
+    const pngs = await drawFigures(set, figures, { formats, threads, manifest, signal: run.signal, onFiles: run.progress?.onFigures })
     const read = [studyFile, ...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
     const aside = snapshot?.excluded ?? []
     const stated = read.filter(({ path }) => aside.every(file => file.path !== path))

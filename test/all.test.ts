@@ -10,6 +10,7 @@ import { tree } from './support/folders.js'
 import { STUDY, writeHistoryStudy } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
+import { inflatePdf } from './support/pdf-text.js'
 import { hashes } from './support/run.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-all-'))
@@ -103,6 +104,22 @@ t.test('every output names the manifest that its inputs were verified against', 
   writeFileSync(join(study.out, 'run.json'), record.replace(/"manifest": \{[^}]*\},\s*/, ''))
   t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: false }, 'outputs of a program that did not say it are computed again')
   t.equal(readFileSync(join(study.out, 'run.json'), 'utf8'), record)
+})
+
+t.test('every figure names it behind its description', async t => {
+  const study = place()
+  t.match(await runCli(['all', '--study', study.dir, '--out', study.out, '--formats', 'png,svg,pdf']), { code: 0 })
+  const sha256 = createHash('sha256').update(readFileSync(join(study.dir, 'source_manifest.json'))).digest('hex')
+  const says = `Inputs verified against manifest ${sha256.slice(0, 12)}.`
+  const figures = tree(study.out).filter(path => path.startsWith('figures/'))
+  t.ok(figures.length >= 3)
+  for (const path of figures) {
+    const bytes = readFileSync(join(study.out, path))
+    // A PDF has it as Latin-1 or, where another character stands before it, as UTF-16.
+    const utf16 = Buffer.from(says, 'utf16le').swap16().toString('hex')
+    const text = path.endsWith('.pdf') ? inflatePdf(bytes) : bytes.toString('latin1')
+    t.ok(text.includes(says) || text.toLowerCase().includes(utf16), path)
+  }
 })
 
 t.test('the notes list what was read, and apart from it what was not', async t => {
