@@ -78,6 +78,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Art
       claims: second?.report.claims ?? [],
       discrepancies: second?.report.discrepancies ?? [],
       study: { name: study.name, synthetic: study.synthetic },
+      manifest,
       generator: GENERATOR,
       inputs: read,
       // Read is read, whatever the manifest calls it.

@@ -131,6 +131,12 @@ t.test('the notes list what was read, and apart from it what was not', async t =
   t.match(await runCli(['manifest', '--study', dir, '--write']), { code: 0 })
   const run = await runCli(['all', '--study', dir, '--out', out, '--formats', 'png'])
   t.match(run, { code: 0 }, run.stderr)
+  const manifest = readFileSync(join(dir, 'source_manifest.json'))
+  const sha256 = createHash('sha256').update(manifest).digest('hex')
+  const line = `All ${JSON.parse(manifest.toString('utf8')).files.length} input files were verified against source_manifest.json (sha256 ${sha256})`
+  for (const path of ['article.md', 'source-notes.md', 'preview/article.html', 'preview/source-notes.html']) {
+    t.ok(readFileSync(join(out, path), 'utf8').replaceAll('\\', '').includes(line), path)
+  }
   const [read, aside] = readFileSync(join(out, 'source-notes.md'), 'utf8').split('Files of the study that enter no statistic')
   for (const path of ['study.json', 'wandb/runs.json', 'wandb/history/runs/first.jsonl', 'a.md', 'n.md']) t.match(read, `| ${path} |`)
   t.notMatch(read, 'aside.txt')
