@@ -18,6 +18,7 @@ import { AUDIT_PATH, OUTPUT_PATHS } from './render/outputs/output-names.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import type { PageFigure, ProseInputs, Template } from './render/page/index.js'
 import type { HashedFile } from './runRecord.js'
+import type { VerifiedManifest } from './schema.js'
 import { EVIDENCE_DOCUMENTS } from './schema/outputs.js'
 import { GENERATOR } from './version.js'
 
@@ -25,6 +26,7 @@ export interface ArticleRun extends Pick<AuditRun, 'dir' | 'study' | 'verified' 
   /** everything that the run draws, whether it was drawn or not */
   readonly figures: readonly FigureConfig[]
   readonly formats: readonly FigureFormat[]
+  readonly manifest: VerifiedManifest
   /** bytes of the pictures by figure name; pages are made only where each figure has one */
   readonly pngs: ReadonlyMap<string, Uint8Array>
   /** files that the sections read into what they state */
@@ -42,14 +44,15 @@ export interface ArticleOutcome {
 
 /** Writes the audit, and the pages where there are pictures for them, into a set that the caller commits. */
 export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<ArticleOutcome> {
-  const { dir, study, verified, measured } = run
+  const { dir, study, verified, measured, manifest } = run
+  const origin = { synthetic: study.synthetic, manifest, generator: GENERATOR }
   const documents = new Documents(set.jsonTexts)
   const audited = (pages: AuditRun['pages']): Promise<StudyAudit | null> => auditRun({ dir, study, verified, documents, pages, measured })
   const inputs: HashedFile[] = []
   const first = await audited(null)
   if (first !== null) inputs.push({ path: first.origin.path, sha256: first.origin.sha256, bytes: first.origin.bytes })
   if (study.article === null) {
-    if (first !== null) await writeAudit(set, first.report, first.origin, GENERATOR)
+    if (first !== null) await writeAudit(set, first.report, first.origin, origin)
     return { audit: first?.report ?? null, inputs }
   }
   const { proseTexts, writePages, PAGE_OUTPUTS } = await import('./render/page/index.js')
@@ -67,7 +70,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Art
     outputs: [...set.paths, AUDIT_PATH, ...PAGE_OUTPUTS]
   }
   const second = await audited(proseTexts(prose))
-  if (second !== null) await writeAudit(set, second.report, second.origin, GENERATOR)
+  if (second !== null) await writeAudit(set, second.report, second.origin, origin)
   const read = [...run.inputs, ...inputs]
   if (run.figures.every(({ name }) => run.pngs.has(name))) {
     await writePages(set, {
@@ -75,6 +78,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Art
       claims: second?.report.claims ?? [],
       discrepancies: second?.report.discrepancies ?? [],
       study: { name: study.name, synthetic: study.synthetic },
+      manifest,
       generator: GENERATOR,
       inputs: read,
       // Read is read, whatever the manifest calls it.

@@ -11,6 +11,7 @@ import { EXIT, Fault, toFault, type FailureCode } from './errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from './ingest/inventory.js'
 import { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
+import { envelope } from './render/outputs/documents.js'
 import { jsonText } from './render/outputs/json-text.js'
 import { OUTPUT_PATHS } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
@@ -90,7 +91,7 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
       ...(onProgress === undefined ? {} : { onProgress })
     })
     const { synthetic } = settings
-    const finished = { settingsSha256, synthetic, inputs: snapshotInputs(plan, outcome), outputs: outcome.outputs }
+    const finished = { settingsSha256, synthetic, manifest: null, inputs: snapshotInputs(plan, outcome), outputs: outcome.outputs }
     await writeRunRecord(out, finished, earlier, null)
     return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [] }
   } catch (error) {
@@ -108,10 +109,9 @@ async function readStatistics(out: string): Promise<SnapshotStatistics> {
 /** The same bytes whether a snapshot was computed now or before. */
 async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Promise<void> {
   const index = {
-    schema_version: 1,
-    schema: 'critic-trace-snapshots',
-    synthetic: run.settings.synthetic || results.some(r => r.statistics?.synthetic === true),
-    generator: GENERATOR,
+    ...envelope('critic-trace-snapshots', {
+      synthetic: run.settings.synthetic || results.some(r => r.statistics?.synthetic === true), manifest: null, generator: GENERATOR
+    }),
     snapshots: results.map(({ plan, status, statistics, faults }) => ({
       name: plan?.name ?? null,
       source: plan === null ? null : (plan.html ?? plan.folder),

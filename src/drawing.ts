@@ -7,6 +7,7 @@ import { renderFigure } from './render/canvas/index.js'
 import type { FigureConfig, FigureFormat } from './render/figures/config.js'
 import type { FigureInputs } from './render/figures/definition.js'
 import { buildFigures, refuseSameNames } from './render/figures/index.js'
+import type { Origin } from './render/outputs/output-names.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import { throwIfInterrupted } from './transaction.js'
 
@@ -17,6 +18,8 @@ export interface DrawOptions {
   readonly formats: readonly FigureFormat[]
   /** threads that may draw */
   readonly threads: number
+  /** what the inputs were verified against: every file says so behind its description; default: nothing */
+  readonly manifest?: Origin['manifest']
   readonly signal?: AbortSignal | undefined
   /** called before the first file with their number; what it answers is called with the number of those written */
   readonly onFiles?: ((total: number) => (done: number) => void) | undefined
@@ -40,9 +43,9 @@ export async function planFigures({ curves = [], ...others }: FigureSources): Pr
 
 /** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
 export async function drawFigures(
-  set: OutputSet, configs: readonly FigureConfig[], { formats, threads, signal, onFiles }: DrawOptions
+  set: OutputSet, configs: readonly FigureConfig[], { formats, threads, manifest = null, signal, onFiles }: DrawOptions
 ): Promise<ReadonlyMap<string, Uint8Array>> {
-  const tasks = configs.flatMap(config => formats.map(format => ({ config, format })))
+  const tasks = configs.flatMap(config => formats.map(format => ({ config: verifiedFigure(config, manifest), format })))
   const pngs = new Map<string, Uint8Array>()
   if (tasks.length === 0) return pngs
   const onDone = onFiles?.(tasks.length)
@@ -54,6 +57,11 @@ export async function drawFigures(
     onDone?.(++done)
   }
   return pngs
+}
+
+function verifiedFigure(config: FigureConfig, manifest: Origin['manifest']): FigureConfig {
+  if (manifest === null) return config
+  return { ...config, description: `${config.description} Inputs verified against manifest ${manifest.sha256.slice(0, 12)}.` }
 }
 
 /** Files in the order of the tasks. */

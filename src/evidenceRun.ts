@@ -30,6 +30,7 @@ import { canonicalRelative } from './ingest/study/paths.js'
 import { requireVerified } from './ingest/verified.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import type { HashedFile } from './runRecord.js'
+import type { VerifiedManifest } from './schema.js'
 import type { DatasetSource, EvidenceStudy } from './schema/evidence.js'
 import { EVIDENCE_DOCUMENTS } from './schema/outputs.js'
 import { throwIfInterrupted } from './transaction.js'
@@ -42,6 +43,8 @@ export interface EvidenceRun {
   readonly synthetic: boolean
   /** SHA-256 by path relative to the study, as verified before: what is read must be what was verified */
   readonly verified?: ReadonlyMap<string, string>
+  /** what the inputs were verified against; default: nothing */
+  readonly manifest?: VerifiedManifest
   /** titles of series that other figures of the study draw, in the order of their colours */
   readonly legend?: readonly string[]
   readonly signal?: AbortSignal
@@ -89,7 +92,7 @@ export async function measureEvidence(set: OutputSet, run: EvidenceRun): Promise
   const found = await readEvidence(run)
   // 2. Write what was read: what follows refers to the text that readers will see
   const { writeCaseEvidence, writeDerivedMetrics, writeEvidenceData } = await import('./render/outputs/evidence-documents.js')
-  const origin = { synthetic, generator: GENERATOR }
+  const origin = { synthetic, manifest: run.manifest ?? null, generator: GENERATOR }
   await writeEvidenceData(set, found, origin)
   await writeCaseEvidence(set, found, origin)
   // 3. Derive

@@ -23,6 +23,7 @@ import { STUDY_FILE } from './ingest/study.js'
 import { requireVerified } from './ingest/verified.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import type { HashedFile } from './runRecord.js'
+import type { VerifiedManifest } from './schema.js'
 import type { HistoryAnalysis, HistoryStudy } from './schema/histories.js'
 import { throwIfInterrupted } from './transaction.js'
 import { GENERATOR } from './version.js'
@@ -34,6 +35,8 @@ export interface HistoryRun {
   readonly synthetic: boolean
   /** SHA-256 by path relative to the study, as verified before: what is read must be what was verified */
   readonly verified?: ReadonlyMap<string, string>
+  /** what the inputs were verified against; default: nothing */
+  readonly manifest?: VerifiedManifest
   readonly chunkBytes?: number
   readonly signal?: AbortSignal
   /** bytes of history read so far */
@@ -142,7 +145,7 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     import('./render/outputs/points-arrow.js'),
     import('./render/outputs/output-names.js')
   ])
-  const origin = { synthetic: run.synthetic, generator: GENERATOR }
+  const origin = { synthetic: run.synthetic, manifest: run.manifest ?? null, generator: GENERATOR }
   let written = 0
   const onWritten = run.onWriting?.()
   const onRows = async (count: number): Promise<void> => {

@@ -21,12 +21,13 @@ import type { TraceAnswer, TraceTask } from './compute/traceTask.js'
 import { EXIT, Fault } from './errors.js'
 import type { SnapshotPlan } from './ingest/inventory.js'
 import { PageSource } from './ingest/page.js'
-import type { CriticTraceStudy, SnapshotHeader, TraceExpectations } from './schema.js'
+import type { CriticTraceStudy, SnapshotHeader, TraceExpectations, VerifiedManifest } from './schema.js'
 import type { FigureFormat } from './render/figures/config.js'
 import type { ArrowTraceWriter } from './render/outputs/arrow.js'
 import type { TraceArchiveWriter } from './render/outputs/archive.js'
 import type { ExcludedNpz, SourceFile } from './render/outputs/documents.js'
 import type { FileSummary } from './render/outputs/output-file.js'
+import type { Origin } from './render/outputs/output-names.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import { inTransaction, throwIfInterrupted } from './transaction.js'
 import { GENERATOR } from './version.js'
@@ -47,6 +48,8 @@ export interface MeasureRun {
   readonly pool: TracePool
   /** how outputs name the page; default: its path as given */
   readonly sourceName?: string
+  /** what the inputs were verified against; default: nothing */
+  readonly manifest?: VerifiedManifest
   /** SHA-256 by path relative to the snapshot's folder, as verified before: what is read must be what was verified */
   readonly verified?: ReadonlyMap<string, string>
   readonly chunkBytes?: number
@@ -124,19 +127,19 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
     const failures = [...failuresOf(checks), ...changedSinceVerified(run, html, results)]
     if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
     // 4. Write
-    const { synthetic } = run.settings
+    const origin = originOf(run)
     const writeDocuments = async (): Promise<void> => {
       await documents.writeTraceIndex(
         set,
-        { synthetic, verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
-        GENERATOR
+        { verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+        origin
       )
-      await documents.writeBoundaryAudit(set, { synthetic, htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, GENERATOR)
-      await documents.writeStatistics(set, statistics, GENERATOR)
+      await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
+      await documents.writeStatistics(set, statistics, origin)
       await writeTrajectories(set, results)
     }
     await Promise.all([streams.finish({ verified, snapshotTime: header.snapshotTime }), writeDocuments()])
-    return { statistics, checks, html, results, excluded, figure: figureData(synthetic, results, examples) }
+    return { statistics, checks, html, results, excluded, figure: figureData(origin.synthetic, results, examples) }
   } catch (error) {
     throw error instanceof Fault ? located(error, run) : error
   }
@@ -151,6 +154,10 @@ async function loadLastSteps() {
     import('./render/outputs/trajectories.js')
   ])
   return { snapshotStatistics, excludedFiles, documents, writeTrajectories }
+}
+
+function originOf({ settings, manifest }: MeasureRun): Origin {
+  return { synthetic: settings.synthetic, manifest: manifest ?? null, generator: GENERATOR }
 }
 
 interface Streams {
@@ -173,14 +180,14 @@ interface Writers {
 /** Opened when the first trace is on its way: their libraries then load while the workers are busy. */
 function openStreams(set: OutputSet, run: MeasureRun): Streams {
   let opened: Promise<Writers> | null = null
-  const { synthetic } = run.settings
+  const origin = originOf(run)
   const openAll = async (): Promise<Writers> => {
     const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
       import('./render/outputs/arrow.js'),
       import('./render/outputs/archive.js'),
       loadLastSteps()
     ])
-    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, synthetic) }
+    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, origin) }
   }
   const open = (): Promise<Writers> => {
     opened ??= openAll()
@@ -207,7 +214,7 @@ function openStreams(set: OutputSet, run: MeasureRun): Streams {
     async finish({ verified, snapshotTime }) {
       await Promise.all(underWay)
       const { arrow, archive } = await open()
-      await Promise.all([arrow.finish({ synthetic, verified, snapshotTime, generator: GENERATOR }), archive.finish()])
+      await Promise.all([arrow.finish({ ...origin, verified, snapshotTime }), archive.finish()])
     }
   }
 }

@@ -17,6 +17,7 @@ import type { MeasuredSnapshot } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
 import type { FileSummary } from './render/outputs/output-file.js'
+import type { Origin } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { GENERATOR, VERSIONS } from './version.js'
 
@@ -33,11 +34,9 @@ interface WrittenFile extends Omit<HashedFile, 'sha256'> {
   readonly sha256: string | null
 }
 
-export interface RunRecord {
+export interface RunRecord extends Origin {
   readonly schema_version: 1
   readonly schema: 'run'
-  readonly synthetic: boolean
-  readonly generator: { readonly name: string; readonly version: string }
   /** of the engine and of the libraries */
   readonly versions: Readonly<Record<string, string>>
   /** SHA-256 of the settings that decide the outputs' bytes */
@@ -60,9 +59,8 @@ export async function retireRecord(out: string): Promise<string[]> {
   return earlier === null ? [] : earlier.outputs.map(f => f.path)
 }
 
-export interface FinishedRun {
+export interface FinishedRun extends Omit<Origin, 'generator'> {
   readonly settingsSha256: string
-  readonly synthetic: boolean
   readonly inputs: readonly HashedFile[]
   readonly outputs: readonly FileSummary[]
 }
@@ -92,6 +90,7 @@ export async function writeRunRecord(
     schema_version: 1,
     schema: 'run',
     synthetic: run.synthetic,
+    manifest: run.manifest,
     generator: GENERATOR,
     versions: VERSIONS,
     settings_sha256: run.settingsSha256,
@@ -183,7 +182,7 @@ function isRunRecord(x: unknown): x is RunRecord {
         typeof (f as HashedFile).bytes === 'number'
     )
   return (
-    record.schema === 'run' && record.schema_version === 1 && typeof record.settings_sha256 === 'string' &&
+    record.schema === 'run' && record.schema_version === 1 && record.manifest !== undefined && typeof record.settings_sha256 === 'string' &&
     typeof (record.generator as { version?: unknown } | undefined)?.version === 'string' &&
     files(record.inputs, false) && files(record.outputs, true)
   )

@@ -126,6 +126,15 @@ export type * from './schema/evidence.js'
 export type * from './schema/fetch.js'
 export type * from './schema/histories.js'
 
+/** A manifest that every input was verified against before anything was computed. */
+export interface VerifiedManifest {
+  /** relative to the study */
+  readonly path: string
+  readonly sha256: string
+  /** files that were verified */
+  readonly files: number
+}
+
 /** At least one of the first three sections is stated; null: the study has none of that kind. */
 export interface Study {
   readonly name: string

@@ -20,7 +20,7 @@ import type { OutputSet } from './render/outputs/output-set.js'
 import {
   retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type HashedFile, type RunRecord
 } from './runRecord.js'
-import type { CriticTraceStudy } from './schema.js'
+import type { CriticTraceStudy, VerifiedManifest } from './schema.js'
 import type { EvidenceStudy } from './schema/evidence.js'
 import type { HistoryStudy } from './schema/histories.js'
 import { inTransaction } from './transaction.js'
@@ -69,6 +69,7 @@ export interface StudyOutcome {
 export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   const { study, out, formats } = run
   const verified = verifiedFiles(run.manifest)
+  const manifest = verifiedManifest(run)
   const { sha256, bytes } = run.studyFile
   const studyFile = requireVerified(run.dir, { path: STUDY_FILE, sha256, bytes }, verified)
   let earlier: string[] = []
@@ -87,14 +88,14 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     })
     // The trace pool and this thread have nothing to do meanwhile.
     const threads = run.pool.threads + 1
-    const pngs = await drawFigures(set, figures, { formats, threads, signal: run.signal, onFiles: run.progress?.onFigures })
+    const pngs = await drawFigures(set, figures, { formats, threads, manifest, signal: run.signal, onFiles: run.progress?.onFigures })
     const read = [studyFile, ...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
     const aside = snapshot?.excluded ?? []
     const stated = read.filter(({ path }) => aside.every(file => file.path !== path))
     const measured = { snapshot: snapshot?.measured ?? null, histories }
     const { writeArticle } = await import('./articleRun.js')
     const { audit, inputs } = await writeArticle(set, {
-      dir: run.dir, study, verified, measured, figures, formats, pngs, inputs: stated, excluded: excludedFiles(run.manifest, aside)
+      dir: run.dir, study, verified, manifest, measured, figures, formats, pngs, inputs: stated, excluded: excludedFiles(run.manifest, aside)
     })
     return {
       inputs: [...read, ...inputs],
@@ -105,7 +106,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     }
   })
   const settingsSha256 = studySettings(run)
-  await writeRunRecord(out, { settingsSha256, synthetic: study.synthetic, inputs, outputs: outcome.outputs }, earlier, run.pool)
+  await writeRunRecord(out, { settingsSha256, synthetic: study.synthetic, manifest, inputs, outputs: outcome.outputs }, earlier, run.pool)
   return outcome
 }
 
@@ -130,7 +131,7 @@ async function snapshotOf(
   }
   const onProgress = await run.progress?.onSnapshot?.(plan)
   const measured = await measureSnapshot(set, {
-    plan, settings, pool: run.pool,
+    plan, settings, pool: run.pool, manifest: verifiedManifest(run),
     verified: new Map([...verified].flatMap(([path, sha256]) => (
       path.startsWith(inFolder('')) ? [[path.slice(inFolder('').length), sha256]] : []
     ))),
@@ -151,7 +152,7 @@ async function historiesOf(
   ), 0)
   const onProgress = progress?.onHistories?.(total)
   return measureHistories(set, {
-    dir, study: histories, synthetic: study.synthetic, verified,
+    dir, study: histories, synthetic: study.synthetic, verified, manifest: verifiedManifest(run),
     ...(signal === undefined ? {} : { signal }),
     ...(onProgress === undefined ? {} : { onProgress }),
     ...(progress?.onAnalysis === undefined ? {} : { onAnalysis: progress.onAnalysis }),
@@ -169,7 +170,7 @@ async function evidenceOf(
   // Readers of office files and Parquet: only a study that has some loads them.
   const { measureEvidence } = await import('./evidenceRun.js')
   return measureEvidence(set, {
-    dir, study: evidence, synthetic: study.synthetic, verified, legend: legendOf(study.histories),
+    dir, study: evidence, synthetic: study.synthetic, verified, manifest: verifiedManifest(run), legend: legendOf(study.histories),
     ...(signal === undefined ? {} : { signal }),
     ...(onProgress === undefined ? {} : { onProgress })
   })
@@ -202,6 +203,11 @@ async function onlySnapshot(folder: string): Promise<SnapshotPlan> {
 function excludedFiles({ files }: ManifestReport, ofSnapshot: readonly HashedFile[]): HashedFile[] {
   const listed = files.flatMap(({ path, role, expected }) => role === 'excluded' && expected !== null ? [{ path, ...expected }] : [])
   return [...listed, ...ofSnapshot.filter(({ path }) => listed.every(file => file.path !== path))]
+}
+
+/** What every output of the run says of its inputs. */
+function verifiedManifest({ study, manifest }: StudyRun): VerifiedManifest {
+  return { path: study.manifest, sha256: manifest.manifest_sha256, files: manifest.counts.ok }
 }
 
 /** SHA-256 of the files that are as the manifest lists them, by path relative to the study. */

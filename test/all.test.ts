@@ -1,12 +1,16 @@
 /** `all` run again, and `manifest`: what is computed once, what is told, what is written. */
+import { createHash } from 'node:crypto'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { tableFromIPC } from 'apache-arrow'
 import t from 'tap'
 import { runCli, type CliResult } from './support/cli.js'
+import { tree } from './support/folders.js'
 import { STUDY, writeHistoryStudy } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
+import { inflatePdf } from './support/pdf-text.js'
 import { hashes } from './support/run.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-all-'))
@@ -75,6 +79,49 @@ t.test('anything that changed is computed again', async t => {
   t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: true }, 'and then no more')
 })
 
+t.test('every output names the manifest that its inputs were verified against', async t => {
+  const study = place()
+  t.match(await all(study), { code: 0 })
+  const manifest = readFileSync(join(study.dir, 'source_manifest.json'))
+  const sha256 = createHash('sha256').update(manifest).digest('hex')
+  const documents = tree(study.out).filter(path => path.endsWith('.json') && path !== 'timings.json')
+  t.strictSame(documents, ['run.json', 'time_display.json', 'wandb/both.json'])
+  for (const path of documents) {
+    const document = JSON.parse(readFileSync(join(study.out, path), 'utf8'))
+    t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, `docs/schemas/${document.schema}.schema.json`), 'utf8')), document), [], path)
+    const [name, stated] = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]
+    if (path === 'run.json') {
+      const files: number = JSON.parse(manifest.toString('utf8')).files.length
+      t.strictSame([name, stated], ['manifest', { path: 'source_manifest.json', sha256, files }], path)
+    } else t.strictSame([name, stated], ['inputs_verified', { manifest_sha256: sha256 }], path)
+  }
+  const tables = tree(study.out).filter(path => path.endsWith('.arrow'))
+  t.ok(tables.length > 0)
+  for (const path of tables) {
+    t.equal(tableFromIPC(readFileSync(join(study.out, path))).schema.metadata.get('inputs_manifest_sha256'), sha256, path)
+  }
+  const record = readFileSync(join(study.out, 'run.json'), 'utf8')
+  writeFileSync(join(study.out, 'run.json'), record.replace(/"manifest": \{[^}]*\},\s*/, ''))
+  t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: false }, 'outputs of a program that did not say it are computed again')
+  t.equal(readFileSync(join(study.out, 'run.json'), 'utf8'), record)
+})
+
+t.test('every figure names it behind its description', async t => {
+  const study = place()
+  t.match(await runCli(['all', '--study', study.dir, '--out', study.out, '--formats', 'png,svg,pdf']), { code: 0 })
+  const sha256 = createHash('sha256').update(readFileSync(join(study.dir, 'source_manifest.json'))).digest('hex')
+  const says = `Inputs verified against manifest ${sha256.slice(0, 12)}.`
+  const figures = tree(study.out).filter(path => path.startsWith('figures/'))
+  t.ok(figures.length >= 3)
+  for (const path of figures) {
+    const bytes = readFileSync(join(study.out, path))
+    // A PDF has it as Latin-1 or, where another character stands before it, as UTF-16.
+    const utf16 = Buffer.from(says, 'utf16le').swap16().toString('hex')
+    const text = path.endsWith('.pdf') ? inflatePdf(bytes) : bytes.toString('latin1')
+    t.ok(text.includes(says) || text.toLowerCase().includes(utf16), path)
+  }
+})
+
 t.test('the notes list what was read, and apart from it what was not', async t => {
   const { dir, out } = place()
   writeFileSync(join(dir, 'study.json'), JSON.stringify({ ...STUDY, article: { article: 'a.md', notes: 'n.md' } }))
@@ -84,6 +131,12 @@ t.test('the notes list what was read, and apart from it what was not', async t =
   t.match(await runCli(['manifest', '--study', dir, '--write']), { code: 0 })
   const run = await runCli(['all', '--study', dir, '--out', out, '--formats', 'png'])
   t.match(run, { code: 0 }, run.stderr)
+  const manifest = readFileSync(join(dir, 'source_manifest.json'))
+  const sha256 = createHash('sha256').update(manifest).digest('hex')
+  const line = `All ${JSON.parse(manifest.toString('utf8')).files.length} input files were verified against source_manifest.json (sha256 ${sha256})`
+  for (const path of ['article.md', 'source-notes.md', 'preview/article.html', 'preview/source-notes.html']) {
+    t.ok(readFileSync(join(out, path), 'utf8').replaceAll('\\', '').includes(line), path)
+  }
   const [read, aside] = readFileSync(join(out, 'source-notes.md'), 'utf8').split('Files of the study that enter no statistic')
   for (const path of ['study.json', 'wandb/runs.json', 'wandb/history/runs/first.jsonl', 'a.md', 'n.md']) t.match(read, `| ${path} |`)
   t.notMatch(read, 'aside.txt')

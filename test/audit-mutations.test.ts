@@ -115,7 +115,7 @@ async function computeHistories(dir: string): Promise<ComputedHistories> {
   if (study.histories === null) throw new Error('the study has no histories')
   const section = study.histories
   const measured = await readHistories({ dir, study: section, synthetic: true })
-  const origin = { synthetic: true, generator: GENERATOR }
+  const origin = { synthetic: true, manifest: null, generator: GENERATOR }
   const texts = await textsOf(async set => {
     for (const { analysis, statistics } of measured.analyses) {
       await writeHistoryStatistics(set, analysis.outputs.statistics, statistics, origin)

@@ -332,18 +332,21 @@ t.test('audit.json follows its schema, in every form', t => {
     ],
     discrepancies: [{ id: 'd', sources: { one: 1.5, two: 'd.json#/a', '__proto__': 'x' }, decision: 'One.', disclosure: 'x', forbidden: ['y'] }]
   })
+  const manifest = { path: 'source_manifest.json', sha256: 'b'.repeat(64), files: 3 }
+  const origin = { synthetic: true, manifest, generator: { name: 'critic-traces', version: '1.2.3' } }
   for (const pages of [null, [{ name: 'page', text: 'x y 1.25' }]]) {
     const report = audit(claims, { synthetic: true, documents, pages })
-    const text = auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64), bytes: 1 }, { name: 'critic-traces', version: '1.2.3' })
+    const text = auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64), bytes: 1 }, origin)
     const document: Record<string, unknown> = JSON.parse(text)
     t.same(schemaProblems(schema, document), [])
     t.strictSame(Object.keys(document), [
-      'schema_version', 'schema', 'synthetic', 'generator', 'claims_file', 'counts', 'claims', 'discrepancies', 'notes'
+      'schema_version', 'schema', 'synthetic', 'inputs_verified', 'generator', 'claims_file', 'counts', 'claims', 'discrepancies', 'notes'
     ])
+    t.strictSame(document['inputs_verified'], { manifest_sha256: manifest.sha256 })
     t.same(document['notes'], [])
     t.not(schemaProblems(schema, { ...document, counts: {} }).length, 0)
     t.not(schemaProblems(schema, { ...document, extra: 1 }).length, 0)
-    t.equal(auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64), bytes: 1 }, { name: 'critic-traces', version: '1.2.3' }), text)
+    t.equal(auditText(report, { path: 'claims.json', sha256: 'a'.repeat(64), bytes: 1 }, origin), text)
   }
   t.end()
 })

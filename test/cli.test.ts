@@ -7,6 +7,7 @@ import { Random } from '../fixtures/replica/random.js'
 import { parseCommand } from '../src/cli/args.js'
 import type { Fault } from '../src/errors.js'
 import { runCli } from './support/cli.js'
+import { tree } from './support/folders.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
 import { hashes } from './support/run.js'
@@ -103,6 +104,13 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
     const name = basename(path)
     const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'))
     t.same(schemaProblems(read(join(root, `docs/schemas/${name}.schema.json`)), read(join(dir, `out/${path}.json`))), [], `${name} follows its schema`)
+  }
+  const documents = tree(join(dir, 'out')).filter(path => path.endsWith('.json'))
+  t.equal(documents.length, 5)
+  for (const path of documents) {
+    const document: object = JSON.parse(readFileSync(join(dir, 'out', path), 'utf8'))
+    const verified = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]
+    t.strictSame(verified, [path === 'snap/run.json' ? 'manifest' : 'inputs_verified', null], `${path}: nothing was verified against a manifest`)
   }
   const json = await runCli(['traces', 'snap', '--out', 'out2', '--no-figures', '--json', '--quiet'], { cwd: dir })
   t.match(json, { code: 0, stderr: '' })

@@ -15,6 +15,7 @@ import t from 'tap'
 import type { ExampleTrace } from '../src/compute/contract.js'
 import { panelCanvas } from '../src/render/canvas/context.js'
 import { renderFigure, warmCanvas } from '../src/render/canvas/index.js'
+import { finishPng } from '../src/render/canvas/png.js'
 import { finishSvg } from '../src/render/canvas/svg.js'
 import { buildFigure08, describeFigure08 } from '../src/render/figures/08-critic-traces/index.js'
 import { FIGURE_FORMATS, type FigureConfig } from '../src/render/figures/config.js'
@@ -343,6 +344,11 @@ t.test('files', async t => {
     t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [2100, 1775])
     const at = png.indexOf('pHYs')
     t.equal(png.readUInt32BE(at + 4), 11811, '300 dpi in pixels per metre')
+    const plain = finishPng(png, { description: 'Caf\u00e9 42' })
+    // Python 3.11: zlib.crc32(b'tEXtDescription\0Caf\xe9 42')
+    t.equal(plain.subarray(33, 33 + 31).toString('hex'), `00000013${Buffer.from('tEXtDescription\0Caf\u00e9 42', 'latin1').toString('hex')}a08b6b3f`)
+    const description = Buffer.from(`iTXtDescription\0\0\0\0\0${figure.description}`)
+    t.equal(png.indexOf(description), 37, 'the description, right behind the header')
   })
 
   t.test('SVG: title and description, escaped; every drawn value is a vertex', async t => {

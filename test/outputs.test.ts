@@ -20,7 +20,7 @@ import {
   type BoundaryAudit
 } from '../src/render/outputs/documents.js'
 import { jsonText } from '../src/render/outputs/json-text.js'
-import { OUTPUT_PATHS, tracePrefix } from '../src/render/outputs/output-names.js'
+import { OUTPUT_PATHS, tracePrefix, type Origin } from '../src/render/outputs/output-names.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import {
   compareCodePoints, compareTraces, trajectoriesCsv, writeTrajectories
@@ -32,29 +32,30 @@ import { nullPointers, schemaProblems } from './support/json-schema.js'
 import { expectedFile, outputFixture, ROOT, traceColumns, type OutputFixture } from './support/output-fixture.js'
 
 const fixture = outputFixture('three-traces')
-const METADATA: ArrowMetadata = {
-  synthetic: true, verified: true, snapshotTime: fixture.statistics.snapshot_time, generator: fixture.generator
-}
+const ORIGIN: Origin = { synthetic: true, manifest: null, generator: fixture.generator }
+const VERIFIED: Origin = { ...ORIGIN, manifest: { path: 'source_manifest.json', sha256: '0123456789abcdef'.repeat(4), files: 7 } }
+const METADATA: ArrowMetadata = { ...ORIGIN, verified: true, snapshotTime: fixture.statistics.snapshot_time }
 
 /** Everything that a run writes, as the pipeline drives it. */
 async function writeEverything(dir: string, fixture: OutputFixture, overlap: boolean): Promise<void> {
   const { html, excluded, alignment, generator, statistics, results: traces } = fixture
   const { synthetic, verified, snapshot_time: snapshotTime } = statistics
+  const origin = { synthetic, manifest: null, generator }
   const set = await OutputSet.open(dir)
   const arrow = await ArrowTraceWriter.open(set)
-  const archive = await TraceArchiveWriter.open(set, synthetic)
+  const archive = await TraceArchiveWriter.open(set, origin)
   const pending: Array<Promise<void>> = []
   for (const [i, columns] of fixture.columns.entries()) {
     pending.push(arrow.write(i, columns), archive.write(i, columns.npy))
     if (!overlap) await Promise.all(pending)
   }
   await Promise.all(pending)
-  await arrow.finish({ synthetic, verified, snapshotTime, generator })
+  await arrow.finish({ ...origin, verified, snapshotTime })
   await archive.finish()
-  await writeTraceIndex(set, { synthetic, verified, html, snapshotTime, alignment, traces, excluded }, generator)
-  await writeBoundaryAudit(set, { synthetic, htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, generator)
+  await writeTraceIndex(set, { verified, html, snapshotTime, alignment, traces, excluded }, origin)
+  await writeBoundaryAudit(set, { htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, origin)
   await writeTrajectories(set, traces)
-  await writeStatistics(set, statistics, generator)
+  await writeStatistics(set, statistics, origin)
   await set.commit()
 }
 
@@ -107,6 +108,8 @@ t.test('Arrow', async t => {
       ['snapshot_time', '2001-02-03T04:05:06.000007+00:00'], ['generator', 'critic-traces 0.0.0-test']
     ])
     t.strictSame(table.batches.map(b => b.numRows), [9, 1, 4], 'one batch a trace')
+    const verified = fullArrow.tableFromIPC(await write(fixture.columns, { ...METADATA, ...VERIFIED }))
+    t.strictSame([...verified.schema.metadata].at(-1), ['inputs_manifest_sha256', '0123456789abcdef'.repeat(4)])
     const column = (name: string): unknown[] => [...table.getChild(name) ?? []]
     t.strictSame(column('trace'), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2])
     t.strictSame(column('index'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 2, 3])
@@ -233,13 +236,15 @@ t.test('archive', async t => {
   t.test('our own reader gives every array back, in order, stored, in its dtype', async t => {
     const dir = t.testdir()
     const set = await OutputSet.open(dir)
-    const writer = await TraceArchiveWriter.open(set, true)
+    const writer = await TraceArchiveWriter.open(set, VERIFIED)
     for (const [i, columns] of fixture.columns.entries()) await writer.write(999 + i, columns.npy)
     await writer.finish()
     await set.commit()
     const npz = openNpz(readFileSync(join(dir, OUTPUT_PATHS.archive)))
-    t.strictSame(npz.names, ['synthetic', ...['trace_999', 'trace_1000', 'trace_1001'].flatMap(p =>
+    t.strictSame(npz.names, ['synthetic', 'inputs_manifest_sha256', ...['trace_999', 'trace_1000', 'trace_1001'].flatMap(p =>
       [`${p}_values`, `${p}_returns`, `${p}_response_positions`])])
+    const manifest = npz.read('inputs_manifest_sha256')
+    t.strictSame([manifest.descr, manifest.shape, manifest.data], ['|S64', [], ['0123456789abcdef'.repeat(4)]])
     const flag = npz.read('synthetic')
     t.strictSame([flag.descr, flag.shape, Number(flag.data[0])], ['|b1', [], 1])
     for (const [i, columns] of fixture.columns.entries()) {
@@ -261,7 +266,7 @@ t.test('archive', async t => {
         }
       }))
     })
-    const writer = await TraceArchiveWriter.open(set, false)
+    const writer = await TraceArchiveWriter.open(set, { ...ORIGIN, synthetic: false })
     const [first] = fixture.columns
     if (first === undefined) throw new Error('no fixture')
     await writer.write(0, first.npy)
@@ -372,7 +377,7 @@ t.test('JSON documents follow their schemas', async t => {
     const schema: unknown = JSON.parse(readFileSync(new URL(`docs/schemas/${name}.schema.json`, ROOT), 'utf8'))
     const document = JSON.parse(expectedFile('three-traces', `${name}.json`).text)
     t.strictSame(schemaProblems(schema, document), [], `${name} is valid`)
-    t.strictSame(Object.keys(document).slice(0, 4), ['schema_version', 'schema', 'synthetic', 'generator'])
+    t.strictSame(Object.keys(document).slice(0, 5), ['schema_version', 'schema', 'synthetic', 'inputs_verified', 'generator'])
     t.equal(document.schema, name)
     for (const key of Object.keys(document)) {
       const { [key]: _, ...without } = document
@@ -386,7 +391,7 @@ t.test('JSON documents follow their schemas', async t => {
 })
 
 t.test('statistics: the keys that readers count on, and a reason for every null', async t => {
-  const document = statisticsDocument(fixture.statistics, fixture.generator)
+  const document = statisticsDocument(fixture.statistics, VERIFIED)
   const keys = (value: object): string[] => Object.keys(value)
   for (const key of ['synthetic', 'traces', 'tokens', 'distinct_uids', 'steps', 'threshold', 'boundary', 'internal',
     'jump_rate_ratio', 'traces_boundary_exceeds_internal', 'success', 'failure', 'examples']) {
@@ -398,15 +403,15 @@ t.test('statistics: the keys that readers count on, and a reason for every null'
   t.strictSame(keys(document.examples), ['success', 'failure'])
   t.strictSame(nullPointers(document), Object.keys(document.undefined_reasons))
   const backwards = Object.fromEntries(Object.entries(fixture.statistics).reverse())
-  t.equal(jsonText(statisticsDocument({ ...fixture.statistics, ...backwards }, fixture.generator)), jsonText(document))
-  const reordered = statisticsDocument(Object.assign({}, backwards, fixture.statistics), fixture.generator)
+  t.equal(jsonText(statisticsDocument({ ...fixture.statistics, ...backwards }, VERIFIED)), jsonText(document))
+  const reordered = statisticsDocument(Object.assign({}, backwards, fixture.statistics), VERIFIED)
   t.strictSame(Object.keys(reordered), Object.keys(document), 'key order does not depend on who made the object')
 })
 
 t.test('boundary audit', async t => {
   const audit = (traces: readonly TraceResult[], from: Partial<BoundaryAudit> = {}) => {
-    const data = { synthetic: false, htmlSha256: 'a'.repeat(64), endMarker: 'END', traces, ...from }
-    return boundaryAuditDocument(data, fixture.generator)
+    const data = { htmlSha256: 'a'.repeat(64), endMarker: 'END', traces, ...from }
+    return boundaryAuditDocument(data, VERIFIED)
   }
   const url = new URL('docs/schemas/critic-turn-boundary-audit.schema.json', ROOT)
   const schema: unknown = JSON.parse(readFileSync(url, 'utf8'))

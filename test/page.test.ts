@@ -62,7 +62,7 @@ function inputs(article: string, change: Partial<PageInputs> = {}): PageInputs {
       ]
     }],
     figures: figures(), outputs: ['data.json', 'wandb/points.csv'], study: { name: 'A study', synthetic: true },
-    generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], excluded: [], ...change
+    manifest: null, generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], excluded: [], ...change
   }
 }
 
@@ -76,6 +76,17 @@ function proseOf(article: string): string {
   $('.p').remove()
   return $('main').text().trim()
 }
+
+t.test('what the inputs were verified against stands at the foot of every page, and nothing where nothing was', t => {
+  const manifest = { path: 'source_manifest.json', sha256: 'ab'.repeat(32), files: 1234 }
+  const says = `All 1,234 input files were verified against source_manifest.json (sha256 ${manifest.sha256}) before anything was computed.`
+  const footOf = (path: string, text: string): string => (path.endsWith('.html') ? load(text)('footer').text() : text.slice(-400).replaceAll('\\', ''))
+  for (const [path, text] of renderPages(inputs('Text.', { manifest }))) t.ok(footOf(path, text).includes(says), path)
+  for (const [path, text] of renderPages(inputs('Text.'))) t.notMatch(footOf(path, text), /verified against/, path)
+  const one = renderPages(inputs('Text.', { manifest: { ...manifest, files: 1 } })).get('article.md') ?? ''
+  t.match(one, /The one input file was verified against/)
+  t.end()
+})
 
 t.test('formats', t => {
   // As Python 3.11 formats, but for ties, which go away from zero here: 0.125 is 0.12 there.

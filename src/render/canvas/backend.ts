@@ -20,6 +20,7 @@ import { resolveFunctions } from '../figures/functions.js'
 import { hatchLines } from '../figures/hatch.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
 import { panelCanvas } from './context.js'
+import { finishPng } from './png.js'
 import { finishSvg } from './svg.js'
 import { SymlogScale } from './symlog.js'
 
@@ -169,7 +170,7 @@ function drawFigure(canvas: Canvas, figure: FigureConfig, scale: number): void {
 function encode(canvas: Canvas, format: FigureFormat, figure: FigureConfig): Buffer {
   switch (format) {
     case 'png':
-      return canvas.toBuffer('image/png', { resolution: RESOLUTION, ...PNG })
+      return finishPng(canvas.toBuffer('image/png', { resolution: RESOLUTION, ...PNG }), figure)
     case 'pdf':
       return canvas.toBuffer('application/pdf', {
         title: figure.title, subject: figure.description, creationDate: CREATION_DATE

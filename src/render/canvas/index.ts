@@ -22,7 +22,7 @@ async function loadBackend(): Promise<typeof import('./backend.js')> {
   return backend
 }
 
-/** Draws a figure. The text of a PDF is text; an SVG carries the title and the description. */
+/** Draws a figure. The text of a PDF is text; every format carries the description, SVG and PDF the title too. */
 export async function renderFigure(config: FigureConfig, format: FigureFormat): Promise<Buffer> {
   return (await loadBackend()).render(config, format)
 }

@@ -2,6 +2,7 @@
  * `critic-trace-arrays.npz`: the arrays of all traces, lossless and in their original dtypes, as numpy loads them.
  *
  *     synthetic                                0-d bool: the data were generated
+ *     inputs_manifest_sha256                   0-d S64: manifest that the inputs were verified against; absent without one
  *     trace_000_values                         1-d, `tokens` elements each
  *     trace_000_returns
  *     trace_000_response_positions
@@ -15,7 +16,7 @@ import { TRACE_ARRAYS } from '../../schema.js'
 import type { TraceColumns } from '../../compute/contract.js'
 import { encodeNpyHeader, NpzWriter } from '../../ingest/npz/write.js'
 import type { FileSummary, OutputFile } from './output-file.js'
-import { OUTPUT_PATHS, tracePrefix } from './output-names.js'
+import { OUTPUT_PATHS, tracePrefix, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 export class TraceArchiveWriter {
@@ -26,15 +27,18 @@ export class TraceArchiveWriter {
   #lastTrace = -1
   #previous: Promise<void>
 
-  private constructor(file: OutputFile, synthetic: boolean) {
+  private constructor(file: OutputFile, { synthetic, manifest }: Omit<Origin, 'generator'>) {
     this.#file = file
     this.#npz = new NpzWriter(bytes => { this.#pending.push(bytes) })
     const flag = [encodeNpyHeader('|b1', []), Uint8Array.of(synthetic ? 1 : 0)]
     this.#previous = this.#npz.add('synthetic', flag)
+    if (manifest === null) return
+    const hash = [encodeNpyHeader('|S64', []), Buffer.from(manifest.sha256, 'latin1')]
+    this.#previous = this.#previous.then(() => this.#npz.add('inputs_manifest_sha256', hash))
   }
 
-  static async open(set: OutputSet, synthetic: boolean): Promise<TraceArchiveWriter> {
-    const writer = new TraceArchiveWriter(await set.file(OUTPUT_PATHS.archive), synthetic)
+  static async open(set: OutputSet, origin: Omit<Origin, 'generator'>): Promise<TraceArchiveWriter> {
+    const writer = new TraceArchiveWriter(await set.file(OUTPUT_PATHS.archive), origin)
     await writer.#previous
     return writer
   }

@@ -4,7 +4,7 @@
  */
 import type { Data, DataType, Dictionary, Field, Int32, Utf8, Vector } from 'apache-arrow'
 import type { ArrowLibrary } from './arrow-library.js'
-import { SCHEMA_VERSION, type Generator } from './output-names.js'
+import { SCHEMA_VERSION, type Origin } from './output-names.js'
 
 /** Rows of the largest batch. */
 export const ROWS_PER_BATCH = 65536
@@ -32,10 +32,16 @@ export function validity(length: number, isNull: (k: number) => boolean): Nulls 
 }
 
 /** Schema metadata, all text. */
-export function fileMetadata(schema: string, synthetic: boolean, { name, version }: Generator): Map<string, string> {
+export function fileMetadata(schema: string, { synthetic, manifest, generator: { name, version } }: Origin): Map<string, string> {
   return new Map([
-    ['schema', schema], ['schema_version', String(SCHEMA_VERSION)], ['synthetic', String(synthetic)], ['generator', `${name} ${version}`]
+    ['schema', schema], ['schema_version', String(SCHEMA_VERSION)], ['synthetic', String(synthetic)], ['generator', `${name} ${version}`],
+    ...manifestMetadata(manifest)
   ])
+}
+
+/** The key is left out where nothing was verified. */
+export function manifestMetadata(manifest: Origin['manifest']): Array<[string, string]> {
+  return manifest === null ? [] : [['inputs_manifest_sha256', manifest.sha256]]
 }
 
 export class ArrowColumns {

@@ -7,23 +7,22 @@
 import type { RecordBatch, Schema } from 'apache-arrow'
 import { Fault, printable } from '../../errors.js'
 import type { TraceColumns } from '../../compute/contract.js'
+import { manifestMetadata } from './arrow-columns.js'
 import { ArrowFile } from './arrow-file.js'
 import { loadArrow, type ArrowLibrary } from './arrow-library.js'
 import type { FileSummary } from './output-file.js'
-import { OUTPUT_PATHS, SCHEMA_VERSION, type Generator } from './output-names.js'
+import { OUTPUT_PATHS, SCHEMA_VERSION, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 /** Goes into the schema's metadata, all as text. */
-export interface ArrowMetadata {
-  readonly synthetic: boolean
+export interface ArrowMetadata extends Origin {
   readonly verified: boolean
   /** verbatim; null leaves the key out */
   readonly snapshotTime: string | null
-  readonly generator: Generator
 }
 
 function metadataEntries(metadata: ArrowMetadata): Array<[string, string]> {
-  const { snapshotTime, generator } = metadata
+  const { snapshotTime, manifest, generator } = metadata
   if (snapshotTime !== null && Buffer.from(snapshotTime, 'utf8').toString('utf8') !== snapshotTime) {
     throw new Fault({
       format: 'arrow', problem: 'schema metadata refused', expected: 'text without lone surrogates',
@@ -36,7 +35,8 @@ function metadataEntries(metadata: ArrowMetadata): Array<[string, string]> {
     ['synthetic', String(metadata.synthetic)],
     ['verified', String(metadata.verified)],
     ...(snapshotTime === null ? [] : [['snapshot_time', snapshotTime] satisfies [string, string]]),
-    ['generator', `${generator.name} ${generator.version}`]
+    ['generator', `${generator.name} ${generator.version}`],
+    ...manifestMetadata(manifest)
   ]
 }
 

@@ -3,7 +3,7 @@ import type { AuditedClaim, AuditedDiscrepancy, AuditReport } from '../../comput
 import { envelope, type Envelope } from './documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
-import { AUDIT_PATH, type Generator } from './output-names.js'
+import { AUDIT_PATH, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 /** The claims file that the audit is of. */
@@ -14,11 +14,11 @@ export interface AuditOrigin {
   readonly bytes: number
 }
 
-export function auditDocument(report: AuditReport, origin: AuditOrigin, generator: Generator): Envelope & Record<string, unknown> {
+export function auditDocument(report: AuditReport, claimsFile: AuditOrigin, origin: Origin): Envelope & Record<string, unknown> {
   const { agrees, differs, not_computable, source, quoted } = report.counts
   return {
-    ...envelope('claims-audit', report.synthetic, generator),
-    claims_file: { path: origin.path, sha256: origin.sha256 },
+    ...envelope('claims-audit', origin),
+    claims_file: { path: claimsFile.path, sha256: claimsFile.sha256 },
     counts: { agrees, differs, not_computable, source, quoted },
     claims: report.claims.map(claimEntry),
     discrepancies: report.discrepancies.map(discrepancyEntry),
@@ -54,10 +54,10 @@ function discrepancyEntry(discrepancy: AuditedDiscrepancy): object {
   }
 }
 
-export function auditText(report: AuditReport, origin: AuditOrigin, generator: Generator): string {
-  return jsonText(auditDocument(report, origin, generator))
+export function auditText(report: AuditReport, claimsFile: AuditOrigin, origin: Origin): string {
+  return jsonText(auditDocument(report, claimsFile, origin))
 }
 
-export function writeAudit(set: OutputSet, report: AuditReport, origin: AuditOrigin, generator: Generator): Promise<FileSummary> {
-  return set.write(AUDIT_PATH, auditText(report, origin, generator))
+export function writeAudit(set: OutputSet, report: AuditReport, claimsFile: AuditOrigin, origin: Origin): Promise<FileSummary> {
+  return set.write(AUDIT_PATH, auditText(report, claimsFile, origin))
 }

@@ -6,7 +6,7 @@ import type { SnapshotStatistics, TraceResult } from '../../compute/contract.js'
 import type { Outcome } from '../../schema.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
-import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator } from './output-names.js'
+import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 /** What every JSON output begins with. */
@@ -15,12 +15,17 @@ export interface Envelope {
   /** name of the schema: docs/schemas/<schema>.schema.json */
   readonly schema: string
   readonly synthetic: boolean
+  /** null: nothing was verified against a manifest */
+  readonly inputs_verified: { readonly manifest_sha256: string } | null
   readonly generator: Generator
 }
 
-export function envelope(schema: string, synthetic: boolean, generator: Generator): Envelope {
-  const { name, version } = generator
-  return { schema_version: SCHEMA_VERSION, schema, synthetic, generator: { name, version } }
+export function envelope(schema: string, { synthetic, manifest, generator: { name, version } }: Origin): Envelope {
+  return {
+    schema_version: SCHEMA_VERSION, schema, synthetic,
+    inputs_verified: manifest === null ? null : { manifest_sha256: manifest.sha256 },
+    generator: { name, version }
+  }
 }
 
 /** A file that was read, as it was found. */
@@ -42,7 +47,6 @@ export interface ExcludedNpz {
 }
 
 export interface SnapshotIndex {
-  readonly synthetic: boolean
   /** false for a folder of NPZ files without a snapshot */
   readonly verified: boolean
   readonly html: SourceFile | null
@@ -55,9 +59,9 @@ export interface SnapshotIndex {
   readonly excluded: readonly ExcludedNpz[]
 }
 
-export function traceIndexDocument(data: SnapshotIndex, generator: Generator): Envelope & Record<string, unknown> {
+export function traceIndexDocument(data: SnapshotIndex, origin: Origin): Envelope & Record<string, unknown> {
   return {
-    ...envelope('critic-trace-index', data.synthetic, generator),
+    ...envelope('critic-trace-index', origin),
     verified: data.verified,
     html: data.html === null ? null : { path: data.html.path, sha256: data.html.sha256, bytes: data.html.bytes },
     snapshot_time: data.snapshotTime,
@@ -76,7 +80,6 @@ export function traceIndexDocument(data: SnapshotIndex, generator: Generator): E
 }
 
 export interface BoundaryAudit {
-  readonly synthetic: boolean
   /** of the source HTML; null without one */
   readonly htmlSha256: string | null
   /** null where the study names none */
@@ -120,7 +123,7 @@ function collectExceptions(trace: TraceResult, listed: AuditException[]): number
 const NO_MARKER = 'no end marker was expected: the study names none'
 const NO_TEXTS = 'the snapshot holds no span texts'
 
-export function boundaryAuditDocument(data: BoundaryAudit, generator: Generator): Envelope & Record<string, unknown> {
+export function boundaryAuditDocument(data: BoundaryAudit, origin: Origin): Envelope & Record<string, unknown> {
   const reasons: Record<string, string> = {}
   const why = data.endMarker === null ? NO_MARKER : NO_TEXTS
   if (data.htmlSha256 === null) reasons['/source_html_sha256'] = 'there was no HTML snapshot'
@@ -155,7 +158,7 @@ export function boundaryAuditDocument(data: BoundaryAudit, generator: Generator)
     reasons['/exceptions_total'] = why
   }
   return {
-    ...envelope('critic-turn-boundary-audit', data.synthetic, generator),
+    ...envelope('critic-turn-boundary-audit', origin),
     source_html_sha256: data.htmlSha256,
     end_marker: data.endMarker,
     boundaries,
@@ -168,9 +171,9 @@ export function boundaryAuditDocument(data: BoundaryAudit, generator: Generator)
   }
 }
 
-export function statisticsDocument(data: SnapshotStatistics, generator: Generator): Envelope & SnapshotStatistics {
+export function statisticsDocument(data: SnapshotStatistics, origin: Origin): Envelope & SnapshotStatistics {
   return {
-    ...envelope('critic-trace-statistics', data.synthetic, generator),
+    ...envelope('critic-trace-statistics', origin),
     verified: data.verified,
     snapshot_time: data.snapshot_time,
     traces: data.traces,
@@ -192,14 +195,14 @@ export function statisticsDocument(data: SnapshotStatistics, generator: Generato
   }
 }
 
-export function writeTraceIndex(set: OutputSet, data: SnapshotIndex, generator: Generator): Promise<FileSummary> {
-  return set.write(OUTPUT_PATHS.index, jsonText(traceIndexDocument(data, generator)))
+export function writeTraceIndex(set: OutputSet, data: SnapshotIndex, origin: Origin): Promise<FileSummary> {
+  return set.write(OUTPUT_PATHS.index, jsonText(traceIndexDocument(data, origin)))
 }
 
-export function writeBoundaryAudit(set: OutputSet, data: BoundaryAudit, generator: Generator): Promise<FileSummary> {
-  return set.write(OUTPUT_PATHS.audit, jsonText(boundaryAuditDocument(data, generator)))
+export function writeBoundaryAudit(set: OutputSet, data: BoundaryAudit, origin: Origin): Promise<FileSummary> {
+  return set.write(OUTPUT_PATHS.audit, jsonText(boundaryAuditDocument(data, origin)))
 }
 
-export function writeStatistics(set: OutputSet, data: SnapshotStatistics, generator: Generator): Promise<FileSummary> {
-  return set.write(OUTPUT_PATHS.statistics, jsonText(statisticsDocument(data, generator)))
+export function writeStatistics(set: OutputSet, data: SnapshotStatistics, origin: Origin): Promise<FileSummary> {
+  return set.write(OUTPUT_PATHS.statistics, jsonText(statisticsDocument(data, origin)))
 }

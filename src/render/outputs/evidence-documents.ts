@@ -8,9 +8,9 @@ import type {
 import { operationName } from '../../compute/evidence/derive.js'
 import { EVIDENCE_DOCUMENTS } from '../../schema/outputs.js'
 import { envelope } from './documents.js'
-import type { Origin as Source } from './history-documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
+import type { Origin as Source } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 const CHECKSUMS =
@@ -29,8 +29,8 @@ export function writeCaseEvidence(set: OutputSet, evidence: FoundEvidence, sourc
   return write(set, EVIDENCE_DOCUMENTS.cases, 'case-evidence', caseEvidence(evidence), source)
 }
 
-function write(set: OutputSet, path: string, schema: string, content: object, { synthetic, generator }: Source): Promise<FileSummary> {
-  return set.write(path, jsonText({ ...envelope(schema, synthetic, generator), ...content }))
+function write(set: OutputSet, path: string, schema: string, content: object, source: Source): Promise<FileSummary> {
+  return set.write(path, jsonText({ ...envelope(schema, source), ...content }))
 }
 
 function evidenceData({ workbook, slides, configs, datasets, values }: FoundEvidence): object {

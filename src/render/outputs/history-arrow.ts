@@ -9,10 +9,9 @@ import { displayHours, elapsedHours } from '../../compute/histories/time.js'
 import { ArrowColumns, bitmap, fileMetadata, ROWS_PER_BATCH, validity } from './arrow-columns.js'
 import { ArrowFile } from './arrow-file.js'
 import { loadArrow, type ArrowLibrary } from './arrow-library.js'
-import type { Origin } from './history-documents.js'
 import type { OnRows } from './history-rows.js'
 import type { FileSummary } from './output-file.js'
-import { HISTORY_PATHS } from './output-names.js'
+import { HISTORY_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 const FATES = ['rolled back', 'replaced'] as const
@@ -86,11 +85,11 @@ class Observations {
 
 /** @param onRows called with the rows written since the last call; what it gives is waited for */
 export async function writeObservationsArrow(
-  set: OutputSet, histories: readonly SelectionHistory[], { synthetic, generator }: Origin, onRows: OnRows
+  set: OutputSet, histories: readonly SelectionHistory[], origin: Origin, onRows: OnRows
 ): Promise<FileSummary> {
   const arrow = loadArrow()
   const observations = new Observations(
-    arrow, new ArrowColumns(arrow, wordsOf(histories)), fileMetadata('history-observations', synthetic, generator)
+    arrow, new ArrowColumns(arrow, wordsOf(histories)), fileMetadata('history-observations', origin)
   )
   const file = await ArrowFile.open(arrow, await set.file(HISTORY_PATHS.arrow), observations.schema)
   for (const history of histories) {

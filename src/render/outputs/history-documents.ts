@@ -10,17 +10,12 @@ import type { MetricDefinition, SharedReference } from '../../schema/histories.j
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
-import type { Generator } from './output-names.js'
+import type { Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
-export interface Origin {
-  readonly synthetic: boolean
-  readonly generator: Generator
-}
-
 /** @param statistics plain data: the analysis and everything that was computed of it */
-export function writeHistoryStatistics(set: OutputSet, path: string, statistics: object, { synthetic, generator }: Origin): Promise<FileSummary> {
-  return set.write(path, jsonText({ ...envelope('history-statistics', synthetic, generator), ...statistics }))
+export function writeHistoryStatistics(set: OutputSet, path: string, statistics: object, origin: Origin): Promise<FileSummary> {
+  return set.write(path, jsonText({ ...envelope('history-statistics', origin), ...statistics }))
 }
 
 /** First and last observation of a selection's clock, over all metrics and attempts; null where no row has a timestamp. */
@@ -57,8 +52,8 @@ export function timeDisplayDocument(histories: readonly SelectionHistory[]): obj
   }
 }
 
-export function writeTimeDisplay(set: OutputSet, path: string, histories: readonly SelectionHistory[], { synthetic, generator }: Origin): Promise<FileSummary> {
-  return set.write(path, jsonText({ ...envelope('history-time-display', synthetic, generator), ...timeDisplayDocument(histories) }))
+export function writeTimeDisplay(set: OutputSet, path: string, histories: readonly SelectionHistory[], origin: Origin): Promise<FileSummary> {
+  return set.write(path, jsonText({ ...envelope('history-time-display', origin), ...timeDisplayDocument(histories) }))
 }
 
 /**
@@ -66,12 +61,12 @@ export function writeTimeDisplay(set: OutputSet, path: string, histories: readon
  * @param statedIn the study file; null where it was not verified
  */
 export function writeSharedReference(
-  set: OutputSet, reference: SharedReference, metric: MetricDefinition, drawnFor: readonly string[], { synthetic, generator }: Origin,
+  set: OutputSet, reference: SharedReference, metric: MetricDefinition, drawnFor: readonly string[], origin: Origin,
   statedIn: { readonly file: string; readonly sha256: string } | null
 ): Promise<FileSummary> {
   const plotted = plottedValue(reference.value, metric)
   return set.write(reference.output, jsonText({
-    ...envelope('history-shared-reference', synthetic, generator),
+    ...envelope('history-shared-reference', origin),
     metric: metric.name,
     key: metric.key,
     selections: reference.selections,

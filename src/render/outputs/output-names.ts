@@ -1,4 +1,5 @@
 /** Names of the outputs, relative to the output folder, and what every one of them says about itself. */
+import type { VerifiedManifest } from '../../schema.js'
 
 export const OUTPUT_PATHS = {
   index: 'training_data/critic-trace-index.json',
@@ -27,6 +28,15 @@ export const SCHEMA_VERSION = 1
 export interface Generator {
   readonly name: string
   readonly version: string
+}
+
+/** What an output says of its run. */
+export interface Origin {
+  /** every input was generated */
+  readonly synthetic: boolean
+  /** what the inputs were verified against; null: against nothing */
+  readonly manifest: VerifiedManifest | null
+  readonly generator: Generator
 }
 
 /** Member and file prefix of a trace: `trace_000`, `trace_001` … `trace_999`, `trace_1000`; Python's `f'trace_{i:03d}'`. */

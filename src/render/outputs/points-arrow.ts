@@ -10,10 +10,9 @@ import type { HistoryAnalysis } from '../../schema/histories.js'
 import { ArrowColumns, fileMetadata, ROWS_PER_BATCH, validity } from './arrow-columns.js'
 import { ArrowFile } from './arrow-file.js'
 import { loadArrow, type ArrowLibrary } from './arrow-library.js'
-import type { Origin } from './history-documents.js'
 import type { OnRows } from './history-rows.js'
 import type { FileSummary } from './output-file.js'
-import { HISTORY_PATHS } from './output-names.js'
+import { HISTORY_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 const VIEWS = ['step', 'time'] as const
@@ -41,7 +40,7 @@ export class PointsArrowWriter {
 
   /** @param analyses those whose curves will be written */
   static async open(
-    set: OutputSet, analyses: readonly HistoryAnalysis[], histories: ReadonlyMap<string, SelectionHistory>, { synthetic, generator }: Origin
+    set: OutputSet, analyses: readonly HistoryAnalysis[], histories: ReadonlyMap<string, SelectionHistory>, origin: Origin
   ): Promise<PointsArrowWriter> {
     const arrow = loadArrow()
     const columns = new ArrowColumns(arrow, wordsOf(analyses, histories))
@@ -51,7 +50,7 @@ export class PointsArrowWriter {
       columns.field('analysis', text), columns.field('view', text), columns.field('algorithm', text), columns.field('metric', text),
       columns.field('x', number, true), columns.field('value', number), columns.field('source_run', text, true),
       columns.field('source_step', number, true), columns.field('provenance', text), columns.field('trailing_mean', number, true)
-    ], fileMetadata('history-points', synthetic, generator))
+    ], fileMetadata('history-points', origin))
     return new PointsArrowWriter(arrow, columns, schema, await ArrowFile.open(arrow, await set.file(HISTORY_PATHS.points), schema))
   }
 

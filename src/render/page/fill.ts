@@ -1,4 +1,5 @@
 /** A template as Markdown with every reference filled in: what `article.md` and `source-notes.md` are. */
+import { formatCount } from '../figures/format.js'
 import type { Generator } from '../outputs/output-names.js'
 import type { PageInputs } from './inputs.js'
 import { slotText, type PageName, type Prose } from './prose.js'
@@ -18,6 +19,14 @@ export function syntheticText(study: PageInputs['study']): string {
     'values come out again. Nothing here is evidence about any model, run or method.'
 }
 
+/** One line; null where nothing was verified. */
+export function verifiedText({ manifest }: Pick<PageInputs, 'manifest'>): string | null {
+  if (manifest === null) return null
+  const { path, sha256, files } = manifest
+  const which = files === 1 ? 'The one input file was' : `All ${formatCount(files)} input files were`
+  return `${which} verified against ${path} (sha256 ${sha256}) before anything was computed.`
+}
+
 export function generatedBy({ name, version }: Generator): string {
   return `Written by ${name} ${version}.`
 }
@@ -28,7 +37,9 @@ export function fillMarkdown(prose: Prose, page: PageName, inputs: PageInputs): 
   const title = /^#[^\n]*\n?/.exec(body)?.[0].trimEnd() ?? ''
   const label = inputs.study.synthetic ? [`> **${escapeMarkdown(syntheticText(inputs.study))}**`] : []
   const note = hasStandIns(prose, page) ? [STAND_IN_NOTE] : []
-  return `${[title, ...label, body.slice(title.length).trim(), ...note, ...label, escapeMarkdown(generatedBy(inputs.generator))].join('\n\n')}\n`
+  const verified = verifiedText(inputs)
+  const foot = [...verified === null ? [] : [escapeMarkdown(verified)], escapeMarkdown(generatedBy(inputs.generator))]
+  return `${[title, ...label, body.slice(title.length).trim(), ...note, ...label, ...foot].join('\n\n')}\n`
 }
 
 export function hasStandIns(prose: Prose, page: PageName): boolean {

@@ -6,7 +6,7 @@
 import type { AuditedClaim, AuditedDiscrepancy } from '../../compute/audit/contract.js'
 import type { Documents } from '../../compute/documents.js'
 import type { SourceFile } from '../outputs/documents.js'
-import type { Generator } from '../outputs/output-names.js'
+import type { Generator, Origin } from '../outputs/output-names.js'
 import type { Template } from './references.js'
 
 export type DocumentSource = Pick<Documents, 'resolve' | 'undefinedReason' | 'sha256' | 'enclosing'>
@@ -38,6 +38,8 @@ export interface ProseInputs {
 
 export interface PageInputs extends ProseInputs {
   readonly study: { readonly name: string; readonly synthetic: boolean }
+  /** what the inputs were verified against; null: against nothing */
+  readonly manifest: Origin['manifest']
   readonly generator: Generator
   /** every file that the run read into what it states */
   readonly inputs: readonly SourceFile[]

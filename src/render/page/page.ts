@@ -3,7 +3,7 @@
  * security policy lets it ask for nothing: the only things allowed are `data:` pictures and the one style sheet, by hash.
  */
 import { createHash } from 'node:crypto'
-import { generatedBy, hasStandIns, STAND_IN_NOTE, syntheticText } from './fill.js'
+import { generatedBy, hasStandIns, STAND_IN_NOTE, syntheticText, verifiedText } from './fill.js'
 import { BodyWriter, HEADING_PREFIX } from './html.js'
 import type { PageInputs } from './inputs.js'
 import { plainText } from './markdown.js'
@@ -20,6 +20,8 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
   const label = syntheticText(study)
   const other = page === 'article' ? 'notes' : 'article'
   const notice = study.synthetic ? `<p class="notice" role="note">${escapeHtml(label)}</p>\n` : ''
+  const checked = verifiedText(inputs)
+  const verified = checked === null ? '' : `<p>${escapeHtml(checked)}</p>\n`
   const strip = '<aside class="strip" aria-label="Kind of data">Synthetic data, not measurements</aside>\n'
   const standIns = hasStandIns(prose, page) ? `<p>${escapeHtml(STAND_IN_NOTE)}</p>\n` : ''
   return `<!doctype html>
@@ -52,7 +54,7 @@ ${contents(prose, page)}
 ${new BodyWriter(prose, page, inputs).blocks(blocks)}
 </main>
 <footer>
-${notice}${standIns}<p>${escapeHtml(generatedBy(generator))}
+${notice}${standIns}${verified}<p>${escapeHtml(generatedBy(generator))}
 Point at a number, or move to it with the Tab key, to see where it comes from.</p>
 </footer>
 </body>

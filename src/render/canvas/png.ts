@@ -1,0 +1,28 @@
+/**
+ * What node-canvas cannot write into a PNG: words. The description goes behind the header, as the PNG specification (third
+ * edition, 11.3.3) has it: a tEXt chunk where Latin-1 has all its characters, else an iTXt chunk, uncompressed UTF-8.
+ */
+import { crc32 } from 'node:zlib'
+import type { FigureConfig } from '../figures/config.js'
+
+/** Signature (8 bytes) and IHDR: length, type, 13 bytes, CRC. */
+const HEAD = 8 + 12 + 13
+const KEYWORD = 'Description\0'
+
+/** @param description without NUL, which ends a text there */
+export function finishPng(png: Buffer, { description }: Pick<FigureConfig, 'description'>): Buffer {
+  const text = /^[^\u0100-\uffff]*$/.test(description)
+    ? chunk('tEXt', Buffer.from(KEYWORD + description, 'latin1'))
+    // Not compressed, in no stated language, the keyword not translated.
+    : chunk('iTXt', Buffer.from(`${KEYWORD}\0\0\0\0${description}`, 'utf8'))
+  return Buffer.concat([png.subarray(0, HEAD), text, png.subarray(HEAD)])
+}
+
+function chunk(type: 'tEXt' | 'iTXt', data: Buffer): Buffer {
+  const bytes = Buffer.alloc(data.length + 12)
+  bytes.writeUInt32BE(data.length, 0)
+  bytes.write(type, 4, 'latin1')
+  data.copy(bytes, 8)
+  bytes.writeUInt32BE(crc32(bytes.subarray(4, 8 + data.length)), 8 + data.length)
+  return bytes
+}
