@@ -1,4 +1,5 @@
 /** Training histories through the command line: outputs worked out by hand, one line for what is wrong. */
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -30,6 +31,10 @@ const all = ({ dir, out }: { dir: string; out: string }, ...more: string[]) => r
 function table(path: string): Array<Record<string, string | null>> {
   const [head, ...rows] = parseCsv(readFileSync(path, 'utf8'))
   return rows.map(row => Object.fromEntries(head.map((name, i) => [name ?? '', row[i]])))
+}
+
+function manifestHash(dir: string): string {
+  return createHash('sha256').update(readFileSync(join(dir, 'source_manifest.json'))).digest('hex')
 }
 
 t.test('a study of histories alone: what is kept, what is superseded, what is drawn', async t => {
@@ -137,7 +142,8 @@ t.test('the Arrow file holds the lineage table', async t => {
     const observations = arrow.tableFromIPC(bytes)
     t.equal(observations.numRows, lineage.length)
     t.strictSame(Object.fromEntries(observations.schema.metadata), {
-      schema: 'history-observations', schema_version: '1', synthetic: 'false', generator: 'critic-traces 0.1.0'
+      schema: 'history-observations', schema_version: '1', synthetic: 'false', generator: 'critic-traces 0.1.0',
+      inputs_manifest_sha256: manifestHash(place.dir)
     })
     for (const [i, row] of lineage.entries()) {
       for (const name of ['selection', 'metric', 'step', 'run', 'session', 'superseded_by_session', 'superseded_by_run', 'restart_step', 'reason']) {
@@ -175,7 +181,8 @@ t.test('the Arrow file of the points holds the rows of every CSV of points, cell
     t.equal(points.numRows, rows.length)
     t.strictSame(points.schema.fields.map(field => field.name), Object.keys(rows[0]))
     t.strictSame(Object.fromEntries(points.schema.metadata), {
-      schema: 'history-points', schema_version: '1', synthetic: 'false', generator: 'critic-traces 0.1.0'
+      schema: 'history-points', schema_version: '1', synthetic: 'false', generator: 'critic-traces 0.1.0',
+      inputs_manifest_sha256: manifestHash(place.dir)
     })
     const cells = rows.map((_, i) => Object.fromEntries(points.schema.fields.map(({ name }) => {
       const cell = points.getChild(name)?.get(i)
