@@ -6,7 +6,7 @@
  *     figures   ────────────────────────────────┴─────────────────────┴──► article.md, source-notes.md, preview/*.html
  */
 import { join } from 'node:path'
-import { auditRun, type AuditRun, type StudyAudit } from './auditRun.js'
+import { auditRun, inputsOfRun, type AuditRun, type StudyAudit } from './auditRun.js'
 import type { AuditReport } from './compute/audit/contract.js'
 import { Documents } from './compute/documents.js'
 import { Fault } from './errors.js'
@@ -64,6 +64,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Art
   const prose: ProseInputs = {
     templates: { article: template(study.article.article), notes: template(study.article.notes) },
     documents,
+    inputsOf: inputsOfRun({ verified, documents, measured }),
     claims: first?.report.claims ?? [],
     discrepancies: first?.report.discrepancies ?? [],
     figures: run.figures.map(figure => pageFigure(figure, run)),

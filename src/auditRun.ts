@@ -47,10 +47,11 @@ export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
 }
 
 /**
- * Quotations stand in the study file alone. Statistics do not list their inputs: those of critic traces come from the page (whose NPZ files the trace index lists), those of
- * histories from the runs of the selection that the pointer goes into, or else from all of the analysis.
+ * Quotations stand in the study file alone. Statistics do not list their inputs: those of critic traces come from the page
+ * (whose NPZ files the trace index lists), those of histories from the runs of the selection that the pointer goes into, or
+ * else from all of the analysis.
  */
-function inputsOfRun({ documents, verified, measured: { snapshot, histories } }: AuditRun): InputsOf {
+export function inputsOfRun({ documents, verified, measured: { snapshot, histories } }: Omit<AuditRun, 'pages' | 'dir' | 'study'>): InputsOf {
   const ofTraces = new Set<string>([OUTPUT_PATHS.statistics, OUTPUT_PATHS.audit])
   const page = snapshot?.html ?? null
   const studySha256 = verified.get(STUDY_FILE)
@@ -61,7 +62,9 @@ function inputsOfRun({ documents, verified, measured: { snapshot, histories } }:
     const quoted = pointed.file === EVIDENCE_DOCUMENTS.data && documents.enclosing(reference).some(object => object['source'] === 'quoted')
     if (quoted) return study
     if (ofTraces.has(pointed.file)) return page === null ? [] : [{ path: page.path, sha256: page.sha256 }]
-    const analysis = histories?.analyses.find(({ analysis }) => analysis.outputs.statistics === pointed.file)?.analysis
+    const analysis = histories?.analyses.find(({ analysis: { outputs } }) => (
+      outputs.statistics === pointed.file || outputs.time_display === pointed.file
+    ))?.analysis
     if (histories === null || analysis === undefined) return []
     const [section, name] = pointerTokens(pointed.pointer)
     return historyInputs(histories, section === 'selections' ? [name] : analysis.selections)

@@ -7,11 +7,11 @@ import { Fault } from './errors.js'
 import { ByteTally, fileChunks, tallied } from './ingest/bytes.js'
 import { parseHistory } from './ingest/histories/parse.js'
 import { isGrowingState, type RunDetails } from './ingest/wandb/answers.js'
-import { certificatePath, certificateText, isFetchState, type FetchState } from './ingest/wandb/certificate-file.js'
+import { certificatePath, certificateText, isFetchState, STEP_KEYS, type FetchState } from './ingest/wandb/certificate-file.js'
 import { certify, type CertificateFacts, type HistoryOnDisk } from './ingest/wandb/certificate.js'
 import { historyWindows, type Ask } from './ingest/wandb/history.js'
 import type { LabelledRun } from './ingest/wandb/listing.js'
-import { RowExporter, STEP_KEY } from './ingest/wandb/row.js'
+import { RowExporter } from './ingest/wandb/row.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { ResumableFile } from './render/outputs/resumable-file.js'
 import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type HistoryCertificate } from './schema/fetch.js'
@@ -127,9 +127,8 @@ function factsOf(
 async function readBack(file: string, signal: AbortSignal | undefined): Promise<HistoryOnDisk> {
   const tally = new ByteTally()
   const chunks = fileChunks(file, signal === undefined ? {} : { signal })
-  const keys = { step: STEP_KEY, timestamp: null, global_step: null }
   try {
-    const { step } = await parseHistory(tallied(chunks, tally), { keys, wanted: [] }, signal)
+    const { step } = await parseHistory(tallied(chunks, tally), { keys: STEP_KEYS, wanted: [] }, signal)
     return { bytes: tally.bytes, sha256: tally.sha256(), steps: step }
   } catch (error) {
     throw error instanceof Fault ? error.at({ file }) : error

@@ -19,7 +19,7 @@ import { mapLimited } from './ingest/study/hash.js'
 import { resolveInside } from './ingest/study/paths.js'
 import { addressText, runUrl, type Address } from './ingest/wandb/address.js'
 import { allowedConfig, isGrowingState, nameOf, readRun, type ProjectName, type RunDetails } from './ingest/wandb/answers.js'
-import { checkCertificate, readCertificate } from './ingest/wandb/certificate-file.js'
+import { certificatePath, checkCertificate, failedChecks, readCertificate } from './ingest/wandb/certificate-file.js'
 import { WandbClient, type Clock, type Retry } from './ingest/wandb/client.js'
 import type { Ask } from './ingest/wandb/history.js'
 import type { ApiKey } from './ingest/wandb/key.js'
@@ -34,6 +34,16 @@ import type { HistoryStudy } from './schema/histories.js'
 /** Runs whose rows are fetched at once; the client sends no more requests at a time either. */
 const RUNS_AT_ONCE = 4
 
+/** Runs that are listed and not fetched, of all projects together: what a list holds beside the selected ones. */
+const MAX_LISTED_ONLY = 5000
+
+/** No history has more. */
+const MAX_WINDOWS = 1_000_000
+
+/** Windows without limit, and for each row that the server counts: a run that logs once in a thousand steps has ten. */
+const FREE_WINDOWS = 10_000
+const WINDOWS_PER_ROW = 100
+
 export interface FetchRun {
   /** the study's folder */
   readonly dir: string
@@ -45,7 +55,6 @@ export interface FetchRun {
   /** milliseconds for everything together */
   readonly deadlineMs: number
   readonly clock: Clock
-  readonly random?: () => number
   readonly signal?: AbortSignal
   readonly onRetry?: (retry: Retry) => void
   /** runs listed so far, of all projects */
@@ -87,15 +96,12 @@ interface Session extends FetchRun {
 /** @throws Fault: what the server refuses, what cannot be read or written; what was fetched before it stays */
 export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
   const { study: { fetch, histories }, signal } = run
-  if (fetch === null || histories === null) {
-    throw noFetch(run.dir)
-  }
+  if (fetch === null || histories === null) throw noFetch(run.dir)
   // One failed run ends the others' requests too.
   const stop = new AbortController()
   const client = new WandbClient({
     address: run.address, key: run.key, deadlineMs: run.deadlineMs, clock: run.clock,
     signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
-    ...(run.random === undefined ? {} : { random: run.random }),
     ...(run.onRetry === undefined ? {} : { onRetry: run.onRetry })
   })
   const session: Session = {
@@ -129,8 +135,7 @@ async function fetchAll(session: Session, stop: AbortController): Promise<FetchO
   const labels = new Set(wanted.map(w => w.label))
   const now = timeOf(session)
   const others = labelled.filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
-  // Of many projects together no more than a list holds beside the selected runs.
-  const excluded = others.slice(0, MAX_EXCLUDED).map(run => entryOf(session, run, now, {}))
+  const excluded = others.slice(0, MAX_LISTED_ONLY).map(run => entryOf(session, run, now, {}))
   const cut = others.length - excluded.length
   const merge = (fetched: readonly RunEntry[]): MergedEntries => (
     mergeEntries(earlier, { fetched, excluded, labels, projects, fetches: fetch.runs })
@@ -189,16 +194,6 @@ async function listProjects(
   }
   return { labelled, unlisted }
 }
-
-/** Runs that are listed and not fetched, of all projects. */
-const MAX_EXCLUDED = 5000
-
-/** No history has more. */
-const MAX_WINDOWS = 1_000_000
-
-/** Windows without limit, and for each row that the server counts: a run that logs once in a thousand steps has ten. */
-const FREE_WINDOWS = 10_000
-const WINDOWS_PER_ROW = 100
 
 /** @throws Fault exit 3: more windows than there can be rows to find */
 function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: ProjectName): void {
@@ -259,7 +254,7 @@ async function fetchPlanned(
     describe: () => describe(session, run)
   })
   const entry = entryOf(session, { ...run, state: now.state }, certificate.fetched_at, config)
-  const faults = await checkCertificate({ dir, folder, synthetic, signal }, listedRun(entry), certificate)
+  const faults = failedChecks(certificate, join(dir, certificatePath(folder, run)))
   return { certificate, status: resumed ? 'resumed' : 'fetched', faults, withheld, entry }
 }
 

@@ -1,10 +1,12 @@
 /** `all` run again, and `manifest`: what is computed once, what is told, what is written. */
+import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
 import t from 'tap'
+import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
 import { runCli, type CliResult } from './support/cli.js'
 import { tree } from './support/folders.js'
 import { STUDY, writeHistoryStudy } from './support/history-folder.js'
@@ -170,4 +172,21 @@ t.test('manifest: what changed, and with --write a new one', async t => {
     'excluded notes.txt', 'study study.json', 'history wandb/history/runs/first.jsonl', 'history wandb/history/runs/ref.jsonl', 'runs wandb/runs.json'
   ])
   t.match(await runCli(['manifest']), { code: 2, stderr: /no study/ })
+})
+
+t.test('the replica at 1, 2 and 7 threads, killed at any moment and run again: the same bytes', async t => {
+  const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+  const run = (out: string, threads: number, onStart: (child: ChildProcess) => void = () => undefined): Promise<CliResult> => (
+    runCli(['all', '--study', replica, '--out', join(work, out), '--formats', 'png,svg', '--threads', String(threads), '-q'], { onStart })
+  )
+  t.match(await run('whole', 1), { code: 0, stderr: '' })
+  let killed = 0
+  for (const after of [500, 1200, 1900, 2600, 3300]) {
+    const { code, signal } = await run('part', 2, child => { setTimeout(() => child.kill('SIGKILL'), after) })
+    t.ok(signal === 'SIGKILL' || code === 0)
+    if (signal === 'SIGKILL') killed++
+  }
+  t.ok(killed >= 2, `killed ${killed} times`)
+  t.match(await run('part', 7), { code: 0, stderr: '' })
+  t.strictSame(withoutTimings(join(work, 'part')), withoutTimings(join(work, 'whole')), 'no temporary file is left either')
 })

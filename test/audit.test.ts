@@ -222,16 +222,17 @@ t.test('claims: several places, elements, kinds, provenance, counts', t => {
       claim('source', { value: 11, decimals: 0, kind: 'source', from: 'index.json#/html/bytes' }),
       claim('source-alone', { value: 11, decimals: 0, kind: 'source' }),
       claim('quoted', { value: 11, decimals: 0, kind: 'quoted' }),
-      claim('quoted-here', { value: 55.33, kind: 'quoted', from: 'data.json#/values/w/value' })
+      claim('quoted-here', { value: 55.33, kind: 'quoted', from: 'data.json#/values/w/value' }),
+      claim('quoted-wrong', { value: 55.34, kind: 'quoted', from: 'data.json#/values/w/value' })
     ]
   })
   const report = audit(claims, { synthetic: true, documents, pages: null, inputsOf: reference => (reference.startsWith('index') ? [{ path: 'more', sha256: sha('0') }] : []) })
   t.strictSame(report.claims.map(c => [c.id, c.status]), [
     ['one', 'agrees'], ['both', 'differs'], ['missing', 'not_computable'], ['elements', 'agrees'], ['order', 'differs'],
     ['element-missing', 'not_computable'], ['derived', 'agrees'], ['config', 'agrees'], ['nothing-stated', 'agrees'], ['source', 'differs'],
-    ['source-alone', 'source'], ['quoted', 'quoted'], ['quoted-here', 'agrees']
+    ['source-alone', 'source'], ['quoted', 'quoted'], ['quoted-here', 'quoted'], ['quoted-wrong', 'differs']
   ])
-  t.strictSame(report.counts, { agrees: 6, differs: 3, not_computable: 2, source: 1, quoted: 1 })
+  t.strictSame(report.counts, { agrees: 5, differs: 4, not_computable: 2, source: 1, quoted: 2 })
   const of = (id: string) => report.claims.find(c => c.id === id)
   t.match(of('both'), { computed: 55.5, difference: 55.5 - 55.33, reason: /^computed 55\.5, published 55\.33: off by .* \(data\.json#\/values\/s\/value; 2 of 3 places\)$/ })
   t.match(of('missing'), { computed: null, reason: 'data.json#/values has no member "x" (data.json#/values/x/value; 1 of 2 places)' })

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { load } from 'cheerio'
 import t from 'tap'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
 import type { AuditedClaim } from '../src/compute/audit/contract.js'
@@ -38,7 +39,7 @@ t.test('all on the replica: every computed claim', async t => {
   const out = mkdtempSync(join(tmpdir(), 'critic-traces-claims-'))
   t.teardown(() => rmSync(out, { recursive: true, force: true }))
   const study = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
-  const run = await runCli(['all', '--out', out, '--no-figures'])
+  const run = await runCli(['all', '--out', out, '--formats', 'png'])
   t.match(run, { code: 0 }, run.stderr)
   t.match(run.stdout, /SYNTHETIC/)
   const { claims } = JSON.parse(readFileSync(join(study, 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
@@ -68,6 +69,12 @@ t.test('all on the replica: every computed claim', async t => {
   for (const { id, provenance } of audit.claims.filter(claim => claim.provenance.length > 0)) {
     t.ok(provenance.every(({ inputs }) => inputs.length > 0), `${id} names the files that it follows from`)
     for (const { path, sha256: stated } of new Set(provenance.flatMap(({ inputs }) => inputs))) if (stated !== sha256(path)) t.fail(`${id}: ${path}`)
+  }
+  for (const page of ['article', 'source-notes']) {
+    const $ = load(readFileSync(join(out, `preview/${page}.html`), 'utf8'))
+    const bare = $('data.v').toArray().filter(value => !/from .*[0-9a-f]{64}/.test($(`#${$(value).attr('aria-describedby')?.slice(0, -1)}`).text().replace(/\s+/g, ' ')))
+    // The size of the original page is a property of a file that is not here.
+    t.same([...new Set(bare.map(value => $(value).text()))], page === 'article' ? [] : ['34,293,250'], `${page}: every number names an input with its hash`)
   }
   const inputsOf = (id: string): unknown => audit.claims.find(claim => claim.id === id)?.provenance[0].inputs.map(({ path }) => path)
   t.same(inputsOf('dataset.mixed.swegen_rows'), ['data/mixed-train.parquet'])

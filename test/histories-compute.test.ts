@@ -459,11 +459,11 @@ t.test('supplied points, point by point', t => {
   t.same(supplied?.metrics, {
     reward: {
       anchor: 'shared_base_reference', time_anchor: 'shared_base_reference', step_prefix: [], same_step: [4], unfilled: [9],
-      unfilled_count: 1, time_prefix: 3
+      unfilled_count: 1, time_prefix: 3, trailing_mean: 3
     },
     validation: {
       anchor: 'borrowed_base', time_anchor: 'shared_base_reference', step_prefix: [0, 5], same_step: [], unfilled: [],
-      unfilled_count: 0, time_prefix: 2
+      unfilled_count: 0, time_prefix: 2, trailing_mean: 2
     }
   })
   t.end()

@@ -27,7 +27,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': 'a93ca1a9b66ad7f6901505aedc281bd3d22acef331ae4dc72201a661dcfa42e3',
+  'source_manifest.json': '2a4d6f1770e1b5eb6b599e2a8938d06f23d9ace009279919b75d070c84d920fa',
   'critic_traces/index.html': '3d3d1835cceba9da1b6519bbd3001a2ab38ae153f1fc3c2d1b25d358cd2c8a33',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'b0abac6619ffeb219d7aef697037bed220f59e47f2cb455cdec33f230ea9fc45',
   'critic_traces/step_000118_failure_0c24eb70.npz': '094a7fa27600802e6281d439820b9b88d04ea64ea90d0c332c7eb0396d1403eb',

@@ -258,7 +258,8 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
               same_step: step.same,
               unfilled: step.unfilled,
               unfilled_count: step.unfilled.length,
-              time_prefix: time.prefix.length
+              time_prefix: time.prefix.length,
+              trailing_mean: world.study.metrics.find(m => m.name === metric)?.trailing_mean ?? null
             }
           ]
         })

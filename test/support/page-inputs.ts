@@ -137,7 +137,7 @@ export function replicaInputs(change: Partial<PageInputs> = {}): PageInputs {
   const documents = documentsOf(claims)
   const report = auditOf(claims, documents, null)
   return {
-    templates: replicaTemplates(), documents, claims: report.claims, discrepancies: report.discrepancies, figures: figures(), outputs: ['data.json'],
+    templates: replicaTemplates(), documents, inputsOf: () => [], claims: report.claims, discrepancies: report.discrepancies, figures: figures(), outputs: ['data.json'],
     study: { name: 'Synthetic replica', synthetic: true }, manifest: null, generator: { name: 'critic-traces', version: '0.0.0' },
     inputs: [{ path: 'sources/evaluation.xlsx', sha256: 'c'.repeat(64), bytes: 12345 }],
     excluded: [{ path: 'critic_traces/later.npz', sha256: 'd'.repeat(64), bytes: 321 }], ...change

@@ -7,6 +7,7 @@ import { provenanceOf, type InputsOf } from './provenance.js'
 
 const NOT_IN_OUTPUTS = 'a property of the original files; no output states it'
 const NOT_COMPUTED = 'another publication states it; nothing is computed'
+const AS_QUOTED = 'another publication states it; the study quotes it so, and nothing is computed'
 
 interface Judged extends Omit<Verdict, 'status'> {
   readonly status: ClaimStatus
@@ -24,8 +25,8 @@ export function auditClaim(claim: Claim, documents: Documents, inputsOf: InputsO
 
 function judge(claim: Claim, documents: Documents): Judged {
   const verdict = verdictOf(claim, documents)
-  // Whatever its kind: a claim that says where it stands is compared.
-  if (verdict !== null) return verdict
+  // Whatever its kind: a claim that says where it stands is compared. What agrees with what the study quotes proves nothing.
+  if (verdict !== null) return verdict.status === 'agrees' && claim.kind === 'quoted' ? { ...verdict, status: 'quoted', reason: AS_QUOTED } : verdict
   if (claim.kind === 'source') return { status: 'source', computed: null, difference: null, reason: NOT_IN_OUTPUTS }
   if (claim.kind === 'quoted') return { status: 'quoted', computed: null, difference: null, reason: NOT_COMPUTED }
   return notComputable('the claims file does not say where it stands')

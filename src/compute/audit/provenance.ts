@@ -7,12 +7,14 @@ const SHA256 = /^[0-9a-f]{64}$/
 /** Derived values of derived values: deeper chains than this are cut. */
 const MAX_DEPTH = 8
 
+type ProvenanceDocuments = Pick<Documents, 'enclosing' | 'sha256'>
+
 type JsonObject = { readonly [name: string]: unknown }
 
 /** What is known of a run beside its outputs: inputs of a reference, for outputs that do not state theirs. */
 export type InputsOf = (reference: string) => readonly InputHash[]
 
-export function provenanceOf(documents: Documents, reference: string, inputsOf: InputsOf): Provenance | null {
+export function provenanceOf(documents: ProvenanceDocuments, reference: string, inputsOf: InputsOf): Provenance | null {
   const pointed = parseReference(reference)
   if (pointed === null) return null
   const inputs = new Map<string, InputHash>()
@@ -25,7 +27,7 @@ export function provenanceOf(documents: Documents, reference: string, inputsOf: 
  * derived ones by `operands` with references.
  */
 function collect(
-  documents: Documents, reference: string, inputsOf: InputsOf, inputs: Map<string, InputHash>, seen: Set<string>, depth: number
+  documents: ProvenanceDocuments, reference: string, inputsOf: InputsOf, inputs: Map<string, InputHash>, seen: Set<string>, depth: number
 ): void {
   if (depth > MAX_DEPTH || seen.has(reference)) return
   seen.add(reference)

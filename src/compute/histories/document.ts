@@ -153,6 +153,8 @@ export interface SuppliedMetric {
   readonly unfilled_count: number
   /** points of the time view */
   readonly time_prefix: number
+  /** latest points in the mean that is drawn, supplied ones among them; null: none is drawn */
+  readonly trailing_mean: number | null
 }
 
 export interface HistoryStatistics {

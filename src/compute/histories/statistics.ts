@@ -39,7 +39,7 @@ export function* analysisStatistics(
     compare: comparedStatistics(analysis, selections, reasons),
     supplied: analysis.supplied === null
       ? reasons.none('/supplied', 'the study supplies no points')
-      : yield* suppliedStatistics(analysis, analysis.supplied, histories, reasons),
+      : yield* suppliedStatistics(analysis, analysis.supplied, metrics, histories, reasons),
     excluded_runs: excluded.map(({ run, displayName, reason }) => ({ run, display_name: displayName, reason })),
     undefined_reasons: reasons.texts
   }

@@ -1,8 +1,8 @@
 /** The `supplied` block of the statistics document: what was drawn for the target and is nobody's observation of it. */
-import type { HistoryAnalysis, SuppliedPoints } from '../../schema/histories.js'
+import type { HistoryAnalysis, MetricDefinition, SuppliedPoints } from '../../schema/histories.js'
 import type { SelectionHistory } from './contract.js'
 import type { HistoryStatistics, SuppliedMetric } from './document.js'
-import { curveFor, historyFor } from './join.js'
+import { curveFor, historyFor, metricFor } from './join.js'
 import { LISTED_STEPS } from './metric-statistics.js'
 import type { Reasons } from './reasons.js'
 import { stepsAt, supplyTarget, unfilledSteps, viewOf, type View } from './supplied.js'
@@ -11,20 +11,22 @@ import type { Work } from './work.js'
 export function* suppliedStatistics(
   analysis: HistoryAnalysis,
   rule: SuppliedPoints,
+  definitions: readonly MetricDefinition[],
   histories: ReadonlyMap<string, SelectionHistory>,
   reasons: Reasons
 ): Work<HistoryStatistics['supplied']> {
   const metrics: Record<string, SuppliedMetric> = {}
   for (const metric of analysis.metrics) {
     yield
-    metrics[metric] = suppliedMetric(rule, metric, histories, reasons, `/supplied/metrics/${metric}`)
+    const at = `/supplied/metrics/${metric}`
+    metrics[metric] = suppliedMetric(rule, metricFor(definitions, metric), histories, reasons, at)
   }
   return { reference: rule.reference, target: rule.target, metrics }
 }
 
 function suppliedMetric(
   rule: SuppliedPoints,
-  metric: string,
+  { name: metric, trailing_mean: trailingMean }: MetricDefinition,
   histories: ReadonlyMap<string, SelectionHistory>,
   reasons: Reasons,
   at: string
@@ -51,6 +53,7 @@ function suppliedMetric(
     same_step: stepsAt(stepReference, byStep.sameStep),
     unfilled: unfilled.first,
     unfilled_count: unfilled.count,
-    time_prefix: byTime.prefix.length
+    time_prefix: byTime.prefix.length,
+    trailing_mean: trailingMean ?? reasons.none(`${at}/trailing_mean`, 'the study asks for none')
   }
 }

@@ -6,7 +6,7 @@
  * quoted as far as its scheme and host: the rest of it (or all of it, where it is no address) may be a secret that was
  * put there by mistake.
  *
- * Not supported: WANDB_BASE_URL, W&B's settings files, proxies.
+ * Not supported: W&B's settings files, proxies.
  */
 import { EXIT, Fault, printable } from '../../errors.js'
 
@@ -64,8 +64,7 @@ export function parseAddress(text: string): Address {
   const origin = `${protocol}//${host}`
   const path = pathname === '/' ? '' : pathname
   const endpoint = new URL(`${origin}${path}/graphql`)
-  const site = origin === DEFAULT_BASE_URL && path === '' ? DEFAULT_SITE : `${origin}${path}`
-  return { base, endpoint, host, site }
+  return { base, endpoint, host, site: siteOf(`${origin}${path}`) }
 }
 
 /** The base as text, without a trailing slash, for messages. */
@@ -73,12 +72,12 @@ export function addressText({ base }: Address): string {
   return base.href.replace(/\/$/, '')
 }
 
-/** Where the pages of a server's runs are; the text itself where it is no address. */
+/** Where the pages of a server's runs are. @param server as `addressText` writes it */
 export function siteOf(server: string): string {
-  return server.replace(/\/+$/, '') === DEFAULT_BASE_URL ? DEFAULT_SITE : server.replace(/\/+$/, '')
+  return server === DEFAULT_BASE_URL ? DEFAULT_SITE : server
 }
 
 /** Page of a run. */
-export function runUrl(site: string, { entity, project, id }: { readonly entity: string; readonly project: string; readonly id: string }): string {
+export function runUrl(site: string, { entity, project, id }: Readonly<Record<'entity' | 'project' | 'id', string>>): string {
   return `${site}/${[entity, project, 'runs', id].map(part => encodeURIComponent(part.toWellFormed())).join('/')}`
 }

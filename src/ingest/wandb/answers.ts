@@ -10,6 +10,7 @@ import {
 } from '../study/checker.js'
 import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from '../histories/iso-time.js'
 import { isSafeName } from '../histories/runs.js'
+import { isObject } from './body.js'
 
 /** Where a run is looked for. */
 export interface ProjectName {
@@ -49,8 +50,8 @@ export function isGrowingState(state: string): boolean {
   return GROWING_STATES.has(state)
 }
 
-/** Longest name, state or cursor; a history or a configuration is limited by the length of an answer. */
-const MAX_NAME_LENGTH = 1000
+/** Longest state or cursor, and longest name in a list of runs; rows and configurations are limited by the length of an answer. */
+export const MAX_NAME_LENGTH = 1000
 
 /** A text of any length. What it is instead is told by its kind only: it may be a configuration. */
 const longText: Kind<string> = {
@@ -140,7 +141,7 @@ export function readRun(data: unknown, where: ProjectName, id: string): RunDetai
   const run = RUN.read(runOf(data, where, id), 'project.run', CONTEXT)
   const { lastStep } = run.historyKeys ?? { lastStep: null }
   return {
-    ...named(run), config: readConfig(run.config, id), lineCount: run.historyLineCount, heartbeatAt: run.heartbeatAt === '' ? null : run.heartbeatAt,
+    ...named(run), config: readConfig(run.config, id), lineCount: run.historyLineCount, heartbeatAt: run.heartbeatAt || null,
     lastStep: lastStep === null || lastStep < 0 ? null : lastStep
   }
 }
@@ -153,7 +154,8 @@ export function readHistoryRows(data: unknown, where: ProjectName, id: string): 
 function named({ name, displayName, state, createdAt }: {
   readonly name: string; readonly displayName: string | null; readonly state: string | null; readonly createdAt: string
 }): ListedName {
-  return { id: name, displayName: displayName === null || displayName === '' ? name : displayName, state: state === null || state === '' ? 'unknown' : state, createdAt }
+  // Empty is as good as absent.
+  return { id: name, displayName: displayName || name, state: state || 'unknown', createdAt }
 }
 
 function projectOf(data: unknown, where: ProjectName): unknown {
@@ -204,10 +206,6 @@ function wrongConfig(id: string, what: string): Fault {
   return new Fault({
     format: 'wandb', problem: 'wrong field', found: `the config of run ${printable(id)} is ${what}`, expected: 'an object as JSON'
   })
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export interface AllowedConfig {

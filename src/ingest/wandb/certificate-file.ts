@@ -1,6 +1,6 @@
 /**
  * The certificate beside a history, `<folder>/<label>/<run id>.certificate.json`: read strictly, and judged again by the
- * file that it speaks of. What it says must be what its own facts and that file give, word for word.
+ * file that it speaks of. Its checks and steps must be what its own facts and that file give, word for word.
  */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,6 +35,9 @@ export async function readCertificate(dir: string, folder: string, run: Pick<Lis
   return CERTIFICATE_KIND.read(value, '', context)
 }
 
+/** How the rows of a fetched history are read: of their keys the step alone matters here. */
+export const STEP_KEYS = { step: STEP_KEY, timestamp: null, global_step: null } as const
+
 export interface CertifiedStudy {
   readonly dir: string
   /** of the histories, relative to the study */
@@ -51,19 +54,32 @@ export interface CertifiedStudy {
 export async function checkCertificate(
   { dir, folder, synthetic, signal }: CertifiedStudy, run: ListedRun, certificate: HistoryCertificate
 ): Promise<Fault[]> {
-  const place = { file: join(dir, certificatePath(folder, run)) }
-  const failed = (problem: string, found: string, expected: string): Fault => (
-    new Fault({ format: 'certificate', problem, found: printable(found, 2000), expected: printable(expected, 2000), place, exitCode: EXIT.checkFailed })
-  )
-  const keys = { step: STEP_KEY, timestamp: null, global_step: null }
-  const history = await readHistory(dir, folder, run, keys, [], { signal })
+  const history = await readHistory(dir, folder, run, STEP_KEYS, [], { signal })
   const { steps: _steps, checks: _checks, complete: _complete, schema: _schema, schema_version: _version, ...facts } = certificate
   const judged = certify(facts, { bytes: history.bytes, sha256: history.sha256, steps: history.step })
-  const faults = contradictions(certificate, judged, { run, synthetic, path: history.path }).map(([found, expected]) => failed('contradicted', found, expected))
-  for (const { name, status, detail } of judged.checks) {
-    if (status === 'failed') faults.push(failed('check failed', `${name}: ${detail ?? ''}`, 'an export that is proved to be whole'))
-  }
-  return faults
+  const file = join(dir, certificatePath(folder, run))
+  const contradicted = contradictions(certificate, judged, { run, synthetic, path: history.path })
+  return [
+    ...contradicted.map(([found, expected]) => certificateFault('contradicted', found, expected, file)),
+    ...failedChecks(judged, file)
+  ]
+}
+
+/** One fault (exit 1) for each failed check. @param file of the certificate */
+export function failedChecks({ checks }: HistoryCertificate, file: string): Fault[] {
+  return checks.filter(({ status }) => status === 'failed').map(({ name, detail }) => (
+    certificateFault('check failed', `${name}: ${detail ?? ''}`, 'an export that is proved to be whole', file)
+  ))
+}
+
+/** Longest list of steps or checks that a message repeats. */
+const MAX_QUOTED = 2000
+
+function certificateFault(problem: string, found: string, expected: string, file: string): Fault {
+  return new Fault({
+    format: 'certificate', problem, found: printable(found, MAX_QUOTED), expected: printable(expected, MAX_QUOTED), place: { file },
+    exitCode: EXIT.checkFailed
+  })
 }
 
 type Contradiction = readonly [found: string, expected: string]

@@ -2,7 +2,7 @@
 import { EXIT, Fault, printable } from '../../errors.js'
 import { OTHER_LABEL, type FetchRuns } from '../../schema/fetch.js'
 import { nearest } from '../study/checker.js'
-import { nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
+import { MAX_NAME_LENGTH, nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
 import type { Ask } from './history.js'
 import { RUNS_QUERY } from './queries.js'
 
@@ -11,11 +11,8 @@ const RUNS_PER_PAGE = 100
 /** A project with more is no list that a person reads. */
 const MAX_RUNS = 100_000
 
-/** Companions are listed up to this number, and then others; what is left is counted. */
-const MAX_EXCLUDED = 1000
-
-/** What a list of runs can hold. */
-const MAX_NAME_LENGTH = 1000
+/** Of a project, companions are listed up to this number, and then others; what is left is counted. */
+const MAX_LISTED_ONLY = 1000
 
 /** Pages in a row that tell of no new run. */
 const MAX_IDLE_PAGES = 100
@@ -74,9 +71,9 @@ export function labelRuns(listed: readonly ListedName[], where: ProjectName, sel
     return { ...run, entity, project, label, selected: exact !== undefined }
   })
   const fits = labelled.filter(run => run.displayName.length <= MAX_NAME_LENGTH)
-  const companions = fits.filter(run => !run.selected && run.label !== OTHER_LABEL).slice(0, MAX_EXCLUDED)
+  const companions = fits.filter(run => !run.selected && run.label !== OTHER_LABEL).slice(0, MAX_LISTED_ONLY)
   const others = fits.filter(run => run.label === OTHER_LABEL)
-  const listedOthers = others.length + companions.length <= MAX_EXCLUDED ? others : []
+  const listedOthers = others.length + companions.length <= MAX_LISTED_ONLY ? others : []
   const kept = new Set([...labelled.filter(run => run.selected), ...companions, ...listedOthers])
   return { runs: labelled.filter(run => kept.has(run)), unlisted: labelled.length - kept.size }
 }

@@ -5,6 +5,7 @@ import { OTHER_LABEL, type FetchRuns } from '../../schema/fetch.js'
 import { parseIsoSeconds } from '../histories/iso-time.js'
 import { checkRuns, MAX_RUNS_BYTES, readRuns } from '../histories/runs.js'
 import { readJsonFile } from '../study/json.js'
+import { compareCodepoints } from '../study/paths.js'
 import type { ProjectName } from './answers.js'
 
 /** An entry of `runs.json`, with whatever else another exporter wrote into it. */
@@ -80,7 +81,9 @@ export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries):
   // Fields that others wrote into an entry stay in it.
   const completed = (run: RunEntry): RunEntry => ({ ...run, ...withoutOurs(beforeOf(run)) })
   return {
-    entries: [...staying, ...now.fetched.map(completed), ...listed.map(run => withEarlierTime(completed(run), beforeOf(run)))].sort(byCreation),
+    entries: [
+      ...staying, ...now.fetched.map(completed), ...listed.map(run => withEarlierTime(completed(run), beforeOf(run)))
+    ].sort(byCreation),
     replaced,
     listed
   }
@@ -119,17 +122,13 @@ function placeKey({ label, id }: RunEntry): string {
 
 function byCreation(a: RunEntry, b: RunEntry): number {
   const [first, second] = [secondsOf(a), secondsOf(b)]
-  return first === second ? compareText(a.id, b.id) : first - second
+  return first === second ? compareCodepoints(a.id, b.id) : first - second
 }
 
 function secondsOf({ createdAt, id }: RunEntry): number {
   const seconds = parseIsoSeconds(createdAt)
   if (seconds !== null) return seconds
   throw new Fault({ format: 'wandb', problem: 'wrong field', found: `createdAt of run ${id}`, expected: 'a time' })
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** The same, once what reads it has read it. @throws Fault exit 3: what no list of runs can hold */

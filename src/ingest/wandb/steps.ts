@@ -25,15 +25,15 @@ export function summariseSteps(steps: Float64Array): StepSummary {
 }
 
 /** `41, 57 to 60 and 3 more ranges`. Ranges that touch are one. */
-export function nameRanges(ranges: ReadonlyArray<readonly [from: number, to: number]>, max = MAX_NAMED): string {
+export function nameRanges(ranges: ReadonlyArray<readonly [from: number, to: number]>): string {
   const joined: Array<[number, number]> = []
   for (const [from, to] of ranges) {
     const last = joined.at(-1)
     if (last !== undefined && last[1] + 1 === from) last[1] = to
     else joined.push([from, to])
   }
-  const named = joined.slice(0, max).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`)).join(', ')
-  const more = joined.length - max
+  const named = joined.slice(0, MAX_NAMED).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`)).join(', ')
+  const more = joined.length - MAX_NAMED
   return more > 0 ? `${named} and ${more} more ${more === 1 ? 'range' : 'ranges'}` : named
 }
 

@@ -4,6 +4,7 @@
  * the pages from the audit with them.
  */
 import type { AuditedClaim, AuditedDiscrepancy } from '../../compute/audit/contract.js'
+import type { InputsOf } from '../../compute/audit/provenance.js'
 import type { Documents } from '../../compute/documents.js'
 import type { SourceFile } from '../outputs/documents.js'
 import type { Generator, Origin } from '../outputs/output-names.js'
@@ -29,6 +30,8 @@ export interface ProseInputs {
   readonly templates: { readonly article: Template; readonly notes: Template }
   /** every JSON document of the run, but for audit.json */
   readonly documents: DocumentSource
+  /** inputs of a reference that its document does not state itself */
+  readonly inputsOf: InputsOf
   readonly claims: readonly AuditedClaim[]
   readonly discrepancies: readonly AuditedDiscrepancy[]
   readonly figures: readonly PageFigure[]

@@ -4,6 +4,7 @@
  * fails the run, and the page has to say what it says.
  */
 import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
+import { provenanceOf } from '../../compute/audit/provenance.js'
 import { Fault, printable, type Place } from '../../errors.js'
 import { applyFormat, formatPlainly, type Format } from './formats.js'
 import type { DocumentSource, ProseInputs } from './inputs.js'
@@ -80,12 +81,11 @@ export class Values {
   #output({ reference, format, place }: Extract<ValuePart, { kind: 'output' }>): ShownValue {
     const value = this.#resolved(reference, place)
     const about = this.#documents.enclosing(reference).at(-1) ?? {}
-    const [file, pointer] = divide(reference)
     return {
       text: written(value, format, null, reference, place), name: reference, definition: describe(about),
       claim: null, standIn: about['published'] === false, stated: statedIn(about),
       digitsOf: typeof value === 'number' ? digitsOf(reference, format) : null,
-      provenance: [{ file, pointer, sha256: this.#documents.sha256(file), inputs: [] }]
+      provenance: this.#provenance(reference)
     }
   }
 
@@ -102,12 +102,16 @@ export class Values {
     const [source] = found
     const { reference, value } = source
     if (value === null) throw fault('reference', source.reason ?? `${id}: ${label}`, 'a source with a value', place)
-    const [file, pointer] = divide(reference ?? '')
     return {
       text: written(value, format, null, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
       definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, stated: null, digitsOf: null,
-      provenance: reference === null ? [] : [{ file, pointer, sha256: this.#documents.sha256(file), inputs: [] }]
+      provenance: reference === null ? [] : this.#provenance(reference)
     }
+  }
+
+  #provenance(reference: string): readonly Provenance[] {
+    const found = provenanceOf(this.#documents, reference, this.#inputs.inputsOf)
+    return found === null ? [] : [found]
   }
 
   /** Of a claim the reference where its value stands as it is; the claim itself where it is scaled, or stands nowhere. */
@@ -137,11 +141,6 @@ function written(value: unknown, format: Format | null, decimals: number | null,
 function digitsOf(place: string, format: Format | null): string | null {
   if (format?.name === 'scientific') return null
   return format?.name === 'percent' ? `${place} in percent` : place
-}
-
-function divide(reference: string): readonly [file: string, pointer: string] {
-  const hash = reference.indexOf('#')
-  return hash < 0 ? [reference, ''] : [reference.slice(0, hash), reference.slice(hash + 1)]
 }
 
 function textOf(about: { readonly [name: string]: unknown }, key: string): string {
