@@ -271,8 +271,8 @@ async function unchangedCertificate(session: Session, run: LabelledRun, now: Run
   try {
     const certificate = await readCertificate(dir, folder, run)
     if (certificate === null || !certificate.complete) return null
-    const { server, snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } } = certificate
-    if (server !== addressText(session.address) || growing || isGrowingState(now.state)) return null
+    const { snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } } = certificate
+    if (growing || isGrowingState(now.state)) return null
     if (lastStep !== now.lastStep || lineCount !== now.lineCount || heartbeatAt !== now.heartbeatAt) return null
     const listed = listedRun(entryOf(session, { ...run, state: now.state }, certificate.fetched_at, {}))
     const faults = await checkCertificate({ dir, folder, synthetic, signal }, listed, certificate)

@@ -278,6 +278,20 @@ t.test('a certificate is of one server', async t => {
   t.match(certificateOf(first.dir), { server: other.url })
 })
 
+t.test('a run that was heard of since is fetched again, with the same rows', async t => {
+  const emulator = await start({ key: CANARY, runs: [run('r1', 'main', upTo(250), { heartbeatAt: '2026-10-01T00:00:00Z' })] })
+  t.teardown(() => emulator.close())
+  const dir = join(base, 'heard-of')
+  writeStudy(dir)
+  const statuses: unknown[] = []
+  for (const heartbeatAt of ['2026-10-01T00:00:00Z', '2026-10-01T00:00:00Z', '2026-10-01T00:00:01Z', null]) {
+    emulator.store.run('r1').heartbeatAt = heartbeatAt
+    const { report } = await fetchInto(dir, emulator.url)
+    statuses.push((report as { runs: { status: string }[] }).runs[0].status)
+  }
+  t.strictSame(statuses, ['fetched', 'unchanged', 'fetched', 'fetched'])
+})
+
 t.test('a list of runs that could not be read again is not written', async t => {
   const names = { ...run('long', 'x'.repeat(2000), upTo(1)), createdAt: '2026-08-01T00:00:00Z' }
   const odd = [run('r1', 'main', upTo(1)), names, run('none', '', upTo(1)), run('same', 'b', upTo(1)), run('same', 'b', upTo(1), { project: 'second' })]
@@ -474,6 +488,7 @@ t.test('verify judges each certificate by the rows beside it', async t => {
     ['another last step', rows, forged(c => ({ ...c, snapshot: { ...c.snapshot, last_step: 251 } })), /intervals: steps asked for end at 250, not at 251/],
     ['an interval less', rows, forged(c => ({ ...c, requests: { ...c.requests, intervals: c.requests.intervals.slice(0, 2) } })), /intervals: steps asked for end at 199, not at 250/],
     ['a gap', rows, forged(c => ({ ...c, requests: { ...c.requests, intervals: c.requests.intervals.filter((_, i) => i !== 1) } })), /steps 100 to 199 were not asked for/],
+    ['a row said to be of another interval', rows, forged(c => ({ ...c, requests: { ...c.requests, intervals: c.requests.intervals.map((interval, i) => ({ ...interval, rows: interval.rows + [1, -1, 0][i] })) } })), /intervals: 100 rows of steps 0 to 99 in the file, 101 came/],
     ['holes that are none', rows, forged(c => ({ ...c, steps: { ...c.steps, holes: [[3, 4]] } })), /certificate contradicted: steps /],
     ['another state', rows, forged(c => ({ ...c, run: { ...c.run, state: 'running' } })), /contradicted: run\.state "running", expected "finished"/],
     ['another count of samples', rows, forged(c => ({ ...c, requests: { ...c.requests, samples: 7 } })), /certificate wrong field: requests\.samples is 7, expected 1000/],
