@@ -415,7 +415,11 @@ t.test('a script that cannot work is seen when the emulator is closed', async t 
 
 t.test('a client that goes away while it is sending or waiting', async t => {
   const e = await start({ key: KEY, runs: [run('a')], script: () => ({ kind: 'slow', ms: 50 }) })
-  await t.rejects(post(e.url, RUN, { ...AT, run: 'a' }, { key: KEY, signal: AbortSignal.timeout(10) }))
+  const leaving = new AbortController()
+  const left = t.rejects(post(e.url, RUN, { ...AT, run: 'a' }, { key: KEY, signal: leaving.signal }))
+  while (e.requests.length === 0) await new Promise(resolve => setTimeout(resolve, 1))
+  leaving.abort()
+  await left
   t.match((await ask(e, RUN)).data?.project?.run, { name: 'a' })
   await new Promise<void>(resolve => {
     const socket = connect(Number(new URL(e.url).port), '127.0.0.1', () => {

@@ -18,6 +18,7 @@ type Node = { [name: string]: Node | unknown }
 const EXTRA: ReadonlyArray<readonly [reference: string, value: unknown]> = [
   ['time_display.json#/selections/sao/factor', 0.5],
   ['time_display.json#/selections/gspo/factor', 0.9922277515725694],
+  ['wandb/curve_statistics.json#/supplied/metrics/reward/trailing_mean', 10],
   ['wandb/curve_statistics.json#/selections/gspo/thresholds/score68/at_least', 0.68],
   ['wandb/curve_statistics.json#/selections/gspo/thresholds/score68/previous/step', 45],
   ['wandb/curve_statistics.json#/selections/gspo/thresholds/score68/previous/elapsed_hours', 57.855203966961966],
@@ -25,6 +26,7 @@ const EXTRA: ReadonlyArray<readonly [reference: string, value: unknown]> = [
   ['wandb/curve_statistics.json#/selections/sao/thresholds/score68/previous/elapsed_hours', 74.55954634964466],
   ['wandb/sao_r6_r7_statistics.json#/selections/sao_r6/metrics/explained_variance/windows/steps_40_100/steps', [40, 100]],
   ['wandb/sao_r6_r7_statistics.json#/selections/sao_r6/metrics/turns/windows/steps_120_139/steps', [120, 139]],
+  ['training_data/recipe-validation-start.json#/step', 0],
   ['derived_metrics.json#/values/verified.gain.gspo/value', 6.4],
   ['derived_metrics.json#/values/verified.gain.sao/value', 4.6],
   ['data.json#/values/tutorial.sao.steps/value', 180],
