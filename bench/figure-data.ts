@@ -6,9 +6,9 @@ import { boundaryIndexes, traceStatistics } from '../src/compute/statistics.js'
 import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { parseTrace, TraceScratch } from '../src/ingest/json/trace.js'
 import { figureData, readHistories } from '../src/historyRun.js'
-import { DEFAULT_CRITIC_TRACE_STUDY, type LoadedStudy } from '../src/ingest/study.js'
+import type { LoadedStudy } from '../src/ingest/study.js'
 import type { FigureInputs } from '../src/render/figures/definition.js'
-import { DEFAULT_KEYS, type CriticTraceStudy, type Outcome } from '../src/schema.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type Outcome } from '../src/schema.js'
 import { contentOf } from './content.js'
 
 type Listed = Omit<ExampleTrace, 'values' | 'boundaries'> & { readonly values: number[]; readonly boundaries: number[] }

@@ -11,11 +11,10 @@ import { EXIT, Fault, toFault, type FailureCode } from './errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from './ingest/inventory.js'
 import { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
-import { envelope } from './render/outputs/documents.js'
 import { jsonText } from './render/outputs/json-text.js'
 import { OUTPUT_PATHS } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
-import { isOfSyntheticStudy } from './ingest/study.js'
+import { isOfSyntheticStudy } from './ingest/study/label.js'
 import { retireRecord, settingsHash, snapshotInputs, unchangedRun, writeRunRecord } from './runRecord.js'
 import { GENERATOR } from './version.js'
 
@@ -108,6 +107,7 @@ async function readStatistics(out: string): Promise<SnapshotStatistics> {
 
 /** The same bytes whether a snapshot was computed now or before. */
 async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Promise<void> {
+  const { envelope } = await import('./render/outputs/documents.js')
   const index = {
     ...envelope('critic-trace-snapshots', {
       synthetic: run.settings.synthetic || results.some(r => r.statistics?.synthetic === true), manifest: null, generator: GENERATOR

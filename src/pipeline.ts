@@ -14,7 +14,7 @@
 import { basename, join } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from './compute/contract.js'
 import { ExampleCollector, type ChosenExamples } from './compute/examples.js'
-import { checkExpectations, failuresOf, type CheckReport } from './compute/expectations.js'
+import type { CheckReport } from './compute/expectations.js'
 import { inOrder } from './compute/ordered.js'
 import type { TracePool } from './compute/pool.js'
 import type { TraceAnswer, TraceTask } from './compute/traceTask.js'
@@ -110,7 +110,7 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
     const measured = await measureTraces(run, streams)
     // 2. Pool
     const { results, header, html, examples } = measured
-    const { snapshotStatistics, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
+    const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
     const excluded = excludedFiles(run.plan, new Set(results.map(r => r.npz.path)), run.settings.traces.keys)
     const verified = run.plan.kind === 'html'
     const marker = run.settings.expectations.boundary_end_marker
@@ -123,8 +123,8 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
       endMarkerChecked: marker !== null && results.every(r => r.spans !== null)
     })
     // 3. Check
-    const checks = checkExpectations(results, statistics, run.settings.expectations, run.settings.enforced)
-    const failures = [...failuresOf(checks), ...changedSinceVerified(run, html, results)]
+    const checks = expectations.checkExpectations(results, statistics, run.settings.expectations, run.settings.enforced)
+    const failures = [...expectations.failuresOf(checks), ...changedSinceVerified(run, html, results)]
     if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
     // 4. Write
     const origin = originOf(run)
@@ -147,13 +147,14 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
 
 /** What is needed behind the last trace. Asked for at the first one too: it then loads while the workers are busy. */
 async function loadLastSteps() {
-  const [{ snapshotStatistics }, { excludedFiles }, documents, { writeTrajectories }] = await Promise.all([
+  const [{ snapshotStatistics }, expectations, { excludedFiles }, documents, { writeTrajectories }] = await Promise.all([
     import('./compute/pooled.js'),
+    import('./compute/expectations.js'),
     import('./ingest/excluded.js'),
     import('./render/outputs/documents.js'),
     import('./render/outputs/trajectories.js')
   ])
-  return { snapshotStatistics, excludedFiles, documents, writeTrajectories }
+  return { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories }
 }
 
 function originOf({ settings, manifest }: MeasureRun): Origin {

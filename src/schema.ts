@@ -122,6 +122,28 @@ export interface CriticTraceStudy {
   readonly examples: { readonly success: TraceSelector | null; readonly failure: TraceSelector | null }
 }
 
+/** What holds where no study says otherwise: the snapshot is the folder itself, and nothing is expected of its sampling. */
+export const DEFAULT_CRITIC_TRACE_STUDY: CriticTraceStudy = {
+  snapshot: '.',
+  keys: DEFAULT_KEYS,
+  jump_threshold: 0.1,
+  expectations: {
+    outcomes_per_step: null,
+    returns_equal_outcome: false,
+    prediction_stage: null,
+    boundary_end_marker: null
+  },
+  examples: { success: null, failure: null }
+}
+
+/** What is reported, and never failed, of a snapshot for which no study says what to expect. */
+export const REPORTED_WITHOUT_STUDY: TraceExpectations = {
+  outcomes_per_step: [1, 1],
+  returns_equal_outcome: true,
+  prediction_stage: 'before_critic_update',
+  boundary_end_marker: '<|im_end|>'
+}
+
 export type * from './schema/evidence.js'
 export type * from './schema/fetch.js'
 export type * from './schema/histories.js'

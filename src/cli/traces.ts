@@ -1,15 +1,13 @@
 /** `traces PATH…`: critic-trace snapshots of anyone's, each into its own subfolder of the output folder. */
 import { batchExitCode, BATCH_INDEX, runBatch } from '../batch.js'
 import type { TracePool } from '../compute/pool.js'
-import { REPORTED_WITHOUT_STUDY } from '../compute/expectations.js'
-import { DEFAULT_CRITIC_TRACE_STUDY, loadStudy } from '../ingest/study.js'
 import type { SnapshotSettings } from '../pipeline.js'
 import { createProgress, type Phase } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema.js'
 import type { RunOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
-import { batchTable, checksTable, statisticsTables } from './summary.js'
 
 export async function runTraces(
   options: RunOptions & { readonly paths: readonly string[] },
@@ -37,6 +35,7 @@ export async function runTraces(
     })
     progress.close()
     if (!options.quiet && !options.json) {
+      const { batchTable, checksTable, statisticsTables } = await import('./summary.js')
       const table = { colour: wantsColour(io.stdout, io.env) }
       const [only] = results
       if (results.length === 1 && only.statistics !== null) {
@@ -65,7 +64,7 @@ export async function runTraces(
 }
 
 async function settingsOf(dir: string | null): Promise<SnapshotSettings> {
-  const study = dir === null ? null : (await loadStudy(dir)).study
+  const study = dir === null ? null : (await (await import('../ingest/study.js')).loadStudy(dir)).study
   const traces = study?.critic_traces ?? null
   // A study without this section expects nothing of a snapshot, and so does no study.
   return {

@@ -16,14 +16,6 @@ export interface CheckReport {
   readonly faults: readonly Fault[]
 }
 
-/** What is reported, and never failed, of a snapshot for which no study says what to expect. */
-export const REPORTED_WITHOUT_STUDY: TraceExpectations = {
-  outcomes_per_step: [1, 1],
-  returns_equal_outcome: true,
-  prediction_stage: 'before_critic_update',
-  boundary_end_marker: '<|im_end|>'
-}
-
 /**
  * All checks over the whole snapshot. `results` in canonical order; faults come in that order too.
  * @param enforced false: expectations are reported only

@@ -6,7 +6,7 @@
  * A further section is one module in `study/` and one line in `SECTIONS`.
  */
 import { realpath } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Study } from '../schema.js'
 import { Fault, printable } from '../errors.js'
 import {
@@ -19,14 +19,10 @@ import { evidenceSection } from './study/evidence.js'
 import { fetchSection } from './study/fetch.js'
 import { historySection } from './study/histories.js'
 import { readJsonFile } from './study/json.js'
+import { MAX_STUDY_BYTES, STUDY_FILE } from './study/label.js'
 import { errorCode, resolveInside } from './study/paths.js'
 
-export { DEFAULT_CRITIC_TRACE_STUDY } from './study/critic-traces.js'
-
-export const STUDY_FILE = 'study.json'
-
-/** A study is written by hand; more than this is another file. */
-const MAX_STUDY_BYTES = 1024 * 1024
+export { STUDY_FILE }
 
 /** Each part of the pipeline that reads something from a study has its section here. */
 const SECTIONS = {
@@ -118,24 +114,4 @@ export function studyJsonSchema(): JsonSchema {
     ...STUDY_KIND.schema,
     anyOf: SECTIONS_READ.map(name => ({ properties: { [name]: { type: 'object' } }, required: [name] }))
   }
-}
-
-/**
- * Whether a snapshot's folder is the one that a synthetic study beside or above it names: such a snapshot is synthetic
- * even where it is given by its path alone. A study that cannot be read says nothing.
- */
-export async function isOfSyntheticStudy(folder: string): Promise<boolean> {
-  const real = await realpath(folder).catch(() => null)
-  if (real === null) return false
-  for (const dir of [real, dirname(real)]) {
-    try {
-      const { study } = await loadStudy(dir)
-      if (study.critic_traces === null) continue
-      const named = resolve(dir, study.critic_traces.snapshot)
-      if (study.synthetic && (named === real || dirname(named) === real)) return true
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error
-    }
-  }
-  return false
 }

@@ -2,25 +2,11 @@
  * The study file's section on critic traces: which snapshot, how its keys are named, what is expected of it, which
  * traces are the examples. Its type is `CriticTraceStudy` of the shared schema.
  */
-import { DEFAULT_KEYS, type CriticTraceStudy, type SnapshotKeys, type TraceSelector } from '../../schema.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type SnapshotKeys, type TraceSelector } from '../../schema.js'
 import { Fault } from '../../errors.js'
 import {
   flag, integer, nullable, number, object, oneOf, pair, refine, relativePath, text, type Field, type Kind
 } from './checker.js'
-
-/** What holds where no study says otherwise: the snapshot is the folder itself, and nothing is expected of its sampling. */
-export const DEFAULT_CRITIC_TRACE_STUDY: CriticTraceStudy = {
-  snapshot: '.',
-  keys: DEFAULT_KEYS,
-  jump_threshold: 0.1,
-  expectations: {
-    outcomes_per_step: null,
-    returns_equal_outcome: false,
-    prediction_stage: null,
-    boundary_end_marker: null
-  },
-  examples: { success: null, failure: null }
-}
 
 /** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ within one object only. */
 const OUTER_KEYS: readonly (keyof SnapshotKeys)[] = ['snapshot_time', 'alignment', 'traces']
