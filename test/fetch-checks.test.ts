@@ -309,6 +309,22 @@ t.test('a list of runs that could not be read again is not written', async t => 
   t.match(crowd.stdout, /not listed: 501 runs/)
 })
 
+t.test('a list that would be too long is told before a row is asked for', async t => {
+  const emulator = await start({ key: CANARY, runs: RUNS })
+  t.teardown(() => emulator.close())
+  const dir = join(base, 'long-list')
+  writeStudy(dir)
+  mkdirSync(join(dir, 'wandb'))
+  const others = Array.from({ length: 10_000 }, (_, i) => ({
+    id: `o${i}`, displayName: 'elsewhere', entity: 'team', project: 'project', createdAt: '2026-08-09T03:40:51Z', state: 'finished', url: null,
+    fetchedAt: null, label: 'elsewhere', config: {}
+  }))
+  writeFileSync(join(dir, 'wandb/runs.json'), JSON.stringify(others))
+  t.match((await fetchInto(dir, emulator.url)).fault?.message, /^runs too many runs: 1000\d, expected at most 10000/)
+  t.notOk(emulator.requests.some(({ operation }) => operation === 'History'), 'no row was asked for')
+  t.strictSame(tree(dir), ['study.json', 'wandb/runs.json'])
+})
+
 t.test('a configuration is not quoted, a large one is read, a row too long for a name is none', async t => {
   const secret = 'NOT-FOR-ANYBODY'
   const large = { labels: Object.fromEntries(Array.from({ length: 8000 }, (_, i) => [i, `label number ${i}`])), lr: 1 }
