@@ -19,6 +19,7 @@ import { jsonText } from './render/outputs/json-text.js'
 import type { FileSummary } from './render/outputs/output-file.js'
 import type { Origin } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
+import { csvMetadataPath } from './schema/outputs.js'
 import { GENERATOR, VERSIONS } from './version.js'
 
 const RUN_RECORD = 'run.json'
@@ -137,7 +138,14 @@ export async function unchangedOutputs(out: string, settingsSha256: string, pool
 function currentRecord(out: string, settingsSha256: string): RunRecord | null {
   const record = readRecord(join(out, RUN_RECORD))
   if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
+  if (!hasCsvMetadata(record)) return null
   return isDeepStrictEqual(record.versions, VERSIONS) ? record : null
+}
+
+/** False for the record of a program that described no CSV. */
+function hasCsvMetadata({ outputs }: RunRecord): boolean {
+  const paths = new Set(outputs.map(f => f.path))
+  return [...paths].every(path => !path.endsWith('.csv') || paths.has(csvMetadataPath(path)))
 }
 
 async function outputsStand(out: string, record: RunRecord, pool: TracePool): Promise<boolean> {

@@ -54,7 +54,7 @@ async function writeEverything(dir: string, fixture: OutputFixture, overlap: boo
   await archive.finish()
   await writeTraceIndex(set, { verified, html, snapshotTime, alignment, traces, excluded }, origin)
   await writeBoundaryAudit(set, { htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, origin)
-  await writeTrajectories(set, traces)
+  await writeTrajectories(set, traces, origin)
   await writeStatistics(set, statistics, origin)
   await set.commit()
 }
