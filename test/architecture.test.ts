@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/transaction': ['src/errors', 'src/render'],
   'src/drawing': ['src/transaction', 'src/render'],
   'src/pipeline': ['src/transaction', 'src/drawing', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
-  'src/runRecord': ['src/pipeline', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
+  'src/runRecord': ['src/pipeline', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/batch': ['src/pipeline', 'src/runRecord', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
   'src/historyRun': ['src/transaction', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/evidenceRun': ['src/transaction', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],

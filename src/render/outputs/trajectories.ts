@@ -16,8 +16,8 @@ type TraceColumn =
 
 /** The columns in order, each with where its value comes from. */
 const COLUMNS: readonly TraceColumn[] = [
-  ['step', 'integer?', 'trainer step; empty where the snapshot does not state it', t => t.fields.step],
-  ['outcome', 'string?', 'success or failure; empty where the snapshot does not state it', t => t.fields.outcome],
+  ['step', 'integer?', 'trainer step; empty where the trace does not state it', t => t.fields.step],
+  ['outcome', 'string?', 'success or failure; empty where the trace does not state it', t => t.fields.outcome],
   ['tokens', 'integer', 'retained tokens', t => t.statistics.tokens],
   ['boundaries', 'integer', 'transitions between retained tokens whose response positions differ by more than 1',
     t => t.statistics.boundary.transitions],
