@@ -157,11 +157,11 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
   for (const { analysis, statistics } of analyses) {
     const { outputs, shared_reference: reference } = analysis
     const table = { histories: ofAnalysis(analysis, selections), metrics: new Set(analysis.metrics) }
-    if (outputs.observations !== null) await rows.writeObservations(set, outputs.observations, table, onRows)
-    if (outputs.all_attempts !== null) await rows.writeAllAttempts(set, outputs.all_attempts, table, onRows)
+    if (outputs.observations !== null) await rows.writeObservations(set, outputs.observations, table, origin, onRows)
+    if (outputs.all_attempts !== null) await rows.writeAllAttempts(set, outputs.all_attempts, table, origin, onRows)
     if (outputs.points !== null && pointsArrow !== null) {
       const curves = pointsArrow.passing(analysis.name, displayed(run, analysis, selections), onRows)
-      await rows.writePoints(set, outputs.points, curves, onRows)
+      await rows.writePoints(set, outputs.points, curves, origin, onRows)
     }
     if (outputs.time_display !== null) await documents.writeTimeDisplay(set, outputs.time_display, table.histories, origin)
     const metric = run.study.metrics.find(m => m.name === reference?.metric)
@@ -174,7 +174,7 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     await turn(run.signal)
   }
   await pointsArrow?.finish()
-  await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null }, onRows)
+  await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null }, origin, onRows)
   await writeObservationsArrow(set, [...selections.values()], origin, onRows)
 }
 

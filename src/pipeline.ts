@@ -136,7 +136,7 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
       )
       await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
       await documents.writeStatistics(set, statistics, origin)
-      await writeTrajectories(set, results)
+      await writeTrajectories(set, results, origin)
     }
     await Promise.all([streams.finish({ verified, snapshotTime: header.snapshotTime }), writeDocuments()])
     return { statistics, checks, html, results, excluded, figure: figureData(origin.synthetic, results, examples) }

@@ -8,6 +8,7 @@ import { tableFromIPC } from 'apache-arrow'
 import t from 'tap'
 import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
 import { runCli, type CliResult } from './support/cli.js'
+import { unprefixed } from './support/csv-tables.js'
 import { tree } from './support/folders.js'
 import { STUDY, writeHistoryStudy } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
@@ -71,6 +72,7 @@ t.test('anything that changed is computed again', async t => {
       const path = join(study.out, 'run.json')
       writeFileSync(path, readFileSync(path, 'utf8').replace(/"chart.js": "[^"]*"/, '"chart.js": "0.0.0"'))
     }],
+    ['a description of a CSV that is gone', () => { rmSync(join(study.out, 'wandb/lineage.csv-metadata.json')) }],
     ['no record', () => { rmSync(join(study.out, 'run.json')) }]
   ]
   for (const [what, change] of changes) {
@@ -87,10 +89,14 @@ t.test('every output names the manifest that its inputs were verified against', 
   const manifest = readFileSync(join(study.dir, 'source_manifest.json'))
   const sha256 = createHash('sha256').update(manifest).digest('hex')
   const documents = tree(study.out).filter(path => path.endsWith('.json') && path !== 'timings.json')
-  t.strictSame(documents, ['run.json', 'time_display.json', 'wandb/both.json'])
+  t.strictSame(documents, [
+    'run.json', 'time_display.json', 'wandb/all.csv-metadata.json', 'wandb/both.json', 'wandb/kept.csv-metadata.json',
+    'wandb/lineage.csv-metadata.json', 'wandb/points.csv-metadata.json'
+  ])
   for (const path of documents) {
-    const document = JSON.parse(readFileSync(join(study.out, path), 'utf8'))
-    t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, `docs/schemas/${document.schema}.schema.json`), 'utf8')), document), [], path)
+    const written = JSON.parse(readFileSync(join(study.out, path), 'utf8'))
+    const document = unprefixed(written)
+    t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, `docs/schemas/${document['schema']}.schema.json`), 'utf8')), written), [], path)
     const [name, stated] = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]
     if (path === 'run.json') {
       const files: number = JSON.parse(manifest.toString('utf8')).files.length

@@ -7,6 +7,7 @@ import { Random } from '../fixtures/replica/random.js'
 import { parseCommand } from '../src/cli/args.js'
 import type { Fault } from '../src/errors.js'
 import { runCli } from './support/cli.js'
+import { unprefixed } from './support/csv-tables.js'
 import { tree } from './support/folders.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
@@ -98,7 +99,7 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
   t.same(readdirSync(join(dir, 'out/snap/figures')), ['08-critic-traces.svg'])
   t.same(readdirSync(join(dir, 'out/snap/training_data')).sort(), [
     'critic-trace-arrays.npz', 'critic-trace-index.json', 'critic-trace-statistics.json', 'critic-trace-trajectories.csv',
-    'critic-traces.arrow', 'critic-turn-boundary-audit.json'
+    'critic-trace-trajectories.csv-metadata.json', 'critic-traces.arrow', 'critic-turn-boundary-audit.json'
   ])
   for (const path of ['critic-trace-snapshots', 'snap/run', ...['index', 'statistics'].map(n => `snap/training_data/critic-trace-${n}`)]) {
     const name = basename(path)
@@ -106,9 +107,9 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
     t.same(schemaProblems(read(join(root, `docs/schemas/${name}.schema.json`)), read(join(dir, `out/${path}.json`))), [], `${name} follows its schema`)
   }
   const documents = tree(join(dir, 'out')).filter(path => path.endsWith('.json'))
-  t.equal(documents.length, 5)
+  t.equal(documents.length, 6)
   for (const path of documents) {
-    const document: object = JSON.parse(readFileSync(join(dir, 'out', path), 'utf8'))
+    const document = unprefixed(JSON.parse(readFileSync(join(dir, 'out', path), 'utf8')))
     const verified = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]
     t.strictSame(verified, [path === 'snap/run.json' ? 'manifest' : 'inputs_verified', null], `${path}: nothing was verified against a manifest`)
   }
@@ -246,7 +247,7 @@ t.test('a record that no longer speaks of the outputs is gone before they change
   await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q'], { cwd: dir })
   const record = readFileSync(join(dir, 'out/snap/run.json'))
   const { retireRecord } = await import('../src/runRecord.js')
-  t.same((await retireRecord(join(dir, 'out/snap'))).length, 6)
+  t.same((await retireRecord(join(dir, 'out/snap'))).length, 7)
   t.notOk(readdirSync(join(dir, 'out/snap')).includes('run.json'))
   const run = await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q', '--json'], { cwd: dir })
   t.match(JSON.parse(run.stdout), { snapshots: [{ status: 'done' }] }, 'without a record nothing is skipped')

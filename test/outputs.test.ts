@@ -11,6 +11,7 @@ import * as fullArrow from 'apache-arrow'
 import t from 'tap'
 import type { TraceColumns, TraceResult } from '../src/compute/contract.js'
 import type { Outcome } from '../src/schema.js'
+import { csvMetadataPath } from '../src/schema/outputs.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { TraceArchiveWriter } from '../src/render/outputs/archive.js'
 import { ArrowTraceWriter, type ArrowMetadata } from '../src/render/outputs/arrow.js'
@@ -26,6 +27,7 @@ import {
   compareCodePoints, compareTraces, trajectoriesCsv, writeTrajectories
 } from '../src/render/outputs/trajectories.js'
 import { parseCsv } from './support/csv-parse.js'
+import { unprefixed } from './support/csv-tables.js'
 import { withHandles } from './support/failing-fs.js'
 import { faultOf, sha256, tree } from './support/folders.js'
 import { nullPointers, schemaProblems } from './support/json-schema.js'
@@ -34,6 +36,7 @@ import { expectedFile, outputFixture, ROOT, traceColumns, type OutputFixture } f
 const fixture = outputFixture('three-traces')
 const ORIGIN: Origin = { synthetic: true, manifest: null, generator: fixture.generator }
 const VERIFIED: Origin = { ...ORIGIN, manifest: { path: 'source_manifest.json', sha256: '0123456789abcdef'.repeat(4), files: 7 } }
+const FILES = [...Object.values(OUTPUT_PATHS), csvMetadataPath(OUTPUT_PATHS.trajectories)]
 const METADATA: ArrowMetadata = { ...ORIGIN, verified: true, snapshotTime: fixture.statistics.snapshot_time }
 
 /** Everything that a run writes, as the pipeline drives it. */
@@ -54,7 +57,7 @@ async function writeEverything(dir: string, fixture: OutputFixture, overlap: boo
   await archive.finish()
   await writeTraceIndex(set, { verified, html, snapshotTime, alignment, traces, excluded }, origin)
   await writeBoundaryAudit(set, { htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, origin)
-  await writeTrajectories(set, traces)
+  await writeTrajectories(set, traces, origin)
   await writeStatistics(set, statistics, origin)
   await set.commit()
 }
@@ -68,8 +71,8 @@ t.test('every output equals what Python made of the same input', async t => {
       const data = outputFixture(name)
       await writeEverything(join(dir, 'one'), data, false)
       await writeEverything(join(dir, 'two'), data, true)
-      t.strictSame(tree(join(dir, 'one')), Object.values(OUTPUT_PATHS).slice().sort(), 'these files and no others')
-      for (const path of Object.values(OUTPUT_PATHS)) {
+      t.strictSame(tree(join(dir, 'one')), FILES.slice().sort(), 'these files and no others')
+      for (const path of FILES) {
         const bytes = readFileSync(join(dir, 'one', path))
         const expected = expectedFile(name, path.slice('training_data/'.length))
         if (expected.hashed) t.equal(sha256(bytes), expected.text, path)
@@ -370,15 +373,19 @@ t.test('JSON text', async t => {
 })
 
 t.test('JSON documents follow their schemas', async t => {
-  const NAMES = ['critic-trace-index', 'critic-turn-boundary-audit', 'critic-trace-statistics']
+  const FILE_OF: Readonly<Record<string, string>> = { 'csv-metadata': 'critic-trace-trajectories.csv-metadata.json' }
+  const NAMES = ['critic-trace-index', 'critic-turn-boundary-audit', 'critic-trace-statistics', 'csv-metadata']
   const schemas = readdirSync(new URL('docs/schemas/', ROOT))
   for (const name of NAMES) t.ok(schemas.includes(`${name}.schema.json`), `${name} has a schema`)
   for (const name of NAMES) {
     const schema: unknown = JSON.parse(readFileSync(new URL(`docs/schemas/${name}.schema.json`, ROOT), 'utf8'))
-    const document = JSON.parse(expectedFile('three-traces', `${name}.json`).text)
+    const document = JSON.parse(expectedFile('three-traces', FILE_OF[name] ?? `${name}.json`).text)
     t.strictSame(schemaProblems(schema, document), [], `${name} is valid`)
-    t.strictSame(Object.keys(document).slice(0, 5), ['schema_version', 'schema', 'synthetic', 'inputs_verified', 'generator'])
-    t.equal(document.schema, name)
+    const plain = unprefixed(document)
+    const from = Object.keys(plain).indexOf('schema_version')
+    t.strictSame(Object.keys(plain).slice(from, from + 5), ['schema_version', 'schema', 'synthetic', 'inputs_verified', 'generator'])
+    t.equal(from, name === 'csv-metadata' ? 4 : 0)
+    t.equal(plain['schema'], name)
     for (const key of Object.keys(document)) {
       const { [key]: _, ...without } = document
       t.not(schemaProblems(schema, without).length, 0, `${name} without ${key} is not valid`)

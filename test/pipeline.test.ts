@@ -59,7 +59,7 @@ t.test('outputs are the same bytes for 1, 2 and 7 threads and any chunk size', a
   const reference = fresh()
   await run(snapshot, reference, pool, { formats: ['png', 'svg', 'pdf'] })
   const expected = hashes(reference)
-  t.equal(Object.keys(expected).length, 9)
+  t.equal(Object.keys(expected).length, 10)
   for (const threads of [1, 7]) {
     const other = openTracePool(threads)
     const out = fresh()

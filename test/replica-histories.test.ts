@@ -300,7 +300,7 @@ t.test('the order of the list of runs changes nothing but its own hash', async t
     return { inputs: inputs.filter(({ path }) => path !== 'wandb/runs.json'), warnings, excluded, outputs: hashes(join(shuffled, '..', name)) }
   }
   const listed = await measured(runs, 'listed')
-  t.equal(Object.keys((listed as { outputs: object }).outputs).length, 13, 'every file of the histories')
+  t.equal(Object.keys((listed as { outputs: object }).outputs).length, 19, 'every file of the histories')
   for (const seed of [1, 2, 3, 4]) {
     const list = new Random(`shuffle/${seed}`).shuffle([...runs])
     t.notSame(list.map(run => run.id), runs.map(run => run.id))

@@ -8,7 +8,7 @@ import t from 'tap'
 import { Fault } from '../src/errors.js'
 import { BATCH_INDEX } from '../src/batch.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS } from '../src/schema.js'
-import { RESERVED_FIGURES, RESERVED_OUTPUTS } from '../src/schema/outputs.js'
+import { csvMetadataPath, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../src/schema/outputs.js'
 import { STUDY_KIND, checkStudy, loadStudy, studyJsonSchema } from '../src/ingest/study.js'
 import { isJsonObject } from '../src/ingest/study/checker.js'
 import { parseStrictJson } from '../src/ingest/study/json.js'
@@ -248,7 +248,10 @@ t.test('paths of the histories are kept for the look at the file system; a link 
 })
 
 t.test('reserved names are those of the outputs and figures that are always written', async t => {
-  for (const path of [...Object.values(OUTPUT_PATHS), ...Object.values(HISTORY_PATHS), BATCH_INDEX, 'run.json']) t.ok(RESERVED_OUTPUTS.includes(path), path)
+  const paths = [...Object.values(OUTPUT_PATHS), ...Object.values(HISTORY_PATHS), BATCH_INDEX, 'run.json']
+  const metadata = paths.filter(path => path.endsWith('.csv')).map(csvMetadataPath)
+  t.equal(metadata.length, 2)
+  for (const path of [...paths, ...metadata]) t.ok(RESERVED_OUTPUTS.includes(path), path)
   t.ok(RESERVED_FIGURES.includes(figure08.name), figure08.name)
 })
 

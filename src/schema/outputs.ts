@@ -1,7 +1,15 @@
 /**
  * Names of outputs that do not depend on the study: no file or figure that a study names may have one of them. Compared
- * without regard to case. Constants only.
+ * without regard to case.
  */
+
+/** Path of the metadata of a CSV: where readers of CSV on the Web look for it by default. */
+export function csvMetadataPath(csv: string): string {
+  return `${csv}-metadata.json`
+}
+
+/** CSV files that no study names. */
+const CSV_FILES: readonly string[] = ['training_data/critic-trace-trajectories.csv', 'wandb/lineage.csv']
 
 /** JSON documents of written evidence. */
 export const EVIDENCE_DOCUMENTS = {
@@ -29,10 +37,10 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'critic-trace-snapshots.json',
   'training_data/critic-trace-arrays.npz',
   'training_data/critic-traces.arrow',
-  'training_data/critic-trace-trajectories.csv',
   'wandb/observations.arrow',
   'wandb/points.arrow',
-  'wandb/lineage.csv'
+  ...CSV_FILES,
+  ...CSV_FILES.map(csvMetadataPath)
 ]
 
 /** File names without extension. */

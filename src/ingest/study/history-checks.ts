@@ -4,7 +4,7 @@
  * with the field's path.
  */
 import type { CurveFigureRequest, HistoryAnalysis, HistoryStudy, MetricDefinition, StatisticsRequest } from '../../schema/histories.js'
-import { RESERVED_FIGURES, RESERVED_OUTPUTS } from '../../schema/outputs.js'
+import { csvMetadataPath, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../../schema/outputs.js'
 import { describeValue, type CheckContext } from './checker.js'
 import { CrossChecks, fold, type Stated } from './cross-checks.js'
 import { isSafeRelative } from './paths.js'
@@ -148,7 +148,10 @@ class HistoryChecks extends CrossChecks {
       return shared === null ? paths : [...paths, { at: `${at}.shared_reference.output`, value: shared.output }]
     })
     for (const { at, value } of stated) this.free(at, value, RESERVED_OUTPUTS, 'output')
-    this.unique(stated, fold)
+    const metadata = stated.filter(({ value }) => value.endsWith('.csv')).map(({ at, value }) => (
+      { at: `the metadata of ${at}`, value: csvMetadataPath(value) }
+    ))
+    this.unique([...stated, ...metadata], fold)
   }
 
   #figures(): void {

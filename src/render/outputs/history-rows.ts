@@ -8,8 +8,10 @@
  */
 import type { Curve, DisplayedCurve, SelectionHistory } from '../../compute/histories/contract.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
-import { csvRow, numberCell, textCell } from './csv.js'
-import type { FileSummary, OutputFile } from './output-file.js'
+import { csvHeading, writeCsvMetadata, type CsvTable } from './csv-metadata.js'
+import { numberCell, textCell } from './csv.js'
+import type { OutputFile } from './output-file.js'
+import type { Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 /** Rows of text handed to the file at once. */
@@ -31,7 +33,8 @@ interface Source {
   readonly hours: (value: number) => string
 }
 
-type Column<T> = readonly [name: string, cellsOf: (of: T) => Cell]
+type Table<T> = CsvTable<(of: T) => Cell>
+type Columns<T> = Table<T>['columns']
 
 /** Empty where there is none, and where no double holds it. */
 function numberOrEmpty(value: number): string {
@@ -59,26 +62,33 @@ function hours({ history, curve: { timestamp }, hours: text }: Source, of: typeo
   return i => text(of(history, timestamp[i]))
 }
 
-const SOURCE: ReadonlyArray<Column<Source>> = [
-  ['selection', ({ curve }) => always(textCell(curve.selection))],
-  ['metric', ({ curve }) => always(textCell(curve.metric))],
-  ['key', ({ curve }) => always(textCell(curve.key))],
-  ['step', ({ curve }) => i => numberCell(curve.step[i])],
-  ['value', ({ curve }) => i => numberCell(curve.value[i])],
-  ['run', ({ curve, runs }) => i => runs[curve.session[i]]],
-  ['session', ({ curve }) => i => numberCell(curve.session[i])],
-  ['global_step', ({ curve }) => i => numberOrEmpty(curve.globalStep[i])],
-  ['timestamp', ({ curve }) => i => numberOrEmpty(curve.timestamp[i])],
-  ['elapsed_hours', source => hours(source, elapsedHours)],
-  ['display_hours', source => hours(source, displayHours)]
+const SOURCE: Columns<Source> = [
+  ['selection', 'string', 'the study\'s name of the selection', ({ curve }) => always(textCell(curve.selection))],
+  ['metric', 'string', 'the study\'s name of the metric', ({ curve }) => always(textCell(curve.metric))],
+  ['key', 'string', 'key of the history row that holds the value', ({ curve }) => always(textCell(curve.key))],
+  ['step', 'integer', 'the row\'s own step', ({ curve }) => i => numberCell(curve.step[i])],
+  ['value', 'number', 'as logged, unscaled', ({ curve }) => i => numberCell(curve.value[i])],
+  ['run', 'string', 'id of the run that logged it', ({ curve, runs }) => i => runs[curve.session[i]]],
+  ['session', 'integer', 'place of its session among those of the selection, from 0', ({ curve }) => i => numberCell(curve.session[i])],
+  ['global_step', 'number?', 'the row\'s own trainer step; empty where it has none', ({ curve }) => i => numberOrEmpty(curve.globalStep[i])],
+  ['timestamp', 'number?', 'seconds since 1970-01-01T00:00:00Z; empty where the row has none',
+    ({ curve }) => i => numberOrEmpty(curve.timestamp[i])],
+  ['elapsed_hours', 'number?', 'hours since the creation of the first session; empty without a timestamp, and beyond the double range',
+    source => hours(source, elapsedHours)],
+  ['display_hours', 'number?', 'elapsed_hours times the display factor of the selection; empty without a timestamp, and beyond the double range',
+    source => hours(source, displayHours)]
 ]
 
-const FATE: ReadonlyArray<Column<Source>> = [
-  ['kept', ({ curve }) => i => (curve.supersededBy[i] < 0 ? '1' : '0')],
-  ['superseded_by_session', superseded((_, session) => numberCell(session))],
-  ['superseded_by_run', superseded(({ runs }, session) => runs[session])],
-  ['restart_step', superseded(({ history }, session) => numberOrEmpty(history.sessions[session].firstStep ?? NaN))],
-  ['reason', superseded(({ curve }, _, i) => (curve.replaced[i] === 1 ? 'replaced' : 'rolled back'))]
+const FATE: Columns<Source> = [
+  ['kept', 'boolean', '1: the step view keeps the observation; 0: it is superseded',
+    ({ curve }) => i => (curve.supersededBy[i] < 0 ? '1' : '0')],
+  ['superseded_by_session', 'integer?', 'the session that took its place; empty where kept',
+    superseded((_, session) => numberCell(session))],
+  ['superseded_by_run', 'string?', 'the run of that session; empty where kept', superseded(({ runs }, session) => runs[session])],
+  ['restart_step', 'integer?', 'first step of that session; empty where kept',
+    superseded(({ history }, session) => numberOrEmpty(history.sessions[session].firstStep ?? NaN))],
+  ['reason', 'string?', 'replaced: that session logs the metric at this step; rolled back: it begins below this step; empty where kept',
+    superseded(({ curve }, _, i) => (curve.replaced[i] === 1 ? 'replaced' : 'rolled back'))]
 ]
 
 /** Empty where the step view keeps the observation. */
@@ -121,13 +131,13 @@ export interface CurveTable {
   readonly metrics: ReadonlySet<string> | null
 }
 
-function* curveRows({ histories, metrics }: CurveTable, columns: ReadonlyArray<Column<Source>>, order: Order): Generator<Rows> {
+function* curveRows({ histories, metrics }: CurveTable, { columns }: Table<Source>, order: Order): Generator<Rows> {
   for (const history of histories) {
     const runs = history.sessions.map(({ run }) => textCell(run))
     for (const curve of history.curves) {
       if (metrics !== null && !metrics.has(curve.metric)) continue
       const text = rememberingLast()
-      yield { cells: columns.map(([, cellsOf]) => cellsOf({ history, curve, runs, hours: text })), ...order(curve) }
+      yield { cells: columns.map(([, , , cellsOf]) => cellsOf({ history, curve, runs, hours: text })), ...order(curve) }
     }
   }
 }
@@ -148,34 +158,48 @@ async function writeRows(file: OutputFile, { cells, count, at }: Rows, onRows: O
   }
 }
 
-async function writeTable(
-  set: OutputSet, path: string, names: readonly string[], curves: Iterable<Rows> | AsyncIterable<Rows>, onRows: OnRows
-): Promise<FileSummary> {
+/** The table and its metadata. */
+async function writeTable<T>(
+  set: OutputSet, path: string, table: Table<T>, curves: Iterable<Rows> | AsyncIterable<Rows>, origin: Origin, onRows: OnRows
+): Promise<void> {
   const file = await set.file(path, { sha256: true })
-  await file.write(Buffer.from(csvRow(names)))
+  await file.write(Buffer.from(csvHeading(table)))
   for await (const rows of curves) await writeRows(file, rows, onRows)
-  return file.end()
+  await file.end()
+  await writeCsvMetadata(set, path, table, origin)
 }
 
-function names<T>(columns: ReadonlyArray<Column<T>>): string[] {
-  return columns.map(([name]) => name)
+const OBSERVATIONS: Table<Source> = {
+  title: 'Observations of the step view',
+  description: 'One row an observation that the step view keeps, ordered by selection, metric, then step.',
+  columns: SOURCE
 }
 
-export function writeObservations(set: OutputSet, path: string, table: CurveTable, onRows: OnRows): Promise<FileSummary> {
-  return writeTable(set, path, names(SOURCE), curveRows(table, SOURCE, KEPT), onRows)
+export function writeObservations(set: OutputSet, path: string, curves: CurveTable, origin: Origin, onRows: OnRows): Promise<void> {
+  return writeTable(set, path, OBSERVATIONS, curveRows(curves, OBSERVATIONS, KEPT), origin, onRows)
 }
 
-const ATTEMPTS = [...SOURCE, ...FATE]
+const ATTEMPTS: Table<Source> = {
+  title: 'Observations of every attempt',
+  description: 'One row an observation, superseded ones among them, ordered by selection, metric, then timestamp; those without one last.',
+  columns: [...SOURCE, ...FATE]
+}
 
-export function writeAllAttempts(set: OutputSet, path: string, table: CurveTable, onRows: OnRows): Promise<FileSummary> {
-  return writeTable(set, path, names(ATTEMPTS), curveRows(table, ATTEMPTS, BY_TIME), onRows)
+export function writeAllAttempts(set: OutputSet, path: string, curves: CurveTable, origin: Origin, onRows: OnRows): Promise<void> {
+  return writeTable(set, path, ATTEMPTS, curveRows(curves, ATTEMPTS, BY_TIME), origin, onRows)
 }
 
 const OF_LINEAGE = new Set(['selection', 'metric', 'step', 'run', 'session'])
-const LINEAGE = [...SOURCE.filter(([name]) => OF_LINEAGE.has(name)), ...FATE]
 
-export function writeLineage(set: OutputSet, path: string, table: CurveTable, onRows: OnRows): Promise<FileSummary> {
-  return writeTable(set, path, names(LINEAGE), curveRows(table, LINEAGE, EVERY), onRows)
+const LINEAGE: Table<Source> = {
+  title: 'Lineage of the observations',
+  description: 'Which run gave each observation, and what superseded it. ' +
+    'One row an observation of any selection and metric, in the order of sessions and rows.',
+  columns: [...SOURCE.filter(([name]) => OF_LINEAGE.has(name)), ...FATE]
+}
+
+export function writeLineage(set: OutputSet, path: string, curves: CurveTable, origin: Origin, onRows: OnRows): Promise<void> {
+  return writeTable(set, path, LINEAGE, curveRows(curves, LINEAGE, EVERY), origin, onRows)
 }
 
 /** Cells of the sources of a curve's points: what one of them has none of is empty. */
@@ -189,28 +213,40 @@ function ofSource(cell: (curve: Curve, observation: number, runs: readonly strin
   }
 }
 
-const POINTS: ReadonlyArray<Column<DisplayedCurve>> = [
-  ['view', ({ view }) => always(view)],
-  ['algorithm', ({ selection }) => always(textCell(selection))],
-  ['metric', ({ metric }) => always(textCell(metric))],
-  ['x', ({ x }) => k => numberOrEmpty(x[k])],
-  ['value', ({ value }) => k => numberCell(value[k])],
-  ['source_run', ofSource((curve, i, runs) => runs[curve.session[i]])],
-  ['source_step', ofSource((curve, i) => numberCell(curve.step[i]))],
-  ['provenance', ({ sources, source }) => {
-    const words = sources.map(({ provenance }) => textCell(provenance))
-    return k => words[source[k]]
-  }],
-  ['trailing_mean', ({ trailingMean }) => k => (trailingMean === null ? '' : numberOrEmpty(trailingMean[k]))]
-]
+const POINTS: Table<DisplayedCurve> = {
+  title: 'Displayed points',
+  description: 'One row a point that figures draw, of both views, ordered by view, metric, algorithm, then x.',
+  columns: [
+    ['view', 'string', 'step or time: what x is', ({ view }) => always(view)],
+    ['algorithm', 'string', 'the study\'s name of the selection', ({ selection }) => always(textCell(selection))],
+    ['metric', 'string', 'the study\'s name of the metric', ({ metric }) => always(textCell(metric))],
+    ['x', 'number?', 'step, or display hours; empty beyond the double range', ({ x }) => k => numberOrEmpty(x[k])],
+    ['value', 'number', 'as logged, unscaled', ({ value }) => k => numberCell(value[k])],
+    ['source_run', 'string?', 'id of the run that logged it; empty for a value that belongs to no history',
+      ofSource((curve, i, runs) => runs[curve.session[i]])],
+    ['source_step', 'integer?', 'step of the row that logged it; empty for a value that belongs to no history',
+      ofSource((curve, i) => numberCell(curve.step[i]))],
+    ['provenance', 'string',
+      'observed; borrowed_<reference>: an observation of that selection; shared_<reference>_reference: its first value, at x = 0; ' +
+        'shared_reference: a value that belongs to no history',
+      ({ sources, source }) => {
+        const words = sources.map(({ provenance }) => textCell(provenance))
+        return k => words[source[k]]
+      }],
+    ['trailing_mean', 'number?', 'mean of the latest values in the order of x; empty where the metric has none, and beyond the double range',
+      ({ trailingMean }) => k => (trailingMean === null ? '' : numberOrEmpty(trailingMean[k]))]
+  ]
+}
 
 /** @param curves one at a time: each is let go before the next is made */
-export function writePoints(set: OutputSet, path: string, curves: AsyncIterable<DisplayedCurve>, onRows: OnRows): Promise<FileSummary> {
-  return writeTable(set, path, names(POINTS), pointRows(curves), onRows)
+export function writePoints(
+  set: OutputSet, path: string, curves: AsyncIterable<DisplayedCurve>, origin: Origin, onRows: OnRows
+): Promise<void> {
+  return writeTable(set, path, POINTS, pointRows(curves), origin, onRows)
 }
 
 async function* pointRows(curves: AsyncIterable<DisplayedCurve>): AsyncGenerator<Rows> {
   for await (const curve of curves) {
-    yield { cells: POINTS.map(([, cellsOf]) => cellsOf(curve)), count: curve.value.length, at: k => k }
+    yield { cells: POINTS.columns.map(([, , , cellsOf]) => cellsOf(curve)), count: curve.value.length, at: k => k }
   }
 }

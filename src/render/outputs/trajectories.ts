@@ -3,30 +3,48 @@
  * texts by code point (the order of UTF-8 bytes, not of UTF-16 units).
  */
 import type { TraceResult } from '../../compute/contract.js'
+import { csvHeading, writeCsvMetadata, type CsvColumn, type CsvTable } from './csv-metadata.js'
 import { csvRow, type CsvCell } from './csv.js'
-import type { FileSummary } from './output-file.js'
-import { OUTPUT_PATHS } from './output-names.js'
+import { OUTPUT_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
+/** What a required column's cells are made by answers no null. */
+type TraceColumn =
+  | CsvColumn<(trace: TraceResult) => number, 'integer' | 'number'>
+  | CsvColumn<(trace: TraceResult) => number | null, 'integer?' | 'number?'>
+  | CsvColumn<(trace: TraceResult) => string | null, 'string?'>
+
 /** The columns in order, each with where its value comes from. */
-const COLUMNS: ReadonlyArray<readonly [name: string, cell: (trace: TraceResult) => CsvCell]> = [
-  ['step', t => t.fields.step],
-  ['outcome', t => t.fields.outcome],
-  ['tokens', t => t.statistics.tokens],
-  ['boundaries', t => t.statistics.boundary.transitions],
-  ['first_value', t => t.statistics.firstValue],
-  ['last_value', t => t.statistics.lastValue],
-  ['delta', t => t.statistics.delta],
-  ['mean_value', t => t.statistics.mean],
-  ['first_half_mean', t => t.statistics.firstHalfMean],
-  ['second_half_mean', t => t.statistics.secondHalfMean],
-  ['boundary_mean_abs_change', t => t.statistics.boundary.meanAbs],
-  ['internal_mean_abs_change', t => t.statistics.internal.meanAbs],
-  ['max_boundary_from_index', t => t.statistics.maxBoundaryJump?.from_index ?? null],
-  ['max_boundary_from', t => t.statistics.maxBoundaryJump?.from ?? null],
-  ['max_boundary_to', t => t.statistics.maxBoundaryJump?.to ?? null],
-  ['max_boundary_delta', t => t.statistics.maxBoundaryJump?.delta ?? null]
+const COLUMNS: readonly TraceColumn[] = [
+  ['step', 'integer?', 'trainer step; empty where the trace does not state it', t => t.fields.step],
+  ['outcome', 'string?', 'success or failure; empty where the trace does not state it', t => t.fields.outcome],
+  ['tokens', 'integer', 'retained tokens', t => t.statistics.tokens],
+  ['boundaries', 'integer', 'transitions between retained tokens whose response positions differ by more than 1',
+    t => t.statistics.boundary.transitions],
+  ['first_value', 'number', 'the critic\'s value at the first retained token', t => t.statistics.firstValue],
+  ['last_value', 'number', 'the critic\'s value at the last retained token', t => t.statistics.lastValue],
+  ['delta', 'number', 'last_value - first_value', t => t.statistics.delta],
+  ['mean_value', 'number', 'mean of all values', t => t.statistics.mean],
+  ['first_half_mean', 'number?', 'mean of values[0 .. tokens // 2); empty for one token', t => t.statistics.firstHalfMean],
+  ['second_half_mean', 'number', 'mean of the other values', t => t.statistics.secondHalfMean],
+  ['boundary_mean_abs_change', 'number?', 'mean of |change| of the value at boundaries; empty without a boundary',
+    t => t.statistics.boundary.meanAbs],
+  ['internal_mean_abs_change', 'number?', 'mean of |change| between adjacent response positions; empty without such a transition',
+    t => t.statistics.internal.meanAbs],
+  ['max_boundary_from_index', 'integer?',
+    'i of the boundary i -> i + 1 with the largest |change|, the earliest on a tie, counted in retained tokens from 0; empty without a boundary',
+    t => t.statistics.maxBoundaryJump?.from_index ?? null],
+  ['max_boundary_from', 'number?', 'the value before that boundary, at i', t => t.statistics.maxBoundaryJump?.from ?? null],
+  ['max_boundary_to', 'number?', 'the value after it, at i + 1', t => t.statistics.maxBoundaryJump?.to ?? null],
+  ['max_boundary_delta', 'number?', 'max_boundary_to - max_boundary_from', t => t.statistics.maxBoundaryJump?.delta ?? null]
 ]
+
+const TABLE: CsvTable<(trace: TraceResult) => CsvCell> = {
+  title: 'Critic traces',
+  description: 'Statistics of the critic\'s values over each trace, in float64. ' +
+    'One row a trace, sorted by step, outcome, uid (by code point), then place in the snapshot; what is not stated comes last.',
+  columns: COLUMNS
+}
 
 /** A UTF-16 unit as a key of code point order: surrogates stand for code points above the rest of the plane. */
 function codePointKey(unit: number): number {
@@ -58,10 +76,12 @@ export function compareTraces(a: TraceResult, b: TraceResult): number {
 
 /** The whole table with its heading. */
 export function trajectoriesCsv(traces: readonly TraceResult[]): string {
-  const rows = [...traces].sort(compareTraces).map(trace => csvRow(COLUMNS.map(([, cell]) => cell(trace))))
-  return csvRow(COLUMNS.map(([name]) => name)) + rows.join('')
+  const rows = [...traces].sort(compareTraces).map(trace => csvRow(COLUMNS.map(([, , , cell]) => cell(trace))))
+  return csvHeading(TABLE) + rows.join('')
 }
 
-export function writeTrajectories(set: OutputSet, traces: readonly TraceResult[]): Promise<FileSummary> {
-  return set.write(OUTPUT_PATHS.trajectories, trajectoriesCsv(traces))
+/** The table and its metadata. */
+export async function writeTrajectories(set: OutputSet, traces: readonly TraceResult[], origin: Origin): Promise<void> {
+  await set.write(OUTPUT_PATHS.trajectories, trajectoriesCsv(traces))
+  await writeCsvMetadata(set, OUTPUT_PATHS.trajectories, TABLE, origin)
 }

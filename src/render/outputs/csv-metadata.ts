@@ -1,0 +1,75 @@
+/**
+ * `x.csv-metadata.json` beside every `x.csv`: what RFC 4180 has no place for. It follows the W3C's "Metadata Vocabulary for
+ * Tabular Data" (CSV on the Web) and lies where its readers look for it. Heading, rows and metadata come from one list of
+ * columns. The schema is docs/schemas/csv-metadata.schema.json.
+ *
+ * That vocabulary wants every key that it does not define itself to be an absolute URL or a name with a prefix that it
+ * knows: the keys of the envelope, at any depth, stand behind `urn:critic-traces:`.
+ */
+import { csvMetadataPath } from '../../schema/outputs.js'
+import { csvRow } from './csv.js'
+import { envelope } from './documents.js'
+import { jsonText } from './json-text.js'
+import type { FileSummary } from './output-file.js'
+import type { Origin } from './output-names.js'
+import type { OutputSet } from './output-set.js'
+
+/** Datatypes of the vocabulary: `number` is a double. A boolean is written as 1 or 0. */
+type CsvDatatype = 'boolean' | 'integer' | 'number' | 'string'
+
+/** `?`: a cell may be empty, which is null. Any other column is required. */
+export type CellType = CsvDatatype | `${CsvDatatype}?`
+
+/** @typeParam Cells what makes the cells of the column */
+export type CsvColumn<Cells, Type extends CellType = CellType> = readonly [name: string, type: Type, description: string, cells: Cells]
+
+export interface CsvTable<Cells> {
+  readonly title: string
+  /** what a row is, and the order of the rows */
+  readonly description: string
+  readonly columns: ReadonlyArray<CsvColumn<Cells>>
+}
+
+/** The heading with its line end. */
+export function csvHeading({ columns }: CsvTable<unknown>): string {
+  return csvRow(columns.map(([name]) => name))
+}
+
+const KEY_PREFIX = 'urn:critic-traces:'
+
+function prefixed(members: object): object {
+  return Object.fromEntries(Object.entries(members).map(([key, value]: [string, unknown]) => (
+    [KEY_PREFIX + key, typeof value === 'object' && value !== null ? prefixed(value) : value]
+  )))
+}
+
+/** Where the default differs: it takes LF for a line end too, and trims cells or not (the vocabulary says both). */
+const DIALECT = { lineTerminators: '\r\n', trim: false } as const
+
+const TEXTS = 'A text that a spreadsheet would take for a formula has a leading apostrophe.'
+
+/** @param path of the CSV, relative to the output folder */
+export function csvMetadataDocument(path: string, { title, description, columns }: CsvTable<unknown>, origin: Origin): object {
+  return {
+    '@context': 'http://www.w3.org/ns/csvw',
+    url: path.slice(path.lastIndexOf('/') + 1),
+    'dc:title': title,
+    'dc:description': `${description} ${TEXTS}`,
+    ...prefixed(envelope('csv-metadata', origin)),
+    dialect: DIALECT,
+    tableSchema: {
+      null: '',
+      columns: columns.map(([name, type, meaning]) => ({
+        name,
+        titles: name,
+        'dc:description': meaning,
+        datatype: type.replace('?', ''),
+        required: !type.endsWith('?')
+      }))
+    }
+  }
+}
+
+export function writeCsvMetadata(set: OutputSet, path: string, table: CsvTable<unknown>, origin: Origin): Promise<FileSummary> {
+  return set.write(csvMetadataPath(path), jsonText(csvMetadataDocument(path, table, origin)))
+}
