@@ -14,7 +14,7 @@ import { EXIT, Fault } from '../src/errors.js'
 import { asFloat64, isText, rawNpyParts, readNpy, type NpyArray, type NpyData } from '../src/ingest/npz/npy.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import {
-  encodeNpy, encodeNpyFloat, encodeNpyHeader, encodeNpyInt, encodeNpyText, npyParts, NpzWriter
+  encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyHeader, encodeNpyInt, encodeNpyText, npyParts, NpzWriter
 } from '../src/ingest/npz/write.js'
 import { readZipDirectory } from '../src/ingest/npz/zip.js'
 import { archive, bomb, idleBits, type Member } from './support/archives.js'
@@ -265,11 +265,12 @@ t.test('writer: headers are numpy\'s', async t => {
 t.test('writer: 0-d scalars are numpy\'s', async t => {
   const want = expectedOf('scalars.npz')
   const scalars: Record<string, Uint8Array> = {
-    step: encodeNpyInt(131), score: encodeNpyFloat(1), uid: encodeNpyText('abc-\u{1F600}'),
+    step: encodeNpyInt(131), score: encodeNpyFloat(1), uid: encodeNpyText('abc-\u{1F600}'), yes: encodeNpyBool(true),
     single: encodeNpy(Float32Array.of(0.1), []), big: encodeNpy(BigUint64Array.of(2n ** 63n), [])
   }
   for (const [name, npy] of Object.entries(scalars)) t.equal(sha256(npy), want[name].resaved_sha256, name)
   t.same(readNpy(encodeNpyInt(-(2n ** 63n))).data, BigInt64Array.of(-(2n ** 63n)))
+  t.same(readNpy(encodeNpyBool(false)).data, Uint8Array.of(0))
   t.same(readNpy(encodeNpyText('')).data, [''], 'numpy saves an empty text as <U1')
   for (const bad of ['a\0', '\ud800', 'x\udc00y']) t.throws(() => encodeNpyText(bad), Fault)
   for (const bad of [2n ** 63n, -(2n ** 63n) - 1n, 2 ** 53, 0.5, NaN]) t.throws(() => encodeNpyInt(bad), Fault)
