@@ -63,6 +63,11 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
   return results
 }
 
+/** What a batch says as a whole: its study is synthetic, or one of its snapshots is. */
+export function isSynthetic(settings: SnapshotSettings, results: readonly SnapshotResult[]): boolean {
+  return settings.synthetic || results.some(r => r.statistics?.synthetic === true)
+}
+
 /** The gravest exit code of a batch. */
 export function batchExitCode(results: readonly SnapshotResult[]): FailureCode | 0 {
   return gravest(results.flatMap(r => r.faults))
@@ -89,7 +94,7 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
       ...(signal === undefined ? {} : { signal }),
       ...(onProgress === undefined ? {} : { onProgress })
     })
-    const { synthetic } = settings
+    const { synthetic } = outcome.statistics
     const finished = { settingsSha256, synthetic, manifest: null, inputs: snapshotInputs(plan, outcome), outputs: outcome.outputs }
     await writeRunRecord(out, finished, earlier, null)
     return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [] }
@@ -110,12 +115,13 @@ async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Pr
   const { envelope } = await import('./render/outputs/documents.js')
   const index = {
     ...envelope('critic-trace-snapshots', {
-      synthetic: run.settings.synthetic || results.some(r => r.statistics?.synthetic === true), manifest: null, generator: GENERATOR
+      synthetic: isSynthetic(run.settings, results), manifest: null, generator: GENERATOR
     }),
     snapshots: results.map(({ plan, status, statistics, faults }) => ({
       name: plan?.name ?? null,
       source: plan === null ? null : (plan.html ?? plan.folder),
       status: status === 'failed' ? 'failed' : 'ok',
+      synthetic: statistics?.synthetic ?? null,
       verified: statistics?.verified ?? null,
       traces: statistics?.traces ?? null,
       tokens: statistics?.tokens ?? null,

@@ -14,16 +14,16 @@
 import { basename, join } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from './compute/contract.js'
 import { ExampleCollector, type ChosenExamples } from './compute/examples.js'
-import type { CheckReport } from './compute/expectations.js'
+import type { CheckReport, Judge } from './compute/expectations.js'
 import { inOrder } from './compute/ordered.js'
 import type { TracePool } from './compute/pool.js'
 import type { TraceAnswer, TraceTask } from './compute/traceTask.js'
 import { EXIT, Fault } from './errors.js'
 import type { SnapshotPlan } from './ingest/inventory.js'
 import { PageSource } from './ingest/page.js'
-import type { CriticTraceStudy, SnapshotHeader, TraceExpectations, VerifiedManifest } from './schema.js'
+import type { CriticTraceStudy, SnapshotHeader, VerifiedManifest } from './schema.js'
 import type { FigureFormat } from './render/figures/config.js'
-import type { ArrowTraceWriter } from './render/outputs/arrow.js'
+import type { ArrowMetadata, ArrowTraceWriter } from './render/outputs/arrow.js'
 import type { TraceArchiveWriter } from './render/outputs/archive.js'
 import type { ExcludedNpz, SourceFile } from './render/outputs/documents.js'
 import type { FileSummary } from './render/outputs/output-file.js'
@@ -32,14 +32,10 @@ import type { OutputSet } from './render/outputs/output-set.js'
 import { inTransaction, throwIfInterrupted } from './transaction.js'
 import { GENERATOR } from './version.js'
 
-export interface SnapshotSettings {
+export interface SnapshotSettings extends Judge {
   readonly traces: CriticTraceStudy
-  readonly expectations: TraceExpectations
-  /** false: expectations are reported only (no study was named) */
-  readonly enforced: boolean
   /** a named example must be there (the study's own snapshot); else the rule stands in, and says so */
   readonly examplesRequired: boolean
-  readonly synthetic: boolean
 }
 
 export interface MeasureRun {
@@ -106,7 +102,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
 export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<MeasuredSnapshot> {
   try {
     // 1. Measure
-    const streams = openStreams(set, run)
+    const streams = openStreams(set)
     const measured = await measureTraces(run, streams)
     // 2. Pool
     const { results, header, html, examples } = measured
@@ -114,8 +110,10 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
     const excluded = excludedFiles(run.plan, new Set(results.map(r => r.npz.path)), run.settings.traces.keys)
     const verified = run.plan.kind === 'html'
     const marker = run.settings.expectations.boundary_end_marker
+    const labelledBy = whatSaysSynthetic(measured)
+    const origin = originOf(run, labelledBy !== null)
     const statistics = snapshotStatistics(results, {
-      synthetic: run.settings.synthetic,
+      synthetic: origin.synthetic,
       verified,
       snapshotTime: header.snapshotTime,
       threshold: run.settings.traces.jump_threshold,
@@ -123,11 +121,10 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
       endMarkerChecked: marker !== null && results.every(r => r.spans !== null)
     })
     // 3. Check
-    const checks = expectations.checkExpectations(results, statistics, run.settings.expectations, run.settings.enforced)
+    const checks = expectations.checkExpectations(results, statistics, run.settings, labelledBy)
     const failures = [...expectations.failuresOf(checks), ...changedSinceVerified(run, html, results)]
     if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
     // 4. Write
-    const origin = originOf(run)
     const writeDocuments = async (): Promise<void> => {
       await documents.writeTraceIndex(
         set,
@@ -138,7 +135,7 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
       await documents.writeStatistics(set, statistics, origin)
       await writeTrajectories(set, results, origin)
     }
-    await Promise.all([streams.finish({ verified, snapshotTime: header.snapshotTime }), writeDocuments()])
+    await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
     return { statistics, checks, html, results, excluded, figure: figureData(origin.synthetic, results, examples) }
   } catch (error) {
     throw error instanceof Fault ? located(error, run) : error
@@ -157,8 +154,14 @@ async function loadLastSteps() {
   return { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories }
 }
 
-function originOf({ settings, manifest }: MeasureRun): Origin {
-  return { synthetic: settings.synthetic, manifest: manifest ?? null, generator: GENERATOR }
+/** What of the snapshot says that it was generated, by its name: the page, or the first NPZ file that does; null: nothing. */
+function whatSaysSynthetic({ header, results }: Measured): string | null {
+  return header.synthetic ? 'the page' : results.find(r => r.synthetic)?.npz.path ?? null
+}
+
+/** @param labelled the snapshot itself says that it was generated */
+function originOf({ settings, manifest }: MeasureRun, labelled: boolean): Origin {
+  return { synthetic: settings.synthetic || labelled, manifest: manifest ?? null, generator: GENERATOR }
 }
 
 interface Streams {
@@ -168,7 +171,7 @@ interface Streams {
   write(result: TraceResult, columns: TraceColumns): Promise<void>
   /** a buffer that is free, for the columns of a trace to come */
   room(): SharedArrayBuffer | null
-  finish(meta: { verified: boolean; snapshotTime: string | null }): Promise<void>
+  finish(meta: ArrowMetadata): Promise<void>
 }
 
 const MAX_WRITES_UNDER_WAY = 2
@@ -179,16 +182,15 @@ interface Writers {
 }
 
 /** Opened when the first trace is on its way: their libraries then load while the workers are busy. */
-function openStreams(set: OutputSet, run: MeasureRun): Streams {
+function openStreams(set: OutputSet): Streams {
   let opened: Promise<Writers> | null = null
-  const origin = originOf(run)
   const openAll = async (): Promise<Writers> => {
     const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
       import('./render/outputs/arrow.js'),
       import('./render/outputs/archive.js'),
       loadLastSteps()
     ])
-    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set, origin) }
+    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set) }
   }
   const open = (): Promise<Writers> => {
     opened ??= openAll()
@@ -212,10 +214,10 @@ function openStreams(set: OutputSet, run: MeasureRun): Streams {
       underWay.push(written)
       if (underWay.length > MAX_WRITES_UNDER_WAY) await underWay.shift()
     },
-    async finish({ verified, snapshotTime }) {
+    async finish(metadata) {
       await Promise.all(underWay)
       const { arrow, archive } = await open()
-      await Promise.all([arrow.finish({ ...origin, verified, snapshotTime }), archive.finish()])
+      await Promise.all([arrow.finish(metadata), archive.finish(metadata)])
     }
   }
 }
@@ -226,6 +228,9 @@ interface Measured {
   readonly html: SourceFile | null
   readonly examples: ChosenExamples
 }
+
+/** What a folder of NPZ files says outside its traces. */
+const NO_PAGE: Omit<SnapshotHeader, 'traceCount'> = { snapshotTime: null, alignment: null, synthetic: false }
 
 async function measureTraces(run: MeasureRun, streams: Streams): Promise<Measured> {
   const collector = new ExampleCollector(run.settings.traces.examples, run.settings.examplesRequired)
@@ -255,7 +260,7 @@ async function measureTraces(run: MeasureRun, streams: Streams): Promise<Measure
   }
   if (faults.length > 0) throw new Failures(faults)
   if (page === null) {
-    return { results, header: { snapshotTime: null, alignment: null, traceCount: results.length }, html: null, examples: collector.choose() }
+    return { results, header: { ...NO_PAGE, traceCount: results.length }, html: null, examples: collector.choose() }
   }
   const html = { path: run.sourceName ?? (run.plan.html as string), sha256: page.sha256, bytes: page.bytes }
   return { results, header: page.header, html, examples: collector.choose() }

@@ -14,11 +14,13 @@ export type TraceArrayName = (typeof TRACE_ARRAYS)[number]
 
 /**
  * Names of the keys in the snapshot's JSON. Other trainers use other names: a study file may rename each of them.
- * The left side is ours, the right side the file's. The three array names are also the NPZ member names.
+ * The left side is ours, the right side the file's. The three array names are also the NPZ member names, and so are those
+ * of the 0-d members that an NPZ may have: step, outcome, score, uid, prediction_stage, synthetic.
  */
 export interface SnapshotKeys {
   readonly snapshot_time: string
   readonly alignment: string
+  readonly synthetic: string
   readonly traces: string
   readonly step: string
   readonly outcome: string
@@ -37,6 +39,7 @@ export interface SnapshotKeys {
 export const DEFAULT_KEYS: SnapshotKeys = {
   snapshot_time: 'snapshot_time',
   alignment: 'alignment',
+  synthetic: 'synthetic',
   traces: 'traces',
   step: 'step',
   outcome: 'outcome',
@@ -56,6 +59,8 @@ export const DEFAULT_KEYS: SnapshotKeys = {
 export interface SnapshotHeader {
   readonly snapshotTime: string | null
   readonly alignment: string | null
+  /** it says that its data were generated */
+  readonly synthetic: boolean
   /** number of traces in the file */
   readonly traceCount: number
 }

@@ -1,7 +1,7 @@
 /** `all` run again, and `manifest`: what is computed once, what is told, what is written. */
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
@@ -178,6 +178,21 @@ t.test('manifest: what changed, and with --write a new one', async t => {
     'excluded notes.txt', 'study study.json', 'history wandb/history/runs/first.jsonl', 'history wandb/history/runs/ref.jsonl', 'runs wandb/runs.json'
   ])
   t.match(await runCli(['manifest']), { code: 2, stderr: /no study/ })
+})
+
+t.test('the replica\'s snapshot, copied elsewhere without its study, still says that it is synthetic', async t => {
+  const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+  for (const [name, keep] of [['whole', () => true], ['arrays', (path: string) => !path.endsWith('.html')]] as const) {
+    const copy = join(work, 'elsewhere', name)
+    cpSync(join(replica, 'critic_traces'), copy, { recursive: true, filter: keep })
+    const out = join(work, `elsewhere-${name}`)
+    const run = await runCli(['traces', copy, '--out', out, '--no-figures', '--json', '-q'])
+    t.match(run, { code: 0 }, run.stderr)
+    t.match(JSON.parse(run.stdout), { synthetic: true, snapshots: [{ statistics: { synthetic: true, verified: name === 'whole', traces: name === 'whole' ? 40 : 42 } }] })
+    const documents = tree(out).filter(path => path.endsWith('.json'))
+    t.equal(documents.length, 5)
+    for (const path of documents) t.match(JSON.parse(readFileSync(join(out, path), 'utf8')), { synthetic: true }, path)
+  }
 })
 
 t.test('the replica at 1, 2 and 7 threads, killed at any moment and run again: the same bytes', async t => {

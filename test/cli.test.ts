@@ -153,6 +153,68 @@ t.test('a folder of NPZ files is analysed and marked unverified', async t => {
   })
 })
 
+t.test('each snapshot of a batch says by itself that it is synthetic, and the index says it of all', async t => {
+  const dir = temp(t)
+  const random = new Random('labels')
+  const editJson = (json: string): string => json.replace('{', '{"synthetic":true,')
+  await writeSnapshot(join(dir, 'many/made'), randomTraces(random, 1, () => 20), { editJson })
+  await writeSnapshot(join(dir, 'many/real'), randomTraces(random, 1, () => 20))
+  await writeSnapshot(join(dir, 'many/torn'), randomTraces(random, 1, () => 20), { editJson: json => editJson(json).slice(0, 500) })
+  const read = (path: string): unknown => JSON.parse(readFileSync(join(dir, path), 'utf8'))
+  const first = await runCli(['traces', 'many', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.equal(first.code, 3)
+  t.match(first.stdout, /\nmade +done, SYNTHETIC +2 +40 .*\nreal +done +2 +40 .*\ntorn +failed/)
+  const written = hashes(join(dir, 'out'))
+  for (const status of ['unchanged', 'done']) {
+    const run = await runCli(['traces', 'many', '--out', 'out', '--no-figures', '--json', '-q'], { cwd: dir })
+    t.match(JSON.parse(run.stdout), {
+      synthetic: true,
+      snapshots: [{ name: 'made', status, statistics: { synthetic: true } }, { status, statistics: { synthetic: false } }, { status: 'failed', statistics: null }]
+    })
+    const index = read('out/critic-trace-snapshots.json')
+    t.match(index, { synthetic: true, snapshots: [{ name: 'made', synthetic: true }, { name: 'real', synthetic: false }, { name: 'torn', synthetic: null }] })
+    t.same(schemaProblems(JSON.parse(readFileSync(join(root, 'docs/schemas/critic-trace-snapshots.schema.json'), 'utf8')), index), [])
+    t.match([read('out/made/run.json'), read('out/real/run.json')], [{ synthetic: true }, { synthetic: false }])
+    t.same(hashes(join(dir, 'out')), written)
+    for (const name of ['made', 'real']) rmSync(join(dir, 'out', name), { recursive: true })
+  }
+  const real = await runCli(['traces', 'many/real', '--out', 'out', '--no-figures', '--json', '-q'], { cwd: dir })
+  t.match(JSON.parse(real.stdout), { synthetic: false })
+  t.match(read('out/critic-trace-snapshots.json'), { synthetic: false, snapshots: [{ synthetic: false }] })
+})
+
+t.test('a study that does not say synthetic does not hide that its snapshot does', async t => {
+  const dir = temp(t)
+  await writeSnapshot(join(dir, 'study/snap'), randomTraces(new Random('hide'), 1, () => 20), { editJson: json => json.replace('{', '{"made_up":true,') })
+  const study = async (fields: object, keys: object): Promise<void> => {
+    const text = JSON.stringify({ schema_version: 1, name: 'n', ...fields, critic_traces: { snapshot: 'snap', keys } })
+    writeFileSync(join(dir, 'study/study.json'), text)
+    t.match(await runCli(['manifest', '--study', 'study', '--write'], { cwd: dir }), { code: 0 })
+  }
+  const all = ['all', '--study', 'study', '--out', 'out', '--no-figures', '-q']
+  const traces = ['traces', 'study/snap', '--study', 'study', '--out', 'traces', '--no-figures', '-q']
+  const statistics = (out: string): unknown => JSON.parse(readFileSync(join(dir, out, 'training_data/critic-trace-statistics.json'), 'utf8'))
+  const renamed = { synthetic: 'made_up' }
+  for (const fields of [{}, { synthetic: false }]) {
+    await study(fields, renamed)
+    for (const command of [all, traces]) {
+      t.match(await runCli(command, { cwd: dir }), {
+        code: 1, stderr: /^critic-traces: snapshot synthetic differs: true in the page, false in the study, expected true in the study too \(.*index\.html\)\n$/
+      })
+    }
+    t.notOk(readdirSync(dir).includes('out'), 'nothing is written')
+  }
+  for (const keys of [renamed, {}]) {
+    await study({ synthetic: true }, keys)
+    t.match(await runCli(all, { cwd: dir }), { code: 0, stderr: '' })
+    t.match(await runCli(traces, { cwd: dir }), { code: 0, stderr: '' })
+    t.match([statistics('out'), statistics('traces/snap')], [{ synthetic: true }, { synthetic: true }])
+  }
+  await study({}, {})
+  t.match(await runCli(all, { cwd: dir }), { code: 0, stderr: '' }, 'a key of another name says nothing')
+  t.match(statistics('out'), { synthetic: false })
+})
+
 t.test('outputs that cannot be written are one line', async t => {
   const dir = temp(t)
   await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('out'), 1, () => 20))

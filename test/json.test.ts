@@ -306,7 +306,8 @@ function compare(t: Test, read: ReadSnapshot, document: Record<string, unknown>,
   const traces = document.traces as Array<Record<string, unknown>>
   const wanted = {
     header: {
-      snapshotTime: document.snapshot_time ?? null, alignment: document.alignment ?? null, traceCount: traces.length
+      snapshotTime: document.snapshot_time ?? null, alignment: document.alignment ?? null, synthetic: document.synthetic === true,
+      traceCount: traces.length
     },
     traces: traces.map(trace => ({
       fields: {
@@ -371,7 +372,7 @@ const SMALL = '{"zeta": {"a": [1, "b\\"]", null]}, "snapshot_time": "t\\u0031", 
   '"outcome": "success", "score": -0.0, "uid": "u", "npz": null, ' +
   '"values": [0.5, -1e-07, NaN, 12345, 0.001876, -23.75], "returns": [1.0,1], ' +
   '"response_positions": [ ], "x": {"y": [true, {"z": "}"}]}, "segment_texts": ["a{<|im_end|>", "\\n"]}, ' +
-  '{"values": [1], "returns": [-Infinity], "response_positions": [2]}], "alignment": null}'
+  '{"values": [1], "returns": [-Infinity], "response_positions": [2]}], "synthetic": true, "alignment": null}'
 
 t.test('cut off after any byte: exactly one fault, exit code 3, at the end of the input', t => {
   const bytes = utf8(SMALL)
@@ -474,6 +475,7 @@ t.test('values in every position: the verdict of JSON.parse', t => {
   const rest = '"values": [1], "returns": [1], "response_positions": [1]'
   const positions: ReadonlyArray<readonly [name: string, make: (value: string) => string]> = [
     ['of an unknown key of the document', v => `{"u": ${v}, "traces": [{${rest}}]}`],
+    ['of the label', v => `{"synthetic": ${v}, "traces": [{${rest}}], "synthetic": ${v}}`],
     ['of an unknown key behind the traces', v => `{"traces": [{${rest}}], "u":${v}}`],
     ['deep in the document', v => `{"u": {"v": [0, ${v}]}, "traces": [{${rest}}]}`],
     ['of an unknown key of a trace', v => `{"traces": [{"u":${v},${rest}}]}`],
@@ -550,7 +552,7 @@ t.test('kept texts have a size limit, skipped ones and keys do not', t => {
   const rest = '"values": [1], "returns": [1], "response_positions": [1]'
   const doc = (header: string, trace = ''): Uint8Array => utf8(`{${header}"traces": [{${trace}${rest}}]}`)
   for (const pieces of [WHOLE, inPiecesOf(10_000)]) {
-    const skipped = `"u": "${long}", "${long}": 1, `
+    const skipped = `"u": "${long}", "synthetic": "${long}", "${long}": 1, `
     t.equal(readSnapshot(doc(skipped, skipped), pieces).traces.length, 1)
     t.equal(readSnapshot(doc(`"alignment": "${long.slice(1)}",`), pieces).header.alignment?.length, 2 ** 20)
     t.equal(
@@ -642,6 +644,51 @@ t.test('a key mapping that gives one key two meanings is refused as usage', t =>
   }
   // the header's keys and a trace's do not meet
   t.equal(readSnapshot(text, WHOLE, { keys: { ...DEFAULT_KEYS, alignment: 'values' } }).traces.length, 1)
+  t.end()
+})
+
+const TRACE = '{"values": [1], "returns": [1], "response_positions": [1]}'
+
+/** Where the label stands, how it is spelt, and what is none. */
+const LABELS: ReadonlyArray<readonly [label: boolean, text: string, keys?: Partial<SnapshotKeys>]> = [
+  [true, `{"synthetic": true, "traces": [${TRACE}]}`],
+  [true, `{"traces": [${TRACE}, ${TRACE}], "alignment": "a", "synthetic":true}`],
+  [true, `{"traces": [${TRACE}], "synthetic"\n:\t true , "snapshot_time": null}`],
+  [true, `{"s\\u0079nth\\u0065tic": true, "traces": [${TRACE}]}`],
+  [true, `{"\\u0073\\u0079\\u006e\\u0074\\u0068\\u0065\\u0074\\u0069\\u0063": true, "traces": [${TRACE}]}`],
+  [false, `{"synthetic": false, "traces": [${TRACE}]}`],
+  [false, `{"traces": [${TRACE}]}`],
+  // stated twice: one true is enough, whatever the other says
+  [true, `{"synthetic": true, "synthetic": false, "traces": [${TRACE}]}`],
+  [true, `{"synthetic": false, "traces": [${TRACE}], "synthetic": true}`],
+  [true, `{"synthetic": true, "traces": [${TRACE}], "synthetic": {"share": 1}}`],
+  [false, `{"synthetic": false, "synthetic": false, "traces": [${TRACE}]}`],
+  // another trainer's own key: skipped like any that is unknown
+  ...['"true"', '1', '-Infinity', 'NaN', 'null', '[true]', '{"synthetic": true}', '[{"synthetic": [true, "x"]}]', '""', '{}'].map(
+    (value): readonly [boolean, string] => [false, `{"synthetic": ${value}, "traces": [${TRACE}], "u": true}`]
+  ),
+  // of the same name elsewhere
+  [false, `{"traces": [${TRACE.replace('{', '{"synthetic": true, ')}, ${TRACE.replace('}', ', "synthetic": true}')}]}`],
+  [false, `{"u": {"synthetic": true}, "v": [{"synthetic": true}, true], "traces": [${TRACE}]}`],
+  [false, `{"Synthetic": true, "synthetic ": true, "synthetics": true, "\\\\u0073ynthetic": true, "traces": [${TRACE}]}`],
+  [false, `{"u": "synthetic", "v": "\\"synthetic\\": true", "traces": [${TRACE}]}`],
+  // renamed
+  [true, `{"généré": true, "synthetic": false, "traces": [${TRACE}]}`, { synthetic: 'généré' }],
+  [false, `{"synthetic": true, "traces": [${TRACE}]}`, { synthetic: 'generated' }],
+  [true, `{"values": true, "traces": [${TRACE}]}`, { synthetic: 'values' }]
+]
+
+t.test('a page is synthetic where its outermost object says true, in chunks of every size', t => {
+  const scratch = new TraceScratch()
+  for (const [label, text, keys] of LABELS) {
+    const bytes = utf8(text)
+    const options: ReadOptions = { keys: { ...DEFAULT_KEYS, ...keys }, scratch }
+    const sizes = Array.from(bytes, (_, i) => i + 1)
+    const wrong = sizes.filter(size => readSnapshot(bytes, inPiecesOf(size), options).header.synthetic !== label)
+    t.strictSame(wrong, [], `${String(label)}: ${text}`)
+  }
+  const inside = faultOf(() => readSnapshot(utf8('{"synthetic": {"a": tru}, "traces": []}'), WHOLE))
+  t.equal(inside?.message, 'json malformed: "}", expected true (member synthetic, byte 23)')
   t.end()
 })
 

@@ -13,10 +13,12 @@ import t from 'tap'
 import { EXIT, Fault } from '../src/errors.js'
 import { asFloat64, isText, rawNpyParts, readNpy, type NpyArray, type NpyData } from '../src/ingest/npz/npy.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
+import { saysSynthetic } from '../src/ingest/npzFields.js'
 import {
-  encodeNpy, encodeNpyFloat, encodeNpyHeader, encodeNpyInt, encodeNpyText, npyParts, NpzWriter
+  encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyHeader, encodeNpyInt, encodeNpyText, npyParts, NpzWriter
 } from '../src/ingest/npz/write.js'
 import { readZipDirectory } from '../src/ingest/npz/zip.js'
+import { DEFAULT_KEYS } from '../src/schema.js'
 import { archive, bomb, idleBits, type Member } from './support/archives.js'
 import { expectedOf, faultOf, FIXTURES, load, readAll, sameData, sha256, words } from './support/npz-fixtures.js'
 import { parseArchiveReading, parseArrayReading, parseWord, type ArrayReading } from './support/numpy-text.js'
@@ -65,6 +67,28 @@ t.test('an object member is refused when it is read, the others are not', async 
   t.equal(npz.has('extra'), true)
   t.match(faultOf(() => npz.read('extra')).message, /object array.*never evaluated/)
   t.match(faultOf(() => npz.header('extra')).message, /object array/)
+})
+
+t.test('a label is a 0-d bool that is true; what else goes by its name is not read', async t => {
+  const raw = (descr: string, shape: readonly number[], ...data: number[]): Uint8Array => Buffer.concat([encodeNpyHeader(descr, shape), Buffer.from(data)])
+  const cases: ReadonlyArray<readonly [what: string, label: boolean, npy: Uint8Array | null]> = [
+    ['true', true, encodeNpyBool(true)], ['false', false, encodeNpyBool(false)], ['none', false, null],
+    ['a byte that numpy takes for true', true, raw('|b1', [], 2)], ['as old numpy spelt it', true, raw('b1', [], 1)],
+    ['one bool in a list', false, raw('|b1', [1], 1)], ['no bool', false, raw('|b1', [0])], ['a byte', false, raw('|u1', [], 1)],
+    ['an integer', false, encodeNpyInt(1)], ['a number', false, encodeNpyFloat(1)], ['a text', false, encodeNpyText('true')],
+    ['a pickled object', false, raw('|O', [], 0x80, 4, 0x88, 0x2e)], ['no array', false, Buffer.from('true')], ['nothing', false, Buffer.from('')]
+  ]
+  for (const [what, label, npy] of cases) {
+    for (const deflate of [false, true]) {
+      const npz = openNpz(await archive([['values', encodeNpyFloat(1)], ...(npy === null ? [] : [['synthetic', npy, { deflate }] satisfies Member])]))
+      t.equal(saysSynthetic(npz, DEFAULT_KEYS), label, what)
+    }
+  }
+  const renamed = openNpz(await archive([['generated', encodeNpyBool(true)], ['synthetic', encodeNpyBool(false)]]))
+  t.equal(saysSynthetic(renamed, { ...DEFAULT_KEYS, synthetic: 'generated' }), true)
+  const broken = await archive([['synthetic', encodeNpyBool(true)]])
+  broken[30 + 'synthetic.npy'.length + 20 + encodeNpyBool(true).length - 1] ^= 1
+  t.match(faultOf(() => saysSynthetic(openNpz(broken), DEFAULT_KEYS)).message, /CRC/, 'a label whose bytes changed is no false')
 })
 
 t.test('names', async t => {
@@ -265,11 +289,12 @@ t.test('writer: headers are numpy\'s', async t => {
 t.test('writer: 0-d scalars are numpy\'s', async t => {
   const want = expectedOf('scalars.npz')
   const scalars: Record<string, Uint8Array> = {
-    step: encodeNpyInt(131), score: encodeNpyFloat(1), uid: encodeNpyText('abc-\u{1F600}'),
+    step: encodeNpyInt(131), score: encodeNpyFloat(1), uid: encodeNpyText('abc-\u{1F600}'), yes: encodeNpyBool(true),
     single: encodeNpy(Float32Array.of(0.1), []), big: encodeNpy(BigUint64Array.of(2n ** 63n), [])
   }
   for (const [name, npy] of Object.entries(scalars)) t.equal(sha256(npy), want[name].resaved_sha256, name)
   t.same(readNpy(encodeNpyInt(-(2n ** 63n))).data, BigInt64Array.of(-(2n ** 63n)))
+  t.same(readNpy(encodeNpyBool(false)).data, Uint8Array.of(0))
   t.same(readNpy(encodeNpyText('')).data, [''], 'numpy saves an empty text as <U1')
   for (const bad of ['a\0', '\ud800', 'x\udc00y']) t.throws(() => encodeNpyText(bad), Fault)
   for (const bad of [2n ** 63n, -(2n ** 63n) - 1n, 2 ** 53, 0.5, NaN]) t.throws(() => encodeNpyInt(bad), Fault)

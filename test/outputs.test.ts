@@ -46,7 +46,7 @@ async function writeEverything(dir: string, fixture: OutputFixture, overlap: boo
   const origin = { synthetic, manifest: null, generator }
   const set = await OutputSet.open(dir)
   const arrow = await ArrowTraceWriter.open(set)
-  const archive = await TraceArchiveWriter.open(set, origin)
+  const archive = await TraceArchiveWriter.open(set)
   const pending: Array<Promise<void>> = []
   for (const [i, columns] of fixture.columns.entries()) {
     pending.push(arrow.write(i, columns), archive.write(i, columns.npy))
@@ -54,7 +54,7 @@ async function writeEverything(dir: string, fixture: OutputFixture, overlap: boo
   }
   await Promise.all(pending)
   await arrow.finish({ ...origin, verified, snapshotTime })
-  await archive.finish()
+  await archive.finish(origin)
   await writeTraceIndex(set, { verified, html, snapshotTime, alignment, traces, excluded }, origin)
   await writeBoundaryAudit(set, { htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, origin)
   await writeTrajectories(set, traces, origin)
@@ -239,13 +239,13 @@ t.test('archive', async t => {
   t.test('our own reader gives every array back, in order, stored, in its dtype', async t => {
     const dir = t.testdir()
     const set = await OutputSet.open(dir)
-    const writer = await TraceArchiveWriter.open(set, VERIFIED)
+    const writer = await TraceArchiveWriter.open(set)
     for (const [i, columns] of fixture.columns.entries()) await writer.write(999 + i, columns.npy)
-    await writer.finish()
+    await writer.finish(VERIFIED)
     await set.commit()
     const npz = openNpz(readFileSync(join(dir, OUTPUT_PATHS.archive)))
-    t.strictSame(npz.names, ['synthetic', 'inputs_manifest_sha256', ...['trace_999', 'trace_1000', 'trace_1001'].flatMap(p =>
-      [`${p}_values`, `${p}_returns`, `${p}_response_positions`])])
+    t.strictSame(npz.names, [...['trace_999', 'trace_1000', 'trace_1001'].flatMap(p =>
+      [`${p}_values`, `${p}_returns`, `${p}_response_positions`]), 'synthetic', 'inputs_manifest_sha256'])
     const manifest = npz.read('inputs_manifest_sha256')
     t.strictSame([manifest.descr, manifest.shape, manifest.data], ['|S64', [], ['0123456789abcdef'.repeat(4)]])
     const flag = npz.read('synthetic')
@@ -269,7 +269,7 @@ t.test('archive', async t => {
         }
       }))
     })
-    const writer = await TraceArchiveWriter.open(set, { ...ORIGIN, synthetic: false })
+    const writer = await TraceArchiveWriter.open(set)
     const [first] = fixture.columns
     if (first === undefined) throw new Error('no fixture')
     await writer.write(0, first.npy)

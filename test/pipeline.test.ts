@@ -7,9 +7,11 @@ import t from 'tap'
 import { Random } from '../fixtures/replica/random.js'
 import { openTracePool } from '../src/compute/pool.js'
 import type { Fault } from '../src/errors.js'
-import { encodeNpy, NpzWriter } from '../src/ingest/npz/write.js'
+import { openNpz } from '../src/ingest/npz/npz.js'
+import { encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyHeader, NpzWriter } from '../src/ingest/npz/write.js'
+import type { SnapshotSettings } from '../src/pipeline.js'
 import { faultsOf, hashes, run, settings } from './support/run.js'
-import { npzOf, page, randomTraces, SNAPSHOT_TIME, withStored, writeSnapshot, type TestTrace } from './support/snapshot.js'
+import { npzOf, page, randomTraces, SNAPSHOT_TIME, withStored, writeSnapshot, type SnapshotOptions, type TestTrace } from './support/snapshot.js'
 
 const root = mkdtempSync(join(tmpdir(), 'critic-traces-pipeline-'))
 const pool = openTracePool(2)
@@ -320,6 +322,116 @@ t.test('expectations fail where a study states them and are only reported elsewh
   t.match(messages.filter(m => m.includes('outcomes per step')), { length: 2 })
   t.ok(messages.some(m => /prediction stage: "after_critic_update", expected "before_critic_update" \(.*trace 1\)/.test(m)))
   t.ok(messages.some(m => /end marker missing: span 0 ends otherwise/.test(m)))
+})
+
+/** What every output of a run says. */
+async function labels(out: string): Promise<unknown[]> {
+  const { tableFromIPC } = await import('apache-arrow')
+  const data = (name: string): Buffer => readFileSync(join(out, 'training_data', name))
+  const documents = ['critic-trace-index', 'critic-trace-statistics', 'critic-turn-boundary-audit'].map(name =>
+    (JSON.parse(data(`${name}.json`).toString('utf8')) as { synthetic: unknown }).synthetic)
+  const arrow = tableFromIPC(data('critic-traces.arrow')).schema.metadata.get('synthetic')
+  return [...documents, arrow === 'true', openNpz(data('critic-trace-arrays.npz')).read('synthetic').data[0] === 1]
+}
+
+const EVERY = (label: boolean): boolean[] => Array<boolean>(5).fill(label)
+
+t.test('a page that says synthetic makes every output say it, wherever the key stands', async t => {
+  const unlabelled = { ...settings(), synthetic: false }
+  const traces = randomTraces(new Random('label'), 2, () => 24)
+  const first = (json: string): string => json.replace('{', '{"synthetic":true,')
+  const spellings: ReadonlyArray<readonly [what: string, label: boolean, edit: (json: string) => string]> = [
+    ['none', false, json => json],
+    ['first', true, first],
+    ['behind the traces', true, json => json.replace(/\}$/, ',"synthetic": true}')],
+    ['false', false, json => json.replace('{', '{"synthetic":false,')],
+    ['another trainer\'s', false, json => json.replace('{', '{"synthetic":{"share":0.5,"of":[true]},')],
+    ['in a trace', false, json => json.replaceAll('"uid"', '"synthetic":true,"uid"')]
+  ]
+  for (const [what, label, editJson] of spellings) {
+    const snapshot = fresh()
+    await writeSnapshot(snapshot, traces, { editJson })
+    const out = fresh()
+    const { statistics, figure } = await figured(snapshot, out, unlabelled)
+    t.equal(statistics.synthetic, label, what)
+    t.strictSame(await labels(out), EVERY(label), what)
+    t.equal(figure.includes('synthetic replica'), label, `${what}: the figure`)
+    for (const chunkBytes of [1, 7, 4099]) {
+      const again = fresh()
+      await run(snapshot, again, pool, { settings: unlabelled, chunkBytes })
+      t.same(hashes(join(again, 'training_data')), hashes(join(out, 'training_data')), `${what}: chunks of ${chunkBytes}`)
+    }
+  }
+  const snapshot = fresh()
+  await writeSnapshot(snapshot, traces, { editJson: json => json.replace('{', '{"generated":true,') })
+  const keys = { ...unlabelled.traces.keys, synthetic: 'generated' }
+  const renamed = { ...unlabelled, traces: { ...unlabelled.traces, keys } }
+  t.equal((await run(snapshot, fresh(), pool, { settings: renamed })).statistics.synthetic, true)
+  t.equal((await run(snapshot, fresh(), pool, { settings: unlabelled })).statistics.synthetic, false)
+})
+
+/** Statistics, and the text of the figure's SVG. */
+async function figured(snapshot: string, out: string, judge: SnapshotSettings) {
+  const { statistics } = await run(snapshot, out, pool, { settings: judge, formats: ['svg'] })
+  return { statistics, figure: readFileSync(join(out, 'figures/08-critic-traces.svg'), 'utf8') }
+}
+
+t.test('NPZ files that say synthetic are enough, with a page or without', async t => {
+  const unlabelled = { ...settings(), synthetic: false }
+  const label: SnapshotOptions = { members: [['synthetic', encodeNpyBool(true)]] }
+  const traces = randomTraces(new Random('npz-label'), 2, () => 24)
+  for (const paged of [true, false]) {
+    const labelOf = async (prepare: (snapshot: string) => unknown): Promise<boolean> => {
+      const [snapshot, out] = [fresh(), fresh()]
+      await writeSnapshot(snapshot, traces)
+      await prepare(snapshot)
+      if (!paged) rmSync(join(snapshot, 'index.html'))
+      const { statistics } = await run(snapshot, out, pool, { settings: unlabelled })
+      t.equal(statistics.verified, paged)
+      t.strictSame(await labels(out), EVERY(statistics.synthetic))
+      return statistics.synthetic
+    }
+    t.equal(await labelOf(() => undefined), false)
+    for (const i of [0, 3]) {
+      t.equal(await labelOf(async f => { writeFileSync(join(f, traces[i].npz), await npzOf(traces[i], label)) }), true, `only trace ${i}`)
+    }
+    const foreign: ReadonlyArray<readonly [string, Uint8Array]> = [
+      ['false', encodeNpyBool(false)], ['a number', encodeNpyFloat(1)], ['no array', Buffer.from('x')],
+      ['a pickle', Buffer.concat([encodeNpyHeader('|O', []), Buffer.from([0x80, 4, 0x88, 0x2e])])]
+    ]
+    for (const [what, npy] of foreign) {
+      const members: SnapshotOptions = { members: [['synthetic', npy]] }
+      t.equal(await labelOf(async f => { writeFileSync(join(f, traces[1].npz), await npzOf(traces[1], members)) }), false, what)
+    }
+    // Beside a page it is excluded, and nothing is read from it; without one it is a trace like the others.
+    t.equal(await labelOf(async f => { writeFileSync(join(f, 'later.npz'), await npzOf({ ...traces[0], uid: 'later' }, label)) }), !paged)
+  }
+})
+
+t.test('a study that is not synthetic fails on a snapshot that says it is; the other way round is fine', async t => {
+  const traces = randomTraces(new Random('denied'), 2, () => 24)
+  const labelled = fresh()
+  await writeSnapshot(labelled, traces, { editJson: json => json.replace(/\}$/, ',"synthetic":true}') })
+  const byNpz = fresh()
+  await writeSnapshot(byNpz, traces)
+  writeFileSync(join(byNpz, traces[2].npz), await npzOf(traces[2], { members: [['synthetic', encodeNpyBool(true)]] }))
+  for (const [snapshot, by] of [[labelled, 'the page'], [byNpz, traces[2].npz]] as const) {
+    const out = fresh()
+    const faults = await faultsOf(run(snapshot, out, pool, { settings: { ...settings(true), synthetic: false } }))
+    t.strictSame(faults.map(f => [f.message, f.exitCode]), [[
+      `snapshot synthetic differs: true in ${by}, false in the study, expected true in the study too (${join(snapshot, 'index.html')})`, 1
+    ]])
+    t.notOk(existsSync(out) && readdirSync(out).length > 0, 'nothing written')
+    const agreed = await run(snapshot, fresh(), pool, { settings: settings(true) })
+    t.match(agreed.checks.filter(c => c.check === 'synthetic label'), [{ expected: true, passed: 1, total: 1 }])
+    const unjudged = await run(snapshot, fresh(), pool, { settings: { ...settings(), synthetic: false } })
+    t.equal(unjudged.statistics.synthetic, true)
+    t.notOk(unjudged.checks.some(c => c.check === 'synthetic label'), 'without a study there is nothing to contradict')
+  }
+  const silent = fresh()
+  await writeSnapshot(silent, traces)
+  t.equal((await run(silent, fresh(), pool, { settings: settings(true) })).statistics.synthetic, true)
+  t.equal((await run(silent, fresh(), pool, { settings: { ...settings(true), synthetic: false } })).statistics.synthetic, false)
 })
 
 t.test('excluded NPZ files are listed with their step and stay out of the numbers', async t => {

@@ -27,11 +27,11 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': '2a4d6f1770e1b5eb6b599e2a8938d06f23d9ace009279919b75d070c84d920fa',
-  'critic_traces/index.html': '3d3d1835cceba9da1b6519bbd3001a2ab38ae153f1fc3c2d1b25d358cd2c8a33',
-  'critic_traces/step_000127_success_a5ba8a51.npz': 'b0abac6619ffeb219d7aef697037bed220f59e47f2cb455cdec33f230ea9fc45',
-  'critic_traces/step_000118_failure_0c24eb70.npz': '094a7fa27600802e6281d439820b9b88d04ea64ea90d0c332c7eb0396d1403eb',
-  'critic_traces/step_000132_success_d3e73453.npz': '1f95e3498cb3dac795191d92a642f22383b54528db2dc24e925e79a82baf6038'
+  'source_manifest.json': '6d02d3a65401583901936dc44120f88bc67a70cab9aabb4ffaa0aa6faf5f2426',
+  'critic_traces/index.html': '0872633b5a18ca13b9cdd13cd8c1bf4c6584f6dcf2c028b81d3243c266bd5568',
+  'critic_traces/step_000127_success_a5ba8a51.npz': 'e07ce4cd53221232088e761b52bea637fa3f37136a493072aadc92963507a95e',
+  'critic_traces/step_000118_failure_0c24eb70.npz': '1c7cb81f5c97ddf7da544e6ba1b1a368290fd034853572ef509fb4d35d770f6a',
+  'critic_traces/step_000132_success_d3e73453.npz': 'ec13e1f0fcfec36ba3230731a97e43669ad9f6c3967e02304bc660b24b9a57de'
 } as const
 
 interface Trace {
@@ -50,6 +50,7 @@ interface Trace {
 }
 
 interface Snapshot {
+  readonly synthetic: boolean
   readonly snapshot_time: string
   readonly alignment: string
   readonly traces: readonly Trace[]
@@ -199,6 +200,12 @@ t.test('a manifest made anew gives nearly every file the role that it has here',
   t.equal(files.length, manifest.files.length)
 })
 
+t.test('the page says that it is synthetic before anything else', t => {
+  t.ok(page.startsWith('{"synthetic": true, "snapshot_time": "2', opened))
+  t.equal(snapshot.synthetic, true)
+  t.end()
+})
+
 t.test('the study file names the parts', t => {
   const file = readJson<StudyFile>(study, 'study.json')
   t.equal(file.synthetic, true)
@@ -279,7 +286,7 @@ t.test('every NPZ file holds its trace, as float32 on the bfloat16 grid', t => {
     // compression method of the first local header
     methods[bytes.readUInt16LE(8) === 0 ? 'stored' : 'deflated']++
     const npz = openNpz(bytes)
-    t.same(npz.names, ['values', 'returns', 'response_positions', 'step', 'score', 'uid'])
+    t.same(npz.names, ['values', 'returns', 'response_positions', 'step', 'score', 'uid', 'synthetic'])
     const values = npz.read('values').data
     const returns = npz.read('returns').data
     const positions = npz.read('response_positions').data
@@ -295,10 +302,14 @@ t.test('every NPZ file holds its trace, as float32 on the bfloat16 grid', t => {
     t.same(npz.read('uid').data, [trace.uid])
     t.same([...asFloat64(npz.read('step')), ...asFloat64(npz.read('score'))], [trace.step, trace.score])
     t.same(npz.read('step').shape, [])
+    const label = npz.read('synthetic')
+    t.strictSame([label.descr, label.shape, label.data], ['|b1', [], Uint8Array.of(1)])
   }
   t.ok(methods.stored >= 10 && methods.deflated >= 10, JSON.stringify(methods))
   for (const { path } of manifest.files.filter(file => file.role === 'excluded' && file.path.endsWith('.npz'))) {
-    t.same([...asFloat64(openNpz(readFileSync(join(study, path))).read('step'))], [132])
+    const npz = openNpz(readFileSync(join(study, path)))
+    t.same([...asFloat64(npz.read('step'))], [132])
+    t.strictSame([npz.header('synthetic').descr, npz.read('synthetic').data], ['|b1', Uint8Array.of(1)])
     t.notOk(page.includes(path.slice(path.indexOf('/') + 1)), 'the page does not name it')
   }
   t.end()

@@ -132,6 +132,11 @@ export function certificateLine(report: CertificateReport | null): string {
   return `certificates: ${complete} of ${histories.length} histories whole, ${formatCount(rows)} rows${still}\n`
 }
 
+/** What must be known of a snapshot's numbers beside them. */
+function notes(s: SnapshotStatistics | null): string[] {
+  return [...(s?.verified === false ? ['unverified'] : []), ...(s?.synthetic === true ? ['SYNTHETIC'] : [])]
+}
+
 export function batchTable(results: readonly SnapshotResult[], options: TableOptions): string {
   return formatTable(
     [
@@ -140,7 +145,7 @@ export function batchTable(results: readonly SnapshotResult[], options: TableOpt
     ],
     results.map(({ plan, status, statistics: s, faults }) => [
       plan?.name ?? (faults[0]?.place.file ?? '-'),
-      { text: s !== null && !s.verified ? `${status}, unverified` : status, tone: status === 'failed' ? 'bad' : 'good' },
+      { text: [status, ...notes(s)].join(', '), tone: status === 'failed' ? 'bad' : 'good' },
       s === null ? '' : formatCount(s.traces),
       s === null ? '' : formatCount(s.tokens),
       s === null ? '' : value(s.jump_rate_ratio, 9)

@@ -1,5 +1,5 @@
 /** `traces PATH…`: critic-trace snapshots of anyone's, each into its own subfolder of the output folder. */
-import { batchExitCode, BATCH_INDEX, runBatch } from '../batch.js'
+import { batchExitCode, BATCH_INDEX, isSynthetic, runBatch } from '../batch.js'
 import type { TracePool } from '../compute/pool.js'
 import type { SnapshotSettings } from '../pipeline.js'
 import { createProgress, type Phase } from '../render/terminal/progress.js'
@@ -47,7 +47,7 @@ export async function runTraces(
     return {
       exitCode: batchExitCode(results),
       report: {
-        synthetic: settings.synthetic,
+        synthetic: isSynthetic(settings, results),
         out: options.out,
         snapshots: results.map(({ plan, status, statistics, outcome, faults }) => ({
           name: plan?.name ?? null,

@@ -72,6 +72,8 @@ export interface TraceResult {
   readonly fields: TraceFields
   readonly statistics: TraceStatistics
   readonly npz: NpzEvidence
+  /** its NPZ file says that the data were generated */
+  readonly synthetic: boolean
   readonly spans: SpanTexts | null
   /** boundaries whose preceding span ends with the marker; null without texts or marker */
   readonly boundariesWithMarker: number | null

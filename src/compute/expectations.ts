@@ -1,6 +1,7 @@
 /**
  * What a snapshot should look like. Distinct uids are integrity and always fail; the rest is how one study was sampled:
- * failed where the study expects it, only reported elsewhere, so that other people's snapshots load.
+ * failed where the study expects it, only reported elsewhere, so that other people's snapshots load. A study that is not
+ * synthetic expects that its snapshot does not say that it is.
  */
 import { EXIT, Fault, printable } from '../errors.js'
 import type { TraceExpectations } from '../schema.js'
@@ -16,15 +17,24 @@ export interface CheckReport {
   readonly faults: readonly Fault[]
 }
 
+/** What judges a snapshot. */
+export interface Judge {
+  readonly expectations: TraceExpectations
+  /** false: expectations are reported only (no study was named) */
+  readonly enforced: boolean
+  /** the study says that its inputs were generated */
+  readonly synthetic: boolean
+}
+
 /**
  * All checks over the whole snapshot. `results` in canonical order; faults come in that order too.
- * @param enforced false: expectations are reported only
+ * @param labelledBy what of the snapshot says that it is synthetic, for messages; null: nothing
  */
 export function checkExpectations(
   results: readonly TraceResult[],
   statistics: SnapshotStatistics,
-  expectations: TraceExpectations,
-  enforced: boolean
+  { expectations, enforced, synthetic }: Judge,
+  labelledBy: string | null
 ): CheckReport[] {
   const sampling = [
     outcomesPerStep(results, expectations.outcomes_per_step),
@@ -42,7 +52,8 @@ export function checkExpectations(
     }),
     endMarkers(results, statistics, expectations.boundary_end_marker)
   ]
-  return [distinctUids(results), ...sampling.map(r => (enforced ? r : { ...r, expected: false }))]
+  const label = enforced ? [syntheticLabel(labelledBy, synthetic)] : []
+  return [distinctUids(results), ...label, ...sampling.map(r => (enforced ? r : { ...r, expected: false }))]
 }
 
 /** The faults that fail a run. */
@@ -64,6 +75,13 @@ function distinctUids(results: readonly TraceResult[]): CheckReport {
     }
   }
   return report('distinct uids', true, results.length, faults)
+}
+
+/** A study may know of generated data that do not say so themselves; one that denies what they say would hide it. */
+function syntheticLabel(labelledBy: string | null, study: boolean): CheckReport {
+  const denied = labelledBy !== null && !study
+  const faults = denied ? [fault('synthetic differs', `true in ${printable(labelledBy, 400)}, false in the study`, 'true in the study too', {})] : []
+  return report('synthetic label', true, 1, faults)
 }
 
 function outcomesPerStep(results: readonly TraceResult[], expected: readonly [number, number] | null): CheckReport {

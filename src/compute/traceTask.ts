@@ -15,7 +15,7 @@ import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName,
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { layColumns } from './columns.js'
 import type { TraceColumns, TraceResult } from './contract.js'
-import { fieldsOfNpz } from '../ingest/npzFields.js'
+import { fieldsOfNpz, saysSynthetic } from '../ingest/npzFields.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
 /** Memory that one thread reuses from trace to trace. */
@@ -127,6 +127,7 @@ function measure(trace: ParsedTrace, stored: StoredNpz, task: TraceTask): Extrac
       fields: trace.fields,
       statistics,
       npz: { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
+      synthetic: saysSynthetic(stored.npz, task.keys),
       // The parser's buffer is its own; the next trace overwrites it.
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)

@@ -32,6 +32,24 @@ export function stepOfNpz(npz: Npz, file: string, keys: SnapshotKeys): number | 
   return step
 }
 
+/**
+ * Whether the NPZ says that its data were generated, by a 0-d bool. A member of that name of any other kind is another
+ * trainer's own, and is not read: an object array does not make the file unreadable.
+ */
+export function saysSynthetic(npz: Npz, keys: SnapshotKeys): boolean {
+  return npz.has(keys.synthetic) && isFlag(npz, keys.synthetic) && Number(npz.read(keys.synthetic).data[0]) !== 0
+}
+
+function isFlag(npz: Npz, name: string): boolean {
+  try {
+    const { dtype, shape } = npz.header(name)
+    return dtype.kind === 'b' && shape.length === 0
+  } catch (error) {
+    if (error instanceof Fault) return false
+    throw error
+  }
+}
+
 function scalarMember(npz: Npz, file: string, name: string): NpyArray | null {
   if (!npz.has(name)) return null
   const array = npz.read(name)

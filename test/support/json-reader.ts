@@ -141,7 +141,7 @@ class Writer {
     const items = Array.from({ length: this.#random.below(4) }, () => this.value(depth + 1))
     if (kind === 3) return this.list(items, '[', ']')
     // keys that mean something elsewhere mean nothing here
-    const key = (): string => this.#random.pick(['"values"', '"traces"', this.string()])
+    const key = (): string => this.#random.pick(['"values"', '"traces"', '"synthetic"', this.string()])
     return this.list(items.map(item => this.member(key(), item)), '{', '}')
   }
 
@@ -183,6 +183,7 @@ export function randomDocument(random: Random): RandomDocument {
   const time = random.chance(0.1) ? 'null' : writer.string()
   if (random.chance(0.8)) members.push(writer.member(writer.key('snapshot_time'), time))
   if (random.chance(0.8)) members.push(writer.member(writer.key('alignment'), writer.string()))
+  if (random.chance(0.5)) members.push(writer.member(writer.key('synthetic'), random.pick(['true', 'false', writer.value(0)])))
   writer.unknown(members)
   const text = writer.space() + writer.list(random.shuffle(members), '{', '}') + writer.space()
   let from = 0

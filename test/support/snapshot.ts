@@ -23,6 +23,8 @@ export interface SnapshotOptions {
   /** dtype of values and returns in the NPZ; default float64 */
   readonly float32?: boolean
   readonly deflate?: boolean
+  /** further members of every NPZ */
+  readonly members?: ReadonlyArray<readonly [name: string, npy: Uint8Array]>
   /** the page around the JSON */
   readonly page?: (json: string) => string
   /** last word on the JSON text */
@@ -99,6 +101,7 @@ export async function npzOf(trace: TestTrace, options: SnapshotOptions = {}): Pr
   await npz.add('step', encodeNpyInt(trace.step))
   await npz.add('score', encodeNpyFloat(trace.score))
   await npz.add('uid', encodeNpyText(trace.uid))
+  for (const [name, npy] of options.members ?? []) await npz.add(name, npy)
   await npz.finish()
   return Buffer.concat(chunks)
 }

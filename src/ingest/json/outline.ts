@@ -1,6 +1,10 @@
 /**
  * The document around the traces, in chunks of any size: a strict JSON validator that keeps the two texts of the
- * header, skips unknown keys at any depth without buffering them, and stops at the `{` of each trace.
+ * header and whether it says `synthetic`, skips unknown keys at any depth without buffering them, and stops at the `{` of
+ * each trace.
+ *
+ * `synthetic` is a label only where its value is `true`. With any other value, or stated again, it is a key like those
+ * that are unknown: another trainer's page may have one of that name. Of several a single `true` counts.
  *
  * A push parser, because a chunk may end anywhere. It does not recurse; of the nesting it remembers one byte for each
  * open bracket.
@@ -18,7 +22,7 @@ import {
   Ascii, decodeString, describeValue, isDigit, isEscape, isHexDigit, isSpace, wordStartingWith
 } from './text.js'
 
-const HEADER_KEYS = ['snapshot_time', 'alignment', 'traces'] as const
+const HEADER_KEYS = ['snapshot_time', 'alignment', 'synthetic', 'traces'] as const
 type HeaderKey = (typeof HEADER_KEYS)[number]
 
 export class Outline {
@@ -26,6 +30,7 @@ export class Outline {
   readonly #table: KeyTable<HeaderKey>
   readonly #seen = new Set<HeaderKey>()
   readonly #texts: Record<'snapshot_time' | 'alignment', string | null> = { snapshot_time: null, alignment: null }
+  #synthetic = false
   #traceCount = 0
   /** the known key of the root object whose value is being read */
   #key: HeaderKey | null = null
@@ -79,12 +84,12 @@ export class Outline {
   end(offset: number): SnapshotHeader {
     if (this.#state !== State.End) throw malformed(null, expectedIn(this.#state), this.#place(offset))
     const { snapshot_time: snapshotTime, alignment } = this.#texts
-    return { snapshotTime, alignment, traceCount: this.#traceCount }
+    return { snapshotTime, alignment, synthetic: this.#synthetic, traceCount: this.#traceCount }
   }
 
   #place(offset: number): Place {
     if (this.#key === null) return { offset }
-    if (this.#depth === 1) return { member: this.#keys[this.#key], offset }
+    if (this.#depth === 1 || this.#key !== 'traces') return { member: this.#keys[this.#key], offset }
     return { array: this.#keys.traces, index: this.#traceCount, offset }
   }
 
@@ -145,7 +150,7 @@ export class Outline {
       return true
     }
     if (byte === Ascii.Quote) {
-      return this.#startString(false, this.#depth === 1 && this.#key !== null ? MAX_TEXT_BYTES : 0, offset)
+      return this.#startString(false, this.#keptText() === null ? 0 : MAX_TEXT_BYTES, offset)
     }
     if (byte === Ascii.OpenBrace || byte === Ascii.OpenBracket) return this.#openBracket(byte, offset)
     if (byte === Ascii.Minus) this.#state = State.Minus
@@ -157,7 +162,7 @@ export class Outline {
   #checkHeaderValue(key: HeaderKey, byte: number, type: string, offset: number): void {
     if (key === 'traces') {
       if (byte !== Ascii.OpenBracket) throw wrongType(type, 'an array of traces', this.#place(offset))
-    } else if (byte !== Ascii.Quote && byte !== Ascii.LowerN) {
+    } else if (key !== 'synthetic' && byte !== Ascii.Quote && byte !== Ascii.LowerN) {
       throw wrongType(type, 'a string or null', this.#place(offset))
     }
   }
@@ -220,7 +225,10 @@ export class Outline {
     if (chunk[from] !== this.#word.charCodeAt(this.#wordAt)) {
       throw malformed(chunk[from], this.#word, this.#place(base + from))
     }
-    if (++this.#wordAt === this.#word.length) this.#endValue()
+    if (++this.#wordAt === this.#word.length) {
+      if (this.#key === 'synthetic' && this.#depth === 1 && this.#word === 'true') this.#synthetic = true
+      this.#endValue()
+    }
     return from + 1
   }
 
@@ -269,17 +277,22 @@ export class Outline {
     this.#rawLength = length
   }
 
+  /** the header's text that a string at this place is; null: nobody wants it */
+  #keptText(): 'snapshot_time' | 'alignment' | null {
+    return this.#depth === 1 && (this.#key === 'snapshot_time' || this.#key === 'alignment') ? this.#key : null
+  }
+
   #endString(): void {
-    const wanted = this.#stringLimit > 0
     const raw = this.#raw.subarray(0, this.#rawLength)
     if (!this.#stringIsKey) {
-      if (wanted && this.#key !== null && this.#key !== 'traces') this.#texts[this.#key] = decodeString(raw)
+      const text = this.#keptText()
+      if (text !== null) this.#texts[text] = decodeString(raw)
       this.#endValue()
       return
     }
-    const key = wanted ? this.#table.find(raw) : undefined
+    const key = this.#stringLimit > 0 ? this.#table.find(raw) : undefined
     if (key !== undefined) {
-      if (this.#seen.has(key)) throw duplicateKey(this.#keys[key], this.#place(this.#stringOffset))
+      if (this.#seen.has(key) && key !== 'synthetic') throw duplicateKey(this.#keys[key], this.#place(this.#stringOffset))
       this.#seen.add(key)
       this.#key = key
     }

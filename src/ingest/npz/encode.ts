@@ -137,6 +137,11 @@ export function encodeNpyText(text: string): Uint8Array {
   return join(encodeNpyHeader(`<U${size}`, []), data)
 }
 
+/** A 0-d bool, as `np.array(True)` is saved. */
+export function encodeNpyBool(value: boolean): Uint8Array {
+  return join(encodeNpyHeader('|b1', []), Uint8Array.of(value ? 1 : 0))
+}
+
 /** A 0-d int64, as `np.array(5)` is saved. */
 export function encodeNpyInt(value: number | bigint): Uint8Array {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {

@@ -14,6 +14,7 @@ import { Fault, printable } from '../../errors.js'
 export {
   descrOf,
   encodeNpy,
+  encodeNpyBool,
   encodeNpyFloat,
   encodeNpyHeader,
   encodeNpyInt,

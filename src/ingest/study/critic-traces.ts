@@ -9,7 +9,7 @@ import {
 } from './checker.js'
 
 /** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ within one object only. */
-const OUTER_KEYS: readonly (keyof SnapshotKeys)[] = ['snapshot_time', 'alignment', 'traces']
+const OUTER_KEYS: readonly (keyof SnapshotKeys)[] = ['snapshot_time', 'alignment', 'synthetic', 'traces']
 
 function keyField(name: keyof SnapshotKeys, doc: string): Field<string> {
   return { kind: text(200), doc, default: DEFAULT_KEYS[name] }
@@ -19,6 +19,7 @@ const keys: Kind<SnapshotKeys> = refine(
   object({
     snapshot_time: keyField('snapshot_time', 'Time at which the snapshot was taken.'),
     alignment: keyField('alignment', 'Text on how values align with tokens.'),
+    synthetic: keyField('synthetic', '`true`: the data were generated; also the NPZ member, a 0-d bool.'),
     traces: keyField('traces', 'List of traces.'),
     step: keyField('step', 'Trainer step of a trace.'),
     outcome: keyField('outcome', '"success" or "failure".'),

@@ -1,20 +1,20 @@
 /**
  * `critic-trace-arrays.npz`: the arrays of all traces, lossless and in their original dtypes, as numpy loads them.
  *
- *     synthetic                                0-d bool: the data were generated
- *     inputs_manifest_sha256                   0-d S64: manifest that the inputs were verified against; absent without one
  *     trace_000_values                         1-d, `tokens` elements each
  *     trace_000_returns
  *     trace_000_response_positions
  *     trace_001_values …                       f'trace_{i:03d}_…': three digits, more from trace 1000 on
+ *     synthetic                                0-d bool: the data were generated
+ *     inputs_manifest_sha256                   0-d S64: manifest that the inputs were verified against; absent without one
  *
- * The width of the number cannot depend on how many traces there are, which a stream knows only at its end. Members
- * are stored, not deflated, as `np.savez` does. The `.npy` files come ready-made, with their CRC-32, from whoever read
+ * The width of the number cannot depend on how many traces there are, which a stream knows only at its end; nor does it
+ * know earlier whether the snapshot says that it is synthetic, so that comes last. Members are stored, not deflated, as `np.savez` does. The `.npy` files come ready-made, with their CRC-32, from whoever read
  * the arrays; they leave as views. The byte format is the ingest side's NPZ writer: formats know bytes, not stages.
  */
 import { TRACE_ARRAYS } from '../../schema.js'
 import type { TraceColumns } from '../../compute/contract.js'
-import { encodeNpyHeader, NpzWriter } from '../../ingest/npz/write.js'
+import { encodeNpyBool, encodeNpyHeader, NpzWriter } from '../../ingest/npz/write.js'
 import type { FileSummary, OutputFile } from './output-file.js'
 import { OUTPUT_PATHS, tracePrefix, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
@@ -25,22 +25,15 @@ export class TraceArchiveWriter {
   /** what the archive writer has emitted and the file has not had: one trace's headers, and views of its arrays */
   #pending: Uint8Array[] = []
   #lastTrace = -1
-  #previous: Promise<void>
+  #previous: Promise<void> = Promise.resolve()
 
-  private constructor(file: OutputFile, { synthetic, manifest }: Omit<Origin, 'generator'>) {
+  private constructor(file: OutputFile) {
     this.#file = file
     this.#npz = new NpzWriter(bytes => { this.#pending.push(bytes) })
-    const flag = [encodeNpyHeader('|b1', []), Uint8Array.of(synthetic ? 1 : 0)]
-    this.#previous = this.#npz.add('synthetic', flag)
-    if (manifest === null) return
-    const hash = [encodeNpyHeader('|S64', []), Buffer.from(manifest.sha256, 'latin1')]
-    this.#previous = this.#previous.then(() => this.#npz.add('inputs_manifest_sha256', hash))
   }
 
-  static async open(set: OutputSet, origin: Omit<Origin, 'generator'>): Promise<TraceArchiveWriter> {
-    const writer = new TraceArchiveWriter(await set.file(OUTPUT_PATHS.archive), origin)
-    await writer.#previous
-    return writer
+  static async open(set: OutputSet): Promise<TraceArchiveWriter> {
+    return new TraceArchiveWriter(await set.file(OUTPUT_PATHS.archive))
   }
 
   /**
@@ -59,9 +52,13 @@ export class TraceArchiveWriter {
     return this.#previous
   }
 
-  /** Writes the archive's directory. */
-  async finish(): Promise<FileSummary> {
+  /** Writes what the archive says of itself, and its directory. */
+  async finish({ synthetic, manifest }: Omit<Origin, 'generator'>): Promise<FileSummary> {
     await this.#previous
+    await this.#npz.add('synthetic', encodeNpyBool(synthetic))
+    if (manifest !== null) {
+      await this.#npz.add('inputs_manifest_sha256', [encodeNpyHeader('|S64', []), Buffer.from(manifest.sha256, 'latin1')])
+    }
     await this.#npz.finish()
     await this.#flush()
     return this.#file.end()
