@@ -1,6 +1,7 @@
 /**
  * The pages that `all` makes of the replica, in a real browser, headless: nothing asked for, nothing complained about, reached by
- * keyboard, fit for a phone, in the dark, in print; pictures, hashes and links are those of the files beside the pages. Needs Debian's chromium (`apt-get install chromium`) or a browser named by CRITIC_TRACES_CHROMIUM.
+ * keyboard, fit for a phone, in the dark, in print; pictures, hashes and links are those of the files beside the pages.
+ * Needs Debian's chromium (`apt-get install chromium`) or a browser named by CRITIC_TRACES_CHROMIUM.
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -130,11 +131,8 @@ function panels(page: Page): Promise<readonly Panel[]> {
     const panel = value.nextElementSibling as HTMLElement
     const { left, right, height } = panel.getBoundingClientRect()
     const [about, ...lines] = Array.from(panel.children, line => (line as HTMLElement).innerText.trim())
-    return {
-      value: value.innerText,
-      shown: panel.matches('.p') && panel.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && height > 20 && left >= 0 && right <= document.documentElement.clientWidth,
-      about, lines
-    }
+    const seen = panel.matches('.p') && height > 20 && panel.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    return { value: value.innerText, shown: seen && left >= 0 && right <= document.documentElement.clientWidth, about, lines }
   }))
 }
 
@@ -170,7 +168,7 @@ async function testPanels(t: Test, page: Page, { study, out }: ReplicaRun): Prom
 
 /** Each picture is the file in figures/, and is seen as that file looks. */
 async function testFigures(t: Test, page: Page, { out }: ReplicaRun): Promise<void> {
-  const sources = await page.evaluate(() => Array.from(document.querySelectorAll<HTMLImageElement>('figure img'), img => [img.closest('figure')?.id ?? '', img.src] as const))
+  const sources = await page.locator('figure img').evaluateAll(imgs => (imgs as HTMLImageElement[]).map(img => [img.closest('figure')?.id ?? '', img.src] as const))
   const names = tree(join(out, 'figures')).filter(path => path.endsWith('.png')).map(path => path.slice(0, -4))
   t.equal(names.length, 8)
   t.same(sources.map(([id]) => id), t.name === 'article' ? names.map(name => `figure-${name}`) : [], 'every figure stands in the article')
@@ -324,10 +322,13 @@ async function testLabel(t: Test, browser: Browser, url: string): Promise<void> 
       const { left, right, top, bottom } = label.getBoundingClientRect()
       const onTop = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
       const colours = getComputedStyle(label)
-      return left < 0 || right > innerWidth || top < 0 || bottom > innerHeight || bottom - top < 10 || onTop !== label || colours.color === colours.backgroundColor
+      const inside = left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight && bottom - top > 10
+      return !inside || onTop !== label || colours.color === colours.backgroundColor
     }))
     t.same(hidden, [], `the synthetic label is in sight on ${where}`)
-    t.ok(await page.evaluate(() => (document.querySelector('main')?.getBoundingClientRect().top ?? 0) >= (document.querySelector('header .notice')?.getBoundingClientRect().bottom ?? Infinity)), 'and above the text')
+    const edge = (selector: string, side: 'top' | 'bottom'): Promise<number> =>
+      page.locator(selector).evaluate((element, side) => element.getBoundingClientRect()[side], side)
+    t.ok(await edge('header .notice', 'bottom') <= await edge('main', 'top'), 'and above the text')
   }
 }
 
@@ -356,7 +357,8 @@ async function testLinks(t: Test, browser: Browser, { out }: ReplicaRun): Promis
   const figures = tree(join(out, 'figures')).map(path => `figures/${path}`)
   t.equal(figures.length, 24)
   const data = ['data.json', 'derived_metrics.json', 'wandb/plot_points_with_provenance.csv', 'wandb/curve_statistics.json', 'training_data/critic-traces.arrow']
-  t.same([...figures, ...data, ...PAGES.map(name => `preview/${name}.html`)].filter(path => !reached.has(path)), [], 'every figure, what it draws, and the other page can be reached')
+  const expected = [...figures, ...data, ...PAGES.map(name => `preview/${name}.html`)]
+  t.same(expected.filter(path => !reached.has(path)), [], 'every figure, what it draws, and the other page can be reached')
 }
 
 async function testSchemes(t: Test, page: Page): Promise<void> {
