@@ -1,17 +1,20 @@
 /**
- * The pages in a real browser, headless: nothing asked for, nothing complained about, reached by keyboard, fit for a phone, in
- * the dark, in print. Needs Debian's chromium (`apt-get install chromium`) or a browser named by CRITIC_TRACES_CHROMIUM.
+ * The pages that `all` makes of the replica, in a real browser, headless: nothing asked for, nothing complained about, reached by
+ * keyboard, fit for a phone, in the dark, in print; pictures, hashes and links are those of the files beside the pages.
+ * Needs Debian's chromium (`apt-get install chromium`) or a browser named by CRITIC_TRACES_CHROMIUM.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { createCanvas, loadImage, type Image } from 'canvas'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { proseTexts, renderPages, type PageInputs } from '../src/render/page/index.js'
-import { auditOf, documentsOf, replicaClaims, replicaInputs } from './support/page-inputs.js'
+import { sha256, tree } from './support/folders.js'
+import { runReplica, type ReplicaRun } from './support/replica-run.js'
 
+const PAGES = ['article', 'source-notes'] as const
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const named = process.env['CRITIC_TRACES_CHROMIUM']
 const executablePath = (named === undefined ? CANDIDATES : [named]).find(path => existsSync(path))
@@ -34,23 +37,17 @@ interface Opened {
 }
 
 async function testPages(executable: string): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'critic-traces-browser-'))
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
-  mkdirSync(join(dir, 'preview'))
-  for (const [path, text] of renderPages(auditedInputs())) writeFileSync(join(dir, path), text)
+  const run = await runReplica(t)
   const browser = await chromium.launch({ executablePath: executable, args: ['--no-sandbox'] })
   t.teardown(() => browser.close())
-  for (const name of ['article', 'source-notes']) {
-    await t.test(name, t => testPage(t, browser, pathToFileURL(join(dir, 'preview', `${name}.html`)).href))
+  const pathOf = (name: string): string => join(run.out, 'preview', `${name}.html`)
+  const bytes = PAGES.reduce((sum, name) => sum + statSync(pathOf(name)).size, 0)
+  t.ok(bytes < 8_000_000, `both pages have ${bytes} bytes`)
+  for (const name of PAGES) {
+    await t.test(name, t => testPage(t, browser, pathToFileURL(pathOf(name)).href, run))
   }
-  await t.test('a page may not ask for anything', t => testPolicy(t, browser, join(dir, 'preview', 'article.html')))
-}
-
-function auditedInputs(): PageInputs {
-  const input = replicaInputs()
-  const claims = replicaClaims()
-  const report = auditOf(claims, documentsOf(claims), proseTexts(input))
-  return { ...input, claims: report.claims, discrepancies: report.discrepancies }
+  await t.test('links lead somewhere', t => testLinks(t, browser, run))
+  await t.test('a page may not ask for anything', t => testPolicy(t, browser, pathOf('article')))
 }
 
 async function open(t: Test, browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
@@ -68,7 +65,7 @@ async function open(t: Test, browser: Browser, url: string, options: BrowserCont
   return { page, complaints }
 }
 
-async function testPage(t: Test, browser: Browser, url: string): Promise<void> {
+async function testPage(t: Test, browser: Browser, url: string, run: ReplicaRun): Promise<void> {
   const { page, complaints } = await open(t, browser, url, { viewport: { width: 1280, height: 900 } })
   t.same(await page.evaluate(() => Array.from(document.images).filter(img => !img.complete || img.naturalWidth === 0).length), 0, 'every picture is drawn')
   t.equal(await page.evaluate(() => getComputedStyle(document.body).marginTop), '0px', 'the style sheet is allowed')
@@ -79,10 +76,13 @@ async function testPage(t: Test, browser: Browser, url: string): Promise<void> {
   await page.keyboard.press('Enter')
   await testValues(t, page)
   await testStops(t, page)
+  await testPanels(t, page, run)
+  await testFigures(t, page, run)
   t.same(await seriousViolations(t, browser, url, { colorScheme: 'light' }), [], 'axe finds nothing serious')
   t.same(await seriousViolations(t, browser, url, { colorScheme: 'dark', viewport: { width: 360, height: 740 } }), [], 'nor in the dark on a phone')
   await testTables(t, browser, url)
   await testPhone(t, browser, url)
+  await testLabel(t, browser, url)
   await testSchemes(t, page)
   t.same(complaints, [], 'no message on the console and no request')
 }
@@ -114,6 +114,93 @@ async function testValues(t: Test, page: Page): Promise<void> {
   const described = await page.evaluate(() => Array.from(document.querySelectorAll('data.v')).every(value =>
     document.getElementById(value.getAttribute('aria-describedby') ?? '')?.closest('.p')?.previousElementSibling === value))
   t.ok(described, 'what describes a value is in its own panel')
+}
+
+interface Panel {
+  readonly value: string
+  readonly shown: boolean
+  /** name, status, what it is; then a line each of output, hash and inputs */
+  readonly about: string
+  readonly lines: readonly string[]
+}
+
+/** Every value with the focus, one after the other. */
+function panels(page: Page): Promise<readonly Panel[]> {
+  return page.evaluate(() => Array.from(document.querySelectorAll<HTMLElement>('main data.v'), value => {
+    value.focus()
+    const panel = value.nextElementSibling as HTMLElement
+    const { left, right, height } = panel.getBoundingClientRect()
+    const [about, ...lines] = Array.from(panel.children, line => (line as HTMLElement).innerText.trim())
+    const seen = panel.matches('.p') && height > 20 && panel.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+    return { value: value.innerText, shown: seen && left >= 0 && right <= document.documentElement.clientWidth, about, lines }
+  }))
+}
+
+/** The panel of every number says what it is, where it stands and what it was computed from, and all hashes are those of the files. */
+async function testPanels(t: Test, page: Page, { study, out }: ReplicaRun): Promise<void> {
+  const found = await panels(page)
+  t.ok(found.length > 50, `${found.length} values`)
+  const hashes = new Map<string, string>()
+  const hashOf = (path: string): string => hashes.get(path) ?? (existsSync(path) ? sha256(readFileSync(path)) : `no file ${path}`)
+  const bare: string[] = []
+  const wrong: string[] = []
+  for (const { value, shown, about, lines } of found) {
+    const problem = (what: string): void => { wrong.push(`${value}: ${what}`) }
+    if (!shown) problem('no panel')
+    const claimed = /^[^ #:]+ (?:agrees published \S.*, computed|quoted published|of the source published) \S/.test(about)
+    if (!claimed && !/^(?:[^ #]+\.json#\/\S|[^ #]+: \S)/.test(about)) problem(`no claim, no place, no contradiction: ${about}`)
+    if (/undefined|NaN|\[object/.test(about)) problem(about)
+    if (lines.length === 0) bare.push(value)
+    for (let i = 0; i < lines.length; i += 3) {
+      const [, file] = /^in (\S+) \/\S/.exec(lines[i]) ?? []
+      if (file === undefined) problem(`output? ${lines[i]}`)
+      else if (lines[i + 1] !== `sha256 ${hashOf(join(out, file))}`) problem(`${file} is not ${lines[i + 1]}`)
+      const inputs = [...(lines[i + 2] ?? '').replace(/^from /, ', ').matchAll(/, (\S+) ([0-9a-f]{64})(?=,|$)/g)]
+      const rest = inputs.reduce((text, [input]) => text.replace(input.slice(2), ''), lines[i + 2] ?? '')
+      if (inputs.length === 0 || !/^from [, ]*(?:and \d+ more, named in audit\.json)?$/.test(rest)) problem(`inputs? ${lines[i + 2]}`)
+      for (const [, path, hash] of inputs) if (hash !== hashOf(join(study, path))) problem(`${path} is not ${hash}`)
+    }
+  }
+  t.same(wrong, [], 'every panel is in sight with its value, and says what is true')
+  // The size of the original page: a property of a file that is not here.
+  t.same(bare, t.name === 'article' ? [] : ['34,293,250'], 'values that no output has')
+}
+
+/** Each picture is the file in figures/, and is seen as that file looks. */
+async function testFigures(t: Test, page: Page, { out }: ReplicaRun): Promise<void> {
+  const sources = await page.locator('figure img').evaluateAll(imgs => (imgs as HTMLImageElement[]).map(img => [img.closest('figure')?.id ?? '', img.src] as const))
+  const names = tree(join(out, 'figures')).filter(path => path.endsWith('.png')).map(path => path.slice(0, -4))
+  t.equal(names.length, 8)
+  t.same(sources.map(([id]) => id), t.name === 'article' ? names.map(name => `figure-${name}`) : [], 'every figure stands in the article')
+  for (const [id, src] of sources) {
+    const file = readFileSync(join(out, 'figures', `${id.replace('figure-', '')}.png`))
+    t.equal(sha256(Buffer.from(src.replace('data:image/png;base64,', ''), 'base64')), sha256(file), `${id} is its file`)
+    const img = page.locator(`figure[id="${id}"] img`)
+    const frame = await img.evaluate(img => parseFloat(getComputedStyle(img).paddingLeft) + parseFloat(getComputedStyle(img).borderLeftWidth))
+    const seen = await loadImage(await img.screenshot())
+    const drawn = await loadImage(file)
+    t.ok(difference(seen, drawn, frame, false) < 3, `${id} looks like it`)
+    t.ok(difference(seen, drawn, frame, true) > 6, `${id} upside down would not`)
+  }
+}
+
+/** Mean difference of coarse pixels, 0 to 255, of what is seen and of a file drawn inside the frame of the same width. */
+function difference(seen: Image, file: Image, frame: number, upsideDown: boolean): number {
+  const [coarse, fine] = [[60, 60], [seen.width, seen.height]].map(([width, height]) => createCanvas(width, height))
+  const read = (image: Image | typeof fine): Uint8ClampedArray => {
+    const context = coarse.getContext('2d')
+    context.patternQuality = 'best'
+    context.drawImage(image, 0, 0, coarse.width, coarse.height)
+    return context.getImageData(0, 0, coarse.width, coarse.height).data
+  }
+  const context = fine.getContext('2d')
+  context.fillStyle = '#ffffff'
+  context.fillRect(0, 0, fine.width, fine.height)
+  context.patternQuality = 'best'
+  if (upsideDown) context.setTransform(1, 0, 0, -1, 0, fine.height)
+  context.drawImage(file, frame, frame, fine.width - 2 * frame, fine.height - 2 * frame)
+  const [a, b] = [read(seen), read(fine)]
+  return a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0) / a.length
 }
 
 /** Tab reaches every value, once and in order; no stop is elsewhere but at links and at what scrolls. */
@@ -199,7 +286,7 @@ function cutWords(page: Page): Promise<readonly string[]> {
 }
 
 async function testPhone(t: Test, browser: Browser, url: string): Promise<void> {
-  const { page, complaints } = await open(t, browser, url, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 })
+  const { page, complaints } = await open(t, browser, url, PHONE)
   const width = (): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth)
   t.equal(await width(), 360, 'no sideways scrolling on a phone')
   const values = page.locator('main data.v')
@@ -211,12 +298,67 @@ async function testPhone(t: Test, browser: Browser, url: string): Promise<void> 
     await page.touchscreen.tap(4, 400)
     t.notOk(await values.nth(n).evaluate(value => value === document.activeElement), 'a tap beside it closes it')
   }
+  t.same((await panels(page)).filter(({ shown }) => !shown), [], 'every panel fits')
+  await page.evaluate(() => { for (const group of Array.from(document.querySelectorAll('details'))) group.open = true })
+  t.equal(await width(), 360, 'nor with all tables open')
   t.ok(await page.locator('.strip').evaluate(strip => {
     window.scrollTo(0, document.body.scrollHeight / 2)
     const { top, bottom } = strip.getBoundingClientRect()
     return top === 0 && bottom < 60
   }), 'the synthetic label stays on top, on one line')
   t.same(complaints, [])
+}
+
+/** Whoever opens a page, or prints it, reads that it is synthetic before anything else. */
+async function testLabel(t: Test, browser: Browser, url: string): Promise<void> {
+  // A4 without the margins that the page asks for.
+  const paper = { viewport: { width: 673, height: 986 } }
+  for (const [where, options] of [['a phone', PHONE], ['a desktop', { viewport: { width: 1280, height: 720 } }], ['paper', paper]] as const) {
+    const { page } = await open(t, browser, url, options)
+    if (where === 'paper') await page.emulateMedia({ media: 'print' })
+    const hidden = await page.evaluate(() => ['.strip', 'h1 .mark', 'header .notice'].filter(name => {
+      const label = document.querySelector<HTMLElement>(name)
+      if (label === null || !/synthetic/i.test(label.innerText)) return true
+      const { left, right, top, bottom } = label.getBoundingClientRect()
+      const onTop = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+      const colours = getComputedStyle(label)
+      const inside = left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight && bottom - top > 10
+      return !inside || onTop !== label || colours.color === colours.backgroundColor
+    }))
+    t.same(hidden, [], `the synthetic label is in sight on ${where}`)
+    const edge = (selector: string, side: 'top' | 'bottom'): Promise<number> =>
+      page.locator(selector).evaluate((element, side) => element.getBoundingClientRect()[side], side)
+    t.ok(await edge('header .notice', 'bottom') <= await edge('main', 'top'), 'and above the text')
+  }
+}
+
+/** Every link of both pages leads to a file of the output folder, to an element of a page, or into the web. */
+async function testLinks(t: Test, browser: Browser, { out }: ReplicaRun): Promise<void> {
+  const pages = new Map<string, { readonly ids: ReadonlySet<string>; readonly links: readonly string[] }>()
+  for (const name of PAGES) {
+    const path = join(out, 'preview', `${name}.html`)
+    const { page } = await open(t, browser, pathToFileURL(path).href)
+    const { ids, links } = await page.evaluate(() => ({
+      ids: Array.from(document.querySelectorAll('[id]'), ({ id }) => id), links: Array.from(document.links, ({ href }) => href)
+    }))
+    pages.set(path, { ids: new Set(ids), links })
+  }
+  const outputs = new Set(tree(out).map(path => join(out, path)))
+  const reached = new Set<string>()
+  const lost = [...pages.values()].flatMap(({ links }) => links).filter(link => {
+    if (link.startsWith('https://')) return false
+    const url = new URL(link)
+    const path = fileURLToPath(new URL(url.pathname, url))
+    if (!outputs.has(path)) return true
+    reached.add(path.slice(out.length + 1))
+    return url.hash !== '' && pages.get(path)?.ids.has(decodeURIComponent(url.hash.slice(1))) !== true
+  })
+  t.same(lost, [])
+  const figures = tree(join(out, 'figures')).map(path => `figures/${path}`)
+  t.equal(figures.length, 24)
+  const data = ['data.json', 'derived_metrics.json', 'wandb/plot_points_with_provenance.csv', 'wandb/curve_statistics.json', 'training_data/critic-traces.arrow']
+  const expected = [...figures, ...data, ...PAGES.map(name => `preview/${name}.html`)]
+  t.same(expected.filter(path => !reached.has(path)), [], 'every figure, what it draws, and the other page can be reached')
 }
 
 async function testSchemes(t: Test, page: Page): Promise<void> {

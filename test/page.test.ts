@@ -1,12 +1,13 @@
 /** The article and its notes: references, typed numbers, escaping, and what a reader can trace on the page. */
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load, type CheerioAPI } from 'cheerio'
 import t from 'tap'
 import { Documents } from '../src/compute/documents.js'
 import { Fault } from '../src/errors.js'
+import type { SourceFile } from '../src/render/outputs/documents.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { applyFormat, formatPlainly, parseFormat } from '../src/render/page/formats.js'
 import {
@@ -15,9 +16,15 @@ import {
 import { normalized, parseTemplate } from '../src/render/page/references.js'
 import { escapeHtml, escapeMarkdown } from '../src/render/page/text.js'
 import { tree } from './support/folders.js'
-import { auditOf, documentsOf, figures, picture, replicaClaims, replicaInputs, replicaTemplates } from './support/page-inputs.js'
+import { auditOf, claimsOf, FIGURE_NAMES, figures, picture, proseInputs, type ReplicaProse } from './support/page-inputs.js'
+import { runReplica } from './support/replica-run.js'
 
 type AuditedClaim = PageInputs['claims'][number]
+
+/** The pages that users get. */
+const run = await runReplica(t, '--formats', 'png')
+const written = (path: string): string => readFileSync(join(run.out, path), 'utf8')
+const HTML = ['preview/article.html', 'preview/source-notes.html'] as const
 
 function faultOf(work: () => unknown): string {
   try {
@@ -203,7 +210,7 @@ t.test('references', t => {
   t.equal(nested(indented(900)), 'template indentation: 202 spaces, expected at most 200 (article.md, line 106, column 1)')
   t.equal(faultOf(() => renderPages(inputs('{{discrepancies}}', { discrepancies: [] }))),
     'template reference: discrepancies, of which the claims file lists none, expected at least one, or no table of them (article.md, line 3, column 1)')
-  t.match(faultOf(() => proseTexts(replicaInputs({ discrepancies: [] }))), /^template reference: discrepancies, of which the claims file lists none/)
+  t.match(faultOf(() => proseTexts(inputs('{{discrepancies}}', { discrepancies: [] }))), /^template reference: discrepancies, of which the claims file lists none/)
   const parts = parseTemplate(normalized({ path: 'x', text: '\ufeffa\r\n{{written 1}}\rb' }))
   t.same(parts.map(part => part.kind === 'text' ? part.text : part.kind), ['a\n', 'written', '\nb'], 'every line end is \\n')
   t.end()
@@ -253,7 +260,7 @@ t.test('numbers typed by hand', t => {
   for (const [text, expected] of typed) t.same(found(text), expected, text)
   t.equal(faultOf(() => renderPages(inputs('A\nb 12 and 13.'))), 'template number typed by hand: 12 and 1 more, expected a reference (article.md, line 4, column 3)')
   t.equal(faultOf(() => renderPages(inputs('A 12.'))), 'template number typed by hand: 12, expected a reference (article.md, line 3, column 3)')
-  for (const { path, text } of Object.values(replicaTemplates())) t.same(findTypedNumbers({ path, text }), [], `${path} has none`)
+  for (const { path, text } of Object.values(proseInputs(run).templates)) t.same(findTypedNumbers({ path, text }), [], `${path} has none`)
   t.end()
 })
 
@@ -334,9 +341,8 @@ t.test('what sources say is shown, never obeyed', t => {
 const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .p, .counts, summary'
 
 t.test('every number of the replica\'s pages can be traced', t => {
-  const files = renderPages(audited(replicaInputs()))
-  for (const path of ['preview/article.html', 'preview/source-notes.html']) {
-    const $ = load(files.get(path) ?? '')
+  for (const path of HTML) {
+    const $ = load(written(path))
     const values = $('main data.v').get()
     t.ok(values.length > 50, `${path}: ${values.length} values`)
     for (const value of values) {
@@ -344,8 +350,10 @@ t.test('every number of the replica\'s pages can be traced', t => {
       const about = $(value).attr('aria-describedby')
       t.equal($(value).attr('tabindex'), '0')
       if (about === undefined || panel.find(`[id="${about}"]`).length !== 1) t.fail(`${$(value).text()} has no description`)
-      if (!/[0-9a-f]{64}/.test(panel.text()) && !$(value).is('.source')) t.fail(`${$(value).text()} has no hash: ${panel.text()}`)
     }
+    const bare = values.filter(value => !/sha256 [0-9a-f]{64}from .*[0-9a-f]{64}/s.test($(value).next('.p').text()))
+    // The size of the original page: a property of a file that is not here.
+    t.same(bare.map(value => [$(value).text(), $(value).attr('class')]), path === HTML[0] ? [] : [['34,293,250', 'v source']], `${path}: values without hashes`)
     $(TRACEABLE).remove()
     $('.files').remove()
     $('th, td, li').append(' ')
@@ -354,13 +362,14 @@ t.test('every number of the replica\'s pages can be traced', t => {
     t.ok(words.every(word => /^[("]?(?:r6|r7|Qwen3\.5-35B-A3B|efgcpv3c)[).,;:]*$/.test(word)), `${path}: ${words.join(' ')}`)
     t.notMatch($('main').text(), /\{\{|\}\}|undefined|NaN|\[object/)
   }
-  const $ = load(files.get('preview/article.html') ?? '')
-  t.equal($('table.audit tbody tr').length, replicaClaims().claims.length)
+  const $ = load(written('preview/article.html'))
+  const { claims } = claimsOf(run)
+  t.equal($('table.audit tbody tr').length, claims.length)
   t.equal($('.counts').text(), '230 claims: 224 agree, 0 differ, 0 not computable, 1 of the source alone, 5 quoted alone.')
   const sections = ['2', '4', '5.1', '5.2', '5.3', '5.4', '5.5', '6', '9', '9,10', '9,13', '9,14', '10', '11', '13', '14', '15', '16']
   t.same($('details > summary').get().map(summary => $(summary).text().split(':')[0]), sections.map(section => section.includes(',') ? `Sections ${section.replace(',', ', ')}` : `Section ${section}`))
   t.match($('details > summary').text(), 'Section 15: 57 claims: 56 agree, 1 of the source alone.')
-  t.same($('details').get().map(group => $(group).find('tbody tr').length), sections.map(section => replicaClaims().claims.filter(claim => claim.section === section).length))
+  t.same($('details').get().map(group => $(group).find('tbody tr').length), sections.map(section => claims.filter(claim => claim.section === section).length))
   t.equal($('details[open]').length, 0)
   const panel = $('data.v').filter((_, value) => $(value).text() === '55.33').first().next('.p').text()
   for (const text of [
@@ -369,29 +378,37 @@ t.test('every number of the replica\'s pages can be traced', t => {
   const other = $('data.v').filter((_, value) => $(value).text() === '55.5').first().next('.p').text()
   t.match(other, 'used in no comparison: the workbook states another score')
   t.match(other, 'Stated in slide 5 of sources/slides.pptx')
-  t.equal($('figure').length, 8)
-  t.same($('figure img').get().map(img => $(img).attr('alt')).slice(0, 1), ['Title of 01-scores. What 01-scores shows, in words.'])
-  t.equal($('figure .files a').first().attr('href'), '../figures/01-scores.png')
-  t.equal($('figure .files a').eq(3).attr('href'), '../wandb/plot_points_with_provenance.csv')
+  t.same($('figure').get().map(figure => $(figure).attr('id')), FIGURE_NAMES.map(name => `figure-${name}`))
+  for (const name of FIGURE_NAMES) {
+    const figure = $(`figure[id="figure-${name}"]`)
+    const [title, ...facts] = (figure.find('img').attr('alt') ?? '').split('. ')
+    t.ok(title.length > 5 && facts.join('. ').length > 100, `${name} is told in words`)
+    t.ok(readFileSync(join(run.out, `figures/${name}.png`)).includes(facts.join('. ')), `${name}: in those of the picture's file`)
+    const [full, ...data] = figure.find('.files a').get().map(a => $(a).attr('href'))
+    t.equal(full, `../figures/${name}.png`)
+    t.ok(data.length === 2 && data.every(href => /^\.\.\/.*\.(?:json|csv|arrow)$/.test(href ?? '')), `${name}: ${data.join(', ')}`)
+  }
+  t.equal($('figure .files a').eq(7).attr('href'), '../wandb/plot_points_with_provenance.csv')
   t.end()
 })
 
-/** The inputs with the audit of their own prose. */
-function audited(input: PageInputs): PageInputs {
-  const claims = replicaClaims()
-  const report = auditOf(claims, documentsOf(claims), proseTexts(input))
-  return { ...input, claims: report.claims, discrepancies: report.discrepancies }
+/** Discrepancies as the audit of this prose has them. */
+function audited(input: ReplicaProse): PageInputs['discrepancies'] {
+  return auditOf(run, input.documents, proseTexts(input)).discrepancies
 }
 
 t.test('disclosures', t => {
-  const input = replicaInputs()
-  for (const { id, status, problems } of audited(input).discrepancies) t.equal(status, 'holds', `${id}: ${problems.join('; ')}`)
-  const text = (template: string, from: string, to: string): PageInputs => {
+  const input = proseInputs(run)
+  const { discrepancies } = JSON.parse(written('audit.json')) as { discrepancies: PageInputs['discrepancies'] }
+  t.equal(discrepancies.length, 17)
+  for (const { id, status, problems } of discrepancies) t.equal(status, 'holds', `${id}: ${problems.join('; ')}`)
+  t.same(audited(input).map(({ id, status }) => [id, status]), discrepancies.map(({ id, status }) => [id, status]), 'read from the outputs as by the run itself')
+  const text = (template: string, from: string, to: string): ReplicaProse => {
     const old = input.templates[template === 'article' ? 'article' : 'notes']
     if (!old.text.includes(from)) throw new Error(`the template does not say ${from}`)
     return { ...input, templates: { ...input.templates, [template]: { ...old, text: old.text.replaceAll(from, to) } } }
   }
-  const fails = (changed: PageInputs): readonly string[] => audited(changed).discrepancies.filter(d => d.status === 'fails').map(d => d.id)
+  const fails = (changed: ReplicaProse): readonly string[] => audited(changed).filter(d => d.status === 'fails').map(d => d.id)
   t.same(fails(text('article', 'rounding does not explain the difference', 'so be it')), ['gspo-multilingual'])
   t.same(fails(text('article', 'but from a\ncheckpoint', 'since r6 ran without a warmup but from a\ncheckpoint')), ['r6-warmup'])
   t.same(fails(text('article', '{{timing.hours_to_best.slide.gspo}} hours to the best', '{{written 84}} hours to the best')), ['hours-to-best'])
@@ -399,7 +416,7 @@ t.test('disclosures', t => {
   const [said, noted] = proseTexts(input).map(page => page.text)
   t.match(noted, /Scaled, and from scaled values, are these and no others: .* ratio of step durations, 5\.3581, of a recorded duration of GSPO to a scaled one of SAO; .* 63\.2418%, of a scaled time to a scaled time\. Not scaled are /)
   t.match(said, 'Both of the paper\'s methods use DIS')
-  const captions = load(renderPages(input).get('preview/article.html') ?? '')
+  const captions = load(written('preview/article.html'))
   const caption = (name: string): string => captions(`#figure-${name} figcaption`).clone().find('.p').remove().end().text()
   t.match(caption('02-efficiency'), /^Figure 2\. /)
   t.match(caption('02-efficiency'), 'concurrency-normalised')
@@ -413,10 +430,9 @@ t.test('disclosures', t => {
 })
 
 t.test('a page is whole and asks for nothing', t => {
-  const files = renderPages(audited(replicaInputs()))
-  t.same([...files.keys()], PAGE_OUTPUTS)
-  for (const path of ['preview/article.html', 'preview/source-notes.html']) {
-    const html = files.get(path) ?? ''
+  t.same(PAGE_OUTPUTS.filter(path => !existsSync(join(run.out, path))), [])
+  for (const path of HTML) {
+    const html = written(path)
     const $ = load(html)
     const style = $('style').text()
     const hash = createHash('sha256').update(style).digest('base64')
@@ -447,9 +463,13 @@ t.test('a page is whole and asks for nothing', t => {
     t.match($('header .notice').text(), 'Nothing here is evidence')
     t.match($('footer .notice').text(), 'Nothing here is evidence')
   }
-  t.match(files.get('article.md') ?? '', /^# [^\n]+\n\n> \*\*Synthetic replica, not measurements\./)
-  t.notMatch(files.get('article.md') ?? '', /\{\{|\}\}/)
-  t.match(files.get('article.md') ?? '', '](figures/03-training-by-step.png)\n')
+  for (const path of ['article.md', 'source-notes.md']) {
+    t.match(written(path), /^# [^\n]+\n\n> \*\*Synthetic replica, not measurements\./)
+    t.notMatch(written(path), /\{\{|\}\}|undefined|NaN|\[object/)
+    const targets = [...written(path).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target]) => decodeURIComponent(target))
+    t.same(targets.filter(target => !existsSync(join(run.out, target))), [], `${path}: what it links to is there`)
+  }
+  t.match(written('article.md'), '](figures/03-training-by-step.png)\n')
 
   const real = renderPages(inputs('Text.', { study: { name: 'Real', synthetic: false } })).get('preview/article.html') ?? ''
   t.notMatch(real.replace(/<style>.*?<\/style>/s, '').replace('name="synthetic" content="false"', ''), /synthetic/i, 'a study of real files says nothing of it')
@@ -468,10 +488,16 @@ t.test('a page is whole and asks for nothing', t => {
   t.same(from('table.outputs tbody tr').get().map(row => from(row).children().get().map(cell => from(cell).children().get().map(line => from(line).text()))),
     [[['o.json'], ['f'.repeat(64)], ['x', 'y', 'z']]], 'an output is listed once, with the inputs of all its claims')
 
-  const files2 = load(renderPages(replicaInputs()).get('preview/source-notes.html') ?? '')
-  const paths = (name: string): readonly string[] => files2(`table.${name} tbody th`).get().map(cell => files2(cell).text())
-  t.same([paths('sources'), paths('excluded')], [['sources/evaluation.xlsx'], ['critic_traces/later.npz']])
-  t.match(files2('table.excluded caption').text(), 'enter no statistic')
+  const notes = load(written('preview/source-notes.html'))
+  const rows = (name: string): readonly string[] =>
+    notes(`table.${name} tbody tr`).get().map(row => notes(row).children().get().map(cell => notes(cell).text()).join(' ').replaceAll(',', ''))
+  const files = (list: readonly SourceFile[]): readonly string[] => list.map(({ path, bytes, sha256 }) => `${path} ${bytes} ${sha256}`)
+  const { inputs: read } = JSON.parse(written('run.json')) as { inputs: readonly SourceFile[] }
+  const { files: listed } = JSON.parse(readFileSync(join(run.study, 'source_manifest.json'), 'utf8')) as { files: ReadonlyArray<SourceFile & { role: string }> }
+  const excluded = listed.filter(({ role }) => role === 'excluded')
+  t.same(rows('sources'), files(read.filter(({ path }) => excluded.every(file => file.path !== path))), 'the files that the run says it read')
+  t.same([...rows('excluded')].sort(), [...files(excluded)].sort())
+  t.match(notes('table.excluded caption').text(), 'enter no statistic')
   t.equal(articleOf(inputs('{{sources}}'))('table.excluded').length, 0)
 
   const decimals = (text: string, notes = '# N'): string => faultOf(() => renderPages(inputs(text, { templates: { article: { path: 'a.md', text: `# T\n\n${text}` }, notes: { path: 'n.md', text: notes } } })))
@@ -505,7 +531,8 @@ t.test('a page is whole and asks for nothing', t => {
 })
 
 t.test('sizes, bytes, files', async t => {
-  t.same([...renderPages(audited(replicaInputs()))], [...renderPages(audited(replicaInputs()))], 'the same inputs give the same bytes')
+  const pages = (): unknown => [...renderPages(inputs('{{a.score}}, {{see 01-scores}}\n\n{{figure 01-scores}}\nc\n\n{{audit}}\n\n{{discrepancies}}\n\n{{sources}}'))]
+  t.same(pages(), pages(), 'the same inputs give the same bytes')
   const large = Buffer.concat([picture(10, 10), Buffer.alloc(6_100_000)])
   t.match(faultOf(() => renderPages(inputs('{{figure 01-scores}}\nc', { figures: figures(() => large) }))),
     /^page too large: 81\d{5} bytes in both pages, expected at most 8000000: fewer or smaller figures$/)

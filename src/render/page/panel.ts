@@ -83,8 +83,7 @@ function pointersHtml(pointers: readonly string[]): string {
 }
 
 function aboutHtml({ name, definition, claim, standIn, stated }: ShownValue, auditHref: string | null): string {
-  const plain = `<bdi>${escapeHtml(name)}</bdi>`
-  const named = claim !== null && auditHref !== null ? link(`${auditHref}#${claimId(name)}`, name) : plain
+  const named = claim !== null && auditHref !== null ? link(`${auditHref}#${claimId(name)}`, name) : bdi(name)
   const parts = [`<b class="n">${named}</b>`]
   if (claim !== null) {
     const { status, computed } = claim
@@ -107,5 +106,9 @@ function inputsHtml(inputs: readonly InputHash[]): string {
 
 /** Reached with the pointer; the keyboard reaches the same places in the audit table, without two more stops at each number. */
 function link(href: string, text: string): string {
-  return `<a href="${escapeHtml(href)}" tabindex="-1"><bdi>${escapeHtml(text)}</bdi></a>`
+  return `<a href="${escapeHtml(href)}" tabindex="-1">${bdi(text)}</a>`
+}
+
+function bdi(text: string): string {
+  return `<bdi>${breakable(escapeHtml(text))}</bdi>`
 }

@@ -21,7 +21,8 @@ body {
   font: 1.0625rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
 }
 main, header.title, footer { max-width: 44rem; margin: 0 auto; padding: 0 1.25rem; }
-main { position: relative; margin-top: 2rem; overflow-wrap: break-word; }
+main, footer { overflow-wrap: break-word; }
+main { position: relative; margin-top: 2rem; }
 h1 { font-size: 2rem; line-height: 1.2; margin: 2rem 0 0.5rem; text-wrap: balance; }
 h2 { font-size: 1.4rem; line-height: 1.25; margin: 3rem 0 0.75rem; text-wrap: balance; }
 h3 { font-size: 1.12rem; line-height: 1.3; margin: 2rem 0 0.5rem; }
@@ -113,15 +114,15 @@ details { border-bottom: 1px solid var(--line); }
 details .made { margin: 0.25rem 0 1.25rem; }
 .made tbody th div:first-child { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; }
 .made tbody th div + div { color: var(--soft); }
-.audit th:nth-child(1) { width: 24%; } .audit th:nth-child(2) { width: 20%; } .audit th:nth-child(3) { width: 22%; }
-.audit th:nth-child(4) { width: 11%; }
+.audit th:nth-child(1) { width: 20%; } .audit th:nth-child(2) { width: 20%; } .audit th:nth-child(3) { width: 24%; }
+.audit th:nth-child(4) { width: 13%; }
 .outputs th:nth-child(1) { width: 28%; } .outputs th:nth-child(2) { width: 40%; }
 .discrepancies th:nth-child(1) { width: 18%; } .discrepancies th:nth-child(4) { width: 14%; }
 .sources th:nth-child(1), .excluded th:nth-child(1) { width: 44%; } .sources th:nth-child(2), .excluded th:nth-child(2) { width: 12%; }
 .outputs code, .sources code, .excluded code { font-size: 0.93em; }
 tr:target { background: var(--wash); outline: 2px solid var(--link); }
 @media (min-width: 64rem) { .made, details .made { width: calc(100% + 10rem); margin-left: -5rem; } }
-@media (max-width: 44rem) { h1 { font-size: 1.6rem; } }
+@media (max-width: 44rem) { h1 { font-size: 1.6rem; } td .v { white-space: normal; } }
 /* Fewer columns than that break words. Paper has its own size of type. */
 @media screen and (max-width: 63.99rem) {
   .made, .made caption, .made tbody, .made tr, .made th, .made td { display: block; width: auto; }
@@ -140,18 +141,20 @@ const PRINT = `
     --good: #000000; --bad: #000000;
   }
   @page { margin: 18mm 16mm; }
-  body { font-size: 10pt; line-height: 1.45; }
+  /* Everything is measured in it: body text is 10pt. */
+  html { font-size: 9.412pt; }
+  body { line-height: 1.45; }
   main, header.title, footer { max-width: none; padding: 0; }
   nav.contents, .skip, .p, .v:hover + .p, .v:focus + .p { display: none; }
   .strip { position: static; }
   .strip, .notice, h1 .mark { border: 2px solid #000000; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .v { border-bottom: 0; }
   h1 { margin-top: 1rem; } h2 { margin-top: 1.5rem; } h2, h3 { break-after: avoid; }
-  figure, .made tr { break-inside: avoid; }
+  figure, .made tr, .outputs, .excluded, footer { break-inside: avoid; }
   figure { margin: 1rem 0; } figcaption, .files { margin-left: 0; margin-right: 0; }
   figure img { border: 0; padding: 0; }
   .made, details .made { width: 100%; margin-left: 0; font-size: 7pt; }
-  summary { break-after: avoid; }
+  summary { break-after: avoid; list-style: none; }
   details::details-content { display: block; content-visibility: visible; block-size: auto; }
   .scroll { overflow: visible; }
   main a[href^="https:"]::after { content: " (" attr(href) ")"; overflow-wrap: anywhere; }

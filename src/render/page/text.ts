@@ -30,10 +30,11 @@ export function escapeHtml(text: string): string {
 
 /**
  * A path, a pointer or the like, escaped: it breaks behind its slashes, dots, underscores and colons, or before a `#`, rather than inside
- * a name. A number does not.
+ * a name. A number does not, nor does the end of a file name.
  */
 export function breakable(escaped: string): string {
-  return escaped.replace(/(?<!&)#(?=\S)/g, '<wbr>#').replace(/(?:[/:]|(?<=[A-Za-z0-9])[._](?=[A-Za-z]))(?=\S)/g, '$&<wbr>')
+  return escaped.replace(/(?<!&)#(?=\S)/g, '<wbr>#')
+    .replace(/(?:[/:]|(?<=[A-Za-z0-9])(?:_|\.(?![a-z]{2,7}(?:<wbr>|\s|$)))(?=[A-Za-z]))(?=\S)/g, '$&<wbr>')
 }
 
 /** Text of a source as Markdown that renders as exactly this text. */
