@@ -190,8 +190,8 @@ t.test('the replica\'s snapshot, copied elsewhere without its study, still says 
     t.match(run, { code: 0 }, run.stderr)
     t.match(JSON.parse(run.stdout), { synthetic: true, snapshots: [{ statistics: { synthetic: true, verified: name === 'whole', traces: name === 'whole' ? 40 : 42 } }] })
     const documents = tree(out).filter(path => path.endsWith('.json'))
-    t.equal(documents.length, 5)
-    for (const path of documents) t.match(JSON.parse(readFileSync(join(out, path), 'utf8')), { synthetic: true }, path)
+    t.equal(documents.length, 6)
+    for (const path of documents) t.match(unprefixed(JSON.parse(readFileSync(join(out, path), 'utf8'))), { synthetic: true }, path)
   }
 })
 
