@@ -8,9 +8,10 @@
  *     synthetic                                0-d bool: the data were generated
  *     inputs_manifest_sha256                   0-d S64: manifest that the inputs were verified against; absent without one
  *
- * The width of the number cannot depend on how many traces there are, which a stream knows only at its end; nor does it
- * know earlier whether the snapshot says that it is synthetic, so that comes last. Members are stored, not deflated, as `np.savez` does. The `.npy` files come ready-made, with their CRC-32, from whoever read
- * the arrays; they leave as views. The byte format is the ingest side's NPZ writer: formats know bytes, not stages.
+ * The width of the number cannot depend on how many traces there are, which a stream knows only at its end; nor does
+ * it know earlier whether the snapshot says that it is synthetic, so that comes last. Members are stored, not
+ * deflated, as `np.savez` does. The `.npy` files come ready-made, with their CRC-32, from whoever read the arrays;
+ * they leave as views. The byte format is the ingest side's NPZ writer: formats know bytes, not stages.
  */
 import { TRACE_ARRAYS } from '../../schema.js'
 import type { TraceColumns } from '../../compute/contract.js'
