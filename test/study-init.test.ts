@@ -1,12 +1,13 @@
 /** `study init`: folders of exports as they come, hostile ones included, and the study files that it makes of them. */
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { Random } from '../fixtures/replica/random.js'
 import { main } from '../src/cli.js'
 import { readManifest } from '../src/ingest/manifest.js'
+import { encodeNpyBool } from '../src/ingest/npz/write.js'
 import { NAME_PATTERN } from '../src/ingest/study/histories.js'
 import { emptySample, sampleRows } from '../src/ingest/study/init/row-keys.js'
 import { nameLike, titleLike } from '../src/ingest/study/init/words.js'
@@ -14,7 +15,7 @@ import { loadStudy, studyJsonSchema } from '../src/ingest/study.js'
 import type { HistoryStudy } from '../src/schema/histories.js'
 import { contents, tree } from './support/folders.js'
 import { schemaProblems } from './support/json-schema.js'
-import { randomTraces, writeSnapshot } from './support/snapshot.js'
+import { randomTraces, writeSnapshot, type SnapshotOptions } from './support/snapshot.js'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -389,6 +390,30 @@ t.test('a snapshot alone makes a study that runs; one beside exports joins them'
   const page = await cli('study', 'init', join(dir, 'page'))
   t.match(page.stdout, /^note: site\/index\.html is no critic-trace snapshot: no script#data in its first 4 MiB$/m)
   t.equal((await loadStudy(join(dir, 'page'))).study.critic_traces, null)
+})
+
+t.test('a snapshot that begins by saying that it is synthetic makes a synthetic study', async t => {
+  const label = '"synthetic":true,'
+  const snapshots: ReadonlyArray<readonly [name: string, synthetic: boolean, options: SnapshotOptions, npzAlone: boolean]> = [
+    ['first', true, { editJson: json => json.replace('{', `{${label}`) }, false],
+    ['spaced', true, { editJson: json => json.replace('{', '{ "x": [{"synthetic": false}], "synthetic" : true, ') }, false],
+    ['false', false, { editJson: json => json.replace('{', '{"synthetic":false,') }, false],
+    ['in-a-trace', false, { editJson: json => json.replace('[{', `[{${label}`) }, false],
+    ['broken', false, { editJson: json => json.replace('{', `{${label}`).replace('"alignment"', 'alignment') }, false],
+    ['npz', true, { members: [['synthetic', encodeNpyBool(true)]] }, true],
+    ['npz-false', false, { members: [['synthetic', encodeNpyBool(false)]] }, true]
+  ]
+  const dir = t.testdir()
+  const traces = randomTraces(new Random('label'), 2, () => 30)
+  for (const [name, synthetic, options, npzAlone] of snapshots) {
+    const folder = join(dir, name)
+    await writeSnapshot(join(folder, 'critic_traces'), traces, options)
+    if (npzAlone) rmSync(join(folder, 'critic_traces/index.html'))
+    t.match(await cli('study', 'init', folder, '-q'), { code: 0 }, name)
+    t.equal((await loadStudy(folder)).study.synthetic, synthetic, name)
+    const all = await cli('all', '--study', folder, '--out', join(dir, `${name}-out`), '--no-figures', '--json', '-q', '--threads', '1')
+    t.match(JSON.parse(all.stdout), name === 'broken' ? { exit_code: 3 } : { exit_code: 0, synthetic }, `${name}: ${all.stderr}`)
+  }
 })
 
 t.test('--out elsewhere is a draft alone; an existing manifest stops everything before anything is written', async t => {

@@ -58,6 +58,11 @@ export class Outline {
     return this.#traceCount
   }
 
+  /** whether what was read so far says that the data were generated */
+  get synthetic(): boolean {
+    return this.#synthetic
+  }
+
   /**
    * Reads chunk[from …]; `base` is the offset of chunk[0] in the input. Returns the chunk's length, or the index of a
    * trace's `{`, which the caller reads on from; it calls `endTrace` and comes back with what follows the `}`.

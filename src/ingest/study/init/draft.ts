@@ -65,6 +65,7 @@ export function draftStudy(name: string, histories: DraftHistories | null, snaps
     ],
     schema_version: 1,
     name,
+    ...(snapshot?.synthetic === true ? { synthetic: true } : {}),
     ...(snapshot === null ? {} : { critic_traces: traceSection(snapshot) }),
     ...(histories === null ? {} : { histories: historySection(histories) })
   }

@@ -5,12 +5,17 @@
 import { join, relative, sep } from 'node:path'
 import { stat } from 'node:fs/promises'
 import { Fault, printable } from '../../../errors.js'
+import { DEFAULT_KEYS } from '../../../schema.js'
 import { fileChunks, gunzippedIfGzip } from '../../bytes.js'
+import { readStableFile } from '../../file.js'
 import { findHistory, type HistoryFile } from '../../histories/history.js'
 import { readRuns } from '../../histories/runs.js'
 import type { ListedRun } from '../../histories/types.js'
 import { DataElement } from '../../html/data-element.js'
-import { findSnapshots, type SnapshotPlan } from '../../inventory.js'
+import { findSnapshots, resolveBeside, type SnapshotPlan } from '../../inventory.js'
+import { Outline } from '../../json/outline.js'
+import { openNpz } from '../../npz/npz.js'
+import { saysSynthetic } from '../../npzFields.js'
 import { errorCode } from '../paths.js'
 import { capped } from './words.js'
 
@@ -49,6 +54,8 @@ export interface SnapshotSurvey {
   /** folder or page, relative to the surveyed folder, as a study names it */
   readonly path: string
   readonly plan: SnapshotPlan
+  /** it begins by saying that its data were generated */
+  readonly synthetic: boolean
 }
 
 export interface FolderSurvey {
@@ -116,22 +123,26 @@ export function reasonOf({ details: { problem, found } }: Fault): string {
 }
 
 async function surveySnapshot(dir: string, notes: string[]): Promise<SnapshotSurvey | null> {
-  const plans: SnapshotPlan[] = []
+  const plans: Omit<SnapshotSurvey, 'path'>[] = []
   const found = await findSnapshots([dir], ({ details, message }) => {
     if (details.problem !== 'not found') notes.push(message)
   })
   for (const plan of found) {
-    if (plan.html === null || await holdsData(plan.html)) plans.push(plan)
-    else notes.push(`${inside(dir, plan.html)} is no critic-trace snapshot: no script#data in its first ${MAX_SEARCHED / MIB} MiB`)
+    if (plan.html === null) plans.push({ plan, synthetic: firstNpzSaysSynthetic(plan) })
+    else {
+      const data = await beginningOfData(plan.html)
+      if (data !== null) plans.push({ plan, synthetic: beginsSynthetic(data) })
+      else notes.push(`${inside(dir, plan.html)} is no critic-trace snapshot: no script#data in its first ${MAX_SEARCHED / MIB} MiB`)
+    }
   }
-  const pages = plans.filter(plan => plan.html !== null)
+  const pages = plans.filter(({ plan }) => plan.html !== null)
   const usable = pages.length > 0 ? pages : plans
   if (usable.length > 1) {
-    const folders = capped(usable.map(plan => inside(dir, plan.folder)), 10)
+    const folders = capped(usable.map(({ plan }) => inside(dir, plan.folder)), 10)
     notes.push(`several snapshots, of which a study has one: ${printable(folders.join(', '), 400)}`)
     return null
   }
-  return usable.length === 0 ? null : { path: inside(dir, usable[0].folder), plan: usable[0] }
+  return usable.length === 0 ? null : { ...usable[0], path: inside(dir, usable[0].plan.folder) }
 }
 
 /** As a study writes it; `.` for the folder itself. */
@@ -140,17 +151,42 @@ function inside(dir: string, path: string): string {
   return rel === '' ? '.' : rel
 }
 
-/** A page of any other kind may be called index.html too. */
-async function holdsData(page: string): Promise<boolean> {
+/** The first bytes of script#data; null where there is none: a page of any other kind may be called index.html too. */
+async function beginningOfData(page: string): Promise<Uint8Array | null> {
   const element = new DataElement()
+  const begins = (pieces: readonly Uint8Array[]): Uint8Array | null => pieces.find(piece => piece.length > 0) ?? null
   let searched = 0
   try {
     for await (const chunk of gunzippedIfGzip(fileChunks(page, { chunkSize: CHUNK }))) {
-      if (element.push(chunk).some(piece => piece.length > 0)) return true
+      const data = begins(element.push(chunk))
+      if (data !== null) return data
       searched += chunk.length
-      if (searched >= MAX_SEARCHED) return false
+      if (searched >= MAX_SEARCHED) return null
     }
-    return element.end().some(piece => piece.length > 0)
+    return begins(element.end())
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
+/** Whether the label stands before the first trace, as the replica writes it. One that stands later is met by the first run. */
+function beginsSynthetic(data: Uint8Array): boolean {
+  return unlessFaulty(() => {
+    const outline = new Outline(DEFAULT_KEYS)
+    outline.read(Buffer.from(data.buffer, data.byteOffset, data.byteLength), 0, 0)
+    return outline.synthetic
+  })
+}
+
+function firstNpzSaysSynthetic({ folder, npzFiles: [first] }: SnapshotPlan): boolean {
+  return unlessFaulty(() => saysSynthetic(openNpz(readStableFile(resolveBeside(folder, first), 'npz').bytes), DEFAULT_KEYS))
+}
+
+/** What is wrong with a snapshot is for the first run to say. */
+function unlessFaulty(says: () => boolean): boolean {
+  try {
+    return says()
   } catch (error) {
     if (error instanceof Fault) return false
     throw error
