@@ -31,19 +31,16 @@ export interface ArticleRun extends Pick<AuditRun, 'dir' | 'study' | 'verified' 
   readonly pngs: ReadonlyMap<string, Uint8Array>
   /** files that the sections read into what they state */
   readonly inputs: readonly HashedFile[]
-  /** files that lie in the study and are part of no statistic */
-  readonly excluded: readonly HashedFile[]
+  /** every file that was verified before the run */
+  readonly listed: readonly HashedFile[]
 }
 
-export interface ArticleOutcome {
-  /** null where the study names no claims file */
-  readonly audit: AuditReport | null
-  /** files that were read here */
-  readonly inputs: readonly HashedFile[]
-}
-
-/** Writes the audit, and the pages where there are pictures for them, into a set that the caller commits. */
-export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<ArticleOutcome> {
+/**
+ * Writes the audit, and the pages where there are pictures for them, into a set that the caller commits.
+ *
+ * @returns the audit; null where the study names no claims file
+ */
+export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<AuditReport | null> {
   const { dir, study, verified, measured, manifest } = run
   const origin = { synthetic: study.synthetic, manifest, generator: GENERATOR }
   const documents = new Documents(set.jsonTexts)
@@ -53,7 +50,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Art
   if (first !== null) inputs.push({ path: first.origin.path, sha256: first.origin.sha256, bytes: first.origin.bytes })
   if (study.article === null) {
     if (first !== null) await writeAudit(set, first.report, first.origin, origin)
-    return { audit: first?.report ?? null, inputs }
+    return first?.report ?? null
   }
   const { proseTexts, writePages, PAGE_OUTPUTS } = await import('./render/page/index.js')
   const template = (path: string): Template => {
@@ -82,11 +79,10 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Art
       manifest,
       generator: GENERATOR,
       inputs: read,
-      // Read is read, whatever the manifest calls it.
-      excluded: run.excluded.filter(({ path }) => read.every(file => file.path !== path))
+      excluded: run.listed.filter(({ path }) => read.every(file => file.path !== path))
     })
   }
-  return { audit: second?.report ?? null, inputs }
+  return second?.report ?? null
 }
 
 function utf8(bytes: Uint8Array, file: string): string {

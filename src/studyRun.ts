@@ -74,7 +74,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   const studyFile = requireVerified(run.dir, { path: STUDY_FILE, sha256, bytes }, verified)
   let earlier: string[] = []
   const beforeCommit = async (): Promise<void> => { earlier = await retireRecord(out) }
-  const { inputs, ...outcome } = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
+  const outcome = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
     const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
     const evidence = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
@@ -90,15 +90,14 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     const threads = run.pool.threads + 1
     const pngs = await drawFigures(set, figures, { formats, threads, manifest, signal: run.signal, onFiles: run.progress?.onFigures })
     const read = [studyFile, ...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
-    const aside = snapshot?.excluded ?? []
-    const stated = read.filter(({ path }) => aside.every(file => file.path !== path))
+    const aside = new Set(snapshot?.excluded.map(file => file.path))
+    const stated = read.filter(({ path }) => !aside.has(path))
     const measured = { snapshot: snapshot?.measured ?? null, histories }
     const { writeArticle } = await import('./articleRun.js')
-    const { audit, inputs } = await writeArticle(set, {
-      dir: run.dir, study, verified, manifest, measured, figures, formats, pngs, inputs: stated, excluded: excludedFiles(run.manifest, aside)
+    const audit = await writeArticle(set, {
+      dir: run.dir, study, verified, manifest, measured, figures, formats, pngs, inputs: stated, listed: listedFiles(run.manifest)
     })
     return {
-      inputs: [...read, ...inputs],
       audit,
       snapshot: snapshot?.measured ?? null,
       histories,
@@ -106,7 +105,8 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     }
   })
   const settingsSha256 = studySettings(run)
-  await writeRunRecord(out, { settingsSha256, synthetic: study.synthetic, manifest, inputs, outputs: outcome.outputs }, earlier, run.pool)
+  const finished = { settingsSha256, synthetic: study.synthetic, manifest, inputs: listedFiles(run.manifest), outputs: outcome.outputs }
+  await writeRunRecord(out, finished, earlier, run.pool)
   return outcome
 }
 
@@ -199,22 +199,17 @@ async function onlySnapshot(folder: string): Promise<SnapshotPlan> {
   })
 }
 
-/** Files that are part of no statistic: by the manifest, or because the snapshot's page does not name them. */
-function excludedFiles({ files }: ManifestReport, ofSnapshot: readonly HashedFile[]): HashedFile[] {
-  const listed = files.flatMap(({ path, role, expected }) => role === 'excluded' && expected !== null ? [{ path, ...expected }] : [])
-  return [...listed, ...ofSnapshot.filter(({ path }) => listed.every(file => file.path !== path))]
+/** All that was verified before the run began: whatever a section, a certificate's judge or an audit reads is among them. */
+function listedFiles({ files }: ManifestReport): HashedFile[] {
+  return files.flatMap(({ path, status, expected }) => status === 'ok' && expected !== null ? [{ path, ...expected }] : [])
 }
 
 /** What every output of the run says of its inputs. */
-function verifiedManifest({ study, manifest }: StudyRun): VerifiedManifest {
+export function verifiedManifest({ study, manifest }: Pick<StudyRun, 'study' | 'manifest'>): VerifiedManifest {
   return { path: study.manifest, sha256: manifest.manifest_sha256, files: manifest.counts.ok }
 }
 
 /** SHA-256 of the files that are as the manifest lists them, by path relative to the study. */
 function verifiedFiles(report: ManifestReport): Map<string, string> {
-  const files = new Map<string, string>()
-  for (const { path, status, expected } of report.files) {
-    if (status === 'ok' && expected !== null) files.set(path, expected.sha256)
-  }
-  return files
+  return new Map(listedFiles(report).map(({ path, sha256 }) => [path, sha256]))
 }

@@ -494,9 +494,12 @@ t.test('a page is whole and asks for nothing', t => {
   const files = (list: readonly SourceFile[]): readonly string[] => list.map(({ path, bytes, sha256 }) => `${path} ${bytes} ${sha256}`)
   const { inputs: read } = JSON.parse(written('run.json')) as { inputs: readonly SourceFile[] }
   const { files: listed } = JSON.parse(readFileSync(join(run.study, 'source_manifest.json'), 'utf8')) as { files: ReadonlyArray<SourceFile & { role: string }> }
-  const excluded = listed.filter(({ role }) => role === 'excluded')
-  t.same(rows('sources'), files(read.filter(({ path }) => excluded.every(file => file.path !== path))), 'the files that the run says it read')
-  t.same([...rows('excluded')].sort(), [...files(excluded)].sort())
+  t.same(files(read).toSorted(), files(listed).toSorted(), 'the run says of every file of the manifest that it read it')
+  t.same([...rows('sources'), ...rows('excluded')].sort(), files(listed).toSorted(), 'and the notes list each')
+  const rolesIn = (name: string): readonly string[] =>
+    [...new Set(rows(name).map(row => listed.find(({ path }) => path === row.split(' ')[0])?.role ?? 'none'))].sort()
+  t.same(rolesIn('excluded'), ['certificate', 'excluded', 'runs'], 'views of the list of runs enter no statistic')
+  t.notOk(rolesIn('sources').includes('excluded'))
   t.match(notes('table.excluded caption').text(), 'enter no statistic')
   t.equal(articleOf(inputs('{{sources}}'))('table.excluded').length, 0)
 

@@ -19,11 +19,12 @@ import { formatCount } from '../render/terminal/numbers.js'
 import { createProgress, type Phase as ShownPhase, type PhaseOptions } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
-import { analyseStudy, unchangedStudy, type StudyOutcome } from '../studyRun.js'
+import { analyseStudy, unchangedStudy, verifiedManifest, type StudyOutcome } from '../studyRun.js'
 import type { AllOptions } from './args.js'
 import { auditFaults, auditHead } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
+import { GENERATOR } from '../version.js'
 import { studyFolder } from './replica.js'
 import { Stopwatch } from './timings.js'
 import { certificateLine, checksTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
@@ -47,6 +48,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     const changed = manifestFaults(report, dir)
     if (changed.length > 0) throw new Failures(changed)
     const run = { dir, study, studyFile, pool, manifest: report, out: options.out, formats: options.formats, signal: io.signal }
+    const origin = { synthetic: study.synthetic, manifest: verifiedManifest(run), generator: GENERATOR }
     const about = {
       synthetic: study.synthetic,
       study: { name: study.name, path: dir, sha256: studyFile.sha256 },
@@ -62,7 +64,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     const record = options.cache ? await unchangedStudy(run) : null
     watch.lap('cache')
     if (record !== null) {
-      await watch.write(options.out, { unchanged: true, threads: options.threads })
+      await watch.write(options.out, origin, { unchanged: true, threads: options.threads })
       tell(`unchanged since the last run: all ${formatCount(record.outputs.length)} outputs in ${options.out} are as recorded (--no-cache computes them again)\n`)
       const audit = await recordedAudit(options.out, record.outputs)
       const passes = tellAudit(audit, options, io)
@@ -97,7 +99,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     })
     finish()
     watch.lap('commit')
-    await watch.write(options.out, { unchanged: false, threads: options.threads })
+    await watch.write(options.out, origin, { unchanged: false, threads: options.threads })
     tell(
       ...(outcome.snapshot === null ? [] : [statisticsTables(outcome.snapshot.statistics, table), checksTable(outcome.snapshot.checks, table)]),
       ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),

@@ -1,7 +1,8 @@
 /** `timings.json`: how long the phases of a run took. The only output that differs from run to run. */
+import { envelope } from '../render/outputs/documents.js'
 import { jsonText } from '../render/outputs/json-text.js'
+import type { Origin } from '../render/outputs/output-names.js'
 import { OutputSet } from '../render/outputs/output-set.js'
-import { GENERATOR } from '../version.js'
 
 const TIMINGS_PATH = 'timings.json'
 
@@ -24,10 +25,10 @@ export class Stopwatch {
     this.#last = now
   }
 
-  async write(out: string, about: { readonly unchanged: boolean; readonly threads: number }): Promise<void> {
+  async write(out: string, origin: Origin, about: { readonly unchanged: boolean; readonly threads: number }): Promise<void> {
     const seconds = (this.#now() - this.#start) / 1000
     await OutputSet.writeAlone(out, TIMINGS_PATH, jsonText({
-      schema_version: 1, schema: 'timings', generator: GENERATOR, ...about, phases: this.#phases, seconds
+      ...envelope('timings', origin), ...about, phases: this.#phases, seconds
     }))
   }
 }

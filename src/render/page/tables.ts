@@ -202,7 +202,7 @@ export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: Pa
     case 'audit': return { lead: countsText(inputs.claims, false), tables: [...auditTables(inputs), outputsTable(inputs)] }
     case 'discrepancies': return { lead: null, tables: [discrepanciesTable(inputs)] }
     case 'sources': {
-      const caption = 'Files of the study that enter no statistic: their hashes were checked, and of array files the step was read.'
+      const caption = 'Files of the study that enter no statistic: their hashes were checked, certificates judged by their histories, and of array files the step was read.'
       return { lead: null, tables: [sourcesTable(inputs), ...inputs.excluded.length === 0 ? [] : [filesTable('excluded', caption, inputs.excluded)]] }
     }
   }
