@@ -6,14 +6,14 @@
 import { join, relative, sep } from 'node:path'
 import type { AuditReport } from './compute/audit/contract.js'
 import type { TracePool } from './compute/pool.js'
-import { Fault } from './errors.js'
+import { EXIT, Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
 import type { ManifestReport } from './ingest/manifest.js'
 import { STUDY_FILE, type LoadedStudy, type StudyFile } from './ingest/study.js'
 import { requireVerified } from './ingest/verified.js'
 import type { MeasuredEvidence } from './evidenceRun.js'
 import { figureData, measureHistories, type MeasuredHistories } from './historyRun.js'
-import { measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from './pipeline.js'
+import { Failures, measureSnapshot, type MeasuredSnapshot, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import type { FileSummary } from './render/outputs/output-file.js'
 import type { OutputSet } from './render/outputs/output-set.js'
@@ -92,6 +92,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     const read = [studyFile, ...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
     const aside = new Set(snapshot?.excluded.map(file => file.path))
     const stated = read.filter(({ path }) => !aside.has(path))
+    refuseExcluded(run, new Set([...stated.map(file => file.path), study.claims, study.article?.article, study.article?.notes]))
     const measured = { snapshot: snapshot?.measured ?? null, histories }
     const { writeArticle } = await import('./articleRun.js')
     const audit = await writeArticle(set, {
@@ -202,6 +203,17 @@ async function onlySnapshot(folder: string): Promise<SnapshotPlan> {
 /** All that was verified before the run began: whatever a section, a certificate's judge or an audit reads is among them. */
 function listedFiles({ files }: ManifestReport): HashedFile[] {
   return files.flatMap(({ path, status, expected }) => status === 'ok' && expected !== null ? [{ path, ...expected }] : [])
+}
+
+/** The manifest says of a file that it enters nothing. @throws Failures where the study reads it all the same */
+function refuseExcluded({ dir, manifest }: StudyRun, read: ReadonlySet<string | null | undefined>): void {
+  const faults = manifest.files.filter(({ path, role }) => role === 'excluded' && read.has(path)).map(({ path }) => (
+    new Fault({
+      format: 'manifest', problem: 'excluded file read', found: 'the role "excluded"', expected: 'another role, or a study that does not read the file',
+      place: { file: join(dir, path) }, exitCode: EXIT.checkFailed
+    })
+  ))
+  if (faults.length > 0) throw new Failures(faults)
 }
 
 /** What every output of the run says of its inputs. */

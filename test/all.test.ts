@@ -1,7 +1,7 @@
 /** `all` run again, and `manifest`: what is computed once, what is told, what is written. */
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
@@ -55,6 +55,32 @@ t.test('a second run with nothing changed computes nothing', async t => {
   t.strictSame(record.inputs.map((f: { path: string }) => f.path).sort(), [
     'study.json', 'wandb/history/runs/first.jsonl', 'wandb/history/runs/ref.jsonl', 'wandb/history/runs/second.jsonl', 'wandb/runs.json'
   ])
+})
+
+t.test('a file that the manifest excludes is not read', async t => {
+  const study = place()
+  const path = join(study.dir, 'source_manifest.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8'))
+  for (const name of ['wandb/history/runs/ref.jsonl', 'wandb/runs.json']) {
+    const files = manifest.files.map((f: { path: string }) => f.path === name ? { ...f, role: 'excluded' } : f)
+    writeFileSync(path, JSON.stringify({ ...manifest, files }))
+    const { code, stderr } = await all(study)
+    t.equal(code, 1)
+    t.match(stderr, `critic-traces: manifest excluded file read: the role "excluded", expected another role, or a study that does not read the file (${join(study.dir, name)})\n`)
+    t.notOk(existsSync(study.out), 'nothing was written')
+  }
+})
+
+t.test('outputs do not go into the study, by no way', async t => {
+  const study = place()
+  const link = join(work, 'link')
+  symlinkSync(study.dir, link)
+  for (const [dir, out] of [[study.dir, join(study.dir, 'out')], [study.dir, join(link, 'new/out')], [link, join(study.dir, 'out')], [link, study.dir]]) {
+    t.match(await all({ dir, out }), { code: 2, stderr: /^critic-traces: usage output inside the study: / }, out)
+    t.match(await runCli(['audit', '--study', dir, '--out', out]), { code: 2, stderr: /output inside the study/ }, `audit ${out}`)
+  }
+  t.match(await all({ dir: link, out: study.out }), { code: 0 })
+  t.match(await runCli(['verify', '--study', study.dir]), { code: 0 })
 })
 
 t.test('anything that changed is computed again', async t => {

@@ -291,6 +291,14 @@ async function bookFault(sheetData: string, changed = {}, options: OfficeOptions
   return (await faultOf(() => cellsOf(sheetData, changed, { place: { file: 'b.xlsx' }, ...options }))).message
 }
 
+t.test('a small file with millions of shared strings, or of runs in one, is refused at its limit', async t => {
+  const data = '<row><c t="s"><v>0</v></c></row>'
+  const strings = (inside: string): object => ({ 'xl/sharedStrings.xml': `<sst xmlns="${MAIN}">${inside}</sst>` })
+  t.match(await bookFault(data, strings('<si/>'.repeat(1_048_577))), /^xlsx too many shared strings: more than 1048576, expected fewer \(b\.xlsx, member xl\/sharedStrings\.xml/)
+  t.match(await bookFault(data, strings(`<si>${'<r/>'.repeat(4_194_304)}</si>`)), /^xlsx too many shared elements: more than 4194304, expected fewer \(b\.xlsx/)
+  t.equal((await cellsOf(data, strings(`<si><t>a</t></si>${'<si/>'.repeat(1_048_575)}`))).length, 1, 'and not before')
+})
+
 t.test('sheets that are refused', async t => {
   const data = '<row r="7"><c r="B7" t="s"><v>2</v></c></row>'
   const part = worksheet(`<sheetData>${data}</sheetData>`)

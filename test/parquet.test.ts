@@ -14,6 +14,7 @@ import t, { type Test } from 'tap'
 import { EXIT, Fault } from '../src/errors.js'
 import { auditParquet, type DatasetAudit, type DatasetRequest } from '../src/ingest/parquet/audit.js'
 import { decodeDelta, decodeHybrid } from '../src/ingest/parquet/bits.js'
+import { located } from '../src/ingest/parquet/faults.js'
 import { endOfStruct } from '../src/ingest/parquet/thrift.js'
 import { faultOf } from './support/folders.js'
 import { craft, plainPage } from './support/parquet-craft.js'
@@ -49,6 +50,13 @@ async function compare(t: Test, path: string, name: string, expected: Reading): 
     t.equal(columns[column].sha256, want.sha256, `${name} ${column}: all rows`)
   }
 }
+
+t.test('a decoder that meets what is not there is told in our words', t => {
+  const told = (error: unknown): string => located(error, 'malformed footer', { file: 'a.parquet' }).message
+  t.equal(told(new TypeError('Cannot read properties of undefined (reading \'map\')')), 'parquet malformed footer: fields that do not fit each other, expected an intact file (a.parquet)')
+  t.equal(told(new Error('thrift end')), 'parquet malformed footer: thrift end, expected an intact file (a.parquet)')
+  t.end()
+})
 
 t.test('files that pyarrow 25.0.1 and DuckDB 1.5.6 wrote', async t => {
   const files = readdirSync(FOLDER).filter(name => name.endsWith('.parquet'))

@@ -2,12 +2,12 @@
  * `all`: the study's inputs against its manifest, then its sections measured, checked, drawn and written; or, where nothing has
  * changed since the last run, its outputs against their record.
  */
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { join } from 'node:path'
 import type { TracePool } from '../compute/pool.js'
 import { readFile } from 'node:fs/promises'
 import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
-import { EXIT, Fault, printable } from '../errors.js'
+import { EXIT, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
 import { readManifest, verifyManifest } from '../ingest/manifest.js'
 import { manifestBytes } from './amounts.js'
@@ -26,6 +26,7 @@ import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
 import { GENERATOR } from '../version.js'
 import { studyFolder } from './replica.js'
+import { refuseOutputsInside } from './outputs-inside.js'
 import { Stopwatch } from './timings.js'
 import { certificateLine, checksTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
 
@@ -147,13 +148,4 @@ function sectionReports({ snapshot, histories }: StudyOutcome): object {
       }
     })
   }
-}
-
-/** Outputs in the study's own folder would be unlisted inputs of the next run. */
-function refuseOutputsInside(dir: string, out: string): void {
-  const path = relative(resolve(dir), resolve(out))
-  if (path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path)) return
-  throw new Fault({
-    format: 'usage', problem: 'output inside the study', found: out, expected: `a folder outside ${dir}`, exitCode: EXIT.usage
-  })
 }

@@ -24,12 +24,14 @@ import { auditFaults, auditTables } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
 import { manifestFaults } from './manifest-faults.js'
+import { refuseOutputsInside } from './outputs-inside.js'
 import { studyFolder } from './replica.js'
 
 export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
+    if (options.out !== null) refuseOutputsInside(dir, options.out)
     const { study, ...studyFile } = await loadStudy(dir)
     const manifest = await readManifest(join(dir, study.manifest))
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })

@@ -34,7 +34,7 @@ export interface ClaimsFile extends Claims {
 
 /** Reads and checks a claims file. No output that it refers to is looked at. @throws Fault */
 export async function readClaims(path: string): Promise<ClaimsFile> {
-  const { value, sha256, bytes } = await readJsonFile(path, 'claims', MAX_CLAIMS_BYTES)
+  const { value, sha256, bytes } = await readJsonFile(path, 'claims', MAX_CLAIMS_BYTES, { exactNumbers: true })
   return { ...checkClaims(value, { format: 'claims', place: { file: path }, paths: [] }), path, sha256, bytes }
 }
 

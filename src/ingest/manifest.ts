@@ -42,8 +42,17 @@ export interface Manifest {
   readonly revisions: { readonly [name: string]: unknown }
 }
 
+const snapshotDate = refine(pattern('an ISO 8601 date', /^\d{4}-\d{2}-\d{2}(?:[T ][0-9:.+\-Z]+)?$/), (date, at, context) => {
+  const day = date.slice(0, 10)
+  const time = Date.parse(`${day}T00:00:00Z`)
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(day)) return date
+  throw new Fault({
+    format: context.format, problem: 'wrong field', found: `${at} is ${printable(JSON.stringify(date))}`, expected: 'a day of the calendar', place: context.place
+  })
+})
+
 const MANIFEST_KIND = object({
-  snapshot: { kind: pattern('an ISO 8601 date', /^\d{4}-\d{2}-\d{2}(?:[T ][0-9:.+\-Z]+)?$/), doc: 'Date of the snapshot.' },
+  snapshot: { kind: snapshotDate, doc: 'Date of the snapshot.' },
   files: {
     kind: list(object({
       path: {

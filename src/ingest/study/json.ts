@@ -24,8 +24,13 @@ export interface JsonFile {
   readonly bytes: number
 }
 
+export interface JsonRules {
+  /** a number whose digits no double has is a Fault, as in 9007199254740993 or 70.40000000000000000001 */
+  readonly exactNumbers?: boolean
+}
+
 /** Reads a whole small file and parses it. More than `maxBytes`, or anything but a regular file, is a Fault. */
-export async function readJsonFile(path: string, format: string, maxBytes: number): Promise<JsonFile> {
+export async function readJsonFile(path: string, format: string, maxBytes: number, rules: JsonRules = {}): Promise<JsonFile> {
   const place = { file: path }
   const data = await readCapped(path, format, maxBytes)
   let text: string
@@ -35,7 +40,7 @@ export async function readJsonFile(path: string, format: string, maxBytes: numbe
     throw new Fault({ format, problem: 'wrong encoding', found: 'bytes that are not UTF-8', expected: 'UTF-8', place, cause })
   }
   const sha256 = createHash('sha256').update(data).digest('hex')
-  return { value: parseStrictJson(text, format, place), sha256, bytes: data.length }
+  return { value: parseStrictJson(text, format, place, rules), sha256, bytes: data.length }
 }
 
 async function readCapped(path: string, format: string, maxBytes: number): Promise<Buffer> {
@@ -77,9 +82,9 @@ const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y
 
 /** The value of a JSON text. A leading U+FEFF is skipped. */
-export function parseStrictJson(text: string, format: string, place: Place = {}): unknown {
+export function parseStrictJson(text: string, format: string, place: Place = {}, rules: JsonRules = {}): unknown {
   const start = text.startsWith('\ufeff') ? 1 : 0
-  checkGrammar(text, start, format, place)
+  checkGrammar(text, start, format, place, rules)
   const body = text.slice(start)
   try {
     return JSON.parse(body)
@@ -88,8 +93,19 @@ export function parseStrictJson(text: string, format: string, place: Place = {})
   }
 }
 
+/** Whether the double that a number is read as has the digits that are written. */
+function isExact(literal: string): boolean {
+  const digits = literal.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '')
+  const value = Math.abs(Number(literal))
+  // Infinity is for the field to refuse.
+  if (digits === '' || !Number.isFinite(value)) return true
+  // More digits than this are those of no published value.
+  if (digits.length > 100) return false
+  return value.toExponential(digits.length - 1).replace(/e.*$/, '').replace('.', '') === digits
+}
+
 /** One pass with an explicit stack: `keys` of the open objects, null for an open list. */
-function checkGrammar(text: string, start: number, format: string, place: Place): void {
+function checkGrammar(text: string, start: number, format: string, place: Place, { exactNumbers = false }: JsonRules): void {
   let at = start
   const stack: (Set<string> | null)[] = []
 
@@ -143,7 +159,9 @@ function checkGrammar(text: string, start: number, format: string, place: Place)
     } else if (c === '"') {
       take(STRING, 'a closed string without control characters or unknown escapes')
     } else {
-      take(SCALAR, 'a JSON value')
+      const where = at
+      const scalar = take(SCALAR, 'a JSON value')
+      if (exactNumbers && /^[-0-9]/.test(scalar) && !isExact(scalar)) fail('inexact number', 'digits that a double has', printable(scalar, 60), where)
     }
     // A value has ended: close what ends with it, then a comma leads to the next value.
     for (;;) {
