@@ -120,6 +120,17 @@ t.test('datasets: counted row by row', async t => {
   })
 })
 
+t.test('a dataset of which nothing is asked: the terminal says that no column was decoded', async t => {
+  t.match(run.stdout, /^train +\d+ B +5 +2 of 3 +4 +0$/m)
+  const dir = join(work, 'unasked')
+  writeEvidenceStudy(dir, { datasets: [{ name: 'train', path: 'data/train.parquet', title: 'T.' }, { ...EVIDENCE.datasets[0], name: 'field', task_path: null, patterns: {} }] })
+  const { code, stdout, stderr } = await runCli(['all', '--study', dir, '--out', join(work, 'unasked-out'), '--no-figures'])
+  t.equal(code, 0, stderr)
+  t.match(stdout, /^dataset +size +rows +columns decoded +pages +with checksum$/m)
+  t.match(stdout, /^train +\d+ B +5 +0 of 3 +0 +0$/m)
+  t.match(stdout, /^field +\d+ B +5 +1 of 3 +2 +0$/m)
+})
+
 t.test('no output and no message holds a secret', async t => {
   const files = readdirSync(OUT, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
   t.ok(files.length >= 9)

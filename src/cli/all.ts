@@ -103,7 +103,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),
       ...(outcome.evidence === null || outcome.evidence.datasets.length === 0 ? [] : [datasetsTable(outcome.evidence.datasets, table)]),
       ...(outcome.audit === null ? [] : [auditHead(outcome.audit)]),
-      ...(study.article === null || options.formats.includes('png') ? [] : ['no pages: they are made of the figures as PNG\n']),
+      ...(study.article === null || outcome.outputs.some(({ path }) => path.endsWith('.html')) ? [] : ['no pages: they are made of the figures as PNG\n']),
       outputsTable(options.out, outcome.outputs, table)
     )
     const passes = tellAudit(outcome.audit, options, io)
