@@ -99,7 +99,7 @@ t.test('datasets: counted row by row', async t => {
   const { train } = read('data.json')['datasets']
   t.match(train, { path: 'data/train.parquet', sha256: sha256('data/train.parquet'), bytes: bytes('data/train.parquet') })
   t.match(train, {
-    title: 'Five rows.', rows: 5, row_groups: 2, columns: 3, created_by: 'by hand', codecs: ['SNAPPY'], task_path: 'extra_info.task_path',
+    title: 'Five rows.', rows: 5, row_groups: 2, columns: 3, columns_decoded: 2, created_by: 'by hand', codecs: ['SNAPPY'], task_path: 'extra_info.task_path',
     matches: { swegen: 2, openswe: 2 }, matched_several: 1, unmatched: 1, null_paths: 1, field: { path: 'extra_info.agent_harness', in_schema: true, rows: 2 },
     pages: { decoded: 4, with_checksum: 0 }, checksums: /SHA-256 over the whole file/
   })
@@ -118,6 +118,17 @@ t.test('datasets: counted row by row', async t => {
     },
     withheld: 1
   })
+})
+
+t.test('a dataset of which nothing is asked: the terminal says that no column was decoded', async t => {
+  t.match(run.stdout, /^train +\d+ B +5 +2 of 3 +4 +0$/m)
+  const dir = join(work, 'unasked')
+  writeEvidenceStudy(dir, { datasets: [{ name: 'train', path: 'data/train.parquet', title: 'T.' }, { ...EVIDENCE.datasets[0], name: 'field', task_path: null, patterns: {} }] })
+  const { code, stdout, stderr } = await runCli(['all', '--study', dir, '--out', join(work, 'unasked-out'), '--no-figures'])
+  t.equal(code, 0, stderr)
+  t.match(stdout, /^dataset +size +rows +columns decoded +pages +with checksum$/m)
+  t.match(stdout, /^train +\d+ B +5 +0 of 3 +0 +0$/m)
+  t.match(stdout, /^field +\d+ B +5 +1 of 3 +2 +0$/m)
 })
 
 t.test('no output and no message holds a secret', async t => {
@@ -220,7 +231,7 @@ t.test('what cannot be read is one line: field, found, expected, file and place'
     ['workbook.values.0.cell', 'C6', `${B} "2025-10-01T00:00:00", expected a fraction ${inBook('C6')}`],
     ['workbook.values.0.cell', 'D6', `${B} "TRUE", expected a fraction ${inBook('D6')}`],
     ['workbook.values.0.cell', 'C7', `${B} the error "#DIV/0!", expected a value ${inBook('C7')}`],
-    ['workbook.values.0.cell', 'D7', `${B} a formula without a stored result, expected a value ${inBook('D7')}`],
+    ['workbook.values.0.cell', 'D7', `${B} a formula without a stored result, expected a value: open and save it in a spreadsheet program ${inBook('D7')}`],
     ['workbook.values.0', { as: 'match', pattern: '(\\d+)%' }, `${B} "0.55330000000000001", expected a text that "(\\\\d+)%" matches ${inBook('C2')}`],
     ['workbook.values.0', { as: 'match', pattern: '(0\\.|x)' }, `${B} "0.55330000000000001", expected a number in the group of "(0\\\\.|x)" ${inBook('C2')}`],
     ['workbook.values.0', { as: 'match', pattern: '0(x)?' }, `${B} "0.55330000000000001", expected a number in the group of "0(x)?" ${inBook('C2')}`],

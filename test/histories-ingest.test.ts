@@ -172,7 +172,7 @@ t.test('a list of runs is capped and must be a file', async t => {
   t.equal(await message('many.json'), `runs too many runs: 10001, expected at most 10000 (${join(dir, 'many.json')})`)
   t.match(await message('large.json'), 'runs file too large')
   t.match(await message('latin1.json'), 'runs wrong encoding')
-  t.match(await message('nowhere.json'), 'runs missing file: ENOENT')
+  t.match(await message('nowhere.json'), 'runs missing file: nothing, expected a readable JSON file')
   t.match(await message('.'), 'runs unreadable file: a folder')
 })
 

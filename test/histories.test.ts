@@ -364,7 +364,7 @@ t.test('finite numbers whose arithmetic leaves the double range: empty cells, co
 t.test('a claims file that does not exist is said', async t => {
   const place = folder({ study: { ...STUDY, claims: 'nowhere/claims.json' } })
   const verify = ({ dir }: { dir: string }) => runCli(['verify', '--study', dir])
-  t.match(await all(place, '--no-figures'), { code: 3, stderr: /^critic-traces: claims missing file: ENOENT.*nowhere\/claims\.json\)$/m })
+  t.match(await all(place, '--no-figures'), { code: 3, stderr: /^critic-traces: claims missing file: nothing.*nowhere\/claims\.json\)$/m })
   t.match(await verify(place), { code: 0, stdout: /^note: claims is "nowhere\/claims\.json", and no such file is in the study$/m })
   t.notMatch((await verify(folder({ study: { ...STUDY, claims: 'study.json' } }))).stdout, /claims/)
 })

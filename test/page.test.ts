@@ -258,8 +258,9 @@ t.test('numbers typed by hand', t => {
     ['in MMXX, XIV of them, IX', ['MMXX', 'XIV', 'IX']]
   ]
   for (const [text, expected] of typed) t.same(found(text), expected, text)
-  t.equal(faultOf(() => renderPages(inputs('A\nb 12 and 13.'))), 'template number typed by hand: 12 and 1 more, expected a reference (article.md, line 4, column 3)')
-  t.equal(faultOf(() => renderPages(inputs('A 12.'))), 'template number typed by hand: 12, expected a reference (article.md, line 3, column 3)')
+  t.equal(faultOf(() => renderPages(inputs('A\nb 12 and 13.'))), 'template number typed by hand: 12, 13 at line 4 column 10, expected a reference; {{written …}} for what is no value, or code for a name (article.md, line 4, column 3)')
+  t.equal(faultOf(() => renderPages(inputs('A 12.'))), 'template number typed by hand: 12, expected a reference; {{written …}} for what is no value, or code for a name (article.md, line 3, column 3)')
+  t.match(faultOf(() => renderPages(inputs('A 12.\nHalf of 13\n14, 15 and 16.'))), /: 12, Half at line 4 column 1, 13 at line 4 column 9 and 3 more, expected/)
   for (const { path, text } of Object.values(proseInputs(run).templates)) t.same(findTypedNumbers({ path, text }), [], `${path} has none`)
   t.end()
 })

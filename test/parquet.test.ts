@@ -41,7 +41,7 @@ async function compare(t: Test, path: string, name: string, expected: Reading): 
     return
   }
   const audit = await auditParquet(path, { decode: 'all' })
-  t.same([audit.rows, audit.rowGroups, audit.columns], [expected.rows, expected.row_groups, expected.leaves.length], name)
+  t.same([audit.rows, audit.rowGroups, audit.columns, audit.columnsDecoded], [expected.rows, expected.row_groups, expected.leaves.length, expected.leaves.length], name)
   const { footer, columns } = await readColumns(path)
   t.same(footer.schema.leaves.map(leaf => leaf.path.join('.')), expected.leaves, `${name}: columns`)
   for (const [column, want] of Object.entries(expected.columns)) {
@@ -137,9 +137,9 @@ t.test('what a file says of itself', async t => {
   const audit = await auditParquet(path, {}, { onBytes: n => heard.push(n) })
   t.equal(audit.sha256, createHash('sha256').update(bytes).digest('hex'))
   t.equal(heard.reduce((a, b) => a + b, 0), bytes.length)
-  const { bytes: size, rows, rowGroups, columns, createdBy, codecs, encodings, metadataKeys } = audit
-  t.same({ size, rows, rowGroups, columns, createdBy, codecs, encodings, metadataKeys }, {
-    size: bytes.length, rows: 60, rowGroups: 3, columns: 10, createdBy: 'parquet-cpp-arrow version 25.0.1',
+  const { bytes: size, rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, metadataKeys } = audit
+  t.same({ size, rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, metadataKeys }, {
+    size: bytes.length, rows: 60, rowGroups: 3, columns: 10, columnsDecoded: 0, createdBy: 'parquet-cpp-arrow version 25.0.1',
     codecs: ['SNAPPY'], encodings: ['PLAIN', 'RLE', 'RLE_DICTIONARY'], metadataKeys: []
   })
   const leaf = (name: string): object => ({ name, type: 'BYTE_ARRAY', logical: 'STRING', repetition: 'OPTIONAL', children: [] })

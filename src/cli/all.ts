@@ -9,9 +9,9 @@ import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
 import { EXIT, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
-import { readManifest, verifyManifest } from '../ingest/manifest.js'
+import { verifyManifest } from '../ingest/manifest.js'
 import { manifestBytes } from './amounts.js'
-import { manifestFaults } from './manifest-faults.js'
+import { manifestFaults, studyManifest } from './manifest-faults.js'
 import { loadStudy } from '../ingest/study.js'
 import { verifyCertificates } from '../ingest/wandb/verify.js'
 import { Failures } from '../pipeline.js'
@@ -28,7 +28,7 @@ import { GENERATOR } from '../version.js'
 import { studyFolder } from './replica.js'
 import { refuseOutputsInside } from './outputs-inside.js'
 import { Stopwatch } from './timings.js'
-import { certificateLine, checksTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
+import { certificateLine, checksTable, datasetsTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
@@ -38,7 +38,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     refuseOutputsInside(dir, options.out)
     watch.lap('study')
     const { study, ...studyFile } = await loadStudy(dir)
-    const manifest = await readManifest(join(dir, study.manifest))
+    const manifest = await studyManifest(dir, study.manifest)
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const report = await verifyManifest(dir, manifest, {
       signal: io.signal,
@@ -104,8 +104,9 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     tell(
       ...(outcome.snapshot === null ? [] : [statisticsTables(outcome.snapshot.statistics, table), checksTable(outcome.snapshot.checks, table)]),
       ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),
+      ...(outcome.evidence === null || outcome.evidence.datasets.length === 0 ? [] : [datasetsTable(outcome.evidence.datasets, table)]),
       ...(outcome.audit === null ? [] : [auditHead(outcome.audit)]),
-      ...(study.article === null || options.formats.includes('png') ? [] : ['no pages: they are made of the figures as PNG\n']),
+      ...(study.article === null || outcome.outputs.some(({ path }) => path.endsWith('.html')) ? [] : ['no pages: they are made of the figures as PNG\n']),
       outputsTable(options.out, outcome.outputs, table)
     )
     const passes = tellAudit(outcome.audit, options, io)

@@ -10,7 +10,7 @@ import type { TracePool } from '../compute/pool.js'
 import type { AuditReport } from '../compute/audit/contract.js'
 import { EXIT, Fault, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
-import { readManifest, verifyManifest } from '../ingest/manifest.js'
+import { verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
 import { Failures } from '../pipeline.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
@@ -23,7 +23,7 @@ import type { AuditOptions } from './args.js'
 import { auditFaults, auditTables } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
-import { manifestFaults } from './manifest-faults.js'
+import { manifestFaults, studyManifest } from './manifest-faults.js'
 import { refuseOutputsInside } from './outputs-inside.js'
 import { studyFolder } from './replica.js'
 
@@ -33,7 +33,7 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     const dir = await studyFolder(options.study, io, line => progress.line(line))
     if (options.out !== null) refuseOutputsInside(dir, options.out)
     const { study, ...studyFile } = await loadStudy(dir)
-    const manifest = await readManifest(join(dir, study.manifest))
+    const manifest = await studyManifest(dir, study.manifest)
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const verified = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
     hashing.finish()

@@ -5,6 +5,7 @@ import type { ManifestReport } from '../ingest/manifest.js'
 import type { CertificateReport } from '../ingest/wandb/verify.js'
 import type { SnapshotResult } from '../batch.js'
 import type { AnalysedHistories } from '../compute/histories/analyse.js'
+import type { FoundDataset } from '../compute/evidence/contract.js'
 import type { MetricStatistics } from '../compute/histories/document.js'
 import { printable } from '../errors.js'
 import { formatBytes, formatCount } from '../render/terminal/numbers.js'
@@ -94,6 +95,21 @@ function stepRange(m: MetricStatistics): string {
 function best(m: MetricStatistics): string {
   if (m.best === undefined) return ''
   return m.best === null ? NONE : `${value(m.best.value, 6)} at ${m.best.step}`
+}
+
+/** One row a dataset. Pages of a column that the study asks nothing of are not read: the count says so. */
+export function datasetsTable(datasets: readonly FoundDataset[], options: TableOptions): string {
+  return formatTable(
+    [
+      { title: 'dataset' }, { title: 'size', align: 'right' }, { title: 'rows', align: 'right' }, { title: 'columns decoded', align: 'right' },
+      { title: 'pages', align: 'right' }, { title: 'with checksum', align: 'right' }
+    ],
+    datasets.map(({ name, audit: { bytes, rows, columns, columnsDecoded, checked } }) => [
+      name, formatBytes(bytes), formatCount(rows), `${formatCount(columnsDecoded)} of ${formatCount(columns)}`,
+      formatCount(checked.pages), formatCount(checked.checksummed)
+    ]),
+    options
+  )
 }
 
 export function outputsTable(

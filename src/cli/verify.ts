@@ -1,7 +1,6 @@
 /** `verify`: every file of the study against its source_manifest.json. */
-import { join } from 'node:path'
 import { EXIT, printable } from '../errors.js'
-import { formatSha256sum, readManifest, verifyManifest } from '../ingest/manifest.js'
+import { formatSha256sum, verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
 import { verifyCertificates } from '../ingest/wandb/verify.js'
 import { createProgress } from '../render/terminal/progress.js'
@@ -11,7 +10,7 @@ import type { CliIo, CommandResult } from './io.js'
 import { manifestBytes } from './amounts.js'
 import { missingClaims } from './claims.js'
 import { faultLines } from './lines.js'
-import { manifestFaults } from './manifest-faults.js'
+import { manifestFaults, studyManifest } from './manifest-faults.js'
 import { studyFolder } from './replica.js'
 import { certificateLine, manifestTable } from './summary.js'
 
@@ -25,7 +24,7 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
     const { study } = await loadStudy(dir)
-    const manifest = await readManifest(join(dir, study.manifest))
+    const manifest = await studyManifest(dir, study.manifest)
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
     const report = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
     hashing.finish()

@@ -1,6 +1,6 @@
 /**
  * The claims file of a study: what was published, to which precision, where it must come out of the outputs, and which
- * contradictions among sources a reader must be told of. Written by hand, read strictly. Documented in `docs/outputs.md`;
+ * contradictions among sources a reader must be told of. Written by hand, read strictly. Documented in `docs/claims.md`;
  * the JSON Schema in `docs/schemas/claims.schema.json` is made from the same fields.
  */
 import { Fault, printable } from '../errors.js'

@@ -6,6 +6,9 @@ import { convert, type Written } from './convert.js'
 import { quoted, unreadable } from './faults.js'
 import type { TextSearch } from './match.js'
 
+/** What programs write that calculate nothing. */
+const NOT_CALCULATED = 'a formula without a stored result'
+
 /** @param cell undefined where the sheet stores nothing there */
 export function cellValue(
   request: CellValue, at: string, cell: Cell | undefined, { path, sha256 }: SourceFile, search: TextSearch
@@ -13,7 +16,7 @@ export function cellValue(
   const { name, sheet, cell: reference, unit, title, published, excluded } = request
   const refuse = (found: string, expected: string): Error => unreadable({ at, name }, found, expected, path, `${sheet}!${reference}`)
   const written = writtenIn(cell)
-  if (typeof written === 'string') throw refuse(written, 'a value')
+  if (typeof written === 'string') throw refuse(written, written === NOT_CALCULATED ? 'a value: open and save it in a spreadsheet program' : 'a value')
   const converted = convert(request, written, search)
   if ('expected' in converted) throw refuse(quoted(written.text), converted.expected)
   return {
@@ -32,6 +35,6 @@ function writtenIn(cell: Cell | undefined): Written | string {
     case 'date': return { raw: cell.text, text: cell.value, number: null }
     case 'boolean': return { raw: cell.text, text: cell.value ? 'TRUE' : 'FALSE', number: null }
     case 'error': return `the error ${quoted(cell.value)}`
-    case 'empty': return 'a formula without a stored result'
+    case 'empty': return NOT_CALCULATED
   }
 }

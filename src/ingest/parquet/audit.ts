@@ -48,6 +48,8 @@ export interface DatasetAudit {
   readonly rowGroups: number
   /** number of leaf columns */
   readonly columns: number
+  /** those whose pages were read and decoded; of the others the footer and the file's SHA-256 are all that was checked */
+  readonly columnsDecoded: number
   readonly createdBy: string | null
   /** codecs and encodings that the footer states for any column, in alphabetical order */
   readonly codecs: readonly string[]
@@ -92,6 +94,7 @@ export async function auditParquet(
       rows: footer.rows,
       rowGroups: groups.length,
       columns: schema.leaves.length,
+      columnsDecoded: request.decode === 'all' ? schema.leaves.length : new Set(visitors.map(({ leaf }) => leaf)).size,
       createdBy: metadata.created_by ?? null,
       codecs: distinct(metas.map(meta => meta.codec)),
       encodings: distinct(metas.flatMap(meta => meta.encodings ?? [])),

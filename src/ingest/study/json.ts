@@ -14,6 +14,9 @@ import { errorCode } from './paths.js'
 /** Deeper nesting is an attack on the stack, not a study. */
 const MAX_DEPTH = 64
 
+/** Problem of a Fault where no file is. */
+export const MISSING_FILE = 'missing file'
+
 /** Non-blocking: opening a named pipe must not hold the program. The flag does not exist on Windows. */
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
@@ -45,10 +48,13 @@ export async function readJsonFile(path: string, format: string, maxBytes: numbe
 
 async function readCapped(path: string, format: string, maxBytes: number): Promise<Buffer> {
   const place = { file: path }
-  const unreadable = (cause: unknown): Fault => new Fault({
-    format, problem: errorCode(cause) === 'ENOENT' ? 'missing file' : 'unreadable file', found: errorCode(cause),
-    expected: 'a readable JSON file', place, cause
-  })
+  const unreadable = (cause: unknown): Fault => {
+    const missing = errorCode(cause) === 'ENOENT'
+    return new Fault({
+      format, problem: missing ? MISSING_FILE : 'unreadable file', found: missing ? 'nothing' : errorCode(cause),
+      expected: 'a readable JSON file', place, cause
+    })
+  }
   const handle = await open(path, READ_FLAGS).catch((cause: unknown) => { throw unreadable(cause) })
   try {
     const stat = await handle.stat()

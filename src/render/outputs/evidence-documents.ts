@@ -78,7 +78,7 @@ function originEntry(origin: Origin): object {
 }
 
 function datasetEntry({ title, path, audit }: FoundDataset): object {
-  const { rows, rowGroups, columns, createdBy, codecs, encodings, schema, texts, field, checked } = audit
+  const { rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, schema, texts, field, checked } = audit
   return {
     title,
     path,
@@ -87,6 +87,7 @@ function datasetEntry({ title, path, audit }: FoundDataset): object {
     rows,
     row_groups: rowGroups,
     columns,
+    columns_decoded: columnsDecoded,
     created_by: createdBy,
     codecs,
     encodings,

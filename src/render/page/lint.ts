@@ -89,13 +89,21 @@ export function findTypedNumbers(template: Template): readonly Finding[] {
   return findings.sort((a, b) => a.offset - b.offset)
 }
 
-/** Throws a Fault that names the first typed number and says how many more there are. */
+/** So many findings are named, each with its place. */
+const NAMED = 3
+
+/** Throws a Fault that names the first typed numbers, says how many more there are, and the ways out. */
 export function refuseTypedNumbers(template: Template): void {
   const findings = findTypedNumbers(template)
   if (findings.length === 0) return
-  const more = findings.length === 1 ? '' : ` and ${findings.length - 1} more`
+  // The place of the first is the fault's own.
+  const named = findings.slice(0, NAMED).map(({ text, offset }, i) => {
+    const { line, column } = placeOf(template, offset)
+    return i === 0 ? printable(text) : `${printable(text)} at line ${line} column ${column}`
+  })
+  const more = findings.length > NAMED ? ` and ${findings.length - NAMED} more` : ''
   throw new Fault({
-    format: 'template', problem: 'number typed by hand', found: printable(findings[0].text) + more,
-    expected: 'a reference', place: placeOf(template, findings[0].offset)
+    format: 'template', problem: 'number typed by hand', found: named.join(', ') + more,
+    expected: 'a reference; {{written …}} for what is no value, or code for a name', place: placeOf(template, findings[0].offset)
   })
 }
