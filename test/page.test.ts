@@ -17,7 +17,7 @@ import { normalized, parseTemplate } from '../src/render/page/references.js'
 import { escapeHtml, escapeMarkdown } from '../src/render/page/text.js'
 import { tree } from './support/folders.js'
 import { auditOf, claimsOf, FIGURE_NAMES, figures, picture, proseInputs, type ReplicaProse } from './support/page-inputs.js'
-import { runReplica } from './support/replica-run.js'
+import { runReplica, runWrongReplica } from './support/replica-run.js'
 
 type AuditedClaim = PageInputs['claims'][number]
 
@@ -528,6 +528,54 @@ t.test('a page is whole and asks for nothing', t => {
   t.same(wrong('data.v').get().map(v => [wrong(v).text(), wrong(v).attr('class')]),
     [['70.5', 'v differs'], ['not computable', 'v not_computable'], ['70.4', 'v quoted']], 'what went wrong is marked where it stands')
   t.end()
+})
+
+t.test('a failed audit is said right below the title, and where the value stands', async t => {
+  const wrong = await runWrongReplica(t, '--formats', 'png')
+  const read = (path: string): string => readFileSync(join(wrong.out, path), 'utf8')
+  const counts = 'The audit failed: 1 of 230 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.'
+  for (const path of ['article.md', 'source-notes.md']) {
+    t.match(read(path), /^# [^\n]+\n\n> \*\*[^\n]+\*\* See \[audit\.json\]\(audit\.json\)\.\n\n> \*\*Synthetic replica/)
+    t.equal(/^> \*\*([^*]+)\*\*/m.exec(read(path))?.[1], counts, path)
+  }
+  t.ok(read('article.md').includes('the GSPO checkpoint at 71.4% (published: 70.4%) and the SAO'), 'marked in the prose')
+  for (const path of HTML) {
+    const $ = load(read(path))
+    t.equal($('h1').next().attr('class'), 'failed', `${path}: right below the title`)
+    t.equal($('header .failed[role=alert] strong').text(), counts)
+    const page = path === HTML[0] ? '' : 'article.html'
+    t.same($('.failed a').get().map(a => $(a).attr('href')), [`${page}#claim-eval.gspo.verified`, '../audit.json'])
+    t.match($('style').text(), /\.failed \{/)
+  }
+  t.match(load(read(HTML[0]))('tr[id="claim-eval.gspo.verified"]').closest('details').attr('open'), 'open', 'the link leads to a table that is open')
+  for (const path of PAGE_OUTPUTS) t.notMatch(written(path), /audit failed|class="failed"|\.failed|\(published: /, `${path}: not a word where all agrees`)
+
+  // The sentence that discloses a contradiction has the number of the claim: what the audit reads is the number, without the mark.
+  const said = inputs('It is {{a.score}}% here.', { claims: [claim({ status: 'differs', computed: 71.4, difference: 1, reason: 'off' })] })
+  t.equal(proseTexts(said)[0].text, 'Title It is 71.4% here.')
+  const markdown = (article: string, change: Partial<AuditedClaim>): string =>
+    (renderPages(inputs(article, { claims: [claim({ status: 'differs', computed: 71.4, ...change })] })).get('article.md') ?? '').split('\n\n')[3]
+  t.equal(markdown('It is {{a.score}}% here.', {}), 'It is 71.4% (published: 70.4%) here.')
+  t.equal(markdown('{{a.score}}, {{a.score}}.', {}), '71.4 (published: 70.4), 71.4 (published: 70.4).')
+  t.equal(markdown('{{a.score | fixed(0)}}%', { computed: 70.3 }), '70% (published: 70.4%)', 'a format that shows no difference')
+  t.equal(markdown('{{a.score | fixed(0)}}%', { published: '*x*' }), '71% (published: \\*x\\*%)', 'a format of other values')
+  t.equal(markdown('{{a.score | percent(1)}}%', { unit: '', computed: 0.714, published: 0.704, decimals: 3 }), '71.4% (published: 70.4%)')
+  t.equal(markdown('{{a.score}}%', { status: 'not_computable', computed: null }), 'not computable (published: 70.4%)')
+
+  const [discrepancy] = inputs('').discrepancies
+  const said2 = (discrepancies: PageInputs['discrepancies'], claims: PageInputs['claims'] = [claim()], text = ''): CheerioAPI => articleOf(inputs(text, { discrepancies, claims }))
+  const failing = { ...discrepancy, status: 'fails', problems: ['x'] } as const
+  const disclosed = { ...discrepancy, status: 'holds', disclosure: { text: 'x', found_in: ['article.md'] } } as const
+  const told = (...list: Parameters<typeof said2>): string => said2(...list)('.failed strong').text()
+  t.equal(told([failing, disclosed]), 'The audit failed: 0 of 1 claim differ, 0 cannot be computed; 1 of 2 contradictions disclosed.')
+  t.equal(told([{ ...failing, disclosure: disclosed.disclosure }, disclosed]),
+    'The audit failed: 0 of 1 claim differ, 0 cannot be computed; 2 of 2 contradictions disclosed, 1 of them wrongly stated.')
+  t.equal(told([], [claim({ id: 'a', status: 'not_computable', computed: null }), claim({ id: 'b', status: 'differs' }), claim({ id: 'c', status: 'differs' })]),
+    'The audit failed: 2 of 3 claims differ, 1 cannot be computed.')
+  t.equal(told([disclosed]), '')
+  t.same(said2([failing], [claim()], '{{discrepancies}}')('.failed a').get().map(a => a.attribs['href']), ['#claim-discrepancy-warmup', '../audit.json'])
+  t.equal(said2([failing], [claim()], '{{discrepancies}}')('[id="claim-discrepancy-warmup"]').length, 1, 'which is there')
+  t.same(said2([failing])('.failed a').get().map(a => a.attribs['href']), ['../audit.json'], 'no page has the table')
 })
 
 t.test('sizes, bytes, files', async t => {

@@ -5,6 +5,7 @@
 import type { AuditedClaim, AuditedDiscrepancy, ClaimStatus } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { SourceFile } from '../outputs/documents.js'
+import { discrepancyRow, isWrong } from './failure.js'
 import type { PageInputs } from './inputs.js'
 import { collapse } from './text.js'
 import { exact } from './values.js'
@@ -83,11 +84,10 @@ function sectionText(section: string): string {
 }
 
 function auditTable(section: string, claims: readonly AuditedClaim[]): Table {
-  const wrong = claims.some(({ status }) => status === 'differs' || status === 'not_computable')
   return {
     name: 'audit',
     caption: `${sectionText(section)}: ${countsText(claims, true)}`,
-    folded: wrong ? 'open' : 'closed',
+    folded: claims.some(isWrong) ? 'open' : 'closed',
     head: ['Claim', 'Published', 'Computed', 'Status', 'Computed value stands in'],
     rows: claims.map(claim => ({
       id: claim.id,
@@ -165,7 +165,7 @@ export function discrepanciesTable({ discrepancies }: PageInputs): Table {
     caption: 'Where sources contradict each other or say more than they show.',
     head: ['Discrepancy', 'What the sources state', 'Decision', 'Disclosed'],
     rows: discrepancies.map(discrepancy => ({
-      id: `discrepancy-${discrepancy.id}`,
+      id: discrepancyRow(discrepancy),
       cells: [
         { lines: [discrepancy.id] },
         { lines: discrepancy.sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`) },

@@ -7,6 +7,7 @@ import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
 import { provenanceOf } from '../../compute/audit/provenance.js'
 import { Fault, printable, type Place } from '../../errors.js'
 import { applyFormat, formatPlainly, type Format } from './formats.js'
+import { isWrong } from './failure.js'
 import type { DocumentSource, ProseInputs } from './inputs.js'
 import type { ValuePart } from './references.js'
 
@@ -23,6 +24,8 @@ export interface ShownValue {
   readonly provenance: readonly Provenance[]
   /** what the digits are of, for a value that is a number: one place has one number of decimals on both pages */
   readonly digitsOf: string | null
+  /** of a claim that differs or cannot be computed: the published value, to stand beside `text`; null elsewhere */
+  readonly published: string | null
   /** where a source states it: `sheet 评测矩阵, cell C8 of sources/evaluation.xlsx` */
   readonly stated: string | null
 }
@@ -74,6 +77,7 @@ export class Values {
     const text = status === 'not_computable' ? NOT_COMPUTABLE : written(value, format, claim.decimals, id, place)
     return {
       text, name: id, definition, claim, provenance, standIn: false, stated: null,
+      published: isWrong(claim) ? publishedBeside(text, claim, format) : null,
       digitsOf: typeof value === 'number' ? digitsOf(this.#place(claim), format) : null
     }
   }
@@ -83,7 +87,7 @@ export class Values {
     const about = this.#documents.enclosing(reference).at(-1) ?? {}
     return {
       text: written(value, format, null, reference, place), name: reference, definition: describe(about),
-      claim: null, standIn: about['published'] === false, stated: statedIn(about),
+      claim: null, standIn: about['published'] === false, published: null, stated: statedIn(about),
       digitsOf: typeof value === 'number' ? digitsOf(reference, format) : null,
       provenance: this.#provenance(reference)
     }
@@ -104,7 +108,7 @@ export class Values {
     if (value === null) throw fault('reference', source.reason ?? `${id}: ${label}`, 'a source with a value', place)
     return {
       text: written(value, format, null, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
-      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, stated: null, digitsOf: null,
+      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, published: null, stated: null, digitsOf: null,
       provenance: reference === null ? [] : this.#provenance(reference)
     }
   }
@@ -135,6 +139,14 @@ function written(value: unknown, format: Format | null, decimals: number | null,
   const formatted = format === null ? formatPlainly(value, decimals) : applyFormat(value, format, decimals)
   if ('text' in formatted) return formatted.text
   throw fault('value', `${name} is ${formatted.reason}`, null, place)
+}
+
+/** In the format of `text`; as published where that format does not show the difference, or is of other values. */
+function publishedBeside(text: string, { published, decimals }: AuditedClaim, format: Format | null): string {
+  const same = format === null ? null : applyFormat(published, format, decimals)
+  if (same !== null && 'text' in same && same.text !== text) return same.text
+  const plain = formatPlainly(published, decimals)
+  return 'text' in plain ? plain.text : exact(published)
 }
 
 /** A percentage of a fraction has other decimals than the fraction, an exponent none that compare. */
