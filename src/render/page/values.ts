@@ -5,7 +5,7 @@
  */
 import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
 import { provenanceOf } from '../../compute/audit/provenance.js'
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, nearest, printable, type Place } from '../../errors.js'
 import { applyFormat, formatPlainly, type Format } from './formats.js'
 import { isWrong } from './failure.js'
 import type { DocumentSource, ProseInputs } from './inputs.js'
@@ -40,6 +40,11 @@ function fault(problem: string, found: string, expected: string | null, place: P
   return new Fault({ format: 'template', problem, found: printable(found, 300), ...expected === null ? {} : { expected }, place })
 }
 
+function hint(name: string, known: readonly string[]): string {
+  const near = nearest(name, known)
+  return near === null ? '' : `; did you mean ${printable(JSON.stringify(near))}?`
+}
+
 /** A value as tables and panels print it: all its digits. */
 export function exact(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(exact).join(', ')}]`
@@ -67,7 +72,7 @@ export class Values {
 
   #claim({ id, format, place }: Extract<ValuePart, { kind: 'claim' }>): ShownValue {
     const claim = this.#claims.get(id)
-    if (claim === undefined) throw fault('reference', id, 'the id of a claim', place)
+    if (claim === undefined) throw fault('reference', id, `the id of a claim${hint(id, [...this.#claims.keys()])}`, place)
     if (format?.name === 'percent' && claim.unit === 'percent') {
       throw fault('format', `percent of ${id}`, 'another format: its unit is percent already', place)
     }
@@ -95,7 +100,7 @@ export class Values {
 
   #stated({ id, label, format, place }: Extract<ValuePart, { kind: 'discrepancy' }>): ShownValue {
     const discrepancy = this.#inputs.discrepancies.find(d => d.id === id)
-    if (discrepancy === undefined) throw fault('reference', id, 'the id of a discrepancy', place)
+    if (discrepancy === undefined) throw fault('reference', id, `the id of a discrepancy${hint(id, this.#inputs.discrepancies.map(d => d.id))}`, place)
     const wanted = label.toLowerCase()
     const exactly = discrepancy.sources.filter(source => source.label.toLowerCase() === wanted)
     const found = exactly.length > 0 ? exactly : discrepancy.sources.filter(source => source.label.toLowerCase().includes(wanted))
