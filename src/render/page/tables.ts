@@ -2,6 +2,7 @@
  * The tables that the program makes: claims with their audit, discrepancies with their disclosures, files that were read.
  * As plain rows, so that the page and the Markdown say the same.
  */
+import { NO_SOURCES } from '../../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, ClaimStatus } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { SourceFile } from '../outputs/documents.js'
@@ -138,8 +139,8 @@ export function outputsTable({ claims }: PageInputs): Table {
   }
   return {
     name: 'outputs',
-    caption: 'Outputs in which the computed values stand.',
-    head: ['Output', 'SHA-256', 'Computed from'],
+    caption: 'Outputs in which computed values of claims stand, with the inputs of these claims. An output may have been computed from more.',
+    head: ['Output', 'SHA-256', 'Inputs of these claims'],
     rows: [...outputs].map(([file, { sha256, inputs }]) => ({
       id: null,
       cells: [
@@ -168,12 +169,17 @@ export function discrepanciesTable({ discrepancies }: PageInputs): Table {
       id: discrepancyRow(discrepancy),
       cells: [
         { lines: [discrepancy.id] },
-        { lines: discrepancy.sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`) },
+        { lines: sourceLines(discrepancy) },
         { lines: [collapse(discrepancy.decision)] },
         { lines: disclosedLines(discrepancy) }
       ]
     }))
   }
+}
+
+function sourceLines({ sources }: AuditedDiscrepancy): readonly string[] {
+  if (sources.length === 0) return [NO_SOURCES]
+  return sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`)
 }
 
 function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): readonly string[] {
