@@ -132,3 +132,36 @@ export function toFault(error: unknown, format: string, place: Place = {}): Faul
   if (error instanceof Fault) return error.at(place)
   return new Fault({ format, problem: 'failed', found: printable(describeCause(error), 400), place, cause: error })
 }
+
+/** The known name nearest to a mistyped one: at most a third of its characters wrong; null when none is near. */
+export function nearest(name: string, known: readonly string[]): string | null {
+  // A field name of a thousand characters is not a slip of the finger.
+  if (name.length > 64) return null
+  let best: string | null = null
+  let bestDistance = Math.floor(name.length / 3) + 1
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** Edits (insert, delete, replace, swap of neighbours) between two short texts: optimal string alignment distance. */
+function editDistance(a: string, b: string): number {
+  let older: number[] = []
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row[j] = Math.min(replaced, previous[j] + 1, row[j - 1] + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], older[j - 2] + 1)
+    }
+    older = previous
+    previous = row
+  }
+  return previous[b.length]
+}

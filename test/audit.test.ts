@@ -379,9 +379,15 @@ t.test('the command: a table, one line for each difference, exit 1, and nothing 
   t.match(table, { code: 0 }, table.stderr)
   t.match(table.stdout, /5 claims: 4 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted/)
   t.match(table.stdout, /^best\.hours +5 +5 +agrees$/m)
+  t.match(table.stdout, /^claim +published +computed +unit +status$/m)
   const note = 'no discrepancies listed: the prose was not searched for what it must and must not say'
   t.ok(table.stdout.includes(`\nnote: ${note}\n`), 'a file without discrepancies is no fault, and is not passed over in silence')
   t.strictSame(JSON.parse((await run('--json', '--quiet')).stdout).audit.notes, [note])
+
+  study(good, [{ id: 'words', sources: {}, decision: 'One.', disclosure: 'x' }])
+  const words = (await run()).stdout
+  t.match(words, /^discrepancy +sources +status$/m)
+  t.match(words, /^words +no value: it is about the wording +not checked: no page$/m)
 
   // What lies in the output folder is not read: it would agree.
   mkdirSync(join(out, 'wandb'), { recursive: true })

@@ -11,7 +11,7 @@ import { createCanvas, loadImage, type Image } from 'canvas'
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { sha256, tree } from './support/folders.js'
-import { runReplica, type ReplicaRun } from './support/replica-run.js'
+import { runReplica, runWrongReplica, type ReplicaRun } from './support/replica-run.js'
 
 const PAGES = ['article', 'source-notes'] as const
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }
@@ -46,6 +46,7 @@ async function testPages(executable: string): Promise<void> {
   for (const name of PAGES) {
     await t.test(name, t => testPage(t, browser, pathToFileURL(pathOf(name)).href, run))
   }
+  await t.test('a failed audit', async t => testFailure(t, browser, await runWrongReplica(t)))
   await t.test('links lead somewhere', t => testLinks(t, browser, run))
   await t.test('a page may not ask for anything', t => testPolicy(t, browser, pathOf('article')))
 }
@@ -329,6 +330,32 @@ async function testLabel(t: Test, browser: Browser, url: string): Promise<void> 
     const edge = (selector: string, side: 'top' | 'bottom'): Promise<number> =>
       page.locator(selector).evaluate((element, side) => element.getBoundingClientRect()[side], side)
     t.ok(await edge('header .notice', 'bottom') <= await edge('main', 'top'), 'and above the text')
+  }
+}
+
+/** Nobody who opens or prints the pages of a failed audit can miss it, and the way to what failed is one step. */
+async function testFailure(t: Test, browser: Browser, { out }: ReplicaRun): Promise<void> {
+  for (const name of PAGES) {
+    const url = pathToFileURL(join(out, 'preview', `${name}.html`)).href
+    t.same(await seriousViolations(t, browser, url, { colorScheme: 'light' }), [], 'axe finds nothing serious')
+    t.same(await seriousViolations(t, browser, url, { colorScheme: 'dark', viewport: { width: 360, height: 740 } }), [], 'nor in the dark on a phone')
+    for (const options of [PHONE, { viewport: { width: 1280, height: 720 } }, { viewport: { width: 673, height: 986 } }]) {
+      const { page } = await open(t, browser, url, options)
+      if (options.viewport.width === 673) await page.emulateMedia({ media: 'print' })
+      const banner = page.getByRole('alert')
+      t.match(await banner.innerText(), /^The audit failed: 1 of 230 claims differs/)
+      const seen = await banner.evaluate(element => {
+        const { left, right, top, bottom } = element.getBoundingClientRect()
+        const { backgroundColor, color } = getComputedStyle(element)
+        return { inside: left >= 0 && right <= innerWidth && top > 0 && bottom <= innerHeight && bottom - top > 40, backgroundColor, color }
+      })
+      t.same(seen, { inside: true, backgroundColor: 'rgb(168, 29, 29)', color: 'rgb(255, 255, 255)' }, `in sight on ${options.viewport.width} pixels`)
+      t.equal(await page.evaluate(() => document.documentElement.scrollWidth), options.viewport.width, 'and fits')
+      if (options.viewport.width !== 1280) continue
+      await banner.getByRole('link').first().click()
+      t.match(page.url(), /article\.html#claim-eval\.gspo\.verified$/)
+      t.ok(await page.locator('tr:target').isVisible(), 'the link shows the claim')
+    }
   }
 }
 

@@ -17,7 +17,7 @@ import { normalized, parseTemplate } from '../src/render/page/references.js'
 import { escapeHtml, escapeMarkdown } from '../src/render/page/text.js'
 import { tree } from './support/folders.js'
 import { auditOf, claimsOf, FIGURE_NAMES, figures, picture, proseInputs, type ReplicaProse } from './support/page-inputs.js'
-import { runReplica } from './support/replica-run.js'
+import { runReplica, runWrongReplica } from './support/replica-run.js'
 
 type AuditedClaim = PageInputs['claims'][number]
 
@@ -163,6 +163,8 @@ t.test('references', t => {
     ['y\nx }} z', 'template unbalanced braces: }}, expected "{{" before it on the same line (article.md, line 4, column 3)'],
     ['{{}}', 'template reference: {{}}, expected a claim, an output and a JSON pointer, or a word that templates know (article.md, line 3, column 1)'],
     ['{{no.such}}', 'template reference: no.such, expected the id of a claim (article.md, line 3, column 1)'],
+    ['{{a.scoer}}', 'template reference: a.scoer, expected the id of a claim; did you mean "a.score"? (article.md, line 3, column 1)'],
+    ['{{discrepancy warmpu: x}}', 'template reference: warmpu, expected the id of a discrepancy; did you mean "warmup"? (article.md, line 3, column 1)'],
     ['{{__proto__}}', 'template reference: __proto__, expected the id of a claim (article.md, line 3, column 1)'],
     ['{{a.score | bold}}',
       'template format: bold, expected text, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'],
@@ -274,10 +276,32 @@ t.test('Markdown', t => {
     '</thead><tbody>\n<tr><td>c</td><td class="right">d</td></tr>\n</tbody></table></div>')
   t.equal(articleOf(inputs('| | b |\n|---|---|\n| c | d |'))('table').html(),
     '<thead><tr><td></td><th scope="col">b</th></tr></thead><tbody>\n<tr><th scope="row">c</th><td>d</td></tr>\n</tbody>', 'rows have names')
-  t.equal(body('<script>alert(x)</script> <b onclick="x">b</b> &lt; &amp; A&B'),
-    '<p>&lt;script&gt;alert(x)&lt;/script&gt; &lt;b onclick="x"&gt;b&lt;/b&gt; &amp;lt; &amp;amp; A&amp;B</p>', 'HTML and entities are text')
-  t.equal(body('<div>\n*x*\n</div>'), '<p>&lt;div&gt;\n<em>x</em>\n&lt;/div&gt;</p>')
-  t.equal(body('<!-- c -->\n\n<style>p{}</style>'), '<p>&lt;!-- c --&gt;</p>\n<p>&lt;style&gt;p{}&lt;/style&gt;</p>')
+  t.equal(body('&lt; &amp; A&B, a < b > c, x<y, \\<b\\>, < b>, <https://example.org/>, `<b>`\n\n```\n<b>\n```\n\n    <i>'),
+    '<p>&amp;lt; &amp;amp; A&amp;B, a &lt; b &gt; c, x&lt;y, &lt;b&gt;, &lt; b&gt;, <a href="https://example.org/" rel="noreferrer">https://example.org/</a>, ' +
+    '<code>&lt;b&gt;</code></p>\n<pre tabindex="0"><code>&lt;b&gt;</code></pre>\n<pre tabindex="0"><code>&lt;i&gt;</code></pre>', 'entities are text, and what is no tag')
+  const html: ReadonlyArray<readonly [article: string, found: string, line: number, column: number]> = [
+    ['a <b onclick="x">b</b>', '<b onclick="x">', 3, 3],
+    ['`<b>` and\n<b>', '<b>', 4, 1],
+    ['```\n<i>\n```\n\n- x\n- *y <i>*', '<i>', 8, 6],
+    ['x </b>', '</b>', 3, 3],
+    ['x <br/>', '<br/>', 3, 3],
+    ['<script>alert(x)</script>', '<script>alert(x)</script>', 3, 1],
+    ['<div>\n*x*\n</div>', '<div>', 3, 1],
+    ['<!-- c -->', '<!-- c -->', 3, 1],
+    ['x <!-- c --> <?php ?>', '<!-- c -->', 3, 3],
+    ['x <?php ?>', '<?php ?>', 3, 3],
+    ['<!DOCTYPE html>', '<!DOCTYPE html>', 3, 1],
+    ['| a |\n|---|\n| <b> |', '<b>', 5, 3],
+    ['> <b>', '<b>', 3, 3],
+    ['[a <b>](data.json)', '<b>', 3, 4],
+    ['## A <b>', '<b>', 3, 6],
+    ['{{figure 01-scores}}\nA <b>.', '<b>', 4, 3],
+    ['{{a.score}} <b title="{{a.score}}">', '<b title="{{…}}">', 3, 13],
+    ['x <b {{a.score}}>', '<b {{…}}', 3, 3]
+  ]
+  for (const [article, found, line, column] of html) {
+    t.equal(faultOf(() => renderPages(inputs(article))), `template raw HTML: ${found}, expected Markdown (article.md, line ${line}, column ${column})`, article)
+  }
   t.equal(body('[d](data.json) [n](source-notes.md#where-from) [w](https://example.org/?a=b&c="d") [h](#here)\n\n## Here'),
     '<p><a href="../data.json">d</a> <a href="source-notes.html#s-where-from">n</a> ' +
     '<a href="https://example.org/?a=b&amp;c=%22d%22" rel="noreferrer">w</a> <a href="#s-here">h</a></p>\n<h2 id="s-here">Here</h2>')
@@ -488,6 +512,11 @@ t.test('a page is whole and asks for nothing', t => {
   }))
   t.same(from('table.outputs tbody tr').get().map(row => from(row).children().get().map(cell => from(cell).children().get().map(line => from(line).text()))),
     [[['o.json'], ['f'.repeat(64)], ['x', 'y', 'z']]], 'an output is listed once, with the inputs of all its claims')
+  t.equal(from('table.outputs thead th').last().text(), 'Inputs of these claims', 'which may be fewer than its own')
+  t.equal(from('table.outputs caption').text(), 'Outputs in which computed values of claims stand, with the inputs of these claims. An output may have been computed from more.')
+  const bare = renderPages(inputs('{{discrepancies}}', { discrepancies: [{ ...inputs('').discrepancies[0], sources: [] }] }))
+  t.equal(load(bare.get('preview/article.html') ?? '')('table.discrepancies td').first().text(), 'no value: it is about the wording')
+  t.match(bare.get('article.md'), '| warmup | no value: it is about the wording | The configuration counts. |')
 
   const notes = load(written('preview/source-notes.html'))
   const rows = (name: string): readonly string[] =>
@@ -532,6 +561,54 @@ t.test('a page is whole and asks for nothing', t => {
   t.same(wrong('data.v').get().map(v => [wrong(v).text(), wrong(v).attr('class')]),
     [['70.5', 'v differs'], ['not computable', 'v not_computable'], ['70.4', 'v quoted']], 'what went wrong is marked where it stands')
   t.end()
+})
+
+t.test('a failed audit is said right below the title, and where the value stands', async t => {
+  const wrong = await runWrongReplica(t, '--formats', 'png')
+  const read = (path: string): string => readFileSync(join(wrong.out, path), 'utf8')
+  const counts = 'The audit failed: 1 of 230 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.'
+  for (const path of ['article.md', 'source-notes.md']) {
+    t.match(read(path), /^# [^\n]+\n\n> \*\*[^\n]+\*\* See \[audit\.json\]\(audit\.json\)\.\n\n> \*\*Synthetic replica/)
+    t.equal(/^> \*\*([^*]+)\*\*/m.exec(read(path))?.[1], counts, path)
+  }
+  t.ok(read('article.md').includes('the GSPO checkpoint at 71.4% (published: 70.4%) and the SAO'), 'marked in the prose')
+  for (const path of HTML) {
+    const $ = load(read(path))
+    t.equal($('h1').next().attr('class'), 'failed', `${path}: right below the title`)
+    t.equal($('header .failed[role=alert] strong').text(), counts)
+    const page = path === HTML[0] ? '' : 'article.html'
+    t.same($('.failed a').get().map(a => $(a).attr('href')), [`${page}#claim-eval.gspo.verified`, '../audit.json'])
+    t.match($('style').text(), /\.failed \{/)
+  }
+  t.match(load(read(HTML[0]))('tr[id="claim-eval.gspo.verified"]').closest('details').attr('open'), 'open', 'the link leads to a table that is open')
+  for (const path of PAGE_OUTPUTS) t.notMatch(written(path), /audit failed|class="failed"|\.failed|\(published: /, `${path}: not a word where all agrees`)
+
+  // The sentence that discloses a contradiction has the number of the claim: what the audit reads is the number, without the mark.
+  const said = inputs('It is {{a.score}}% here.', { claims: [claim({ status: 'differs', computed: 71.4, difference: 1, reason: 'off' })] })
+  t.equal(proseTexts(said)[0].text, 'Title It is 71.4% here.')
+  const markdown = (article: string, change: Partial<AuditedClaim>): string =>
+    (renderPages(inputs(article, { claims: [claim({ status: 'differs', computed: 71.4, ...change })] })).get('article.md') ?? '').split('\n\n')[3]
+  t.equal(markdown('It is {{a.score}}% here.', {}), 'It is 71.4% (published: 70.4%) here.')
+  t.equal(markdown('{{a.score}}, {{a.score}}.', {}), '71.4 (published: 70.4), 71.4 (published: 70.4).')
+  t.equal(markdown('{{a.score | fixed(0)}}%', { computed: 70.3 }), '70% (published: 70.4%)', 'a format that shows no difference')
+  t.equal(markdown('{{a.score | fixed(0)}}%', { published: '*x*' }), '71% (published: \\*x\\*%)', 'a format of other values')
+  t.equal(markdown('{{a.score | percent(1)}}%', { unit: '', computed: 0.714, published: 0.704, decimals: 3 }), '71.4% (published: 70.4%)')
+  t.equal(markdown('{{a.score}}%', { status: 'not_computable', computed: null }), 'not computable (published: 70.4%)')
+
+  const [discrepancy] = inputs('').discrepancies
+  const said2 = (discrepancies: PageInputs['discrepancies'], claims: PageInputs['claims'] = [claim()], text = ''): CheerioAPI => articleOf(inputs(text, { discrepancies, claims }))
+  const failing = { ...discrepancy, status: 'fails', problems: ['x'] } as const
+  const disclosed = { ...discrepancy, status: 'holds', disclosure: { text: 'x', found_in: ['article.md'] } } as const
+  const told = (...list: Parameters<typeof said2>): string => said2(...list)('.failed strong').text()
+  t.equal(told([failing, disclosed]), 'The audit failed: 0 of 1 claim differ, 0 cannot be computed; 1 of 2 contradictions disclosed.')
+  t.equal(told([{ ...failing, disclosure: disclosed.disclosure }, disclosed]),
+    'The audit failed: 0 of 1 claim differ, 0 cannot be computed; 2 of 2 contradictions disclosed, 1 of them wrongly stated.')
+  t.equal(told([], [claim({ id: 'a', status: 'not_computable', computed: null }), claim({ id: 'b', status: 'differs' }), claim({ id: 'c', status: 'differs' })]),
+    'The audit failed: 2 of 3 claims differ, 1 cannot be computed.')
+  t.equal(told([disclosed]), '')
+  t.same(said2([failing], [claim()], '{{discrepancies}}')('.failed a').get().map(a => a.attribs['href']), ['#claim-discrepancy-warmup', '../audit.json'])
+  t.equal(said2([failing], [claim()], '{{discrepancies}}')('[id="claim-discrepancy-warmup"]').length, 1, 'which is there')
+  t.same(said2([failing])('.failed a').get().map(a => a.attribs['href']), ['../audit.json'], 'no page has the table')
 })
 
 t.test('sizes, bytes, files', async t => {

@@ -1,5 +1,5 @@
 /** What an audit says on the terminal: a table of all claims, one of the discrepancies, one fault for each that does not hold. */
-import { shownValue } from '../compute/audit/comparison.js'
+import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
 import { EXIT, Fault, printable } from '../errors.js'
 import { formatCount } from '../render/terminal/numbers.js'
@@ -19,7 +19,7 @@ const MAX_CELL = 40
 export function auditTables(report: AuditReport, options: TableOptions): string {
   const claims = formatTable(
     [
-      { title: 'claim' }, { title: 'published', align: 'right' }, { title: 'computed', align: 'right' }, { title: 'unit' }, { title: '' }
+      { title: 'claim' }, { title: 'published', align: 'right' }, { title: 'computed', align: 'right' }, { title: 'unit' }, { title: 'status' }
     ],
     report.claims.map(claim => [
       claim.id, shownValue(claim.published), claim.computed === null ? '-' : shownValue(claim.computed), claim.unit,
@@ -28,7 +28,7 @@ export function auditTables(report: AuditReport, options: TableOptions): string 
     { ...options, maxCell: MAX_CELL }
   )
   const discrepancies = report.discrepancies.length === 0 ? '' : `\n${formatTable(
-    [{ title: 'discrepancy' }, { title: 'sources' }, { title: '' }],
+    [{ title: 'discrepancy' }, { title: 'sources' }, { title: 'status' }],
     report.discrepancies.map(d => [d.id, sourcesText(d), discrepancyCell(d)]),
     options
   )}`
@@ -48,6 +48,7 @@ export function auditHead({ claims, counts, discrepancies, notes }: AuditReport)
 }
 
 function sourcesText({ sources }: AuditedDiscrepancy): string {
+  if (sources.length === 0) return NO_SOURCES
   return sources.map(({ label, value }) => `${label}: ${value === null ? '-' : shownValue(value)}`).join('; ')
 }
 

@@ -1,7 +1,8 @@
 /** One run of `all` on the replica into a folder of its own: what a user has, for all tests of a file. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import type { Test } from 'tap'
 import { defaultCacheDir, ensureReplica } from '../../fixtures/replica/index.js'
 import { runCli } from './cli.js'
@@ -19,5 +20,24 @@ export async function runReplica(t: Test, ...more: readonly string[]): Promise<R
   t.teardown(() => rmSync(out, { recursive: true, force: true }))
   const { code, stderr } = await runCli(['all', '--out', out, '--quiet', ...more])
   if (code !== 0) throw new Error(`all ended with ${code}: ${stderr}`)
+  return { study, out }
+}
+
+const SHEET = 'xl/worksheets/sheet3.xml'
+
+/** One run on a replica whose workbook scores GSPO 0.714 where 0.704 is published, with a manifest of its own: `all` ends with 1. */
+export async function runWrongReplica(t: Test, ...more: readonly string[]): Promise<ReplicaRun> {
+  const dir = mkdtempSync(join(tmpdir(), 'critic-traces-wrong-replica-'))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  const [study, out] = [join(dir, 'study'), join(dir, 'out')]
+  cpSync(await ensureReplica({ cacheDir: defaultCacheDir(process.env) }), study, { recursive: true })
+  const workbook = join(study, 'sources/evaluation.xlsx')
+  const files = unzipSync(readFileSync(workbook))
+  const changed = strFromU8(files[SHEET]).replace(/(<c r="C8"[^>]*><v>)0\.70399999999999996(?=<)/, '$10.714')
+  writeFileSync(workbook, zipSync({ ...files, [SHEET]: strToU8(changed) }))
+  const written = await runCli(['manifest', '--study', study, '--write'])
+  if (written.code !== 0) throw new Error(`manifest ended with ${written.code}: ${written.stderr}`)
+  const { code, stderr } = await runCli(['all', '--study', study, '--out', out, '--quiet', ...more])
+  if (code !== 1) throw new Error(`all ended with ${code}: ${stderr}`)
   return { study, out }
 }

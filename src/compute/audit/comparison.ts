@@ -7,6 +7,9 @@ import { scalarsAgree } from './agreement.js'
 /** More elements than this are a table, and none of them is repeated in an audit. */
 const MAX_ELEMENTS = 1000
 
+/** Beside a contradiction without sources: it has a disclosure and forbidden patterns, which are about words. */
+export const NO_SOURCES = 'no value: it is about the wording'
+
 export interface Published {
   readonly value: ClaimValue
   readonly decimals: number | null

@@ -2,8 +2,8 @@
  * What sections check between their fields, which no JSON Schema can say: names are unique, references lead somewhere,
  * outputs do not overwrite each other. The first fault is thrown, with the field's path.
  */
-import { Fault } from '../../errors.js'
-import { describeValue, nearest, type CheckContext } from './checker.js'
+import { Fault, nearest } from '../../errors.js'
+import { describeValue, type CheckContext } from './checker.js'
 import { isDeviceName } from './names.js'
 
 /** A message lists at most so many names. */

@@ -1,7 +1,6 @@
 /** Which runs of a project are meant: all of it listed, page by page, and told apart by their display names. */
-import { EXIT, Fault, printable } from '../../errors.js'
+import { EXIT, Fault, nearest, printable } from '../../errors.js'
 import { OTHER_LABEL, type FetchRuns } from '../../schema/fetch.js'
-import { nearest } from '../study/checker.js'
 import { MAX_NAME_LENGTH, nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
 import type { Ask } from './history.js'
 import { RUNS_QUERY } from './queries.js'

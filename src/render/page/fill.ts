@@ -1,6 +1,7 @@
 /** A template as Markdown with every reference filled in: what `article.md` and `source-notes.md` are. */
 import { formatCount } from '../figures/format.js'
-import type { Generator } from '../outputs/output-names.js'
+import { AUDIT_PATH, type Generator } from '../outputs/output-names.js'
+import { auditFailure } from './failure.js'
 import type { PageInputs } from './inputs.js'
 import { slotText, type PageName, type Prose } from './prose.js'
 import type { Part, ValuePart } from './references.js'
@@ -33,13 +34,15 @@ export function generatedBy({ name, version }: Generator): string {
 
 export function fillMarkdown(prose: Prose, page: PageName, inputs: PageInputs): string {
   const { parts } = prose[page]
-  const body = parts.map(part => partText(part, prose, inputs)).join('').trimEnd()
+  const body = parts.map((part, i) => partText(part, { before: parts[i - 1], after: parts[i + 1] }, prose, inputs)).join('').trimEnd()
   const title = /^#[^\n]*\n?/.exec(body)?.[0].trimEnd() ?? ''
+  const failure = auditFailure(inputs)
+  const failed = failure === null ? [] : [`> **${escapeMarkdown(failure.text)}** See [${AUDIT_PATH}](${AUDIT_PATH}).`]
   const label = inputs.study.synthetic ? [`> **${escapeMarkdown(syntheticText(inputs.study))}**`] : []
   const note = hasStandIns(prose, page) ? [STAND_IN_NOTE] : []
   const verified = verifiedText(inputs)
   const foot = [...verified === null ? [] : [escapeMarkdown(verified)], escapeMarkdown(generatedBy(inputs.generator))]
-  return `${[title, ...label, body.slice(title.length).trim(), ...note, ...label, ...foot].join('\n\n')}\n`
+  return `${[title, ...failed, ...label, body.slice(title.length).trim(), ...note, ...label, ...foot].join('\n\n')}\n`
 }
 
 export function hasStandIns(prose: Prose, page: PageName): boolean {
@@ -50,9 +53,15 @@ function isValue(part: Part): part is ValuePart {
   return part.kind === 'claim' || part.kind === 'output' || part.kind === 'discrepancy'
 }
 
-function partText(part: Part, prose: Prose, inputs: PageInputs): string {
+interface Neighbours {
+  readonly before: Part | undefined
+  readonly after: Part | undefined
+}
+
+function partText(part: Part, { before, after }: Neighbours, prose: Prose, inputs: PageInputs): string {
   switch (part.kind) {
-    case 'text': return part.text
+    // A percent sign behind a marked value stands in the mark already.
+    case 'text': return before !== undefined && isMarked(before, prose) ? part.text.slice(percentOf(part).length) : part.text
     case 'audit': case 'discrepancies': case 'sources': {
       const { lead, tables } = tablesOf(part.kind, inputs)
       return [...lead === null ? [] : [escapeMarkdown(lead)], ...tables.map(markdownTable)].join('\n\n')
@@ -64,10 +73,23 @@ function partText(part: Part, prose: Prose, inputs: PageInputs): string {
       return `![${alternative}](figures/${encodePath(name)}.png)\n\n${links === '' ? '' : `Files: ${links}\n\n`}**${label}.**`
     }
     default: {
-      const mark = isValue(part) && prose.show(part).standIn ? STAND_IN_MARK : ''
-      return escapeMarkdown(slotText(prose, part)) + mark
+      const text = escapeMarkdown(slotText(prose, part))
+      if (!isValue(part)) return text
+      const { standIn, published, claim } = prose.show(part)
+      if (published === null) return text + (standIn ? STAND_IN_MARK : '')
+      const sign = percentOf(after)
+      return `${text}${claim?.status === 'differs' ? sign : ''} (published: ${escapeMarkdown(published)}${sign})`
     }
   }
+}
+
+function isMarked(part: Part, prose: Prose): boolean {
+  return isValue(part) && prose.show(part).published !== null
+}
+
+/** The sign that the author wrote behind a reference: a part of its value. */
+function percentOf(part: Part | undefined): string {
+  return part?.kind === 'text' ? /^\u00a0?%/.exec(part.text)?.[0] ?? '' : ''
 }
 
 /** A path inside a link: brackets and spaces as percent codes. */

@@ -1,7 +1,9 @@
 /** The body of a page: blocks, values, figures and tables as HTML. Everything that is not written here is escaped. */
+import { AUDIT_PATH } from '../outputs/output-names.js'
+import type { AuditFailure } from './failure.js'
 import type { PageInputs } from './inputs.js'
 import type { Align, Block, FigureSlot, Inline, InlineSlot } from './markdown.js'
-import { claimId, outputHref, pageHref, valueHtml } from './panel.js'
+import { bdi, claimId, outputHref, pageHref, valueHtml } from './panel.js'
 import { pngSize } from './png.js'
 import type { PageName, Prose, Target } from './prose.js'
 import { tablesOf, type Cell, type Row, type Table } from './tables.js'
@@ -22,8 +24,7 @@ export class BodyWriter {
     this.#prose = prose
     this.#page = page
     this.#inputs = inputs
-    const audit = (['article', 'notes'] as const).find(name => hasAudit(prose[name].blocks))
-    this.#auditHref = audit === undefined ? null : audit === page ? '' : pageHref(audit)
+    this.#auditHref = tableHref(prose, page, 'audit')
   }
 
   blocks(blocks: readonly Block[]): string {
@@ -117,8 +118,17 @@ export class BodyWriter {
   }
 }
 
-function hasAudit(blocks: readonly Block[]): boolean {
-  return blocks.some(block => block.kind === 'insert' && block.slot.kind === 'audit')
+/** Address of the page that has a table, from `page`: '' for its own; null where no page has it. */
+function tableHref(prose: Prose, page: PageName, kind: AuditFailure['first']['table']): string | null {
+  const on = (['article', 'notes'] as const).find(name => prose[name].blocks.some(block => block.kind === 'insert' && block.slot.kind === kind))
+  return on === undefined ? null : on === page ? '' : pageHref(on)
+}
+
+/** What a page says right below its title where the audit fails the run. */
+export function failureHtml({ text, first: { name, row, table } }: AuditFailure, prose: Prose, page: PageName): string {
+  const href = tableHref(prose, page, table)
+  const place = href === null ? '' : `<a href="${escapeHtml(`${href}#${claimId(row)}`)}">${bdi(name)} in the audit</a> and `
+  return `<p class="failed" role="alert"><strong>${escapeHtml(text)}</strong> See ${place}${outputLink(AUDIT_PATH, AUDIT_PATH)}.</p>\n`
 }
 
 function outputLink(path: string, text: string): string {

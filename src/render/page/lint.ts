@@ -56,7 +56,7 @@ function withoutReferences(template: Template): string {
 }
 
 /** Code and link targets blanked. Code without a letter is only a number in another font: it stays. */
-function withoutCode(text: string): string {
+export function withoutCode(text: string): string {
   const code = /^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[ \t]*$|(?![\s\S]))|(?<!`)(`+)(?!`)((?:(?!\n\n)[\s\S])*?)(?<!`)\2(?!`)/gm
   return text
     .replace(code, span => /\p{L}/u.test(span) ? blank(span) : span)

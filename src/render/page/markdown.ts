@@ -1,11 +1,12 @@
 /**
  * A template as a small tree: blocks and inlines, with the references still in it. `marked` reads the Markdown (GitHub's
- * dialect); raw HTML is no part of it here and reads as text, images are only those of references, and links lead to `https:`,
+ * dialect); raw HTML is a fault, images are only those of references, and links lead to `https:`,
  * to an output, to the other page, or to a heading. References pass through `marked` as private-use characters, so that
  * nothing that they bring is ever read as Markdown.
  */
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked'
 import { Fault, printable, toFault, type Place } from '../../errors.js'
+import { withoutCode } from './lint.js'
 import { placeOf, type Part, type Template } from './references.js'
 import { idPart } from './text.js'
 
@@ -52,6 +53,9 @@ const OPEN = '\ue000'
 const CLOSE = '\ue001'
 const SLOT = new RegExp(`${OPEN}(\\d+)${CLOSE}`, 'g')
 
+/** What would be a tag with the right value in it: `<b {{…}}>`. */
+const OPEN_TAG = new RegExp(`<[A-Za-z/!?][^<>]*${OPEN}\\d+${CLOSE}[^<>]*`)
+
 /** Quotes in lists in quotes: nobody writes more, and `marked` goes one call deeper for each. */
 const MAX_NESTING = 20
 
@@ -63,7 +67,7 @@ const MARKERS = /^ *(?:(?:>|[-*+](?: |$)) *)+/
 const RULE = /^ *([-*_])(?: *\1)+ *$/
 
 function reader(): Marked {
-  return new Marked({ gfm: true, tokenizer: { html: () => undefined, tag: () => undefined } })
+  return new Marked({ gfm: true })
 }
 
 /** `template` is normalized and `parts` are its own. */
@@ -161,6 +165,7 @@ class Tree {
         kind: 'table', align: token.align, header: token.header.map(cell => this.#inlines(cell.tokens, depth)),
         rows: token.rows.map(row => row.map(cell => this.#inlines(cell.tokens, depth)))
       }
+      case 'html': throw this.#html(token.raw)
       default: throw this.#fault('Markdown', `a ${token.type}`, 'text, lists, tables, quotes and code', token.raw)
     }
   }
@@ -208,7 +213,13 @@ class Tree {
 
   #inline(token: MarkedToken, depth: number): readonly Inline[] {
     switch (token.type) {
-      case 'text': return token.tokens === undefined ? this.#text(token.text) : this.#inlines(token.tokens, depth)
+      case 'text': {
+        if (token.tokens !== undefined) return this.#inlines(token.tokens, depth)
+        const open = OPEN_TAG.exec(token.raw)
+        if (open !== null) throw this.#html(open[0])
+        return this.#text(token.text)
+      }
+      case 'html': throw this.#html(token.raw)
       case 'escape': return this.#text(token.text)
       case 'strong': case 'em': case 'del': return [{ kind: token.type, content: this.#inlines(token.tokens, depth) }]
       case 'codespan': return [{ kind: 'code', content: this.#text(token.text) }]
@@ -250,6 +261,18 @@ class Tree {
   #near(raw: string): Place {
     const offset = raw === '' ? -1 : this.#template.text.indexOf(raw.trimEnd())
     return offset < 0 ? { file: this.#template.path, line: this.#line } : placeOf(this.#template, offset)
+  }
+
+  /** Text in code is none, so the place is not looked for there, nor before the block at hand. */
+  #html(raw: string): Fault {
+    const found = raw.trim().split('\n', 1)[0]
+    const text = withoutCode(this.#template.text)
+    const block = text.split('\n', this.#line - 1).reduce((sum, line) => sum + line.length + 1, 0)
+    const offset = text.indexOf(found.split(OPEN, 1)[0], block)
+    return new Fault({
+      format: 'template', problem: 'raw HTML', found: printable(found.replace(SLOT, '{{…}}')), expected: 'Markdown',
+      place: offset < 0 ? this.#near('') : placeOf(this.#template, offset)
+    })
   }
 
   #fault(problem: string, found: string, expected: string, raw: string): Fault {

@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { generatedBy, hasStandIns, STAND_IN_NOTE, syntheticText, verifiedText } from './fill.js'
-import { BodyWriter, HEADING_PREFIX } from './html.js'
+import { auditFailure } from './failure.js'
+import { BodyWriter, failureHtml, HEADING_PREFIX } from './html.js'
 import type { PageInputs } from './inputs.js'
 import { plainText } from './markdown.js'
 import { pageHref } from './panel.js'
@@ -15,11 +16,13 @@ import { escapeHtml, escapeMarkup } from './text.js'
 export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): string {
   const { title, blocks } = prose[page]
   const { study, generator } = inputs
-  const style = styleSheet(study.synthetic)
+  const failure = auditFailure(inputs)
+  const style = styleSheet({ synthetic: study.synthetic, failed: failure !== null })
   const headTitle = study.synthetic ? `[synthetic] ${title}` : title
   const label = syntheticText(study)
   const other = page === 'article' ? 'notes' : 'article'
   const notice = study.synthetic ? `<p class="notice" role="note">${escapeHtml(label)}</p>\n` : ''
+  const failed = failure === null ? '' : failureHtml(failure, prose, page)
   const checked = verifiedText(inputs)
   const verified = checked === null ? '' : `<p>${escapeHtml(checked)}</p>\n`
   const strip = '<aside class="strip" aria-label="Kind of data">Synthetic data, not measurements</aside>\n'
@@ -42,7 +45,7 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
 <a class="skip" href="#main">Skip to the text</a>
 ${study.synthetic ? strip : ''}<header class="title">
 <h1>${escapeMarkup(title)}${study.synthetic ? ' <span class="mark">synthetic</span>' : ''}</h1>
-${notice}</header>
+${failed}${notice}</header>
 <nav class="contents" aria-label="Contents"><div>
 <strong>Contents</strong>
 <ul>

@@ -109,6 +109,6 @@ function link(href: string, text: string): string {
   return `<a href="${escapeHtml(href)}" tabindex="-1">${bdi(text)}</a>`
 }
 
-function bdi(text: string): string {
+export function bdi(text: string): string {
   return `<bdi>${breakable(escapeHtml(text))}</bdi>`
 }

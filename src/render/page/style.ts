@@ -164,7 +164,26 @@ const PRINT = `
 const SYNTHETIC_PRINT = `
 @media print { @page { @top-right { content: "synthetic replica"; font: 700 9pt sans-serif; } } }`
 
-export function styleSheet(synthetic: boolean): string {
-  const parts = [COLOURS, TEXT, SYNTHETIC, VALUES, FIGURES, TABLES, PRINT, ...synthetic ? [SYNTHETIC_PRINT] : []]
+/** One look in the light, in the dark and on paper: nothing else on a page is red with white in it. */
+const FAILED = `
+.failed {
+  background: #a81d1d; color: #ffffff; border: 4px double #ffffff; outline: 3px solid #a81d1d; border-radius: 2px; margin: 1.25rem 3px;
+  padding: 0.9rem 1.1rem; font-size: 1.1rem; line-height: 1.45; overflow-wrap: anywhere;
+}
+.failed a { color: #ffffff; }
+.failed a:focus-visible { outline-color: #ffffff; }
+@media print {
+  .failed { border-color: #000000; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  @page { @top-left { content: "audit failed"; font: 700 9pt sans-serif; } }
+}`
+
+export interface StyleOptions {
+  readonly synthetic: boolean
+  /** the audit fails the run, and the page says so */
+  readonly failed: boolean
+}
+
+export function styleSheet({ synthetic, failed }: StyleOptions): string {
+  const parts = [COLOURS, TEXT, SYNTHETIC, VALUES, FIGURES, TABLES, PRINT, ...synthetic ? [SYNTHETIC_PRINT] : [], ...failed ? [FAILED] : []]
   return `${parts.join('').trim()}\n`
 }

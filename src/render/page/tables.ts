@@ -2,9 +2,11 @@
  * The tables that the program makes: claims with their audit, discrepancies with their disclosures, files that were read.
  * As plain rows, so that the page and the Markdown say the same.
  */
+import { NO_SOURCES } from '../../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, ClaimStatus } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { SourceFile } from '../outputs/documents.js'
+import { discrepancyRow, isWrong } from './failure.js'
 import type { PageInputs } from './inputs.js'
 import { collapse } from './text.js'
 import { exact } from './values.js'
@@ -83,11 +85,10 @@ function sectionText(section: string): string {
 }
 
 function auditTable(section: string, claims: readonly AuditedClaim[]): Table {
-  const wrong = claims.some(({ status }) => status === 'differs' || status === 'not_computable')
   return {
     name: 'audit',
     caption: `${sectionText(section)}: ${countsText(claims, true)}`,
-    folded: wrong ? 'open' : 'closed',
+    folded: claims.some(isWrong) ? 'open' : 'closed',
     head: ['Claim', 'Published', 'Computed', 'Status', 'Computed value stands in'],
     rows: claims.map(claim => ({
       id: claim.id,
@@ -138,8 +139,8 @@ export function outputsTable({ claims }: PageInputs): Table {
   }
   return {
     name: 'outputs',
-    caption: 'Outputs in which the computed values stand.',
-    head: ['Output', 'SHA-256', 'Computed from'],
+    caption: 'Outputs in which computed values of claims stand, with the inputs of these claims. An output may have been computed from more.',
+    head: ['Output', 'SHA-256', 'Inputs of these claims'],
     rows: [...outputs].map(([file, { sha256, inputs }]) => ({
       id: null,
       cells: [
@@ -165,15 +166,20 @@ export function discrepanciesTable({ discrepancies }: PageInputs): Table {
     caption: 'Where sources contradict each other or say more than they show.',
     head: ['Discrepancy', 'What the sources state', 'Decision', 'Disclosed'],
     rows: discrepancies.map(discrepancy => ({
-      id: `discrepancy-${discrepancy.id}`,
+      id: discrepancyRow(discrepancy),
       cells: [
         { lines: [discrepancy.id] },
-        { lines: discrepancy.sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`) },
+        { lines: sourceLines(discrepancy) },
         { lines: [collapse(discrepancy.decision)] },
         { lines: disclosedLines(discrepancy) }
       ]
     }))
   }
+}
+
+function sourceLines({ sources }: AuditedDiscrepancy): readonly string[] {
+  if (sources.length === 0) return [NO_SOURCES]
+  return sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`)
 }
 
 function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): readonly string[] {

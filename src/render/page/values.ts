@@ -5,8 +5,9 @@
  */
 import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
 import { provenanceOf } from '../../compute/audit/provenance.js'
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, nearest, printable, type Place } from '../../errors.js'
 import { applyFormat, formatPlainly, type Format } from './formats.js'
+import { isWrong } from './failure.js'
 import type { DocumentSource, ProseInputs } from './inputs.js'
 import type { ValuePart } from './references.js'
 
@@ -23,6 +24,8 @@ export interface ShownValue {
   readonly provenance: readonly Provenance[]
   /** what the digits are of, for a value that is a number: one place has one number of decimals on both pages */
   readonly digitsOf: string | null
+  /** of a claim that differs or cannot be computed: the published value, to stand beside `text`; null elsewhere */
+  readonly published: string | null
   /** where a source states it: `sheet 评测矩阵, cell C8 of sources/evaluation.xlsx` */
   readonly stated: string | null
 }
@@ -35,6 +38,11 @@ const MAX_TEXT = 200
 /** @param expected null where `found` ends with it */
 function fault(problem: string, found: string, expected: string | null, place: Place): Fault {
   return new Fault({ format: 'template', problem, found: printable(found, 300), ...expected === null ? {} : { expected }, place })
+}
+
+function hint(name: string, known: readonly string[]): string {
+  const near = nearest(name, known)
+  return near === null ? '' : `; did you mean ${printable(JSON.stringify(near))}?`
 }
 
 /** A value as tables and panels print it: all its digits. */
@@ -64,7 +72,7 @@ export class Values {
 
   #claim({ id, format, place }: Extract<ValuePart, { kind: 'claim' }>): ShownValue {
     const claim = this.#claims.get(id)
-    if (claim === undefined) throw fault('reference', id, 'the id of a claim', place)
+    if (claim === undefined) throw fault('reference', id, `the id of a claim${hint(id, [...this.#claims.keys()])}`, place)
     if (format?.name === 'percent' && claim.unit === 'percent') {
       throw fault('format', `percent of ${id}`, 'another format: its unit is percent already', place)
     }
@@ -74,6 +82,7 @@ export class Values {
     const text = status === 'not_computable' ? NOT_COMPUTABLE : written(value, format, claim.decimals, id, place)
     return {
       text, name: id, definition, claim, provenance, standIn: false, stated: null,
+      published: isWrong(claim) ? publishedBeside(text, claim, format) : null,
       digitsOf: typeof value === 'number' ? digitsOf(this.#place(claim), format) : null
     }
   }
@@ -83,7 +92,7 @@ export class Values {
     const about = this.#documents.enclosing(reference).at(-1) ?? {}
     return {
       text: written(value, format, null, reference, place), name: reference, definition: describe(about),
-      claim: null, standIn: about['published'] === false, stated: statedIn(about),
+      claim: null, standIn: about['published'] === false, published: null, stated: statedIn(about),
       digitsOf: typeof value === 'number' ? digitsOf(reference, format) : null,
       provenance: this.#provenance(reference)
     }
@@ -91,7 +100,7 @@ export class Values {
 
   #stated({ id, label, format, place }: Extract<ValuePart, { kind: 'discrepancy' }>): ShownValue {
     const discrepancy = this.#inputs.discrepancies.find(d => d.id === id)
-    if (discrepancy === undefined) throw fault('reference', id, 'the id of a discrepancy', place)
+    if (discrepancy === undefined) throw fault('reference', id, `the id of a discrepancy${hint(id, this.#inputs.discrepancies.map(d => d.id))}`, place)
     const wanted = label.toLowerCase()
     const exactly = discrepancy.sources.filter(source => source.label.toLowerCase() === wanted)
     const found = exactly.length > 0 ? exactly : discrepancy.sources.filter(source => source.label.toLowerCase().includes(wanted))
@@ -104,7 +113,7 @@ export class Values {
     if (value === null) throw fault('reference', source.reason ?? `${id}: ${label}`, 'a source with a value', place)
     return {
       text: written(value, format, null, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
-      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, stated: null, digitsOf: null,
+      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, published: null, stated: null, digitsOf: null,
       provenance: reference === null ? [] : this.#provenance(reference)
     }
   }
@@ -135,6 +144,14 @@ function written(value: unknown, format: Format | null, decimals: number | null,
   const formatted = format === null ? formatPlainly(value, decimals) : applyFormat(value, format, decimals)
   if ('text' in formatted) return formatted.text
   throw fault('value', `${name} is ${formatted.reason}`, null, place)
+}
+
+/** In the format of `text`; as published where that format does not show the difference, or is of other values. */
+function publishedBeside(text: string, { published, decimals }: AuditedClaim, format: Format | null): string {
+  const same = format === null ? null : applyFormat(published, format, decimals)
+  if (same !== null && 'text' in same && same.text !== text) return same.text
+  const plain = formatPlainly(published, decimals)
+  return 'text' in plain ? plain.text : exact(published)
 }
 
 /** A percentage of a fraction has other decimals than the fraction, an exponent none that compare. */
