@@ -109,7 +109,7 @@ t.test('the example of docs/article.md', async t => {
   t.equal((await manifest(study)).code, 0)
   const result = await all(study)
   t.equal(result.code, 0, result.stderr)
-  t.match(result.stdout, '1 contradictions of the sources: 1 disclosed, 0 not, 0 not checked\n')
+  t.match(result.stdout, '1 contradiction of the sources: 1 disclosed, 0 not, 0 not checked\n')
   const article = readFileSync(join(study.out, 'article.md'), 'utf8')
   const [begins] = printed(ARTICLE)
   t.ok(article.startsWith(`# One run and its report\n\n${begins}\n`), article.slice(0, 120))

@@ -147,6 +147,16 @@ t.test('formats', t => {
   t.end()
 })
 
+t.test('long words without a number take no time', t => {
+  const began = performance.now()
+  for (const part of ['a', 'a-', '_', 'a@', '.']) {
+    const text = `# T\n\n${part.repeat(400_000 / part.length)} 7 ${part.repeat(400_000 / part.length)}\n`
+    t.strictSame(findTypedNumbers({ path: 'a.md', text }).map(f => [f.text, f.offset]), [['7', 400_006]], part)
+  }
+  t.ok(performance.now() - began < 10_000, 'where it went over a word again from each character, it took minutes')
+  t.end()
+})
+
 t.test('references', t => {
   t.equal(proseOf('Score {{a.score}}%, {{ data.json#/values/a.score/value|percent(1) }}%, steps {{data.json#/steps | range}}.'),
     'Score 70.4%, 70.4%, steps 2\u201321.')

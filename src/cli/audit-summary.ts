@@ -43,7 +43,7 @@ export function auditHead({ claims, counts, discrepancies, notes }: AuditReport)
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
   const noted = notes.map(note => `note: ${note}\n`).join('')
   if (discrepancies.length === 0) return `${head}${noted}`
-  return `${head}${formatCount(discrepancies.length)} contradictions of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
+  return `${head}${formatCount(discrepancies.length)} contradiction${discrepancies.length === 1 ? '' : 's'} of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
     `${of('not_checked')} not checked\n${noted}`
 }
 

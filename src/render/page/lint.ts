@@ -72,7 +72,9 @@ export function findTypedNumbers(template: Template): readonly Finding[] {
   const text = withoutCode(withoutReferences(template))
   const findings: Finding[] = []
   for (const { 0: reference, index } of text.matchAll(/&#\w*;?/g)) findings.push({ text: reference, offset: index })
-  for (const { 0: run, index } of text.matchAll(/[A-Za-z0-9_@.\-\p{N}]*\p{N}[A-Za-z0-9_@.\-\p{N}]*/gu)) {
+  // Whole runs, then those with a number: one expression for both goes over a long run again from each of its characters.
+  for (const { 0: run, index } of text.matchAll(/[A-Za-z0-9_@.\-\p{N}]+/gu)) {
+    if (!/\p{N}/u.test(run)) continue
     const start = index + (/^[.\-@]*/.exec(run)?.[0].length ?? 0)
     const word = run.slice(start - index).replace(/[.\-@]+$/, '')
     const entity = text.slice(Math.max(0, start - 2), start).endsWith('&#')

@@ -17,11 +17,10 @@ const TEXT = `
 * { box-sizing: border-box; }
 html { scroll-padding-top: 4rem; -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
-  margin: 0; background: var(--paper); color: var(--ink);
+  margin: 0; background: var(--paper); color: var(--ink); overflow-wrap: break-word;
   font: 1.0625rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
 }
 main, header.title, footer { max-width: 44rem; margin: 0 auto; padding: 0 1.25rem; }
-main, footer { overflow-wrap: break-word; }
 main { position: relative; margin-top: 2rem; }
 h1 { font-size: 2rem; line-height: 1.2; margin: 2rem 0 0.5rem; text-wrap: balance; }
 h2 { font-size: 1.4rem; line-height: 1.25; margin: 3rem 0 0.75rem; text-wrap: balance; }
