@@ -8,6 +8,7 @@ import type { AuditReport } from './compute/audit/contract.js'
 import type { TracePool } from './compute/pool.js'
 import { EXIT, Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
+import { rolesOf } from './ingest/manifest-update.js'
 import type { ManifestReport } from './ingest/manifest.js'
 import { STUDY_FILE, type LoadedStudy, type StudyFile } from './ingest/study.js'
 import { requireVerified } from './ingest/verified.js'
@@ -205,9 +206,16 @@ function listedFiles({ files }: ManifestReport): HashedFile[] {
   return files.flatMap(({ path, status, expected }) => status === 'ok' && expected !== null ? [{ path, ...expected }] : [])
 }
 
-/** The manifest says of a file that it enters nothing. @throws Failures where the study reads it all the same */
-function refuseExcluded({ dir, manifest }: StudyRun, read: ReadonlySet<string | null | undefined>): void {
-  const faults = manifest.files.filter(({ path, role }) => role === 'excluded' && read.has(path)).map(({ path }) => (
+/**
+ * The manifest says of a file that it enters nothing, and the study names it. What a configuration inherits from is named by
+ * no study, and a new manifest excludes it: it may be read.
+ *
+ * @throws Failures where such a file was read
+ */
+function refuseExcluded({ dir, manifest, study }: StudyRun, read: ReadonlySet<string | null | undefined>): void {
+  const roleOf = rolesOf(study)
+  const contradicted = manifest.files.filter(({ path, role }) => role === 'excluded' && roleOf(path) !== 'excluded' && read.has(path))
+  const faults = contradicted.map(({ path }) => (
     new Fault({
       format: 'manifest', problem: 'excluded file read', found: 'the role "excluded"', expected: 'another role, or a study that does not read the file',
       place: { file: join(dir, path) }, exitCode: EXIT.checkFailed

@@ -206,6 +206,17 @@ t.test('manifest: what changed, and with --write a new one', async t => {
   t.match(await runCli(['manifest']), { code: 2, stderr: /no study/ })
 })
 
+t.test('the replica with a manifest made anew: what configurations inherit from is excluded by it, and read', async t => {
+  const dir = join(work, 'anew')
+  cpSync(await ensureReplica({ cacheDir: defaultCacheDir(process.env) }), dir, { recursive: true })
+  const path = join(dir, 'source_manifest.json')
+  rmSync(path)
+  t.match(await runCli(['manifest', '--study', dir, '--write']), { code: 0 })
+  const roles = new Map(JSON.parse(readFileSync(path, 'utf8')).files.map((f: { path: string; role: string }) => [f.path, f.role]))
+  t.equal(roles.get('configs/base/openswe.env'), 'excluded')
+  t.match(await all({ dir, out: join(work, 'anew-out') }, '-q'), { code: 0, stderr: '' })
+})
+
 t.test('the replica\'s snapshot, copied elsewhere without its study, still says that it is synthetic', async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   for (const [name, keep] of [['whole', () => true], ['arrays', (path: string) => !path.endsWith('.html')]] as const) {

@@ -85,8 +85,8 @@ function fault(problem: string, found: string, expected: string, file: string): 
   return new Fault({ format: 'manifest', problem, found, expected, place: { file } })
 }
 
-/** What a study says of the files that it names. */
-function rolesOf(study: Study): (path: string) => string {
+/** What a study says of the files that it names; `excluded` of all others. */
+export function rolesOf(study: Study): (path: string) => string {
   const exact = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[canonicalRelative(study.claims), 'claims']] as const)])
   if (study.histories !== null) exact.set(canonicalRelative(study.histories.runs), 'runs')
   for (const { path } of study.fetch?.views ?? []) exact.set(canonicalRelative(path), 'runs')
