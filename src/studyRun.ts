@@ -79,6 +79,10 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
     const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
     const evidence = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
+    const read = [studyFile, ...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
+    const aside = new Set(snapshot?.excluded.map(file => file.path))
+    const stated = read.filter(({ path }) => !aside.has(path))
+    refuseExcluded(run, new Set([...stated.map(file => file.path), study.claims, study.article?.article, study.article?.notes]))
     const { drawFigures, planFigures } = await import('./drawing.js')
     const figures = await planFigures({
       ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
@@ -90,10 +94,6 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     // The trace pool and this thread have nothing to do meanwhile.
     const threads = run.pool.threads + 1
     const pngs = await drawFigures(set, figures, { formats, threads, manifest, signal: run.signal, onFiles: run.progress?.onFigures })
-    const read = [studyFile, ...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
-    const aside = new Set(snapshot?.excluded.map(file => file.path))
-    const stated = read.filter(({ path }) => !aside.has(path))
-    refuseExcluded(run, new Set([...stated.map(file => file.path), study.claims, study.article?.article, study.article?.notes]))
     const measured = { snapshot: snapshot?.measured ?? null, histories }
     const { writeArticle } = await import('./articleRun.js')
     const audit = await writeArticle(set, {

@@ -71,6 +71,23 @@ t.test('a file that the manifest excludes is not read', async t => {
   }
 })
 
+t.test('a path of the study is one file however it is written', async t => {
+  const study = place()
+  t.match(await all(study), { code: 0 })
+  const { 'run.json': _record, ...first } = withoutTimings(study.out)
+  const path = join(study.dir, 'study.json')
+  const plain = readFileSync(path, 'utf8')
+  const changed = plain.replace('"wandb/runs.json"', '"./wandb//runs.json"').replace('"wandb/history"', '"wandb/./history/"')
+  t.not(changed, plain)
+  writeFileSync(path, changed)
+  rmSync(join(study.dir, 'source_manifest.json'))
+  t.match(await runCli(['manifest', '--study', study.dir, '--write']), { code: 0 })
+  const roles = JSON.parse(readFileSync(join(study.dir, 'source_manifest.json'), 'utf8')).files.map((f: { role: string }) => f.role)
+  t.strictSame(new Set(roles), new Set(['study', 'history', 'runs']))
+  t.match(await all(study, '-q'), { code: 0, stderr: '' }, 'and it is listed')
+  t.strictSame(Object.keys(withoutTimings(study.out)).sort(), [...Object.keys(first), 'run.json'].sort())
+})
+
 t.test('outputs do not go into the study, by no way', async t => {
   const study = place()
   const link = join(work, 'link')

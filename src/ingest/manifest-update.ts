@@ -9,7 +9,7 @@ import { Fault, printable } from '../errors.js'
 import type { Study } from '../schema.js'
 import type { Manifest } from './manifest.js'
 import { hashFile, mapLimited } from './study/hash.js'
-import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative } from './study/paths.js'
+import { compareCodepoints, errorCode, isSafeRelative } from './study/paths.js'
 import { findUnlisted } from './study/unlisted.js'
 
 /** What an interrupted fetch leaves beside a history's place. */
@@ -46,8 +46,7 @@ export interface UpdateOptions {
 export async function updatedManifest(
   dir: string, study: Study, existing: Manifest | null, { signal, onBytes, today }: UpdateOptions
 ): Promise<UpdatedManifest> {
-  const manifestPath = canonicalRelative(study.manifest)
-  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([manifestPath]), signal })
+  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]), signal })
   const known = new Map(existing?.files.map(file => [file.path, file]) ?? [])
   const roleOf = rolesOf(study)
   const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
@@ -76,7 +75,7 @@ export async function updatedManifest(
 
 /** Bytes below the study: what hashing it reads. */
 export async function studyBytes(dir: string, study: Study): Promise<number> {
-  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([canonicalRelative(study.manifest)]) })
+  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]) })
   const sizes = await mapLimited(found, 8, async path => (await stat(join(dir, path)).catch(() => null))?.size ?? 0)
   return sizes.reduce((sum, size) => sum + size, 0)
 }
@@ -87,11 +86,11 @@ function fault(problem: string, found: string, expected: string, file: string): 
 
 /** What a study says of the files that it names; `excluded` of all others. */
 export function rolesOf(study: Study): (path: string) => string {
-  const exact = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[canonicalRelative(study.claims), 'claims']] as const)])
-  if (study.histories !== null) exact.set(canonicalRelative(study.histories.runs), 'runs')
-  for (const { path } of study.fetch?.views ?? []) exact.set(canonicalRelative(path), 'runs')
-  for (const [role, paths] of Object.entries(writtenSources(study))) for (const path of paths) exact.set(canonicalRelative(path), role)
-  const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${canonicalRelative(folder)}/`)
+  const exact = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[study.claims, 'claims']] as const)])
+  if (study.histories !== null) exact.set(study.histories.runs, 'runs')
+  for (const { path } of study.fetch?.views ?? []) exact.set(path, 'runs')
+  for (const [role, paths] of Object.entries(writtenSources(study))) for (const path of paths) exact.set(path, role)
+  const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${folder}/`)
   return path => {
     const known = exact.get(path)
     if (known !== undefined) return known
@@ -99,7 +98,7 @@ export function rolesOf(study: Study): (path: string) => string {
     if (study.histories !== null && below(study.histories.folder, path) && path.endsWith('.certificate.json')) return 'certificate'
     if (study.critic_traces !== null) {
       const { snapshot } = study.critic_traces
-      if (canonicalRelative(snapshot) === path) return 'snapshot'
+      if (snapshot === path) return 'snapshot'
       if (below(snapshot, path) && /^index\.html(?:\.gz)?$/.test(basename(path))) return 'snapshot'
       if (below(snapshot.replace(/[^/]*\.html?(?:\.gz)?$/i, '') || '.', path) && path.endsWith('.npz')) return 'npz'
     }

@@ -9,7 +9,7 @@ import { lstat, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fault, printable } from '../errors.js'
 import {
-  freeObject, integer, list, object, pattern, refine, relativePath, text, type CheckContext, type JsonSchema
+  freeObject, integer, list, object, pattern, refine, text, writtenPath, type CheckContext, type JsonSchema
 } from './study/checker.js'
 import { HASH_CHUNK_BYTES, hashFile, mapLimited } from './study/hash.js'
 import { readJsonFile } from './study/json.js'
@@ -56,7 +56,7 @@ const MANIFEST_KIND = object({
   files: {
     kind: list(object({
       path: {
-        kind: refine(relativePath, (path, at, context) => {
+        kind: refine(writtenPath, (path, at, context) => {
           const canonical = canonicalRelative(path)
           if (canonical !== '.' && !path.endsWith('/')) return canonical
           const found = `${at} is ${printable(JSON.stringify(path))}`

@@ -7,7 +7,6 @@ import type { EvidenceStudy } from '../../schema/evidence.js'
 import { EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../../schema/outputs.js'
 import { describeValue, type CheckContext } from './checker.js'
 import { CrossChecks, fold, type Stated } from './cross-checks.js'
-import { canonicalRelative } from './paths.js'
 import { operandsOf, splitReference } from './reference.js'
 
 type Sections = Pick<Study, 'critic_traces' | 'histories' | 'evidence' | 'fetch' | 'manifest'>
@@ -31,11 +30,11 @@ export function checkAcrossSections(study: Sections, context: CheckContext): voi
 function checkFetched({ fetch, histories, manifest }: Sections, checks: CrossChecks): void {
   if (fetch === null) return
   if (histories === null) checks.refuse('missing section', 'fetch without histories', 'histories, which says where runs and rows lie')
-  const folder = `${canonicalRelative(histories.folder)}/`
+  const folder = `${histories.folder}/`
   fetch.views.forEach(({ path }, i) => {
     const at = `fetch.views[${i}].path`
-    checks.free(at, canonicalRelative(path), [canonicalRelative(histories.runs), 'study.json', canonicalRelative(manifest)], 'study\'s file')
-    if (canonicalRelative(path).startsWith(folder)) checks.refuse('name taken', `${at} lies in ${folder}`, 'a file outside the histories\' folder')
+    checks.free(at, path, [histories.runs, 'study.json', manifest], 'study\'s file')
+    if (path.startsWith(folder)) checks.refuse('name taken', `${at} lies in ${folder}`, 'a file outside the histories\' folder')
   })
 }
 

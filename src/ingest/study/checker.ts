@@ -4,7 +4,7 @@
  * and the field table in `docs/study.md` have one source. The first wrong field is reported, with its path.
  */
 import { Fault, nearest, printable, type Place } from '../../errors.js'
-import { isSafeRelative } from './paths.js'
+import { canonicalRelative, isSafeRelative } from './paths.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -217,17 +217,20 @@ function refuseInfinite(value: unknown, at: string, context: CheckContext): void
   }
 }
 
-/** A relative path that cannot climb out of its folder. Symbolic links are checked later, on the file system. */
-export const relativePath: Kind<string> = {
+/** A relative path that cannot climb out of its folder, as it is written. Symbolic links are checked later, on the file system. */
+export const writtenPath: Kind<string> = {
   expected: 'a relative path inside the study ("/" between names, no "..")',
   schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^(?!/)(?![A-Za-z]:)(?!(?:.*/)?\\.\\.(?:/|$))[^\\\\\\u0000]+$' },
   read: (value, at, context) => {
-    if (typeof value !== 'string') throw wrong(value, at, relativePath.expected, context)
-    if (!isSafeRelative(value)) throw wrong(value, at, relativePath.expected, context, 'unsafe path')
+    if (typeof value !== 'string') throw wrong(value, at, writtenPath.expected, context)
+    if (!isSafeRelative(value)) throw wrong(value, at, writtenPath.expected, context, 'unsafe path')
     context.paths.push({ at, path: value })
     return value
   }
 }
+
+/** The same in its one form: `./a` and `a` are one file, and manifest, records and roles know it by one name. */
+export const relativePath: Kind<string> = refine(writtenPath, canonicalRelative)
 
 /** A kind with one more step: `convert` may refuse the value (with a Fault of its own) or reshape it; `schema` adds keywords. */
 export function refine<T, U>(
