@@ -193,8 +193,9 @@ class Reading {
   }
 }
 
-function requestOf({ task_path, patterns, field }: Omit<DatasetSource, 'name' | 'title' | 'path'>): DatasetRequest {
+function requestOf({ task_path, patterns, field, decode }: Omit<DatasetSource, 'name' | 'title' | 'path'>): DatasetRequest {
   return {
+    decode,
     ...(task_path === null ? {} : { texts: { columns: [task_path], patterns } }),
     ...(field === null ? {} : { field })
   }

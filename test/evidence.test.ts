@@ -15,6 +15,7 @@ import { checkStudy } from '../src/ingest/study.js'
 import type { DerivedValue } from '../src/schema/evidence.js'
 import { runCli } from './support/cli.js'
 import { CANARY, EVIDENCE, writeEvidenceStudy } from './support/evidence-folder.js'
+import { writeManifest } from './support/history-folder.js'
 import { nullPointers, schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
 import { Random } from './support/random.js'
@@ -99,9 +100,9 @@ t.test('datasets: counted row by row', async t => {
   const { train } = read('data.json')['datasets']
   t.match(train, { path: 'data/train.parquet', sha256: sha256('data/train.parquet'), bytes: bytes('data/train.parquet') })
   t.match(train, {
-    title: 'Five rows.', rows: 5, row_groups: 2, columns: 3, columns_decoded: 2, created_by: 'by hand', codecs: ['SNAPPY'], task_path: 'extra_info.task_path',
+    title: 'Five rows.', rows: 5, row_groups: 2, columns: 3, columns_decoded: 3, created_by: 'by hand', codecs: ['SNAPPY'], task_path: 'extra_info.task_path',
     matches: { swegen: 2, openswe: 2 }, matched_several: 1, unmatched: 1, null_paths: 1, field: { path: 'extra_info.agent_harness', in_schema: true, rows: 2 },
-    pages: { decoded: 4, with_checksum: 0 }, checksums: /SHA-256 over the whole file/
+    pages: { decoded: 8, with_checksum: 0 }, checksums: /SHA-256 over the whole file/
   })
   t.same((train['schema'] as unknown as { name: string; children: { name: string }[] }[]).map(({ name, children }) => [name, ...children.map(child => child.name)]), [
     ['data_source'], ['extra_info', 'task_path', 'agent_harness']
@@ -120,15 +121,34 @@ t.test('datasets: counted row by row', async t => {
   })
 })
 
-t.test('a dataset of which nothing is asked: the terminal says that no column was decoded', async t => {
-  t.match(run.stdout, /^train +\d+ B +5 +2 of 3 +4 +0$/m)
+t.test('a study may restrict decoding to the columns that it asks for: the terminal says how many were decoded', async t => {
+  t.match(run.stdout, /^train +\d+ B +5 +3 of 3 +8 +0$/m)
   const dir = join(work, 'unasked')
-  writeEvidenceStudy(dir, { datasets: [{ name: 'train', path: 'data/train.parquet', title: 'T.' }, { ...EVIDENCE.datasets[0], name: 'field', task_path: null, patterns: {} }] })
+  const decode = 'requested'
+  writeEvidenceStudy(dir, { datasets: [{ name: 'train', path: 'data/train.parquet', title: 'T.', decode }, { ...EVIDENCE.datasets[0], name: 'field', task_path: null, patterns: {}, decode }] })
   const { code, stdout, stderr } = await runCli(['all', '--study', dir, '--out', join(work, 'unasked-out'), '--no-figures'])
   t.equal(code, 0, stderr)
   t.match(stdout, /^dataset +size +rows +columns decoded +pages +with checksum$/m)
   t.match(stdout, /^train +\d+ B +5 +0 of 3 +0 +0$/m)
   t.match(stdout, /^field +\d+ B +5 +1 of 3 +2 +0$/m)
+})
+
+t.test('a damaged page of a column that the study asks nothing of', async t => {
+  const damaged = (decode: 'all' | 'requested'): string[] => {
+    const dir = join(work, `damaged-${decode}`)
+    writeEvidenceStudy(dir, { datasets: [{ ...EVIDENCE.datasets[0], decode }] })
+    const path = join(dir, 'data/train.parquet')
+    const file = readFileSync(path)
+    // pyarrow: the second row group's data page of data_source begins here; its type becomes 60
+    file[177] = 120
+    writeFileSync(path, file)
+    writeManifest(dir)
+    return ['all', '--study', dir, '--out', `${dir}-out`, '--no-figures']
+  }
+  const { code, stderr } = await runCli(damaged('all'))
+  t.equal(code, 3)
+  t.match(stderr, /^critic-traces: parquet [^\n]+row group 1[^\n]+data_source[^\n]*$/m)
+  t.equal((await runCli(damaged('requested'))).code, 0, 'where the study restricts decoding, the table says so')
 })
 
 t.test('no output and no message holds a secret', async t => {

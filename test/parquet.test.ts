@@ -35,12 +35,12 @@ function readings(name: string): Record<string, Reading> {
 /** One file against pyarrow's reading. */
 async function compare(t: Test, path: string, name: string, expected: Reading): Promise<void> {
   if ('error' in expected) {
-    const fault = await faultOf(auditParquet(path, { decode: 'all' }))
+    const fault = await faultOf(auditParquet(path))
     t.match(fault.message, /^parquet /, `${name} is refused: ${fault.message}`)
     t.equal(fault.place.file, path, `${name}: the file is named`)
     return
   }
-  const audit = await auditParquet(path, { decode: 'all' })
+  const audit = await auditParquet(path)
   t.same([audit.rows, audit.rowGroups, audit.columns, audit.columnsDecoded], [expected.rows, expected.row_groups, expected.leaves.length, expected.leaves.length], name)
   const { footer, columns } = await readColumns(path)
   t.same(footer.schema.leaves.map(leaf => leaf.path.join('.')), expected.leaves, `${name}: columns`)
@@ -87,7 +87,7 @@ t.test('files of public repositories', { skip: existsSync(CASES) ? false : `no $
     t.equal(`${audit.rows}`, /read ok rows=(\d+)/.exec(text)?.[1], `${name}: rows`)
   }
   t.match((await faultOf(auditParquet(join(CASES, 'parquet/uniform_encryption.parquet.encrypted')))).message, /^parquet encrypted: magic PARE/)
-  const checked = await auditParquet(join(CASES, 'parquet/adam_genotypes.parquet'), { decode: 'all' })
+  const checked = await auditParquet(join(CASES, 'parquet/adam_genotypes.parquet'))
   t.same(checked.checked, { pages: 91, checksummed: 91 })
 })
 
@@ -108,10 +108,11 @@ t.test('what a request counts', async t => {
   t.equal(files.length, 12)
   for (const name of files) {
     const path = join(FOLDER, name)
-    const { texts, field, checked } = await auditParquet(path, REQUEST)
+    const { texts, field, checked } = await auditParquet(path, { ...REQUEST, decode: 'requested' })
     t.same(texts, VERL_TEXTS, `${name}: texts`)
     t.same(field, { path: 'extra_info.agent_harness', inSchema: true, nonNullRows: VERL_FIELDS['extra_info.agent_harness'] }, `${name}: field`)
-    const all = await auditParquet(path, { decode: 'all' })
+    const all = await auditParquet(path, REQUEST)
+    t.same([all.texts, all.field], [texts, field], `${name}: with all columns decoded`)
     t.ok(checked.pages < all.checked.pages, `${name}: only the columns asked for are decoded`)
     t.equal(all.checked.checksummed, name.includes('zstd') ? all.checked.pages : 0, `${name}: checksums`)
   }
@@ -126,8 +127,8 @@ t.test('what a request counts', async t => {
   })
   t.same(duckdb.texts, { column: 'task_path', matches: { swegen: 150, openswe: 150 }, several: 0, unmatched: 0, nulls: 0 })
   t.equal(duckdb.field?.nonNullRows, 225)
-  const none = await auditParquet(path)
-  t.same([none.texts, none.field, none.checked], [null, null, { pages: 0, checksummed: 0 }], 'without a request nothing is decoded')
+  const none = await auditParquet(path, { decode: 'requested' })
+  t.same([none.texts, none.field, none.checked], [null, null, { pages: 0, checksummed: 0 }], 'nothing is requested, nothing decoded')
 })
 
 t.test('what a file says of itself', async t => {
@@ -139,7 +140,7 @@ t.test('what a file says of itself', async t => {
   t.equal(heard.reduce((a, b) => a + b, 0), bytes.length)
   const { bytes: size, rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, metadataKeys } = audit
   t.same({ size, rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, metadataKeys }, {
-    size: bytes.length, rows: 60, rowGroups: 3, columns: 10, columnsDecoded: 0, createdBy: 'parquet-cpp-arrow version 25.0.1',
+    size: bytes.length, rows: 60, rowGroups: 3, columns: 10, columnsDecoded: 10, createdBy: 'parquet-cpp-arrow version 25.0.1',
     codecs: ['SNAPPY'], encodings: ['PLAIN', 'RLE', 'RLE_DICTIONARY'], metadataKeys: []
   })
   const leaf = (name: string): object => ({ name, type: 'BYTE_ARRAY', logical: 'STRING', repetition: 'OPTIONAL', children: [] })
@@ -170,7 +171,7 @@ t.test('files of hyparquet-writer', async t => {
       kvMetadata: [{ key: 'private', value: 'not shown' }]
     })))
     const audit = await auditParquet(path, {
-      decode: 'all', texts: { columns: ['task.path'], patterns: { swegen: 'swegen', openswe: 'openswe' } }, field: 'n'
+      texts: { columns: ['task.path'], patterns: { swegen: 'swegen', openswe: 'openswe' } }, field: 'n'
     })
     const present = names.filter(name => name !== null)
     const swegen = present.filter(name => name.includes('swegen')).length
@@ -197,7 +198,7 @@ t.test('requests that a file cannot answer', async t => {
 /** Files as bytes, tried one after the other. */
 function trial(t: Test): (bytes: Uint8Array, request?: DatasetRequest) => Promise<DatasetAudit | Fault> {
   const path = join(t.testdir(), 'trial.parquet')
-  return async (bytes, request = { decode: 'all' }) => {
+  return async (bytes, request = {}) => {
     writeFileSync(path, bytes)
     try {
       return await auditParquet(path, request)
@@ -415,7 +416,7 @@ t.test('a file that is not what it was', async t => {
   t.match(touched.message, /^parquet changed while it was read: another modification time/)
   const controller = new AbortController()
   const reason = new Error('stop')
-  await t.rejects(auditParquet(path, { decode: 'all' }, { signal: controller.signal, onBytes: () => { controller.abort(reason) } }), reason)
+  await t.rejects(auditParquet(path, {}, { signal: controller.signal, onBytes: () => { controller.abort(reason) } }), reason)
   mkdirSync(join(dir, 'plain'))
   for (const [name, content, message] of [
     ['empty', '', /^parquet not a Parquet file: 0 bytes/], ['text', 'a text that is long enough', /^parquet not a Parquet file: magic "ough", expected PAR1 at start and end/],
@@ -441,7 +442,7 @@ t.test('parquetjs-lite: a plain file that it writes is read; why it is not the r
   const writer = await library.ParquetWriter.openFile(schema, path)
   for (const [i, task] of ['/openswe/a', '/swegen/b', '/openswe/c'].entries()) await writer.appendRow({ task_path: task, score: i / 4 })
   await writer.close()
-  const audit = await auditParquet(path, { decode: 'all', texts: { columns: ['task_path'], patterns: { openswe: 'openswe', swegen: 'swegen' } } })
+  const audit = await auditParquet(path, { texts: { columns: ['task_path'], patterns: { openswe: 'openswe', swegen: 'swegen' } } })
   t.match(audit, { rows: 3, texts: { matches: { openswe: 2, swegen: 1 }, unmatched: 0, nulls: 0 } })
 
   // None of the files that pyarrow and DuckDB wrote, as training frameworks do, can be read with it.

@@ -97,7 +97,7 @@ function best(m: MetricStatistics): string {
   return m.best === null ? NONE : `${value(m.best.value, 6)} at ${m.best.step}`
 }
 
-/** One row a dataset. Pages of a column that the study asks nothing of are not read: the count says so. */
+/** One row a dataset. Where the study restricts decoding, pages of the other columns are not read: the count says so. */
 export function datasetsTable(datasets: readonly FoundDataset[], options: TableOptions): string {
   return formatTable(
     [

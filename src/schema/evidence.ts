@@ -74,6 +74,8 @@ export interface DatasetSource {
   readonly patterns: { readonly [name: string]: string }
   /** `extra_info.agent_harness`: is it in the schema, and in how many rows not null */
   readonly field: string | null
+  /** whose pages are decoded and checked: those of all columns, or of `task_path` and `field` */
+  readonly decode: 'all' | 'requested'
 }
 
 /** Where a number stands in the outputs: `data.json#/values/gspo.verified/value`, a path and a JSON pointer. */

@@ -1,7 +1,7 @@
 /**
  * What a Parquet file is and holds, as evidence: identity, shape, schema, how its rows' texts match patterns, whether a
- * field is there. Read by row group, column and page; of the data only the columns that the request needs are decoded,
- * or all of them to prove that they can be.
+ * field is there. Read by row group, column and page; every column is decoded, so that a damaged one is found, unless the
+ * request restricts that to the columns it needs.
  *
  * Page checksums: a CRC-32 in a page header is checked on every page that is decoded, a wrong one is a Fault (exit 1);
  * most writers leave it out, and the audit says how many of the pages read had one. The file's SHA-256 covers the rest.
@@ -23,8 +23,8 @@ export interface DatasetRequest {
   }
   /** dotted path of a field that may or may not be there (`extra_info.agent_harness`) */
   readonly field?: string
-  /** which columns are decoded: those that `texts` and `field` need (default), or all, so that a damaged one is found */
-  readonly decode?: 'requested' | 'all'
+  /** which columns are decoded: all (default), so that a damaged one is found, or those that `texts` and `field` need */
+  readonly decode?: 'all' | 'requested'
 }
 
 export interface AuditOptions {
@@ -84,7 +84,8 @@ export async function auditParquet(
     const visitors: LeafVisitor[] = []
     if (texts !== null) visitors.push(texts)
     if (field?.visitor !== undefined) visitors.push(field.visitor)
-    const checked = await visitColumns(file, footer, visitors, request.decode === 'all', options.signal)
+    const all = request.decode !== 'requested'
+    const checked = await visitColumns(file, footer, visitors, all, options.signal)
     await file.assertStill()
     const { metadata, schema, groups } = footer
     const metas = groups.flatMap(group => group.chunks.map(chunk => chunk.meta))
@@ -94,7 +95,7 @@ export async function auditParquet(
       rows: footer.rows,
       rowGroups: groups.length,
       columns: schema.leaves.length,
-      columnsDecoded: request.decode === 'all' ? schema.leaves.length : new Set(visitors.map(({ leaf }) => leaf)).size,
+      columnsDecoded: all ? schema.leaves.length : new Set(visitors.map(({ leaf }) => leaf)).size,
       createdBy: metadata.created_by ?? null,
       codecs: distinct(metas.map(meta => meta.codec)),
       encodings: distinct(metas.flatMap(meta => meta.encodings ?? [])),

@@ -95,6 +95,10 @@ const config: Kind<ConfigSource> = object({
   values: { kind: list(configValue, 1), doc: 'The keys that are read; no other one is copied.' }
 })
 
+const decode: Field<DatasetSource['decode']> = {
+  kind: oneOf('all', 'requested'), doc: 'Columns whose pages are decoded and checked: all, or those of task_path and field.', default: 'all'
+}
+
 const dataset: Kind<DatasetSource> = object({
   name: { kind: valueName, doc: 'The study\'s name of the dataset.' },
   path: { kind: relativePath, doc: 'Parquet file.' },
@@ -113,7 +117,8 @@ const dataset: Kind<DatasetSource> = object({
     kind: nullable(text()),
     doc: 'Column that is looked for in the schema, and its rows that are not null; null: none is.',
     default: null
-  }
+  },
+  decode
 })
 
 const quotedValue: Kind<QuotedValue> = object({
