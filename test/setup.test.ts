@@ -34,7 +34,9 @@ case $1 in
     '${process.execPath}' -e 'const l = JSON.parse(fs.readFileSync("package-lock.json", "utf8")); delete l.packages[""]; delete l.packages["node_modules/other-platform"]; fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify(l))'
     echo "\${CANVAS-}" >node_modules/canvas/index.js ;;
   run) if [ -n "\${BUILD_FAILS-}" ]; then echo 'src/a.ts(1,1): error TS1'; exit 2; fi; mkdir -p dist; echo 'console.log(process.argv[2])' >dist/run.js ;;
-  test) echo '# { total: 1, pass: 1 }' ;;
+  test)
+    [ -n "\${TESTS_FAIL-}" ] || { echo '# { total: 1, pass: 1 }'; exit; }
+    echo '    not ok 7 - the one that fails'; i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "covered $i"; done; exit 9 ;;
 esac`,
   'apt-get': `echo "apt-get $* frontend=$DEBIAN_FRONTEND" >>"$CALLS"
 if [ "$1" = install ] && [ -n "\${APT_FAILS-}" ]; then echo 'E: no such package'; exit 100; fi
@@ -51,7 +53,7 @@ exit 0`,
 }
 
 /** What the scripts use of a POSIX system; everything else in PATH is a stub. */
-const TOOLS = ['sh', 'bash', 'env', 'dirname', 'mktemp', 'rm', 'cat', 'tail', 'sed', 'touch', 'mkdir']
+const TOOLS = ['sh', 'bash', 'env', 'dirname', 'mktemp', 'rm', 'cat', 'tail', 'sed', 'touch', 'mkdir', 'tee', 'grep', 'head']
 
 interface Checkout {
   readonly dir: string
@@ -253,6 +255,10 @@ t.test('.ci/run: the README\'s two commands, in order, stopping at the first fai
   t.equal(good.status, 0)
   t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm test'])
   t.equal(good.stdout.trimEnd().split('\n').at(-1), '# { total: 1, pass: 1 }', 'the summary of the tests comes last')
+
+  const failedTests = c.run({ TESTS_FAIL: '1' }, script)
+  t.equal(failedTests.status, 1)
+  t.match(failedTests.stdout, /covered 300\n {4}not ok 7 - the one that fails\n(?:covered \d+\n){30}$/, 'what failed comes last')
 
   const failedSetup = c.run({ FAKE_NODE: '18.0.0' }, script)
   t.same([failedSetup.status, failedSetup.calls], [1, []])
