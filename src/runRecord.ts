@@ -184,6 +184,8 @@ function isRunRecord(x: unknown): x is RunRecord {
   return (
     record.schema === 'run' && record.schema_version === 1 && record.manifest !== undefined && typeof record.settings_sha256 === 'string' &&
     typeof (record.generator as { version?: unknown } | undefined)?.version === 'string' &&
-    files(record.inputs, false) && files(record.outputs, true)
+    files(record.inputs, false) && files(record.outputs, true) &&
+    // Every run writes something.
+    (record.outputs as unknown[]).length > 0
   )
 }

@@ -115,6 +115,10 @@ t.test('anything that changed is computed again', async t => {
       const path = join(study.out, 'run.json')
       writeFileSync(path, readFileSync(path, 'utf8').replace(/"chart.js": "[^"]*"/, '"chart.js": "0.0.0"'))
     }],
+    ['a record without outputs', () => {
+      const path = join(study.out, 'run.json')
+      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')) as object, outputs: [] }))
+    }],
     ['a description of a CSV that is gone', () => { rmSync(join(study.out, 'wandb/lineage.csv-metadata.json')) }],
     ['no record', () => { rmSync(join(study.out, 'run.json')) }]
   ]

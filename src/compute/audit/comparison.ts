@@ -86,7 +86,7 @@ export function compare(published: Published, found: Found): Verdict {
 }
 
 function allowed(decimals: number | null): string {
-  return decimals === null ? 'allowed nothing' : `allowed ${decimals === 0 ? '0.5' : `0.5e-${decimals}`}`
+  return `allowed ${decimals === null ? 'nothing' : Number(`5e-${decimals + 1}`)}`
 }
 
 function isList(value: ClaimValue): value is readonly ClaimScalar[] {
