@@ -590,6 +590,51 @@ t.test('odd data are drawn, and what is undefined is said', async t => {
   }
 })
 
+t.test('what is drawn lies within the axes', async t => {
+  const log = { kind: 'log' } as const
+  const axis = (one: CurvePanelData, name: 'x' | 'y'): { min: number; max: number } => scalesOf(buildCurveFigure(figure([one])), 0)[name]
+  // The trailing mean of ten is positive where its last raw values are not.
+  const stopped: readonly number[] = Array.from({ length: 30 }, (_, i) => i < 22 ? 1 : 0)
+  const mean = stopped.map((_, i) => stopped.slice(Math.max(0, i - 9), i + 1).reduce((a, b) => a + b, 0) / Math.min(i + 1, 10))
+  const x = axis(panel({ scale: log, series: [series(stopped, { smooth: mean })] }), 'x')
+  t.ok(x.min < 0 && x.max > 29, `x from ${x.min} to ${x.max}`)
+
+  const raw = (y: readonly number[]): number => {
+    const config = buildCurveFigure(figure([panel({ scale: log, series: [series(y, { smooth: [1, 1, 1] })] })]))
+    return Number(seriesOf(config, 0).find(one => one.label === 'one, raw')?.pointRadius)
+  }
+  t.ok(raw([0, 5, 0]) > 0, 'a raw value that stands alone has a mark')
+  t.equal(raw([1, 5, 0]), 0, 'a line has none')
+
+  // What doubles tell apart, axes tell apart; what only the order of a sum does, they do not.
+  const late = { x: Array.from({ length: 20 }, (_, i) => 20_000_000 + i) }
+  const { min, max } = axis(panel({ series: [series(late.x.map(() => 1), late)] }), 'x')
+  t.ok(min > 19_999_999 && min < 20_000_000 && max > 20_000_019 && max < 20_000_020, `x from ${min} to ${max}`)
+  const last = { x: Array.from({ length: 40 }, (_, i) => 2 ** 53 - 40 + i) }
+  const far = axis(panel({ series: [series(last.x.map(() => 1), last)] }), 'x')
+  t.ok(far.max - far.min < 60, `x from ${far.min} to ${far.max}`)
+  const high = axis(panel({ series: [series([1.23e8, 1.23e8 + 1, 1.23e8 + 0.25])] }), 'y')
+  t.ok(high.min > 1.23e8 - 1 && high.max < 1.23e8 + 2, `y from ${high.min} to ${high.max}`)
+  const equal = axis(panel({ series: [series([0.3, 0.1 + 0.2, 0.3])] }), 'y')
+  t.ok(equal.max - equal.min > 0.05, `y from ${equal.min} to ${equal.max}`)
+})
+
+t.test('no leader of a guide is longer than 46 points: it would look like a part of a curve', async t => {
+  const random = seededRandom(5)
+  const noisy = (slot: number): CurveSeriesData => series(Array.from({ length: 200 }, () => random()), { slot, title: `curve ${slot}` })
+  const guides = [['baseline', 0.55], ['A clip at 1', 1], ['B clip at 1.2', 1.2], ['chance level', 0.3], ['low', 0.05]].map(([label, value]) => (
+    { label: String(label), value: Number(value), series: 0 }
+  ))
+  const config = buildCurveFigure(figure([panel({ series: [noisy(0), noisy(1)], guides })]))
+  const { y } = scalesOf(config, 0)
+  const annotations = Object.entries(annotationsOf(config, 0))
+  t.equal(annotations.filter(([name]) => name.startsWith('guide-label-')).length, guides.length, 'each has its label')
+  const leaders = annotations.filter(([name]) => name.startsWith('guide-leader-')).map(([, { yMin, yMax }]) => (
+    (Math.abs(Number(yMax) - Number(yMin)) / (y.max - y.min)) * config.panels[0].plot.height
+  ))
+  t.same(leaders.filter(length => length > 46), [])
+})
+
 t.test('files', async t => {
   const config = buildCurveFigure(SMALL)
   const [png, svg, pdf] = await Promise.all(FIGURE_FORMATS.map(format => renderFigure(config, format)))

@@ -2,9 +2,10 @@
 import t, { type Test } from 'tap'
 import type { Curve, SelectionHistory } from '../src/compute/histories/contract.js'
 import { displayedCurve } from '../src/compute/histories/display.js'
-import { curveFor, joinSelection } from '../src/compute/histories/join.js'
+import { curveFor, historyFor, joinSelection } from '../src/compute/histories/join.js'
 import { selectRuns } from '../src/compute/histories/selection.js'
 import { analysisStatistics } from '../src/compute/histories/statistics.js'
+import { supplyTarget, viewOf } from '../src/compute/histories/supplied.js'
 import { displayHours, elapsedHours } from '../src/compute/histories/time.js'
 import { trailingMean } from '../src/compute/histories/windows.js'
 import { finish } from '../src/compute/histories/work.js'
@@ -322,6 +323,23 @@ t.test('order of runs created in the same second', t => {
   t.end()
 })
 
+t.test('a selection that joins runs of several projects says so', t => {
+  const study = studyOf({ selections: [selection('a')], metrics: [metric('reward', 'r')] })
+  const told = (owners: ReadonlyArray<readonly [string | null, string | null]>): readonly string[] => {
+    const many = owners.map((_, i) => ({ ...run(`r${i}`, i, 10 * i, 10 * i + 2, () => ({ r: 1 })), displayName: 'run-a' }))
+    const listed = many.map((r, i) => ({ ...listedRun(r), entity: owners[i][0], project: owners[i][1] }))
+    return analysed(study, listed, many.map((r, i) => ({ ...runHistory(r, ['r']), run: listed[i] }))).warnings.filter(w => w.includes('projects'))
+  }
+  t.same(told([['e', 'p'], ['e', 'p'], ['e', 'q'], [null, 'p']]), [
+    'selection a joins runs of 3 projects (e/p, e/q, not stated/p); entity and project tell them apart'
+  ])
+  t.same(told(Array.from({ length: 7 }, (_, i) => ['e', `p${i}`])), [
+    'selection a joins runs of 7 projects (e/p0, e/p1, e/p2, e/p3, e/p4, 2 more); entity and project tell them apart'
+  ])
+  t.same(told([['e', 'p'], ['e', 'p']]), [])
+  t.end()
+})
+
 t.test('createdAt without a zone is told once', t => {
   const study = studyOf({
     selections: [selection('a'), selection('again', { display_name: 'run-a' })], metrics: [metric('reward', 'r')],
@@ -466,6 +484,20 @@ t.test('supplied points, point by point', t => {
       unfilled_count: 0, time_prefix: 2, trailing_mean: 2
     }
   })
+  t.end()
+})
+
+t.test('a target whose own points are beyond the axis gets none: its curve would be the reference\'s', t => {
+  const { study, analysis, listed, histories } = fillWorld()
+  const { selections } = analysed(study, listed, histories)
+  const [base, ours] = analysis.selections.map(name => {
+    const history = historyFor(selections, name)
+    return viewOf(history, curveFor(history, 'validation'), 'time')
+  })
+  const rule = analysis.supplied as SuppliedPoints
+  t.equal(supplyTarget(rule, 'validation', 'time', base, ours).prefix.length, 2)
+  const beyond = { ...ours, x: ours.x.map(() => Infinity) }
+  t.strictSame(supplyTarget(rule, 'validation', 'time', base, beyond), { prefix: new Int32Array(0), sameStep: new Int32Array(0), anchor: null })
   t.end()
 })
 

@@ -23,6 +23,7 @@ interface MadeRun {
   readonly id: string
   readonly displayName: string
   readonly createdAt?: string
+  readonly entity?: string | null
   readonly project?: string | null
   readonly label?: string
   readonly fetchedAt?: string
@@ -32,8 +33,8 @@ interface MadeRun {
 
 /** A folder of exports as `wandb/runs.json` and `wandb/history/<label>/<id>.jsonl`. */
 function exportsIn(dir: string, runs: readonly MadeRun[], list = 'wandb/runs.json', folder = 'wandb/history'): void {
-  const listed = runs.map(({ rows: _rows, id, displayName, createdAt = '2026-01-01T00:00:00', label = 'x', project = 'p', fetchedAt }) =>
-    ({ id, displayName, entity: 'e', project, createdAt, state: 'crashed', url: null, fetchedAt: fetchedAt ?? null, label, config: {} }))
+  const listed = runs.map(({ rows: _rows, id, displayName, createdAt = '2026-01-01T00:00:00', label = 'x', entity = 'e', project = 'p', fetchedAt }) =>
+    ({ id, displayName, entity, project, createdAt, state: 'crashed', url: null, fetchedAt: fetchedAt ?? null, label, config: {} }))
   put(dir, list, JSON.stringify(listed))
   for (const { id, label = 'x', rows } of runs) {
     if (rows !== undefined) put(dir, `${folder}/${label}/${id}.jsonl`, typeof rows === 'string' ? rows : lines(rows))
@@ -251,7 +252,7 @@ t.test('what is not a folder of exports is one fault that says what is expected'
   t.equal(await refusal(t, at('missing')), 'init no history to read: 2 runs, 2 of them without one ("a": wandb/history/x/a.jsonl: missing file (nothing); ' +
     `"b": wandb/history/x/b.jsonl: missing file (nothing)), expected ${layout} (DIR)`)
   exportsIn(at('textual'), [{ id: 'a', displayName: 'a', rows: '{"_step": "x", "loss": null}\nnot json\n' }])
-  t.match(await refusal(t, at('textual')), 'init no history to read: 1 runs, 0 of them without one ("a": no row with a number)')
+  t.match(await refusal(t, at('textual')), 'init no history to read: 1 run ("a": no row with a number)')
 })
 
 t.test('a run without its history takes its selection out, with the reason in the file and on the terminal', async t => {
@@ -313,8 +314,18 @@ t.test('one display name in two projects, and one run under two labels, are two 
     ['same', 'same', 'e', 'p', null], ['same-2', 'same (2)', 'e', 'Q 1', null], ['again', 'again', null, null, 'x'],
     ['again-2', 'again (2)', null, null, 'y'], ['vague', 'vague', 'e', 'p', null]
   ])
-  t.match(run.stdout, /^left out: "vague": its runs have several projects or entities, and some state none$/m)
+  t.match(run.stdout, /^left out: "vague": runs that state no project cannot be told from others of this name$/m)
   t.same(analyses.map(a => [a.name, a.selections]), [['p', ['same', 'again', 'again-2', 'vague']], ['q-1', ['same-2']]], 'one analysis a project')
+})
+
+t.test('a name is told apart by the project alone where no run states an entity', async t => {
+  const dir = t.testdir({})
+  exportsIn(dir, ['p', 'q', 'p', null].map((project, i) => ({ id: `r${i}`, displayName: 'same', entity: null, project, rows: training(3) })))
+  const run = await cli('study', 'init', dir)
+  t.equal(run.code, 0, run.stderr)
+  const { selections } = await historiesOf(t, dir)
+  t.same(selections.map(({ name, entity, project }) => [name, entity, project]), [['same', null, 'p'], ['same-2', null, 'q']])
+  t.same(run.stdout.match(/^left out: .*$/gm), ['left out: "same": runs that state no entity and project cannot be told from others of this name'])
 })
 
 t.test('more display names than a draft has room for are counted, not dropped silently', async t => {

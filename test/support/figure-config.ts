@@ -20,7 +20,7 @@ export async function smallData(): Promise<CriticTraceFigureData> {
 }
 
 export interface Point { readonly x: number; readonly y: number | null }
-export interface Series { readonly label: string; readonly data: readonly Point[] }
+export interface Series { readonly label: string; readonly data: readonly Point[]; readonly pointRadius?: number }
 export interface Limits { readonly type: string; readonly min: number; readonly max: number; readonly linearTo?: number }
 export interface Annotations { [name: string]: { [option: string]: Plain } }
 

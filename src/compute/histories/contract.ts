@@ -95,6 +95,8 @@ export interface SelectionHistory {
   readonly sessions: readonly Session[]
   readonly rollbacks: readonly Rollback[]
   readonly ties: readonly Tie[]
+  /** those that its runs state, each once: [entity, project] */
+  readonly owners: ReadonlyArray<readonly [string | null, string | null]>
   /** in the order of the study's metrics */
   readonly curves: readonly Curve[]
   /** seconds since 1970 of the first session's createdAt */

@@ -8,7 +8,7 @@ import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
 import type { Curve, SelectionHistory } from './contract.js'
 import { displayFactor } from './display-factor.js'
 import { curveOf } from './lineage.js'
-import { describeSessions, orderHistories, rollbacksOf, stretchesOf, tiesOf } from './sessions.js'
+import { describeSessions, orderHistories, ownersOf, rollbacksOf, stretchesOf, tiesOf } from './sessions.js'
 import type { Work } from './work.js'
 
 /**
@@ -36,6 +36,7 @@ export function* joinSelection(
     sessions,
     rollbacks: rollbacksOf(sessions),
     ties: tiesOf(ordered),
+    owners: ownersOf(ordered),
     curves,
     originSeconds,
     displayFactor: displayFactor(selection, curves, originSeconds, at)

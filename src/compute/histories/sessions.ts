@@ -7,7 +7,7 @@
  */
 import { Fault, printable } from '../../errors.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
-import type { Rollback, Session, Tie } from './contract.js'
+import type { Rollback, SelectionHistory, Session, Tie } from './contract.js'
 import { compareText } from './selection.js'
 import { lowerBound, missingSteps } from './steps.js'
 
@@ -50,6 +50,11 @@ export function tiesOf(ordered: readonly RunHistory[]): Tie[] {
     ties.push({ runs: group.map(({ run }) => run.id), decidedBy })
   }
   return ties
+}
+
+/** Of histories in order: entity and project of each, as listed, each pair once. */
+export function ownersOf(ordered: readonly RunHistory[]): SelectionHistory['owners'] {
+  return [...new Map(ordered.map(({ run: { entity, project } }) => [JSON.stringify([entity, project]), [entity, project] as const])).values()]
 }
 
 /** A history without rows is one stretch without rows. Throws a Fault (exit 3) where the steps go back without end. */

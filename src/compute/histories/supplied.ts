@@ -80,7 +80,8 @@ export function supplyTarget(
   reference: ViewPoints,
   target: ViewPoints
 ): SuppliedToTarget {
-  if (target.x.length === 0) return NOTHING
+  // Nor one whose own points have no place on the axis.
+  if (target.x.length === 0 || !Number.isFinite(target.x[0])) return NOTHING
   const prefixed = view === 'step' ? rule.step_prefix.includes(metric) : rule.time_prefix
   const filled = view === 'step' && rule.same_step.includes(metric)
   const first = target.x[0]

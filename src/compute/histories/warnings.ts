@@ -20,6 +20,7 @@ export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<str
   }
   for (const line of zoneWarnings(sessionsOfAll)) lines.add(line)
   for (const history of histories.values()) {
+    for (const line of ownerWarnings(history)) lines.add(line)
     for (const line of tieWarnings(history)) lines.add(line)
     for (const line of runWarnings(history, key !== null && !isTimeless)) lines.add(line)
   }
@@ -41,6 +42,17 @@ function* zoneWarnings(sessions: readonly Session[]): Generator<string> {
   const one = `run ${printable(run)}`
   const example = count === 1 ? '' : `; of ${one}, for one`
   yield `createdAt of ${count === 1 ? one : `${count} runs`} has no zone and is read as UTC${example}: ${createdAt}`
+}
+
+/** Owners that a line repeats. */
+const MAX_OWNERS = 5
+
+/** A display name is one curve's within a project; in another it may be another's. */
+function* ownerWarnings({ selection, owners }: SelectionHistory): Generator<string> {
+  if (owners.length === 1) return
+  const listed = owners.slice(0, MAX_OWNERS).map(parts => parts.map(part => part === null ? 'not stated' : printable(part)).join('/'))
+  if (owners.length > MAX_OWNERS) listed.push(`${owners.length - MAX_OWNERS} more`)
+  yield `selection ${printable(selection.name)} joins runs of ${owners.length} projects (${listed.join(', ')}); entity and project tell them apart`
 }
 
 /** Runs that a line repeats. */

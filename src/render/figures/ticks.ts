@@ -29,6 +29,9 @@ export function extent(...lists: ReadonlyArray<ArrayLike<number>>): Range | null
 /** Below this a range has no tick steps that a double can tell apart. */
 const LEAST_HALF = 1e-300
 
+/** Values that differ by less, as a share of their size, may differ by the order in which sums were made alone. */
+const ROUNDING = 1e-12
+
 /**
  * The range with `fraction` of its length added at both ends. A range too short to be told apart (all values equal, or
  * equal but for rounding) becomes a tenth of the value up and down, so that a flat line is drawn in the middle.
@@ -37,7 +40,7 @@ export function padRange(range: Range, fraction: number): Range {
   const middle = range.min / 2 + range.max / 2
   const half = range.max / 2 - range.min / 2
   const size = Math.max(Math.abs(range.min), Math.abs(range.max))
-  const least = half > Math.max(size * 1e-6, LEAST_HALF) ? 0 : size < LEAST_HALF ? 0.1 : size * 0.1
+  const least = half > Math.max(size * ROUNDING, LEAST_HALF) ? 0 : size < LEAST_HALF ? 0.1 : size * 0.1
   const padded = Math.max(half * (1 + 2 * fraction), least)
   return { min: middle - padded, max: middle + padded }
 }

@@ -75,7 +75,7 @@ export async function draftSelections(runs: readonly SurveyedRun[], options: Sel
       })
     }
   }
-  return { selections, companions: [...companions].sort(compareCodepoints), leftOut }
+  return { selections, companions: [...companions].sort(compareCodepoints), leftOut: [...new Set(leftOut)] }
 }
 
 /** Adds the runs' first rows to the sample; answers why they are no curve, null where they are one. */
@@ -123,9 +123,11 @@ function partsOf(group: readonly SurveyedRun[], leftOut: string[]): Curve[] {
   return [...owners.values()].flatMap((owned): Curve[] => {
     const [{ run: { displayName: display_name, entity, project } }] = owned
     const several = owners.size > 1
-    // A study's null means any: such runs cannot be told from the others.
-    if (several && (entity === null || project === null)) {
-      leftOut.push(`${shown(display_name)}: its runs have several projects or entities, and some state none`)
+    // A study's null means any: it must not take the others' runs too.
+    const taken = [...owners.values()].filter(([{ run }]) => (entity ?? run.entity) === run.entity && (project ?? run.project) === run.project)
+    if (taken.length > 1) {
+      const stated = [entity === null ? 'entity' : '', project === null ? 'project' : ''].filter(part => part !== '').join(' and ')
+      leftOut.push(`${shown(display_name)}: runs that state no ${stated} cannot be told from others of this name`)
       return []
     }
     const owner = several ? { entity, project } : { entity: null, project: null }

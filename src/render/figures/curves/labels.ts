@@ -120,23 +120,26 @@ function* along(y: number, width: number, ink: Ink): Generator<Rectangle> {
   }
 }
 
-/** Anywhere, the rows nearest to height `y` first, each from its right end. */
+/** Not far from height `y`, the nearest rows first, each from its right end. */
 function* nearTo(y: number, width: number, ink: Ink): Generator<Rectangle> {
   const tops: number[] = []
   for (let top = MARGIN; top + LABEL_HEIGHT <= ink.height - MARGIN; top += 2) tops.push(top)
   const away = (top: number): number => Math.abs(top + LABEL_HEIGHT / 2 - y)
-  for (const top of tops.sort((a, b) => away(a) - away(b) || a - b)) {
+  for (const top of tops.filter(top => away(top) <= NEAR).sort((a, b) => away(a) - away(b) || a - b)) {
     for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield { x, y: top, width, height: LABEL_HEIGHT }
   }
 }
 
-/** On the guide at height `y`; where it is covered all along, in the nearest free place, with a leader down or up to the guide. */
+/**
+ * On the guide at height `y`; where it is covered all along, in the nearest free place, with a leader down or up to the guide;
+ * where there is none near by, on the guide where it covers least: a long leader would look like a part of the curves.
+ */
 export function placeGuideLabel(y: number, text: string, ink: Ink): PlacedLabel | null {
   const width = textWidth(text, TEXT_SIZE)
   const onGuide = leastCovering(along(y, width, ink), ink)
   if (onGuide?.free === true) return { ...onGuide, leader: null }
   const apart = leastCovering(nearTo(y, width, ink), ink)
-  if (apart === null) return null
+  if (apart?.free !== true) return onGuide === null ? null : { ...onGuide, leader: null }
   const { box } = apart
   const x = box.x + box.width / 2
   const below = box.y > y

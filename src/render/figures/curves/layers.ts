@@ -7,7 +7,7 @@ import { decimateColumns } from '../decimate.js'
 import { MEAN_LINE, POINT_OUTLINE } from '../style.js'
 import type { Range } from '../ticks.js'
 import type { DrawnSeries, Line } from './series.js'
-import { curveStyle, PLAIN_LINE, RAW_CURVE, SPARSE } from './style.js'
+import { curveStyle, LONE_POINT, PLAIN_LINE, RAW_CURVE, SPARSE } from './style.js'
 
 /** Columns per point of plot width: two pixels each in a 300 dpi picture. */
 const COLUMNS_PER_POINT = 2
@@ -81,7 +81,11 @@ export function layersOf(series: readonly DrawnSeries[], sparse: boolean, range:
       lines.push(lineLayer(title, points, strong, SPARSE.width, SPARSE.dash, markerOptions(slot)))
       continue
     }
-    if (mean !== null) raws.push(lineLayer(`${title}, raw`, points, faint, RAW_CURVE, []))
+    if (mean !== null) {
+      // No line leads to a point that stands alone.
+      const marker = points.x.length === 1 ? { pointRadius: LONE_POINT, pointBackgroundColor: faint, pointBorderWidth: 0 } : undefined
+      raws.push(lineLayer(`${title}, raw`, points, faint, RAW_CURVE, [], marker))
+    }
     const drawn = mean ?? raw
     lines.push(lineLayer(title, mean === null ? points : thinned(mean, range, width), strong, mean === null ? PLAIN_LINE : MEAN_LINE, dash))
     const markers = markerPoints(drawn, range, slot)

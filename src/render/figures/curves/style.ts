@@ -36,6 +36,8 @@ export const SPARSE = { width: 1, dash: [3, 2] } as const
 /** Values that have no trailing mean are drawn strong, but thinner than one. */
 export const PLAIN_LINE = 0.9
 export const RAW_CURVE = 0.7
+/** radius of a raw value without neighbours */
+export const LONE_POINT = 1.5
 export const THRESHOLD = { width: 1, dash: [1, 2] } as const
 /** ring around a point with a label */
 export const MARK_RADIUS = 3.6
