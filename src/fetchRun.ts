@@ -128,7 +128,8 @@ async function fetchAll(session: Session, stop: AbortController): Promise<FetchO
   // Before anything is asked for: what is there is a list of runs, and not something else of that name.
   for (const path of [histories.runs, ...fetch.views.map(view => view.path)]) requireInside(dir, dirname(path))
   for (const { path } of fetch.views) await readRunEntries(join(dir, path))
-  const earlier = await readRunEntries(join(dir, histories.runs))
+  const readList = (): Promise<readonly RunEntry[]> => readRunEntries(join(dir, histories.runs))
+  const earlier = await readList()
   const projects = projectsOf(wanted)
   const { labelled, unlisted } = await listProjects(session, projects, wanted, earlier)
   const selected = wanted.flatMap(({ label }) => labelled.filter(run => run.selected && run.label === label))
@@ -137,16 +138,17 @@ async function fetchAll(session: Session, stop: AbortController): Promise<FetchO
   const others = labelled.filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
   const excluded = others.slice(0, MAX_LISTED_ONLY).map(run => entryOf(session, run, now, {}))
   const cut = others.length - excluded.length
-  const merge = (fetched: readonly RunEntry[]): MergedEntries => (
-    mergeEntries(earlier, { fetched, excluded, labels, projects, fetches: fetch.runs })
+  const merge = (before: readonly RunEntry[], fetched: readonly RunEntry[]): MergedEntries => (
+    mergeEntries(before, { fetched, excluded, labels, projects, fetches: fetch.runs })
   )
   requirePlaces(dir, histories.folder, selected)
   // Before a row is asked for: the list can be written.
   const checkList = (planned: readonly RunEntry[]): void => {
-    checkedRunsText(merge(planned).entries, join(dir, histories.runs))
+    checkedRunsText(merge(earlier, planned).entries, join(dir, histories.runs))
   }
   const runs = await fetchSelected(session, selected, checkList, stop)
-  const { entries, replaced, listed } = merge(runs.map(r => r.entry))
+  // Read again: a fetch of another label may have ended meanwhile.
+  const { entries, replaced, listed } = merge(await readList(), runs.map(r => r.entry))
   return { runs, excluded: listed, unlisted: unlisted + cut, replaced, lists: await writeLists(session, entries) }
 }
 
@@ -261,8 +263,12 @@ async function fetchPlanned(
 async function describe({ ask }: Session, run: LabelledRun): Promise<RunDetails> {
   const { entity, project, id } = run
   const details = readRun(await ask(RUN_QUERY, { entity, project, run: id }, `run ${id} of ${nameOf(run)}`), run, id)
-  requireStillThere([{ id, label: run.label, displayName: run.displayName, fetchedAt: null }], [details], run)
-  return details
+  if (details.displayName === run.displayName) return details
+  throw new Fault({
+    format: 'wandb', problem: 'renamed run',
+    found: `${printable(id)}, listed a moment ago as ${printable(JSON.stringify(run.displayName))}, is now ${printable(JSON.stringify(details.displayName))}`,
+    expected: 'the same name until it is fetched; fetch again', exitCode: EXIT.checkFailed
+  })
 }
 
 /** The certificate that is there, where it is whole and the server says of the run what it said then; else null. */
@@ -272,7 +278,8 @@ async function unchangedCertificate(session: Session, run: LabelledRun, now: Run
     const certificate = await readCertificate(dir, folder, run)
     if (certificate === null || !certificate.complete) return null
     const { snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } } = certificate
-    if (growing || isGrowingState(now.state)) return null
+    // Of a run that logged on, or still may, only a heartbeat tells that it has not since.
+    if (growing !== isGrowingState(now.state) || (growing && heartbeatAt === null)) return null
     if (lastStep !== now.lastStep || lineCount !== now.lineCount || heartbeatAt !== now.heartbeatAt) return null
     const listed = listedRun(entryOf(session, { ...run, state: now.state }, certificate.fetched_at, {}))
     const faults = await checkCertificate({ dir, folder, synthetic, signal }, listed, certificate)

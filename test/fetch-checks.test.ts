@@ -12,7 +12,7 @@ import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
 import { start, type EmulatorOptions } from './support/wandb/emulator.js'
 import type { Behaviour, Rule } from './support/wandb/script.js'
-import type { EmulatedRun } from './support/wandb/store.js'
+import { rawJson, type EmulatedRun } from './support/wandb/store.js'
 import { CANARY, fetchInto, NOW, run, upTo, writeStudy, type FetchCall, type FetchResult } from './support/wandb/study.js'
 
 interface Scene extends FetchCall {
@@ -110,6 +110,66 @@ t.test('rows of another window are refused; rows out of order are sorted and tha
   t.equal(readFileSync(join(mixed.dir, 'wandb/history/main/r1.jsonl'), 'utf8'), readFileSync(join(whole.dir, 'wandb/history/main/r1.jsonl'), 'utf8'))
 })
 
+t.test('the same row twice in place of another one: refused, though the count is right', async t => {
+  const twice: Behaviour = {
+    kind: 'edit', edit: answer => {
+      const { history } = (answer as { data: { project: { run: { history: unknown[] } } } }).data.project.run
+      history[50] = history[49]
+      return answer
+    }
+  }
+  const { code, fault, dir, url } = await scene(t, { server: { script: [inWindow(0, twice, { times: 1 })] } })
+  t.equal(code, 1)
+  t.match(fault?.message, /^wandb row stands twice: step 49, expected each row once \(run r1 of team\/project, steps 0 to 99\)$/)
+  t.match(await fetchInto(dir, url), { code: 0, report: { runs: [{ rows: 251, complete: true }] } }, 'the next fetch asks again')
+})
+
+t.test('more rows than were asked for are a failed check, with their steps', async t => {
+  const rows = Array.from({ length: 1300 }, (_, i) => `{"_step": 7, "a": ${i}}`)
+  const flood: Behaviour = {
+    kind: 'edit', edit: answer => {
+      const { history } = (answer as { data: { project: { run: { history: unknown[] } } } }).data.project.run
+      history.splice(0, history.length, ...rows)
+      return answer
+    }
+  }
+  const { code, stderr, dir } = await scene(t, { server: { runs: [run('r1', 'main', [], { rows })], script: [inWindow(0, flood)] } })
+  t.equal(code, 1)
+  t.match(stderr, /samples: an answer at its limit of 1000 rows, which may be a sample: steps 0 to 7,/)
+  t.match(certificateOf(dir).requests, { intervals: [{ from: 0, to: 7, rows: 1300 }] })
+})
+
+t.test('a run that may still log is not fetched again while its heartbeat is the same', async t => {
+  const running = (heartbeatAt: string | null): EmulatedRun => run('r1', 'main', upTo(250), { state: 'running', heartbeatAt })
+  const statuses = async (first: EmulatedRun, then: readonly Rule[]): Promise<unknown> => {
+    const { dir, url } = await scene(t, { server: { runs: [first, RUNS[1]], script: then } })
+    return (await fetchInto(dir, url, { time: LATER })).report
+  }
+  const beat = '2026-10-06T07:00:00Z'
+  t.match(await statuses(running(beat), []), { runs: [{ status: 'unchanged', rows: 251, growing: true }] })
+  t.match(await statuses(running(null), []), { runs: [{ status: 'fetched' }] }, 'nothing tells that it did not log')
+  t.match(await statuses(running(beat), [inWindow(200, { kind: 'grow', run: 'r1', rows: 5 }, { times: 1 })]), { runs: [{ status: 'fetched', rows: 256 }] })
+  t.match(await statuses(running(beat), [inWindow(200, { kind: 'setState', run: 'r1', state: 'finished' }, { times: 1 })]),
+    { runs: [{ status: 'fetched', growing: false }] }, 'its certificate says that it grows')
+})
+
+t.test('what a fetch of another label wrote into the list meanwhile stays', async t => {
+  const other = { id: 'o', displayName: 'else', entity: 'team', project: 'project', createdAt: '2026-01-01T00:00:00', state: 'finished', url: null, fetchedAt: NOW, label: 'elsewhere', config: {} }
+  let place = ''
+  const { dir, code } = await scene(t, {
+    before: dir => { place = dir },
+    server: { script: ({ operation }) => {
+      if (operation === 'History') {
+        mkdirSync(join(place, 'wandb'), { recursive: true })
+        writeFileSync(join(place, 'wandb/runs.json'), JSON.stringify([other]))
+      }
+      return null
+    } }
+  })
+  t.equal(code, 0)
+  t.same(listedIn(dir).map(({ id }) => id).sort(), ['o', 'r1', 'side'])
+})
+
 t.test('a run that grows is taken at the last step that was first seen, marked, and fetched anew later', async t => {
   const grow: Rule = inWindow(0, { kind: 'grow', run: 'r1', rows: 5 }, { times: 1 })
   const first = await scene(t, { server: { runs: [run('r1', 'main', upTo(250), { state: 'running' }), RUNS[1]], script: [grow] } })
@@ -194,7 +254,7 @@ t.test('what passes is tried again: one failure of each kind, and the same bytes
 t.test('a run that was renamed or deleted since it was fetched', async t => {
   const script: Rule[] = [{ operation: 'Run', times: 1, then: { kind: 'rename', run: 'r1', displayName: 'main-old' } }]
   const renamed = await scene(t, { server: { runs: [...RUNS, run('r2', 'main', upTo(3))], script } })
-  t.match(renamed.fault?.message, /^wandb renamed run: r1, fetched earlier as "main", is now "main-old", expected the same name/)
+  t.match(renamed.fault?.message, /^wandb renamed run: r1, listed a moment ago as "main", is now "main-old", expected the same name until it is fetched; fetch again/)
   const listed = (dir: string): void => {
     mkdirSync(join(dir, 'wandb'), { recursive: true })
     writeFileSync(join(dir, 'wandb/runs.json'), JSON.stringify([{
@@ -469,16 +529,20 @@ t.test('entries of other labels stay as they are, unknown fields among them', as
 t.test('allowlisted settings, nested or flat; no other one; nothing that looks like a secret', async t => {
   const config = {
     trainer: { critic_warmup: 20, profile: { deep: [1, 'a', null] }, logger: { kind: 'x' } }, 'algorithm.gamma': 1, lr: 1e-6,
-    db: { url: 'postgres://u:hunter2secret@host/db' }, api_key: 'not-for-export', nan: NaN
+    db: { url: 'postgres://u:hunter2secret@host/db' }, api_key: 'not-for-export'
   }
-  const allowed = ['lr', 'trainer.profile.deep', 'trainer.critic_warmup', 'algorithm.gamma', 'trainer.logger', 'db.url', 'absent', '__proto__']
+  // As Python writes it: JSON.stringify has no NaN, no 1e400 and no integer beyond 2^53.
+  const spelled = { seed: '9007199254740993', even: '9007199254740992', nan: 'NaN', huge: '1e400', list: '[1, -Infinity]', tenth: '0.10' }
+  for (const [name, text] of Object.entries(spelled)) Object.assign(config, { [name]: rawJson(text) })
+  const allowed = [...Object.keys(spelled), 'lr', 'trainer.profile.deep', 'trainer.critic_warmup', 'algorithm.gamma', 'trainer.logger', 'db.url', 'absent', '__proto__']
   const { dir, stdout } = await scene(t, {
     server: { runs: [run('r1', 'main', upTo(2), { config })] }, before: dir => writeStudy(dir, { config: allowed })
   })
   const [entry] = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as { config: object }[]
-  t.equal(JSON.stringify(entry.config), '{"lr":0.000001,"trainer.profile.deep":[1,"a",null],"trainer.critic_warmup":20,"algorithm.gamma":1}')
+  t.equal(JSON.stringify(entry.config), '{"even":9007199254740992,"tenth":0.1,"lr":0.000001,"trainer.profile.deep":[1,"a",null],"trainer.critic_warmup":20,"algorithm.gamma":1}')
   t.match(stdout, /not kept of r1: trainer\.logger \(no scalar or list of scalars, or very long\)/)
   t.match(stdout, /not kept of r1: db\.url \(looks like a secret\)/)
+  for (const name of ['seed', 'nan', 'huge', 'list']) t.match(stdout, `not kept of r1: ${name} (a number that no double of JSON holds)`)
   for (const text of Object.values(contents(dir))) t.notMatch(text, /hunter2|not-for-export/)
 })
 

@@ -17,7 +17,7 @@ import { ArrowTraceWriter } from '../src/render/outputs/arrow.js'
 import { outputFault } from '../src/render/outputs/output-fault.js'
 import { nodeOutputFs } from '../src/render/outputs/output-fs.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
-import { isLeftOver, parseTempName, tempName } from '../src/render/outputs/temp-names.js'
+import { isLeftOver, parseTempName, sweepLeftOvers, tempName } from '../src/render/outputs/temp-names.js'
 import { countingFs, systemError, withHandles } from './support/failing-fs.js'
 import { contents, faultOf, sha256, tree } from './support/folders.js'
 
@@ -450,6 +450,15 @@ t.test('temporary files of runs that are gone', async t => {
     t.equal(isLeftOver(of(1), 0), false, 'a process of somebody else')
     t.equal(isLeftOver(of(process.pid), Date.now()), false, 'this process')
     t.equal(isLeftOver(of(process.pid), Date.now() - process.uptime() * 1000 - 60_000), true, 'an earlier process with this number')
+  })
+
+  t.test('what another sweep took first is done; any other failure is told', async t => {
+    const dir = t.testdir({ [`.gone.ct${dead}-${host}-00000001.bak`]: 'old copy', [`.a.ct${dead}-${host}-00000002.tmp`]: 'left over' })
+    const failing = (code: string): typeof nodeOutputFs => ({
+      ...nodeOutputFs, rename: () => Promise.reject(systemError(code, 'sweep', dir)), unlink: () => Promise.reject(systemError(code, 'sweep', dir))
+    })
+    await sweepLeftOvers(failing('ENOENT'), dir)
+    await t.rejects(sweepLeftOvers(failing('EACCES'), dir), { code: 'EACCES' })
   })
 
   t.test('exactly those go', async t => {

@@ -1,8 +1,11 @@
 /** What a killed writer leaves: the bytes that its journal vouches for are gone on from, and nothing else. */
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { OutputSet } from '../src/render/outputs/output-set.js'
 import { ResumableFile } from '../src/render/outputs/resumable-file.js'
+import { tempName } from '../src/render/outputs/temp-names.js'
 import { sha256 } from './support/folders.js'
 
 const base = t.testdir()
@@ -35,6 +38,18 @@ t.test('what the journal vouches for stays, the rest of a write that did not end
   const { path, folder } = left('one,two,and a long piece of something', journalOf('one,two,'))
   t.strictSame(await goOn(path, 'three'), { content: 'one,two,three', state: 'known' })
   t.strictSame(readdirSync(folder), ['rows'], 'nothing is left beside it')
+})
+
+t.test('a kill while the journal was replaced: its old content does not come back beside the whole file', async t => {
+  const dead = spawnSync('true').pid
+  const { path, folder } = left('one,two,', journalOf('one,two,'))
+  for (const ends of ['finished', 'discarded'] as const) {
+    writeFileSync(join(folder, tempName('.rows.partial.json', 'bak').replace(`.ct${process.pid}-`, `.ct${dead}-`)), 'old')
+    if (ends === 'discarded') await ResumableFile.discard(path)
+    else await (await ResumableFile.open(path, always)).finish()
+    await OutputSet.writeAlone(folder, 'rows.certificate.json', '{}')
+    t.strictSame(readdirSync(folder).sort(), ['rows', 'rows.certificate.json'], ends)
+  }
 })
 
 t.test('closed and opened again', async t => {

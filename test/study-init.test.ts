@@ -305,17 +305,20 @@ t.test('one display name in two projects, and one run under two labels, are two 
     { id: 'c', displayName: 'again', label: 'x', rows: training(3) },
     { id: 'c', displayName: 'again', label: 'y', rows: training(3) },
     { id: 'd', displayName: 'vague', project: null, rows: training(3) },
-    { id: 'e', displayName: 'vague', project: 'p', rows: training(3) }
+    { id: 'e', displayName: 'vague', project: 'p', rows: training(3) },
+    { id: 'f', displayName: 'half', entity: null, rows: training(3) },
+    { id: 'g', displayName: 'half', rows: training(3) }
   ])
   const run = await cli('study', 'init', dir)
   t.equal(run.code, 0, run.stderr)
   const { selections, analyses } = await historiesOf(t, dir)
   t.same(selections.map(({ name, title, entity, project, label }) => [name, title, entity, project, label]), [
     ['same', 'same', 'e', 'p', null], ['same-2', 'same (2)', 'e', 'Q 1', null], ['again', 'again', null, null, 'x'],
-    ['again-2', 'again (2)', null, null, 'y'], ['vague', 'vague', 'e', 'p', null]
+    ['again-2', 'again (2)', null, null, 'y'], ['vague', 'vague', 'e', 'p', null], ['half', 'half', 'e', 'p', null]
   ])
+  t.match(run.stdout, /^left out: "half": runs that state no entity cannot be told from others of this name$/m)
   t.match(run.stdout, /^left out: "vague": runs that state no project cannot be told from others of this name$/m)
-  t.same(analyses.map(a => [a.name, a.selections]), [['p', ['same', 'again', 'again-2', 'vague']], ['q-1', ['same-2']]], 'one analysis a project')
+  t.same(analyses.map(a => [a.name, a.selections]), [['p', ['same', 'again', 'again-2', 'vague', 'half']], ['q-1', ['same-2']]], 'one analysis a project')
 })
 
 t.test('a name is told apart by the project alone where no run states an entity', async t => {

@@ -187,7 +187,9 @@ t.test('the key is recognised in every spelling', t => {
     'Canary-&quot;\\/+&lt;&amp;&gt;%.0123456789abcdef?~z',
     '&#67;&#97;&#110;ary-&#34;&#92;&#47;&#43;&#60;&#38;&#62;&#37;.0123456789abcdef&#63;&#126;&#122;',
     'Canary-&#x22;&#x5C;&#x2F;&#x2B;&#x3C;&#x26;&#x3E;&#x25;&#x2E;0123456789abcdef?~&#x7A;',
-    'CANARY-"\\/+<&>%.0123456789ABCDEF?~Z'
+    'CANARY-"\\/+<&>%.0123456789ABCDEF?~Z',
+    // json.dumps twice, the backslashes of the inner text escaped: a reader that decodes twice has the key
+    '"\\u005cu0043anary-\\u005c\\u0022\\u005c\\u005C/+<&>%.0123456789abcdef?~\\u005Cu007a"'
   ]
   for (const text of spelt) t.ok(key.occursIn(`{"x":"…${text}…"}`), text)
   for (const text of ['', 'Canary', canary.slice(1), canary.slice(0, -1), canary.replace('0', '1')]) t.notOk(key.occursIn(text), text)
@@ -208,7 +210,7 @@ t.test('the key is recognised in every spelling', t => {
 
 t.test('no text makes the search for the key slow', t => {
   const key = new ApiKey(KEY, 'netrc')
-  for (const piece of ['\\', '%25', '&amp;', KEY.slice(0, -1), `&#${'0'.repeat(40)}`, '\\u003']) {
+  for (const piece of ['\\', '%25', '&amp;', KEY.slice(0, -1), `&#${'0'.repeat(40)}`, '\\u003', '\\u005c']) {
     // the letter at the end makes an escape of the last backslash
     const text = `${piece.repeat(Math.ceil(2 ** 20 / piece.length))}n`
     const start = performance.now()
@@ -289,6 +291,8 @@ t.test('what is not tried again', async t => {
     413: 'request failed: HTTP 413 "no", expected HTTP 200 (URL, the viewer)',
     422: 'request failed: HTTP 422 "no", expected HTTP 200 (URL, the viewer)',
     501: 'request failed: HTTP 501 "no", expected HTTP 200 (URL, the viewer)',
+    600: 'request failed: HTTP 600 "no", expected HTTP 200 (URL, the viewer)',
+    999: 'request failed: HTTP 999 "no", expected HTTP 200 (URL, the viewer)',
     101: 'request failed: HTTP 101, expected HTTP 200 (URL, the viewer)',
     204: 'request failed: HTTP 204, expected HTTP 200 (URL, the viewer)'
   }
@@ -314,6 +318,18 @@ t.test('messages of errors are capped and escaped; without one the status stands
     answer(400, JSON.stringify({ message: 'y'.repeat(2 ** 20) })), partial(400, '{"message":"cut', CUT, socket => socket.end()),
     answer(400, gzipSync(JSON.stringify({ message: 'z'.repeat(2 ** 20) })), { 'Content-Encoding': 'gzip' })
   ]) t.match(await message(reply), /^wandb request failed: HTTP 400, expected/)
+})
+
+t.test('an error whose body never ends is an error without a message, after five seconds', async t => {
+  const { client, retries } = await session(t, [response => {
+    response.writeHead(429, { 'Retry-After': '7' })
+    const timer = setInterval(() => response.write(' '), 50)
+    response.on('close', () => clearInterval(timer))
+  }, fine])
+  const before = performance.now()
+  t.same(await ask(client), { viewer: { id: 'v' } })
+  t.match(retries, [{ reason: 'HTTP 429', waitMs: 7000 }])
+  t.ok(performance.now() - before < 60_000)
 })
 
 t.test('Retry-After is obeyed', async t => {
@@ -349,7 +365,7 @@ t.test('Retry-After is obeyed', async t => {
   }
   for (const header of ['1800', '99999999999999999999999', '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT']) {
     const { client, clock } = await session(t, [answer(429, '', { 'Retry-After': header })])
-    t.match(await refusal(t, client), /^wandb deadline passed: HTTP 429 after 1 try, the next would be in \S+ s, expected an answer within 1800 s/)
+    t.match(await refusal(t, client), /^wandb deadline passed: HTTP 429 after 1 try, the next would be in \d+ s, expected an answer within 1800 s/)
     t.same(clock.waits, [], 'at once')
   }
 })

@@ -100,7 +100,7 @@ export function parseStrictJson(text: string, format: string, place: Place = {},
 }
 
 /** Whether the double that a number is read as has the digits that are written. */
-function isExact(literal: string): boolean {
+export function isExact(literal: string): boolean {
   const digits = literal.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '')
   const value = Math.abs(Number(literal))
   // Infinity is for the field to refuse.

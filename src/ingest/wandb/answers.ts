@@ -3,13 +3,13 @@
  * it; nothing that was not asked for is looked at.
  */
 import { Fault, printable } from '../../errors.js'
-import { SAMPLES_PER_REQUEST } from '../../schema/fetch.js'
 import { isSecretValue } from '../config/secrets.js'
 import {
   flag, integer, list, nullable, object, refine, type CheckContext, type Kind
 } from '../study/checker.js'
 import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from '../histories/iso-time.js'
 import { isSafeName } from '../histories/runs.js'
+import { isExact } from '../study/json.js'
 import { isObject } from './body.js'
 
 /** Where a run is looked for. */
@@ -120,7 +120,7 @@ const RUN = object({
   historyKeys: { kind: nullable(HISTORY_KEYS), doc: '', default: null }
 }, 'skip')
 
-const HISTORY = object({ history: { kind: list(longText, 0, SAMPLES_PER_REQUEST), doc: 'Rows, each as JSON.' } }, 'skip')
+const HISTORY = object({ history: { kind: list(longText), doc: 'Rows, each as JSON; whether there are too many is for the certificate to say.' } }, 'skip')
 
 /** @param data the `data` of an answer to RUNS_QUERY */
 export function readRunsPage(data: unknown, where: ProjectName): RunsPage {
@@ -183,14 +183,19 @@ export function nameOf({ entity, project }: ProjectName): string {
   return printable(`${entity}/${project}`)
 }
 
-const STRINGS_AND_BARE_WORDS = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/gs
+const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/gs
 
-/** The logged settings: `{"k": {"value": v}}`, unwrapped, without W&B's own `_wandb`. A bare NaN is null here. */
+/** Stands for a number that JSON or a double cannot hold: NaN, 1e400, 9007199254740993. */
+const LOST = '\0lost'
+
+/** The logged settings: `{"k": {"value": v}}`, unwrapped, without W&B's own `_wandb`. */
 function readConfig(text: string | null, id: string): Readonly<Record<string, unknown>> {
   if (text === null || text.trim() === '') return {}
   let value: unknown
   try {
-    value = JSON.parse(text.replace(STRINGS_AND_BARE_WORDS, token => (token.startsWith('"') ? token : 'null')))
+    value = JSON.parse(text.replace(STRINGS_AND_NUMBERS, token => (
+      token.startsWith('"') || (Number.isFinite(Number(token)) && isExact(token)) ? token : JSON.stringify(LOST)
+    )))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     // Not kept as the cause: the engine quotes what it could not parse.
@@ -222,7 +227,8 @@ export function allowedConfig(config: Readonly<Record<string, unknown>>, allowed
   for (const name of allowed) {
     const value = valueAt(config, name)
     if (value === undefined) continue
-    if (!isPlain(value)) withheld.push({ name, reason: 'no scalar or list of scalars, or very long' })
+    if ([value].flat().includes(LOST)) withheld.push({ name, reason: 'a number that no double of JSON holds' })
+    else if (!isPlain(value)) withheld.push({ name, reason: 'no scalar or list of scalars, or very long' })
     else if (isSecretValue(JSON.stringify(value))) withheld.push({ name, reason: 'looks like a secret' })
     else kept.push([name, value])
   }

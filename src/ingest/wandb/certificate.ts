@@ -97,7 +97,7 @@ function doubtful({ rows, first_step: first, holes, repeated }: HistoryCertifica
   return words.length > 0 ? words.join('; ') : `every step from 0 to ${last ?? 0} has one row`
 }
 
-/** As many rows as samples: the server may have picked them out of more. */
+/** As many rows as samples, or more: the server may have picked them out of others. */
 function judgeSamples({ requests }: CertificateFacts): Verdict {
   const full = requests.intervals.filter(({ rows }) => rows >= SAMPLES_PER_REQUEST)
   if (full.length === 0) return PASSED

@@ -33,7 +33,7 @@ export interface WindowRequest extends ProjectName {
   readonly rows: RowExporter
 }
 
-/** @throws Fault exit 3: an answer that is none; exit 1: a row outside its window */
+/** @throws Fault exit 3: an answer that is none; exit 1: a row outside its window, the same row twice */
 export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGenerator<HistoryWindow, void, undefined> {
   const underWay: Array<{ readonly from: number; readonly to: number; readonly answer: Promise<unknown> }> = []
   let next = request.from
@@ -79,6 +79,15 @@ function exported(raw: readonly string[], from: number, to: number, request: Win
       format: 'wandb', problem: 'row outside its window', found: `step ${step}`, expected: `a step that was asked for (${where})`,
       exitCode: EXIT.checkFailed
     })
+  }
+  const lines = new Set<string>()
+  for (const { step, line } of rows) {
+    if (lines.has(line)) {
+      throw new Fault({
+        format: 'wandb', problem: 'row stands twice', found: `step ${step}`, expected: `each row once (${where})`, exitCode: EXIT.checkFailed
+      })
+    }
+    lines.add(line)
   }
   const reordered = rows.some(({ step }, i) => i > 0 && step < rows[i - 1].step)
   if (reordered) rows.sort((a, b) => a.step - b.step)

@@ -23,8 +23,9 @@ import { PREMATURE_CLOSE, brokenOf, type Broken, type FaultMaker } from './broke
 /** Of a decoded answer; far above a page of 100 rows. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 
-/** Of an answer that is an error: only a message is wanted of it. */
+/** Of an answer that is an error: only a message is wanted of it, and not for long. */
 const MAX_ERROR_BYTES = 1024 * 1024
+const MAX_ERROR_MS = 5000
 
 export interface Answer {
   readonly kind: 'answer'
@@ -75,7 +76,9 @@ export class Wire {
     })
     try {
       response = await responseOf(request, authorization, body)
-      return await answerOf(response, fault)
+      const answer = await answerOf(response, fault)
+      signal.throwIfAborted()
+      return answer
     } catch (error) {
       signal.throwIfAborted()
       if (idle) return { kind: 'broken', reason: `no byte for ${idleMs / 1000} s` }
@@ -131,10 +134,11 @@ async function answerOf(response: IncomingMessage, fault: FaultMaker): Promise<A
   } as const
   const limit = status === 200 ? MAX_BODY_BYTES : MAX_ERROR_BYTES
   // An error's status says enough: without its body it is an error without a message.
+  const hurry = status === 200 ? undefined : setTimeout(() => response.destroy(), MAX_ERROR_MS)
   const body = await decodedBody(response, limit).catch((error: unknown) => {
     if (status === 200) throw error
     return 'cut short'
-  })
+  }).finally(() => clearTimeout(hurry))
   if (Buffer.isBuffer(body)) return { ...answer, body }
   if (status !== 200) return { ...answer, body: Buffer.alloc(0) }
   if (body === 'cut short') return { kind: 'broken', reason: 'answer cut short' }

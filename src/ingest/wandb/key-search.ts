@@ -9,8 +9,8 @@
 
 const HTML_NAMES: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', "'": 'apos', '<': 'lt', '>': 'gt' }
 
-/** JSON in JSON in JSON has seven backslashes before a quote. */
-const BACKSLASHES = '\\\\{1,7}'
+/** JSON in JSON in JSON has seven backslashes before a quote; each may be escaped itself. */
+const BACKSLASHES = '(?:\\\\(?:u005c|x5c|u\\{0{0,6}5c\\})?){1,7}'
 
 function literal(character: string): string {
   return `\\x${character.charCodeAt(0).toString(16)}`

@@ -23,8 +23,11 @@ const FIRST_WAIT_MS = 2000
 const MAX_WAIT_MS = 60_000
 const JITTER = 0.25
 
+/** A Retry-After beyond this, some 30 years, is past every deadline; so large a number of seconds may be no double. */
+const MAX_SECONDS = 1e9
+
 export function isRetried(status: number): boolean {
-  return status === 408 || status === 429 || (status >= 500 && status !== 501)
+  return status === 408 || status === 429 || (status >= 500 && status <= 599 && status !== 501)
 }
 
 /**
@@ -45,7 +48,7 @@ const HTTP_DATES: readonly RegExp[] = [
 /** ms to wait, 0 for a time that is past; null where the header is neither seconds nor an HTTP date. */
 export function retryAfterMs(header: string, now: number): number | null {
   const text = header.trim()
-  if (/^\d+$/.test(text)) return Number(text) * 1000
+  if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_SECONDS) * 1000
   if (!HTTP_DATES.some(form => form.test(text))) return null
   const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
   return Number.isNaN(time) ? null : Math.max(0, time - now)

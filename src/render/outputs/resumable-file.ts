@@ -16,6 +16,7 @@ import { basename, dirname, join } from 'node:path'
 import { outputFault } from './output-fault.js'
 import { nodeOutputFs } from './output-fs.js'
 import { OutputSet } from './output-set.js'
+import { sweepLeftOvers } from './temp-names.js'
 
 const READ_CHUNK_BYTES = 1024 * 1024
 
@@ -91,7 +92,8 @@ export class ResumableFile {
   /** Removes what a killed run left of a file that is not wanted any more. */
   static async discard(path: string): Promise<void> {
     try {
-      for (const name of [journalName(path), partialName(path)]) await rm(name, { force: true })
+      await removeJournal(path)
+      await rm(partialName(path), { force: true })
     } catch (error) {
       throw outputFault(error, path)
     }
@@ -143,7 +145,7 @@ export class ResumableFile {
       await this.#handle.sync()
       await this.#handle.close()
       await rename(this.#partial, this.#path)
-      await rm(journalName(this.#path), { force: true })
+      await removeJournal(this.#path)
       await nodeOutputFs.syncFolder(dirname(this.#path))
       return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') }
     } catch (error) {
@@ -167,6 +169,14 @@ function partialName(path: string): string {
 
 function journalName(path: string): string {
   return `${partialName(path)}.json`
+}
+
+/** With what a run that was killed while it replaced the journal left of it: a later sweep would put that in its place. */
+async function removeJournal(path: string): Promise<void> {
+  const folder = dirname(path)
+  if (await nodeOutputFs.inspect(folder) === null) return
+  await sweepLeftOvers(nodeOutputFs, folder)
+  await rm(journalName(path), { force: true })
 }
 
 async function writeAlone(path: string, content: string): Promise<void> {

@@ -65,8 +65,13 @@ export function isLeftOver(temp: TempName, changed: number): boolean {
 }
 
 export async function unlinkIfThere(fs: OutputFs, path: string): Promise<void> {
+  await ifThere(fs.unlink(path))
+}
+
+/** What another run, or another sweep of this one, took away first is done. */
+async function ifThere(work: Promise<void>): Promise<void> {
   try {
-    await fs.unlink(path)
+    await work
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error
   }
@@ -81,7 +86,7 @@ export async function sweepLeftOvers(fs: OutputFs, folder: string): Promise<void
     const found = await fs.inspect(path)
     if (found?.kind !== 'file' || !isLeftOver(temp, found.changed)) continue
     const target = join(folder, temp.name)
-    if (temp.kind === 'bak' && await fs.inspect(target) === null) await fs.rename(path, target)
+    if (temp.kind === 'bak' && await fs.inspect(target) === null) await ifThere(fs.rename(path, target))
     else await unlinkIfThere(fs, path)
   }
 }

@@ -91,9 +91,14 @@ export class Store {
   }
 }
 
+/** Stands for a JSON text in a configuration that `JSON.stringify` does not write: NaN, 1e400, an integer beyond 2^53. */
+export function rawJson(text: string): string {
+  return `raw:${text}`
+}
+
 /** `config` as the server sends it: every top-level key in `{"value": …}`, and the SDK's own entry. */
 export function configText(config: EmulatedRun['config']): string {
   const wrapped = Object.entries(config).map(([key, value]) => [key, { value, desc: null }])
   const own = { value: { cli_version: '0.21.0', python_version: '3.12.3', t: { 1: [1, 5], 4: '3.12.3' } }, desc: null }
-  return JSON.stringify({ ...Object.fromEntries(wrapped), _wandb: own })
+  return JSON.stringify({ ...Object.fromEntries(wrapped), _wandb: own }).replace(/"raw:([^"]*)"/g, '$1')
 }
