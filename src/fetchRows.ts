@@ -43,8 +43,11 @@ export interface FetchedRows {
   readonly now: RunDetails
 }
 
-/** @throws Fault; what has come stays beside the history's place */
-export async function fetchRows(request: RowsRequest): Promise<FetchedRows> {
+/**
+ * @returns the Fault of a row that cannot be kept, which ends this run alone; what came before it stays beside the history's place
+ * @throws Fault of anything else; what has come stays too
+ */
+export async function fetchRows(request: RowsRequest): Promise<FetchedRows | Fault> {
   const { dir, folder, run, signal } = request
   const path = historyPath(folder, run)
   const fresh = freshState(request)
@@ -52,6 +55,10 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows> {
   try {
     const earlier = isFetchState(file.state) ? file.state : null
     const state = await fetchWindows(request, file, earlier ?? fresh)
+    if (state instanceof Fault) {
+      await file.close()
+      return state
+    }
     const now = await request.describe()
     // Read back before it has its name: a history that cannot be read never stands there.
     const onDisk = await readBack(await file.partial(), signal)
@@ -67,8 +74,8 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows> {
   }
 }
 
-/** Appends one window after another, from where the state ends to the last step that was first seen. */
-async function fetchWindows({ run, ask, count }: RowsRequest, file: ResumableFile, from: FetchState): Promise<FetchState> {
+/** Appends one window after another, from where the state ends to the last step that was first seen, or to a row that is none. */
+async function fetchWindows({ run, ask, count }: RowsRequest, file: ResumableFile, from: FetchState): Promise<FetchState | Fault> {
   const { entity, project, id } = run
   const { intervals } = from.requests
   count(intervals.reduce((sum, interval) => sum + interval.rows, 0))
@@ -77,7 +84,9 @@ async function fetchWindows({ run, ask, count }: RowsRequest, file: ResumableFil
   const windows = historyWindows(ask, {
     entity, project, id, rows, from: (intervals.at(-1)?.to ?? -1) + 1, to: from.snapshot.last_step ?? -1
   })
-  for await (const { text, reordered, ...interval } of windows) {
+  for await (const window of windows) {
+    if (window instanceof Fault) return window
+    const { text, reordered, ...interval } = window
     const requests = {
       ...state.requests,
       intervals: [...state.requests.intervals, interval],

@@ -23,7 +23,7 @@ import { certificatePath, checkCertificate, failedChecks, readCertificate } from
 import { WandbClient, type Clock, type Retry } from './ingest/wandb/client.js'
 import type { Ask } from './ingest/wandb/history.js'
 import type { ApiKey } from './ingest/wandb/key.js'
-import { labelRuns, listRuns, requireSelected, requireStillThere, type LabelledRun } from './ingest/wandb/listing.js'
+import { labelRuns, listRuns, renamedRun, requireSelected, requireStillThere, type LabelledRun } from './ingest/wandb/listing.js'
 import { RUN_QUERY } from './ingest/wandb/queries.js'
 import { checkedRunsText, mergeEntries, readRunEntries, runsText, type MergedEntries, type RunEntry } from './ingest/wandb/runs-file.js'
 import { OutputSet } from './render/outputs/output-set.js'
@@ -73,9 +73,17 @@ export interface FetchedRun {
   readonly withheld: ReadonlyArray<{ readonly name: string; readonly reason: string }>
 }
 
+/** A run whose rows cannot be kept. */
+export interface StoppedRun {
+  readonly run: LabelledRun
+  readonly fault: Fault
+}
+
 export interface FetchOutcome {
   /** selected runs, by label in the study's order, oldest first */
   readonly runs: readonly FetchedRun[]
+  /** the others of them: the list of runs says of each what it said before */
+  readonly stopped: readonly StoppedRun[]
   /** runs that are listed and not fetched */
   readonly excluded: readonly RunEntry[]
   /** other runs of the projects, too many to list */
@@ -97,7 +105,7 @@ interface Session extends FetchRun {
 export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
   const { study: { fetch, histories }, signal } = run
   if (fetch === null || histories === null) throw noFetch(run.dir)
-  // One failed run ends the others' requests too.
+  // A failed request ends the others too.
   const stop = new AbortController()
   const client = new WandbClient({
     address: run.address, key: run.key, deadlineMs: run.deadlineMs, clock: run.clock,
@@ -146,10 +154,12 @@ async function fetchAll(session: Session, stop: AbortController): Promise<FetchO
   const checkList = (planned: readonly RunEntry[]): void => {
     checkedRunsText(merge(earlier, planned).entries, join(dir, histories.runs))
   }
-  const runs = await fetchSelected(session, selected, checkList, stop)
+  const { runs, stopped } = await fetchSelected(session, selected, checkList, stop)
   // Read again: a fetch of another label may have ended meanwhile.
-  const { entries, replaced, listed } = merge(await readList(), runs.map(r => r.entry))
-  return { runs, excluded: listed, unlisted: unlisted + cut, replaced, lists: await writeLists(session, entries) }
+  const latest = await readList()
+  const kept = latest.filter(entry => stopped.some(({ run }) => run.id === entry.id && run.label === entry.label))
+  const { entries, replaced, listed } = merge(latest, [...runs.map(r => r.entry), ...kept])
+  return { runs, stopped, excluded: listed, unlisted: unlisted + cut, replaced, lists: await writeLists(session, entries) }
 }
 
 /** The study's runs to fetch. @throws Fault exit 2: no such label */
@@ -217,7 +227,7 @@ interface PlannedRun {
 
 async function fetchSelected(
   session: Session, selected: readonly LabelledRun[], checkList: (planned: readonly RunEntry[]) => void, stop: AbortController
-): Promise<FetchedRun[]> {
+): Promise<Pick<FetchOutcome, 'runs' | 'stopped'>> {
   const stopping = async <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => {
     stop.abort(error)
     throw error
@@ -231,7 +241,8 @@ async function fetchSelected(
   const onRows = session.onRows?.(expected)
   let rows = 0
   const count = (more: number): void => onRows?.(rows += more)
-  return mapLimited(planned, RUNS_AT_ONCE, plan => stopping(fetchPlanned(session, plan, count)))
+  const outcomes = await mapLimited(planned, RUNS_AT_ONCE, plan => stopping(fetchPlanned(session, plan, count)))
+  return { runs: outcomes.filter(one => 'entry' in one), stopped: outcomes.filter(one => 'fault' in one) }
 }
 
 async function planRun(session: Session, run: LabelledRun): Promise<PlannedRun> {
@@ -242,7 +253,7 @@ async function planRun(session: Session, run: LabelledRun): Promise<PlannedRun> 
 
 async function fetchPlanned(
   session: Session, { run, details, unchanged }: PlannedRun, count: (rows: number) => void
-): Promise<FetchedRun> {
+): Promise<FetchedRun | StoppedRun> {
   const { config, withheld } = allowedConfig(details.config, session.fetch.config)
   if (unchanged !== null) {
     // An interrupted fetch from elsewhere may have left its rows.
@@ -251,10 +262,12 @@ async function fetchPlanned(
     return { certificate: unchanged, status: 'unchanged', faults: [], withheld, entry }
   }
   const { dir, histories: { folder }, study: { synthetic }, address, ask, signal } = session
-  const { certificate, resumed, now } = await fetchRows({
+  const fetched = await fetchRows({
     dir, folder, synthetic, run, details, server: addressText(address), time: timeOf(session), ask, count, signal,
     describe: () => describe(session, run)
   })
+  if (fetched instanceof Fault) return { run, fault: fetched }
+  const { certificate, resumed, now } = fetched
   const entry = entryOf(session, { ...run, state: now.state }, certificate.fetched_at, config)
   const faults = failedChecks(certificate, join(dir, certificatePath(folder, run)))
   return { certificate, status: resumed ? 'resumed' : 'fetched', faults, withheld, entry }
@@ -263,12 +276,8 @@ async function fetchPlanned(
 async function describe({ ask }: Session, run: LabelledRun): Promise<RunDetails> {
   const { entity, project, id } = run
   const details = readRun(await ask(RUN_QUERY, { entity, project, run: id }, `run ${id} of ${nameOf(run)}`), run, id)
-  if (details.displayName === run.displayName) return details
-  throw new Fault({
-    format: 'wandb', problem: 'renamed run',
-    found: `${printable(id)}, listed a moment ago as ${printable(JSON.stringify(run.displayName))}, is now ${printable(JSON.stringify(details.displayName))}`,
-    expected: 'the same name until it is fetched; fetch again', exitCode: EXIT.checkFailed
-  })
+  if (details.displayName !== run.displayName) throw renamedRun(run, 'listed', details.displayName, ' until it is fetched; fetch again')
+  return details
 }
 
 /** The certificate that is there, where it is whole and the server says of the run what it said then; else null. */
@@ -278,7 +287,7 @@ async function unchangedCertificate(session: Session, run: LabelledRun, now: Run
     const certificate = await readCertificate(dir, folder, run)
     if (certificate === null || !certificate.complete) return null
     const { snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } } = certificate
-    // Of a run that logged on, or still may, only a heartbeat tells that it has not since.
+    // Of a run that may still log, only a heartbeat tells that it has not since.
     if (growing !== isGrowingState(now.state) || (growing && heartbeatAt === null)) return null
     if (lastStep !== now.lastStep || lineCount !== now.lineCount || heartbeatAt !== now.heartbeatAt) return null
     const listed = listedRun(entryOf(session, { ...run, state: now.state }, certificate.fetched_at, {}))

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parquetMetadata } from 'hyparquet'
 import t from 'tap'
 import { parseNumber } from '../src/compute/evidence/convert.js'
 import { decimalDifference, decimalProduct } from '../src/compute/evidence/decimal.js'
@@ -139,8 +140,9 @@ t.test('a damaged page of a column that the study asks nothing of', async t => {
     writeEvidenceStudy(dir, { datasets: [{ ...EVIDENCE.datasets[0], decode }] })
     const path = join(dir, 'data/train.parquet')
     const file = readFileSync(path)
-    // pyarrow: the second row group's data page of data_source begins here; its type becomes 60
-    file[177] = 120
+    // The page's header begins with its type, as a varint behind the field's mark: it becomes 60.
+    const [, { columns: [{ meta_data: meta }] }] = parquetMetadata(new Uint8Array(file).buffer).row_groups
+    file[Number(meta?.data_page_offset) + 1] = 120
     writeFileSync(path, file)
     writeManifest(dir)
     return ['all', '--study', dir, '--out', `${dir}-out`, '--no-figures']

@@ -11,7 +11,7 @@ import { contents, sha256, tree } from './support/folders.js'
 import { schemaProblems } from './support/json-schema.js'
 import { root } from './support/paths.js'
 import { start, type EmulatorOptions } from './support/wandb/emulator.js'
-import type { Behaviour, Rule } from './support/wandb/script.js'
+import type { Behaviour, Rule, ScriptedRequest } from './support/wandb/script.js'
 import { rawJson, type EmulatedRun } from './support/wandb/store.js'
 import { CANARY, fetchInto, NOW, run, upTo, writeStudy, type FetchCall, type FetchResult } from './support/wandb/study.js'
 
@@ -102,7 +102,7 @@ t.test('more rows than samples in a window: the answer may be a sample', async t
 t.test('rows of another window are refused; rows out of order are sorted and that is said', async t => {
   const stray = await scene(t, { server: { script: [inWindow(100, { kind: 'duplicateRows' })] } })
   t.equal(stray.code, 1)
-  t.match(stray.fault, { message: /^wandb row outside its window: step \d+, expected a step that was asked for \(run r1 of team\/project, steps 100 to 199\)$/ })
+  t.match(stray.stderr, /^critic-traces: wandb row outside its window: step \d+, expected a step that was asked for \(run r1 of team\/project, steps 100 to 199\)$/m)
   const mixed = await scene(t, { server: { script: [inWindow(100, { kind: 'outOfOrder' })] } })
   t.equal(mixed.code, 0)
   t.match(certificateOf(mixed.dir), { complete: true, requests: { reordered: 1 } })
@@ -118,10 +118,44 @@ t.test('the same row twice in place of another one: refused, though the count is
       return answer
     }
   }
-  const { code, fault, dir, url } = await scene(t, { server: { script: [inWindow(0, twice, { times: 1 })] } })
+  const { code, stderr, dir, url } = await scene(t, { server: { script: [inWindow(0, twice, { times: 1 })] } })
   t.equal(code, 1)
-  t.match(fault?.message, /^wandb row stands twice: step 49, expected each row once \(run r1 of team\/project, steps 0 to 99\)$/)
+  t.match(stderr, /^critic-traces: wandb row stands twice: step 49, expected each row once \(run r1 of team\/project, steps 0 to 99\)$/m)
   t.match(await fetchInto(dir, url), { code: 0, report: { runs: [{ rows: 251, complete: true }] } }, 'the next fetch asks again')
+})
+
+t.test('a row that is none stops its run alone, and the exit code is that of the fault', async t => {
+  const bad = run('bad', 'main', upTo(250), { createdAt: '2026-08-09T05:00:00Z' })
+  const spoil: Behaviour = {
+    kind: 'edit', edit: answer => {
+      const { history } = (answer as { data: { project: { run: { history: unknown[] } } } }).data.project.run
+      history[30] = '{"a": 1}'
+      return answer
+    }
+  }
+  const ofBad = (minStep: number, then: Behaviour): Rule => ({ operation: 'History', variables: { run: 'bad', minStep }, then })
+  const { code, stdout, stderr, dir, report } = await scene(t, { server: { runs: [...RUNS, bad], script: [ofBad(200, spoil)] } })
+  t.equal(code, 3)
+  t.match(stderr, /^critic-traces: wandb missing step: no key "_step" in row 31 of run bad of team\/project, steps 200 to 250, expected the step of the row$/m)
+  t.match(stdout, /^stopped: bad, a row of which cannot be kept; the next fetch asks for it again$/m)
+  t.match(report, { runs: [{ id: 'r1', complete: true }], stopped: [{ label: 'main', id: 'bad', fault: /missing step/ }] })
+  t.same(listedIn(dir).map(({ id }) => id), ['r1', 'side'])
+  t.same(tree(join(dir, 'wandb/history/main')).filter(name => name.includes('bad')), ['.bad.jsonl.partial', '.bad.jsonl.partial.json'])
+
+  // What the list said of such a run before stays, and so do its history and certificate.
+  let rules: readonly Rule[] = [{ ...ofBad(0, { kind: 'grow', run: 'bad', rows: 2 }), times: 1 }]
+  const script = (request: ScriptedRequest): Behaviour | null => {
+    const rule = rules.find(({ variables }) => request.variables['run'] === variables?.['run'] && request.variables['minStep'] === variables?.['minStep'])
+    rules = rules.filter(one => one !== rule)
+    return (rule?.then ?? null) as Behaviour | null
+  }
+  const before = await scene(t, { server: { runs: [...RUNS, bad], script } })
+  t.equal(before.code, 0, before.stderr)
+  rules = [ofBad(100, spoil)]
+  const again = await fetchInto(before.dir, before.url, { time: LATER })
+  t.match(again, { code: 3, stderr: /missing step/, stdout: /^stopped: bad,/m })
+  t.match(listedIn(before.dir), [{ id: 'r1', fetchedAt: NOW }, { id: 'side' }, { id: 'bad', fetchedAt: NOW }])
+  t.match(certificateOf(before.dir, 'bad'), { complete: true, snapshot: { last_step: 250, growing: true } })
 })
 
 t.test('more rows than were asked for are a failed check, with their steps', async t => {
@@ -175,7 +209,7 @@ t.test('a run that grows is taken at the last step that was first seen, marked, 
   const first = await scene(t, { server: { runs: [run('r1', 'main', upTo(250), { state: 'running' }), RUNS[1]], script: [grow] } })
   t.equal(first.code, 0)
   t.match(certificateOf(first.dir), { complete: true, snapshot: { last_step: 250, history_line_count: 251, growing: true }, steps: { rows: 251, last_step: 250 } })
-  t.match(first.stdout, /so far\nstill growing: r1, taken up to step 250; a later fetch takes it anew\n/)
+  t.match(first.stdout, /so far\nstill growing: r1, taken up to step 250; a fetch after it has logged again takes it anew\n/)
   t.match(await verified(first.dir), { code: 0, stdout: /1 of 1 histories whole, 251 rows, 1 of them of a run that was still growing/ })
   const later = await fetchInto(first.dir, first.url, { time: LATER })
   t.match(later.report, { runs: [{ status: 'fetched', rows: 256, growing: true }] })
@@ -230,8 +264,9 @@ t.test('what the server says, in words', async t => {
   for (const [name, which, code, message] of cases) {
     const result = await scene(t, which).catch((error: unknown) => { throw new Error(name, { cause: error }) })
     t.equal(result.code, code, name)
-    t.match(result.fault?.message, message, name)
-    t.notOk(tree(result.dir).includes('wandb/runs.json'), `${name}: no list of runs`)
+    t.match(result.fault?.message ?? /^critic-traces: (.*)$/m.exec(result.stderr)?.[1], message, name)
+    // A row stops its run alone.
+    t.equal(tree(result.dir).includes('wandb/runs.json'), result.fault === null, `${name}: list of runs`)
   }
 })
 
@@ -254,7 +289,7 @@ t.test('what passes is tried again: one failure of each kind, and the same bytes
 t.test('a run that was renamed or deleted since it was fetched', async t => {
   const script: Rule[] = [{ operation: 'Run', times: 1, then: { kind: 'rename', run: 'r1', displayName: 'main-old' } }]
   const renamed = await scene(t, { server: { runs: [...RUNS, run('r2', 'main', upTo(3))], script } })
-  t.match(renamed.fault?.message, /^wandb renamed run: r1, listed a moment ago as "main", is now "main-old", expected the same name until it is fetched; fetch again/)
+  t.match(renamed.fault?.message, /^wandb renamed run: r1, listed as "main", is now "main-old", expected the same name until it is fetched; fetch again/)
   const listed = (dir: string): void => {
     mkdirSync(join(dir, 'wandb'), { recursive: true })
     writeFileSync(join(dir, 'wandb/runs.json'), JSON.stringify([{
@@ -532,14 +567,14 @@ t.test('allowlisted settings, nested or flat; no other one; nothing that looks l
     db: { url: 'postgres://u:hunter2secret@host/db' }, api_key: 'not-for-export'
   }
   // As Python writes it: JSON.stringify has no NaN, no 1e400 and no integer beyond 2^53.
-  const spelled = { seed: '9007199254740993', even: '9007199254740992', nan: 'NaN', huge: '1e400', list: '[1, -Infinity]', tenth: '0.10' }
+  const spelled = { seed: '9007199254740993', even: '9007199254740992', nan: 'NaN', huge: '1e400', list: '[1, -Infinity]', tenth: '0.1000000000000000000000', long: '123456789012345680000' }
   for (const [name, text] of Object.entries(spelled)) Object.assign(config, { [name]: rawJson(text) })
   const allowed = [...Object.keys(spelled), 'lr', 'trainer.profile.deep', 'trainer.critic_warmup', 'algorithm.gamma', 'trainer.logger', 'db.url', 'absent', '__proto__']
   const { dir, stdout } = await scene(t, {
     server: { runs: [run('r1', 'main', upTo(2), { config })] }, before: dir => writeStudy(dir, { config: allowed })
   })
   const [entry] = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as { config: object }[]
-  t.equal(JSON.stringify(entry.config), '{"even":9007199254740992,"tenth":0.1,"lr":0.000001,"trainer.profile.deep":[1,"a",null],"trainer.critic_warmup":20,"algorithm.gamma":1}')
+  t.equal(JSON.stringify(entry.config), '{"even":9007199254740992,"tenth":0.1,"long":123456789012345680000,"lr":0.000001,"trainer.profile.deep":[1,"a",null],"trainer.critic_warmup":20,"algorithm.gamma":1}')
   t.match(stdout, /not kept of r1: trainer\.logger \(no scalar or list of scalars, or very long\)/)
   t.match(stdout, /not kept of r1: db\.url \(looks like a secret\)/)
   for (const name of ['seed', 'nan', 'huge', 'list']) t.match(stdout, `not kept of r1: ${name} (a number that no double of JSON holds)`)

@@ -331,12 +331,16 @@ t.test('a selection that joins runs of several projects says so', t => {
     return analysed(study, listed, many.map((r, i) => ({ ...runHistory(r, ['r']), run: listed[i] }))).warnings.filter(w => w.includes('projects'))
   }
   t.same(told([['e', 'p'], ['e', 'p'], ['e', 'q'], [null, 'p']]), [
-    'selection a joins runs of 3 projects (e/p, e/q, not stated/p); entity and project tell them apart'
+    'selection a joins runs of 2 projects (p, q), which "project" would tell apart'
   ])
   t.same(told(Array.from({ length: 7 }, (_, i) => ['e', `p${i}`])), [
-    'selection a joins runs of 7 projects (e/p0, e/p1, e/p2, e/p3, e/p4, 2 more); entity and project tell them apart'
+    'selection a joins runs of 7 projects (p0, p1, p2, p3, p4, 2 more), which "project" would tell apart'
+  ])
+  t.same(told([['e', 'p'], ['f', 'q']]), [
+    'selection a joins runs of 2 entities (e, f), which "entity" would tell apart and of 2 projects (p, q), which "project" would tell apart'
   ])
   t.same(told([['e', 'p'], ['e', 'p']]), [])
+  t.same(told([['e', 'p'], [null, 'p'], [null, null]]), [], 'they may be of the same')
   t.end()
 })
 

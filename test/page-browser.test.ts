@@ -114,6 +114,7 @@ async function testValues(t: Test, page: Page): Promise<void> {
   await last.hover()
   t.ok(await turns('visible', panel(count - 1)), 'or the pointer')
   await panel(count - 1).hover()
+  await page.evaluate(() => new Promise(resolve => { requestAnimationFrame(() => requestAnimationFrame(resolve)) }))
   t.ok(await turns('visible', panel(count - 1)), 'which may move onto the panel')
   await page.mouse.move(1, 1)
   t.ok(await turns('hidden', panel(count - 1)))

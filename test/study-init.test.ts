@@ -328,7 +328,7 @@ t.test('a name is told apart by the project alone where no run states an entity'
   t.equal(run.code, 0, run.stderr)
   const { selections } = await historiesOf(t, dir)
   t.same(selections.map(({ name, entity, project }) => [name, entity, project]), [['same', null, 'p'], ['same-2', null, 'q']])
-  t.same(run.stdout.match(/^left out: .*$/gm), ['left out: "same": runs that state no entity and project cannot be told from others of this name'])
+  t.same(run.stdout.match(/^left out: .*$/gm), ['left out: "same": runs that state no entity and no project cannot be told from others of this name'])
 })
 
 t.test('more display names than a draft has room for are counted, not dropped silently', async t => {

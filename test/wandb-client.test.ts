@@ -189,6 +189,7 @@ t.test('the key is recognised in every spelling', t => {
     'Canary-&#x22;&#x5C;&#x2F;&#x2B;&#x3C;&#x26;&#x3E;&#x25;&#x2E;0123456789abcdef?~&#x7A;',
     'CANARY-"\\/+<&>%.0123456789ABCDEF?~Z',
     // json.dumps twice, the backslashes of the inner text escaped: a reader that decodes twice has the key
+    '\\u005cu005cu0043anary-"\\/+<&>%.0123456789abcdef?~z',
     '"\\u005cu0043anary-\\u005c\\u0022\\u005c\\u005C/+<&>%.0123456789abcdef?~\\u005Cu007a"'
   ]
   for (const text of spelt) t.ok(key.occursIn(`{"x":"…${text}…"}`), text)
@@ -210,7 +211,7 @@ t.test('the key is recognised in every spelling', t => {
 
 t.test('no text makes the search for the key slow', t => {
   const key = new ApiKey(KEY, 'netrc')
-  for (const piece of ['\\', '%25', '&amp;', KEY.slice(0, -1), `&#${'0'.repeat(40)}`, '\\u003', '\\u005c']) {
+  for (const piece of ['\\', '%25', '&amp;', KEY.slice(0, -1), `&#${'0'.repeat(40)}`, '\\u003', '\\u005c', '\\u005cu005c']) {
     // the letter at the end makes an escape of the last backslash
     const text = `${piece.repeat(Math.ceil(2 ** 20 / piece.length))}n`
     const start = performance.now()
@@ -320,16 +321,14 @@ t.test('messages of errors are capped and escaped; without one the status stands
   ]) t.match(await message(reply), /^wandb request failed: HTTP 400, expected/)
 })
 
-t.test('an error whose body never ends is an error without a message, after five seconds', async t => {
+t.test('an error whose body does not end is an error without a message', async t => {
   const { client, retries } = await session(t, [response => {
     response.writeHead(429, { 'Retry-After': '7' })
     const timer = setInterval(() => response.write(' '), 50)
     response.on('close', () => clearInterval(timer))
-  }, fine])
-  const before = performance.now()
+  }, fine], { errorMs: 200 })
   t.same(await ask(client), { viewer: { id: 'v' } })
   t.match(retries, [{ reason: 'HTTP 429', waitMs: 7000 }])
-  t.ok(performance.now() - before < 60_000)
 })
 
 t.test('Retry-After is obeyed', async t => {

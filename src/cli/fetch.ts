@@ -47,9 +47,9 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
     phase.finish()
     progress.close()
     if (!options.quiet && !options.json) io.stdout.write(summary(outcome, dir, wantsColour(io.stdout, io.env)))
-    const faults = outcome.runs.flatMap(run => run.faults)
+    const faults = [...outcome.runs.flatMap(run => run.faults), ...outcome.stopped.map(({ fault }) => fault)]
     for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
-    return { exitCode: faults.length > 0 ? EXIT.checkFailed : EXIT.ok, report: report(outcome, dir, faults) }
+    return { exitCode: Math.max(EXIT.ok, ...faults.map(fault => fault.exitCode)), report: report(outcome, dir, faults) }
   } catch (error) {
     if (rows > 0) progress.line('what has come stays: the next fetch goes on from there')
     throw error
@@ -84,7 +84,7 @@ function summary(outcome: FetchOutcome, dir: string, colour: boolean): string {
   return `${table}${notes(outcome).map(line => `${line}\n`).join('')}${outcomeLines(outcome, dir)}`
 }
 
-function notes({ runs, excluded, unlisted, replaced }: FetchOutcome): string[] {
+function notes({ runs, stopped, excluded, unlisted, replaced }: FetchOutcome): string[] {
   const names = [...new Set(excluded.map(run => run.displayName))]
   const named = names.slice(0, MAX_NAMED).map(name => printable(name)).join(', ')
   const more = names.length > MAX_NAMED ? ` and ${counted(names.length - MAX_NAMED, 'more name')}` : ''
@@ -92,8 +92,9 @@ function notes({ runs, excluded, unlisted, replaced }: FetchOutcome): string[] {
   return [
     ...growing.map(({ entry, certificate: { snapshot, run } }) => (
       `${isGrowingState(run.state) ? 'still growing' : 'grown meanwhile'}: ${printable(entry.id)}, taken up to step ` +
-      `${snapshot.last_step ?? 'none'}; a later fetch takes it anew`
+      `${snapshot.last_step ?? 'none'}; a fetch after it has logged again takes it anew`
     )),
+    ...stopped.map(({ run }) => `stopped: ${printable(run.id)}, a row of which cannot be kept; the next fetch asks for it again`),
     ...(names.length === 0 ? [] : [`listed, not fetched: ${counted(excluded.length, 'run')} of ${counted(names.length, 'name')}: ${named}${more}`]),
     ...(unlisted === 0 ? [] : [`not listed: ${counted(unlisted, 'run')} of other names, too many`]),
     ...replaced.map(({ id, label, displayName }) => (
@@ -112,19 +113,20 @@ function counted(count: number, what: string): string {
   return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
-function outcomeLines({ runs, lists }: FetchOutcome, dir: string): string {
-  if (lists.length === 0 && runs.every(run => run.status === 'unchanged')) return 'nothing changed\n'
+function outcomeLines({ runs, stopped, lists }: FetchOutcome, dir: string): string {
+  if (lists.length === 0 && runs.every(run => run.status === 'unchanged')) return stopped.length === 0 ? 'nothing changed\n' : ''
   const wrote = lists.length === 0 ? '' : `wrote ${lists.map(list => printable(list)).join(', ')}\n`
   return `${wrote}next: node dist/run.js manifest --study ${printable(dir)} --write\n`
 }
 
-function report({ runs, excluded, unlisted, replaced, lists }: FetchOutcome, dir: string, faults: readonly Fault[]): object {
+function report({ runs, stopped, excluded, unlisted, replaced, lists }: FetchOutcome, dir: string, faults: readonly Fault[]): object {
   return {
     study: dir,
     runs: runs.map(({ certificate, status, withheld }) => ({
       label: certificate.run.label, id: certificate.run.id, status, rows: certificate.steps.rows, complete: certificate.complete,
       growing: certificate.snapshot.growing, withheld
     })),
+    stopped: stopped.map(({ run: { id, label }, fault }) => ({ label, id, fault: fault.message })),
     excluded: excluded.map(({ id, displayName, label }) => ({ id, display_name: displayName, label })),
     unlisted,
     replaced: replaced.map(({ id, displayName, label }) => ({ id, display_name: displayName, label })),

@@ -87,7 +87,8 @@ async function readHistories(dir: string, exports: ExportSurvey, io: CliIo, prog
   phase.finish()
   const histories = draftHistories(exports, selections)
   if (histories.selections.length > 0 && histories.metrics.metrics.length > 0) return histories
-  const [count, missing] = [exports.runs.length, exports.runs.filter(run => run.history === null).length]
+  const count = exports.runs.length
+  const missing = exports.runs.filter(run => run.history === null).length
   const reasons = histories.leftOut.length === 0 ? '' : ` (${printable(histories.leftOut.slice(0, 3).join('; '), 600)})`
   throw new Fault({
     format: 'init', problem: 'no history to read',

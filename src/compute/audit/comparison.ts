@@ -86,7 +86,7 @@ export function compare(published: Published, found: Found): Verdict {
 }
 
 function allowed(decimals: number | null): string {
-  return `allowed ${decimals === null ? 'nothing' : Number(`5e-${decimals + 1}`)}`
+  return `allowed ${decimals === null ? 'nothing' : (0.5 * 10 ** -decimals).toFixed(decimals + 1)}`
 }
 
 function isList(value: ClaimValue): value is readonly ClaimScalar[] {

@@ -8,7 +8,8 @@
  *   observation at any step up to the target's last at which the target has none), for the metrics that ask for them.
  * - time view: the reference's observations whose display_hours is below the target's first own one.
  *
- * A target without an observation in the view gets nothing: a curve of supplied points alone would be the reference's.
+ * A target without an observation in the view, or whose display hours are all beyond the double range, gets nothing: a curve
+ * of supplied points alone would be the reference's.
  */
 import type { SuppliedPoints } from '../../schema/histories.js'
 import type { Curve, Provenance, SelectionHistory } from './contract.js'
@@ -80,8 +81,7 @@ export function supplyTarget(
   reference: ViewPoints,
   target: ViewPoints
 ): SuppliedToTarget {
-  // Nor one whose own points have no place on the axis.
-  if (target.x.length === 0 || !Number.isFinite(target.x[0])) return NOTHING
+  if (!target.x.some(Number.isFinite)) return NOTHING
   const prefixed = view === 'step' ? rule.step_prefix.includes(metric) : rule.time_prefix
   const filled = view === 'step' && rule.same_step.includes(metric)
   const first = target.x[0]

@@ -44,15 +44,22 @@ function* zoneWarnings(sessions: readonly Session[]): Generator<string> {
   yield `createdAt of ${count === 1 ? one : `${count} runs`} has no zone and is read as UTC${example}: ${createdAt}`
 }
 
-/** Owners that a line repeats. */
+/** Projects or entities that a line repeats. */
 const MAX_OWNERS = 5
 
 /** A display name is one curve's within a project; in another it may be another's. */
 function* ownerWarnings({ selection, owners }: SelectionHistory): Generator<string> {
-  if (owners.length === 1) return
-  const listed = owners.slice(0, MAX_OWNERS).map(parts => parts.map(part => part === null ? 'not stated' : printable(part)).join('/'))
-  if (owners.length > MAX_OWNERS) listed.push(`${owners.length - MAX_OWNERS} more`)
-  yield `selection ${printable(selection.name)} joins runs of ${owners.length} projects (${listed.join(', ')}); entity and project tell them apart`
+  const several = (singular: string, plural: string, stated: ReadonlyArray<string | null>): string[] => {
+    const names = [...new Set(stated.filter(name => name !== null))]
+    if (names.length < 2) return []
+    const listed = names.slice(0, MAX_OWNERS).map(name => printable(name))
+    if (names.length > MAX_OWNERS) listed.push(`${names.length - MAX_OWNERS} more`)
+    return [`${names.length} ${plural} (${listed.join(', ')}), which "${singular}" would tell apart`]
+  }
+  const joined = [
+    ...several('entity', 'entities', owners.map(([entity]) => entity)), ...several('project', 'projects', owners.map(([, project]) => project))
+  ]
+  if (joined.length > 0) yield `selection ${printable(selection.name)} joins runs of ${joined.join(' and of ')}`
 }
 
 /** Runs that a line repeats. */

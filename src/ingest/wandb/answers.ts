@@ -2,6 +2,7 @@
  * What the server answers, checked: the shapes that the queries ask for. A field of another type is a Fault that names
  * it; nothing that was not asked for is looked at.
  */
+import { randomUUID } from 'node:crypto'
 import { Fault, printable } from '../../errors.js'
 import { isSecretValue } from '../config/secrets.js'
 import {
@@ -185,8 +186,14 @@ export function nameOf({ entity, project }: ProjectName): string {
 
 const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/gs
 
-/** Stands for a number that JSON or a double cannot hold: NaN, 1e400, 9007199254740993. */
-const LOST = '\0lost'
+/** Stands for a number that JSON or a double cannot hold: NaN, 1e400, 9007199254740993. No setting has this text. */
+const LOST = `lost ${randomUUID()}`
+
+/** Whether the double has the digits written, but for zeros behind them, or is written as JavaScript does. */
+function isKept(token: string): boolean {
+  const value = Number(token)
+  return Number.isFinite(value) && (String(value) === token || isExact(token.replace(/(\.\d*?)0+(?=$|[eE])/, '$1')))
+}
 
 /** The logged settings: `{"k": {"value": v}}`, unwrapped, without W&B's own `_wandb`. */
 function readConfig(text: string | null, id: string): Readonly<Record<string, unknown>> {
@@ -194,7 +201,7 @@ function readConfig(text: string | null, id: string): Readonly<Record<string, un
   let value: unknown
   try {
     value = JSON.parse(text.replace(STRINGS_AND_NUMBERS, token => (
-      token.startsWith('"') || (Number.isFinite(Number(token)) && isExact(token)) ? token : JSON.stringify(LOST)
+      token.startsWith('"') || isKept(token) ? token : JSON.stringify(LOST)
     )))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error

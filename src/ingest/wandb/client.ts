@@ -39,6 +39,8 @@ export interface ClientOptions {
   readonly deadlineMs: number
   /** ms without a byte after which a connection counts as broken (default 60 s) */
   readonly idleMs?: number
+  /** ms that the message of an error is waited for (default 5 s) */
+  readonly errorMs?: number
   readonly clock?: Clock
   /** in [0, 1) */
   readonly random?: () => number
@@ -51,6 +53,7 @@ export interface ClientOptions {
 const MAX_UNDER_WAY = 4
 const MAX_REDIRECTS = 5
 const IDLE_MS = 60_000
+const ERROR_MS = 5000
 
 /** Longer timers fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
@@ -81,11 +84,11 @@ export class WandbClient {
   readonly #onAbort: () => void
 
   constructor(options: ClientOptions) {
-    const { address, signal, deadlineMs, idleMs = IDLE_MS, clock = systemClock, lookup } = options
+    const { address, signal, deadlineMs, idleMs = IDLE_MS, errorMs = ERROR_MS, clock = systemClock, lookup } = options
     if (!(deadlineMs > 0 && deadlineMs <= MAX_TIMER_MS)) throw new RangeError(`deadlineMs is ${deadlineMs}`)
     this.#options = options
     this.#clock = clock
-    this.#wire = new Wire({ secure: address.base.protocol === 'https:', connections: MAX_UNDER_WAY, idleMs, lookup })
+    this.#wire = new Wire({ secure: address.base.protocol === 'https:', connections: MAX_UNDER_WAY, idleMs, errorMs, lookup })
     this.#slots = new Slots(MAX_UNDER_WAY, this.#stop.signal)
     this.#deadlineAt = clock.now() + deadlineMs
     this.#timer = setTimeout(() => this.#stop.abort(DEADLINE), deadlineMs)

@@ -33,8 +33,13 @@ export interface WindowRequest extends ProjectName {
   readonly rows: RowExporter
 }
 
-/** @throws Fault exit 3: an answer that is none; exit 1: a row outside its window, the same row twice */
-export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGenerator<HistoryWindow, void, undefined> {
+/**
+ * The windows in order. A Fault in place of one is the last: of a row that is none (exit 3), outside its window, or there
+ * twice (exit 1); it concerns this run alone.
+ *
+ * @throws Fault exit 3: an answer that is none, which concerns every run
+ */
+export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGenerator<HistoryWindow | Fault, void, undefined> {
   const underWay: Array<{ readonly from: number; readonly to: number; readonly answer: Promise<unknown> }> = []
   let next = request.from
   const askAhead = (): void => {
@@ -53,13 +58,24 @@ export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGe
     const { from, to, answer } = window
     const raw = readHistoryRows(await answer, request, request.id)
     askAhead()
-    yield exported(raw, from, to, request)
+    const rows = exportedOrFault(raw, from, to, request)
+    yield rows
+    if (rows instanceof Fault) return
   }
 }
 
 function askFor(ask: Ask, { entity, project, id }: WindowRequest, from: number, to: number): Promise<unknown> {
   const variables = { entity, project, run: id, minStep: from, maxStep: to + 1, samples: SAMPLES_PER_REQUEST }
   return ask(HISTORY_QUERY, variables, `steps ${from} to ${to} of run ${id}`)
+}
+
+function exportedOrFault(raw: readonly string[], from: number, to: number, request: WindowRequest): HistoryWindow | Fault {
+  try {
+    return exported(raw, from, to, request)
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
 }
 
 function exported(raw: readonly string[], from: number, to: number, request: WindowRequest): HistoryWindow {
@@ -80,14 +96,15 @@ function exported(raw: readonly string[], from: number, to: number, request: Win
       exitCode: EXIT.checkFailed
     })
   }
-  const lines = new Set<string>()
-  for (const { step, line } of rows) {
-    if (lines.has(line)) {
+  // By all that it logs, also what is not exported: several rows of one step are legal.
+  const texts = new Set<string>()
+  for (const [i, text] of raw.entries()) {
+    if (texts.has(text)) {
       throw new Fault({
-        format: 'wandb', problem: 'row stands twice', found: `step ${step}`, expected: `each row once (${where})`, exitCode: EXIT.checkFailed
+        format: 'wandb', problem: 'row stands twice', found: `step ${rows[i].step}`, expected: `each row once (${where})`, exitCode: EXIT.checkFailed
       })
     }
-    lines.add(line)
+    texts.add(text)
   }
   const reordered = rows.some(({ step }, i) => i > 0 && step < rows[i - 1].step)
   if (reordered) rows.sort((a, b) => a.step - b.step)

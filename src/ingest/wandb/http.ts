@@ -23,9 +23,8 @@ import { PREMATURE_CLOSE, brokenOf, type Broken, type FaultMaker } from './broke
 /** Of a decoded answer; far above a page of 100 rows. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 
-/** Of an answer that is an error: only a message is wanted of it, and not for long. */
+/** Of an answer that is an error: only a message is wanted of it. */
 const MAX_ERROR_BYTES = 1024 * 1024
-const MAX_ERROR_MS = 5000
 
 export interface Answer {
   readonly kind: 'answer'
@@ -44,6 +43,8 @@ export interface WireOptions {
   readonly connections: number
   /** ms without a byte in either direction after which a connection counts as broken */
   readonly idleMs: number
+  /** ms that the message of an error is waited for */
+  readonly errorMs: number
   readonly lookup: LookupFunction | undefined
 }
 
@@ -66,7 +67,7 @@ export class Wire {
   async post(
     url: URL, authorization: string, body: Buffer, signal: AbortSignal, fault: FaultMaker
   ): Promise<Answer | Broken> {
-    const { idleMs } = this.#options
+    const { idleMs, errorMs } = this.#options
     const request = this.#open(url, body, signal)
     let response: IncomingMessage | null = null
     let idle = false
@@ -76,7 +77,7 @@ export class Wire {
     })
     try {
       response = await responseOf(request, authorization, body)
-      const answer = await answerOf(response, fault)
+      const answer = await answerOf(response, errorMs, fault)
       signal.throwIfAborted()
       return answer
     } catch (error) {
@@ -125,7 +126,7 @@ function responseOf(request: ClientRequest, authorization: string, body: Buffer)
   })
 }
 
-async function answerOf(response: IncomingMessage, fault: FaultMaker): Promise<Answer | Broken> {
+async function answerOf(response: IncomingMessage, errorMs: number, fault: FaultMaker): Promise<Answer | Broken> {
   const status = response.statusCode ?? 0
   const { headers, rawHeaders } = response
   const answer = {
@@ -134,7 +135,7 @@ async function answerOf(response: IncomingMessage, fault: FaultMaker): Promise<A
   } as const
   const limit = status === 200 ? MAX_BODY_BYTES : MAX_ERROR_BYTES
   // An error's status says enough: without its body it is an error without a message.
-  const hurry = status === 200 ? undefined : setTimeout(() => response.destroy(), MAX_ERROR_MS)
+  const hurry = status === 200 ? undefined : setTimeout(() => response.destroy(), errorMs)
   const body = await decodedBody(response, limit).catch((error: unknown) => {
     if (status === 200) throw error
     return 'cut short'

@@ -4,13 +4,13 @@
  *
  * Found: the key itself and its base64 at any alignment (so also `Basic …` and a longer text in base64), both in either
  * case, with any of the characters escaped as in JSON, JavaScript, URLs and HTML. Not found: a part of the key, ciphers,
- * hexadecimal, base64 broken over lines.
+ * hexadecimal, octal escapes, escapes of two kinds one in the other, base64 broken over lines.
  */
 
 const HTML_NAMES: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', "'": 'apos', '<': 'lt', '>': 'gt' }
 
-/** JSON in JSON in JSON has seven backslashes before a quote; each may be escaped itself. */
-const BACKSLASHES = '(?:\\\\(?:u005c|x5c|u\\{0{0,6}5c\\})?){1,7}'
+/** JSON in JSON in JSON has seven backslashes before a quote; each may be escaped itself, three times. */
+const BACKSLASHES = '(?:\\\\(?:u005c|x5c|u\\{0{0,6}5c\\}){0,3}){1,7}'
 
 function literal(character: string): string {
   return `\\x${character.charCodeAt(0).toString(16)}`

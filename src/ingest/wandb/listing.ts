@@ -4,6 +4,7 @@ import { OTHER_LABEL, type FetchRuns } from '../../schema/fetch.js'
 import { MAX_NAME_LENGTH, nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
 import type { Ask } from './history.js'
 import { RUNS_QUERY } from './queries.js'
+import type { RunEntry } from './runs-file.js'
 
 const RUNS_PER_PAGE = 100
 
@@ -95,25 +96,32 @@ function emptySelection(listed: readonly ListedName[], where: ProjectName, { dis
   })
 }
 
-/** A run that was fetched earlier under a selection and is not among its runs any more. */
-export interface EarlierRun {
-  readonly id: string
-  readonly label: string
-  readonly displayName: string
-  readonly fetchedAt: string | null
-}
-
-/** @throws Fault exit 1: the run has another name now, or is gone */
-export function requireStillThere(earlier: readonly EarlierRun[], listed: readonly ListedName[], where: ProjectName): void {
-  for (const { id, displayName, fetchedAt } of earlier) {
-    const now = listed.find(run => run.id === id)
-    if (now?.displayName === displayName) continue
-    const before = `${printable(id)}, fetched ${printable(fetchedAt ?? 'earlier')} as ${printable(JSON.stringify(displayName))}`
+/**
+ * @param earlier what was fetched under a selection before
+ * @throws Fault exit 1: such a run has another name now, or is gone
+ */
+export function requireStillThere(earlier: readonly RunEntry[], listed: readonly ListedName[], where: ProjectName): void {
+  for (const run of earlier) {
+    const now = listed.find(({ id }) => id === run.id)
+    if (now?.displayName === run.displayName) continue
+    const before = `fetched ${printable(run.fetchedAt ?? 'earlier')}`
+    const goOn = 'to go on without it, remove its entry from the list of runs (histories.runs), its history and its certificate'
+    if (now !== undefined) throw renamedRun(run, before, now.displayName, `; ${goOn}`)
     throw new Fault({
-      format: 'wandb', problem: now === undefined ? 'deleted run' : 'renamed run',
-      found: now === undefined ? `${before}, is gone from ${nameOf(where)}` : `${before}, is now ${printable(JSON.stringify(now.displayName))}`,
-      expected: `${now === undefined ? 'it there' : 'the same name'}; to go on without it, remove its entry from the list of runs (histories.runs), its history and its certificate`,
+      format: 'wandb', problem: 'deleted run', found: `${namedBefore(run, before)}, is gone from ${nameOf(where)}`, expected: `it there; ${goOn}`,
       exitCode: EXIT.checkFailed
     })
   }
+}
+
+/** @param expected what follows `the same name` */
+export function renamedRun(run: Pick<RunEntry, 'id' | 'displayName'>, before: string, now: string, expected: string): Fault {
+  return new Fault({
+    format: 'wandb', problem: 'renamed run', found: `${namedBefore(run, before)}, is now ${printable(JSON.stringify(now))}`,
+    expected: `the same name${expected}`, exitCode: EXIT.checkFailed
+  })
+}
+
+function namedBefore({ id, displayName }: Pick<RunEntry, 'id' | 'displayName'>, before: string): string {
+  return `${printable(id)}, ${before} as ${printable(JSON.stringify(displayName))}`
 }

@@ -29,8 +29,8 @@ export function extent(...lists: ReadonlyArray<ArrayLike<number>>): Range | null
 /** Below this a range has no tick steps that a double can tell apart. */
 const LEAST_HALF = 1e-300
 
-/** Values that differ by less, as a share of their size, may differ by the order in which sums were made alone. */
-const ROUNDING = 1e-12
+/** Two units in the last place of a float32, in which trainers log: values that differ by less may differ by rounding alone. */
+const ROUNDING = 2 ** -23
 
 /**
  * The range with `fraction` of its length added at both ends. A range too short to be told apart (all values equal, or

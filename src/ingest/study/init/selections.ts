@@ -126,7 +126,7 @@ function partsOf(group: readonly SurveyedRun[], leftOut: string[]): Curve[] {
     // A study's null means any: it must not take the others' runs too.
     const taken = [...owners.values()].filter(([{ run }]) => (entity ?? run.entity) === run.entity && (project ?? run.project) === run.project)
     if (taken.length > 1) {
-      const stated = [entity === null ? 'entity' : '', project === null ? 'project' : ''].filter(part => part !== '').join(' and ')
+      const stated = [entity === null ? 'entity' : '', project === null ? 'project' : ''].filter(part => part !== '').join(' and no ')
       leftOut.push(`${shown(display_name)}: runs that state no ${stated} cannot be told from others of this name`)
       return []
     }

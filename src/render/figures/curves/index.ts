@@ -7,7 +7,7 @@ import { Fault } from '../../../errors.js'
 import type { FigureConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import {
-  FONT_FAMILY, figureTitle, horizontalTicks, isDrawable, legendRows, MEAN_LINE, NO_TICKS, PLOT_PADDING, plotArea, pointMark, syntheticMark,
+  FONT_FAMILY, figureTitle, horizontalTicks, legendRows, MEAN_LINE, NO_TICKS, PLOT_PADDING, plotArea, pointMark, syntheticMark,
   TEXT_SIZE, TITLE_SIZE, UNTITLED_X_AXIS_HEIGHT, X_AXIS_HEIGHT, yAxisWidth, type KeyEntry
 } from '../style.js'
 import { cleanText, fitWidth, textWidth } from '../text-width.js'
@@ -69,13 +69,14 @@ function layOut(count: number, top: number): Layout {
 
 /** One horizontal axis for all panels. */
 function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number): SharedAxis {
-  // Of every observation, one that its vertical axis cannot show too: a trailing mean may be drawn there.
-  const xs = panels.flatMap(({ data, marks }) => [...data.series.map(({ x }) => Float64Array.from(x).filter(isDrawable)), marks.map(mark => mark.x)])
+  const xs = panels.flatMap(({ series, marks }) => [
+    ...series.flatMap(({ raw, mean }) => mean === null ? [raw.x] : [raw.x, mean.x]), marks.map(mark => mark.x)
+  ])
   const found = extent(...xs)
   const { min, max } = found ?? { min: 0, max: 1 }
-  const size = Math.max(Math.abs(min), Math.abs(max))
-  // A margin that keeps markers off the axes; where doubles cannot tell the x apart, one that still is a length.
-  const margin = max - min > size * 1e-15 ? (max - min) * 0.02 : Math.max(0.6, size * 0.1)
+  const share = (max - min) * 0.02
+  // A margin that keeps markers off the axes; where all x are equal, or too near for one, a length all the same.
+  const margin = min - share < min && max + share > max ? share : Math.max(0.6, Math.max(Math.abs(min), Math.abs(max)) * 0.1)
   const range: Range = { min: min - margin, max: max + margin }
   const kind = range.max - range.min >= 4 || xs.every(list => list.every(Number.isInteger)) ? 'count' : 'value'
   return { range, ticks: found === null ? NO_TICKS : horizontalTicks(range, range, width, kind), title }

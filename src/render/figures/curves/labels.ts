@@ -139,7 +139,10 @@ export function placeGuideLabel(y: number, text: string, ink: Ink): PlacedLabel 
   const onGuide = leastCovering(along(y, width, ink), ink)
   if (onGuide?.free === true) return { ...onGuide, leader: null }
   const apart = leastCovering(nearTo(y, width, ink), ink)
-  if (apart?.free !== true) return onGuide === null ? null : { ...onGuide, leader: null }
+  if (apart?.free !== true) {
+    const place = onGuide ?? apart
+    return place === null ? null : { ...place, leader: null }
+  }
   const { box } = apart
   const x = box.x + box.width / 2
   const below = box.y > y

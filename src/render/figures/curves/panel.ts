@@ -86,7 +86,7 @@ function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: Placeme
     for (let i = 0; i < line.x.length; i++) {
       const [px, py] = [at.x(line.x[i]), at.y(line.y[i])]
       if (joined && i > 0) ink.addLine(at.x(line.x[i - 1]), at.y(line.y[i - 1]), px, py)
-      if (!joined || panel.data.sparse) {
+      if (!joined || panel.data.sparse || line.x.length === 1) {
         ink.addBox({ x: px - MARKER_HALF, y: py - MARKER_HALF, width: 2 * MARKER_HALF, height: 2 * MARKER_HALF })
       }
     }
