@@ -8,7 +8,7 @@ import type { AuditReport } from './compute/audit/contract.js'
 import type { TracePool } from './compute/pool.js'
 import { EXIT, Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
-import { rolesOf } from './ingest/manifest-update.js'
+import { namedFiles, rolesOf } from './ingest/manifest-update.js'
 import type { ManifestReport } from './ingest/manifest.js'
 import { STUDY_FILE, type LoadedStudy, type StudyFile } from './ingest/study.js'
 import { requireVerified } from './ingest/verified.js'
@@ -214,10 +214,12 @@ function listedFiles({ files }: ManifestReport): HashedFile[] {
  */
 function refuseExcluded({ dir, manifest, study }: StudyRun, read: ReadonlySet<string | null | undefined>): void {
   const roleOf = rolesOf(study)
+  const named = namedFiles(study)
   const contradicted = manifest.files.filter(({ path, role }) => role === 'excluded' && roleOf(path) !== 'excluded' && read.has(path))
   const faults = contradicted.map(({ path }) => (
     new Fault({
-      format: 'manifest', problem: 'excluded file read', found: 'the role "excluded"', expected: 'another role, or a study that does not read the file',
+      format: 'manifest', problem: 'excluded file read', found: 'the role "excluded"',
+      expected: `another role${named.has(path) ? ' (manifest --write gives it one)' : ''}, or a study that does not read the file`,
       place: { file: join(dir, path) }, exitCode: EXIT.checkFailed
     })
   ))

@@ -61,14 +61,20 @@ t.test('a file that the manifest excludes is not read', async t => {
   const study = place()
   const path = join(study.dir, 'source_manifest.json')
   const manifest = JSON.parse(readFileSync(path, 'utf8'))
-  for (const name of ['wandb/history/runs/ref.jsonl', 'wandb/runs.json']) {
+  for (const [name, hint] of [['wandb/history/runs/ref.jsonl', ''], ['wandb/runs.json', ' (manifest --write gives it one)']]) {
     const files = manifest.files.map((f: { path: string }) => f.path === name ? { ...f, role: 'excluded' } : f)
     writeFileSync(path, JSON.stringify({ ...manifest, files }))
     const { code, stderr } = await all(study)
     t.equal(code, 1)
-    t.match(stderr, `critic-traces: manifest excluded file read: the role "excluded", expected another role, or a study that does not read the file (${join(study.dir, name)})\n`)
+    t.match(stderr, `critic-traces: manifest excluded file read: the role "excluded", expected another role${hint}, or a study that does not read the file (${join(study.dir, name)})\n`)
     t.notOk(existsSync(study.out), 'nothing was written')
   }
+  // The last of them is named by the study: a manifest that is made anew gives it the role that it has there.
+  const made = await runCli(['manifest', '--study', study.dir, '--write'])
+  t.match(made, { code: 0, stdout: /^not excluded any more +wandb\/runs\.json$/m })
+  t.match(await all(study), { code: 0 })
+  const roles = new Map(JSON.parse(readFileSync(path, 'utf8')).files.map((f: { path: string; role: string }) => [f.path, f.role]))
+  t.same([roles.get('wandb/runs.json'), roles.get('wandb/history/runs/second.jsonl')], ['runs', 'input'], 'the others keep theirs')
 })
 
 t.test('a path of the study is one file however it is written', async t => {

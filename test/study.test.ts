@@ -61,7 +61,7 @@ t.test('every study in fixtures/study/invalid is refused with its message', asyn
 t.test('what is not a readable file is a Fault with exit code 3', async t => {
   const dir = t.testdir({ folder: { 'study.json': {} }, 'file.txt': '' })
   const cases: [string, string][] = [
-    [join(dir, 'nowhere'), 'study missing file: nothing, expected a readable JSON file'],
+    [join(dir, 'nowhere'), 'study missing file: nothing, expected a study file; "node dist/run.js study init FOLDER" writes one from exports'],
     [join(dir, 'folder'), 'study unreadable file: a folder, expected a JSON file'],
     [join(dir, 'file.txt'), 'study unreadable file: ENOTDIR, expected a readable JSON file']
   ]

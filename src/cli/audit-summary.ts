@@ -39,7 +39,7 @@ export function auditTables(report: AuditReport, options: TableOptions): string 
 export function auditHead({ claims, counts, discrepancies, notes }: AuditReport): string {
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
-  const head = `${formatCount(claims.length)} claims: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
+  const head = `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
   const noted = notes.map(note => `note: ${note}\n`).join('')
   if (discrepancies.length === 0) return `${head}${noted}`

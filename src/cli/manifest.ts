@@ -41,8 +41,11 @@ export async function runManifest(options: ManifestCommand, io: CliIo): Promise<
   }
 }
 
-function changesTable({ added, removed, changed }: ManifestChanges, options: { readonly colour: boolean }): string {
-  const rows = [...added.map(path => ['added', path]), ...removed.map(path => ['removed', path]), ...changed.map(path => ['changed', path])]
+function changesTable({ added, removed, changed, named }: ManifestChanges, options: { readonly colour: boolean }): string {
+  const rows = [
+    ...added.map(path => ['added', path]), ...removed.map(path => ['removed', path]), ...changed.map(path => ['changed', path]),
+    ...named.map(path => ['not excluded any more', path])
+  ]
   if (rows.length === 0) return 'nothing changed\n'
   return formatTable([{ title: 'manifest' }, { title: 'file' }], rows, options)
 }

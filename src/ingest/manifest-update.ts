@@ -1,7 +1,8 @@
 /**
  * A manifest over the files that lie in a study now: what `manifest` shows and `manifest --write` writes. What an existing manifest
  * says of a file's role, of revisions and of the snapshot's date stays; only hashes, sizes and the list follow the disk.
- * A file that is new gets the role that the study gives it, else `excluded`.
+ * A file that is new gets the role that the study gives it, else `excluded`; one that was excluded and that the study names by
+ * its path now, gets its role too.
  */
 import { realpath, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -26,6 +27,8 @@ export interface ManifestChanges {
   readonly added: readonly string[]
   readonly removed: readonly string[]
   readonly changed: readonly string[]
+  /** excluded until now */
+  readonly named: readonly string[]
 }
 
 export interface UpdatedManifest {
@@ -49,6 +52,11 @@ export async function updatedManifest(
   const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]), signal })
   const known = new Map(existing?.files.map(file => [file.path, file]) ?? [])
   const roleOf = rolesOf(study)
+  const named = namedFiles(study)
+  const roleNow = (path: string): string => {
+    const role = known.get(path)?.role
+    return role === undefined || (role === 'excluded' && named.has(path)) ? roleOf(path) : role
+  }
   const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
     const file = join(dir, path)
     if (PARTIAL.test(path)) throw fault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
@@ -58,13 +66,14 @@ export async function updatedManifest(
       throw fault('unreadable file', errorCode(cause), 'a readable file', file)
     })
     if (changed || sha256 === null) throw fault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
-    return { path, sha256, bytes, role: known.get(path)?.role ?? roleOf(path) }
+    return { path, sha256, bytes, role: roleNow(path) }
   })
   const now = new Set(found)
   const changes = {
     added: found.filter(path => !known.has(path)),
     removed: [...known.keys()].filter(path => !now.has(path)),
-    changed: files.filter(({ path, sha256 }) => known.has(path) && known.get(path)?.sha256 !== sha256).map(f => f.path)
+    changed: files.filter(({ path, sha256 }) => known.has(path) && known.get(path)?.sha256 !== sha256).map(f => f.path),
+    named: files.filter(({ path, role }) => known.has(path) && known.get(path)?.role !== role).map(f => f.path)
   }
   const document = {
     ...(study.synthetic ? { synthetic: true } : {}),
@@ -86,10 +95,7 @@ function fault(problem: string, found: string, expected: string, file: string): 
 
 /** What a study says of the files that it names; `excluded` of all others. */
 export function rolesOf(study: Study): (path: string) => string {
-  const exact = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[study.claims, 'claims']] as const)])
-  if (study.histories !== null) exact.set(study.histories.runs, 'runs')
-  for (const { path } of study.fetch?.views ?? []) exact.set(path, 'runs')
-  for (const [role, paths] of Object.entries(writtenSources(study))) for (const path of paths) exact.set(path, role)
+  const exact = namedFiles(study)
   const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${folder}/`)
   return path => {
     const known = exact.get(path)
@@ -104,6 +110,15 @@ export function rolesOf(study: Study): (path: string) => string {
     }
     return 'excluded'
   }
+}
+
+/** Roles of the files that a study names by their paths. */
+export function namedFiles(study: Study): ReadonlyMap<string, string> {
+  const roles = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[study.claims, 'claims']] as const)])
+  if (study.histories !== null) roles.set(study.histories.runs, 'runs')
+  for (const { path } of study.fetch?.views ?? []) roles.set(path, 'runs')
+  for (const [role, paths] of Object.entries(writtenSources(study))) for (const path of paths) roles.set(path, role)
+  return roles
 }
 
 /** Sources of the evidence and templates, by role. What a configuration inherits from is in no study file: it counts as `excluded`. */

@@ -6,7 +6,7 @@
  * Page checksums: a CRC-32 in a page header is checked on every page that is decoded, a wrong one is a Fault (exit 1);
  * most writers leave it out, and the audit says how many of the pages read had one. The file's SHA-256 covers the rest.
  */
-import { printable } from '../../errors.js'
+import { nearest, printable } from '../../errors.js'
 import { located, malformed } from './faults.js'
 import { columnName, readFooter, type Footer } from './footer.js'
 import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type TextMatches, type TextPattern } from './matching.js'
@@ -134,7 +134,9 @@ function textCounter(
       throw located(error, 'unreadable', { array: columnName(leaf) })
     }
   }
-  throw malformed('missing column', `none of ${printable(candidates.join(', '))}`, 'one of them in the schema')
+  const near = nearest(candidates[0], schema.leaves.map(columnName))
+  const hint = near === null ? '' : `; did you mean ${printable(near)}?`
+  throw malformed('missing column', `none of ${printable(candidates.join(', '))}`, `one of them in the schema${hint}`)
 }
 
 function fieldCounter({ schema }: Footer, path: string): {

@@ -15,7 +15,7 @@ import type { OutputSet } from './output-set.js'
 
 const CHECKSUMS =
   'SHA-256 over the whole file; a CRC-32 in a page header is checked on every page that is decoded, a wrong one fails the run; ' +
-  'pages without one are counted and accepted. Decoded are the columns that matches and field need'
+  'pages without one are counted and accepted. Of columns that are not decoded, this hash and the footer are all that is checked'
 
 export function writeEvidenceData(set: OutputSet, evidence: FoundEvidence, source: Source): Promise<FileSummary> {
   return write(set, EVIDENCE_DOCUMENTS.data, 'evidence-data', evidenceData(evidence), source)
