@@ -186,6 +186,7 @@ t.test('requests that a file cannot answer', async t => {
   const refused = async (request: DatasetRequest): Promise<Fault> => faultOf(auditParquet(path, request))
   const texts = (...columns: string[]): DatasetRequest => ({ texts: { columns, patterns: {} } })
   t.match((await refused(texts('a', 'b'))).message, `parquet missing column: none of a, b, expected one of them in the schema (${path})`)
+  t.match((await refused(texts('extra_info.task_pth'))).message, `none of extra_info.task_pth, expected one of them in the schema; did you mean extra_info.task_path? (${path})`)
   t.match((await refused(texts('extra_info'))).message, /wrong column type: extra_info is a group, expected a text/)
   t.match((await refused(texts('extra_info.index'))).message, /wrong column type: INT64, expected BYTE_ARRAY, a text/)
   t.match((await refused(texts('prompt.list.element.role'))).message, /unsupported: a list of texts in each row/)
