@@ -134,7 +134,7 @@ function textCounter(
       throw located(error, 'unreadable', { array: columnName(leaf) })
     }
   }
-  const near = nearest(candidates[0], schema.leaves.map(columnName))
+  const near = nearest(candidates[0], schema.leaves.map(leaf => leaf.path.join('.')))
   const hint = near === null ? '' : `; did you mean ${printable(near)}?`
   throw malformed('missing column', `none of ${printable(candidates.join(', '))}`, `one of them in the schema${hint}`)
 }
