@@ -1,12 +1,12 @@
 /**
  * The library: what the command line uses, typed. `analyseSnapshot` and `runBatch` are the whole way from files to outputs;
- * the readers below them take bytes, never paths, where they can.
+ * the readers below them take bytes, never paths, where they can. Documented in `docs/library.md`.
  *
  * Worker threads find their code beside this package's; the native canvas is loaded only where figures are asked for.
  */
 export { runBatch, batchExitCode, type BatchRun, type SnapshotResult } from './batch.js'
 export type * from './compute/contract.js'
-export { type CheckReport } from './compute/expectations.js'
+export { type CheckReport, type Judge } from './compute/expectations.js'
 export { openTracePool, type TracePool } from './compute/pool.js'
 export { boundaryIndexes, traceStatistics, type StatisticsOptions } from './compute/statistics.js'
 export { EXIT, Fault, type FaultDetails, type Place } from './errors.js'
@@ -23,6 +23,7 @@ export { loadStudy, type StudyFile } from './ingest/study.js'
 export { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotRun, type SnapshotSettings } from './pipeline.js'
 export { renderFigure, warmCanvas } from './render/canvas/index.js'
 export { openFigurePool, type DrawnFigure, type FigurePool, type FigureTask } from './render/canvas/pool.js'
+export { FIGURE_FORMATS, type FigureFormat } from './render/figures/config.js'
 export { buildFigures, FIGURES } from './render/figures/index.js'
 export type * from './schema.js'
 export { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, REPORTED_WITHOUT_STUDY } from './schema.js'

@@ -79,7 +79,7 @@ t.test('what is no command line says what one is', t => {
 t.test('help and version go to standard output, usage faults to standard error', async t => {
   const help = await runCli(['--help'])
   t.match(help, { code: 0, stderr: '' })
-  for (const word of ['all', 'traces PATH', 'verify', 'audit', 'study init DIR', '--threads N', 'exit codes', '130']) t.ok(help.stdout.includes(word), word)
+  for (const word of ['all', 'traces PATH', 'verify', 'audit', 'study init DIR', '--threads N', 'exit codes', '130', 'CRITIC_TRACES_CACHE', 'XDG_CACHE_HOME/critic-traces', '~/.cache/critic-traces']) t.ok(help.stdout.includes(word), word)
   t.match(await runCli(['--version']), { code: 0, stdout: /^critic-traces \d+\.\d+\.\d+\n$/, stderr: '' })
   const wrong = await runCli(['frobnicate'])
   t.match(wrong, { code: 2, stdout: '' })

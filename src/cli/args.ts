@@ -103,6 +103,9 @@ options
 key
   fetch takes the W&B key from WANDB_API_KEY, else from the netrc entry of the host; it is written nowhere
 
+replica
+  kept in CRITIC_TRACES_CACHE, else in XDG_CACHE_HOME/critic-traces, else in ~/.cache/critic-traces (about 49 MB)
+
 exit codes
   0 fine   1 a check failed   2 usage   3 unreadable or malformed input   130 interrupted
 `
