@@ -14,6 +14,7 @@ import { sha256, tree } from './support/folders.js'
 import { runReplica, runWrongReplica, type ReplicaRun } from './support/replica-run.js'
 
 const PAGES = ['article', 'source-notes'] as const
+const DESKTOP = { viewport: { width: 1280, height: 900 } }
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const named = process.env['CRITIC_TRACES_CHROMIUM']
@@ -88,6 +89,7 @@ async function testPage(t: Test, browser: Browser, url: string, run: ReplicaRun)
   t.same(await seriousViolations(t, browser, url, { colorScheme: 'dark', viewport: { width: 360, height: 740 } }), [], 'nor in the dark on a phone')
   await testTables(t, browser, url)
   await testPhone(t, browser, url)
+  await testUnderscores(t, browser, url)
   await testLabel(t, browser, url)
   await testSchemes(t, page)
   t.same(complaints, [], 'no message on the console and no request')
@@ -306,6 +308,7 @@ async function testPhone(t: Test, browser: Browser, url: string): Promise<void> 
     t.notOk(await values.nth(n).evaluate(value => value === document.activeElement), 'a tap beside it closes it')
   }
   t.same((await panels(page)).filter(({ shown }) => !shown), [], 'every panel fits')
+  await testPictures(t, page)
   await page.evaluate(() => { for (const group of Array.from(document.querySelectorAll('details'))) group.open = true })
   t.equal(await width(), 360, 'nor with all tables open')
   t.ok(await page.locator('.strip').evaluate(strip => {
@@ -314,6 +317,72 @@ async function testPhone(t: Test, browser: Browser, url: string): Promise<void> 
     return top === 0 && bottom < 60
   }), 'the synthetic label stays on top, on one line')
   t.same(complaints, [])
+}
+
+/** A figure keeps a width at which its labels can be read, and scrolls in its box: by touch, and by the keys once the box has the focus. */
+async function testPictures(t: Test, page: Page): Promise<void> {
+  const boxes = page.locator('figure .scroll')
+  for (let i = 0, count = await boxes.count(); i < count; i++) {
+    const box = boxes.nth(i)
+    const { picture, left, right, name } = await box.evaluate(box => {
+      const { left, right } = box.getBoundingClientRect()
+      return { picture: box.querySelector('img')?.getBoundingClientRect().width ?? 0, left, right, name: box.getAttribute('aria-label') }
+    })
+    t.ok(picture >= 600, `${name} is ${picture} pixels wide`)
+    t.ok(left >= 0 && right <= 360, 'in a box that fits')
+    await box.focus()
+    await page.keyboard.press('ArrowRight')
+    t.ok(await box.evaluate(box => new Promise(resolve => {
+      const until = Date.now() + 10_000
+      const look = (): void => { if (box.scrollLeft > 0 || Date.now() > until) resolve(box.scrollLeft > 0); else setTimeout(look, 20) }
+      look()
+    })), 'and scrolls')
+  }
+}
+
+/** The line below a link leaves the underscores of its text to be seen: in figures' links, in tables' code, in the titles of panels. */
+async function testUnderscores(t: Test, browser: Browser, url: string): Promise<void> {
+  for (const [where, options] of [['light', DESKTOP], ['dark', { ...DESKTOP, colorScheme: 'dark' }], ['phone', PHONE], ['paper', DESKTOP]] as const) {
+    const { page } = await open(t, browser, url, { deviceScaleFactor: 2, ...options })
+    if (where === 'paper') await page.emulateMedia({ media: 'print' })
+    for (const selector of ['.files a', 'table.outputs a', '.p .n a']) {
+      const link = page.locator(selector).filter({ hasText: '_' }).first()
+      if (await link.count() === 0) {
+        t.equal(t.name, 'source-notes', `${selector}: the article has such a link`)
+        continue
+      }
+      if (selector.startsWith('.p')) {
+        if (where === 'paper') continue
+        await link.evaluate(link => (link.closest('.p')?.previousElementSibling as HTMLElement).focus())
+        await turns('visible', link)
+      }
+      t.equal(await inkBelow(page, link), 2, `${where}, ${selector}: an underscore, and a line apart from it`)
+    }
+  }
+}
+
+/** How many strokes there are one below the other where the first underscore of a link stands. */
+async function inkBelow(page: Page, link: Locator): Promise<number> {
+  const clip = await link.evaluate(link => {
+    link.scrollIntoView({ block: 'center' })
+    const texts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT)
+    const range = document.createRange()
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+      const at = node.textContent?.indexOf('_') ?? -1
+      if (at < 0) continue
+      range.setStart(node, at)
+      range.setEnd(node, at + 1)
+      break
+    }
+    const { left, width, top, height } = range.getBoundingClientRect()
+    return { x: left + width / 2, y: top, width: 1, height: height + 4 }
+  })
+  const image = await loadImage(await page.screenshot({ clip }))
+  const context = createCanvas(image.width, image.height).getContext('2d')
+  context.drawImage(image, 0, 0)
+  const { data } = context.getImageData(0, 0, 1, image.height)
+  const inked = Array.from({ length: image.height }, (_, y) => [0, 1, 2].some(k => Math.abs(data[4 * y + k] - data[k]) > 60))
+  return inked.filter((ink, y) => ink && !(inked[y - 1] ?? false)).length
 }
 
 /** Whoever opens a page, or prints it, reads that it is synthetic before anything else. */
@@ -406,7 +475,7 @@ async function testSchemes(t: Test, page: Page): Promise<void> {
   t.not(light[1], dark[1])
   await page.emulateMedia({ colorScheme: 'dark', media: 'print' })
   t.equal((await colours())[0], 'rgb(255, 255, 255)', 'paper is white')
-  for (const hidden of ['nav.contents', '.skip']) t.notOk(await page.locator(hidden).isVisible(), `${hidden} is not printed`)
+  for (const hidden of ['nav.contents', '.skip', '.how']) t.notOk(await page.locator(hidden).isVisible(), `${hidden} is not printed`)
   for (const shown of ['.strip', 'header .notice', 'h1 .mark']) t.ok(await page.locator(shown).isVisible(), `${shown} is printed`)
   const pdf = await page.pdf({ format: 'A4' })
   t.ok(pdf.length > 10_000 && pdf.subarray(0, 5).toString() === '%PDF-')

@@ -417,6 +417,7 @@ t.test('every number of the replica\'s pages can be traced', t => {
   for (const name of FIGURE_NAMES) {
     const figure = $(`figure[id="figure-${name}"]`)
     const [title, ...facts] = (figure.find('img').attr('alt') ?? '').split('. ')
+    t.equal(figure.find('.scroll > img').parent().attr('aria-label'), `Picture: ${figure.find('figcaption > b').first().text().slice(0, -1)}`)
     t.ok(title.length > 5 && facts.join('. ').length > 100, `${name} is told in words`)
     t.ok(readFileSync(join(run.out, `figures/${name}.png`)).includes(facts.join('. ')), `${name}: in those of the picture's file`)
     const [full, ...data] = figure.find('.files a').get().map(a => $(a).attr('href'))
@@ -488,6 +489,7 @@ t.test('a page is whole and asks for nothing', t => {
     t.same($('a[href^="#"]').get().map(a => $(a).attr('href')?.slice(1) ?? '').filter(id => !here.has(id)), [], 'every link inside the page leads somewhere')
     t.same($('[aria-describedby]').get().map(e => $(e).attr('aria-describedby') ?? '').filter(id => !here.has(id)), [])
     t.ok($('nav.contents li').length > 5)
+    t.equal($('footer .how').text(), 'Point at a number, tap it, or move to it with the Tab key, to see where it comes from.')
     const levels = $('h1, h2, h3, h4').get().map(h => Number(h.tagName.slice(1)))
     t.ok(levels.every((level, i) => i === 0 || level <= levels[i - 1] + 1), 'no heading skips a level')
     // Synthetic: above everything, beside the title, in the title of the window, below the title and at the end.
@@ -527,6 +529,23 @@ t.test('a page is whole and asks for nothing', t => {
   const bare = renderPages(inputs('{{discrepancies}}', { discrepancies: [{ ...inputs('').discrepancies[0], sources: [] }] }))
   t.equal(load(bare.get('preview/article.html') ?? '')('table.discrepancies td').first().text(), 'no value: it is about the wording')
   t.match(bare.get('article.md'), '| warmup | no value: it is about the wording | The configuration counts. |')
+
+  const stated = (change: Partial<PageInputs['discrepancies'][number]['sources'][number]>): string => {
+    const source = { label: 'history', value: 62.57, stated: 62.6, reference: 'data.json#/steps', status: 'agrees', reason: null, ...change } as const
+    return articleOf(inputs('{{discrepancies}}', { discrepancies: [{ ...inputs('').discrepancies[0], sources: [source] }] }))('table.discrepancies td').first().text()
+  }
+  t.equal(stated({}), 'history: 62.6 (computed 62.57)', 'what a source states comes first')
+  t.equal(stated({ value: 62.6 }), 'history: 62.6')
+  t.equal(stated({ stated: null, status: 'found' }), 'history: 62.57', 'where nothing is stated, what stands at the reference')
+  t.equal(stated({ value: 63, status: 'differs', reason: 'off' }), 'history: 62.6 (computed 63)')
+  t.equal(stated({ value: null, stated: null, status: 'not_computable', reason: 'none' }), 'history: –')
+
+  const plain = articleOf(inputs('Text.'))
+  t.equal(plain('nav.contents').text(), 'Also: Notes', 'without headings there is no list of contents')
+  t.equal(plain('nav.contents a').attr('href'), 'source-notes.html')
+  t.equal(plain('nav.contents').attr('aria-label'), 'Other page')
+  t.equal(plain('nav.contents :is(div, ul, strong)').length, 0)
+  t.same(articleOf(inputs('## Here'))('nav.contents div').children().get().map(child => child.tagName), ['strong', 'ul', 'p'])
 
   const notes = load(written('preview/source-notes.html'))
   const rows = (name: string): readonly string[] =>

@@ -82,7 +82,8 @@ export class BodyWriter {
       ...data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`]
     ]
     return `<figure id="${escapeHtml(id)}">\n` +
-      `<img src="${source}" alt="${escapeHtml(`${title}. ${description}`)}" width="${width}" height="${height}">\n` +
+      `<div class="scroll" tabindex="0" role="group" aria-label="Picture: ${escapeHtml(label)}">` +
+      `<img src="${source}" alt="${escapeHtml(`${title}. ${description}`)}" width="${width}" height="${height}"></div>\n` +
       `<figcaption><b>${escapeHtml(label)}.</b> ${this.#inlines(caption)}</figcaption>\n` +
       `${links.length === 0 ? '' : `<p class="files">${links.join(' ')}</p>\n`}</figure>`
   }

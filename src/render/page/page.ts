@@ -20,7 +20,6 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
   const style = styleSheet({ synthetic: study.synthetic, failed: failure !== null })
   const headTitle = study.synthetic ? `[synthetic] ${title}` : title
   const label = syntheticText(study)
-  const other = page === 'article' ? 'notes' : 'article'
   const notice = study.synthetic ? `<p class="notice" role="note">${escapeHtml(label)}</p>\n` : ''
   const failed = failure === null ? '' : failureHtml(failure, prose, page)
   const checked = verifiedText(inputs)
@@ -46,19 +45,13 @@ export function pageHtml(prose: Prose, page: PageName, inputs: PageInputs): stri
 ${study.synthetic ? strip : ''}<header class="title">
 <h1>${escapeMarkup(title)}${study.synthetic ? ' <span class="mark">synthetic</span>' : ''}</h1>
 ${failed}${notice}</header>
-<nav class="contents" aria-label="Contents"><div>
-<strong>Contents</strong>
-<ul>
 ${contents(prose, page)}
-</ul>
-<p>Also: <a href="${pageHref(other)}">${escapeMarkup(prose[other].title)}</a></p>
-</div></nav>
 <main id="main">
 ${new BodyWriter(prose, page, inputs).blocks(blocks)}
 </main>
 <footer>
-${notice}${standIns}${verified}<p>${escapeHtml(generatedBy(generator))}
-Point at a number, or move to it with the Tab key, to see where it comes from.</p>
+${notice}${standIns}${verified}<p>${escapeHtml(generatedBy(generator))}</p>
+<p class="how">Point at a number, tap it, or move to it with the Tab key, to see where it comes from.</p>
 </footer>
 </body>
 </html>
@@ -70,7 +63,12 @@ function policy(style: string): string {
   return `default-src 'none'; img-src data:; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`
 }
 
+/** Without headings there are no contents to list: the way to the other page alone. */
 function contents(prose: Prose, page: PageName): string {
-  return prose[page].blocks.flatMap(block => block.kind !== 'heading' || block.depth !== 2 ? [] :
-    [`<li><a href="#${HEADING_PREFIX}${escapeHtml(block.id)}">${escapeMarkup(plainText(block.content))}</a></li>`]).join('\n')
+  const items = prose[page].blocks.flatMap(block => block.kind !== 'heading' || block.depth !== 2 ? [] :
+    [`<li><a href="#${HEADING_PREFIX}${escapeHtml(block.id)}">${escapeMarkup(plainText(block.content))}</a></li>`])
+  const other = page === 'article' ? 'notes' : 'article'
+  const also = `<p>Also: <a href="${pageHref(other)}">${escapeMarkup(prose[other].title)}</a></p>`
+  return items.length === 0 ? `<nav class="contents" aria-label="Other page">${also}</nav>` :
+    `<nav class="contents" aria-label="Contents"><div>\n<strong>Contents</strong>\n<ul>\n${items.join('\n')}\n</ul>\n${also}\n</div></nav>`
 }

@@ -29,7 +29,8 @@ p, ul, ol, blockquote { margin: 0 0 1rem; }
 ul, ol { padding-left: 1.4rem; }
 li { margin-bottom: 0.35rem; }
 blockquote { border-left: 3px solid var(--line); padding-left: 1rem; margin-left: 0; color: var(--soft); }
-a { color: var(--link); text-underline-offset: 0.15em; }
+/* Below the underscores of names: a line at their height hides them. */
+a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 0.4em; }
 a:hover { text-decoration-thickness: 2px; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 2px; }
 code, pre { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; font-size: 0.875em; }
@@ -44,7 +45,8 @@ nav.contents div { border: 1px solid var(--line); border-radius: 6px; padding: 0
 nav.contents strong { display: block; margin-bottom: 0.25rem; }
 nav.contents ul { margin: 0; padding: 0; list-style: none; columns: 2 15rem; column-gap: 2rem; }
 nav.contents li { margin: 0; padding: 0.2rem 0; break-inside: avoid; }
-nav.contents p { margin: 0.6rem 0 0; padding-top: 0.6rem; border-top: 1px solid var(--line); }
+nav.contents p { margin: 0; }
+nav.contents div p { margin-top: 0.6rem; padding-top: 0.6rem; border-top: 1px solid var(--line); }
 footer { margin-top: 4rem; padding-top: 1rem; padding-bottom: 3rem; font-size: 0.9rem; color: var(--soft); border-top: 1px solid var(--line); }`
 
 const SYNTHETIC = `
@@ -87,6 +89,9 @@ figure img {
   display: block; width: 100%; height: auto; background: #ffffff; border: 1px solid var(--line); border-radius: 4px; padding: 0.6rem;
 }
 figcaption { margin-top: 0.75rem; font-size: 0.93rem; line-height: 1.5; }
+figure .scroll { margin: 0; }
+/* As wide as the text is at most: a narrower picture has labels that nobody can read. It scrolls in its box. */
+@media screen { figure img { min-width: 41.5rem; } }
 .files { margin: 0.5rem 0 0; font-size: 0.85rem; color: var(--soft); overflow-wrap: anywhere; }
 .files span { display: block; }
 @media (min-width: 64rem) {
@@ -144,7 +149,7 @@ const PRINT = `
   html { font-size: 9.412pt; }
   body { line-height: 1.45; }
   main, header.title, footer { max-width: none; padding: 0; }
-  nav.contents, .skip, .p, .v:hover + .p, .v:focus + .p { display: none; }
+  nav.contents, .skip, .how, .p, .v:hover + .p, .v:focus + .p { display: none; }
   .strip { position: static; }
   .strip, .notice, h1 .mark { border: 2px solid #000000; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .v { border-bottom: 0; }

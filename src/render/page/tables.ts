@@ -179,7 +179,14 @@ export function discrepanciesTable({ discrepancies }: PageInputs): Table {
 
 function sourceLines({ sources }: AuditedDiscrepancy): readonly string[] {
   if (sources.length === 0) return [NO_SOURCES]
-  return sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`)
+  return sources.map(source => `${source.label}: ${sourceText(source)}`)
+}
+
+/** What is stated, and beside it what the outputs hold where that has other digits. */
+function sourceText({ value, stated }: AuditedDiscrepancy['sources'][number]): string {
+  if (value === null) return '–'
+  const [said, held] = [exact(stated ?? value), exact(value)]
+  return said === held ? said : `${said} (computed ${held})`
 }
 
 function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): readonly string[] {
