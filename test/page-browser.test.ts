@@ -185,6 +185,7 @@ async function testFigures(t: Test, page: Page, { out }: ReplicaRun): Promise<vo
     const file = readFileSync(join(out, 'figures', `${id.replace('figure-', '')}.png`))
     t.equal(sha256(Buffer.from(src.replace('data:image/png;base64,', ''), 'base64')), sha256(file), `${id} is its file`)
     const img = page.locator(`figure[id="${id}"] img`)
+    t.ok(await img.evaluate(({ parentElement: box }) => box !== null && box.scrollWidth <= box.clientWidth), `${id} fits a wide screen`)
     const frame = await img.evaluate(img => parseFloat(getComputedStyle(img).paddingLeft) + parseFloat(getComputedStyle(img).borderLeftWidth))
     const seen = await loadImage(await img.screenshot())
     const drawn = await loadImage(file)
