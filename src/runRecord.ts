@@ -86,27 +86,23 @@ export async function writeRunRecord(
   earlier: readonly string[],
   pool: TracePool | null
 ): Promise<RunRecord> {
-  const record: RunRecord = {
-    schema_version: 1,
-    schema: 'run',
-    synthetic: run.synthetic,
-    manifest: run.manifest,
-    generator: GENERATOR,
-    versions: VERSIONS,
-    settings_sha256: run.settingsSha256,
-    inputs: run.inputs,
-    outputs: await Promise.all(
-      run.outputs.map(async ({ path, bytes, sha256 }) => ({
-        path,
-        sha256: sha256 ?? (pool === null ? null : await hashOutput(join(out, path), pool)),
-        bytes
-      }))
-    )
-  }
+  const record = recordOf(run, await Promise.all(
+    run.outputs.map(async ({ path, bytes, sha256 }) => ({
+      path,
+      sha256: sha256 ?? (pool === null ? null : await hashOutput(join(out, path), pool)),
+      bytes
+    }))
+  ))
   const kept = new Set(record.outputs.map(f => f.path))
   for (const path of earlier) if (!kept.has(path) && isSafeRelative(path)) await rm(join(out, path), { force: true })
   await OutputSet.writeAlone(out, RUN_RECORD, jsonText(record))
   return record
+}
+
+function recordOf({ synthetic, manifest, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly WrittenFile[]): RunRecord {
+  return {
+    schema_version: 1, schema: 'run', synthetic, manifest, generator: GENERATOR, versions: VERSIONS, settings_sha256: settingsSha256, inputs, outputs
+  }
 }
 
 /** The record of an earlier run into `out`, if it still describes inputs, settings and outputs to the byte; else null. */
@@ -126,11 +122,14 @@ export async function unchangedRun(
 }
 
 /**
- * The same for a run whose inputs the settings' hash covers: a study's, whose manifest has just been verified.
+ * The same for a run whose inputs were verified just now: a study's.
+ *
+ * @param now what the run would record
  */
-export async function unchangedOutputs(out: string, settingsSha256: string, pool: TracePool): Promise<RunRecord | null> {
-  const record = currentRecord(out, settingsSha256)
-  return record !== null && (await outputsStand(out, record, pool)) ? record : null
+export async function unchangedOutputs(out: string, now: Omit<FinishedRun, 'outputs'>, pool: TracePool): Promise<RunRecord | null> {
+  const record = currentRecord(out, now.settingsSha256)
+  if (record === null || !isDeepStrictEqual(record, recordOf(now, record.outputs))) return null
+  return (await outputsStand(out, record, pool)) ? record : null
 }
 
 /** The record of a run with these settings, this program and these libraries. */

@@ -19,7 +19,7 @@ import type { FigureFormat } from './render/figures/config.js'
 import type { FileSummary } from './render/outputs/output-file.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import {
-  retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type HashedFile, type RunRecord
+  retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type FinishedRun, type HashedFile, type RunRecord
 } from './runRecord.js'
 import type { CriticTraceStudy, VerifiedManifest } from './schema.js'
 import type { EvidenceStudy } from './schema/evidence.js'
@@ -106,20 +106,22 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
       evidence
     }
   })
-  const settingsSha256 = studySettings(run)
-  const finished = { settingsSha256, synthetic: study.synthetic, manifest, inputs: listedFiles(run.manifest), outputs: outcome.outputs }
-  await writeRunRecord(out, finished, earlier, run.pool)
+  await writeRunRecord(out, { ...recordedOf(run), outputs: outcome.outputs }, earlier, run.pool)
   return outcome
 }
 
-/** Hash of all that decides the bytes of a study's outputs: its manifest lists every input, the study file among them. */
-function studySettings({ study, manifest, formats }: Pick<StudyRun, 'study' | 'manifest' | 'formats'>): string {
-  return settingsHash([study, manifest.manifest_sha256], formats)
+/** The settings' hash is of all that decides the bytes of a study's outputs: its manifest lists every input, the study file among them. */
+function recordedOf(run: Pick<StudyRun, 'study' | 'manifest' | 'formats'>): Omit<FinishedRun, 'outputs'> {
+  const { study, manifest, formats } = run
+  return {
+    settingsSha256: settingsHash([study, manifest.manifest_sha256], formats),
+    synthetic: study.synthetic, manifest: verifiedManifest(run), inputs: listedFiles(manifest)
+  }
 }
 
 /** The record of the last run into `out` where nothing that decides its outputs has changed and they are all there; else null. */
 export function unchangedStudy(run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'out' | 'pool'>): Promise<RunRecord | null> {
-  return unchangedOutputs(run.out, studySettings(run), run.pool)
+  return unchangedOutputs(run.out, recordedOf(run), run.pool)
 }
 
 async function snapshotOf(
@@ -219,7 +221,7 @@ function refuseExcluded({ dir, manifest, study }: StudyRun, read: ReadonlySet<st
   const faults = contradicted.map(({ path }) => (
     new Fault({
       format: 'manifest', problem: 'excluded file read', found: 'the role "excluded"',
-      expected: `another role${named.has(path) ? ' (manifest --write gives it one)' : ''}, or a study that does not read the file`,
+      expected: `another role${named.has(path) ? ' (manifest --write gives it one)' : ' in the manifest'}, or a study that does not read the file`,
       place: { file: join(dir, path) }, exitCode: EXIT.checkFailed
     })
   ))

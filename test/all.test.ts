@@ -61,7 +61,7 @@ t.test('a file that the manifest excludes is not read', async t => {
   const study = place()
   const path = join(study.dir, 'source_manifest.json')
   const manifest = JSON.parse(readFileSync(path, 'utf8'))
-  for (const [name, hint] of [['wandb/history/runs/ref.jsonl', ''], ['wandb/runs.json', ' (manifest --write gives it one)']]) {
+  for (const [name, hint] of [['wandb/history/runs/ref.jsonl', ' in the manifest'], ['wandb/runs.json', ' (manifest --write gives it one)']]) {
     const files = manifest.files.map((f: { path: string }) => f.path === name ? { ...f, role: 'excluded' } : f)
     writeFileSync(path, JSON.stringify({ ...manifest, files }))
     const { code, stderr } = await all(study)
@@ -69,7 +69,7 @@ t.test('a file that the manifest excludes is not read', async t => {
     t.match(stderr, `critic-traces: manifest excluded file read: the role "excluded", expected another role${hint}, or a study that does not read the file (${join(study.dir, name)})\n`)
     t.notOk(existsSync(study.out), 'nothing was written')
   }
-  // The last of them is named by the study: a manifest that is made anew gives it the role that it has there.
+  // A manifest that is made anew gives it the role that the study does.
   const made = await runCli(['manifest', '--study', study.dir, '--write'])
   t.match(made, { code: 0, stdout: /^not excluded any more +wandb\/runs\.json$/m })
   t.match(await all(study), { code: 0 })
@@ -121,6 +121,10 @@ t.test('anything that changed is computed again', async t => {
       const path = join(study.out, 'run.json')
       writeFileSync(path, readFileSync(path, 'utf8').replace(/"chart.js": "[^"]*"/, '"chart.js": "0.0.0"'))
     }],
+    ...Object.entries({ synthetic: true, inputs: [], manifest: null, more: 1 }).map(([field, value]): [string, () => unknown] => [`a record with another ${field}`, () => {
+      const path = join(study.out, 'run.json')
+      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')) as object, [field]: value }))
+    }]),
     ['a record without outputs', () => {
       const path = join(study.out, 'run.json')
       writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')) as object, outputs: [] }))

@@ -590,6 +590,11 @@ t.test('odd data are drawn, and what is undefined is said', async t => {
   }
 })
 
+t.test('another format is refused, not written empty', async t => {
+  const gif = 'gif' as unknown as Parameters<typeof renderFigure>[1]
+  await t.rejects(renderFigure(buildCurveFigure(SMALL), gif), { message: 'figure unknown format: gif, expected png, svg, pdf', exitCode: 2 })
+})
+
 t.test('what is drawn lies within the axes', async t => {
   const log = { kind: 'log' } as const
   const axis = (one: CurvePanelData, name: 'x' | 'y'): { min: number; max: number } => scalesOf(buildCurveFigure(figure([one])), 0)[name]

@@ -19,6 +19,7 @@ import { PAGE_HEAD, PAGE_TAIL } from '../fixtures/replica/page.js'
 import { pythonFloat } from '../fixtures/replica/python-json.js'
 import { Random } from '../fixtures/replica/random.js'
 import { Fault } from '../src/errors.js'
+import { readManifest } from '../src/ingest/manifest.js'
 import { updatedManifest } from '../src/ingest/manifest-update.js'
 import { asFloat64 } from '../src/ingest/npz/npy.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
@@ -198,6 +199,14 @@ t.test('a manifest made anew gives nearly every file the role that it has here',
   t.strictSame(others.filter(([, path]) => !path.startsWith('configs/base/')).map(([role]) => role), ['npz', 'npz', 'history'])
   t.ok(others.every(([role, path]) => !path.startsWith('configs/base/') || role === 'excluded'))
   t.equal(files.length, manifest.files.length)
+
+  // Made again, it keeps what is excluded from among others; of a manifest of before the study had its sections, nothing.
+  const own = await readManifest(join(study, 'source_manifest.json'))
+  const again = await updatedManifest(study, loaded, own, { today: '2026-09-25' })
+  t.strictSame(again.files.map(({ path, role }) => [path, role]), [...roles].sort(([a], [b]) => (a < b ? -1 : 1)))
+  t.strictSame(again.changes.named, [])
+  const before = { ...own, files: own.files.map(f => ({ ...f, role: 'excluded' })) }
+  t.strictSame((await updatedManifest(study, loaded, before, { today: '2026-09-25' })).files, files)
 })
 
 t.test('the page says that it is synthetic before anything else', t => {

@@ -1,8 +1,8 @@
 /**
  * A manifest over the files that lie in a study now: what `manifest` shows and `manifest --write` writes. What an existing manifest
  * says of a file's role, of revisions and of the snapshot's date stays; only hashes, sizes and the list follow the disk.
- * A file that is new gets the role that the study gives it, else `excluded`; one that was excluded and that the study names by
- * its path now, gets its role too.
+ * A file that is new gets the role that the study gives it, else `excluded`; one that was excluded gets it too, once the study names it.
+ * What a study takes by folder (histories, NPZ files) may be excluded from among others: it stays so, unless all of its kind were.
  */
 import { realpath, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -38,6 +38,9 @@ export interface UpdatedManifest {
   readonly text: string
 }
 
+/** Roles that a folder's files get by their names, and what they are of. */
+const KINDS: ReadonlyMap<string, string> = new Map([['snapshot', 'traces'], ['npz', 'traces'], ['history', 'histories'], ['certificate', 'histories']])
+
 export interface UpdateOptions {
   readonly signal?: AbortSignal | undefined
   readonly onBytes?: ((bytes: number) => void) | undefined
@@ -53,9 +56,12 @@ export async function updatedManifest(
   const known = new Map(existing?.files.map(file => [file.path, file]) ?? [])
   const roleOf = rolesOf(study)
   const named = namedFiles(study)
+  const kindsTaken = new Set([...known.values()].filter(({ role }) => role !== 'excluded').map(({ path }) => KINDS.get(roleOf(path))))
   const roleNow = (path: string): string => {
     const role = known.get(path)?.role
-    return role === undefined || (role === 'excluded' && named.has(path)) ? roleOf(path) : role
+    if (role !== undefined && role !== 'excluded') return role
+    const kind = KINDS.get(roleOf(path))
+    return role !== undefined && !named.has(path) && kind !== undefined && kindsTaken.has(kind) ? role : roleOf(path)
   }
   const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
     const file = join(dir, path)

@@ -15,7 +15,8 @@ import {
 } from 'chart.js'
 import { drawPoint } from 'chart.js/helpers'
 import annotationPlugin from 'chartjs-plugin-annotation'
-import type { FigureConfig, FigureFormat, FigureText, LegendKey, PanelConfig, PointMark } from '../figures/config.js'
+import { EXIT, Fault, printable } from '../../errors.js'
+import { FIGURE_FORMATS, type FigureConfig, type FigureFormat, type FigureText, type LegendKey, type PanelConfig, type PointMark } from '../figures/config.js'
 import { resolveFunctions } from '../figures/functions.js'
 import { hatchLines } from '../figures/hatch.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
@@ -180,7 +181,13 @@ function encode(canvas: Canvas, format: FigureFormat, figure: FigureConfig): Buf
   }
 }
 
+/** @throws Fault exit 2: another format, which no type keeps a caller in JavaScript from */
 export function render(figure: FigureConfig, format: FigureFormat): Buffer {
+  if (!FIGURE_FORMATS.includes(format)) {
+    throw new Fault({
+      format: 'figure', problem: 'unknown format', found: printable(String(format)), expected: FIGURE_FORMATS.join(', '), exitCode: EXIT.usage
+    })
+  }
   const scale = format === 'png' ? RESOLUTION / POINTS_PER_INCH : 1
   const [width, height] = [Math.round(figure.width * scale), Math.round(figure.height * scale)]
   const canvas = createCanvas(width, height, format === 'png' ? undefined : format)

@@ -8,6 +8,7 @@ import { basename, join } from 'node:path'
 import { Fault, printable } from '../../../errors.js'
 import { parseIsoSeconds } from '../../histories/iso-time.js'
 import { hashFile, mapLimited } from '../hash.js'
+import { CERTIFICATE_SUFFIX } from '../../wandb/certificate-file.js'
 import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative, resolveInside } from '../paths.js'
 import { findUnlisted } from '../unlisted.js'
 import type { DraftHistories } from './draft.js'
@@ -29,9 +30,9 @@ export interface PlannedFile {
 export async function planManifest(
   dir: string, histories: DraftHistories | null, snapshot: SnapshotSurvey | null, except: readonly string[]
 ): Promise<PlannedFile[]> {
-  const roles = rolesOf(histories, snapshot)
   const root = await realpath(dir)
   const below = await findUnlisted(root, { listed: new Set(), except: new Set(except) })
+  const roles = rolesOf(histories, snapshot, new Set(below))
   // A history that is a link is listed under the name by which it is read.
   const paths = [...new Set([...below, ...roles.keys()])].sort(compareCodepoints)
   if (paths.length > MAX_FILES) throw fault('too many files', String(paths.length), `at most ${MAX_FILES}`, dir)
@@ -54,7 +55,7 @@ function fault(problem: string, found: string, expected: string, file: string): 
   return new Fault({ format: 'init', problem, found, expected, place: { file } })
 }
 
-function rolesOf(histories: DraftHistories | null, snapshot: SnapshotSurvey | null): Map<string, string> {
+function rolesOf(histories: DraftHistories | null, snapshot: SnapshotSurvey | null, below: ReadonlySet<string>): Map<string, string> {
   const roles = new Map<string, string>()
   if (snapshot !== null) {
     const { path, plan } = snapshot
@@ -65,7 +66,10 @@ function rolesOf(histories: DraftHistories | null, snapshot: SnapshotSurvey | nu
   if (histories !== null) {
     roles.set(histories.survey.runsFile, 'runs')
     for (const { history } of histories.selections.flatMap(selection => selection.runs)) {
-      if (history !== null) roles.set(history.path, 'history')
+      if (history === null) continue
+      roles.set(history.path, 'history')
+      const certificate = history.path.replace(/\.jsonl(?:\.gz)?$/, CERTIFICATE_SUFFIX)
+      if (below.has(certificate)) roles.set(certificate, 'certificate')
     }
   }
   return roles
