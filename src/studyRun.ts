@@ -215,8 +215,8 @@ function listedFiles({ files }: ManifestReport): HashedFile[] {
  * @throws Failures where such a file was read
  */
 function refuseExcluded({ dir, manifest, study }: StudyRun, read: ReadonlySet<string | null | undefined>): void {
-  const roleOf = rolesOf(study)
   const named = namedFiles(study)
+  const roleOf = rolesOf(study, named)
   const contradicted = manifest.files.filter(({ path, role }) => role === 'excluded' && roleOf(path) !== 'excluded' && read.has(path))
   const faults = contradicted.map(({ path }) => (
     new Fault({

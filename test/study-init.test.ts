@@ -282,6 +282,18 @@ t.test('a run without its history takes its selection out, with the reason in th
   t.equal(analyses[0].statistics.ends?.count, 1, 'windows of a short history do not overlap')
 })
 
+t.test('a certificate beside a history that the draft reads is listed as one', async t => {
+  const dir = t.testdir({})
+  exportsIn(dir, [{ id: 'a', displayName: 'a' }, { id: 'b', displayName: 'b', rows: training(3) }])
+  put(dir, 'wandb/history/x/a.jsonl.gz', gzipSync(lines(training(3))))
+  for (const id of ['a', 'b', 'stray']) put(dir, `wandb/history/x/${id}.certificate.json`, '{}')
+  t.match(await cli('study', 'init', dir, '-q'), { code: 0, stderr: '' })
+  const { files } = await readManifest(join(dir, 'source_manifest.json'))
+  t.same(files.filter(({ path }) => path.endsWith('.certificate.json')).map(({ path, role }) => `${path} ${role}`), [
+    'wandb/history/x/a.certificate.json certificate', 'wandb/history/x/b.certificate.json certificate', 'wandb/history/x/stray.certificate.json excluded'
+  ])
+})
+
 t.test('the other layout, histories in gzip, links inside the folder', async t => {
   const dir = t.testdir({})
   exportsIn(dir, [{ id: 'a', displayName: 'a' }, { id: 'b', displayName: 'b' }], 'runs.json', 'history')

@@ -2,17 +2,14 @@
 import { join } from 'node:path'
 import { EXIT, Fault, printable } from '../errors.js'
 import { readManifest, type Manifest, type ManifestReport, type VerifiedFile } from '../ingest/manifest.js'
-import { MISSING_FILE } from '../ingest/study/json.js'
+import { withWayTo } from '../ingest/study/json.js'
 
 const PROBLEMS = { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not listed' } as const
 
 /** Reads it. @throws Fault, which names the command that writes one where there is none */
 export async function studyManifest(dir: string, path: string): Promise<Manifest> {
-  return readManifest(join(dir, path)).catch((error: unknown) => {
-    if (!(error instanceof Fault) || error.details.problem !== MISSING_FILE) throw error
-    const command = `node dist/run.js manifest --study ${printable(dir, 400)} --write`
-    throw new Fault({ ...error.details, expected: `a manifest; "${command}" writes one` })
-  })
+  const command = `node dist/run.js manifest --study ${printable(dir, 400)} --write`
+  return readManifest(join(dir, path)).catch(withWayTo(`a manifest; "${command}" writes one`))
 }
 
 export function manifestFaults(report: ManifestReport, dir: string): Fault[] {

@@ -54,8 +54,8 @@ export async function updatedManifest(
 ): Promise<UpdatedManifest> {
   const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]), signal })
   const known = new Map(existing?.files.map(file => [file.path, file]) ?? [])
-  const roleOf = rolesOf(study)
   const named = namedFiles(study)
+  const roleOf = rolesOf(study, named)
   const kindsTaken = new Set([...known.values()].filter(({ role }) => role !== 'excluded').map(({ path }) => KINDS.get(roleOf(path))))
   const roleNow = (path: string): string => {
     const role = known.get(path)?.role
@@ -100,11 +100,10 @@ function fault(problem: string, found: string, expected: string, file: string): 
 }
 
 /** What a study says of the files that it names; `excluded` of all others. */
-export function rolesOf(study: Study): (path: string) => string {
-  const exact = namedFiles(study)
+export function rolesOf(study: Study, named = namedFiles(study)): (path: string) => string {
   const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${folder}/`)
   return path => {
-    const known = exact.get(path)
+    const known = named.get(path)
     if (known !== undefined) return known
     if (study.histories !== null && below(study.histories.folder, path) && /\.jsonl(?:\.gz)?$/.test(path)) return 'history'
     if (study.histories !== null && below(study.histories.folder, path) && path.endsWith('.certificate.json')) return 'certificate'

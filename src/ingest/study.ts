@@ -18,7 +18,7 @@ import { criticTraceSection } from './study/critic-traces.js'
 import { evidenceSection } from './study/evidence.js'
 import { fetchSection } from './study/fetch.js'
 import { historySection } from './study/histories.js'
-import { MISSING_FILE, readJsonFile } from './study/json.js'
+import { readJsonFile, withWayTo } from './study/json.js'
 import { MAX_STUDY_BYTES, STUDY_FILE } from './study/label.js'
 import { errorCode, resolveInside } from './study/paths.js'
 
@@ -61,10 +61,8 @@ export interface StudyFile {
 /** Reads and checks `study.json` in `dir`. Files that it names need not exist, but none may lie outside `dir`. */
 export async function loadStudy(dir: string): Promise<StudyFile> {
   const path = join(dir, STUDY_FILE)
-  const { value, sha256, bytes } = await readJsonFile(path, 'study', MAX_STUDY_BYTES).catch((error: unknown) => {
-    if (!(error instanceof Fault) || error.details.problem !== MISSING_FILE) throw error
-    throw new Fault({ ...error.details, expected: 'a study file; "node dist/run.js study init FOLDER" writes one from exports' })
-  })
+  const { value, sha256, bytes } = await readJsonFile(path, 'study', MAX_STUDY_BYTES)
+    .catch(withWayTo('a study file; "node dist/run.js study init FOLDER" writes one from exports'))
   const context: CheckContext = { format: 'study', place: { file: path }, paths: [] }
   const study = checkStudy(value, context)
   await refuseLinksOut(dir, context)

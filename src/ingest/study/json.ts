@@ -15,7 +15,15 @@ import { errorCode } from './paths.js'
 const MAX_DEPTH = 64
 
 /** Problem of a Fault where no file is. */
-export const MISSING_FILE = 'missing file'
+const MISSING_FILE = 'missing file'
+
+/** Throws what reading a JSON file ended with; where the file is not there, with the way to one. */
+export function withWayTo(expected: string): (error: unknown) => never {
+  return error => {
+    if (!(error instanceof Fault) || error.details.problem !== MISSING_FILE) throw error
+    throw new Fault({ ...error.details, expected })
+  }
+}
 
 /** Non-blocking: opening a named pipe must not hold the program. The flag does not exist on Windows. */
 const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
