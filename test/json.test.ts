@@ -14,9 +14,8 @@ import { scanNumber } from '../src/ingest/json/number.js'
 import { SlicePool } from '../src/ingest/json/pool.js'
 import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { EndMarker } from '../src/ingest/json/string.js'
-import { JsonText } from '../src/ingest/json/text.js'
+import { KernelText } from '../src/ingest/json/kernel-text.js'
 import { TraceScratch, parseTrace } from '../src/ingest/json/trace.js'
-import { warmUpParser } from '../src/ingest/json/warmup.js'
 import {
   WHOLE, inPiecesOf, randomDocument, readSnapshot, type Pieces, type ReadOptions, type ReadSnapshot
 } from './support/json-reader.js'
@@ -52,7 +51,7 @@ function faultOf(read: () => unknown): Fault | null {
 function differences(texts: readonly string[]): string[] {
   const source = `[${texts.join(', ')}]`
   const expected = JSON.parse(source) as number[]
-  const text = new JsonText()
+  const text = new KernelText()
   text.load({ index: 0, offset: 0, bytes: utf8(source) })
   const column = new DoubleColumn()
   const end = scanNumberArray(text, 1, column, 'values')
@@ -103,7 +102,7 @@ t.test('the pinned numbers have the bits that Python gives them, and JSON.parse 
   t.ok(lines.length > 200, 'the table is there')
   const texts = lines.map(line => line.split(' ')[0])
   const expected = lines.map(line => line.split(' ')[1])
-  const text = new JsonText()
+  const text = new KernelText()
   text.load({ index: 0, offset: 0, bytes: utf8(`[${texts.join(',')}]`) })
   const column = new DoubleColumn()
   scanNumberArray(text, 1, column, 'values')
@@ -116,7 +115,7 @@ t.test('the pinned numbers have the bits that Python gives them, and JSON.parse 
 
 t.test('a number repeated thousands of times, then another, is what JSON.parse reads', t => {
   const column = new DoubleColumn()
-  const text = new JsonText()
+  const text = new KernelText()
   for (const separator of [',', ', ', ' ,\n\t ']) {
     for (const number of ['1.0', '3', '-0.0', '-1.5e-7', '0.10000000149011612']) {
       for (const count of [511, 513, 1022, 1023, 1024, 1025, 3000]) {
@@ -141,7 +140,7 @@ t.test('a number repeated thousands of times, then another, is what JSON.parse r
 })
 
 t.test('NaN and the infinities as Python writes them', t => {
-  const text = new JsonText()
+  const text = new KernelText()
   text.load({ index: 0, offset: 0, bytes: utf8('[NaN,Infinity , -Infinity, 0]') })
   const column = new DoubleColumn()
   scanNumberArray(text, 1, column, 'values')
@@ -619,16 +618,6 @@ t.test('a scratch is reused: a short trace after a long one keeps nothing of it'
   t.strictSame(parse(short, 1), [[5], [], [7, 8], [9]])
   const message = 'json malformed: byte 0x20, expected the end of the trace (trace 1, byte 60)'
   t.throws(() => parse(`${short} `, 1), { message })
-  t.end()
-})
-
-t.test('warming up reads made-up input without a fault and leaves nothing behind', t => {
-  const bytes = fixture('python-dumps.json')
-  const wanted = plain(readSnapshot(bytes, WHOLE))
-  const scratch = new TraceScratch()
-  warmUpParser(scratch)
-  t.equal(scratch.columns.values.length, 92, 'all of its numbers')
-  t.strictSame(plain(readSnapshot(bytes, WHOLE, { scratch })), wanted)
   t.end()
 })
 

@@ -4,7 +4,8 @@
  * with exit code 1 that names array, index and both values. Expectations of a study are not here: `expectations.ts`.
  */
 import { EXIT, Fault, printable, type Place } from '../errors.js'
-import { asFloat64, type Allocate, type NpyArray } from '../ingest/npz/npy.js'
+import { asFloat64, type NpyArray } from '../ingest/npz/npy.js'
+import { kernelOfThread, type Comparable } from '../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../schema.js'
 import type { TraceStatistics } from './contract.js'
 
@@ -27,23 +28,9 @@ export function checkArrays(arrays: TraceArrays): void {
     }
   }
   if (tokens === 0) throw failed('empty arrays', 'no token', 'at least one')
-  if (areSound(arrays.values, arrays.returns, arrays.response_positions)) return
+  if (kernelOfThread().sound(arrays.values, arrays.returns, arrays.response_positions)) return
   for (const array of TRACE_ARRAYS) checkFinite(array, arrays[array])
   checkPositions(arrays.response_positions)
-}
-
-/** Whether no loop below would find anything: one loop in place of four, which then never need compiling. */
-function areSound(values: Float64Array, returns: Float64Array, positions: Float64Array): boolean {
-  let previous = -Infinity
-  for (let i = 0; i < values.length; i++) {
-    const position = positions[i]
-    // x - x is 0 for every finite x, and NaN for the others
-    if (values[i] - values[i] !== 0 || returns[i] - returns[i] !== 0) return false
-    if (position <= previous || Math.floor(position) !== position) return false
-    previous = position
-  }
-  // they increase: the ends are the largest
-  return Number.isSafeInteger(positions[0]) && Number.isSafeInteger(previous)
 }
 
 function checkFinite(array: TraceArrayName, x: Float64Array): void {
@@ -73,48 +60,22 @@ export function checkLength(array: TraceArrayName, embedded: number, stored: num
 
 /**
  * numpy's array_equal: same length, every element equal as numbers (0 equals -0, NaN equals nothing).
- * @param allocate memory for a copy, free again when this returns
  * @throws Fault (exit 1) at the first difference, with its index and both values.
  */
-export function checkEqual(
-  array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place, allocate: Allocate = length => new Uint8Array(length)
-): void {
+export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place): void {
   const file = printable(place.file ?? 'the NPZ', 400)
-  checkLength(array, embedded.length, stored.data.length, file)
-  if (sameNumbers(embedded, stored, allocate)) return
-  // An int64 that no double holds is a fault of its own. Zeros of unlike signs are equal: no index is found.
+  const { data } = stored
+  checkLength(array, embedded.length, data.length, file)
+  if (isComparable(data) && kernelOfThread().difference(embedded, data) < 0) return
+  // An int64 that no double holds is a fault of its own.
   const numbers = asFloat64(stored, place)
   const index = embedded.findIndex((x, i) => x !== numbers[i])
   if (index < 0) return
   throw failed('NPZ value differs', `${show(numbers[index])} in ${file}`, `${show(embedded[index])} as embedded`, { array, index })
 }
 
-/** Whether all are equal; false where that takes a closer look. */
-function sameNumbers(embedded: Float64Array, { data }: NpyArray, allocate: Allocate): boolean {
-  if (data instanceof BigInt64Array) return sameAsInt64(embedded, new Int32Array(data.buffer, data.byteOffset, 2 * data.length))
-  if (!(data instanceof Float32Array || data instanceof Float64Array)) return false
-  // One bit pattern is one number, but for NaN. Widening and comparing are native calls: there is no loop to compile.
-  const doubles = data instanceof Float64Array ? data : widened(data, allocate)
-  return bytesOf(doubles).equals(bytesOf(embedded)) && !embedded.includes(NaN)
-}
-
-function widened(data: Float32Array, allocate: Allocate): Float64Array {
-  const { buffer, byteOffset } = allocate(8 * data.length)
-  const doubles = new Float64Array(buffer, byteOffset, data.length)
-  doubles.set(data)
-  return doubles
-}
-
-function bytesOf(x: Float64Array): Buffer {
-  return Buffer.from(x.buffer, x.byteOffset, x.byteLength)
-}
-
-/** `words`: low and high halves, as this little-endian machine lays them. `embedded` holds safe integers: no sum is rounded. */
-function sameAsInt64(embedded: Float64Array, words: Int32Array): boolean {
-  for (let i = 0; i < embedded.length; i++) {
-    if (embedded[i] !== words[2 * i + 1] * 4294967296 + (words[2 * i] >>> 0)) return false
-  }
-  return true
+function isComparable(data: NpyArray['data']): data is Comparable {
+  return data instanceof Float32Array || data instanceof Float64Array || data instanceof Int32Array || data instanceof BigInt64Array
 }
 
 /** The snapshot's own mean and RMSE of values against ours. */

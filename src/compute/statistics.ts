@@ -6,9 +6,10 @@
  * Expects arrays that `checks.ts` has passed: equal lengths >= 1, finite, positions strictly increasing.
  */
 import { Fault, EXIT } from '../errors.js'
+import { kernelOfThread } from '../kernel/kernel.js'
 import type { Outcome } from '../schema.js'
 import type { ChangeStatistics, Jump, TraceStatistics } from './contract.js'
-import { addPairs, meanOf, pairValue, sumRange, type SumPair } from './sums.js'
+import { addPairs, meanOf, pairValue, type SumPair } from './sums.js'
 
 export interface StatisticsOptions {
   /** a change counts as a jump when its absolute value is strictly greater */
@@ -35,24 +36,28 @@ export function statisticsWithin(
 ): TraceStatistics {
   const tokens = values.length
   const half = tokens >> 1
-  const firstHalf = sumRange(values, 0, half)
-  const secondHalf = sumRange(values, half, tokens)
-  const mean = meanOf(addPairs(firstHalf, secondHalf), tokens)
   const { jumpThreshold, outcome } = options
-  const { squares, boundary, internal, maxBoundaryJump, otherReturns } =
-    eachToken(values, returns, boundaries, jumpThreshold, outcome === 'success' ? 1 : 0)
+  const [
+    firstHigh, firstLow, secondHigh, secondLow, squaresHigh, squaresLow,
+    boundaryHigh, boundaryLow, boundaryJumps, internalHigh, internalLow, internalJumps, otherReturns, maxFrom
+  ] = kernelOfThread().measure(values, returns, boundaries, jumpThreshold, outcome === 'success' ? 1 : 0)
+  const firstHalf = { high: firstHigh, low: firstLow }
+  const secondHalf = { high: secondHigh, low: secondLow }
+  const mean = meanOf(addPairs(firstHalf, secondHalf), tokens)
+  const boundary = changeStatistics(boundaries.length, { high: boundaryHigh, low: boundaryLow }, boundaryJumps)
+  const internal = changeStatistics(tokens - 1 - boundaries.length, { high: internalHigh, low: internalLow }, internalJumps)
   const statistics: TraceStatistics = {
     tokens,
     firstValue: values[0],
     lastValue: values[tokens - 1],
     delta: values[tokens - 1] - values[0],
     mean,
-    rmse: Math.sqrt(meanOf(squares, tokens)),
+    rmse: Math.sqrt(meanOf({ high: squaresHigh, low: squaresLow }, tokens)),
     firstHalfMean: half === 0 ? null : meanOf(firstHalf, half),
     secondHalfMean: meanOf(secondHalf, tokens - half),
     boundary,
     internal,
-    maxBoundaryJump,
+    maxBoundaryJump: maxFrom < 0 ? null : jumpAt(values, maxFrom),
     boundaryExceedsInternal:
       boundary.meanAbs === null || internal.meanAbs === null ? null : boundary.meanAbs > internal.meanAbs,
     returnsEqualOutcome: outcome === null ? null : otherReturns === 0
@@ -63,69 +68,7 @@ export function statisticsWithin(
 
 /** Indexes i of the boundary transitions values[i] -> values[i + 1], increasing. */
 export function boundaryIndexes(positions: Float64Array): Int32Array {
-  const indexes: number[] = []
-  for (let i = 1; i < positions.length; i++) if (positions[i] - positions[i - 1] !== 1) indexes.push(i - 1)
-  return Int32Array.from(indexes)
-}
-
-/**
- * Squared errors, changes and returns in one loop: each loop of its own would start in the interpreter and be compiled by
- * itself, which takes longer than its work on the traces of one snapshot.
- */
-function eachToken(
-  values: Float64Array, returns: Float64Array, boundaries: Int32Array, threshold: number, expectedReturn: number
-) {
-  let squaresHigh = 0
-  let squaresLow = 0
-  let boundaryHigh = 0
-  let boundaryLow = 0
-  let boundaryJumps = 0
-  let internalHigh = 0
-  let internalLow = 0
-  let internalJumps = 0
-  let otherReturns = 0
-  let maxFrom = -1
-  let maxAbs = -1
-  let passed = 0
-  let nextBoundary = boundaries.length === 0 ? -1 : boundaries[0]
-  const last = values.length - 1
-  for (let i = 0; i <= last; i++) {
-    const value = values[i]
-    const error = value - returns[i]
-    const square = error * error
-    let s = squaresHigh + square
-    let t = s - squaresHigh
-    squaresLow += squaresHigh - (s - t) + (square - t)
-    squaresHigh = s
-    if (returns[i] !== expectedReturn) otherReturns++
-    if (i === last) break
-    const change = Math.abs(values[i + 1] - value)
-    if (i === nextBoundary) {
-      if (change > threshold) boundaryJumps++
-      if (change > maxAbs) {
-        maxAbs = change
-        maxFrom = i
-      }
-      s = boundaryHigh + change
-      t = s - boundaryHigh
-      boundaryLow += boundaryHigh - (s - t) + (change - t)
-      boundaryHigh = s
-      nextBoundary = ++passed < boundaries.length ? boundaries[passed] : -1
-    } else {
-      if (change > threshold) internalJumps++
-      s = internalHigh + change
-      t = s - internalHigh
-      internalLow += internalHigh - (s - t) + (change - t)
-      internalHigh = s
-    }
-  }
-  return {
-    squares: { high: squaresHigh, low: squaresLow },
-    boundary: changeStatistics(boundaries.length, { high: boundaryHigh, low: boundaryLow }, boundaryJumps),
-    internal: changeStatistics(last - boundaries.length, { high: internalHigh, low: internalLow }, internalJumps),
-    maxBoundaryJump: maxFrom < 0 ? null : jumpAt(values, maxFrom),
-    otherReturns
-  }
+  return kernelOfThread().boundaries(positions)
 }
 
 function changeStatistics(transitions: number, sum: SumPair, jumps: number): ChangeStatistics {

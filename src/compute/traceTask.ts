@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../errors.js'
-import { Arena, readStableFile } from '../ingest/file.js'
+import { readStableFile } from '../ingest/file.js'
 import { resolveBeside } from '../ingest/inventory.js'
 import { canonicalRelative } from '../ingest/study/paths.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
@@ -15,14 +15,10 @@ import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName,
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { layColumns } from './columns.js'
 import type { TraceColumns, TraceResult } from './contract.js'
+import { kernelOfThread } from '../kernel/kernel.js'
 import { fieldsOfNpz, saysSynthetic } from '../ingest/npzFields.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
-/** Memory that one thread reuses from trace to trace. */
-export class WorkerScratch {
-  readonly trace = new TraceScratch()
-  readonly arena = new Arena()
-}
 
 export interface TraceTaskBase {
   /** canonical position */
@@ -58,26 +54,25 @@ export type TraceAnswer =
   | { readonly ok: false; readonly fault: SerializedFault }
 
 /** Answers one task; never throws. Synchronous throughout: a worker has nothing else to do meanwhile. */
-export function answerTrace(task: TraceTask, scratch: WorkerScratch): TraceAnswer {
+export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
   try {
-    scratch.arena.reset()
-    return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task, scratch)
+    return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task)
   } catch (error) {
     return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
   }
 }
 
-function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAnswer {
+function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
   const { keys, endMarker } = task
-  const trace = parseTrace(task, { keys, endMarker, scratch: scratch.trace })
+  const trace = parseTrace(task, { keys, endMarker, scratch })
   requireFields(trace, keys)
   return within(trace, () => {
     const arrays = arraysOf(trace)
     checkArrays(arrays)
-    const stored = readNpz(task.folder, trace.fields.npz as string, keys, scratch.arena, trace.values.length)
+    const stored = readNpz(task.folder, trace.fields.npz as string, keys, trace.values.length)
     for (const array of TRACE_ARRAYS) {
       const place = { file: stored.file, member: keys[array] }
-      checkEqual(array, arrays[array], stored.arrays[array].array, place, length => scratch.arena.take(length))
+      checkEqual(array, arrays[array], stored.arrays[array].array, place)
     }
     const answer = measure(trace, stored, task)
     checkStored('value_mean', trace.fields.valueMean as number, answer.result.statistics.mean)
@@ -87,8 +82,9 @@ function snapshotTrace(task: SnapshotTraceTask, scratch: WorkerScratch): TraceAn
   })
 }
 
-function npzTrace(task: NpzTraceTask, scratch: WorkerScratch): TraceAnswer {
-  const stored = readNpz(task.folder, task.npz, task.keys, scratch.arena, null)
+function npzTrace(task: NpzTraceTask): TraceAnswer {
+  kernelOfThread().begin(0)
+  const stored = readNpz(task.folder, task.npz, task.keys, null)
   const trace: ParsedTrace = {
     index: task.index,
     fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
@@ -145,11 +141,12 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
 }
 
 /** @param tokens how many elements each array must have; null where no page says so */
-function readNpz(folder: string, name: string, keys: SnapshotKeys, arena: Arena, tokens: number | null): StoredNpz {
-  const { bytes, sha256 } = readStableFile(resolveBeside(folder, name), 'npz', arena)
+function readNpz(folder: string, name: string, keys: SnapshotKeys, tokens: number | null): StoredNpz {
+  const take = (length: number): Uint8Array => kernelOfThread().take(length)
+  const { bytes, sha256 } = readStableFile(resolveBeside(folder, name), 'npz', take)
   // Faults name the file in its folder: the same name stands in many snapshots.
   const file = join(folder, name)
-  const npz = openNpz(bytes, { file, allocate: length => arena.take(length) })
+  const npz = openNpz(bytes, { file, allocate: take })
   const arrays = {
     values: tokenArray(npz, file, 'values', keys, tokens),
     returns: tokenArray(npz, file, 'returns', keys, tokens),

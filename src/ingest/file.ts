@@ -6,35 +6,8 @@ import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import { EXIT, Fault, describeCause, printable } from '../errors.js'
 
-/**
- * Memory that one thread uses again for trace after trace: what a file is read into, and aligned copies of its arrays.
- * Buffers made anew for each would wait outside the heap for a collection that sees no reason to hurry.
- */
-export class Arena {
-  #block: Uint8Array = new Uint8Array(0)
-  #used = 0
-  /** bytes asked for since the last reset */
-  #asked = 0
-
-  /** `length` bytes at an address that any typed array accepts, contents undefined; valid until `reset`. */
-  take(length: number): Uint8Array {
-    this.#asked += length + 8
-    const start = (this.#used + 7) & ~7
-    if (start + length > this.#block.length) return new Uint8Array(length)
-    this.#used = start + length
-    return this.#block.subarray(start, start + length)
-  }
-
-  /** All that was taken is free; the block grows to what was asked for. */
-  reset(): void {
-    if (this.#asked > this.#block.length) this.#block = new Uint8Array(this.#asked + (this.#asked >> 3))
-    this.#asked = 0
-    this.#used = 0
-  }
-}
-
 export interface FileContent {
-  /** in the arena that was passed, where one was */
+  /** in the memory that was given, where some was */
   readonly bytes: Uint8Array
   /** lower-case hexadecimal SHA-256 of `bytes` */
   readonly sha256: string
@@ -46,7 +19,7 @@ const MAX_FILE_BYTES = 2 ** 31 - 1
  * @throws Fault exit 3 where the file is missing, unreadable or no regular file; exit 1 where size, modification time or
  * the file itself changed between opening and the last byte.
  */
-export function readStableFile(path: string, format: string, arena: Arena = new Arena()): FileContent {
+export function readStableFile(path: string, format: string, allocate: (length: number) => Uint8Array = length => new Uint8Array(length)): FileContent {
   let fd: number
   try {
     // Non-blocking: a named pipe in the file's place must not hang the worker.
@@ -72,7 +45,7 @@ export function readStableFile(path: string, format: string, arena: Arena = new 
         format, problem: 'file too large', found: `${before.size} bytes`, expected: `at most ${MAX_FILE_BYTES}`, place: { file: path }
       })
     }
-    const bytes = arena.take(Number(before.size))
+    const bytes = allocate(Number(before.size))
     let filled = 0
     while (filled < bytes.length) {
       const n = readSync(fd, bytes, filled, bytes.length - filled, filled)

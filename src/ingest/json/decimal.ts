@@ -24,7 +24,7 @@ export const HEAD_LIMITS = Float64Array.from({ length: 16 }, (_, n) => Math.floo
 const TABLE_REACH = 64
 
 /** 10^e = high + low, each to half a unit in its last place. */
-const { high: POWER_HIGH, low: POWER_LOW } = powerTable()
+export const { high: POWER_HIGH, low: POWER_LOW } = powerTable()
 
 function powerTable(): { readonly high: Float64Array; readonly low: Float64Array } {
   const high = new Float64Array(2 * TABLE_REACH + 1)

@@ -18,13 +18,13 @@ export interface SlicerOptions {
   readonly keys: SnapshotKeys
   /** offset of the first byte of the JSON in the input, for messages; default 0 */
   readonly baseOffset?: number
-  /** default, and most that is possible: 1 GiB (offsets inside a trace are 31-bit integers) */
+  /** default, and most that is possible: 768 MiB (the text and all arrays that it may hold fit in the 4 GiB of the compiled loops) */
   readonly maxTraceBytes?: number
   /** where slices get their buffers from; default: a new buffer for each */
   readonly pool?: SlicePool
 }
 
-const MAX_TRACE_BYTES = 2 ** 30
+const MAX_TRACE_BYTES = 768 * 2 ** 20
 
 /**
  * push(chunk)… end(). Chunks may be of any size and are not kept.

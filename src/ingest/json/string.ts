@@ -44,20 +44,24 @@ export function scanString(text: JsonText, at: number): number {
   }
 }
 
+/** Longest marker that the compiled loop compares; its memory for it is this long. */
+export const MAX_MARKER_BYTES = 1024
+
 /** The text whose presence at the end of each span is asked for, prepared once. */
 export class EndMarker {
   readonly #text: string
   readonly #bytes: Buffer
   /** whether a raw text without escapes ends with the marker exactly when its bytes do */
   readonly #comparable: boolean
-  /** whether a raw text whose bytes end with the marker's ends with it, escapes before it or not */
-  readonly #plain: boolean
+  /** the marker's bytes, where a raw text that ends with them ends with it, escapes before it or not; else null */
+  readonly plain: Uint8Array | null
 
   constructor(text: string) {
     this.#text = text
     this.#bytes = Buffer.from(text, 'utf8')
     this.#comparable = this.#bytes.toString('utf8') === text
-    this.#plain = /^[!#$%&'()*+,\-.:;<=>?@^_`{|}~][ !#-[\]-~]*$/.test(text)
+    const isPlain = text.length <= MAX_MARKER_BYTES && /^[!#$%&'()*+,\-.:;<=>?@^_`{|}~][ !#-[\]-~]*$/.test(text)
+    this.plain = isPlain ? this.#bytes : null
   }
 
   /**
@@ -66,8 +70,6 @@ export class EndMarker {
    * starts inside of is not among them.
    */
   ends(bytes: Buffer, start: number, end: number): boolean {
-    // Nearly every span: the marker's first byte is none that an escape could reach over, and no other is a backslash.
-    if (this.#plain && this.#endsRaw(bytes, start, end)) return true
     let from = Math.max(start, end - 6 * this.#text.length)
     // an escape has at most six bytes, so one that reaches over `from` starts in the five bytes before
     const escape = bytes.subarray(Math.max(start, from - 5), end).indexOf(Ascii.Backslash)
@@ -81,13 +83,5 @@ export class EndMarker {
       while (from > start && bytes[from - 1] === Ascii.Backslash) from--
     }
     return decodeString(bytes.subarray(from, end)).endsWith(this.#text)
-  }
-
-  #endsRaw(bytes: Buffer, start: number, end: number): boolean {
-    const marker = this.#bytes
-    const tail = end - marker.length
-    if (tail < start) return false
-    for (let k = marker.length - 1; k >= 0; k--) if (bytes[tail + k] !== marker[k]) return false
-    return true
   }
 }

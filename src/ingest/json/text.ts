@@ -87,8 +87,9 @@ export function decodeString(raw: Buffer): string {
   return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text
 }
 
+
 /** Zero bytes behind the text. No token contains one, so every scanner stops there without asking for the length. */
-const PADDING = 16
+export const PADDING = 16
 
 /** The bytes of one trace in a buffer that is reused from trace to trace, followed by zeros. */
 export class JsonText {
@@ -99,14 +100,18 @@ export class JsonText {
 
   load(slice: { readonly index: number; readonly offset: number; readonly bytes: Uint8Array }): void {
     const { length } = slice.bytes
-    if (this.bytes.length < length + PADDING) {
-      this.bytes = Buffer.allocUnsafeSlow(length + (length >> 2) + PADDING)
-      this.view = new DataView(this.bytes.buffer)
-    }
+    this.reserve(length)
     this.bytes.set(slice.bytes)
     this.bytes.fill(0, length, length + PADDING)
     this.length = length
     this.#place = { trace: slice.index, offset: slice.offset }
+  }
+
+  /** Room for a text and the zeros behind it. */
+  protected reserve(length: number): void {
+    if (this.bytes.length >= length + PADDING) return
+    this.bytes = Buffer.allocUnsafeSlow(length + (length >> 2) + PADDING)
+    this.view = new DataView(this.bytes.buffer)
   }
 
   /** `at` is an offset in this text; the place counts from the start of the input. */

@@ -7,17 +7,19 @@
  */
 
 import { Fault, printable, type Place } from '../../errors.js'
+import { Status } from '../../kernel/kernel.js'
 import {
   TRACE_ARRAYS, type Outcome, type ParsedTrace, type SnapshotKeys, type SpanTexts, type TraceArrayName,
   type TraceFields
 } from '../../schema.js'
 import { MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, tooLong, wrongType } from './faults.js'
+import { KernelText } from './kernel-text.js'
 import { KeyTable } from './keys.js'
 import { DoubleColumn, scanNumberArray } from './number-array.js'
 import { scanNumber } from './number.js'
 import { SkipScratch, scanColon, skipValue, stringEnd } from './skip.js'
 import { EndMarker } from './string.js'
-import { Ascii, JsonText, decodeString, isDigit, scanWord } from './text.js'
+import { Ascii, decodeString, isDigit, scanWord } from './text.js'
 
 /** The bytes of one trace, from its `{` to its `}`. */
 export interface TraceSlice {
@@ -30,19 +32,10 @@ export interface TraceSlice {
 
 /** Buffers that one thread reuses from trace to trace. A parsed trace's arrays are views into them. */
 export class TraceScratch {
-  readonly text = new JsonText()
+  readonly text = new KernelText()
   readonly skip = new SkipScratch()
   readonly columns: Readonly<Record<TraceArrayName, DoubleColumn>> = {
     values: new DoubleColumn(), returns: new DoubleColumn(), response_positions: new DoubleColumn()
-  }
-  spanEnds: Uint8Array = new Uint8Array(1024)
-
-  /** Twice the room, same contents. */
-  growSpanEnds(): Uint8Array {
-    const larger = new Uint8Array(2 * this.spanEnds.length)
-    larger.set(this.spanEnds)
-    this.spanEnds = larger
-    return larger
   }
 }
 
@@ -52,9 +45,6 @@ export interface TraceOptions {
   readonly endMarker: string | null
   readonly scratch: TraceScratch
 }
-
-/** Bytes of JSON that a token takes at least, in its three arrays and its text, in most snapshots. */
-const BYTES_A_TOKEN = 28
 
 const TRACE_KEYS = [
   'step', 'outcome', 'score', 'uid', 'prediction_stage', 'npz', 'value_mean', 'value_rmse', 'values', 'returns',
@@ -68,15 +58,15 @@ type TraceKey = (typeof TRACE_KEYS)[number]
  */
 export function parseTrace(slice: TraceSlice, options: TraceOptions): ParsedTrace {
   options.scratch.text.load(slice)
-  // A first guess, so that columns rarely grow: growing copies, and touches fresh memory.
-  const guess = Math.ceil(slice.bytes.length / BYTES_A_TOKEN)
-  for (const column of Object.values(options.scratch.columns)) column.reserve(guess)
   return new TraceReader(options).read(slice.index)
 }
 
+/** Every text ends with it. */
+const NO_MARKER = new Uint8Array(0)
+
 /** A cursor over the loaded text. */
 class TraceReader {
-  readonly #text: JsonText
+  readonly #text: KernelText
   readonly #scratch: TraceScratch
   readonly #keys: SnapshotKeys
   readonly #table: KeyTable<TraceKey>
@@ -169,24 +159,47 @@ class TraceReader {
     const array = this.#keys.segment_texts
     if (this.#isNull('an array of strings or null', { array })) return
     if (text.bytes[this.#at] !== Ascii.OpenBracket) throw this.#unfit('an array of strings or null', { array })
+    const ends = text.kernel.flags()
     let count = 0
-    let ends = this.#scratch.spanEnds
-    let i = text.skipSpace(this.#at + 1)
-    if (text.bytes[i] !== Ascii.CloseBracket) {
-      for (;;) {
-        this.#at = i
-        if (text.bytes[i] !== Ascii.Quote) throw this.#unfit('a string', { array, index: count })
-        const end = stringEnd(text, i, { array, index: count })
-        if (count === ends.length) ends = this.#scratch.growSpanEnds()
-        ends[count++] = this.#marker !== null && this.#marker.ends(text.bytes, i + 1, end - 1) ? 1 : 0
-        i = text.skipSpace(end)
-        if (text.bytes[i] === Ascii.CloseBracket) break
-        if (text.bytes[i] !== Ascii.Comma) throw text.malformed(i, '"," or "]"', { array, index: count - 1 })
-        i = text.skipSpace(i + 1)
-      }
-    }
-    this.#at = i + 1
+    this.#at = text.skipSpace(this.#at + 1)
+    if (text.bytes[this.#at] === Ascii.CloseBracket) this.#at++
+    else count = this.#readTexts(ends, array)
+    text.kernel.take(count)
     this.#spans = { count, endsWithMarker: ends.subarray(0, count) }
+  }
+
+  /** Looks at each text's end, from the first one's quote on. Returns how many there are; the cursor is then behind the `]`. */
+  #readTexts(ends: Uint8Array, array: string): number {
+    const text = this.#text
+    const { kernel } = text
+    const marker = this.#marker
+    kernel.marker = marker?.plain ?? NO_MARKER
+    let count = 0
+    for (;;) {
+      // a marker that bytes do not tell is looked for in each text here
+      const compiled = marker === null || marker.plain !== null
+      if (compiled) {
+        this.#at = kernel.texts(this.#at, count)
+        count = kernel.count
+        if (kernel.status === Status.Closed) return count
+      }
+      if (!compiled || kernel.status === Status.Odd) {
+        const start = this.#at
+        if (text.bytes[start] !== Ascii.Quote) throw this.#unfit('a string', { array, index: count })
+        const end = stringEnd(text, start, { array, index: count })
+        ends[count++] = marker !== null && marker.ends(text.bytes, start + 1, end - 1) ? 1 : 0
+        this.#at = text.skipSpace(end)
+        if (text.bytes[this.#at] === Ascii.Comma) {
+          this.#at = text.skipSpace(this.#at + 1)
+          continue
+        }
+        if (text.bytes[this.#at] === Ascii.CloseBracket) {
+          this.#at++
+          return count
+        }
+      }
+      throw text.malformed(this.#at, '"," or "]"', { array, index: count - 1 })
+    }
   }
 
   #number(key: TraceKey): number | null {
