@@ -1,35 +1,8 @@
 #!/usr/bin/env node
-/** The program's entry: `node dist/run.js`. Everything is in src/cli.ts; this ties it to the process. */
-import { main } from './src/cli.js'
-import { EXIT } from './src/errors.js'
+/** The program's entry: `node dist/run.js`. The command that takes half a second comes as a bundle (`src/build.ts`). */
+type Program = typeof import('./src/program.js')
 
-const interrupt = new AbortController()
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    interrupt.abort()
-    // A second signal ends the process at once, as the system does by default.
-  })
-}
-// A reader that went away (head, less) does not stop the work: only what it would have read is lost.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') return
-    process.exitCode = EXIT.badInput
-    if (stream === process.stdout) process.stderr.write(`critic-traces: output unwritable: ${error.message}, expected standard output to take it\n`)
-  })
-}
-
-// The last resort: what no command could catch (no file descriptor left for a thread, say) is one line too.
-process.on('uncaughtException', error => {
-  process.stderr.write(`critic-traces: run failed: ${error.message.split('\n')[0]}, expected to finish\n`)
-  process.exit(EXIT.badInput)
-})
-
-const exitCode = await main(process.argv.slice(2), {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  env: process.env,
-  now: () => performance.now(),
-  signal: interrupt.signal
-})
-process.exitCode = Math.max(exitCode, Number(process.exitCode ?? 0))
+const program = process.argv[2] === 'traces'
+  ? (await import('./src/load.cjs')).loadBundle('traces').exports as Program
+  : await import('./src/program.js')
+await program.run()

@@ -1,5 +1,5 @@
 /**
- * The worker pool: Piscina over `workers/trace.js` and `workers/hash.js`. Tasks and columns travel as views of
+ * The worker pool: Piscina over `workers/trace.ts`, bundled, and `workers/hash.js`. Tasks and columns travel as views of
  * SharedArrayBuffers, so that no token is copied between threads. Piscina's own queue rejects when full instead of
  * waiting; the window of `inOrder` bounds what is under way. A worker that dies makes one clear Fault.
  */
@@ -16,12 +16,12 @@ export interface TracePool {
 }
 
 export interface PoolOptions {
-  /** another worker in place of `workers/trace.js`: tests pass one that dies */
+  /** another worker in place of that: tests pass one that dies */
   readonly worker?: string
 }
 
 export function openTracePool(threads: number, options: PoolOptions = {}): TracePool {
-  const filename = options.worker ?? new URL('../../workers/trace.js', import.meta.url).href
+  const filename = options.worker ?? new URL('../../workers/bundled-trace.cjs', import.meta.url).href
   const hasher = new URL('../../workers/hash.js', import.meta.url).href
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, concurrentTasksPerWorker: 2, recordTiming: false })
   // A thread that is stopped while it is still loading its code takes the process with it (Node 20): its first message,
