@@ -59,7 +59,7 @@ async function bundle(name: string, entry: string): Promise<void> {
   const { warnings } = await build({
     entryPoints: [join(DIST, entry)],
     outfile: join(DIST, 'bundle', `${name}.cjs`),
-    bundle: true, format: 'cjs', platform: 'node', target: 'node20', charset: 'ascii', logLevel: 'silent',
+    bundle: true, format: 'cjs', platform: 'node', target: 'node20', charset: 'ascii', preserveSymlinks: true, logLevel: 'silent',
     plugins: [inPlace],
     banner: { js: PLACES },
     // a binary of the machine's beside its JavaScript, and what draws with it

@@ -1,0 +1,57 @@
+/** `traces` as a bundle: the same bytes as from its modules, with and without what the engine compiled before. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Script } from 'node:vm'
+import t from 'tap'
+import { fixture, root } from './support/paths.js'
+
+const BUNDLES = ['traces', 'worker']
+
+/** Every output of a run over the tiny snapshot, by path. */
+function outputs(program: string, out: string, flags: readonly string[] = []): Record<string, string> {
+  const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env
+  const args = [...flags, program, 'traces', fixture('snapshot'), '--no-figures', '--out', out]
+  const child = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+  if (child.status !== 0) throw new Error(child.stderr)
+  const files = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter(path => statSync(join(out, path)).isFile())
+  return Object.fromEntries(files.sort().map(path => [path, readFileSync(join(out, path), 'latin1')]))
+}
+
+t.test('bundles and modules write the same bytes, whatever the engine kept', t => {
+  // a copy that may be damaged, as deep as the original
+  const dir = t.testdir()
+  const dist = join(dir, 'copy/dist')
+  mkdirSync(dist, { recursive: true })
+  for (const part of ['run.js', 'src', 'workers', 'bundle']) cpSync(join(root, 'dist', part), join(dist, part), { recursive: true })
+  for (const part of ['package.json', 'node_modules']) symlinkSync(join(root, part), join(dir, 'copy', part))
+  writeFileSync(join(dist, 'modules.js'), "await (await import('./src/program.js')).run()\n")
+  const compiled = (name: string): string => join(dist, 'bundle', `${name}.compiled`)
+  // Outputs name their own folder nowhere: one may be compared with another.
+  let runs = 0
+  const of = (program: string, flags?: readonly string[]): Record<string, string> => outputs(program, join(dir, `out-${++runs}`), flags)
+
+  const wanted = of(join(dist, 'modules.js'))
+  t.equal(Object.keys(wanted).length, 9)
+  t.strictSame(of(join(root, 'dist/run.js')), wanted, 'as built')
+  t.strictSame(of(join(dist, 'run.js'), ['--no-opt']), wanted, 'in an engine with other settings')
+  for (const name of BUNDLES) truncateSync(compiled(name), 1000)
+  t.strictSame(of(join(dist, 'run.js')), wanted, 'cut short')
+  for (const name of BUNDLES) writeFileSync(compiled(name), Buffer.alloc(5000, 0xa5))
+  t.strictSame(of(join(dist, 'run.js')), wanted, 'garbage')
+  for (const name of BUNDLES) unlinkSync(compiled(name))
+  t.strictSame(of(join(dist, 'run.js')), wanted, 'none')
+  t.end()
+})
+
+t.test('what the build kept is what this engine takes', t => {
+  for (const name of BUNDLES) {
+    const file = join(root, 'dist/bundle', name)
+    const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(`${file}.cjs`, 'latin1')}\n})`
+    const script = new Script(source, { cachedData: readFileSync(`${file}.compiled`) })
+    t.equal(script.cachedDataRejected, false, name)
+    const code = source.split('\n').filter(line => !/^\s*(?:\/\*\*|\*)/.test(line))
+    t.strictSame(code.filter(line => /[^\x00-\x7f]/.test(line)), [], `${name} is ASCII but for comments: it is read as Latin-1`)
+  }
+  t.end()
+})

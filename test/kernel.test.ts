@@ -1,0 +1,111 @@
+/** The compiled loops against the same questions asked in plain JavaScript, at every length around their strides. */
+import t from 'tap'
+import { Kernel, kernelOfThread, type Comparable } from '../src/kernel/kernel.js'
+import { Random } from './support/random.js'
+
+const kernel = kernelOfThread()
+const LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 33]
+
+/** A stored array of every kind that is compared, and the doubles that it holds. */
+const KINDS: ReadonlyArray<readonly [name: string, stored: (n: number) => Comparable, other: number | bigint]> = [
+  ['float32', n => Float32Array.from({ length: n }, (_, i) => (i % 3 === 0 ? -1 : 1) * 1.1 ** i), 0.3],
+  ['float64', n => Float64Array.from({ length: n }, (_, i) => (i % 3 === 0 ? -1 : 1) * 1.1 ** i), 0.3],
+  ['int32', n => Int32Array.from({ length: n }, (_, i) => (i % 2 === 0 ? -1 : 1) * (2 ** 31 - 1 - i)), 5],
+  ['int64', n => BigInt64Array.from({ length: n }, (_, i) => (i % 2 === 0 ? -1n : 1n) * (2n ** 53n - 1n - BigInt(i))), 5n]
+]
+
+t.test('the first difference is found at every index of every length, for every stored kind', t => {
+  for (const [name, make, other] of KINDS) {
+    const wrong: string[] = []
+    for (const n of LENGTHS) {
+      const same = make(n)
+      const doubles = Float64Array.from(same as ArrayLike<number | bigint>, Number)
+      if (kernel.difference(doubles, same) !== -1) wrong.push(`${n}: a difference in equal arrays`)
+      for (let i = 0; i < n; i++) {
+        const stored = make(n)
+        stored[i] = other
+        stored[n - 1] = other
+        if (kernel.difference(doubles, stored) !== i) wrong.push(`${n}: not at ${i}`)
+      }
+    }
+    t.strictSame(wrong, [], name)
+  }
+  t.end()
+})
+
+t.test('equal as numbers: NaN equals nothing, 0 equals -0, and a bit is a difference', t => {
+  t.equal(kernel.difference(Float64Array.of(1, NaN), Float64Array.of(1, NaN)), 1)
+  t.equal(kernel.difference(Float64Array.of(NaN), Float32Array.of(NaN)), 0)
+  t.equal(kernel.difference(Float64Array.of(0, -0, 1), Float32Array.of(-0, 0, 1)), -1)
+  t.equal(kernel.difference(Float64Array.of(0, -0, 1), Float64Array.of(-0, 0, 1 + 2 ** -52)), 2)
+  t.equal(kernel.difference(Float64Array.of(-0), BigInt64Array.of(0n)), -1)
+  t.equal(kernel.difference(Float64Array.of(2 ** 53 - 1), BigInt64Array.of(2n ** 53n)), 0)
+  t.end()
+})
+
+interface Arrays {
+  readonly values: Float64Array
+  readonly returns: Float64Array
+  readonly positions: Float64Array
+}
+
+function isSound({ values, returns, positions }: Arrays): boolean {
+  return [...values, ...returns].every(Number.isFinite) && positions.every((p, i) => Number.isSafeInteger(p) && (i === 0 || p > positions[i - 1]))
+}
+
+t.test('soundness is what the invariants say, with one number spoilt at a time', t => {
+  const spoils: ReadonlyArray<readonly [keyof Arrays, number]> = [
+    ...[NaN, Infinity, -Infinity, -0, 5e-324, 1.7976931348623157e308].flatMap(x => [['values', x], ['returns', x]] as const),
+    ...[NaN, Infinity, -Infinity, -0, 0.5, 2 ** 53, -(2 ** 53), 2 ** 53 - 1, -(2 ** 53) + 1, 3, 4].map(x => ['positions', x] as const)
+  ]
+  let sound = 0
+  const wrong: string[] = []
+  for (const n of LENGTHS) {
+    for (let i = 0; i < n; i++) {
+      for (const [array, x] of spoils) {
+        const arrays: Arrays = {
+          values: Float64Array.from({ length: n }, (_, k) => k / 7),
+          returns: new Float64Array(n),
+          positions: Float64Array.from({ length: n }, (_, k) => 3 * k - 7)
+        }
+        arrays[array][i] = x
+        const wanted = isSound(arrays)
+        if (wanted) sound++
+        if (kernel.sound(arrays.values, arrays.returns, arrays.positions) !== wanted) wrong.push(`${n}, ${array}[${i}] = ${x}`)
+      }
+    }
+  }
+  t.strictSame(wrong, [])
+  t.ok(sound > 500, 'some stay sound')
+  t.end()
+})
+
+t.test('boundaries are where positions do not go up by one', t => {
+  const random = new Random(20)
+  for (const n of LENGTHS) {
+    for (let round = 0; round < 20; round++) {
+      const positions = new Float64Array(n)
+      for (let i = 1; i < n; i++) positions[i] = positions[i - 1] + (random.below(3) === 0 ? 1 + random.below(5) : 1)
+      const wanted = Array.from({ length: n - 1 }, (_, i) => i).filter(i => positions[i + 1] - positions[i] !== 1)
+      const got = [...kernel.boundaries(positions)]
+      if (String(got) !== String(wanted)) t.strictSame(got, wanted)
+    }
+  }
+  t.end()
+})
+
+t.test('memory grows under its views, is free again behind begin, and has an end', t => {
+  const own = new Kernel()
+  own.begin(16)
+  const first = own.take(100).fill(7)
+  const large = own.take(30 * 2 ** 20).fill(9)
+  t.ok(first.every(byte => byte === 7), 'a view from before the growth')
+  first[0] = 1
+  t.equal(large.byteOffset % 8, 0)
+  t.equal(own.difference(new Float64Array(large.buffer, large.byteOffset, 4), Float64Array.from(new Float64Array(large.buffer, large.byteOffset, 4))), -1)
+  own.begin(16)
+  t.equal(own.take(100).byteOffset, first.byteOffset, 'used again')
+  t.throws(() => own.take(2 ** 32), { message: /^trace too large: \d+ bytes of memory needed, expected a trace that fits in the 4 GiB of the compiled loops$/, exitCode: 3 })
+  t.throws(() => own.begin(2 ** 30), /^trace too large/)
+  t.end()
+})
