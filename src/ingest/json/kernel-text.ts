@@ -1,6 +1,6 @@
 /** A trace's text in the memory of the compiled loops, whose `numbers` and `texts` read it by the same offsets. */
 import { kernelOfThread, type Kernel } from '../../kernel/kernel.js'
-import { HEAD_LIMITS, POWERS_OF_TEN, POWER_HIGH, POWER_LOW } from './decimal.js'
+import { POWERS_OF_TEN, POWER_HIGH, POWER_LOW } from './decimal.js'
 import { JsonText, PADDING } from './text.js'
 
 /** Valid until another text is loaded in this thread: all share the kernel's one memory. */
@@ -9,7 +9,7 @@ export class KernelText extends JsonText {
 
   constructor() {
     super()
-    this.kernel.fillTables({ POWERS: POWERS_OF_TEN, LIMITS: HEAD_LIMITS, POWER_HIGH, POWER_LOW })
+    this.kernel.fillTables({ POWERS: POWERS_OF_TEN, POWER_HIGH, POWER_LOW })
   }
 
   protected override reserve(length: number): void {
