@@ -3,13 +3,18 @@ import { kernelOfThread, type Kernel } from '../../kernel/kernel.js'
 import { POWERS_OF_TEN, POWER_HIGH, POWER_LOW } from './decimal.js'
 import { JsonText, PADDING } from './text.js'
 
+/** 10^0 to 10^22, and from the 32nd on their negatives */
+const SIGNED_POWERS = new Float64Array(64)
+SIGNED_POWERS.set(POWERS_OF_TEN)
+SIGNED_POWERS.set(POWERS_OF_TEN.map(power => -power), 32)
+
 /** Valid until another text is loaded in this thread: all share the kernel's one memory. */
 export class KernelText extends JsonText {
   readonly kernel: Kernel = kernelOfThread()
 
   constructor() {
     super()
-    this.kernel.fillTables({ POWERS: POWERS_OF_TEN, POWER_HIGH, POWER_LOW })
+    this.kernel.fillTables({ POWERS: SIGNED_POWERS, POWER_HIGH, POWER_LOW })
   }
 
   protected override reserve(length: number): void {

@@ -25,7 +25,7 @@ export let status: i32 = CLOSED
 export let count: i32 = 0
 
 /** Doubles that `../kernel.ts` lays here: 10^0 to 10^22; 10^-64 to 10^64 as high and low parts. */
-export const POWERS: usize = memory.data(23 * 8, 8)
+export const POWERS: usize = memory.data(64 * 8, 8)
 export const POWER_HIGH: usize = memory.data(129 * 8, 8)
 export const POWER_LOW: usize = memory.data(129 * 8, 8)
 /** The end marker's bytes. */
@@ -33,7 +33,8 @@ export const MARKER: usize = memory.data(1024, 8)
 const TABLE_REACH = 64
 const SPLITTER: f64 = 134217729
 const ERROR_BOUND: f64 = 7.888609052210118e-31 // 2^-100
-const EXACT_INTEGERS: f64 = 9007199254740992
+const EXACT_BITS = 53
+const EXACT_INTEGERS: u64 = 1 << EXACT_BITS
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -78,25 +79,43 @@ function skipSpace(at: usize): usize {
   return at
 }
 
+// Vectors lie in memory: a constant in the code is put together anew in each turn of a loop.
+const ZEROS: usize = memory.data<u8>([48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48], 16)
+const TENS: usize = memory.data<u8>([10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10], 16)
+const INDEXES: usize = memory.data<u8>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], 16)
+const PAIRS: usize = memory.data<i16>([2561, 2561, 2561, 2561, 2561, 2561, 2561, 2561], 16)
+const FOURS: usize = memory.data<i16>([100, 1, 100, 1, 100, 1, 100, 1], 16)
+const EIGHTS: usize = memory.data<i16>([10000, 1, 10000, 1, 10000, 1, 10000, 1], 16)
+/** 10^0 to 10^16 */
+const INTEGER_POWERS: usize = memory.data<u64>([
+  1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
+  10000000000000, 100000000000000, 1000000000000000, 10000000000000000
+], 8)
+
+// @ts-ignore: decorator
+@inline
+function integerPower(exponent: i32): u64 {
+  return load<u64>(INTEGER_POWERS + (<usize>exponent << 3))
+}
+
 /** How many bytes of `digits` (text less `0` in each byte) are digits before the first that is none. */
 // @ts-ignore: decorator
 @inline
 function digitCount(digits: v128): i32 {
-  return ctz(i8x16.bitmask(i8x16.gt_u(digits, i8x16.splat(9))) | 0x10000)
+  return ctz(i8x16.bitmask(i8x16.ge_u(digits, v128.load(TENS))) | 0x10000)
 }
 
 /** The value of the first `n` of sixteen decimal digits, one a byte. */
 // @ts-ignore: decorator
 @inline
-function digitValue(digits: v128, n: i32): i64 {
+function digitValue(digits: v128, n: i32): u64 {
   // moved to the end behind zeros: an index that is out of range, as negative ones are, gives one
-  const index = i8x16.add(i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), i8x16.splat(<i8>(n - 16)))
-  const aligned = i8x16.swizzle(digits, index)
+  const aligned = i8x16.swizzle(digits, i8x16.add(v128.load(INDEXES), i8x16.splat(<i8>(n - 16))))
   // a lane is a + 256b; times 10 * 256 + 1 it is 256 * (10a + b) + a, for 2560 * 256b leaves the lane
-  const pairs = i16x8.shr_u(i16x8.mul(aligned, i16x8.splat(10 * 256 + 1)), 8)
-  const fours = i32x4.dot_i16x8_s(pairs, i16x8(100, 1, 100, 1, 100, 1, 100, 1))
-  const eights = i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(fours, fours), i16x8(10000, 1, 10000, 1, 10000, 1, 10000, 1))
-  return <i64>i32x4.extract_lane(eights, 0) * 100000000 + <i64>i32x4.extract_lane(eights, 1)
+  const pairs = i16x8.shr_u(i16x8.mul(aligned, v128.load(PAIRS)), 8)
+  const fours = i32x4.dot_i16x8_s(pairs, v128.load(FOURS))
+  const eights = <u64>i64x2.extract_lane(i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(fours, fours), v128.load(EIGHTS)), 0)
+  return (eights & 0xffffffff) * 100000000 + (eights >> 32)
 }
 
 /** Whether the sum (high + low) * 10^exponent is certain to round to one double, which is then `scaled`. See `roundScaled` in `../decimal.ts`. */
@@ -136,33 +155,30 @@ const EXACT_UNSIGNED: f64 = 1e19
  * A number of more digits than one load or one double takes: `whole`, a point, and `places` digits of the value `fraction`,
  * behind which is `at`. Returns the address behind it, its value in `scaled`; 0 where that is not certain.
  */
-function manyDigits(whole: i64, fraction: i64, places: i32, at: usize): usize {
+function manyDigits(whole: u64, fraction: u64, places: i32, at: usize): usize {
   let more = 0
-  let last: i64 = 0
+  let last: u64 = 0
   if (places == LOADED_DIGITS) {
-    const digits = i8x16.sub(v128.load(at), i8x16.splat(<i8>ZERO))
+    const digits = i8x16.sub(v128.load(at), v128.load(ZEROS))
     more = digitCount(digits)
     if (more > MORE_DIGITS) return 0
     last = digitValue(digits, more)
   }
-  const end = at + more
   const all = places + more
-  const power = double(POWERS, more)
-  const estimate = (<f64>whole * double(POWERS, places) + <f64>fraction) * power + <f64>last
+  const estimate = (<f64>whole * double(POWERS, places) + <f64>fraction) * double(POWERS, more)
   if (estimate >= EXACT_UNSIGNED) return 0
-  // wraps nowhere: the estimate is off by a few units in its last place, and 2^64 is far above
-  const integer = (<u64>whole * <u64>double(POWERS, places) + <u64>fraction) * <u64>power + <u64>last
+  const integer = (whole * integerPower(places) + fraction) * integerPower(more) + last
   const high = <f64>integer
-  if (integer < <u64>EXACT_INTEGERS && all <= MAX_FRACTION) scaled = high / double(POWERS, all)
+  if (integer < EXACT_INTEGERS && all <= MAX_FRACTION) scaled = high / double(POWERS, all)
   else if (!roundScaled(high, <f64><i64>(integer - <u64>high), -all)) return 0
-  return end
+  return at + more
 }
 
 // @ts-ignore: decorator
 @inline
-function ended(how: i32, elements: i32, at: usize): usize {
+function ended(how: i32, elements: usize, at: usize): usize {
   status = how
-  count = elements
+  count = <i32>(elements >> 3)
   return at
 }
 
@@ -175,76 +191,80 @@ const SHORT: usize = 8
  */
 export function numbers(at: usize, out: usize, first: i32): usize {
   let i = at
-  let n = first
+  let slot = out + (<usize>first << 3)
   while (true) {
     const start = i
-    const negative = <u32>(byteAt(i) == MINUS)
+    const negative = <i32>(byteAt(i) == MINUS)
     i += negative
-    let whole = byteAt(i) - ZERO
-    if (whole > 9) {
-      if (!isSpace(byteAt(start))) return ended(ODD, n, start)
+    let all = <u64>byteAt(i) - ZERO
+    if (all > 9) {
+      if (!isSpace(byteAt(start))) return ended(ODD, slot - out, start)
       // further white space behind ", "
       i = skipSpace(start)
       continue
     }
-    let digit = byteAt(++i) - ZERO
-    if (digit <= 9) {
-      if (whole == 0) return ended(ODD, n, start)
-      const limit = i + (MAX_WHOLE_DIGITS - 1)
-      do {
-        whole = whole * 10 + digit
+    let point = byteAt(++i) == DOT
+    if (!point) {
+      const limit = i + (all == 0 ? 0 : MAX_WHOLE_DIGITS - 1)
+      let digit = byteAt(i) - ZERO
+      while (digit <= 9 && i < limit) {
+        all = all * 10 + digit
         digit = byteAt(++i) - ZERO
-      } while (digit <= 9 && i < limit)
-      if (digit <= 9) return ended(ODD, n, start)
+      }
+      if (digit <= 9) return ended(ODD, slot - out, start)
+      point = byteAt(i) == DOT
     }
-    let value = <f64><i32>whole
-    const integer = byteAt(i) != DOT
-    const last = i - 1
-    if (!integer) {
-      const digits = i8x16.sub(v128.load(++i), i8x16.splat(<i8>ZERO))
+    let value: f64
+    let last: usize = 0
+    if (point) {
+      const digits = i8x16.sub(v128.load(++i), v128.load(ZEROS))
       const places = digitCount(digits)
-      if (places == 0) return ended(ODD, n, start)
+      if (places == 0) return ended(ODD, slot - out, start)
+      const whole = all
       const fraction = digitValue(digits, places)
       i += places
-      const power = double(POWERS, places)
-      const all = value * power + <f64>fraction
-      if (all < EXACT_INTEGERS && places < LOADED_DIGITS) value = all / power
-      else {
+      all = whole * integerPower(places) + fraction
+      if ((all >> EXACT_BITS) | (whole >> 10) | (places >> 4)) {
         i = manyDigits(whole, fraction, places, i)
-        if (i == 0) return ended(ODD, n, start)
-        value = scaled
-      }
+        if (i == 0) return ended(ODD, slot - out, start)
+        value = negative ? -scaled : scaled
+      } else value = <f64><i64>all / double(POWERS, (negative << 5) + places)
+    } else {
+      value = negative ? -<f64><i64>all : <f64><i64>all
+      if (!negative) last = i - 1
     }
-    // the sign without a branch: critics' values change it at random
-    value = reinterpret<f64>(reinterpret<u64>(value) | (<u64>negative << 63))
-    store<f64>(out + (<usize>n << 3), value)
+    store<f64>(slot, value)
 
     if (load<u16>(i) == COMMA_SPACE) i += 2
     else {
-      if ((byteAt(i) | 0x20) == LOWER_E) return ended(ODD, n, start)
+      if ((byteAt(i) | 0x20) == LOWER_E) return ended(ODD, slot - out, start)
       i = skipSpace(i)
-      if (byteAt(i) == CLOSE_BRACKET) return ended(CLOSED, n + 1, i + 1)
-      if (byteAt(i) != COMMA) return ended(BROKEN, n + 1, i)
+      if (byteAt(i) == CLOSE_BRACKET) return ended(CLOSED, slot + 8 - out, i + 1)
+      if (byteAt(i) != COMMA) return ended(BROKEN, slot + 8 - out, i)
       i = skipSpace(i + 1)
     }
-    n++
+    slot += 8
 
     const length = i - start
     if (length > SHORT) continue
     // one value over and over, as returns are: the text equals itself one element earlier
     let same = i
     while (!v128.any_true(v128.xor(v128.load(same), v128.load(same - length)))) same += 16
-    for (; i + length <= same; i += length) store<f64>(out + (<usize>(n++) << 3), value)
-    if (!integer || negative) continue
+    for (; i + length <= same; i += length) {
+      store<f64>(slot, value)
+      slot += 8
+    }
+    if (last == 0) continue
     // counting up, as positions do: the element's text with the next digit at its end
     const one: u64 = 1 << (<u64>(last - start) << 3)
     const others: u64 = 64 - (<u64>length << 3)
     let text = load<u64>(start)
-    for (let nines = byteAt(last); nines < NINE; nines++) {
+    for (let digit = byteAt(last); digit < NINE; digit++) {
       text += one
       if ((load<u64>(i) ^ text) << others) break
       value += 1
-      store<f64>(out + (<usize>(n++) << 3), value)
+      store<f64>(slot, value)
+      slot += 8
       i += length
     }
   }
