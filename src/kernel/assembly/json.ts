@@ -24,7 +24,7 @@ export let status: i32 = CLOSED
 /** Elements that the array has so far. */
 export let count: i32 = 0
 
-/** Doubles that `../kernel.ts` lays here: 10^0 to 10^22; 10^-64 to 10^64 as high and low parts. */
+/** Doubles that `../kernel.ts` lays here: 10^0 to 10^22, and from the 32nd on their negatives; 10^-64 to 10^64 as high and low parts. */
 export const POWERS: usize = memory.data(64 * 8, 8)
 export const POWER_HIGH: usize = memory.data(129 * 8, 8)
 export const POWER_LOW: usize = memory.data(129 * 8, 8)
