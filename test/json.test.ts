@@ -139,6 +139,85 @@ t.test('a number repeated thousands of times, then another, is what JSON.parse r
   t.end()
 })
 
+t.test('every count of digits before and behind the point, with and without a sign or an exponent', t => {
+  const random = new Random(1617)
+  const digits = (n: number): string => Array.from({ length: n }, () => random.below(10)).join('')
+  const texts: string[] = []
+  for (let k = 0; k < 40; k++) {
+    for (let before = 1; before <= 11; before++) {
+      const whole = random.chance(0.1) ? '9'.repeat(before) : `${1 + random.below(9)}${digits(before - 1)}`
+      for (let behind = 0; behind <= 26; behind++) {
+        const zeros = random.chance(0.3) ? random.below(behind + 1) : 0
+        const fraction = random.chance(0.1) ? '9'.repeat(behind) : '0'.repeat(zeros) + digits(behind - zeros)
+        const number = `${random.chance(0.3) ? '0' : whole}${behind > 0 ? '.' : ''}${fraction}`
+        texts.push(number, `-${number}`, `${number}${random.pick(['e', 'E', 'e+', 'e-'])}${random.below(30)}`)
+      }
+    }
+  }
+  // around the integers that a double, and a 64-bit integer, still hold
+  for (const edge of [2n ** 53n, 10n ** 19n, 2n ** 64n, 1023n * 10n ** 15n, 1024n * 10n ** 15n]) {
+    for (let step = -3n; step <= 3n; step++) {
+      const all = String(edge + step)
+      for (let place = 1; place < all.length; place++) texts.push(`${all.slice(0, place)}.${all.slice(place)}`, `-0.${'0'.repeat(place)}${all}`)
+    }
+  }
+  t.strictSame(differences(texts).slice(0, 5), [], `${texts.length} texts`)
+  // each one last in its text
+  t.strictSame(texts.slice(0, 4_000).flatMap(one => differences([one])).slice(0, 5), [])
+  t.end()
+})
+
+t.test('integers that count up, and what ends the count or looks like it', t => {
+  const text = new KernelText()
+  const column = new DoubleColumn()
+  const wrong: string[] = []
+  const read = (source: string): void => {
+    text.load({ index: 0, offset: 0, bytes: utf8(source) })
+    const end = scanNumberArray(text, 1, column, 'response_positions')
+    const expected = JSON.parse(source) as number[]
+    const same = end === source.length && column.length === expected.length && expected.every((x, i) => Object.is(x, column.data[i]))
+    if (!same) wrong.push(source)
+  }
+  for (const separator of [',', ', ', ' , ', ',  ', ' ,\n\t ']) {
+    for (const first of [0, 1, 7, 8, 9, 95, 98, 990, 9_989, 12_345, 99_990, 123_454, 999_985, 1_234_561, 9_999_990, 99_999_990, 999_999_985]) {
+      for (let count = 1; count <= 24; count++) {
+        const run = Array.from({ length: count }, (_, k) => String(first + k))
+        const next = first + count
+        const ends = [
+          '7', String(next - 1), String(next + 1), `${next}.5`, `${next}e1`, `${next}E0`, `${next}5`, `-${next}`, `${next} `, ` ${next}`, '-0', '0.10'
+        ]
+        for (const end of ends) read(`[${[...run, end, ...run].join(separator)}]`)
+        read(`[${run.join(separator)}]`)
+        read(`[${run.map(x => `-${x}`).join(separator)}]`)
+        read(`[${run.map(x => `${x}.0`).join(separator)}]`)
+      }
+    }
+  }
+  t.strictSame(wrong.slice(0, 5), [])
+  t.end()
+})
+
+t.test('a run that ends with its text, over the rest of a longer one', t => {
+  const text = new KernelText()
+  const column = new DoubleColumn()
+  for (const number of ['1.0', '3', '-0', '12345']) {
+    for (const separator of [',', ', ']) {
+      const long = `[${Array<string>(100).fill(number).join(separator)}]`
+      const wrong: number[] = []
+      for (let length = 2; length < long.length; length++) {
+        for (const source of [long, long.slice(0, length)]) {
+          text.load({ index: 0, offset: 0, bytes: utf8(source) })
+          const fault = faultOf(() => scanNumberArray(text, 1, column, 'returns'))
+          const expected = source === long ? undefined : length
+          if (fault?.place.offset !== expected) wrong.push(length)
+        }
+      }
+      t.strictSame(wrong, [], `${number}${separator}`)
+    }
+  }
+  t.end()
+})
+
 t.test('NaN and the infinities as Python writes them', t => {
   const text = new KernelText()
   text.load({ index: 0, offset: 0, bytes: utf8('[NaN,Infinity , -Infinity, 0]') })

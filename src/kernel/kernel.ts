@@ -24,7 +24,6 @@ export const enum Status {
 interface Exports {
   readonly FREE: WebAssembly.Global
   readonly POWERS: WebAssembly.Global
-  readonly LIMITS: WebAssembly.Global
   readonly POWER_HIGH: WebAssembly.Global
   readonly POWER_LOW: WebAssembly.Global
   readonly MARKER: WebAssembly.Global
@@ -76,8 +75,8 @@ export class Kernel {
   }
 
   /** The doubles that `numbers` computes with. */
-  fillTables(tables: Readonly<Record<'POWERS' | 'LIMITS' | 'POWER_HIGH' | 'POWER_LOW', Float64Array>>): void {
-    for (const name of ['POWERS', 'LIMITS', 'POWER_HIGH', 'POWER_LOW'] as const) {
+  fillTables(tables: Readonly<Record<'POWERS' | 'POWER_HIGH' | 'POWER_LOW', Float64Array>>): void {
+    for (const name of ['POWERS', 'POWER_HIGH', 'POWER_LOW'] as const) {
       new Float64Array(this.#memory.buffer, this.#exports[name].value as number, tables[name].length).set(tables[name])
     }
   }

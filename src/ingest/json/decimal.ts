@@ -14,12 +14,6 @@
 /** The powers of ten that are exact doubles. */
 export const POWERS_OF_TEN = Float64Array.from({ length: 23 }, (_, n) => Number(`1e${n}`))
 
-/** Doubles are exact integers below this. */
-export const EXACT_INTEGERS = 2 ** 53
-
-/** `m * 10^n` is an exact double when the integer m is below HEAD_LIMITS[n], for then `m * 5^n` has at most 53 bits. */
-export const HEAD_LIMITS = Float64Array.from({ length: 16 }, (_, n) => Math.floor(EXACT_INTEGERS / 5 ** n))
-
 /** Powers of ten in the double-double table: 10^-TABLE_REACH to 10^TABLE_REACH. No product leaves the normal range. */
 const TABLE_REACH = 64
 

@@ -1,7 +1,12 @@
 /** A trace's text in the memory of the compiled loops, whose `numbers` and `texts` read it by the same offsets. */
 import { kernelOfThread, type Kernel } from '../../kernel/kernel.js'
-import { HEAD_LIMITS, POWERS_OF_TEN, POWER_HIGH, POWER_LOW } from './decimal.js'
+import { POWERS_OF_TEN, POWER_HIGH, POWER_LOW } from './decimal.js'
 import { JsonText, PADDING } from './text.js'
+
+/** 10^0 to 10^22, and from the 32nd on their negatives */
+const SIGNED_POWERS = new Float64Array(64)
+SIGNED_POWERS.set(POWERS_OF_TEN)
+SIGNED_POWERS.set(POWERS_OF_TEN.map(power => -power), 32)
 
 /** Valid until another text is loaded in this thread: all share the kernel's one memory. */
 export class KernelText extends JsonText {
@@ -9,7 +14,7 @@ export class KernelText extends JsonText {
 
   constructor() {
     super()
-    this.kernel.fillTables({ POWERS: POWERS_OF_TEN, LIMITS: HEAD_LIMITS, POWER_HIGH, POWER_LOW })
+    this.kernel.fillTables({ POWERS: SIGNED_POWERS, POWER_HIGH, POWER_LOW })
   }
 
   protected override reserve(length: number): void {

@@ -24,9 +24,8 @@ export let status: i32 = CLOSED
 /** Elements that the array has so far. */
 export let count: i32 = 0
 
-/** Doubles that `../kernel.ts` lays here: 10^0 to 10^22; HEAD_LIMITS; 10^-64 to 10^64 as high and low parts. */
-export const POWERS: usize = memory.data(23 * 8, 8)
-export const LIMITS: usize = memory.data(16 * 8, 8)
+/** Doubles that `../kernel.ts` lays here: 10^0 to 10^22, and from the 32nd on their negatives; 10^-64 to 10^64 as high and low parts. */
+export const POWERS: usize = memory.data(64 * 8, 8)
 export const POWER_HIGH: usize = memory.data(129 * 8, 8)
 export const POWER_LOW: usize = memory.data(129 * 8, 8)
 /** The end marker's bytes. */
@@ -34,13 +33,16 @@ export const MARKER: usize = memory.data(1024, 8)
 const TABLE_REACH = 64
 const SPLITTER: f64 = 134217729
 const ERROR_BOUND: f64 = 7.888609052210118e-31 // 2^-100
-const EXACT_INTEGERS: f64 = 9007199254740992
+const EXACT_BITS = 53
+const EXACT_INTEGERS: u64 = 1 << EXACT_BITS
 
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COMMA_SPACE = 0x202c
 const MINUS = 0x2d
 const DOT = 0x2e
 const ZERO = 0x30
+const NINE: u32 = 0x39
 const CLOSE_BRACKET = 0x5d
 const BACKSLASH = 0x5c
 const LOWER_E = 0x65
@@ -77,23 +79,43 @@ function skipSpace(at: usize): usize {
   return at
 }
 
-/**
- * Non-zero bits where a byte of the word is not an ASCII digit. A carry out of a byte of 0xfa or more can only spoil
- * later bytes, so the first byte reported is right.
- */
+// Vectors lie in memory: a constant in the code is put together anew in each turn of a loop.
+const ZEROS: usize = memory.data<u8>([48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48], 16)
+const TENS: usize = memory.data<u8>([10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10], 16)
+const INDEXES: usize = memory.data<u8>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], 16)
+const PAIRS: usize = memory.data<i16>([2561, 2561, 2561, 2561, 2561, 2561, 2561, 2561], 16)
+const FOURS: usize = memory.data<i16>([100, 1, 100, 1, 100, 1, 100, 1], 16)
+const EIGHTS: usize = memory.data<i16>([10000, 1, 10000, 1, 10000, 1, 10000, 1], 16)
+/** 10^0 to 10^16 */
+const INTEGER_POWERS: usize = memory.data<u64>([
+  1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000, 1000000000000,
+  10000000000000, 100000000000000, 1000000000000000, 10000000000000000
+], 8)
+
 // @ts-ignore: decorator
 @inline
-function nonDigits(word: u32): u32 {
-  return ((word & 0xf0f0f0f0) ^ 0x30303030) | (((word + 0x06060606) & 0xf0f0f0f0) ^ 0x30303030)
+function integerPower(exponent: i32): u64 {
+  return load<u64>(INTEGER_POWERS + (<usize>exponent << 3))
 }
 
-/** The value of four ASCII digits, the first in the lowest byte; a zero byte counts as the digit 0. */
+/** How many bytes of `digits` (text less `0` in each byte) are digits before the first that is none. */
 // @ts-ignore: decorator
 @inline
-function fourDigits(word: u32): f64 {
-  const digits: u32 = word & 0x0f0f0f0f
-  const pairs: u32 = (digits * 10 + (digits >>> 8)) & 0x00ff00ff
-  return <f64>((pairs * 100 + (pairs >>> 16)) & 0xffff)
+function digitCount(digits: v128): i32 {
+  return ctz(i8x16.bitmask(i8x16.ge_u(digits, v128.load(TENS))) | 0x10000)
+}
+
+/** The value of the first `n` of sixteen decimal digits, one a byte. */
+// @ts-ignore: decorator
+@inline
+function digitValue(digits: v128, n: i32): u64 {
+  // moved to the end behind zeros: an index that is out of range, as negative ones are, gives one
+  const aligned = i8x16.swizzle(digits, i8x16.add(v128.load(INDEXES), i8x16.splat(<i8>(n - 16))))
+  // a lane is a + 256b; times 10 * 256 + 1 it is 256 * (10a + b) + a, for 2560 * 256b leaves the lane
+  const pairs = i16x8.shr_u(i16x8.mul(aligned, v128.load(PAIRS)), 8)
+  const fours = i32x4.dot_i16x8_s(pairs, v128.load(FOURS))
+  const eights = <u64>i64x2.extract_lane(i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(fours, fours), v128.load(EIGHTS)), 0)
+  return (eights & 0xffffffff) * 100000000 + (eights >> 32)
 }
 
 /** Whether the sum (high + low) * 10^exponent is certain to round to one double, which is then `scaled`. See `roundScaled` in `../decimal.ts`. */
@@ -119,12 +141,49 @@ function roundScaled(high: f64, low: f64, exponent: i32): bool {
 /** Digits before the point that are taken: an int32. */
 const MAX_WHOLE_DIGITS = 9
 
-/** Groups of four fraction digits that are taken: two in the head, three in the tail. */
-const HEAD_WORDS = 2
-const MAX_WORDS = 5
-
 /** Digits behind the point that a power of ten can take away exactly. */
 const MAX_FRACTION = 22
+
+/** Fraction digits that one load takes, and those that may follow. */
+const LOADED_DIGITS = 16
+const MORE_DIGITS = 7
+
+/** Integers below this are exact in an unsigned 64-bit one. */
+const EXACT_UNSIGNED: f64 = 1e19
+
+/**
+ * A number of more digits than one load or one double takes: `whole`, a point, and `places` digits of the value `fraction`,
+ * behind which is `at`. Returns the address behind it, its value in `scaled`; 0 where that is not certain.
+ */
+function manyDigits(whole: u64, fraction: u64, places: i32, at: usize): usize {
+  let more = 0
+  let last: u64 = 0
+  if (places == LOADED_DIGITS) {
+    const digits = i8x16.sub(v128.load(at), v128.load(ZEROS))
+    more = digitCount(digits)
+    if (more > MORE_DIGITS) return 0
+    last = digitValue(digits, more)
+  }
+  const all = places + more
+  const estimate = (<f64>whole * double(POWERS, places) + <f64>fraction) * double(POWERS, more)
+  if (estimate >= EXACT_UNSIGNED) return 0
+  const integer = (whole * integerPower(places) + fraction) * integerPower(more) + last
+  const high = <f64>integer
+  if (integer < EXACT_INTEGERS && all <= MAX_FRACTION) scaled = high / double(POWERS, all)
+  else if (!roundScaled(high, <f64><i64>(integer - <u64>high), -all)) return 0
+  return at + more
+}
+
+// @ts-ignore: decorator
+@inline
+function ended(how: i32, elements: usize, at: usize): usize {
+  status = how
+  count = <i32>(elements >> 3)
+  return at
+}
+
+/** An element of at most so many bytes, its separator included, may be compared with those behind it. */
+const SHORT: usize = 8
 
 /**
  * Reads elements of an array of numbers, the first at `at`, into the doubles at `out`, of which `first` are there. Returns
@@ -132,97 +191,82 @@ const MAX_FRACTION = 22
  */
 export function numbers(at: usize, out: usize, first: i32): usize {
   let i = at
-  let n = first
+  let slot = out + (<usize>first << 3)
   while (true) {
     const start = i
-    const negative = byteAt(i) == MINUS
-    if (negative) i++
-    let value: f64 = 0
-    let done = false
-    do {
-      let whole = <i32>(byteAt(i) - ZERO)
-      if (<u32>whole > 9) break
-      let digit: u32 = byteAt(++i) - ZERO
-      if (digit <= 9) {
-        if (whole == 0) break
-        const limit = i + (MAX_WHOLE_DIGITS - 1)
-        do {
-          whole = whole * 10 + <i32>digit
-          digit = byteAt(++i) - ZERO
-        } while (digit <= 9 && i < limit)
-        if (digit <= 9) break
-      }
-      if (byteAt(i) != DOT) {
-        if ((byteAt(i) | 0x20) == LOWER_E) break
-        value = <f64>whole
-        done = true
-        break
-      }
-
-      const fraction = ++i
-      if (!isDigit(byteAt(i + 1))) {
-        // one digit: most returns are 0.0 or 1.0
-        digit = byteAt(i++) - ZERO
-        if (digit > 9 || (byteAt(i) | 0x20) == LOWER_E) break
-        value = (<f64>whole * 10 + <f64>digit) / 10
-        done = true
-        break
-      }
-
-      // all digits = head * 10^tailDigits + tail
-      let head = <f64>whole
-      let tail: f64 = 0
-      let tailDigits = 0
-      let words = 0
-      let word: u32 = load<u32>(i)
-      let stop = nonDigits(word)
-      while (stop == 0 && words < MAX_WORDS) {
-        if (words < HEAD_WORDS) head = head * 10000 + fourDigits(word)
-        else {
-          tail = tail * 10000 + fourDigits(word)
-          tailDigits += 4
-        }
-        words++
-        i += 4
-        word = load<u32>(i)
-        stop = nonDigits(word)
-      }
-      if (stop == 0) break
-      const digits = ctz(stop) >> 3
-      // the first digits of the word are moved to its end, behind zero bytes
-      tail = tail * double(POWERS, digits) + fourDigits((word << 8) << (24 - 8 * digits))
-      tailDigits += digits
-      i += digits
-      if (i == fraction || (byteAt(i) | 0x20) == LOWER_E) break
-      const shifted = head * double(POWERS, tailDigits)
-      const integer = shifted + tail
-      const places = <i32>(i - fraction)
-      if (integer < EXACT_INTEGERS) {
-        if (places > MAX_FRACTION) break
-        value = integer / double(POWERS, places)
-        done = true
-      } else if (head < double(LIMITS, tailDigits)) {
-        // shifted is exact, so what the sum lost is exact too
-        done = roundScaled(integer, tail - (integer - shifted), -places)
-        value = scaled
-      }
-    } while (false)
-    if (!done) {
-      count = n
-      status = ODD
-      return start
+    const negative = <i32>(byteAt(i) == MINUS)
+    i += negative
+    let all = <u64>byteAt(i) - ZERO
+    if (all > 9) {
+      if (!isSpace(byteAt(start))) return ended(ODD, slot - out, start)
+      // further white space behind ", "
+      i = skipSpace(start)
+      continue
     }
-    store<f64>(out + (<usize>n << 3), negative ? -value : value)
-    n++
-    if (byteAt(i) <= 0x20) i = skipSpace(i)
-    if (byteAt(i) != COMMA) {
-      count = n
-      status = byteAt(i) == CLOSE_BRACKET ? CLOSED : BROKEN
-      return status == CLOSED ? i + 1 : i
+    let point = byteAt(++i) == DOT
+    if (!point) {
+      const limit = i + (all == 0 ? 0 : MAX_WHOLE_DIGITS - 1)
+      let digit = byteAt(i) - ZERO
+      while (digit <= 9 && i < limit) {
+        all = all * 10 + digit
+        digit = byteAt(++i) - ZERO
+      }
+      if (digit <= 9) return ended(ODD, slot - out, start)
+      point = byteAt(i) == DOT
     }
-    // the separator is ", " or ","
-    if (byteAt(++i) == 0x20) i++
-    if (byteAt(i) <= 0x20) i = skipSpace(i)
+    let value: f64
+    let last: usize = 0
+    if (point) {
+      const digits = i8x16.sub(v128.load(++i), v128.load(ZEROS))
+      const places = digitCount(digits)
+      if (places == 0) return ended(ODD, slot - out, start)
+      const whole = all
+      const fraction = digitValue(digits, places)
+      i += places
+      all = whole * integerPower(places) + fraction
+      if ((all >> EXACT_BITS) | (whole >> 10) | (places >> 4)) {
+        i = manyDigits(whole, fraction, places, i)
+        if (i == 0) return ended(ODD, slot - out, start)
+        value = negative ? -scaled : scaled
+      } else value = <f64><i64>all / double(POWERS, (negative << 5) + places)
+    } else {
+      value = negative ? -<f64><i64>all : <f64><i64>all
+      if (!negative) last = i - 1
+    }
+    store<f64>(slot, value)
+
+    if (load<u16>(i) == COMMA_SPACE) i += 2
+    else {
+      if ((byteAt(i) | 0x20) == LOWER_E) return ended(ODD, slot - out, start)
+      i = skipSpace(i)
+      if (byteAt(i) == CLOSE_BRACKET) return ended(CLOSED, slot + 8 - out, i + 1)
+      if (byteAt(i) != COMMA) return ended(BROKEN, slot + 8 - out, i)
+      i = skipSpace(i + 1)
+    }
+    slot += 8
+
+    const length = i - start
+    if (length > SHORT) continue
+    // one value over and over, as returns are: the text equals itself one element earlier
+    let same = i
+    while (!v128.any_true(v128.xor(v128.load(same), v128.load(same - length)))) same += 16
+    for (; i + length <= same; i += length) {
+      store<f64>(slot, value)
+      slot += 8
+    }
+    if (last == 0) continue
+    // counting up, as positions do: the element's text with the next digit at its end
+    const one: u64 = 1 << (<u64>(last - start) << 3)
+    const others: u64 = 64 - (<u64>length << 3)
+    let text = load<u64>(start)
+    for (let digit = byteAt(last); digit < NINE; digit++) {
+      text += one
+      if ((load<u64>(i) ^ text) << others) break
+      value += 1
+      store<f64>(slot, value)
+      slot += 8
+      i += length
+    }
   }
 }
 
