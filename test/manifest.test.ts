@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
 import { link, mkdir, readFile, readdir, realpath, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { Fault } from '../src/errors.js'
@@ -435,6 +435,13 @@ t.test('output names: unique without regard to case, in any order, safe everywhe
   t.same(names('/'), ['snapshot'])
   t.same(names('/..hidden..', '/a b:c*?"<>|\u001b', '/-rf', '/訓練 ١', '/nul', '/COM1.x', '/con-x'),
     ['hidden', 'a-b-c', 'rf', '訓練-١', 'snapshot-nul', 'snapshot-COM1.x', 'con-x'])
+  const wrong: string[] = []
+  for (let point = 0; point < 0x3000; point++) {
+    const segment = `a${String.fromCodePoint(point)}b`
+    const [name] = snapshotNames([{ real: '/', segments: [segment] }])
+    if (name !== segment.normalize('NFC').replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')) wrong.push(segment)
+  }
+  t.same(wrong, [], 'letters, marks and digits are those of Unicode')
   // Paths that no number of parents tells apart once they are safe.
   const hashed = names('/r/a b', '/r/a?b', '/r/a-b')
   t.equal(new Set(hashed).size, 3)
@@ -456,6 +463,17 @@ t.test('stepFromName', async t => {
     ['timestep12', 12]
   ]
   for (const [name, step] of cases) t.equal(stepFromName(name), step, name)
+  t.equal(stepFromName('\u017ftep é7, step→٣12'), null, 'a long s is an s; a letter or digit of any script is none between')
+  t.equal(stepFromName('schritt…\u017ftep→132'), 132)
+  const wrong: string[] = []
+  for (let point = 0; point < 0x3000; point++) {
+    const c = String.fromCodePoint(point)
+    for (const name of [`step${c}7`, `${c}tep7`, `STEP_${c}_7${c}`]) {
+      const match = /step[^\p{L}\p{N}]*(\d{1,15})(?!\d)/iu.exec(basename(name))
+      if (stepFromName(name) !== (match === null ? null : Number(match[1]))) wrong.push(name)
+    }
+  }
+  t.same(wrong, [], 'any character is what Unicode says that it is')
   const plan = { kind: 'html', folder: '.', html: 'index.html', npzFiles: ['step_131.npz', 'step_132.npz', 'x.npz'], name: 'n' } as const
   t.same(excludedNpz(plan, new Set(['./step_131.npz'])), [{ path: 'step_132.npz', step: 132 }, { path: 'x.npz', step: null }])
 })
