@@ -11,6 +11,7 @@ import {
   formatSha256sum, manifestJsonSchema, readManifest, verifyManifest, type ManifestReport, type VerifyOptions
 } from '../src/ingest/manifest.js'
 import { excludedNpz, findSnapshots, resolveBeside, stepFromName } from '../src/ingest/inventory.js'
+import { readStableFile } from '../src/ingest/file.js'
 import { hashFile, mapLimited } from '../src/ingest/study/hash.js'
 import { snapshotNames } from '../src/ingest/study/names.js'
 import { checkStudy } from '../src/ingest/study.js'
@@ -238,6 +239,42 @@ t.test('paths are ordered by code point', async t => {
   await writeStudy(dir, { 'a\uff5e': '', 'a\u{1f600}': '', 'a/b': '', 'a.b': '', 'a-b': '', B: '' })
   // python 3.11: sorted(['a\uff5e', 'a\U0001f600', 'a/b', 'a.b', 'a-b', 'B'])
   t.same((await verify(dir)).files.map(f => f.path), ['B', 'a-b', 'a.b', 'a/b', 'a\uff5e', 'a\u{1f600}'])
+})
+
+t.test('a file that changes while it is read at once is said to have changed', async t => {
+  const dir = t.testdir({})
+  const path = join(dir, 'a.npz')
+  const replace = (content: string): void => {
+    writeFileSync(`${path}.new`, content)
+    renameSync(`${path}.new`, path)
+  }
+  const changes: [string, () => void][] = [
+    ['its size changed', () => appendFileSync(path, 'x')],
+    ['its size changed', () => writeFileSync(path, 'x')],
+    ['its size changed', () => {
+      appendFileSync(path, 'x')
+      replace('content')
+    }],
+    ['its modification time changed', () => utimesSync(path, 1_700_000_000, 1_700_000_000)],
+    ['its modification time changed', () => {
+      utimesSync(path, 1_700_000_000, 1_700_000_000)
+      replace('content')
+    }],
+    ['it was replaced', () => replace('content')],
+    ['it was replaced', () => replace('other content')]
+  ]
+  for (const [what, change] of changes) {
+    writeFileSync(path, 'content')
+    const allocate = (length: number): Uint8Array => {
+      change()
+      return new Uint8Array(length)
+    }
+    const fault = await faultOf((async () => readStableFile(path, 'npz', allocate))())
+    t.equal(fault.message, `npz changed while it was read: ${what}, expected a file that stands still (${path})`)
+    t.equal(fault.exitCode, 1)
+  }
+  writeFileSync(path, 'content')
+  t.equal(Buffer.from(readStableFile(path, 'npz').bytes).toString(), 'content')
 })
 
 t.test('a file that changes while it is hashed is said to have changed', async t => {
@@ -492,6 +529,10 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
   await symlink('nowhere', join(folder, 'dangling.npz'))
   await symlink('loop.npz', join(folder, 'loop.npz'))
   execFileSync('mkfifo', [join(folder, 'pipe.npz')])
+
+  await symlink('folder', join(dir, 'linked'))
+  t.equal(await realpath(resolveBeside(join(dir, 'linked'), 'a.npz')), join(real, 'a.npz'), 'a link may lead to the folder')
+  t.match((await faultOf((async () => resolveBeside(join(dir, 'linked'), 'outer.npz'))())).message, 'a link that leads out of the folder')
 
   const unsafe = ['../outside/secret.npz', '..', 'sub/../a.npz', '/etc/passwd', join(folder, 'a.npz'), '..\\secret.npz', 'sub\\b.npz', 'C:a.npz', 'a.npz\0', '',
     'a\ud800.npz', '../folder-2/c.npz', 'x'.repeat(5000)]

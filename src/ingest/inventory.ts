@@ -6,7 +6,7 @@
  * further. In a search, symbolic links to folders and folders that begin with a dot are passed over; NPZ names that
  * begin with a dot are not data, as for a shell's `*.npz`. Not supported: pages of other names unless they are named.
  */
-import { realpathSync, statSync, type Dirent, type Stats } from 'node:fs'
+import { lstatSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { Fault, printable } from '../errors.js'
@@ -166,7 +166,7 @@ export function stepFromName(name: string): number | null {
 }
 
 /**
- * Path to open for the `npz` field of a trace, links resolved. The field is hostile: absolute, climbing, with a backslash
+ * Path to open for the `npz` field of a trace, links below the folder resolved. The field is hostile: absolute, climbing, with a backslash
  * or NUL, or a link that leads out of the folder is a Fault, as is a missing file and one that is not regular (a named pipe
  * would hold the program). The caller knows the page and the trace and adds them with `at()`.
  */
@@ -175,6 +175,9 @@ export function resolveBeside(folder: string, name: string): string {
     new Fault({ format: 'snapshot', problem, found, expected: 'the name of a file beside the page' })
   const quoted = (): string => printable(JSON.stringify(name))
   if (!isSafeRelative(name)) throw refuse('unsafe npz path', quoted())
+  // Most names: no link and no folder between, so that nothing can lead out. One question to the system instead of three.
+  const beside = join(folder, name)
+  if (!name.includes('/') && isPlainFile(beside)) return beside
   const resolved = resolveInside(realFolder(folder), name)
   switch (resolved.kind) {
     case 'outside': throw refuse('unsafe npz path', `${quoted()}, a link that leads out of the folder`)
@@ -185,6 +188,14 @@ export function resolveBeside(folder: string, name: string): string {
       if (!info.isFile()) throw refuse('unreadable npz', `${quoted()}, ${info.isDirectory() ? 'a folder' : 'a special file'}`)
       return resolved.real
     }
+  }
+}
+
+function isPlainFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile()
+  } catch {
+    return false
   }
 }
 
