@@ -159,6 +159,14 @@ t.test('a message is one line, capped, with its place', t => {
   t.equal(fault.at({ file: 'a\nb', trace: 3, offset: 9 }).message, 'json bad: x, expected y (a\\u000ab, trace 3, byte 5)')
   t.equal(printable('a\u202eb\u001b[31m'), 'a\\u202eb\\u001b[31m')
   t.match(printable('x'.repeat(500)), /^x{120}… \(500 characters\)$/)
+  t.equal(printable('\n'.repeat(3), 2), '\\u000a\\u000a… (3 characters)')
+  t.equal(printable('a\u{e0001}b'), 'a\\u{e0001}b')
+  let wrong = 0
+  for (let point = 0; point <= 0x10ffff; point++) {
+    const character = String.fromCodePoint(point)
+    if ((printable(character) !== character) !== /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(character)) wrong++
+  }
+  t.equal(wrong, 0, 'escaped are the characters of four classes of Unicode, and no others')
   const round = Fault.deserialize(structuredClone(new Fault({ format: 'npz', problem: 'p', exitCode: 1, cause: new Error('why') }).serialize()))
   t.equal(round.exitCode, 1)
   t.equal((round.cause as Error).message, 'why')

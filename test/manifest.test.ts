@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
 import { link, mkdir, readFile, readdir, realpath, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { Fault } from '../src/errors.js'
@@ -11,6 +11,7 @@ import {
   formatSha256sum, manifestJsonSchema, readManifest, verifyManifest, type ManifestReport, type VerifyOptions
 } from '../src/ingest/manifest.js'
 import { excludedNpz, findSnapshots, resolveBeside, stepFromName } from '../src/ingest/inventory.js'
+import { readStableFile } from '../src/ingest/file.js'
 import { hashFile, mapLimited } from '../src/ingest/study/hash.js'
 import { snapshotNames } from '../src/ingest/study/names.js'
 import { checkStudy } from '../src/ingest/study.js'
@@ -240,6 +241,42 @@ t.test('paths are ordered by code point', async t => {
   t.same((await verify(dir)).files.map(f => f.path), ['B', 'a-b', 'a.b', 'a/b', 'a\uff5e', 'a\u{1f600}'])
 })
 
+t.test('a file that changes while it is read at once is said to have changed', async t => {
+  const dir = t.testdir({})
+  const path = join(dir, 'a.npz')
+  const replace = (content: string): void => {
+    writeFileSync(`${path}.new`, content)
+    renameSync(`${path}.new`, path)
+  }
+  const changes: [string, () => void][] = [
+    ['its size changed', () => appendFileSync(path, 'x')],
+    ['its size changed', () => writeFileSync(path, 'x')],
+    ['its size changed', () => {
+      appendFileSync(path, 'x')
+      replace('content')
+    }],
+    ['its modification time changed', () => utimesSync(path, 1_700_000_000, 1_700_000_000)],
+    ['its modification time changed', () => {
+      utimesSync(path, 1_700_000_000, 1_700_000_000)
+      replace('content')
+    }],
+    ['it was replaced', () => replace('content')],
+    ['it was replaced', () => replace('other content')]
+  ]
+  for (const [what, change] of changes) {
+    writeFileSync(path, 'content')
+    const allocate = (length: number): Uint8Array => {
+      change()
+      return new Uint8Array(length)
+    }
+    const fault = await faultOf((async () => readStableFile(path, 'npz', allocate))())
+    t.equal(fault.message, `npz changed while it was read: ${what}, expected a file that stands still (${path})`)
+    t.equal(fault.exitCode, 1)
+  }
+  writeFileSync(path, 'content')
+  t.equal(Buffer.from(readStableFile(path, 'npz').bytes).toString(), 'content')
+})
+
 t.test('a file that changes while it is hashed is said to have changed', async t => {
   const dir = t.testdir({})
   const path = join(dir, 'big')
@@ -435,6 +472,13 @@ t.test('output names: unique without regard to case, in any order, safe everywhe
   t.same(names('/'), ['snapshot'])
   t.same(names('/..hidden..', '/a b:c*?"<>|\u001b', '/-rf', '/訓練 ١', '/nul', '/COM1.x', '/con-x'),
     ['hidden', 'a-b-c', 'rf', '訓練-١', 'snapshot-nul', 'snapshot-COM1.x', 'con-x'])
+  const wrong: string[] = []
+  for (let point = 0; point < 0x3000; point++) {
+    const segment = `a${String.fromCodePoint(point)}b`
+    const [name] = snapshotNames([{ real: '/', segments: [segment] }])
+    if (name !== segment.normalize('NFC').replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')) wrong.push(segment)
+  }
+  t.same(wrong, [], 'letters, marks and digits are those of Unicode')
   // Paths that no number of parents tells apart once they are safe.
   const hashed = names('/r/a b', '/r/a?b', '/r/a-b')
   t.equal(new Set(hashed).size, 3)
@@ -456,6 +500,17 @@ t.test('stepFromName', async t => {
     ['timestep12', 12]
   ]
   for (const [name, step] of cases) t.equal(stepFromName(name), step, name)
+  t.equal(stepFromName('\u017ftep é7, step→٣12'), null, 'a long s is an s; a letter or digit of any script is none between')
+  t.equal(stepFromName('schritt…\u017ftep→132'), 132)
+  const wrong: string[] = []
+  for (let point = 0; point < 0x3000; point++) {
+    const c = String.fromCodePoint(point)
+    for (const name of [`step${c}7`, `${c}tep7`, `STEP_${c}_7${c}`]) {
+      const match = /step[^\p{L}\p{N}]*(\d{1,15})(?!\d)/iu.exec(basename(name))
+      if (stepFromName(name) !== (match === null ? null : Number(match[1]))) wrong.push(name)
+    }
+  }
+  t.same(wrong, [], 'any character is what Unicode says that it is')
   const plan = { kind: 'html', folder: '.', html: 'index.html', npzFiles: ['step_131.npz', 'step_132.npz', 'x.npz'], name: 'n' } as const
   t.same(excludedNpz(plan, new Set(['./step_131.npz'])), [{ path: 'step_132.npz', step: 132 }, { path: 'x.npz', step: null }])
 })
@@ -474,6 +529,10 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
   await symlink('nowhere', join(folder, 'dangling.npz'))
   await symlink('loop.npz', join(folder, 'loop.npz'))
   execFileSync('mkfifo', [join(folder, 'pipe.npz')])
+
+  await symlink('folder', join(dir, 'linked'))
+  t.equal(await realpath(resolveBeside(join(dir, 'linked'), 'a.npz')), join(real, 'a.npz'), 'a link may lead to the folder')
+  t.match((await faultOf((async () => resolveBeside(join(dir, 'linked'), 'outer.npz'))())).message, 'a link that leads out of the folder')
 
   const unsafe = ['../outside/secret.npz', '..', 'sub/../a.npz', '/etc/passwd', join(folder, 'a.npz'), '..\\secret.npz', 'sub\\b.npz', 'C:a.npz', 'a.npz\0', '',
     'a\ud800.npz', '../folder-2/c.npz', 'x'.repeat(5000)]

@@ -111,6 +111,46 @@ t.test('header() tells shape and dtype before anything else is inflated', async 
   }
 })
 
+t.test('header() of a damaged member speaks of its header alone; read() behind it checks all that read() checks', async t => {
+  const npy = encodeNpy(Float64Array.of(0.5, -1, 3))
+  const bytes = await archive([['values', npy, { deflate: true }], ['flag', encodeNpyBool(true)]])
+  const outcome = (run: () => unknown): unknown => {
+    try {
+      return run()
+    } catch (error) {
+      if (error instanceof Fault) return error.message
+      throw error
+    }
+  }
+  const wrong: string[] = []
+  let kept = 0
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    bytes[bit >> 3] ^= 1 << (bit & 7)
+    const opened = outcome(() => openNpz(bytes, { file: 'x.npz' }))
+    if (typeof opened !== 'string') {
+      for (const name of ['values', 'flag']) {
+        const alone = outcome(() => openNpz(bytes, { file: 'x.npz' }).readFile(name))
+        const npz = openNpz(bytes, { file: 'x.npz' })
+        const header = outcome(() => npz.header(name))
+        if (JSON.stringify(outcome(() => npz.header(name))) !== JSON.stringify(header)) wrong.push(`bit ${bit}, ${name}: another header`)
+        for (const time of ['first', 'second']) {
+          const behind = outcome(() => npz.readFile(name))
+          if (JSON.stringify(behind, plain) !== JSON.stringify(alone, plain)) wrong.push(`bit ${bit}, ${name}, ${time}`)
+        }
+        if (typeof header !== 'string' && typeof alone === 'string') kept++
+      }
+    }
+    bytes[bit >> 3] ^= 1 << (bit & 7)
+  }
+  t.same(wrong, [])
+  t.ok(kept > 100, `${kept} members with a header and broken elements`)
+})
+
+/** Typed arrays as lists, bigints as text. */
+function plain(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : ArrayBuffer.isView(value) ? [...(value as Uint8Array)] : value
+}
+
 t.test('half floats: all 65,536', async t => {
   const halves = Uint16Array.from({ length: 65536 }, (_, i) => i)
   const npy = Buffer.concat([encodeNpyHeader('<f2', [65536]), new Uint8Array(halves.buffer)])

@@ -180,6 +180,10 @@ t.test('safe relative paths', async t => {
   for (const path of ['', '..', '../a', 'a/..', 'a/../b', '/', '/a', '//a', 'a\\b', '\\a', 'c:', 'c:/a', 'C:a', 'a\0', 'a\ud83d', '\udc00', 'x'.repeat(4097)]) {
     t.notOk(isSafeRelative(path), JSON.stringify(path.slice(0, 20)))
   }
+  const units = ['a', '\ud7ff', '\ud800', '\udbff', '\udc00', '\udfff', '\ue000']
+  for (const path of units.flatMap(a => units.flatMap(b => units.map(c => a + b + c)))) {
+    t.equal(isSafeRelative(path), !/\p{Surrogate}/u.test(path), encodeURIComponent(path.toWellFormed()))
+  }
   t.equal(canonicalRelative('./a//b/./c/'), 'a/b/c')
   t.equal(canonicalRelative('./.'), '.')
 })

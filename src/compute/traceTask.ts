@@ -160,7 +160,7 @@ const POSITION_DTYPES = ['i4', 'i8']
 
 /**
  * One of the three arrays: one dimension, a dtype that the snapshot format allows, and as many elements as the page says.
- * All of that is asked of the header before the rest is inflated: a small file may hold a large array of zeros.
+ * All of that is asked of the header before the rest of a large one is inflated: a small file may hold a large array of zeros.
  */
 function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: SnapshotKeys, tokens: number | null): NpyFile {
   const member = keys[array]

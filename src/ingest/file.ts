@@ -52,7 +52,9 @@ export function readStableFile(path: string, format: string, allocate: (length: 
       if (n === 0) break
       filled += n
     }
-    refuseChange(before, fstatSync(fd, { bigint: true }), statSync(path, { bigint: true }), filled, format, path)
+    const named = statSync(path, { bigint: true })
+    const replaced = named.ino !== before.ino || named.dev !== before.dev
+    refuseChange(before, replaced ? fstatSync(fd, { bigint: true }) : named, replaced, filled, format, path)
     return { bytes, sha256: hash('sha256', bytes) }
   } catch (cause) {
     if (cause instanceof Fault) throw cause
@@ -65,7 +67,7 @@ export function readStableFile(path: string, format: string, allocate: (length: 
 function refuseChange(
   before: BigIntStats,
   after: BigIntStats,
-  named: BigIntStats,
+  replaced: boolean,
   read: number,
   format: string,
   path: string
@@ -73,7 +75,7 @@ function refuseChange(
   const change =
     BigInt(read) !== before.size || after.size !== before.size ? 'its size changed'
     : after.mtimeNs !== before.mtimeNs ? 'its modification time changed'
-    : named.ino !== before.ino || named.dev !== before.dev ? 'it was replaced'
+    : replaced ? 'it was replaced'
     : null
   if (change === null) return
   throw new Fault({

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module'
 import type Ndarray from 'ndarray'
 import { Fault, type Place } from '../../errors.js'
 import { encodeNpyHeader, LITTLE_ENDIAN_HOST, swapItems, type NumericArray } from './encode.js'
-import { checkNpyLength, parseNpyHeader, type Dtype } from './npy-header.js'
+import { checkNpyLength, parseNpyHeader, type Dtype, type NpyHeader } from './npy-header.js'
 
 export type NpyData = NumericArray | readonly string[]
 
@@ -175,10 +175,10 @@ function decode(raw: Uint8Array, dtype: Dtype, place: Place): NpyData {
 
 /**
  * Reads a whole `.npy` file. `place` names the file and member; offsets in faults count from the start of `bytes`. The
- * result may view `bytes`: leave them unchanged while it is used.
+ * result may view `bytes`: leave them unchanged while it is used. `known`: the header of these very bytes, where it is parsed already.
  */
-export function readNpy(bytes: Uint8Array, place: Place = {}, allocate: Allocate = allocateNew): NpyArray {
-  const header = parseNpyHeader(bytes, place)
+export function readNpy(bytes: Uint8Array, place: Place = {}, allocate: Allocate = allocateNew, known?: NpyHeader): NpyArray {
+  const header = known ?? parseNpyHeader(bytes, place)
   checkNpyLength(header, bytes.length, place)
   const { descr, shape, fortranOrder, dtype, dataOffset } = header
   const size = alignment(dtype)

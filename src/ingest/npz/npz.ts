@@ -7,7 +7,7 @@
 import { Fault, printable, type Place } from '../../errors.js'
 import { readNpy, type NpyArray, type Allocate } from './npy.js'
 import { checkNpyLength, npyHeaderLength, NPY_PREAMBLE, parseNpyHeader, type NpyHeader } from './npy-header.js'
-import { readMember, readMemberPrefix } from './unzip.js'
+import { isDeflated, readMember, readMemberPrefix } from './unzip.js'
 import { readZipDirectory, type ZipEntry } from './zip.js'
 
 export interface NpzOptions {
@@ -23,7 +23,7 @@ export interface Npz {
   /** array names in archive order: member names without `.npy`, as numpy's `files` */
   readonly names: readonly string[]
   has(name: string): boolean
-  /** dtype and shape, from the member's first bytes: nothing more is inflated, and the CRC-32 is not checked yet */
+  /** dtype and shape, from the member's first bytes: no more of a large one is inflated, and no CRC-32 decides yet */
   header(name: string): NpyHeader
   /** The array, size and CRC-32 checked. It may view the archive's bytes. */
   read(name: string): NpyArray
@@ -38,7 +38,7 @@ export interface NpyFile {
 }
 
 const DEFAULT_MAX_MEMBER_BYTES = 2 ** 28
-/** From this size on the NPY header is looked at before the rest is inflated. */
+/** Above this size the NPY header is looked at before the rest is inflated; up to it all is inflated at once. */
 const LARGE = 2 ** 20
 
 class ZipNpz implements Npz {
@@ -48,6 +48,10 @@ class ZipNpz implements Npz {
   private readonly place: Place
   private readonly maxMemberBytes: number
   private readonly allocate: Allocate | undefined
+  /** parsed so far */
+  private readonly headers = new Map<ZipEntry, NpyHeader>()
+  /** members inflated whole, and checked, for their header; until they are read */
+  private readonly inflated = new Map<ZipEntry, Uint8Array>()
 
   constructor(bytes: Uint8Array, members: ReadonlyMap<string, ZipEntry>, place: Place, options: NpzOptions) {
     this.bytes = bytes
@@ -74,17 +78,37 @@ class ZipNpz implements Npz {
     const entry = this.entry(name)
     // A bomb that lies to the directory's size is stopped by that size; one that does not is by what its array can hold.
     if (entry.size > LARGE) checkNpyLength(this.readHeader(entry), entry.size, this.at(entry))
-    const bytes = readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry))
-    return { array: readNpy(bytes, this.at(entry), this.allocate), bytes, crc32: entry.crc32 }
+    const bytes = this.inflated.get(entry) ?? readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry))
+    this.inflated.delete(entry)
+    const array = readNpy(bytes, this.at(entry), this.allocate, this.headers.get(entry))
+    return { array, bytes, crc32: entry.crc32 }
   }
 
   private readHeader(entry: ZipEntry): NpyHeader {
+    const known = this.headers.get(entry)
+    if (known !== undefined) return known
     const place = this.at(entry)
+    const whole = this.inflateSmall(entry)
     const first = (length: number): Uint8Array =>
-      readMemberPrefix(this.bytes, entry, length, this.maxMemberBytes, place)
+      whole ?? readMemberPrefix(this.bytes, entry, length, this.maxMemberBytes, place)
     const start = first(NPY_PREAMBLE)
     const length = npyHeaderLength(start, entry.size, place)
-    return parseNpyHeader(start.length >= length ? start : first(length), place, entry.size)
+    const header = parseNpyHeader(start.length >= length ? start : first(length), place, entry.size)
+    this.headers.set(entry, header)
+    return header
+  }
+
+  /** A small member that is whole and sound, kept for who reads it next; null: its first bytes and its fault are asked for apart. */
+  private inflateSmall(entry: ZipEntry): Uint8Array | null {
+    if (!isDeflated(entry) || entry.size > LARGE) return null
+    try {
+      const bytes = readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry))
+      this.inflated.set(entry, bytes)
+      return bytes
+    } catch (error) {
+      if (error instanceof Fault) return null
+      throw error
+    }
   }
 
   private entry(name: string): ZipEntry {

@@ -76,6 +76,11 @@ function inflateWhole(compressed: Uint8Array, size: number, place: Place): Uint8
   return buffer
 }
 
+/** Whether reading a member takes work and memory; a stored one is a view. */
+export function isDeflated(entry: ZipEntry): boolean {
+  return entry.method === DEFLATED
+}
+
 /** The member's bytes, checked. A stored member comes as a view of the archive. `place` names the member. */
 export function readMember(bytes: Uint8Array, entry: ZipEntry, maxBytes: number, place: Place): Uint8Array {
   checkReadable(entry, maxBytes, place)

@@ -8,7 +8,7 @@
  * (stored) and 8 (deflated). Names are text: nothing here makes a path of one. Data descriptors are not read: they repeat
  * what the directory says.
  */
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { printable, type Place } from '../../errors.js'
 import { CENTRAL_SIZE, hex, LOCAL_SIGNATURE, readEnd, zipFault, Fields, type Directory } from './zip-end.js'
 
@@ -93,7 +93,7 @@ function widen(f: Fields, fields: readonly number[], extraAt: number, extraLengt
 function decodeName(bytes: Uint8Array, utf8: boolean, place: Place): string {
   const encoded = Buffer.from(bytes)
   if (utf8 && !isUtf8(encoded)) throw zipFault('bad member name', 'bytes that are not UTF-8', 'UTF-8', place)
-  const name = utf8
+  const name = utf8 || isAscii(encoded)
     ? encoded.toString('utf8')
     : Array.from(encoded, b => (b < 0x80 ? String.fromCharCode(b) : CP437[b - 0x80])).join('')
   if (name.includes('\0')) throw zipFault('bad member name', `'${printable(name)}'`, 'no NUL in it', place)

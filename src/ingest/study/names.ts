@@ -3,6 +3,7 @@
  * snapshots in any order, and safe as a folder name on Linux, macOS and Windows.
  */
 import { createHash } from 'node:crypto'
+import { isAscii } from './paths.js'
 
 /** Room for a suffix and a temporary name within the 255 bytes that file systems allow. */
 const MAX_NAME_BYTES = 120
@@ -68,10 +69,13 @@ function fold(name: string): string {
   return name.normalize('NFC').toLowerCase()
 }
 
+/** What no folder's name keeps. A source text, and not used for ASCII: Unicode properties are slow to compile. */
+const UNNAMEABLE = '[^\\p{L}\\p{M}\\p{N}._-]+'
+
 /** Letters, digits, `.`, `_` and `-` of any script; no dot or dash at either end; long names keep their head and gain a hash. */
 function folderName(segments: readonly string[]): string {
   const clean = segments
-    .map(s => s.normalize('NFC').replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-').replace(/^[.-]+|[.-]+$/g, ''))
+    .map(s => s.normalize('NFC').replace(isAscii(s) ? /[^A-Za-z0-9._-]+/g : new RegExp(UNNAMEABLE, 'gu'), '-').replace(/^[.-]+|[.-]+$/g, ''))
     .filter(s => s !== '')
     .join('--')
   if (clean === '') return 'snapshot'

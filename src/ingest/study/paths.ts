@@ -11,13 +11,11 @@ import { isAbsolute, join, relative, sep } from 'node:path'
 /** PATH_MAX of Linux. A longer path cannot be opened, so it is refused before it is handled. */
 const MAX_PATH = 4096
 
-/** A lone surrogate has no UTF-8 form: the system would open another file than the one named. */
-const LONE_SURROGATE = /\p{Surrogate}/u
-
 /** True when the text of `path` is relative, non-empty and has no segment that climbs. `.` and `a//b` are safe. */
 export function isSafeRelative(path: string): boolean {
   if (path === '' || path.length > MAX_PATH) return false
-  if (path.includes('\0') || path.includes('\\') || LONE_SURROGATE.test(path)) return false
+  // A lone surrogate has no UTF-8 form: the system would open another file than the one named.
+  if (path.includes('\0') || path.includes('\\') || !path.isWellFormed()) return false
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return false
   return !path.split('/').includes('..')
 }
@@ -26,6 +24,11 @@ export function isSafeRelative(path: string): boolean {
 export function canonicalRelative(path: string): string {
   const segments = path.split('/').filter(s => s !== '' && s !== '.')
   return segments.length === 0 ? '.' : segments.join('/')
+}
+
+/** True when a text is ASCII: then the tables of Unicode, which are slow to compile into a pattern, are not needed for it. */
+export function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text)
 }
 
 /** True when `real` is `rootReal` or lies below it; both are real paths. */

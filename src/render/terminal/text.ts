@@ -24,8 +24,8 @@ export function wantsColour(stream: TextStream, env: Environment): boolean {
   return isInteractive(stream, env) && (env['NO_COLOR'] ?? '') === ''
 }
 
-const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u
-const EMOJI = /^\p{Emoji_Presentation}$/u
+/** Made for the first character that asks: tables of Unicode are slow to compile, and most texts are Latin. */
+let classes: { readonly zeroWidth: RegExp; readonly emoji: RegExp } | null = null
 
 /** First and last code point of the blocks that take two cells (Unicode's East Asian Width W and F, by block). */
 const WIDE: readonly (readonly [number, number])[] = [
@@ -44,8 +44,9 @@ export function textWidth(text: string): number {
 function characterWidth(character: string): number {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x300) return 1
-  if (ZERO_WIDTH.test(character)) return 0
-  return EMOJI.test(character) || WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1
+  classes ??= { zeroWidth: new RegExp('^[\\p{Mn}\\p{Me}\\p{Cf}]$', 'u'), emoji: new RegExp('^\\p{Emoji_Presentation}$', 'u') }
+  if (classes.zeroWidth.test(character)) return 0
+  return classes.emoji.test(character) || WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1
 }
 
 /** The text cut to `width` cells, with an ellipsis where something was cut. */
