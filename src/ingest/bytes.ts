@@ -16,6 +16,8 @@ export type ByteGenerator = AsyncGenerator<Uint8Array, void, void>
 export interface FileChunksOptions {
   /** bytes a chunk; default 1 MiB */
   readonly chunkSize?: number
+  /** memory for the chunks, asked for when the file is open; default: new */
+  readonly allocate?: (length: number) => Uint8Array
   /** stops the reading between two chunks, by throwing the signal's reason */
   readonly signal?: AbortSignal
 }
@@ -30,7 +32,7 @@ const BUFFERS = 2
  * A file that cannot be read is a Fault with exit code 3. The check runs only when the iteration goes to the end.
  */
 export async function* fileChunks(path: string, options: FileChunksOptions = {}): ByteGenerator {
-  const { chunkSize = MIB, signal } = options
+  const { chunkSize = MIB, allocate = Buffer.allocUnsafe, signal } = options
   const named = await statOf(path)
   if (!named.isFile()) throw unreadable(path, named.isDirectory() ? 'a directory' : 'a special file')
   const file = await open(path).catch((error: unknown) => { throw unreadable(path, describeCause(error), error) })
@@ -40,8 +42,8 @@ export async function* fileChunks(path: string, options: FileChunksOptions = {})
     const before = await file.stat({ bigint: true })
     assertUnchanged(path, named, before)
     const size = Math.min(chunkSize, Number(before.size) + 1)
-    const buffers = Array.from({ length: BUFFERS }, () => Buffer.allocUnsafe(size))
-    const read = (buffer: Buffer): Promise<Uint8Array | Fault> => file.read(buffer, 0, size, null).then(
+    const buffers = Array.from({ length: BUFFERS }, () => allocate(size))
+    const read = (buffer: Uint8Array): Promise<Uint8Array | Fault> => file.read(buffer, 0, size, null).then(
       ({ bytesRead }) => buffer.subarray(0, bytesRead),
       (error: unknown) => unreadable(path, describeCause(error), error))
     let total = 0n

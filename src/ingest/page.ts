@@ -4,6 +4,7 @@
  * chunk and one trace.
  */
 import { Fault } from '../errors.js'
+import { Kernel } from '../kernel/kernel.js'
 import type { SnapshotHeader, SnapshotKeys } from '../schema.js'
 import { ByteTally, fileChunks, gunzippedIfGzip, tallied } from './bytes.js'
 import { DataElement } from './html/data-element.js'
@@ -19,6 +20,9 @@ export interface PageOptions {
   /** bytes of the file read so far */
   readonly onProgress?: (bytes: number) => void
 }
+
+/** Kernels of pages that were read, for pages to come. */
+const idle: Kernel[] = []
 
 export class PageSource {
   readonly #path: string
@@ -39,15 +43,27 @@ export class PageSource {
    * the fault come first.
    */
   async *slices(): AsyncGenerator<TraceSlice, void, void> {
+    // Not the thread's: its memory is a trace's, and pages may be read side by side.
+    const kernel = idle.pop() ?? new Kernel()
+    try {
+      yield* this.#slices(kernel)
+    } finally {
+      idle.push(kernel)
+    }
+  }
+
+  async *#slices(kernel: Kernel): AsyncGenerator<TraceSlice, void, void> {
     const { keys, chunkBytes, signal, onProgress } = this.#options
+    kernel.begin(0)
     const bytes = fileChunks(this.#path, {
+      allocate: length => kernel.take(length),
       ...(chunkBytes === undefined ? {} : { chunkSize: chunkBytes }),
       ...(signal === undefined ? {} : { signal })
     })
-    const element = new DataElement()
+    const element = new DataElement({ kernel })
     let slicer: TraceSlicer | null = null
     const slice = (piece: Uint8Array): TraceSlice[] => {
-      slicer ??= new TraceSlicer({ keys, baseOffset: element.contentOffset, pool: this.#pool })
+      slicer ??= new TraceSlicer({ keys, baseOffset: element.contentOffset, pool: this.#pool, kernel })
       return slicer.push(piece)
     }
     for await (const chunk of gunzippedIfGzip(tallied(bytes, this.#tally))) {
@@ -55,7 +71,7 @@ export class PageSource {
       onProgress?.(this.#tally.bytes)
     }
     for (const piece of element.end()) yield* slice(piece)
-    slicer ??= new TraceSlicer({ keys, baseOffset: element.contentOffset, pool: this.#pool })
+    slicer ??= new TraceSlicer({ keys, baseOffset: element.contentOffset, pool: this.#pool, kernel })
     this.#header = endOf(slicer)
     this.#sha256 = this.#tally.sha256()
   }

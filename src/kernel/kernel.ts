@@ -32,6 +32,11 @@ interface Exports {
   readonly status: WebAssembly.Global
   /** elements that the array had then */
   readonly count: WebAssembly.Global
+  /** what `skim` is to be handed for the next chunk */
+  readonly skimDepth: WebAssembly.Global
+  readonly skimState: WebAssembly.Global
+  nextTag(at: number, end: number): number
+  skim(at: number, end: number, depth: number, state: number): number
   numbers(at: number, out: number, first: number): number
   texts(at: number, ends: number, first: number, marker: number): number
   sound(values: number, returns: number, positions: number, n: number): number
@@ -47,10 +52,19 @@ interface Exports {
 /** doubles that `measure` leaves */
 const RESULTS = 14
 
+/** Where a skim stands between two chunks: open braces, and whether the next byte is in a string, or escaped there. */
+export interface SkimMark {
+  depth: number
+  state: number
+}
+
 export type Comparable = Float32Array | Float64Array | Int32Array | BigInt64Array
 
 const PAGE_BYTES = 65536
 const MAX_PAGES = 65536
+
+/** Bytes behind what they are given that loops may look at, whatever stands there. */
+const LOOK_AHEAD = 17
 
 /** Bytes of memory that a byte of text may need in arrays: an element takes two bytes of text at least, and eight here. */
 const ROOM_A_BYTE = 4
@@ -93,7 +107,7 @@ export class Kernel {
   take(length: number): Uint8Array {
     const at = this.#end
     this.#end = align8(at + length)
-    this.#reserve(this.#end)
+    this.#reserve(this.#end + LOOK_AHEAD)
     return new Uint8Array(this.#memory.buffer, at, length)
   }
 
@@ -106,6 +120,40 @@ export class Kernel {
   /** The same, one byte an element. */
   flags(): Uint8Array {
     return new Uint8Array(this.#memory.buffer, this.#end)
+  }
+
+  /** The bytes themselves where they lie in this memory, else a copy, valid until what was `used` before is released to. */
+  hold(bytes: Uint8Array): Uint8Array {
+    if (this.#buffers.has(bytes.buffer)) return bytes
+    const copy = this.take(bytes.length)
+    copy.set(bytes)
+    return copy
+  }
+
+  /** How far the memory is taken: a mark for `release`. */
+  get used(): number {
+    return this.#end
+  }
+
+  /** Frees what was taken since the mark. */
+  release(mark: number): void {
+    this.#end = mark
+  }
+
+  /** Index of the next `<` at or behind `from` that `/` or `!` follows, or that is the last byte; -1: none. `held`: see `hold`. */
+  nextTag(held: Uint8Array, from: number): number {
+    const at = held.byteOffset
+    const found = this.#exports.nextTag(at + from, at + held.length)
+    return found === 0 ? -1 : found - at
+  }
+
+  /** Index behind the `}` that closes the last open brace, from `from` on; -1: not in these bytes. See `assembly/page.ts`. */
+  skim(held: Uint8Array, from: number, mark: SkimMark): number {
+    const at = held.byteOffset
+    const found = this.#exports.skim(at + from, at + held.length, mark.depth, mark.state)
+    mark.depth = this.#exports.skimDepth.value as number
+    mark.state = this.#exports.skimState.value as number
+    return found === 0 ? -1 : found - at
   }
 
   /** What `texts` looks for: 1024 bytes at most; none: nothing. */
@@ -169,17 +217,11 @@ export class Kernel {
 
   /** Calls with the arrays' addresses; those that lie elsewhere are copied here for as long. */
   #within<T>(arrays: readonly ArrayBufferView[], use: (addresses: number[]) => T): T {
-    const end = this.#end
-    const addresses = arrays.map(array => {
-      if (this.#buffers.has(array.buffer)) return array.byteOffset
-      const copy = this.take(array.byteLength)
-      copy.set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength))
-      return copy.byteOffset
-    })
+    const mark = this.#end
     try {
-      return use(addresses)
+      return use(arrays.map(({ buffer, byteOffset, byteLength }) => this.hold(new Uint8Array(buffer, byteOffset, byteLength)).byteOffset))
     } finally {
-      this.#end = end
+      this.release(mark)
     }
   }
 

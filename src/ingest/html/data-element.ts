@@ -8,6 +8,7 @@
  * BOM that declares windows-1252 behind its first 1024 bytes (refused).
  */
 import { EXIT, Fault, printable } from '../../errors.js'
+import type { Kernel } from '../../kernel/kernel.js'
 import {
   encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed
 } from './encoding.js'
@@ -18,6 +19,8 @@ import { TreeBuilder } from './tree.js'
 export interface DataElementOptions {
   /** id of the script element; default `data` */
   readonly id?: string
+  /** default: the thread's; chunks that lie in its memory are read where they lie */
+  readonly kernel?: Kernel
 }
 
 export class DataElement {
@@ -27,7 +30,9 @@ export class DataElement {
   /** the first bytes until then */
   private head: Buffer = Buffer.alloc(0)
 
-  constructor({ id = 'data' }: DataElementOptions = {}) {
+  private readonly kernel: Kernel | undefined
+
+  constructor({ id = 'data', kernel }: DataElementOptions = {}) {
     if (!/^[!-%'-~]{1,1024}$/.test(id)) {
       throw new Fault({
         format: 'usage',
@@ -38,6 +43,7 @@ export class DataElement {
       })
     }
     this.finder = new Finder(id)
+    this.kernel = kernel
   }
 
   /**
@@ -68,7 +74,7 @@ export class DataElement {
     }
     const { head } = this
     this.head = Buffer.alloc(0)
-    this.reader = new Reader(this.finder, sniff(Buffer.concat([head, bytes.subarray(0, missing)])))
+    this.reader = new Reader(this.finder, sniff(Buffer.concat([head, bytes.subarray(0, missing)])), this.kernel)
     return [...this.reader.read(head), ...this.reader.read(bytes)]
   }
 
@@ -78,7 +84,7 @@ export class DataElement {
    */
   end(): Uint8Array[] {
     if (this.reader !== null) return this.reader.end()
-    this.reader = new Reader(this.finder, sniff(this.head))
+    this.reader = new Reader(this.finder, sniff(this.head), this.kernel)
     return [...this.reader.read(this.head), ...this.reader.end()]
   }
 }
@@ -89,10 +95,10 @@ class Reader {
   private readonly tokenizer: Tokenizer
   private bomLeft: number
 
-  constructor(private readonly finder: Finder, readonly sniffed: Sniffed) {
+  constructor(private readonly finder: Finder, readonly sniffed: Sniffed, kernel: Kernel | undefined) {
     const { encoding, bomLength, isDefault } = sniffed
     this.transcoder = new Transcoder(encoding)
-    this.tokenizer = new Tokenizer(finder, encoding === 'utf-8' ? bomLength : 0)
+    this.tokenizer = new Tokenizer(finder, encoding === 'utf-8' ? bomLength : 0, kernel)
     this.bomLeft = bomLength
     finder.encodingIsOpen = isDefault
   }

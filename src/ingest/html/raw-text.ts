@@ -2,10 +2,11 @@
  * Finds the end of raw text, RCDATA and script data (HTML standard, 13.2.5.9 to 13.2.5.31). In a script, `<!--` opens
  * an escape that `-->` closes; inside, `<script` opens a second one, in which `</script` only closes that.
  *
- * The payload of a snapshot passes through here, so that the scan hops from one `<` to the next with the native search
- * and looks at single bytes only behind them. Inside an escape it also stops at every `>`, whose two bytes before
+ * The payload of a snapshot passes through here, so that the scan hops from one `</` or `<!` to the next with a compiled
+ * loop and looks at single bytes only behind them. Inside an escape it also stops at every `>`, whose two bytes before
  * decide; the dashes themselves are as frequent as negative numbers.
  */
+import type { Kernel } from '../../kernel/kernel.js'
 import { endsName } from './tag-reader.js'
 
 const LT = 0x3c
@@ -23,6 +24,10 @@ const ESCAPE = { none: 0, once: 1, twice: 2 } as const
 const STEP = { text: 0, lessThan: 1, endTag: 2, startTag: 3, bang: 4, bangDash: 5 } as const
 
 export class RawText {
+  private readonly kernel: Kernel
+  /** the chunk in the kernel's memory, once it was needed there */
+  private held: Uint8Array | null = null
+  private mark = 0
   /** the byte that ended the end tag's name: white space, `/` or `>` */
   delimiter = 0
   private name = ''
@@ -34,6 +39,10 @@ export class RawText {
   /** dashes directly before the next byte, at most 2; kept inside an escape only */
   private dashes = 0
 
+  constructor(kernel: Kernel) {
+    this.kernel = kernel
+  }
+
   /** Begins behind the start tag of the element `name`. */
   start(name: string, isScript: boolean): void {
     this.name = name
@@ -42,6 +51,16 @@ export class RawText {
     this.step = STEP.text
     this.dashes = 0
     this.delimiter = 0
+  }
+
+  /** Before the first byte of a chunk: a chunk is held at once, however many texts it has. */
+  beginChunk(): void {
+    this.mark = this.kernel.used
+    this.held = null
+  }
+
+  endChunk(): void {
+    this.kernel.release(this.mark)
   }
 
   /** Bytes at the end of what was scanned that are the end tag if the rest of it follows. */
@@ -69,9 +88,10 @@ export class RawText {
     return -1
   }
 
-  /** To the byte behind the next `<`. */
+  /** To the byte behind the next `<` that may begin something. */
   private hop(chunk: Buffer, from: number): number {
-    const at = indexOf(chunk, LT, from)
+    this.held ??= this.kernel.hold(chunk)
+    const at = this.kernel.nextTag(this.held, from)
     if (at < 0) return chunk.length
     this.step = STEP.lessThan
     return at + 1

@@ -3,6 +3,7 @@
  * kinds of characters stood between them to a handler, and passes on the raw text that the handler asks for without a
  * copy. All bytes that steer it are ASCII, so nothing is decoded: names and values are latin1 text of the bytes.
  */
+import { kernelOfThread } from '../../kernel/kernel.js'
 import { RawText } from './raw-text.js'
 import { isSpace, TagReader } from './tag-reader.js'
 import { TEXT, type Content, type Tag } from './tags.js'
@@ -49,7 +50,7 @@ const MAX_DOCTYPE = 1024
 export class Tokenizer {
   private state: number = STATE.data
   private readonly tag = new TagReader()
-  private readonly raw = new RawText()
+  private readonly raw: RawText
   private rawName = ''
   private capturing = false
   /** bytes of a possible end tag at the end of captured text, from earlier chunks */
@@ -64,9 +65,13 @@ export class Tokenizer {
   /** offset of the `<` of the last tag, comment or declaration */
   openOffset = 0
 
-  /** `offset` is that of the first byte that will be pushed. */
-  constructor(private readonly handler: TokenHandler, offset = 0) {
+  /**
+   * @param offset of the first byte that will be pushed
+   * @param kernel chunks that lie in its memory are read where they lie
+   */
+  constructor(private readonly handler: TokenHandler, offset = 0, kernel = kernelOfThread()) {
     this.base = offset
+    this.raw = new RawText(kernel)
   }
 
   /** Offset of the next byte. */
@@ -82,7 +87,12 @@ export class Tokenizer {
 
   push(chunk: Buffer): void {
     let i = 0
-    while (i < chunk.length) i = this.step(chunk, i)
+    this.raw.beginChunk()
+    try {
+      while (i < chunk.length) i = this.step(chunk, i)
+    } finally {
+      this.raw.endChunk()
+    }
     this.base += chunk.length
   }
 

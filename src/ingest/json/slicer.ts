@@ -7,6 +7,7 @@
 
 import { Buffer } from 'node:buffer'
 import { toFault, type Fault } from '../../errors.js'
+import { kernelOfThread, type Kernel } from '../../kernel/kernel.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
 import { malformed, tooLong } from './faults.js'
 import { Outline } from './outline.js'
@@ -22,6 +23,8 @@ export interface SlicerOptions {
   readonly maxTraceBytes?: number
   /** where slices get their buffers from; default: a new buffer for each */
   readonly pool?: SlicePool
+  /** default: the thread's; chunks that lie in its memory are read where they lie */
+  readonly kernel?: Kernel
 }
 
 const MAX_TRACE_BYTES = 768 * 2 ** 20
@@ -38,7 +41,8 @@ export class TraceSlicer {
   readonly #maxTraceBytes: number
   readonly #pool: SlicePool
   readonly #outline: Outline
-  readonly #skim = new TraceSkim()
+  readonly #kernel: Kernel
+  readonly #skim: TraceSkim
   readonly #part = new Part()
   /** offset of the next chunk's first byte */
   #offset: number
@@ -51,6 +55,8 @@ export class TraceSlicer {
     this.#maxTraceBytes = Math.min(options.maxTraceBytes ?? MAX_TRACE_BYTES, MAX_TRACE_BYTES)
     this.#pool = options.pool ?? new SlicePool()
     this.#outline = new Outline(options.keys)
+    this.#kernel = options.kernel ?? kernelOfThread()
+    this.#skim = new TraceSkim(this.#kernel)
     this.#offset = options.baseOffset ?? 0
   }
 
@@ -58,11 +64,15 @@ export class TraceSlicer {
   push(chunk: Uint8Array): TraceSlice[] {
     if (this.#fault !== null) throw this.#fault
     const slices: TraceSlice[] = []
+    const mark = this.#kernel.used
     try {
-      this.#read(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), slices)
+      const held = this.#kernel.hold(chunk)
+      this.#read(Buffer.from(held.buffer, held.byteOffset, held.byteLength), slices)
     } catch (error) {
       this.#fault = toFault(error, 'json')
       if (slices.length === 0) throw this.#fault
+    } finally {
+      this.#kernel.release(mark)
     }
     return slices
   }

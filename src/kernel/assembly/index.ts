@@ -1,4 +1,5 @@
 // @ts-nocheck: checked by the compiler of AssemblyScript, whose types these are
+export * from './page'
 export * from './json'
 export * from './checks'
 export * from './statistics'
