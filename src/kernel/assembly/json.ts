@@ -224,11 +224,15 @@ export function numbers(at: usize, out: usize, first: i32): usize {
       const fraction = digitValue(digits, places)
       i += places
       all = whole * integerPower(places) + fraction
+      // one test for all that is unusual; below 1024 * 10^15 nothing has wrapped
       if ((all >> EXACT_BITS) | (whole >> 10) | (places >> 4)) {
         i = manyDigits(whole, fraction, places, i)
         if (i == 0) return ended(ODD, slot - out, start)
         value = negative ? -scaled : scaled
-      } else value = <f64><i64>all / double(POWERS, (negative << 5) + places)
+      } else {
+        // the power has the sign: a branch on it would be mispredicted where values lie about zero, and -0 comes out
+        value = <f64><i64>all / double(POWERS, (negative << 5) + places)
+      }
     } else {
       value = negative ? -<f64><i64>all : <f64><i64>all
       if (!negative) last = i - 1
