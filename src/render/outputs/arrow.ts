@@ -45,6 +45,16 @@ function grown(array: Int32Array, length: number): Int32Array {
   return array.length >= length ? array : new Int32Array(Math.max(length, 2 * array.length))
 }
 
+/** The same of 0, 1, 2 … */
+function counted(array: Int32Array, length: number): Int32Array {
+  const longer = grown(array, length)
+  if (longer === array) return array
+  longer.set(array)
+  // A plain loop is compiled while it runs; a function called for each element is interpreted for the first ten thousand.
+  for (let i = array.length; i < longer.length; i++) longer[i] = i
+  return longer
+}
+
 export class ArrowTraceWriter {
   readonly #arrow: ArrowLibrary
   readonly #file: ArrowFile
@@ -101,7 +111,7 @@ export class ArrowTraceWriter {
       const lengths = `${length}, ${returns.length} and ${responsePositions.length}`
       throw new Error(`trace ${trace} has columns of ${lengths} elements`)
     }
-    if (this.#indexes.length < length) this.#indexes = grown(this.#indexes, length).map((_, i) => i)
+    this.#indexes = counted(this.#indexes, length)
     this.#trace = grown(this.#trace, length).fill(trace, 0, length)
     const { Int32, Float64, Int64, RecordBatch, Struct, makeData } = this.#arrow
     const children = [
