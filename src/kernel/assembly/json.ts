@@ -48,31 +48,26 @@ const BACKSLASH = 0x5c
 const LOWER_E = 0x65
 const LOWER_U = 0x75
 
-// @ts-ignore: decorator
 @inline
 function byteAt(at: usize): u32 {
   return load<u8>(at)
 }
 
-// @ts-ignore: decorator
 @inline
 function double(table: usize, index: i32): f64 {
   return load<f64>(table + (<usize>index << 3))
 }
 
-// @ts-ignore: decorator
 @inline
 function isDigit(byte: u32): bool {
   return byte - ZERO <= 9
 }
 
-// @ts-ignore: decorator
 @inline
 function isSpace(byte: u32): bool {
   return byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
 }
 
-// @ts-ignore: decorator
 @inline
 function skipSpace(at: usize): usize {
   while (isSpace(byteAt(at))) at++
@@ -92,21 +87,18 @@ const INTEGER_POWERS: usize = memory.data<u64>([
   10000000000000, 100000000000000, 1000000000000000, 10000000000000000
 ], 8)
 
-// @ts-ignore: decorator
 @inline
 function integerPower(exponent: i32): u64 {
   return load<u64>(INTEGER_POWERS + (<usize>exponent << 3))
 }
 
 /** How many bytes of `digits` (text less `0` in each byte) are digits before the first that is none. */
-// @ts-ignore: decorator
 @inline
 function digitCount(digits: v128): i32 {
   return ctz(i8x16.bitmask(i8x16.ge_u(digits, v128.load(TENS))) | 0x10000)
 }
 
 /** The value of the first `n` of sixteen decimal digits, one a byte. */
-// @ts-ignore: decorator
 @inline
 function digitValue(digits: v128, n: i32): u64 {
   // moved to the end behind zeros: an index that is out of range, as negative ones are, gives one
@@ -174,7 +166,6 @@ function manyDigits(whole: u64, fraction: u64, places: i32, at: usize): usize {
   return at + more
 }
 
-// @ts-ignore: decorator
 @inline
 function ended(how: i32, elements: usize, at: usize): usize {
   status = how
@@ -274,7 +265,6 @@ export function numbers(at: usize, out: usize, first: i32): usize {
   }
 }
 
-// @ts-ignore: decorator
 @inline
 function isHexDigit(byte: u32): bool {
   return isDigit(byte) || (byte | 0x20) - 0x61 <= 5

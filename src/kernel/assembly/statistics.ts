@@ -8,7 +8,6 @@
 /** What `measure` writes: the doubles that `../kernel.ts` names, in its order. */
 export const RESULTS: usize = memory.data(16 * 8, 8)
 
-// @ts-ignore: decorator
 @inline
 function put(slot: i32, value: f64): void {
   store<f64>(RESULTS + (<usize>slot << 3), value)
