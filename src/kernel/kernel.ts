@@ -45,7 +45,6 @@ interface Exports {
   differsFromFloat64(doubles: number, stored: number, n: number): number
   differsFromInt32(doubles: number, stored: number, n: number): number
   differsFromInt64(doubles: number, stored: number, n: number): number
-  toInt64(doubles: number, out: number, n: number): void
   measure(values: number, returns: number, n: number, marks: number, count: number, threshold: number, expected: number): void
 }
 
@@ -98,7 +97,7 @@ export class Kernel {
   /** Frees everything, and gives room for a text of this length (the zeros behind it included) and for all arrays that it may hold. */
   begin(length: number): Buffer {
     const end = align8(this.base + length)
-    this.#reserve(end + ROOM_A_BYTE * length)
+    this.#reserve(end + ROOM_A_BYTE * length + LOOK_AHEAD)
     this.#end = end
     return Buffer.from(this.#memory.buffer, this.base, length)
   }
@@ -106,8 +105,9 @@ export class Kernel {
   /** `length` bytes at an address that any typed array accepts, contents undefined; valid until `begin`. */
   take(length: number): Uint8Array {
     const at = this.#end
-    this.#end = align8(at + length)
-    this.#reserve(this.#end + LOOK_AHEAD)
+    const end = align8(at + length)
+    this.#reserve(end + LOOK_AHEAD)
+    this.#end = end
     return new Uint8Array(this.#memory.buffer, at, length)
   }
 

@@ -81,8 +81,3 @@ export function differsFromInt32(doubles: usize, stored: usize, n: i32): i32 {
   }
   return -1
 }
-
-/** Doubles that are safe integers, as int64. */
-export function toInt64(doubles: usize, out: usize, n: i32): void {
-  for (let i = 0; i < n; i++) store<i64>(out + (<usize>i << 3), <i64>load<f64>(doubles + (<usize>i << 3)))
-}

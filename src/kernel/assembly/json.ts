@@ -30,6 +30,7 @@ export const POWER_HIGH: usize = memory.data(129 * 8, 8)
 export const POWER_LOW: usize = memory.data(129 * 8, 8)
 /** The end marker's bytes. */
 export const MARKER: usize = memory.data(1024, 8)
+
 const TABLE_REACH = 64
 const SPLITTER: f64 = 134217729
 const ERROR_BOUND: f64 = 7.888609052210118e-31 // 2^-100
