@@ -27,8 +27,11 @@ const ROUNDS = 5
 
 const python = process.env['PYTHON'] ?? 'python3'
 
+/** Without the file of certificates that Node parses at its start, before any program: no command here reaches for a network. */
+const { NODE_EXTRA_CA_CERTS: certificates, ...env } = process.env
+
 function measure(command: readonly string[]): Measurement {
-  const run = spawnSync(python, [join(ROOT, 'bench/measure.py'), ...command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  const run = spawnSync(python, [join(ROOT, 'bench/measure.py'), ...command], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] })
   const answer = JSON.parse(run.stdout) as Measurement & { readonly code: number }
   if (answer.code !== 0) throw new Error(`${command.join(' ')} ended with ${answer.code}\n${run.stderr}`)
   return answer
@@ -61,6 +64,11 @@ function has(module: string): boolean {
   return spawnSync(python, ['-c', `import ${module}`]).status === 0
 }
 
+function pythonVersions(): string {
+  const versions = 'import sys, numpy; print("Python", sys.version.split()[0] + ", numpy", numpy.__version__)'
+  return spawnSync(python, ['-c', versions], { encoding: 'utf8' }).stdout.trim()
+}
+
 const line = (text = ''): void => { process.stdout.write(`${text}\n`) }
 const row = (...cells: readonly string[]): void => line(`| ${cells.join(' | ')} |`)
 const seconds = (x: number): string => `${x.toFixed(3)} s`
@@ -82,6 +90,7 @@ try {
   const study = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   const snapshot = join(study, 'critic_traces')
   line(`${cpus()[0].model}, ${cpus().length} cores, ${(totalmem() / 2 ** 30).toFixed(0)} GiB, Node ${process.version}`)
+  if (certificates !== undefined) line('NODE_EXTRA_CA_CERTS is left out of the environment of what is measured.')
   line()
   if (has('numpy')) traces(snapshot)
   else line(`${python} has no numpy: no comparison with the peer`)
@@ -103,6 +112,8 @@ function peer(snapshot: string): readonly string[] {
 
 function traces(snapshot: string): void {
   line('## traces --no-figures')
+  line()
+  line(`Peer: ${pythonVersions()}`)
   line()
   const results = inTurn({
     ours: () => ours(snapshot, '--no-figures'),
