@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { DataElement } from '../src/ingest/html/data-element.js'
 import { TraceSlicer } from '../src/ingest/json/slicer.js'
+import { Kernel } from '../src/kernel/kernel.js'
 import { parseTrace, TraceScratch, type TraceSlice } from '../src/ingest/json/trace.js'
 import { DEFAULT_KEYS } from '../src/schema.js'
 import { contentOf } from './content.js'
@@ -29,10 +30,14 @@ function best(work: () => void): number {
 export async function parseRates(path: string): Promise<Rate[]> {
   const page = readFileSync(path)
   const content = contentOf(page)
+  // Chunks lie where the program reads them: in a kernel's memory.
+  const kernel = new Kernel()
+  const chunksOf = (bytes: Buffer): Uint8Array[] =>
+    Array.from({ length: Math.ceil(bytes.length / CHUNK) }, (_, i) => kernel.hold(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)))
+  const chunks = { page: chunksOf(page), content: chunksOf(content) }
   const slice = (): TraceSlice[] => {
-    const slicer = new TraceSlicer({ keys: DEFAULT_KEYS })
-    const slices: TraceSlice[] = []
-    for (let at = 0; at < content.length; at += CHUNK) slices.push(...slicer.push(content.subarray(at, at + CHUNK)))
+    const slicer = new TraceSlicer({ keys: DEFAULT_KEYS, kernel })
+    const slices = chunks.content.flatMap(chunk => slicer.push(chunk))
     slicer.end()
     return slices
   }
@@ -51,8 +56,8 @@ export async function parseRates(path: string): Promise<Rate[]> {
   return [
     rate('SHA-256', page.length, () => createHash('sha256').update(page).digest()),
     rate('find script#data', page.length, () => {
-      const element = new DataElement()
-      for (let at = 0; at < page.length; at += CHUNK) element.push(page.subarray(at, at + CHUNK))
+      const element = new DataElement({ kernel })
+      for (const chunk of chunks.page) element.push(chunk)
       element.end()
     }),
     rate('cut into traces', content.length, slice),

@@ -13,27 +13,34 @@ export async function run(): Promise<void> {
       // A second signal ends the process at once, as the system does by default.
     })
   }
-  // A reader that went away (head, less) does not stop the work: only what it would have read is lost.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') return
-      process.exitCode = EXIT.badInput
-      if (stream === process.stdout) process.stderr.write(`critic-traces: output unwritable: ${error.message}, expected standard output to take it\n`)
-    })
-  }
-
   // The last resort: what no command could catch (no file descriptor left for a thread, say) is one line too.
   process.on('uncaughtException', error => {
-    process.stderr.write(`critic-traces: run failed: ${error.message.split('\n')[0]}, expected to finish\n`)
+    standard('stderr').write(`critic-traces: run failed: ${error.message.split('\n')[0]}, expected to finish\n`)
     process.exit(EXIT.badInput)
   })
 
   const exitCode = await main(process.argv.slice(2), {
-    stdout: process.stdout,
-    stderr: process.stderr,
+    get stdout() { return standard('stdout') },
+    get stderr() { return standard('stderr') },
     env: process.env,
     now: () => performance.now(),
     signal: interrupt.signal
   })
   process.exitCode = Math.max(exitCode, Number(process.exitCode ?? 0))
+}
+
+const watched = new Set<'stdout' | 'stderr'>()
+
+/** A standard stream, opened when first asked for: that takes milliseconds, in which the pool's thread could start. */
+function standard(name: 'stdout' | 'stderr'): NodeJS.WriteStream {
+  const stream = process[name]
+  if (watched.has(name)) return stream
+  watched.add(name)
+  // A reader that went away (head, less) does not stop the work: only what it would have read is lost.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') return
+    process.exitCode = EXIT.badInput
+    if (name === 'stdout') standard('stderr').write(`critic-traces: output unwritable: ${error.message}, expected standard output to take it\n`)
+  })
+  return stream
 }
