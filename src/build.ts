@@ -10,7 +10,7 @@
  */
 import assemblyscript from 'assemblyscript/asc'
 import { build, type Plugin } from 'esbuild'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +21,9 @@ import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS } from './schema.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const DIST = join(ROOT, 'dist')
+const BUNDLES = join(DIST, 'bundle')
+/** Bundles are whole when they come to their place. */
+const NEW_BUNDLES = join(DIST, 'bundle.new')
 const SNAPSHOT = join(ROOT, 'fixtures/snapshot')
 
 async function compileKernel(): Promise<void> {
@@ -37,20 +40,26 @@ const inPlace: Plugin = {
   name: 'in-place',
   setup({ onLoad }) {
     onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
-      const place = JSON.stringify(relative(DIST, path).split(sep).join('/'))
+      const inPackage = path.split(sep).join('/').split('/node_modules/')
+      const place = inPackage.length === 1 ? `__ours(${quoted(relative(DIST, path))})` : `__package(${quoted(inPackage[inPackage.length - 1])})`
       const text = await readFile(path, 'utf8')
       const contents = text
         // a package that is asked for when it is needed is bundled too, and begins to run then
         .replace(/createRequire\(import\.meta\.url\)\(('[^']+')\)/g, 'require($1)')
-        .replaceAll('import.meta.url', `__urlOf(${place})`)
-      return { contents: contents.includes('__dirname') ? `var __dirname = __folderOf(${place});${contents}` : contents }
+        .replaceAll('import.meta.url', `require('node:url').pathToFileURL(${place}).href`)
+      return { contents: contents.includes('__dirname') ? `var __dirname = require('node:path').dirname(${place});${contents}` : contents }
     })
   }
 }
 
+function quoted(path: string): string {
+  return JSON.stringify(path.split(sep).join('/'))
+}
+
+/** Where files of ours and of packages lie: packages wherever Node finds them from the bundle, beside this one too. */
 const PLACES = `
-const __urlOf = path => require('node:url').pathToFileURL(require('node:path').join(__dirname, '..', path)).href
-const __folderOf = path => require('node:path').join(__dirname, '..', path, '..')`
+const __ours = path => require('node:path').join(__dirname, '..', path)
+const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
 /** In the bundle of one command the others are not there: src/cli.ts imports a command's module when it runs that command. */
 const OTHER_COMMANDS = ['all', 'audit', 'fetch', 'manifest', 'study', 'verify']
@@ -58,7 +67,7 @@ const OTHER_COMMANDS = ['all', 'audit', 'fetch', 'manifest', 'study', 'verify']
 async function bundle(name: string, entry: string): Promise<void> {
   const { warnings } = await build({
     entryPoints: [join(DIST, entry)],
-    outfile: join(DIST, 'bundle', `${name}.cjs`),
+    outfile: join(NEW_BUNDLES, `${name}.cjs`),
     bundle: true, format: 'cjs', platform: 'node', target: 'node20', charset: 'ascii', preserveSymlinks: true, logLevel: 'silent',
     plugins: [inPlace],
     banner: { js: PLACES },
@@ -71,7 +80,9 @@ async function bundle(name: string, entry: string): Promise<void> {
 async function keepCompiled(name: string, use: (exports: object) => Promise<void>): Promise<void> {
   const loaded: Bundle = loadBundle(name)
   await use(loaded.exports)
-  await writeFile(compiledFile(name), loaded.compiled())
+  const temp = join(NEW_BUNDLES, name)
+  await writeFile(temp, loaded.compiled())
+  await rename(temp, compiledFile(name))
 }
 
 async function useCommand(exports: object): Promise<void> {
@@ -99,9 +110,12 @@ async function useWorker(exports: object): Promise<void> {
   }
 }
 
-await rm(join(DIST, 'bundle'), { recursive: true, force: true })
+for (const folder of [BUNDLES, NEW_BUNDLES]) await rm(folder, { recursive: true, force: true })
 await compileKernel()
 await bundle('traces', 'src/program.js')
 await bundle('worker', 'workers/trace.js')
+await rename(NEW_BUNDLES, BUNDLES)
+await mkdir(NEW_BUNDLES)
 await keepCompiled('worker', useWorker)
 await keepCompiled('traces', useCommand)
+await rm(NEW_BUNDLES, { recursive: true })

@@ -1,6 +1,6 @@
 /** `traces` as a bundle: the same bytes as from its modules, with and without what the engine compiled before. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import t from 'tap'
@@ -39,8 +39,24 @@ t.test('bundles and modules write the same bytes, whatever the engine kept', t =
   t.strictSame(of(join(dist, 'run.js')), wanted, 'cut short')
   for (const name of BUNDLES) writeFileSync(compiled(name), Buffer.alloc(5000, 0xa5))
   t.strictSame(of(join(dist, 'run.js')), wanted, 'garbage')
+  for (const name of BUNDLES) {
+    const content = readFileSync(join(root, 'dist/bundle', `${name}.compiled`))
+    writeFileSync(compiled(name), content.fill(0, 40_960, 45_056))
+  }
+  t.strictSame(of(join(dist, 'run.js')), wanted, 'a block lost: the engine itself would end by a signal')
   for (const name of BUNDLES) unlinkSync(compiled(name))
   t.strictSame(of(join(dist, 'run.js')), wanted, 'none')
+  // dependencies beside the package, as npm lays them
+  mkdirSync(join(dir, 'flat/node_modules'), { recursive: true })
+  renameSync(join(dir, 'copy'), join(dir, 'flat/node_modules/critic-traces'))
+  unlinkSync(join(dir, 'flat/node_modules/critic-traces/node_modules'))
+  for (const name of readdirSync(join(root, 'node_modules'))) symlinkSync(join(root, 'node_modules', name), join(dir, 'flat/node_modules', name))
+  const flat = join(dir, 'flat/node_modules/critic-traces/dist')
+  t.strictSame(of(join(flat, 'run.js')), wanted, 'dependencies beside it')
+  unlinkSync(join(flat, 'bundle/traces.cjs'))
+  const unbuilt = spawnSync(process.execPath, [join(flat, 'run.js'), 'traces', fixture('snapshot')], { encoding: 'utf8' })
+  t.equal(unbuilt.status, 3)
+  t.match(unbuilt.stderr, /^critic-traces: program not built: ENOENT: [^\n]*traces\.cjs', expected what "npm run build" writes\n$/)
   t.end()
 })
 
@@ -48,7 +64,7 @@ t.test('what the build kept is what this engine takes', t => {
   for (const name of BUNDLES) {
     const file = join(root, 'dist/bundle', name)
     const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(`${file}.cjs`, 'latin1')}\n})`
-    const script = new Script(source, { cachedData: readFileSync(`${file}.compiled`) })
+    const script = new Script(source, { cachedData: readFileSync(`${file}.compiled`).subarray(0, -8) })
     t.equal(script.cachedDataRejected, false, name)
     const code = source.split('\n').filter(line => !/^\s*(?:\/\*\*|\*)/.test(line))
     t.strictSame(code.filter(line => /[^\x00-\x7f]/.test(line)), [], `${name} is ASCII but for comments: it is read as Latin-1`)

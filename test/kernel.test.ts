@@ -94,6 +94,29 @@ t.test('boundaries are where positions do not go up by one', t => {
   t.end()
 })
 
+t.test('what types cannot say is refused, not computed with', t => {
+  const of = (...x: number[]): Float64Array => Float64Array.from(x)
+  t.throws(() => kernel.measure(of(), of(), new Int32Array(0), 0.1, 1), RangeError)
+  t.throws(() => kernel.measure(of(1, 2, 3), of(1), new Int32Array(0), 0.1, 1), RangeError)
+  t.throws(() => kernel.sound(of(), of(), of()), RangeError)
+  t.throws(() => kernel.sound(of(1), of(1), of(1, 2)), RangeError)
+  t.throws(() => kernel.difference(of(1, 2), Float32Array.of(1)), RangeError)
+  t.throws(() => kernel.boundaries(Float32Array.of(1, 2, 4) as unknown as Float64Array), TypeError)
+  t.equal(kernel.difference(of(), Float32Array.of()), -1)
+  t.strictSame([...kernel.boundaries(of())], [])
+  t.end()
+})
+
+t.test('addresses beyond 2 GiB are not negative', t => {
+  const own = new Kernel()
+  own.begin(0)
+  own.take(2 ** 31)
+  const bytes = Buffer.from('{"a": "}"} </script>')
+  t.equal(own.skim(own.hold(bytes), 0, { depth: 0, state: 0 }), 10)
+  t.equal(own.nextTag(own.hold(bytes), 0), 11)
+  t.end()
+})
+
 t.test('memory grows under its views, is free again behind begin, and has an end', t => {
   const own = new Kernel()
   own.begin(16)

@@ -9,7 +9,7 @@
  */
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
-import { Fault } from '../errors.js'
+import { describeCause, Fault } from '../errors.js'
 
 /** How a loop over an array ended. */
 export const enum Status {
@@ -69,7 +69,7 @@ const LOOK_AHEAD = 17
 const ROOM_A_BYTE = 4
 
 export class Kernel {
-  readonly #memory = new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
+  readonly #memory = reserveMemory()
   readonly #exports: Exports
   /** address of the text */
   readonly base: number
@@ -143,14 +143,14 @@ export class Kernel {
   /** Index of the next `<` at or behind `from` that `/` or `!` follows, or that is the last byte; -1: none. `held`: see `hold`. */
   nextTag(held: Uint8Array, from: number): number {
     const at = held.byteOffset
-    const found = this.#exports.nextTag(at + from, at + held.length)
+    const found = this.#exports.nextTag(at + from, at + held.length) >>> 0
     return found === 0 ? -1 : found - at
   }
 
   /** Index behind the `}` that closes the last open brace, from `from` on; -1: not in these bytes. See `assembly/page.ts`. */
   skim(held: Uint8Array, from: number, mark: SkimMark): number {
     const at = held.byteOffset
-    const found = this.#exports.skim(at + from, at + held.length, mark.depth, mark.state)
+    const found = this.#exports.skim(at + from, at + held.length, mark.depth, mark.state) >>> 0
     mark.depth = this.#exports.skimDepth.value as number
     mark.state = this.#exports.skimState.value as number
     return found === 0 ? -1 : found - at
@@ -164,12 +164,12 @@ export class Kernel {
 
   /** Reads numbers into the room, `first` of which are there, from offset `at` of the text. Returns the offset where that ended. */
   numbers(at: number, first: number): number {
-    return this.#exports.numbers(this.base + at, this.#end, first) - this.base
+    return (this.#exports.numbers(this.base + at, this.#end, first) >>> 0) - this.base
   }
 
   /** Reads over strings in the same way; a 1 for each that ends with the marker, 0 where there is none. */
   texts(at: number, first: number): number {
-    return this.#exports.texts(this.base + at, this.#end, first, this.#markerLength) - this.base
+    return (this.#exports.texts(this.base + at, this.#end, first, this.#markerLength) >>> 0) - this.base
   }
 
   /** how the last loop over an array ended */
@@ -184,11 +184,14 @@ export class Kernel {
 
   /** Whether all values and returns are finite, and positions safe integers that strictly increase. All of one length, one at least. */
   sound(values: Float64Array, returns: Float64Array, positions: Float64Array): boolean {
+    requireLength(values.length, values, returns, positions)
+    requireElements(values)
     return this.#within([values, returns, positions], ([v, r, p]) => this.#exports.sound(v, r, p, values.length) !== 0)
   }
 
   /** Indexes i of the boundary transitions: positions i and i + 1 differ by other than one. */
   boundaries(positions: Float64Array): Int32Array {
+    requireLength(positions.length, positions)
     return this.#within([positions], ([p]) => {
       const out = this.take(4 * positions.length)
       const count = this.#exports.boundaries(p, positions.length, out.byteOffset)
@@ -198,6 +201,7 @@ export class Kernel {
 
   /** Index of the first double that differs, as a number, from the one stored at its place; -1: none. Both of one length. */
   difference(doubles: Float64Array, stored: Comparable): number {
+    requireLength(stored.length, doubles)
     return this.#within([doubles, stored], ([a, b]) => {
       const n = doubles.length
       if (stored instanceof Float32Array) return this.#exports.differsFromFloat32(a, b, n)
@@ -209,6 +213,8 @@ export class Kernel {
 
   /** The sums of one trace; see `assembly/statistics.ts`. */
   measure(values: Float64Array, returns: Float64Array, boundaries: Int32Array, threshold: number, expectedReturn: number): Float64Array {
+    requireLength(values.length, values, returns)
+    requireElements(values)
     return this.#within([values, returns, boundaries], ([v, r, b]) => {
       this.#exports.measure(v, r, values.length, b, boundaries.length, threshold, expectedReturn)
       return new Float64Array(this.#memory.buffer, this.#exports.RESULTS.value as number, RESULTS).slice()
@@ -238,12 +244,34 @@ export class Kernel {
   }
 }
 
+/** The engine reserves addresses, not memory, for all that it may grow to, and for guards behind it: some 10 GiB each. */
+function reserveMemory(): WebAssembly.Memory {
+  try {
+    return new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
+  } catch (cause) {
+    const expected = 'address space of 12 GiB a thread (ulimit -v; node --disable-wasm-trap-handler needs 5)'
+    throw new Fault({ format: 'kernel', problem: 'without memory', found: describeCause(cause), expected, cause })
+  }
+}
+
 let ofThread: Kernel | null = null
 
 /** The one kernel of this thread. */
 export function kernelOfThread(): Kernel {
   ofThread ??= new Kernel()
   return ofThread
+}
+
+function requireElements(array: Float64Array): void {
+  if (array.length === 0) throw new RangeError('an array of no element, expected one at least')
+}
+
+/** The loops believe what they are told: what types cannot say is asked here. */
+function requireLength(length: number, ...arrays: readonly Float64Array[]): void {
+  for (const array of arrays) {
+    if (!(array instanceof Float64Array)) throw new TypeError('the compiled loops take a Float64Array')
+    if (array.length !== length) throw new RangeError(`arrays of ${length} and ${array.length} elements, expected one length`)
+  }
 }
 
 function align8(address: number): number {

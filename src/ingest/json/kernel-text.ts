@@ -8,12 +8,13 @@ const SIGNED_POWERS = new Float64Array(64)
 SIGNED_POWERS.set(POWERS_OF_TEN)
 SIGNED_POWERS.set(POWERS_OF_TEN.map(power => -power), 32)
 
-/** Valid until another text is loaded in this thread: all share the kernel's one memory. */
+/** Valid until another text is loaded with the same kernel, whose one memory both lie in. */
 export class KernelText extends JsonText {
-  readonly kernel: Kernel = kernelOfThread()
+  readonly kernel: Kernel
 
-  constructor() {
+  constructor(kernel = kernelOfThread()) {
     super()
+    this.kernel = kernel
     this.kernel.fillTables({ POWERS: SIGNED_POWERS, POWER_HIGH, POWER_LOW })
   }
 

@@ -7,7 +7,7 @@
 
 import { Buffer } from 'node:buffer'
 import { toFault, type Fault } from '../../errors.js'
-import { kernelOfThread, type Kernel } from '../../kernel/kernel.js'
+import { Kernel, kernelOfThread } from '../../kernel/kernel.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
 import { malformed, tooLong } from './faults.js'
 import { Outline } from './outline.js'
@@ -118,7 +118,8 @@ export class TraceSlicer {
     const index = this.#outline.traceCount
     try {
       const slice = { index, offset: this.#traceOffset, bytes: this.#part.view() }
-      parseTrace(slice, { keys: this.#keys, endMarker: null, scratch: new TraceScratch() })
+      // not in the thread's kernel, where somebody may hold a trace
+      parseTrace(slice, { keys: this.#keys, endMarker: null, scratch: new TraceScratch(new Kernel()) })
     } catch (error) {
       const earlier = toFault(error, 'json')
       if (earlier.details.problem !== 'truncated' || fault.details.problem === 'truncated') return earlier

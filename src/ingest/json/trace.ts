@@ -7,7 +7,7 @@
  */
 
 import { Fault, printable, type Place } from '../../errors.js'
-import { Status } from '../../kernel/kernel.js'
+import { kernelOfThread, Status } from '../../kernel/kernel.js'
 import {
   TRACE_ARRAYS, type Outcome, type ParsedTrace, type SnapshotKeys, type SpanTexts, type TraceArrayName,
   type TraceFields
@@ -32,10 +32,14 @@ export interface TraceSlice {
 
 /** Buffers that one thread reuses from trace to trace. A parsed trace's arrays are views into them. */
 export class TraceScratch {
-  readonly text = new KernelText()
+  readonly text: KernelText
   readonly skip = new SkipScratch()
   readonly columns: Readonly<Record<TraceArrayName, DoubleColumn>> = {
     values: new DoubleColumn(), returns: new DoubleColumn(), response_positions: new DoubleColumn()
+  }
+
+  constructor(kernel = kernelOfThread()) {
+    this.text = new KernelText(kernel)
   }
 }
 
@@ -53,7 +57,7 @@ const TRACE_KEYS = [
 type TraceKey = (typeof TRACE_KEYS)[number]
 
 /**
- * Parses a slice. Its arrays are valid until the next call with the same scratch. Non-finite numbers are parsed.
+ * Parses a slice. Its arrays are valid until the next call in this thread: a scratch lies in the thread's kernel, unless it was given another. Non-finite numbers are parsed.
  * Throws a Fault (exit code 3) that names the trace, the array and index where there is one, and the byte offset.
  */
 export function parseTrace(slice: TraceSlice, options: TraceOptions): ParsedTrace {
