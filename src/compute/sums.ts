@@ -1,6 +1,6 @@
 /**
- * Compensated sums. A running total is kept as an unevaluated pair high + low (about 106 bits): every addition is
- * Knuth's TwoSum, whose rounding error goes into `low`. Two pairs add to a pair, so that sums of traces, each computed by
+ * Compensated sums. A running total is kept as an unevaluated pair high + low (about 106 bits): every addition
+ * (`kernel/assembly/statistics.ts`) is Knuth's TwoSum, whose rounding error goes into `low`. Two pairs add to a pair, so that sums of traces, each computed by
  * whichever worker, reduce in canonical order to the same bits at any thread count.
  *
  * Source: Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithms 3.1 and 4.4.
@@ -27,20 +27,6 @@ export function addPairs(a: SumPair, b: SumPair): SumPair {
 /** The pair as the nearest double. */
 export function pairValue(p: SumPair): number {
   return p.high + p.low
-}
-
-/** The pair of sum(x[from .. to)), in index order. */
-export function sumRange(x: Float64Array, from: number, to: number): SumPair {
-  let high = 0
-  let low = 0
-  for (let i = from; i < to; i++) {
-    const v = x[i]
-    const s = high + v
-    const t = s - high
-    low += high - (s - t) + (v - t)
-    high = s
-  }
-  return { high, low }
 }
 
 /** A pair divided by a positive count: the mean as a double. */

@@ -11,14 +11,13 @@ import { canonicalRelative } from '../ingest/study/paths.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
 import { asFloat64 } from '../ingest/npz/npy.js'
 import { openNpz, type Npz, type NpyFile } from '../ingest/npz/npz.js'
+import { fieldsOfNpz, saysSynthetic } from '../ingest/npzFields.js'
+import { kernelOfThread } from '../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName, type TraceFields } from '../schema.js'
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { layColumns } from './columns.js'
 import type { TraceColumns, TraceResult } from './contract.js'
-import { kernelOfThread } from '../kernel/kernel.js'
-import { fieldsOfNpz, saysSynthetic } from '../ingest/npzFields.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
-
 
 export interface TraceTaskBase {
   /** canonical position */
