@@ -53,6 +53,25 @@ t.test('statistics of a trace are those of math.fsum and numpy, to the last bit'
   t.end()
 })
 
+t.test('every sum of a trace is compensated: thousand ones beside what swallows them one by one', t => {
+  const ones = 1000
+  // the first change is 2^53, all others are 1; a plain sum of them stays 2^53
+  const values = Float64Array.from({ length: ones + 2 }, (_, i) => (i === 0 ? 0 : 2 ** 53 - (i % 2 === 0 ? 1 : 0)))
+  const mean = Number(2n ** 53n + BigInt(ones)) / (ones + 1)
+  const options = { jumpThreshold: 0.1, outcome: null } as const
+  for (const [name, gap] of [['internal', 1], ['boundary', 2]] as const) {
+    const positions = values.map((_, i) => gap * i)
+    t.equal(traceStatistics(values, values, positions, options)[name].meanAbs, mean, name)
+    t.not(2 ** 53 / (ones + 1), mean)
+  }
+  // the first error is 2^27, all others are 1
+  const errors = Float64Array.from({ length: ones + 1 }, (_, i) => (i === 0 ? 2 ** 27 : 1))
+  const { rmse } = traceStatistics(errors, new Float64Array(ones + 1), errors.map((_, i) => i), options)
+  t.equal(rmse, Math.sqrt(Number(2n ** 54n + BigInt(ones)) / (ones + 1)))
+  t.not(rmse, Math.sqrt(2 ** 54 / (ones + 1)))
+  t.end()
+})
+
 t.test('sums keep what a plain sum loses, and pairs add like one long sum', t => {
   const x = Float64Array.from([1e16, 1, -1e16, 3e-17, 1, 1e300, -1e300])
   const halves = (part: Float64Array): [SumPair, SumPair] => {
