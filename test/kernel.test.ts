@@ -117,6 +117,18 @@ t.test('addresses beyond 2 GiB are not negative', t => {
   t.end()
 })
 
+t.test('what lies at the end of a page of memory is read like all else', t => {
+  for (const rest of [0, 8, 16, 24]) {
+    const own = new Kernel()
+    own.begin(0)
+    const bytes = own.take(2 * 65_536 - own.used - rest).fill(0x20)
+    bytes.set(Buffer.from('<'), bytes.length - 1)
+    t.equal(own.nextTag(bytes, 0), bytes.length - 1)
+    t.equal(own.skim(bytes, 0, { depth: 1, state: 0 }), -1)
+  }
+  t.end()
+})
+
 t.test('memory grows under its views, is free again behind begin, and has an end', t => {
   const own = new Kernel()
   own.begin(16)
