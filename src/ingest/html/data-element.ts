@@ -29,7 +29,6 @@ export class DataElement {
   private reader: Reader | null = null
   /** the first bytes until then */
   private head: Buffer = Buffer.alloc(0)
-
   private readonly kernel: Kernel | undefined
 
   constructor({ id = 'data', kernel }: DataElementOptions = {}) {

@@ -3,7 +3,7 @@
  * JavaScript's engine interprets a loop before it compiles it, and the traces of a snapshot are over by then.
  *
  * The loops know the usual shapes only. What they do not know, every fault included, they leave to the general scanners
- * (`number.ts`, `string.ts`): so there is one authority on what JSON is, and these can only decline. `../kernel.ts` is
+ * (`number.ts`, `string.ts` in `../../ingest/json/`): so there is one authority on what JSON is, and these can only decline. `../kernel.ts` is
  * the other side of what is exported here.
  *
  * Offsets are addresses in this module's memory. Zeros lie behind the text: no token contains one, so every loop stops
@@ -111,7 +111,10 @@ function digitValue(digits: v128, n: i32): u64 {
   return (eights & 0xffffffff) * 100000000 + (eights >> 32)
 }
 
-/** Whether the sum (high + low) * 10^exponent is certain to round to one double, which is then `scaled`. See `roundScaled` in `../decimal.ts`. */
+/**
+ * Whether the sum (high + low) * 10^exponent is certain to round to one double, which is then `scaled`. The method, and the
+ * proof of its bound, stand at `roundScaled` in `../../ingest/json/decimal.ts`, which reads what these loops decline, and histories.
+ */
 let scaled: f64 = 0
 
 function roundScaled(high: f64, low: f64, exponent: i32): bool {
