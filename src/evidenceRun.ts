@@ -6,15 +6,17 @@
  *     workbook ─┐
  *     slides    ├─► values, each with its place ──► data.json ──► derived ──► derived_metrics.json ──► figures' data
  *     configs   │                            └──► materials/…json
+ *     documents ┤                            └──► materials/, the documents as they are
  *     datasets ─┘
  */
 import { join } from 'node:path'
 import { cellValue } from './compute/evidence/cell-values.js'
 import { configValues } from './compute/evidence/config-values.js'
 import type {
-  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, SourceFile
+  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundDocument, FoundEvidence, FoundValue, SourceFile
 } from './compute/evidence/contract.js'
 import { deriveValues } from './compute/evidence/derive.js'
+import { documentLines, documentValue } from './compute/evidence/document-values.js'
 import { unreadable } from './compute/evidence/faults.js'
 import { barFigures } from './compute/evidence/figures.js'
 import { TextSearch } from './compute/evidence/match.js'
@@ -31,8 +33,8 @@ import { requireVerified } from './ingest/verified.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import type { HashedFile } from './runRecord.js'
 import type { VerifiedManifest } from './schema.js'
-import type { DatasetSource, EvidenceStudy } from './schema/evidence.js'
-import { EVIDENCE_DOCUMENTS } from './schema/outputs.js'
+import type { DatasetSource, EvidenceStudy, TextDocument } from './schema/evidence.js'
+import { documentCopy, EVIDENCE_DOCUMENTS } from './schema/outputs.js'
 import { throwIfInterrupted } from './transaction.js'
 import { GENERATOR } from './version.js'
 
@@ -72,6 +74,13 @@ export async function readEvidence(run: EvidenceRun): Promise<FoundEvidence & { 
   for (const [i, source] of study.configs.entries()) configs.push(await reading.config(source, `evidence.configs[${i}]`))
   const datasets: FoundDataset[] = []
   for (const source of study.datasets) datasets.push(await reading.dataset(source))
+  const documents: FoundDocument[] = []
+  const documented: FoundValue[] = []
+  for (const [i, source] of study.documents.entries()) {
+    const { document, values } = reading.document(source, `evidence.documents[${i}]`)
+    documents.push(document)
+    documented.push(...values)
+  }
   const quoted = study.quoted.map(({ name, value, unit, title, source }): FoundValue => (
     { name, value, reason: null, unit, title, published: true, excluded: null, origin: { source: 'quoted', text: source } }
   ))
@@ -80,7 +89,10 @@ export async function readEvidence(run: EvidenceRun): Promise<FoundEvidence & { 
     slides: slides?.file ?? null,
     configs,
     datasets,
-    values: [...(workbook?.values ?? []), ...(slides?.values ?? []), ...configs.flatMap(config => config.values), ...quoted],
+    documents,
+    values: [
+      ...(workbook?.values ?? []), ...(slides?.values ?? []), ...configs.flatMap(config => config.values), ...documented, ...quoted
+    ],
     inputs: reading.inputs
   }
 }
@@ -91,10 +103,11 @@ export async function measureEvidence(set: OutputSet, run: EvidenceRun): Promise
   // 1. Read
   const found = await readEvidence(run)
   // 2. Write what was read: what follows refers to the text that readers will see
-  const { writeCaseEvidence, writeDerivedMetrics, writeEvidenceData } = await import('./render/outputs/evidence-documents.js')
+  const { writeCaseEvidence, writeDerivedMetrics, writeDocumentCopies, writeEvidenceData } = await import('./render/outputs/evidence-documents.js')
   const origin = { synthetic, manifest: run.manifest ?? null, generator: GENERATOR }
   await writeEvidenceData(set, found, origin)
   await writeCaseEvidence(set, found, origin)
+  await writeDocumentCopies(set, found)
   // 3. Derive
   const documents = new Documents(set.jsonTexts)
   const derived = deriveValues(study.derived, documents)
@@ -173,6 +186,15 @@ class Reading {
     this.#done = start
     this.#input({ path: canonicalRelative(path), sha256: audit.sha256, bytes: audit.bytes })
     return { name, title, path: canonicalRelative(path), audit }
+  }
+
+  document({ name, title, path, values }: TextDocument, at: string): { document: FoundDocument; values: FoundValue[] } {
+    const { bytes, file } = this.#whole(path, 'document')
+    const lines = documentLines(bytes, file.path)
+    return {
+      document: { ...file, name, title, copy: documentCopy(file.path), content: bytes },
+      values: values.map((request, i) => documentValue(request, { at: `${at}.values[${i}]`, document: name }, lines, file, this.#search))
+    }
   }
 
   #whole(path: string, format: string): { readonly bytes: Uint8Array; readonly file: SourceFile } {

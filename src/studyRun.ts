@@ -168,7 +168,7 @@ async function evidenceOf(
   set: OutputSet, run: StudyRun, evidence: EvidenceStudy, verified: ReadonlyMap<string, string>
 ): Promise<MeasuredEvidence> {
   const { dir, study, signal, progress, manifest } = run
-  const own = new Set([evidence.workbook, evidence.slides, ...evidence.configs, ...evidence.datasets].map(source => source?.path))
+  const own = new Set([evidence.workbook, evidence.slides, ...evidence.configs, ...evidence.datasets, ...evidence.documents].map(source => source?.path))
   const total = manifest.files.reduce((sum, { path, expected }) => own.has(path) ? sum + (expected?.bytes ?? 0) : sum, 0)
   const onProgress = progress?.onEvidence?.(total)
   // Readers of office files and Parquet: only a study that has some loads them.

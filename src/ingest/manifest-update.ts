@@ -128,8 +128,10 @@ export function namedFiles(study: Study): ReadonlyMap<string, string> {
 
 /** Sources of the evidence and templates, by role. What a configuration inherits from is in no study file: it counts as `excluded`. */
 function writtenSources({ evidence, article }: Study): Readonly<Record<string, readonly string[]>> {
-  const { workbook = null, slides = null, configs = [], datasets = [] } = evidence ?? {}
+  const { workbook = null, slides = null, configs = [], datasets = [], documents = [] } = evidence ?? {}
+  // A comment of a configuration is quoted from the same file: that stays a configuration.
   return {
+    document: documents.map(document => document.path),
     workbook: workbook === null ? [] : [workbook.path],
     slides: slides === null ? [] : [slides.path],
     config: configs.map(config => config.path),

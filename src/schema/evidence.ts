@@ -63,6 +63,30 @@ export interface ConfigSource {
   readonly values: readonly ConfigValue[]
 }
 
+/** A value that a text states: a README, a postmortem, a comment of a configuration. */
+export interface DocumentValue {
+  readonly name: ValueName
+  /** from 1: the one line of the document that the pattern matches */
+  readonly line: number
+  /** a regular expression with one group, around the value */
+  readonly pattern: string
+  /** the group as a number, or as written */
+  readonly as: 'number' | 'text'
+  readonly unit: string
+  readonly title: string
+  readonly published: boolean
+  readonly excluded: string | null
+}
+
+/** A text that is kept as it is beside the outputs, with what is quoted from it. */
+export interface TextDocument {
+  readonly name: ValueName
+  /** UTF-8 text, relative to the study */
+  readonly path: string
+  readonly title: string
+  readonly values: readonly DocumentValue[]
+}
+
 export interface DatasetSource {
   readonly name: ValueName
   /** parquet file, relative to the study */
@@ -136,6 +160,7 @@ export interface EvidenceStudy {
   readonly slides: { readonly path: string; readonly values: readonly SlideValue[] } | null
   readonly configs: readonly ConfigSource[]
   readonly datasets: readonly DatasetSource[]
+  readonly documents: readonly TextDocument[]
   readonly quoted: readonly QuotedValue[]
   readonly derived: readonly DerivedValue[]
   readonly figures: readonly BarFigureRequest[]
@@ -146,4 +171,6 @@ export interface ArticleStudy {
   /** Markdown with references, relative to the study */
   readonly article: string
   readonly notes: string
+  /** a number that the pages cite from an output, and that no claim and no source of a discrepancy holds, fails the run */
+  readonly strict: boolean
 }

@@ -18,6 +18,11 @@ export const EVIDENCE_DOCUMENTS = {
   cases: 'materials/multilingual-case-evidence.json'
 } as const
 
+/** Where a text document of the study is kept as it is. */
+export function documentCopy(path: string): string {
+  return `materials/${path.slice(path.lastIndexOf('/') + 1)}`
+}
+
 /** JSON documents of critic traces. */
 export const TRACE_DOCUMENTS: readonly string[] = [
   'training_data/critic-trace-index.json',

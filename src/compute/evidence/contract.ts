@@ -48,6 +48,16 @@ export type Origin =
       readonly line: number | null
       readonly raw: string | null
     }
+  | {
+      readonly source: 'document'
+      /** the study's name of it */
+      readonly document: string
+      readonly file: string
+      readonly sha256: string
+      readonly line: number
+      /** the whole line */
+      readonly raw: string
+    }
   | { readonly source: 'quoted'; readonly text: string }
 
 /** A value of `data.json`. */
@@ -80,13 +90,22 @@ export interface FoundDataset {
   readonly audit: DatasetAudit
 }
 
+/** A text, and the output that is its copy. */
+export interface FoundDocument extends SourceFile {
+  readonly name: string
+  readonly title: string
+  readonly copy: string
+  readonly content: Uint8Array
+}
+
 /** All that was read. */
 export interface FoundEvidence {
   readonly workbook: SourceFile | null
   readonly slides: SourceFile | null
   readonly configs: readonly FoundConfig[]
   readonly datasets: readonly FoundDataset[]
-  /** of workbook, slides, configurations and publications, in the order of the study */
+  readonly documents: readonly FoundDocument[]
+  /** of workbook, slides, configurations, documents and publications, in the order of the study */
   readonly values: readonly FoundValue[]
 }
 

@@ -3,13 +3,17 @@
  * shared schema.
  */
 import type { ArticleStudy } from '../../schema/evidence.js'
-import { nullable, object, relativePath, type Field } from './checker.js'
+import { flag, nullable, object, relativePath, type Field } from './checker.js'
 
 export const articleSection: Field<ArticleStudy | null> = {
   doc: 'Templates of an article and of the notes on its evidence.',
   kind: nullable<ArticleStudy>(object({
     article: { kind: relativePath, doc: 'The article, Markdown with references.' },
-    notes: { kind: relativePath, doc: 'The notes on its evidence, Markdown with references.' }
+    notes: { kind: relativePath, doc: 'The notes on its evidence, Markdown with references.' },
+    strict: {
+      kind: flag, default: false,
+      doc: 'A number that the pages cite from an output, and that no claim and no source of a discrepancy holds, fails the run.'
+    }
   })),
   default: null
 }

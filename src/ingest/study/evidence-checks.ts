@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../errors.js'
 import type { BarFigureRequest, CellValue, EvidenceStudy, Reference, SlideValue } from '../../schema/evidence.js'
-import { EVIDENCE_DOCUMENTS, RESERVED_FIGURES } from '../../schema/outputs.js'
+import { documentCopy, EVIDENCE_DOCUMENTS, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../../schema/outputs.js'
 import { describeValue, type CheckContext } from './checker.js'
 import { CrossChecks, fold, type Stated } from './cross-checks.js'
 import { operandsOf, splitReference } from './reference.js'
@@ -50,12 +50,13 @@ class EvidenceChecks extends CrossChecks {
 
   all(): void {
     const { study, at } = this
-    const lists = [study.configs, study.datasets, study.quoted]
+    const lists = [study.configs, study.datasets, study.documents, study.quoted]
     if (study.workbook === null && study.slides === null && lists.every(list => list.length === 0)) {
-      this.refuse('missing field', `${at} states nothing that is to be read`, 'one of workbook, slides, configs, datasets, quoted')
+      this.refuse('missing field', `${at} states nothing that is to be read`, 'one of workbook, slides, configs, datasets, documents, quoted')
     }
     this.#names()
     this.#slides()
+    this.#copies()
     study.datasets.forEach(({ task_path, patterns }, i) => {
       if (task_path === null && Object.keys(patterns).length > 0) {
         this.refuse('contradiction', `${at}.datasets[${i}].task_path is null and its patterns are not empty`,
@@ -72,7 +73,7 @@ class EvidenceChecks extends CrossChecks {
   /** One namespace for all values: a reader who meets a name need not ask of which kind it is. */
   #names(): void {
     const { study, at } = this
-    for (const list of ['configs', 'datasets'] as const) {
+    for (const list of ['configs', 'datasets', 'documents'] as const) {
       this.unique(study[list].map(({ name }, i) => ({ at: `${at}.${list}[${i}].name`, value: name })))
     }
     const names: Stated[] = []
@@ -91,6 +92,11 @@ class EvidenceChecks extends CrossChecks {
     study.configs.forEach(({ values }, i) => {
       this.unique(values.map(({ key }, k) => ({ at: `${at}.configs[${i}].values[${k}].key`, value: key })))
       values.forEach(({ name }, k) => add(name, { ...plain, at: `${at}.configs[${i}].values[${k}]` }))
+    })
+    study.documents.forEach(({ values }, i) => {
+      values.forEach(({ name, as, excluded }, k) => {
+        add(name, { ...plain, at: `${at}.documents[${i}].values[${k}]`, excluded: excluded !== null, isText: as === 'text' })
+      })
     })
     study.quoted.forEach(({ name }, i) => add(name, { ...plain, at: `${at}.quoted[${i}]`, quoted: true }))
     study.derived.forEach(({ name }, i) => add(name, { ...plain, at: `${at}.derived[${i}]` }, this.#derived))
@@ -115,6 +121,13 @@ class EvidenceChecks extends CrossChecks {
       this.refuse('contradiction', `${at}.table is null and ${at}.as is ${describeValue(as)}`,
         'a cell of a table, or "match", which finds its paragraph')
     })
+  }
+
+  /** Copies of documents lie in one folder. */
+  #copies(): void {
+    const copies = this.study.documents.map(({ path }, i) => ({ at: `${this.at}.documents[${i}].path`, value: path }))
+    for (const { at: place, value } of copies) this.free(place, documentCopy(value), RESERVED_OUTPUTS, 'output')
+    this.unique(copies, value => fold(documentCopy(value)))
   }
 
   #derivedValues(): void {

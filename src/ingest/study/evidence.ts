@@ -5,7 +5,8 @@
  */
 import { Fault } from '../../errors.js'
 import type {
-  BarFigureRequest, CellValue, ConfigSource, ConfigValue, DatasetSource, DerivedValue, EvidenceStudy, QuotedValue, SlideValue
+  BarFigureRequest, CellValue, ConfigSource, ConfigValue, DatasetSource, DerivedValue, DocumentValue, EvidenceStudy, QuotedValue,
+  SlideValue, TextDocument
 } from '../../schema/evidence.js'
 import {
   alternatives, factor, finite, flag, integer, list, nullable, object, oneOf, pair, pattern, record, refine, relativePath, text,
@@ -20,6 +21,7 @@ export const VALUE_NAME_PATTERN = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]
 
 const MAX_SLIDE = 10_000
 const MAX_TABLE = 10_000
+const MAX_LINE = 1_000_000
 const MAX_PATTERNS = 20
 const MAX_PANELS = 6
 const MAX_GROUPS = 8
@@ -121,6 +123,26 @@ const dataset: Kind<DatasetSource> = object({
   decode
 })
 
+const group: Field<DocumentValue['as']> = { kind: oneOf('number', 'text'), doc: 'The group as a number, or as written.', default: 'number' }
+
+const documentValue: Kind<DocumentValue> = object({
+  name: named.name,
+  line: { kind: integer(1, MAX_LINE), doc: 'Line, from 1: the one line of the document that the pattern matches.' },
+  pattern: { kind: safePattern, doc: 'Regular expression with one group, around the value.' },
+  as: group,
+  unit,
+  title,
+  published,
+  excluded: named.excluded
+})
+
+const document: Kind<TextDocument> = object({
+  name: { kind: valueName, doc: 'The study\'s name of the document.' },
+  path: { kind: relativePath, doc: 'Text file, UTF-8. Its copy is materials/ and the last part of this path.' },
+  title,
+  values: { kind: list(documentValue, 1), doc: 'What is quoted from it.' }
+})
+
 const quotedValue: Kind<QuotedValue> = object({
   name: { kind: valueName, doc: 'The study\'s name of the value.' },
   value: { kind: finite, doc: 'The value as published.' },
@@ -212,6 +234,9 @@ const fields = object({
   },
   configs: { kind: list(config), doc: 'Configurations.', default: [] },
   datasets: { kind: list(dataset), doc: 'Datasets.', default: [] },
+  documents: {
+    kind: list(document), doc: 'Texts that are kept beside the outputs as they are, and values that they state.', default: []
+  },
   quoted: {
     kind: list(quotedValue), doc: 'Values that publications state: never computed with those of this study.', default: []
   },

@@ -29,17 +29,23 @@ export function writeCaseEvidence(set: OutputSet, evidence: FoundEvidence, sourc
   return write(set, EVIDENCE_DOCUMENTS.cases, 'case-evidence', caseEvidence(evidence), source)
 }
 
+/** Each document as it is, byte for byte. */
+export async function writeDocumentCopies(set: OutputSet, { documents }: FoundEvidence): Promise<void> {
+  for (const { copy, content } of documents) await set.write(copy, content)
+}
+
 function write(set: OutputSet, path: string, schema: string, content: object, source: Source): Promise<FileSummary> {
   return set.write(path, jsonText({ ...envelope(schema, source), ...content }))
 }
 
-function evidenceData({ workbook, slides, configs, datasets, values }: FoundEvidence): object {
+function evidenceData({ workbook, slides, configs, datasets, documents, values }: FoundEvidence): object {
   return {
     sources: {
       ...(workbook === null ? {} : { workbook: { path: workbook.path, sha256: workbook.sha256, bytes: workbook.bytes } }),
       ...(slides === null ? {} : { slides: { path: slides.path, sha256: slides.sha256, bytes: slides.bytes } }),
       configs: Object.fromEntries(configs.map(config => [config.name, { path: config.path, chain: chainOf(config) }])),
-      datasets: Object.fromEntries(datasets.map(({ name, path, audit }) => [name, { path, sha256: audit.sha256, bytes: audit.bytes }]))
+      datasets: Object.fromEntries(datasets.map(({ name, path, audit }) => [name, { path, sha256: audit.sha256, bytes: audit.bytes }])),
+      documents: Object.fromEntries(documents.map(({ name, title, path, sha256, bytes, copy }) => [name, { title, path, sha256, bytes, copy }]))
     },
     values: Object.fromEntries(values.map(value => [value.name, valueEntry(value)])),
     datasets: Object.fromEntries(datasets.map(dataset => [dataset.name, datasetEntry(dataset)])),
@@ -72,6 +78,10 @@ function originEntry(origin: Origin): object {
       const { source, file, sha256, key, line, raw } = origin
       // A withheld setting has no line and no text here.
       return { source, file, sha256, key, ...(line === null ? {} : { line, raw }) }
+    }
+    case 'document': {
+      const { source, document, file, sha256, line, raw } = origin
+      return { source, document, file, sha256, line, raw }
     }
     case 'quoted': return { source: origin.source, text: origin.text }
   }

@@ -1,0 +1,67 @@
+/**
+ * Values of text documents: a README, a postmortem, a comment of a configuration. A value stands on a stated line, and its
+ * pattern matches on no other: a document that was edited above it or that says it twice is a fault, not another value.
+ */
+import { Fault } from '../../errors.js'
+import { isSecretValue } from '../../ingest/config/secrets.js'
+import type { DocumentValue } from '../../schema/evidence.js'
+import type { FoundValue, SourceFile } from './contract.js'
+import { parseNumber } from './convert.js'
+import { quoted, unreadable } from './faults.js'
+import type { TextSearch } from './match.js'
+
+/** A text that somebody wrote by hand. */
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** A message lists at most so many lines. */
+const MAX_LISTED = 5
+
+/**
+ * Lines of a document that may be copied as it is.
+ * @throws Fault where it is too long, no UTF-8, or has a line that looks like a secret; never with the text of it
+ */
+export function documentLines(bytes: Uint8Array, file: string): readonly string[] {
+  const refuse = (problem: string, found: string, expected: string, cause?: unknown): Fault => (
+    new Fault({ format: 'document', problem, found, expected, place: { file }, cause })
+  )
+  if (bytes.length > MAX_BYTES) throw refuse('too long', `${bytes.length} bytes`, `at most ${MAX_BYTES}`)
+  const lines = textOf(bytes, refuse).split(/\r\n|\n|\r/)
+  const secret = lines.findIndex(line => isSecretValue(line))
+  if (secret < 0) return lines
+  throw refuse('secret', `line ${secret + 1} looks like one`, 'a text that can be copied beside the outputs')
+}
+
+function textOf(bytes: Uint8Array, refuse: (problem: string, found: string, expected: string, cause: unknown) => Fault): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw refuse('wrong encoding', 'bytes that are not UTF-8', 'UTF-8', cause)
+  }
+}
+
+interface AskedDocument {
+  /** `evidence.documents[0].values[3]` */
+  readonly at: string
+  readonly document: string
+}
+
+export function documentValue(
+  request: DocumentValue, { at, document }: AskedDocument, lines: readonly string[], { path, sha256 }: SourceFile, search: TextSearch
+): FoundValue {
+  const { name, line, pattern, as, unit, title, published, excluded } = request
+  const refuse = (found: string, expected: string): Fault => unreadable({ at, name }, found, expected, path, `line ${line}`)
+  const matching = lines.flatMap((text, i) => {
+    const found = search.find(pattern, text)
+    if ('group' in found) return [{ line: i + 1, raw: text, group: found.group }]
+    if (found.problem === 'no match') return []
+    throw refuse(`line ${i + 1}, ${found.problem}`, `lines that ${quoted(pattern)} can be looked for in within a second`)
+  })
+  const [first] = matching
+  if (matching.length !== 1 || first.line !== line) {
+    const listed = matching.slice(0, MAX_LISTED).map(match => match.line).join(', ')
+    throw refuse(matching.length === 0 ? 'no such line' : `it on ${listed}`, `${quoted(pattern)} to match on line ${line} alone`)
+  }
+  const value = as === 'text' ? first.group : parseNumber(first.group)
+  if (value === null || value === '') throw refuse(quoted(first.raw), `${as === 'text' ? 'a text' : 'a number'} in the group of ${quoted(pattern)}`)
+  return { name, value, reason: null, unit, title, published, excluded, origin: { source: 'document', document, file: path, sha256, line, raw: first.raw } }
+}
