@@ -22,11 +22,13 @@ import type { VerifiedManifest } from './schema.js'
 import { EVIDENCE_DOCUMENTS } from './schema/outputs.js'
 import { GENERATOR } from './version.js'
 
-export interface ArticleRun extends Pick<AuditRun, 'dir' | 'study' | 'verified' | 'measured'> {
+export interface ArticleRun extends Pick<AuditRun, 'dir' | 'study' | 'verified' | 'measured' | 'strict'> {
   /** everything that the run draws, whether it was drawn or not */
   readonly figures: readonly FigureConfig[]
   readonly formats: readonly FigureFormat[]
   readonly manifest: VerifiedManifest
+  /** of the code that made the inputs, as the manifest states them */
+  readonly revisions: { readonly [name: string]: unknown }
   /** bytes of the pictures by figure name; pages are made only where each figure has one */
   readonly pngs: ReadonlyMap<string, Uint8Array>
   /** files that the sections read into what they state */
@@ -41,10 +43,10 @@ export interface ArticleRun extends Pick<AuditRun, 'dir' | 'study' | 'verified' 
  * @returns the audit; null where the study names no claims file
  */
 export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<AuditReport | null> {
-  const { dir, study, verified, measured, manifest } = run
+  const { dir, study, verified, measured, strict, manifest } = run
   const origin = { synthetic: study.synthetic, manifest, generator: GENERATOR }
   const documents = new Documents(set.jsonTexts)
-  const audited = (pages: AuditRun['pages']): Promise<StudyAudit | null> => auditRun({ dir, study, verified, documents, pages, measured })
+  const audited = (pages: AuditRun['pages']): Promise<StudyAudit | null> => auditRun({ dir, study, verified, documents, pages, measured, strict })
   const inputs: HashedFile[] = []
   const first = await audited(null)
   if (first !== null) inputs.push({ path: first.origin.path, sha256: first.origin.sha256, bytes: first.origin.bytes })
@@ -75,8 +77,11 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Aud
       ...prose,
       claims: second?.report.claims ?? [],
       discrepancies: second?.report.discrepancies ?? [],
+      guards: second?.report.guards ?? [],
+      unclaimed: second?.report.strict === true ? second.report.unclaimed ?? [] : [],
       study: { name: study.name, synthetic: study.synthetic },
       manifest,
+      revisions: run.revisions,
       generator: GENERATOR,
       inputs: read,
       excluded: run.listed.filter(({ path }) => read.every(file => file.path !== path))

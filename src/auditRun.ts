@@ -26,6 +26,8 @@ export interface AuditRun {
   readonly documents: Documents
   /** the text of the article and of the notes; null: none were made */
   readonly pages: readonly PageText[] | null
+  /** asked for, whatever the study says */
+  readonly strict: boolean
   /** what was measured, for the inputs of each value */
   readonly measured: { readonly snapshot: Pick<MeasuredSnapshot, 'html'> | null; readonly histories: MeasuredHistories | null }
 }
@@ -40,10 +42,11 @@ export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
   const { dir, study, verified, documents, pages } = run
   if (study.claims === null) return null
   const file = join(dir, study.claims)
-  const { claims, discrepancies, sha256, bytes } = await readClaims(file)
+  const { claims, discrepancies, guards, sha256, bytes } = await readClaims(file)
   requireVerified(dir, { path: study.claims, sha256, bytes }, verified)
-  const subject = { synthetic: study.synthetic, documents, pages, inputsOf: inputsOfRun(run) }
-  return { report: audit({ claims, discrepancies }, subject), origin: { path: study.claims, sha256, bytes } }
+  const strict = run.strict || study.article?.strict === true
+  const subject = { synthetic: study.synthetic, documents, pages, inputsOf: inputsOfRun(run), strict }
+  return { report: audit({ claims, discrepancies, guards }, subject), origin: { path: study.claims, sha256, bytes } }
 }
 
 /**
@@ -51,7 +54,7 @@ export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
  * (whose NPZ files the trace index lists), those of histories from the runs of the selection that the pointer goes into, or
  * else from all of the analysis.
  */
-export function inputsOfRun({ documents, verified, measured: { snapshot, histories } }: Omit<AuditRun, 'pages' | 'dir' | 'study'>): InputsOf {
+export function inputsOfRun({ documents, verified, measured: { snapshot, histories } }: Omit<AuditRun, 'pages' | 'dir' | 'study' | 'strict'>): InputsOf {
   const ofTraces = new Set<string>([OUTPUT_PATHS.statistics, OUTPUT_PATHS.audit])
   const page = snapshot?.html ?? null
   const studySha256 = verified.get(STUDY_FILE)

@@ -52,6 +52,8 @@ export interface StudyRun {
   readonly pool: TracePool
   readonly out: string
   readonly formats: readonly FigureFormat[]
+  /** a value that a page cites and nothing published holds fails the audit, whatever the study says; default: as the study says */
+  readonly strict?: boolean
   readonly signal?: AbortSignal
   readonly progress?: StudyProgress
 }
@@ -97,7 +99,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     const measured = { snapshot: snapshot?.measured ?? null, histories }
     const { writeArticle } = await import('./articleRun.js')
     const audit = await writeArticle(set, {
-      dir: run.dir, study, verified, manifest, measured, figures, formats, pngs, inputs: stated, listed: listedFiles(run.manifest)
+      dir: run.dir, study, verified, manifest, revisions: run.manifest.revisions, strict: run.strict ?? false, measured, figures, formats, pngs, inputs: stated, listed: listedFiles(run.manifest)
     })
     return {
       audit,

@@ -343,8 +343,8 @@ t.test('the article: its templates and its prose', async t => {
   t.ok(auditPasses(control), 'unmutated, every claim agrees and every contradiction is disclosed')
   const random = new Random(7)
   // The claims agreed above: what is left is what the prose says.
-  const { discrepancies } = claims
-  const judge = (pages: readonly PageText[]): AuditReport => audit({ claims: [], discrepancies }, { ...subject, pages })
+  const { discrepancies, guards } = claims
+  const judge = (pages: readonly PageText[]): AuditReport => audit({ claims: [], discrepancies, guards }, { ...subject, pages })
   for (const { what, changed } of templateMutations(templates, random)) {
     tally.add({ kind: 'template', what, covered: true }, await noticed(() => judge(read(changed))), null)
   }

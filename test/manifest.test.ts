@@ -169,7 +169,7 @@ t.test('sha256sum -c accepts and refuses what verify does, with any name', { ...
 
 t.test('lines escape a backslash as coreutils does', async t => {
   const file = { role: 'r', status: 'ok', expected: { sha256: EMPTY, bytes: 0 }, found: null, reason: null } as const
-  const report = { manifest: '', manifest_sha256: '', counts: { ok: 2, mismatch: 0, missing: 0, unlisted: 0 }, ok: true,
+  const report = { manifest: '', manifest_sha256: '', revisions: {}, counts: { ok: 2, mismatch: 0, missing: 0, unlisted: 0 }, ok: true,
     files: [{ ...file, path: 'a\\n\n' }, { ...file, path: '-' }] }
   t.equal(formatSha256sum(report), `\\${EMPTY}  a\\\\n\\n\n${EMPTY}  ./-\n`)
 })

@@ -69,7 +69,7 @@ function inputs(article: string, change: Partial<PageInputs> = {}): PageInputs {
       ]
     }],
     figures: figures(), outputs: ['data.json', 'wandb/points.csv'], study: { name: 'A study', synthetic: true },
-    manifest: null, generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], excluded: [], ...change
+    manifest: null, revisions: {}, guards: [], unclaimed: [], generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], excluded: [], ...change
   }
 }
 

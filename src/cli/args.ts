@@ -28,6 +28,8 @@ export interface AuditOptions extends CommonOptions {
   readonly threads: number
   /** folder for `audit.json`; null: it is written nowhere */
   readonly out: string | null
+  /** a value that a page cites and nothing published holds fails, whatever the study says */
+  readonly strict: boolean
 }
 
 export interface InitOptions extends CommonOptions {
@@ -95,6 +97,7 @@ options
   --only LABEL       fetch: the runs of one label of the study's fetch.runs (default: all)
   --base-url URL     fetch: another W&B server (default: WANDB_BASE_URL, else https://api.wandb.ai)
   --deadline MIN     fetch: minutes until it gives up; what it has stays for the next one (default: 60)
+  --strict           audit: fail where a page cites a value from an output that no claim holds (a study may demand it)
   --write            manifest: write it; roles, revisions and date of the one that is there stay
   --json             one JSON object on standard output instead of tables
   --quiet            no progress and no tables; errors only
@@ -123,6 +126,7 @@ const OPTIONS = {
   only: { type: 'string' },
   'base-url': { type: 'string' },
   deadline: { type: 'string' },
+  strict: { type: 'boolean' },
   write: { type: 'boolean' },
   format: { type: 'string' },
   json: { type: 'boolean' },
@@ -139,7 +143,7 @@ const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
   all: [...RUN, 'no-cache'],
   traces: RUN,
   verify: [...COMMON, 'study', 'format'],
-  audit: [...COMMON, 'study', 'out', 'threads'],
+  audit: [...COMMON, 'study', 'out', 'threads', 'strict'],
   study: [...COMMON, 'out', 'name'],
   manifest: [...COMMON, 'study', 'write'],
   fetch: [...COMMON, 'study', 'only', 'base-url', 'deadline']
@@ -179,7 +183,7 @@ export function parseCommand(argv: readonly string[]): Command {
   }
   if (name === 'audit') {
     const [study, out] = [folder('study', values.study), folder('out', values.out)]
-    return { command: 'audit', study, out, threads: threadCount(values.threads), ...common }
+    return { command: 'audit', study, out, threads: threadCount(values.threads), strict: values.strict === true, ...common }
   }
   if (name === 'manifest') {
     const study = folder('study', values.study)

@@ -1,7 +1,7 @@
 /** What an audit says on the terminal: a table of all claims, one of the discrepancies, one fault for each that does not hold. */
 import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
-import type { AuditedClaim, AuditedDiscrepancy, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
-import { EXIT, Fault, printable } from '../errors.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
+import { EXIT, Fault, printable, type Place } from '../errors.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type Cell, type TableOptions, type Tone } from '../render/terminal/table.js'
 
@@ -15,6 +15,9 @@ const STATUS: { readonly [status in ClaimStatus]: { readonly text: string; reado
 
 /** Widest value in the table; `audit.json` has it whole. */
 const MAX_CELL = 40
+
+/** Widest reference. */
+const MAX_REFERENCE = 120
 
 export function auditTables(report: AuditReport, options: TableOptions): string {
   const claims = formatTable(
@@ -32,16 +35,41 @@ export function auditTables(report: AuditReport, options: TableOptions): string 
     report.discrepancies.map(d => [d.id, sourcesText(d), discrepancyCell(d)]),
     options
   )}`
-  return `${auditHead(report)}\n${claims}${discrepancies}`
+  const guards = report.guards.length === 0 ? '' : `\n${formatTable(
+    [{ title: 'guard' }, { title: 'section' }, { title: 'status' }],
+    report.guards.map(guard => [guard.id, guard.section, guardCell(guard)]),
+    options
+  )}`
+  return `${auditHead(report)}\n${claims}${discrepancies}${guards}${unclaimedTable(report, options)}`
 }
 
-/** One line for the claims, one for the discrepancies, one for each note. */
-export function auditHead({ claims, counts, discrepancies, notes }: AuditReport): string {
+/** Cited values without a claim; nothing where there is none. */
+function unclaimedTable({ unclaimed }: AuditReport, options: TableOptions): string {
+  if (unclaimed === null || unclaimed.length === 0) return ''
+  return `\n${formatTable(
+    [{ title: 'cited without a claim' }, { title: 'printed', align: 'right' }, { title: 'place' }],
+    unclaimed.map(({ reference, text, file, line }) => [reference, text, `${file}, line ${line}`]),
+    { ...options, maxCell: MAX_REFERENCE }
+  )}`
+}
+
+function guardCell({ status }: AuditedGuard): Cell {
+  if (status === 'holds') return { text: 'kept', tone: 'good' }
+  return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
+}
+
+/** One line for the claims, one for the discrepancies, one for the guards, one for what pages cite, one for each note. */
+export function auditHead({ claims, counts, discrepancies, guards, unclaimed, strict, notes }: AuditReport): string {
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
   const head = `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
-  const noted = notes.map(note => `note: ${note}\n`).join('')
+  const ofGuards = (status: AuditedGuard['status']): string => formatCount(guards.filter(g => g.status === status).length)
+  const guarded = guards.length === 0 ? '' :
+    `${formatCount(guards.length)} guard${guards.length === 1 ? '' : 's'} of the wording: ${ofGuards('holds')} kept, ${ofGuards('fails')} not, ${ofGuards('not_checked')} not checked\n`
+  const cited = unclaimed === null ? '' :
+    `${formatCount(unclaimed.length)} value${unclaimed.length === 1 ? '' : 's'} cited without a claim${unclaimed.length === 0 || strict ? '' : ' (--strict makes them fail)'}\n`
+  const noted = `${guarded}${cited}${notes.map(note => `note: ${note}\n`).join('')}`
   if (discrepancies.length === 0) return `${head}${noted}`
   return `${head}${formatCount(discrepancies.length)} contradiction${discrepancies.length === 1 ? '' : 's'} of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
     `${of('not_checked')} not checked\n${noted}`
@@ -57,11 +85,15 @@ function discrepancyCell({ status }: AuditedDiscrepancy): Cell {
   return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
 }
 
-/** One fault for each claim that differs or cannot be computed, and for each problem of a discrepancy. */
-export function auditFaults({ claims, discrepancies }: AuditReport): Fault[] {
+/** One fault for each claim that differs or cannot be computed, for each problem of a discrepancy or a guard, and for each cited value that fails. */
+export function auditFaults({ claims, discrepancies, guards, unclaimed, strict }: AuditReport): Fault[] {
   return [
     ...claims.flatMap(claim => (claim.status === 'differs' || claim.status === 'not_computable' ? [claimFault(claim)] : [])),
-    ...discrepancies.flatMap(({ id, problems }) => problems.map(problem => auditFault('discrepancy', `${id}: ${problem}`)))
+    ...discrepancies.flatMap(({ id, problems }) => problems.map(problem => auditFault('discrepancy', `${id}: ${problem}`))),
+    ...guards.flatMap(({ id, problems }) => problems.map(problem => auditFault('guard', `${id}: ${problem}`))),
+    ...!strict ? [] : (unclaimed ?? []).map(({ file, line, column, reference, text }) => (
+      auditFault('cited without a claim', `${reference} as ${text}`, { file, line, column })
+    ))
   ]
 }
 
@@ -70,6 +102,6 @@ function claimFault({ id, status, reason, provenance: [place] }: AuditedClaim): 
   return auditFault(problem, `${id}, ${reason}`, place === undefined ? {} : { file: place.file, member: place.pointer })
 }
 
-function auditFault(problem: string, found: string, place: { file?: string; member?: string } = {}): Fault {
+function auditFault(problem: string, found: string, place: Place = {}): Fault {
   return new Fault({ format: 'audit', problem, found: printable(found, 600), place, exitCode: EXIT.checkFailed })
 }

@@ -44,7 +44,7 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     let text = ''
     try {
       const outcome = await analyseStudy({
-        dir, study, studyFile, pool, manifest: verified, out: temporary, formats: [], signal: io.signal,
+        dir, study, studyFile, pool, manifest: verified, out: temporary, formats: [], strict: options.strict, signal: io.signal,
         progress: {
           onSnapshot: async plan => updater(progress.phase({ label: 'measuring traces', ...(await amountOf(plan)) })),
           onHistories: total => updater(progress.phase({ label: 'reading histories', total, unit: 'bytes' })),

@@ -125,6 +125,7 @@ export interface ManifestReport {
   /** path and hash of the manifest */
   readonly manifest: string
   readonly manifest_sha256: string
+  readonly revisions: Manifest['revisions']
   /** listed and unlisted files, ordered by code point of the path */
   readonly files: readonly VerifiedFile[]
   readonly counts: { readonly [status in FileStatus]: number }
@@ -200,7 +201,7 @@ export async function verifyManifest(studyDir: string, manifest: Manifest, optio
   const count = (status: FileStatus): number => files.filter(f => f.status === status).length
   const counts = { ok: count('ok'), mismatch: count('mismatch'), missing: count('missing'), unlisted: count('unlisted') }
   return {
-    manifest: manifest.path, manifest_sha256: manifest.sha256, files, counts, ok: counts.mismatch === 0 && counts.missing === 0
+    manifest: manifest.path, manifest_sha256: manifest.sha256, revisions: manifest.revisions, files, counts, ok: counts.mismatch === 0 && counts.missing === 0
   }
 }
 

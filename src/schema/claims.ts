@@ -59,7 +59,19 @@ export interface Discrepancy {
   readonly average_forbidden: boolean
 }
 
+/** What a reader must or must not be told, without sources that contradict each other. */
+export interface Guard {
+  readonly id: string
+  readonly section: string
+  /** why */
+  readonly reason: string
+  /** as a discrepancy's; null: nothing must be said */
+  readonly disclosure: string | null
+  readonly forbidden: readonly string[]
+}
+
 export interface Claims {
   readonly claims: readonly Claim[]
   readonly discrepancies: readonly Discrepancy[]
+  readonly guards: readonly Guard[]
 }

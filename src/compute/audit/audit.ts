@@ -7,7 +7,9 @@ import type { Documents } from '../documents.js'
 import { auditClaim } from './claims.js'
 import type { AuditReport, ClaimStatus, PageText } from './contract.js'
 import { auditDiscrepancies } from './discrepancies.js'
+import { auditGuards } from './guards.js'
 import type { InputsOf } from './provenance.js'
+import { unclaimedValues } from './unclaimed.js'
 
 export interface AuditSubject {
   readonly synthetic: boolean
@@ -16,21 +18,31 @@ export interface AuditSubject {
   readonly pages: readonly PageText[] | null
   /** inputs of outputs that do not state theirs */
   readonly inputsOf?: InputsOf
+  /** a value that a page cites and nothing published holds fails the audit */
+  readonly strict?: boolean
 }
 
 /** A claims file may have none; that somebody removed them is not seen otherwise. */
 const NO_DISCREPANCIES = 'no discrepancies listed: the prose was not searched for what it must and must not say'
 
-export function audit({ claims, discrepancies }: Claims, subject: AuditSubject): AuditReport {
-  const { synthetic, documents, pages, inputsOf = () => [] } = subject
+export function audit(stated: Claims, subject: AuditSubject): AuditReport {
+  const { claims, discrepancies, guards } = stated
+  const { synthetic, documents, pages, inputsOf = () => [], strict = false } = subject
   const audited = claims.map(claim => auditClaim(claim, documents, inputsOf))
   const counts: Record<ClaimStatus, number> = { agrees: 0, differs: 0, not_computable: 0, source: 0, quoted: 0 }
   for (const { status } of audited) counts[status]++
   const notes = discrepancies.length === 0 ? [NO_DISCREPANCIES] : []
-  return { synthetic, counts, claims: audited, discrepancies: auditDiscrepancies(discrepancies, documents, pages), notes }
+  return {
+    synthetic, counts, claims: audited,
+    discrepancies: auditDiscrepancies(discrepancies, documents, pages),
+    guards: auditGuards(guards, documents, pages),
+    unclaimed: unclaimedValues(stated, pages),
+    strict, notes
+  }
 }
 
-/** No claim differs or cannot be computed, and no discrepancy fails. */
-export function auditPasses({ counts, discrepancies }: AuditReport): boolean {
-  return counts.differs === 0 && counts.not_computable === 0 && discrepancies.every(d => d.status !== 'fails')
+/** No claim differs or cannot be computed, no discrepancy and no guard fails, and, where it is strict, no cited value is without a claim. */
+export function auditPasses({ counts, discrepancies, guards, unclaimed, strict }: AuditReport): boolean {
+  return counts.differs === 0 && counts.not_computable === 0 && [...discrepancies, ...guards].every(d => d.status !== 'fails') &&
+    !(strict && unclaimed !== null && unclaimed.length > 0)
 }

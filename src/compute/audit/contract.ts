@@ -55,22 +55,48 @@ export interface AuditedSource {
   readonly reason: string | null
 }
 
+/** What a page must say, and what none may; `found_in` names pages. */
+export interface Said {
+  /** null: nothing must be said */
+  readonly disclosure: { readonly text: string; readonly found_in: readonly string[] } | null
+  readonly forbidden: readonly {
+    /** the pattern */
+    readonly text: string
+    readonly found_in: readonly string[]
+  }[]
+}
+
+export interface AuditedGuard extends Said {
+  readonly id: string
+  readonly section: string
+  readonly reason: string
+  /** `not_checked`: there is no page yet */
+  readonly status: 'holds' | 'fails' | 'not_checked'
+  readonly problems: readonly string[]
+}
+
+/** A value that a page cites from an output. */
+export interface CitedValue {
+  /** template, relative to the study */
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly reference: string
+  /** as the page prints it */
+  readonly text: string
+}
+
+/** One that nothing published is compared with. */
+export type UnclaimedValue = CitedValue
+
 export interface AuditedDiscrepancy {
   readonly id: string
   readonly section: string
   readonly sources: readonly AuditedSource[]
   readonly chosen: string | null
   readonly decision: string
-  readonly disclosure: {
-    readonly text: string
-    /** names of the pages */
-    readonly found_in: readonly string[]
-  }
-  readonly forbidden: readonly {
-    /** the pattern */
-    readonly text: string
-    readonly found_in: readonly string[]
-  }[]
+  readonly disclosure: NonNullable<Said['disclosure']>
+  readonly forbidden: Said['forbidden']
   /** means of two conflicting numbers */
   readonly averages: readonly {
     readonly of: readonly [string, string]
@@ -88,6 +114,11 @@ export interface AuditReport {
   readonly counts: { readonly [status in ClaimStatus]: number }
   readonly claims: readonly AuditedClaim[]
   readonly discrepancies: readonly AuditedDiscrepancy[]
+  readonly guards: readonly AuditedGuard[]
+  /** null: there is no page yet */
+  readonly unclaimed: readonly UnclaimedValue[] | null
+  /** an unclaimed value fails the audit */
+  readonly strict: boolean
   /** what a reader should know and no run fails for */
   readonly notes: readonly string[]
 }
@@ -97,4 +128,6 @@ export interface PageText {
   /** as a reader would call it: `article.md` */
   readonly name: string
   readonly text: string
+  /** what it cites from outputs; absent: it is no page of a template */
+  readonly cited?: readonly CitedValue[]
 }

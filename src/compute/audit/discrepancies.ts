@@ -1,8 +1,6 @@
 /**
- * Contradictions among sources: what each source states, and whether the pages tell of it. A disclosure must stand on one
- * of the pages, its `{{reference}}` as a number that agrees with the referenced value to the precision printed (or as the
- * percentage of a fraction), or as the referenced text. A forbidden pattern must match on none, and no page may
- * print the mean of two numbers that contradict each other.
+ * Contradictions among sources: what each source states, and whether the pages tell of it (said.ts). No page may print the
+ * mean of two numbers that contradict each other.
  */
 import { printable } from '../../errors.js'
 import type { Discrepancy, DiscrepancySource } from '../../schema/claims.js'
@@ -10,54 +8,35 @@ import type { Documents } from '../documents.js'
 import { numbersAgree } from './agreement.js'
 import { compare, findValue, shownValue } from './comparison.js'
 import type { AuditedDiscrepancy, AuditedSource, PageText } from './contract.js'
-import { hasPassage, matchesPattern, normalText, numbersIn, type Piece, type PrintedNumber } from './page-text.js'
-
-interface NormalPage {
-  readonly name: string
-  readonly normal: string
-  readonly numbers: readonly PrintedNumber[]
-}
+import type { PrintedNumber } from './page-text.js'
+import { judgeSaid, normalPages, pagesWith, statusOf, type NormalPage } from './said.js'
 
 /** @param pages null: there are none yet, and only the sources are checked */
 export function auditDiscrepancies(
   discrepancies: readonly Discrepancy[], documents: Documents, pages: readonly PageText[] | null
 ): AuditedDiscrepancy[] {
-  const normal = pages?.map(({ name, text }) => {
-    const normal = normalText(text)
-    return { name, normal, numbers: numbersIn(normal) }
-  }) ?? null
+  const normal = pages === null ? null : normalPages(pages)
   return discrepancies.map(discrepancy => auditDiscrepancy(discrepancy, documents, normal))
 }
 
 function auditDiscrepancy(
   discrepancy: Discrepancy, documents: Documents, pages: readonly NormalPage[] | null
 ): AuditedDiscrepancy {
-  const { id, section, chosen, decision } = discrepancy
+  const { id, section, chosen, decision, disclosure: text } = discrepancy
   const sources = discrepancy.sources.map(source => auditSource(source, documents))
-  const problems = [...sourceProblems(sources)]
-  const where = (has: (page: NormalPage) => boolean): string[] => (pages ?? []).filter(has).map(page => page.name)
-
-  const passage = passageOf(discrepancy.disclosure, documents)
-  const disclosed = 'reason' in passage ? [] : where(page => hasPassage(page.normal, passage.pieces))
-  if ('reason' in passage) problems.push(`the disclosure cannot be looked for: ${passage.reason}`)
-  else if (pages !== null && disclosed.length === 0) problems.push(`no page says: ${printable(discrepancy.disclosure, 300)}`)
-
-  const forbidden = discrepancy.forbidden.map(text => ({ text, found_in: where(page => matchesPattern(text, page.normal)) }))
-  for (const { text, found_in } of forbidden) {
-    if (found_in.length > 0) problems.push(`${found_in.join(', ')} has what it must not say: ${printable(text)}`)
-  }
+  const { disclosure, forbidden, problems: unsaid } = judgeSaid(discrepancy, documents, pages)
+  const problems = [...sourceProblems(sources), ...unsaid]
   const averages = !discrepancy.average_forbidden ? [] : averagesOf(sources).map(({ of, value, ends }) => (
-    { of, value, found_in: where(page => page.numbers.some(n => isAverage(n, value, ends))) }
+    { of, value, found_in: pagesWith(pages, page => page.numbers.some(n => isAverage(n, value, ends))) }
   ))
   for (const { of, value, found_in } of averages) {
     const both = of.map(label => printable(label)).join(' and ')
     if (found_in.length > 0) problems.push(`${found_in.join(', ')} has ${value}, the mean of ${both}`)
   }
-  const status = problems.length > 0 ? 'fails' : pages === null ? 'not_checked' : 'holds'
   return {
     id, section, sources, chosen, decision,
-    disclosure: { text: discrepancy.disclosure, found_in: disclosed },
-    forbidden, averages, status, problems
+    disclosure: disclosure ?? { text, found_in: [] },
+    forbidden, averages, status: statusOf(problems, pages), problems
   }
 }
 
@@ -80,33 +59,6 @@ function* sourceProblems(sources: readonly AuditedSource[]): Generator<string> {
   if (shown.length > 1 && shown.length === sources.length && new Set(shown).size === 1) {
     yield `the sources all state ${shown[0]}: there is no contradiction to disclose`
   }
-}
-
-/** The text of a disclosure, its references looked up. */
-function passageOf(template: string, documents: Documents): { readonly pieces: readonly Piece[] } | { readonly reason: string } {
-  const pieces: Piece[] = []
-  // Every other part is what stood between braces.
-  for (const [i, part] of template.split(/\{\{([^{}]*)\}\}/).entries()) {
-    if (i % 2 === 0) {
-      pieces.push({ literal: part })
-      continue
-    }
-    const found = findValue(documents, part.split('|')[0].trim())
-    if ('reason' in found) return found
-    const { value } = found
-    if (typeof value === 'object') return { reason: `${printable(part)} is a list` }
-    pieces.push(typeof value === 'number' ? { fits: printed => prints(printed, value) } : { literal: String(value) })
-  }
-  return { pieces }
-}
-
-function prints({ value, decimals, percent }: PrintedNumber, computed: number): boolean {
-  return agreesAt(value, computed, decimals) || (percent && agreesAt(value, computed * 100, decimals))
-}
-
-/** Decimals below 0 round to tens, hundreds …; such a number agrees as the tens, hundreds … do. */
-function agreesAt(printed: number, computed: number, decimals: number): boolean {
-  return decimals >= 0 ? numbersAgree(printed, computed, decimals) : Math.abs(printed - computed) <= 0.5 * 10 ** -decimals
 }
 
 interface Average {

@@ -1,9 +1,9 @@
 /** What a claim or a discrepancy must fulfil beyond each field's own kind; and their final form. */
 import { Fault, describeCause, printable } from '../../errors.js'
-import type { Claim, ClaimValue, Discrepancy, DiscrepancySource } from '../../schema/claims.js'
+import type { Claim, ClaimValue, Discrepancy, DiscrepancySource, Guard } from '../../schema/claims.js'
 import { describeValue, type CheckContext, type FieldValues } from '../study/checker.js'
 import { slownessProblem } from '../study/safe-pattern.js'
-import { REFERENCE, type claimFields, type discrepancyFields } from './fields.js'
+import { REFERENCE, type claimFields, type discrepancyFields, type guardFields } from './fields.js'
 
 const MISFIT = 'fields that do not fit'
 
@@ -60,7 +60,23 @@ export function checkDiscrepancy(
       sources.length === 0 ? 'no choice: it has no sources' : `one of ${sources.map(s => printable(JSON.stringify(s.label), 60)).join(', ')}`
     )
   }
-  for (const [i, source] of stated.forbidden.entries()) {
+  checkPatterns(stated.forbidden, where, context)
+  checkDisclosure(stated.disclosure, where, context)
+  return stated
+}
+
+export function checkGuard(stated: FieldValues<typeof guardFields>, at: string, context: CheckContext): Guard {
+  const where = `${at} (${stated.id})`
+  if (stated.disclosure === null && stated.forbidden.length === 0) {
+    throw contradiction(context, 'missing field', `${where} has neither disclosure nor forbidden`, 'what the pages must say, or must not')
+  }
+  checkPatterns(stated.forbidden, where, context)
+  if (stated.disclosure !== null) checkDisclosure(stated.disclosure, where, context)
+  return stated
+}
+
+function checkPatterns(forbidden: readonly string[], where: string, context: CheckContext): void {
+  for (const [i, source] of forbidden.entries()) {
     const wrong = wrongPattern(source)
     if (wrong !== null) {
       const found = `${where}.forbidden[${i}] is ${describeValue(source)}: ${wrong}`
@@ -74,15 +90,17 @@ export function checkDiscrepancy(
       throw contradiction(context, 'unsafe pattern', found, slow.expected)
     }
   }
-  const references = [...stated.disclosure.matchAll(/\{\{([^{}]*)\}\}/g)].map(match => match[1].split('|')[0].trim())
+}
+
+function checkDisclosure(disclosure: string, where: string, context: CheckContext): void {
+  const references = [...disclosure.matchAll(/\{\{([^{}]*)\}\}/g)].map(match => match[1].split('|')[0].trim())
   const odd = references.find(reference => !REFERENCE.test(reference))
-  if (odd !== undefined || stated.disclosure.replace(/\{\{[^{}]*\}\}/g, '').includes('{{')) {
+  if (odd !== undefined || disclosure.replace(/\{\{[^{}]*\}\}/g, '').includes('{{')) {
     throw contradiction(
       context, 'wrong reference', `${where}.disclosure has ${odd === undefined ? 'a "{{" that nothing closes' : `{{${odd}}}`}`,
       '{{<output path>#<JSON pointer>}}'
     )
   }
-  return stated
 }
 
 function checkSource({ label, value, decimals, reference }: DiscrepancySource, where: string, context: CheckContext): void {

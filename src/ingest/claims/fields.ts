@@ -119,6 +119,22 @@ const sources: Kind<readonly DiscrepancySource[]> = {
   }
 }
 
+const forbidden = {
+  kind: list(text(1000), 0, MAX_PATTERNS),
+  doc: 'Regular expressions that must match nothing on the page, without regard to case.',
+  default: []
+}
+
+export const guardFields = {
+  id: { kind: id, doc: 'Name of the guard; stands once.' },
+  section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
+  reason: { kind: text(2000), doc: 'Why the pages must say it, or must not.' },
+  disclosure: {
+    kind: nullable(text(2000)), doc: 'Text that must appear on the page, as a discrepancy\'s; null: none.', default: null
+  },
+  forbidden
+} as const
+
 export const discrepancyFields = {
   id: { kind: id, doc: 'Name of the discrepancy; stands once.' },
   section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
@@ -129,10 +145,6 @@ export const discrepancyFields = {
     kind: text(2000),
     doc: 'Text that must appear on the page; {{reference}} stands for a number or text that agrees with what is there.'
   },
-  forbidden: {
-    kind: list(text(1000), 0, MAX_PATTERNS),
-    doc: 'Regular expressions that must match nothing on the page, without regard to case.',
-    default: []
-  },
+  forbidden,
   average_forbidden: { kind: flag, doc: 'The mean of two conflicting numbers must not appear on the page.', default: true }
 } as const

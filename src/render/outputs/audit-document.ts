@@ -1,5 +1,5 @@
 /** `audit.json`: every published value beside the computed one. The schema is docs/schemas/claims-audit.schema.json. */
-import type { AuditedClaim, AuditedDiscrepancy, AuditReport } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditReport, UnclaimedValue } from '../../compute/audit/contract.js'
 import { envelope, type Envelope } from './documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
@@ -22,7 +22,11 @@ export function auditDocument(report: AuditReport, claimsFile: AuditOrigin, orig
     counts: { agrees, differs, not_computable, source, quoted },
     claims: report.claims.map(claimEntry),
     discrepancies: report.discrepancies.map(discrepancyEntry),
-    notes: report.notes
+    guards: report.guards.map(guardEntry),
+    unclaimed: report.unclaimed?.map(unclaimedEntry) ?? null,
+    strict: report.strict,
+    notes: report.notes,
+    undefined_reasons: report.unclaimed === null ? { '/unclaimed': 'no page was made of templates: nothing is cited' } : {}
   }
 }
 
@@ -52,6 +56,19 @@ function discrepancyEntry(discrepancy: AuditedDiscrepancy): object {
     status,
     problems
   }
+}
+
+function guardEntry({ id, section, reason, disclosure, forbidden, status, problems }: AuditedGuard): object {
+  return {
+    id, section, reason,
+    disclosure: disclosure === null ? null : { text: disclosure.text, found_in: disclosure.found_in },
+    forbidden: forbidden.map(({ text, found_in }) => ({ text, found_in })),
+    status, problems
+  }
+}
+
+function unclaimedEntry({ file, line, column, reference, text }: UnclaimedValue): object {
+  return { file, line, column, reference, text }
 }
 
 export function auditText(report: AuditReport, claimsFile: AuditOrigin, origin: Origin): string {

@@ -1,32 +1,46 @@
 /** What both pages say first where the audit fails the run: the same condition as `auditPasses`, counted. */
-import type { AuditedClaim, AuditedDiscrepancy } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { PageInputs } from './inputs.js'
 
 export interface AuditFailure {
   /** one line: `The audit failed: 1 of 230 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.` */
   readonly text: string
-  /** the first that fails, and the table that has a row for it */
-  readonly first: { readonly name: string; readonly row: string; readonly table: 'audit' | 'discrepancies' }
+  /** the first that fails, and the table that has a row for it; null: a cited value, which has none */
+  readonly first: { readonly name: string; readonly row: string; readonly table: 'audit' | 'discrepancies' } | null
 }
 
 export function isWrong({ status }: Pick<AuditedClaim, 'status'>): boolean {
   return status === 'differs' || status === 'not_computable'
 }
 
+type Judged = Pick<PageInputs, 'claims' | 'discrepancies' | 'guards' | 'unclaimed'>
+
 /** Null where nothing fails. */
-export function auditFailure({ claims, discrepancies }: Pick<PageInputs, 'claims' | 'discrepancies'>): AuditFailure | null {
+export function auditFailure({ claims, discrepancies, guards, unclaimed }: Judged): AuditFailure | null {
   const wrong = claims.find(isWrong)
-  const failing = discrepancies.find(({ status }) => status === 'fails')
-  const text = `The audit failed: ${claimsText(claims)}${discrepancies.length === 0 ? '' : `; ${disclosedText(discrepancies)}`}.`
+  const contradiction = discrepancies.find(({ status }) => status === 'fails')
+  const broken = guards.filter(({ status }) => status === 'fails')
+  const text = `The audit failed: ${[
+    claimsText(claims),
+    ...discrepancies.length === 0 ? [] : [disclosedText(discrepancies)],
+    ...broken.length === 0 ? [] : [`${formatCount(broken.length)} of ${formatPlural(guards.length, 'guard')} not kept`],
+    ...unclaimed.length === 0 ? [] : [`${formatPlural(unclaimed.length, 'cited value')} without a claim`]
+  ].join('; ')}.`
   if (wrong !== undefined) return { text, first: { name: wrong.id, row: wrong.id, table: 'audit' } }
-  if (failing === undefined) return null
-  return { text, first: { name: failing.id, row: discrepancyRow(failing), table: 'discrepancies' } }
+  if (contradiction !== undefined) return { text, first: { name: contradiction.id, row: discrepancyRow(contradiction), table: 'discrepancies' } }
+  if (broken.length > 0) return { text, first: { name: broken[0].id, row: guardRow(broken[0]), table: 'discrepancies' } }
+  return unclaimed.length > 0 ? { text, first: null } : null
 }
 
 /** Name of a discrepancy's row, apart from those of claims. */
 export function discrepancyRow({ id }: Pick<AuditedDiscrepancy, 'id'>): string {
   return `discrepancy-${id}`
+}
+
+/** Name of a guard's row, apart from both. */
+export function guardRow({ id }: Pick<AuditedGuard, 'id'>): string {
+  return `guard-${id}`
 }
 
 function claimsText(claims: readonly AuditedClaim[]): string {

@@ -3,7 +3,7 @@
  * a value that does not fit is a reason, which becomes a fault where the reference stands.
  */
 
-const NAMES = ['text', 'integer', 'fixed', 'signed', 'percent', 'scientific', 'hours', 'list', 'range', 'switch'] as const
+const NAMES = ['text', 'name', 'integer', 'fixed', 'signed', 'percent', 'scientific', 'hours', 'list', 'range', 'switch'] as const
 type FormatName = (typeof NAMES)[number]
 
 export interface Format {
@@ -20,7 +20,7 @@ const NO_BREAK_SPACE = '\u00a0'
 
 /** Decimals that a format takes: needed, allowed with a default, or none. */
 const DIGITS: Readonly<Record<FormatName, 'needed' | 'none' | number>> = {
-  text: 'none', integer: 'none', fixed: 'needed', signed: 'needed', percent: 'needed', scientific: 'none', hours: 1,
+  text: 'none', name: 'none', integer: 'none', fixed: 'needed', signed: 'needed', percent: 'needed', scientific: 'none', hours: 1,
   list: 'none', range: 'none', switch: 'none'
 }
 
@@ -29,7 +29,7 @@ const MAX_DIGITS = 17
 
 /** For messages. */
 export const FORMAT_LIST =
-  'text, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch'
+  'text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch'
 
 /** `fixed(2)`; null where there is no such format. */
 export function parseFormat(text: string): Format | null {
@@ -54,6 +54,7 @@ export function applyFormat(value: unknown, format: Format, decimals: number | n
   const digits = format.digits ?? 0
   switch (format.name) {
     case 'text': return typeof value === 'string' ? { text: value } : expected('a text', value)
+    case 'name': return typeof value === 'string' ? { text: nameOf(value) } : expected('a text', value)
     case 'integer':
       return typeof value === 'number' && !Number.isInteger(value) ? expected('an integer', value) : fixed(value, 0)
     case 'fixed': return fixed(value, digits)
@@ -69,6 +70,11 @@ export function applyFormat(value: unknown, format: Format, decimals: number | n
     case 'range': return range(value)
     case 'switch': return typeof value === 'boolean' ? { text: value ? 'on' : 'off' } : expected('true or false', value)
   }
+}
+
+/** Last part of a path: what a model or a file is called. */
+export function nameOf(path: string): string {
+  return path.slice(path.replace(/\/+$/, '').lastIndexOf('/') + 1)
 }
 
 function kind(value: unknown): string {

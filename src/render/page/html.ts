@@ -120,15 +120,15 @@ export class BodyWriter {
 }
 
 /** Address of the page that has a table, from `page`: '' for its own; null where no page has it. */
-function tableHref(prose: Prose, page: PageName, kind: AuditFailure['first']['table']): string | null {
+function tableHref(prose: Prose, page: PageName, kind: NonNullable<AuditFailure['first']>['table']): string | null {
   const on = (['article', 'notes'] as const).find(name => prose[name].blocks.some(block => block.kind === 'insert' && block.slot.kind === kind))
   return on === undefined ? null : on === page ? '' : pageHref(on)
 }
 
 /** What a page says right below its title where the audit fails the run. */
-export function failureHtml({ text, first: { name, row, table } }: AuditFailure, prose: Prose, page: PageName): string {
-  const href = tableHref(prose, page, table)
-  const place = href === null ? '' : `<a href="${escapeHtml(`${href}#${claimId(row)}`)}">${bdi(name)} in the audit</a> and `
+export function failureHtml({ text, first }: AuditFailure, prose: Prose, page: PageName): string {
+  const href = first === null ? null : tableHref(prose, page, first.table)
+  const place = first === null || href === null ? '' : `<a href="${escapeHtml(`${href}#${claimId(first.row)}`)}">${bdi(first.name)} in the audit</a> and `
   return `<p class="failed" role="alert"><strong>${escapeHtml(text)}</strong> See ${place}${outputLink(AUDIT_PATH, AUDIT_PATH)}.</p>\n`
 }
 

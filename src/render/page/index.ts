@@ -13,7 +13,7 @@ import type { OutputSet } from '../outputs/output-set.js'
 import { fillMarkdown } from './fill.js'
 import type { PageInputs, ProseInputs } from './inputs.js'
 import { pageHtml } from './page.js'
-import { PAGE_FILES, proseText, readProse, type PageName } from './prose.js'
+import { citedValues, PAGE_FILES, proseText, readProse, type PageName } from './prose.js'
 
 export type { DocumentSource, PageFigure, PageInputs, ProseInputs } from './inputs.js'
 export { findTypedNumbers, type Finding } from './lint.js'
@@ -30,10 +30,10 @@ const PAGES: readonly PageName[] = ['article', 'notes']
 /** Both pages together, in bytes. */
 export const MAX_PAGE_BYTES = 8_000_000
 
-/** The prose of both pages as plain text: what the audit reads. Throws the Fault of a template that cannot be filled. */
+/** The prose of both pages as plain text, and what it cites: what the audit reads. Throws the Fault of a template that cannot be filled. */
 export function proseTexts(inputs: ProseInputs): readonly PageText[] {
   const prose = readProse(inputs)
-  return PAGES.map(page => ({ name: PAGE_FILES[page].markdown, text: proseText(prose, page) }))
+  return PAGES.map(page => ({ name: PAGE_FILES[page].markdown, text: proseText(prose, page), cited: citedValues(prose, page, inputs) }))
 }
 
 /** Text by output path, in the order of `PAGE_OUTPUTS`. Throws a Fault where the pages are too large. */

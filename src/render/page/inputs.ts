@@ -3,7 +3,7 @@
  * discrepancies. Pages are made in two steps, because the audit reads what they say: the prose from the audit without pages,
  * the pages from the audit with them.
  */
-import type { AuditedClaim, AuditedDiscrepancy } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, UnclaimedValue } from '../../compute/audit/contract.js'
 import type { InputsOf } from '../../compute/audit/provenance.js'
 import type { Documents } from '../../compute/documents.js'
 import type { SourceFile } from '../outputs/documents.js'
@@ -44,6 +44,11 @@ export interface PageInputs extends ProseInputs {
   /** what the inputs were verified against; null: against nothing */
   readonly manifest: Origin['manifest']
   readonly generator: Generator
+  readonly guards: readonly AuditedGuard[]
+  /** cited values that fail the audit because nothing published holds them */
+  readonly unclaimed: readonly UnclaimedValue[]
+  /** of the code that made the inputs, as the manifest states them */
+  readonly revisions: { readonly [name: string]: unknown }
   /** every file that the run read into what it states */
   readonly inputs: readonly SourceFile[]
   /** files that lie in the study and enter no statistic */

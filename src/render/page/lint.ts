@@ -11,8 +11,12 @@
  * So are digits of other scripts, superscripts, fractions and character references; numbers in words by the rules below, which
  * let `first`, `one of them` and `two runs` pass; and Roman numerals that label nothing.
  */
+import { numbersAgree } from '../../compute/audit/agreement.js'
+import { normalText, numbersIn } from '../../compute/audit/page-text.js'
 import { Fault, printable } from '../../errors.js'
-import { placeOf, type Template } from './references.js'
+import type { ClaimScalar } from '../../schema/claims.js'
+import { nameOf } from './formats.js'
+import { placeOf, type Part, type Template } from './references.js'
 
 export interface Finding {
   /** what was typed */
@@ -89,6 +93,69 @@ export function findTypedNumbers(template: Template): readonly Finding[] {
     if (!LABEL.test(text.slice(Math.max(0, index - 40), index))) findings.push({ text: numeral, offset: index })
   }
   return findings.sort((a, b) => a.offset - b.offset)
+}
+
+/** What claims hold, for what is typed beside them. */
+export interface Held {
+  readonly id: string
+  readonly values: readonly ClaimScalar[]
+  readonly unit: string
+}
+
+/** A text with a capital, a digit or a separator is a name; without one it is a word, which prose may use. */
+const NAME = /[\p{Lu}\p{N}_/.]/u
+
+/** Throws a Fault for the first text of a claim that stands in a template, in code too, as whole words in the same case. */
+export function refuseTypedFacts(template: Template, held: readonly Held[]): void {
+  const text = withoutReferences(template).replace(/\]\([^()\s]*\)/g, blank)
+  for (const { id, values } of held) {
+    for (const value of values) {
+      if (typeof value !== 'string') continue
+      for (const fact of new Set([value, nameOf(value)])) {
+        const at = fact.length < 3 || !NAME.test(fact) ? -1 : indexOfWord(text, fact)
+        if (at < 0) continue
+        throw new Fault({
+          format: 'template', problem: 'fact typed by hand', found: printable(fact),
+          expected: `{{fact ${id}${fact === value ? '' : ' | name'}}}`, place: placeOf(template, at)
+        })
+      }
+    }
+  }
+}
+
+function indexOfWord(text: string, word: string): number {
+  const isPart = (character: string | undefined): boolean => character !== undefined && /[\p{L}\p{N}_]/u.test(character)
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    if (!isPart(text[at - 1]) && !isPart(text[at + word.length])) return at
+  }
+  return -1
+}
+
+/**
+ * Throws a Fault for `{{written …}}` whose number a claim holds: with decimals wherever it stands in the text, and where it agrees
+ * to the decimals written; a whole number where the text is that number alone, since `Figure 4` and `release 2` are labels.
+ * Of a fraction its percentage counts as well.
+ */
+export function refuseWrittenClaims(parts: readonly Part[], held: readonly Held[]): void {
+  for (const part of parts) {
+    if (part.kind !== 'written') continue
+    const normal = normalText(part.text)
+    const alone = !/[\p{L}/]/u.test(normal) && numbersIn(normal).length === 1
+    for (const { value, decimals } of numbersIn(normal)) {
+      if (decimals < 1 && !alone) continue
+      const claim = held.find(({ values, unit }) => values.some(one => typeof one === 'number' && says(value, decimals, one, unit)))
+      if (claim === undefined) continue
+      throw new Fault({
+        format: 'template', problem: 'value of a claim as written text', found: printable(`{{written ${part.text}}}`),
+        expected: `{{${claim.id}}}`, place: part.place
+      })
+    }
+  }
+}
+
+function says(written: number, decimals: number, value: number, unit: string): boolean {
+  const agrees = (one: number): boolean => decimals < 1 ? written === one : written !== 0 && numbersAgree(written, one, decimals)
+  return agrees(value) || (unit !== 'percent' && Math.abs(value) <= 1 && agrees(value * 100))
 }
 
 /** So many findings are named, each with its place. */

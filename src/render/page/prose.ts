@@ -3,9 +3,10 @@
  * pages and the audit of the prose are made from. Also the prose as plain text, as a reader without a screen would hear it:
  * the text in which the audit looks for disclosures and for what must not be said.
  */
+import type { CitedValue } from '../../compute/audit/contract.js'
 import { Fault, printable, type Place } from '../../errors.js'
 import type { PageFigure, ProseInputs } from './inputs.js'
-import { refuseTypedNumbers } from './lint.js'
+import { refuseTypedFacts, refuseTypedNumbers, refuseWrittenClaims, type Held } from './lint.js'
 import { readArticle, type Article, type Block, type FigureSlot, type Inline, type InlineSlot } from './markdown.js'
 import { normalized, parseTemplate, type Template, type ValuePart } from './references.js'
 import { collapse, idPart } from './text.js'
@@ -42,7 +43,8 @@ export interface Prose {
 }
 
 export function readProse(inputs: ProseInputs): Prose {
-  const [article, notes] = [inputs.templates.article, inputs.templates.notes].map(readTemplate)
+  const held = inputs.claims.map(({ id, published, computed, unit }): Held => ({ id, unit, values: [published, computed ?? []].flat() }))
+  const [article, notes] = [inputs.templates.article, inputs.templates.notes].map(template => readTemplate(template, held))
   const values = new Values(inputs)
   refuseOtherDecimals([article, notes], values)
   const figures = placeFigures(inputs.figures, { article, notes })
@@ -96,10 +98,12 @@ function decimalsOf(text: string): number {
   return /\.(\d+)/.exec(text)?.[1].length ?? 0
 }
 
-function readTemplate(raw: Template): Article {
+function readTemplate(raw: Template, held: readonly Held[]): Article {
   const template = normalized(raw)
   const parts = parseTemplate(template)
   refuseTypedNumbers(template)
+  refuseTypedFacts(template, held)
+  refuseWrittenClaims(parts, held)
   return readArticle(template, parts)
 }
 
@@ -183,6 +187,16 @@ export function proseText(prose: Prose, page: PageName): string {
     }
   }).join('\n')
   return collapse(`${prose[page].title}\n${all(prose[page].blocks)}`)
+}
+
+/** What a page cites from outputs, itself or as what a source of a discrepancy states. */
+export function citedValues(prose: Prose, page: PageName, { templates }: ProseInputs): readonly CitedValue[] {
+  return prose[page].parts.flatMap(part => {
+    if (part.kind !== 'output' && part.kind !== 'discrepancy') return []
+    const { text, provenance: [found] } = prose.show(part)
+    const { line = 0, column = 0 } = part.place
+    return found === undefined ? [] : [{ file: templates[page].path, line, column, reference: `${found.file}#${found.pointer}`, text }]
+  })
 }
 
 /** What an inline reference reads as. */

@@ -2,6 +2,7 @@
  * The references of a template. A template is Markdown; what stands between `{{` and `}}`, on one line, is replaced:
  *
  *     {{eval.gspo.verified}}                               a claim, with its published decimals
+ *     {{fact config.model}}                                a claim whose value is a text; `| name`: the last part of a path
  *     {{trace.tokens | integer}}                           a claim, in a format (formats.ts)
  *     {{data.json#/values/gspo.verified/value | fixed(1)}} a place in an output: path, `#`, JSON pointer
  *     {{discrepancy r6-warmup: postmortem}}                what a source of a discrepancy states: the one whose label has this
@@ -126,6 +127,7 @@ function parseReference(body: string, place: Place, alone: boolean): Part {
   switch (head) {
     case 'figure': return { kind: 'figure', figure: block(word(rest, 'figure', place), body, place, alone), place }
     case 'see': return { kind: 'see', figure: word(rest, 'see', place), place }
+    case 'fact': return fact(rest, body, place)
     case 'written': return { kind: 'written', text: written(rest, place), place }
     case 'audit': case 'discrepancies': case 'sources': {
       if (rest !== '') throw fault('reference', body, `"${head}" alone`, place)
@@ -151,6 +153,18 @@ function written(text: string, place: Place): string {
   }
   return text
 }
+
+/** A claim that is a text, and nothing else. */
+function fact(rest: string, body: string, place: Place): Part {
+  const part = valuePart(rest, place)
+  const format = part.kind === 'claim' ? part.format ?? TEXT : null
+  if (part.kind !== 'claim' || format === null || !['text', 'name'].includes(format.name)) {
+    throw fault('reference', body, '"fact" and the id of a claim, as text or name', place)
+  }
+  return { ...part, format }
+}
+
+const TEXT: Format = { name: 'text', digits: null }
 
 function valuePart(body: string, place: Place): Part {
   const bar = body.lastIndexOf('|')

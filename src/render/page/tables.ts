@@ -3,10 +3,10 @@
  * As plain rows, so that the page and the Markdown say the same.
  */
 import { NO_SOURCES } from '../../compute/audit/comparison.js'
-import type { AuditedClaim, AuditedDiscrepancy, ClaimStatus } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, ClaimStatus } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { SourceFile } from '../outputs/documents.js'
-import { discrepancyRow, isWrong } from './failure.js'
+import { discrepancyRow, guardRow, isWrong } from './failure.js'
 import type { PageInputs } from './inputs.js'
 import { collapse } from './text.js'
 import { exact } from './values.js'
@@ -46,7 +46,7 @@ export interface Row {
 }
 
 export interface Table {
-  readonly name: 'audit' | 'outputs' | 'discrepancies' | 'sources' | 'excluded'
+  readonly name: 'audit' | 'outputs' | 'discrepancies' | 'guards' | 'sources' | 'excluded' | 'revisions'
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly Row[]
@@ -194,6 +194,37 @@ function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): r
   return status === 'holds' ? [`yes, in ${disclosure.found_in.join(' and ')}`] : ['no', ...problems]
 }
 
+/** What the pages must say, or must not, without a contradiction of sources. */
+export function guardsTable({ guards }: PageInputs): Table {
+  return {
+    name: 'guards',
+    caption: `What these pages must say, or must not, for other reasons: ${formatPlural(guards.length, 'guard')}, ` +
+      `${formatCount(guards.filter(({ status }) => status === 'holds').length)} kept.`,
+    folded: guards.some(({ status }) => status === 'fails') ? 'open' : 'closed',
+    head: ['Guard', 'Section', 'Why', 'Kept'],
+    rows: guards.map(guard => ({
+      id: guardRow(guard),
+      cells: [{ lines: [guard.id] }, { lines: [guard.section] }, { lines: [collapse(guard.reason)] }, { lines: keptLines(guard) }]
+    }))
+  }
+}
+
+function keptLines({ status, disclosure, problems }: AuditedGuard): readonly string[] {
+  if (status === 'not_checked') return ['not checked']
+  if (status === 'fails') return ['no', ...problems]
+  return [disclosure === null ? 'yes' : `yes, said in ${disclosure.found_in.join(' and ')}`]
+}
+
+/** Of the code that made the inputs, as the manifest states them. */
+function revisionsTable({ revisions }: PageInputs): Table {
+  return {
+    name: 'revisions',
+    caption: 'Revisions of the code that made these files, as their manifest states them.',
+    head: ['Code', 'Revision'],
+    rows: Object.entries(revisions).map(([name, revision]) => ({ id: null, cells: [{ lines: [name] }, { lines: [exact(revision)], code: true }] }))
+  }
+}
+
 export function sourcesTable({ inputs, study }: PageInputs): Table {
   return filesTable('sources', `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`, inputs)
 }
@@ -213,10 +244,17 @@ function filesTable(name: 'sources' | 'excluded', caption: string, files: readon
 export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: PageInputs): TableGroup {
   switch (kind) {
     case 'audit': return { lead: countsText(inputs.claims, false), tables: [...auditTables(inputs), outputsTable(inputs)] }
-    case 'discrepancies': return { lead: null, tables: [discrepanciesTable(inputs)] }
+    case 'discrepancies': return { lead: null, tables: [discrepanciesTable(inputs), ...inputs.guards.length === 0 ? [] : [guardsTable(inputs)]] }
     case 'sources': {
       const caption = 'Files of the study that enter no statistic: their hashes were checked, certificates judged by their histories, and of array files the step was read.'
-      return { lead: null, tables: [sourcesTable(inputs), ...inputs.excluded.length === 0 ? [] : [filesTable('excluded', caption, inputs.excluded)]] }
+      return {
+        lead: null,
+        tables: [
+          sourcesTable(inputs),
+          ...inputs.excluded.length === 0 ? [] : [filesTable('excluded', caption, inputs.excluded)],
+          ...Object.keys(inputs.revisions).length === 0 ? [] : [revisionsTable(inputs)]
+        ]
+      }
     }
   }
 }

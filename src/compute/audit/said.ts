@@ -1,0 +1,83 @@
+/**
+ * What the pages say: a disclosure that must stand on one of them, its `{{reference}}` as a number that agrees with the
+ * referenced value to the precision printed (or as the percentage of a fraction), or as the referenced text; and patterns
+ * that must match on none.
+ */
+import { printable } from '../../errors.js'
+import type { Documents } from '../documents.js'
+import { numbersAgree } from './agreement.js'
+import { findValue } from './comparison.js'
+import type { PageText, Said } from './contract.js'
+import { hasPassage, matchesPattern, normalText, numbersIn, type Piece, type PrintedNumber } from './page-text.js'
+
+export interface NormalPage {
+  readonly name: string
+  readonly normal: string
+  readonly numbers: readonly PrintedNumber[]
+}
+
+export function normalPages(pages: readonly PageText[]): readonly NormalPage[] {
+  return pages.map(({ name, text }) => {
+    const normal = normalText(text)
+    return { name, normal, numbers: numbersIn(normal) }
+  })
+}
+
+/** Names of the pages that have something. */
+export function pagesWith(pages: readonly NormalPage[] | null, has: (page: NormalPage) => boolean): string[] {
+  return (pages ?? []).filter(has).map(page => page.name)
+}
+
+interface Asked {
+  /** null: nothing must be said */
+  readonly disclosure: string | null
+  readonly forbidden: readonly string[]
+}
+
+/** @param pages null: there are none yet */
+export function judgeSaid(
+  { disclosure, forbidden }: Asked, documents: Documents, pages: readonly NormalPage[] | null
+): Said & { readonly problems: readonly string[] } {
+  const problems: string[] = []
+  const passage = disclosure === null ? null : passageOf(disclosure, documents)
+  const disclosed = passage === null || 'reason' in passage ? [] : pagesWith(pages, page => hasPassage(page.normal, passage.pieces))
+  if (passage !== null && 'reason' in passage) problems.push(`the disclosure cannot be looked for: ${passage.reason}`)
+  else if (disclosure !== null && pages !== null && disclosed.length === 0) problems.push(`no page says: ${printable(disclosure, 300)}`)
+  const found = forbidden.map(text => ({ text, found_in: pagesWith(pages, page => matchesPattern(text, page.normal)) }))
+  for (const { text, found_in } of found) {
+    if (found_in.length > 0) problems.push(`${found_in.join(', ')} has what it must not say: ${printable(text)}`)
+  }
+  return { disclosure: disclosure === null ? null : { text: disclosure, found_in: disclosed }, forbidden: found, problems }
+}
+
+export function statusOf(problems: readonly string[], pages: readonly NormalPage[] | null): 'holds' | 'fails' | 'not_checked' {
+  return problems.length > 0 ? 'fails' : pages === null ? 'not_checked' : 'holds'
+}
+
+/** The text of a disclosure, its references looked up. */
+function passageOf(template: string, documents: Documents): { readonly pieces: readonly Piece[] } | { readonly reason: string } {
+  const pieces: Piece[] = []
+  // Every other part is what stood between braces.
+  for (const [i, part] of template.split(/\{\{([^{}]*)\}\}/).entries()) {
+    if (i % 2 === 0) {
+      pieces.push({ literal: part })
+      continue
+    }
+    const found = findValue(documents, part.split('|')[0].trim())
+    if ('reason' in found) return found
+    const { value } = found
+    if (typeof value === 'object') return { reason: `${printable(part)} is a list` }
+    pieces.push(typeof value === 'number' ? { fits: printed => prints(printed, value) } : { literal: String(value) })
+  }
+  return { pieces }
+}
+
+/** Whether a printed number is a value, to the decimals printed, or its percentage where a percent sign stands behind it. */
+function prints({ value, decimals, percent }: PrintedNumber, computed: number): boolean {
+  return agreesAt(value, computed, decimals) || (percent && agreesAt(value, computed * 100, decimals))
+}
+
+/** Decimals below 0 round to tens, hundreds …; such a number agrees as the tens, hundreds … do. */
+function agreesAt(printed: number, computed: number, decimals: number): boolean {
+  return decimals >= 0 ? numbersAgree(printed, computed, decimals) : Math.abs(printed - computed) <= 0.5 * 10 ** -decimals
+}
