@@ -435,10 +435,10 @@ function fillWorld() {
       name: '01-both', title: 'Both', analysis: 'both', view: 'step', x_title: 'Step',
       panels: [
         {
-          metric: 'reward', title: 'Mine', scale: { kind: 'log' },
+          metric: 'reward', title: 'Mine', axis: 'My axis', scale: { kind: 'log' },
           guides: [{ value: 500, label: 'half', selection: 'ours' }, { value: 1000, label: 'all', selection: null }]
         },
-        { metric: 'validation', title: null, scale: { kind: 'linear' }, guides: [] }
+        { metric: 'validation', title: null, axis: null, scale: { kind: 'linear' }, guides: [] }
       ]
     }]
   })
@@ -522,7 +522,7 @@ t.test('a figure is scaled, ordered and labelled', t => {
   const [figure] = figuresOf(marked, result, true)
   const [reward, validation] = figure.panels
   t.match(figure, { synthetic: true, name: '01-both', title: 'Both', xTitle: 'Step' })
-  t.match(reward, { title: 'Mine', yTitle: 'reward', scale: { kind: 'log' }, sparse: false })
+  t.match(reward, { title: 'Mine', yTitle: 'My axis', scale: { kind: 'log' }, sparse: false })
   t.same(reward.guides, [{ value: 0.5, label: 'half', series: 1 }, { value: 1, label: 'all', series: null }])
   t.same(reward.series.map(s => [s.title, s.slot, s.y[0], s.smooth?.[1]]), [
     ['Base', 0, 0.102, 0.1025],

@@ -137,6 +137,8 @@ export interface PanelRequest {
   readonly metric: Name
   /** null: the metric's title */
   readonly title: string | null
+  /** title of the vertical axis; null: the metric's */
+  readonly axis: string | null
   readonly scale: AxisScale
   /** dotted horizontal lines, in the metric's own unit */
   readonly guides: readonly { readonly value: number; readonly label: string; readonly selection: Name | null }[]

@@ -19,7 +19,7 @@ const NOTHING: StatisticsRequest = {
 }
 
 const linear = (name: string): HistoryStudy['figures'][0]['panels'][0] =>
-  ({ metric: name, title: null, scale: { kind: 'linear' }, guides: [] })
+  ({ metric: name, title: null, axis: null, scale: { kind: 'linear' }, guides: [] })
 
 export const REPLICA_HISTORIES: HistoryStudy = {
   runs: 'wandb/runs.json',
@@ -141,11 +141,12 @@ export const REPLICA_HISTORIES: HistoryStudy = {
     {
       name: '06-sao-critic-diagnostics', title: 'Critic diagnostics of two recipes', analysis: 'recipes', view: 'step', x_title: 'Training step',
       panels: [
-        { metric: 'explained_variance', title: null, scale: { kind: 'symlog', linear_to: 1 }, guides: [] },
+        { metric: 'explained_variance', title: null, axis: null, scale: { kind: 'symlog', linear_to: 1 }, guides: [] },
         linear('advantage_mean'),
         {
           metric: 'critic_grad_norm',
           title: null,
+          axis: null,
           scale: { kind: 'log' },
           guides: [
             { value: 1, label: 'r6 clip at 1', selection: 'sao_r6' },

@@ -65,7 +65,7 @@ function* panelData(
   }
   return {
     title: panel.title ?? metric.title,
-    yTitle: metric.axis,
+    yTitle: panel.axis ?? metric.axis,
     scale: panel.scale,
     sparse: metric.sparse,
     guides: panel.guides.map(guide => ({

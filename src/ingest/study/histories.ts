@@ -254,6 +254,7 @@ const LINEAR: AxisScale = { kind: 'linear' }
 const panel: Kind<PanelRequest> = object({
   metric: { kind: name, doc: 'Metric of the figure\'s analysis.' },
   title: { kind: nullable(caption), doc: 'Heading; null: the metric\'s title.', default: null },
+  axis: { kind: nullable(caption), doc: 'Title of the vertical axis; null: the metric\'s.', default: null },
   scale: { kind: scale, doc: 'Vertical axis.', default: LINEAR },
   guides: {
     kind: list(object({
