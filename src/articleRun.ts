@@ -74,6 +74,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Aud
     await writePages(set, {
       ...prose,
       claims: second?.report.claims ?? [],
+      same: second?.report.same ?? [],
       discrepancies: second?.report.discrepancies ?? [],
       study: { name: study.name, synthetic: study.synthetic },
       manifest,

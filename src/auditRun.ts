@@ -40,10 +40,10 @@ export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
   const { dir, study, verified, documents, pages } = run
   if (study.claims === null) return null
   const file = join(dir, study.claims)
-  const { claims, discrepancies, sha256, bytes } = await readClaims(file)
+  const { claims, same, discrepancies, sha256, bytes } = await readClaims(file)
   requireVerified(dir, { path: study.claims, sha256, bytes }, verified)
   const subject = { synthetic: study.synthetic, documents, pages, inputsOf: inputsOfRun(run) }
-  return { report: audit({ claims, discrepancies }, subject), origin: { path: study.claims, sha256, bytes } }
+  return { report: audit({ claims, same, discrepancies }, subject), origin: { path: study.claims, sha256, bytes } }
 }
 
 /**

@@ -344,7 +344,7 @@ t.test('the article: its templates and its prose', async t => {
   const random = new Random(7)
   // The claims agreed above: what is left is what the prose says.
   const { discrepancies } = claims
-  const judge = (pages: readonly PageText[]): AuditReport => audit({ claims: [], discrepancies }, { ...subject, pages })
+  const judge = (pages: readonly PageText[]): AuditReport => audit({ claims: [], same: [], discrepancies }, { ...subject, pages })
   for (const { what, changed } of templateMutations(templates, random)) {
     tally.add({ kind: 'template', what, covered: true }, await noticed(() => judge(read(changed))), null)
   }

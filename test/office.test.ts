@@ -404,7 +404,7 @@ t.test('slides: order, text, groups, fields, alternatives, hidden ones', async t
   ])
   t.same(slides[0].texts, ['one\v36\v& A', ' ', 'deep', 'after', 'chosen', 'last'])
   t.same(slides[1].texts, ['<hidden>'])
-  t.same(slides[2], { number: 3, part: 'other/Final.xml', hidden: false, texts: [], tables: [], notes: null })
+  t.same(slides[2], { number: 3, part: 'other/Final.xml', hidden: false, title: null, pageNumber: null, texts: [], tables: [], notes: null })
 })
 
 t.test('slides: tables with merged cells, notes', async t => {

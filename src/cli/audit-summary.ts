@@ -1,6 +1,6 @@
 /** What an audit says on the terminal: a table of all claims, one of the discrepancies, one fault for each that does not hold. */
 import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
-import type { AuditedClaim, AuditedDiscrepancy, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedSame, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
 import { EXIT, Fault, printable } from '../errors.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type Cell, type TableOptions, type Tone } from '../render/terminal/table.js'
@@ -32,22 +32,40 @@ export function auditTables(report: AuditReport, options: TableOptions): string 
     report.discrepancies.map(d => [d.id, sourcesText(d), discrepancyCell(d)]),
     options
   )}`
-  return `${auditHead(report)}\n${claims}${discrepancies}`
+  const same = report.same.length === 0 ? '' : `\n${formatTable(
+    [{ title: 'quantity of several sources' }, { title: 'sources' }, { title: 'status' }],
+    report.same.map(quantity => [quantity.id, sourcesText(quantity), sameCell(quantity)]),
+    options
+  )}`
+  return `${auditHead(report)}\n${claims}${same}${discrepancies}`
 }
 
-/** One line for the claims, one for the discrepancies, one for each note. */
-export function auditHead({ claims, counts, discrepancies, notes }: AuditReport): string {
+/** One line for the claims, one for quantities of several sources, one for the discrepancies, one for each note. */
+export function auditHead({ claims, counts, same, discrepancies, notes }: AuditReport): string {
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
-  const head = `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
+  const claimed = `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
+  const head = `${claimed}${sameHead(same)}`
   const noted = notes.map(note => `note: ${note}\n`).join('')
   if (discrepancies.length === 0) return `${head}${noted}`
   return `${head}${formatCount(discrepancies.length)} contradiction${discrepancies.length === 1 ? '' : 's'} of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
     `${of('not_checked')} not checked\n${noted}`
 }
 
-function sourcesText({ sources }: AuditedDiscrepancy): string {
+function sameHead(same: readonly AuditedSame[]): string {
+  if (same.length === 0) return ''
+  const of = (status: AuditedSame['status']): string => formatCount(same.filter(one => one.status === status).length)
+  return `${formatCount(same.length)} quantit${same.length === 1 ? 'y' : 'ies'} of several sources: ${of('agrees')} agree, ` +
+    `${of('disclosed')} contradictory and disclosed, ${of('fails')} not\n`
+}
+
+function sameCell({ status }: AuditedSame): Cell {
+  if (status === 'agrees') return { text: 'agree', tone: 'good' }
+  return status === 'fails' ? { text: 'CONTRADICT', tone: 'bad' } : { text: 'contradict, disclosed', tone: 'muted' }
+}
+
+function sourcesText({ sources }: Pick<AuditedDiscrepancy | AuditedSame, 'sources'>): string {
   if (sources.length === 0) return NO_SOURCES
   return sources.map(({ label, value }) => `${label}: ${value === null ? '-' : shownValue(value)}`).join('; ')
 }
@@ -57,10 +75,11 @@ function discrepancyCell({ status }: AuditedDiscrepancy): Cell {
   return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
 }
 
-/** One fault for each claim that differs or cannot be computed, and for each problem of a discrepancy. */
-export function auditFaults({ claims, discrepancies }: AuditReport): Fault[] {
+/** One fault for each claim that differs or cannot be computed, each undisclosed contradiction, and each problem of a discrepancy. */
+export function auditFaults({ claims, same, discrepancies }: AuditReport): Fault[] {
   return [
     ...claims.flatMap(claim => (claim.status === 'differs' || claim.status === 'not_computable' ? [claimFault(claim)] : [])),
+    ...same.flatMap(({ id, problems }) => problems.map(problem => auditFault('sources contradict', `${id}: ${problem}`))),
     ...discrepancies.flatMap(({ id, problems }) => problems.map(problem => auditFault('discrepancy', `${id}: ${problem}`)))
   ]
 }

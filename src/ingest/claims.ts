@@ -4,8 +4,8 @@
  * the JSON Schema in `docs/schemas/claims.schema.json` is made from the same fields.
  */
 import { Fault, printable } from '../errors.js'
-import type { Claim, Claims, Discrepancy } from '../schema/claims.js'
-import { claimFields, discrepancyFields } from './claims/fields.js'
+import type { Claim, Claims, Discrepancy, SameQuantity } from '../schema/claims.js'
+import { claimFields, discrepancyFields, sameFields } from './claims/fields.js'
 import { checkClaim, checkDiscrepancy } from './claims/checks.js'
 import { list, nullable, object, oneOf, refine, text, type CheckContext, type JsonSchema, type Kind } from './study/checker.js'
 import { readJsonFile } from './study/json.js'
@@ -14,6 +14,7 @@ import { readJsonFile } from './study/json.js'
 const MAX_CLAIMS_BYTES = 8 * 1024 * 1024
 
 const claim: Kind<Claim> = refine(object(claimFields), checkClaim)
+const same: Kind<SameQuantity> = object(sameFields)
 const discrepancy: Kind<Discrepancy> = refine(object(discrepancyFields), checkDiscrepancy)
 
 const CLAIMS_KIND = object({
@@ -21,6 +22,7 @@ const CLAIMS_KIND = object({
   schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
   about: { kind: nullable(text(4000)), doc: 'What the file is, for its readers; not read.', default: null },
   claims: { kind: distinct(claim), doc: 'Published values.' },
+  same: { kind: distinct(same), doc: 'Quantities that several sources state, which must agree or be a discrepancy.', default: [] },
   discrepancies: { kind: distinct(discrepancy), doc: 'Contradictions among sources.', default: [] }
 })
 
@@ -40,8 +42,8 @@ export async function readClaims(path: string): Promise<ClaimsFile> {
 
 /** The claims that a JSON value states, defaults filled in. */
 export function checkClaims(value: unknown, context: CheckContext): Claims {
-  const { claims, discrepancies } = CLAIMS_KIND.read(value, '', context)
-  return { claims, discrepancies }
+  const { claims, same, discrepancies } = CLAIMS_KIND.read(value, '', context)
+  return { claims, same, discrepancies }
 }
 
 /** JSON Schema (draft 2020-12) of a claims file; what `docs/schemas/claims.schema.json` holds. */

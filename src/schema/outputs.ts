@@ -18,6 +18,9 @@ export const EVIDENCE_DOCUMENTS = {
   cases: 'materials/multilingual-case-evidence.json'
 } as const
 
+/** What figures draw beside curves. */
+export const FIGURE_CONSTANTS = 'figure_constants.json'
+
 /** JSON documents of critic traces. */
 export const TRACE_DOCUMENTS: readonly string[] = [
   'training_data/critic-trace-index.json',
@@ -29,6 +32,7 @@ export const TRACE_DOCUMENTS: readonly string[] = [
 export const RESERVED_OUTPUTS: readonly string[] = [
   ...Object.values(EVIDENCE_DOCUMENTS),
   ...TRACE_DOCUMENTS,
+  FIGURE_CONSTANTS,
   'run.json',
   'timings.json',
   'audit.json',

@@ -8,6 +8,7 @@ import { auditClaim } from './claims.js'
 import type { AuditReport, ClaimStatus, PageText } from './contract.js'
 import { auditDiscrepancies } from './discrepancies.js'
 import type { InputsOf } from './provenance.js'
+import { auditSame } from './same.js'
 
 export interface AuditSubject {
   readonly synthetic: boolean
@@ -21,16 +22,19 @@ export interface AuditSubject {
 /** A claims file may have none; that somebody removed them is not seen otherwise. */
 const NO_DISCREPANCIES = 'no discrepancies listed: the prose was not searched for what it must and must not say'
 
-export function audit({ claims, discrepancies }: Claims, subject: AuditSubject): AuditReport {
+export function audit({ claims, same, discrepancies }: Claims, subject: AuditSubject): AuditReport {
   const { synthetic, documents, pages, inputsOf = () => [] } = subject
   const audited = claims.map(claim => auditClaim(claim, documents, inputsOf))
   const counts: Record<ClaimStatus, number> = { agrees: 0, differs: 0, not_computable: 0, source: 0, quoted: 0 }
   for (const { status } of audited) counts[status]++
   const notes = discrepancies.length === 0 ? [NO_DISCREPANCIES] : []
-  return { synthetic, counts, claims: audited, discrepancies: auditDiscrepancies(discrepancies, documents, pages), notes }
+  return {
+    synthetic, counts, claims: audited, same: auditSame(same, discrepancies, documents),
+    discrepancies: auditDiscrepancies(discrepancies, documents, pages), notes
+  }
 }
 
-/** No claim differs or cannot be computed, and no discrepancy fails. */
-export function auditPasses({ counts, discrepancies }: AuditReport): boolean {
-  return counts.differs === 0 && counts.not_computable === 0 && discrepancies.every(d => d.status !== 'fails')
+/** No claim differs or cannot be computed, no two sources differ undisclosed, and no discrepancy fails. */
+export function auditPasses({ counts, same, discrepancies }: AuditReport): boolean {
+  return counts.differs === 0 && counts.not_computable === 0 && [...same, ...discrepancies].every(({ status }) => status !== 'fails')
 }

@@ -1,5 +1,5 @@
 /** What both pages say first where the audit fails the run: the same condition as `auditPasses`, counted. */
-import type { AuditedClaim, AuditedDiscrepancy } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedSame } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { PageInputs } from './inputs.js'
 
@@ -15,11 +15,14 @@ export function isWrong({ status }: Pick<AuditedClaim, 'status'>): boolean {
 }
 
 /** Null where nothing fails. */
-export function auditFailure({ claims, discrepancies }: Pick<PageInputs, 'claims' | 'discrepancies'>): AuditFailure | null {
+export function auditFailure({ claims, same = [], discrepancies }: Pick<PageInputs, 'claims' | 'same' | 'discrepancies'>): AuditFailure | null {
   const wrong = claims.find(isWrong)
+  const contradictory = same.filter(({ status }) => status === 'fails')
   const failing = discrepancies.find(({ status }) => status === 'fails')
-  const text = `The audit failed: ${claimsText(claims)}${discrepancies.length === 0 ? '' : `; ${disclosedText(discrepancies)}`}.`
+  const contradicted = contradictory.length === 0 ? '' : `; ${contradictory.length} of ${same.length} quantities of several sources contradictory and not disclosed`
+  const text = `The audit failed: ${claimsText(claims)}${contradicted}${discrepancies.length === 0 ? '' : `; ${disclosedText(discrepancies)}`}.`
   if (wrong !== undefined) return { text, first: { name: wrong.id, row: wrong.id, table: 'audit' } }
+  if (contradictory.length > 0) return { text, first: { name: contradictory[0].id, row: sameRow(contradictory[0]), table: 'audit' } }
   if (failing === undefined) return null
   return { text, first: { name: failing.id, row: discrepancyRow(failing), table: 'discrepancies' } }
 }
@@ -27,6 +30,11 @@ export function auditFailure({ claims, discrepancies }: Pick<PageInputs, 'claims
 /** Name of a discrepancy's row, apart from those of claims. */
 export function discrepancyRow({ id }: Pick<AuditedDiscrepancy, 'id'>): string {
   return `discrepancy-${id}`
+}
+
+/** Name of the row of a quantity of several sources. */
+export function sameRow({ id }: Pick<AuditedSame, 'id'>): string {
+  return `same-${id}`
 }
 
 function claimsText(claims: readonly AuditedClaim[]): string {
