@@ -50,8 +50,10 @@ function auditPair(one: Stated, other: Stated, decimals: number | null, discrepa
   if ('reason' in one.found || 'reason' in other.found) return { of, status: 'not_computable', discrepancy: null }
   const [a, b] = [one.found.value, other.found.value].map(value => [value].flat())
   if (a.length === b.length && a.every((value, i) => scalarsAgree(value, b[i], decimals))) return { of, status: 'agrees', discrepancy: null }
-  const named = discrepancies.find(({ sources }) => (
-    [one, other].every(({ reference }) => sources.some(source => source.reference === reference))
-  ))
+  const named = discrepancies.find(({ sources }) => {
+    const [x, y] = [one, other].map(({ reference }) => sources.find(source => source.reference === reference))
+    // Two that the ledger itself gives one value are no contradiction that it discloses.
+    return x !== undefined && y !== undefined && (x.value === null || y.value === null || shownValue(x.value) !== shownValue(y.value))
+  })
   return { of, status: named === undefined ? 'differs' : 'disclosed', discrepancy: named?.id ?? null }
 }

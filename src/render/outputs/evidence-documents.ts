@@ -55,10 +55,9 @@ function chainOf({ chain }: FoundConfig): object[] {
 }
 
 function valueEntry({ value, unit, title, published, excluded, labels, origin }: FoundValue): object {
-  const byPlace = origin.source === 'workbook' || origin.source === 'slides'
   return {
     value, unit, title, published, excluded, ...originEntry(origin),
-    ...(byPlace ? { labels: labels.map(({ place, text }) => ({ place, text })) } : {})
+    ...(labels.length === 0 ? {} : { labels: labels.map(({ place, text }) => ({ place, text })) })
   }
 }
 
