@@ -76,6 +76,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Aud
     await writePages(set, {
       ...prose,
       claims: second?.report.claims ?? [],
+      same: second?.report.same ?? [],
       discrepancies: second?.report.discrepancies ?? [],
       guards: second?.report.guards ?? [],
       unclaimed: second?.report.strict === true ? second.report.unclaimed ?? [] : [],

@@ -42,11 +42,11 @@ export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
   const { dir, study, verified, documents, pages } = run
   if (study.claims === null) return null
   const file = join(dir, study.claims)
-  const { claims, discrepancies, guards, sha256, bytes } = await readClaims(file)
+  const { claims, same, discrepancies, guards, sha256, bytes } = await readClaims(file)
   requireVerified(dir, { path: study.claims, sha256, bytes }, verified)
   const strict = run.strict || study.article?.strict === true
   const subject = { synthetic: study.synthetic, documents, pages, inputsOf: inputsOfRun(run), strict }
-  return { report: audit({ claims, discrepancies, guards }, subject), origin: { path: study.claims, sha256, bytes } }
+  return { report: audit({ claims, same, discrepancies, guards }, subject), origin: { path: study.claims, sha256, bytes } }
 }
 
 /**

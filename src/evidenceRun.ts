@@ -30,6 +30,7 @@ import { openWorkbook, type Sheet } from './ingest/office/workbook.js'
 import { auditParquet, type DatasetRequest } from './ingest/parquet/audit.js'
 import { canonicalRelative } from './ingest/study/paths.js'
 import { requireVerified } from './ingest/verified.js'
+import type { Origin } from './render/outputs/output-names.js'
 import type { OutputSet } from './render/outputs/output-set.js'
 import type { HashedFile } from './runRecord.js'
 import type { VerifiedManifest } from './schema.js'
@@ -82,7 +83,7 @@ export async function readEvidence(run: EvidenceRun): Promise<FoundEvidence & { 
     documented.push(...values)
   }
   const quoted = study.quoted.map(({ name, value, unit, title, source }): FoundValue => (
-    { name, value, reason: null, unit, title, published: true, excluded: null, origin: { source: 'quoted', text: source } }
+    { name, value, reason: null, unit, title, published: true, excluded: null, labels: [], origin: { source: 'quoted', text: source } }
   ))
   return {
     workbook: workbook?.file ?? null,
@@ -97,24 +98,39 @@ export async function readEvidence(run: EvidenceRun): Promise<FoundEvidence & { 
   }
 }
 
+export type ReadEvidence = Awaited<ReturnType<typeof readEvidence>>
+
 /** Everything of the evidence but its figures, into a set that the caller commits and that holds what it refers to. */
 export async function measureEvidence(set: OutputSet, run: EvidenceRun): Promise<MeasuredEvidence> {
-  const { study, synthetic } = run
-  // 1. Read
+  return deriveEvidence(set, run, await stateEvidence(set, run))
+}
+
+/** Reads, and writes what was read: what follows refers to the text that readers will see. Needs no other section. */
+export async function stateEvidence(set: OutputSet, run: EvidenceRun): Promise<ReadEvidence> {
   const found = await readEvidence(run)
-  // 2. Write what was read: what follows refers to the text that readers will see
-  const { writeCaseEvidence, writeDerivedMetrics, writeDocumentCopies, writeEvidenceData } = await import('./render/outputs/evidence-documents.js')
-  const origin = { synthetic, manifest: run.manifest ?? null, generator: GENERATOR }
+  const { writeCaseEvidence, writeDocumentCopies, writeEvidenceData } = await import('./render/outputs/evidence-documents.js')
+  const origin = originOf(run)
   await writeEvidenceData(set, found, origin)
   await writeCaseEvidence(set, found, origin)
   await writeDocumentCopies(set, found)
-  // 3. Derive
+  return found
+}
+
+/** What follows from the evidence and from the other sections' documents in the set. */
+export async function deriveEvidence(set: OutputSet, run: EvidenceRun, found: ReadEvidence): Promise<MeasuredEvidence> {
+  const { study, synthetic } = run
+  const { writeDerivedMetrics } = await import('./render/outputs/evidence-documents.js')
+  // 1. Derive
   const documents = new Documents(set.jsonTexts)
   const derived = deriveValues(study.derived, documents)
-  await writeDerivedMetrics(set, derived, origin)
-  // 4. What figures draw
+  await writeDerivedMetrics(set, derived, originOf(run))
+  // 2. What figures draw
   documents.add(EVIDENCE_DOCUMENTS.derived, set.jsonTexts.get(EVIDENCE_DOCUMENTS.derived) ?? '')
   return { ...found, derived, figures: barFigures(study.figures, documents, { synthetic, legend: run.legend ?? [] }) }
+}
+
+function originOf({ synthetic, manifest }: EvidenceRun): Origin {
+  return { synthetic, manifest: manifest ?? null, generator: GENERATOR }
 }
 
 /** The files of one study, each verified when it has been read. */
@@ -148,16 +164,16 @@ class Reading {
       throwIfInterrupted(this.#run.signal)
       const sheet = sheets.get(request.sheet) ?? await book.readSheet(request.sheet)
       sheets.set(request.sheet, sheet)
-      found.push(cellValue(request, at, sheet.cells.get(request.cell), file, this.#search))
+      found.push(cellValue(request, at, sheet, file, this.#search))
     }
     return { file, values: found }
   }
 
-  async slides({ path, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
+  async slides({ path, pages, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
     const { bytes, file } = this.#whole(path, 'pptx')
     const presentation = await openPresentation(bytes, { place: { file: file.path } })
     const found = values.map((request, i) => (
-      slideValue(request, `evidence.slides.values[${i}]`, presentation, file, this.#search)
+      slideValue(request, `evidence.slides.values[${i}]`, presentation, pages, file, this.#search)
     ))
     return { file, values: found }
   }

@@ -1,10 +1,12 @@
 /**
  * A study, whole: its inputs against its manifest, then every section that it states, its figures, and all outputs or none.
  *
- *     manifest ──► critic traces ──► training histories ──► written evidence ──► figures ──► audit, pages ──► commit ──► run.json
+ *     manifest ──► critic traces ──► written evidence ──► training histories ──► what follows ──► figures ──► audit, pages ──► commit ──► run.json
  */
 import { join, relative, sep } from 'node:path'
 import type { AuditReport } from './compute/audit/contract.js'
+import { Documents } from './compute/documents.js'
+import { withDrawnNumbers } from './compute/histories/drawn-numbers.js'
 import type { TracePool } from './compute/pool.js'
 import { EXIT, Fault } from './errors.js'
 import { findSnapshots, type SnapshotPlan } from './ingest/inventory.js'
@@ -25,6 +27,7 @@ import type { CriticTraceStudy, VerifiedManifest } from './schema.js'
 import type { EvidenceStudy } from './schema/evidence.js'
 import type { HistoryStudy } from './schema/histories.js'
 import { inTransaction } from './transaction.js'
+import { GENERATOR } from './version.js'
 
 /** What a run tells while it works, stage by stage. */
 export interface StudyProgress {
@@ -79,17 +82,21 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   const beforeCommit = async (): Promise<void> => { earlier = await retireRecord(out) }
   const outcome = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)
-    const histories = study.histories === null ? null : await historiesOf(set, run, study.histories, verified)
-    const evidence = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
+    // What curves are drawn with may stand in the evidence, and what follows from the evidence in the histories' documents.
+    const stated = study.evidence === null ? null : await evidenceOf(set, run, study.evidence, verified)
+    const drawn = study.histories === null ? null : withDrawnNumbers(study.histories, new Documents(set.jsonTexts))
+    const histories = drawn === null ? null : await historiesOf(set, run, drawn, verified)
+    const evidence = stated === null ? null : await stated.derive()
+    await writeConstants(set, run, drawn, evidence)
     const read = [studyFile, ...(snapshot?.inputs ?? []), ...(histories?.inputs ?? []), ...(evidence?.inputs ?? [])]
     const aside = new Set(snapshot?.excluded.map(file => file.path))
-    const stated = read.filter(({ path }) => !aside.has(path))
-    refuseExcluded(run, new Set([...stated.map(file => file.path), study.claims, study.article?.article, study.article?.notes]))
+    const entering = read.filter(({ path }) => !aside.has(path))
+    refuseExcluded(run, new Set([...entering.map(file => file.path), study.claims, study.article?.article, study.article?.notes]))
     const { drawFigures, planFigures } = await import('./drawing.js')
     const figures = await planFigures({
       ...(snapshot === null ? {} : { criticTraces: snapshot.measured.figure }),
-      ...(histories === null || study.histories === null ? {} : {
-        curves: figureData({ study: study.histories, synthetic: study.synthetic, ...(run.signal === undefined ? {} : { signal: run.signal }) }, histories)
+      ...(histories === null || drawn === null ? {} : {
+        curves: figureData({ study: drawn, synthetic: study.synthetic, ...(run.signal === undefined ? {} : { signal: run.signal }) }, histories)
       }),
       ...(evidence === null ? {} : { bars: evidence.figures })
     })
@@ -99,7 +106,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     const measured = { snapshot: snapshot?.measured ?? null, histories }
     const { writeArticle } = await import('./articleRun.js')
     const audit = await writeArticle(set, {
-      dir: run.dir, study, verified, manifest, revisions: run.manifest.revisions, strict: run.strict ?? false, measured, figures, formats, pngs, inputs: stated, listed: listedFiles(run.manifest)
+      dir: run.dir, study, verified, manifest, revisions: run.manifest.revisions, strict: run.strict ?? false, measured, figures, formats, pngs, inputs: entering, listed: listedFiles(run.manifest)
     })
     return {
       audit,
@@ -166,20 +173,32 @@ async function historiesOf(
   })
 }
 
+/** Read and written; `derive` is for when the other sections are. */
 async function evidenceOf(
   set: OutputSet, run: StudyRun, evidence: EvidenceStudy, verified: ReadonlyMap<string, string>
-): Promise<MeasuredEvidence> {
+): Promise<{ readonly derive: () => Promise<MeasuredEvidence> }> {
   const { dir, study, signal, progress, manifest } = run
   const own = new Set([evidence.workbook, evidence.slides, ...evidence.configs, ...evidence.datasets, ...evidence.documents].map(source => source?.path))
   const total = manifest.files.reduce((sum, { path, expected }) => own.has(path) ? sum + (expected?.bytes ?? 0) : sum, 0)
   const onProgress = progress?.onEvidence?.(total)
   // Readers of office files and Parquet: only a study that has some loads them.
-  const { measureEvidence } = await import('./evidenceRun.js')
-  return measureEvidence(set, {
+  const { deriveEvidence, stateEvidence } = await import('./evidenceRun.js')
+  const evidenceRun = {
     dir, study: evidence, synthetic: study.synthetic, verified, manifest: verifiedManifest(run), legend: legendOf(study.histories),
     ...(signal === undefined ? {} : { signal }),
     ...(onProgress === undefined ? {} : { onProgress })
-  })
+  }
+  const found = await stateEvidence(set, evidenceRun)
+  return { derive: () => deriveEvidence(set, evidenceRun, found) }
+}
+
+/** None for a study without figures of its own. */
+async function writeConstants(set: OutputSet, run: StudyRun, histories: HistoryStudy | null, evidence: MeasuredEvidence | null): Promise<void> {
+  const requests = run.study.evidence?.figures ?? []
+  if ((histories?.figures ?? []).length + requests.length === 0) return
+  const { writeFigureConstants } = await import('./render/outputs/figure-documents.js')
+  const origin = { synthetic: run.study.synthetic, manifest: verifiedManifest(run), generator: GENERATOR }
+  await writeFigureConstants(set, { histories, bars: evidence === null ? null : { requests, drawn: evidence.figures } }, origin)
 }
 
 /** Titles by the colours that the first analysis gives them: a bar figure gives the same title the same one. */

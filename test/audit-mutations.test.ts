@@ -18,16 +18,20 @@ import type { AuditReport, PageText } from '../src/compute/audit/contract.js'
 import { Documents, escapeToken } from '../src/compute/documents.js'
 import { openTracePool, type TracePool } from '../src/compute/pool.js'
 import { Fault } from '../src/errors.js'
-import { measureEvidence } from '../src/evidenceRun.js'
+import { withDrawnNumbers } from '../src/compute/histories/drawn-numbers.js'
+import { measureEvidence, stateEvidence } from '../src/evidenceRun.js'
 import { measureHistories, readHistories, type MeasuredHistories } from '../src/historyRun.js'
 import { checkClaims, readClaims } from '../src/ingest/claims.js'
 import { findSnapshots } from '../src/ingest/inventory.js'
 import { readManifest, verifyManifest } from '../src/ingest/manifest.js'
 import { loadStudy } from '../src/ingest/study.js'
+import { viewFaults } from '../src/ingest/wandb/views.js'
 import { Failures, measureSnapshot } from '../src/pipeline.js'
+import { writeFigureConstants } from '../src/render/outputs/figure-documents.js'
 import { writeHistoryStatistics, writeSharedReference } from '../src/render/outputs/history-documents.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { PAGE_OUTPUTS, proseTexts } from '../src/render/page/index.js'
+import { EVIDENCE_DOCUMENTS, FIGURE_CONSTANTS } from '../src/schema/outputs.js'
 import { GENERATOR } from '../src/version.js'
 import { writeManifest } from './support/history-folder.js'
 import {
@@ -35,6 +39,8 @@ import {
 } from './support/mutations/claim-mutations.js'
 import { evidenceMutations } from './support/mutations/evidence-mutations.js'
 import { historyMutations } from './support/mutations/history-mutations.js'
+import { labelMutations } from './support/mutations/label-mutations.js'
+import { viewMutations } from './support/mutations/view-mutations.js'
 import { pageMutations, templateMutations, type Templates } from './support/mutations/template-mutations.js'
 import { MutableFolder, sample, Tally, type CaughtBy, type Mutation } from './support/mutations/mutation.js'
 import { SNAPSHOT, traceMutations } from './support/mutations/trace-mutations.js'
@@ -94,13 +100,27 @@ async function tryAll(
   }
 }
 
-/** Claims of the file that these documents answer for. */
-function answered(stated: readonly StatedClaim[], documents: Documents): StatedClaim[] {
-  const files = new Set(documents.paths)
-  return stated.filter(c => {
-    const references = [c.from ?? c.elements ?? []].flat()
-    return references.length > 0 && references.every(r => files.has(r.slice(0, r.indexOf('#'))))
-  })
+interface ClaimsJson {
+  readonly claims: readonly StatedClaim[]
+  readonly same: readonly StatedDiscrepancy[]
+  readonly discrepancies: readonly StatedDiscrepancy[]
+}
+
+/** What of the file these documents answer for. */
+function answered({ claims, same, discrepancies }: ClaimsJson, documents: Documents): ClaimsJson {
+  const has = (references: readonly unknown[]): boolean => (
+    references.length > 0 && references.every(r => typeof r === 'string' && 'value' in documents.resolve(r))
+  )
+  const bySource = ({ sources }: StatedDiscrepancy): boolean => has(Object.values(sources).map(source => (
+    typeof source === 'object' && source !== null && 'reference' in source ? source.reference : source
+  )))
+  return {
+    claims: claims.filter(c => has([c.from ?? c.elements ?? []].flat())), same: same.filter(bySource), discrepancies: discrepancies.filter(bySource)
+  }
+}
+
+function claimsJson(replica: string): ClaimsJson {
+  return JSON.parse(readFileSync(join(replica, 'claims.json'), 'utf8')) as ClaimsJson
 }
 
 interface ComputedHistories {
@@ -112,8 +132,8 @@ interface ComputedHistories {
 /** The statistics alone, without tables and columns: what claims refer to. */
 async function computeHistories(dir: string): Promise<ComputedHistories> {
   const { study } = await loadStudy(dir)
-  if (study.histories === null) throw new Error('the study has no histories')
-  const section = study.histories
+  if (study.histories === null || study.evidence === null) throw new Error('the study has histories and evidence')
+  const section = withDrawnNumbers(study.histories, await statedEvidence())
   const measured = await readHistories({ dir, study: section, synthetic: true })
   const origin = { synthetic: true, manifest: null, generator: GENERATOR }
   const texts = await textsOf(async set => {
@@ -124,37 +144,62 @@ async function computeHistories(dir: string): Promise<ComputedHistories> {
         await writeSharedReference(set, analysis.shared_reference, metric, analysis.shared_reference.selections, origin, null)
       }
     }
+    await writeFigureConstants(set, { histories: section, bars: null }, origin)
   })
-  return { measured, texts, documents: new Documents(texts) }
+  // What the evidence states of the same quantities stands beside it, as it is.
+  const stated = (await evidenceTexts)?.get(EVIDENCE_DOCUMENTS.data) ?? ''
+  return { measured, texts, documents: new Documents(new Map([...texts, [EVIDENCE_DOCUMENTS.data, stated]])) }
 }
 
 const historiesDir = join(work, 'histories')
+
+let evidenceTexts: Promise<ReadonlyMap<string, string>> | null = null
+
+/** data.json of the replica as it is: what curves are drawn with stands there. */
+async function statedEvidence(): Promise<Documents> {
+  evidenceTexts ??= (async () => {
+    const dir = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
+    const { study: { evidence } } = await loadStudy(dir)
+    if (evidence === null) throw new Error('the replica has evidence')
+    return textsOf(set => stateEvidence(set, { dir, study: evidence, synthetic: true }))
+  })()
+  return new Documents(await evidenceTexts)
+}
 
 t.test('histories, runs.json, the study\'s section, claims and prose: the replica', async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   const dir = historiesDir
   cpSync(join(replica, 'wandb'), join(dir, 'wandb'), { recursive: true })
-  const { schema_version, name, synthetic, histories } = JSON.parse(readFileSync(join(replica, 'study.json'), 'utf8')) as Record<string, unknown>
-  writeFileSync(join(dir, 'study.json'), JSON.stringify({ schema_version, name, synthetic, histories }))
+  const { schema_version, name, synthetic, histories, evidence, fetch } = JSON.parse(readFileSync(join(replica, 'study.json'), 'utf8')) as Record<string, unknown>
+  writeFileSync(join(dir, 'study.json'), JSON.stringify({ schema_version, name, synthetic, histories, evidence, fetch }))
   writeManifest(dir)
   const folder = new MutableFolder(dir)
 
   const compute = () => computeHistories(dir)
-  const { measured, documents } = await compute()
-  const { claims: published } = JSON.parse(readFileSync(join(replica, 'claims.json'), 'utf8')) as { claims: readonly StatedClaim[] }
-  const stated = answered(published, documents)
-  const control = auditOf(stated, documents)
+  const { measured, texts, documents } = await compute()
+  const { claims: stated } = answered(claimsJson(replica), new Documents(texts))
+  const { claims: _, ...ledger } = answered(claimsJson(replica), documents)
+  const control = auditOf(stated, documents, ledger)
   t.ok(stated.length > 100)
   t.equal(control.counts.agrees, stated.length, 'unmutated, every claim agrees')
+  t.ok(auditPasses(control) && control.same.length > 8, 'unmutated, no two sources contradict each other undisclosed')
   t.notOk(await verifyNotices(dir), 'unmutated, the manifest agrees')
 
   const random = new Random(4)
   const checked = checkClaims({ schema_version: 1, claims: stated }, { format: 'claims', place: {}, paths: [] }).claims
   await tryAll(
     historyMutations({ folder, claims: checked, measured, documents }, random), folder,
-    async () => auditOf(stated, (await compute()).documents)
+    async () => auditOf(stated, (await compute()).documents, ledger)
   )
   t.strictSame((await compute()).documents.resolve('wandb/curve_statistics.json#'), documents.resolve('wandb/curve_statistics.json#'), 'the folder is as it was')
+
+  const { study } = await loadStudy(dir)
+  t.strictSame(await viewFaults(dir, study), [], 'unmutated, the views are those of the list')
+  await tryAll(viewMutations(folder, study, random), folder, async () => {
+    const faults = await viewFaults(dir, study)
+    if (faults.length > 0) throw new Failures(faults)
+    return control
+  })
 
   const blind = new Tally()
   const path = measured.inputs[1].path
@@ -273,27 +318,32 @@ t.test('workbook, slides, configurations, datasets, the study\'s section, discre
   cpSync(join(replica, 'study.json'), join(dir, 'study.json'))
   writeManifest(dir)
   const folder = new MutableFolder(dir)
-  const { texts: histories } = await computeHistories(historiesDir)
+  const texts = new Map((await computeHistories(historiesDir)).texts)
+  // Figures draw what the evidence gives: these are made anew.
+  texts.delete(FIGURE_CONSTANTS)
+  const histories: ReadonlyMap<string, string> = texts
   const compute = async (): Promise<Documents> => {
     const { study } = await loadStudy(dir)
     if (study.evidence === null) throw new Error('the study has no evidence')
     const section = study.evidence
     return new Documents(await textsOf(async set => {
       for (const [path, text] of histories) await set.write(path, text)
-      await measureEvidence(set, { dir, study: section, synthetic: true })
+      const { figures } = await measureEvidence(set, { dir, study: section, synthetic: true })
+      const drawn = study.histories === null ? null : withDrawnNumbers(study.histories, new Documents(set.jsonTexts))
+      await writeFigureConstants(set, { histories: drawn, bars: { requests: section.figures, drawn: figures } }, { synthetic: true, manifest: null, generator: GENERATOR })
     }))
   }
 
   const documents = await compute()
-  const file = JSON.parse(readFileSync(join(replica, 'claims.json'), 'utf8')) as { claims: readonly StatedClaim[]; discrepancies: readonly StatedDiscrepancy[] }
-  const ofHistories = new Set(answered(file.claims, new Documents(histories)).map(c => c.id))
-  const stated = answered(file.claims, documents).filter(c => !ofHistories.has(c.id))
-  const discrepancies = file.discrepancies
-  const judge = (documents: Documents): AuditReport => auditOf(stated, documents, { discrepancies })
+  const file = claimsJson(replica)
+  const ofHistories = new Set(answered(file, new Documents(histories)).claims.map(c => c.id))
+  const stated = answered(file, documents).claims.filter(c => !ofHistories.has(c.id))
+  const { same, discrepancies } = file
+  const judge = (documents: Documents): AuditReport => auditOf(stated, documents, { same, discrepancies })
   const control = judge(documents)
   t.ok(stated.length > 50)
   t.equal(control.counts.agrees + control.counts.quoted, control.claims.length, 'unmutated, every claim agrees')
-  t.strictSame(control.discrepancies.flatMap(d => d.problems), [], 'unmutated, every source states what it is said to')
+  t.strictSame([...control.same, ...control.discrepancies].flatMap(d => d.problems), [], 'unmutated, every source states what it is said to')
   t.notOk(await verifyNotices(dir), 'unmutated, the manifest agrees')
 
   const random = new Random(6)
@@ -301,8 +351,9 @@ t.test('workbook, slides, configurations, datasets, the study\'s section, discre
   for (const [name, dataset] of Object.entries(DATASETS)) {
     t.ok(folder.bytes(dataset.path).equals(writeParquet(dataset.rows(rows().fork(name)), dataset)), `${name} is made of these rows`)
   }
-  const checked = checkClaims({ schema_version: 1, claims: stated, discrepancies }, { format: 'claims', place: {}, paths: [] })
+  const checked = checkClaims({ schema_version: 1, claims: stated, same, discrepancies }, { format: 'claims', place: {}, paths: [] })
   await tryAll(evidenceMutations({ folder, claims: checked, documents, rows }, random), folder, async () => judge(await compute()))
+  await tryAll(labelMutations(folder), folder, async () => judge(await compute()))
   t.strictSame((await compute()).resolve('data.json#'), documents.resolve('data.json#'), 'the folder is as it was')
 
   for (const { what, claim } of claimsMutations(stated, control, random)) {
@@ -324,8 +375,11 @@ t.test('the article: its templates and its prose', async t => {
   const settings = { traces, expectations: traces.expectations, enforced: true, examplesRequired: true, synthetic: true }
   const documents = new Documents(await textsOf(async set => {
     await measureSnapshot(set, { plan, settings, pool })
-    await measureHistories(set, { dir: replica, study: history, synthetic: true })
-    await measureEvidence(set, { dir: replica, study: section, synthetic: true })
+    const drawn = withDrawnNumbers(history, await statedEvidence())
+    await measureHistories(set, { dir: replica, study: drawn, synthetic: true })
+    const { figures } = await measureEvidence(set, { dir: replica, study: section, synthetic: true })
+    const origin = { synthetic: true, manifest: null, generator: GENERATOR }
+    await writeFigureConstants(set, { histories: drawn, bars: { requests: section.figures, drawn: figures } }, origin)
   }))
   const claims = await readClaims(join(replica, 'claims.json'))
   const subject = { synthetic: true, documents }
@@ -344,7 +398,7 @@ t.test('the article: its templates and its prose', async t => {
   const random = new Random(7)
   // The claims agreed above: what is left is what the prose says.
   const { discrepancies, guards } = claims
-  const judge = (pages: readonly PageText[]): AuditReport => audit({ claims: [], discrepancies, guards }, { ...subject, pages })
+  const judge = (pages: readonly PageText[]): AuditReport => audit({ claims: [], same: [], discrepancies, guards }, { ...subject, pages })
   for (const { what, changed } of templateMutations(templates, random)) {
     tally.add({ kind: 'template', what, covered: true }, await noticed(() => judge(read(changed))), null)
   }

@@ -13,6 +13,7 @@ import { compare, findValue, shownValue } from '../src/compute/audit/comparison.
 import { auditDiscrepancies } from '../src/compute/audit/discrepancies.js'
 import { hasPassage, matchesPattern, normalText, numbersIn } from '../src/compute/audit/page-text.js'
 import { Documents } from '../src/compute/documents.js'
+import { auditFaults } from '../src/cli/audit-summary.js'
 import { Fault } from '../src/errors.js'
 import { checkClaims, claimsJsonSchema, readClaims } from '../src/ingest/claims.js'
 import { auditText } from '../src/render/outputs/audit-document.js'
@@ -32,8 +33,8 @@ function claimsOf(value: object): Claims {
 t.test('every claims file in fixtures/claims reads as its .expected.json says; every one in invalid/ is refused with its message', async t => {
   const schema = claimsJsonSchema()
   for (const name of readdirSync(fixture('claims')).filter(n => n.endsWith('.json') && !n.endsWith('.expected.json'))) {
-    const { claims, discrepancies } = await readClaims(fixture('claims', name))
-    t.strictSame({ claims, discrepancies }, JSON.parse(readFileSync(fixture('claims', name.replace('.json', '.expected.json')), 'utf8')), name)
+    const { claims, same, discrepancies } = await readClaims(fixture('claims', name))
+    t.strictSame({ claims, same, discrepancies }, JSON.parse(readFileSync(fixture('claims', name.replace('.json', '.expected.json')), 'utf8')), name)
     t.same(schemaProblems(schema, JSON.parse(readFileSync(fixture('claims', name), 'utf8'))), [], `${name} follows the schema`)
   }
   const invalid = readdirSync(fixture('claims', 'invalid')).filter(n => n.endsWith('.json'))
@@ -322,6 +323,43 @@ t.test('discrepancies: disclosed, not denied, not averaged', t => {
   t.end()
 })
 
+t.test('one quantity in several sources: every two agree, or a discrepancy names both', t => {
+  const documents = new Documents(new Map([['d.json', JSON.stringify({ book: 70.4, slide: 70.44, old: 68.2, fraction: 0.704, name: 'gspo', other: 'sao', list: [1, 2], none: null })]]))
+  const at = (name: string): string => `d.json#/${name}`
+  const judge = (sources: object, more: object = {}, decimals: number | null = 1) => {
+    const report = audit(claimsOf({ same: [{ id: 'q', definition: 'One.', decimals, sources }], ...more }), { synthetic: true, documents, pages: null })
+    return { ...report.same[0], passes: auditPasses(report), faults: auditFaults(report).map(fault => fault.message) }
+  }
+  // Half a unit of the last decimal: 70.44 is 70.4 to one decimal, and 0.04 from it to two.
+  t.match(judge({ book: at('book'), slide: at('slide'), history: { reference: at('fraction'), scale: 100 } }), {
+    status: 'agrees', passes: true, faults: [], problems: [],
+    sources: [{ label: 'book', value: 70.4 }, { label: 'slide', value: 70.44 }, { label: 'history', reference: at('fraction'), value: 70.4 }],
+    pairs: [{ of: ['book', 'slide'], status: 'agrees' }, { of: ['book', 'history'], status: 'agrees' }, { of: ['slide', 'history'], status: 'agrees' }]
+  })
+  t.match(judge({ book: at('book'), slide: at('slide') }, {}, 2), {
+    status: 'fails', passes: false, problems: ['book has 70.4, slide has 70.44, and no discrepancy discloses it'],
+    faults: ['audit sources contradict: q: book has 70.4, slide has 70.44, and no discrepancy discloses it']
+  })
+  const ledger = (sources: object): object => ({ discrepancies: [{ id: 'ledger', sources, decision: 'One.', disclosure: 'x' }] })
+  const three = { book: at('book'), slide: at('slide'), old: at('old') }
+  t.match(judge(three, ledger({ a: at('old'), b: at('book') })), {
+    status: 'fails', pairs: [{ status: 'agrees' }, { of: ['book', 'old'], status: 'disclosed', discrepancy: 'ledger' }, { of: ['slide', 'old'], status: 'differs', discrepancy: null }],
+    problems: ['slide has 70.44, old has 68.2, and no discrepancy discloses it']
+  }, 'each pair on its own')
+  t.match(judge(three, ledger({ a: at('old'), b: at('book'), c: at('slide') })), { status: 'disclosed', passes: true })
+  const stated = (reference: string): object => ({ value: 70.4, decimals: 1, reference })
+  t.match(judge({ book: at('book'), old: at('old') }, ledger({ a: stated(at('book')), b: stated(at('old')), c: 1 })), {
+    status: 'fails', pairs: [{ status: 'differs' }]
+  }, 'a ledger that gives both one value discloses no contradiction of theirs')
+  t.match(judge({ a: at('name'), b: at('other') }, {}, null), { status: 'fails', problems: ['a has "gspo", b has "sao", and no discrepancy discloses it'] })
+  t.match(judge({ a: at('list'), b: at('list') }, {}, 0), { status: 'agrees' })
+  t.match(judge({ a: at('list'), b: at('book') }, {}, 0), { status: 'fails' })
+  t.match(judge({ a: at('book'), b: at('gone') }), {
+    status: 'fails', passes: false, pairs: [{ status: 'not_computable' }], problems: ['b: d.json# has no member "gone"'], sources: [{}, { value: null, reason: 'd.json# has no member "gone"' }]
+  })
+  t.end()
+})
+
 t.test('audit.json follows its schema, in every form', t => {
   const schema: unknown = JSON.parse(readFileSync(join(root, 'docs/schemas/claims-audit.schema.json'), 'utf8'))
   const documents = new Documents(new Map([['d.json', '{"a": 1, "s": "x", "l": [1, 2]}']]))
@@ -330,6 +368,10 @@ t.test('audit.json follows its schema, in every form', t => {
     claims: [
       claim('a', { from: 'd.json#/a' }), claim('b', { value: 2, decimals: 0, from: 'd.json#/a' }), claim('c', { from: 'e.json#/a' }),
       claim('d', { kind: 'source' }), claim('e', { kind: 'quoted' }), claim('f', { value: [1, 'x', true], from: 'd.json#/l' })
+    ],
+    same: [
+      { id: 's', definition: 'One.', sources: { a: 'd.json#/a', b: 'd.json#/a' } },
+      { id: 't', definition: 'Two.', decimals: 1, sources: { a: 'd.json#/a', b: { reference: 'd.json#/a', scale: 2 }, c: 'd.json#/gone' } }
     ],
     discrepancies: [{ id: 'd', sources: { one: 1.5, two: 'd.json#/a', '__proto__': 'x' }, decision: 'One.', disclosure: 'x', forbidden: ['y'] }]
   })
@@ -341,7 +383,7 @@ t.test('audit.json follows its schema, in every form', t => {
     const document: Record<string, unknown> = JSON.parse(text)
     t.same(schemaProblems(schema, document), [])
     t.strictSame(Object.keys(document), [
-      'schema_version', 'schema', 'synthetic', 'inputs_verified', 'generator', 'claims_file', 'counts', 'claims', 'discrepancies', 'notes'
+      'schema_version', 'schema', 'synthetic', 'inputs_verified', 'generator', 'claims_file', 'counts', 'claims', 'same', 'discrepancies', 'notes'
     ])
     t.strictSame(document['inputs_verified'], { manifest_sha256: manifest.sha256 })
     t.same(document['notes'], [])

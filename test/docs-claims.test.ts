@@ -59,9 +59,10 @@ interface Properties { readonly [name: string]: { readonly items?: { readonly pr
 t.test('docs/claims.md has every field and every kind', t => {
   const { properties } = claimsJsonSchema() as unknown as { readonly properties: Properties }
   const named = Object.entries(properties).flatMap(([name, { items }]) => [name, ...Object.keys(items?.properties ?? {}).map(field => `${name}[].${field}`)])
-  t.equal(named.length, 5 + 10 + 8)
+  t.equal(named.length, 6 + 10 + 5 + 8)
   const sources = ['value', 'decimals', 'reference'].map(field => `discrepancies[].sources.*.${field}`)
-  for (const name of [...named, ...sources]) t.ok(CLAIMS.includes(`\n| \`${name}\` | `), name)
+  const same = ['reference', 'scale'].map(field => `same[].sources.*.${field}`)
+  for (const name of [...named, ...same, ...sources]) t.ok(CLAIMS.includes(`\n| \`${name}\` | `), name)
   for (const kind of ['computed', 'config', 'quoted', 'source']) t.ok(CLAIMS.includes(`\n| \`${kind}\` | `), kind)
   t.end()
 })

@@ -283,6 +283,38 @@ t.test('what cannot be read is one line: field, found, expected, file and place'
   for (const [path, value, message] of missing) t.match((await faultOf(changed(path, value))).message, message, `${path} = ${value}`)
 })
 
+t.test('a value that is read by its place states what stands beside it', async t => {
+  const [cell, minutes] = ['workbook.values.0', 'slides.values.0']
+  const labels = { labels: [{ cell: 'C1', text: ' merged\n' }, { cell: 'D6', text: '1' }] }
+  const found = async (study: Evidence, name: string): Promise<unknown> => (
+    (await readEvidence({ dir: DIR, study, synthetic: false })).values.find(value => value.name === name)?.labels
+  )
+  t.strictSame(await found(changed(cell, labels), 'a.percent'), [{ place: 'cell C1', text: 'merged' }, { place: 'cell D6', text: '1' }], 'any white space is one space')
+  const beside = { labels: [{ row: 1, column: 2, text: 'A' }, { row: 2, column: 1, text: 'Minutes' }] }
+  t.strictSame(await found(changed(minutes, beside), 'a.minutes'), [{ place: 'table 1, row 1, column 2', text: 'A' }, { place: 'table 1, row 2, column 1', text: 'Minutes' }])
+  const pages = (page: object): Evidence => changed('slides', { pages: [page] })
+  t.strictSame(await found(pages({ slide: 1, title: 'First' }), 'tasks'), [{ place: 'title', text: 'First' }], 'without a placeholder: the first paragraph')
+  t.strictSame(await found(pages({ slide: 2, printed_page: 2 }), 'a.minutes'), [{ place: 'printed page', text: '2' }], 'without a placeholder: the last whole number')
+  t.strictSame(await found(pages({ slide: 2, printed_page: 2 }), 'tasks'), [], 'of its own slide alone')
+
+  const cases: [Evidence, string][] = [
+    [changed(cell, { labels: [{ cell: 'C1', text: 'Merged' }] }), '"merged" beside a.percent, expected "Merged" (sources/scores.xlsx, member 评测!C1)'],
+    [changed(cell, { labels: [{ cell: 'D1', text: '5' }] }), 'nothing beside a.percent, expected "5" (sources/scores.xlsx, member 评测!D1)'],
+    [changed(cell, { labels: [{ cell: 'Z9', text: 'x' }] }), 'nothing beside a.percent, expected "x" (sources/scores.xlsx, member 评测!Z9)'],
+    [changed(minutes, { labels: [{ row: 1, column: 3, text: 'A' }] }), '"B" beside a.minutes, expected "A" (sources/slides.pptx, member slide 2, table 1, row 1, column 3)'],
+    [changed(minutes, { labels: [{ row: 99, column: 1, text: 'A' }] }), 'nothing beside a.minutes, expected "A" (sources/slides.pptx, member slide 2, table 1, row 99, column 1)'],
+    [pages({ slide: 1, title: 'Second' }), '"First" beside tasks, expected "Second" (sources/slides.pptx, member slide 1, title)'],
+    [pages({ slide: 1, printed_page: 36 }), 'nothing beside tasks, expected "36" (sources/slides.pptx, member slide 1, printed page)']
+  ]
+  for (const [study, message] of cases) t.match(await faultOf(study), { message: `evidence label differs: ${message}`, exitCode: 1 })
+  const refused = (path: string, value: object, message: RegExp): void => {
+    t.throws(() => changed(path, value), { message })
+  }
+  refused('slides.values.6', beside, /^study contradiction: evidence\.slides\.values\[6\]\.table is null and .*labels is not empty/)
+  refused('slides', { pages: [{ slide: 1 }] }, /^study missing field: evidence\.slides\.pages\[0\] states nothing of slide 1/)
+  refused('slides', { pages: [{ slide: 1, title: 'a' }, { slide: 1, title: 'b' }] }, /^study stated twice: evidence\.slides\.pages\[1\]\.slide/)
+})
+
 t.test('a reference that leads nowhere fails the run and leaves nothing', async t => {
   const dir = join(work, 'wrong')
   const out = join(work, 'wrong-out')

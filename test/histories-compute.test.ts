@@ -545,6 +545,32 @@ t.test('a figure is scaled, ordered and labelled', t => {
   t.end()
 })
 
+t.test('a metric that should not change: every logged value of every session, what is superseded among it', t => {
+  const lr = (value: (step: number) => Logged) => (step: number): Record<string, Logged> => ({ r: step, lr: value(step) })
+  const runs = [
+    run('first', 0, 0, 5, lr(() => 2e-6)), run('second', 1, 3, 6, lr(step => (step === 5 ? 9e-6 : 1e-6))), run('third', 2, 2, 4, lr(step => (step === 3 ? 'NaN' : 1e-6))),
+    run('fourth', 3, 9, 9, () => ({ r: 1 }))
+  ]
+  const metrics = [metric('reward', 'r'), metric('lr', 'lr')]
+  const history = join(runs, metrics)
+  const analysis: HistoryAnalysis = {
+    name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null,
+    statistics: { ...NO_STATISTICS, constant: ['lr'] }, outputs: NO_OUTPUTS
+  }
+  const { selections, undefined_reasons: reasons } = finish(analysisStatistics(analysis, metrics, new Map([['a', history]]), []))
+  t.strictSame(selections['a']?.metrics['lr']?.constant, {
+    unusable: 1,
+    sessions: [
+      { run: 'first', observations: 6, value: 2e-6, min: 2e-6, max: 2e-6 }, { run: 'second', observations: 4, value: null, min: 1e-6, max: 9e-6 },
+      { run: 'third', observations: 2, value: 1e-6, min: 1e-6, max: 1e-6 }, { run: 'fourth', observations: 0, value: null, min: null, max: null }
+    ]
+  }, 'a metric of the study that the analysis does not draw')
+  const at = '/selections/a/metrics/lr/constant/sessions'
+  t.equal(reasons[`${at}/1/value`], 'run second logs values from 0.000001 to 0.000009: the first that is not 0.000001 stands at step 5')
+  for (const field of ['value', 'min', 'max']) t.equal(reasons[`${at}/3/${field}`], 'the session has no observation')
+  t.end()
+})
+
 t.test('a displayed curve is columns, whatever its length, and its work is in pieces', t => {
   const rows = 200_000
   const history = join([run('long', 0, 0, rows - 1, step => ({ r: step % 7 }))], [metric('reward', 'r', { trailing_mean: 1000 })])

@@ -404,7 +404,12 @@ t.test('slides: order, text, groups, fields, alternatives, hidden ones', async t
   ])
   t.same(slides[0].texts, ['one\v36\v& A', ' ', 'deep', 'after', 'chosen', 'last'])
   t.same(slides[1].texts, ['<hidden>'])
-  t.same(slides[2], { number: 3, part: 'other/Final.xml', hidden: false, texts: [], tables: [], notes: null })
+  const held = (type: string, ...texts: string[]): string => shape(...texts).replace('<p:sp>', `<p:sp><p:nvSpPr><p:nvPr><p:ph type="${type}"/></p:nvPr></p:nvSpPr>`)
+  const placed = await openPresentation(deck([
+    ['a.xml', slide(shape('before') + held('title', 'SAO', 'vs GSPO') + held('body', '7') + held('sldNum', '36') + shape('9'))], ['b.xml', slide(held('ctrTitle', 'Centred'))]
+  ]))
+  t.same(placed.slides.map(({ title, pageNumber }) => [title, pageNumber]), [['SAO\nvs GSPO', '36'], ['Centred', null]], 'placeholders say what is title and page')
+  t.same(slides[2], { number: 3, part: 'other/Final.xml', hidden: false, title: null, pageNumber: null, texts: [], tables: [], notes: null })
 })
 
 t.test('slides: tables with merged cells, notes', async t => {

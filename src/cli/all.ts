@@ -14,6 +14,7 @@ import { manifestBytes } from './amounts.js'
 import { manifestFaults, studyManifest } from './manifest-faults.js'
 import { loadStudy } from '../ingest/study.js'
 import { verifyCertificates } from '../ingest/wandb/verify.js'
+import { viewFaults } from '../ingest/wandb/views.js'
 import { Failures } from '../pipeline.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { createProgress, type Phase as ShownPhase, type PhaseOptions } from '../render/terminal/progress.js'
@@ -72,7 +73,8 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: true, outputs: record.outputs } }
     }
     const certificates = await verifyCertificates(dir, study, io.signal)
-    if (certificates.faults.length > 0) throw new Failures(certificates.faults)
+    const contradicted = [...certificates.faults, ...await viewFaults(dir, study)]
+    if (contradicted.length > 0) throw new Failures(contradicted)
     watch.lap('certificates')
     head += certificateLine(certificates)
     let phase: Phase | null = null

@@ -1,6 +1,6 @@
 /** What an audit says on the terminal: a table of all claims, one of the discrepancies, one fault for each that does not hold. */
 import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
-import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
 import { EXIT, Fault, printable, type Place } from '../errors.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type Cell, type TableOptions, type Tone } from '../render/terminal/table.js'
@@ -35,12 +35,17 @@ export function auditTables(report: AuditReport, options: TableOptions): string 
     report.discrepancies.map(d => [d.id, sourcesText(d), discrepancyCell(d)]),
     options
   )}`
+  const same = report.same.length === 0 ? '' : `\n${formatTable(
+    [{ title: 'quantity of several sources' }, { title: 'sources' }, { title: 'status' }],
+    report.same.map(quantity => [quantity.id, sourcesText(quantity), sameCell(quantity)]),
+    options
+  )}`
   const guards = report.guards.length === 0 ? '' : `\n${formatTable(
     [{ title: 'guard' }, { title: 'section' }, { title: 'status' }],
     report.guards.map(guard => [guard.id, guard.section, guardCell(guard)]),
     options
   )}`
-  return `${auditHead(report)}\n${claims}${discrepancies}${guards}${unclaimedTable(report, options)}`
+  return `${auditHead(report)}\n${claims}${same}${discrepancies}${guards}${unclaimedTable(report, options)}`
 }
 
 /** Cited values without a claim; nothing where there is none. */
@@ -58,12 +63,13 @@ function guardCell({ status }: AuditedGuard): Cell {
   return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
 }
 
-/** One line for the claims, one for the discrepancies, one for the guards, one for what pages cite, one for each note. */
-export function auditHead({ claims, counts, discrepancies, guards, unclaimed, strict, notes }: AuditReport): string {
+/** One line for the claims, one for quantities of several sources, one for the discrepancies, one for the guards, one for what pages cite, one for each note. */
+export function auditHead({ claims, counts, same, discrepancies, guards, unclaimed, strict, notes }: AuditReport): string {
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
-  const head = `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
+  const claimed = `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
+  const head = `${claimed}${sameHead(same)}`
   const ofGuards = (status: AuditedGuard['status']): string => formatCount(guards.filter(g => g.status === status).length)
   const guarded = guards.length === 0 ? '' :
     `${formatCount(guards.length)} guard${guards.length === 1 ? '' : 's'} of the wording: ${ofGuards('holds')} kept, ${ofGuards('fails')} not, ${ofGuards('not_checked')} not checked\n`
@@ -75,7 +81,19 @@ export function auditHead({ claims, counts, discrepancies, guards, unclaimed, st
     `${of('not_checked')} not checked\n${noted}`
 }
 
-function sourcesText({ sources }: AuditedDiscrepancy): string {
+function sameHead(same: readonly AuditedSame[]): string {
+  if (same.length === 0) return ''
+  const of = (status: AuditedSame['status']): string => formatCount(same.filter(one => one.status === status).length)
+  return `${formatCount(same.length)} quantit${same.length === 1 ? 'y' : 'ies'} of several sources: ${of('agrees')} agree, ` +
+    `${of('disclosed')} contradictory and disclosed, ${of('fails')} not\n`
+}
+
+function sameCell({ status }: AuditedSame): Cell {
+  if (status === 'agrees') return { text: 'agree', tone: 'good' }
+  return status === 'fails' ? { text: 'CONTRADICT', tone: 'bad' } : { text: 'contradict, disclosed', tone: 'muted' }
+}
+
+function sourcesText({ sources }: Pick<AuditedDiscrepancy | AuditedSame, 'sources'>): string {
   if (sources.length === 0) return NO_SOURCES
   return sources.map(({ label, value }) => `${label}: ${value === null ? '-' : shownValue(value)}`).join('; ')
 }
@@ -85,10 +103,14 @@ function discrepancyCell({ status }: AuditedDiscrepancy): Cell {
   return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
 }
 
-/** One fault for each claim that differs or cannot be computed, for each problem of a discrepancy or a guard, and for each cited value that fails. */
-export function auditFaults({ claims, discrepancies, guards, unclaimed, strict }: AuditReport): Fault[] {
+/**
+ * One fault for each claim that differs or cannot be computed, each undisclosed contradiction, each problem of a discrepancy or a
+ * guard, and each cited value that fails.
+ */
+export function auditFaults({ claims, same, discrepancies, guards, unclaimed, strict }: AuditReport): Fault[] {
   return [
     ...claims.flatMap(claim => (claim.status === 'differs' || claim.status === 'not_computable' ? [claimFault(claim)] : [])),
+    ...same.flatMap(({ id, problems }) => problems.map(problem => auditFault('sources contradict', `${id}: ${problem}`))),
     ...discrepancies.flatMap(({ id, problems }) => problems.map(problem => auditFault('discrepancy', `${id}: ${problem}`))),
     ...guards.flatMap(({ id, problems }) => problems.map(problem => auditFault('guard', `${id}: ${problem}`))),
     ...!strict ? [] : (unclaimed ?? []).map(({ file, line, column, reference, text }) => (

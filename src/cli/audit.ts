@@ -12,6 +12,7 @@ import { EXIT, Fault, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
 import { verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
+import { viewFaults } from '../ingest/wandb/views.js'
 import { Failures } from '../pipeline.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import { OutputSet } from '../render/outputs/output-set.js'
@@ -38,7 +39,8 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     const verified = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
     hashing.finish()
     const changed = manifestFaults(verified, dir)
-    if (changed.length > 0) throw new Failures(changed)
+    const contradicted = [...changed, ...(changed.length > 0 ? [] : await viewFaults(dir, study))]
+    if (contradicted.length > 0) throw new Failures(contradicted)
     const temporary = await mkdtemp(join(tmpdir(), 'critic-traces-audit-'))
     let report: AuditReport | null
     let text = ''

@@ -3,6 +3,7 @@ import { EXIT, printable } from '../errors.js'
 import { formatSha256sum, verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
 import { verifyCertificates } from '../ingest/wandb/verify.js'
+import { viewFaults } from '../ingest/wandb/views.js'
 import { createProgress } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import type { CommonOptions } from './args.js'
@@ -30,6 +31,7 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
     hashing.finish()
     // Of files that are not those of the manifest a certificate says nothing.
     const certificates = report.ok ? await verifyCertificates(dir, study, io.signal) : null
+    const views = report.ok ? await viewFaults(dir, study) : []
     progress.close()
     if (options.format === 'sha256sum') io.stdout.write(formatSha256sum(report))
     else if (!options.quiet && !options.json) {
@@ -39,7 +41,7 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
       io.stdout.write(manifestTable(report, { colour: wantsColour(io.stdout, io.env) }))
       io.stdout.write(certificateLine(certificates))
     }
-    const faults = [...manifestFaults(report, dir), ...(certificates?.faults ?? [])]
+    const faults = [...manifestFaults(report, dir), ...(certificates?.faults ?? []), ...views]
     for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
     return { exitCode: faults.length > 0 ? EXIT.checkFailed : EXIT.ok, report: { synthetic: study.synthetic, study: dir, ...report, certificates: certificates?.histories ?? null } }
   } finally {

@@ -4,8 +4,8 @@
  * the JSON Schema in `docs/schemas/claims.schema.json` is made from the same fields.
  */
 import { Fault, printable } from '../errors.js'
-import type { Claim, Claims, Discrepancy, Guard } from '../schema/claims.js'
-import { claimFields, discrepancyFields, guardFields } from './claims/fields.js'
+import type { Claim, Claims, Discrepancy, Guard, SameQuantity } from '../schema/claims.js'
+import { claimFields, discrepancyFields, guardFields, sameFields } from './claims/fields.js'
 import { checkClaim, checkDiscrepancy, checkGuard } from './claims/checks.js'
 import { list, nullable, object, oneOf, refine, text, type CheckContext, type JsonSchema, type Kind } from './study/checker.js'
 import { readJsonFile } from './study/json.js'
@@ -14,6 +14,7 @@ import { readJsonFile } from './study/json.js'
 const MAX_CLAIMS_BYTES = 8 * 1024 * 1024
 
 const claim: Kind<Claim> = refine(object(claimFields), checkClaim)
+const same: Kind<SameQuantity> = object(sameFields)
 const guard: Kind<Guard> = refine(object(guardFields), checkGuard)
 const discrepancy: Kind<Discrepancy> = refine(object(discrepancyFields), checkDiscrepancy)
 
@@ -22,6 +23,7 @@ const CLAIMS_KIND = object({
   schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
   about: { kind: nullable(text(4000)), doc: 'What the file is, for its readers; not read.', default: null },
   claims: { kind: distinct(claim), doc: 'Published values.' },
+  same: { kind: distinct(same), doc: 'Quantities that several sources state, which must agree or be a discrepancy.', default: [] },
   discrepancies: { kind: distinct(discrepancy), doc: 'Contradictions among sources.', default: [] },
   guards: { kind: distinct(guard), doc: 'What the pages must say, or must not, without a contradiction of sources.', default: [] }
 })
@@ -42,8 +44,8 @@ export async function readClaims(path: string): Promise<ClaimsFile> {
 
 /** The claims that a JSON value states, defaults filled in. */
 export function checkClaims(value: unknown, context: CheckContext): Claims {
-  const { claims, discrepancies, guards } = CLAIMS_KIND.read(value, '', context)
-  return { claims, discrepancies, guards }
+  const { claims, same, discrepancies, guards } = CLAIMS_KIND.read(value, '', context)
+  return { claims, same, discrepancies, guards }
 }
 
 /** JSON Schema (draft 2020-12) of a claims file; what `docs/schemas/claims.schema.json` holds. */

@@ -59,6 +59,17 @@ export interface Discrepancy {
   readonly average_forbidden: boolean
 }
 
+/** One quantity that several sources state: what they state must agree, or be a discrepancy. */
+export interface SameQuantity {
+  readonly id: string
+  readonly section: string
+  readonly definition: string
+  /** precision to which two of them are compared; null: equal or not */
+  readonly decimals: number | null
+  /** two or more; what stands at the reference is multiplied by the scale */
+  readonly sources: readonly { readonly label: string; readonly reference: Reference; readonly scale: number }[]
+}
+
 /** What a reader must or must not be told, without sources that contradict each other. */
 export interface Guard {
   readonly id: string
@@ -72,6 +83,7 @@ export interface Guard {
 
 export interface Claims {
   readonly claims: readonly Claim[]
+  readonly same: readonly SameQuantity[]
   readonly discrepancies: readonly Discrepancy[]
   readonly guards: readonly Guard[]
 }

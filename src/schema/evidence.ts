@@ -38,6 +38,8 @@ export interface CellValue extends NamedValue {
   readonly sheet: string
   /** `C8` */
   readonly cell: string
+  /** texts of other cells of the sheet that say what the value is: head of its column, name of its row */
+  readonly labels: readonly { readonly cell: string; readonly text: string }[]
 }
 
 /** A cell of a table on a slide, or a paragraph of its text. */
@@ -46,6 +48,17 @@ export interface SlideValue extends NamedValue {
   readonly slide: number
   /** all three from 1; null: from the one paragraph of the slide's text that `pattern` matches */
   readonly table: { readonly index: number; readonly row: number; readonly column: number } | null
+  /** texts of other cells of the table that say what the value is */
+  readonly labels: readonly { readonly row: number; readonly column: number; readonly text: string }[]
+}
+
+/** What a slide must say of itself, so that its number alone does not choose it. */
+export interface SlidePage {
+  readonly slide: number
+  /** null: not looked at */
+  readonly title: string | null
+  /** the page number printed on it; null: not looked at */
+  readonly printed_page: number | null
 }
 
 /** A key of a configuration, its inheritance resolved. */
@@ -157,7 +170,7 @@ export interface BarFigureRequest {
 
 export interface EvidenceStudy {
   readonly workbook: { readonly path: string; readonly values: readonly CellValue[] } | null
-  readonly slides: { readonly path: string; readonly values: readonly SlideValue[] } | null
+  readonly slides: { readonly path: string; readonly pages: readonly SlidePage[]; readonly values: readonly SlideValue[] } | null
   readonly configs: readonly ConfigSource[]
   readonly datasets: readonly DatasetSource[]
   readonly documents: readonly TextDocument[]

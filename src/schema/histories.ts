@@ -4,6 +4,8 @@
  * and no published value. Types only.
  */
 
+import type { Reference } from './evidence.js'
+
 /** One of the study's own names: of a selection, a metric, an analysis, a window. Lower case, digits, `_`, `-`. */
 export type Name = string
 
@@ -59,14 +61,24 @@ export interface SuppliedPoints {
   readonly time_prefix: boolean
 }
 
+/** A number that a figure draws and no history holds: stated, or taken from the written evidence. */
+export interface DrawnNumber {
+  /** in the metric's own unit; null: what stands at `from`, until it is resolved */
+  readonly value: number | null
+  /** a value of data.json */
+  readonly from?: Reference | null
+  /** what stands at `from` is multiplied by this */
+  readonly scale?: number
+  /** of the number where the label writes it; null: as short as it is */
+  readonly decimals?: number | null
+}
+
 /** A value that is drawn at a step for several curves and belongs to no history. */
-export interface SharedReference {
+export interface SharedReference extends DrawnNumber {
   readonly metric: Name
   readonly selections: readonly Name[]
   readonly step: number
-  /** in the metric's own unit, unscaled */
-  readonly value: number
-  /** text beside the point: `64.0 %` */
+  /** text beside the point; `{value}` in it is the plotted number */
   readonly label: string
   /** where the value comes from, for the provenance file */
   readonly source: string
@@ -97,6 +109,8 @@ export interface StatisticsRequest {
   readonly max_abs: readonly Name[]
   /** number of observations below zero */
   readonly below_zero: readonly Name[]
+  /** metrics of the study, of the analysis or not: every logged value, session by session */
+  readonly constant: readonly Name[]
   /** first row with any of the metrics: `first_actor_update` */
   readonly first_rows: readonly { readonly name: Name; readonly metrics: readonly Name[] }[]
   /** unweighted means over all observations, and the rows in which every one of the metrics is not zero */
@@ -141,7 +155,13 @@ export interface PanelRequest {
   readonly axis: string | null
   readonly scale: AxisScale
   /** dotted horizontal lines, in the metric's own unit */
-  readonly guides: readonly { readonly value: number; readonly label: string; readonly selection: Name | null }[]
+  readonly guides: readonly Guide[]
+}
+
+/** `{value}` in the label is the plotted number. */
+export interface Guide extends DrawnNumber {
+  readonly label: string
+  readonly selection: Name | null
 }
 
 /** A figure of an analysis: one panel a metric. */

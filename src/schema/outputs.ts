@@ -23,6 +23,9 @@ export function documentCopy(path: string): string {
   return `materials/${path.slice(path.lastIndexOf('/') + 1)}`
 }
 
+/** What figures draw beside curves. */
+export const FIGURE_CONSTANTS = 'figure_constants.json'
+
 /** JSON documents of critic traces. */
 export const TRACE_DOCUMENTS: readonly string[] = [
   'training_data/critic-trace-index.json',
@@ -34,6 +37,7 @@ export const TRACE_DOCUMENTS: readonly string[] = [
 export const RESERVED_OUTPUTS: readonly string[] = [
   ...Object.values(EVIDENCE_DOCUMENTS),
   ...TRACE_DOCUMENTS,
+  FIGURE_CONSTANTS,
   'run.json',
   'timings.json',
   'audit.json',

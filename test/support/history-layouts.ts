@@ -20,7 +20,7 @@ export function selection(name: string, more: Partial<RunSelection> = {}): RunSe
 }
 
 export const NO_STATISTICS: HistoryAnalysis['statistics'] = {
-  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], first_rows: [],
+  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [],
   shares: [], compare: null
 }
 
@@ -92,6 +92,7 @@ export function randomWorld(random: Random): { readonly study: HistoryStudy; rea
       final: random.chance(0.2) ? null : { count: 1 + random.below(6), metrics: subset(ALL) },
       max_abs: subset(ALL),
       below_zero: subset(ALL),
+      constant: [],
       first_rows: [{ name: 'any', metrics: random.shuffle(ALL) }, { name: 'share', metrics: SHARES }],
       shares: [{ name: 'shares', metrics: SHARES }],
       compare: random.chance(0.2) ? null : { reference: REFERENCE, target: TARGET }

@@ -271,7 +271,7 @@ export function displayedPoints(
   if (view === 'step' && shared !== null && shared.metric === metric && shared.selections.includes(name)) {
     if (!taken(shared.step)) {
       points.push({
-        x: shared.step, value: shared.value, sourceRun: null, sourceStep: null, provenance: 'shared_reference'
+        x: shared.step, value: shared.value ?? NaN, sourceRun: null, sourceStep: null, provenance: 'shared_reference'
       })
     }
   }

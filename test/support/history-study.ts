@@ -15,7 +15,7 @@ const FOUR = ['reward', 'validation', 'response_length', 'turns']
 const HARNESSES = ['harness_openhands_sdk', 'harness_opencode', 'harness_claude_code']
 
 const NOTHING: StatisticsRequest = {
-  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], first_rows: [], shares: [], compare: null
+  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [], shares: [], compare: null
 }
 
 const linear = (name: string): HistoryStudy['figures'][0]['panels'][0] =>

@@ -9,6 +9,7 @@ import type { AuditReport, ClaimStatus, PageText } from './contract.js'
 import { auditDiscrepancies } from './discrepancies.js'
 import { auditGuards } from './guards.js'
 import type { InputsOf } from './provenance.js'
+import { auditSame } from './same.js'
 import { unclaimedValues } from './unclaimed.js'
 
 export interface AuditSubject {
@@ -26,14 +27,14 @@ export interface AuditSubject {
 const NO_DISCREPANCIES = 'no discrepancies listed: the prose was not searched for what it must and must not say'
 
 export function audit(stated: Claims, subject: AuditSubject): AuditReport {
-  const { claims, discrepancies, guards } = stated
+  const { claims, same, discrepancies, guards } = stated
   const { synthetic, documents, pages, inputsOf = () => [], strict = false } = subject
   const audited = claims.map(claim => auditClaim(claim, documents, inputsOf))
   const counts: Record<ClaimStatus, number> = { agrees: 0, differs: 0, not_computable: 0, source: 0, quoted: 0 }
   for (const { status } of audited) counts[status]++
   const notes = discrepancies.length === 0 ? [NO_DISCREPANCIES] : []
   return {
-    synthetic, counts, claims: audited,
+    synthetic, counts, claims: audited, same: auditSame(same, discrepancies, documents),
     discrepancies: auditDiscrepancies(discrepancies, documents, pages),
     guards: auditGuards(guards, documents, pages),
     unclaimed: unclaimedValues(stated, pages),
@@ -41,8 +42,8 @@ export function audit(stated: Claims, subject: AuditSubject): AuditReport {
   }
 }
 
-/** No claim differs or cannot be computed, no discrepancy and no guard fails, and, where it is strict, no cited value is without a claim. */
-export function auditPasses({ counts, discrepancies, guards, unclaimed, strict }: AuditReport): boolean {
-  return counts.differs === 0 && counts.not_computable === 0 && [...discrepancies, ...guards].every(d => d.status !== 'fails') &&
+/** No claim differs or cannot be computed, no two sources differ undisclosed, no discrepancy and no guard fails, and, where it is strict, no cited value is without a claim. */
+export function auditPasses({ counts, same, discrepancies, guards, unclaimed, strict }: AuditReport): boolean {
+  return counts.differs === 0 && counts.not_computable === 0 && [...same, ...discrepancies, ...guards].every(d => d.status !== 'fails') &&
     !(strict && unclaimed !== null && unclaimed.length > 0)
 }

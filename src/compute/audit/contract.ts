@@ -108,11 +108,40 @@ export interface AuditedDiscrepancy {
   readonly problems: readonly string[]
 }
 
+/** Two sources of one quantity. */
+export interface AuditedPair {
+  /** their labels */
+  readonly of: readonly [string, string]
+  readonly status: 'agrees' | 'disclosed' | 'differs' | 'not_computable'
+  /** where they differ and it is disclosed: the discrepancy that names both */
+  readonly discrepancy: string | null
+}
+
+/** One quantity that several sources state. */
+export interface AuditedSame {
+  readonly id: string
+  readonly section: string
+  readonly definition: string
+  readonly decimals: number | null
+  readonly sources: readonly {
+    readonly label: string
+    readonly reference: string
+    /** scaled; null with a reason: there is none */
+    readonly value: ClaimValue | null
+    readonly reason: string | null
+  }[]
+  /** every two of them */
+  readonly pairs: readonly AuditedPair[]
+  readonly status: 'agrees' | 'disclosed' | 'fails'
+  readonly problems: readonly string[]
+}
+
 export interface AuditReport {
   readonly synthetic: boolean
   /** of claims, by status */
   readonly counts: { readonly [status in ClaimStatus]: number }
   readonly claims: readonly AuditedClaim[]
+  readonly same: readonly AuditedSame[]
   readonly discrepancies: readonly AuditedDiscrepancy[]
   readonly guards: readonly AuditedGuard[]
   /** null: there is no page yet */

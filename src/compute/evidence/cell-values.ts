@@ -1,26 +1,28 @@
 /** Values of workbook cells: as stored, formulas by their result; what a reader of the sheet does not see is no value. */
-import type { Cell } from '../../ingest/office/workbook.js'
+import type { Cell, Sheet } from '../../ingest/office/workbook.js'
 import type { CellValue } from '../../schema/evidence.js'
 import type { FoundValue, SourceFile } from './contract.js'
 import { convert, type Written } from './convert.js'
 import { quoted, unreadable } from './faults.js'
+import { cellLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
 /** What programs write that calculate nothing. */
 const NOT_CALCULATED = 'a formula without a stored result'
 
-/** @param cell undefined where the sheet stores nothing there */
+/** @throws Fault where there is no such value, or other labels beside it than the study expects */
 export function cellValue(
-  request: CellValue, at: string, cell: Cell | undefined, { path, sha256 }: SourceFile, search: TextSearch
+  request: CellValue, at: string, cells: Pick<Sheet, 'cells'>, { path, sha256 }: SourceFile, search: TextSearch
 ): FoundValue {
   const { name, sheet, cell: reference, unit, title, published, excluded } = request
+  const labels = cellLabels(request, cells, path)
   const refuse = (found: string, expected: string): Error => unreadable({ at, name }, found, expected, path, `${sheet}!${reference}`)
-  const written = writtenIn(cell)
+  const written = writtenIn(cells.cells.get(reference))
   if (typeof written === 'string') throw refuse(written, written === NOT_CALCULATED ? 'a value: open and save it in a spreadsheet program' : 'a value')
   const converted = convert(request, written, search)
   if ('expected' in converted) throw refuse(quoted(written.text), converted.expected)
   return {
-    name, value: converted.value, reason: null, unit, title, published, excluded,
+    name, value: converted.value, reason: null, unit, title, published, excluded, labels,
     origin: { source: 'workbook', file: path, sha256, sheet, cell: reference, raw: written.raw }
   }
 }

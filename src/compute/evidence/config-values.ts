@@ -15,7 +15,7 @@ export function configValues({ name, path, values }: ConfigSource, at: string, c
 }
 
 function configValue({ name, key, title, published }: ConfigValue, at: string, path: string, config: ResolvedConfig): FoundValue {
-  const common = { name, unit: '', title, published, excluded: null }
+  const common = { name, unit: '', title, published, excluded: null, labels: [] }
   if (config.absent.includes(key)) throw unreadable({ at, name }, 'no setting in it or above it', `the key ${printable(key)}`, path)
   const setting = settingOf(key, config.values)
   if (setting === null) {

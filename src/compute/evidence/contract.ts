@@ -60,6 +60,13 @@ export type Origin =
     }
   | { readonly source: 'quoted'; readonly text: string }
 
+/** A text beside a value that says what it is, as it was found; any white space is one space. */
+export interface FoundLabel {
+  /** `cell A8`, `table 1, row 2, column 2`, `title`, `printed page` */
+  readonly place: string
+  readonly text: string
+}
+
 /** A value of `data.json`. */
 export interface FoundValue {
   readonly name: string
@@ -70,6 +77,8 @@ export interface FoundValue {
   readonly title: string
   readonly published: boolean
   readonly excluded: string | null
+  /** those that the study expects, all found; none where a value is read by its name */
+  readonly labels: readonly FoundLabel[]
   readonly origin: Origin
 }
 

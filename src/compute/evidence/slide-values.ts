@@ -1,9 +1,10 @@
 /** Values of slides: a cell of a table, or the one paragraph that a pattern matches. */
 import type { Presentation, Slide } from '../../ingest/office/presentation.js'
-import type { SlideValue } from '../../schema/evidence.js'
+import type { SlidePage, SlideValue } from '../../schema/evidence.js'
 import type { FoundValue, Origin, SourceFile } from './contract.js'
 import { convert } from './convert.js'
 import { quoted, unreadable } from './faults.js'
+import { slideLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
 type Position = Extract<Origin, { readonly source: 'slides' }>['position']
@@ -11,19 +12,21 @@ type Position = Extract<Origin, { readonly source: 'slides' }>['position']
 /** A message lists at most so many paragraphs. */
 const MAX_LISTED = 5
 
+/** @throws Fault where there is no such value, or other labels beside it than the study expects */
 export function slideValue(
-  request: SlideValue, at: string, { slides }: Presentation, { path, sha256 }: SourceFile, search: TextSearch
+  request: SlideValue, at: string, { slides }: Presentation, pages: readonly SlidePage[], { path, sha256 }: SourceFile, search: TextSearch
 ): FoundValue {
   const { name, slide: number, table, unit, title, published, excluded } = request
   const asked = { at, name }
   const slide = slides[number - 1]
   if (slide === undefined) throw unreadable(asked, `${slides.length} slides`, `a slide ${number}`, path)
+  const labels = slideLabels(request, slide, pages, path)
   const refuse: Refuse = (found, expected, place = '') => unreadable(asked, found, expected, path, `slide ${number}${place}`)
   const { raw, position } = table === null ? paragraph(request, slide, search, refuse) : tableCell(table, slide, refuse)
   const converted = convert(request, { raw, text: raw, number: null }, search)
   if ('expected' in converted) throw refuse(quoted(raw), converted.expected, table === null ? '' : tablePlace(table))
   return {
-    name, value: converted.value, reason: null, unit, title, published, excluded,
+    name, value: converted.value, reason: null, unit, title, published, excluded, labels,
     origin: { source: 'slides', file: path, sha256, slide: number, position, raw }
   }
 }

@@ -7,6 +7,7 @@
  */
 import type { HistoryAnalysis, MetricDefinition, SharedReference } from '../../schema/histories.js'
 import type { CurvePlace, DisplayedCurve, PointSource, Provenance, SelectionHistory } from './contract.js'
+import { drawnValue } from './drawn-numbers.js'
 import { curveFor, historyFor, metricFor } from './join.js'
 import { holds } from './steps.js'
 import { anchorOfReference, borrowedFrom, sharedBy, supplyTarget, viewOf, type Anchor, type View, type ViewPoints } from './supplied.js'
@@ -87,7 +88,7 @@ function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric
       source: { provenance: SHARED_REFERENCE, history: null, curve: null },
       x: Float64Array.of(shared.step),
       index: Int32Array.of(-1),
-      value: () => shared.value
+      value: () => drawnValue(shared)
     })
   }
   return parts

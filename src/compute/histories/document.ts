@@ -49,6 +49,23 @@ export interface FinalStatistics {
   readonly gain: number | null
 }
 
+/** The logged values of a session, superseded ones among them. */
+export interface SessionConstant {
+  readonly run: string
+  readonly observations: number
+  /** null: there are several, or none */
+  readonly value: number | null
+  readonly min: number | null
+  readonly max: number | null
+}
+
+export interface ConstantStatistics {
+  /** rows of all sessions in which the key stands with something that is no finite number */
+  readonly unusable: number
+  /** in the order of the selection's sessions */
+  readonly sessions: readonly SessionConstant[]
+}
+
 export interface MetricStatistics {
   readonly key: string
   readonly observations: number
@@ -72,6 +89,7 @@ export interface MetricStatistics {
   /** `value` is the absolute value */
   readonly max_abs?: StepValue | null
   readonly below_zero?: number
+  readonly constant?: ConstantStatistics
 }
 
 export interface SessionStatistics {

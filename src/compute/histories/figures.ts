@@ -12,6 +12,7 @@ import type {
 } from '../../schema/histories.js'
 import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve, SelectionHistory } from './contract.js'
 import { displayedCurve, SHARED_REFERENCE } from './display.js'
+import { drawnValue, plottedValue } from './drawn-numbers.js'
 import { metricFor, unknown } from './join.js'
 import type { Work } from './work.js'
 
@@ -42,11 +43,6 @@ export function* curveFigureData(
   }
 }
 
-/** The value that is plotted for a logged one. */
-export function plottedValue(value: number, metric: MetricDefinition): number {
-  return value * metric.multiply / metric.divide
-}
-
 function* panelData(
   request: CurveFigureRequest,
   panel: PanelRequest,
@@ -69,7 +65,7 @@ function* panelData(
     scale: panel.scale,
     sparse: metric.sparse,
     guides: panel.guides.map(guide => ({
-      value: plottedValue(guide.value, metric),
+      value: plottedValue(drawnValue(guide), metric),
       label: guide.label,
       series: guide.selection === null ? null : analysis.selections.indexOf(guide.selection)
     })),

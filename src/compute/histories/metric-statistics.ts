@@ -1,5 +1,6 @@
 /** Statistics of one curve in the step view, as the study asks for them: fields of the statistics document. */
 import type { MetricDefinition, StatisticsRequest } from '../../schema/histories.js'
+import { constantOf } from './constant.js'
 import type { Curve, SelectionHistory, WindowMean } from './contract.js'
 import type { FinalStatistics, Hours, MetricStatistics, PlacedObservation, StepValue } from './document.js'
 import type { Reasons } from './reasons.js'
@@ -48,7 +49,8 @@ export function* metricStatistics(
     ...(request.best.includes(metric.name) ? { best: bestOf(history, curve, reasons, `${at}/best`) } : {}),
     ...(final === null || !asks(final) ? {} : { final: finalOf(curve, final.count, reasons, `${at}/final`) }),
     ...(request.max_abs.includes(metric.name) ? { max_abs: maxAbsOf(curve, reasons, `${at}/max_abs`) } : {}),
-    ...(request.below_zero.includes(metric.name) ? { below_zero: countBelowZero(curve) } : {})
+    ...(request.below_zero.includes(metric.name) ? { below_zero: countBelowZero(curve) } : {}),
+    ...(request.constant.includes(metric.name) ? { constant: yield* constantOf(history, curve, reasons, `${at}/constant`) } : {})
   }
 }
 

@@ -5,6 +5,7 @@
 import type { HistoryAnalysis, MetricDefinition } from '../../schema/histories.js'
 import type { Curve, CurvePlace, SelectionHistory } from './contract.js'
 import { displayedCurve } from './display.js'
+import { drawnValue } from './drawn-numbers.js'
 import { curveFor, historyFor, metricFor } from './join.js'
 import { displayHours } from './time.js'
 import type { Work } from './work.js'
@@ -35,7 +36,7 @@ export function* countBoundlessMeans(
     curveFor(historyFor(histories, selection), place.metric).value.some(value => Math.abs(value) >= limit)
   const { supplied, shared_reference: shared } = analysis
   const displayed = [place.selection, ...(supplied?.target === place.selection ? [supplied.reference] : [])]
-  if (!displayed.some(isLarge) && !(shared !== null && Math.abs(shared.value) >= limit)) return 0
+  if (!displayed.some(isLarge) && !(shared !== null && Math.abs(drawnValue(shared)) >= limit)) return 0
   const { trailingMean } = yield* displayedCurve(analysis, metrics, histories, place)
   return trailingMean === null ? 0 : trailingMean.reduce((count, mean) => count + (Number.isFinite(mean) ? 0 : 1), 0)
 }

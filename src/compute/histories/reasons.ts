@@ -18,3 +18,8 @@ export class Reasons {
     return this.#texts
   }
 }
+
+/** `none` for several fields of one object, all for one reason. */
+export function reasonsAt(reasons: Reasons, at: string, why: string): (field: string) => null {
+  return field => reasons.none(`${at}/${field}`, why)
+}

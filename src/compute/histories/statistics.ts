@@ -94,7 +94,7 @@ function* selectionStatistics(
 function askedMetrics({ metrics, statistics: s }: HistoryAnalysis): string[] {
   const windows = s.windows.flatMap(window => window.metrics)
   return [...new Set([
-    ...metrics, ...(s.ends?.metrics ?? []), ...windows, ...s.best, ...(s.final?.metrics ?? []), ...s.max_abs, ...s.below_zero
+    ...metrics, ...(s.ends?.metrics ?? []), ...windows, ...s.best, ...(s.final?.metrics ?? []), ...s.max_abs, ...s.below_zero, ...s.constant
   ])]
 }
 

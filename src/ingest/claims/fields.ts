@@ -1,6 +1,6 @@
 /** The fields of a claim and of a discrepancy, as the file writes them. What concerns two fields at once is in `checks.ts`. */
 import { Fault } from '../../errors.js'
-import type { ClaimScalar, ClaimValue, DiscrepancySource } from '../../schema/claims.js'
+import type { ClaimScalar, ClaimValue, DiscrepancySource, SameQuantity } from '../../schema/claims.js'
 import {
   describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, relabel, text, type CheckContext, type Kind
 } from '../study/checker.js'
@@ -118,6 +118,37 @@ const sources: Kind<readonly DiscrepancySource[]> = {
     })
   }
 }
+
+const sameSource = object({
+  reference: { kind: reference, doc: 'Where it stands in the outputs.' },
+  scale: { kind: factor, doc: 'What is found is multiplied by this.', default: 1 }
+})
+
+/** Labels in the file's order, as above. */
+const sameSources: Kind<SameQuantity['sources']> = {
+  expected: `an object of 2 to ${MAX_SOURCES} references by label`,
+  schema: {
+    type: 'object', propertyNames: { minLength: 1, maxLength: 200 }, minProperties: 2, maxProperties: MAX_SOURCES,
+    additionalProperties: { anyOf: [reference.schema, sameSource.schema] }
+  },
+  read: (value, at, context) => {
+    const count = isJsonObject(value) ? Object.keys(value).length : 0
+    if (!isJsonObject(value) || count < 2 || count > MAX_SOURCES) throw refused(value, at, sameSources.expected, context)
+    return Object.entries(value).map(([label, stated]) => {
+      if (label === '' || label.length > 200) throw refused(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
+      const place = `${at}[${describeValue(label)}]`
+      return { label, ...(isJsonObject(stated) ? sameSource.read(stated, place, context) : { reference: reference.read(stated, place, context), scale: 1 }) }
+    })
+  }
+}
+
+export const sameFields = {
+  id: { kind: id, doc: 'Name of the quantity; stands once.' },
+  section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
+  definition: { kind: text(2000), doc: 'What it is, in one sentence.' },
+  decimals: { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Precision to which two sources are compared; null: for equality.', default: null },
+  sources: { kind: sameSources, doc: 'Where each source has it, by label: a reference, or an object with a reference and a scale.' }
+} as const
 
 const forbidden = {
   kind: list(text(1000), 0, MAX_PATTERNS),

@@ -21,6 +21,10 @@ export interface Slide {
   /** name of the part in the package */
   readonly part: string
   readonly hidden: boolean
+  /** text of the title's placeholder; null without one */
+  readonly title: string | null
+  /** text of the slide number's placeholder; null without one */
+  readonly pageNumber: string | null
   /** paragraphs with text in reading order, those of tables included; line breaks as `\v` */
   readonly texts: readonly string[]
   readonly tables: readonly SlideTable[]

@@ -32,6 +32,10 @@ export interface SlideText {
   /** paragraphs with text in reading order, those of tables included; line breaks as `\v` */
   readonly texts: readonly string[]
   readonly tables: readonly SlideTable[]
+  /** text of the title's placeholder; null without one */
+  readonly title: string | null
+  /** text of the slide number's placeholder; null without one */
+  readonly pageNumber: string | null
   /** attribute `show` of the root is false */
   readonly hidden: boolean
 }
@@ -43,6 +47,7 @@ interface OpenTable {
 
 /** Placeholders of a page that are no text of its author: the slide's picture, number, date, header and footer. */
 const FURNITURE: ReadonlySet<string> = new Set(['sldImg', 'sldNum', 'dt', 'hdr', 'ftr'])
+const TITLES: ReadonlySet<string> = new Set(['title', 'ctrTitle'])
 const MAX_SPAN = 100_000
 
 function isTrue(value: string | undefined): boolean {
@@ -52,6 +57,8 @@ function isTrue(value: string | undefined): boolean {
 export class SlideReader implements XmlHandler {
   private readonly texts: string[] = []
   private readonly tables: SlideTable[] = []
+  private readonly titles: string[] = []
+  private readonly pageNumbers: string[] = []
   private hidden = false
   private depth = 0
   /** elements below this depth are skipped; -1: none */
@@ -69,7 +76,10 @@ export class SlideReader implements XmlHandler {
   constructor(private readonly root: 'sld' | 'notes', private readonly author: boolean) {}
 
   result(): SlideText {
-    return { texts: this.texts, tables: this.tables, hidden: this.hidden }
+    const joined = (paragraphs: readonly string[]): string | null => (paragraphs.length === 0 ? null : paragraphs.join('\n'))
+    return {
+      texts: this.texts, tables: this.tables, hidden: this.hidden, title: joined(this.titles), pageNumber: joined(this.pageNumbers)
+    }
   }
 
   open(name: XmlName, attributes: XmlAttributes): void {
@@ -155,7 +165,10 @@ export class SlideReader implements XmlHandler {
     this.paragraph = null
     if (paragraph === null) return
     this.openCells.at(-1)?.push(paragraph)
-    if (paragraph === '' || (this.author && FURNITURE.has(this.placeholder))) return
+    if (paragraph === '') return
+    if (TITLES.has(this.placeholder)) this.titles.push(paragraph)
+    else if (this.placeholder === 'sldNum') this.pageNumbers.push(paragraph)
+    if (this.author && FURNITURE.has(this.placeholder)) return
     this.texts.push(paragraph)
   }
 }

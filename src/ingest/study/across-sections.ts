@@ -7,6 +7,7 @@ import type { EvidenceStudy } from '../../schema/evidence.js'
 import { EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../../schema/outputs.js'
 import { describeValue, type CheckContext } from './checker.js'
 import { CrossChecks, fold, type Stated } from './cross-checks.js'
+import type { HistoryStudy } from '../../schema/histories.js'
 import { operandsOf, splitReference } from './reference.js'
 
 type Sections = Pick<Study, 'critic_traces' | 'histories' | 'evidence' | 'fetch' | 'manifest'>
@@ -18,6 +19,7 @@ export function checkAcrossSections(study: Sections, context: CheckContext): voi
   )))
   checks.unique(figures, fold)
   checkFetched(study, checks)
+  checkDrawn(study, checks)
   if (study.evidence === null) return
   const documents = documentsOf(study)
   for (const { at, value } of referencesOf(study.evidence)) {
@@ -36,6 +38,33 @@ function checkFetched({ fetch, histories, manifest }: Sections, checks: CrossChe
     checks.free(at, path, [histories.runs, 'study.json', manifest], 'study\'s file')
     if (path.startsWith(folder)) checks.refuse('name taken', `${at} lies in ${folder}`, 'a file outside the histories\' folder')
   })
+}
+
+/** What curves and guides are drawn at is read before histories are: only values of the evidence that may be used. */
+function checkDrawn({ histories, evidence }: Sections, checks: CrossChecks): void {
+  for (const { at, value } of drawnReferences(histories)) {
+    const { path, tokens: [group, name = '', ...rest] } = splitReference(value)
+    if (path !== EVIDENCE_DOCUMENTS.data || group !== 'values' || rest.join('/') !== 'value') {
+      checks.refuse('wrong field', `${at} is ${describeValue(value)}`, `${EVIDENCE_DOCUMENTS.data}#/values/<name>/value`)
+    }
+    if (evidence === null) checks.refuse('missing section', `${at} without evidence`, 'evidence, which the value stands in')
+    const read = [...evidence.workbook?.values ?? [], ...evidence.slides?.values ?? []]
+    const named = [...read, ...evidence.configs.flatMap(config => config.values), ...evidence.quoted]
+    checks.known(name, at, named.map(one => one.name), `${path}#/values/<name>/value, with one of the values`)
+    if (read.some(one => one.name === name && one.excluded !== null)) {
+      checks.refuse('contradiction', `${at} is ${describeValue(value)}, which is excluded`, 'a value that is not excluded')
+    }
+  }
+}
+
+function drawnReferences(histories: HistoryStudy | null): Stated[] {
+  const stated = (at: string, from: string | null | undefined): Stated[] => (from == null ? [] : [{ at: `${at}.from`, value: from }])
+  return [
+    ...(histories?.analyses ?? []).flatMap((analysis, i) => stated(`histories.analyses[${i}].shared_reference`, analysis.shared_reference?.from)),
+    ...(histories?.figures ?? []).flatMap(({ panels }, i) => panels.flatMap(({ guides }, k) => guides.flatMap(({ from }, n) => (
+      stated(`histories.figures[${i}].panels[${k}].guides[${n}]`, from)
+    ))))
+  ]
 }
 
 /** Documents that exist before values are derived, and those. */

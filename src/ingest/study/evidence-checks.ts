@@ -115,9 +115,19 @@ class EvidenceChecks extends CrossChecks {
   }
 
   #slides(): void {
-    this.study.slides?.values.forEach(({ table, as }, i) => {
-      if (table !== null || as === 'match') return
+    const { slides } = this.study
+    this.unique((slides?.pages ?? []).map(({ slide }, i) => ({ at: `${this.at}.slides.pages[${i}].slide`, value: String(slide) })))
+    slides?.pages.forEach(({ slide, title, printed_page: page }, i) => {
+      if (title === null && page === null) {
+        this.refuse('missing field', `${this.at}.slides.pages[${i}] states nothing of slide ${slide}`, 'title or printed_page')
+      }
+    })
+    slides?.values.forEach(({ table, as, labels }, i) => {
       const at = `${this.at}.slides.values[${i}]`
+      if (table === null && labels.length > 0) {
+        this.refuse('contradiction', `${at}.table is null and ${at}.labels is not empty`, 'a cell of a table: labels are cells beside it')
+      }
+      if (table !== null || as === 'match') return
       this.refuse('contradiction', `${at}.table is null and ${at}.as is ${describeValue(as)}`,
         'a cell of a table, or "match", which finds its paragraph')
     })

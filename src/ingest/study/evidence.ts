@@ -6,7 +6,7 @@
 import { Fault } from '../../errors.js'
 import type {
   BarFigureRequest, CellValue, ConfigSource, ConfigValue, DatasetSource, DerivedValue, DocumentValue, EvidenceStudy, QuotedValue,
-  SlideValue, TextDocument
+  SlidePage, SlideValue, TextDocument
 } from '../../schema/evidence.js'
 import {
   alternatives, factor, finite, flag, integer, list, nullable, object, oneOf, pair, pattern, record, refine, relativePath, text,
@@ -23,6 +23,7 @@ const MAX_SLIDE = 10_000
 const MAX_TABLE = 10_000
 const MAX_LINE = 1_000_000
 const MAX_PATTERNS = 20
+const MAX_LABELS = 8
 const MAX_PANELS = 6
 const MAX_GROUPS = 8
 const MAX_SERIES = 6
@@ -61,12 +62,17 @@ const named = {
   }
 } as const
 
+const cell = refine(pattern(CELL, /^[A-Z]{1,3}[1-9][0-9]{0,6}$/), checkCell)
+const labelText: Field<string> = { kind: text(), doc: 'What stands there; any white space counts as one space.' }
+
 const cellValue: Kind<CellValue> = object({
   ...named,
   sheet: { kind: text(200), doc: 'Name of the sheet.' },
-  cell: {
-    kind: refine(pattern(CELL, /^[A-Z]{1,3}[1-9][0-9]{0,6}$/), checkCell),
-    doc: 'Cell of the sheet.'
+  cell: { kind: cell, doc: 'Cell of the sheet.' },
+  labels: {
+    kind: list(object({ cell: { kind: cell, doc: 'Cell of the same sheet.' }, text: labelText }), 0, MAX_LABELS),
+    doc: 'Texts of other cells that say what the value is: head of its column, name of its row.',
+    default: []
   }
 })
 
@@ -81,7 +87,22 @@ const slideValue: Kind<SlideValue> = object({
   slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide in the order of the presentation, from 1.' },
   table: {
     kind: nullable(slideTable), doc: 'Cell of a table; null: the one paragraph of the slide that the pattern matches.', default: null
+  },
+  labels: {
+    kind: list(object({
+      row: { kind: integer(1, MAX_TABLE), doc: 'Row of the same table, from 1.' },
+      column: { kind: integer(1, MAX_TABLE), doc: 'Column of the same table, from 1.' },
+      text: labelText
+    }), 0, MAX_LABELS),
+    doc: 'Texts of other cells of the table that say what the value is: head of its column, name of its row.',
+    default: []
   }
+})
+
+const slidePage: Kind<SlidePage> = object({
+  slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide in the order of the presentation, from 1.' },
+  title: { kind: nullable(text()), doc: 'Title of the slide; null: not looked at.', default: null },
+  printed_page: { kind: nullable(integer(0)), doc: 'Page number printed on it; null: not looked at.', default: null }
 })
 
 const configValue: Kind<ConfigValue> = object({
@@ -227,6 +248,7 @@ const fields = object({
   slides: {
     kind: nullable(object({
       path: { kind: relativePath, doc: 'Slides (.pptx).' },
+      pages: { kind: list(slidePage), doc: 'What slides must say of themselves, each slide once.', default: [] },
       values: { kind: list(slideValue, 1), doc: 'Texts that are read.' }
     })),
     doc: 'Slides of a presentation.',

@@ -13,9 +13,13 @@ import {
   text, type Field, type Kind
 } from './checker.js'
 import { checkHistories } from './history-checks.js'
+import { reference } from './reference.js'
 
 /** A longer window would be a mean of everything. */
 const MAX_TRAILING_MEAN = 1000
+
+/** Of a number in a label. */
+const MAX_DECIMALS = 10
 
 /** More panels than this are no figure. */
 const MAX_PANELS = 12
@@ -119,12 +123,23 @@ const supplied: Kind<SuppliedPoints> = object({
   }
 })
 
+function drawnNumber(what: string) {
+  return {
+    value: { kind: nullable(finite), doc: `${what}, in the metric's own unit; null: as from says.`, default: null },
+    from: { kind: nullable(reference), doc: 'A value of data.json, in place of value: a reference.', default: null },
+    scale: { kind: factor, doc: 'What stands at from is multiplied by this.', default: 1 },
+    decimals: {
+      kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals of the number in the label; null: as short as it is.', default: null
+    }
+  } as const
+}
+
 const sharedReference: Kind<SharedReference> = object({
   metric: { kind: name, doc: 'Metric in whose panel the value is drawn.' },
   selections: { kind: names(1), doc: 'Selections whose curves start with it.' },
   step: { kind: integer(0), doc: 'Step at which it is drawn.' },
-  value: { kind: finite, doc: 'The value, in the metric\'s own unit.' },
-  label: { kind: caption, doc: 'Text beside the point.' },
+  ...drawnNumber('The value'),
+  label: { kind: caption, doc: 'Text beside the point; {value} in it is the plotted number.' },
   source: { kind: text(), doc: 'Where the value comes from, for the provenance file.' },
   output: { kind: outputPath('json'), doc: 'Provenance file, relative to the output folder.' }
 })
@@ -145,7 +160,7 @@ const stepWindow: Kind<StepWindow> = object({
 })
 
 const NO_STATISTICS: StatisticsRequest = {
-  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], first_rows: [], shares: [], compare: null
+  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [], shares: [], compare: null
 }
 
 const statistics: Kind<StatisticsRequest> = object({
@@ -171,6 +186,11 @@ const statistics: Kind<StatisticsRequest> = object({
     default: NO_STATISTICS.final
   },
   max_abs: { kind: names(0), doc: 'Metrics whose largest absolute value is reported.', default: NO_STATISTICS.max_abs },
+  constant: {
+    kind: names(0),
+    doc: 'Metrics of the study, of the analysis or not, whose every logged value is looked at, session by session.',
+    default: NO_STATISTICS.constant
+  },
   below_zero: { kind: names(0), doc: 'Metrics whose observations below zero are counted.', default: NO_STATISTICS.below_zero },
   first_rows: {
     kind: list(object({ name: named, metrics: ofMetrics })),
@@ -258,8 +278,8 @@ const panel: Kind<PanelRequest> = object({
   scale: { kind: scale, doc: 'Vertical axis.', default: LINEAR },
   guides: {
     kind: list(object({
-      value: { kind: finite, doc: 'Where the line stands, in the metric\'s own unit.' },
-      label: { kind: caption, doc: 'Text beside the line.' },
+      ...drawnNumber('Where the line stands'),
+      label: { kind: caption, doc: 'Text beside the line; {value} in it is the plotted number.' },
       selection: { kind: nullable(name), doc: 'Selection whose colour it has; null: none.', default: null }
     })),
     doc: 'Dotted horizontal lines.',

@@ -3,7 +3,7 @@
  * references lead somewhere, outputs do not overwrite each other, nothing contradicts itself. The first fault is thrown,
  * with the field's path.
  */
-import type { CurveFigureRequest, HistoryAnalysis, HistoryStudy, MetricDefinition, StatisticsRequest } from '../../schema/histories.js'
+import type { CurveFigureRequest, DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, StatisticsRequest } from '../../schema/histories.js'
 import { csvMetadataPath, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../../schema/outputs.js'
 import { describeValue, type CheckContext } from './checker.js'
 import { CrossChecks, fold, type Stated } from './cross-checks.js'
@@ -110,14 +110,27 @@ class HistoryChecks extends CrossChecks {
     if (shared !== null) {
       this.known(shared.metric, `${at}.shared_reference.metric`, metrics, IN_ANALYSIS.metric)
       this.references(shared.selections, `${at}.shared_reference.selections`, selections, IN_ANALYSIS.selection)
+      this.#drawnNumber(shared, `${at}.shared_reference`)
     }
     this.#statistics(statistics, `${at}.statistics`, analysis)
+  }
+
+  /** What its reference leads to is looked at across sections. */
+  #drawnNumber({ value, from = null, scale }: DrawnNumber, at: string): void {
+    if (value === null && from === null) this.refuse('missing field', `${at} has neither value nor from`, 'one of them')
+    if (value !== null && from !== null) {
+      this.refuse('contradiction', `${at}.value is ${value} and ${at}.from is ${describeValue(from)}`, 'one of them')
+    }
+    if (from === null && scale !== undefined && scale !== 1) {
+      this.refuse('contradiction', `${at}.scale is ${scale} and ${at}.from is null`, '1: what stands at from is multiplied')
+    }
   }
 
   #statistics(statistics: StatisticsRequest, at: string, { selections, metrics }: HistoryAnalysis): void {
     for (const list of ['best', 'max_abs', 'below_zero'] as const) {
       this.references(statistics[list], `${at}.${list}`, metrics, IN_ANALYSIS.metric)
     }
+    this.references(statistics.constant, `${at}.constant`, this.study.metrics.map(m => m.name), 'one of the metrics')
     for (const one of ['ends', 'final'] as const) {
       const counted = statistics[one]
       if (counted !== null) this.references(counted.metrics, `${at}.${one}.metrics`, metrics, IN_ANALYSIS.metric)
@@ -173,9 +186,11 @@ class HistoryChecks extends CrossChecks {
       const here = `${at}.panels[${i}]`
       this.known(panel.metric, `${here}.metric`, metrics, IN_ANALYSIS.metric)
       const metric = this.study.metrics.find(m => m.name === panel.metric)
-      panel.guides.forEach(({ value, selection }, k) => {
+      panel.guides.forEach((guide, k) => {
+        const { value, selection } = guide
+        this.#drawnNumber(guide, `${here}.guides[${k}]`)
         if (selection !== null) this.known(selection, `${here}.guides[${k}].selection`, selections, IN_ANALYSIS.selection)
-        if (panel.scale.kind === 'log' && metric !== undefined && !(plotted(value, metric) > 0)) {
+        if (panel.scale.kind === 'log' && metric !== undefined && value !== null && !(plotted(value, metric) > 0)) {
           this.refuse('wrong field', `${here}.guides[${k}].value is ${value}`, 'a value that is plotted above 0, where the axis is logarithmic')
         }
       })

@@ -1,5 +1,5 @@
 /** `audit.json`: every published value beside the computed one. The schema is docs/schemas/claims-audit.schema.json. */
-import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditReport, UnclaimedValue } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, UnclaimedValue } from '../../compute/audit/contract.js'
 import { envelope, type Envelope } from './documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
@@ -21,6 +21,7 @@ export function auditDocument(report: AuditReport, claimsFile: AuditOrigin, orig
     claims_file: { path: claimsFile.path, sha256: claimsFile.sha256 },
     counts: { agrees, differs, not_computable, source, quoted },
     claims: report.claims.map(claimEntry),
+    same: report.same.map(sameEntry),
     discrepancies: report.discrepancies.map(discrepancyEntry),
     guards: report.guards.map(guardEntry),
     unclaimed: report.unclaimed?.map(unclaimedEntry) ?? null,
@@ -37,6 +38,15 @@ function claimEntry(claim: AuditedClaim): object {
     provenance: claim.provenance.map(({ file, pointer, sha256, inputs }) => ({
       file, pointer, sha256, inputs: inputs.map(({ path, sha256 }) => ({ path, sha256 }))
     }))
+  }
+}
+
+function sameEntry({ id, section, definition, decimals, sources, pairs, status, problems }: AuditedSame): object {
+  return {
+    id, section, definition, decimals,
+    sources: sources.map(({ label, reference, value, reason }) => ({ label, reference, value, reason })),
+    pairs: pairs.map(({ of, status, discrepancy }) => ({ of, status, discrepancy })),
+    status, problems
   }
 }
 

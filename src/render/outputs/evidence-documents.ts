@@ -60,8 +60,11 @@ function chainOf({ chain }: FoundConfig): object[] {
   return chain.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
 }
 
-function valueEntry({ value, unit, title, published, excluded, origin }: FoundValue): object {
-  return { value, unit, title, published, excluded, ...originEntry(origin) }
+function valueEntry({ value, unit, title, published, excluded, labels, origin }: FoundValue): object {
+  return {
+    value, unit, title, published, excluded, ...originEntry(origin),
+    ...(labels.length === 0 ? {} : { labels: labels.map(({ place, text }) => ({ place, text })) })
+  }
 }
 
 function originEntry(origin: Origin): object {

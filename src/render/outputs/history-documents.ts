@@ -4,7 +4,7 @@
  */
 import type { SelectionHistory } from '../../compute/histories/contract.js'
 import { SHARED_REFERENCE } from '../../compute/histories/display.js'
-import { plottedValue } from '../../compute/histories/figures.js'
+import { drawnValue, plottedValue } from '../../compute/histories/drawn-numbers.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
 import type { MetricDefinition, SharedReference } from '../../schema/histories.js'
 import { envelope } from './documents.js'
@@ -64,18 +64,21 @@ export function writeSharedReference(
   set: OutputSet, reference: SharedReference, metric: MetricDefinition, drawnFor: readonly string[], origin: Origin,
   statedIn: { readonly file: string; readonly sha256: string } | null
 ): Promise<FileSummary> {
-  const plotted = plottedValue(reference.value, metric)
+  const value = drawnValue(reference)
+  const plotted = plottedValue(value, metric)
+  const { from = null, scale = 1 } = reference
   return set.write(reference.output, jsonText({
     ...envelope('history-shared-reference', origin),
     metric: metric.name,
     key: metric.key,
     selections: reference.selections,
     step: reference.step,
-    value: reference.value,
+    value,
     plotted_value: Number.isFinite(plotted) ? plotted : null,
     label: reference.label,
     source: reference.source,
     ...statedIn,
+    ...(from === null ? {} : { operands: [{ reference: from, scale }] }),
     provenance: SHARED_REFERENCE,
     drawn_for: drawnFor,
     use: 'not an observation, and in no statistic; drawn in the step view of the curves that drawn_for names'

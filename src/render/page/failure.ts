@@ -1,10 +1,10 @@
 /** What both pages say first where the audit fails the run: the same condition as `auditPasses`, counted. */
-import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { PageInputs } from './inputs.js'
 
 export interface AuditFailure {
-  /** one line: `The audit failed: 1 of 230 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.` */
+  /** one line: `The audit failed: 1 of 265 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.` */
   readonly text: string
   /** the first that fails, and the table that has a row for it; null: a cited value, which has none */
   readonly first: { readonly name: string; readonly row: string; readonly table: 'audit' | 'discrepancies' } | null
@@ -17,17 +17,20 @@ export function isWrong({ status }: Pick<AuditedClaim, 'status'>): boolean {
 type Judged = Pick<PageInputs, 'claims' | 'discrepancies' | 'guards' | 'unclaimed'>
 
 /** Null where nothing fails. */
-export function auditFailure({ claims, discrepancies, guards, unclaimed }: Judged): AuditFailure | null {
+export function auditFailure({ claims, same, discrepancies, guards, unclaimed }: Judged): AuditFailure | null {
   const wrong = claims.find(isWrong)
+  const contradictory = same.filter(({ status }) => status === 'fails')
   const contradiction = discrepancies.find(({ status }) => status === 'fails')
   const broken = guards.filter(({ status }) => status === 'fails')
   const text = `The audit failed: ${[
     claimsText(claims),
+    ...contradictory.length === 0 ? [] : [`${contradictory.length} of ${same.length} quantities of several sources contradictory and not disclosed`],
     ...discrepancies.length === 0 ? [] : [disclosedText(discrepancies)],
     ...broken.length === 0 ? [] : [`${formatCount(broken.length)} of ${formatPlural(guards.length, 'guard')} not kept`],
     ...unclaimed.length === 0 ? [] : [`${formatPlural(unclaimed.length, 'cited value')} without a claim`]
   ].join('; ')}.`
   if (wrong !== undefined) return { text, first: { name: wrong.id, row: wrong.id, table: 'audit' } }
+  if (contradictory.length > 0) return { text, first: { name: contradictory[0].id, row: sameRow(contradictory[0]), table: 'audit' } }
   if (contradiction !== undefined) return { text, first: { name: contradiction.id, row: discrepancyRow(contradiction), table: 'discrepancies' } }
   if (broken.length > 0) return { text, first: { name: broken[0].id, row: guardRow(broken[0]), table: 'discrepancies' } }
   return unclaimed.length > 0 ? { text, first: null } : null
@@ -41,6 +44,11 @@ export function discrepancyRow({ id }: Pick<AuditedDiscrepancy, 'id'>): string {
 /** Name of a guard's row, apart from both. */
 export function guardRow({ id }: Pick<AuditedGuard, 'id'>): string {
   return `guard-${id}`
+}
+
+/** Name of the row of a quantity of several sources. */
+export function sameRow({ id }: Pick<AuditedSame, 'id'>): string {
+  return `same-${id}`
 }
 
 function claimsText(claims: readonly AuditedClaim[]): string {

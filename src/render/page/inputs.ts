@@ -3,7 +3,7 @@
  * discrepancies. Pages are made in two steps, because the audit reads what they say: the prose from the audit without pages,
  * the pages from the audit with them.
  */
-import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, UnclaimedValue } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, UnclaimedValue } from '../../compute/audit/contract.js'
 import type { InputsOf } from '../../compute/audit/provenance.js'
 import type { Documents } from '../../compute/documents.js'
 import type { SourceFile } from '../outputs/documents.js'
@@ -40,6 +40,8 @@ export interface ProseInputs {
 }
 
 export interface PageInputs extends ProseInputs {
+  /** quantities that several sources state; none: the claims file lists none */
+  readonly same?: readonly AuditedSame[]
   readonly study: { readonly name: string; readonly synthetic: boolean }
   /** what the inputs were verified against; null: against nothing */
   readonly manifest: Origin['manifest']

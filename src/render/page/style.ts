@@ -120,6 +120,7 @@ details .made { margin: 0.25rem 0 1.25rem; }
 .made tbody th div + div { color: var(--soft); }
 .audit th:nth-child(1) { width: 20%; } .audit th:nth-child(2) { width: 20%; } .audit th:nth-child(3) { width: 24%; }
 .audit th:nth-child(4) { width: 13%; }
+.same th:nth-child(1) { width: 30%; } .same th:nth-child(3) { width: 30%; }
 .outputs th:nth-child(1) { width: 28%; } .outputs th:nth-child(2) { width: 40%; }
 .discrepancies th:nth-child(1) { width: 18%; } .discrepancies th:nth-child(4) { width: 14%; }
 .sources th:nth-child(1), .excluded th:nth-child(1) { width: 44%; } .sources th:nth-child(2), .excluded th:nth-child(2) { width: 12%; }

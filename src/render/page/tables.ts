@@ -3,10 +3,10 @@
  * As plain rows, so that the page and the Markdown say the same.
  */
 import { NO_SOURCES } from '../../compute/audit/comparison.js'
-import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, ClaimStatus } from '../../compute/audit/contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, ClaimStatus } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { SourceFile } from '../outputs/documents.js'
-import { discrepancyRow, guardRow, isWrong } from './failure.js'
+import { discrepancyRow, guardRow, isWrong, sameRow } from './failure.js'
 import type { PageInputs } from './inputs.js'
 import { collapse } from './text.js'
 import { exact } from './values.js'
@@ -46,7 +46,7 @@ export interface Row {
 }
 
 export interface Table {
-  readonly name: 'audit' | 'outputs' | 'discrepancies' | 'guards' | 'sources' | 'excluded' | 'revisions'
+  readonly name: 'audit' | 'same' | 'outputs' | 'discrepancies' | 'guards' | 'sources' | 'excluded' | 'revisions'
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly Row[]
@@ -160,6 +160,34 @@ export function inputLines(paths: readonly string[], max: number = MAX_INPUTS): 
   return [...paths.slice(0, max), `and ${paths.length - max} more, named in audit.json`]
 }
 
+/** Quantities that several sources state; no table where the claims file lists none. */
+function sameTables({ same = [] }: PageInputs): readonly Table[] {
+  if (same.length === 0) return []
+  const count = (status: AuditedSame['status']): number => same.filter(one => one.status === status).length
+  return [{
+    name: 'same',
+    caption: `${formatPlural(same.length, 'quantity', 'quantities')} of several sources: ${count('agrees')} agree, ${count('disclosed')} contradictory and disclosed, ` +
+      `${count('fails')} not.`,
+    folded: count('fails') > 0 ? 'open' : 'closed',
+    head: ['Quantity', 'What the sources state', 'Compared'],
+    rows: same.map(quantity => ({
+      id: sameRow(quantity),
+      cells: [
+        { lines: [quantity.id, collapse(quantity.definition)] },
+        { lines: quantity.sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`) },
+        { lines: comparedLines(quantity) }
+      ]
+    }))
+  }]
+}
+
+function comparedLines({ status, pairs, problems }: AuditedSame): readonly string[] {
+  if (status === 'fails') return ['contradictory', ...problems]
+  if (status === 'agrees') return ['agree']
+  const disclosed = pairs.flatMap(({ of, discrepancy }) => (discrepancy === null ? [] : [`${of.join(' and ')} differ: ${discrepancy}`]))
+  return ['contradictory, disclosed', ...disclosed]
+}
+
 export function discrepanciesTable({ discrepancies }: PageInputs): Table {
   return {
     name: 'discrepancies',
@@ -243,7 +271,7 @@ function filesTable(name: 'sources' | 'excluded', caption: string, files: readon
 /** The tables of a block reference. */
 export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: PageInputs): TableGroup {
   switch (kind) {
-    case 'audit': return { lead: countsText(inputs.claims, false), tables: [...auditTables(inputs), outputsTable(inputs)] }
+    case 'audit': return { lead: countsText(inputs.claims, false), tables: [...auditTables(inputs), ...sameTables(inputs), outputsTable(inputs)] }
     case 'discrepancies': return { lead: null, tables: [discrepanciesTable(inputs), ...inputs.guards.length === 0 ? [] : [guardsTable(inputs)]] }
     case 'sources': {
       const caption = 'Files of the study that enter no statistic: their hashes were checked, certificates judged by their histories, and of array files the step was read.'

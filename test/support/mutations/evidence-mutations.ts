@@ -66,6 +66,9 @@ function foundValues({ claims, documents }: EvidenceSubject): Found[] {
   for (const { sources } of claims.discrepancies) {
     for (const { reference, value, decimals } of sources) if (reference !== null && value !== null) cover(reference, decimals)
   }
+  for (const { sources, decimals } of claims.same) {
+    for (const { reference, scale } of sources) cover(reference, decimals === null ? null : decimals + Math.log10(Math.abs(scale)))
+  }
   return [...entries(documents, 'data.json')].map(([name, entry]) => ({
     ...entry, name,
     least: direct.get(name) ?? (through.has(name) ? Math.abs(Number(entry.value)) / 20 : null)
@@ -87,7 +90,7 @@ function changedRaw({ raw, value, least }: Found, random: Random): string | null
   return null
 }
 
-class Package {
+export class Package {
   readonly #files: Record<string, Uint8Array>
 
   constructor(bytes: Uint8Array) {
@@ -159,14 +162,14 @@ function* cells(subject: EvidenceSubject, values: readonly Found[], random: Rand
 }
 
 /** The part of the physical slide, 1-based. */
-function slidePart(pack: Package, slide: number): string {
+export function slidePart(pack: Package, slide: number): string {
   const ids = [...pack.text('ppt/presentation.xml').matchAll(/<p:sldId [^>]*r:id="([^"]+)"/g)].map(m => m[1])
   const target = new RegExp(`Id="${ids[slide - 1]}"[^>]*Target="([^"]+)"`).exec(pack.text('ppt/_rels/presentation.xml.rels'))?.[1]
   return `ppt/${target}`
 }
 
 /** The paragraph that reads as `raw`, with another text: all of it in the first run. */
-function withParagraph(slide: string, raw: string, changed: string): string | null {
+export function withParagraph(slide: string, raw: string, changed: string): string | null {
   const runs = /<a:t>([^<]*)<\/a:t>/g
   const paragraph = [...slide.matchAll(/<a:p>.*?<\/a:p>/gs)].map(m => m[0]).find(p => [...p.matchAll(runs)].map(m => m[1]).join('') === xml(raw))
   if (paragraph === undefined) return null

@@ -102,6 +102,30 @@ function* digits(subject: HistorySubject, random: Random, each: number): Generat
   }
 }
 
+const LEARNING_RATES = ['actor/lr', 'critic/lr'] as const
+
+/** A learning rate in one row of each session, superseded ones among them: another number, none, or what is no number. */
+function* learningRates(subject: HistorySubject, random: Random): Generator<Mutation> {
+  const runs = new Set([...subject.measured.selections.values()].flatMap(({ sessions }) => sessions.map(({ run }) => run)))
+  for (const run of runs) {
+    const file = fileOf(subject, run)
+    for (const key of LEARNING_RATES) {
+      const at = random.shuffle([...file.lines.keys()].filter(i => file.lines[i].includes(`"${key}": `))).slice(0, 3)
+      const edits = [
+        (line: string): string => line.replace(escaped(key), '$19e-06'),
+        (line: string): string => line.replace(escaped(key), '$1NaN'),
+        (line: string): string => line.replace(`"${key}": `, `"${key}s": `)
+      ]
+      for (const [n, i] of at.entries()) {
+        // Rows in which the actor was updated are counted by its gradient norm, which the cases do not read.
+        const covered = n < 2 || key === 'critic/lr' || !/nzfia8d6|dtteaa2a|8j77hkaf/.test(run)
+        const line = edits[n](file.lines[i])
+        yield { kind: 'logged learning rate', covered, what: `${run} line ${i}: ${key} (${n})`, files: withLine(file, i, line) }
+      }
+    }
+  }
+}
+
 /** Rows of the step view that carry a training metric: their number is published. */
 function* rows(subject: HistorySubject, random: Random): Generator<Mutation> {
   for (const history of subject.measured.selections.values()) {
@@ -184,6 +208,14 @@ function* runs(subject: HistorySubject, random: Random): Generator<Mutation> {
   }
 }
 
+/** A number in place of the workbook's cell. */
+function sharedReference(stated: { readonly value: number }): object {
+  return {
+    metric: 'validation', selections: ['sao_r6', 'sao_r7'], step: 0, label: '{value}%', decimals: 1, source: 's',
+    output: 'training_data/recipe-validation-start.json', ...stated
+  }
+}
+
 /** One number or name of the study's section, each of which decides a published value: pointer into the section, value. */
 const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
   ['/analyses/0/statistics/thresholds/0/at_least', 0.69],
@@ -202,8 +234,26 @@ const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
   ['/analyses/1/statistics/windows/1/from', 121],
   ['/analyses/1/statistics/windows/1/to', 138],
   ['/analyses/1/statistics/first_rows/0/metrics', ['reward']],
-  ['/analyses/1/shared_reference/value', 0.65],
-  ['/analyses/1/shared_reference/value', 0.63],
+  ['/analyses/0/supplied/anchor', false],
+  ['/analyses/1/shared_reference', sharedReference({ value: 0.65 })],
+  ['/analyses/1/shared_reference', sharedReference({ value: 0.63 })],
+  ['/analyses/1/shared_reference/from', 'data.json#/values/sao.verified/value'],
+  ['/analyses/1/shared_reference/from', 'data.json#/values/multilingual_training.multilingual/value'],
+  ['/analyses/1/shared_reference/scale', 0.02],
+  ['/analyses/1/shared_reference/step', 1],
+  ['/analyses/1/shared_reference/label', '65.0%'],
+  ['/analyses/1/shared_reference/decimals', 2],
+  ['/analyses/1/shared_reference/selections', ['sao_r6']],
+  ['/figures/3/panels/2/guides/0', { value: 2, label: 'r6 clip at 1', selection: 'sao_r6' }],
+  ['/figures/3/panels/2/guides/0/from', 'data.json#/values/sao_r7.critic_clip/value'],
+  ['/figures/3/panels/2/guides/0/label', 'r6 clip at 5'],
+  ['/figures/3/panels/2/guides/1/selection', 'sao_r6'],
+  ['/figures/3/panels/2/guides', []],
+  ['/figures/3/panels/2/scale', { kind: 'linear' }],
+  ['/figures/1/x_title', 'Time (days)'],
+  ['/metrics/0/trailing_mean', 11],
+  ['/metrics/1/multiply', 10],
+  ['/metrics/2/divide', 100],
   ['/analyses/2/statistics/ends/count', 11],
   ['/analyses/2/statistics/ends/count', 1],
   ['/analyses/2/statistics/final/count', 4],
@@ -224,7 +274,7 @@ const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
 
 /** Nothing published depends on these. */
 const FREE_STUDY_EDITS: typeof STUDY_EDITS = [
-  ['/metrics/1/title', 'Validations'], ['/metrics/0/trailing_mean', 11], ['/companion_suffixes', ['-trainnodes']]
+  ['/metrics/1/title', 'Validations'], ['/companion_suffixes', ['-trainnodes']]
 ]
 
 function* studies({ folder }: HistorySubject): Generator<Mutation> {
@@ -255,6 +305,7 @@ function* free(subject: HistorySubject, random: Random, count: number): Generato
 
 export function* historyMutations(subject: HistorySubject, random: Random): Generator<Mutation> {
   yield* digits(subject, random, 2)
+  yield* learningRates(subject, random)
   yield* sample(rows(subject, random), random, 36)
   yield* sample(runs(subject, random), random, 60)
   yield* studies(subject)

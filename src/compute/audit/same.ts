@@ -1,0 +1,59 @@
+/**
+ * One quantity that several sources state, compared pair by pair. A pair that differs is a contradiction: a discrepancy of the
+ * claims file discloses it by naming both references among its sources; one that no discrepancy names fails the audit.
+ */
+import { printable } from '../../errors.js'
+import type { Discrepancy, SameQuantity } from '../../schema/claims.js'
+import type { Documents } from '../documents.js'
+import { scalarsAgree } from './agreement.js'
+import { findValue, shownValue, type Found } from './comparison.js'
+import type { AuditedPair, AuditedSame } from './contract.js'
+
+export function auditSame(same: readonly SameQuantity[], discrepancies: readonly Discrepancy[], documents: Documents): AuditedSame[] {
+  return same.map(quantity => auditQuantity(quantity, discrepancies, documents))
+}
+
+interface Stated {
+  readonly label: string
+  readonly reference: string
+  readonly found: Found
+}
+
+function auditQuantity(quantity: SameQuantity, discrepancies: readonly Discrepancy[], documents: Documents): AuditedSame {
+  const { id, section, definition, decimals } = quantity
+  const stated = quantity.sources.map(({ label, reference, scale }): Stated => ({ label, reference, found: findValue(documents, reference, scale) }))
+  const pairs = stated.flatMap((one, i) => stated.slice(i + 1).map(other => auditPair(one, other, decimals, discrepancies)))
+  const unknown = stated.flatMap(({ label, found }) => ('reason' in found ? [`${printable(label)}: ${found.reason}`] : []))
+  const contradictions = pairs.flatMap(({ of, status }) => {
+    if (status !== 'differs') return []
+    const [one, other] = of.map(label => `${printable(label)} has ${shownAt(stated, label)}`)
+    return [`${one}, ${other}, and no discrepancy discloses it`]
+  })
+  const problems = [...unknown, ...contradictions]
+  const status = problems.length > 0 ? 'fails' : pairs.some(pair => pair.status === 'disclosed') ? 'disclosed' : 'agrees'
+  return {
+    id, section, definition, decimals,
+    sources: stated.map(({ label, reference, found }) => (
+      { label, reference, value: 'reason' in found ? null : found.value, reason: 'reason' in found ? found.reason : null }
+    )),
+    pairs, status, problems
+  }
+}
+
+function shownAt(stated: readonly Stated[], label: string): string {
+  const found = stated.find(one => one.label === label)?.found
+  return found === undefined || 'reason' in found ? 'nothing' : shownValue(found.value)
+}
+
+function auditPair(one: Stated, other: Stated, decimals: number | null, discrepancies: readonly Discrepancy[]): AuditedPair {
+  const of = [one.label, other.label] as const
+  if ('reason' in one.found || 'reason' in other.found) return { of, status: 'not_computable', discrepancy: null }
+  const [a, b] = [one.found.value, other.found.value].map(value => [value].flat())
+  if (a.length === b.length && a.every((value, i) => scalarsAgree(value, b[i], decimals))) return { of, status: 'agrees', discrepancy: null }
+  const named = discrepancies.find(({ sources }) => {
+    const [x, y] = [one, other].map(({ reference }) => sources.find(source => source.reference === reference))
+    // Two that the ledger itself gives one value are no contradiction that it discloses.
+    return x !== undefined && y !== undefined && (x.value === null || y.value === null || shownValue(x.value) !== shownValue(y.value))
+  })
+  return { of, status: named === undefined ? 'differs' : 'disclosed', discrepancy: named?.id ?? null }
+}

@@ -1,0 +1,60 @@
+/**
+ * What stands beside a value that is read by its place: head of the column, name of the row, title and printed page of the
+ * slide. A place alone would take any number for the one that is meant, once rows, heads or slides change places.
+ */
+import type { Sheet } from '../../ingest/office/workbook.js'
+import type { Slide } from '../../ingest/office/presentation.js'
+import { EXIT, Fault } from '../../errors.js'
+import type { CellValue, SlidePage, SlideValue } from '../../schema/evidence.js'
+import type { FoundLabel } from './contract.js'
+import { quoted } from './faults.js'
+
+/** @throws Fault exit 1 where another text stands there, or none */
+export function cellLabels({ name, sheet, labels }: CellValue, { cells }: Pick<Sheet, 'cells'>, file: string): FoundLabel[] {
+  return labels.map(({ cell, text }) => {
+    const found = cells.get(cell)
+    const stored = found === undefined || found.covered || found.kind === 'empty' ? null : found.text
+    return checked({ place: `cell ${cell}`, text: stored }, text, name, file, `${sheet}!${cell}`)
+  })
+}
+
+/** @throws Fault exit 1, as above */
+export function slideLabels(
+  { name, slide: number, table, labels }: SlideValue, slide: Slide, pages: readonly SlidePage[], file: string
+): FoundLabel[] {
+  const page = pages.find(one => one.slide === number)
+  const own = (place: string, text: string | null, expected: string): FoundLabel => (
+    checked({ place, text }, expected, name, file, `slide ${number}, ${place}`)
+  )
+  return [
+    ...(page === undefined || page.title === null ? [] : [own('title', titleOf(slide), page.title)]),
+    ...(page === undefined || page.printed_page === null ? [] : [own('printed page', pageOf(slide), String(page.printed_page))]),
+    ...labels.map(({ row, column, text }) => (
+      own(`table ${table?.index ?? 1}, row ${row}, column ${column}`, slide.tables[(table?.index ?? 1) - 1]?.rows[row - 1]?.[column - 1] ?? null, text)
+    ))
+  ]
+}
+
+/** Of its placeholder; where the author used a plain text box, the first paragraph. */
+function titleOf({ title, texts }: Slide): string | null {
+  return title ?? texts[0] ?? null
+}
+
+/** Of its placeholder; where the author used a plain text box, the last paragraph that is a whole number. */
+function pageOf({ pageNumber, texts }: Slide): string | null {
+  return pageNumber ?? texts.findLast(text => /^\s*\d+\s*$/.test(text)) ?? null
+}
+
+function checked(
+  { place, text }: { readonly place: string; readonly text: string | null }, expected: string, name: string, file: string, member: string
+): FoundLabel {
+  if (text !== null && oneSpace(text) === oneSpace(expected)) return { place, text: oneSpace(text) }
+  throw new Fault({
+    format: 'evidence', problem: 'label differs', found: `${text === null ? 'nothing' : quoted(oneSpace(text))} beside ${name}`,
+    expected: quoted(oneSpace(expected)), place: { file, member }, exitCode: EXIT.checkFailed
+  })
+}
+
+function oneSpace(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim()
+}

@@ -1,0 +1,86 @@
+/**
+ * `figure_constants.json`: what figures draw beside curves, and how they scale them, as numbers that a claim can be compared
+ * with. A picture alone proves nothing. The schema is docs/schemas/figure-constants.schema.json.
+ */
+import type { BarFigureData } from '../../compute/evidence/contract.js'
+import { drawnValue, plottedValue } from '../../compute/histories/drawn-numbers.js'
+import type { BarFigureRequest } from '../../schema/evidence.js'
+import type { DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest, SharedReference } from '../../schema/histories.js'
+import { FIGURE_CONSTANTS } from '../../schema/outputs.js'
+import { envelope } from './documents.js'
+import { jsonText } from './json-text.js'
+import type { FileSummary } from './output-file.js'
+import type { Origin } from './output-names.js'
+import type { OutputSet } from './output-set.js'
+
+export interface FigureConstants {
+  /** with its drawn numbers in place; null: the study has no histories */
+  readonly histories: HistoryStudy | null
+  /** null: it has no evidence; `drawn` has what `requests` ask for, in their order */
+  readonly bars: { readonly requests: readonly BarFigureRequest[]; readonly drawn: readonly BarFigureData[] } | null
+}
+
+export function writeFigureConstants(set: OutputSet, { histories, bars }: FigureConstants, origin: Origin): Promise<FileSummary> {
+  const figures = [
+    ...(histories?.figures ?? []).map(figure => {
+      const { name, title, analysis: of, view, x_title, panels } = figure
+      const analysis = histories?.analyses.find(one => one.name === of) ?? null
+      return [name, {
+        kind: 'curves', title, analysis: of, view, x_title,
+        panels: panels.map(panel => curvePanel(panel, histories?.metrics.find(metric => metric.name === panel.metric), view, analysis))
+      }] as const
+    }),
+    ...(bars?.requests ?? []).map(({ name, title, panels }, i) => (
+      [name, { kind: 'bars', title, panels: panels.map((panel, k) => barPanel(panel, bars?.drawn[i]?.panels[k])) }] as const
+    ))
+  ]
+  return set.write(FIGURE_CONSTANTS, jsonText({
+    ...envelope('figure-constants', origin), figures: Object.fromEntries(figures), undefined_reasons: Object.fromEntries(barReasons(bars?.drawn ?? []))
+  }))
+}
+
+function barReasons(figures: readonly BarFigureData[]): (readonly [pointer: string, reason: string])[] {
+  return figures.flatMap(({ name, panels }) => panels.flatMap(({ series }, k) => series.flatMap(({ bars }, m) => bars.flatMap((bar, j) => (
+    bar === null || bar.value !== null ? [] : [[`/figures/${name}/panels/${k}/series/${m}/bars/${j}/value`, bar.reason ?? 'it is undefined'] as const]
+  )))))
+}
+
+function curvePanel(panel: PanelRequest, metric: MetricDefinition | undefined, view: string, analysis: HistoryAnalysis | null): object {
+  if (metric === undefined) throw new Error(`no metric ${panel.metric}`)
+  const shared = analysis?.shared_reference ?? null
+  const { key, axis, multiply, divide, trailing_mean, sparse } = metric
+  return {
+    metric: metric.name, key, title: panel.title ?? metric.title, axis, multiply, divide, trailing_mean, sparse, scale: panel.scale,
+    guides: panel.guides.map(guide => ({ label: guide.label, selection: guide.selection, ...drawn(guide, metric) })),
+    shared_reference: view === 'step' && shared?.metric === metric.name ? sharedReference(shared, metric) : null
+  }
+}
+
+function sharedReference(shared: SharedReference, metric: MetricDefinition): object {
+  return { label: shared.label, selections: shared.selections, step: shared.step, ...drawn(shared, metric) }
+}
+
+function drawn(number: DrawnNumber, metric: MetricDefinition): object {
+  const value = drawnValue(number)
+  const plotted = plottedValue(value, metric)
+  const { from = null, scale = 1 } = number
+  return {
+    value,
+    // Scaling may leave the double range; then nothing is drawn.
+    ...(Number.isFinite(plotted) ? { plotted_value: plotted } : {}),
+    operands: from === null ? [] : [{ reference: from, scale }]
+  }
+}
+
+function barPanel(request: BarFigureRequest['panels'][number], panel: BarFigureData['panels'][number] | undefined): object {
+  const { title, axis, from, groups, series } = request
+  return {
+    title, axis, from, groups,
+    series: series.map(({ title: name, values }, k) => ({
+      title: name,
+      bars: values.map((reference, j) => (
+        reference === null ? null : { value: panel?.series[k]?.bars[j]?.value ?? null, operands: [{ reference, scale: 1 }] }
+      ))
+    }))
+  }
+}
