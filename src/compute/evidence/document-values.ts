@@ -63,5 +63,6 @@ export function documentValue(
   }
   const value = as === 'text' ? first.group : parseNumber(first.group)
   if (value === null || value === '') throw refuse(quoted(first.raw), `${as === 'text' ? 'a text' : 'a number'} in the group of ${quoted(pattern)}`)
-  return { name, value, reason: null, unit, title, published, excluded, origin: { source: 'document', document, file: path, sha256, line, raw: first.raw } }
+  const origin = { source: 'document', document, file: path, sha256, line, raw: first.raw } as const
+  return { name, value, reason: null, unit, title, published, excluded, labels: [], origin }
 }

@@ -14,10 +14,10 @@ export function isWrong({ status }: Pick<AuditedClaim, 'status'>): boolean {
   return status === 'differs' || status === 'not_computable'
 }
 
-type Judged = Pick<PageInputs, 'claims' | 'discrepancies' | 'guards' | 'unclaimed'>
+type Judged = Pick<PageInputs, 'claims' | 'same' | 'discrepancies' | 'guards' | 'unclaimed'>
 
 /** Null where nothing fails. */
-export function auditFailure({ claims, same, discrepancies, guards, unclaimed }: Judged): AuditFailure | null {
+export function auditFailure({ claims, same = [], discrepancies, guards, unclaimed }: Judged): AuditFailure | null {
   const wrong = claims.find(isWrong)
   const contradictory = same.filter(({ status }) => status === 'fails')
   const contradiction = discrepancies.find(({ status }) => status === 'fails')
