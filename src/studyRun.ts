@@ -94,7 +94,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     // The trace pool and this thread have nothing to do meanwhile.
     const threads = run.pool.threads + 1
     const pngs = await drawFigures(set, figures, { formats, threads, manifest, signal: run.signal, onFiles: run.progress?.onFigures })
-    const measured = { snapshot: snapshot?.measured ?? null, histories }
+    const measured = { snapshot: snapshot === null ? null : { inputs: snapshot.inputs.filter(({ path }) => !aside.has(path)) }, histories }
     const { writeArticle } = await import('./articleRun.js')
     const audit = await writeArticle(set, {
       dir: run.dir, study, verified, manifest, measured, figures, formats, pngs, inputs: stated, listed: listedFiles(run.manifest)

@@ -20,6 +20,7 @@ import { scanNumber } from './number.js'
 import { SkipScratch, scanColon, skipValue, stringEnd } from './skip.js'
 import { EndMarker } from './string.js'
 import { Ascii, decodeString, isDigit, scanWord } from './text.js'
+import { OUTCOME_FORMS, outcomeOfNumber } from '../outcome.js'
 
 /** The bytes of one trace, from its `{` to its `}`. */
 export interface TraceSlice {
@@ -244,12 +245,26 @@ class TraceReader {
 
   #outcome(key: TraceKey): Outcome | null {
     const start = this.#at
-    const value = this.#string(key, 'a string or null')
+    const place = { member: this.#keys[key] }
+    const unknown = (found: string): Fault => (
+      new Fault({ format: 'json', problem: 'unknown outcome', found, expected: OUTCOME_FORMS, place: this.#text.place(start, place) })
+    )
+    const byte = this.#text.bytes[start]
+    if (byte === Ascii.LowerT || byte === Ascii.LowerF) {
+      const word = byte === Ascii.LowerT ? 'true' : 'false'
+      const end = scanWord(this.#text, start, word)
+      if (end < 0) throw this.#text.malformed(~end, OUTCOME_FORMS, place)
+      this.#at = end
+      return word === 'true' ? 'success' : 'failure'
+    }
+    if (byte === Ascii.Minus || isDigit(byte)) {
+      const outcome = outcomeOfNumber(this.#numeral(key, OUTCOME_FORMS))
+      if (outcome === null) throw unknown(printable(this.#raw(start)))
+      return outcome
+    }
+    const value = this.#string(key, OUTCOME_FORMS)
     if (value === null || value === 'success' || value === 'failure') return value
-    throw new Fault({
-      format: 'json', problem: 'unknown outcome', found: `"${printable(value)}"`, expected: '"success" or "failure"',
-      place: this.#text.place(start, { member: this.#keys[key] })
-    })
+    throw unknown(`"${printable(value)}"`)
   }
 
   /** The number at the cursor, which moves behind it. */
