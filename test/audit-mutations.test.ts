@@ -215,7 +215,7 @@ t.test('a snapshot: page, NPZ files, the study\'s section', async t => {
   await writeSnapshot(join(dir, SNAPSHOT), traces)
   writeFileSync(join(dir, 'study.json'), JSON.stringify({
     schema_version: 1, name: 'mutations', synthetic: true, critic_traces: {
-      snapshot: SNAPSHOT, jump_threshold: 0.1,
+      snapshot: SNAPSHOT, jump_threshold: 0.1, success_threshold: 0,
       expectations: {
         outcomes_per_step: [1, 1], returns_equal_outcome: true, prediction_stage: 'before_critic_update', boundary_end_marker: '<|im_end|>',
         score_agrees_with_outcome: true, distinct_uids: true
