@@ -68,7 +68,10 @@ function numberMember(npz: Npz, file: string, name: string): number | null {
 function textMember(npz: Npz, file: string, name: string): string | null {
   const array = scalarMember(npz, file, name)
   if (array === null) return null
-  return isText(array.data) ? array.data[0] : String(array.data[0])
+  if (!isText(array.data)) return String(array.data[0])
+  const [text] = array.data
+  if (!text.isWellFormed()) throw wrong(file, name, 'half a surrogate pair', 'text')
+  return text
 }
 
 function outcomeMember(npz: Npz, file: string, member: string): Outcome | null {

@@ -12,7 +12,7 @@ import {
   TRACE_ARRAYS, type Outcome, type ParsedTrace, type SnapshotKeys, type SpanTexts, type TraceArrayName,
   type TraceFields
 } from '../../schema.js'
-import { MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, tooLong, wrongType } from './faults.js'
+import { MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, tooLong, wrongType } from './faults.js'
 import { KernelText } from './kernel-text.js'
 import { KeyTable } from './keys.js'
 import { DoubleColumn, scanNumberArray } from './number-array.js'
@@ -228,7 +228,9 @@ class TraceReader {
     this.#at = stringEnd(this.#text, start, place)
     const length = this.#at - start - 2
     if (length > MAX_TEXT_BYTES) throw tooLong('a text', MAX_TEXT_BYTES, this.#text.place(start, place))
-    return decodeString(this.#text.bytes.subarray(start + 1, this.#at - 1))
+    const value = decodeString(this.#text.bytes.subarray(start + 1, this.#at - 1))
+    if (!value.isWellFormed()) throw halfPair(this.#text.place(start, place))
+    return value
   }
 
   /** A string, or an integer as it is written. */
