@@ -11,7 +11,6 @@ import { readClaims } from './ingest/claims.js'
 import { STUDY_FILE, type LoadedStudy } from './ingest/study.js'
 import { requireVerified } from './ingest/verified.js'
 import type { MeasuredHistories } from './historyRun.js'
-import type { MeasuredSnapshot } from './pipeline.js'
 import type { AuditOrigin } from './render/outputs/audit-document.js'
 import { OUTPUT_PATHS } from './render/outputs/output-names.js'
 import { EVIDENCE_DOCUMENTS } from './schema/outputs.js'
@@ -29,7 +28,7 @@ export interface AuditRun {
   /** asked for, whatever the study says */
   readonly strict: boolean
   /** what was measured, for the inputs of each value */
-  readonly measured: { readonly snapshot: Pick<MeasuredSnapshot, 'html'> | null; readonly histories: MeasuredHistories | null }
+  readonly measured: { readonly snapshot: { readonly inputs: readonly InputHash[] } | null; readonly histories: MeasuredHistories | null }
 }
 
 export interface StudyAudit {
@@ -49,14 +48,18 @@ export async function auditRun(run: AuditRun): Promise<StudyAudit | null> {
   return { report: audit({ claims, same, discrepancies, guards }, subject), origin: { path: study.claims, sha256, bytes } }
 }
 
+/** Of critic traces: what repeats a setting of the study, and what follows from one. */
+const SETTING = /^\/(?:threshold|success_threshold|end_marker)$/
+const BY_SETTING = /jump|end_marker|^\/examples|^\/exceptions|score_agrees/
+
 /**
- * Quotations stand in the study file alone. Statistics do not list their inputs: those of critic traces come from the page
- * (whose NPZ files the trace index lists), those of histories from the runs of the selection that the pointer goes into, or
- * else from all of the analysis.
+ * Quotations stand in the study file alone, and so do settings that an output repeats. Statistics do not list their inputs:
+ * those of critic traces come from the snapshot, its page and the NPZ files of its traces, some of them with the study's
+ * settings; those of histories from the runs of the selection that the pointer goes into, or else from all of the analysis.
  */
 export function inputsOfRun({ documents, verified, measured: { snapshot, histories } }: Omit<AuditRun, 'pages' | 'dir' | 'study' | 'strict'>): InputsOf {
   const ofTraces = new Set<string>([OUTPUT_PATHS.statistics, OUTPUT_PATHS.audit])
-  const page = snapshot?.html ?? null
+  const ofSnapshot = (snapshot?.inputs ?? []).map(({ path, sha256 }) => ({ path, sha256 }))
   const studySha256 = verified.get(STUDY_FILE)
   const study = studySha256 === undefined ? [] : [{ path: STUDY_FILE, sha256: studySha256 }]
   return reference => {
@@ -64,7 +67,10 @@ export function inputsOfRun({ documents, verified, measured: { snapshot, histori
     if (pointed === null) return []
     const quoted = pointed.file === EVIDENCE_DOCUMENTS.data && documents.enclosing(reference).some(object => object['source'] === 'quoted')
     if (quoted) return study
-    if (ofTraces.has(pointed.file)) return page === null ? [] : [{ path: page.path, sha256: page.sha256 }]
+    if (ofTraces.has(pointed.file)) {
+      if (SETTING.test(pointed.pointer)) return study
+      return BY_SETTING.test(pointed.pointer) ? [...study, ...ofSnapshot] : ofSnapshot
+    }
     const analysis = histories?.analyses.find(({ analysis: { outputs } }) => (
       outputs.statistics === pointed.file || outputs.time_display === pointed.file
     ))?.analysis

@@ -100,11 +100,11 @@ async function useCommand(exports: object): Promise<void> {
 
 async function useWorker(exports: object): Promise<void> {
   const { default: measure } = exports as { readonly default: (task: TraceTask) => TraceAnswer }
-  const { jump_threshold: jumpThreshold } = DEFAULT_CRITIC_TRACE_STUDY
+  const { jump_threshold: jumpThreshold, success_threshold: successThreshold } = DEFAULT_CRITIC_TRACE_STUDY
   const page = new PageSource(join(SNAPSHOT, 'index.html'), { keys: DEFAULT_KEYS })
   for await (const slice of page.slices()) {
     const answer = measure({
-      kind: 'snapshot', folder: SNAPSHOT, keys: DEFAULT_KEYS, jumpThreshold, endMarker: '<|im_end|>', room: null, ...slice
+      kind: 'snapshot', folder: SNAPSHOT, keys: DEFAULT_KEYS, jumpThreshold, successThreshold, endMarker: '<|im_end|>', room: null, ...slice
     })
     if (!answer.ok) throw new Error('the bundled worker does not read the snapshot', { cause: answer.fault })
   }

@@ -107,19 +107,20 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
     // 2. Pool
     const { results, header, html, examples } = measured
     const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
-    const excluded = excludedFiles(run.plan, new Set(results.map(r => r.npz.path)), run.settings.traces.keys)
-    const verified = run.plan.kind === 'html'
+    const excluded = excludedFiles(run.plan, new Set(results.flatMap(r => r.npz?.path ?? [])), run.settings.traces.keys)
     const marker = run.settings.expectations.boundary_end_marker
     const labelledBy = whatSaysSynthetic(measured)
     const origin = originOf(run, labelledBy !== null)
     const statistics = snapshotStatistics(results, {
       synthetic: origin.synthetic,
-      verified,
+      paged: run.plan.kind === 'html',
       snapshotTime: header.snapshotTime,
       threshold: run.settings.traces.jump_threshold,
+      successThreshold: run.settings.traces.success_threshold,
       examples,
-      endMarkerChecked: marker !== null && results.every(r => r.spans !== null)
+      endMarker: marker
     })
+    const { verified } = statistics
     // 3. Check
     const checks = expectations.checkExpectations(results, statistics, run.settings, labelledBy)
     const failures = [...expectations.failuresOf(checks), ...changedSinceVerified(run, html, results)]
@@ -136,7 +137,7 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
       await writeTrajectories(set, results, origin)
     }
     await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
-    return { statistics, checks, html, results, excluded, figure: figureData(origin.synthetic, results, examples) }
+    return { statistics, checks, html, results, excluded, figure: figureData(statistics, results, examples) }
   } catch (error) {
     throw error instanceof Fault ? located(error, run) : error
   }
@@ -156,7 +157,7 @@ async function loadLastSteps() {
 
 /** What of the snapshot says that it was generated, by its name: the page, or the first NPZ file that does; null: nothing. */
 function whatSaysSynthetic({ header, results }: Measured): string | null {
-  return header.synthetic ? 'the page' : results.find(r => r.synthetic)?.npz.path ?? null
+  return header.synthetic ? 'the page' : results.find(r => r.synthetic)?.npz?.path ?? null
 }
 
 /** @param labelled the snapshot itself says that it was generated */
@@ -303,6 +304,7 @@ function taskBase(run: MeasureRun) {
     folder: run.plan.folder,
     keys: run.settings.traces.keys,
     jumpThreshold: run.settings.traces.jump_threshold,
+    successThreshold: run.settings.traces.success_threshold,
     endMarker: run.settings.expectations.boundary_end_marker
   }
 }
@@ -329,7 +331,7 @@ function changedSinceVerified(run: MeasureRun, html: SourceFile | null, results:
   if (verified === undefined) return []
   const read = [
     ...(html === null ? [] : [{ path: basename(run.plan.html as string), sha256: html.sha256 }]),
-    ...results.map(r => r.npz)
+    ...results.flatMap(r => r.npz ?? [])
   ]
   return read
     .filter(({ path, sha256 }) => verified.get(path) !== sha256)
@@ -345,9 +347,12 @@ function changedSinceVerified(run: MeasureRun, html: SourceFile | null, results:
     )
 }
 
-function figureData(synthetic: boolean, results: readonly TraceResult[], examples: ChosenExamples): CriticTraceFigureData {
+function figureData(
+  { synthetic, success_threshold: threshold, outcome_from }: SnapshotStatistics, results: readonly TraceResult[], examples: ChosenExamples
+): CriticTraceFigureData {
   return {
     synthetic,
+    ...(outcome_from.score === 0 ? {} : { outcomesByScore: { traces: outcome_from.score, threshold } }),
     traces: results.map(({ fields, statistics }) => ({
       step: fields.step,
       outcome: fields.outcome,

@@ -69,7 +69,7 @@ export interface FinishedRun extends Omit<Origin, 'generator'> {
 export function snapshotInputs(plan: SnapshotPlan, { html, results, excluded }: Omit<MeasuredSnapshot, 'figure'>): HashedFile[] {
   return [
     ...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]),
-    ...results.map(r => r.npz),
+    ...results.flatMap(r => r.npz ?? []),
     ...excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
   ]
 }

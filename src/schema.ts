@@ -8,6 +8,9 @@ import type { HistoryStudy } from './schema/histories.js'
 
 export type Outcome = 'success' | 'failure'
 
+/** What says a trace's outcome: its own field, or its score against the study's threshold. */
+export type OutcomeSource = 'outcome' | 'score'
+
 /** The three per-token arrays of a trace, in the order in which every output lists them. */
 export const TRACE_ARRAYS = ['values', 'returns', 'response_positions'] as const
 export type TraceArrayName = (typeof TRACE_ARRAYS)[number]
@@ -107,6 +110,10 @@ export interface TraceExpectations {
   readonly prediction_stage: string | null
   /** text that ends the span before every boundary */
   readonly boundary_end_marker: string | null
+  /** every trace states its outcome and a score, and the score is above `success_threshold` in the successes alone */
+  readonly score_agrees_with_outcome: boolean
+  /** every trace states a uid, and no two the same */
+  readonly distinct_uids: boolean
 }
 
 /** Names one trace: every given field must match, exactly one trace may. */
@@ -123,6 +130,8 @@ export interface CriticTraceStudy {
   readonly keys: SnapshotKeys
   /** strict threshold on |change of value| that counts as a jump */
   readonly jump_threshold: number
+  /** a trace that states no outcome is a success when its score is strictly larger */
+  readonly success_threshold: number
   readonly expectations: TraceExpectations
   readonly examples: { readonly success: TraceSelector | null; readonly failure: TraceSelector | null }
 }
@@ -132,11 +141,14 @@ export const DEFAULT_CRITIC_TRACE_STUDY: CriticTraceStudy = {
   snapshot: '.',
   keys: DEFAULT_KEYS,
   jump_threshold: 0.1,
+  success_threshold: 0,
   expectations: {
     outcomes_per_step: null,
     returns_equal_outcome: false,
     prediction_stage: null,
-    boundary_end_marker: null
+    boundary_end_marker: null,
+    score_agrees_with_outcome: false,
+    distinct_uids: false
   },
   examples: { success: null, failure: null }
 }
@@ -146,7 +158,9 @@ export const REPORTED_WITHOUT_STUDY: TraceExpectations = {
   outcomes_per_step: [1, 1],
   returns_equal_outcome: true,
   prediction_stage: 'before_critic_update',
-  boundary_end_marker: '<|im_end|>'
+  boundary_end_marker: '<|im_end|>',
+  score_agrees_with_outcome: true,
+  distinct_uids: true
 }
 
 export type * from './schema/evidence.js'

@@ -103,7 +103,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     // The trace pool and this thread have nothing to do meanwhile.
     const threads = run.pool.threads + 1
     const pngs = await drawFigures(set, figures, { formats, threads, manifest, signal: run.signal, onFiles: run.progress?.onFigures })
-    const measured = { snapshot: snapshot?.measured ?? null, histories }
+    const measured = { snapshot: snapshot === null ? null : { inputs: snapshot.inputs.filter(({ path }) => !aside.has(path)) }, histories }
     const { writeArticle } = await import('./articleRun.js')
     const audit = await writeArticle(set, {
       dir: run.dir, study, verified, manifest, revisions: run.manifest.revisions, strict: run.strict ?? false, measured, figures, formats, pngs, inputs: entering, listed: listedFiles(run.manifest)

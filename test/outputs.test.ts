@@ -313,10 +313,10 @@ t.test('CSV', async t => {
     const [heading, ...rows] = parseCsv(trajectoriesCsv(fixture.results))
     t.strictSame(heading, ['step', 'outcome', 'tokens', 'boundaries', 'first_value', 'last_value', 'delta', 'mean_value',
       'first_half_mean', 'second_half_mean', 'boundary_mean_abs_change', 'internal_mean_abs_change', 'max_boundary_from_index',
-      'max_boundary_from', 'max_boundary_to', 'max_boundary_delta'])
+      'max_boundary_from', 'max_boundary_to', 'max_boundary_delta', 'outcome_from'])
     const at = (row: number, name: string | null): string | null | undefined => rows[row]?.[heading?.indexOf(name) ?? -1]
-    t.strictSame(rows.map((_, i) => [at(i, 'step'), at(i, 'outcome'), at(i, 'tokens')]),
-      [['6', null, '4'], ['7', 'failure', '1'], ['7', 'success', '9']])
+    t.strictSame(rows.map((_, i) => [at(i, 'step'), at(i, 'outcome'), at(i, 'outcome_from'), at(i, 'tokens')]),
+      [['6', null, null, '4'], ['7', 'failure', 'outcome', '1'], ['7', 'success', 'outcome', '9']])
     t.strictSame(heading?.filter(name => at(1, name) === null), ['first_half_mean', 'boundary_mean_abs_change',
       'internal_mean_abs_change', 'max_boundary_from_index', 'max_boundary_from', 'max_boundary_to', 'max_boundary_delta'],
     'one token: no first half, no transition')

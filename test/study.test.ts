@@ -116,8 +116,9 @@ t.test('links: inside the study they are followed, out of it refused, for stated
 t.test('defaults are the shared schema\'s', async t => {
   t.same(DEFAULT_CRITIC_TRACE_STUDY.keys, DEFAULT_KEYS)
   t.equal(DEFAULT_CRITIC_TRACE_STUDY.jump_threshold, 0.1)
+  t.equal(DEFAULT_CRITIC_TRACE_STUDY.success_threshold, 0)
   t.same(DEFAULT_CRITIC_TRACE_STUDY.expectations,
-    { outcomes_per_step: null, returns_equal_outcome: false, prediction_stage: null, boundary_end_marker: null })
+    { outcomes_per_step: null, returns_equal_outcome: false, prediction_stage: null, boundary_end_marker: null, score_agrees_with_outcome: false, distinct_uids: false })
   t.same(DEFAULT_CRITIC_TRACE_STUDY.examples, { success: null, failure: null })
   const { critic_traces: read } = checkStudy({ schema_version: 1, name: 'n', critic_traces: { snapshot: '.' } }, context())
   t.same(read, DEFAULT_CRITIC_TRACE_STUDY, 'a study that states only its snapshot has exactly the defaults')

@@ -141,7 +141,7 @@ function sectionReports({ snapshot, histories }: StudyOutcome): object {
   return {
     ...(snapshot === null ? {} : {
       statistics: snapshot.statistics,
-      checks: snapshot.checks.map(({ check, expected, passed, total }) => ({ check, expected, passed, total }))
+      checks: snapshot.checks.map(({ check, expected, passed, total, unstated }) => ({ check, expected, passed, total, unstated }))
     }),
     ...(histories === null ? {} : {
       histories: {

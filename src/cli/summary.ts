@@ -38,28 +38,54 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
   const steps = s.steps === null ? 'steps unknown' : `trainer steps ${s.steps[0]}-${s.steps[1]}`
   const lines = [
     `${formatCount(s.traces)} traces, ${formatCount(s.tokens)} tokens, ${steps}${s.synthetic ? ', SYNTHETIC data' : ''}`,
-    s.verified
-      ? `values, returns and positions of all ${formatCount(s.traces)} traces equal their NPZ arrays exactly`
-      : 'UNVERIFIED: NPZ files without a snapshot to compare them with',
-    `jump rate ratio ${value(s.jump_rate_ratio, 9)}; boundary mean above internal in ${s.traces_boundary_exceeds_internal} of ${s.traces} traces`,
-    `successes that end above their first value: ${s.success.positive_delta} of ${s.success.traces}; ` +
-      `failures that end below: ${s.failure.negative_delta} of ${s.failure.traces}`
+    comparedLine(s),
+    ...outcomeLines(s),
+    `jump rate ratio ${value(s.jump_rate_ratio, 9)}; boundary mean above internal ` +
+      (s.traces_boundary_exceeds_internal === null
+        ? `${NOT_STATED}: no trace has transitions of both kinds`
+        : `in ${s.traces_boundary_exceeds_internal} of ${s.traces_with_both_kinds} traces`),
+    `successes that end above their first value: ${share(s.success.positive_delta, s.success.traces)}; ` +
+      `failures that end below: ${share(s.failure.negative_delta, s.failure.traces)}`
   ]
   return `${lines.join('\n')}\n\n${transitions}`
+}
+
+/** Two sources of one array are compared; one source is a fact. */
+function comparedLine({ verified, traces, one_source: alone, checks }: SnapshotStatistics): string {
+  if (verified) return `values, returns and positions of all ${formatCount(traces)} traces equal their NPZ arrays exactly`
+  if (checks.npz_exactly_equal === null) return 'UNVERIFIED: one source for every trace, page or NPZ file: not compared'
+  return `values, returns and positions of ${formatCount(checks.npz_exactly_equal)} of ${formatCount(traces)} traces equal their NPZ arrays ` +
+    `exactly; UNVERIFIED: one source for ${formatCount(alone)}: not compared`
+}
+
+/** Only where the outcome is not every trace's own word. */
+function outcomeLines({ traces, outcome_from: from, success_threshold: threshold }: SnapshotStatistics): string[] {
+  return [
+    ...(from.score === 0 ? [] : [`outcome told by the score, above ${threshold} a success: ${formatCount(from.score)} of ${formatCount(traces)} traces`]),
+    ...(from.unknown === 0 ? [] : [`outcome unknown: ${formatCount(from.unknown)} of ${formatCount(traces)} traces, which are in no count of successes or failures`])
+  ]
+}
+
+const NOT_STATED = 'not stated'
+
+function share(some: number | null, all: number | null): string {
+  if (some !== null && all !== null) return `${formatCount(some)} of ${formatCount(all)}`
+  return all === null ? `${NOT_STATED} (outcome unknown)` : 'none there'
 }
 
 /** One row a check; only expected ones can fail a run. */
 export function checksTable(checks: readonly CheckReport[], options: TableOptions): string {
   return formatTable(
     [{ title: 'check' }, { title: 'holds', align: 'right' }, { title: 'of', align: 'right' }, { title: '' }],
-    checks.map(c => [c.check, formatCount(c.passed), formatCount(c.total), verdict(c)]),
+    checks.map(c => [c.check, c.passed === null ? NOT_STATED : formatCount(c.passed), c.passed === null ? '' : formatCount(c.total), verdict(c)]),
     options
   )
 }
 
 function verdict(c: CheckReport): Cell {
-  if (!c.expected) return { text: 'reported only', tone: 'muted' }
-  return c.passed === c.total ? { text: 'ok', tone: 'good' } : { text: 'FAILED', tone: 'bad' }
+  const aside = c.unstated === 0 ? '' : `, ${formatCount(c.unstated)} ${NOT_STATED}`
+  if (!c.expected) return { text: `reported only${aside}`, tone: 'muted' }
+  return c.faults.length === 0 ? { text: `ok${aside}`, tone: 'good' } : { text: `FAILED${aside}`, tone: 'bad' }
 }
 
 /** One table an analysis: what the step view keeps of every metric; then how the sessions were joined. */

@@ -53,7 +53,7 @@ export async function runTraces(
           name: plan?.name ?? null,
           status,
           statistics,
-          checks: outcome?.checks.map(({ check, expected, passed, total }) => ({ check, expected, passed, total })) ?? null,
+          checks: outcome?.checks.map(({ check, expected, passed, total, unstated }) => ({ check, expected, passed, total, unstated })) ?? null,
           faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))
         }))
       }

@@ -2,14 +2,17 @@
  * Lays the columns of one trace into a single SharedArrayBuffer: the parser's arrays are scratch that the next trace
  * overwrites, and a shared buffer reaches the main thread without a copy.
  */
+import { crc32 } from 'node:zlib'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../schema.js'
+import { readNpy } from '../ingest/npz/npy.js'
 import type { NpyFile } from '../ingest/npz/npz.js'
+import { encodeNpy, type NumericArray } from '../ingest/npz/write.js'
 import type { TraceColumns } from './contract.js'
 
 const align8 = (n: number): number => (n + 7) & ~7
 
 /**
- * @param members the NPY files of the three arrays, verbatim: their numbers are those of the trace
+ * @param members the NPY files of the three arrays: their numbers are those of the trace
  * @param room used where it is large enough: fresh shared memory costs more in page faults than the copies into it
  */
 export function layColumns(
@@ -49,6 +52,17 @@ export function layColumns(
     boundaries: boundaryColumn,
     npy: { values: place('values'), returns: place('returns'), response_positions: place('response_positions') }
   }
+}
+
+/** NPY files of a trace that no NPZ file holds: float64 and int64, which is what the page's numbers were read into. */
+export function membersOf(trace: ParsedTrace): Readonly<Record<TraceArrayName, NpyFile>> {
+  const positions = new BigInt64Array(trace.positions.length)
+  writeInt64(new Int32Array(positions.buffer), trace.positions)
+  const file = (data: NumericArray): NpyFile => {
+    const bytes = encodeNpy(data)
+    return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
+  }
+  return { values: file(trace.values), returns: file(trace.returns), response_positions: file(positions) }
 }
 
 /** Safe integers as little-endian 64-bit pairs; writing BigInts one by one would make an object per token. */

@@ -3,7 +3,7 @@
  * the traces in the snapshot), and the pooled `SnapshotStatistics`. An undefined quantity is null, and `undefinedReasons`
  * says why, keyed by its JSON pointer.
  */
-import type { Outcome, SpanTexts, TraceFields } from '../schema.js'
+import type { Outcome, OutcomeSource, SpanTexts, TraceFields } from '../schema.js'
 
 /** An observed change of value from one retained token to the next. Indexes count retained tokens from 0. */
 export interface Jump {
@@ -69,9 +69,15 @@ export interface TraceColumns {
 export interface TraceResult {
   /** 0-based canonical position */
   readonly index: number
+  /** its outcome is the stated one, else the one that the score tells */
   readonly fields: TraceFields
+  /** what says the outcome; null: it is unknown */
+  readonly outcomeFrom: OutcomeSource | null
   readonly statistics: TraceStatistics
-  readonly npz: NpzEvidence
+  /** null for a trace of a page that names none */
+  readonly npz: NpzEvidence | null
+  /** the page's arrays equal those of the NPZ file; false: one source holds the trace, and there was nothing to compare */
+  readonly compared: boolean
   /** its NPZ file says that the data were generated */
   readonly synthetic: boolean
   readonly spans: SpanTexts | null
@@ -100,35 +106,54 @@ export interface ExampleStatistics {
   readonly max_boundary_jump: Jump | null
 }
 
+/** What a trace may leave out, but for its outcome; a name is the snapshot's default key. */
+export type StatedField =
+  'step' | 'score' | 'uid' | 'prediction_stage' | 'npz' | 'value_mean' | 'value_rmse' | 'segment_texts'
+
 /** The content of critic-trace-statistics.json (plus its envelope). Field names are the published file's. */
 export interface SnapshotStatistics {
   readonly synthetic: boolean
-  /** false for a folder of NPZ files without a snapshot: nothing was there to compare them with */
+  /** every trace stands in a page and in an NPZ file, with equal arrays; false where one source alone holds any of them */
   readonly verified: boolean
   readonly snapshot_time: string | null
   readonly traces: number
   readonly tokens: number
-  readonly distinct_uids: number
+  /** null where no trace states one */
+  readonly distinct_uids: number | null
   /** [first, last] trainer step; null where no trace states one */
   readonly steps: readonly [number, number] | null
-  /** [fewest, most] successes and failures found at one step */
+  /** [fewest, most] successes and failures found at one step; null where no trace states a step, or no outcome is known */
   readonly per_step: { readonly success: readonly [number, number]; readonly failure: readonly [number, number] } | null
   readonly threshold: number
+  /** of the score of a trace that states no outcome */
+  readonly success_threshold: number
+  /** traces by what says their outcome */
+  readonly outcome_from: { readonly [source in OutcomeSource | 'unknown']: number }
+  /** traces that state each of what a trace may leave out */
+  readonly stated: { readonly [name in StatedField]: number }
+  /** traces that one source alone holds, page or NPZ file: not compared */
+  readonly one_source: number
   readonly boundary: PooledChanges
   readonly internal: PooledChanges
   /** boundary jump rate / internal jump rate */
   readonly jump_rate_ratio: number | null
-  readonly traces_boundary_exceeds_internal: number
-  readonly success: { readonly traces: number; readonly positive_delta: number }
-  readonly failure: { readonly traces: number; readonly negative_delta: number }
+  /** traces that have transitions of both kinds */
+  readonly traces_with_both_kinds: number
+  /** of those; null without any */
+  readonly traces_boundary_exceeds_internal: number | null
+  /** traces null: no outcome is known; the second count null: there is no trace to count */
+  readonly success: { readonly traces: number | null; readonly positive_delta: number | null }
+  readonly failure: { readonly traces: number | null; readonly negative_delta: number | null }
   readonly examples: { readonly success: ExampleStatistics | null; readonly failure: ExampleStatistics | null }
   /** how the examples were picked */
   readonly examples_rule: { readonly success: string; readonly failure: string }
+  /** traces that passed; null where there was nothing to look at */
   readonly checks: {
     readonly npz_exactly_equal: number | null
     readonly stored_statistics_equal: number | null
-    readonly returns_equal_outcome: number
-    readonly prediction_stages: { readonly [stage: string]: number }
+    readonly returns_equal_outcome: number | null
+    readonly score_agrees_with_outcome: number | null
+    readonly prediction_stages: { readonly [stage: string]: number } | null
     readonly boundaries_with_end_marker: number | null
   }
   /** JSON pointer of each null above -> why it is undefined */
@@ -149,6 +174,8 @@ export interface ExampleTrace {
 /** Everything Figure 8 draws. */
 export interface CriticTraceFigureData {
   readonly synthetic: boolean
+  /** traces whose outcome is told by their score, and what it has to exceed in a success; absent where there are none */
+  readonly outcomesByScore?: { readonly traces: number; readonly threshold: number }
   readonly traces: ReadonlyArray<{
     readonly step: number | null
     readonly outcome: Outcome | null

@@ -32,6 +32,7 @@ const RULES: Readonly<Record<Outcome, string>> = {
 export class ExampleCollector {
   private readonly named: Partial<Record<Outcome, Kept>> = {}
   private readonly ruled: Partial<Record<Outcome, Kept>> = {}
+  private unknown = 0
 
   /** @param required a named example must be in the snapshot (the study's own); else the rule stands in, and says so */
   constructor(
@@ -42,7 +43,10 @@ export class ExampleCollector {
   /** One trace, in canonical order. Columns are copied when the trace is kept: the caller may reuse them. */
   offer(result: TraceResult, columns: TraceColumns): void {
     const { outcome } = result.fields
-    if (outcome === null) return
+    if (outcome === null) {
+      this.unknown++
+      return
+    }
     for (const role of ['success', 'failure'] as const) {
       const selector = this.selectors[role]
       if (selector === null || !matches(selector, role, result)) continue
@@ -81,7 +85,10 @@ export class ExampleCollector {
       })
     }
     const ruled = this.ruled[role]
-    if (ruled === undefined) return { result: null, trace: null, rule: `the snapshot holds no ${role}` }
+    if (ruled === undefined) {
+      const unknown = this.unknown === 0 ? '' : `; the outcome of ${this.unknown} traces is unknown`
+      return { result: null, trace: null, rule: `the snapshot holds no ${this.unknown === 0 ? '' : 'known '}${role}${unknown}` }
+    }
     const why = selector === null ? '' : `the study names ${describe(selector)}, which this snapshot does not hold; `
     return { ...ruled, rule: why + RULES[role] }
   }

@@ -12,73 +12,123 @@ import type {
   TraceResult
 } from './contract.js'
 import type { ChosenExample, ChosenExamples } from './examples.js'
+import { countStages, countStated, outcomesPerStep, outcomeSources, scoreAgrees, stepRange } from './stated.js'
 import { addPairs, pairValue, ZERO_SUM } from './sums.js'
 
 export interface PooledOptions {
   readonly synthetic: boolean
-  readonly verified: boolean
+  /** a page states the traces; false: a folder of NPZ files */
+  readonly paged: boolean
   readonly snapshotTime: string | null
   readonly threshold: number
+  readonly successThreshold: number
   readonly examples: ChosenExamples
-  /** true when the study names an end marker and the snapshot has texts */
-  readonly endMarkerChecked: boolean
+  /** the study names one, or without a study the usual one is looked for */
+  readonly endMarker: string | null
 }
 
 /** `results` in canonical order. */
 export function snapshotStatistics(results: readonly TraceResult[], options: PooledOptions): SnapshotStatistics {
   const reasons: Record<string, string> = {}
+  /** The value, or null and why. */
+  const known = <T>(pointer: string, value: T | null, why: string): T | null => {
+    if (value === null) reasons[pointer] = why
+    return value
+  }
+  /** How many of those that there are do; null where there is nothing to look at. */
+  const among = (pointer: string, some: readonly TraceResult[], holds: (r: TraceResult) => boolean, why: string): number | null => (
+    known(pointer, some.length === 0 ? null : some.filter(holds).length, why)
+  )
+  const { successThreshold } = options
   const boundary = pool(results.map(r => r.statistics.boundary), 'boundary', 'no boundary transition', reasons)
   const internal = pool(results.map(r => r.statistics.internal), 'internal', 'no internal transition', reasons)
-  const of = (outcome: Outcome) => results.filter(r => r.fields.outcome === outcome)
-  const success = of('success')
-  const failure = of('failure')
-  const steps = stepRange(results)
-  if (steps === null) reasons['/steps'] = 'no trace states its step'
-  const perStep = outcomesPerStep(results)
-  if (perStep === null) reasons['/per_step'] = 'no trace states its step'
-  if (options.snapshotTime === null) {
-    reasons['/snapshot_time'] = options.verified ? 'the snapshot states no time' : 'NPZ files without a snapshot'
+  const stated = countStated(results)
+  const outcomeFrom = outcomeSources(results)
+  const compared = results.filter(r => r.compared)
+  const outcome = (name: Outcome) => {
+    const traces = results.filter(r => r.fields.outcome === name)
+    const unknown = results.length > 0 && outcomeFrom.unknown === results.length
+    return { traces, count: known(`/${name}/traces`, unknown ? null : traces.length, NO_OUTCOME), none: unknown ? NO_OUTCOME : `no ${name}` }
   }
-  if (!options.verified) {
-    for (const key of ['npz_exactly_equal', 'stored_statistics_equal']) {
-      reasons[`/checks/${key}`] = 'NPZ files without a snapshot: there is nothing to compare them with'
-    }
-  }
-  if (!options.endMarkerChecked) {
-    reasons['/checks/boundaries_with_end_marker'] = 'no end marker is named, or there are no span texts'
-  }
+  const success = outcome('success')
+  const failure = outcome('failure')
+  const bothKinds = results.filter(r => r.statistics.boundaryExceedsInternal !== null)
   return {
     synthetic: options.synthetic,
-    verified: options.verified,
-    snapshot_time: options.snapshotTime,
+    verified: compared.length > 0 && compared.length === results.length,
+    snapshot_time: known('/snapshot_time', options.snapshotTime, options.paged ? 'the snapshot states no time' : 'NPZ files without a snapshot'),
     traces: results.length,
     tokens: results.reduce((sum, r) => sum + r.statistics.tokens, 0),
-    distinct_uids: new Set(results.map(r => r.fields.uid).filter(uid => uid !== null)).size,
-    steps,
-    per_step: perStep,
+    distinct_uids: known(
+      '/distinct_uids', stated.uid === 0 ? null : new Set(results.flatMap(r => r.fields.uid ?? [])).size, 'no trace states a uid'
+    ),
+    steps: known('/steps', stepRange(results), 'no trace states its step'),
+    per_step: known(
+      '/per_step', outcomesPerStep(results), stated.step === 0 ? 'no trace states its step' : 'no step at which every outcome is known'
+    ),
     threshold: options.threshold,
+    success_threshold: successThreshold,
+    outcome_from: outcomeFrom,
+    stated,
+    one_source: results.length - compared.length,
     boundary,
     internal,
     jump_rate_ratio: rateRatio(boundary, internal, reasons),
-    traces_boundary_exceeds_internal: results.filter(r => r.statistics.boundaryExceedsInternal === true).length,
-    success: { traces: success.length, positive_delta: success.filter(r => r.statistics.delta > 0).length },
-    failure: { traces: failure.length, negative_delta: failure.filter(r => r.statistics.delta < 0).length },
+    traces_with_both_kinds: bothKinds.length,
+    traces_boundary_exceeds_internal: among(
+      '/traces_boundary_exceeds_internal', bothKinds, r => r.statistics.boundaryExceedsInternal === true,
+      'no trace has both boundary and internal transitions'
+    ),
+    success: {
+      traces: success.count,
+      positive_delta: among('/success/positive_delta', success.traces, r => r.statistics.delta > 0, success.none)
+    },
+    failure: {
+      traces: failure.count,
+      negative_delta: among('/failure/negative_delta', failure.traces, r => r.statistics.delta < 0, failure.none)
+    },
     examples: {
       success: exampleStatistics('success', options.examples.success, reasons),
       failure: exampleStatistics('failure', options.examples.failure, reasons)
     },
     examples_rule: { success: options.examples.success.rule, failure: options.examples.failure.rule },
     checks: {
-      npz_exactly_equal: options.verified ? results.length : null,
-      stored_statistics_equal: options.verified ? results.length : null,
-      returns_equal_outcome: results.filter(r => r.statistics.returnsEqualOutcome === true).length,
-      prediction_stages: countStages(results),
-      boundaries_with_end_marker: options.endMarkerChecked
-        ? results.reduce((sum, r) => sum + (r.boundariesWithMarker ?? 0), 0)
-        : null
+      npz_exactly_equal: known('/checks/npz_exactly_equal', compared.length === 0 ? null : compared.length, `one source: ${
+        options.paged ? 'the page names no NPZ file' : 'NPZ files without a page'}, so nothing was compared`),
+      stored_statistics_equal: among(
+        '/checks/stored_statistics_equal', results.filter(r => r.fields.valueMean !== null && r.fields.valueRmse !== null), () => true,
+        'no trace stores both its mean and its RMSE'
+      ),
+      returns_equal_outcome: among(
+        '/checks/returns_equal_outcome', results.filter(r => r.statistics.returnsEqualOutcome !== null),
+        r => r.statistics.returnsEqualOutcome === true, NO_OUTCOME
+      ),
+      score_agrees_with_outcome: among(
+        '/checks/score_agrees_with_outcome', results.filter(r => scoreAgrees(r, successThreshold) !== null),
+        r => scoreAgrees(r, successThreshold) === true, 'no trace states both its outcome and its score'
+      ),
+      prediction_stages: known('/checks/prediction_stages', countStages(results), 'no trace states its prediction stage'),
+      boundaries_with_end_marker: markedBoundaries(results, boundary.transitions, options.endMarker, known)
     },
     undefined_reasons: reasons
   }
+}
+
+const NO_OUTCOME = 'no trace states an outcome or a score'
+
+/** Of all boundaries, so only where every trace has texts. */
+function markedBoundaries(
+  results: readonly TraceResult[], boundaries: number, marker: string | null,
+  known: (pointer: string, value: number | null, why: string) => number | null
+): number | null {
+  const texts = results.filter(r => r.spans !== null).length
+  const why =
+    marker === null ? 'no end marker is named'
+    : texts === 0 ? 'no span texts'
+    : texts < results.length ? `span texts in ${texts} of ${results.length} traces`
+    : 'no boundary transition'
+  const looked = marker !== null && texts === results.length && boundaries > 0
+  return known('/checks/boundaries_with_end_marker', looked ? results.reduce((sum, r) => sum + (r.boundariesWithMarker ?? 0), 0) : null, why)
 }
 
 function pool(
@@ -124,53 +174,6 @@ function rateRatio(boundary: PooledChanges, internal: PooledChanges, reasons: Re
     return null
   }
   return (boundary.jump_rate as number) / (internal.jump_rate as number)
-}
-
-function stepRange(results: readonly TraceResult[]): readonly [number, number] | null {
-  let first = Infinity
-  let last = -Infinity
-  for (const { fields } of results) {
-    if (fields.step === null) continue
-    first = Math.min(first, fields.step)
-    last = Math.max(last, fields.step)
-  }
-  return first === Infinity ? null : [first, last]
-}
-
-/** Successes and failures of every step that occurs, by ascending step. */
-export function outcomesByStep(results: readonly TraceResult[]): Array<{ step: number; success: number; failure: number }> {
-  const counts = new Map<number, { step: number; success: number; failure: number }>()
-  for (const { fields } of results) {
-    if (fields.step === null) continue
-    const count = counts.get(fields.step) ?? { step: fields.step, success: 0, failure: 0 }
-    if (fields.outcome !== null) count[fields.outcome]++
-    counts.set(fields.step, count)
-  }
-  return [...counts.values()].sort((a, b) => a.step - b.step)
-}
-
-function outcomesPerStep(results: readonly TraceResult[]): SnapshotStatistics['per_step'] {
-  const counts = outcomesByStep(results)
-  if (counts.length === 0) return null
-  const range = (outcome: Outcome): readonly [number, number] => {
-    let fewest = Infinity
-    let most = 0
-    for (const c of counts) {
-      fewest = Math.min(fewest, c[outcome])
-      most = Math.max(most, c[outcome])
-    }
-    return [fewest, most]
-  }
-  return { success: range('success'), failure: range('failure') }
-}
-
-function countStages(results: readonly TraceResult[]): Record<string, number> {
-  const counts = new Map<string, number>()
-  for (const { fields } of results) {
-    if (fields.predictionStage === null) continue
-    counts.set(fields.predictionStage, (counts.get(fields.predictionStage) ?? 0) + 1)
-  }
-  return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function exampleStatistics(

@@ -12,10 +12,11 @@ import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
 import { asFloat64 } from '../ingest/npz/npy.js'
 import { openNpz, type Npz, type NpyFile } from '../ingest/npz/npz.js'
 import { fieldsOfNpz, saysSynthetic } from '../ingest/npzFields.js'
+import { decideOutcome } from '../ingest/outcome.js'
 import { kernelOfThread } from '../kernel/kernel.js'
-import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName, type TraceFields } from '../schema.js'
+import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName } from '../schema.js'
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
-import { layColumns } from './columns.js'
+import { layColumns, membersOf } from './columns.js'
 import type { TraceColumns, TraceResult } from './contract.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
@@ -26,6 +27,8 @@ export interface TraceTaskBase {
   readonly folder: string
   readonly keys: SnapshotKeys
   readonly jumpThreshold: number
+  /** a trace that states no outcome is a success when its score is above */
+  readonly successThreshold: number
   readonly endMarker: string | null
   /** a shared buffer that nobody reads any more, for the columns; they get a new one where it is too small */
   readonly room: SharedArrayBuffer | null
@@ -64,18 +67,21 @@ export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer
 function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
   const { keys, endMarker } = task
   const trace = parseTrace(task, { keys, endMarker, scratch })
-  requireFields(trace, keys)
+  const { score, npz, valueMean, valueRmse } = trace.fields
+  if (score !== null && !Number.isFinite(score)) throw scoreNotFinite(trace.index, keys, score)
   return within(trace, () => {
     const arrays = arraysOf(trace)
     checkArrays(arrays)
-    const stored = readNpz(task.folder, trace.fields.npz as string, keys, trace.values.length)
-    for (const array of TRACE_ARRAYS) {
-      const place = { file: stored.file, member: keys[array] }
-      checkEqual(array, arrays[array], stored.arrays[array].array, place)
+    const stored = npz === null ? null : readNpz(task.folder, npz, keys, trace.values.length)
+    if (stored !== null) {
+      for (const array of TRACE_ARRAYS) {
+        const place = { file: stored.file, member: keys[array] }
+        checkEqual(array, arrays[array], stored.arrays[array].array, place)
+      }
     }
     const answer = measure(trace, stored, task)
-    checkStored('value_mean', trace.fields.valueMean as number, answer.result.statistics.mean)
-    checkStored('value_rmse', trace.fields.valueRmse as number, answer.result.statistics.rmse)
+    if (valueMean !== null) checkStored('value_mean', valueMean, answer.result.statistics.mean)
+    if (valueRmse !== null) checkStored('value_rmse', valueRmse, answer.result.statistics.rmse)
     if (trace.spans !== null) checkSpanCount(trace.spans.count, answer.result.statistics)
     return answer
   })
@@ -109,25 +115,29 @@ interface StoredNpz {
   readonly arrays: Readonly<Record<TraceArrayName, NpyFile>>
 }
 
-function measure(trace: ParsedTrace, stored: StoredNpz, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
+/** @param stored null for a trace that the page alone holds */
+function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
   const boundaries = boundaryIndexes(trace.positions)
+  const { outcome, outcomeFrom } = decideOutcome(trace.fields, task.successThreshold)
   const statistics = statisticsWithin(trace.values, trace.returns, boundaries, {
     jumpThreshold: task.jumpThreshold,
-    outcome: trace.fields.outcome
+    outcome
   })
   return {
     ok: true,
     result: {
       index: trace.index,
-      fields: trace.fields,
+      fields: { ...trace.fields, outcome },
+      outcomeFrom,
       statistics,
-      npz: { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
-      synthetic: saysSynthetic(stored.npz, task.keys),
+      npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
+      compared: stored !== null && task.kind === 'snapshot',
+      synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
       // The parser's buffer is its own; the next trace overwrites it.
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
     },
-    columns: layColumns(trace, boundaries, stored.arrays, task.room)
+    columns: layColumns(trace, boundaries, stored?.arrays ?? membersOf(trace), task.room)
   }
 }
 
@@ -181,33 +191,11 @@ function numbersOf(stored: StoredNpz, array: TraceArrayName, keys: SnapshotKeys)
   return asFloat64(stored.arrays[array].array, { file: stored.file, member: keys[array] })
 }
 
-function requireFields(trace: ParsedTrace, keys: SnapshotKeys): void {
-  const { fields } = trace
-  const required: ReadonlyArray<readonly [string, TraceFields[keyof TraceFields]]> = [
-    [keys.step, fields.step],
-    [keys.outcome, fields.outcome],
-    [keys.uid, fields.uid],
-    [keys.npz, fields.npz],
-    [keys.value_mean, fields.valueMean],
-    [keys.value_rmse, fields.valueRmse]
-  ]
-  if (fields.score !== null && !Number.isFinite(fields.score)) {
-    throw new Fault({
-      format: 'snapshot', problem: 'not finite', found: `${keys.score} ${fields.score}`, expected: 'a finite number',
-      place: { trace: trace.index }, exitCode: EXIT.checkFailed
-    })
-  }
-  for (const [key, value] of required) {
-    if (value === null) {
-      throw new Fault({
-        format: 'snapshot',
-        problem: 'missing field',
-        found: `no ${key}`,
-        expected: 'one in every trace (a study file may rename it)',
-        place: { trace: trace.index }
-      })
-    }
-  }
+function scoreNotFinite(trace: number, keys: SnapshotKeys, score: number): Fault {
+  return new Fault({
+    format: 'snapshot', problem: 'not finite', found: `${keys.score} ${score}`, expected: 'a finite number', place: { trace },
+    exitCode: EXIT.checkFailed
+  })
 }
 
 /** Runs `body`; a Fault that leaves it gets the trace's identity. */

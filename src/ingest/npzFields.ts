@@ -1,21 +1,20 @@
 /**
  * Scalar fields of a trace from its NPZ's 0-d members, for a folder of NPZ files without a snapshot: step, score, uid,
- * outcome, prediction stage, where they are there. Without an `outcome` member the sign of the score decides, as the
- * collector of the traces does: positive is a success, anything else a failure.
+ * outcome, prediction stage, where they are there.
  */
 import { EXIT, Fault, printable } from '../errors.js'
 import { stepFromName } from './inventory.js'
+import { OUTCOME_FORMS, outcomeOfNumber } from './outcome.js'
 import { asFloat64, isText, type NpyArray } from './npz/npy.js'
 import type { Npz } from './npz/npz.js'
 import type { Outcome, SnapshotKeys, TraceFields } from '../schema.js'
 
 /** @param file name of the NPZ, for faults and for the step where no member states it */
 export function fieldsOfNpz(npz: Npz, file: string, keys: SnapshotKeys): TraceFields {
-  const score = numberMember(npz, file, keys.score)
   return {
     step: stepOfNpz(npz, file, keys),
-    outcome: outcomeOf(textMember(npz, file, keys.outcome), score, file, keys.outcome),
-    score,
+    outcome: outcomeMember(npz, file, keys.outcome),
+    score: numberMember(npz, file, keys.score),
     uid: textMember(npz, file, keys.uid),
     predictionStage: textMember(npz, file, keys.prediction_stage),
     npz: file,
@@ -69,13 +68,24 @@ function numberMember(npz: Npz, file: string, name: string): number | null {
 function textMember(npz: Npz, file: string, name: string): string | null {
   const array = scalarMember(npz, file, name)
   if (array === null) return null
-  return isText(array.data) ? array.data[0] : String(array.data[0])
+  if (!isText(array.data)) return String(array.data[0])
+  const [text] = array.data
+  if (!text.isWellFormed()) throw wrong(file, name, 'half a surrogate pair', 'text')
+  return text
 }
 
-function outcomeOf(text: string | null, score: number | null, file: string, member: string): Outcome | null {
-  if (text === 'success' || text === 'failure') return text
-  if (text !== null) throw wrong(file, member, JSON.stringify(printable(text)), '"success" or "failure"')
-  return score === null ? null : score > 0 ? 'success' : 'failure'
+function outcomeMember(npz: Npz, file: string, member: string): Outcome | null {
+  const array = scalarMember(npz, file, member)
+  if (array === null) return null
+  if (isText(array.data)) {
+    const [text] = array.data
+    if (text === 'success' || text === 'failure') return text
+    throw wrong(file, member, JSON.stringify(printable(text)), OUTCOME_FORMS)
+  }
+  const [value] = asFloat64(array, { file, member })
+  const outcome = outcomeOfNumber(value)
+  if (outcome === null) throw wrong(file, member, String(value), OUTCOME_FORMS)
+  return outcome
 }
 
 function wrong(file: string, member: string, found: string, expected: string): Fault {

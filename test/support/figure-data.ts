@@ -121,6 +121,7 @@ export function oddCases(): readonly OddCase[] {
     { name: 'no steps', data: { ...none, traces: few.map(t => ({ ...t, step: null })) }, says: 'Snapshot order (no trace states a step)' },
     { name: 'some steps', data: { ...none, traces: [...few, trace(null, 'success', 0.5, 0.5)] }, says: 'Trainer step (not drawn: 1 without one)' },
     { name: 'no outcomes', data: { ...none, traces: few.map(t => ({ ...t, outcome: null })) }, says: 'outcome not stated' },
+    { name: 'outcomes by score', data: { ...none, outcomesByScore: { traces: 4, threshold: 0 } }, says: 'Trainer step (outcome of 4 by score)' },
     { name: 'one token', data: { ...none, success: makeExample([0.5], [], 'success') }, says: '1 retained token in 1 generated span; no transition' },
     { name: 'two tokens', data: { ...none, success: makeExample([0.5, 0.75], [0], 'success') }, says: '0.500 \u2192 0.750 (+0.250)' },
     { name: 'no boundary', data: { ...none, failure: makeExample(noise(300), [], 'failure', null) }, says: 'no turn boundary' },

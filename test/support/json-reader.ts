@@ -104,6 +104,11 @@ class Writer {
     return `"${text}"`
   }
 
+  /** A string that a reader keeps: half a surrogate pair is allowed in others only. */
+  kept(): string {
+    return this.string().replaceAll('\\ud800', '')
+  }
+
   /** A known key, some of its letters written as escapes. */
   key(name: string): string {
     const spelled = Array.from(name, letter => this.#random.chance(0.03)
@@ -160,9 +165,9 @@ class Writer {
     maybe('step', String(this.#random.below(1000) - 10))
     maybe('outcome', this.#random.pick(['"success"', '"failure"', '"\\u0073uccess"']))
     maybe('score', this.number())
-    maybe('uid', this.string())
-    maybe('prediction_stage', this.string())
-    maybe('npz', this.string())
+    maybe('uid', this.kept())
+    maybe('prediction_stage', this.kept())
+    maybe('npz', this.kept())
     maybe('value_mean', this.number())
     maybe('value_rmse', this.number())
     maybe('segment_texts', this.list(Array.from({ length: this.#random.below(5) }, () => this.string()), '[', ']'))
@@ -180,9 +185,9 @@ export function randomDocument(random: Random): RandomDocument {
   const writer = new Writer(random)
   const traces = Array.from({ length: 1 + random.below(4) }, () => writer.trace())
   const members = [writer.member(writer.key('traces'), writer.list(traces, '[', ']'))]
-  const time = random.chance(0.1) ? 'null' : writer.string()
+  const time = random.chance(0.1) ? 'null' : writer.kept()
   if (random.chance(0.8)) members.push(writer.member(writer.key('snapshot_time'), time))
-  if (random.chance(0.8)) members.push(writer.member(writer.key('alignment'), writer.string()))
+  if (random.chance(0.8)) members.push(writer.member(writer.key('alignment'), writer.kept()))
   if (random.chance(0.5)) members.push(writer.member(writer.key('synthetic'), random.pick(['true', 'false', writer.value(0)])))
   writer.unknown(members)
   const text = writer.space() + writer.list(random.shuffle(members), '{', '}') + writer.space()

@@ -7,7 +7,7 @@ import type { Random } from '../../fixtures/replica/random.js'
 export interface TestTrace {
   step: number
   outcome: 'success' | 'failure'
-  score: number
+  score: number | null
   uid: string
   prediction_stage: string
   npz: string
@@ -99,7 +99,7 @@ export async function npzOf(trace: TestTrace, options: SnapshotOptions = {}): Pr
   await npz.add('returns', floats(trace.returns), { deflate })
   await npz.add('response_positions', encodeNpy(BigInt64Array.from(trace.response_positions, BigInt)), { deflate })
   await npz.add('step', encodeNpyInt(trace.step))
-  await npz.add('score', encodeNpyFloat(trace.score))
+  if (trace.score !== null) await npz.add('score', encodeNpyFloat(trace.score))
   await npz.add('uid', encodeNpyText(trace.uid))
   for (const [name, npy] of options.members ?? []) await npz.add(name, npy)
   await npz.finish()

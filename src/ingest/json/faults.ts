@@ -32,6 +32,11 @@ export function wrongType(found: string, expected: string, place: Place): Fault 
   return new Fault({ format: 'json', problem: 'wrong type', found, expected, place })
 }
 
+/** JSON may write half a surrogate pair; no file, column or page can hold it, so that a text that is used has none. */
+export function halfPair(place: Place): Fault {
+  return new Fault({ format: 'json', problem: 'wrong encoding', found: 'half a surrogate pair', expected: 'text', place })
+}
+
 export function tooDeep(place: Place): Fault {
   const expected = `at most ${MAX_DEPTH} open brackets`
   return new Fault({ format: 'json', problem: 'too deep', found: `bracket ${MAX_DEPTH + 1}`, expected, place })

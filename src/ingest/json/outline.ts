@@ -14,7 +14,7 @@ import { Buffer } from 'node:buffer'
 import { Fault, printable, type Place } from '../../errors.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
 import {
-  MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, malformed, tooDeep, tooLong, wrongType
+  MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, malformed, tooDeep, tooLong, wrongType
 } from './faults.js'
 import { NUMBER_BREAKS, NUMBER_ENDS, State, continueNumber, expectedIn } from './grammar.js'
 import { KeyTable } from './keys.js'
@@ -291,7 +291,11 @@ export class Outline {
     const raw = this.#raw.subarray(0, this.#rawLength)
     if (!this.#stringIsKey) {
       const text = this.#keptText()
-      if (text !== null) this.#texts[text] = decodeString(raw)
+      if (text !== null) {
+        const value = decodeString(raw)
+        if (!value.isWellFormed()) throw halfPair(this.#place(this.#stringOffset))
+        this.#texts[text] = value
+      }
       this.#endValue()
       return
     }

@@ -1,6 +1,6 @@
 /**
- * Strings: strict JSON grammar over raw bytes (no control character, known escapes only; a lone surrogate written as an
- * escape is accepted, as by JSON.parse), without decoding what is not kept.
+ * Strings: strict JSON grammar over raw bytes (no control character, known escapes only), without decoding what is not kept.
+ * A lone surrogate written as an escape is accepted here, as by JSON.parse; who keeps the text refuses it.
  */
 
 import { Buffer } from 'node:buffer'

@@ -12,7 +12,7 @@ import {
   TRACE_ARRAYS, type Outcome, type ParsedTrace, type SnapshotKeys, type SpanTexts, type TraceArrayName,
   type TraceFields
 } from '../../schema.js'
-import { MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, tooLong, wrongType } from './faults.js'
+import { MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, tooLong, wrongType } from './faults.js'
 import { KernelText } from './kernel-text.js'
 import { KeyTable } from './keys.js'
 import { DoubleColumn, scanNumberArray } from './number-array.js'
@@ -20,6 +20,7 @@ import { scanNumber } from './number.js'
 import { SkipScratch, scanColon, skipValue, stringEnd } from './skip.js'
 import { EndMarker } from './string.js'
 import { Ascii, decodeString, isDigit, scanWord } from './text.js'
+import { OUTCOME_FORMS, outcomeOfNumber } from '../outcome.js'
 
 /** The bytes of one trace, from its `{` to its `}`. */
 export interface TraceSlice {
@@ -227,7 +228,9 @@ class TraceReader {
     this.#at = stringEnd(this.#text, start, place)
     const length = this.#at - start - 2
     if (length > MAX_TEXT_BYTES) throw tooLong('a text', MAX_TEXT_BYTES, this.#text.place(start, place))
-    return decodeString(this.#text.bytes.subarray(start + 1, this.#at - 1))
+    const value = decodeString(this.#text.bytes.subarray(start + 1, this.#at - 1))
+    if (!value.isWellFormed()) throw halfPair(this.#text.place(start, place))
+    return value
   }
 
   /** A string, or an integer as it is written. */
@@ -244,12 +247,26 @@ class TraceReader {
 
   #outcome(key: TraceKey): Outcome | null {
     const start = this.#at
-    const value = this.#string(key, 'a string or null')
+    const place = { member: this.#keys[key] }
+    const unknown = (found: string): Fault => (
+      new Fault({ format: 'json', problem: 'unknown outcome', found, expected: OUTCOME_FORMS, place: this.#text.place(start, place) })
+    )
+    const byte = this.#text.bytes[start]
+    if (byte === Ascii.LowerT || byte === Ascii.LowerF) {
+      const word = byte === Ascii.LowerT ? 'true' : 'false'
+      const end = scanWord(this.#text, start, word)
+      if (end < 0) throw this.#text.malformed(~end, OUTCOME_FORMS, place)
+      this.#at = end
+      return word === 'true' ? 'success' : 'failure'
+    }
+    if (byte === Ascii.Minus || isDigit(byte)) {
+      const outcome = outcomeOfNumber(this.#numeral(key, OUTCOME_FORMS))
+      if (outcome === null) throw unknown(printable(this.#raw(start)))
+      return outcome
+    }
+    const value = this.#string(key, OUTCOME_FORMS)
     if (value === null || value === 'success' || value === 'failure') return value
-    throw new Fault({
-      format: 'json', problem: 'unknown outcome', found: `"${printable(value)}"`, expected: '"success" or "failure"',
-      place: this.#text.place(start, { member: this.#keys[key] })
-    })
+    throw unknown(`"${printable(value)}"`)
   }
 
   /** The number at the cursor, which moves behind it. */

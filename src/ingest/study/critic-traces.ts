@@ -5,7 +5,7 @@
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type SnapshotKeys, type TraceSelector } from '../../schema.js'
 import { Fault } from '../../errors.js'
 import {
-  flag, integer, nullable, number, object, oneOf, pair, refine, relativePath, text, type Field, type Kind
+  finite, flag, integer, nullable, number, object, oneOf, pair, refine, relativePath, text, type Field, type Kind
 } from './checker.js'
 
 /** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ within one object only. */
@@ -22,7 +22,7 @@ const keys: Kind<SnapshotKeys> = refine(
     synthetic: keyField('synthetic', '`true`: the data were generated; also the NPZ member, a 0-d bool.'),
     traces: keyField('traces', 'List of traces.'),
     step: keyField('step', 'Trainer step of a trace.'),
-    outcome: keyField('outcome', '"success" or "failure".'),
+    outcome: keyField('outcome', '"success" or "failure", true or false, 1 or 0.'),
     score: keyField('score', 'Score of the trajectory.'),
     uid: keyField('uid', 'Identity of the trajectory.'),
     prediction_stage: keyField('prediction_stage', 'When the critic predicted.'),
@@ -88,6 +88,11 @@ export const criticTraceSection: Field<CriticTraceStudy | null> = {
       doc: 'A change of value counts as a jump when it is strictly larger than this.',
       default: DEFAULT_CRITIC_TRACE_STUDY.jump_threshold
     },
+    success_threshold: {
+      kind: finite,
+      doc: 'A trace that states no outcome is a success when its score is strictly larger than this.',
+      default: DEFAULT_CRITIC_TRACE_STUDY.success_threshold
+    },
     expectations: {
       kind: object({
         outcomes_per_step: {
@@ -105,6 +110,16 @@ export const criticTraceSection: Field<CriticTraceStudy | null> = {
           kind: nullable(text()),
           doc: 'Text that ends the generated span before every boundary.',
           default: expectations.boundary_end_marker
+        },
+        score_agrees_with_outcome: {
+          kind: flag,
+          doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone.',
+          default: expectations.score_agrees_with_outcome
+        },
+        distinct_uids: {
+          kind: flag,
+          doc: 'Every trace states a uid, and no two the same.',
+          default: expectations.distinct_uids
         }
       }),
       doc: 'Checks of how the traces were sampled. One that is not stated is reported and never fails.',

@@ -47,7 +47,7 @@ export interface ExcludedNpz {
 }
 
 export interface SnapshotIndex {
-  /** false for a folder of NPZ files without a snapshot */
+  /** false where one source alone, page or NPZ file, holds any trace */
   readonly verified: boolean
   readonly html: SourceFile | null
   /** verbatim */
@@ -66,13 +66,16 @@ export function traceIndexDocument(data: SnapshotIndex, origin: Origin): Envelop
     html: data.html === null ? null : { path: data.html.path, sha256: data.html.sha256, bytes: data.html.bytes },
     snapshot_time: data.snapshotTime,
     alignment: data.alignment,
-    traces: data.traces.map(({ index, fields, statistics, npz }) => ({
+    traces: data.traces.map(({ index, fields, outcomeFrom, statistics, npz, compared }) => ({
       index,
       uid: fields.uid,
       step: fields.step,
       outcome: fields.outcome,
+      outcome_from: outcomeFrom,
+      score: fields.score,
       tokens: statistics.tokens,
-      npz: { path: npz.path, sha256: npz.sha256, bytes: npz.bytes },
+      npz: npz === null ? null : { path: npz.path, sha256: npz.sha256, bytes: npz.bytes },
+      compared,
       archive_prefix: tracePrefix(index)
     })),
     excluded: data.excluded.map(({ path, step, sha256, bytes }) => ({ path, step, sha256, bytes }))
@@ -182,9 +185,14 @@ export function statisticsDocument(data: SnapshotStatistics, origin: Origin): En
     steps: data.steps,
     per_step: data.per_step,
     threshold: data.threshold,
+    success_threshold: data.success_threshold,
+    outcome_from: data.outcome_from,
+    stated: data.stated,
+    one_source: data.one_source,
     boundary: data.boundary,
     internal: data.internal,
     jump_rate_ratio: data.jump_rate_ratio,
+    traces_with_both_kinds: data.traces_with_both_kinds,
     traces_boundary_exceeds_internal: data.traces_boundary_exceeds_internal,
     success: data.success,
     failure: data.failure,

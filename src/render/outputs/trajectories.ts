@@ -17,7 +17,7 @@ type TraceColumn =
 /** The columns in order, each with where its value comes from. */
 const COLUMNS: readonly TraceColumn[] = [
   ['step', 'integer?', 'trainer step; empty where the trace does not state it', t => t.fields.step],
-  ['outcome', 'string?', 'success or failure; empty where the trace does not state it', t => t.fields.outcome],
+  ['outcome', 'string?', 'success or failure; empty where it is unknown', t => t.fields.outcome],
   ['tokens', 'integer', 'retained tokens', t => t.statistics.tokens],
   ['boundaries', 'integer', 'transitions between retained tokens whose response positions differ by more than 1',
     t => t.statistics.boundary.transitions],
@@ -36,7 +36,8 @@ const COLUMNS: readonly TraceColumn[] = [
     t => t.statistics.maxBoundaryJump?.from_index ?? null],
   ['max_boundary_from', 'number?', 'the value before that boundary, at i', t => t.statistics.maxBoundaryJump?.from ?? null],
   ['max_boundary_to', 'number?', 'the value after it, at i + 1', t => t.statistics.maxBoundaryJump?.to ?? null],
-  ['max_boundary_delta', 'number?', 'max_boundary_to - max_boundary_from', t => t.statistics.maxBoundaryJump?.delta ?? null]
+  ['max_boundary_delta', 'number?', 'max_boundary_to - max_boundary_from', t => t.statistics.maxBoundaryJump?.delta ?? null],
+  ['outcome_from', 'string?', 'outcome: the trace states it; score: told by its score; empty where the outcome is unknown', t => t.outcomeFrom]
 ]
 
 const TABLE: CsvTable<(trace: TraceResult) => CsvCell> = {

@@ -101,10 +101,19 @@ async function* arrays(subject: TraceSubject, random: Random): AsyncGenerator<Mu
   }
 }
 
+/** What a trace may leave out: without it the snapshot still loads. */
+const OPTIONAL: ReadonlyArray<keyof TestTrace> = [
+  'step', 'outcome', 'score', 'uid', 'prediction_stage', 'npz', 'value_mean', 'value_rmse', 'segment_texts'
+]
+
 async function* fields(subject: TraceSubject, random: Random): AsyncGenerator<Mutation> {
   for (const [index, trace] of subject.traces.entries()) {
     const change = (what: string, edit: Edit, covered = true): Promise<Mutation> => edited(subject, 'page: fields', what, index, edit, PAGE, covered)
     yield change('step', t => { t.step += 1 })
+    yield change('score a half', t => { t.score = 0.5 }, trace.outcome === 'failure')
+    yield change('score against the outcome', t => { t.score = trace.outcome === 'success' ? 0 : 1 })
+    yield change('no score', t => { t.score = null })
+    for (const key of OPTIONAL) yield change(`without ${key}`, t => { Reflect.deleteProperty(t, key) })
     yield change('outcome', t => { t.outcome = t.outcome === 'success' ? 'failure' : 'success' })
     yield change('prediction stage', t => { t.prediction_stage = changeCharacter(t.prediction_stage, random) })
     yield change('NPZ name', t => { t.npz = changeCharacter(t.npz, random) })
@@ -149,7 +158,7 @@ async function* bytes({ traces }: TraceSubject, random: Random): AsyncGenerator<
 }
 
 const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
-  ['/jump_threshold', 0.11], ['/jump_threshold', 0.2], ['/jump_threshold', 0.01],
+  ['/success_threshold', 1], ['/success_threshold', -1], ['/jump_threshold', 0.11], ['/jump_threshold', 0.2], ['/jump_threshold', 0.01],
   ['/expectations/outcomes_per_step', [1, 2]], ['/expectations/outcomes_per_step', [2, 1]],
   ['/expectations/prediction_stage', 'after_critic_update'], ['/expectations/boundary_end_marker', '<|im_start|>'],
   ['/expectations/boundary_end_marker', null],

@@ -38,7 +38,7 @@ function describeExample(outcome: Outcome, example: ExampleTrace | null): string
 }
 
 export function describeFigure08(data: CriticTraceFigureData): string {
-  const { traces, success, failure, synthetic } = data
+  const { traces, success, failure, synthetic, outcomesByScore: byScore } = data
   const steps = span(traces.map(trace => trace.step).filter(step => step !== null), formatCount)
   const unknown = traces.filter(trace => trace.outcome === null).length
   return 'Four panels of critic values. The upper two show the mean value and the endpoint difference of ' +
@@ -46,6 +46,7 @@ export function describeFigure08(data: CriticTraceFigureData): string {
     describeOutcome(traces, 'success') +
     describeOutcome(traces, 'failure') +
     (unknown === 0 ? '' : ` ${formatPlural(unknown, 'trace')} without an outcome.`) +
+    (byScore === undefined ? '' : ` The outcome of ${formatPlural(byScore.traces, 'trace')} is told by the score: above ${byScore.threshold} is a success.`) +
     ' The lower two show one trace each by retained token index, with the mean of every generated span' +
     ' and a dotted guide at every turn boundary.' +
     describeExample('success', success) +

@@ -62,7 +62,7 @@ function legend(traces: CriticTraceFigureData['traces']): LegendKey[] {
  */
 export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
   const { traces } = data
-  const x = traceAxis(traces, plotArea(boxOf(0, 0), NOMINAL_AXIS).width)
+  const x = traceAxis(data, plotArea(boxOf(0, 0), NOMINAL_AXIS).width)
   const mean = overviewAxis(traces, x, 'mean')
   const delta = overviewAxis(traces, x, 'delta')
   const success = prepareExample('success', data.success, plotArea(boxOf(1), NOMINAL_AXIS))

@@ -30,7 +30,7 @@ export interface TraceAxis {
 }
 
 /** @param width of the plots */
-export function traceAxis(traces: Traces, width: number): TraceAxis {
+export function traceAxis({ traces, outcomesByScore }: Pick<CriticTraceFigureData, 'traces' | 'outcomesByScore'>, width: number): TraceAxis {
   const byOrder = traces.length > 0 && traces.every(trace => trace.step === null)
   const extreme = traces.filter(trace => !isDrawable(trace.mean) || !isDrawable(trace.delta)).length
   const stepless = byOrder ? 0 : traces.filter(trace => trace.step === null).length
@@ -45,7 +45,8 @@ export function traceAxis(traces: Traces, width: number): TraceAxis {
   const notes = [
     ...(byOrder ? ['no trace states a step'] : []),
     ...(stepless > 0 ? [`not drawn: ${formatCount(stepless)} without one`] : []),
-    ...(extreme > 0 ? [`not drawn: ${formatCount(extreme)} beyond 1e100`] : [])
+    ...(extreme > 0 ? [`not drawn: ${formatCount(extreme)} beyond 1e100`] : []),
+    ...(outcomesByScore === undefined ? [] : [`outcome of ${formatCount(outcomesByScore.traces)} by score`])
   ]
   return {
     title: (byOrder ? 'Snapshot order' : 'Trainer step') + (notes.length === 0 ? '' : ` (${notes.join('; ')})`),
