@@ -27,10 +27,10 @@ export interface Page extends DecodedValues {
   readonly rows: number
   /** of the values */
   readonly encoding: Encoding | undefined
-  /** of the data page's layout */
-  readonly version: 1 | 2
-  /** the encoded levels end where their stated length does; of version 2 not asked */
+  /** the encoded levels end where their stated length does */
   readonly levelsFill: boolean
+  /** nulls as the page's header states them; null: its version states none */
+  readonly statedNulls: number | null
 }
 
 export interface PageTally {
@@ -183,7 +183,7 @@ function readData(header: Header, stored: Uint8Array<ArrayBuffer>, chunk: Chunk,
     }
     const repetition = level(leaf.repetition, head.repetition_level_encoding)
     const definition = level(leaf.definition, head.definition_level_encoding)
-    return { ...finish(repetition, definition, levels, null, { bytes, start, encoding: head.encoding }, chunk, dictionary), version: 1, levelsFill }
+    return { ...finish(repetition, definition, levels, null, { bytes, start, encoding: head.encoding }, chunk, dictionary), levelsFill, statedNulls: null }
   }
   const head = header.data_page_header_v2
   if (head === undefined) throw malformed('malformed page', 'no data page header', 'one')
@@ -192,14 +192,17 @@ function readData(header: Header, stored: Uint8Array<ArrayBuffer>, chunk: Chunk,
   const repetitionBytes = count(head.repetition_levels_byte_length, 'size of the repetition levels', room)
   const definitionBytes = count(head.definition_levels_byte_length, 'size of the definition levels', room - repetitionBytes)
   const body = repetitionBytes + definitionBytes
-  const repetition = leaf.repetition === 0 ? null
-    : decodeLevels(stored.subarray(0, repetitionBytes), leaf.repetition, levels).output
-  const definition = leaf.definition === 0 ? null
-    : decodeLevels(stored.subarray(repetitionBytes, body), leaf.definition, levels).output
+  const level = (max: number, start: number, end: number): ReturnType<typeof decodeLevels> | null =>
+    max === 0 ? null : decodeLevels(stored.subarray(start, end), max, levels)
+  const repetition = level(leaf.repetition, 0, repetitionBytes)
+  const definition = level(leaf.definition, repetitionBytes, body)
+  const levelsFill = (repetition?.end ?? 0) === repetitionBytes && (definition?.end ?? 0) === definitionBytes
   const codec = head.is_compressed === false ? 'UNCOMPRESSED' : meta.codec
   const bytes = decompress(stored.slice(body), codec, header.uncompressed_page_size - body)
   const stated = { nulls: count(head.num_nulls, 'number of nulls'), rows: count(head.num_rows, 'number of rows') }
-  return { ...finish(repetition, definition, levels, stated, { bytes, start: 0, encoding: head.encoding }, chunk, dictionary), version: 2, levelsFill: true }
+  const encoded = { bytes, start: 0, encoding: head.encoding }
+  const page = finish(repetition?.output ?? null, definition?.output ?? null, levels, stated, encoded, chunk, dictionary)
+  return { ...page, levelsFill, statedNulls: stated.nulls }
 }
 
 function decodeLevels(encoded: Uint8Array, max: number, levels: number): { readonly output: Uint8Array; readonly end: number } {
@@ -214,7 +217,7 @@ function finish(
   repetition: Uint8Array | null, definition: Uint8Array | null, levels: number,
   stated: { readonly nulls: number; readonly rows: number } | null,
   encoded: Omit<Parameters<typeof decodeValues>[0], 'count'>, { leaf }: Chunk, dictionary: Values | null
-): Omit<Page, 'version' | 'levelsFill'> {
+): Omit<Page, 'levelsFill' | 'statedNulls'> {
   const values = definition === null ? levels : tally(definition, leaf.definition)
   const rows = repetition === null ? levels : tally(repetition, 0)
   const nulls = levels - values
