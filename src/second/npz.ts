@@ -52,7 +52,7 @@ export async function compareNpz(path: string, open = openOwn): Promise<SecondRe
         comparison.unread(name, `fflate: ${thrown(error)}`)
         continue
       }
-      if (second === undefined) throw comparison.different(`a member ${entry.name}`, undefined, { member: name })
+      if (second === undefined) throw comparison.otherwise('a member', 'none', { member: name })
       await compareNpy(comparison, ours, second, name)
     }
   })
@@ -85,7 +85,7 @@ export async function compareNpy(comparison: Comparison, ours: NpyArray, bytes: 
   }
   const place = { member: name }
   const { data, shape } = ours
-  comparison.agree(shape.join(), second.shape.join(), { ...place, array: 'shape' })
+  if (shape.join() !== second.shape.join()) throw comparison.otherwise(`(${shape.join(', ')})`, `(${second.shape.join(', ')})`, { ...place, array: 'shape' })
   comparison.agree(data.length, second.data.length, place)
   for (let index = 0; index < data.length; index++) {
     const found = second.data[index]

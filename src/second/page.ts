@@ -114,10 +114,10 @@ export async function compareElement(comparison: Comparison, bytes: Uint8Array, 
     comparison.unread(null, `cheerio: ${thrown(error)}`)
     return null
   }
-  if (found.length !== 1) throw comparison.different('one script#data', `${found.length} of them`, {})
+  if (found.length !== 1) throw comparison.otherwise('one script#data', `${found.length} of them`)
   // The tree holds the text as the standard's preprocessing leaves it.
   const content = ours.content.toString('utf8').replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd')
-  if (found[0] !== content) throw comparison.different('its content', `other content (${found[0].length} characters for ${content.length})`, {})
+  if (found[0] !== content) throw comparison.otherwise('its content', `other content (${found[0].length} characters for ${content.length})`)
   return content
 }
 
@@ -143,13 +143,13 @@ function doubtOf(bytes: Uint8Array, text: string, encoding: string): string | nu
   return text.includes('\ufffd') ? 'UTF-16 with halves of a surrogate pair' : null
 }
 
-const COUNTED = ['form', 'table', 'caption', 'colgroup', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th']
+const COUNTED = ['table', 'caption', 'colgroup', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th']
 
 /** Where parse5 departs from the standard: in what stands around the script, which may be a text that only looks like it. */
 function doubtOfMarkup(markup: string): string | null {
   const departs = (what: string): string => `${what}: parse5, on which cheerio stands, departs from the HTML standard there`
-  const [newer] = /<(?:select|search)(?=[\s/>])/i.exec(markup) ?? []
-  if (newer !== undefined) return departs(`a ${newer.toLowerCase()}>`)
+  const [tag] = /<(?:select|search|form)(?=[\s/>])/i.exec(markup) ?? []
+  if (tag !== undefined) return departs(`a ${tag.toLowerCase()}>`)
   if (markup.includes('<![CDATA[')) return departs('a CDATA section')
   for (const name of COUNTED) {
     const starts = markup.match(new RegExp(`<${name}(?=[\\s/>])`, 'gi'))?.length ?? 0
@@ -203,7 +203,7 @@ async function compareTraces(comparison: Comparison, own: OwnPage, document: unk
   let count = 0
   for await (const trace of own.traces()) {
     const found = listed[trace.index]
-    if (!isObject(found)) throw comparison.different('a trace', found, { trace: trace.index })
+    if (!isObject(found)) throw comparison.otherwise('a trace', 'none', { trace: trace.index })
     compareTrace(comparison, trace, found, request)
     count++
   }
@@ -245,6 +245,6 @@ function compareNumbers(comparison: Comparison, ours: Float64Array, second: unkn
   for (let index = 0; index < both; index++) {
     if (!Object.is(ours[index], second[index])) throw comparison.different(ours[index], second[index], { ...place, index })
   }
-  if (ours.length !== second.length) throw comparison.different(`${ours.length} numbers`, `${second.length} numbers`, place)
+  if (ours.length !== second.length) throw comparison.otherwise(`${ours.length} numbers`, `${second.length} numbers`, place)
   comparison.add(both)
 }

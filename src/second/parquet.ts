@@ -9,6 +9,7 @@ import { createRequire } from 'node:module'
 import type { Place } from '../errors.js'
 import { columnName, readFooter, type Chunk, type Footer } from '../ingest/parquet/footer.js'
 import { columnPages, type Page } from '../ingest/parquet/pages.js'
+import type { Leaf } from '../ingest/parquet/schema.js'
 import { openStill, type ByteSource } from '../ingest/parquet/source.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
@@ -94,7 +95,7 @@ async function compareColumn(
   if (doubt !== null) return leave(doubt)
   const pages: Page[] = []
   for await (const page of own) pages.push(page)
-  const doubtful = pages.map(doubtOfPage).find(reason => reason !== null)
+  const doubtful = pages.map(page => doubtOfPage(page, chunk.leaf)).find(reason => reason !== null)
   if (doubtful !== undefined && doubtful !== null) return leave(doubtful)
   let column: LibraryColumn
   try {
@@ -134,10 +135,11 @@ function doubtOfColumn({ leaf, meta, values, uncompressedBytes }: Chunk): string
   return null
 }
 
-/** The same of a page's header. */
-function doubtOfPage({ encoding, levelsFill, indexes, levels, values, statedNulls }: Page): string | null {
+/** The same of a page's header and levels. */
+function doubtOfPage({ encoding, levelsFill, indexes, definition, statedNulls }: Page, leaf: Leaf): string | null {
   if (encoding !== 'PLAIN' || indexes !== null) return `values in ${encoding}; it is asked for PLAIN alone`
   if (!levelsFill) return 'bytes behind the levels, which it takes for values'
+  const absent = definition?.filter(level => level < leaf.definition).length ?? 0
   // Arrow's writer does not count what is absent because a list or struct above it is.
-  return statedNulls === null || statedNulls === levels - values.length ? null : 'nulls that the page does not count, by which it counts values'
+  return statedNulls === null || statedNulls === absent ? null : 'nulls that the page does not count, by which it counts values'
 }

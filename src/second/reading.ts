@@ -74,8 +74,13 @@ export class Comparison {
   }
 
   different(ours: unknown, second: unknown, place: Place): Error {
+    return this.otherwise(shown(ours), shown(second), place)
+  }
+
+  /** A difference in words. */
+  otherwise(ours: string, second: string, place: Place = {}): Error {
     return new Different(new Fault({
-      format: this.#format, problem: 'second reader differs', found: `${shown(second)} from ${this.#second}`, expected: `${shown(ours)} as our reader reads`,
+      format: this.#format, problem: 'second reader differs', found: `${second} from ${this.#second}`, expected: `${ours} as our reader reads`,
       place: { ...this.#place, ...place }, exitCode: EXIT.checkFailed
     }))
   }
