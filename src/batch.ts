@@ -12,13 +12,11 @@ import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from './inges
 import { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
-import { OUTPUT_PATHS } from './render/outputs/output-names.js'
+import { BATCH_INDEX, OUTPUT_PATHS } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { isOfSyntheticStudy } from './ingest/study/label.js'
 import { retireRecord, settingsHash, snapshotInputs, unchangedRun, writeRunRecord } from './runRecord.js'
 import { GENERATOR } from './version.js'
-
-export const BATCH_INDEX = 'critic-trace-snapshots.json'
 
 export interface BatchRun {
   readonly paths: readonly string[]

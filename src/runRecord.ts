@@ -17,11 +17,9 @@ import type { MeasuredSnapshot } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
 import type { FileSummary } from './render/outputs/output-file.js'
-import type { Origin } from './render/outputs/output-names.js'
+import { RUN_RECORD, type Origin } from './render/outputs/output-names.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { GENERATOR, VERSIONS } from './version.js'
-
-const RUN_RECORD = 'run.json'
 
 export interface HashedFile {
   readonly path: string

@@ -621,6 +621,11 @@ t.test('verify judges each certificate by the rows beside it', async t => {
     const { code, stderr: told } = await verified(dir)
     t.ok(code === 1 || code === 3, `${name}: exit ${String(code)}`)
     t.match(told, stderr, name)
+    // One of each kind: a check that fails, a certificate that is missing, one that cannot be read.
+    if (!['another count', 'no certificate', 'no JSON'].includes(name)) continue
+    const audit = await runCli(['audit', '--study', dir])
+    t.match(audit, { code, stdout: '' }, `${name}: audit fails as verify does`)
+    t.match(audit.stderr, stderr, `${name}: and says the same`)
   }
   writeFileSync(history, rows)
   t.match((await fetchInto(dir, url)).report, { runs: [{ status: 'fetched', complete: true }] }, 'a certificate that cannot be read is made anew')

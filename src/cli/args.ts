@@ -46,6 +46,16 @@ export interface AllOptions extends RunOptions {
   readonly cache: boolean
 }
 
+export interface VerifyCommand extends CommonOptions {
+  /** study folder; null: the synthetic replica */
+  readonly study: string | null
+  /** a folder of outputs, held against its own record; null: the study is verified */
+  readonly outputs: string | null
+  /** every input is read again by other libraries */
+  readonly secondReader: boolean
+  readonly format: 'text' | 'sha256sum'
+}
+
 export interface ManifestCommand extends CommonOptions {
   readonly study: string
   readonly write: boolean
@@ -63,7 +73,7 @@ export interface FetchCommand extends CommonOptions {
 export type Command =
   | ({ readonly command: 'all' } & AllOptions)
   | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
-  | ({ readonly command: 'verify'; readonly study: string | null; readonly format: 'text' | 'sha256sum' } & CommonOptions)
+  | ({ readonly command: 'verify' } & VerifyCommand)
   | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
   | ({ readonly command: 'manifest' } & ManifestCommand)
@@ -77,6 +87,7 @@ usage
   node dist/run.js all                 the whole study: verify every input, measure, draw, write
   node dist/run.js traces PATH…        critic-trace snapshots: folders, HTML files, or a folder of many
   node dist/run.js verify              every file of the study against its source_manifest.json
+  node dist/run.js verify --outputs OUT   every output that the record of its run lists, by its hash
   node dist/run.js audit               every published value against what the inputs give, computed afresh
   node dist/run.js study init DIR      a commented study.json and its manifest for a folder of exports
   node dist/run.js manifest            what the manifest of --study DIR lacks; with --write, a new one
@@ -92,6 +103,8 @@ options
   --threads N        worker threads (default: one a core but the main thread's; same bytes at any N)
   --formats LIST     figure formats out of png,svg,pdf (default: all three)
   --no-figures       no figures
+  --outputs OUT      verify: a folder of outputs against the run.json in it; no study is looked at, nothing computed
+  --second-reader    verify: page, NPZ, parquet and histories read again by other libraries, value by value
   --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
   --no-cache         all: compute again even where inputs, settings and outputs are unchanged since the last run
   --only LABEL       fetch: the runs of one label of the study's fetch.runs (default: all)
@@ -117,6 +130,8 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
   study: { type: 'string' },
+  outputs: { type: 'string' },
+  'second-reader': { type: 'boolean' },
   out: { type: 'string' },
   name: { type: 'string' },
   threads: { type: 'string' },
@@ -142,7 +157,7 @@ const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'forma
 const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
   all: [...RUN, 'no-cache'],
   traces: RUN,
-  verify: [...COMMON, 'study', 'format'],
+  verify: [...COMMON, 'study', 'outputs', 'second-reader', 'format'],
   audit: [...COMMON, 'study', 'out', 'threads', 'strict'],
   study: [...COMMON, 'out', 'name'],
   manifest: [...COMMON, 'study', 'write'],
@@ -179,7 +194,11 @@ export function parseCommand(argv: readonly string[]): Command {
     const format = values.format ?? 'text'
     if (format !== 'text' && format !== 'sha256sum') throw usage('wrong --format', printable(format), 'text or sha256sum')
     if (format === 'sha256sum' && common.json) throw usage('contradiction', '--json and --format sha256sum', 'one of them')
-    return { command: 'verify', study: folder('study', values.study), format, ...common }
+    const [study, outputs] = [folder('study', values.study), folder('outputs', values.outputs)]
+    const secondReader = values['second-reader'] === true
+    if (outputs !== null && study !== null) throw usage('contradiction', '--outputs and --study', 'one of them')
+    if (outputs !== null && secondReader) throw usage('contradiction', '--outputs and --second-reader', 'one of them')
+    return { command: 'verify', study, outputs, secondReader, format, ...common }
   }
   if (name === 'audit') {
     const [study, out] = [folder('study', values.study), folder('out', values.out)]

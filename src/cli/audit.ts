@@ -12,6 +12,7 @@ import { EXIT, Fault, printable } from '../errors.js'
 import { amountOf } from '../ingest/inventory.js'
 import { verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
+import { verifyCertificates } from '../ingest/wandb/verify.js'
 import { viewFaults } from '../ingest/wandb/views.js'
 import { Failures } from '../pipeline.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
@@ -27,6 +28,7 @@ import { faultLines } from './lines.js'
 import { manifestFaults, studyManifest } from './manifest-faults.js'
 import { refuseOutputsInside } from './outputs-inside.js'
 import { studyFolder } from './replica.js'
+import { certificateLine } from './summary.js'
 
 export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
@@ -39,7 +41,8 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     const verified = await verifyManifest(dir, manifest, { signal: io.signal, onProgress: p => hashing.update(p.bytesDone) })
     hashing.finish()
     const changed = manifestFaults(verified, dir)
-    const contradicted = [...changed, ...(changed.length > 0 ? [] : await viewFaults(dir, study))]
+    if (changed.length > 0) throw new Failures(changed)
+    const contradicted = [...(await verifyCertificates(dir, study, io.signal)).faults, ...(await viewFaults(dir, study))]
     if (contradicted.length > 0) throw new Failures(contradicted)
     const temporary = await mkdtemp(join(tmpdir(), 'critic-traces-audit-'))
     let report: AuditReport | null
@@ -67,12 +70,12 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     if (options.out !== null) await OutputSet.writeAlone(options.out, AUDIT_PATH, text)
     if (!options.quiet && !options.json) {
       const head = `${study.synthetic ? 'SYNTHETIC ' : ''}study ${printable(study.name)} in ${dir}`
-      io.stdout.write(`${head}\n${auditTables(report, { colour: wantsColour(io.stdout, io.env) })}`)
+      io.stdout.write(`${head}\n${certificateLine(certificates)}${auditTables(report, { colour: wantsColour(io.stdout, io.env) })}`)
     }
     for (const line of faultLines(auditFaults(report), options.verbose)) io.stderr.write(`${line}\n`)
     return {
       exitCode: auditPasses(report) ? EXIT.ok : EXIT.checkFailed,
-      report: { study: { name: study.name, path: dir }, audit: JSON.parse(text) as unknown }
+      report: { study: { name: study.name, path: dir }, certificates: certificates.histories, audit: JSON.parse(text) as unknown }
     }
   } finally {
     progress.close()

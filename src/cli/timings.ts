@@ -1,10 +1,8 @@
 /** `timings.json`: how long the phases of a run took. The only output that differs from run to run. */
 import { envelope } from '../render/outputs/documents.js'
 import { jsonText } from '../render/outputs/json-text.js'
-import type { Origin } from '../render/outputs/output-names.js'
+import { TIMINGS_PATH, type Origin } from '../render/outputs/output-names.js'
 import { OutputSet } from '../render/outputs/output-set.js'
-
-const TIMINGS_PATH = 'timings.json'
 
 export class Stopwatch {
   readonly #now: () => number

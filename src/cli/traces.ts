@@ -1,7 +1,8 @@
 /** `traces PATH…`: critic-trace snapshots of anyone's, each into its own subfolder of the output folder. */
-import { batchExitCode, BATCH_INDEX, isSynthetic, runBatch } from '../batch.js'
+import { batchExitCode, isSynthetic, runBatch } from '../batch.js'
 import type { TracePool } from '../compute/pool.js'
 import type { SnapshotSettings } from '../pipeline.js'
+import { BATCH_INDEX } from '../render/outputs/output-names.js'
 import { createProgress, type Phase } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema.js'

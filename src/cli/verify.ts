@@ -1,4 +1,4 @@
-/** `verify`: every file of the study against its source_manifest.json. */
+/** `verify`: every file of the study against its source_manifest.json; every certificate; with `--second-reader` every value, read twice. */
 import { EXIT, printable } from '../errors.js'
 import { formatSha256sum, verifyManifest } from '../ingest/manifest.js'
 import { loadStudy } from '../ingest/study.js'
@@ -6,7 +6,8 @@ import { verifyCertificates } from '../ingest/wandb/verify.js'
 import { viewFaults } from '../ingest/wandb/views.js'
 import { createProgress } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
-import type { CommonOptions } from './args.js'
+import type { VerifyCommand } from './args.js'
+import type { SecondOptions } from '../second/run.js'
 import type { CliIo, CommandResult } from './io.js'
 import { manifestBytes } from './amounts.js'
 import { missingClaims } from './claims.js'
@@ -15,12 +16,9 @@ import { manifestFaults, studyManifest } from './manifest-faults.js'
 import { studyFolder } from './replica.js'
 import { certificateLine, manifestTable } from './summary.js'
 
-export interface VerifyCommand extends CommonOptions {
-  readonly study: string | null
-  readonly format: 'text' | 'sha256sum'
-}
-
-export async function runVerify(options: VerifyCommand, io: CliIo): Promise<CommandResult> {
+/** @param second how files are read again; tests pass another reader */
+export async function runVerify(options: VerifyCommand, io: CliIo, second: SecondOptions = {}): Promise<CommandResult> {
+  if (options.outputs !== null) return (await import('./verify-outputs.js')).verifyOutputs(options.outputs, options, io)
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
@@ -32,18 +30,31 @@ export async function runVerify(options: VerifyCommand, io: CliIo): Promise<Comm
     // Of files that are not those of the manifest a certificate says nothing.
     const certificates = report.ok ? await verifyCertificates(dir, study, io.signal) : null
     const views = report.ok ? await viewFaults(dir, study) : []
+    // Loaded only here, and its libraries only in a process of their own.
+    const reader = options.secondReader ? await import('./second-reader.js') : null
+    const readings = reader === null || !report.ok ? null : await reader.readAgain(dir, study, report, progress, { signal: io.signal, ...second })
     progress.close()
     if (options.format === 'sha256sum') io.stdout.write(formatSha256sum(report))
     else if (!options.quiet && !options.json) {
       io.stdout.write(`${study.synthetic ? 'SYNTHETIC ' : ''}study ${printable(study.name)} in ${dir}\n`)
       const missing = await missingClaims(dir, study)
       if (missing !== null) io.stdout.write(`note: ${missing}\n`)
-      io.stdout.write(manifestTable(report, { colour: wantsColour(io.stdout, io.env) }))
+      const table = { colour: wantsColour(io.stdout, io.env) }
+      io.stdout.write(manifestTable(report, table))
       io.stdout.write(certificateLine(certificates))
+      if (reader !== null) {
+        io.stdout.write(readings === null ? 'second reader: not asked, since files differ from the manifest\n' : reader.secondTable(readings, table))
+      }
     }
-    const faults = [...manifestFaults(report, dir), ...(certificates?.faults ?? []), ...views]
+    const faults = [...manifestFaults(report, dir), ...(certificates?.faults ?? []), ...views, ...(reader?.secondFaults(readings ?? []) ?? [])]
     for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
-    return { exitCode: faults.length > 0 ? EXIT.checkFailed : EXIT.ok, report: { synthetic: study.synthetic, study: dir, ...report, certificates: certificates?.histories ?? null } }
+    return {
+      exitCode: faults.reduce<number>((gravest, fault) => Math.max(gravest, fault.exitCode), EXIT.ok),
+      report: {
+        synthetic: study.synthetic, study: dir, ...report, certificates: certificates?.histories ?? null,
+        ...(reader === null ? {} : { second_reader: readings })
+      }
+    }
   } finally {
     progress.close()
   }

@@ -264,14 +264,16 @@ async function describeUnlisted(root: string, path: string): Promise<VerifiedFil
 /**
  * The listed files as lines of `sha256sum`, each with the hash that the manifest states: `sha256sum -c`, run in the study's
  * folder, then accepts exactly what `verifyManifest` accepts, and fails on a mismatching or missing file. (With the hashes
- * found it would accept everything.) Unlisted files have no stated hash and no line.
+ * found it would accept everything.) What has no stated hash (an unlisted file, an output that is recorded by size) has no line.
  *
  * Names as in GNU coreutils 9: a name with a backslash, newline or carriage return is escaped and its line begins with a
  * backslash. A file named `-` is written `./-`, since `sha256sum -c` reads standard input under that name.
  */
-export function formatSha256sum(report: ManifestReport): string {
+export function formatSha256sum(report: {
+  readonly files: ReadonlyArray<{ readonly path: string; readonly expected: { readonly sha256: string | null } | null }>
+}): string {
   return report.files.map(({ path, expected }) => {
-    if (expected === null) return ''
+    if (expected === null || expected.sha256 === null) return ''
     const escaped = path.replace(/[\\\n\r]/g, c => c === '\\' ? '\\\\' : c === '\n' ? '\\n' : '\\r')
     return `${escaped === path ? '' : '\\'}${expected.sha256}  ${path === '-' ? './-' : escaped}\n`
   }).join('')

@@ -6,7 +6,7 @@
  * Source: parquet-format README.md, "Data Pages" and "Checksumming".
  */
 import { crc32 } from 'node:zlib'
-import type { DataPageHeader, PageHeader } from 'hyparquet'
+import type { DataPageHeader, Encoding, PageHeader } from 'hyparquet'
 import { parquetHeader } from 'hyparquet/src/column.js'
 import { EXIT } from '../../errors.js'
 import { decodeHybrid } from './bits.js'
@@ -25,6 +25,12 @@ export interface Page extends DecodedValues {
   readonly levels: number
   /** rows that start in this page */
   readonly rows: number
+  /** of the values */
+  readonly encoding: Encoding | undefined
+  /** the encoded levels end where their stated length does */
+  readonly levelsFill: boolean
+  /** nulls as the page's header states them; null: its version states none */
+  readonly statedNulls: number | null
 }
 
 export interface PageTally {
@@ -165,16 +171,19 @@ function readData(header: Header, stored: Uint8Array<ArrayBuffer>, chunk: Chunk,
     const levels = count(head.num_values, 'number of values', MAX_PAGE_VALUES)
     const bytes = decompress(stored, meta.codec, header.uncompressed_page_size)
     let start = 0
+    let levelsFill = true
     const level = (max: number, encoding: DataPageHeader['encoding']): Uint8Array | null => {
       if (max === 0) return null
       if (encoding !== 'RLE') throw malformed('unsupported encoding', `levels in ${encoding}`, 'RLE')
       const encoded = prefixed(bytes, start)
       start += 4 + encoded.length
-      return decodeLevels(encoded, max, levels)
+      const decoded = decodeLevels(encoded, max, levels)
+      levelsFill &&= decoded.end === encoded.length
+      return decoded.output
     }
     const repetition = level(leaf.repetition, head.repetition_level_encoding)
     const definition = level(leaf.definition, head.definition_level_encoding)
-    return finish(repetition, definition, levels, null, { bytes, start, encoding: head.encoding }, chunk, dictionary)
+    return { ...finish(repetition, definition, levels, null, { bytes, start, encoding: head.encoding }, chunk, dictionary), levelsFill, statedNulls: null }
   }
   const head = header.data_page_header_v2
   if (head === undefined) throw malformed('malformed page', 'no data page header', 'one')
@@ -183,29 +192,32 @@ function readData(header: Header, stored: Uint8Array<ArrayBuffer>, chunk: Chunk,
   const repetitionBytes = count(head.repetition_levels_byte_length, 'size of the repetition levels', room)
   const definitionBytes = count(head.definition_levels_byte_length, 'size of the definition levels', room - repetitionBytes)
   const body = repetitionBytes + definitionBytes
-  const repetition = leaf.repetition === 0 ? null
-    : decodeLevels(stored.subarray(0, repetitionBytes), leaf.repetition, levels)
-  const definition = leaf.definition === 0 ? null
-    : decodeLevels(stored.subarray(repetitionBytes, body), leaf.definition, levels)
+  const level = (max: number, start: number, end: number): ReturnType<typeof decodeLevels> | null =>
+    max === 0 ? null : decodeLevels(stored.subarray(start, end), max, levels)
+  const repetition = level(leaf.repetition, 0, repetitionBytes)
+  const definition = level(leaf.definition, repetitionBytes, body)
+  const levelsFill = (repetition?.end ?? 0) === repetitionBytes && (definition?.end ?? 0) === definitionBytes
   const codec = head.is_compressed === false ? 'UNCOMPRESSED' : meta.codec
   const bytes = decompress(stored.slice(body), codec, header.uncompressed_page_size - body)
   const stated = { nulls: count(head.num_nulls, 'number of nulls'), rows: count(head.num_rows, 'number of rows') }
-  return finish(repetition, definition, levels, stated, { bytes, start: 0, encoding: head.encoding }, chunk, dictionary)
+  const encoded = { bytes, start: 0, encoding: head.encoding }
+  const page = finish(repetition?.output ?? null, definition?.output ?? null, levels, stated, encoded, chunk, dictionary)
+  return { ...page, levelsFill, statedNulls: stated.nulls }
 }
 
-function decodeLevels(encoded: Uint8Array, max: number, levels: number): Uint8Array {
+function decodeLevels(encoded: Uint8Array, max: number, levels: number): { readonly output: Uint8Array; readonly end: number } {
   const output = new Uint8Array(levels)
-  decodeHybrid(encoded, 0, 32 - Math.clz32(max), output)
+  const end = decodeHybrid(encoded, 0, 32 - Math.clz32(max), output)
   const wrong = output.find(level => level > max)
   if (wrong !== undefined) throw malformed('wrong level', `${wrong}`, `at most ${max}`)
-  return output
+  return { output, end }
 }
 
 function finish(
   repetition: Uint8Array | null, definition: Uint8Array | null, levels: number,
   stated: { readonly nulls: number; readonly rows: number } | null,
   encoded: Omit<Parameters<typeof decodeValues>[0], 'count'>, { leaf }: Chunk, dictionary: Values | null
-): Page {
+): Omit<Page, 'levelsFill' | 'statedNulls'> {
   const values = definition === null ? levels : tally(definition, leaf.definition)
   const rows = repetition === null ? levels : tally(repetition, 0)
   const nulls = levels - values
@@ -218,7 +230,7 @@ function finish(
     throw malformed('row counts differ', `${rows} rows`, `${stated.rows} as its header states`)
   }
   const decoded = decodeValues({ ...encoded, count: values }, leaf.element, dictionary)
-  return { ...decoded, definition, repetition, levels, rows }
+  return { ...decoded, definition, repetition, levels, rows, encoding: encoded.encoding }
 }
 
 function tally(levels: Uint8Array, wanted: number): number {

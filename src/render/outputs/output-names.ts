@@ -21,6 +21,15 @@ export const HISTORY_PATHS = {
 /** The audit of a study's claims. */
 export const AUDIT_PATH = 'audit.json'
 
+/** What a run read and wrote; written last, on its own. */
+export const RUN_RECORD = 'run.json'
+
+/** How long a run took: the one output that differs from run to run, which no record lists. */
+export const TIMINGS_PATH = 'timings.json'
+
+/** One entry a snapshot of a batch. */
+export const BATCH_INDEX = 'critic-trace-snapshots.json'
+
 /** Version of the layout of each output: 1 until a key, a column or a member changes its meaning or goes away. */
 export const SCHEMA_VERSION = 1
 

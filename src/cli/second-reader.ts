@@ -1,0 +1,48 @@
+/** `verify --second-reader`: the study's inputs read again by other libraries, as lines and a table. */
+import { Fault, printable } from '../errors.js'
+import type { ManifestReport } from '../ingest/manifest.js'
+import { formatCount } from '../render/terminal/numbers.js'
+import type { createProgress } from '../render/terminal/progress.js'
+import { formatTable, type TableOptions } from '../render/terminal/table.js'
+import type { Study } from '../schema.js'
+import { planSecond, runSecond, type NamedReading, type SecondOptions } from '../second/run.js'
+
+export async function readAgain(
+  dir: string, study: Study, manifest: ManifestReport, progress: Awaited<ReturnType<typeof createProgress>>, options: SecondOptions
+): Promise<NamedReading[]> {
+  const plan = planSecond(dir, study, manifest)
+  const reading = progress.phase({ label: 'second reader', total: plan.length, unit: 'files' })
+  const readings = await runSecond(plan, { ...options, onFiles: done => { reading.update(done) } })
+  reading.finish()
+  return readings
+}
+
+/** One a file that is read differently, or that our reader refuses. */
+export function secondFaults(readings: readonly NamedReading[]): Fault[] {
+  return readings.flatMap(({ fault }) => (fault === null ? [] : [Fault.deserialize(fault)]))
+}
+
+/** Counts, then every file that is not plainly the same, with the reason; notes behind it. */
+export function secondTable(readings: readonly NamedReading[], options: TableOptions): string {
+  const count = (status: NamedReading['status']): number => readings.filter(r => r.status === status).length
+  const values = readings.reduce((sum, r) => sum + r.values, 0)
+  const refused = count('refused')
+  const head = `second reader: ${count('same')} same, ${count('different')} different, ${count('not readable')} not readable by the second` +
+    `${refused === 0 ? '' : `, ${refused} refused by ours`}; ${formatCount(values)} values compared\n`
+  const rows = readings.filter(({ status }) => status !== 'same')
+  const table = rows.length === 0 ? '' : formatTable(
+    [{ title: 'second reader' }, { title: 'file' }, { title: 'values', align: 'right' }, { title: 'reason' }],
+    rows.map(reading => [
+      { text: reading.status, tone: reading.status === 'not readable' ? 'muted' : 'bad' }, reading.path, formatCount(reading.values), reasonOf(reading)
+    ]),
+    options
+  )
+  return head + table + readings.flatMap(({ path, notes }) => notes.map(note => `note: ${printable(path, 400)}: ${note}\n`)).join('')
+}
+
+function reasonOf({ fault, unread, unreadParts }: NamedReading): string {
+  if (fault !== null) return `${fault.problem}`
+  const [{ part, reason }] = unread
+  const more = unreadParts > 1 ? ` (and ${formatCount(unreadParts - 1)} more)` : ''
+  return `${part === null ? '' : `${part}: `}${reason}${more}`
+}

@@ -1,0 +1,149 @@
+/**
+ * Histories by JSON.parse, row by row: the row's coordinates, and under every key of the file the number, null or other value
+ * that stands there. Our reader is asked for all keys, not only those that a study wants.
+ *
+ * Two passes over the text: one collects the keys, one compares. JSON.parse keeps the last of two equal keys silently; our reader
+ * refuses those. A row with the bare words NaN or Infinity is no JSON.
+ */
+import { fileChunks } from '../ingest/bytes.js'
+import { historyText } from '../ingest/histories/history.js'
+import { parseHistory } from '../ingest/histories/parse.js'
+import type { HistoryKeys, HistoryRows } from '../ingest/histories/rows.js'
+import { BEYOND_RANGE } from '../ingest/histories/values.js'
+import { jsonReason } from './page.js'
+import { Comparison, type SecondReading } from './reading.js'
+
+/** Inflated, where it is gzipped; it is held whole. */
+export const MAX_HISTORY_BYTES = 256 * 2 ** 20
+/** Each is a column of ours. */
+const MAX_DISTINCT_KEYS = 20_000
+
+export type OwnHistory = (text: Buffer, keys: HistoryKeys, wanted: readonly string[]) => Promise<HistoryRows>
+
+const ownHistory: OwnHistory = (text, keys, wanted) => parseHistory((async function* whole() { yield text })(), { keys, wanted })
+
+export async function compareHistory(path: string, keys: HistoryKeys, read = ownHistory): Promise<SecondReading> {
+  const comparison = new Comparison('history', 'JSON.parse', path)
+  return comparison.run(async () => {
+    const text = await readText(path)
+    if (text === null) {
+      comparison.unread(null, `more than ${MAX_HISTORY_BYTES} bytes, which are held whole for the second reading`)
+      return
+    }
+    const wanted = keysOf(text)
+    if (wanted === null) {
+      comparison.unread(null, `more than ${MAX_DISTINCT_KEYS} different keys`)
+      return
+    }
+    compareRows(comparison, text, keys, await read(text, keys, wanted))
+  })
+}
+
+async function readText(path: string): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of historyText(path, fileChunks(path))) {
+    length += chunk.length
+    if (length > MAX_HISTORY_BYTES) return null
+    chunks.push(Buffer.from(chunk))
+  }
+  return Buffer.concat(chunks, length)
+}
+
+type Row = { readonly [key: string]: unknown }
+
+/** The rows in order; an Error in place of one that JSON.parse refuses. Lines with nothing but white space are none. */
+function* rowsOf(text: Buffer): Generator<{ readonly line: number; readonly row: Row | string }> {
+  let line = 1
+  for (let at = 0; at < text.length; line++) {
+    const found = text.indexOf(0x0a, at)
+    const end = found < 0 ? text.length : found
+    const written = text.toString('utf8', line === 1 && text.subarray(0, 3).toString('latin1') === '\xef\xbb\xbf' ? 3 : at, end)
+    at = end + 1
+    if (/^[ \t\r]*$/.test(written)) continue
+    yield { line, row: parsedRow(written) }
+  }
+}
+
+/** The row, or why JSON.parse refuses it. */
+function parsedRow(written: string): Row | string {
+  try {
+    const row: unknown = JSON.parse(written)
+    return typeof row === 'object' && row !== null ? row as Row : 'JSON.parse: no object'
+  } catch (error) {
+    return jsonReason(written, error)
+  }
+}
+
+/** null: too many */
+function keysOf(text: Buffer): string[] | null {
+  const keys = new Set<string>()
+  for (const { row } of rowsOf(text)) {
+    if (typeof row === 'string') continue
+    for (const key of Object.keys(row)) keys.add(key)
+    if (keys.size > MAX_DISTINCT_KEYS) return null
+  }
+  return [...keys]
+}
+
+/** How values that are no finite numbers are counted by our reader. */
+interface Counts {
+  nulls: number
+  notNumbers: number
+  readonly nonFinite: Map<string, number>
+}
+
+function compareRows(comparison: Comparison, text: Buffer, keys: HistoryKeys, ours: HistoryRows): void {
+  const columns = new Map(ours.columns.map(column => [column.key, { column, next: 0, counts: { nulls: 0, notNumbers: 0, nonFinite: new Map<string, number>() } }]))
+  let count = 0
+  let unread = 0
+  for (const { line, row } of rowsOf(text)) {
+    const index = count++
+    if (typeof row === 'string') {
+      unread++
+      comparison.unread(`line ${line}`, row)
+      for (const entry of columns.values()) if (entry.column.row[entry.next] === index) entry.next++
+      continue
+    }
+    // Of a step our reader makes no -0.
+    comparison.same(ours.step[index], number(row, keys.step) + 0, { line, array: keys.step })
+    if (keys.timestamp !== null) comparison.same(ours.timestamp[index], number(row, keys.timestamp), { line, array: keys.timestamp })
+    if (keys.global_step !== null) comparison.same(ours.globalStep[index], number(row, keys.global_step), { line, array: keys.global_step })
+    for (const [key, value] of Object.entries(row)) {
+      const entry = columns.get(key)
+      if (entry === undefined) throw comparison.different(undefined, value, { line, array: key })
+      const isLogged = entry.column.row[entry.next] === index
+      const second = typeof value === 'number' && Number.isFinite(value) ? value : undefined
+      comparison.same(isLogged ? entry.column.value[entry.next] : undefined, second, { line, array: key })
+      if (isLogged) entry.next++
+      if (second === undefined) tally(entry.counts, value)
+    }
+  }
+  comparison.agree(ours.rows, count)
+  for (const [key, { column, next }] of columns) {
+    if (next < column.row.length) throw comparison.different(column.value[next], undefined, { array: key, index: column.row[next] })
+  }
+  // Of a row that was not read twice it is not known how its other values are counted.
+  if (unread === 0) for (const { column, counts } of columns.values()) compareCounts(comparison, column, counts)
+}
+
+/** A coordinate: NaN where the row has no finite one, and no -0. */
+function number(row: Row, key: string): number {
+  const value = Object.hasOwn(row, key) ? row[key] : undefined
+  return typeof value === 'number' && Number.isFinite(value) ? value : NaN
+}
+
+function tally(counts: Counts, value: unknown): void {
+  const spelling = typeof value === 'number' ? BEYOND_RANGE : typeof value === 'string' && /^[+-]?(?:nan|inf|infinity)$/i.test(value) ? value : null
+  if (spelling !== null) counts.nonFinite.set(spelling, (counts.nonFinite.get(spelling) ?? 0) + 1)
+  else if (value === null) counts.nulls++
+  else counts.notNumbers++
+}
+
+function compareCounts(comparison: Comparison, { key, nulls, notNumbers, nonFinite }: HistoryRows['columns'][number], counts: Counts): void {
+  const place = { array: key }
+  comparison.agree(nulls, counts.nulls, place)
+  comparison.agree(notNumbers, counts.notNumbers, place)
+  comparison.agree(Object.keys(nonFinite).length, counts.nonFinite.size, place)
+  for (const [spelling, times] of counts.nonFinite) comparison.agree(Object.hasOwn(nonFinite, spelling) ? nonFinite[spelling] : undefined, times, place)
+}

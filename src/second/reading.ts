@@ -1,0 +1,134 @@
+/** What the second reader says of a file, and how one comparison adds up. Plain data: it travels between processes. */
+import { EXIT, Fault, printable, type Place, type SerializedFault } from '../errors.js'
+
+export const SECOND_FORMATS = ['page', 'npz', 'parquet', 'history'] as const
+export type SecondFormat = (typeof SECOND_FORMATS)[number]
+
+/**
+ * `same`: every value was read twice and is the same. `different`: one is not, or is there for one reader alone. `not readable`:
+ * the second reader cannot judge the file, or some part of it; what it could judge is the same. `refused`: our reader refuses the file.
+ */
+export type SecondStatus = 'same' | 'different' | 'not readable' | 'refused'
+
+/** A part of a file that the second reader cannot judge. */
+export interface Unread {
+  /** null: the whole file */
+  readonly part: string | null
+  readonly reason: string
+}
+
+export interface SecondReading {
+  readonly status: SecondStatus
+  /** values that both readers gave and that are the same */
+  readonly values: number
+  /** the first parts that the second cannot judge, and how many there are */
+  readonly unread: readonly Unread[]
+  readonly unreadParts: number
+  /** what must be known of a file's verdict */
+  readonly notes: readonly string[]
+  /** the first difference, or why our reader refuses the file */
+  readonly fault: SerializedFault | null
+}
+
+/** Shown of them; all are counted. */
+const MAX_UNREAD = 20
+
+/** A value of the second reader that is not ours. */
+class Different extends Error {
+  constructor(readonly fault: Fault) {
+    super(fault.message)
+  }
+}
+
+/** One file's comparison. The first difference ends it. */
+export class Comparison {
+  readonly #format: SecondFormat
+  readonly #second: string
+  readonly #place: Place
+  readonly #unread: Unread[] = []
+  readonly #notes: string[] = []
+  #unreadParts = 0
+  #values = 0
+
+  /** @param second the libraries, as a message names them */
+  constructor(format: SecondFormat, second: string, file: string) {
+    this.#format = format
+    this.#second = second
+    this.#place = { file }
+  }
+
+  /** Ends the comparison where the two are not the same: a NaN is itself, 0 is not -0. For what is no value of the file: lengths, counts. */
+  agree(ours: unknown, second: unknown, place: Place = {}): void {
+    if (!Object.is(ours, second)) throw this.different(ours, second, place)
+  }
+
+  /** The same for a value, which is counted. */
+  same(ours: unknown, second: unknown, place: Place = {}): void {
+    this.agree(ours, second, place)
+    this.#values++
+  }
+
+  /** Values that were compared elsewhere. */
+  add(values: number): void {
+    this.#values += values
+  }
+
+  different(ours: unknown, second: unknown, place: Place): Error {
+    return this.otherwise(shown(ours), shown(second), place)
+  }
+
+  /** A difference in words. */
+  otherwise(ours: string, second: string, place: Place = {}): Error {
+    return new Different(new Fault({
+      format: this.#format, problem: 'second reader differs', found: `${second} from ${this.#second}`, expected: `${ours} as our reader reads`,
+      place: { ...this.#place, ...place }, exitCode: EXIT.checkFailed
+    }))
+  }
+
+  unread(part: string | null, reason: string): void {
+    this.#unreadParts++
+    if (this.#unread.length < MAX_UNREAD) this.#unread.push({ part: part === null ? null : printable(part), reason: printable(reason, 400) })
+  }
+
+  note(text: string): void {
+    this.#notes.push(text)
+  }
+
+  /** Runs the comparison to its end, or to the first difference. A Fault is our reader's refusal. */
+  async run(compare: () => Promise<void> | void): Promise<SecondReading> {
+    try {
+      await compare()
+    } catch (error) {
+      if (error instanceof Different) return this.#reading('different', error.fault)
+      if (error instanceof Fault) return this.#reading('refused', error.at(this.#place))
+      throw error
+    }
+    return this.#reading(this.#unreadParts > 0 ? 'not readable' : 'same', null)
+  }
+
+  #reading(status: SecondStatus, fault: Fault | null): SecondReading {
+    return {
+      status, values: this.#values, unread: this.#unread, unreadParts: this.#unreadParts, notes: this.#notes, fault: fault?.serialize() ?? null
+    }
+  }
+}
+
+/** A file of which the second reader reads nothing. */
+export function notReadable(reason: string): SecondReading {
+  return { status: 'not readable', values: 0, unread: [{ part: null, reason: printable(reason, 400) }], unreadParts: 1, notes: [], fault: null }
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (typeof value === 'string') return printable(JSON.stringify(value))
+  if (typeof value === 'bigint') return `${value}`
+  if (value instanceof Uint8Array) return `bytes ${printable(Buffer.from(value).toString('hex'))}`
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (Object.is(value, -0)) return '-0'
+  return typeof value === 'object' && value !== null ? 'an object' : printable(String(value))
+}
+
+/** What a library threw: some throw texts. */
+export function thrown(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,106 @@
+/**
+ * Reads a study's inputs again with the ecosystem's own libraries, in a process of its own: nothing that a library does (an
+ * error thrown later, a loop, all memory) ends or holds the program. A process that dies makes one file "not readable by the
+ * second", and the next file gets another.
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolesOf } from '../ingest/manifest-update.js'
+import type { ManifestReport } from '../ingest/manifest.js'
+import type { Study } from '../schema.js'
+import type { SecondTask } from './formats.js'
+import { notReadable, type SecondReading } from './reading.js'
+
+/** JavaScript's heap of that process: a page of 64 MiB takes about 1.3 GB in all. */
+const HEAP_MEGABYTES = 2048
+/** Of one file; the largest page takes about ten seconds. */
+const LIMIT_MS = 10 * 60_000
+
+export interface NamedReading extends SecondReading {
+  /** relative to the study */
+  readonly path: string
+  readonly format: SecondTask['format']
+}
+
+export interface SecondOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onFiles?: ((done: number) => void) | undefined
+  /** another process in place of ours: tests pass one that dies, hangs or reads wrong */
+  readonly child?: string
+  readonly limitMs?: number
+}
+
+export interface SecondPlan {
+  readonly path: string
+  readonly task: SecondTask
+}
+
+/** Which files of a verified manifest are read twice, and as what. */
+export function planSecond(dir: string, study: Study, manifest: ManifestReport): SecondPlan[] {
+  const roleOf = rolesOf(study)
+  return manifest.files.flatMap(({ path, status }): SecondPlan[] => {
+    if (status !== 'ok') return []
+    const file = join(dir, path)
+    const role = roleOf(path)
+    if (/\.npz$/i.test(path)) return [{ path, task: { file, format: 'npz' } }]
+    if (/\.parquet$/i.test(path) || role === 'dataset') return [{ path, task: { file, format: 'parquet' } }]
+    if (role === 'history' && study.histories !== null) return [{ path, task: { file, format: 'history', keys: study.histories.keys } }]
+    if (role !== 'snapshot' || study.critic_traces === null) return []
+    const { keys, expectations: { boundary_end_marker: endMarker } } = study.critic_traces
+    return [{ path, task: { file, format: 'page', keys, endMarker } }]
+  })
+}
+
+/** In the order of the plan. @throws the signal's reason */
+export async function runSecond(plan: readonly SecondPlan[], options: SecondOptions = {}): Promise<NamedReading[]> {
+  const { signal, onFiles, child = fileURLToPath(new URL('./child.js', import.meta.url)), limitMs = LIMIT_MS } = options
+  const readings: NamedReading[] = []
+  let running: ChildProcess | null = null
+  try {
+    for (const { path, task } of plan) {
+      signal?.throwIfAborted()
+      running ??= start(child)
+      const reading = await ask(running, task, limitMs, signal)
+      if (typeof reading === 'string') {
+        running.kill('SIGKILL')
+        running = null
+      }
+      readings.push({ path, format: task.format, ...(typeof reading === 'string' ? notReadable(reading) : reading) })
+      onFiles?.(readings.length)
+    }
+  } finally {
+    running?.kill('SIGKILL')
+  }
+  return readings
+}
+
+function start(child: string): ChildProcess {
+  const started = fork(child, { execArgv: [`--max-old-space-size=${HEAP_MEGABYTES}`], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+  // What cannot be started or told anything does not answer: that is heard where it is asked.
+  started.on('error', () => undefined)
+  return started
+}
+
+/** The process's answer, or how it ended without one. */
+async function ask(child: ChildProcess, task: SecondTask, limitMs: number, signal: AbortSignal | undefined): Promise<SecondReading | string> {
+  const listening = new AbortController()
+  const { signal: heard } = listening
+  try {
+    return await new Promise<SecondReading | string>((resolve, reject) => {
+      const onMessage = (reading: unknown): void => { resolve(reading as SecondReading) }
+      const onExit = (code: number | null, by: string | null): void => { resolve(`its process ended with ${by ?? `exit code ${code}`}`) }
+      child.on('message', onMessage).on('exit', onExit)
+      const timer = setTimeout(() => { resolve(`no answer within ${limitMs / 1000} seconds`) }, limitMs)
+      heard.addEventListener('abort', () => {
+        child.off('message', onMessage).off('exit', onExit)
+        clearTimeout(timer)
+      })
+      signal?.addEventListener('abort', () => { reject(signal.reason as Error) }, { signal: heard })
+      // Of one that is dead already there is no exit to hear.
+      child.send(task, error => { if (error !== null) resolve(`its process: ${error.message}`) })
+    })
+  } finally {
+    listening.abort()
+  }
+}
