@@ -5,7 +5,7 @@
  */
 import { Fault } from '../../errors.js'
 import { OTHER_LABEL, type FetchStudy } from '../../schema/fetch.js'
-import { isSecretName } from '../config/secrets.js'
+import { isSecretName } from '../../secrets.js'
 import {
   describeValue, list, nullable, object, pattern, refine, relativePath, text, type CheckContext, type Field, type Kind
 } from './checker.js'

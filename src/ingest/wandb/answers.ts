@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Fault, printable } from '../../errors.js'
-import { isSecretValue } from '../config/secrets.js'
+import { isSecretValue } from '../../secrets.js'
 import {
   flag, integer, list, nullable, object, refine, type CheckContext, type Kind
 } from '../study/checker.js'
