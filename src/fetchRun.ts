@@ -11,14 +11,15 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { EXIT, Fault, printable } from './errors.js'
+import { EXIT, Fault, printable, printableId } from './errors.js'
 import { fetchRows, historyPath } from './fetchRows.js'
+import { allowedConfig } from './ingest/config/allowed.js'
 import type { ListedRun } from './ingest/histories/types.js'
 import { STUDY_FILE, type LoadedStudy } from './ingest/study.js'
 import { mapLimited } from './ingest/study/hash.js'
 import { resolveInside } from './ingest/study/paths.js'
 import { addressText, runUrl, type Address } from './ingest/wandb/address.js'
-import { allowedConfig, isGrowingState, nameOf, readRun, type ProjectName, type RunDetails } from './ingest/wandb/answers.js'
+import { isGrowingState, LOST, nameOf, readRun, type ProjectName, type RunDetails } from './ingest/wandb/answers.js'
 import { certificatePath, checkCertificate, failedChecks, readCertificate } from './ingest/wandb/certificate-file.js'
 import { WandbClient, type Clock, type Retry } from './ingest/wandb/client.js'
 import type { Ask } from './ingest/wandb/history.js'
@@ -213,7 +214,7 @@ function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: Projec
   if (windows <= Math.min(MAX_WINDOWS, FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0))) return
   throw new Fault({
     format: 'wandb', problem: 'implausible last step', found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
-    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printable(id)} of ${nameOf(where)})`
+    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printableId(id)} of ${nameOf(where)})`
   })
 }
 
@@ -235,7 +236,7 @@ async function fetchSelected(
   const planned = await mapLimited(selected, RUNS_AT_ONCE, run => stopping(planRun(session, run)))
   const now = timeOf(session)
   checkList(planned.map(({ run, details }) => (
-    entryOf(session, run, now, allowedConfig(details.config, session.fetch.config).config)
+    entryOf(session, run, now, allowedConfig(details.config, session.fetch.config, LOST).config)
   )))
   const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? details.lineCount ?? 0 : 0), 0)
   const onRows = session.onRows?.(expected)
@@ -254,7 +255,7 @@ async function planRun(session: Session, run: LabelledRun): Promise<PlannedRun> 
 async function fetchPlanned(
   session: Session, { run, details, unchanged }: PlannedRun, count: (rows: number) => void
 ): Promise<FetchedRun | StoppedRun> {
-  const { config, withheld } = allowedConfig(details.config, session.fetch.config)
+  const { config, withheld } = allowedConfig(details.config, session.fetch.config, LOST)
   if (unchanged !== null) {
     // An interrupted fetch from elsewhere may have left its rows.
     await ResumableFile.discard(join(session.dir, historyPath(session.histories.folder, run)))
@@ -349,7 +350,7 @@ function requirePlaces(dir: string, folder: string, runs: readonly LabelledRun[]
     const other = places.get(path.toLowerCase())
     if (other !== undefined) {
       throw new Fault({
-        format: 'wandb', problem: 'ids differ in case only', found: `${printable(other.id)} and ${printable(run.id)}`,
+        format: 'wandb', problem: 'ids differ in case only', found: `${printableId(other.id)} and ${printableId(run.id)}`,
         expected: 'ids that are different file names on every system'
       })
     }

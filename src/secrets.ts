@@ -55,14 +55,18 @@ function holds(text: string, rules: Rules): boolean {
 /** No secret is shorter, and none has neither one of these characters nor so many of a word in a row. */
 const MIN_LENGTH = 4
 const WORTH_A_LOOK = /[=:@$]|--|[\w+/.-]{11}|login/
+const ASSIGNS = /[=:]|--/
+const HEX_LENGTH = 40
 
 function* secretsIn(text: string, { settings, hex }: Rules): Generator<Span, void, void> {
   if (text.length < MIN_LENGTH || !WORTH_A_LOOK.test(text)) return
-  for (const shape of SHAPES) for (const match of text.matchAll(shape)) yield spanOf(match)
-  if (hex) for (const match of text.matchAll(BARE_HEX)) if (!isNamedIdentity(text, match.index)) yield spanOf(match)
+  for (const { needs, pattern } of SHAPES) {
+    if (typeof needs === 'string' ? text.includes(needs) : needs.test(text)) for (const match of text.matchAll(pattern)) yield spanOf(match)
+  }
+  if (hex && text.length >= HEX_LENGTH) for (const match of text.matchAll(BARE_HEX)) if (!isNamedIdentity(text, match.index)) yield spanOf(match)
   for (const match of text.matchAll(BASE64_RUN)) if (isEncodedSecret(match[0])) yield spanOf(match)
-  if (settings) for (const match of text.matchAll(VARIABLE)) if (isSecretName(match[1])) yield spanOf(match)
-  yield* assigned(text, settings)
+  if (settings && text.includes('$')) for (const match of text.matchAll(VARIABLE)) if (isSecretName(match[1])) yield spanOf(match)
+  if (ASSIGNS.test(text)) yield* assigned(text, settings)
 }
 
 /** What is withheld of a match: all, or its group `secret`, which stands once in it and nearly at its end. */
@@ -82,7 +86,7 @@ function isNamedIdentity(text: string, at: number): boolean {
 function isEncodedSecret(encoded: string): boolean {
   const text = Buffer.from(encoded, 'base64').toString('latin1')
   if (/[^\x20-\x7e\r\n\t]/.test(text)) return false
-  return USER_AND_SECRET.test(text.trim()) || SHAPES.some(shape => text.search(shape) >= 0)
+  return USER_AND_SECRET.test(text.trim()) || SHAPES.some(({ pattern }) => text.search(pattern) >= 0)
 }
 
 /** No assignment is looked for in what was found to be a secret: the whole is read once. */
@@ -119,5 +123,5 @@ function readsLikeSecret(name: string, separator: string, value: string): boolea
   if (/^[A-Z][A-Z0-9_]*_[A-Z0-9_]+$/.test(name) && separator.includes('=')) return true
   if (PLAIN_SECRET.test(plain) || PLAIN_SECRET.test(plain.replace(/[^a-z0-9]/g, ''))) return true
   // `key: reward`, `token=12`: the name of a thing, or a count; a secret is long and mixed.
-  return /^(?=.*[0-9])(?=.*[A-Za-z])[\w+/=.~%!-]{8,}$/.test(value) || /^[A-Za-z0-9+=_-]{20,}$/.test(value)
+  return /^(?=.*[0-9])(?=.*[A-Za-z])[\w+/=.~%!-]{8,}$/.test(value) || /^(?=.*[0-9]|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[A-Za-z0-9+=_-]{20,}$/.test(value)
 }

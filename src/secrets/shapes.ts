@@ -31,19 +31,40 @@ const HOOKS = [
   'api\\.telegram\\.org/bot'
 ]
 
-export const SHAPES: readonly RegExp[] = [
-  new RegExp(`${START}(?:${ISSUED.join('|')})`, 'g'),
-  new RegExp(`(?:${HOOKS.join('|')})(?<secret>[^\\s"'<>]+)`, 'gi'),
-  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,-]*-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[^]*)/g,
+interface Shape {
+  /** what a text has that matches: looked for first, since nearly no text has it */
+  readonly needs: string | RegExp
+  readonly pattern: RegExp
+}
+
+export const SHAPES: readonly Shape[] = [
+  { needs: /[\w+/=.-]{12}/, pattern: new RegExp(`${START}(?:${ISSUED.join('|')})`, 'g') },
+  { needs: '/', pattern: new RegExp(`(?:${HOOKS.join('|')})(?<secret>[^\\s"'<>]+)`, 'gi') },
+  {
+    needs: 'PRIVATE KEY',
+    pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,-]*-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[^]*)/g
+  },
   // user:password@host of a URL
-  /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]*:(?<secret>[^\s/@]+)@/gi,
+  { needs: '://', pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]*:(?<secret>[^\s/@]+)@/gi },
   // The same without a scheme, where a port or a path follows; `image@sha256:…` is none.
-  /(?<![\w.+/@:-])[\w.+-]{1,64}:(?<secret>[^\s:/@"'<>]{3,128})@(?!sha\d)(?=[\w-]{0,63}[A-Za-z.])(?:[\w-]{1,63}\.){0,8}[\w-]{0,62}[A-Za-z0-9](?::\d{2,5}(?![\d.])|(?=\/\w))/g,
-  /(?<![A-Za-z0-9])(?:Bearer|Basic|Token)\s{1,8}(?=[A-Za-z+/=_.-]{0,64}\d)(?<secret>[A-Za-z0-9+/=_.-]{16,})/gi,
+  {
+    needs: '@',
+    pattern: /(?<![\w.+/@:-])[\w.+-]{1,64}:(?<secret>[^\s:/@"'<>]{3,128})@(?!sha\d)(?=[\w-]{0,63}[A-Za-z.])(?:[\w-]{1,63}\.){0,8}[\w-]{0,62}[A-Za-z0-9](?::\d{2,5}(?![\d.])|(?=\/\w))/g
+  },
+  {
+    needs: /bearer|basic|token/i,
+    pattern: /(?<![A-Za-z0-9])(?:Bearer|Basic|Token)\s{1,8}(?=[A-Za-z+/=_.-]{0,64}\d)(?<secret>[A-Za-z0-9+/=_.-]{16,})/gi
+  },
   // Query of a signed URL: Azure, S3, Google; and anything that calls itself a token or key.
-  /[?&;](?:sig|signature|x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|AWSAccessKeyId|ossaccesskeyid|access_token|auth|token|key|api_?key|password|secret|code)=(?<secret>[^\s&#"'<>]{4,})/gi,
+  {
+    needs: '=',
+    pattern: /[?&;](?:sig|signature|x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|AWSAccessKeyId|ossaccesskeyid|access_token|auth|token|key|api_?key|password|secret|code)=(?<secret>[^\s&#"'<>]{4,})/gi
+  },
   // netrc
-  /(?<![\w-])(?:machine\s{1,20}[^\s]{1,255}|default)\s{1,20}(?:(?:login|account)\s{1,20}[^\s]{1,255}\s{1,20}){0,2}password\s{1,20}(?<secret>[^\s]+)/g
+  {
+    needs: 'password',
+    pattern: /(?<![\w-])(?:machine\s{1,20}[^\s]{1,255}|default)\s{1,20}(?:(?:login|account)\s{1,20}[^\s]{1,255}\s{1,20}){0,2}password\s{1,20}(?<secret>[^\s]+)/g
+  }
 ]
 
 /** A W&B key. A git commit looks the same; it is one in a path, behind `@`, and behind the words below. */
