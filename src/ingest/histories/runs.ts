@@ -119,9 +119,12 @@ export function checkRuns(value: unknown, bytes: number, path: string): readonly
     }
     first.set(history, i)
   })
-  return listed.map(({ createdAt: { written, seconds }, entity, project, state, url, fetchedAt, ...run }) => ({
-    ...run, createdAt: written, createdSeconds: seconds,
-    entity: entity.written, project: project.written, state: state.written, url: url.written, fetchedAt: fetchedAt.written,
-    leftOut: { unnamed: 0, withheld: [entity, project, state, url, fetchedAt].filter(field => field.withheld).length }
-  }))
+  return listed.map(({ createdAt: { written, seconds }, entity, project, state, url, fetchedAt, ...run }) => {
+    const withheld = [entity, project, state, url, fetchedAt].filter(field => field.withheld).length
+    return {
+      ...run, createdAt: written, createdSeconds: seconds,
+      entity: entity.written, project: project.written, state: state.written, url: url.written, fetchedAt: fetchedAt.written,
+      ...(withheld === 0 ? {} : { leftOut: { unnamed: 0, withheld } })
+    }
+  })
 }

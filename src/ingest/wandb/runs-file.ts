@@ -29,7 +29,7 @@ export async function readRunEntries(path: string): Promise<readonly RunEntry[]>
   const { value } = await readJsonFile(path, 'runs', MAX_RUNS_BYTES)
   // Checked by readRuns, which drops fields that it does not know.
   const raw = value as ReadonlyArray<Readonly<Record<string, unknown>>>
-  return runs.map(({ createdSeconds: _seconds, ...run }, i) => ({ ...raw[i], ...run }))
+  return runs.map(({ createdSeconds: _seconds, leftOut: _leftOut, ...run }, i) => ({ ...raw[i], ...run }))
 }
 
 export interface FetchedEntries {
