@@ -26,11 +26,12 @@ import type { Ask } from './ingest/wandb/history.js'
 import type { ApiKey } from './ingest/wandb/key.js'
 import { labelRuns, listRuns, renamedRun, requireSelected, requireStillThere, type LabelledRun } from './ingest/wandb/listing.js'
 import { RUN_QUERY } from './ingest/wandb/queries.js'
-import { checkedRunsText, mergeEntries, readRunEntries, runsText, type MergedEntries, type RunEntry } from './ingest/wandb/runs-file.js'
+import { checkedRunsText, mergeEntries, ownFields, readRunEntries, runsText, type MergedEntries, type RunEntry } from './ingest/wandb/runs-file.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { ResumableFile } from './render/outputs/resumable-file.js'
 import { OTHER_LABEL, STEPS_PER_REQUEST, type FetchRuns, type FetchStudy, type HistoryCertificate } from './schema/fetch.js'
 import type { HistoryStudy } from './schema/histories.js'
+import { withoutSecrets } from './secrets.js'
 
 /** Runs whose rows are fetched at once; the client sends no more requests at a time either. */
 const RUNS_AT_ONCE = 4
@@ -305,7 +306,8 @@ function entryOf(
   { address }: Session, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>
 ): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
-  return { id, displayName, entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
+  // Of a run that is fetched it is the study's; of any other one it may be anything.
+  return { id, displayName: withoutSecrets(displayName), entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
 }
 
 function listedRun(entry: RunEntry): ListedRun {
@@ -315,7 +317,12 @@ function listedRun(entry: RunEntry): ListedRun {
 /** @returns those whose text is another one now */
 async function writeLists({ dir, fetch, histories }: Session, entries: readonly RunEntry[]): Promise<string[]> {
   const lists = [
-    ...fetch.views.map(({ path, labels }) => ({ path, text: runsText(entries.filter(entry => labels.includes(entry.label))) })),
+    // A view is a copy: what another exporter wrote into an entry stays in the list alone.
+    ...fetch.views.map(({ path, labels }) => ({
+      path, text: runsText(entries.filter(entry => labels.includes(entry.label)).map(entry => ({
+        ...ownFields(entry), config: allowedConfig(entry.config, fetch.config).config
+      })))
+    })),
     { path: histories.runs, text: checkedRunsText(entries, join(dir, histories.runs)) }
   ]
   const written: string[] = []

@@ -113,6 +113,7 @@ const sources: Kind<readonly DiscrepancySource[]> = {
     if (!isJsonObject(value) || Object.keys(value).length > MAX_SOURCES) throw refused(value, at, sources.expected, context)
     return Object.entries(value).map(([label, stated]) => {
       const place = `${at}[${describeValue(label)}]`
+      refuseSecret(label, place, context, 'label')
       if (label === '' || label.length > 200) throw refused(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
       if (isJsonObject(stated)) return { label, ...sourceObject.read(stated, place, context) }
       const bare = claimValue.read(stated, place, context)

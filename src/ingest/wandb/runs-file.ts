@@ -116,6 +116,11 @@ function withoutOurs(entry: RunEntry | undefined): Readonly<Record<string, unkno
   return Object.fromEntries(Object.entries(entry ?? {}).filter(([field]) => !OUR_FIELDS.has(field)))
 }
 
+/** An entry without what another exporter wrote into it. */
+export function ownFields({ id, displayName, entity, project, createdAt, state, url, fetchedAt, label, config }: RunEntry): RunEntry {
+  return { id, displayName, entity, project, createdAt, state, url, fetchedAt, label, config }
+}
+
 function placeKey({ label, id }: RunEntry): string {
   return JSON.stringify([label, id])
 }
