@@ -20,7 +20,7 @@ const SECRET_PARTS = new RegExp([
   'connection(?:string|str|uri|url)', 'connstr', 'seedphrase', '(?:recovery|backup)codes?',
   `(?:${OWNERS})(?:key|token)`, `(?:${KEY_OWNERS})key`, `(?:${STORES})(?:url|uri|dsn)`
 ].join('|'))
-const SECRET_STARTS = new RegExp(`_(?:(?:${SHORT_OWNERS})_?(?:key|token)s?|(?:github|gitlab|gh|azure|ado)_?pats?|db_?(?:url|uri)|id_?(?:rsa|dsa|ecdsa|ed25519))_`)
+const SECRET_STARTS = new RegExp(`_(?:(?:${SHORT_OWNERS})_?(?:key|token)s?|(?:github|gitlab|gh|azure|ado)_?pats?|id_?(?:rsa|dsa|ecdsa|ed25519))_`)
 
 /** Words that end in `pass` and are about none. */
 const HARMLESS_PASS = new Set(['bypass', 'compass', 'encompass', 'overpass', 'surpass', 'trespass', 'underpass'])
