@@ -12,6 +12,7 @@ import { Documents } from './compute/documents.js'
 import { Fault } from './errors.js'
 import { readStableFile } from './ingest/file.js'
 import { requireVerified } from './ingest/verified.js'
+import { refuseSecrets } from './secretGuard.js'
 import type { FigureConfig, FigureFormat } from './render/figures/config.js'
 import { writeAudit } from './render/outputs/audit-document.js'
 import { AUDIT_PATH, OUTPUT_PATHS } from './render/outputs/output-names.js'
@@ -58,7 +59,9 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Aud
   const template = (path: string): Template => {
     const { bytes, sha256 } = readStableFile(join(dir, path), 'template')
     inputs.push(requireVerified(dir, { path, sha256, bytes: bytes.length }, verified))
-    return { path, text: utf8(bytes, join(dir, path)) }
+    const text = utf8(bytes, join(dir, path))
+    refuseSecrets(text, 'template', { file: join(dir, path) })
+    return { path, text }
   }
   const prose: ProseInputs = {
     templates: { article: template(study.article.article), notes: template(study.article.notes) },

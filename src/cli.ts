@@ -6,6 +6,7 @@ import { EXIT, Fault, toFault } from './errors.js'
 import { HELP, parseCommand, type Command } from './cli/args.js'
 import type { CliIo, CommandResult } from './cli/io.js'
 import { faultLines } from './cli/lines.js'
+import { isIdentityName, withoutSecrets } from './secrets.js'
 
 /** Runs one command. Never throws; answers the exit code. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
@@ -71,5 +72,9 @@ async function faultsOf(error: unknown, signal: AbortSignal): Promise<readonly F
 }
 
 function printJson(io: CliIo, object: object): void {
-  io.stdout.write(`${JSON.stringify(object, null, 2)}\n`)
+  // Messages and elements of lists hold ids, whose digits alone make no secret.
+  const shown = (name: string, value: unknown): unknown => (
+    typeof value === 'string' ? withoutSecrets(value, !/^(?:message|\d+)$/.test(name) && !isIdentityName(name)) : value
+  )
+  io.stdout.write(`${JSON.stringify(object, shown, 2)}\n`)
 }

@@ -4,8 +4,11 @@
  *     <format> <problem>: <found>, expected <what> (<place>)
  *
  * The place names file, member, trace, array, index and byte offset, as far as they are known where the error is
- * made; callers further out add what only they know with `at()`. The cause is kept.
+ * made; callers further out add what only they know with `at()`. The cause is kept. What looks like a secret is in no
+ * message: `[withheld]` stands in its place.
  */
+import { withoutSecrets } from './secrets.js'
+
 
 /** Process exit codes. 0 is success. */
 export const EXIT = { ok: 0, checkFailed: 1, usage: 2, badInput: 3, interrupted: 130 } as const
@@ -62,23 +65,36 @@ const MAX_QUOTED = 120
 const UNPRINTABLE = '[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]'
 const PLAIN = /^[\x20-\x7e]*$/
 
-/** Text from a file as it may stand in a message: one line, capped, control characters escaped. */
+/** So much behind what a message repeats is looked at too: half a secret is not known as one. */
+const LOOKED_AT_BEHIND = 1024
+
+/** Text from a file as it may stand in a message: one line, capped, control characters escaped, secrets withheld. */
 export function printable(text: string, max: number = MAX_QUOTED): string {
-  const cut = text.length > max
-  const kept = cut ? text.slice(0, max) : text
-  const shown = PLAIN.test(kept) ? kept : kept.replace(new RegExp(UNPRINTABLE, 'gu'), c => {
+  return shown(text, max, true)
+}
+
+/** The same for an id, a hash or a path, where forty hexadecimal digits are no key. */
+export function printableId(text: string, max: number = MAX_QUOTED): string {
+  return shown(text, max, false)
+}
+
+function shown(text: string, max: number, hex: boolean): string {
+  const known = withoutSecrets(text.slice(0, max + LOOKED_AT_BEHIND), hex)
+  const cut = text.length > max + LOOKED_AT_BEHIND || known.length > max
+  const kept = cut ? known.slice(0, max) : known
+  const escaped = PLAIN.test(kept) ? kept : kept.replace(new RegExp(UNPRINTABLE, 'gu'), c => {
     const hex = (c.codePointAt(0) ?? 0).toString(16)
     return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
   })
-  return cut ? `${shown}… (${text.length} characters)` : shown
+  return cut ? `${escaped}… (${text.length} characters)` : escaped
 }
 
 function placeText(place: Place): string {
   const parts: string[] = []
-  if (place.file !== undefined) parts.push(printable(place.file, 400))
-  if (place.member !== undefined) parts.push(`member ${printable(place.member)}`)
+  if (place.file !== undefined) parts.push(printableId(place.file, 400))
+  if (place.member !== undefined) parts.push(`member ${printableId(place.member)}`)
   if (place.trace !== undefined) parts.push(`trace ${place.trace}`)
-  if (place.uid !== undefined) parts.push(`uid ${printable(place.uid)}`)
+  if (place.uid !== undefined) parts.push(`uid ${printableId(place.uid)}`)
   if (place.step !== undefined) parts.push(`step ${place.step}`)
   if (place.array !== undefined) parts.push(printable(place.array))
   if (place.index !== undefined) parts.push(`index ${place.index}`)
@@ -89,8 +105,9 @@ function placeText(place: Place): string {
 }
 
 function compose(d: FaultDetails): string {
-  const found = d.found === undefined ? '' : `: ${d.found}`
-  const expected = d.expected === undefined ? '' : `, expected ${d.expected}`
+  // Hashes and ids stand in these; text that may hold a key of bare digits came through printable().
+  const found = d.found === undefined ? '' : `: ${withoutSecrets(d.found, false)}`
+  const expected = d.expected === undefined ? '' : `, expected ${withoutSecrets(d.expected, false)}`
   const place = d.place === undefined ? '' : placeText(d.place)
   return `${d.format} ${d.problem}${found}${expected}${place === '' ? '' : ` (${place})`}`
 }

@@ -11,25 +11,27 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { EXIT, Fault, printable } from './errors.js'
+import { EXIT, Fault, printable, printableId } from './errors.js'
 import { fetchRows, historyPath } from './fetchRows.js'
+import { allowedConfig } from './ingest/config/allowed.js'
 import type { ListedRun } from './ingest/histories/types.js'
 import { STUDY_FILE, type LoadedStudy } from './ingest/study.js'
 import { mapLimited } from './ingest/study/hash.js'
 import { resolveInside } from './ingest/study/paths.js'
 import { addressText, runUrl, type Address } from './ingest/wandb/address.js'
-import { allowedConfig, isGrowingState, nameOf, readRun, type ProjectName, type RunDetails } from './ingest/wandb/answers.js'
+import { isGrowingState, LOST, nameOf, readRun, type ProjectName, type RunDetails } from './ingest/wandb/answers.js'
 import { certificatePath, checkCertificate, failedChecks, readCertificate } from './ingest/wandb/certificate-file.js'
 import { WandbClient, type Clock, type Retry } from './ingest/wandb/client.js'
 import type { Ask } from './ingest/wandb/history.js'
 import type { ApiKey } from './ingest/wandb/key.js'
 import { labelRuns, listRuns, renamedRun, requireSelected, requireStillThere, type LabelledRun } from './ingest/wandb/listing.js'
 import { RUN_QUERY } from './ingest/wandb/queries.js'
-import { checkedRunsText, mergeEntries, readRunEntries, runsText, type MergedEntries, type RunEntry } from './ingest/wandb/runs-file.js'
+import { checkedRunsText, mergeEntries, ownFields, readRunEntries, runsText, type MergedEntries, type RunEntry } from './ingest/wandb/runs-file.js'
 import { OutputSet } from './render/outputs/output-set.js'
 import { ResumableFile } from './render/outputs/resumable-file.js'
 import { OTHER_LABEL, STEPS_PER_REQUEST, type FetchRuns, type FetchStudy, type HistoryCertificate } from './schema/fetch.js'
 import type { HistoryStudy } from './schema/histories.js'
+import { withoutSecrets } from './secrets.js'
 
 /** Runs whose rows are fetched at once; the client sends no more requests at a time either. */
 const RUNS_AT_ONCE = 4
@@ -213,7 +215,7 @@ function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: Projec
   if (windows <= Math.min(MAX_WINDOWS, FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0))) return
   throw new Fault({
     format: 'wandb', problem: 'implausible last step', found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
-    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printable(id)} of ${nameOf(where)})`
+    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printableId(id)} of ${nameOf(where)})`
   })
 }
 
@@ -235,7 +237,7 @@ async function fetchSelected(
   const planned = await mapLimited(selected, RUNS_AT_ONCE, run => stopping(planRun(session, run)))
   const now = timeOf(session)
   checkList(planned.map(({ run, details }) => (
-    entryOf(session, run, now, allowedConfig(details.config, session.fetch.config).config)
+    entryOf(session, run, now, allowedConfig(details.config, session.fetch.config, LOST).config)
   )))
   const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? details.lineCount ?? 0 : 0), 0)
   const onRows = session.onRows?.(expected)
@@ -254,7 +256,7 @@ async function planRun(session: Session, run: LabelledRun): Promise<PlannedRun> 
 async function fetchPlanned(
   session: Session, { run, details, unchanged }: PlannedRun, count: (rows: number) => void
 ): Promise<FetchedRun | StoppedRun> {
-  const { config, withheld } = allowedConfig(details.config, session.fetch.config)
+  const { config, withheld } = allowedConfig(details.config, session.fetch.config, LOST)
   if (unchanged !== null) {
     // An interrupted fetch from elsewhere may have left its rows.
     await ResumableFile.discard(join(session.dir, historyPath(session.histories.folder, run)))
@@ -304,7 +306,8 @@ function entryOf(
   { address }: Session, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>
 ): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
-  return { id, displayName, entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
+  // Of a run that is fetched it is the study's; of any other one it may be anything.
+  return { id, displayName: withoutSecrets(displayName), entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
 }
 
 function listedRun(entry: RunEntry): ListedRun {
@@ -314,7 +317,12 @@ function listedRun(entry: RunEntry): ListedRun {
 /** @returns those whose text is another one now */
 async function writeLists({ dir, fetch, histories }: Session, entries: readonly RunEntry[]): Promise<string[]> {
   const lists = [
-    ...fetch.views.map(({ path, labels }) => ({ path, text: runsText(entries.filter(entry => labels.includes(entry.label))) })),
+    // A view is a copy: what another exporter wrote into an entry stays in the list alone.
+    ...fetch.views.map(({ path, labels }) => ({
+      path, text: runsText(entries.filter(entry => labels.includes(entry.label)).map(entry => ({
+        ...ownFields(entry), config: allowedConfig(entry.config, fetch.config).config
+      })))
+    })),
     { path: histories.runs, text: checkedRunsText(entries, join(dir, histories.runs)) }
   ]
   const written: string[] = []
@@ -349,7 +357,7 @@ function requirePlaces(dir: string, folder: string, runs: readonly LabelledRun[]
     const other = places.get(path.toLowerCase())
     if (other !== undefined) {
       throw new Fault({
-        format: 'wandb', problem: 'ids differ in case only', found: `${printable(other.id)} and ${printable(run.id)}`,
+        format: 'wandb', problem: 'ids differ in case only', found: `${printableId(other.id)} and ${printableId(run.id)}`,
         expected: 'ids that are different file names on every system'
       })
     }

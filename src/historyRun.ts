@@ -17,6 +17,7 @@ import { selectRuns } from './compute/histories/selection.js'
 import { inTurns, type Checkpoint } from './compute/histories/work.js'
 import { Fault } from './errors.js'
 import { readHistory } from './ingest/histories/history.js'
+import { allowedConfig } from './ingest/config/allowed.js'
 import { readRuns } from './ingest/histories/runs.js'
 import type { ListedRun, RunHistory } from './ingest/histories/types.js'
 import { STUDY_FILE } from './ingest/study.js'
@@ -58,7 +59,8 @@ export async function readHistories(run: HistoryRun): Promise<MeasuredHistories>
   // 1. Select
   const listed = await readRuns(join(dir, study.runs))
   const inputs: HashedFile[] = [requireVerified(dir, { path: study.runs, sha256: listed.sha256, bytes: listed.bytes }, run.verified)]
-  const { chosen } = await located(dir, () => selectRuns(listed.runs, study))
+  const runs = listed.runs.map(listing => withAllowedConfig(listing, study.config ?? []))
+  const { chosen } = await located(dir, () => selectRuns(runs, study))
   // 2. Read: a run of several selections once
   const histories = await readAll(run, chosen.values(), inputs)
   // 3. Join and analyse
@@ -69,11 +71,17 @@ export async function readHistories(run: HistoryRun): Promise<MeasuredHistories>
     await turn(run.signal)
   }
   return located(dir, async () => {
-    const joined = await inTurns(joinHistories(study, listed.runs, histories.values()), checkpoint)
+    const joined = await inTurns(joinHistories(study, runs, histories.values()), checkpoint)
     // The curves hold what is wanted of the rows, which take as much memory again.
     histories.clear()
     return { ...await inTurns(analyseHistories(study, joined), checkpoint), inputs }
   })
+}
+
+/** What of a run's settings may leave; the rest is counted. */
+function withAllowedConfig(run: ListedRun, allowed: readonly string[]): ListedRun {
+  const { config, withheld, unnamed } = allowedConfig(run.config, allowed)
+  return { ...run, config, leftOut: { unnamed, withheld: withheld.length + (run.leftOut?.withheld ?? 0) } }
 }
 
 /** By `<label>/<run id>`. What was read is added to `inputs`. */

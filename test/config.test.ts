@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { EXIT } from '../src/errors.js'
 import { resolveConfig, type ResolvedConfig } from '../src/ingest/config/resolve.js'
-import { isSecretName, isSecretValue } from '../src/ingest/config/secrets.js'
+import { isSecretName, isSecretValue } from '../src/secrets.js'
 import { faultOf } from './support/folders.js'
 
 const CANARY = 'c4n4ry-do-not-copy-me'

@@ -1,5 +1,5 @@
 /** `fetch`: training histories from W&B into the study, each with a certificate that it is whole. */
-import { EXIT, Fault, printable } from '../errors.js'
+import { EXIT, Fault, printable, printableId } from '../errors.js'
 import { fetchHistories, noFetch, wantedRuns, type FetchOutcome } from '../fetchRun.js'
 import { loadStudy } from '../ingest/study.js'
 import { isGrowingState } from '../ingest/wandb/answers.js'
@@ -76,7 +76,7 @@ const COLUMNS = [
 
 function summary(outcome: FetchOutcome, dir: string, colour: boolean): string {
   const table = formatTable(COLUMNS, outcome.runs.map(({ certificate: { run, steps, snapshot }, status, faults }) => [
-    printable(run.label, MAX_NAME), printable(run.id, MAX_NAME), printable(run.state, MAX_NAME), formatCount(steps.rows),
+    printable(run.label, MAX_NAME), printableId(run.id, MAX_NAME), printable(run.state, MAX_NAME), formatCount(steps.rows),
     steps.first_step === null ? 'none' : `${steps.first_step} to ${steps.last_step ?? 0}`,
     formatCount(steps.holes.reduce((sum, [from, to]) => sum + to - from + 1, 0)),
     status, faults.length > 0 ? 'INCOMPLETE' : snapshot.growing ? 'so far' : 'complete'
@@ -91,20 +91,20 @@ function notes({ runs, stopped, excluded, unlisted, replaced }: FetchOutcome): s
   const growing = runs.filter(run => run.certificate.snapshot.growing)
   return [
     ...growing.map(({ entry, certificate: { snapshot, run } }) => (
-      `${isGrowingState(run.state) ? 'still growing' : 'grown meanwhile'}: ${printable(entry.id)}, taken up to step ` +
+      `${isGrowingState(run.state) ? 'still growing' : 'grown meanwhile'}: ${printableId(entry.id)}, taken up to step ` +
       `${snapshot.last_step ?? 'none'}; a fetch after it has logged again takes it anew`
     )),
-    ...stopped.map(({ run }) => `stopped: ${printable(run.id)}, a row of which cannot be kept; the next fetch asks for it again`),
+    ...stopped.map(({ run }) => `stopped: ${printableId(run.id)}, a row of which cannot be kept; the next fetch asks for it again`),
     ...(names.length === 0 ? [] : [`listed, not fetched: ${counted(excluded.length, 'run')} of ${counted(names.length, 'name')}: ${named}${more}`]),
     ...(unlisted === 0 ? [] : [`not listed: ${counted(unlisted, 'run')} of other names, too many`]),
     ...replaced.map(({ id, label, displayName }) => (
-      `no longer listed: ${printable(id)} (${printable(displayName)}) under ${printable(label)}, which the study does not fetch; its files there are to be removed`
+      `no longer listed: ${printableId(id)} (${printable(displayName)}) under ${printable(label)}, which the study does not fetch; its files there are to be removed`
     )),
     ...runs.flatMap(({ certificate: { requests }, entry, status }) => (
-      requests.reordered === 0 || status === 'unchanged' ? [] : [`sorted: ${counted(requests.reordered, 'answer')} of ${printable(entry.id)} with rows out of order`]
+      requests.reordered === 0 || status === 'unchanged' ? [] : [`sorted: ${counted(requests.reordered, 'answer')} of ${printableId(entry.id)} with rows out of order`]
     )),
     ...runs.flatMap(({ entry, withheld }) => withheld.map(({ name, reason }) => (
-      `not kept of ${printable(entry.id)}: ${printable(name)} (${reason})`
+      `not kept of ${printableId(entry.id)}: ${printable(name)} (${reason})`
     )))
   ]
 }

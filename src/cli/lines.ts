@@ -1,5 +1,6 @@
 /** Faults as lines on standard error: one each, capped; stack traces only when asked for. */
 import { Fault } from '../errors.js'
+import { withoutSecrets } from '../secrets.js'
 
 /** Beyond this many lines the rest is counted. */
 const MAX_LINES = 20
@@ -11,6 +12,8 @@ export function faultLines(faults: readonly Fault[], verbose: boolean): string[]
 
 function withCauses(error: Error): string {
   const { cause } = error
-  const own = error.stack ?? error.message
+  // The engine quotes a piece of what it could not parse: where it cuts, half a secret could stand.
+  const { message, stack = message } = error
+  const own = withoutSecrets(error instanceof SyntaxError ? stack.replace(message, message.replace(/"[^]*"/, '"…"')) : stack, false)
   return cause instanceof Error ? `${own}\n  caused by ${withCauses(cause)}` : own
 }

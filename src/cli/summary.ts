@@ -7,7 +7,7 @@ import type { SnapshotResult } from '../batch.js'
 import type { AnalysedHistories } from '../compute/histories/analyse.js'
 import type { FoundDataset } from '../compute/evidence/contract.js'
 import type { MetricStatistics } from '../compute/histories/document.js'
-import { printable } from '../errors.js'
+import { printable, printableId } from '../errors.js'
 import { formatBytes, formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type Cell, type TableOptions } from '../render/terminal/table.js'
 
@@ -106,7 +106,7 @@ export function historiesTables({ selections, analyses, excluded, warnings }: An
     const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length === 1 ? 'once' : `${formatCount(rollbacks.length)} times`}`
     return `${printable(selection.title, 400)}: ${counted(sessions.length, 'session')}, ${counted(rows, 'row')}${back}`
   })
-  const lines = [...joined, `runs not selected: ${formatCount(excluded.length)}`, ...warnings.map(w => `note: ${printable(w, 400)}`)]
+  const lines = [...joined, `runs not selected: ${formatCount(excluded.length)}`, ...warnings.map(w => `note: ${printableId(w, 400)}`)]
   return `${lines.join('\n')}\n\n${tables.join('\n')}`
 }
 

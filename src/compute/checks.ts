@@ -3,7 +3,7 @@
  * integers), exact equality with the NPZ arrays, stored statistics against recomputation. Every failed check is a Fault
  * with exit code 1 that names array, index and both values. Expectations of a study are not here: `expectations.ts`.
  */
-import { EXIT, Fault, printable, type Place } from '../errors.js'
+import { EXIT, Fault, printableId, type Place } from '../errors.js'
 import { asFloat64, type NpyArray } from '../ingest/npz/npy.js'
 import { kernelOfThread, type Comparable } from '../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../schema.js'
@@ -55,7 +55,7 @@ function checkPositions(positions: Float64Array): void {
 /** @throws Fault (exit 1) where the NPZ array has another length than the embedded one */
 export function checkLength(array: TraceArrayName, embedded: number, stored: number, file: string): void {
   if (stored === embedded) return
-  throw failed('NPZ length differs', `${stored} in ${printable(file, 400)}`, `${embedded} as embedded`, { array })
+  throw failed('NPZ length differs', `${stored} in ${printableId(file, 400)}`, `${embedded} as embedded`, { array })
 }
 
 /**
@@ -63,7 +63,7 @@ export function checkLength(array: TraceArrayName, embedded: number, stored: num
  * @throws Fault (exit 1) at the first difference, with its index and both values.
  */
 export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place): void {
-  const file = printable(place.file ?? 'the NPZ', 400)
+  const file = printableId(place.file ?? 'the NPZ', 400)
   const { data } = stored
   checkLength(array, embedded.length, data.length, file)
   if (isComparable(data) && kernelOfThread().difference(embedded, data) < 0) return

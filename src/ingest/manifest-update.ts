@@ -5,9 +5,11 @@
  * What a study takes by folder (histories, NPZ files) may be excluded from among others: it stays so, unless all of its kind were.
  */
 import { realpath, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { Fault, printable } from '../errors.js'
+import { basename, dirname, join } from 'node:path'
+import { Fault, printable, printableId } from '../errors.js'
 import type { Study } from '../schema.js'
+import { secretFault } from '../secretGuard.js'
+import { isSecretText } from '../secrets.js'
 import type { Manifest } from './manifest.js'
 import { hashFile, mapLimited } from './study/hash.js'
 import { compareCodepoints, errorCode, isSafeRelative } from './study/paths.js'
@@ -67,6 +69,7 @@ export async function updatedManifest(
     const file = join(dir, path)
     if (PARTIAL.test(path)) throw fault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
     if (!isSafeRelative(path)) throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
+    if (isSecretText(path, 'path')) throw secretFault('manifest', `the name of a file in ${printableId(dirname(path))}`, {})
     const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
       signal?.throwIfAborted()
       throw fault('unreadable file', errorCode(cause), 'a readable file', file)

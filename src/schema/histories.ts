@@ -185,6 +185,8 @@ export interface HistoryStudy {
   readonly keys: { readonly step: string; readonly timestamp: string | null; readonly global_step: string | null }
   /** a display name that is a selected one plus such a suffix is a companion: never selected, listed as such */
   readonly companion_suffixes: readonly string[]
+  /** settings of the runs that statistics state, besides those of `fetch.config`; no other one leaves the list of runs */
+  readonly config?: readonly string[]
   readonly selections: readonly RunSelection[]
   readonly metrics: readonly MetricDefinition[]
   readonly analyses: readonly HistoryAnalysis[]

@@ -26,6 +26,7 @@ export const REPLICA_HISTORIES: HistoryStudy = {
   folder: 'wandb/history',
   keys: { step: '_step', timestamp: '_timestamp', global_step: 'training/global_step' },
   companion_suffixes: ['-trainnode'],
+  config: [],
   selections: [
     selection('gspo', 'GSPO', 'gspo-3nodes-35b-a3b-openhands', { best_of: 'validation', at_hours: 135 }),
     selection('sao', 'SAO', 'sao-3nodes-35b-a3b-dynbsz-r7', { multiply: 0.5 }),

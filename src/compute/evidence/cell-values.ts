@@ -1,6 +1,7 @@
 /** Values of workbook cells: as stored, formulas by their result; what a reader of the sheet does not see is no value. */
 import type { Cell, Sheet } from '../../ingest/office/workbook.js'
 import type { CellValue } from '../../schema/evidence.js'
+import { isSecretText } from '../../secrets.js'
 import type { FoundValue, SourceFile } from './contract.js'
 import { convert, type Written } from './convert.js'
 import { quoted, unreadable } from './faults.js'
@@ -19,6 +20,7 @@ export function cellValue(
   const refuse = (found: string, expected: string): Error => unreadable({ at, name }, found, expected, path, `${sheet}!${reference}`)
   const written = writtenIn(cells.cells.get(reference))
   if (typeof written === 'string') throw refuse(written, written === NOT_CALCULATED ? 'a value: open and save it in a spreadsheet program' : 'a value')
+  if (isSecretText(written.raw) || isSecretText(written.text)) throw refuse('what looks like a secret', 'a value without one')
   const converted = convert(request, written, search)
   if ('expected' in converted) throw refuse(quoted(written.text), converted.expected)
   return {

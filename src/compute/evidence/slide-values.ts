@@ -1,6 +1,7 @@
 /** Values of slides: a cell of a table, or the one paragraph that a pattern matches. */
 import type { Presentation, Slide } from '../../ingest/office/presentation.js'
 import type { SlidePage, SlideValue } from '../../schema/evidence.js'
+import { isSecretText } from '../../secrets.js'
 import type { FoundValue, Origin, SourceFile } from './contract.js'
 import { convert } from './convert.js'
 import { quoted, unreadable } from './faults.js'
@@ -23,6 +24,7 @@ export function slideValue(
   const labels = slideLabels(request, slide, pages, path)
   const refuse: Refuse = (found, expected, place = '') => unreadable(asked, found, expected, path, `slide ${number}${place}`)
   const { raw, position } = table === null ? paragraph(request, slide, search, refuse) : tableCell(table, slide, refuse)
+  if (isSecretText(raw)) throw refuse('what looks like a secret', 'a text without one', table === null ? '' : tablePlace(table))
   const converted = convert(request, { raw, text: raw, number: null }, search)
   if ('expected' in converted) throw refuse(quoted(raw), converted.expected, table === null ? '' : tablePlace(table))
   return {

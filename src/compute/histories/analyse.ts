@@ -8,7 +8,7 @@
  * Pure: no file, no clock; what was passed is not changed. What is displayed is made from the joined selections when it is
  * wanted, one curve at a time.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable, printableId } from '../../errors.js'
 import type { ListedRun, RunHistory } from '../../ingest/histories/types.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
 import type { ExcludedRun, SelectionHistory } from './contract.js'
@@ -76,7 +76,7 @@ function historyOf(run: ListedRun, byPlace: ReadonlyMap<string, RunHistory>): Ru
   throw new Fault({
     format: 'history',
     problem: 'was not read',
-    found: `run ${printable(run.id)}, label ${printable(run.label)}`,
+    found: `run ${printableId(run.id)}, label ${printable(run.label)}`,
     expected: 'the history of every selected run'
   })
 }

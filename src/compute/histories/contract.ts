@@ -5,6 +5,7 @@
  *     runs.json, *.jsonl ──► RunHistory ──► SelectedRuns ──► Curve (both views, per metric) ──► statistics
  *         (ingest)                                               └──► displayed curves, one at a time ──► figures
  */
+import type { LeftOutOfRun } from '../../ingest/histories/types.js'
 import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
 
 /**
@@ -48,6 +49,8 @@ export interface Session {
   readonly state: string | null
   readonly url: string | null
   readonly config: { readonly [key: string]: unknown }
+  /** what the list of runs states of it and no output repeats; null: all that it states is here */
+  readonly leftOut: LeftOutOfRun | null
   readonly rows: number
   readonly firstStep: number | null
   readonly lastStep: number | null

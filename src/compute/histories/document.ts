@@ -107,6 +107,8 @@ export interface SessionStatistics {
   readonly rows_with_fractional_global_step: number
   readonly looks_sampled: string | null
   readonly config: { readonly [key: string]: unknown }
+  /** settings that the study does not name, and fields and settings that look like secrets; absent where there are none */
+  readonly left_out?: { readonly not_named: number; readonly withheld: number }
 }
 
 export interface FirstRow {

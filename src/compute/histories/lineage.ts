@@ -7,7 +7,7 @@
  *
  * Time view: every observation with a timestamp, whatever became of it, by timestamp.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable, printableId } from '../../errors.js'
 import type { HistoryColumn, RunHistory } from '../../ingest/histories/types.js'
 import type { MetricDefinition } from '../../schema/histories.js'
 import type { Curve } from './contract.js'
@@ -83,7 +83,7 @@ function columnsOf(key: string, stretches: readonly Stretch[]): Map<RunHistory, 
       throw new Fault({
         format: 'history',
         problem: 'metric was not read',
-        found: `${history.columns.length} keys of run ${printable(history.run.id)}`,
+        found: `${history.columns.length} keys of run ${printableId(history.run.id)}`,
         expected: `a column for "${printable(key)}"`,
         place: { file: history.path }
       })

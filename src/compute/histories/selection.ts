@@ -3,7 +3,7 @@
  * entity and label where it states them; what no selection takes is excluded with its reason. One run may be taken by
  * several selections. Names are compared code unit by code unit: no case folding, no trimming, no patterns.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable, printableId } from '../../errors.js'
 import type { ListedRun } from '../../ingest/histories/types.js'
 import type { HistoryStudy, RunSelection } from '../../schema/histories.js'
 import type { ExcludedRun } from './contract.js'
@@ -82,7 +82,7 @@ function refuseTwice(selection: RunSelection, runs: readonly ListedRun[], at: st
     if (before !== undefined) {
       throw new Fault({
         format: 'study',
-        problem: `selection ${printable(selection.name)} takes run ${printable(run.id)} twice`,
+        problem: `selection ${printable(selection.name)} takes run ${printableId(run.id)} twice`,
         found: `${at}, labels "${printable(before.label)}" and "${printable(run.label)}"`,
         expected: 'each run once: state the label in the selection'
       })

@@ -5,7 +5,7 @@
  * Order of runs, total: createdSeconds; then the first timestamp that a row of the run states (a run that states none
  * comes after those that do); then the run id by code units.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printableId } from '../../errors.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
 import type { Rollback, SelectionHistory, Session, Tie } from './contract.js'
 import { compareText } from './selection.js'
@@ -104,6 +104,7 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       state: run.state,
       url: run.url,
       config: run.config,
+      leftOut: run.leftOut === undefined || run.leftOut.unnamed + run.leftOut.withheld === 0 ? null : run.leftOut,
       rows: to - from,
       firstStep: to > from ? step[from] : null,
       lastStep: to > from ? step[to - 1] : null,
@@ -162,7 +163,7 @@ function tooManySessions(history: RunHistory, index: number): Fault {
   return new Fault({
     format: 'history',
     problem: 'steps go back or repeat too often',
-    found: `${MAX_SESSIONS} times in run ${printable(history.run.id)}`,
+    found: `${MAX_SESSIONS} times in run ${printableId(history.run.id)}`,
     expected: 'steps that increase within a session: is the step key right?',
     place: { file: history.path, index }
   })

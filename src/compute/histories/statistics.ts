@@ -115,7 +115,8 @@ function sessionStatistics(session: Session, reasons: Reasons, at: string): Sess
     rows_with_unusable_global_step: session.rowsWithUnusableGlobalStep,
     rows_with_fractional_global_step: session.rowsWithFractionalGlobalStep,
     looks_sampled: session.looksSampled,
-    config: session.config
+    config: session.config,
+    ...(session.leftOut === null ? {} : { left_out: { not_named: session.leftOut.unnamed, withheld: session.leftOut.withheld } })
   }
 }
 

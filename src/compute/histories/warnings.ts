@@ -1,5 +1,5 @@
 /** What a reader of the figures should know and no rule fails: one line each. */
-import { printable } from '../../errors.js'
+import { printable, printableId } from '../../errors.js'
 import { lacksZone } from '../../ingest/histories/iso-time.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
 import type { Curve, SelectionHistory, Session } from './contract.js'
@@ -22,6 +22,7 @@ export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<str
   for (const history of histories.values()) {
     for (const line of ownerWarnings(history)) lines.add(line)
     for (const line of tieWarnings(history)) lines.add(line)
+    for (const line of leftOutWarnings(history)) lines.add(line)
     for (const line of runWarnings(history, key !== null && !isTimeless)) lines.add(line)
   }
   for (const line of valueWarnings([...histories.values()])) lines.add(line)
@@ -39,9 +40,20 @@ function* zoneWarnings(sessions: readonly Session[]): Generator<string> {
   if (unzoned.length === 0) return
   const count = new Set(unzoned.map(({ run, url, createdAt }) => JSON.stringify([run, url, createdAt]))).size
   const [{ run, createdAt }] = unzoned
-  const one = `run ${printable(run)}`
+  const one = `run ${printableId(run)}`
   const example = count === 1 ? '' : `; of ${one}, for one`
   yield `createdAt of ${count === 1 ? one : `${count} runs`} has no zone and is read as UTC${example}: ${createdAt}`
+}
+
+/** Counted over runs: the sessions of one state the same. */
+function* leftOutWarnings({ selection, sessions }: SelectionHistory): Generator<string> {
+  const ofRuns = [...new Map(sessions.map(({ run, leftOut }) => [run, leftOut])).values()].filter(leftOut => leftOut !== null)
+  const sum = (of: 'unnamed' | 'withheld'): number => ofRuns.reduce((total, leftOut) => total + leftOut[of], 0)
+  const [unnamed, withheld] = [sum('unnamed'), sum('withheld')]
+  const settings = (count: number): string => `${count} ${count === 1 ? 'setting' : 'settings'}`
+  const name = printable(selection.name)
+  if (unnamed > 0) yield `selection ${name}: ${settings(unnamed)} of its runs not copied, which neither histories.config nor fetch.config names`
+  if (withheld > 0) yield `selection ${name}: ${settings(withheld)} of its runs withheld, which look like secrets or are no scalars`
 }
 
 /** Projects or entities that a line repeats. */
@@ -67,7 +79,7 @@ const MAX_TIED = 5
 
 function* tieWarnings({ ties }: SelectionHistory): Generator<string> {
   for (const { runs, decidedBy } of ties) {
-    const listed = runs.slice(0, MAX_TIED).map(run => printable(run))
+    const listed = runs.slice(0, MAX_TIED).map(run => printableId(run))
     if (runs.length > MAX_TIED) listed.push(`${runs.length - MAX_TIED} more`)
     yield `runs ${listed.join(', ')} were created at the same time; this order is by ${decidedBy}`
   }
@@ -107,7 +119,7 @@ function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolea
     runs.set(session.run, counts)
   }
   for (const [id, counts] of runs) {
-    const run = `run ${printable(id)}`
+    const run = `run ${printableId(id)}`
     if (counts.rows === 0) yield `${run}: its history has no row`
     if (counts.sampled !== null) yield `${run}: ${counts.sampled}`
     if (counts.sessions > 1) {
@@ -132,7 +144,7 @@ function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolea
     }
   }
   if (sessions[0].rows === 0 && runs.size > 1) {
-    const run = printable(sessions[0].run)
+    const run = printableId(sessions[0].run)
     yield `selection ${printable(selection.name)}: its clock starts at the creation of run ${run}, which has no row`
   }
 }

@@ -2,7 +2,7 @@
 import { Fault } from '../../errors.js'
 import type { ClaimScalar, ClaimValue, DiscrepancySource, SameQuantity } from '../../schema/claims.js'
 import {
-  describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, relabel, text, type CheckContext, type Kind
+  describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, refuseSecret, relabel, text, type CheckContext, type Kind
 } from '../study/checker.js'
 
 /** Doubles have at most 17 significant digits; 20 decimals leave room for small numbers. */
@@ -33,15 +33,19 @@ function isScalar(value: unknown): value is ClaimScalar {
 
 const SCALAR = { anyOf: [{ type: 'number' }, { type: 'string', minLength: 1, maxLength: 1000 }, { type: 'boolean' }] }
 
+function scalar(value: ClaimScalar, at: string, context: CheckContext): ClaimScalar {
+  return typeof value === 'string' ? refuseSecret(value, at, context) : value
+}
+
 /** A finite number, a text, true or false, or a list of such. */
 const claimValue: Kind<ClaimValue> = {
   expected: `a finite number, a text of 1 to 1000 characters, true, false, or a list of at most ${MAX_ELEMENTS} such`,
   schema: { anyOf: [...SCALAR.anyOf, { type: 'array', items: SCALAR, maxItems: MAX_ELEMENTS }] },
   read: (value, at, context) => {
-    if (isScalar(value)) return value
+    if (isScalar(value)) return scalar(value, at, context)
     if (!Array.isArray(value) || value.length > MAX_ELEMENTS) throw refused(value, at, claimValue.expected, context)
     return value.map((element: unknown, i) => {
-      if (isScalar(element)) return element
+      if (isScalar(element)) return scalar(element, `${at}[${i}]`, context)
       throw refused(element, `${at}[${i}]`, 'a finite number, a text, true or false', context)
     })
   }
@@ -55,7 +59,7 @@ function anyText(max: number): Kind<string> {
     schema: { type: 'string', maxLength: max },
     read: (value, at, context) => {
       if (typeof value !== 'string' || value.length > max) throw refused(value, at, expected, context)
-      return value
+      return refuseSecret(value, at, context)
     }
   }
 }
@@ -109,6 +113,7 @@ const sources: Kind<readonly DiscrepancySource[]> = {
     if (!isJsonObject(value) || Object.keys(value).length > MAX_SOURCES) throw refused(value, at, sources.expected, context)
     return Object.entries(value).map(([label, stated]) => {
       const place = `${at}[${describeValue(label)}]`
+      refuseSecret(label, place, context, 'label')
       if (label === '' || label.length > 200) throw refused(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
       if (isJsonObject(stated)) return { label, ...sourceObject.read(stated, place, context) }
       const bare = claimValue.read(stated, place, context)

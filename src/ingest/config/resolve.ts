@@ -1,6 +1,6 @@
 /**
  * A configuration file with its parents: what the allowlisted keys are in the end, and which file and line says so.
- * Nothing is run or expanded (see env.ts); what looks like a secret is withheld, allowlisted or not (see secrets.ts).
+ * Nothing is run or expanded (see env.ts); what looks like a secret is withheld, allowlisted or not (see src/secrets.ts).
  *
  * Order: a parent is read where its child names it; what stands later overrides. For JSON, parents come first. A parent's
  * path is relative to the file that names it. All files lie in the study, links followed.
@@ -10,11 +10,11 @@ import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { printable } from '../../errors.js'
+import { isSecretName, isSecretValue } from '../../secrets.js'
 import { canonicalRelative, errorCode, isSafeRelative, resolveInside } from '../study/paths.js'
 import { parseEnv } from './env.js'
 import { configFault } from './faults.js'
 import { parseJsonConfig } from './json.js'
-import { isSecretName, isSecretValue } from './secrets.js'
 
 export interface ConfigFile {
   /** relative to the study */
@@ -132,7 +132,7 @@ function copied(settings: ReadonlyMap<string, Setting>, allow: readonly string[]
       if (text !== null && text.length > MAX_VALUE) {
         throw configFault(`value of ${printable(key)} too long`, `${text.length} characters`, `at most ${MAX_VALUE}`, from, line)
       }
-      if (isSecretName(key) || (text !== null && isSecretValue(text))) {
+      if (isSecretName(key) || (text !== null && isSecretValue(text, key))) {
         withheld.add(key)
         continue
       }

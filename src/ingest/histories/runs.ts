@@ -2,9 +2,10 @@
  * `runs.json`: which runs were exported, when each was created, and where its history lies. A list of objects; fields
  * of other names are skipped, since exporters write what they have. Paths are not looked at here.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printableId } from '../../errors.js'
+import { isSecretText } from '../../secrets.js'
 import {
-  finiteObject, list, nullable, object, pattern, refine, text, type CheckContext, type Kind
+  finiteObject, list, nullable, object, pattern, rawText, refine, refuseSecret, text, type CheckContext, type Kind
 } from '../study/checker.js'
 import { readJsonFile } from '../study/json.js'
 import { isDeviceName } from '../study/names.js'
@@ -34,12 +35,27 @@ function fault(problem: string, found: string, expected: string, { format, place
   return new Fault({ format, problem, found, expected, place })
 }
 
-const quoted = (value: string): string => printable(JSON.stringify(value))
+const quoted = (value: string): string => printableId(JSON.stringify(value))
 
-const safeName: Kind<string> = refine(text(), (name, at, context) => {
-  if (isSafeName(name)) return name
+const safeName: Kind<string> = refine(rawText(), (name, at, context) => {
+  if (isSafeName(name)) return refuseSecret(name, at, context, 'id')
   throw fault('unsafe name', `${at} is ${quoted(name)}`, NAME_EXPECTED, context)
 })
+
+/** A text that the list may state; null where it looks like a secret. */
+function optional(max?: number): Kind<OptionalText> {
+  return refine(nullable(rawText(max)), (written, at) => {
+    const withheld = written !== null && isSecretText(written, at.slice(at.lastIndexOf('.') + 1))
+    return { written: withheld ? null : written, withheld }
+  })
+}
+
+interface OptionalText {
+  readonly written: string | null
+  readonly withheld: boolean
+}
+
+const ABSENT: OptionalText = { written: null, withheld: false }
 
 interface DateTime {
   readonly written: string
@@ -56,14 +72,14 @@ const dateTime: Kind<DateTime> = refine(pattern(DATE_TIME_EXPECTED, DATE_TIME), 
 const RUNS_KIND = list(object({
   id: { kind: safeName, doc: 'Id of the run; its history is `<label>/<id>.jsonl`.' },
   displayName: { kind: text(), doc: 'Display name, verbatim.' },
-  entity: { kind: nullable(text()), doc: 'Owner of the project.', default: null },
-  project: { kind: nullable(text()), doc: 'Project.', default: null },
+  entity: { kind: optional(), doc: 'Owner of the project.', default: ABSENT },
+  project: { kind: optional(), doc: 'Project.', default: ABSENT },
   createdAt: { kind: dateTime, doc: 'Time of creation, ISO 8601; UTC where no zone is written.' },
-  state: { kind: nullable(text()), doc: 'State that the tracker reports.', default: null },
-  url: { kind: nullable(text(4096)), doc: 'Page of the run.', default: null },
-  fetchedAt: { kind: nullable(text()), doc: 'Time of the export, verbatim.', default: null },
+  state: { kind: optional(), doc: 'State that the tracker reports.', default: ABSENT },
+  url: { kind: optional(4096), doc: 'Page of the run.', default: ABSENT },
+  fetchedAt: { kind: optional(), doc: 'Time of the export, verbatim.', default: ABSENT },
   label: { kind: safeName, doc: 'Folder of the history.' },
-  config: { kind: finiteObject, doc: 'Allowlisted configuration.', default: {} }
+  config: { kind: finiteObject, doc: 'Configuration, of which the study allows some.', default: {} }
 }, 'skip'))
 
 export interface RunsFile {
@@ -103,7 +119,12 @@ export function checkRuns(value: unknown, bytes: number, path: string): readonly
     }
     first.set(history, i)
   })
-  return listed.map(({ createdAt: { written, seconds }, ...run }) => ({
-    ...run, createdAt: written, createdSeconds: seconds
-  }))
+  return listed.map(({ createdAt: { written, seconds }, entity, project, state, url, fetchedAt, ...run }) => {
+    const withheld = [entity, project, state, url, fetchedAt].filter(field => field.withheld).length
+    return {
+      ...run, createdAt: written, createdSeconds: seconds,
+      entity: entity.written, project: project.written, state: state.written, url: url.written, fetchedAt: fetchedAt.written,
+      ...(withheld === 0 ? {} : { leftOut: { unnamed: 0, withheld } })
+    }
+  })
 }

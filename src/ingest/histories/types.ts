@@ -1,5 +1,13 @@
 /** What the readers of exported histories give: the list of runs, and one run's rows as columns. Plain data. */
 
+/** What a list of runs states and no output repeats, counted. */
+export interface LeftOutOfRun {
+  /** settings that the study does not name */
+  readonly unnamed: number
+  /** settings and fields that look like secrets, or that JSON does not hold as a scalar */
+  readonly withheld: number
+}
+
 /** An entry of `runs.json`. Text is verbatim. */
 export interface ListedRun {
   readonly id: string
@@ -15,8 +23,10 @@ export interface ListedRun {
   readonly fetchedAt: string | null
   /** folder of its history: `<folder>/<label>/<id>.jsonl` */
   readonly label: string
-  /** allowlisted configuration, as exported */
+  /** configuration: as exported, or what of it the study allows */
   readonly config: { readonly [key: string]: unknown }
+  /** what of the list's entry goes no further; absent: nothing was kept back */
+  readonly leftOut?: LeftOutOfRun
 }
 
 /** The finite numbers of one key, in the order of rows. */

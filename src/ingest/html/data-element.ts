@@ -7,7 +7,7 @@
  * Not supported: ids with other than printable ASCII characters, or with white space or an ampersand; a page without a
  * BOM that declares windows-1252 behind its first 1024 bytes (refused).
  */
-import { EXIT, Fault, printable } from '../../errors.js'
+import { EXIT, Fault, printable, printableId } from '../../errors.js'
 import type { Kernel } from '../../kernel/kernel.js'
 import {
   encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed
@@ -36,7 +36,7 @@ export class DataElement {
       throw new Fault({
         format: 'usage',
         problem: 'unsupported element id',
-        found: `"${printable(id)}"`,
+        found: `"${printableId(id)}"`,
         expected: '1 to 1024 printable ASCII characters, no white space and no ampersand',
         exitCode: EXIT.usage
       })

@@ -7,6 +7,7 @@
  * most writers leave it out, and the audit says how many of the pages read had one. The file's SHA-256 covers the rest.
  */
 import { nearest, printable } from '../../errors.js'
+import { withoutSecrets } from '../../secrets.js'
 import { located, malformed } from './faults.js'
 import { columnName, readFooter, type Footer } from './footer.js'
 import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type TextMatches, type TextPattern } from './matching.js'
@@ -96,7 +97,7 @@ export async function auditParquet(
       rowGroups: groups.length,
       columns: schema.leaves.length,
       columnsDecoded: all ? schema.leaves.length : new Set(visitors.map(({ leaf }) => leaf)).size,
-      createdBy: metadata.created_by ?? null,
+      createdBy: metadata.created_by === undefined ? null : withoutSecrets(metadata.created_by),
       codecs: distinct(metas.map(meta => meta.codec)),
       encodings: distinct(metas.flatMap(meta => meta.encodings ?? [])),
       schema: schema.children,

@@ -3,7 +3,9 @@
  * it reads a value. An object's fields carry their documentation and default, so the checker, the JSON Schema in `docs/`
  * and the field table in `docs/study.md` have one source. The first wrong field is reported, with its path.
  */
-import { Fault, nearest, printable, type Place } from '../../errors.js'
+import { Fault, nearest, printable, printableId, type Place } from '../../errors.js'
+import { secretFault } from '../../secretGuard.js'
+import { isIdentityName, isSecretName, isSecretText } from '../../secrets.js'
 import { canonicalRelative, isSafeRelative } from './paths.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -40,15 +42,16 @@ export interface ObjectKind<F extends Fields> extends Kind<FieldValues<F>> {
   readonly fields: F
 }
 
-/** A value from a file as a message repeats it. */
-export function describeValue(value: unknown): string {
+/** A value from a file as a message repeats it. @param name of its field: an id is no secret by its digits */
+export function describeValue(value: unknown, name = ''): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
-  return printable(typeof value === 'string' ? JSON.stringify(value) : String(value))
+  const shown = isIdentityName(name) ? printableId : printable
+  return shown(typeof value === 'string' ? JSON.stringify(value) : String(value))
 }
 
 function wrong(value: unknown, at: string, expected: string, context: CheckContext, problem = 'wrong field'): Fault {
-  const found = `${at === '' ? 'the file' : at} is ${describeValue(value)}`
+  const found = `${at === '' ? 'the file' : at} is ${describeValue(value, nameAt(at))}`
   return new Fault({ format: context.format, problem, found, expected, place: context.place })
 }
 
@@ -66,15 +69,33 @@ function simple<T>(expected: string, schema: JsonSchema, test: (value: unknown) 
 
 export const flag: Kind<boolean> = simple('true or false', { type: 'boolean' }, v => typeof v === 'boolean')
 
-/** Non-empty text of at most `max` UTF-16 units. */
+/** Non-empty text of at most `max` UTF-16 units that does not look like a secret. */
 export function text(max = 1000): Kind<string> {
+  return refine(rawText(max), refuseSecret)
+}
+
+/** The same, a secret or not: for a field that is withheld where it looks like one. */
+export function rawText(max = 1000): Kind<string> {
   return simple(`a text of 1 to ${max} characters`, { type: 'string', minLength: 1, maxLength: max },
     (v): v is string => typeof v === 'string' && v.length >= 1 && v.length <= max)
 }
 
 /** Text that matches a pattern, described in words. */
 export function pattern(expected: string, regex: RegExp): Kind<string> {
-  return simple(expected, { type: 'string', pattern: regex.source }, (v): v is string => typeof v === 'string' && regex.test(v))
+  return refine(
+    simple(expected, { type: 'string', pattern: regex.source }, (v): v is string => typeof v === 'string' && regex.test(v)), refuseSecret
+  )
+}
+
+/** Every text of a file that is read field by field may come to stand in an output. @throws Fault that names the field alone */
+export function refuseSecret(value: string, at: string, { format, place }: CheckContext, name = nameAt(at)): string {
+  if (isSecretText(value, name)) throw secretFault(format, at, place)
+  return value
+}
+
+/** The last name of a path: of `files[3].sha256` the `sha256`. */
+function nameAt(at: string): string {
+  return /([^.[\]]*)(?:\[[^\]]*\])*$/.exec(at)?.[1] ?? ''
 }
 
 /** A finite number of at least `min`. JSON can write 1e999, which reads as Infinity: refused. */
@@ -173,8 +194,25 @@ export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T
   }
 }
 
-/** A JSON object whose content is the author's own: kept, not looked into. */
-export const freeObject: Kind<{ readonly [name: string]: unknown }> = simple('an object', { type: 'object' }, isJsonObject)
+const anyObject: Kind<{ readonly [name: string]: unknown }> = simple('an object', { type: 'object' }, isJsonObject)
+
+/** A JSON object whose content is the author's own: kept, and looked into for secrets alone. */
+export const freeObject: Kind<{ readonly [name: string]: unknown }> = refine(anyObject, (value, at, context) => {
+  refuseSecretsWithin(value, at, context)
+  return value
+})
+
+function refuseSecretsWithin(value: unknown, at: string, context: CheckContext): void {
+  if (typeof value === 'string') refuseSecret(value, at, context)
+  else if (Array.isArray(value)) value.forEach((element: unknown, i) => refuseSecretsWithin(element, `${at}[${i}]`, context))
+  else if (isJsonObject(value)) {
+    for (const [name, inner] of Object.entries(value)) {
+      const shown = shownPath(name, at)
+      if (isSecretName(name) || isSecretText(name)) throw secretFault(context.format, shown, context.place)
+      refuseSecretsWithin(inner, shown, context)
+    }
+  }
+}
 
 /** An object whose names are the author's own: each matches the pattern, and its value is of one kind. Comments are passed over. */
 export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, max: number): Kind<{ readonly [name: string]: T }> {
@@ -193,6 +231,7 @@ export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, ma
           readComment(value[name], shown, context)
           return []
         }
+        if (isSecretText(name)) throw secretFault(context.format, shown, context.place)
         if (names.test(name)) return [[name, kind.read(value[name], shown, context)]]
         throw new Fault({ format: context.format, problem: 'wrong name', found: shown, expected: nameExpected, place: context.place })
       })
@@ -202,7 +241,7 @@ export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, ma
 }
 
 /** An object of the author's own with finite numbers alone: 1e999 reads as Infinity, which no JSON output can hold. */
-export const finiteObject: Kind<{ readonly [name: string]: unknown }> = refine(freeObject, (value, at, context) => {
+export const finiteObject: Kind<{ readonly [name: string]: unknown }> = refine(anyObject, (value, at, context) => {
   refuseInfinite(value, at, context)
   return value
 })
@@ -224,6 +263,7 @@ export const writtenPath: Kind<string> = {
   read: (value, at, context) => {
     if (typeof value !== 'string') throw wrong(value, at, writtenPath.expected, context)
     if (!isSafeRelative(value)) throw wrong(value, at, writtenPath.expected, context, 'unsafe path')
+    refuseSecret(value, at, context, 'path')
     context.paths.push({ at, path: value })
     return value
   }

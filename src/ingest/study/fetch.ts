@@ -3,23 +3,16 @@
  * Its type is `FetchStudy` of the shared schema. The server is no part of it: a study from elsewhere must not be able to
  * send the user's key to a host of its choice.
  */
-import { Fault } from '../../errors.js'
 import { OTHER_LABEL, type FetchStudy } from '../../schema/fetch.js'
-import { isSecretName } from '../config/secrets.js'
 import {
-  describeValue, list, nullable, object, pattern, refine, relativePath, text, type CheckContext, type Field, type Kind
+  list, nullable, object, pattern, refine, relativePath, text, type CheckContext, type Field, type Kind
 } from './checker.js'
+import { configKey } from './config-key.js'
 import { CrossChecks, fold } from './cross-checks.js'
 import { canonicalRelative } from './paths.js'
 import { NAME_PATTERN } from './histories.js'
 
 const label = pattern('a name: a lower-case letter, then lower-case letters, digits, "_" and "-", at most 64', NAME_PATTERN)
-
-const configKey: Kind<string> = refine(text(500), (key, at, context) => {
-  if (!isSecretName(key)) return key
-  const found = `${at} is ${describeValue(key)}, which looks like a secret`
-  throw new Fault({ format: context.format, problem: 'wrong field', found, expected: 'the name of a setting', place: context.place })
-})
 
 const section: Kind<FetchStudy> = object({
   runs: {

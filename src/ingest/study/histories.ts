@@ -12,6 +12,7 @@ import {
   alternatives, between, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pattern, positive, refine, relativePath,
   text, type Field, type Kind
 } from './checker.js'
+import { configKey } from './config-key.js'
 import { checkHistories } from './history-checks.js'
 import { reference } from './reference.js'
 
@@ -328,6 +329,11 @@ const fields = object({
   companion_suffixes: {
     kind: list(text(100)),
     doc: 'A run whose display name is a selected one and such a suffix is a companion: never selected, listed as such.',
+    default: []
+  },
+  config: {
+    kind: list(configKey),
+    doc: 'Settings of the runs that statistics state, besides those of fetch.config, with dots between nested names. No other one leaves the list of runs.',
     default: []
   },
   selections: { kind: list(selection, 1), doc: 'Runs that make one curve.' },

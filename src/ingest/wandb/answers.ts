@@ -3,8 +3,9 @@
  * it; nothing that was not asked for is looked at.
  */
 import { randomUUID } from 'node:crypto'
-import { Fault, printable } from '../../errors.js'
-import { isSecretValue } from '../config/secrets.js'
+import { Fault, printable, printableId } from '../../errors.js'
+import { secretFault } from '../../secretGuard.js'
+import { isSecretText } from '../../secrets.js'
 import {
   flag, integer, list, nullable, object, refine, type CheckContext, type Kind
 } from '../study/checker.js'
@@ -66,6 +67,7 @@ const longText: Kind<string> = {
 }
 
 const anyText: Kind<string> = refine(longText, (value, at) => {
+  if (isSecretText(value, at)) throw secretFault('wandb', at, {})
   if (value.length <= MAX_NAME_LENGTH) return value
   const expected = `a text of at most ${MAX_NAME_LENGTH} characters`
   throw new Fault({ format: 'wandb', problem: 'wrong field', found: `${at} has ${value.length} characters`, expected })
@@ -169,7 +171,7 @@ function runOf(data: unknown, where: ProjectName, id: string): unknown {
   const { run } = object({ run: { kind: anything, doc: '', default: null } }, 'skip').read(projectOf(data, where), 'project', CONTEXT)
   if (run !== null) return run
   throw new Fault({
-    format: 'wandb', problem: 'unknown run', found: `nothing under ${printable(id)} in ${nameOf(where)}`, expected: 'a run that was not deleted'
+    format: 'wandb', problem: 'unknown run', found: `nothing under ${printableId(id)} in ${nameOf(where)}`, expected: 'a run that was not deleted'
   })
 }
 
@@ -187,7 +189,7 @@ export function nameOf({ entity, project }: ProjectName): string {
 const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/gs
 
 /** Stands for a number that JSON or a double cannot hold: NaN, 1e400, 9007199254740993. No setting has this text. */
-const LOST = `lost ${randomUUID()}`
+export const LOST = `lost ${randomUUID()}`
 
 /** Whether the double has the digits written, but for zeros behind them, or is written as JavaScript does. */
 function isKept(token: string): boolean {
@@ -216,47 +218,6 @@ function readConfig(text: string | null, id: string): Readonly<Record<string, un
 
 function wrongConfig(id: string, what: string): Fault {
   return new Fault({
-    format: 'wandb', problem: 'wrong field', found: `the config of run ${printable(id)} is ${what}`, expected: 'an object as JSON'
+    format: 'wandb', problem: 'wrong field', found: `the config of run ${printableId(id)} is ${what}`, expected: 'an object as JSON'
   })
-}
-
-export interface AllowedConfig {
-  /** by the allowlist's name, in its order; those that the run has */
-  readonly config: Readonly<Record<string, unknown>>
-  /** allowed names that the run has and that are not kept, each with the reason */
-  readonly withheld: ReadonlyArray<{ readonly name: string; readonly reason: string }>
-}
-
-/** The allowlisted settings of a run: scalars and lists of scalars. `a.b` is that key, else `b` within `a`. */
-export function allowedConfig(config: Readonly<Record<string, unknown>>, allowed: readonly string[]): AllowedConfig {
-  const kept: Array<readonly [string, unknown]> = []
-  const withheld: Array<{ readonly name: string; readonly reason: string }> = []
-  for (const name of allowed) {
-    const value = valueAt(config, name)
-    if (value === undefined) continue
-    if ([value].flat().includes(LOST)) withheld.push({ name, reason: 'a number that no double of JSON holds' })
-    else if (!isPlain(value)) withheld.push({ name, reason: 'no scalar or list of scalars, or very long' })
-    else if (isSecretValue(JSON.stringify(value))) withheld.push({ name, reason: 'looks like a secret' })
-    else kept.push([name, value])
-  }
-  return { config: Object.fromEntries(kept), withheld }
-}
-
-function valueAt(config: Readonly<Record<string, unknown>>, name: string): unknown {
-  if (Object.hasOwn(config, name)) return config[name]
-  for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
-    const inner = Object.hasOwn(config, name.slice(0, dot)) ? config[name.slice(0, dot)] : undefined
-    if (!isObject(inner)) continue
-    const value = valueAt(inner, name.slice(dot + 1))
-    if (value !== undefined) return value
-  }
-  return undefined
-}
-
-const MAX_VALUE_LENGTH = 10_000
-
-function isPlain(value: unknown): boolean {
-  const isScalar = (v: unknown): boolean => v === null || ['string', 'number', 'boolean'].includes(typeof v)
-  const plain = Array.isArray(value) ? value.every(isScalar) : isScalar(value)
-  return plain && JSON.stringify(value).length <= MAX_VALUE_LENGTH
 }

@@ -4,7 +4,7 @@
  *
  * An empty answer is not the end: what ends a history is its last step.
  */
-import { EXIT, Fault, printable } from '../../errors.js'
+import { EXIT, Fault, printableId } from '../../errors.js'
 import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type FetchedInterval } from '../../schema/fetch.js'
 import { nameOf, readHistoryRows, type ProjectName } from './answers.js'
 import { HISTORY_QUERY } from './queries.js'
@@ -79,7 +79,7 @@ function exportedOrFault(raw: readonly string[], from: number, to: number, reque
 }
 
 function exported(raw: readonly string[], from: number, to: number, request: WindowRequest): HistoryWindow {
-  const where = `run ${printable(request.id)} of ${nameOf(request)}, steps ${from} to ${to}`
+  const where = `run ${printableId(request.id)} of ${nameOf(request)}, steps ${from} to ${to}`
   const rows = raw.map((text, i): ExportedRow => {
     try {
       return request.rows.read(text)

@@ -1,5 +1,5 @@
 /** Which runs of a project are meant: all of it listed, page by page, and told apart by their display names. */
-import { EXIT, Fault, nearest, printable } from '../../errors.js'
+import { EXIT, Fault, nearest, printable, printableId } from '../../errors.js'
 import { OTHER_LABEL, type FetchRuns } from '../../schema/fetch.js'
 import { MAX_NAME_LENGTH, nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
 import type { Ask } from './history.js'
@@ -123,5 +123,5 @@ export function renamedRun(run: Pick<RunEntry, 'id' | 'displayName'>, before: st
 }
 
 function namedBefore({ id, displayName }: Pick<RunEntry, 'id' | 'displayName'>, before: string): string {
-  return `${printable(id)}, ${before} as ${printable(JSON.stringify(displayName))}`
+  return `${printableId(id)}, ${before} as ${printable(JSON.stringify(displayName))}`
 }

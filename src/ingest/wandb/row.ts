@@ -8,6 +8,7 @@
 import { Buffer } from 'node:buffer'
 import { printable } from '../../errors.js'
 import type { LeftOut } from '../../schema/fetch.js'
+import { isSecretText } from '../../secrets.js'
 import { RowText } from '../histories/row-text.js'
 import { ValueKind, ValueReader } from '../histories/values.js'
 import { scanColon, stringEnd } from '../json/skip.js'
@@ -38,6 +39,7 @@ class SpreadRow extends RowText {
 /** Reads one row after another, and counts over all of them what is left out. */
 export class RowExporter {
   readonly leftOut: LeftOutCounts
+  readonly #harmless = new Set<string>()
 
   /** @param leftOut counted before, of earlier rows */
   constructor(leftOut: LeftOut) {
@@ -77,6 +79,7 @@ export class RowExporter {
       const key = spelled.includes('\\') ? String(JSON.parse(spelled)) : spelled.slice(1, -1)
       if (keys.has(key)) throw text.fault('duplicate key', `"${printable(key)}"`, 'it once', {})
       keys.add(key)
+      if (this.#isSecret(key)) throw text.fault('secret refused', 'a key that looks like a secret', 'names of metrics', {})
       i = scanColon(text, i)
       const kind = values.read(i)
       if (key === STEP_KEY) step = checkedStep(text, kind, values.number)
@@ -92,6 +95,14 @@ export class RowExporter {
     if (i !== text.length) throw text.malformed(i, 'the end of the row')
     if (step < 0) throw text.fault('missing step', `no key "${STEP_KEY}"`, 'the step of the row', {})
     return { step, line: `{${members.join(', ')}}` }
+  }
+
+  /** The same keys come row after row. */
+  #isSecret(key: string): boolean {
+    if (this.#harmless.has(key)) return false
+    if (isSecretText(key)) return true
+    this.#harmless.add(key)
+    return false
   }
 
   #leaveOut(first: number): void {

@@ -29,7 +29,7 @@ export async function readRunEntries(path: string): Promise<readonly RunEntry[]>
   const { value } = await readJsonFile(path, 'runs', MAX_RUNS_BYTES)
   // Checked by readRuns, which drops fields that it does not know.
   const raw = value as ReadonlyArray<Readonly<Record<string, unknown>>>
-  return runs.map(({ createdSeconds: _seconds, ...run }, i) => ({ ...raw[i], ...run }))
+  return runs.map(({ createdSeconds: _seconds, leftOut: _leftOut, ...run }, i) => ({ ...raw[i], ...run }))
 }
 
 export interface FetchedEntries {
@@ -114,6 +114,11 @@ const OUR_FIELDS: ReadonlySet<string> = new Set([
 
 function withoutOurs(entry: RunEntry | undefined): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(entry ?? {}).filter(([field]) => !OUR_FIELDS.has(field)))
+}
+
+/** An entry without what another exporter wrote into it. */
+export function ownFields({ id, displayName, entity, project, createdAt, state, url, fetchedAt, label, config }: RunEntry): RunEntry {
+  return { id, displayName, entity, project, createdAt, state, url, fetchedAt, label, config }
 }
 
 function placeKey({ label, id }: RunEntry): string {

@@ -5,6 +5,7 @@
  * that embeds a document escapes it for its own syntax.
  */
 import { Fault } from '../../errors.js'
+import { refuseSecretsInJson } from './json-secrets.js'
 
 function refuse(found: string, pointer: string): Fault {
   return new Fault({
@@ -41,7 +42,8 @@ function text(value: unknown, pointer: string, indent: string): string {
   return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent}}`
 }
 
-/** Throws a Fault for anything that JSON cannot hold exactly. */
+/** Throws a Fault for anything that JSON cannot hold exactly, and for what looks like a secret. */
 export function jsonText(value: unknown): string {
+  refuseSecretsInJson(value)
   return `${text(value, '', '')}\n`
 }

@@ -5,7 +5,7 @@
  * The bar's redrawing is cli-progress's, loaded only when a bar is drawn; its numbers are ours. The bar neither hides
  * the cursor nor catches signals, so a run that is killed leaves the terminal as it was.
  */
-import { printable } from '../../errors.js'
+import { printable, printableId } from '../../errors.js'
 import { formatBytes, formatCount, formatDuration, formatQuantity } from './numbers.js'
 import { fitText, isInteractive, textWidth, type Environment, type TextStream } from './text.js'
 
@@ -78,7 +78,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
       open = phase
       return phase
     },
-    line: text => display.line(printable(text, 2000)),
+    line: text => display.line(printableId(text, 2000)),
     close: () => {
       if (open === null) return
       open = null

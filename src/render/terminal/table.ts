@@ -1,5 +1,5 @@
 /** A table for a terminal: aligned columns of plain text, a rule under the header, a coloured word where colour is wanted. */
-import { printable } from '../../errors.js'
+import { printable, printableId } from '../../errors.js'
 import { textWidth } from './text.js'
 
 export type Tone = 'good' | 'bad' | 'muted'
@@ -29,8 +29,8 @@ export function formatTable(columns: readonly Column[], rows: readonly (readonly
   const cells = rows.map(row => columns.map((_, i) => {
     const cell = row[i] ?? ''
     return typeof cell === 'string'
-      ? { text: printable(cell, maxCell), tone: null }
-      : { text: printable(cell.text, maxCell), tone: cell.tone }
+      ? { text: printableId(cell, maxCell), tone: null }
+      : { text: printableId(cell.text, maxCell), tone: cell.tone }
   }))
   const header = columns.map(c => ({ text: printable(c.title, maxCell), tone: null }))
   const widths = columns.map((_, i) =>

@@ -4,6 +4,7 @@
  */
 import { printable } from '../../../errors.js'
 import type { HistoryStudy } from '../../../schema/histories.js'
+import { isSecretText } from '../../../secrets.js'
 import { draftMetrics, type DraftMetric, type DraftMetrics } from './known-metrics.js'
 import { mergeSamples, type KeySample, type RowSample } from './row-keys.js'
 import { COMPANION_SUFFIX, type DraftSelection, type DraftSelections } from './selections.js'
@@ -47,9 +48,12 @@ export function draftHistories(survey: ExportSurvey, { selections, companions, l
   const globalStep = GLOBAL_STEP_KEYS.find(key => key !== step && count(sample, key) > 0) ?? null
   const keys = { step, timestamp, global_step: globalStep }
   const coordinates = new Set<string>([...STEP_KEYS, ...TIMESTAMP_KEYS])
-  const logged = new Map<string, KeySample>([...sample.keys].filter(([key]) => !key.startsWith('_') && !coordinates.has(key)))
+  const candidates = [...sample.keys].filter(([key]) => !key.startsWith('_') && !coordinates.has(key))
+  const logged = new Map<string, KeySample>(candidates.filter(([key]) => !isSecretText(key)))
+  const secret = candidates.length - logged.size
+  const withheld = secret === 0 ? [] : [`${secret} ${secret === 1 ? 'key' : 'keys'} of numbers, which look like secrets`]
   const metrics = draftMetrics(logged)
-  return { survey, keys, selections: stepped, companions, leftOut: [...leftOut, ...stepless], metrics, sample }
+  return { survey, keys, selections: stepped, companions, leftOut: [...leftOut, ...stepless, ...withheld], metrics, sample }
 }
 
 function count(sample: RowSample, key: string): number {

@@ -4,8 +4,10 @@
  */
 import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { Fault, printable } from '../../../errors.js'
+import { basename, dirname, join } from 'node:path'
+import { Fault, printable, printableId } from '../../../errors.js'
+import { secretFault } from '../../../secretGuard.js'
+import { isSecretText } from '../../../secrets.js'
 import { parseIsoSeconds } from '../../histories/iso-time.js'
 import { CERTIFICATE_SUFFIX } from '../../wandb/certificate-file.js'
 import { hashFile, mapLimited } from '../hash.js'
@@ -41,6 +43,7 @@ export async function planManifest(
     if (!isSafeRelative(path)) {
       throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
     }
+    if (isSecretText(path, 'path')) throw secretFault('init', `the name of a file in ${printableId(dirname(path))}`, {})
     if (resolveInside(root, path).kind === 'outside') {
       throw fault('unsafe path', 'a link that leads out of the folder', 'a file inside it', file)
     }

@@ -1,0 +1,60 @@
+/**
+ * Names that stand for a secret, and names that stand for an identity. A name is looked at word by word (`wandbApiKey`,
+ * `db.password`, `HF_TOKEN`), and once more as if it had no separators.
+ */
+
+/** Words that stand for a secret. `key` and `token` only as whole words: `keys`, `tokens` and `tokenizer` count things. */
+const SECRET_WORDS = new Set([
+  'key', 'apikey', 'token', 'secret', 'secrets', 'password', 'passwd', 'passphrase', 'pwd', 'credential', 'credentials', 'cred', 'creds',
+  'auth', 'oauth', 'authorization', 'bearer', 'cookie', 'cookies', 'private', 'signature', 'sig', 'sas', 'dsn', 'jwt', 'jwk', 'jwks', 'hmac',
+  'pat', 'otp', 'totp', 'mfa', 'webhook', 'webhooks', 'netrc', 'pgpass', 'htpasswd', 'kubeconfig', 'mnemonic', 'pem'
+])
+
+/** Whose keys and tokens are secrets in names without separators and in the plural. The short ones only where a word begins. */
+const OWNERS = 'api|access|private|auth|refresh|session|bearer|gitlab|github|wandb|openai|anthropic|azure|slack|discord|personal'
+const SHORT_OWNERS = 'hf|gh|ssh|aws|gcp|bot|npm|pypi|csrf|xsrf'
+const KEY_OWNERS = 'account|shared|storage|service|client|master|encryption|encrypt|signing|license|deploy'
+const STORES = 'database|redis|mongo|mongodb|postgres|postgresql|mysql|mariadb|amqp|rabbitmq|broker'
+const SECRET_PARTS = new RegExp([
+  'secret', 'passw(?:or)?d', 'passphrase', 'passcode', 'credential', 'webhook', 'netrc',
+  'connection(?:string|str|uri|url)', 'connstr', 'seedphrase', '(?:recovery|backup)codes?',
+  `(?:${OWNERS})(?:key|token)`, `(?:${KEY_OWNERS})key`, `(?:${STORES})(?:url|uri|dsn)`
+].join('|'))
+const SECRET_STARTS = new RegExp(`_(?:(?:${SHORT_OWNERS})_?(?:key|token)s?|(?:github|gitlab|gh|azure|ado)_?pats?|id_?(?:rsa|dsa|ecdsa|ed25519))_`)
+
+/** Words that end in `pass` and are about none. */
+const HARMLESS_PASS = new Set(['bypass', 'compass', 'encompass', 'overpass', 'surpass', 'trespass', 'underpass'])
+/** Neighbours that make `pass` a share of solved tasks or a run through a network: `pass_at_k`, `pass_rate`, `forward_pass`. */
+const AFTER_PASS = new Set(['at', 'k', 'rate', 'rates', 'ratio', 'count', 'fraction', 'percent', 'score', 'threshold', 'through'])
+const BEFORE_PASS = new Set(['forward', 'backward'])
+
+function wordsOf(name: string): string[] {
+  return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase().replace(/(?<![a-z])pass@/g, 'pass_at_').split(/[^a-z0-9]+/)
+}
+
+/** A longer name is no name of a setting: what stands behind is not looked at word by word. */
+const MAX_NAME = 1000
+
+/** True for `HF_TOKEN`, `wandbApiKey`, `db.password`, `PGPASS`, `GITHUB_PAT`; false for `max_tokens`, `keyboard`, `bypass`, `pass@1`. */
+export function isSecretName(name: string): boolean {
+  const words = wordsOf(name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name)
+  return words.some(word => SECRET_WORDS.has(word.replace(/\d+$/, ''))) || SECRET_PARTS.test(words.join('')) ||
+    SECRET_STARTS.test(`_${words.join('_')}_`) || words.some(isPass)
+}
+
+/** `DB_PASS`, `mysqlpass`, `PASS_PROD`. */
+function isPass(word: string, i: number, words: readonly string[]): boolean {
+  if (word !== 'pass') return word.endsWith('pass') && !HARMLESS_PASS.has(word)
+  return !AFTER_PASS.has(words[i + 1] ?? '') && !BEFORE_PASS.has(words[i - 1] ?? '')
+}
+
+/** Words of names whose values are hexadecimal and no secret: of runs, traces, contents and revisions. */
+const IDENTITY_WORDS = new Set([
+  'uid', 'uids', 'uuid', 'guid', 'id', 'ids', 'run', 'runs', 'hash', 'hashes', 'sha', 'sha1', 'sha256', 'sha512', 'md5', 'crc', 'checksum', 'digest',
+  'etag', 'oid', 'revision', 'revisions', 'rev', 'commit', 'git', 'version', 'npz', 'path', 'file', 'from', 'member'
+])
+
+/** True for `uid`, `run_id`, `sha256`, `revisions.verl`: forty hexadecimal digits there are no key. */
+export function isIdentityName(name: string): boolean {
+  return !isSecretName(name) && wordsOf(name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name).some(word => IDENTITY_WORDS.has(word))
+}

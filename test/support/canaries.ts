@@ -1,0 +1,116 @@
+/**
+ * Secrets that are none, made when a test runs: no file of the repository looks as if it leaked one. A canary is looked for
+ * by its two ends, since a message may cut it.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inflateSync } from 'node:zlib'
+import { unzipSync } from 'fflate'
+import { tree } from './folders.js'
+
+export interface Canary {
+  /** what it is, without its text */
+  readonly what: string
+  /** as it is planted */
+  readonly text: string
+  /** what must come out nowhere */
+  readonly needle: string
+}
+
+/** The same digits and letters on every run, and another piece for every name. */
+function letters(seed: string, length: number, alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'): string {
+  const bytes = createHash('sha512').update(`canary ${seed}`).digest()
+  return `${Array.from({ length: length - 1 }, (_, i) => alphabet[bytes[i % 64] % alphabet.length]).join('')}7`
+}
+
+const hex = (seed: string, length: number): string => letters(seed, length, '0123456789abcdef')
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+/** Prefix and length of tokens that their issuers mark. */
+const ISSUED: ReadonlyArray<readonly [string, string, number]> = [
+  ['Hugging Face', 'hf_', 34], ['OpenAI', 'sk-', 48], ['Anthropic', 'sk-' + 'ant-api03-', 40], ['GitHub', 'gh' + 'p_', 36], ['GitHub, fine', 'github_' + 'pat_', 40],
+  ['GitLab', 'gl' + 'pat-', 20], ['Google', 'AI' + 'za', 35], ['Slack', 'xo' + 'xb-', 30], ['W&B, new', 'wandb_' + 'v1_', 40], ['npm', 'np' + 'm_', 36], ['Stripe', 'sk_' + 'live_', 24]
+]
+
+const marked = (text: string, needle: string, what: string): Canary => ({ what, text, needle })
+
+/** Thirty shapes. */
+export const SHAPES: readonly Canary[] = [
+  ...ISSUED.map(([what, prefix, length]) => marked(prefix + letters(what, length), letters(what, length), what)),
+  marked('AK' + `IA${letters('aws', 16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')}`, letters('aws', 16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'), 'AWS'),
+  marked(hex('wandb', 40), hex('wandb', 40), 'W&B, forty digits'),
+  marked(`eyJ${letters('head', 20)}.eyJ${letters('body', 30)}.${letters('sign', 30)}`, letters('body', 30), 'JSON web token'),
+  marked(`-----BEGIN RSA ${'PRIVATE'} KEY-----\n${letters('pem', 60)}\n-----END RSA ${'PRIVATE'} KEY-----`, letters('pem', 60), 'private key'),
+  marked(`postgres://joe:${letters('url', 16)}@db.example/x`, letters('url', 16), 'URL with a password'),
+  marked(`joe:${letters('noscheme', 16)}@db.example/x`, letters('noscheme', 16), 'the same without a scheme'),
+  marked(`DATABASE_URL=joe:${letters('dburl', 16)}@db.example/x`, letters('dburl', 16), 'assigned'),
+  marked(`machine api.example login joe password ${letters('netrc', 20)}`, letters('netrc', 20), 'netrc'),
+  marked(`https://a.blob.example/c?sv=2024&sig=${letters('sig', 30)}`, letters('sig', 30), 'sig= of a URL'),
+  marked(`https://s3.example/c?X-Amz-Signature=${hex('amz', 64)}`, hex('amz', 64), 'signature of S3'),
+  marked(`https://x.example/?a=1&token=${letters('query', 20)}`, letters('query', 20), 'token= of a URL'),
+  marked(`https://hooks.${'slack'}.com/services/T0AAAA/B0BBBB/${letters('hook', 24)}`, letters('hook', 24), 'webhook of Slack'),
+  marked(`https://${'discord'}.com/api/webhooks/123456789/${letters('dhook', 40)}`, letters('dhook', 40), 'webhook of Discord'),
+  marked(`DefaultEndpointsProtocol=https;AccountName=a;AccountKey=${letters('account', 40)}==;`, letters('account', 40), 'connection string'),
+  marked(`Server=db;User Id=joe;Password=${letters('conn', 14)};`, letters('conn', 14), 'connection string of a database'),
+  marked(base64(`api:${letters('basic', 30)}`), base64(`api:${letters('basic', 30)}`).slice(0, 36), 'base64 of user:key'),
+  marked(`Authorization: Bearer ${letters('bearer', 30)}`, letters('bearer', 30), 'bearer'),
+  marked(`{"api_key": "${letters('json', 20)}"}`, letters('json', 20), 'JSON in a text'),
+  marked(`--api-key ${letters('flag', 20)}`, letters('flag', 20), 'flag')
+]
+
+const STEMS = [
+  'api_key', 'apikey', 'access_key', 'access_token', 'auth_token', 'refresh_token', 'secret', 'client_secret', 'password', 'passwd', 'passphrase', 'pwd', 'credential',
+  'credentials', 'private_key', 'bearer', 'cookie', 'signature', 'jwt', 'dsn', 'PAT', 'GITHUB_PAT', 'otp', 'totp', 'sas', 'sas_token', 'webhook', 'slack_webhook_url',
+  'connection_string', 'database_url', 'redis_url', 'netrc', 'authorization', 'session_key', 'hf_token'
+] as const
+
+const camel = (name: string): string => name.toLowerCase().replace(/_([a-z0-9])/g, (_, c: string) => c.toUpperCase())
+
+/** A hundred names and more, each in several spellings. */
+export const NAMES: readonly string[] = [...new Set([
+  'WANDB_API_KEY', 'db.password', 'HFTOKEN', 'PGPASS', 'DB_PASS', 'smtp.pass', 'mysqlpass',
+  ...STEMS.flatMap(stem => [stem, stem.toUpperCase(), camel(stem), stem.replaceAll('_', '-').toLowerCase()])
+])]
+
+/** Harmless to look at: only the name says that it is a secret. */
+export const UNDER_NAMES: readonly Canary[] = NAMES.map((name, i) => marked(`plain words ${letters(name, 9)}-${i}`, `${letters(name, 9)}-${i}`, name))
+
+export const ALL: readonly Canary[] = [...SHAPES, ...UNDER_NAMES]
+
+/** Which canaries a text shows, whole or by one of their ends. */
+export function shownIn(text: string, canaries: readonly Canary[] = ALL): string[] {
+  const plain = text.replaceAll('\0', '')
+  return canaries.flatMap(({ what, needle }) => [needle.slice(0, 10), needle.slice(-10)].some(end => plain.includes(end)) ? [what] : [])
+}
+
+/** Every byte of a file as text, and of what is packed in it: archives, streams of PDF, chunks of PNG, base64 in pages. */
+export function everythingIn(bytes: Uint8Array): string {
+  const raw = Buffer.from(bytes)
+  const text = raw.toString('latin1')
+  const parts = [text, raw.toString('utf8')]
+  if (text.startsWith('PK')) for (const [name, part] of Object.entries(unzipSync(bytes))) parts.push(name, everythingIn(part))
+  for (const match of text.matchAll(/\/FlateDecode[^>]*>>\s*stream\r?\n/g)) {
+    const start = match.index + match[0].length
+    parts.push(inflateSync(raw.subarray(start, text.indexOf('endstream', start))).toString('latin1'))
+  }
+  if (text.startsWith('\x89PNG')) {
+    for (const match of text.matchAll(/(?:zTXt|iTXt)[^\0]{1,79}\0/g)) parts.push(inflated(raw.subarray(match.index + match[0].length + 1)))
+  }
+  for (const [, packed] of text.matchAll(/;base64,([A-Za-z0-9+/=]+)/g)) parts.push(everythingIn(Buffer.from(packed, 'base64')))
+  return parts.join('\n')
+}
+
+function inflated(bytes: Uint8Array): string {
+  try {
+    return inflateSync(bytes).toString('latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** Canaries in the files below a folder, as `file: what`. */
+export function shownBelow(folder: string, canaries: readonly Canary[] = ALL): string[] {
+  return tree(folder).flatMap(path => [path, ...shownIn(everythingIn(readFileSync(join(folder, path))), canaries).map(what => `${path}: ${what}`)]
+    .filter(line => line !== path || shownIn(path, canaries).length > 0))
+}
