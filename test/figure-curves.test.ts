@@ -48,7 +48,7 @@ function near(t: { equal(a: unknown, b: unknown): void; ok(value: unknown, messa
 }
 
 function series(y: readonly number[], more: Partial<CurveSeriesData> = {}): CurveSeriesData {
-  return { title: 'one', slot: 0, x: y.map((_, i) => i), y, smooth: null, marks: [], ...more }
+  return { title: 'one', slot: 0, x: y.map((_, i) => i), y, smooth: null, gaps: [], restarts: [], marks: [], ...more }
 }
 
 function panel(more: Partial<CurvePanelData> = {}): CurvePanelData {

@@ -4,14 +4,15 @@
  * several selections. Names are compared code unit by code unit: no case folding, no trimming, no patterns.
  */
 import { Fault, printable } from '../../errors.js'
+import { compareInstants, instantOf, parseInstant, type Instant } from '../../ingest/histories/iso-time.js'
 import type { ListedRun } from '../../ingest/histories/types.js'
 import type { HistoryStudy, RunSelection } from '../../schema/histories.js'
 import type { ExcludedRun } from './contract.js'
 
 export interface SelectedRuns {
-  /** name of the selection -> its runs by createdSeconds, then id and label (`orderHistories` refines this by their rows) */
+  /** name of the selection -> its runs by creation, then id and label (`orderHistories` refines this by their rows) */
   readonly chosen: ReadonlyMap<string, readonly ListedRun[]>
-  /** by createdSeconds, then id and label: the order of the list decides nothing */
+  /** by creation, then id and label: the order of the list decides nothing */
   readonly excluded: readonly ExcludedRun[]
 }
 
@@ -50,8 +51,17 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** By all digits of createdAt. Two doubles that differ say as much: the text is read only where they are equal. */
+export function compareCreation(a: ListedRun, b: ListedRun): number {
+  return a.createdSeconds - b.createdSeconds || compareInstants(createdInstant(a), createdInstant(b))
+}
+
+export function createdInstant({ createdAt, createdSeconds }: ListedRun): Instant {
+  return parseInstant(createdAt) ?? instantOf(createdSeconds)
+}
+
 function byCreation(a: ListedRun, b: ListedRun): number {
-  return a.createdSeconds - b.createdSeconds || compareText(a.id, b.id) || compareText(a.label, b.label)
+  return compareCreation(a, b) || compareText(a.id, b.id) || compareText(a.label, b.label)
 }
 
 function whyNot(run: ListedRun, selection: RunSelection): Exclude<ExcludedRun['reason'], 'companion'> | null {
