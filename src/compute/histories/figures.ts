@@ -106,8 +106,9 @@ function seriesData(
 function gapsOf({ view, sources, x }: DisplayedCurve): Float64Array {
   const { history, curve } = sources[0]
   if (history === null || curve === null) return new Float64Array(0)
-  const gaps = view === 'step' ? curve.nonFiniteSteps : curve.nonFiniteTimes.map(time => displayHours(history, time)).sort()
-  return gaps.filter(gap => Number.isFinite(gap) && !holds(x, gap))
+  const gaps = view === 'step' ? curve.nonFiniteSteps.toSorted() : curve.nonFiniteTimes.map(time => displayHours(history, time)).sort()
+  // Of two rows of one step, the view shows one.
+  return gaps.filter((gap, i) => Number.isFinite(gap) && !holds(x, gap) && !(view === 'step' && gap === gaps[i - 1]))
 }
 
 /** Observed points alone count: a supplied one belongs to no session of the curve. */

@@ -10,9 +10,9 @@ export function* orderWarnings(history: SelectionHistory): Generator<string> {
   yield* lateRowWarnings(history)
 }
 
-/** In a selection of one run, the order of its file is all that there is to know. */
-function* unplacedWarnings({ sessions, files }: SelectionHistory): Generator<string> {
-  if (files.length < 2) return
+/** In a selection of one run with rows, the order of its file is all that there is to know. */
+function* unplacedWarnings({ sessions }: SelectionHistory): Generator<string> {
+  if (new Set(sessions.filter(({ rows }) => rows > 0).map(({ run }) => run)).size < 2) return
   const counts = new Map<string, number>()
   for (const { run, isUnplaced } of sessions) if (isUnplaced) counts.set(run, (counts.get(run) ?? 0) + 1)
   for (const [run, count] of counts) {

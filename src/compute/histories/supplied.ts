@@ -99,13 +99,14 @@ export function supplyTarget(
   return {
     prefix: lent.slice(0, prefix),
     sameStep: lent.slice(prefix, count),
-    anchor: rule.anchor && reference.x.length > 0 && first > 0 ? anchorOfTarget(rule, reference, prefix > 0) : null
+    anchor: rule.anchor && reference.x.length > 0 && first > 0 ? anchorOfTarget(rule, reference, count > 0 && reference.x[lent[0]] < 0) : null
   }
 }
 
-function anchorOfTarget(rule: SuppliedPoints, reference: ViewPoints, prefixed: boolean): Anchor | null {
+/** @param behindZero what is supplied starts before 0 */
+function anchorOfTarget(rule: SuppliedPoints, reference: ViewPoints, behindZero: boolean): Anchor | null {
   if (holds(reference.x, 0)) return { position: lowerBound(reference.x, 0), provenance: borrowedFrom(rule) }
-  return prefixed && reference.x[0] < 0 ? null : { position: 0, provenance: sharedBy(rule) }
+  return behindZero ? null : { position: 0, provenance: sharedBy(rule) }
 }
 
 export function sharedBy(rule: SuppliedPoints): Provenance {

@@ -116,17 +116,6 @@ export function layersOf(series: readonly DrawnSeries[], sparse: boolean, range:
   return [...raws, ...lines]
 }
 
-/** Points on the plot's lower edge, `lift` above it, no two closer than a point: they would be one. */
-function edgeLayer(label: string, x: Numbers, lift: (px: number) => number, at: EdgePlacement, style: { readonly [key: string]: Plain }): Layer[] {
-  const kept: number[] = []
-  for (let i = 0; i < x.length; i++) {
-    if (kept.length === 0 || at.x(x[i]) - at.x(kept[kept.length - 1]) >= 1) kept.push(x[i])
-  }
-  if (kept.length === 0) return []
-  const line: Line = { x: kept, y: kept.map(value => at.valueY(at.height - lift(at.x(value)))), breaks: [] }
-  return [{ line, joined: false, dataset: { label, data: toData(line), showLine: false, ...style } }]
-}
-
 /** Data to points from the plot's left edge; points from its upper edge to data. */
 export interface EdgePlacement {
   readonly height: number
@@ -134,24 +123,56 @@ export interface EdgePlacement {
   valueY(points: number): number
 }
 
+/** What stands on the lower edge of a plot. Where several series have one at the same place, one stands above the other. */
+class EdgeRow {
+  readonly #at: EdgePlacement
+  readonly #width: number
+  readonly #height: number
+  /** columns of one point: series that have one there */
+  readonly #taken = new Map<number, number>()
+
+  constructor(at: EdgePlacement, width: number, height: number) {
+    this.#at = at
+    this.#width = width
+    this.#height = height
+  }
+
+  /** Those of one series, of which two closer than a point are one. */
+  layers(label: string, x: Numbers, style: { readonly [key: string]: Plain }): Layer[] {
+    const at = this.#at
+    const kept: number[] = []
+    for (let i = 0; i < x.length; i++) {
+      if (kept.length === 0 || at.x(x[i]) - at.x(kept[kept.length - 1]) >= 1) kept.push(x[i])
+    }
+    if (kept.length === 0) return []
+    const columns = kept.map(value => Math.round(at.x(value)))
+    const levels = columns.map(column => this.#below(column))
+    columns.forEach((column, k) => this.#taken.set(column, levels[k] + 1))
+    const y = levels.map(level => at.valueY(at.height - this.#height * (level + 0.5)))
+    const line: Line = { x: kept, y, breaks: [] }
+    return [{ line, joined: false, dataset: { label, data: toData(line), showLine: false, ...style } }]
+  }
+
+  #below(column: number): number {
+    let most = 0
+    for (let near = column - this.#width; near <= column + this.#width; near++) most = Math.max(most, this.#taken.get(near) ?? 0)
+    return most
+  }
+}
+
 /** Marks of what the axis has no place for, and ticks where a series passes from one session to the next. */
 export function edgeLayers(series: readonly DrawnSeries[], at: EdgePlacement): Layer[] {
-  // Ticks of several series at one place stand one above the other.
-  const taken = new Map<number, number>()
+  const ticks = new EdgeRow(at, 1, RESTART_TICK.length)
+  const marks = new EdgeRow(at, EDGE_MARK, 2 * EDGE_MARK)
   return series.flatMap(({ title, slot, edges, restarts }) => {
     const { strong } = curveStyle(slot)
-    const above = (px: number): number => {
-      const column = Math.round(px)
-      const below = Math.max(taken.get(column - 1) ?? 0, taken.get(column) ?? 0, taken.get(column + 1) ?? 0)
-      return RESTART_TICK.length * (below + 0.5)
-    }
-    const ticks = edgeLayer(`${title}, restart`, restarts, above, at, {
-      pointStyle: 'line', pointRotation: 90, pointRadius: RESTART_TICK.length / 2, pointBorderColor: strong, pointBorderWidth: RESTART_TICK.width
-    })
-    for (const value of new Set(Array.from(restarts, x => Math.round(at.x(x))))) taken.set(value, (taken.get(value) ?? 0) + 1)
-    const marks = edgeLayer(`${title}, not on the axis`, edges, () => EDGE_MARK, at, {
-      pointStyle: 'triangle', pointRotation: 180, pointRadius: EDGE_MARK, pointBackgroundColor: '#ffffff', pointBorderColor: strong, pointBorderWidth: 0.8
-    })
-    return [...ticks, ...marks]
+    return [
+      ...ticks.layers(`${title}, restart`, restarts, {
+        pointStyle: 'line', pointRotation: 90, pointRadius: RESTART_TICK.length / 2, pointBorderColor: strong, pointBorderWidth: RESTART_TICK.width
+      }),
+      ...marks.layers(`${title}, not on the axis`, edges, {
+        pointStyle: 'triangle', pointRotation: 180, pointRadius: EDGE_MARK, pointBackgroundColor: '#ffffff', pointBorderColor: strong, pointBorderWidth: 0.8
+      })
+    ]
   })
 }
