@@ -331,7 +331,7 @@ t.test('configuration', async t => {
 
   t.test('says what a logarithmic axis cannot show', async t => {
     const titleOf = (more: Partial<CurvePanelData>): string => buildCurveFigure(figure([panel(more), panel()])).panels[0].title
-    t.equal(buildCurveFigure(SMALL).panels[2].title, 'Gradient norm (3 not shown: \u2264 0)')
+    t.equal(buildCurveFigure(SMALL).panels[2].title, 'Gradient norm (3 not shown: \u2264 0; 2 not finite)')
     const log = { scale: { kind: 'log' } } as const
     t.equal(titleOf({ ...log, series: [series([0, -0, -1, 5, 1e-300])] }), 'Panel (3 not shown: \u2264 0; 1 below 1e\u2212100)')
     t.equal(titleOf({ ...log, series: [series([-3, 5], { smooth: [-3, 1] })] }), 'Panel (1 point, 1 mean not shown: \u2264 0)')
@@ -383,7 +383,7 @@ t.test('configuration', async t => {
     t.match(ticks[0], { showLine: false, pointStyle: 'line', pointRotation: 90, pointRadius: 2.5, pointBorderColor: '#0072b2' })
     t.match(ticks[1], { pointBorderColor: '#e69f00' })
     const { min, max } = scalesOf(config, 0).y
-    const fromEdge = (label: string): number[] => pointsOf(config, 0, label).map(({ y }) => Math.round(((y - min) / (max - min)) * plot.height * 10) / 10)
+    const fromEdge = (label: string): number[] => pointsOf(config, 0, label).map(({ y }) => Math.round((((y ?? NaN) - min) / (max - min)) * plot.height * 10) / 10)
     t.same(fromEdge('one, restart'), [2.5], 'from the axis upwards')
     t.same(pointsOf(config, 0, 'two, restart').map(({ x }) => x), [1, 2], 'two at one place are one')
     t.same(fromEdge('two, restart'), [2.5, 7.5], 'above that of another series')
@@ -475,7 +475,7 @@ t.test('configuration', async t => {
       config.panels.forEach((one, k) => {
         const { x, y } = scalesOf(config, k)
         const outside = seriesOf(config, k).flatMap(line => line.data).filter(point =>
-          !(point.x >= x.min && point.x <= x.max && point.y !== null && point.y >= y.min && point.y <= y.max))
+          !(point.x >= x.min && point.x <= x.max && (point.y === null ? data.panels[k].scale.kind === 'log' : point.y >= y.min && point.y <= y.max)))
         if (outside.length > 0) t.fail(`${one.label}: ${JSON.stringify(outside.slice(0, 3))}`)
         if (textWidth(one.title, 8.5) + 18 > one.box.width) t.fail(`${one.label}: the heading is too long: ${one.title}`)
       })
@@ -505,7 +505,7 @@ t.test('configuration', async t => {
           // Without the margin that labelRectangles adds.
           const box = { left: drawn.x + 2, right: drawn.x + drawn.width - 2, top: drawn.y + 2, bottom: drawn.y + drawn.height - 2 }
           if (box.left < plot.x || box.right > plot.x + plot.width || box.top < plot.y || box.bottom > plot.y + plot.height) t.fail(`${data.name} ${letter}: outside`)
-          for (const line of seriesOf(config, k).filter(one => !one.label.endsWith(', marker'))) {
+          for (const line of seriesOf(config, k).filter(one => !/, (?:marker|restart|not on the axis)$/.test(one.label))) {
             for (let i = 1; i < line.data.length; i++) {
               const [[xa, ya], [xb, yb]] = [place(line.data[i - 1]), place(line.data[i])]
               for (let s = 0; s <= 1; s += 0.1) {
@@ -567,12 +567,13 @@ t.test('configuration', async t => {
 t.test('alternative text', async t => {
   t.equal(buildCurveFigure(SMALL).description,
     '4 panels of curves by Training step. (a) Reward, Mean score: Alpha has 32 points from 1 to 32, values from 0.3472 to 0.5845, first 0.3686, ' +
-    'last 0.5213, trailing mean at the end 0.5208; Beta has 50 points from 0 to 49, values from 0.2669 to 0.5163, first 0.325, last 0.3722, ' +
-    'trailing mean at the end 0.4408. (b) Validation, Validation score (%) (dashed, with a marker at every point): Alpha has 7 points from 0 to 30, ' +
+    'last 0.5213, trailing mean at the end 0.5208, passes to another session at 17; Beta has 50 points from 0 to 49, values from 0.2669 to 0.5163, first 0.325, last 0.3722, ' +
+    'trailing mean at the end 0.4408, passes to another session at 17 and 40. (b) Validation, Validation score (%) (dashed, with a marker at every point): Alpha has 7 points from 0 to 30, ' +
     'values from 64 to 65.28, first 64, last 65.28; Beta has 10 points from 0 to 45, values from 63.53 to 68.21, first 64, last 67.49. ' +
     'Marked at 0: 64.0 %. (c) Gradient norm, Norm (logarithmic axis): Alpha has 30 points from 1 to 32, values from 5.95 to 408.5, first 169, ' +
-    'last 7.165, trailing mean at the end 12.95; Beta has 49 points from 0 to 49, values from 5.104 to 30.37, first 11.23, last 7.686, ' +
-    'trailing mean at the end 11.53. Dotted line at 1: alpha clip at 1. Dotted line at 10: beta clip at 10. 3 not shown: \u2264 0. ' +
+    'last 7.165, trailing mean at the end 12.95, not on the axis and marked on its lower edge at 7, 20, 36 and 40, passes to another session at 17; Beta has 49 points from 0 to 49, values from 5.104 to 30.37, first 11.23, last 7.686, ' +
+    'trailing mean at the end 11.53, not on the axis and marked on its lower edge at 30, passes to another session at 40. ' +
+    'Dotted line at 1: alpha clip at 1. Dotted line at 10: beta clip at 10. 3 not shown: \u2264 0; 2 not finite. ' +
     '(d) Explained variance, Explained variance (symmetric logarithmic axis, linear between \u22121 and 1): Alpha has 32 points from 1 to 32, ' +
     'values from \u22121,212 to 0.6448, first \u22121,212, last 0.5176; Beta has 50 points from 0 to 49, values from \u221229.63 to 0.6522, ' +
     'first \u221229.63, last 0.3832. The data are a synthetic replica.')
@@ -721,8 +722,9 @@ t.test('what is drawn lies within the axes', async t => {
     t.ok(equal.max - equal.min > 0.1 * values[0], `y from ${equal.min} to ${equal.max}`)
   }
   // What is not drawn takes no room.
-  const dropped = axis(panel({ scale: log, series: [series([1, 2, 3, 0], { x: [0, 1, 2, 10_000] })] }), 'x')
-  t.ok(dropped.max < 3, `x from ${dropped.min} to ${dropped.max}`)
+  const until = (y: number): number => axis(panel({ scale: log, series: [series([1, 2, 3, y], { x: [0, 1, 2, 10_000] })] }), 'x').max
+  t.ok(until(1e200) < 3, `x up to ${until(1e200)}`)
+  t.ok(until(0) > 10_000, 'its mark on the edge is drawn')
 })
 
 t.test('no leader of a guide is longer than 46 points: it would look like a part of a curve', async t => {
@@ -766,7 +768,8 @@ t.test('files', async t => {
       t.ok(found.length === wanted.length && found.every((n, k) => n <= wanted[k] && n >= wanted[k] - 2), `${message}: ${found.join(' ')}`)
     }
     has('1\\.6', [32, 32, 50, 50], 'trailing means')
-    has('0\\.7', [30, 32, 49, 50], 'raw values; three cannot be shown')
+    // Two zeros cut a line of 30 points, one value below zero cuts one of 49.
+    has('0\\.7', [6, 12, 12, 19, 30, 32, 50], 'raw values; three cannot be shown')
     has('0\\.9', [32, 50], 'values without a mean')
     has('1', [7, 10], 'validation')
   })

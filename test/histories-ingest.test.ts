@@ -484,7 +484,7 @@ t.test('readHistory: an empty file is a history of no rows', async t => {
   t.equal(history.step.length, 0)
   t.strictSame(plain(history), {
     rows: 0, step: [], timestamp: [], globalStep: [], unusableGlobalSteps: [],
-    columns: [{ key: REWARD, row: [], value: [], nonFinite: {}, nulls: 0, notNumbers: 0 }]
+    columns: [{ key: REWARD, row: [], value: [], nonFiniteRow: [], nonFinite: {}, nulls: 0, notNumbers: 0 }], inexact: [], nested: null
   })
 })
 

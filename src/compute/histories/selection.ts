@@ -4,7 +4,7 @@
  * several selections. Names are compared code unit by code unit: no case folding, no trimming, no patterns.
  */
 import { Fault, printable } from '../../errors.js'
-import { compareInstants, instantOf, parseInstant, type Instant } from '../../ingest/histories/iso-time.js'
+import { compareCreation } from '../../ingest/histories/iso-time.js'
 import type { ListedRun } from '../../ingest/histories/types.js'
 import type { HistoryStudy, RunSelection } from '../../schema/histories.js'
 import type { ExcludedRun } from './contract.js'
@@ -49,15 +49,6 @@ export function selectionPath(i: number): string {
 /** Order of two texts by code units: the same on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-/** By all digits of createdAt. Two doubles that differ say as much: the text is read only where they are equal. */
-export function compareCreation(a: ListedRun, b: ListedRun): number {
-  return a.createdSeconds - b.createdSeconds || compareInstants(createdInstant(a), createdInstant(b))
-}
-
-export function createdInstant({ createdAt, createdSeconds }: ListedRun): Instant {
-  return parseInstant(createdAt) ?? instantOf(createdSeconds)
 }
 
 function byCreation(a: ListedRun, b: ListedRun): number {

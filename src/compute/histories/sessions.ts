@@ -10,10 +10,10 @@
  * file: one without timestamps, or whose clock was behind, has the start of the one before it.
  */
 import { Fault, printable } from '../../errors.js'
-import { compareInstants, instantOf, type Instant } from '../../ingest/histories/iso-time.js'
+import { compareCreation, compareInstants, createdInstant, instantOf, type Instant } from '../../ingest/histories/iso-time.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
 import type { Rollback, SelectionHistory, Session, Tie } from './contract.js'
-import { compareCreation, compareText, createdInstant } from './selection.js'
+import { compareText } from './selection.js'
 import { lowerBound, missingSteps } from './steps.js'
 
 /** Rows [from, to) of a history: the rows of one session. */

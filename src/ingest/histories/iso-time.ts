@@ -7,6 +7,7 @@
  * fraction (`.` or `,`) of up to 1000 digits or none; `Z`, `+08:00`, `+0800`, `+08` or no zone, which is UTC. Not
  * supported: a date alone, week and ordinal dates, the basic format, 24:00, leap seconds (:60), years of five digits.
  */
+import type { ListedRun } from './types.js'
 
 const DATE = /(\d{4})-(\d\d)-(\d\d)/
 const TIME = /([01]\d|2[0-3]):([0-5]\d)/
@@ -56,6 +57,17 @@ export function compareInstants(a: Instant, b: Instant): number {
   const x = a.units * 10n ** BigInt(Math.max(0, b.digits - a.digits))
   const y = b.units * 10n ** BigInt(Math.max(0, a.digits - b.digits))
   return x < y ? -1 : x > y ? 1 : 0
+}
+
+type Created = Pick<ListedRun, 'createdAt' | 'createdSeconds'>
+
+export function createdInstant({ createdAt, createdSeconds }: Created): Instant {
+  return parseInstant(createdAt) ?? instantOf(createdSeconds)
+}
+
+/** By all digits of createdAt. Two doubles that differ say as much: the text is read only where they are equal. */
+export function compareCreation(a: Created, b: Created): number {
+  return a.createdSeconds - b.createdSeconds || compareInstants(createdInstant(a), createdInstant(b))
 }
 
 /** Whether a date and time names no zone, so that it is read as UTC; false for a text that is none. */

@@ -141,8 +141,8 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
   const series = data.series.map(({ title, slot, x, y, smooth, gaps, restarts }): DrawnSeries => {
     // On other axes a line bridges what is not finite, as it does what was not logged.
     const breaking = scale.kind === 'log' ? Array.from(gaps) : []
-    breaking.forEach(() => hidden.count('not finite', 'point'))
     const { edges, ...raw } = lineOf(x, y, 'point', breaking)
+    breaking.forEach(() => hidden.count('not finite', 'point'))
     return {
       title: cleanText(title), slot, raw, mean: smooth === null ? null : lineOf(x, smooth, 'mean'), edges,
       restarts: Float64Array.from(restarts).filter(isDrawable)
