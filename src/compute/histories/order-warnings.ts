@@ -23,7 +23,8 @@ function* unplacedWarnings({ sessions }: SelectionHistory): Generator<string> {
 
 /** A session is taken for the continuation; rows that went on to be logged elsewhere meanwhile are dropped all the same. */
 function* lateRowWarnings({ selection, sessions, curves }: SelectionHistory): Generator<string> {
-  const began = sessions.map(({ firstTimestamp, starts }) => firstTimestamp ?? starts)
+  // Of one that could not be placed, nothing is known to be logged later.
+  const began = sessions.map(({ firstTimestamp, starts, isUnplaced }) => firstTimestamp ?? (isUnplaced ? Infinity : starts))
   const late = sessions.map(() => new Map<number, Set<number>>())
   for (const { supersededBy, session, step, timestamp } of curves) {
     supersededBy.forEach((by, i) => {
