@@ -48,7 +48,7 @@ function near(t: { equal(a: unknown, b: unknown): void; ok(value: unknown, messa
 }
 
 function series(y: readonly number[], more: Partial<CurveSeriesData> = {}): CurveSeriesData {
-  return { title: 'one', slot: 0, x: y.map((_, i) => i), y, smooth: null, marks: [], ...more }
+  return { title: 'one', slot: 0, x: y.map((_, i) => i), y, smooth: null, gaps: [], restarts: [], marks: [], ...more }
 }
 
 function panel(more: Partial<CurvePanelData> = {}): CurvePanelData {
@@ -59,8 +59,17 @@ function figure(panels: readonly CurvePanelData[], more: Partial<CurveFigureData
   return { synthetic: false, name: 'figure', title: 'Figure', xTitle: 'Training step', panels, ...more }
 }
 
+/** Without the gaps of a broken line. */
 function pointsOf(config: FigureConfig, k: number, label: string): readonly Point[] {
+  return dataOf(config, k, label).filter(({ y }) => y !== null)
+}
+
+function dataOf(config: FigureConfig, k: number, label: string): readonly Point[] {
   return seriesOf(config, k).find(one => one.label === label)?.data ?? []
+}
+
+function titleIn(more: Partial<CurvePanelData>): string {
+  return buildCurveFigure(figure([panel(more), panel()])).panels[0].title
 }
 
 /** The chart of a panel, as Chart.js lays it out. */
@@ -281,7 +290,15 @@ t.test('configuration', async t => {
           if (smooth !== null) expected.set(title, points(smooth) as unknown as Plain)
         }
         for (const [label, points] of expected) t.same(pointsOf(config, k, label), points, `${data.name} ${config.panels[k].label} ${label}`)
-        const others = seriesOf(config, k).map(one => one.label).filter(label => !expected.has(label))
+        const besides = seriesOf(config, k).map(one => one.label).filter(label => !expected.has(label))
+        const isEdge = (label: string): boolean => / (?:restart|not on the axis)$/.test(label)
+        for (const { title, x, y, gaps, restarts } of wanted.series) {
+          t.same(besides.includes(`${title}, restart`) ? pointsOf(config, k, `${title}, restart`).map(point => point.x) : [], restarts)
+          const below = Array.from(x).filter((_, i) => !isShown(y[i]))
+          const edges = [...below, ...(wanted.scale.kind === 'log' ? gaps : [])].sort((a, b) => a - b)
+          t.same(besides.includes(`${title}, not on the axis`) ? pointsOf(config, k, `${title}, not on the axis`).map(point => point.x) : [], edges)
+        }
+        const others = besides.filter(label => !isEdge(label))
         t.ok(others.every(label => label.endsWith(', marker')), 'besides, only markers')
         for (const label of others) {
           const line = pointsOf(config, k, label.slice(0, -', marker'.length))
@@ -314,13 +331,91 @@ t.test('configuration', async t => {
 
   t.test('says what a logarithmic axis cannot show', async t => {
     const titleOf = (more: Partial<CurvePanelData>): string => buildCurveFigure(figure([panel(more), panel()])).panels[0].title
-    t.equal(buildCurveFigure(SMALL).panels[2].title, 'Gradient norm (3 not shown: \u2264 0)')
+    t.equal(buildCurveFigure(SMALL).panels[2].title, 'Gradient norm (3 not shown: \u2264 0; 2 not finite)')
     const log = { scale: { kind: 'log' } } as const
     t.equal(titleOf({ ...log, series: [series([0, -0, -1, 5, 1e-300])] }), 'Panel (3 not shown: \u2264 0; 1 below 1e\u2212100)')
     t.equal(titleOf({ ...log, series: [series([-3, 5], { smooth: [-3, 1] })] }), 'Panel (1 point, 1 mean not shown: \u2264 0)')
     t.equal(titleOf({ ...log, guides: [{ value: 0, label: 'zero', series: null }] }), 'Panel (1 guide not shown: \u2264 0)')
     t.equal(titleOf({ series: [series([1, Infinity, -2e100, 3])] }), 'Panel (2 not shown: beyond 1e100)')
     t.equal(titleOf({ scale: { kind: 'symlog', linear_to: 1 }, series: [series([-1e99, -3, 0, 0.2])] }), 'Panel', 'symlog shows all')
+  })
+
+  t.test('a logarithmic axis breaks the line where a value is not on it, and marks its lower edge', async t => {
+    const log = { scale: { kind: 'log' } } as const
+    const gap = (x: number): Point => ({ x, y: null }) as unknown as Point
+    const one = buildCurveFigure(figure([panel({ ...log, series: [series([10, 10, 0, 0, 10, -1, 10, 10])] })]))
+    t.same(dataOf(one, 0, 'one'), [
+      { x: 0, y: 10 }, { x: 1, y: 10 }, gap(4), { x: 4, y: 10 }, gap(6), { x: 6, y: 10 }, { x: 7, y: 10 }
+    ])
+    t.match(seriesOf(one, 0).find(({ label }) => label === 'one'), { pointRadius: [0, 0, 0, 1.5, 0, 0, 0] }, 'a point alone is a point')
+    t.same(pointsOf(one, 0, 'one, not on the axis').map(({ x }) => x), [2, 3, 5])
+    t.match(one.description, 'not on the axis and marked on its lower edge at 2, 3 and 5.')
+    // Steps that were not logged are bridged; what is not finite breaks; a mean breaks where it is not shown itself.
+    const bridged = series([1, 2, 4, 8], { x: [0, 1, 5, 9], gaps: [7, 12], smooth: [1, -1, 2, 3] })
+    const two = buildCurveFigure(figure([panel({ ...log, series: [bridged] }), panel({ series: [bridged] })]))
+    t.same(dataOf(two, 0, 'one, raw'), [{ x: 0, y: 1 }, { x: 1, y: 2 }, { x: 5, y: 4 }, gap(9), { x: 9, y: 8 }])
+    t.same(dataOf(two, 0, 'one'), [{ x: 0, y: 1 }, gap(5), { x: 5, y: 2 }, { x: 9, y: 3 }])
+    t.same(pointsOf(two, 0, 'one, not on the axis').map(({ x }) => x), [7, 12])
+    t.equal(two.panels[0].title, 'Panel (2 not shown: not finite; 1 mean \u2264 0)')
+    t.same(dataOf(two, 1, 'one, raw').length, 4, 'a linear axis bridges what is not finite')
+    t.equal(two.panels[1].title, 'Panel')
+    t.ok(scalesOf(two, 0).x.max > 12, 'the axis reaches the marks')
+    const wide = titleIn({ ...log, title: 'A heading that alone has about fifty characters, no', series: [series([-3, 5], { smooth: [-3, 1] })] })
+    t.match(wide, /^A .*\u2026 \(1 point, 1 mean not shown: \u2264 0\)$/, 'the count keeps its reason')
+  })
+
+  t.test('thinned, a line is broken where it is', async t => {
+    const y = Array.from({ length: 50_000 }, (_, i) => i >= 20_000 && i < 30_000 ? 0 : 5 + Math.sin(i))
+    const data = dataOf(buildCurveFigure(figure([panel({ scale: { kind: 'log' }, series: [series(y)] })])), 0, 'one') as readonly { x: number; y: number | null }[]
+    const gaps = data.flatMap(({ y: value }, i) => value === null ? [i] : [])
+    t.equal(gaps.length, 1)
+    t.same([data[gaps[0] - 1].x, data[gaps[0] + 1].x], [19_999, 30_000])
+    // Every other value is off the axis: no line is left, and the picture stays small.
+    const dotted = dataOf(buildCurveFigure(figure([panel({ scale: { kind: 'log' }, series: [series(y.map((value, i) => i % 2 === 0 ? 0 : value))] })])), 0, 'one')
+    t.ok(dotted.length < 10_000, `${dotted.length} points`)
+  })
+
+  t.test('a tick on the axis where a series passes to another session', async t => {
+    const two = [series([1, 2, 3, 4], { restarts: [2] }), series([2, 3, 4, 5], { title: 'two', slot: 1, restarts: [1, 2, 2.0001] })]
+    const config = buildCurveFigure(figure([panel({ series: two })]))
+    const { plot } = config.panels[0]
+    const ticks = ['one', 'two'].map(title => seriesOf(config, 0).find(({ label }) => label === `${title}, restart`) as unknown as { [name: string]: Plain })
+    t.match(ticks[0], { showLine: false, pointStyle: 'line', pointRotation: 90, pointRadius: 2.5, pointBorderColor: '#0072b2' })
+    t.match(ticks[1], { pointBorderColor: '#e69f00' })
+    const { min, max } = scalesOf(config, 0).y
+    const fromEdge = (label: string): number[] => pointsOf(config, 0, label).map(({ y }) => Math.round((((y ?? NaN) - min) / (max - min)) * plot.height * 10) / 10)
+    t.same(fromEdge('one, restart'), [2.5], 'from the axis upwards')
+    t.same(pointsOf(config, 0, 'two, restart').map(({ x }) => x), [1, 2], 'two at one place are one')
+    t.same(fromEdge('two, restart'), [2.5, 7.5], 'above that of another series')
+    t.match(config.description, 'passes to another session at 2; two has')
+    t.match(config.description, 'passes to another session at 1, 2 and 2.0001.')
+    const many = buildCurveFigure(figure([panel({ series: [series(new Array(100).fill(1), { restarts: Array.from({ length: 50 }, (_, i) => 2 * i) })] })]))
+    t.match(many.description, 'passes to another session at 0, 2, 4, 6, 8, 10, 12, 14 and 42 more.')
+  })
+
+  t.test('a range that the axis cannot show is said', async t => {
+    t.equal(titleIn({ series: [series([1, 1 - 9e-8])] }), 'Panel (range 9e\u22128 too small to show)')
+    t.equal(titleIn({ series: [series([1, 1])] }), 'Panel', 'flat it is')
+    t.equal(titleIn({ series: [series([1, 1 - 9e-7])] }), 'Panel')
+    t.equal(titleIn({ series: [series([1, 1 - 9e-8])], guides: [{ value: 2, label: 'two', series: null }] }), 'Panel', 'against a guide it is flat indeed')
+  })
+
+  t.test('labels side by side read as two', async t => {
+    const guides = [10, 10.01, 10.02].map((value, k) => ({ value, label: ['ten', 'ten and a bit', 'x'][k], series: null }))
+    const config = buildCurveFigure(figure([panel({ guides: [...guides, { value: 1000, label: 'out', series: null }], series: [series([10, 10.2, 9.8, 10])] }), panel()]))
+    const boxes = guides.flatMap((_, k) => {
+      const label = annotationsOf(config, 0)[`guide-label-${k}`] as { readonly xValue: number; readonly yValue: number; readonly content: string } | undefined
+      if (label === undefined) return []
+      const { x, y } = scalesOf(config, 0)
+      const { plot } = config.panels[0]
+      const width = textWidth(label.content, 8)
+      const middle = ((label.xValue - x.min) / (x.max - x.min)) * plot.width
+      return [{ left: middle - width / 2, right: middle + width / 2, y: ((y.max - label.yValue) / (y.max - y.min)) * plot.height }]
+    })
+    t.equal(boxes.length, 3)
+    boxes.forEach((a, i) => boxes.slice(i + 1).forEach(b => {
+      t.ok(Math.abs(a.y - b.y) >= 8 || a.left - b.right >= 9 || b.left - a.right >= 9, JSON.stringify([a, b]))
+    }))
   })
 
   t.test('has panel letters, one legend key a series, guides, marks, the synthetic mark', async t => {
@@ -380,7 +475,7 @@ t.test('configuration', async t => {
       config.panels.forEach((one, k) => {
         const { x, y } = scalesOf(config, k)
         const outside = seriesOf(config, k).flatMap(line => line.data).filter(point =>
-          !(point.x >= x.min && point.x <= x.max && point.y !== null && point.y >= y.min && point.y <= y.max))
+          !(point.x >= x.min && point.x <= x.max && (point.y === null ? data.panels[k].scale.kind === 'log' : point.y >= y.min && point.y <= y.max)))
         if (outside.length > 0) t.fail(`${one.label}: ${JSON.stringify(outside.slice(0, 3))}`)
         if (textWidth(one.title, 8.5) + 18 > one.box.width) t.fail(`${one.label}: the heading is too long: ${one.title}`)
       })
@@ -410,7 +505,7 @@ t.test('configuration', async t => {
           // Without the margin that labelRectangles adds.
           const box = { left: drawn.x + 2, right: drawn.x + drawn.width - 2, top: drawn.y + 2, bottom: drawn.y + drawn.height - 2 }
           if (box.left < plot.x || box.right > plot.x + plot.width || box.top < plot.y || box.bottom > plot.y + plot.height) t.fail(`${data.name} ${letter}: outside`)
-          for (const line of seriesOf(config, k).filter(one => !one.label.endsWith(', marker'))) {
+          for (const line of seriesOf(config, k).filter(one => !/, (?:marker|restart|not on the axis)$/.test(one.label))) {
             for (let i = 1; i < line.data.length; i++) {
               const [[xa, ya], [xb, yb]] = [place(line.data[i - 1]), place(line.data[i])]
               for (let s = 0; s <= 1; s += 0.1) {
@@ -472,12 +567,13 @@ t.test('configuration', async t => {
 t.test('alternative text', async t => {
   t.equal(buildCurveFigure(SMALL).description,
     '4 panels of curves by Training step. (a) Reward, Mean score: Alpha has 32 points from 1 to 32, values from 0.3472 to 0.5845, first 0.3686, ' +
-    'last 0.5213, trailing mean at the end 0.5208; Beta has 50 points from 0 to 49, values from 0.2669 to 0.5163, first 0.325, last 0.3722, ' +
-    'trailing mean at the end 0.4408. (b) Validation, Validation score (%) (dashed, with a marker at every point): Alpha has 7 points from 0 to 30, ' +
+    'last 0.5213, trailing mean at the end 0.5208, passes to another session at 17; Beta has 50 points from 0 to 49, values from 0.2669 to 0.5163, first 0.325, last 0.3722, ' +
+    'trailing mean at the end 0.4408, passes to another session at 17 and 40. (b) Validation, Validation score (%) (dashed, with a marker at every point): Alpha has 7 points from 0 to 30, ' +
     'values from 64 to 65.28, first 64, last 65.28; Beta has 10 points from 0 to 45, values from 63.53 to 68.21, first 64, last 67.49. ' +
     'Marked at 0: 64.0 %. (c) Gradient norm, Norm (logarithmic axis): Alpha has 30 points from 1 to 32, values from 5.95 to 408.5, first 169, ' +
-    'last 7.165, trailing mean at the end 12.95; Beta has 49 points from 0 to 49, values from 5.104 to 30.37, first 11.23, last 7.686, ' +
-    'trailing mean at the end 11.53. Dotted line at 1: alpha clip at 1. Dotted line at 10: beta clip at 10. 3 not shown: \u2264 0. ' +
+    'last 7.165, trailing mean at the end 12.95, not on the axis and marked on its lower edge at 7, 20, 36 and 40, passes to another session at 17; Beta has 49 points from 0 to 49, values from 5.104 to 30.37, first 11.23, last 7.686, ' +
+    'trailing mean at the end 11.53, not on the axis and marked on its lower edge at 30, passes to another session at 40. ' +
+    'Dotted line at 1: alpha clip at 1. Dotted line at 10: beta clip at 10. 3 not shown: \u2264 0; 2 not finite. ' +
     '(d) Explained variance, Explained variance (symmetric logarithmic axis, linear between \u22121 and 1): Alpha has 32 points from 1 to 32, ' +
     'values from \u22121,212 to 0.6448, first \u22121,212, last 0.5176; Beta has 50 points from 0 to 49, values from \u221229.63 to 0.6522, ' +
     'first \u221229.63, last 0.3832. The data are a synthetic replica.')
@@ -626,8 +722,9 @@ t.test('what is drawn lies within the axes', async t => {
     t.ok(equal.max - equal.min > 0.1 * values[0], `y from ${equal.min} to ${equal.max}`)
   }
   // What is not drawn takes no room.
-  const dropped = axis(panel({ scale: log, series: [series([1, 2, 3, 0], { x: [0, 1, 2, 10_000] })] }), 'x')
-  t.ok(dropped.max < 3, `x from ${dropped.min} to ${dropped.max}`)
+  const until = (y: number): number => axis(panel({ scale: log, series: [series([1, 2, 3, y], { x: [0, 1, 2, 10_000] })] }), 'x').max
+  t.ok(until(1e200) < 3, `x up to ${until(1e200)}`)
+  t.ok(until(0) > 10_000, 'its mark on the edge is drawn')
 })
 
 t.test('no leader of a guide is longer than 46 points: it would look like a part of a curve', async t => {
@@ -671,7 +768,8 @@ t.test('files', async t => {
       t.ok(found.length === wanted.length && found.every((n, k) => n <= wanted[k] && n >= wanted[k] - 2), `${message}: ${found.join(' ')}`)
     }
     has('1\\.6', [32, 32, 50, 50], 'trailing means')
-    has('0\\.7', [30, 32, 49, 50], 'raw values; three cannot be shown')
+    // Two zeros cut a line of 30 points, one value below zero cuts one of 49.
+    has('0\\.7', [6, 12, 12, 19, 30, 32, 50], 'raw values; three cannot be shown')
     has('0\\.9', [32, 50], 'values without a mean')
     has('1', [7, 10], 'validation')
   })

@@ -1,7 +1,9 @@
 /** Training histories: selection, both views, supplied points, statistics and figures, against an oracle from the notes. */
 import t, { type Test } from 'tap'
-import type { Curve, SelectionHistory } from '../src/compute/histories/contract.js'
+import type { AnalysedHistories } from '../src/compute/histories/analyse.js'
+import type { Curve, CurvePlace, CurveSeriesData, SelectionHistory } from '../src/compute/histories/contract.js'
 import { displayedCurve } from '../src/compute/histories/display.js'
+import { curveFigureData } from '../src/compute/histories/figures.js'
 import { curveFor, historyFor, joinSelection } from '../src/compute/histories/join.js'
 import { selectRuns } from '../src/compute/histories/selection.js'
 import { analysisStatistics } from '../src/compute/histories/statistics.js'
@@ -17,6 +19,8 @@ import { metric, NO_OUTPUTS, NO_STATISTICS, randomWorld, selection, studyOf } fr
 import {
   displayedPoints,
   everyObservation,
+  gapsOf,
+  inReadingOrder,
   keyOf,
   oracleSelection,
   stepView,
@@ -89,11 +93,19 @@ function nullPointers(value: unknown, at = ''): string[] {
 
 const withoutSupplied = (a: HistoryAnalysis): HistoryAnalysis => ({ ...a, supplied: null, shared_reference: null })
 
+/** As a figure of this one panel draws it. */
+function drawnSeries(study: HistoryStudy, analysis: HistoryAnalysis, joined: AnalysedHistories, { view, metric: name, selection: of }: CurvePlace): CurveSeriesData {
+  const panel = { metric: name, title: null, scale: { kind: 'log' }, guides: [] } as const
+  const request = { name: 'f', title: 'F', analysis: analysis.name, view, x_title: 'x', panels: [panel] }
+  const data = finish(curveFigureData(request, study, joined.selections, true))
+  return data.panels[0].series[analysis.selections.indexOf(of)]
+}
+
 t.test('thousands of random layouts agree with the oracle to the last bit', t => {
   const random = new Random(20261007)
   const seen = {
     layouts: 0, faults: 0, observations: 0, rolledBack: 0, replaced: 0, equalStartKept: 0, emptySessions: 0,
-    cutRuns: 0, noTimestamp: 0, outOfTimeOrder: 0, sharedAnchors: 0, borrowedAnchors: 0, prefix: 0, sameStep: 0, unfilled: 0,
+    reversed: 0, refused: 0, betweenRuns: 0, behindZero: 0, restarts: 0, gaps: 0, cutRuns: 0, noTimestamp: 0, outOfTimeOrder: 0, sharedAnchors: 0, borrowedAnchors: 0, prefix: 0, sameStep: 0, unfilled: 0,
     timePrefix: 0, sharedReference: 0, unusable: 0, unusableGlobals: 0, fractionalGlobals: 0, emptyWindows: 0, crossings: 0, reductions: 0, sameSecond: 0, ties: 0
   }
   let fine = true
@@ -102,10 +114,17 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
     const analysis = study.analyses[0]
     const keys = [...new Set(study.metrics.map(m => m.key))]
     const listed = runs.map(run => listedRun(run))
+    const unreadable = runs.filter(run => inReadingOrder(run) === null)
+    seen.layouts++
+    if (unreadable.length > 0) {
+      seen.refused++
+      for (const run of unreadable) t.match(faultOf(() => runHistory(run, keys)).message, /^history rows in falling step order: /)
+      continue
+    }
+    seen.reversed += runs.filter(run => inReadingOrder(run) !== run).length
     const histories = runs.map((run, i) => runHistory(run, keys, listed[i]))
     const own = (name: string): PlainRun[] => runs.filter(run => run.displayName === `run-${name}`)
     const plain = Object.fromEntries(study.selections.map(s => [s.name, oracleSelection(s, study.metrics, own(s.name))]))
-    seen.layouts++
     if (Object.values(plain).some(s => s === null)) {
       seen.faults++
       const fault = faultOf(() => analysed(study, listed, histories))
@@ -126,6 +145,7 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
       seen.unusableGlobals += history.sessions.reduce((sum, s) => sum + s.rowsWithUnusableGlobalStep, 0)
       seen.fractionalGlobals += history.sessions.reduce((sum, s) => sum + s.rowsWithFractionalGlobalStep, 0)
       seen.cutRuns += sessions.length - own(name).length
+      if (sessions.some(({ run }, i) => sessions.findIndex(s => s.run === run) < i && sessions[i - 1].run !== run)) seen.betweenRuns++
       if (new Set(own(name).map(r => r.createdSeconds)).size < own(name).length) seen.sameSecond++
       for (const m of study.metrics) {
         const curve = curveFor(history, m.name)
@@ -153,12 +173,19 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
 
     const displayed = plainCurves(analysis, study.metrics, result.selections)
     for (const curve of displayed) {
-      const { points, report } = displayedPoints(world, analysis, curve.view, curve.metric, curve.selection)
+      const { points, report, restarts } = displayedPoints(world, analysis, curve.view, curve.metric, curve.selection)
       const what = `${curve.view} view of ${curve.selection} ${curve.metric}`
       check(curve.points, points, what)
       const window = study.metrics.find(m => m.name === curve.metric)?.trailing_mean ?? null
       const smooth = window === null ? null : plainTrailingMean(points.map(p => p.value), window)
       check(curve.trailingMean, smooth, `trailing mean of the ${what}`)
+      const drawn = drawnSeries(study, analysis, result, curve)
+      check([...drawn.restarts], restarts, `restarts of the ${what}`)
+      const gaps = gapsOf(world, curve.view, curve.metric, curve.selection, points)
+      check([...drawn.gaps], gaps, `gaps of the ${what}`)
+      seen.restarts += restarts.length
+      seen.gaps += gaps.length
+      if (points[0]?.x < 0) seen.behindZero++
       if (report.anchor?.startsWith('shared') === true) seen.sharedAnchors++
       if (report.anchor?.startsWith('borrowed') === true) seen.borrowedAnchors++
       seen[curve.view === 'step' ? 'prefix' : 'timePrefix'] += report.prefix.length

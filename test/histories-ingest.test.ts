@@ -11,9 +11,10 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { Fault } from '../src/errors.js'
 import { findHistory, readHistory, type ReadHistoryOptions } from '../src/ingest/histories/history.js'
-import { parseIsoSeconds } from '../src/ingest/histories/iso-time.js'
+import { compareInstants, instantOf, parseInstant, parseIsoSeconds, type Instant } from '../src/ingest/histories/iso-time.js'
 import { MAX_KEY_BYTES, MAX_KEYS } from '../src/ingest/histories/key-index.js'
 import { HistoryParser, MAX_ROW_BYTES, parseHistory, type ParseOptions } from '../src/ingest/histories/parse.js'
+import { earliestFirst } from '../src/ingest/histories/row-order.js'
 import { MAX_NUMBERS, MAX_ROWS, type HistoryKeys, type HistoryRows } from '../src/ingest/histories/rows.js'
 import { isSafeName, MAX_RUNS_BYTES, readRuns } from '../src/ingest/histories/runs.js'
 import type { ListedRun, RunHistory } from '../src/ingest/histories/types.js'
@@ -40,7 +41,10 @@ function plain(rows: HistoryRows): unknown {
   return {
     rows: rows.rows, step: numbers(rows.step), timestamp: numbers(rows.timestamp), globalStep: numbers(rows.globalStep),
     unusableGlobalSteps: numbers(rows.unusableGlobalSteps),
-    columns: rows.columns.map(column => ({ ...column, row: numbers(column.row), value: numbers(column.value) }))
+    columns: rows.columns.map(column => ({
+      ...column, row: numbers(column.row), value: numbers(column.value), nonFiniteRow: numbers(column.nonFiniteRow)
+    })),
+    inexact: rows.inexact, nested: rows.nested
   }
 }
 
@@ -83,7 +87,8 @@ t.test('fixtures/histories: the columns that Python gives, in chunks of every si
       readFileSync(join(folder, `${name}.expected.json`), 'utf8'),
       (_key, value: unknown) => Object.is(value, -0) ? '-0' : value
     ) as Expected & Record<string, unknown>
-    t.strictSame(plain(read(bytes, { keys, wanted })), { unusableGlobalSteps: [], ...expected }, name)
+    const columns = (expected['columns'] as object[]).map(column => ({ nonFiniteRow: [], ...column }))
+    t.strictSame(plain(read(bytes, { keys, wanted })), { unusableGlobalSteps: [], inexact: [], nested: null, ...expected, columns }, name)
     const whole = JSON.stringify(plain(read(bytes, { keys, wanted })))
     const wrong: number[] = []
     for (let size = 1; size <= bytes.length; size++) {
@@ -237,6 +242,7 @@ function randomHistory(random: Random): { readonly text: string; readonly expect
   ])()
   const lines: string[] = []
   const rows: Record<string, unknown>[] = []
+  const shownKeys: string[][] = []
   const count = random.below(30)
   for (let r = 0; r < count; r++) {
     const members: [string, string][] = [['_step', String(random.below(50))]]
@@ -248,12 +254,18 @@ function randomHistory(random: Random): { readonly text: string; readonly expect
     const shown = random.chance(0.5) ? members : random.shuffle(members)
     const line = `{${shown.map(([k, v]) => `${space()}${spelled(k)}${space()}:${space()}${v}${space()}`).join(',')}}`
     rows.push(JSON.parse(line) as Record<string, unknown>)
+    shownKeys.push(shown.map(([k]) => k))
     lines.push(`${space()}${line}${space()}`)
   }
   const columns = wanted.map(key => {
-    const column = { key, row: [] as number[], value: [] as number[], nonFinite: {} as Record<string, number>, nulls: 0, notNumbers: 0 }
-    const count = (name: string): void => { column.nonFinite[name] = (column.nonFinite[name] ?? 0) + 1 }
+    const column = {
+      key, row: [] as number[], value: [] as number[], nonFiniteRow: [] as number[], nonFinite: {} as Record<string, number>, nulls: 0, notNumbers: 0
+    }
     rows.forEach((row, r) => {
+      const count = (name: string): void => {
+        column.nonFiniteRow.push(r)
+        column.nonFinite[name] = (column.nonFinite[name] ?? 0) + 1
+      }
       const v = row[key]
       if (v === undefined) return
       if (v === null) column.nulls++
@@ -267,11 +279,12 @@ function randomHistory(random: Random): { readonly text: string; readonly expect
     })
     return column
   })
+  const nested = lines.flatMap((_, r) => shownKeys[r].filter(key => typeof rows[r][key] === 'object' && rows[r][key] !== null).map(key => [r + 1, key] as const))
   const expected = {
     rows: rows.length, step: rows.map(r => r['_step']), timestamp: rows.map(r => r['_timestamp'] ?? null),
     globalStep: rows.map(r => (isFiniteNumber(r['training/global_step']) ? r['training/global_step'] : null)),
     unusableGlobalSteps: [...rows.keys()].filter(i => 'training/global_step' in rows[i] && !isFiniteNumber(rows[i]['training/global_step'])),
-    columns
+    columns, inexact: [], nested: nested.length === 0 ? null : { count: nested.length, line: nested[0][0], key: nested[0][1] }
   }
   const end = random.pick(['\n', '\r\n'])
   return { text: lines.map(line => line + end).join(''), expected, options: { keys: KEYS, wanted } }
@@ -471,7 +484,7 @@ t.test('readHistory: an empty file is a history of no rows', async t => {
   t.equal(history.step.length, 0)
   t.strictSame(plain(history), {
     rows: 0, step: [], timestamp: [], globalStep: [], unusableGlobalSteps: [],
-    columns: [{ key: REWARD, row: [], value: [], nonFinite: {}, nulls: 0, notNumbers: 0 }]
+    columns: [{ key: REWARD, row: [], value: [], nonFiniteRow: [], nonFinite: {}, nulls: 0, notNumbers: 0 }], inexact: [], nested: null
   })
 })
 
@@ -553,6 +566,71 @@ t.test('readHistory stops at the signal', async t => {
   const stop = new AbortController()
   const reading = readMain(dir, { chunkBytes: 500, signal: stop.signal, onBytes: () => { stop.abort(new Error('amid')) } })
   await t.rejects(reading, { message: 'amid' })
+})
+
+t.test('integers that no double holds: a step is refused, a value is counted with its first place', t => {
+  const row = (step: string, value = '1', timestamp = '1'): string => `{"_step": ${step}, "_timestamp": ${timestamp}, "${REWARD}": ${value}}\n`
+  for (const step of ['9007199254740992', '9007199254740993', '0.99999999999999999999', '3.0000000000000000001', '1e-400', '1E400', '-1', '0.5']) {
+    const fault = faultOf(() => read(row('0') + row(step)))
+    t.equal(fault?.message.split(',')[0], `history wrong step: ${step} as "_step" on line 2`, step)
+  }
+  for (const [step, read7] of [['7.0', 7], ['70e-1', 7], ['0.7E+1', 7], ['-0', 0], ['0e9', 0], ['9007199254740991.0', 9007199254740991]] as const) {
+    t.strictSame([...read(row(step)).step], [read7], step)
+  }
+  // 2^53 + 2, 10^20 and 2^64 are doubles; Python writes 1e+16 and 10000000000000000.0 for a double.
+  const exact = ['9007199254740992', '9007199254740994', '100000000000000000000', '18446744073709551616', '1e+16', '10000000000000000.0', '1e300',
+    '12345678901234567890.5', '-9007199254740991']
+  t.strictSame(read(exact.map((value, i) => row(String(i), value)).join('')).inexact, [])
+  const lines = [row('0', '2'), row('1', '-9007199254740993'), row('2', '123456789012345678901', '1786000000000000001'), row('3', '9007199254740993')]
+  t.strictSame(read(lines.join('')).inexact, [
+    { key: REWARD, count: 3, line: 2, written: '-9007199254740993' }, { key: '_timestamp', count: 1, line: 3, written: '1786000000000000001' }
+  ])
+  t.end()
+})
+
+t.test('rows with the latest first are turned round where timestamps say so', t => {
+  const rows = (steps: readonly number[], times: ReadonlyArray<number | null>): HistoryRows => read(steps.map((step, i) =>
+    `{"_step": ${step}, "_timestamp": ${times[i] ?? 'null'}, "training/global_step": ${i === 1 ? 'null' : step}, "${REWARD}": ${i === 2 ? 'NaN' : step}}\n`).join(''))
+  const turned = earliestFirst(rows([5, 4, 3, 1, 0], [50, 40, null, 10, 0]))
+  t.equal(turned.reversed, true)
+  t.strictSame(plain(turned), {
+    rows: 5, step: [0, 1, 3, 4, 5], timestamp: [0, 10, null, 40, 50], globalStep: [0, 1, 3, null, 5], unusableGlobalSteps: [3],
+    columns: [{ key: REWARD, row: [0, 1, 3, 4], value: [0, 1, 4, 5], nonFiniteRow: [2], nonFinite: { NaN: 1 }, nulls: 0, notNumbers: 0 }],
+    inexact: [], nested: null
+  })
+  // A resumed run with the latest first: its steps rise once.
+  t.strictSame([...earliestFirst(rows([4, 3, 2, 3, 2, 1, 0], [70, 60, 50, 40, 30, 20, 10])).step], [0, 1, 2, 3, 2, 3, 4])
+  const kept = (steps: readonly number[], times: ReadonlyArray<number | null>): void => {
+    const history = rows(steps, times)
+    t.strictSame(plain(earliestFirst(history)), plain(history), `${steps.join()} at ${times.join()}`)
+    t.equal(earliestFirst(history).reversed, false)
+  }
+  kept([5, 4, 3, 2], [1, 2, 3, 4])
+  kept([0, 1, 2, 1, 2], [null, null, null, null, null])
+  kept([0, 0, 0, 0], [4, 3, 2, 1])
+  kept([0, 1, 2], [3, 2, 1])
+  kept([3], [1])
+  for (const times of [[null, null, null], [7, 7, 7], [null, 5, null]]) {
+    t.equal(faultOf(() => earliestFirst(rows([5, 4, 3], times)))?.message, 'history rows in falling step order: 3 rows from step 5 to 3, and ' +
+      'no timestamps that rise or fall, expected rows with the earliest first, or a key of timestamps in histories.keys.timestamp: turn the file round if it has the latest first')
+  }
+  t.end()
+})
+
+t.test('times by all their digits', t => {
+  const order = ['1969-12-31T23:59:58.9', '1970-01-01T00:00:00', '2026-08-06T00:00:00.000000001', '2026-08-06T00:00:00.0000000010000000001',
+    '2026-08-06T00:00:00.000000002+00:00', '2026-08-06T02:00:00.5+02:00', '2026-08-06T00:00:00.50000000000000000000001Z']
+  const instants = order.map(text => parseInstant(text) as Instant)
+  for (const [i, a] of instants.entries()) {
+    for (const [j, b] of instants.entries()) t.equal(compareInstants(a, b), Math.sign(i - j), `${order[i]} and ${order[j]}`)
+  }
+  const at = (text: string): Instant => parseInstant(text) as Instant
+  t.equal(compareInstants(instantOf(1785974400), at('2026-08-06T00:00:00Z')), 0)
+  t.equal(compareInstants(instantOf(1785974400.1), at('2026-08-06T00:00:00.1Z')), 0, 'a timestamp is the decimal that is written')
+  t.equal(compareInstants(instantOf(-1.5), at('1969-12-31T23:59:58.5')), 0)
+  t.strictSame(instantOf(1.5e-7), { units: 15n, digits: 8 })
+  t.strictSame(instantOf(-2e21), { units: -2n * 10n ** 21n, digits: 0 })
+  t.end()
 })
 
 // ---------------------------------------------------------------------------------------------------------- a real file

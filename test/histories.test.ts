@@ -341,7 +341,7 @@ t.test('finite numbers whose arithmetic leaves the double range: empty cells, co
   t.equal(run.code, 0, run.stderr)
   const points = table(join(place.out, 'wandb/points.csv')).filter(row => row['algorithm'] === 'target' && row['metric'] === 'reward')
   // Without supplied points: window 2 over 0.25, 1.7e308, 1.7e308, -1.7e308.
-  t.strictSame(points.filter(row => row['view'] === 'step').slice(-3).map(row => row['trailing_mean']), ['8.5e+307', null, '0'])
+  t.strictSame(points.filter(row => row['view'] === 'step').slice(-3).map(row => row['trailing_mean']), ['8.5e+307', '1.7e+308', '0'])
   t.strictSame(points.at(-1)?.['x'], null)
   for (const file of ['wandb/kept.csv', 'wandb/all.csv']) {
     const [last] = table(join(place.out, file)).filter(row => row['timestamp'] === '1e+30')
@@ -353,7 +353,6 @@ t.test('finite numbers whose arithmetic leaves the double range: empty cells, co
   t.strictSame(hours.filter(([timestamp]) => timestamp === 1e30), [[1e30, null]])
   t.equal(JSON.parse(readFileSync(join(place.out, 'time_display.json'), 'utf8')).selections.target.display_hours, null)
   t.equal(JSON.parse(readFileSync(join(place.out, 'shared.json'), 'utf8')).plotted_value, null)
-  t.match(run.stdout, /^note: selection target, metric reward, step view: trailing mean of 1 point is beyond the double range; empty/m)
   t.match(run.stdout, /^note: selection target, metric reward: display_hours of 1 observation is beyond the double range; empty/m)
   for (const [name, path] of [['history-time-display', 'time_display.json'], ['history-shared-reference', 'shared.json']]) {
     const schema: unknown = JSON.parse(readFileSync(join(root, `docs/schemas/${name}.schema.json`), 'utf8'))

@@ -13,6 +13,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 import t, { type Test } from 'tap'
 import { EXIT, Fault } from '../src/errors.js'
 import { auditParquet, type DatasetAudit, type DatasetRequest } from '../src/ingest/parquet/audit.js'
+import { decodeValues } from '../src/ingest/parquet/values.js'
 import { decodeDelta, decodeHybrid } from '../src/ingest/parquet/bits.js'
 import { located } from '../src/ingest/parquet/faults.js'
 import { endOfStruct } from '../src/ingest/parquet/thrift.js'
@@ -367,6 +368,23 @@ function pack(values: readonly bigint[], width: number): Buffer {
   const all = values.reduce((sum, value, i) => sum | (value << BigInt(i * width)), 0n)
   return Buffer.from(all.toString(16).padStart((values.length * width) / 4, '0'), 'hex').reverse()
 }
+
+t.test('INT96 with negative nanoseconds keeps its day', async t => {
+  // Julian day 2440588 is 1970-01-01.
+  const days = [2440588, 2440588, 2440587, 0, -1]
+  const nanoseconds = [-1n, 0n, 86_399_999_999_999n, -(2n ** 63n), -1n]
+  const bytes = new Uint8Array(12 * days.length)
+  const view = new DataView(bytes.buffer)
+  days.forEach((day, i) => {
+    view.setBigInt64(12 * i, nanoseconds[i], true)
+    view.setInt32(12 * i + 8, day, true)
+  })
+  const { values } = decodeValues({ bytes, start: 0, encoding: 'PLAIN', count: days.length }, { name: 'c', type: 'INT96' }, null)
+  const stored = Array.from(values as readonly bigint[])
+  t.strictSame(stored.map(value => [Number(value >> 64n), BigInt.asIntN(64, value)]), days.map((day, i) => [day, nanoseconds[i]]))
+  const sinceEpoch = (value: bigint): bigint => ((value >> 64n) - 2440588n) * 86_400_000_000_000n + BigInt.asIntN(64, value)
+  t.strictSame(stored.slice(0, 3).map(sinceEpoch), [-1n, 0n, -1n], 'one nanosecond before 1970, written in two ways')
+})
 
 t.test('bit widths', async t => {
   for (let width = 1; width <= 64; width++) {

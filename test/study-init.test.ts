@@ -97,7 +97,7 @@ function usual(dir: string): void {
       id: 'g1', displayName: 'grpo', label: 'grpo', fetchedAt: '2026-02-03T04:05:06Z',
       rows: training(50, i => ({
         'training/global_step': i, 'response_length/mean': 5000 + i, 'critic/grad_norm': 10 ** (i / 10), 'critic/vf_explained_var': i - 5,
-        'perf/odd "key"': 1, another: 2, ...(i % 5 === 0 ? { 'val-core/unknown/reward/mean@1': 0.5 } : {})
+        'perf/odd "key"': 1, another: 2, media: { loss: 1 }, ...(i % 5 === 0 ? { 'val-core/unknown/reward/mean@1': 0.5 } : {})
       }))
     },
     { id: 's1', displayName: 'ppo 8 nodes', createdAt: '2026-01-02T00:00:00+08:00', label: 'ppo', rows: training(30) },
@@ -182,7 +182,7 @@ t.test('the same exports give the same files wherever they lie, and --json says 
     command: 'study init', exit_code: 0, study: join(dir, 'a/study.json'), manifest: join(dir, 'a/source_manifest.json'), critic_traces: null,
     notes: [],
     histories: {
-      runs: 4, companions: ['ppo 8 nodes-trainnode'], left_out: [], other_keys: ['another', 'perf/odd "key"'],
+      runs: 4, companions: ['ppo 8 nodes-trainnode'], left_out: [], other_keys: ['another', 'perf/odd "key"'], nested_keys: ['media'],
       selections: [{ name: 'grpo', runs: ['g1'] }, { name: 'ppo-8-nodes', runs: ['s2', 's1'] }]
     }
   })

@@ -144,6 +144,7 @@ function historiesText({ survey, selections, companions, leftOut, metrics, sampl
     table,
     `metrics: ${used}${guessed ? ' (no known key: those logged most often)' : ''}`,
     ...(others.length === 0 ? [] : [`other keys of numbers: ${formatCount(others.length)}, listed in the study file`]),
+    ...(sample.nested.size === 0 ? [] : [`keys of objects or lists, left out: ${formatCount(sample.nested.size)}, listed in the study file`]),
     ...(sample.unreadable === 0 ? [] : [`lines that are no row: ${formatCount(sample.unreadable)} of those looked at`]),
     ...lines('companion, not selected', companions),
     ...lines('left out', leftOut)
@@ -179,7 +180,8 @@ function reportOf(study: string, manifest: string | null, histories: DraftHistor
       companions: histories.companions,
       left_out: histories.leftOut,
       metrics: histories.metrics.metrics.map(({ name, key }) => ({ name, key })),
-      other_keys: histories.metrics.others
+      other_keys: histories.metrics.others,
+      nested_keys: [...histories.sample.nested]
     },
     critic_traces: snapshot?.path ?? null,
     notes

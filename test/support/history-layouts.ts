@@ -116,12 +116,15 @@ function randomRuns(random: Random, name: string, metrics: readonly MetricDefini
   let created = EPOCH + random.below(1000)
   for (let k = 0; k < count; k++) {
     const rows = random.chance(0.12) ? [] : randomRows(random, start, created, metrics, sparseEvery, coarse)
+    // digits that tell runs of one second apart, beyond what a double holds
+    const nanoseconds = random.chance(0.5) ? 0 : random.below(4)
     runs.push({
       id: `${name}${random.below(1e6)}-${k}`,
       displayName: `run-${name}`,
-      createdAt: `stamp ${created}`,
-      createdSeconds: created,
-      rows
+      createdAt: `${new Date(created * 1000).toISOString().slice(0, 19)}.${String(nanoseconds).padStart(9, '0')}Z`,
+      createdSeconds: created + nanoseconds * 1e-9,
+      // some exports have the latest row first
+      rows: random.chance(0.1) ? [...rows].reverse() : rows
     })
     const last = rows.length === 0 ? start : rows[rows.length - 1].step
     start = random.chance(0.3) ? last : random.chance(0.5) ? last + 1 : Math.max(0, last - random.below(8))

@@ -2,6 +2,7 @@
 import type { HistoryAnalysis, MetricDefinition, RunSelection } from '../../src/schema/histories.js'
 import {
   bestOf,
+  createdNanoseconds,
   display,
   displayedPoints,
   elapsed,
@@ -285,9 +286,9 @@ function tiesOf(sessions: OracleSelection['sessions']) {
   const runs: PlainRun[] = []
   for (const { run } of sessions) if (!runs.includes(run)) runs.push(run)
   const ties: { runs: string[]; decided_by: string }[] = []
-  const created = new Set(runs.map(run => run.createdSeconds))
-  for (const second of created) {
-    const together = runs.filter(run => run.createdSeconds === second)
+  const created = new Set(runs.map(createdNanoseconds))
+  for (const instant of created) {
+    const together = runs.filter(run => createdNanoseconds(run) === instant)
     if (together.length < 2) continue
     const first = together.map(run => run.rows.find(row => row.timestamp !== null)?.timestamp ?? null)
     const byTime = first.slice(1).filter((time, i) => time !== first[i]).length

@@ -1,7 +1,7 @@
 /**
  * What the rules of training histories say, recomputed in the plainest possible way: loops over lists of rows, nothing
- * shared with the code under test but the study's types. Written from the source notes (sections 9 to 14 and 16), not from
- * the code. Slow on purpose.
+ * shared with the code under test but the study's types. Written from the source notes (sections 9 to 14 and 16) and the
+ * rulings on them (order of sessions and of rows, anchors, breaks), not from the code. Slow on purpose.
  */
 import type {
   HistoryAnalysis,
@@ -44,8 +44,40 @@ function firstTimestamp(run: PlainRun): number {
   return Infinity
 }
 
+/** Nanoseconds since 1970, of a text such as 2026-08-06T00:00:00.000000001Z. */
+export function createdNanoseconds({ createdAt }: PlainRun): bigint {
+  const [seconds, fraction = ''] = createdAt.replace('Z', '').split('.')
+  return BigInt(Date.parse(`${seconds}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0'))
+}
+
+/** Of a timestamp as it is written: plain decimals, at most nine of them. */
+function nanoseconds(timestamp: number): bigint {
+  const [seconds, fraction = ''] = String(timestamp).split('.')
+  return BigInt(seconds + fraction.padEnd(9, '0'))
+}
+
+/** More neighbours that rise: 1; more that fall: -1. */
+function direction(values: readonly number[]): number {
+  let rises = 0
+  let falls = 0
+  for (let i = 1; i < values.length; i++) {
+    if (values[i] > values[i - 1]) rises++
+    if (values[i] < values[i - 1]) falls++
+  }
+  return rises === falls ? 0 : rises > falls ? 1 : -1
+}
+
+/** The run with its earliest row first; null where its steps fall and nothing says whether its clock does. */
+export function inReadingOrder(run: PlainRun): PlainRun | null {
+  if (direction(run.rows.map(row => row.step)) >= 0) return run
+  const clock = direction(run.rows.flatMap(row => row.timestamp ?? []))
+  if (clock === 0) return null
+  return clock > 0 ? run : { ...run, rows: [...run.rows].reverse() }
+}
+
 function comesBefore(a: PlainRun, b: PlainRun): boolean {
-  if (a.createdSeconds !== b.createdSeconds) return a.createdSeconds < b.createdSeconds
+  const [x, y] = [createdNanoseconds(a), createdNanoseconds(b)]
+  if (x !== y) return x < y
   if (firstTimestamp(a) !== firstTimestamp(b)) return firstTimestamp(a) < firstTimestamp(b)
   return a.id < b.id
 }
@@ -60,21 +92,34 @@ export function orderedRuns(runs: readonly PlainRun[]): PlainRun[] {
   return ordered
 }
 
-export function sessionsOf(runs: readonly PlainRun[]): OracleSession[] {
-  const sessions: OracleSession[] = []
-  for (const run of orderedRuns(runs)) {
-    let current: OracleSession = { run, rows: [] }
-    sessions.push(current)
-    for (const row of run.rows) {
-      const before = current.rows[current.rows.length - 1]
-      if (before !== undefined && row.step <= before.step) {
-        current = { run, rows: [] }
-        sessions.push(current)
-      }
-      current.rows.push(row)
+function cutIntoSessions(run: PlainRun): OracleSession[] {
+  let current: OracleSession = { run, rows: [] }
+  const sessions = [current]
+  for (const row of run.rows) {
+    const before = current.rows[current.rows.length - 1]
+    if (before !== undefined && row.step <= before.step) {
+      current = { run, rows: [] }
+      sessions.push(current)
     }
+    current.rows.push(row)
   }
   return sessions
+}
+
+/** By start; sessions of one start in the order of runs. */
+export function sessionsOf(runs: readonly PlainRun[]): OracleSession[] {
+  const placed: { start: bigint; session: OracleSession }[] = []
+  for (const run of orderedRuns(runs.map(run => inReadingOrder(run) as PlainRun))) {
+    let start = createdNanoseconds(run)
+    cutIntoSessions(run).forEach((session, k) => {
+      const stated = session.rows.flatMap(row => row.timestamp ?? [])
+      if (k > 0 && stated.length > 0 && nanoseconds(stated[0]) > start) start = nanoseconds(stated[0])
+      let place = placed.length
+      while (place > 0 && placed[place - 1].start > start) place--
+      placed.splice(place, 0, { start, session })
+    })
+  }
+  return placed.map(({ session }) => session)
 }
 
 function observation(session: number, run: PlainRun, row: PlainRow, key: string): Observation | null {
@@ -234,7 +279,8 @@ export function displayedPoints(
   }
   const taken = (x: number): boolean => points.some(p => p.x === x)
   const rule = analysis.supplied
-  if (rule !== null && name === rule.reference && rule.anchor && own.length > 0 && !taken(0)) {
+  const startsBehindZero = (): boolean => own.some(p => p.x <= 0)
+  if (rule !== null && name === rule.reference && rule.anchor && own.length > 0 && !startsBehindZero()) {
     give(0, own[0].o, `shared_${rule.reference}_reference`)
   }
   if (rule !== null && name === rule.target && own.length > 0) {
@@ -261,8 +307,10 @@ export function displayedPoints(
         if (!reference.some(r => r.x === s)) report.unfilled.push(s)
       }
     }
-    if (rule.anchor && reference.length > 0 && !own.some(p => p.x === 0)) {
-      const atZero = reference.find(r => r.x === 0)
+    const atZero = reference.find(r => r.x === 0)
+    // Behind a prefix that starts before 0 there is no place for an anchor either.
+    const isFree = atZero !== undefined || !points.some(p => p.x < 0)
+    if (rule.anchor && reference.length > 0 && !startsBehindZero() && isFree) {
       report.anchor = atZero === undefined ? `shared_${rule.reference}_reference` : borrowed
       if (!taken(0)) give(0, (atZero ?? reference[0]).o, report.anchor)
     }
@@ -275,5 +323,23 @@ export function displayedPoints(
       })
     }
   }
-  return { points: byX(points), report }
+  const restarts = own.filter(({ o }, i) => i > 0 && o.session !== own[i - 1].o.session).map(({ x }) => x)
+  return { points: byX(points), report, restarts }
+}
+
+/** x of every value that is not finite in the rows of a view, but where the view shows a point. */
+export function gapsOf(world: OracleStudy, view: 'step' | 'time', metric: string, name: string, shown: readonly OraclePoint[]): number[] {
+  const key = keyOf(world.study, metric)
+  const s = world.selections[name]
+  const gaps: number[] = []
+  s.sessions.forEach((session, k) => {
+    const later = s.sessions.slice(k + 1).filter(({ rows }) => rows.length > 0)
+    for (const row of session.rows) {
+      if (typeof row.logged[key] !== 'string') continue
+      if (view === 'time') {
+        if (row.timestamp !== null) gaps.push(((row.timestamp - s.origin) / 3600) * s.factor)
+      } else if (later.every(({ rows }) => rows[0].step >= row.step) && !gaps.includes(row.step)) gaps.push(row.step)
+    }
+  })
+  return gaps.filter(x => !shown.some(point => point.x === x)).sort((a, b) => a - b)
 }

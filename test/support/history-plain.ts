@@ -2,6 +2,7 @@
  * Histories as a person would write them down, a list of rows a run, and their translation into the columns that the
  * readers give. The oracle sees the rows, the code under test sees the columns.
  */
+import { earliestFirst } from '../../src/ingest/histories/row-order.js'
 import type { HistoryColumn, ListedRun, RunHistory } from '../../src/ingest/histories/types.js'
 
 /** A number; text as it stood for one that is not finite; null; true for anything that is no number. */
@@ -41,23 +42,23 @@ export function listedRun(run: PlainRun, more: Partial<ListedRun> = {}): ListedR
 }
 
 export function runHistory(run: PlainRun, keys: readonly string[], listed: ListedRun = listedRun(run)): RunHistory {
-  return {
-    run: listed,
-    path: `wandb/history/${listed.label}/${run.id}.jsonl`,
-    sha256: '0'.repeat(64),
-    bytes: 0,
+  const rows = earliestFirst({
     rows: run.rows.length,
     step: Float64Array.from(run.rows, row => row.step),
     timestamp: Float64Array.from(run.rows, row => row.timestamp ?? NaN),
     globalStep: Float64Array.from(run.rows, row => (typeof row.global === 'number' ? row.global : NaN)),
     unusableGlobalSteps: Int32Array.from([...run.rows.keys()].filter(i => typeof run.rows[i].global === 'string')),
-    columns: keys.map(key => column(run, key))
-  }
+    columns: keys.map(key => column(run, key)),
+    inexact: [],
+    nested: null
+  })
+  return { run: listed, path: `wandb/history/${listed.label}/${run.id}.jsonl`, sha256: '0'.repeat(64), bytes: 0, ...rows }
 }
 
 function column(run: PlainRun, key: string): HistoryColumn {
   const row: number[] = []
   const value: number[] = []
+  const nonFiniteRow: number[] = []
   const nonFinite: Record<string, number> = {}
   let nulls = 0
   let notNumbers = 0
@@ -67,9 +68,11 @@ function column(run: PlainRun, key: string): HistoryColumn {
     if (typeof logged === 'number') {
       row.push(i)
       value.push(logged)
-    } else if (typeof logged === 'string') nonFinite[logged] = (nonFinite[logged] ?? 0) + 1
-    else if (logged === null) nulls++
+    } else if (typeof logged === 'string') {
+      nonFiniteRow.push(i)
+      nonFinite[logged] = (nonFinite[logged] ?? 0) + 1
+    } else if (logged === null) nulls++
     else notNumbers++
   })
-  return { key, row: Int32Array.from(row), value: Float64Array.from(value), nonFinite, nulls, notNumbers }
+  return { key, row: Int32Array.from(row), value: Float64Array.from(value), nonFiniteRow: Int32Array.from(nonFiniteRow), nonFinite, nulls, notNumbers }
 }

@@ -5,7 +5,7 @@
  *     runs.json, *.jsonl ──► RunHistory ──► SelectedRuns ──► Curve (both views, per metric) ──► statistics
  *         (ingest)                                               └──► displayed curves, one at a time ──► figures
  */
-import type { LeftOutOfRun } from '../../ingest/histories/types.js'
+import type { LeftOutOfRun, RunHistory } from '../../ingest/histories/types.js'
 import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
 
 /**
@@ -34,6 +34,10 @@ export interface Curve {
   readonly steps: Int32Array
   /** indexes of the observations with a timestamp, by timestamp; order of sessions and rows on a tie */
   readonly times: Int32Array
+  /** steps of the rows that the step view keeps whose value is not finite, in the order of sessions and rows */
+  readonly nonFiniteSteps: Float64Array
+  /** timestamps of all rows whose value is not finite, of those that state one, in that order */
+  readonly nonFiniteTimes: Float64Array
   /** logged values that are not finite, by spelling */
   readonly nonFinite: { readonly [text: string]: number }
   /** rows in which the key stood with null */
@@ -54,6 +58,14 @@ export interface Session {
   readonly rows: number
   readonly firstStep: number | null
   readonly lastStep: number | null
+  /** seconds since 1970 at which it starts: what its place among the sessions of all runs follows from */
+  readonly starts: number
+  /** rows at or above the first step of a later session of the same run */
+  readonly rowsGoneBackOver: number
+  /** it follows another session of its run, and no timestamp of it says when: it has the start of that one */
+  readonly isUnplaced: boolean
+  /** the first timestamp of its rows; null where none states one */
+  readonly firstTimestamp: number | null
   /** steps missing between the first and the last: their number and the first few */
   readonly holes: { readonly count: number; readonly first: readonly number[] }
   readonly rowsWithoutTimestamp: number
@@ -86,6 +98,9 @@ export interface Tie {
   readonly decidedBy: 'first timestamp' | 'run id' | 'first timestamp, then run id'
 }
 
+/** What the reader of a run's file found, beyond its columns. */
+export type RunFile = Pick<RunHistory, 'path' | 'reversed' | 'inexact' | 'nested'> & { readonly run: string }
+
 export interface ExcludedRun {
   readonly run: string
   readonly displayName: string
@@ -96,6 +111,8 @@ export interface ExcludedRun {
 export interface SelectionHistory {
   readonly selection: RunSelection
   readonly sessions: readonly Session[]
+  /** one a run, in the order of their creation */
+  readonly files: readonly RunFile[]
   readonly rollbacks: readonly Rollback[]
   readonly ties: readonly Tie[]
   /** those that its runs state, each once: [entity, project] */
@@ -137,12 +154,12 @@ export interface DisplayedCurve extends CurvePlace {
   readonly x: Float64Array
   /** as logged, unscaled */
   readonly value: Float64Array
-  /** place among `sources` */
+  /** place among `sources`, of which the first is the curve's own observations */
   readonly source: Uint8Array
   readonly sources: readonly PointSource[]
   /** index of the observation in the curve of its source; -1 for a value that belongs to no history */
   readonly observation: Int32Array
-  /** trailing mean over the displayed values; infinite where a sum leaves the double range; null where the metric has none */
+  /** trailing mean over the displayed values; null where the metric has none */
   readonly trailingMean: Float64Array | null
 }
 
@@ -187,6 +204,10 @@ export interface CurveSeriesData {
   readonly y: Numbers
   /** trailing mean, scaled; null: none is drawn */
   readonly smooth: Numbers | null
+  /** where a value was logged that is not finite, and no point is: no x among them is one of a point */
+  readonly gaps: Numbers
+  /** x of each point that another session logged than the observed point before it */
+  readonly restarts: Numbers
   /** points with a label: the shared start */
   readonly marks: readonly { readonly x: number; readonly y: number; readonly label: string }[]
 }

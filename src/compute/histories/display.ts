@@ -55,6 +55,11 @@ export function drawnWithReference(analysis: HistoryAnalysis, shared: SharedRefe
       .some(part => part.source.provenance === SHARED_REFERENCE))
 }
 
+/** Whether a curve, with what is supplied to it, starts before 0: behind its start there is no place for an anchor. */
+export function startsBeforeZero(analysis: HistoryAnalysis, histories: Histories, place: CurvePlace): boolean {
+  return partsOf(analysis, histories, place).some(({ x }) => x.length > 0 && x[0] < 0)
+}
+
 /** Points of one source, by x. */
 interface Part {
   readonly source: PointSource
@@ -75,6 +80,7 @@ function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric
     for (const positions of [prefix, sameStep]) {
       if (positions.length > 0) parts.push(lentPart(reference, positions, borrowedFrom(rule)))
     }
+    // What the prefix already has at 0.
     if (anchor !== null && !parts.some(part => holds(part.x, 0))) parts.push(anchored(reference, anchor))
   } else if (rule !== null && selection === rule.reference) {
     const anchor = anchorOfReference(rule, own)

@@ -14,6 +14,8 @@ import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve, 
 import { displayedCurve, SHARED_REFERENCE } from './display.js'
 import { drawnValue, plottedValue } from './drawn-numbers.js'
 import { metricFor, unknown } from './join.js'
+import { holds } from './steps.js'
+import { displayHours } from './time.js'
 import type { Work } from './work.js'
 
 /** `histories` holds every selection of the figure's analysis, by name. */
@@ -90,8 +92,33 @@ function seriesData(
     x: curve.x,
     y,
     smooth: metric.sparse || curve.trailingMean === null ? null : scaled(curve.trailingMean, metric),
+    gaps: gapsOf(curve),
+    restarts: restartsOf(curve),
     marks: at < 0 ? [] : [{ x: curve.x[at], y: y[at], label: analysis.shared_reference?.label ?? '' }]
   }
+}
+
+/** A value that is not finite and beside which nothing is drawn; what stands in its place is drawn instead. */
+function gapsOf({ view, sources, x }: DisplayedCurve): Float64Array {
+  const { history, curve } = sources[0]
+  if (history === null || curve === null) return new Float64Array(0)
+  const gaps = view === 'step' ? curve.nonFiniteSteps.toSorted() : curve.nonFiniteTimes.map(time => displayHours(history, time)).sort()
+  // Of two rows of one step, the view shows one.
+  return gaps.filter((gap, i) => Number.isFinite(gap) && !holds(x, gap) && !(view === 'step' && gap === gaps[i - 1]))
+}
+
+/** Observed points alone count: a supplied one belongs to no session of the curve. */
+function restartsOf({ sources, source, observation, x }: DisplayedCurve): Float64Array {
+  const session = sources[0].curve?.session
+  const restarts: number[] = []
+  let before = -1
+  for (let k = 0; k < x.length; k++) {
+    if (source[k] !== 0 || session === undefined) continue
+    const current = session[observation[k]]
+    if (before >= 0 && current !== before && Number.isFinite(x[k])) restarts.push(x[k])
+    before = current
+  }
+  return Float64Array.from(restarts)
 }
 
 /** The same array where nothing is scaled. */

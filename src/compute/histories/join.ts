@@ -35,6 +35,7 @@ export function* joinSelection(
     selection,
     sessions,
     rollbacks: rollbacksOf(sessions),
+    files: ordered.map(({ run: { id }, path, reversed, inexact, nested }) => ({ run: id, path, reversed, inexact, nested })),
     ties: tiesOf(ordered),
     owners: ownersOf(ordered),
     curves,

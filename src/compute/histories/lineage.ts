@@ -12,6 +12,7 @@ import type { HistoryColumn, RunHistory } from '../../ingest/histories/types.js'
 import type { MetricDefinition } from '../../schema/histories.js'
 import type { Curve } from './contract.js'
 import type { Stretch } from './sessions.js'
+import { lowerBound } from './steps.js'
 import { byTimestamp } from './time-order.js'
 import { PIECE, type Work } from './work.js'
 
@@ -35,13 +36,11 @@ export function* curveOf(selection: string, metric: MetricDefinition, stretches:
     supersededBy[kept[depth]] = by
     replaced[kept[depth]] = atSameStep ? 1 : 0
   }
-  let cursor = 0
   for (let k = 0; k < stretches.length; k++) {
     const { history, from, to } = stretches[k]
-    // The stretches of one history follow each other.
-    if (from === 0) cursor = 0
     if (to === from) continue
     const { row, value: logged } = columns.get(history) as HistoryColumn
+    let cursor = lowerBound(row, from)
     const start = history.step[from]
     while (depth > 0 && step[kept[depth - 1]] > start) drop(k, false)
     if (depth > 0 && step[kept[depth - 1]] === start && row[cursor] === from) drop(k, true)
@@ -70,6 +69,7 @@ export function* curveOf(selection: string, metric: MetricDefinition, stretches:
     replaced,
     steps: depth === count ? kept : kept.slice(0, depth),
     times: yield* byTimestamp(timestamp),
+    ...nonFiniteRows(stretches, columns),
     ...unusableValues([...columns.values()])
   }
 }
@@ -91,6 +91,34 @@ function columnsOf(key: string, stretches: readonly Stretch[]): Map<RunHistory, 
     columns.set(history, column)
   }
   return columns
+}
+
+/** The step view keeps a row that no later session goes back over, and one at that session's very first step. */
+function nonFiniteRows(
+  stretches: readonly Stretch[], columns: ReadonlyMap<RunHistory, HistoryColumn>
+): Pick<Curve, 'nonFiniteSteps' | 'nonFiniteTimes'> {
+  const steps: Float64Array[] = []
+  const times: Float64Array[] = []
+  let next = Infinity
+  for (const { history, from, to } of stretches.toReversed()) {
+    if (to === from) continue
+    const { nonFiniteRow: row } = columns.get(history) as HistoryColumn
+    const own = row.subarray(lowerBound(row, from), lowerBound(row, to))
+    steps.push(Float64Array.from(own, i => history.step[i]).filter(step => step <= next))
+    times.push(Float64Array.from(own, i => history.timestamp[i]).filter(Number.isFinite))
+    next = Math.min(next, history.step[from])
+  }
+  return { nonFiniteSteps: joined(steps.reverse()), nonFiniteTimes: joined(times.reverse()) }
+}
+
+function joined(parts: readonly Float64Array[]): Float64Array {
+  const whole = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
 }
 
 function unusableValues(columns: readonly HistoryColumn[]): Pick<Curve, 'nonFinite' | 'nulls' | 'notNumbers'> {

@@ -130,7 +130,7 @@ function defined(window: WindowMean, reasons: Reasons, at: string): WindowMean {
     const none = (field: string): null => reasons.none(`${at}/${field}`, NO_OBSERVATION)
     return { mean: none('mean'), count: window.count, steps: none('steps') }
   }
-  return { ...window, mean: reasons.finite(window.mean, `${at}/mean`) }
+  return window
 }
 
 function bestOf(history: SelectionHistory, curve: Curve, reasons: Reasons, at: string): PlacedObservation | null {
@@ -149,7 +149,7 @@ function finalOf(curve: Curve, count: number, reasons: Reasons, at: string): Fin
   return {
     first,
     last: stepValue(curve, last),
-    mean: tail.mean === null ? reasons.none(`${at}/mean`, NO_OBSERVATION) : reasons.finite(tail.mean, `${at}/mean`),
+    mean: tail.mean,
     count: tail.count,
     gain: reasons.finite(stepValue(curve, bestPosition(curve)).value - first.value, `${at}/gain`)
   }

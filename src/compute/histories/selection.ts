@@ -4,14 +4,15 @@
  * several selections. Names are compared code unit by code unit: no case folding, no trimming, no patterns.
  */
 import { Fault, printable, printableId } from '../../errors.js'
+import { compareCreation } from '../../ingest/histories/iso-time.js'
 import type { ListedRun } from '../../ingest/histories/types.js'
 import type { HistoryStudy, RunSelection } from '../../schema/histories.js'
 import type { ExcludedRun } from './contract.js'
 
 export interface SelectedRuns {
-  /** name of the selection -> its runs by createdSeconds, then id and label (`orderHistories` refines this by their rows) */
+  /** name of the selection -> its runs by creation, then id and label (`orderHistories` refines this by their rows) */
   readonly chosen: ReadonlyMap<string, readonly ListedRun[]>
-  /** by createdSeconds, then id and label: the order of the list decides nothing */
+  /** by creation, then id and label: the order of the list decides nothing */
   readonly excluded: readonly ExcludedRun[]
 }
 
@@ -51,7 +52,7 @@ export function compareText(a: string, b: string): number {
 }
 
 function byCreation(a: ListedRun, b: ListedRun): number {
-  return a.createdSeconds - b.createdSeconds || compareText(a.id, b.id) || compareText(a.label, b.label)
+  return compareCreation(a, b) || compareText(a.id, b.id) || compareText(a.label, b.label)
 }
 
 function whyNot(run: ListedRun, selection: RunSelection): Exclude<ExcludedRun['reason'], 'companion'> | null {

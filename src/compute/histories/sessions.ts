@@ -2,10 +2,15 @@
  * Sessions of a selection: its runs in order, each cut where its step does not increase from one row to the next. One rule
  * for a restart inside a file, a repeated step and a step that goes back: what follows is a new session of the same run.
  *
- * Order of runs, total: createdSeconds; then the first timestamp that a row of the run states (a run that states none
- * comes after those that do); then the run id by code units.
+ * Order of runs, total: createdAt by all its digits; then the first timestamp that a row of the run states (a run that
+ * states none comes after those that do); then the run id by code units.
+ *
+ * Order of sessions: by their start; then in the order of runs. A run's first session starts at the run's creation, a later
+ * one at its first row's timestamp (the first that its rows state). The sessions of one run stay in the order of its
+ * file: one without timestamps, or whose clock was behind, has the start of the one before it.
  */
 import { Fault, printableId } from '../../errors.js'
+import { compareCreation, compareInstants, createdInstant, instantOf, type Instant } from '../../ingest/histories/iso-time.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
 import type { Rollback, SelectionHistory, Session, Tie } from './contract.js'
 import { compareText } from './selection.js'
@@ -16,6 +21,11 @@ export interface Stretch {
   readonly history: RunHistory
   readonly from: number
   readonly to: number
+  readonly start: Instant
+  /** the same, rounded */
+  readonly starts: number
+  readonly isUnplaced: boolean
+  readonly firstTimestamp: number | null
 }
 
 /** Rows that W&B's API gives for a history when it is not asked for more: a random sample of the real ones. */
@@ -31,18 +41,18 @@ export function orderHistories(histories: readonly RunHistory[]): RunHistory[] {
   return histories
     .map(history => ({ history, first: firstTimestamp(history) }))
     .sort((a, b) =>
-      a.history.run.createdSeconds - b.history.run.createdSeconds ||
+      compareCreation(a.history.run, b.history.run) ||
       compareNumbers(a.first, b.first) ||
       compareText(a.history.run.id, b.history.run.id)
     )
     .map(({ history }) => history)
 }
 
-/** Of histories in order: each group that `createdSeconds` alone leaves open. */
+/** Of histories in order: each group that `createdAt` alone leaves open. */
 export function tiesOf(ordered: readonly RunHistory[]): Tie[] {
   const ties: Tie[] = []
   for (let from = 0, to = 0; from < ordered.length; from = to) {
-    while (to < ordered.length && ordered[to].run.createdSeconds === ordered[from].run.createdSeconds) to++
+    while (to < ordered.length && compareCreation(ordered[to].run, ordered[from].run) === 0) to++
     if (to - from === 1) continue
     const group = ordered.slice(from, to)
     const times = new Set(group.map(firstTimestamp)).size
@@ -57,20 +67,46 @@ export function ownersOf(ordered: readonly RunHistory[]): SelectionHistory['owne
   return [...new Map(ordered.map(({ run: { entity, project } }) => [JSON.stringify([entity, project]), [entity, project] as const])).values()]
 }
 
-/** A history without rows is one stretch without rows. Throws a Fault (exit 3) where the steps go back without end. */
+/**
+ * Of histories in order, the sessions in order. A history without rows is one stretch without rows. Throws a Fault (exit 3)
+ * where the steps go back without end.
+ */
 export function stretchesOf(ordered: readonly RunHistory[]): Stretch[] {
-  return ordered.flatMap(history => {
-    const stretches: Stretch[] = []
-    let from = 0
-    for (let i = 1; i < history.rows; i++) {
-      if (history.step[i] > history.step[i - 1]) continue
-      stretches.push({ history, from, to: i })
-      from = i
-      if (stretches.length === MAX_SESSIONS) throw tooManySessions(history, i)
-    }
-    stretches.push({ history, from, to: history.rows })
-    return stretches
-  })
+  // The sort keeps what is equal in this order: by run, and by row within one.
+  return ordered.flatMap(cut).sort((a, b) => a.starts - b.starts || compareInstants(a.start, b.start))
+}
+
+function cut(history: RunHistory): Stretch[] {
+  const stretches: Stretch[] = []
+  const add = (from: number, to: number): void => {
+    const stated = history.timestamp.subarray(from, to).find(Number.isFinite)
+    const before = stretches.at(-1)?.start
+    const own = before === undefined ? createdInstant(history.run) : stated === undefined ? before : instantOf(stated)
+    const start = before !== undefined && compareInstants(own, before) < 0 ? before : own
+    stretches.push({
+      history, from, to, start, starts: Number(`${start.units}e-${start.digits}`),
+      isUnplaced: before !== undefined && stated === undefined, firstTimestamp: stated ?? null
+    })
+  }
+  let from = 0
+  for (let i = 1; i < history.rows; i++) {
+    if (history.step[i] > history.step[i - 1]) continue
+    add(from, i)
+    from = i
+    if (stretches.length === MAX_SESSIONS) throw tooManySessions(history, i)
+  }
+  add(from, history.rows)
+  return stretches
+}
+
+/** Of each stretch, the rows at or above the first step of a later one of the same run. */
+function goneBackOver(stretches: readonly Stretch[]): number[] {
+  const least = new Map<RunHistory, number>()
+  return stretches.toReversed().map(({ history, from, to }) => {
+    const next = least.get(history) ?? Infinity
+    if (to > from) least.set(history, Math.min(next, history.step[from]))
+    return to - from - lowerBound(history.step.subarray(from, to), next)
+  }).reverse()
 }
 
 export function describeSessions(stretches: readonly Stretch[]): Session[] {
@@ -78,7 +114,8 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
   for (const { history } of stretches) {
     if (!sampled.has(history)) sampled.set(history, whySampled(history, stretches))
   }
-  return stretches.map(({ history, from, to }) => {
+  const lost = goneBackOver(stretches)
+  return stretches.map(({ history, from, to, starts, isUnplaced, firstTimestamp }, k) => {
     const { run, step, timestamp, globalStep, unusableGlobalSteps: unusable } = history
     let rowsWithoutTimestamp = 0
     let rowsBeforeCreation = 0
@@ -108,6 +145,10 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       rows: to - from,
       firstStep: to > from ? step[from] : null,
       lastStep: to > from ? step[to - 1] : null,
+      starts,
+      rowsGoneBackOver: lost[k],
+      isUnplaced,
+      firstTimestamp,
       holes: missingSteps(step, from, to, LISTED_HOLES),
       rowsWithoutTimestamp,
       rowsWithUnusableGlobalStep: lowerBound(unusable, to) - lowerBound(unusable, from),

@@ -195,7 +195,7 @@ function* shares(curves: readonly Curve[], reasons: Reasons, at: string): Work<S
     means: Object.fromEntries(curves.map(curve => {
       const pointer = `${at}/means/${curve.metric}`
       const { mean } = meanOfPositions(curve, 0, curve.steps.length)
-      return [curve.metric, mean === null ? reasons.none(pointer, 'no observation') : reasons.finite(mean, pointer)]
+      return [curve.metric, mean ?? reasons.none(pointer, 'no observation')]
     }))
   }
 }

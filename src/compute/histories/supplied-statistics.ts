@@ -44,7 +44,7 @@ function suppliedMetric(
     ? unfilledSteps(stepReference, stepTarget, LISTED_STEPS)
     : { count: 0, first: [] }
   const noAnchor = rule.anchor
-    ? 'the target has its own point at 0, or one of the curves is empty'
+    ? 'the target\'s curve starts at 0 or before, or one of the curves is empty'
     : 'the study asks for no anchor'
   return {
     anchor: byStep.anchor?.provenance ?? reasons.none(`${at}/anchor`, noAnchor),

@@ -3,7 +3,8 @@
  * provenance; no statistic sees one, and no observed point is moved or replaced.
  *
  * - anchor: where the reference has no observation at x = 0, both curves get one there with the reference's first value of
- *   that view; where it has one, the target gets a copy of that one. A target with its own point at x = 0 keeps it alone.
+ *   that view; where it has one, the target gets a copy of that one. A curve with a point at x <= 0 gets none: it would
+ *   stand behind the curve's start.
  * - step view: prefix (the reference's observations before the target's first step) and same-step fills (the reference's
  *   observation at any step up to the target's last at which the target has none), for the metrics that ask for them.
  * - time view: the reference's observations whose display_hours is below the target's first own one.
@@ -59,9 +60,9 @@ export function viewOf(history: SelectionHistory, curve: Curve, view: View): Vie
   return { history, curve, index, x }
 }
 
-/** The point at x = 0 that the reference's own curve gets; null where it has one, or nothing to take it from. */
+/** The point at x = 0 that the reference's own curve gets; null where it starts there or before, or has no point at all. */
 export function anchorOfReference(rule: SuppliedPoints, reference: ViewPoints): Anchor | null {
-  if (!rule.anchor || reference.x.length === 0 || holds(reference.x, 0)) return null
+  if (!rule.anchor || reference.x.length === 0 || reference.x[0] <= 0) return null
   return { position: 0, provenance: sharedBy(rule) }
 }
 
@@ -98,14 +99,14 @@ export function supplyTarget(
   return {
     prefix: lent.slice(0, prefix),
     sameStep: lent.slice(prefix, count),
-    anchor: rule.anchor && reference.x.length > 0 && !holds(target.x, 0) ? anchorOfTarget(rule, reference) : null
+    anchor: rule.anchor && reference.x.length > 0 && first > 0 ? anchorOfTarget(rule, reference, count > 0 && reference.x[lent[0]] < 0) : null
   }
 }
 
-function anchorOfTarget(rule: SuppliedPoints, reference: ViewPoints): Anchor {
-  return holds(reference.x, 0)
-    ? { position: lowerBound(reference.x, 0), provenance: borrowedFrom(rule) }
-    : { position: 0, provenance: sharedBy(rule) }
+/** @param behindZero what is supplied starts before 0 */
+function anchorOfTarget(rule: SuppliedPoints, reference: ViewPoints, behindZero: boolean): Anchor | null {
+  if (holds(reference.x, 0)) return { position: lowerBound(reference.x, 0), provenance: borrowedFrom(rule) }
+  return behindZero ? null : { position: 0, provenance: sharedBy(rule) }
 }
 
 export function sharedBy(rule: SuppliedPoints): Provenance {

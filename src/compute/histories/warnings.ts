@@ -3,9 +3,11 @@ import { printable, printableId } from '../../errors.js'
 import { lacksZone } from '../../ingest/histories/iso-time.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
 import type { Curve, SelectionHistory, Session } from './contract.js'
-import { curvePlaces, drawnWithReference } from './display.js'
+import { drawnWithReference, startsBeforeZero } from './display.js'
 import { curveFor, historyFor } from './join.js'
-import { countBoundlessHours, countBoundlessMeans } from './overflow.js'
+import { countBoundlessHours } from './overflow.js'
+import { fileWarnings, runWarnings } from './run-warnings.js'
+import { orderWarnings } from './order-warnings.js'
 import type { Work } from './work.js'
 
 /** In the order of selections and analyses; a run that several selections share is spoken of once. */
@@ -23,13 +25,16 @@ export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<str
     for (const line of ownerWarnings(history)) lines.add(line)
     for (const line of tieWarnings(history)) lines.add(line)
     for (const line of leftOutWarnings(history)) lines.add(line)
+    for (const line of fileWarnings(history)) lines.add(line)
     for (const line of runWarnings(history, key !== null && !isTimeless)) lines.add(line)
+    for (const line of orderWarnings(history)) lines.add(line)
   }
   for (const line of valueWarnings([...histories.values()])) lines.add(line)
   for (const analysis of study.analyses) {
     yield
     for (const line of analysisWarnings(analysis, histories)) lines.add(line)
-    for (const line of yield* overflowWarnings(study, analysis, histories)) lines.add(line)
+    for (const line of anchorWarnings(analysis, histories)) lines.add(line)
+    for (const line of overflowWarnings(analysis, histories)) lines.add(line)
   }
   return [...lines]
 }
@@ -85,74 +90,6 @@ function* tieWarnings({ ties }: SelectionHistory): Generator<string> {
   }
 }
 
-interface RunCounts {
-  sessions: number
-  rows: number
-  withoutTimestamp: number
-  beforeCreation: number
-  longAfterCreation: number
-  firstLongAfter: number | null
-  unusableGlobalStep: number
-  fractionalGlobalStep: number
-  firstFractional: number | null
-  sampled: string | null
-}
-
-/** @param isTimed rows are expected to have a timestamp */
-function* runWarnings({ selection, sessions }: SelectionHistory, isTimed: boolean): Generator<string> {
-  const runs = new Map<string, RunCounts>()
-  for (const session of sessions) {
-    const counts = runs.get(session.run) ?? {
-      sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, longAfterCreation: 0, firstLongAfter: null,
-      unusableGlobalStep: 0, fractionalGlobalStep: 0, firstFractional: null, sampled: null
-    }
-    counts.sessions++
-    counts.rows += session.rows
-    counts.withoutTimestamp += session.rowsWithoutTimestamp
-    counts.beforeCreation += session.rowsBeforeCreation
-    counts.longAfterCreation += session.rowsLongAfterCreation
-    counts.firstLongAfter ??= session.firstLongAfterCreation
-    counts.unusableGlobalStep += session.rowsWithUnusableGlobalStep
-    counts.fractionalGlobalStep += session.rowsWithFractionalGlobalStep
-    counts.firstFractional ??= session.firstFractionalGlobalStep
-    counts.sampled ??= session.looksSampled
-    runs.set(session.run, counts)
-  }
-  for (const [id, counts] of runs) {
-    const run = `run ${printableId(id)}`
-    if (counts.rows === 0) yield `${run}: its history has no row`
-    if (counts.sampled !== null) yield `${run}: ${counts.sampled}`
-    if (counts.sessions > 1) {
-      const back = counts.sessions - 1
-      yield `${run}: steps go back or repeat ${back === 1 ? 'once' : `${back} times`}; what follows counts as a new session${back === 1 ? '' : ' each time'}`
-    }
-    if (counts.beforeCreation > 0) {
-      yield `${run}: ${ofRows(counts.beforeCreation, counts.rows)} a timestamp before the run's creation`
-    }
-    if (counts.longAfterCreation > 0) {
-      yield `${run}: ${ofRows(counts.longAfterCreation, counts.rows)} a timestamp more than ten years after the run's creation, ` +
-        `the first ${counts.firstLongAfter}; seconds since 1970 are expected`
-    }
-    if (counts.withoutTimestamp > 0 && isTimed) {
-      yield `${run}: ${ofRows(counts.withoutTimestamp, counts.rows)} no timestamp; the time view lacks ${counts.withoutTimestamp === 1 ? 'it' : 'them'}`
-    }
-    if (counts.unusableGlobalStep > 0) {
-      yield `${run}: ${ofRows(counts.unusableGlobalStep, counts.rows)} a global step that is null or not finite; empty in the files`
-    }
-    if (counts.fractionalGlobalStep > 0) {
-      yield `${run}: ${ofRows(counts.fractionalGlobalStep, counts.rows)} a global step that is no integer, the first ${counts.firstFractional}; kept as logged`
-    }
-  }
-  if (sessions[0].rows === 0 && runs.size > 1) {
-    const run = printableId(sessions[0].run)
-    yield `selection ${printable(selection.name)}: its clock starts at the creation of run ${run}, which has no row`
-  }
-}
-
-function ofRows(count: number, rows: number): string {
-  return `${count} of ${rows} ${rows === 1 ? 'row' : 'rows'} ${count === 1 ? 'has' : 'have'}`
-}
-
 /**
  * Of every metric, whatever looks at it. Selections of the same sessions have the same values: what is said of one is said
  * of all in one line.
@@ -193,30 +130,37 @@ function* analysisWarnings(
   }
 }
 
-function* overflowWarnings(
-  study: HistoryStudy,
-  analysis: HistoryAnalysis,
-  histories: ReadonlyMap<string, SelectionHistory>
-): Work<string[]> {
-  const lines: string[] = []
-  for (const place of curvePlaces(analysis)) {
-    const { view, selection, metric } = place
-    const history = historyFor(histories, selection)
-    const hours = view === 'time' ? countBoundlessHours(history, curveFor(history, metric)) : 0
-    if (hours > 0) lines.push(`${whose(selection, metric)}: display_hours of ${emptied(hours, 'observation')}`)
-    const means = yield* countBoundlessMeans(analysis, study.metrics, histories, place)
-    if (means > 0) lines.push(`${whose(selection, metric)}, ${view} view: trailing mean of ${emptied(means, 'point')}`)
+/** Timestamps before the creation of the first run: of an export that was synchronized later, say. */
+function* anchorWarnings(analysis: HistoryAnalysis, histories: ReadonlyMap<string, SelectionHistory>): Generator<string> {
+  const rule = analysis.supplied
+  if (rule === null || !rule.anchor) return
+  for (const selection of [rule.reference, rule.target]) {
+    const early = analysis.metrics.filter(metric => startsBeforeZero(analysis, histories, { view: 'time', selection, metric }))
+    if (early.length === 0) continue
+    yield `${whose(selection, early)}: observed before 0 hours; the shared anchor at 0 hours is not drawn`
   }
-  return lines
 }
 
-function emptied(count: number, what: string): string {
-  return `${count} ${count === 1 ? what : `${what}s`} is beyond the double range; empty in the files, not plotted`
+function* overflowWarnings(
+  { metrics, selections }: HistoryAnalysis, histories: ReadonlyMap<string, SelectionHistory>
+): Generator<string> {
+  for (const metric of metrics) {
+    for (const selection of selections) {
+      const history = historyFor(histories, selection)
+      const hours = countBoundlessHours(history, curveFor(history, metric))
+      if (hours === 0) continue
+      const cells = `${hours} ${hours === 1 ? 'observation' : 'observations'}`
+      yield `${whose(selection, metric)}: display_hours of ${cells} is beyond the double range; empty in the files, not plotted`
+    }
+  }
 }
 
-function whose(selection: string | readonly string[], metric: string): string {
-  const names = [selection].flat().map(name => printable(name))
-  return `${names.length === 1 ? 'selection' : 'selections'} ${names.join(', ')}, metric ${printable(metric)}`
+function whose(selection: string | readonly string[], metric: string | readonly string[]): string {
+  const named = (what: string, names: string | readonly string[]): string => {
+    const list = [names].flat()
+    return `${what}${list.length === 1 ? '' : 's'} ${list.map(name => printable(name)).join(', ')}`
+  }
+  return `${named('selection', selection)}, ${named('metric', metric)}`
 }
 
 /** Spellings that a line repeats. */

@@ -1,7 +1,8 @@
 /**
  * Reductions over the step view of one curve, and the trailing mean of a displayed series. A position counts in
  * `curve.steps`, from 0; -1 says that there is none. Means are sums from left to right divided by the count: short
- * windows of logged batch means, for which the published figures were made that way.
+ * windows of logged batch means, for which the published figures were made that way. Finite values have a finite mean: a
+ * sum that leaves the double range is made of scaled values instead.
  */
 import type { Curve, WindowMean } from './contract.js'
 import { PIECE, type Work } from './work.js'
@@ -12,7 +13,21 @@ export function meanOfPositions(curve: Curve, from: number, to: number): WindowM
   if (to <= from) return { mean: null, count: 0, steps: null }
   let sum = 0
   for (let p = from; p < to; p++) sum += value[steps[p]]
-  return { mean: sum / (to - from), count: to - from, steps: [step[steps[from]], step[steps[to - 1]]] }
+  const mean = Number.isFinite(sum) ? sum / (to - from) : scaledMean(Float64Array.from(steps.subarray(from, to), i => value[i]))
+  return { mean, count: to - from, steps: [step[steps[from]], step[steps[to - 1]]] }
+}
+
+/** Of finite values, each divided by a power of two, which costs no digit, so that no sum of them leaves the double range. */
+function scaledMean(values: Float64Array): number {
+  const scale = 2 ** (1 + Math.ceil(Math.log2(values.length)))
+  let [sum, least, most] = [0, Infinity, -Infinity]
+  for (const value of values) {
+    sum += value / scale
+    least = Math.min(least, value)
+    most = Math.max(most, value)
+  }
+  // The sum's rounding must not take the mean out of the values' range, which may be the doubles' own.
+  return Math.max(least, Math.min(most, (sum / values.length) * scale))
 }
 
 /** Over the first `count` observations, or as many as there are. */
@@ -75,7 +90,7 @@ export function* trailingMean(values: Float64Array, window: number): Work<Float6
     const from = Math.max(0, i - window + 1)
     let sum = 0
     for (let j = from; j <= i; j++) sum += values[j]
-    means[i] = sum / (i + 1 - from)
+    means[i] = Number.isFinite(sum) ? sum / (i + 1 - from) : scaledMean(values.subarray(from, i + 1))
   }
   return means
 }

@@ -56,6 +56,7 @@ export class ColumnBuilder {
   readonly key: string
   readonly #row = growingInts()
   readonly #value = growingDoubles()
+  readonly #nonFiniteRow = growingInts()
   readonly #nonFinite = new Map<string, number>()
   nulls = 0
   notNumbers = 0
@@ -70,15 +71,16 @@ export class ColumnBuilder {
     this.#value.push(value)
   }
 
-  addNonFinite(spelling: string): void {
+  addNonFinite(row: number, spelling: string): void {
+    this.#nonFiniteRow.push(row)
     this.#nonFinite.set(spelling, (this.#nonFinite.get(spelling) ?? 0) + 1)
   }
 
   finish(): HistoryColumn {
     const nonFinite = [...this.#nonFinite].sort(([a], [b]) => (a < b ? -1 : 1))
     return {
-      key: this.key, row: this.#row.join(), value: this.#value.join(), nonFinite: Object.fromEntries(nonFinite),
-      nulls: this.nulls, notNumbers: this.notNumbers
+      key: this.key, row: this.#row.join(), value: this.#value.join(), nonFiniteRow: this.#nonFiniteRow.join(),
+      nonFinite: Object.fromEntries(nonFinite), nulls: this.nulls, notNumbers: this.notNumbers
     }
   }
 }

@@ -8,6 +8,7 @@ import { EXIT, Fault, printable } from '../../errors.js'
 import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteGenerator } from '../bytes.js'
 import { canonicalRelative, errorCode, isSafeRelative, resolveInside } from '../study/paths.js'
 import { parseHistory } from './parse.js'
+import { earliestFirst } from './row-order.js'
 import type { HistoryKeys } from './rows.js'
 import { isSafeName } from './runs.js'
 import type { ListedRun, RunHistory } from './types.js'
@@ -74,7 +75,7 @@ function fault(problem: string, found: string, expected: string, file: string): 
  * Reads the history of `run`: the columns of the `wanted` keys, in their order.
  *
  * @throws Fault exit 3: what `findHistory` throws, an unreadable file, malformed rows (with line and byte; in a gzipped
- * file the byte of the text). Exit 1: the file changed while it was read, or is not the one that was verified.
+ * file the byte of the text), rows in falling step order without timestamps. Exit 1: the file changed while it was read, or is not the one that was verified.
  */
 export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
   studyDir: string,
@@ -94,7 +95,7 @@ export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
   })
   try {
     const text = historyText(path, tallied(reported(chunks, onBytes), tally))
-    const rows = await parseHistory(text, { keys, wanted }, signal)
+    const rows = earliestFirst(await parseHistory(text, { keys, wanted }, signal))
     const sha256 = tally.sha256()
     if (verified !== undefined && verified !== sha256) {
       throw new Fault({

@@ -7,6 +7,7 @@
  * fraction (`.` or `,`) of up to 1000 digits or none; `Z`, `+08:00`, `+0800`, `+08` or no zone, which is UTC. Not
  * supported: a date alone, week and ordinal dates, the basic format, 24:00, leap seconds (:60), years of five digits.
  */
+import type { ListedRun } from './types.js'
 
 const DATE = /(\d{4})-(\d\d)-(\d\d)/
 const TIME = /([01]\d|2[0-3]):([0-5]\d)/
@@ -18,8 +19,20 @@ export const DATE_TIME = new RegExp(`^${DATE.source}[Tt ]${TIME.source}(?::([0-5
 
 export const DATE_TIME_EXPECTED = 'an ISO 8601 date and time, such as 2026-09-30T07:05:03Z'
 
+/** A time by all its decimal digits: units * 10^-digits seconds since 1970. A double holds a time of today to 240 ns only. */
+export interface Instant {
+  readonly units: bigint
+  readonly digits: number
+}
+
 /** Seconds since 1970; null where the text is no such date and time, or names a day that does not exist. */
 export function parseIsoSeconds(text: string): number | null {
+  const instant = parseInstant(text)
+  return instant === null ? null : Number(`${instant.units}e-${instant.digits}`)
+}
+
+/** As `parseIsoSeconds`, unrounded. */
+export function parseInstant(text: string): Instant | null {
   const match = DATE_TIME.exec(text)
   if (match === null) return null
   const [, year, month, day, hour, minute, second = '0', fraction = '', sign, zoneHour = '0', zoneMinute = '0'] = match
@@ -28,8 +41,33 @@ export function parseIsoSeconds(text: string): number | null {
   const zone = (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -60 : 60)
   const whole = days * 86400 + Number(hour) * 3600 + Number(minute) * 60 + Number(second) - zone
   // One integer of the smallest written unit, so that times before 1970 are exact too.
-  const units = BigInt(whole) * 10n ** BigInt(fraction.length) + BigInt(fraction === '' ? 0 : fraction)
-  return Number(`${units}e-${fraction.length}`)
+  return { units: BigInt(whole) * 10n ** BigInt(fraction.length) + BigInt(fraction === '' ? 0 : fraction), digits: fraction.length }
+}
+
+/** A timestamp as trackers write it: the shortest decimal that reads as this finite double. */
+export function instantOf(seconds: number): Instant {
+  const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/.exec(String(seconds)) as RegExpExecArray
+  const digits = fraction.length - Number(exponent)
+  const units = BigInt(sign + whole + fraction) * 10n ** BigInt(Math.max(0, -digits))
+  return { units, digits: Math.max(0, digits) }
+}
+
+/** Below zero: a is earlier. */
+export function compareInstants(a: Instant, b: Instant): number {
+  const x = a.units * 10n ** BigInt(Math.max(0, b.digits - a.digits))
+  const y = b.units * 10n ** BigInt(Math.max(0, a.digits - b.digits))
+  return x < y ? -1 : x > y ? 1 : 0
+}
+
+type Created = Pick<ListedRun, 'createdAt' | 'createdSeconds'>
+
+export function createdInstant({ createdAt, createdSeconds }: Created): Instant {
+  return parseInstant(createdAt) ?? instantOf(createdSeconds)
+}
+
+/** By all digits of createdAt. Two doubles that differ say as much: the text is read only where they are equal. */
+export function compareCreation(a: Created, b: Created): number {
+  return a.createdSeconds - b.createdSeconds || compareInstants(createdInstant(a), createdInstant(b))
 }
 
 /** Whether a date and time names no zone, so that it is read as UTC; false for a text that is none. */

@@ -5,28 +5,37 @@
  * Of a wanted key, null and what is no number are counted, as are numbers that are not finite, by spelling. The step must
  * be an integer; a timestamp or global step that is missing, null or not finite is NaN, and any other value that is no
  * number is a fault there. Rows often lack a global step: those in which one stands that is null or not finite are listed.
+ *
+ * Digits that no double holds: in a step they are a fault; an integer of them under another wanted key is counted. Objects
+ * and lists are counted under every key.
  */
 import { printable, type Fault } from '../../errors.js'
 import type { HistoryStudy } from '../../schema/histories.js'
 import { scanColon } from '../json/skip.js'
 import { Ascii } from '../json/text.js'
 import { ColumnBuilder, growingDoubles, growingInts } from './columns.js'
+import { isExactInteger, isInexactInteger } from './exact.js'
 import { KeyIndex, MAX_KEYS, ROW_START } from './key-index.js'
 import type { RowText } from './row-text.js'
-import type { RunHistory } from './types.js'
+import type { InexactIntegers, NestedValues, RunHistory } from './types.js'
 import { ValueKind, ValueReader } from './values.js'
 
 /** Names of a row's own coordinates; null: the rows have none. */
 export type HistoryKeys = HistoryStudy['keys']
 
 /** The columns of a history, without where they come from. */
-export type HistoryRows = Pick<RunHistory, 'rows' | 'step' | 'timestamp' | 'globalStep' | 'unusableGlobalSteps' | 'columns'>
+export type HistoryRows = Pick<
+  RunHistory, 'rows' | 'step' | 'timestamp' | 'globalStep' | 'unusableGlobalSteps' | 'columns' | 'inexact' | 'nested'
+>
 
 /** 1 GiB of rows of 64 bytes; their coordinates take 400 MB. */
 export const MAX_ROWS = 1 << 24
 
 /** Numbers kept of all wanted keys together: 12 bytes each, 800 MB. */
 export const MAX_NUMBERS = 1 << 26
+
+/** Digits of a number that are kept for a message. */
+const MAX_WRITTEN = 40
 
 const STEP_EXPECTED = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`
 
@@ -56,6 +65,8 @@ export class RowReader {
   readonly #timestamp = growingDoubles()
   readonly #globalStep = growingDoubles()
   readonly #unusableGlobalSteps = growingInts()
+  readonly #inexact = new Map<string, InexactIntegers>()
+  #nested: NestedValues | null = null
   #rows = 0
   #numbers = 0
   /** of the row that is being read; the step is -1 until it was met */
@@ -115,7 +126,8 @@ export class RowReader {
     return {
       rows: this.#rows, step: this.#step.join(), timestamp: this.#timestamp.join(), globalStep: this.#globalStep.join(),
       unusableGlobalSteps: this.#unusableGlobalSteps.join(),
-      columns: this.#columns.flatMap(({ key }) => finished.get(key) ?? [])
+      columns: this.#columns.flatMap(({ key }) => finished.get(key) ?? []),
+      inexact: [...this.#inexact.values()], nested: this.#nested
     }
   }
 
@@ -139,6 +151,7 @@ export class RowReader {
       if (bytes[i] === Ascii.Colon && bytes[i + 1] === Ascii.Space && bytes[i + 2] > Ascii.Space) i += 2
       else i = scanColon(text, i)
       const slot = keys.slot(id)
+      if (bytes[i] === Ascii.OpenBrace || bytes[i] === Ascii.OpenBracket) this.#countNested(id)
       if (slot < 0) i = this.#values.skip(i)
       else {
         this.#keep(i, this.#slots[slot])
@@ -161,13 +174,15 @@ export class RowReader {
       if (kind === ValueKind.Number) {
         this.#countNumber(at)
         column.add(this.#rows, value)
-      } else if (kind === ValueKind.NonFinite) column.addNonFinite(this.#values.spelling)
-      else if (kind === ValueKind.Null) column.nulls++
+      } else if (kind === ValueKind.NonFinite) {
+        this.#countNumber(at)
+        column.addNonFinite(this.#rows, this.#values.spelling)
+      } else if (kind === ValueKind.Null) column.nulls++
       else column.notNumbers++
     }
     if (slot.step) {
       const isStep = kind === ValueKind.Number && Number.isSafeInteger(value) && value >= 0
-      if (!isStep) throw this.#wrong('step', slot, at, STEP_EXPECTED)
+      if (!isStep || !isExactInteger(this.#text.bytes, at, this.#values.end, value)) throw this.#wrong('step', slot, at, STEP_EXPECTED)
       // -0 is the step 0
       this.#rowStep = value + 0
     }
@@ -182,6 +197,22 @@ export class RowReader {
         if (kind !== ValueKind.Number) this.#unusableGlobalSteps.push(this.#rows)
       }
     }
+    // Smaller integers are doubles, all of them.
+    if (kind === ValueKind.Number && Math.abs(value) > Number.MAX_SAFE_INTEGER) this.#countInexact(at, slot.key, value)
+  }
+
+  #countInexact(at: number, key: string, value: number): void {
+    const { bytes, line } = this.#text
+    const { end } = this.#values
+    if (!isInexactInteger(bytes, at, end, value)) return
+    const before = this.#inexact.get(key)
+    const first = before ?? { line, written: bytes.toString('latin1', at, Math.min(end, at + MAX_WRITTEN)) }
+    this.#inexact.set(key, { ...first, key, count: (before?.count ?? 0) + 1 })
+  }
+
+  #countNested(id: number): void {
+    this.#nested ??= { count: 0, line: this.#text.line, key: this.#keys.textOf(id) }
+    this.#nested = { ...this.#nested, count: this.#nested.count + 1 }
   }
 
   #countNumber(at: number): void {

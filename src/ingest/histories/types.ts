@@ -36,12 +36,33 @@ export interface HistoryColumn {
   readonly row: Int32Array
   /** its value, one for each of those rows */
   readonly value: Float64Array
-  /** logged values that are not finite (bare or quoted): spelling -> count */
+  /** 0-based rows that logged a value that is not finite (bare or quoted), increasing */
+  readonly nonFiniteRow: Int32Array
+  /** those values: spelling -> count */
   readonly nonFinite: { readonly [text: string]: number }
   /** rows in which the key stands with null */
   readonly nulls: number
   /** rows in which the key stands with a text, a truth value, an object or a list */
   readonly notNumbers: number
+}
+
+/** Integers beyond 2^53 under one wanted key that no double holds: they are read as the nearest one. */
+export interface InexactIntegers {
+  readonly key: string
+  readonly count: number
+  /** 1-based line of the first */
+  readonly line: number
+  /** the first as it stands there, not longer than a message can print */
+  readonly written: string
+}
+
+/** Values that are objects or lists: no column is made of what is in them. */
+export interface NestedValues {
+  readonly count: number
+  /** 1-based line of the first */
+  readonly line: number
+  /** its key */
+  readonly key: string
 }
 
 /** One exported history: as many rows as lines. Memory is what the wanted keys take, whatever else the rows hold. */
@@ -62,4 +83,10 @@ export interface RunHistory<Run = ListedRun> {
   readonly unusableGlobalSteps: Int32Array
   /** one for each wanted key, in the order in which they were asked for */
   readonly columns: readonly HistoryColumn[]
+  /** one for each wanted key that has such, in the order in which they were met */
+  readonly inexact: readonly InexactIntegers[]
+  /** of all rows; null where there are none */
+  readonly nested: NestedValues | null
+  /** the file's rows stand with the latest first; here they are turned round */
+  readonly reversed: boolean
 }

@@ -2,7 +2,8 @@
  * The values of one page, by its encoding: physical values as they are stored, no logical type applied. INT96 and INT64
  * are bigints, BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY views of the page's memory.
  * Not supported: ALP, BIT_PACKED (deprecated for levels).
- * Source: parquet-format Encodings.md. PLAIN and BYTE_STREAM_SPLIT are hyparquet's, after a check of the page's size.
+ * Source: parquet-format Encodings.md. PLAIN (but for INT96) and BYTE_STREAM_SPLIT are hyparquet's, after a check of the
+ * page's size.
  */
 import { byteStreamSplit } from 'hyparquet/src/encoding.js'
 import { readPlain } from 'hyparquet/src/plain.js'
@@ -74,7 +75,19 @@ export function decodePlain(page: EncodedValues, element: SchemaElement): Values
   const { type } = element
   if (type === undefined) throw malformed('malformed schema', 'a column without a type', 'a physical type')
   requireBytes(page, type === 'BOOLEAN' ? Math.ceil(page.count / 8) : page.count * width(element))
+  if (type === 'INT96') return plainInt96(readerOf(page).view, page.start, page.count)
   return readPlain(readerOf(page), type, page.count, element.type_length) as Values
+}
+
+/**
+ * Nanoseconds of a day in the lower 64 bits, the Julian day above them. Nanoseconds may be negative: a sign that spread
+ * upwards, as in hyparquet, would take the day's place. `value >> 64n` is the day, `BigInt.asIntN(64, value)` the rest.
+ */
+function plainInt96(view: DataView, start: number, count: number): bigint[] {
+  return Array.from({ length: count }, (_, i) => {
+    const at = start + 12 * i
+    return BigInt.asIntN(96, BigInt(view.getUint32(at + 8, true)) << 64n | view.getBigUint64(at, true))
+  })
 }
 
 function plain(values: Values): DecodedValues {

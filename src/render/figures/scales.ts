@@ -39,6 +39,11 @@ export function axisMap(scale: AxisScale): AxisMap {
   return scale.kind === 'linear' ? IDENTITY : scale.kind === 'log' ? LOGARITHM : symlogMap(scale.linear_to)
 }
 
+/** Whether a value lies beyond the lower end of any axis of this kind: a line to it would leave the plot there. */
+export function isBelowAxis(value: number, scale: AxisScale): boolean {
+  return scale.kind === 'log' && value < 1 / DRAWABLE
+}
+
 /** Why a value cannot be shown on such an axis, for the panel's heading; null where it can. */
 export function whyNotShown(value: number, scale: AxisScale): string | null {
   if (!(Math.abs(value) <= DRAWABLE)) return 'beyond 1e100'

@@ -32,6 +32,11 @@ const LEAST_HALF = 1e-300
 /** Two units in the last place of a float32, in which trainers log: values that differ by less may differ by rounding alone. */
 const ROUNDING = 2 ** -23
 
+/** Whether the ends of a range are equal, or equal but for rounding: an axis of its length could not be read. */
+export function isTooShort({ min, max }: Range): boolean {
+  return !(max / 2 - min / 2 > Math.max(Math.max(Math.abs(min), Math.abs(max)) * ROUNDING, LEAST_HALF))
+}
+
 /**
  * The range with `fraction` of its length added at both ends. A range too short to be told apart (all values equal, or
  * equal but for rounding) becomes a tenth of the value up and down, so that a flat line is drawn in the middle.
@@ -40,7 +45,7 @@ export function padRange(range: Range, fraction: number): Range {
   const middle = range.min / 2 + range.max / 2
   const half = range.max / 2 - range.min / 2
   const size = Math.max(Math.abs(range.min), Math.abs(range.max))
-  const least = half > Math.max(size * ROUNDING, LEAST_HALF) ? 0 : size < LEAST_HALF ? 0.1 : size * 0.1
+  const least = !isTooShort(range) ? 0 : size < LEAST_HALF ? 0.1 : size * 0.1
   const padded = Math.max(half * (1 + 2 * fraction), least)
   return { min: middle - padded, max: middle + padded }
 }

@@ -93,7 +93,7 @@ function traceSection({ path, plan }: SnapshotSurvey): object {
 }
 
 function historySection(draft: DraftHistories): object {
-  const { survey, keys, companions, leftOut, metrics, selections } = draft
+  const { survey, keys, companions, leftOut, metrics, selections, sample } = draft
   const analyses = analysesOf(draft)
   return {
     runs: survey.runsFile,
@@ -113,7 +113,8 @@ function historySection(draft: DraftHistories): object {
       metrics.guessed
         ? 'No key of the rows is a known one: these were logged most often. Give them titles and units.'
         : 'Known keys of the rows. multiply and divide are for pictures; files keep values as logged.',
-      ...(metrics.others.length === 0 ? [] : [`Other keys of numbers: ${list(metrics.others)}`])
+      ...(metrics.others.length === 0 ? [] : [`Other keys of numbers: ${list(metrics.others)}`]),
+      ...(sample.nested.size === 0 ? [] : [`Left out, since objects or lists stand there: ${list([...sample.nested])}`])
     ],
     metrics: metrics.metrics.map(({ scale: _scale, drawn: _drawn, validation: _validation, ...metric }) => metric),
     '// analyses': [

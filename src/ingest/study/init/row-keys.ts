@@ -32,10 +32,12 @@ export interface RowSample {
   /** lines that are no JSON object, or too long */
   unreadable: number
   readonly keys: Map<string, KeySample>
+  /** keys under which an object or a list stands: nothing in it can be a metric */
+  readonly nested: Set<string>
 }
 
 export function emptySample(): RowSample {
-  return { rows: 0, unreadable: 0, keys: new Map() }
+  return { rows: 0, unreadable: 0, keys: new Map(), nested: new Set() }
 }
 
 /** Adds the first rows of a text in JSON Lines. Memory is one chunk, one line and the keys. */
@@ -47,7 +49,7 @@ export async function sampleRows(chunks: ByteChunks, sample: RowSample): Promise
     if (row === null) sample.unreadable++
     else {
       sample.rows++
-      countKeys(row, sample.keys)
+      countKeys(row, sample)
     }
     if (++count === MAX_LINES) return
   }
@@ -91,8 +93,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-function countKeys(row: { readonly [key: string]: unknown }, keys: Map<string, KeySample>): void {
+function countKeys(row: { readonly [key: string]: unknown }, { keys, nested }: RowSample): void {
   for (const [key, value] of Object.entries(row)) {
+    if (typeof value === 'object' && value !== null && nested.size < MAX_KEYS && key.length <= MAX_KEY_LENGTH) nested.add(key)
     if (typeof value !== 'number' || !Number.isFinite(value) || key === '' || key.length > MAX_KEY_LENGTH) continue
     addTo(keys, key, { count: 1, min: value, max: value })
   }
@@ -110,10 +113,11 @@ function addTo(keys: Map<string, KeySample>, key: string, { count, min, max }: K
 /** Several samples as one. */
 export function mergeSamples(samples: readonly RowSample[]): RowSample {
   const merged = emptySample()
-  for (const { rows, unreadable, keys } of samples) {
+  for (const { rows, unreadable, keys, nested } of samples) {
     merged.rows += rows
     merged.unreadable += unreadable
     for (const [key, sample] of keys) addTo(merged.keys, key, sample)
+    for (const key of nested) merged.nested.add(key)
   }
   return merged
 }

@@ -6,6 +6,7 @@
 import { Fault, printable } from '../../../errors.js'
 import { fileChunks } from '../../bytes.js'
 import { historyText } from '../../histories/history.js'
+import { compareCreation } from '../../histories/iso-time.js'
 import type { ListedRun } from '../../histories/types.js'
 import { compareCodepoints } from '../paths.js'
 import { emptySample, sampleRows, type RowSample } from './row-keys.js'
@@ -54,7 +55,7 @@ export async function draftSelections(runs: readonly SurveyedRun[], options: Sel
   const companions = new Set(runs.filter(({ run }) => isCompanion(run)).map(({ run }) => run.displayName))
   const leftOut: string[] = []
   const groups = groupBy(runs.filter(({ run }) => !isCompanion(run)), ({ run }) => run.displayName)
-  const curves = [...groups.values()].flatMap(group => partsOf(group, leftOut)).sort((a, b) => created(a.runs) - created(b.runs))
+  const curves = [...groups.values()].flatMap(group => partsOf(group, leftOut)).sort((a, b) => compareCreation(firstOf(a.runs), firstOf(b.runs)))
   const names = new Set<string>()
   const titles = new Set<string>()
   const selections: DraftSelection[] = []
@@ -111,8 +112,9 @@ function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, 
   return groups
 }
 
-function created(runs: readonly SurveyedRun[]): number {
-  return runs.reduce((first, { run }) => Math.min(first, run.createdSeconds), Infinity)
+/** @param runs at least one */
+function firstOf(runs: readonly SurveyedRun[]): ListedRun {
+  return runs.reduce((first, { run }) => (compareCreation(run, first) < 0 ? run : first), runs[0].run)
 }
 
 type Curve = Pick<DraftSelection, 'display_name' | 'entity' | 'project' | 'label' | 'runs'>

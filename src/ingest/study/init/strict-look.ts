@@ -7,6 +7,7 @@ import type { HistoryStudy } from '../../../schema/histories.js'
 import { fileChunks, type ByteChunks } from '../../bytes.js'
 import { historyText } from '../../histories/history.js'
 import { HistoryParser } from '../../histories/parse.js'
+import { earliestFirst } from '../../histories/row-order.js'
 import { Ascii } from '../../json/text.js'
 import { MAX_BYTES, MAX_LINES } from './row-keys.js'
 import { LOOK_CHUNK, type DraftSelection } from './selections.js'
@@ -49,5 +50,5 @@ async function readFirst(chunks: ByteChunks, parser: HistoryParser): Promise<voi
     bytes += end
     if (lines === MAX_LINES || bytes === MAX_BYTES) return
   }
-  parser.finish()
+  earliestFirst(parser.finish())
 }

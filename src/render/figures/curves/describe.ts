@@ -10,13 +10,29 @@ function short(value: number, digits = 4): string {
   return size >= 1e9 || (size < 1e-4 && size > 0) ? formatScientific(value) : formatCount(Number(value.toPrecision(digits)))
 }
 
-function describeSeries({ title, raw, mean }: DrawnSeries): string {
+/** Places that are named one by one. */
+const MAX_NAMED = 8
+
+function named(places: ArrayLike<number>): string {
+  const first = Array.from({ length: Math.min(places.length, MAX_NAMED) }, (_, i) => short(places[i], 6))
+  const more = places.length - first.length
+  const last = more > 0 ? `${formatCount(more)} more` : first.pop() ?? ''
+  return first.length === 0 ? last : `${first.join(', ')} and ${last}`
+}
+
+function describeEdges({ edges, restarts }: DrawnSeries): string {
+  return (edges.length === 0 ? '' : `, not on the axis and marked on its lower edge at ${named(edges)}`) +
+    (restarts.length === 0 ? '' : `, passes to another session at ${named(restarts)}`)
+}
+
+function describeSeries(series: DrawnSeries): string {
+  const { title, raw, mean } = series
   const values = extent(raw.y)
-  if (values === null) return `${title} has no point`
+  if (values === null) return `${title} has no point${describeEdges(series)}`
   const last = raw.x.length - 1
   return `${title} has ${formatPlural(last + 1, 'point')} from ${short(raw.x[0], 6)} to ${short(raw.x[last], 6)}, ` +
     `values from ${short(values.min)} to ${short(values.max)}, first ${short(raw.y[0])}, last ${short(raw.y[last])}` +
-    (mean === null || mean.y.length === 0 ? '' : `, trailing mean at the end ${short(mean.y[mean.y.length - 1])}`)
+    (mean === null || mean.y.length === 0 ? '' : `, trailing mean at the end ${short(mean.y[mean.y.length - 1])}`) + describeEdges(series)
 }
 
 function describePanel({ data, series, guides, marks, notes }: DrawnPanel, label: string): string {

@@ -70,7 +70,7 @@ function layOut(count: number, top: number): Layout {
 /** One horizontal axis for all panels. */
 function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number): SharedAxis {
   const xs = panels.flatMap(({ series, marks }) => [
-    ...series.flatMap(({ raw, mean }) => mean === null ? [raw.x] : [raw.x, mean.x]), marks.map(mark => mark.x)
+    ...series.flatMap(({ raw, mean, edges }) => mean === null ? [raw.x, edges] : [raw.x, mean.x, edges]), marks.map(mark => mark.x)
   ])
   const found = extent(...xs)
   const { min, max } = found ?? { min: 0, max: 1 }
@@ -120,7 +120,7 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
   return {
     name: data.name,
     title,
-    description: describeCurveFigure(panels, labels, xTitle, data.synthetic),
+    description: describeCurveFigure(prepared, labels, xTitle, data.synthetic),
     width: WIDTH,
     height,
     fontFamily: FONT_FAMILY,

@@ -1,13 +1,15 @@
 /**
  * The lines and markers of a panel as Chart.js datasets, thinned to what the plot can show. One line joins all points of a
- * series; nothing marks where one session ends and the next begins.
+ * series, but on a logarithmic axis where something was logged between them that it cannot show: there a mark stands on the
+ * lower edge. Where one session ends and the next begins is a tick there, and nothing in the line.
  */
 import type { Plain } from '../config.js'
 import { decimateColumns } from '../decimate.js'
 import { MEAN_LINE, POINT_OUTLINE } from '../style.js'
 import type { Range } from '../ticks.js'
+import type { Numbers } from '../../../compute/histories/contract.js'
 import type { DrawnSeries, Line } from './series.js'
-import { curveStyle, LONE_POINT, PLAIN_LINE, RAW_CURVE, SPARSE } from './style.js'
+import { curveStyle, EDGE_MARK, LONE_POINT, PLAIN_LINE, RAW_CURVE, RESTART_TICK, SPARSE } from './style.js'
 
 /** Columns per point of plot width: two pixels each in a 300 dpi picture. */
 const COLUMNS_PER_POINT = 2
@@ -16,15 +18,22 @@ const MARKERS = 6
 const MARKER_SHIFTS = [0.25, 0.75, 0.5, 0.1] as const
 
 /** Lines as they are drawn: thinned to what the plot can show. */
-function thinned({ x, y }: Line, range: Range, width: number): Line {
+function thinned({ x, y, breaks }: Line, range: Range, width: number): Line {
   const kept = decimateColumns(x, y, range, Math.ceil(width * COLUMNS_PER_POINT))
-  if (kept.length === x.length) return { x, y }
-  return { x: Array.from(kept, i => x[i]), y: Array.from(kept, i => y[i]) }
+  if (kept.length === x.length) return { x, y, breaks }
+  let next = 0
+  const keptBreaks: number[] = []
+  kept.forEach((i, k) => {
+    if (next === breaks.length || breaks[next] > i) return
+    keptBreaks.push(k)
+    while (next < breaks.length && breaks[next] <= i) next++
+  })
+  return { x: Array.from(kept, i => x[i]), y: Array.from(kept, i => y[i]), breaks: keptBreaks }
 }
 
 /** Points of the line nearest to evenly spaced places, shifted from slot to slot so that markers do not coincide. */
 function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
-  if (x.length <= MARKERS) return { x, y }
+  if (x.length <= MARKERS) return { x, y, breaks: [] }
   const length = x[x.length - 1] - x[0]
   // A series that is short on the axis has fewer, but enough to be known by.
   const count = Math.max(3, Math.round((MARKERS * length) / (max - min)))
@@ -37,11 +46,24 @@ function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
     kept.add(i)
   }
   const list = [...kept]
-  return { x: list.map(i => x[i]), y: list.map(i => y[i]) }
+  return { x: list.map(i => x[i]), y: list.map(i => y[i]), breaks: [] }
 }
 
-function toData({ x, y }: Line): Plain[] {
+/** For Chart.js a point without y is a gap. */
+function toData({ x, y, breaks }: Line): Plain[] {
+  const broken = new Set(breaks)
   return Array.from({ length: x.length }, (_, i) => ({ x: x[i], y: y[i] }))
+    .flatMap((point, i): Plain[] => broken.has(i) ? [{ x: point.x, y: null }, point] : [point])
+}
+
+/** Radii for the data of a line: no line leads to or from a point that stands alone. */
+function pointRadii({ x, breaks }: Line): Plain {
+  const starts = [0, ...breaks, x.length]
+  const radii = starts.slice(1).flatMap((end, k) => {
+    const own = new Array<number>(end - starts[k]).fill(end - starts[k] === 1 ? LONE_POINT : 0)
+    return k === 0 ? own : [0, ...own]
+  })
+  return radii.some(radius => radius > 0) ? radii : 0
 }
 
 export interface Layer {
@@ -51,13 +73,15 @@ export interface Layer {
   readonly dataset: Plain
 }
 
-function lineLayer(label: string, line: Line, color: string, width: number, dash: readonly number[], marker: Plain = { pointRadius: 0 }): Layer {
+function lineLayer(label: string, line: Line, color: string, width: number, dash: readonly number[], marker?: Plain): Layer {
+  const radius = pointRadii(line)
+  const points = marker ?? (radius === 0 ? { pointRadius: 0 } : { pointRadius: radius, pointBackgroundColor: color, pointBorderWidth: 0 })
   return {
     line, joined: true,
     dataset: {
       label, data: toData(line), borderColor: color, borderWidth: width, borderDash: dash, borderJoinStyle: 'round',
       // Chart.js would thin the line again.
-      _decimated: true, ...(marker as { readonly [key: string]: Plain })
+      _decimated: true, ...(points as { readonly [key: string]: Plain })
     }
   }
 }
@@ -82,9 +106,7 @@ export function layersOf(series: readonly DrawnSeries[], sparse: boolean, range:
       continue
     }
     if (mean !== null) {
-      // No line leads to a point that stands alone.
-      const marker = points.x.length === 1 ? { pointRadius: LONE_POINT, pointBackgroundColor: faint, pointBorderWidth: 0 } : undefined
-      raws.push(lineLayer(`${title}, raw`, points, faint, RAW_CURVE, [], marker))
+      raws.push(lineLayer(`${title}, raw`, points, faint, RAW_CURVE, []))
     }
     const drawn = mean ?? raw
     lines.push(lineLayer(title, mean === null ? points : thinned(mean, range, width), strong, mean === null ? PLAIN_LINE : MEAN_LINE, dash))
@@ -92,4 +114,65 @@ export function layersOf(series: readonly DrawnSeries[], sparse: boolean, range:
     lines.push({ line: markers, joined: false, dataset: { label: `${title}, marker`, data: toData(markers), showLine: false, ...markerOptions(slot) } })
   }
   return [...raws, ...lines]
+}
+
+/** Data to points from the plot's left edge; points from its upper edge to data. */
+export interface EdgePlacement {
+  readonly height: number
+  x(value: number): number
+  valueY(points: number): number
+}
+
+/** What stands on the lower edge of a plot. Where several series have one at the same place, one stands above the other. */
+class EdgeRow {
+  readonly #at: EdgePlacement
+  readonly #width: number
+  readonly #height: number
+  /** columns of one point: series that have one there */
+  readonly #taken = new Map<number, number>()
+
+  constructor(at: EdgePlacement, width: number, height: number) {
+    this.#at = at
+    this.#width = width
+    this.#height = height
+  }
+
+  /** Those of one series, of which two closer than a point are one. */
+  layers(label: string, x: Numbers, style: { readonly [key: string]: Plain }): Layer[] {
+    const at = this.#at
+    const kept: number[] = []
+    for (let i = 0; i < x.length; i++) {
+      if (kept.length === 0 || at.x(x[i]) - at.x(kept[kept.length - 1]) >= 1) kept.push(x[i])
+    }
+    if (kept.length === 0) return []
+    const columns = kept.map(value => Math.round(at.x(value)))
+    const levels = columns.map(column => this.#below(column))
+    columns.forEach((column, k) => this.#taken.set(column, levels[k] + 1))
+    const y = levels.map(level => at.valueY(at.height - this.#height * (level + 0.5)))
+    const line: Line = { x: kept, y, breaks: [] }
+    return [{ line, joined: false, dataset: { label, data: toData(line), showLine: false, ...style } }]
+  }
+
+  #below(column: number): number {
+    let most = 0
+    for (let near = column - this.#width; near <= column + this.#width; near++) most = Math.max(most, this.#taken.get(near) ?? 0)
+    return most
+  }
+}
+
+/** Marks of what the axis has no place for, and ticks where a series passes from one session to the next. */
+export function edgeLayers(series: readonly DrawnSeries[], at: EdgePlacement): Layer[] {
+  const ticks = new EdgeRow(at, 1, RESTART_TICK.length)
+  const marks = new EdgeRow(at, EDGE_MARK, 2 * EDGE_MARK)
+  return series.flatMap(({ title, slot, edges, restarts }) => {
+    const { strong } = curveStyle(slot)
+    return [
+      ...ticks.layers(`${title}, restart`, restarts, {
+        pointStyle: 'line', pointRotation: 90, pointRadius: RESTART_TICK.length / 2, pointBorderColor: strong, pointBorderWidth: RESTART_TICK.width
+      }),
+      ...marks.layers(`${title}, not on the axis`, edges, {
+        pointStyle: 'triangle', pointRotation: 180, pointRadius: EDGE_MARK, pointBackgroundColor: '#ffffff', pointBorderColor: strong, pointBorderWidth: 0.8
+      })
+    ]
+  })
 }

@@ -6,13 +6,14 @@ import type { CurvePanelData } from '../../../compute/histories/contract.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { Ink } from '../ink.js'
 import { logTicks, symlogTicks } from '../log-ticks.js'
+import { formatScientific } from '../format.js'
 import { axisMap, type AxisMap } from '../scales.js'
 import {
   chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, NO_TICKS, plotArea, TEXT_SIZE
 } from '../style.js'
 import { cleanText, fitWidth, textWidth } from '../text-width.js'
-import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
-import { layersOf, type Layer } from './layers.js'
+import { extent, isTooShort, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
+import { edgeLayers, layersOf, type Layer } from './layers.js'
 import { placeGuideLabel, placeMarkLabel, type PlacedLabel } from './labels.js'
 import type { DrawnPanel } from './series.js'
 import { curveStyle, MARK_RADIUS, THRESHOLD } from './style.js'
@@ -48,6 +49,10 @@ class Placement {
     this.#plot = plot
   }
 
+  get height(): number {
+    return this.#plot.height
+  }
+
   x(value: number): number {
     return ((value - this.#x.min) / (this.#x.max - this.#x.min)) * this.#plot.width
   }
@@ -72,6 +77,8 @@ interface Labels {
 
 const MARKER_HALF = 3
 const LEADER = { width: 0.6, dash: [] } as const
+/** Side by side, two labels closer than this would read as one. */
+const BETWEEN_LABELS = 12
 /** A longer label is cut: it would find no place. */
 const LONGEST_LABEL = 90
 
@@ -82,10 +89,11 @@ function shortened(label: string): string {
 function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: Placement, plot: Rectangle): Labels {
   const ink = new Ink(plot.width, plot.height)
   const radius = MARK_RADIUS + 1
-  for (const { line, joined } of layers) {
+  for (const { line, joined } of [...layers, ...edgeLayers(panel.series, at)]) {
+    const breaks = new Set(line.breaks)
     for (let i = 0; i < line.x.length; i++) {
       const [px, py] = [at.x(line.x[i]), at.y(line.y[i])]
-      if (joined && i > 0) ink.addLine(at.x(line.x[i - 1]), at.y(line.y[i - 1]), px, py)
+      if (joined && i > 0 && !breaks.has(i)) ink.addLine(at.x(line.x[i - 1]), at.y(line.y[i - 1]), px, py)
       if (!joined || panel.data.sparse || line.x.length === 1) {
         ink.addBox({ x: px - MARKER_HALF, y: py - MARKER_HALF, width: 2 * MARKER_HALF, height: 2 * MARKER_HALF })
       }
@@ -95,7 +103,8 @@ function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: Placeme
   for (const { x, y } of panel.marks) ink.addBox({ x: at.x(x) - radius, y: at.y(y) - radius, width: 2 * radius, height: 2 * radius })
   const placed = (label: PlacedLabel | null): PlacedLabel | null => {
     if (label === null) return null
-    ink.addBox(label.box)
+    const { box } = label
+    ink.addBox({ ...box, x: box.x - BETWEEN_LABELS, width: box.width + 2 * BETWEEN_LABELS })
     return label
   }
   return {
@@ -145,6 +154,21 @@ export function preparePanel(drawn: DrawnPanel, x: Range, plot: Rectangle): Prep
     guides.map(guide => guide.value)
   )
   if (found === null) return { ...drawn, y: data.scale.kind === 'log' ? { min: 1, max: 10 } : { min: 0, max: 1 }, yTicks: NO_TICKS }
+  if (isFlattened(data, found)) {
+    const note = `range ${formatScientific(found.max - found.min)} too small to show`
+    return preparedFor({ ...drawn, notes: [...drawn.notes, note], shortNotes: [...drawn.shortNotes, note] }, found, x, plot)
+  }
+  return preparedFor(drawn, found, x, plot)
+}
+
+/** Values differ, but the axis must be so much longer than their range that they are drawn as one. */
+function isFlattened({ scale }: CurvePanelData, { min, max }: Range): boolean {
+  const map = axisMap(scale)
+  return max > min && isTooShort({ min: map.forward(min), max: map.forward(max) })
+}
+
+function preparedFor(drawn: DrawnPanel, found: Range, x: Range, plot: Rectangle): PreparedPanel {
+  const { data, series, marks, guides } = drawn
   const layers = layersOf(series, data.sparse, x, plot.width)
   const withRoom = (above: number): PreparedPanel => {
     const y = paddedRange(data, withThresholds(data, found), above)
@@ -206,11 +230,15 @@ function annotationsOf(panel: PreparedPanel, labels: Labels, x: Range, at: Place
   return annotations
 }
 
-/** Title and notes, the title cut where both are too long. */
-function headingOf({ data, notes }: DrawnPanel, width: number): string {
+/** A title is never shorter than this share of the heading. */
+const LEAST_TITLE = 1 / 5
+
+/** Title and notes. Where both are too long the title is cut, and the notes are short: a count keeps its reason. */
+function headingOf({ data, notes, shortNotes }: DrawnPanel, width: number): string {
   const room = width - HEADING.indent
-  const note = notes.length === 0 ? '' : ` (${notes.join('; ')})`
-  const title = fitWidth(cleanText(data.title), HEADING.size, Math.max(room / 3, room - textWidth(note, HEADING.size)))
+  const [full, short] = [notes, shortNotes].map(list => list.length === 0 ? '' : ` (${list.join('; ')})`)
+  const note = textWidth(full, HEADING.size) > room * (1 - LEAST_TITLE) ? short : full
+  const title = fitWidth(cleanText(data.title), HEADING.size, Math.max(room * LEAST_TITLE, room - textWidth(note, HEADING.size)))
   return fitWidth(title + note, HEADING.size, room)
 }
 
@@ -241,7 +269,7 @@ export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisH
     chart: {
       type: 'line',
       // Chart.js draws the first of them last, on top.
-      data: { datasets: layers.filter(({ line }) => line.x.length > 0).map(({ dataset }) => dataset).reverse() },
+      data: { datasets: [...edgeLayers(series, at), ...layers].filter(({ line }) => line.x.length > 0).map(({ dataset }) => dataset).reverse() },
       options: chartOptions({
         x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: xTitle ? fitWidth(x.title, TEXT_SIZE, plot.width) : null, size: xAxisHeight }),
         y: chartAxis({

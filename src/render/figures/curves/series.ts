@@ -2,13 +2,15 @@
 import type { CurvePanelData, CurveSeriesData, Numbers } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../errors.js'
 import { formatCount, formatPlural } from '../format.js'
-import { whyNotShown } from '../scales.js'
+import { isBelowAxis, whyNotShown } from '../scales.js'
 import { isDrawable } from '../style.js'
 import { cleanText } from '../text-width.js'
 
 export interface Line {
   readonly x: Numbers
   readonly y: Numbers
+  /** indexes of points to which no line leads from the one before, increasing */
+  readonly breaks: readonly number[]
 }
 
 export interface Mark {
@@ -23,6 +25,10 @@ export interface DrawnSeries {
   readonly raw: Line
   /** trailing mean; null: none */
   readonly mean: Line | null
+  /** x of what was logged and breaks the raw line, since the axis has no place for it, by x */
+  readonly edges: readonly number[]
+  /** x of the first point of each other session, by x */
+  readonly restarts: Numbers
 }
 
 export interface Guide {
@@ -38,8 +44,10 @@ export interface DrawnPanel {
   /** each once, though several series share it */
   readonly marks: readonly Mark[]
   readonly guides: readonly Guide[]
-  /** `3 not shown: ≤ 0`; then for each other reason `1 beyond 1e100` */
+  /** `2 points, 1 mean not shown: ≤ 0`; then for each other reason `1 point beyond 1e100` */
   readonly notes: readonly string[]
+  /** the same without what it is of which there are so many: `3 not shown: ≤ 0` */
+  readonly shortNotes: readonly string[]
 }
 
 /** More labels than this find no places in a panel, and each costs time. */
@@ -55,11 +63,13 @@ class Hidden {
     this.#reasons.set(reason, kinds)
   }
 
-  notes(): string[] {
+  /** @param short counts without kinds */
+  notes(short: boolean): string[] {
     return [...this.#reasons].map(([reason, kinds], k) => {
       const onlyPoints = kinds.size === 1 && kinds.has('point')
-      const parts = [...kinds].map(([kind, n]) => onlyPoints ? formatCount(n) : formatPlural(n, kind))
-      return `${parts.join(', ')} ${k === 0 ? 'not shown: ' : ''}${reason}`
+      const total = [...kinds.values()].reduce((sum, n) => sum + n, 0)
+      const counts = short || onlyPoints ? [formatCount(total)] : [...kinds].map(([kind, n]) => formatPlural(n, kind))
+      return `${counts.join(', ')} ${k === 0 ? 'not shown: ' : ''}${reason}`
     })
   }
 }
@@ -70,7 +80,7 @@ function fault(problem: string, found: string, expected: string, index?: number)
 }
 
 /** The points are finite numbers by x: what compute hands on. Anything else would be drawn wrong without a word. */
-function checkSeries({ x, y, smooth, marks, slot }: CurveSeriesData, index: number): void {
+function checkSeries({ x, y, smooth, gaps, restarts, marks, slot }: CurveSeriesData, index: number): void {
   if (x.length !== y.length) throw fault('has a series with unequal lengths', `${x.length} x and ${y.length} y`, 'as many', index)
   if (smooth !== null && smooth.length !== y.length) {
     throw fault('has a trailing mean of another length', String(smooth.length), String(y.length), index)
@@ -81,6 +91,11 @@ function checkSeries({ x, y, smooth, marks, slot }: CurveSeriesData, index: numb
       throw fault('has a point that is not a number', `point ${i}`, 'numbers', index)
     }
     if (i > 0 && x[i] < x[i - 1]) throw fault('has points out of order', `x ${x[i]} after ${x[i - 1]}`, 'points by x', index)
+  }
+  for (const [what, list] of [['gaps', gaps], ['restarts', restarts]] as const) {
+    for (let i = 0; i < list.length; i++) {
+      if (Number.isNaN(list[i]) || list[i] < list[i - 1]) throw fault(`has ${what} that are no numbers by x`, String(list[i]), 'numbers by x', index)
+    }
   }
   if (marks.some(mark => Number.isNaN(mark.x) || Number.isNaN(mark.y))) {
     throw fault('has a labelled point that is not a number', 'NaN', 'numbers', index)
@@ -98,18 +113,41 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
     if (reason !== null) hidden.count(reason, kind)
     return reason === null
   }
-  const lineOf = (x: Numbers, y: Numbers, kind: string): Line => {
+  const lineOf = (x: Numbers, y: Numbers, kind: string, gaps: readonly number[] = []): Line & Pick<DrawnSeries, 'edges'> => {
     const kept = new Int32Array(x.length)
+    const breaks: number[] = []
+    const edges: number[] = []
     let count = 0
-    for (let i = 0; i < x.length; i++) if (isShown(x[i], y[i], kind)) kept[count++] = i
-    if (count === x.length) return { x, y }
+    let gap = 0
+    let isBroken = false
+    const breakAt = (at: number): void => {
+      isBroken = true
+      if (isDrawable(at)) edges.push(at)
+    }
+    for (let i = 0; i < x.length; i++) {
+      while (gap < gaps.length && gaps[gap] <= x[i]) breakAt(gaps[gap++])
+      if (isBelowAxis(y[i], scale)) breakAt(x[i])
+      if (!isShown(x[i], y[i], kind)) continue
+      if (isBroken && count > 0) breaks.push(count)
+      isBroken = false
+      kept[count++] = i
+    }
+    while (gap < gaps.length) breakAt(gaps[gap++])
+    if (count === x.length) return { x, y, breaks, edges }
     const indexes = kept.subarray(0, count)
-    return { x: Float64Array.from(indexes, i => x[i]), y: Float64Array.from(indexes, i => y[i]) }
+    return { x: Float64Array.from(indexes, i => x[i]), y: Float64Array.from(indexes, i => y[i]), breaks, edges }
   }
   data.series.forEach(checkSeries)
-  const series = data.series.map(({ title, slot, x, y, smooth }): DrawnSeries => ({
-    title: cleanText(title), slot, raw: lineOf(x, y, 'point'), mean: smooth === null ? null : lineOf(x, smooth, 'mean')
-  }))
+  const series = data.series.map(({ title, slot, x, y, smooth, gaps, restarts }): DrawnSeries => {
+    // On other axes a line bridges what is not finite, as it does what was not logged.
+    const breaking = scale.kind === 'log' ? Array.from(gaps) : []
+    const { edges, ...raw } = lineOf(x, y, 'point', breaking)
+    breaking.forEach(() => hidden.count('not finite', 'point'))
+    return {
+      title: cleanText(title), slot, raw, mean: smooth === null ? null : lineOf(x, smooth, 'mean'), edges,
+      restarts: Float64Array.from(restarts).filter(isDrawable)
+    }
+  })
   const marks = new Map<string, Mark>()
   for (const { x, y, label } of data.series.flatMap(one => one.marks)) marks.set(JSON.stringify([x, y, label]), { x, y, label: cleanText(label) })
   const guides = data.guides.map(({ value, label, series: owner }): Guide => {
@@ -126,6 +164,7 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
     data, series,
     marks: [...marks.values()].filter(({ x, y }) => isShown(x, y, 'label')),
     guides: guides.filter(({ value }) => isShown(0, value, 'guide')),
-    notes: hidden.notes()
+    notes: hidden.notes(false),
+    shortNotes: hidden.notes(true)
   }
 }

@@ -39,5 +39,9 @@ export const RAW_CURVE = 0.7
 /** radius of a raw value without neighbours */
 export const LONE_POINT = 1.5
 export const THRESHOLD = { width: 1, dash: [1, 2] } as const
+/** On the lower edge, where a series passes from one session to the next: from the axis upwards. */
+export const RESTART_TICK = { length: 5, width: 1.2 } as const
+/** radius of a mark on the lower edge, for a value below it */
+export const EDGE_MARK = 2
 /** ring around a point with a label */
 export const MARK_RADIUS = 3.6

@@ -1,0 +1,48 @@
+/**
+ * In which order a file holds its rows. Trackers append; some exports have the latest row first. Told apart by the steps
+ * and then by the timestamps, each by whether more neighbours fall than rise:
+ *
+ * - steps do not fall: the file is in order. Where a step goes back now and then, a run was resumed.
+ * - steps fall and timestamps fall: the file has the latest row first, and is turned round.
+ * - steps fall and timestamps rise: each row that goes back is a restart.
+ * - steps fall, and no timestamps say which it is: refused. Either reading would drop what the other keeps.
+ */
+import { Fault } from '../../errors.js'
+import type { HistoryRows } from './rows.js'
+import type { HistoryColumn, RunHistory } from './types.js'
+
+/** Rows with the earliest first. @throws Fault exit 3: steps fall and no timestamp says why. */
+export function earliestFirst(history: HistoryRows): HistoryRows & Pick<RunHistory, 'reversed'> {
+  const { step, timestamp, rows } = history
+  if (trend(step) >= 0) return { ...history, reversed: false }
+  const times = trend(timestamp.filter(Number.isFinite))
+  if (times > 0) return { ...history, reversed: false }
+  if (times === 0) {
+    throw new Fault({
+      format: 'history', problem: 'rows in falling step order',
+      found: `${rows} rows from step ${step[0]} to ${step[rows - 1]}, and no timestamps that rise or fall`,
+      expected: 'rows with the earliest first, or a key of timestamps in histories.keys.timestamp: turn the file round if it has the latest first'
+    })
+  }
+  const last = rows - 1
+  return {
+    ...history,
+    step: step.toReversed(), timestamp: timestamp.toReversed(), globalStep: history.globalStep.toReversed(),
+    unusableGlobalSteps: mirrored(history.unusableGlobalSteps, last),
+    columns: history.columns.map((column): HistoryColumn => ({
+      ...column, row: mirrored(column.row, last), value: column.value.toReversed(), nonFiniteRow: mirrored(column.nonFiniteRow, last)
+    })),
+    reversed: true
+  }
+}
+
+/** Neighbours that rise minus neighbours that fall. */
+function trend(values: Float64Array): number {
+  let trend = 0
+  for (let i = 1; i < values.length; i++) trend += Math.sign(values[i] - values[i - 1])
+  return trend
+}
+
+function mirrored(rows: Int32Array, last: number): Int32Array {
+  return rows.toReversed().map(row => last - row)
+}
