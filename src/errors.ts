@@ -6,6 +6,7 @@
  * The place names file, member, trace, array, index and byte offset, as far as they are known where the error is
  * made; callers further out add what only they know with `at()`. The cause is kept.
  */
+import { systemText } from './system/error.js'
 
 /** Process exit codes. 0 is success. */
 export const EXIT = { ok: 0, checkFailed: 1, usage: 2, badInput: 3, interrupted: 130 } as const
@@ -95,9 +96,9 @@ function compose(d: FaultDetails): string {
   return `${d.format} ${d.problem}${found}${expected}${place === '' ? '' : ` (${place})`}`
 }
 
-/** Text of any thrown thing, for a message or a cause. */
+/** Text of any thrown thing, for a message or a cause; the system's errors have the words of `system/error.ts`. */
 export function describeCause(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
+  return systemText(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }
 
 export class Fault extends Error {

@@ -403,10 +403,10 @@ t.test('findSnapshots: pages, folders, NPZ folders, folders of many', async t =>
   })
   const at = (path: string): string => join(dir, path)
   t.same(await findSnapshots([at('one')]), [
-    { kind: 'html', folder: at('one'), html: at('one/index.html'), npzFiles: ['a.NPZ', 'b.npz'], name: 'one' }
+    { kind: 'html', folder: at('one'), html: at('one/index.html'), npzFiles: ['a.NPZ', 'b.npz'], source: 'one/index.html', name: 'one' }
   ])
   t.same(await findSnapshots([at('bare')]), [
-    { kind: 'npz-folder', folder: at('bare'), html: null, npzFiles: ['step_10.npz', 'step_2.npz'], name: 'bare' }
+    { kind: 'npz-folder', folder: at('bare'), html: null, npzFiles: ['step_10.npz', 'step_2.npz'], source: 'bare', name: 'bare' }
   ])
   t.same((await findSnapshots([at('many')])).map(p => [p.html, p.name]), [
     [at('many/a/critic_traces/index.html'), 'a--critic_traces'], [at('many/b/critic_traces/index.html'), 'b--critic_traces']

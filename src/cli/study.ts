@@ -4,7 +4,7 @@
  */
 import { lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { EXIT, Fault, printable } from '../errors.js'
+import { EXIT, Fault, describeCause, printable } from '../errors.js'
 import { draftHistories, draftStudy, type DraftHistories } from '../ingest/study/init/draft.js'
 import { draftManifest, planManifest, snapshotDate } from '../ingest/study/init/manifest.js'
 import { draftSelections } from '../ingest/study/init/selections.js'
@@ -115,7 +115,7 @@ async function hashAll(
 /** A new file, whole or not at all. */
 async function writeNew(path: string, text: string): Promise<void> {
   const unwritable = (cause: unknown): Fault => errorCode(cause) === 'EEXIST' ? existing(path) : new Fault({
-    format: 'init', problem: 'unwritable', found: errorCode(cause), expected: `a folder that can be written to: ${dirname(path)}`,
+    format: 'init', problem: 'unwritable', found: describeCause(cause), expected: `a folder that can be written to: ${dirname(path)}`,
     place: { file: path }, cause
   })
   const handle = await open(path, 'wx').catch((cause: unknown) => { throw unwritable(cause) })

@@ -7,10 +7,11 @@
 import { realpath, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Fault, printable } from '../errors.js'
+import { whyUnreadable } from '../system/open.js'
 import type { Study } from '../schema.js'
 import type { Manifest } from './manifest.js'
 import { hashFile, mapLimited } from './study/hash.js'
-import { compareCodepoints, errorCode, isSafeRelative } from './study/paths.js'
+import { compareCodepoints, isSafeRelative } from './study/paths.js'
 import { findUnlisted } from './study/unlisted.js'
 
 /** What an interrupted fetch leaves beside a history's place. */
@@ -69,7 +70,7 @@ export async function updatedManifest(
     if (!isSafeRelative(path)) throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
     const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
       signal?.throwIfAborted()
-      throw fault('unreadable file', errorCode(cause), 'a readable file', file)
+      throw fault('unreadable file', whyUnreadable(cause), 'a readable file', file)
     })
     if (changed || sha256 === null) throw fault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
     return { path, sha256, bytes, role: roleNow(path) }
