@@ -5,7 +5,8 @@
 import { hash } from 'node:crypto'
 import { closeSync, fstatSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import { EXIT, Fault, describeCause, printable } from '../errors.js'
-import { isMissing, openRegularSync, whyUnreadable } from '../system/open.js'
+import { causeName } from '../system/error.js'
+import { openRegularSync, whyUnreadable } from '../system/open.js'
 
 export interface FileContent {
   /** in the memory that was given, where some was */
@@ -51,7 +52,7 @@ function opened(path: string, format: string): ReturnType<typeof openRegularSync
   try {
     return openRegularSync(path)
   } catch (cause) {
-    const missing = isMissing(cause)
+    const missing = causeName(cause) === 'ENOENT'
     throw new Fault({
       format, problem: missing ? 'missing file' : 'unreadable file', found: missing ? 'nothing' : whyUnreadable(cause),
       expected: 'a regular file', place: { file: path }, cause

@@ -10,6 +10,7 @@ import { lstatSync, realpathSync, statSync, type Dirent, type Stats } from 'node
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { Fault, describeCause, printable } from '../errors.js'
+import { kindOf } from '../system/open.js'
 import { canonicalRelative, compareCodepoints, errorCode, isAscii, isSafeRelative, resolveInside } from './study/paths.js'
 import { snapshotNames } from './study/names.js'
 
@@ -107,7 +108,7 @@ async function* survey(path: string, except: string | null): AsyncGenerator<Foun
   if (info.isFile() && PAGE.test(path)) {
     yield await pagePlan(path)
   } else if (!info.isDirectory()) {
-    yield fault('wrong kind of file', path, info.isFile() ? printable(JSON.stringify(basename(path))) : 'a special file')
+    yield fault('wrong kind of file', path, kindOf(info) ?? printable(JSON.stringify(basename(path))))
   } else {
     let any = false
     for await (const item of search(path, except)) {
@@ -120,7 +121,8 @@ async function* survey(path: string, except: string | null): AsyncGenerator<Foun
 
 async function pagePlan(html: string): Promise<Found | Fault> {
   try {
-    if (!(await stat(html)).isFile()) return fault('wrong kind of file', html, 'no regular file')
+    const kind = kindOf(await stat(html))
+    if (kind !== null) return fault('wrong kind of file', html, kind)
     const folder = dirname(html)
     const npzFiles = npzNames(await readdir(folder, { withFileTypes: true }))
     return { kind: 'html', folder, html, npzFiles, real: await realpath(html) }
@@ -214,8 +216,8 @@ export function resolveBeside(folder: string, name: string): string {
     case 'missing': throw refuse('missing npz', quoted())
     case 'unreadable': throw refuse('unreadable npz', `${quoted()} (${resolved.code})`)
     case 'inside': {
-      const info = statSync(resolved.real)
-      if (!info.isFile()) throw refuse('unreadable npz', `${quoted()}, ${info.isDirectory() ? 'a folder' : 'a special file'}`)
+      const kind = kindOf(statSync(resolved.real))
+      if (kind !== null) throw refuse('unreadable npz', `${quoted()}, ${kind}`)
       return resolved.real
     }
   }

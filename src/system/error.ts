@@ -64,6 +64,11 @@ export function systemName(error: unknown): string | null {
   return name ?? `system error ${Math.abs(number)}`
 }
 
+/** The system's name of an error, or of what it was made of. */
+export function causeName(error: unknown): string | null {
+  return systemName(error) ?? (error instanceof Error ? systemName(error.cause) : null)
+}
+
 /** One phrase on one line; null for anything that is no error of the system. */
 export function systemText(error: unknown): string | null {
   const name = systemName(error)

@@ -5,7 +5,7 @@
 import { closeSync, constants, fstatSync, openSync, type BigIntStats, type Stats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { describeCause, Fault, printable } from '../errors.js'
-import { systemName } from './error.js'
+import { causeName, systemName } from './error.js'
 
 export interface OpenOptions {
   /** a link in the file's place is refused, wherever it leads: where the program itself has written the file */
@@ -106,6 +106,6 @@ export function whyUnreadable(error: unknown): string {
 
 /** True where nothing has the name that was to be opened. */
 export function isMissing(error: unknown): boolean {
-  const name = systemName(error instanceof Fault ? error.cause : error)
+  const name = causeName(error)
   return name === 'ENOENT' || name === 'ENOTDIR'
 }

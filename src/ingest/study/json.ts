@@ -7,7 +7,8 @@
  */
 import { createHash } from 'node:crypto'
 import { Fault, describeCause, printable, type Place } from '../../errors.js'
-import { isMissing, openRegular, whyUnreadable } from '../../system/open.js'
+import { causeName } from '../../system/error.js'
+import { openRegular, whyUnreadable } from '../../system/open.js'
 
 /** Deeper nesting is an attack on the stack, not a study. */
 const MAX_DEPTH = 64
@@ -52,7 +53,7 @@ export async function readJsonFile(path: string, format: string, maxBytes: numbe
 async function readCapped(path: string, format: string, maxBytes: number): Promise<Buffer> {
   const place = { file: path }
   const unreadable = (cause: unknown): Fault => {
-    const missing = isMissing(cause)
+    const missing = causeName(cause) === 'ENOENT'
     return new Fault({
       format, problem: missing ? MISSING_FILE : 'unreadable file', found: missing ? 'nothing' : whyUnreadable(cause),
       expected: 'a readable JSON file', place, cause
