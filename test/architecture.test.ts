@@ -146,3 +146,20 @@ function cycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   for (const file of graph.keys()) visit(file, [])
   return found
 }
+
+/** Files of this package (its code, its manifest), and new files, which are created and fail where something is there. */
+const OPENS_BY_ITSELF = [
+  'src/system/open.ts', 'src/system/folder.ts', 'src/build.ts', 'src/version.ts', 'src/load.cts', 'src/kernel/kernel.ts',
+  'src/render/outputs/output-fs.ts', 'src/cli/study.ts', 'fixtures/replica/bytes.ts'
+]
+
+t.test('whatever a run reads is opened by src/system/open.ts, which does not wait', t => {
+  for (const file of [...sources('src'), ...sources('workers'), ...sources('fixtures')]) {
+    const text = readFileSync(join(root, file), 'utf8')
+    const names = [...text.matchAll(/import ([^;]*?) from 'node:fs(?:\/promises)?'/g)].map(match => match[1]).join(' ')
+    const opens = /\b(?:open|openSync|readFile|readFileSync|createReadStream)\b|\* as/.test(names)
+    if (opens) t.ok(OPENS_BY_ITSELF.includes(file), `${file} opens no file by itself`)
+    t.notMatch(text, /mkdir\([^)]*recursive/, `${file}: makeFolder makes folders`)
+  }
+  t.end()
+})

@@ -14,6 +14,7 @@ import { titleLike } from '../ingest/study/init/words.js'
 import { parseStrictJson } from '../ingest/study/json.js'
 import { errorCode } from '../ingest/study/paths.js'
 import { checkStudy, STUDY_FILE } from '../ingest/study.js'
+import { realPlace } from '../system/folder.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { createProgress, type Progress } from '../render/terminal/progress.js'
 import { formatTable } from '../render/terminal/table.js'
@@ -31,7 +32,7 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     const studyPath = options.out ?? join(dir, STUDY_FILE)
-    const inPlace = resolve(studyPath) === resolve(dir, STUDY_FILE)
+    const inPlace = realPlace(studyPath) === realPlace(join(dir, STUDY_FILE))
     const manifestPath = inPlace ? join(dir, MANIFEST_FILE) : null
     await refuseExisting(studyPath)
     if (manifestPath !== null) await refuseExisting(manifestPath)

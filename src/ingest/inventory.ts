@@ -55,7 +55,7 @@ export async function findSnapshots(
   const given = shortNames(paths)
   const found = new Map<string, Found & { readonly source: string }>()
   for (const [i, path] of paths.entries()) {
-    const sourceOf = (file: string): string => [given[i], ...relative(path, file).split(sep)].filter(s => s !== '').join('/')
+    const sourceOf = (file: string): string => [given[i], ...relative(path, file).split(sep)].filter(s => s !== '').join('/') || '.'
     for await (const item of survey(path, except)) {
       if (item instanceof Fault) {
         if (onFault === undefined) throw item
