@@ -3,8 +3,7 @@
  * does not stop the rest; one whose inputs, settings and outputs are unchanged since its last run is not done again, so
  * that a batch that was killed goes on where it was.
  */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, posix, relative, resolve, sep } from 'node:path'
 import type { SnapshotStatistics } from './compute/contract.js'
 import type { TracePool } from './compute/pool.js'
 import { EXIT, Fault, toFault, type FailureCode } from './errors.js'
@@ -12,10 +11,14 @@ import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from './inges
 import { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotSettings } from './pipeline.js'
 import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
-import { BATCH_INDEX, OUTPUT_PATHS } from './render/outputs/output-names.js'
+import { BATCH_INDEX, DEFAULT_OUT, OUTPUT_PATHS } from './render/outputs/output-names.js'
+import { refuseOutputsAtInputs } from './render/outputs/output-place.js'
 import { OutputSet } from './render/outputs/output-set.js'
+import type { RecordedOutput } from './render/outputs/removed-outputs.js'
 import { isOfSyntheticStudy } from './ingest/study/label.js'
 import { retireRecord, settingsHash, snapshotInputs, unchangedRun, writeRunRecord } from './runRecord.js'
+import { isInside, realPlace } from './system/folder.js'
+import { readText } from './system/open.js'
 import { GENERATOR } from './version.js'
 
 export interface BatchRun {
@@ -39,20 +42,28 @@ export interface SnapshotResult {
   /** null where nothing was computed */
   readonly outcome: SnapshotOutcome | null
   readonly faults: readonly Fault[]
+  /** what outputs call the snapshot, or the path that led to none */
+  readonly source: string
 }
 
 /** @throws Fault (exit 130) when interrupted; every other fault is in its snapshot's result */
 export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
+  refuseOutputsAtInputs(run.paths, run.out)
   // A folder that cannot be written to is one fault, not one a snapshot.
-  await (await OutputSet.open(run.out)).abort()
+  const folder = await OutputSet.open(run.out)
+  try {
+    await folder.sweepSnapshots()
+  } finally {
+    await folder.abort()
+  }
   const results: SnapshotResult[] = []
   const end = (result: SnapshotResult): void => {
     results.push(result)
     run.onEnd?.(result)
   }
-  const plans = await findSnapshots(run.paths, fault => {
-    end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault] })
-  })
+  const plans = await findSnapshots(run.paths, (fault, source) => {
+    end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault], source })
+  }, realPlace(DEFAULT_OUT))
   for (const plan of plans) {
     run.onStart?.(plan, await amountOf(plan))
     end(await runOne(run, plan))
@@ -77,14 +88,15 @@ export function gravest(faults: readonly Fault[]): FailureCode | 0 {
 
 async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult> {
   const out = join(run.out, plan.name)
+  const { source } = plan
   try {
     const settings = { ...run.settings, synthetic: run.settings.synthetic || (await isOfSyntheticStudy(plan.folder)) }
     const settingsSha256 = settingsHash(settings, run.formats)
     if ((await unchangedRun(out, plan, settingsSha256, run.pool)) !== null) {
-      return { plan, status: 'unchanged', statistics: await readStatistics(out), outcome: null, faults: [] }
+      return { plan, status: 'unchanged', statistics: await readStatistics(out), outcome: null, faults: [], source }
     }
     const { pool, formats, chunkBytes, signal, onProgress } = run
-    let earlier: string[] = []
+    let earlier: readonly RecordedOutput[] = []
     const outcome = await analyseSnapshot({
       plan, settings, pool, out, formats,
       beforeCommit: async () => { earlier = await retireRecord(out) },
@@ -95,17 +107,17 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
     const { synthetic } = outcome.statistics
     const finished = { settingsSha256, synthetic, manifest: null, inputs: snapshotInputs(plan, outcome), outputs: outcome.outputs }
     await writeRunRecord(out, finished, earlier, null)
-    return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [] }
+    return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [], source }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
-    return { plan, status: 'failed', statistics: null, outcome: null, faults }
+    return { plan, status: 'failed', statistics: null, outcome: null, faults, source }
   }
 }
 
 /** The statistics of an unchanged run: its record has just vouched for the file. */
 async function readStatistics(out: string): Promise<SnapshotStatistics> {
-  return JSON.parse(await readFile(join(out, OUTPUT_PATHS.statistics), 'utf8')) as SnapshotStatistics
+  return JSON.parse(await readText(join(out, OUTPUT_PATHS.statistics))) as SnapshotStatistics
 }
 
 /** The same bytes whether a snapshot was computed now or before. */
@@ -115,9 +127,9 @@ async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Pr
     ...envelope('critic-trace-snapshots', {
       synthetic: isSynthetic(run.settings, results), manifest: null, generator: GENERATOR
     }),
-    snapshots: results.map(({ plan, status, statistics, faults }) => ({
+    snapshots: results.map(({ plan, status, statistics, faults, source }) => ({
       name: plan?.name ?? null,
-      source: plan === null ? null : (plan.html ?? plan.folder),
+      source: plan === null ? null : source,
       status: status === 'failed' ? 'failed' : 'ok',
       synthetic: statistics?.synthetic ?? null,
       verified: statistics?.verified ?? null,
@@ -125,8 +137,20 @@ async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Pr
       tokens: statistics?.tokens ?? null,
       snapshot_time: statistics?.snapshot_time ?? null,
       statistics: plan === null || status === 'failed' ? null : `${plan.name}/${OUTPUT_PATHS.statistics}`,
-      faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode }))
+      faults: faults.map(f => ({ message: inOutputs(f, plan, source, run.out).message, exit_code: f.exitCode }))
     }))
   }
   await OutputSet.writeAlone(run.out, BATCH_INDEX, jsonText(index))
+}
+
+/** The fault with its file as outputs call it: below what was given, or below the output folder. */
+function inOutputs(fault: Fault, plan: SnapshotPlan | null, source: string, out: string): Fault {
+  const { file } = fault.place
+  if (file === undefined) return fault
+  const below = (folder: string, name: string): string | null => {
+    const path = resolve(file)
+    return isInside(resolve(folder), path) ? posix.join(name, relative(resolve(folder), path).split(sep).join('/')) : null
+  }
+  const named = plan === null ? source : below(plan.folder, plan.html === null ? source : posix.dirname(source)) ?? below(out, '.')
+  return new Fault({ ...fault.details, place: { ...fault.place, file: named ?? posix.basename(file) } })
 }

@@ -8,7 +8,7 @@
  * message: `[withheld]` stands in its place.
  */
 import { withoutSecrets } from './secrets.js'
-
+import { systemText } from './system/error.js'
 
 /** Process exit codes. 0 is success. */
 export const EXIT = { ok: 0, checkFailed: 1, usage: 2, badInput: 3, interrupted: 130 } as const
@@ -112,9 +112,9 @@ function compose(d: FaultDetails): string {
   return `${d.format} ${d.problem}${found}${expected}${place === '' ? '' : ` (${place})`}`
 }
 
-/** Text of any thrown thing, for a message or a cause. */
+/** Text of any thrown thing, for a message or a cause; the system's errors have the words of `system/error.ts`. */
 export function describeCause(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
+  return systemText(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }
 
 export class Fault extends Error {

@@ -9,7 +9,6 @@
  * list of runs is written last.
  */
 import { lstatSync, realpathSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EXIT, Fault, printable, printableId } from './errors.js'
 import { fetchRows, historyPath } from './fetchRows.js'
@@ -32,6 +31,7 @@ import { ResumableFile } from './render/outputs/resumable-file.js'
 import { OTHER_LABEL, STEPS_PER_REQUEST, type FetchRuns, type FetchStudy, type HistoryCertificate } from './schema/fetch.js'
 import type { HistoryStudy } from './schema/histories.js'
 import { withoutSecrets } from './secrets.js'
+import { readText } from './system/open.js'
 
 /** Runs whose rows are fetched at once; the client sends no more requests at a time either. */
 const RUNS_AT_ONCE = 4
@@ -327,7 +327,7 @@ async function writeLists({ dir, fetch, histories }: Session, entries: readonly 
   ]
   const written: string[] = []
   for (const { path, text } of lists) {
-    if (await readFile(join(dir, path), 'utf8').catch(() => null) === text) continue
+    if (await readText(join(dir, path)).catch(() => null) === text) continue
     await OutputSet.writeAlone(dir, path, text)
     written.push(path)
   }

@@ -42,7 +42,7 @@ export interface MeasureRun {
   readonly plan: SnapshotPlan
   readonly settings: SnapshotSettings
   readonly pool: TracePool
-  /** how outputs name the page; default: its path as given */
+  /** how outputs name the page; default: by its name in the snapshot's folder */
   readonly sourceName?: string
   /** what the inputs were verified against; default: nothing */
   readonly manifest?: VerifiedManifest
@@ -263,7 +263,7 @@ async function measureTraces(run: MeasureRun, streams: Streams): Promise<Measure
   if (page === null) {
     return { results, header: { ...NO_PAGE, traceCount: results.length }, html: null, examples: collector.choose() }
   }
-  const html = { path: run.sourceName ?? (run.plan.html as string), sha256: page.sha256, bytes: page.bytes }
+  const html = { path: run.sourceName ?? basename(run.plan.html as string), sha256: page.sha256, bytes: page.bytes }
   return { results, header: page.header, html, examples: collector.choose() }
 }
 

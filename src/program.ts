@@ -1,21 +1,16 @@
 /** The program as `dist/run.js` runs it: src/cli.ts tied to the process. */
 import { main } from './cli.js'
-import { EXIT } from './errors.js'
+import { describeCause, EXIT, printable } from './errors.js'
 
 export { main }
 
 /** Runs the command that the process was started with, and sets its exit code. */
 export async function run(): Promise<void> {
   const interrupt = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      interrupt.abort()
-      // A second signal ends the process at once, as the system does by default.
-    })
-  }
+  endOnSignals(interrupt)
   // The last resort: what no command could catch (no file descriptor left for a thread, say) is one line too.
   process.on('uncaughtException', error => {
-    standard('stderr').write(`critic-traces: run failed: ${error.message.split('\n')[0]}, expected to finish\n`)
+    standard('stderr').write(`critic-traces: run failed: ${printable(describeCause(error).split('\n')[0], 400)}, expected to finish\n`)
     process.exit(EXIT.badInput)
   })
 
@@ -29,6 +24,26 @@ export async function run(): Promise<void> {
   process.exitCode = Math.max(exitCode, Number(process.exitCode ?? 0))
 }
 
+/**
+ * How long a command may take to give up and to remove what it has begun. Whoever sent the signal often kills ten seconds
+ * later (docker stop).
+ */
+const GRACE_MS = 8000
+
+/**
+ * The first signal asks for the end: exit code 130, nothing half-written. A second one of whatever kind, and time, end the
+ * process at once, as the system does by default: whatever holds it, be it a file system that does not answer.
+ */
+export function endOnSignals(interrupt: AbortController, graceMs = GRACE_MS): void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const onSignal = (signal: NodeJS.Signals): void => {
+    for (const each of signals) process.off(each, onSignal)
+    interrupt.abort()
+    setTimeout(() => { process.kill(process.pid, signal) }, graceMs).unref()
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+}
+
 const watched = new Set<'stdout' | 'stderr'>()
 
 /** A standard stream, opened when first asked for: that takes milliseconds, in which the pool's thread could start. */
@@ -40,7 +55,7 @@ function standard(name: 'stdout' | 'stderr'): NodeJS.WriteStream {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return
     process.exitCode = EXIT.badInput
-    if (name === 'stdout') standard('stderr').write(`critic-traces: output unwritable: ${error.message}, expected standard output to take it\n`)
+    if (name === 'stdout') standard('stderr').write(`critic-traces: output unwritable: ${describeCause(error)}, expected standard output to take it\n`)
   })
   return stream
 }

@@ -5,7 +5,7 @@
  * is still there. In a batch the two column files are recorded by size alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
-import { rm, stat } from 'node:fs/promises'
+import { lstat, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { TracePool } from './compute/pool.js'
@@ -18,18 +18,16 @@ import type { FigureFormat } from './render/figures/config.js'
 import { jsonText } from './render/outputs/json-text.js'
 import type { FileSummary } from './render/outputs/output-file.js'
 import { RUN_RECORD, type Origin } from './render/outputs/output-names.js'
+import { outputFault } from './render/outputs/output-fault.js'
 import { OutputSet } from './render/outputs/output-set.js'
+import { removeOutputs, type RecordedOutput } from './render/outputs/removed-outputs.js'
+import { systemName } from './system/error.js'
 import { GENERATOR, VERSIONS } from './version.js'
 
 export interface HashedFile {
   readonly path: string
   readonly sha256: string
   readonly bytes: number
-}
-
-interface WrittenFile extends Omit<HashedFile, 'sha256'> {
-  /** null: by size alone */
-  readonly sha256: string | null
 }
 
 export interface RunRecord extends Origin {
@@ -42,7 +40,7 @@ export interface RunRecord extends Origin {
   /** relative to the snapshot's folder; of a study's run, to the study */
   readonly inputs: readonly HashedFile[]
   /** relative to the output folder */
-  readonly outputs: readonly WrittenFile[]
+  readonly outputs: readonly RecordedOutput[]
 }
 
 /** @param settings plain data: whatever decides the bytes of the outputs, beside the inputs */
@@ -51,10 +49,13 @@ export function settingsHash(settings: object, formats: readonly FigureFormat[])
 }
 
 /** Takes the record of the run before away, and answers which outputs it listed. */
-export async function retireRecord(out: string): Promise<string[]> {
-  const earlier = readRecord(join(out, RUN_RECORD))
-  await rm(join(out, RUN_RECORD), { force: true })
-  return earlier === null ? [] : earlier.outputs.map(f => f.path)
+export async function retireRecord(out: string): Promise<readonly RecordedOutput[]> {
+  const path = join(out, RUN_RECORD)
+  const earlier = readRecord(path)
+  await unlink(path).catch((error: unknown) => {
+    if (systemName(error) !== 'ENOENT') throw outputFault(error, path)
+  })
+  return earlier?.outputs ?? []
 }
 
 export interface FinishedRun extends Omit<Origin, 'generator'> {
@@ -74,14 +75,14 @@ export function snapshotInputs(plan: SnapshotPlan, { html, results, excluded }: 
 
 /**
  * Writes the record of a run whose outputs are in place, and removes what the run before recorded and this one did not
- * write again: an old figure would stand beside new numbers.
- * @param earlier outputs of the run before
+ * write again (`removed-outputs.ts`).
+ * @param earlier outputs of the run before, as its record says
  * @param pool hashes the column files too; null leaves them by size
  */
 export async function writeRunRecord(
   out: string,
   run: FinishedRun,
-  earlier: readonly string[],
+  earlier: readonly RecordedOutput[],
   pool: TracePool | null
 ): Promise<RunRecord> {
   const record = recordOf(run, await Promise.all(
@@ -92,12 +93,12 @@ export async function writeRunRecord(
     }))
   ))
   const kept = new Set(record.outputs.map(f => f.path))
-  for (const path of earlier) if (!kept.has(path) && isSafeRelative(path)) await rm(join(out, path), { force: true })
+  await removeOutputs(out, earlier.filter(({ path }) => !kept.has(path)), GENERATOR.name)
   await OutputSet.writeAlone(out, RUN_RECORD, jsonText(record))
   return record
 }
 
-function recordOf({ synthetic, manifest, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly WrittenFile[]): RunRecord {
+function recordOf({ synthetic, manifest, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly RecordedOutput[]): RunRecord {
   return {
     schema_version: 1, schema: 'run', synthetic, manifest, generator: GENERATOR, versions: VERSIONS, settings_sha256: settingsSha256, inputs, outputs
   }
@@ -115,7 +116,9 @@ export async function unchangedRun(
   const listed = new Set(record.inputs.map(f => f.path))
   const present = [...plan.npzFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
   if (!present.every(path => listed.has(path))) return null
-  const inputs = await Promise.all(record.inputs.map(f => isSame(join(plan.folder, f.path), f, pool)))
+  // Whoever wrote the record: only what lies in the snapshot's folder and in the output folder is looked at.
+  if (![...record.inputs, ...record.outputs].every(({ path }) => isSafeRelative(path))) return null
+  const inputs = await Promise.all(record.inputs.map(f => isSame(join(plan.folder, f.path), f, 'follow', pool)))
   return inputs.every(Boolean) && (await outputsStand(out, record, pool)) ? record : null
 }
 
@@ -127,6 +130,7 @@ export async function unchangedRun(
 export async function unchangedOutputs(out: string, now: Omit<FinishedRun, 'outputs'>, pool: TracePool): Promise<RunRecord | null> {
   const record = currentRecord(out, now.settingsSha256)
   if (record === null || !isDeepStrictEqual(record, recordOf(now, record.outputs))) return null
+  if (!record.outputs.every(({ path }) => isSafeRelative(path))) return null
   return (await outputsStand(out, record, pool)) ? record : null
 }
 
@@ -138,19 +142,22 @@ function currentRecord(out: string, settingsSha256: string): RunRecord | null {
 }
 
 async function outputsStand(out: string, record: RunRecord, pool: TracePool): Promise<boolean> {
-  const outputs = await Promise.all(record.outputs.map(f => isSame(join(out, f.path), f, pool)))
+  const outputs = await Promise.all(record.outputs.map(f => isSame(join(out, f.path), f, 'refuse', pool)))
   return outputs.every(Boolean)
 }
 
 async function hashOutput(path: string, pool: TracePool): Promise<string> {
-  const answer = await pool.hash(path)
+  const answer = await pool.hash(path, 'refuse')
   if (answer !== null) return answer.sha256
   throw new Fault({ format: 'output', problem: 'vanished', found: 'nothing', expected: 'what was just written', place: { file: path } })
 }
 
-async function isSame(path: string, expected: WrittenFile, pool: TracePool): Promise<boolean> {
-  if (expected.sha256 === null) return (await stat(path).catch(() => null))?.size === expected.bytes
-  const answer = await pool.hash(path)
+async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 'refuse', pool: TracePool): Promise<boolean> {
+  if (expected.sha256 === null) {
+    const found = await lstat(path).catch(() => null)
+    return found !== null && found.isFile() && found.size === expected.bytes
+  }
+  const answer = await pool.hash(path, links)
   return answer !== null && answer.sha256 === expected.sha256 && answer.bytes === expected.bytes
 }
 
@@ -175,7 +182,7 @@ function isRunRecord(x: unknown): x is RunRecord {
       (f: unknown) =>
         typeof f === 'object' && f !== null &&
         typeof (f as HashedFile).path === 'string' &&
-        (typeof (f as WrittenFile).sha256 === 'string' || (unhashed && (f as WrittenFile).sha256 === null)) &&
+        (typeof (f as RecordedOutput).sha256 === 'string' || (unhashed && (f as RecordedOutput).sha256 === null)) &&
         typeof (f as HashedFile).bytes === 'number'
     )
   return (

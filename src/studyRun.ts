@@ -20,6 +20,7 @@ import { Failures, measureSnapshot, type MeasuredSnapshot, type SnapshotSettings
 import type { FigureFormat } from './render/figures/config.js'
 import type { FileSummary } from './render/outputs/output-file.js'
 import type { OutputSet } from './render/outputs/output-set.js'
+import type { RecordedOutput } from './render/outputs/removed-outputs.js'
 import {
   retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type FinishedRun, type HashedFile, type RunRecord
 } from './runRecord.js'
@@ -78,7 +79,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   const manifest = verifiedManifest(run)
   const { sha256, bytes } = run.studyFile
   const studyFile = requireVerified(run.dir, { path: STUDY_FILE, sha256, bytes }, verified)
-  let earlier: string[] = []
+  let earlier: readonly RecordedOutput[] = []
   const beforeCommit = async (): Promise<void> => { earlier = await retireRecord(out) }
   const outcome = await inTransaction(out, { signal: run.signal, beforeCommit }, async set => {
     const snapshot = study.critic_traces === null ? null : await snapshotOf(set, run, study.critic_traces, verified)

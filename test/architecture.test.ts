@@ -41,38 +41,40 @@ const ALLOWED_DEV_DEPENDENCIES = [
 /** What each part may import, besides itself, node's modules and packages. Data flows left to right. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/secrets': [],
-  'src/errors': ['src/secrets'],
+  'src/errors': ['src/secrets', 'src/system/error'],
   'src/secretGuard': ['src/secrets', 'src/errors'],
+  // What the operating system is asked for, by everybody: errors in words, files that are opened, folders, left-overs.
+  'src/system': ['src/errors'],
   'src/schema': [],
   'src/kernel': ['src/errors'],
-  'src/ingest': ['src/errors', 'src/schema', 'src/kernel'],
+  'src/ingest': ['src/errors', 'src/system', 'src/schema', 'src/kernel'],
   'src/compute': ['src/errors', 'src/schema', 'src/kernel', 'src/ingest'],
   // The NPZ writer is a format: it knows bytes only. Render writes the archive with it.
-  'src/render': ['src/errors', 'src/schema', 'src/compute', 'src/ingest/npz/write'],
+  'src/render': ['src/errors', 'src/system', 'src/schema', 'src/compute', 'src/ingest/npz/write'],
   'src/version': [],
   // The files that tie the stages together.
   'src/transaction': ['src/errors', 'src/render'],
   'src/drawing': ['src/transaction', 'src/render'],
   'src/pipeline': ['src/transaction', 'src/drawing', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
-  'src/runRecord': ['src/pipeline', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
-  'src/outputsCheck': ['src/version', 'src/errors', 'src/ingest', 'src/render'],
+  'src/runRecord': ['src/pipeline', 'src/version', 'src/errors', 'src/system', 'src/ingest', 'src/compute', 'src/render'],
+  'src/outputsCheck': ['src/version', 'src/errors', 'src/system', 'src/ingest', 'src/render'],
   // Reads again what ingest reads, with other libraries.
-  'src/second': ['src/errors', 'src/schema', 'src/ingest'],
-  'src/batch': ['src/pipeline', 'src/runRecord', 'src/version', 'src/errors', 'src/ingest', 'src/compute', 'src/render'],
+  'src/second': ['src/errors', 'src/schema', 'src/system', 'src/ingest'],
+  'src/batch': ['src/pipeline', 'src/runRecord', 'src/version', 'src/errors', 'src/system', 'src/ingest', 'src/compute', 'src/render'],
   'src/historyRun': ['src/transaction', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/evidenceRun': ['src/transaction', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/auditRun': ['src/historyRun', 'src/evidenceRun', 'src/pipeline', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/articleRun': ['src/auditRun', 'src/runRecord', 'src/version', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/studyRun': ['src/articleRun', 'src/version', 'src/auditRun', 'src/historyRun', 'src/evidenceRun', 'src/pipeline', 'src/runRecord', 'src/transaction', 'src/drawing', 'src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render'],
   'src/fetchRows': ['src/errors', 'src/schema', 'src/ingest', 'src/render'],
-  'src/fetchRun': ['src/fetchRows', 'src/errors', 'src/schema', 'src/ingest', 'src/render'],
+  'src/fetchRun': ['src/fetchRows', 'src/errors', 'src/system', 'src/schema', 'src/ingest', 'src/render'],
   'src/cli': ['*'],
   'src/index': ['*'],
   'src/program': ['src/cli', 'src/errors'],
   'src/load': [],
   'src/build': ['src/program', 'src/load', 'src/schema', 'src/ingest', 'src/compute'],
-  workers: ['src/errors', 'src/schema', 'src/ingest', 'src/compute', 'src/render', 'src/load'],
-  fixtures: ['src/errors', 'src/schema', 'src/ingest'],
+  workers: ['src/errors', 'src/system', 'src/schema', 'src/ingest', 'src/compute', 'src/render', 'src/load'],
+  fixtures: ['src/errors', 'src/system', 'src/schema', 'src/ingest'],
   run: ['src/program', 'src/load']
 }
 
@@ -152,3 +154,20 @@ function cycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   for (const file of graph.keys()) visit(file, [])
   return found
 }
+
+/** Files of this package (its code, its manifest), and new files, which are created and fail where something is there. */
+const OPENS_BY_ITSELF = [
+  'src/system/open.ts', 'src/system/folder.ts', 'src/build.ts', 'src/version.ts', 'src/load.cts', 'src/kernel/kernel.ts',
+  'src/render/outputs/output-fs.ts', 'src/cli/study.ts', 'fixtures/replica/bytes.ts'
+]
+
+t.test('whatever a run reads is opened by src/system/open.ts, which does not wait', t => {
+  for (const file of [...sources('src'), ...sources('workers'), ...sources('fixtures')]) {
+    const text = readFileSync(join(root, file), 'utf8')
+    const names = [...text.matchAll(/import ([^;]*?) from 'node:fs(?:\/promises)?'/g)].map(match => match[1]).join(' ')
+    const opens = /\b(?:open|openSync|readFile|readFileSync|createReadStream)\b|\* as/.test(names)
+    if (opens) t.ok(OPENS_BY_ITSELF.includes(file), `${file} opens no file by itself`)
+    t.notMatch(text, /mkdir\([^)]*recursive/, `${file}: makeFolder makes folders`)
+  }
+  t.end()
+})

@@ -298,7 +298,7 @@ t.test('a run that ends before its threads have loaded their code ends cleanly',
   const dir = temp(t)
   for (const threads of ['1', '2', '7', '7']) {
     const run = await runCli(['traces', '/dev/zero', '--out', 'out', '--threads', threads], { cwd: dir })
-    t.match(run, { code: 3, signal: null, stderr: /^critic-traces: snapshot wrong kind of file: a special file, .*\n$/ })
+    t.match(run, { code: 3, signal: null, stderr: /^critic-traces: snapshot wrong kind of file: a device, .*\n$/ })
   }
 })
 

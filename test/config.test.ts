@@ -166,7 +166,7 @@ t.test('chains that do not end, or leave the study', async t => {
   for (const name of ['abs.env', 'up.env', 'back.json']) t.match(await message(name), `config parent outside the study: a path that leaves it in line 1, expected a path inside the study (${name})`)
   t.match(await message('absent.env'), 'config unreadable file: nothing, expected a readable file in the study (nothing.env)')
   t.match(await message('link.env'), 'config unreadable file: a link that leaves the study')
-  t.match(await message('folder.env'), 'config unreadable file: something else than a file')
+  t.match(await message('folder.env'), 'config unreadable file: a folder')
   t.match(await message('../outside.env'), 'config unsafe path')
   t.match(await message('big.env'), 'config file too large: 1048578 bytes')
   t.match(await message('long.env'), 'config value of A too long: 20000 characters')

@@ -502,7 +502,7 @@ t.test('readHistory: what is not there, or not to be read', async t => {
   t.match((await faultFrom(readMain(join(dir, 'nowhere')))).message, 'history unreadable folder: ENOENT')
   mkdirSync(join(dir, 'wandb/history/main/r3.jsonl'))
   t.equal(await message({ id: 'r3' }),
-    `history unreadable: a directory, expected a readable regular file (${join(dir, 'wandb/history/main/r3.jsonl')})`)
+    `history unreadable: a folder, expected a regular file (${join(dir, 'wandb/history/main/r3.jsonl')})`)
 })
 
 t.test('readHistory: links may lead about the study, not out of it; a named pipe is not opened', POSIX_ONLY, async t => {
@@ -518,7 +518,7 @@ t.test('readHistory: links may lead about the study, not out of it; a named pipe
   const message = async (id: string): Promise<string> =>
     (await faultFrom(readHistory(join(dir, 'study'), 'wandb/history', { ...RUN, id }, KEYS, []))).message
   t.match(await message('r2'), 'history unsafe path: "wandb/history/main/r2.jsonl", a link that leads out of the study')
-  t.match(await message('r3'), 'history unreadable: a special file')
+  t.match(await message('r3'), 'history unreadable: a named pipe')
   t.match(await message('r4'), 'history unreadable file: ELOOP')
   t.equal(findHistory(join(dir, 'study'), './wandb//history/', RUN).path, 'wandb/history/main/r1.jsonl')
 })

@@ -214,7 +214,7 @@ t.test('folders and special files in place of a listed file', POSIX_ONLY, async 
   const files = ['folder', 'pipe', 'pipe-link', 'a'].map(path => ({ path, sha256: EMPTY, bytes: 0, role: 'r' }))
   await writeFile(manifest, JSON.stringify({ snapshot: '2026-10-07', files }))
   t.same(statuses(await verify(dir)),
-    ['ok a', 'mismatch folder (is a folder)', 'mismatch pipe (is a special file)', 'mismatch pipe-link (is a special file)'])
+    ['ok a', 'mismatch folder (is a folder)', 'mismatch pipe (is a named pipe)', 'mismatch pipe-link (is a named pipe)'])
 })
 
 t.test('unlisted: hidden and temporary files count; the manifest, .git, .DS_Store and named folders do not', async t => {
@@ -403,10 +403,10 @@ t.test('findSnapshots: pages, folders, NPZ folders, folders of many', async t =>
   })
   const at = (path: string): string => join(dir, path)
   t.same(await findSnapshots([at('one')]), [
-    { kind: 'html', folder: at('one'), html: at('one/index.html'), npzFiles: ['a.NPZ', 'b.npz'], name: 'one' }
+    { kind: 'html', folder: at('one'), html: at('one/index.html'), npzFiles: ['a.NPZ', 'b.npz'], source: 'one/index.html', name: 'one' }
   ])
   t.same(await findSnapshots([at('bare')]), [
-    { kind: 'npz-folder', folder: at('bare'), html: null, npzFiles: ['step_10.npz', 'step_2.npz'], name: 'bare' }
+    { kind: 'npz-folder', folder: at('bare'), html: null, npzFiles: ['step_10.npz', 'step_2.npz'], source: 'bare', name: 'bare' }
   ])
   t.same((await findSnapshots([at('many')])).map(p => [p.html, p.name]), [
     [at('many/a/critic_traces/index.html'), 'a--critic_traces'], [at('many/b/critic_traces/index.html'), 'b--critic_traces']
@@ -438,10 +438,10 @@ t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on
   await symlink('nowhere', at('dangling/index.html'))
   const expected = 'expected an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
   const cases: [string, string, string?][] = [
-    ['nowhere', 'not found: ENOENT'], ['empty', 'not found: a folder without any'], ['folderpage', 'not found: a folder without any'],
-    ['file.txt', 'wrong kind of file: "file.txt"'], ['a.npz', 'wrong kind of file: "a.npz"'], ['pipe.html', 'wrong kind of file: a special file'],
+    ['nowhere', 'not found: ENOENT no such file or directory'], ['empty', 'not found: a folder without any'], ['folderpage', 'not found: a folder without any'],
+    ['file.txt', 'wrong kind of file: "file.txt"'], ['a.npz', 'wrong kind of file: "a.npz"'], ['pipe.html', 'wrong kind of file: a named pipe'],
     ['both', 'stated twice: index.html and index.html.gz'], ['unclear', 'unclear page: NPZ files beside trace.html, none named index.html'],
-    ['dangling', 'unreadable path: ENOENT', 'dangling/index.html'], ['file.txt/x.html', 'unreadable path: ENOTDIR']
+    ['dangling', 'unreadable path: ENOENT no such file or directory', 'dangling/index.html'], ['file.txt/x.html', 'unreadable path: ENOTDIR not a directory']
   ]
   for (const [path, problem, place = path] of cases) {
     const fault = await faultOf(findSnapshots([at('good'), at(path)]))
@@ -549,7 +549,7 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
     ['outdir/secret.npz', 'unsafe npz path: "outdir/secret.npz", a link that leads out of the folder'],
     ['none.npz', 'missing npz: "none.npz"'], ['dangling.npz', 'missing npz: "dangling.npz"'], ['a.npz/b', 'missing npz: "a.npz/b"'],
     ['loop.npz', 'unreadable npz: "loop.npz" (ELOOP)'], ['sub', 'unreadable npz: "sub", a folder'], ['.', 'unreadable npz: ".", a folder'],
-    ['pipe.npz', 'unreadable npz: "pipe.npz", a special file']
+    ['pipe.npz', 'unreadable npz: "pipe.npz", a named pipe']
   ]
   for (const [name, message] of others) {
     t.equal((await faultOf((async () => resolveBeside(folder, name))())).message, `snapshot ${message}, expected the name of a file beside the page`)

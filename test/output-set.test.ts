@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
-  chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync
+  chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync
 } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -488,6 +488,74 @@ t.test('temporary files of runs that are gone', async t => {
     await (await set.file('other/d')).end()
     await set.abort()
     t.strictSame(tree(dir), kept.sort(), 'another folder is cleaned when it is first used')
+  })
+
+  t.test('of another host: what has been silent for an hour, by the clock of the file system', async t => {
+    const foreign = '00000000'
+    const of = (name: string, kind = 'tmp'): string => `.${name}.ct7-${foreign}-00000000.${kind}`
+    const dir = t.testdir({
+      [of('silent')]: '', [of('alive')]: '', [of('future')]: '',
+      [of('back', 'bak')]: 'the old content', [of('there', 'bak')]: 'a copy', there: 'new'
+    })
+    const now = await nodeOutputFs.now(dir)
+    const silentFor = (name: string, seconds: number): void => utimesSync(join(dir, name), now / 1000 - seconds, now / 1000 - seconds)
+    silentFor(of('silent'), 3700)
+    silentFor(of('alive'), 3500)
+    silentFor(of('future'), -7200)
+    // Of a copy the content is as old as it may be: when its name came is what counts.
+    silentFor(of('back', 'bak'), 86_400)
+    silentFor(of('there', 'bak'), 86_400)
+    await (await OutputSet.open(dir)).abort()
+    t.strictSame(tree(dir), [of('alive'), of('back', 'bak'), of('future'), of('there', 'bak'), 'there'].sort())
+    // The clock of this process does not matter, that of the file system does.
+    await sweepLeftOvers({ ...nodeOutputFs, now: async folder => await nodeOutputFs.now(folder) + 3_700_000 }, dir)
+    t.strictSame(contents(dir), { [of('future')]: '', back: 'the old content', there: 'new' })
+    t.equal(readdirSync(dir).filter(name => name.startsWith('.critic-traces-now')).length, 0)
+  })
+
+  t.test('a run says that it lives: every temporary file is touched, whatever the clock of its host', async t => {
+    const dir = t.testdir({})
+    const touched: Array<readonly [string, number]> = []
+    const fs = { ...nodeOutputFs, now: async () => 5_000_000_000_000, touch: async (path: string, time: number) => { touched.push([path, time]) } }
+    const set = await OutputSet.open(dir, { fs })
+    await set.file('a')
+    await set.file('wandb/b')
+    await set.beat()
+    t.strictSame(touched.map(([path, time]) => [path.replace(/\.ct\d+-[^/]*$/, '.'), time]), [
+      [join(dir, '.a.'), 5_000_000_000_000], [join(dir, 'wandb/.b.'), 5_000_000_000_000]
+    ])
+    await set.abort()
+
+    const real = await OutputSet.open(dir)
+    await real.file('c')
+    const [temp = ''] = readdirSync(dir)
+    utimesSync(join(dir, temp), 1, 1)
+    await real.beat()
+    t.ok(statSync(join(dir, temp)).mtimeMs >= await nodeOutputFs.now(dir) - 60_000)
+    const full = { ...nodeOutputFs, now: () => Promise.reject(systemError('ENOSPC', 'no space left on device', 'mkdtemp')) }
+    const other = await OutputSet.open(dir, { fs: full })
+    await other.beat()
+    await other.abort()
+    await real.commit()
+    t.strictSame(contents(dir), { c: '' })
+  })
+
+  t.test('in every folder that a run can write to, and in those of a batch', async t => {
+    const left = `.x.ct${dead}-${host}-00000000.tmp`
+    const folders = ['training_data', 'wandb', 'figures', 'materials', 'preview']
+    const all = (): Record<string, Record<string, string>> => Object.fromEntries(folders.map(folder => [folder, { [left]: '', keep: '' }]))
+    const dir = t.testdir({ ...all(), [left]: '', snap: { [left]: '', ...all() }, done: { 'run.json': '{}', [left]: '' }, mine: { [left]: '' } })
+    symlinkSync(join(dir, 'mine'), join(dir, 'link'))
+    const set = await OutputSet.open(dir)
+    const kept = folders.map(folder => `${folder}/keep`)
+    const inSnap = ['', ...folders.map(folder => `${folder}/`)].map(folder => `snap/${folder}${left}`)
+    t.strictSame(tree(dir), [
+      ...kept, ...kept.map(path => `snap/${path}`), ...inSnap, 'done/run.json', `done/${left}`, `mine/${left}`, 'link'
+    ].sort())
+    await set.sweepSnapshots()
+    await set.abort()
+    t.strictSame(tree(dir), [...kept, ...kept.map(path => `snap/${path}`), 'done/run.json', `mine/${left}`, 'link'].sort(),
+      'a folder that has no outputs is not looked into')
   })
 
   const MODULE = new URL('../src/render/outputs/output-set.js', import.meta.url).href

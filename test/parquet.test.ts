@@ -194,7 +194,7 @@ t.test('requests that a file cannot answer', async t => {
   const usage = await refused({ texts: { columns: ['ability'], patterns: { p: { regex: '(' } } } })
   t.equal(usage.exitCode, EXIT.usage)
   t.match((await faultOf(auditParquet(join(FOLDER, 'absent')))).message, /^file unreadable: ENOENT/)
-  t.match((await faultOf(auditParquet(FOLDER))).message, /^file unreadable: a directory/)
+  t.match((await faultOf(auditParquet(FOLDER))).message, /^file unreadable: a folder/)
 })
 
 /** Files as bytes, tried one after the other. */

@@ -232,7 +232,7 @@ t.test('what is not a folder of exports is one fault that says what is expected'
   const layout = 'wandb/runs.json with wandb/history/<label>/<run id>.jsonl (or runs.json with history/…)'
   const dir = t.testdir({ empty: {}, 'a file': '', none: {}, malformed: {}, wrong: {}, twice: {}, missing: {}, orphan: { wandb: { history: {} } }, textual: {} })
   const at = (name: string): string => join(dir, name)
-  t.equal(await refusal(t, at('nowhere')), 'init no folder: ENOENT, expected a folder of exports (DIR)')
+  t.equal(await refusal(t, at('nowhere')), 'init no folder: ENOENT no such file or directory, expected a folder of exports (DIR)')
   t.equal(await refusal(t, at('a file')), 'init no folder: file, expected a folder of exports (DIR)')
   t.equal(await refusal(t, at('empty')),
     `init nothing to read: neither a list of runs nor a snapshot, expected ${layout}, or a folder with a critic-trace snapshot (DIR)`)
@@ -454,7 +454,7 @@ t.test('--out elsewhere is a draft alone; an existing manifest stops everything 
   t.same(tree(folder), before)
   t.equal(await refusal(t, folder, '--out', draft), `init file exists: draft.json, expected none of this name: nothing is overwritten (${draft})`)
   const nowhere = join(dir, 'nowhere/draft.json')
-  t.equal(await refusal(t, folder, '--out', nowhere), `init unwritable: ENOENT, expected a folder that can be written to: ${dirname(nowhere)} (${nowhere})`)
+  t.equal(await refusal(t, folder, '--out', nowhere), `init unwritable: ENOENT no such file or directory, expected a folder that can be written to: ${dirname(nowhere)} (${nowhere})`)
 
   put(folder, 'source_manifest.json', 'mine')
   t.equal(await refusal(t, folder), 'init file exists: source_manifest.json, expected none of this name: nothing is overwritten (DIR/source_manifest.json)')

@@ -61,8 +61,8 @@ t.test('what is not a readable file is a Fault with exit code 3', async t => {
   const dir = t.testdir({ folder: { 'study.json': {} }, 'file.txt': '' })
   const cases: [string, string][] = [
     [join(dir, 'nowhere'), 'study missing file: nothing, expected a study file; "node dist/run.js study init FOLDER" writes one from exports'],
-    [join(dir, 'folder'), 'study unreadable file: a folder, expected a JSON file'],
-    [join(dir, 'file.txt'), 'study unreadable file: ENOTDIR, expected a readable JSON file']
+    [join(dir, 'folder'), 'study unreadable file: a folder, expected a readable JSON file'],
+    [join(dir, 'file.txt'), 'study unreadable file: ENOTDIR not a directory, expected a readable JSON file']
   ]
   for (const [path, expected] of cases) {
     const error = await loadStudy(path).catch((e: unknown) => e)
@@ -76,7 +76,7 @@ t.test('what is not a readable file is a Fault with exit code 3', async t => {
 t.test('a named pipe in place of study.json is refused at once', { skip: process.platform === 'win32' ? 'no named pipes' : false }, async t => {
   const dir = t.testdir({})
   execFileSync('mkfifo', [join(dir, 'study.json')])
-  t.match(await messageOf(loadStudy(dir)), 'study unreadable file: a special file')
+  t.match(await messageOf(loadStudy(dir)), 'study unreadable file: a named pipe')
 })
 
 t.test('links: inside the study they are followed, out of it refused, for stated and for default paths', async t => {

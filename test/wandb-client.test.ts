@@ -141,7 +141,7 @@ t.test('keys are found where W&B looks for them, and never shown', async t => {
   t.equal(await header({ NETRC: '~/named' }), `netrc api:${other}`)
   t.match(await refusal({ NETRC: '~someone/named' }), /home folder of another user/)
   t.match(await refusal({ NETRC: join(home, 'absent') }), /there is no .*absent/)
-  t.match(await refusal({ NETRC: home }), /unreadable netrc: no regular file/)
+  t.match(await refusal({ NETRC: home }), /unreadable netrc: a folder/)
   writeFileSync(join(home, 'named'), `machine api.wandb.ai login ${KEY}\n`)
   t.match(await refusal({ NETRC: '~/named' }), /has an entry without a password for api\.wandb\.ai/)
   writeFileSync(join(home, 'named'), `machine api.wandb.ai password ${KEY} ${other}\n`)

@@ -1,6 +1,14 @@
 /** Hashes one file on a thread of the pool: outputs after a run, inputs and outputs before one is skipped. */
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
+import { Fault } from '../src/errors.js'
+import { systemName } from '../src/system/error.js'
+import { openRegularSync } from '../src/system/open.js'
+
+export interface HashTask {
+  readonly path: string
+  readonly links: 'follow' | 'refuse'
+}
 
 export interface HashAnswer {
   readonly sha256: string
@@ -9,13 +17,13 @@ export interface HashAnswer {
 
 const CHUNK_BYTES = 1 << 20
 
-/** null where the file cannot be read */
-export default function hashFile(path: string): HashAnswer | null {
+/** null where the file cannot be read, or is none: an input may be a link, an output that the program wrote is not */
+export default function hashFile({ path, links }: HashTask): HashAnswer | null {
   let fd: number
   try {
-    fd = openSync(path, 'r')
+    fd = openRegularSync(path, { links }).fd
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== undefined) return null
+    if (error instanceof Fault) return null
     throw error
   }
   try {
@@ -28,6 +36,9 @@ export default function hashFile(path: string): HashAnswer | null {
       hash.update(n === chunk.length ? chunk : chunk.subarray(0, n))
       bytes += n
     }
+  } catch (error) {
+    if (systemName(error) !== null) return null
+    throw error
   } finally {
     closeSync(fd)
   }

@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path'
 import type { TracePool } from '../compute/pool.js'
-import { readFile } from 'node:fs/promises'
 import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
 import { EXIT, printable } from '../errors.js'
@@ -16,17 +15,18 @@ import { loadStudy } from '../ingest/study.js'
 import { verifyCertificates } from '../ingest/wandb/verify.js'
 import { viewFaults } from '../ingest/wandb/views.js'
 import { Failures } from '../pipeline.js'
+import { readText } from '../system/open.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { createProgress, type Phase as ShownPhase, type PhaseOptions } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
+import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import { analyseStudy, unchangedStudy, verifiedManifest, type StudyOutcome } from '../studyRun.js'
 import { GENERATOR } from '../version.js'
 import type { AllOptions } from './args.js'
 import { auditFaults, auditHead } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
-import { refuseOutputsInside } from './outputs-inside.js'
 import { studyFolder } from './replica.js'
 import { Stopwatch } from './timings.js'
 import { certificateLine, checksTable, datasetsTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
@@ -36,7 +36,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
   const watch = new Stopwatch(io.now)
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
-    refuseOutputsInside(dir, options.out)
+    refuseOutputsAtStudy(dir, options.out)
     watch.lap('study')
     const { study, ...studyFile } = await loadStudy(dir)
     const manifest = await studyManifest(dir, study.manifest)
@@ -134,7 +134,7 @@ interface Phase {
 /** The audit of the last run: its record has just vouched for the file. */
 async function recordedAudit(out: string, outputs: ReadonlyArray<{ readonly path: string }>): Promise<AuditReport | null> {
   if (!outputs.some(({ path }) => path === AUDIT_PATH)) return null
-  return JSON.parse(await readFile(join(out, AUDIT_PATH), 'utf8')) as AuditReport
+  return JSON.parse(await readText(join(out, AUDIT_PATH))) as AuditReport
 }
 
 function sectionReports({ snapshot, histories }: StudyOutcome): object {

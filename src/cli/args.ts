@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { EXIT, Fault, describeCause, printable } from '../errors.js'
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
+import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 
 export interface CommonOptions {
   readonly json: boolean
@@ -233,7 +234,7 @@ function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
   }
   return {
     study: folder('study', values.study),
-    out: folder('out', values.out) ?? 'artifacts',
+    out: folder('out', values.out) ?? DEFAULT_OUT,
     threads: threadCount(values.threads),
     formats: values['no-figures'] === true ? [] : formatList(values.formats)
   }

@@ -2,7 +2,6 @@
  * `audit`: the study computed afresh, its published values compared with what comes out. Everything goes into a folder of its
  * own that is removed: an output that lies somewhere is not looked at, whoever wrote it.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { auditPasses } from '../compute/audit/audit.js'
@@ -16,25 +15,29 @@ import { verifyCertificates } from '../ingest/wandb/verify.js'
 import { viewFaults } from '../ingest/wandb/views.js'
 import { Failures } from '../pipeline.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
+import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import { createProgress, type Phase } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import { analyseStudy } from '../studyRun.js'
+import { readText } from '../system/open.js'
+import { makeWorkFolder, sweepWorkFolders } from '../system/work-folder.js'
 import { manifestBytes } from './amounts.js'
 import type { AuditOptions } from './args.js'
 import { auditFaults, auditTables } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
 import { manifestFaults, studyManifest } from './manifest-faults.js'
-import { refuseOutputsInside } from './outputs-inside.js'
 import { studyFolder } from './replica.js'
 import { certificateLine } from './summary.js'
+
+const WORK_NAME = 'critic-traces-audit'
 
 export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     const dir = await studyFolder(options.study, io, line => progress.line(line))
-    if (options.out !== null) refuseOutputsInside(dir, options.out)
+    if (options.out !== null) refuseOutputsAtStudy(dir, options.out)
     const { study, ...studyFile } = await loadStudy(dir)
     const manifest = await studyManifest(dir, study.manifest)
     const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
@@ -44,12 +47,13 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     if (changed.length > 0) throw new Failures(changed)
     const contradicted = [...(await verifyCertificates(dir, study, io.signal)).faults, ...(await viewFaults(dir, study))]
     if (contradicted.length > 0) throw new Failures(contradicted)
-    const temporary = await mkdtemp(join(tmpdir(), 'critic-traces-audit-'))
+    await sweepWorkFolders(tmpdir(), WORK_NAME)
+    const temporary = await makeWorkFolder(tmpdir(), WORK_NAME)
     let report: AuditReport | null
     let text = ''
     try {
       const outcome = await analyseStudy({
-        dir, study, studyFile, pool, manifest: verified, out: temporary, formats: [], strict: options.strict, signal: io.signal,
+        dir, study, studyFile, pool, manifest: verified, out: temporary.path, formats: [], strict: options.strict, signal: io.signal,
         progress: {
           onSnapshot: async plan => updater(progress.phase({ label: 'measuring traces', ...(await amountOf(plan)) })),
           onHistories: total => updater(progress.phase({ label: 'reading histories', total, unit: 'bytes' })),
@@ -57,9 +61,9 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
         }
       })
       report = outcome.audit
-      if (report !== null) text = await readFile(join(temporary, AUDIT_PATH), 'utf8')
+      if (report !== null) text = await readText(join(temporary.path, AUDIT_PATH))
     } finally {
-      await rm(temporary, { recursive: true, force: true })
+      await temporary.remove()
     }
     if (report === null) {
       throw new Fault({

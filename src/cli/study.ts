@@ -4,7 +4,7 @@
  */
 import { lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { EXIT, Fault, printable } from '../errors.js'
+import { EXIT, Fault, describeCause, printable } from '../errors.js'
 import { draftHistories, draftStudy, type DraftHistories } from '../ingest/study/init/draft.js'
 import { draftManifest, planManifest, snapshotDate } from '../ingest/study/init/manifest.js'
 import { draftSelections } from '../ingest/study/init/selections.js'
@@ -14,6 +14,7 @@ import { titleLike } from '../ingest/study/init/words.js'
 import { parseStrictJson } from '../ingest/study/json.js'
 import { errorCode } from '../ingest/study/paths.js'
 import { checkStudy, STUDY_FILE } from '../ingest/study.js'
+import { realPlace } from '../system/folder.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { createProgress, type Progress } from '../render/terminal/progress.js'
 import { formatTable } from '../render/terminal/table.js'
@@ -31,7 +32,7 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {
     const studyPath = options.out ?? join(dir, STUDY_FILE)
-    const inPlace = resolve(studyPath) === resolve(dir, STUDY_FILE)
+    const inPlace = realPlace(studyPath) === realPlace(join(dir, STUDY_FILE))
     const manifestPath = inPlace ? join(dir, MANIFEST_FILE) : null
     await refuseExisting(studyPath)
     if (manifestPath !== null) await refuseExisting(manifestPath)
@@ -115,7 +116,7 @@ async function hashAll(
 /** A new file, whole or not at all. */
 async function writeNew(path: string, text: string): Promise<void> {
   const unwritable = (cause: unknown): Fault => errorCode(cause) === 'EEXIST' ? existing(path) : new Fault({
-    format: 'init', problem: 'unwritable', found: errorCode(cause), expected: `a folder that can be written to: ${dirname(path)}`,
+    format: 'init', problem: 'unwritable', found: describeCause(cause), expected: `a folder that can be written to: ${dirname(path)}`,
     place: { file: path }, cause
   })
   const handle = await open(path, 'wx').catch((cause: unknown) => { throw unwritable(cause) })

@@ -3,6 +3,7 @@ import { batchExitCode, isSynthetic, runBatch } from '../batch.js'
 import type { TracePool } from '../compute/pool.js'
 import type { SnapshotSettings } from '../pipeline.js'
 import { BATCH_INDEX } from '../render/outputs/output-names.js'
+import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import { createProgress, type Phase } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema.js'
@@ -18,6 +19,7 @@ export async function runTraces(
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   let phase: Phase | null = null
   try {
+    if (options.study !== null) refuseOutputsAtStudy(options.study, options.out)
     const settings = await settingsOf(options.study)
     const results = await runBatch({
       paths: options.paths, settings, pool,

@@ -10,8 +10,8 @@ import type { TraceAnswer, TraceTask } from './traceTask.js'
 export interface TracePool {
   readonly threads: number
   run(task: TraceTask): Promise<TraceAnswer>
-  /** SHA-256 and size of a file; null where it cannot be read */
-  hash(path: string): Promise<{ readonly sha256: string; readonly bytes: number } | null>
+  /** SHA-256 and size of a regular file; null where it cannot be read. `refuse`: null where a link is in its place, too */
+  hash(path: string, links: 'follow' | 'refuse'): Promise<{ readonly sha256: string; readonly bytes: number } | null>
   destroy(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function openTracePool(threads: number, options: PoolOptions = {}): Trace
   return {
     threads,
     run: task => run(task, filename, { trace: task.index }),
-    hash: path => run(path, hasher, { file: path }),
+    hash: (path, links) => run({ path, links }, hasher, { file: path }),
     async destroy() {
       await loaded
       await pool.destroy()

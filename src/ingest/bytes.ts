@@ -6,9 +6,10 @@
  */
 import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { createGunzip, type Gunzip } from 'node:zlib'
 import { describeCause, EXIT, Fault, printable } from '../errors.js'
+import { openRegular } from '../system/open.js'
 
 export type ByteChunks = AsyncIterable<Uint8Array>
 export type ByteGenerator = AsyncGenerator<Uint8Array, void, void>
@@ -33,14 +34,10 @@ const BUFFERS = 2
  */
 export async function* fileChunks(path: string, options: FileChunksOptions = {}): ByteGenerator {
   const { chunkSize = MIB, allocate = Buffer.allocUnsafe, signal } = options
-  const named = await statOf(path)
-  if (!named.isFile()) throw unreadable(path, named.isDirectory() ? 'a directory' : 'a special file')
-  const file = await open(path).catch((error: unknown) => { throw unreadable(path, describeCause(error), error) })
+  const { handle: file, stat: before } = await openRegular(path)
   /** settles always, so that a failed read ahead is no unhandled rejection */
   let ahead: Promise<Uint8Array | Fault> | undefined
   try {
-    const before = await file.stat({ bigint: true })
-    assertUnchanged(path, named, before)
     const size = Math.min(chunkSize, Number(before.size) + 1)
     const buffers = Array.from({ length: BUFFERS }, () => allocate(size))
     const read = (buffer: Uint8Array): Promise<Uint8Array | Fault> => file.read(buffer, 0, size, null).then(
@@ -92,7 +89,7 @@ function unreadable(path: string, found: string, cause?: unknown): Fault {
     format: 'file',
     problem: 'unreadable',
     found: printable(found, 400),
-    expected: 'a readable regular file',
+    expected: 'a regular file',
     place: { file: path },
     cause
   })

@@ -3,8 +3,10 @@
  * Files of 2 GiB and more are refused (one buffer holds the file).
  */
 import { hash } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, type BigIntStats } from 'node:fs'
+import { closeSync, fstatSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import { EXIT, Fault, describeCause, printable } from '../errors.js'
+import { causeName } from '../system/error.js'
+import { openRegularSync, whyUnreadable } from '../system/open.js'
 
 export interface FileContent {
   /** in the memory that was given, where some was */
@@ -20,26 +22,8 @@ const MAX_FILE_BYTES = 2 ** 31 - 1
  * the file itself changed between opening and the last byte.
  */
 export function readStableFile(path: string, format: string, allocate: (length: number) => Uint8Array = length => new Uint8Array(length)): FileContent {
-  let fd: number
+  const { fd, stat: before } = opened(path, format)
   try {
-    // Non-blocking: a named pipe in the file's place must not hang the worker.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  } catch (cause) {
-    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
-    throw new Fault({
-      format,
-      problem: missing ? 'missing file' : 'unreadable file',
-      found: missing ? 'nothing' : printable(describeCause(cause)),
-      expected: 'a readable file',
-      place: { file: path },
-      cause
-    })
-  }
-  try {
-    const before = fstatSync(fd, { bigint: true })
-    if (!before.isFile()) {
-      throw new Fault({ format, problem: 'not a file', found: 'something else', expected: 'a regular file', place: { file: path } })
-    }
     if (before.size > BigInt(MAX_FILE_BYTES)) {
       throw new Fault({
         format, problem: 'file too large', found: `${before.size} bytes`, expected: `at most ${MAX_FILE_BYTES}`, place: { file: path }
@@ -61,6 +45,18 @@ export function readStableFile(path: string, format: string, allocate: (length: 
     throw new Fault({ format, problem: 'unreadable file', found: printable(describeCause(cause)), place: { file: path }, cause })
   } finally {
     closeSync(fd)
+  }
+}
+
+function opened(path: string, format: string): ReturnType<typeof openRegularSync> {
+  try {
+    return openRegularSync(path)
+  } catch (cause) {
+    const missing = causeName(cause) === 'ENOENT'
+    throw new Fault({
+      format, problem: missing ? 'missing file' : 'unreadable file', found: missing ? 'nothing' : whyUnreadable(cause),
+      expected: 'a regular file', place: { file: path }, cause
+    })
   }
 }
 

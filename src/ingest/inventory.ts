@@ -8,8 +8,9 @@
  */
 import { lstatSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
-import { Fault, printable } from '../errors.js'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { Fault, describeCause, printable } from '../errors.js'
+import { kindOf } from '../system/open.js'
 import { canonicalRelative, compareCodepoints, errorCode, isAscii, isSafeRelative, resolveInside } from './study/paths.js'
 import { snapshotNames } from './study/names.js'
 
@@ -21,11 +22,16 @@ export interface SnapshotPlan {
   readonly html: string | null
   /** names of the NPZ files in the folder (not below it), ordered by code point */
   readonly npzFiles: readonly string[]
+  /**
+   * What outputs call it: the last name of the path that was given (with as many names before it as tell it from the other
+   * paths), and what follows below. The same from every working folder and for every spelling of the path.
+   */
+  readonly source: string
   /** name of the snapshot's output folder: unique in the plan, the same for the same paths, safe on every system */
   readonly name: string
 }
 
-interface Found extends Omit<SnapshotPlan, 'name'> {
+interface Found extends Omit<SnapshotPlan, 'name' | 'source'> {
   /** real path of the page or folder: the same snapshot reached twice has it twice */
   readonly real: string
 }
@@ -38,23 +44,45 @@ const EXPECTED = 'an HTML page, a folder with index.html or NPZ files, or a fold
 
 /**
  * The snapshots that the paths mean, in the order of the paths, each search ordered by code point; one that is reached
- * twice counts once. A path that leads to nothing is a Fault: thrown, or handed to `onFault`, and the rest goes on.
+ * twice counts once. A path that leads to nothing is a Fault: thrown, or handed to `onFault` with what outputs call the path
+ * that it is about, and the rest goes on.
+ *
+ * @param except a real path that no search enters: of the program's own outputs. It may be named as a path.
  */
-export async function findSnapshots(paths: readonly string[], onFault?: (fault: Fault) => void): Promise<SnapshotPlan[]> {
-  const report = (fault: Fault): void => {
-    if (onFault === undefined) throw fault
-    onFault(fault)
-  }
-  const found = new Map<string, Found>()
-  for (const path of paths) {
-    for await (const item of survey(path)) {
-      if (item instanceof Fault) report(item)
-      else if (!found.has(item.real)) found.set(item.real, item)
+export async function findSnapshots(
+  paths: readonly string[], onFault?: (fault: Fault, source: string) => void, except: string | null = null
+): Promise<SnapshotPlan[]> {
+  const given = shortNames(paths)
+  const found = new Map<string, Found & { readonly source: string }>()
+  for (const [i, path] of paths.entries()) {
+    const sourceOf = (file: string): string => [given[i], ...relative(path, file).split(sep)].filter(s => s !== '').join('/') || '.'
+    for await (const item of survey(path, except)) {
+      if (item instanceof Fault) {
+        if (onFault === undefined) throw item
+        onFault(item, sourceOf(item.place.file ?? path))
+      } else if (!found.has(item.real)) found.set(item.real, { ...item, source: sourceOf(item.html ?? item.folder) })
     }
   }
   const plans = [...found.values()]
   const names = snapshotNames(plans.map(p => ({ real: p.real, segments: nameSegments(p) })))
   return plans.map(({ real: _real, ...plan }, i) => ({ ...plan, name: names[i] }))
+}
+
+/** The last name of each path, with as many before it as tell it from the others. */
+function shortNames(paths: readonly string[]): string[] {
+  const parts = paths.map(path => resolve(path).split(sep).filter(s => s !== ''))
+  const names = parts.map(() => '')
+  let open = parts.map((_, i) => i)
+  for (let length = 1; open.length > 0; length++) {
+    const sharing = new Map<string, Set<string>>()
+    for (const i of open) {
+      names[i] = parts[i].slice(-length).join('/')
+      const whole = sharing.get(names[i]) ?? new Set()
+      sharing.set(names[i], whole.add(parts[i].join('/')))
+    }
+    open = open.filter(i => (sharing.get(names[i])?.size ?? 0) > 1 && parts[i].length > length)
+  }
+  return names
 }
 
 /** The name's parts, outermost folder first: an index page goes by its folder's name, any other page by its own. */
@@ -69,22 +97,21 @@ function fault(problem: string, path: string, found: string, cause?: unknown): F
   return new Fault({ format: 'snapshot', problem, found, expected: EXPECTED, place: { file: path }, cause })
 }
 
-async function* survey(path: string): AsyncGenerator<Found | Fault> {
+async function* survey(path: string, except: string | null): AsyncGenerator<Found | Fault> {
   let info: Stats
   try {
     info = await stat(path)
   } catch (cause) {
-    const code = errorCode(cause)
-    yield fault(code === 'ENOENT' ? 'not found' : 'unreadable path', path, code, cause)
+    yield fault(errorCode(cause) === 'ENOENT' ? 'not found' : 'unreadable path', path, describeCause(cause), cause)
     return
   }
   if (info.isFile() && PAGE.test(path)) {
     yield await pagePlan(path)
   } else if (!info.isDirectory()) {
-    yield fault('wrong kind of file', path, info.isFile() ? printable(JSON.stringify(basename(path))) : 'a special file')
+    yield fault('wrong kind of file', path, kindOf(info) ?? printable(JSON.stringify(basename(path))))
   } else {
     let any = false
-    for await (const item of search(path)) {
+    for await (const item of search(path, except)) {
       any = true
       yield item
     }
@@ -94,21 +121,22 @@ async function* survey(path: string): AsyncGenerator<Found | Fault> {
 
 async function pagePlan(html: string): Promise<Found | Fault> {
   try {
-    if (!(await stat(html)).isFile()) return fault('wrong kind of file', html, 'no regular file')
+    const kind = kindOf(await stat(html))
+    if (kind !== null) return fault('wrong kind of file', html, kind)
     const folder = dirname(html)
     const npzFiles = npzNames(await readdir(folder, { withFileTypes: true }))
     return { kind: 'html', folder, html, npzFiles, real: await realpath(html) }
   } catch (cause) {
-    return fault('unreadable path', html, errorCode(cause), cause)
+    return fault('unreadable path', html, describeCause(cause), cause)
   }
 }
 
-async function* search(folder: string): AsyncGenerator<Found | Fault> {
+async function* search(folder: string, except: string | null): AsyncGenerator<Found | Fault> {
   let entries: Dirent[]
   try {
     entries = await readdir(folder, { withFileTypes: true })
   } catch (cause) {
-    yield fault('unreadable folder', folder, errorCode(cause), cause)
+    yield fault('unreadable folder', folder, describeCause(cause), cause)
     return
   }
   const files = entries.filter(e => !e.isDirectory()).map(e => e.name)
@@ -126,7 +154,11 @@ async function* search(folder: string): AsyncGenerator<Found | Fault> {
     yield { kind: 'npz-folder', folder, html: null, npzFiles, real: await realpath(folder) }
   } else {
     const folders = entries.filter(e => e.isDirectory() && !e.name.startsWith('.')).map(e => e.name)
-    for (const name of folders.sort(compareCodepoints)) yield* search(join(folder, name))
+    for (const name of folders.sort(compareCodepoints)) {
+      const below = join(folder, name)
+      if (except !== null && name === basename(except) && realFolder(below) === except) continue
+      yield* search(below, except)
+    }
   }
 }
 
@@ -148,7 +180,7 @@ export async function amountOf(plan: SnapshotPlan): Promise<Amount> {
 }
 
 /** The plan's NPZ files that the page does not name, with the step that their name states. `named`: as the page writes them. */
-export function excludedNpz(plan: SnapshotPlan, named: ReadonlySet<string>): { readonly path: string; readonly step: number | null }[] {
+export function excludedNpz(plan: Pick<SnapshotPlan, 'npzFiles'>, named: ReadonlySet<string>): { readonly path: string; readonly step: number | null }[] {
   const canonical = new Set([...named].map(canonicalRelative))
   return plan.npzFiles.filter(name => !canonical.has(name)).map(path => ({ path, step: stepFromName(path) }))
 }
@@ -184,8 +216,8 @@ export function resolveBeside(folder: string, name: string): string {
     case 'missing': throw refuse('missing npz', quoted())
     case 'unreadable': throw refuse('unreadable npz', `${quoted()} (${resolved.code})`)
     case 'inside': {
-      const info = statSync(resolved.real)
-      if (!info.isFile()) throw refuse('unreadable npz', `${quoted()}, ${info.isDirectory() ? 'a folder' : 'a special file'}`)
+      const kind = kindOf(statSync(resolved.real))
+      if (kind !== null) throw refuse('unreadable npz', `${quoted()}, ${kind}`)
       return resolved.real
     }
   }
@@ -203,6 +235,6 @@ function realFolder(folder: string): string {
   try {
     return realpathSync.native(folder)
   } catch (cause) {
-    throw new Fault({ format: 'snapshot', problem: 'unreadable folder', found: errorCode(cause), place: { file: folder }, cause })
+    throw new Fault({ format: 'snapshot', problem: 'unreadable folder', found: describeCause(cause), place: { file: folder }, cause })
   }
 }

@@ -7,12 +7,13 @@
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Fault, printable, printableId } from '../errors.js'
+import { whyUnreadable } from '../system/open.js'
 import type { Study } from '../schema.js'
 import { secretFault } from '../secretGuard.js'
 import { isSecretText } from '../secrets.js'
 import type { Manifest } from './manifest.js'
 import { hashFile, mapLimited } from './study/hash.js'
-import { compareCodepoints, errorCode, isSafeRelative } from './study/paths.js'
+import { compareCodepoints, isSafeRelative } from './study/paths.js'
 import { findUnlisted } from './study/unlisted.js'
 
 /** What an interrupted fetch leaves beside a history's place. */
@@ -72,7 +73,7 @@ export async function updatedManifest(
     if (isSecretText(path, 'path')) throw secretFault('manifest', `the name of a file in ${printableId(dirname(path))}`, {})
     const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
       signal?.throwIfAborted()
-      throw fault('unreadable file', errorCode(cause), 'a readable file', file)
+      throw fault('unreadable file', whyUnreadable(cause), 'a readable file', file)
     })
     if (changed || sha256 === null) throw fault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
     return { path, sha256, bytes, role: roleNow(path) }

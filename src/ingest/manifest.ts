@@ -7,13 +7,15 @@
  */
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fault, printable } from '../errors.js'
+import { Fault, describeCause, printable } from '../errors.js'
+import { isMissing, kindOf, whyUnreadable } from '../system/open.js'
+import { isInside } from '../system/folder.js'
 import {
   freeObject, integer, list, object, pattern, refine, text, writtenPath, type CheckContext, type JsonSchema
 } from './study/checker.js'
 import { HASH_CHUNK_BYTES, hashFile, mapLimited } from './study/hash.js'
 import { readJsonFile } from './study/json.js'
-import { canonicalRelative, compareCodepoints, errorCode, isInside, resolveInside } from './study/paths.js'
+import { canonicalRelative, compareCodepoints, resolveInside } from './study/paths.js'
 import { findUnlisted } from './study/unlisted.js'
 
 /** About 300,000 files. */
@@ -161,7 +163,7 @@ type Planned =
 export async function verifyManifest(studyDir: string, manifest: Manifest, options: VerifyOptions = {}): Promise<ManifestReport> {
   const { signal, onProgress, concurrency = 4, except = [] } = options
   const root = await realpath(studyDir).catch((cause: unknown) => {
-    throw new Fault({ format: 'manifest', problem: 'unreadable folder', found: errorCode(cause), place: { file: studyDir }, cause })
+    throw new Fault({ format: 'manifest', problem: 'unreadable folder', found: describeCause(cause), place: { file: studyDir }, cause })
   })
 
   // 1. Plan: where each listed file lies and how long it is; what lies there unlisted.
@@ -223,12 +225,10 @@ async function planFile(root: string, manifest: Manifest, file: ManifestFile): P
       return { file, real: null, status: 'mismatch', reason: `cannot be read: ${resolved.code}` }
     case 'inside': {
       const { real } = resolved
-      const found = await stat(real).catch((error: unknown) => errorCode(error))
+      const found = await stat(real).catch((error: unknown) => describeCause(error))
       if (typeof found === 'string') return { file, real: null, status: 'mismatch', reason: `cannot be read: ${found}` }
-      // Never opened: reading a named pipe would wait for its writer.
-      if (!found.isFile()) {
-        return { file, real: null, status: 'mismatch', reason: found.isDirectory() ? 'is a folder' : 'is a special file' }
-      }
+      const kind = kindOf(found)
+      if (kind !== null) return { file, real: null, status: 'mismatch', reason: `is ${kind}` }
       return { file, real, bytes: found.size }
     }
   }
@@ -243,9 +243,9 @@ async function verifyFile(
   if (planned.real === null) return { ...base, status: planned.status, found: null, reason: planned.reason }
   const hashed = await hashFile(planned.real, options).catch((error: unknown) => {
     options.signal?.throwIfAborted()
-    return errorCode(error)
+    return isMissing(error) ? null : whyUnreadable(error)
   })
-  if (hashed === 'ENOENT') return { ...base, status: 'missing', found: null, reason: 'removed before it was read' }
+  if (hashed === null) return { ...base, status: 'missing', found: null, reason: 'removed before it was read' }
   if (typeof hashed === 'string') return { ...base, status: 'mismatch', found: null, reason: `cannot be read: ${hashed}` }
   const found = { sha256: hashed.sha256, bytes: hashed.bytes }
   const reason = hashed.changed

@@ -8,7 +8,7 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Study } from '../schema.js'
-import { Fault, printable } from '../errors.js'
+import { Fault, describeCause, printable } from '../errors.js'
 import {
   flag, nullable, object, oneOf, relativePath, text, type CheckContext, type FieldValues, type JsonSchema
 } from './study/checker.js'
@@ -20,7 +20,7 @@ import { fetchSection } from './study/fetch.js'
 import { historySection } from './study/histories.js'
 import { readJsonFile, withWayTo } from './study/json.js'
 import { MAX_STUDY_BYTES, STUDY_FILE } from './study/label.js'
-import { errorCode, resolveInside } from './study/paths.js'
+import { resolveInside } from './study/paths.js'
 
 export { STUDY_FILE }
 
@@ -87,7 +87,7 @@ export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
 async function refuseLinksOut(dir: string, context: CheckContext): Promise<void> {
   const { place } = context
   const root = await realpath(dir).catch((cause: unknown) => {
-    throw new Fault({ format: 'study', problem: 'unreadable folder', found: errorCode(cause), place, cause })
+    throw new Fault({ format: 'study', problem: 'unreadable folder', found: describeCause(cause), place, cause })
   })
   for (const { at, path } of context.paths) {
     const resolved = resolveInside(root, path)

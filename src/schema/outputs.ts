@@ -43,6 +43,8 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'audit.json',
   'article.md',
   'source-notes.md',
+  'preview/article.html',
+  'preview/source-notes.html',
   'critic-trace-snapshots.json',
   'training_data/critic-trace-arrays.npz',
   'training_data/critic-traces.arrow',
@@ -54,3 +56,19 @@ export const RESERVED_OUTPUTS: readonly string[] = [
 
 /** File names without extension. */
 export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces']
+
+/** Written as a stream: a batch records them by size alone. */
+export const STREAMED_OUTPUTS: readonly string[] = ['training_data/critic-trace-arrays.npz', 'training_data/critic-traces.arrow']
+
+/** What a study may call an output of its histories, and a figure. */
+export const CHOSEN_OUTPUT = '(?:(?:wandb|training_data)/)?[A-Za-z0-9][A-Za-z0-9._-]{0,94}'
+export const CHOSEN_FIGURE = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}'
+
+/**
+ * Whether a run of this program can have written a file of this name, relative to its output folder: `fixed` where the name
+ * is the program's own or a figure's, `chosen` where it is one that a study may give, as it might to a file of anyone's.
+ */
+export function outputNameOf(path: string): 'fixed' | 'chosen' | null {
+  if (RESERVED_OUTPUTS.includes(path) || new RegExp(`^figures/${CHOSEN_FIGURE}\\.(?:png|svg|pdf)$`).test(path)) return 'fixed'
+  return new RegExp(`^${CHOSEN_OUTPUT}\\.(?:json|csv|csv-metadata\\.json)$`).test(path) ? 'chosen' : null
+}

@@ -42,6 +42,8 @@ export function countingFs(failAt: number, error: Error): CountingFs {
     unlink: path => counted('unlink', () => nodeOutputFs.unlink(path)),
     list: path => counted('list', () => nodeOutputFs.list(path)),
     inspect: path => counted('inspect', () => nodeOutputFs.inspect(path)),
+    now: folder => counted('now', () => nodeOutputFs.now(folder)),
+    touch: (path, modified) => counted('touch', () => nodeOutputFs.touch(path, modified)),
     realPath: path => counted('realPath', () => nodeOutputFs.realPath(path))
   }
   return { fs, calls }

@@ -6,12 +6,12 @@
  * path is relative to the file that names it. All files lie in the study, links followed.
  */
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { posix } from 'node:path'
-import { printable } from '../../errors.js'
+import { describeCause, printable } from '../../errors.js'
 import { isSecretName, isSecretValue } from '../../secrets.js'
-import { canonicalRelative, errorCode, isSafeRelative, resolveInside } from '../study/paths.js'
+import { openRegular, whyUnreadable } from '../../system/open.js'
+import { canonicalRelative, isSafeRelative, resolveInside } from '../study/paths.js'
 import { parseEnv } from './env.js'
 import { configFault } from './faults.js'
 import { parseJsonConfig } from './json.js'
@@ -75,7 +75,7 @@ interface Setting {
 export async function resolveConfig(studyDir: string, path: string, request: ConfigRequest): Promise<ResolvedConfig> {
   if (!isSafeRelative(path)) throw configFault('unsafe path', printable(path), 'a path inside the study', path)
   const root = await realpath(studyDir)
-    .catch((error: unknown) => { throw configFault('unreadable study', errorCode(error), 'a folder', studyDir) })
+    .catch((error: unknown) => { throw configFault('unreadable study', describeCause(error), 'a folder', studyDir) })
   const chain = new Map<string, ConfigFile>()
   const settings = new Map<string, Setting>()
   const allowed = (key: string): boolean => request.allow.some(entry => isAtOrBelow(key, entry))
@@ -175,17 +175,13 @@ async function readText(root: string, file: string): Promise<Omit<ConfigFile, 'p
   if (resolved.kind === 'missing') throw unreadable('nothing')
   if (resolved.kind === 'unreadable') throw unreadable(resolved.code)
   if (resolved.kind === 'outside') throw unreadable('a link that leaves the study')
-  // Non-blocking: a named pipe in the file's place must not hold the program. The flag does not exist on Windows.
-  const handle = await open(resolved.real, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    .catch((error: unknown) => { throw unreadable(errorCode(error)) })
+  const { handle, stat } = await openRegular(resolved.real).catch((error: unknown) => { throw unreadable(whyUnreadable(error)) })
   try {
-    const stat = await handle.stat()
-    if (!stat.isFile()) throw unreadable('something else than a file')
     if (stat.size > MAX_FILE_BYTES) throw configFault('file too large', `${stat.size} bytes`, `at most ${MAX_FILE_BYTES}`, file)
     const buffer = Buffer.alloc(MAX_FILE_BYTES + 1)
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
     const bytes = buffer.subarray(0, bytesRead)
-    if (bytesRead !== stat.size) throw configFault('changed while it was read', `${bytesRead} bytes`, `${stat.size}`, file)
+    if (bytesRead !== Number(stat.size)) throw configFault('changed while it was read', `${bytesRead} bytes`, `${stat.size}`, file)
     const text = decodeUtf8(bytes)
     if (text === null || text.includes('\0')) throw configFault('wrong encoding', 'bytes that are not text', 'UTF-8', file)
     return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytesRead, text }

@@ -4,9 +4,9 @@
  */
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { EXIT, Fault, printable } from '../../errors.js'
+import { EXIT, Fault, describeCause, printable } from '../../errors.js'
 import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteGenerator } from '../bytes.js'
-import { canonicalRelative, errorCode, isSafeRelative, resolveInside } from '../study/paths.js'
+import { canonicalRelative, isSafeRelative, resolveInside } from '../study/paths.js'
 import { parseHistory } from './parse.js'
 import { earliestFirst } from './row-order.js'
 import type { HistoryKeys } from './rows.js'
@@ -49,7 +49,7 @@ export function findHistory(studyDir: string, folder: string, run: Pick<ListedRu
     root = realpathSync.native(studyDir)
   } catch (cause) {
     throw new Fault({
-      format: 'history', problem: 'unreadable folder', found: errorCode(cause), expected: 'the folder of a study',
+      format: 'history', problem: 'unreadable folder', found: describeCause(cause), expected: 'the folder of a study',
       place: { file: studyDir }, cause
     })
   }

@@ -3,9 +3,10 @@
  * (`byteLength`, `slice`). The file must stand still from opening to `assertStill`: size, modification time, identity.
  */
 import { createHash } from 'node:crypto'
-import { constants, type BigIntStats } from 'node:fs'
-import { open, stat, type FileHandle } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { stat, type FileHandle } from 'node:fs/promises'
 import { EXIT, Fault, describeCause, printable } from '../../errors.js'
+import { openRegular } from '../../system/open.js'
 
 const MIB = 1024 * 1024
 
@@ -25,17 +26,8 @@ export interface StillFile extends ByteSource {
 
 /** @throws Fault exit 3 where the file is missing, unreadable or not a regular file */
 export async function openStill(path: string): Promise<StillFile> {
-  // Non-blocking: a named pipe in the file's place must not hold the program. The flag does not exist on Windows.
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
-    .catch((cause: unknown) => { throw unreadable(path, describeCause(cause), cause) })
-  try {
-    const before = await handle.stat({ bigint: true })
-    if (!before.isFile()) throw unreadable(path, before.isDirectory() ? 'a directory' : 'a special file')
-    return stillFile(path, handle, before)
-  } catch (error) {
-    await handle.close()
-    throw error
-  }
+  const { handle, stat: before } = await openRegular(path)
+  return stillFile(path, handle, before)
 }
 
 function stillFile(path: string, handle: FileHandle, before: BigIntStats): StillFile {
@@ -90,7 +82,7 @@ function changed(path: string, found: string): Fault {
 
 function unreadable(path: string, found: string, cause?: unknown): Fault {
   return new Fault({
-    format: 'file', problem: 'unreadable', found: printable(found, 400), expected: 'a readable regular file',
+    format: 'file', problem: 'unreadable', found: printable(found, 400), expected: 'a regular file',
     place: { file: path }, cause
   })
 }

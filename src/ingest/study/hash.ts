@@ -7,7 +7,9 @@
  * Hence several at a time, large chunks, no workers.
  */
 import { createHash } from 'node:crypto'
-import { open, stat, type FileHandle } from 'node:fs/promises'
+import type { BigIntStats } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { openRegular } from '../../system/open.js'
 
 export const HASH_CHUNK_BYTES = 1024 * 1024
 
@@ -30,14 +32,15 @@ export interface HashOptions {
 
 /**
  * Hashes one regular file. Never reads past the size that the file had when it was opened by more than one chunk, so a
- * file that grows for ever ends too. Throws the system's error, or the signal's reason.
+ * file that grows for ever ends too. Throws a Fault where it cannot be opened, the system's error where it cannot be read, or
+ * the signal's reason.
  */
 export async function hashFile(path: string, options: HashOptions = {}): Promise<FileHash> {
   const { signal, onBytes, buffer = Buffer.allocUnsafe(HASH_CHUNK_BYTES) } = options
   signal?.throwIfAborted()
-  const handle = await open(path, 'r')
+  const { handle, stat: opened } = await openRegular(path)
   try {
-    const before = await identity(handle)
+    const before = identity(opened)
     const hash = createHash('sha256')
     let bytes = 0
     while (bytes <= before.size) {
@@ -48,7 +51,7 @@ export async function hashFile(path: string, options: HashOptions = {}): Promise
       bytes += bytesRead
       onBytes?.(bytesRead)
     }
-    const after = await identity(handle)
+    const after = identity(await handle.stat({ bigint: true }))
     const changed = bytes !== Number(before.size) || after.text !== before.text || await replaced(path, before.inode)
     return { sha256: bytes > before.size ? null : hash.digest('hex'), bytes, changed }
   } finally {
@@ -57,8 +60,7 @@ export async function hashFile(path: string, options: HashOptions = {}): Promise
 }
 
 /** What changes when the file is written, even by a writer that sets the old modification time again (ctime). */
-async function identity(handle: FileHandle): Promise<{ size: bigint; inode: string; text: string }> {
-  const s = await handle.stat({ bigint: true })
+function identity(s: BigIntStats): { readonly size: bigint; readonly inode: string; readonly text: string } {
   const inode = `${s.dev}:${s.ino}`
   return { size: s.size, inode, text: `${inode} ${s.size} ${s.mtimeNs} ${s.ctimeNs}` }
 }

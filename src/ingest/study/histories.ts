@@ -13,6 +13,7 @@ import {
   text, type Field, type Kind
 } from './checker.js'
 import { configKey } from './config-key.js'
+import { CHOSEN_FIGURE, CHOSEN_OUTPUT } from '../../schema/outputs.js'
 import { checkHistories } from './history-checks.js'
 import { reference } from './reference.js'
 
@@ -44,7 +45,7 @@ const logged = text(1000)
 function outputPath(extension: 'csv' | 'json'): Kind<string> {
   return pattern(
     `a file name that ends with .${extension}, alone or below wandb/ or training_data/ (letters, digits, ".", "_", "-"; at most 100)`,
-    new RegExp(`^(?:(?:wandb|training_data)/)?[A-Za-z0-9][A-Za-z0-9._-]{0,94}\\.${extension}$`)
+    new RegExp(`^${CHOSEN_OUTPUT}\\.${extension}$`)
   )
 }
 
@@ -289,7 +290,7 @@ const panel: Kind<PanelRequest> = object({
 })
 
 export const figureName = pattern(
-  'a file name without extension: letters, digits, "_" and "-", at most 100', /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/
+  'a file name without extension: letters, digits, "_" and "-", at most 100', new RegExp(`^${CHOSEN_FIGURE}$`)
 )
 
 const figure: Kind<CurveFigureRequest> = object({

@@ -6,10 +6,9 @@
  * Not for the snapshot: that one is streamed.
  */
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { Fault, describeCause, printable, type Place } from '../../errors.js'
-import { errorCode } from './paths.js'
+import { causeName } from '../../system/error.js'
+import { openRegular, whyUnreadable } from '../../system/open.js'
 
 /** Deeper nesting is an attack on the stack, not a study. */
 const MAX_DEPTH = 64
@@ -24,9 +23,6 @@ export function withWayTo(expected: string): (error: unknown) => never {
     throw new Fault({ ...error.details, expected })
   }
 }
-
-/** Non-blocking: opening a named pipe must not hold the program. The flag does not exist on Windows. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 export interface JsonFile {
   readonly value: unknown
@@ -57,19 +53,14 @@ export async function readJsonFile(path: string, format: string, maxBytes: numbe
 async function readCapped(path: string, format: string, maxBytes: number): Promise<Buffer> {
   const place = { file: path }
   const unreadable = (cause: unknown): Fault => {
-    const missing = errorCode(cause) === 'ENOENT'
+    const missing = causeName(cause) === 'ENOENT'
     return new Fault({
-      format, problem: missing ? MISSING_FILE : 'unreadable file', found: missing ? 'nothing' : errorCode(cause),
+      format, problem: missing ? MISSING_FILE : 'unreadable file', found: missing ? 'nothing' : whyUnreadable(cause),
       expected: 'a readable JSON file', place, cause
     })
   }
-  const handle = await open(path, READ_FLAGS).catch((cause: unknown) => { throw unreadable(cause) })
+  const { handle } = await openRegular(path).catch((cause: unknown) => { throw unreadable(cause) })
   try {
-    const stat = await handle.stat()
-    if (!stat.isFile()) {
-      const found = stat.isDirectory() ? 'a folder' : 'a special file'
-      throw new Fault({ format, problem: 'unreadable file', found, expected: 'a JSON file', place })
-    }
     const chunks: Buffer[] = []
     let total = 0
     for (;;) {

@@ -2,8 +2,9 @@
  * What a snapshot's surroundings say of it, without the study's whole reader: that takes longer to load than a trace to
  * measure.
  */
-import { readFile, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { readText } from '../../system/open.js'
 
 export const STUDY_FILE = 'study.json'
 
@@ -31,7 +32,7 @@ async function syntheticSnapshot(file: string): Promise<string | null> {
   const info = await stat(file).catch(() => null)
   if (info === null || !info.isFile() || info.size > MAX_STUDY_BYTES) return null
   try {
-    const study = JSON.parse(await readFile(file, 'utf8')) as { readonly synthetic?: unknown; readonly critic_traces?: { readonly snapshot?: unknown } | null } | null
+    const study = JSON.parse(await readText(file)) as { readonly synthetic?: unknown; readonly critic_traces?: { readonly snapshot?: unknown } | null } | null
     const snapshot = study?.critic_traces?.snapshot
     return study?.synthetic === true && typeof snapshot === 'string' ? snapshot : null
   } catch {

@@ -6,7 +6,9 @@
  * is safe on Linux is safe on Windows too.
  */
 import { realpathSync } from 'node:fs'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { join } from 'node:path'
+import { systemName } from '../../system/error.js'
+import { isInside } from '../../system/folder.js'
 
 /** PATH_MAX of Linux. A longer path cannot be opened, so it is refused before it is handled. */
 const MAX_PATH = 4096
@@ -29,12 +31,6 @@ export function canonicalRelative(path: string): string {
 /** True when a text is ASCII: then the tables of Unicode, which are slow to compile into a pattern, are not needed for it. */
 export function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text)
-}
-
-/** True when `real` is `rootReal` or lies below it; both are real paths. */
-export function isInside(rootReal: string, real: string): boolean {
-  const rel = relative(rootReal, real)
-  return rel === '' || !(rel === '..' || rel.startsWith(`..${sep}`) || isAbsolute(rel))
 }
 
 /** Where a safe relative path leads, symbolic links followed. */
@@ -62,8 +58,10 @@ export function resolveInside(rootReal: string, path: string): Resolved {
   }
 }
 
-/** The system's short name of an error (`ENOENT`), or its message. */
+/** The system's short name of an error (`ENOENT`), else a library's, else its message. */
 export function errorCode(error: unknown): string {
+  const name = systemName(error)
+  if (name !== null) return name
   if (error instanceof Error) return 'code' in error && typeof error.code === 'string' ? error.code : error.message
   return String(error)
 }

@@ -8,8 +8,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fault } from '../../errors.js'
-import { errorCode } from './paths.js'
+import { Fault, describeCause } from '../../errors.js'
 
 export interface UnlistedOptions {
   /** canonical relative paths of the listed files */
@@ -28,7 +27,7 @@ export async function findUnlisted(root: string, options: UnlistedOptions): Prom
     signal?.throwIfAborted()
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((cause: unknown) => {
       throw new Fault({
-        format: 'manifest', problem: 'unreadable folder', found: errorCode(cause), expected: 'a folder that can be listed',
+        format: 'manifest', problem: 'unreadable folder', found: describeCause(cause), expected: 'a folder that can be listed',
         place: { file: join(root, folder === undefined ? '' : folder) }, cause
       })
     })

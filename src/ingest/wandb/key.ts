@@ -14,12 +14,11 @@
  * Not supported: identity tokens (WANDB_IDENTITY_TOKEN_FILE) and short-lived `wb_at_` tokens (sent as Bearer by W&B's
  * tools), `api_key` in W&B's settings files, any option or file of ours.
  */
-import { constants } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { EXIT, Fault, printable } from '../../errors.js'
-import { errorCode } from '../study/paths.js'
+import { isMissing, openRegular, whyUnreadable } from '../../system/open.js'
 import type { Address } from './address.js'
 import { keySearch } from './key-search.js'
 import { netrcPassword } from './netrc.js'
@@ -32,9 +31,6 @@ const MAX_KEY = 512
 const KEY = new RegExp(`^[!-9;-~]{${MIN_KEY},${MAX_KEY}}$`)
 
 const MAX_NETRC_BYTES = 1024 * 1024
-
-/** Non-blocking: opening a named pipe must not hold the program. The flag does not exist on Windows. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** A checked key. It shows itself to nobody but the one who asks for the header. */
 export class ApiKey {
@@ -127,26 +123,22 @@ async function netrcPath(env: NodeJS.ProcessEnv): Promise<string> {
   return process.platform === 'win32' ? windows : unix
 }
 
+/** Anything but a missing name (no permission, say) means that something is there: opening it says what is wrong. */
 async function exists(path: string): Promise<boolean> {
   return stat(path).then(() => true, (error: unknown) => !isMissing(error))
-}
-
-/** Anything else (no permission) means that something is there: opening it says what is wrong. */
-function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error))
 }
 
 /** The text of the netrc file, null where there is none. */
 async function readNetrc(path: string): Promise<string | null> {
   const unreadable = (found: string, cause?: unknown): Fault =>
     fault('unreadable netrc', found, 'a readable file, or WANDB_API_KEY', path, cause)
-  const handle = await open(path, READ_FLAGS).catch((cause: unknown) => {
+  const opened = await openRegular(path).catch((cause: unknown) => {
     if (isMissing(cause)) return null
-    throw unreadable(errorCode(cause), cause)
+    throw unreadable(whyUnreadable(cause), cause)
   })
-  if (handle === null) return null
+  if (opened === null) return null
+  const { handle } = opened
   try {
-    if (!(await handle.stat()).isFile()) throw unreadable('no regular file')
     const buffer = Buffer.alloc(MAX_NETRC_BYTES + 1)
     let length = 0
     for (;;) {
@@ -159,7 +151,7 @@ async function readNetrc(path: string): Promise<string | null> {
   } catch (error) {
     if (error instanceof Fault) throw error
     // a decoder's error says nothing of the text
-    throw error instanceof TypeError ? unreadable('bytes that are not UTF-8') : unreadable(errorCode(error), error)
+    throw error instanceof TypeError ? unreadable('bytes that are not UTF-8') : unreadable(whyUnreadable(error), error)
   } finally {
     await handle.close()
   }

@@ -5,7 +5,9 @@
  */
 import { constants } from 'node:fs'
 import * as fs from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { fileSystemTime } from '../../system/alive.js'
+import { systemName } from '../../system/error.js'
+import { makeFolder, syncFolder } from '../../system/folder.js'
 
 export interface OutputHandle {
   /** Writes at a byte position; answers how many bytes were taken, which may be fewer than given. */
@@ -21,6 +23,8 @@ export interface Inspected {
   readonly kind: 'file' | 'folder' | 'other'
   /** last change of content or of names, milliseconds since 1970 */
   readonly changed: number
+  /** last change of content, or what was set as such */
+  readonly modified: number
 }
 
 export interface OutputFs {
@@ -39,21 +43,12 @@ export interface OutputFs {
   list(folder: string): Promise<readonly string[]>
   /** What is at the path, links not followed; null where nothing is. */
   inspect(path: string): Promise<Inspected | null>
+  /** The time that the file system gives to a file which is made in the folder now: hosts that share it have clocks of their own. */
+  now(folder: string): Promise<number>
+  /** Sets when the file was modified last, links not followed. */
+  touch(path: string, modified: number): Promise<void>
   /** The path with every link followed. */
   realPath(path: string): Promise<string>
-}
-
-/** The operating system's code of a failed operation (`ENOENT`, `ENOSPC` …), null for any other thrown thing. */
-export function systemCode(error: unknown): string | null {
-  if (!(error instanceof Error) || !('code' in error)) return null
-  return typeof error.code === 'string' ? error.code : null
-}
-
-/** A file system that cannot sync a folder says so with one of these; its renames are as durable as it makes them. */
-const CANNOT_SYNC_FOLDERS: ReadonlySet<string | null> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
-
-async function exists(path: string): Promise<boolean> {
-  return fs.access(path).then(() => true, () => false)
 }
 
 export const nodeOutputFs: OutputFs = {
@@ -69,41 +64,11 @@ export const nodeOutputFs: OutputFs = {
     }
   },
 
-  async makeFolder(path) {
-    // One level at a time: mkdir's recursive mode never returns where a file system like /proc refuses new names.
-    const missing: string[] = []
-    let folder = resolve(path)
-    while (!(await exists(folder)) && dirname(folder) !== folder) {
-      missing.push(folder)
-      folder = dirname(folder)
-    }
-    if (missing.length === 0) {
-      if (!(await fs.stat(path)).isDirectory()) throw Object.assign(new Error(`EEXIST: not a folder, '${path}'`), { code: 'EEXIST' })
-      return []
-    }
-    for (const level of [...missing].reverse()) {
-      await fs.mkdir(level).catch((error: unknown) => {
-        // Another process may have made it meanwhile.
-        if (systemCode(error) !== 'EEXIST') throw error
-      })
-    }
-    return missing
-  },
-
+  makeFolder,
   checkWritable: folder => fs.access(folder, constants.W_OK | constants.X_OK),
   removeFolder: path => fs.rmdir(path),
 
-  async syncFolder(path) {
-    const handle = await fs.open(path, 'r')
-    try {
-      await handle.sync()
-    } catch (error) {
-      if (!CANNOT_SYNC_FOLDERS.has(systemCode(error))) throw error
-    } finally {
-      await handle.close()
-    }
-  },
-
+  syncFolder,
   link: (existing, path) => fs.link(existing, path),
   rename: (from, to) => fs.rename(from, to),
   unlink: path => fs.unlink(path),
@@ -112,12 +77,14 @@ export const nodeOutputFs: OutputFs = {
   async inspect(path) {
     try {
       const stat = await fs.lstat(path)
-      return { kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : 'other', changed: stat.ctimeMs }
+      return { kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : 'other', changed: stat.ctimeMs, modified: stat.mtimeMs }
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return null
+      if (systemName(error) === 'ENOENT') return null
       throw error
     }
   },
 
+  now: fileSystemTime,
+  touch: (path, modified) => fs.lutimes(path, modified / 1000, modified / 1000),
   realPath: path => fs.realpath(path)
 }

@@ -18,6 +18,9 @@ export const HISTORY_PATHS = {
   lineage: 'wandb/lineage.csv'
 } as const
 
+/** The output folder where none is named, in the working folder. */
+export const DEFAULT_OUT = 'artifacts'
+
 /** The audit of a study's claims. */
 export const AUDIT_PATH = 'audit.json'
 

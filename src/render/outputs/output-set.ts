@@ -7,15 +7,17 @@
  *
  * A reader sees each file whole, old or new, at every moment. A process killed between two renames of `commit` leaves
  * some files new and some old (each whole), in the order in which they were created: create last what says that a run
- * is complete. Temporary files of a killed run go when the folder is next opened. Two runs into one folder at once do
+ * is complete. Temporary files of a killed run go when the folder is next opened (of another host's, an hour later). Two runs into one folder at once do
  * not damage each other's files, but whose files win is open, file by file.
  */
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { Fault, printable } from '../../errors.js'
+import { HEARTBEAT_MS } from '../../system/alive.js'
+import { systemName } from '../../system/error.js'
 import { OutputFile, type FileSummary } from './output-file.js'
 import { outputFault } from './output-fault.js'
-import { nodeOutputFs, systemCode, type OutputFs } from './output-fs.js'
-import { sweepLeftOvers, tempName, unlinkIfThere } from './temp-names.js'
+import { nodeOutputFs, type OutputFs } from './output-fs.js'
+import { sweepFolders, sweepLeftOvers, tempName, unlinkIfThere } from './temp-names.js'
 
 export { OutputFile, type FileSummary } from './output-file.js'
 export { nodeOutputFs, type OutputFs, type OutputHandle } from './output-fs.js'
@@ -49,7 +51,7 @@ interface Replacement {
 }
 
 /** The subfolders that the pipeline writes to. */
-export const OUTPUT_FOLDERS = ['training_data', 'wandb', 'figures'] as const
+export const OUTPUT_FOLDERS: readonly string[] = ['training_data', 'wandb', 'figures', 'materials', 'preview']
 
 /** Relative path with `/` between its parts; throws where it could leave the folder. */
 function checkedPath(path: string): string {
@@ -83,6 +85,7 @@ export class OutputSet {
   #failure: Fault | null = null
   #commit: Promise<readonly FileSummary[]> | null = null
   #abort: Promise<void> | null = null
+  #heart: NodeJS.Timeout | undefined
 
   private constructor(dir: string, fs: OutputFs) {
     this.dir = dir
@@ -97,15 +100,42 @@ export class OutputSet {
     const set = new OutputSet(dir, options.fs ?? nodeOutputFs)
     try {
       await set.#prepareRoot()
-      for (const folder of options.folders ?? OUTPUT_FOLDERS) {
-        const path = join(dir, checkedPath(folder))
-        if ((await set.#fs.inspect(path))?.kind === 'folder') await sweepLeftOvers(set.#fs, path)
-      }
+      await sweepFolders(set.#fs, dir, (options.folders ?? OUTPUT_FOLDERS).map(checkedPath))
+      set.#heart = setInterval(() => { void set.beat() }, HEARTBEAT_MS).unref()
     } catch (error) {
       await set.abort()
       throw outputFault(error, dir)
     }
     return set
+  }
+
+  /**
+   * Removes what killed runs left in every subfolder that has the outputs of a snapshot, as a batch writes them, whether this
+   * run comes to that snapshot or not.
+   */
+  async sweepSnapshots(): Promise<void> {
+    try {
+      for (const name of await this.#fs.list(this.dir)) {
+        const folder = join(this.dir, name)
+        if ((await this.#fs.inspect(folder))?.kind !== 'folder') continue
+        const within = await this.#fs.list(folder)
+        if (!within.includes('run.json') && !OUTPUT_FOLDERS.some(output => within.includes(output))) continue
+        await sweepFolders(this.#fs, this.dir, [name, ...OUTPUT_FOLDERS.map(output => `${name}/${output}`)])
+      }
+    } catch (error) {
+      throw outputFault(error, this.dir)
+    }
+  }
+
+  /** The sign of life of every temporary file, see temp-names.ts. What cannot be touched is left to its own time. */
+  async beat(): Promise<void> {
+    try {
+      const now = await this.#fs.now(this.dir)
+      await Promise.allSettled(this.#entries.map(entry => this.#fs.touch(entry.temp, now)))
+    } catch (error) {
+      // A disk that is full takes no probe; the run's own writes say so.
+      if (systemName(error) === null) throw error
+    }
   }
 
   /** Starts a file. `path` is relative, with `/`; its folder is created. Throws a Fault. */
@@ -229,7 +259,7 @@ export class OutputSet {
     try {
       return await this.#fs.makeFolder(folder)
     } catch (error) {
-      if (systemCode(error) === 'EEXIST') throw this.#unwritable('a file', 'a folder', folder)
+      if (systemName(error) === 'EEXIST') throw this.#unwritable('a file', 'a folder', folder)
       throw error
     }
   }
@@ -249,6 +279,7 @@ export class OutputSet {
   }
 
   async #commitAll(): Promise<readonly FileSummary[]> {
+    clearInterval(this.#heart)
     let replacements: readonly Replacement[]
     let summaries: readonly FileSummary[]
     try {
@@ -300,7 +331,7 @@ export class OutputSet {
       await this.#fs.link(target, backup)
       return { target, backup, moved: false, replaced: false }
     } catch (error) {
-      if (systemCode(error) === null) throw error
+      if (systemName(error) === null) throw error
       // no hard links on this file system, or not to this file: the name is free for the instant until the rename
       await this.#fs.rename(target, backup)
       return { target, backup, moved: true, replaced: false }
@@ -333,6 +364,7 @@ export class OutputSet {
   }
 
   async #discardAll(): Promise<void> {
+    clearInterval(this.#heart)
     const known = this.#entries.length
     const discarded = this.#entries.map(entry => entry.file.discard(this.#reason()))
     // A file that is just being made would leave its folder behind.

@@ -10,9 +10,10 @@
  * `finish`.
  */
 import { createHash, type Hash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { lstat, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises'
+import { rename, rm, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { Fault } from '../../errors.js'
+import { openRegular, readText } from '../../system/open.js'
 import { outputFault } from './output-fault.js'
 import { nodeOutputFs } from './output-fs.js'
 import { OutputSet } from './output-set.js'
@@ -25,9 +26,6 @@ const JOURNAL_INTERVAL_MS = 250
 
 /** Of a very long history. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024
-
-/** A link in the file's place could lead anywhere. The flag does not exist on Windows. */
-const NO_FOLLOW = constants.O_NOFOLLOW ?? 0
 
 interface Journal {
   readonly bytes: number
@@ -72,7 +70,8 @@ export class ResumableFile {
     try {
       await nodeOutputFs.makeFolder(dirname(path))
       const partial = partialName(path)
-      const handle = await open(partial, constants.O_RDWR | constants.O_CREAT | NO_FOLLOW, 0o666)
+      // A link in the file's place could lead anywhere.
+      const { handle } = await openRegular(partial, { create: true, links: 'refuse' })
       try {
         const journal = await readJournal(path)
         const hash = createHash('sha256')
@@ -85,7 +84,7 @@ export class ResumableFile {
         throw error
       }
     } catch (error) {
-      throw outputFault(error, path)
+      throw outputFault(error instanceof Fault && error.cause !== undefined ? error.cause : error, path)
     }
   }
 
@@ -186,14 +185,11 @@ async function writeAlone(path: string, content: string): Promise<void> {
 /** Null where there is none, or none that a run of this program could have written. */
 async function readJournal(path: string): Promise<Journal | null> {
   const name = journalName(path)
-  const info = await lstat(name).catch(() => null)
-  // A named pipe would hold the program, a link could lead anywhere.
-  if (info === null || !info.isFile() || info.size > MAX_JOURNAL_BYTES) return null
   try {
-    const { bytes, sha256, state } = { ...JSON.parse(await readFile(name, 'utf8')) as Partial<Journal> }
+    const { bytes, sha256, state } = { ...JSON.parse(await readText(name, { links: 'refuse', maxBytes: MAX_JOURNAL_BYTES })) as Partial<Journal> }
     return Number.isSafeInteger(bytes) && Number(bytes) >= 0 && typeof sha256 === 'string' ? { bytes: Number(bytes), sha256, state } : null
   } catch (error) {
-    if (error instanceof SyntaxError) return null
+    if (error instanceof SyntaxError || error instanceof Fault) return null
     throw error
   }
 }

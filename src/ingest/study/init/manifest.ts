@@ -8,10 +8,11 @@ import { basename, dirname, join } from 'node:path'
 import { Fault, printable, printableId } from '../../../errors.js'
 import { secretFault } from '../../../secretGuard.js'
 import { isSecretText } from '../../../secrets.js'
+import { whyUnreadable } from '../../../system/open.js'
 import { parseIsoSeconds } from '../../histories/iso-time.js'
 import { CERTIFICATE_SUFFIX } from '../../wandb/certificate-file.js'
 import { hashFile, mapLimited } from '../hash.js'
-import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative, resolveInside } from '../paths.js'
+import { canonicalRelative, compareCodepoints, isSafeRelative, resolveInside } from '../paths.js'
 import { findUnlisted } from '../unlisted.js'
 import type { DraftHistories } from './draft.js'
 import type { SnapshotSurvey } from './survey.js'
@@ -48,7 +49,7 @@ export async function planManifest(
       throw fault('unsafe path', 'a link that leads out of the folder', 'a file inside it', file)
     }
     const info = await stat(file).catch((cause: unknown) => {
-      throw fault('unreadable file', errorCode(cause), 'a readable file', file)
+      throw fault('unreadable file', whyUnreadable(cause), 'a readable file', file)
     })
     return { path, role: roles.get(path) ?? 'excluded', bytes: info.size, modified: info.mtimeMs }
   })
@@ -93,7 +94,7 @@ export async function draftManifest(
     const file = join(dir, path)
     const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
       signal?.throwIfAborted()
-      throw fault('unreadable file', errorCode(cause), 'a readable file', file)
+      throw fault('unreadable file', whyUnreadable(cause), 'a readable file', file)
     })
     if (changed || sha256 === null) throw fault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
     return { path, sha256, bytes, role }

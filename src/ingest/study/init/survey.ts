@@ -4,7 +4,7 @@
  */
 import { join, relative, sep } from 'node:path'
 import { stat } from 'node:fs/promises'
-import { Fault, printable } from '../../../errors.js'
+import { Fault, describeCause, printable } from '../../../errors.js'
 import { DEFAULT_KEYS } from '../../../schema.js'
 import { fileChunks, gunzippedIfGzip } from '../../bytes.js'
 import { readStableFile } from '../../file.js'
@@ -16,7 +16,6 @@ import { findSnapshots, resolveBeside, type SnapshotPlan } from '../../inventory
 import { Outline } from '../../json/outline.js'
 import { openNpz } from '../../npz/npz.js'
 import { saysSynthetic } from '../../npzFields.js'
-import { errorCode } from '../paths.js'
 import { capped } from './words.js'
 
 /** Where a list of runs may lie, and for each where the histories may. */
@@ -83,7 +82,7 @@ function fault(problem: string, found: string, expected: string, file: string): 
 }
 
 async function kindOf(path: string): Promise<string> {
-  const found = await stat(path).catch((error: unknown) => errorCode(error))
+  const found = await stat(path).catch((error: unknown) => describeCause(error))
   if (typeof found === 'string') return found
   return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'special file'
 }

@@ -1,0 +1,86 @@
+/** Folders: made one level at a time, brought to the disk, and where a path leads that is not there yet. */
+import { constants, readlinkSync, realpathSync } from 'node:fs'
+import { access, mkdir, open, stat } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { systemName } from './error.js'
+
+/**
+ * Creates a folder and its parents; answers those that it created, deepest first. mkdir's own recursive mode is not used:
+ * it never returns where a file system like /proc refuses new names.
+ *
+ * @throws the system's error; EEXIST where something else than a folder is in the way
+ */
+export async function makeFolder(path: string): Promise<readonly string[]> {
+  const missing: string[] = []
+  let folder = resolve(path)
+  while (!(await exists(folder)) && dirname(folder) !== folder) {
+    missing.push(folder)
+    folder = dirname(folder)
+  }
+  if (missing.length === 0) {
+    if (!(await isFolder(path))) throw Object.assign(new Error(`EEXIST: not a folder, '${path}'`), { code: 'EEXIST' })
+    return []
+  }
+  for (const level of [...missing].reverse()) {
+    await mkdir(level).catch(async (error: unknown) => {
+      // Another process may have made it meanwhile.
+      if (systemName(error) !== 'EEXIST' || !(await isFolder(level))) throw error
+    })
+  }
+  return missing
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(() => true, () => false)
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(found => found.isDirectory(), () => false)
+}
+
+/** A file system that cannot sync a folder says so with one of these; its renames are as durable as it makes them. */
+const CANNOT_SYNC_FOLDERS: ReadonlySet<string | null> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+/** fsync of a folder: renames inside it are on the disk. */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_DIRECTORY ?? 0))
+  try {
+    await handle.sync()
+  } catch (error) {
+    if (!CANNOT_SYNC_FOLDERS.has(systemName(error))) throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A chain of links longer than this is a ring. */
+const MAX_LINKS = 40
+
+/** The path with every link followed as far as there is something; the rest would be made there. */
+export function realPlace(path: string, links = 0): string {
+  const absolute = resolve(path)
+  try {
+    return realpathSync.native(absolute)
+  } catch {
+    const parent = dirname(absolute)
+    if (parent === absolute) return absolute
+    const target = links < MAX_LINKS ? linkTarget(absolute) : null
+    if (target !== null) return realPlace(resolve(realPlace(parent, links + 1), target), links + 1)
+    return join(realPlace(parent, links), basename(absolute))
+  }
+}
+
+/** Where a link that leads to nothing points; null for anything else. */
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+/** True when `inner` is `outer` or lies below it; both are real paths. */
+export function isInside(outer: string, inner: string): boolean {
+  const rest = relative(outer, inner)
+  return rest === '' || !(rest === '..' || rest.startsWith(`..${sep}`) || isAbsolute(rest))
+}

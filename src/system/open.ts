@@ -1,0 +1,111 @@
+/**
+ * The one way to open a file for reading. It never waits (a named pipe without a writer would hold the program for ever) and
+ * asks what it has opened before a byte is read: anything but a regular file is a Fault.
+ */
+import { closeSync, constants, fstatSync, openSync, type BigIntStats, type Stats } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { describeCause, Fault, printable } from '../errors.js'
+import { causeName, systemName } from './error.js'
+
+export interface OpenOptions {
+  /** a link in the file's place is refused, wherever it leads: where the program itself has written the file */
+  readonly links?: 'follow' | 'refuse'
+  /** to be written to as well, and made where it is missing; nothing is cut off */
+  readonly create?: boolean
+}
+
+/** Longer than any document of this program. */
+const MAX_TEXT_BYTES = 256 * 1024 * 1024
+
+/** The flags that are missing on Windows are 0 there. */
+function flagsOf({ links = 'follow', create = false }: OpenOptions): number {
+  return (create ? constants.O_RDWR | constants.O_CREAT : constants.O_RDONLY) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0) |
+    (links === 'refuse' ? constants.O_NOFOLLOW ?? 0 : 0)
+}
+
+/** What lies there, in words; null where it is a regular file. */
+export function kindOf(stat: Stats | BigIntStats): string | null {
+  if (stat.isFile()) return null
+  if (stat.isDirectory()) return 'a folder'
+  if (stat.isFIFO()) return 'a named pipe'
+  if (stat.isSocket()) return 'a socket'
+  return stat.isSymbolicLink() ? 'a link' : 'a device'
+}
+
+function unreadable(path: string, found: string, cause?: unknown, expected = 'a regular file'): Fault {
+  return new Fault({
+    format: 'file', problem: 'unreadable', found: printable(found, 400), expected, place: { file: path }, cause
+  })
+}
+
+function notOpened(path: string, cause: unknown, { links }: OpenOptions): Fault {
+  return unreadable(path, links === 'refuse' && systemName(cause) === 'ELOOP' ? 'a link' : describeCause(cause), cause)
+}
+
+export interface OpenedFile {
+  readonly handle: FileHandle
+  readonly stat: BigIntStats
+}
+
+/**
+ * The caller closes the handle.
+ *
+ * @throws Fault exit 3; its cause is the system's error where there was one
+ */
+export async function openRegular(path: string, options: OpenOptions = {}): Promise<OpenedFile> {
+  const handle = await open(path, flagsOf(options)).catch((cause: unknown) => { throw notOpened(path, cause, options) })
+  let found: string | null
+  try {
+    const stat = await handle.stat({ bigint: true })
+    found = kindOf(stat)
+    if (found === null) return { handle, stat }
+  } catch (cause) {
+    found = describeCause(cause)
+  }
+  await handle.close()
+  throw unreadable(path, found)
+}
+
+/** The same on the calling thread; the caller closes `fd`. */
+export function openRegularSync(path: string, options: OpenOptions = {}): { readonly fd: number; readonly stat: BigIntStats } {
+  let fd: number
+  try {
+    fd = openSync(path, flagsOf(options))
+  } catch (cause) {
+    throw notOpened(path, cause, options)
+  }
+  let found: string | null
+  try {
+    const stat = fstatSync(fd, { bigint: true })
+    found = kindOf(stat)
+    if (found === null) return { fd, stat }
+  } catch (cause) {
+    found = describeCause(cause)
+  }
+  closeSync(fd)
+  throw unreadable(path, found)
+}
+
+/** The text of a small file, whole. */
+export async function readText(path: string, { maxBytes = MAX_TEXT_BYTES, ...options }: OpenOptions & { readonly maxBytes?: number } = {}): Promise<string> {
+  const { handle, stat } = await openRegular(path, options)
+  try {
+    if (stat.size > BigInt(maxBytes)) throw unreadable(path, `${stat.size} bytes`, undefined, `at most ${maxBytes}`)
+    return await handle.readFile('utf8')
+  } catch (cause) {
+    throw cause instanceof Fault ? cause : unreadable(path, describeCause(cause), cause)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** What stood in the way, for a reader that has a Fault of its own: `a named pipe`, `EACCES permission denied`. */
+export function whyUnreadable(error: unknown): string {
+  return error instanceof Fault ? error.details.found ?? error.message : printable(describeCause(error), 400)
+}
+
+/** True where nothing has the name that was to be opened. */
+export function isMissing(error: unknown): boolean {
+  const name = causeName(error)
+  return name === 'ENOENT' || name === 'ENOTDIR'
+}
