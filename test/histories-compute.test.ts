@@ -95,7 +95,7 @@ const withoutSupplied = (a: HistoryAnalysis): HistoryAnalysis => ({ ...a, suppli
 
 /** As a figure of this one panel draws it. */
 function drawnSeries(study: HistoryStudy, analysis: HistoryAnalysis, joined: AnalysedHistories, { view, metric: name, selection: of }: CurvePlace): CurveSeriesData {
-  const panel = { metric: name, title: null, scale: { kind: 'log' }, guides: [] } as const
+  const panel = { metric: name, title: null, axis: null, scale: { kind: 'log' }, guides: [] } as const
   const request = { name: 'f', title: 'F', analysis: analysis.name, view, x_title: 'x', panels: [panel] }
   const data = finish(curveFigureData(request, study, joined.selections, true))
   return data.panels[0].series[analysis.selections.indexOf(of)]

@@ -192,16 +192,17 @@ t.test('a field that looks like a secret is refused by name, wherever it stands;
 })
 
 t.test('a cell, a slide, a row, a document and an output that hold one are refused by name', t => {
-  const request = { name: 'v', as: 'text', pattern: null, multiply: 1, unit: '', title: 'T', published: true, excluded: null } as const
+  const request = { name: 'v', as: 'text', pattern: null, multiply: 1, unit: '', title: 'T', published: true, excluded: null, labels: [] } as const
   const file = { path: 'f', sha256: 'a', bytes: 1 }
   for (const { what, text } of SHAPES) {
     for (const as of ['text', 'number'] as const) {
-      const cell = { ref: 'A1', kind: 'text', value: text, covered: false } as unknown as NonNullable<Parameters<typeof cellValue>[2]>
+      const cell = { ref: 'A1', kind: 'text', value: text, covered: false }
+      const sheet = { cells: new Map([['A1', cell]]) } as unknown as Parameters<typeof cellValue>[2]
       const said = [
-        message(() => cellValue({ ...request, as, sheet: 'S', cell: 'A1' }, 'at', cell, file, new TextSearch())),
+        message(() => cellValue({ ...request, as, sheet: 'S', cell: 'A1' }, 'at', sheet, file, new TextSearch())),
         message(() => slideValue({ ...request, as, slide: 1, table: { index: 1, row: 1, column: 1 } }, 'at', {
           slides: [{ texts: [], tables: [{ rows: [[text]], spans: [] }] }]
-        } as unknown as Parameters<typeof slideValue>[2], file, new TextSearch()))
+        } as unknown as Parameters<typeof slideValue>[2], [], file, new TextSearch()))
       ]
       for (const line of said) {
         t.match(line, /^Fault .*what looks like a secret/, what)

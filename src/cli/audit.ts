@@ -45,7 +45,8 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     hashing.finish()
     const changed = manifestFaults(verified, dir)
     if (changed.length > 0) throw new Failures(changed)
-    const contradicted = [...(await verifyCertificates(dir, study, io.signal)).faults, ...(await viewFaults(dir, study))]
+    const certificates = await verifyCertificates(dir, study, io.signal)
+    const contradicted = [...certificates.faults, ...(await viewFaults(dir, study))]
     if (contradicted.length > 0) throw new Failures(contradicted)
     await sweepWorkFolders(tmpdir(), WORK_NAME)
     const temporary = await makeWorkFolder(tmpdir(), WORK_NAME)

@@ -3,7 +3,7 @@
  * pattern matches on no other: a document that was edited above it or that says it twice is a fault, not another value.
  */
 import { Fault } from '../../errors.js'
-import { isSecretValue } from '../../ingest/config/secrets.js'
+import { refuseSecrets } from '../../secretGuard.js'
 import type { DocumentValue } from '../../schema/evidence.js'
 import type { FoundValue, SourceFile } from './contract.js'
 import { parseNumber } from './convert.js'
