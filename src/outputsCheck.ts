@@ -63,7 +63,9 @@ const INDEX = object({
 function distinct<T extends { readonly path: string }>(files: readonly T[], at: string, { format, place }: CheckContext): readonly T[] {
   const seen = new Set<string>()
   for (const { path } of files) {
-    if (seen.has(path)) throw new Fault({ format, problem: 'file stated twice', found: `${at} has ${printable(JSON.stringify(path))} twice`, expected: 'each once', place })
+    if (seen.has(path)) {
+      throw new Fault({ format, problem: 'file stated twice', found: `${at} has ${printable(JSON.stringify(path))} twice`, expected: 'each once', place })
+    }
     seen.add(path)
   }
   return files
