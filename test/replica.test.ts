@@ -519,9 +519,9 @@ t.test('a complete folder is returned at once, and nothing heavy is imported', a
   const lines: string[] = []
   t.equal(await ensureReplica({ cacheDir, log: line => lines.push(line) }), study)
   t.same(lines, [], 'nothing to do')
-  // the entry module and the errors alone: a generator that is not there cannot be imported
+  // the entry module, the errors and what asks the system alone: a generator that is not there cannot be imported
   const alone = t.testdir()
-  for (const file of ['fixtures/replica/index.js', 'src/errors.js']) {
+  for (const file of ['fixtures/replica/index.js', 'src/errors.js', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `src/system/${name}.js`)]) {
     mkdirSync(dirname(join(alone, file)), { recursive: true })
     copyFileSync(join(DIST, file), join(alone, file))
   }
