@@ -98,10 +98,12 @@ const values = new Map<string, Scalar | undefined>([
 ])
 const derived = new Map<string, number>()
 
-/** Displayed hours are the histories' own: their published values stand for them here. */
+/** Displayed hours and best scores are the histories' own: their published values stand for them here. */
 const HISTORY: Readonly<Record<string, string>> = {
   'wandb/curve_statistics.json#/selections/gspo/metrics/validation/best/display_hours': 'display.gspo.best_hours',
-  'wandb/curve_statistics.json#/selections/sao/metrics/validation/best/display_hours': 'display.sao.best_hours'
+  'wandb/curve_statistics.json#/selections/sao/metrics/validation/best/display_hours': 'display.sao.best_hours',
+  'wandb/curve_statistics.json#/selections/gspo/metrics/validation/best/value': 'best.gspo.value',
+  'wandb/curve_statistics.json#/selections/sao/metrics/validation/best/value': 'best.sao.value'
 }
 
 function num(reference: string): number {
