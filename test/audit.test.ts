@@ -333,7 +333,7 @@ t.test('one quantity in several sources: every two agree, or a discrepancy names
   // Half a unit of the last decimal: 70.44 is 70.4 to one decimal, and 0.04 from it to two.
   t.match(judge({ book: at('book'), slide: at('slide'), history: { reference: at('fraction'), scale: 100 } }), {
     status: 'agrees', passes: true, faults: [], problems: [],
-    sources: [{ label: 'book', value: 70.4 }, { label: 'slide', value: 70.44 }, { label: 'history', reference: at('fraction'), value: 70.4 }],
+    sources: [{ label: 'book', value: 70.4 }, { label: 'slide', value: 70.44 }, { label: 'history', reference: at('fraction'), value: 0.704 * 100 }],
     pairs: [{ of: ['book', 'slide'], status: 'agrees' }, { of: ['book', 'history'], status: 'agrees' }, { of: ['slide', 'history'], status: 'agrees' }]
   })
   t.match(judge({ book: at('book'), slide: at('slide') }, {}, 2), {

@@ -6,9 +6,12 @@ import { createHash } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { EVIDENCE_STUDY } from '../fixtures/replica/evidence/study.js'
 import { histories } from '../fixtures/replica/histories.js'
 import { StudyFolder } from '../fixtures/replica/part.js'
 import { Random } from '../fixtures/replica/random.js'
+import { Documents } from '../src/compute/documents.js'
+import { withDrawnNumbers } from '../src/compute/histories/drawn-numbers.js'
 import { measureHistories } from '../src/historyRun.js'
 import { loadStudy } from '../src/ingest/study.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
@@ -36,7 +39,7 @@ const KEYS = {
 }
 const HARNESSES = ['openhands_sdk', 'opencode', 'claude_code']
 /** Claims that the histories answer; those of traces and of written evidence have tests of their own. */
-const OF_HISTORIES = /^(?:history|lineage|score68|best|window20|display|fill|recipe|case)\./
+const OF_HISTORIES = /^(?:history|lineage|score68|best|window20|display|fill|recipe|case|lr)\./
 
 const TRAINING = [KEYS.reward, KEYS.length, KEYS.turns]
 
@@ -110,6 +113,17 @@ t.test('every published value comes out of the files at its precision', t => {
     'case.single.rows': single.map(s => s.rows.length), 'case.mixed.rows': rowsOf(mixed),
     'case.single.gap_steps': same(TRAINING.map(key => missing(stepView(single, key)))), 'case.mixed.first10.range': ends(mixed, 0, 10)
   }
+  const atZero = (key: string): string => (stepView(gspo, key).some(p => p.step === 0) ? 'borrowed_gspo' : 'shared_gspo_reference')
+  const rates = (sessions: readonly Session[], key: string): unknown => same(sessions.flatMap(s => logged(s, key).map(p => p.value)))
+  const [r7First, superseded, ...r7Rest] = r7
+  Object.assign(computed, {
+    'history.r6.run': r6[0].run.id, 'history.efgcpv3c.run': superseded.run.id, 'score68.sao.run': crossings.sao.run, 'best.sao.run': tops.sao.run,
+    'case.single.runs': single.map(s => s.run.id), 'case.mixed.run': mixed[0].run.id,
+    'fill.anchor': same(TRAINING.map(atZero)), 'fill.anchor.validation': atZero(KEYS.validation),
+    'lr.actor.logged': rates([...gspo, ...r6, r7First, ...r7Rest, ...single, ...mixed], KEYS.actorLr), 'lr.efgcpv3c.actor.logged': rates([superseded], KEYS.actorLr),
+    'lr.critic.logged': rates([...r7, ...single, ...mixed], KEYS.criticLr),
+    'lr.unusable_rows': all.flatMap(s => s.rows).filter(row => [KEYS.actorLr, KEYS.criticLr].some(key => key in row && !Number.isFinite(row[key]))).length
+  })
   for (const name of ['gspo', 'sao'] as const) {
     Object.assign(computed, {
       [`score68.${name}.step`]: crossings[name].step, [`score68.${name}.value`]: crossings[name].value,
@@ -154,7 +168,7 @@ t.test('every published value comes out of the files at its precision', t => {
   const { claims } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
   const due = claims.filter(claim => OF_HISTORIES.test(claim.id))
   t.same(due.map(claim => claim.id).sort(), Object.keys(computed).sort())
-  t.equal(due.length, 106)
+  t.equal(due.length, 118)
   for (const { id, value, decimals } of due) {
     const found = computed[id]
     if (typeof value === 'number' && typeof found === 'number' && decimals !== undefined) {
@@ -290,9 +304,11 @@ t.test('the list of runs is what a fetch leaves, with its further lists and a ce
 t.test('the order of the list of runs changes nothing but its own hash', async t => {
   const shuffled = join(t.testdir(), 'study')
   cpSync(dir, shuffled, { recursive: true })
-  writeFileSync(join(shuffled, 'study.json'), JSON.stringify({ schema_version: 1, name: 'shuffled', histories: study }))
-  const { study: { histories: section } } = await loadStudy(shuffled)
-  if (section === null) throw new Error('no histories')
+  writeFileSync(join(shuffled, 'study.json'), JSON.stringify({ schema_version: 1, name: 'shuffled', histories: study, evidence: EVIDENCE_STUDY }))
+  const { study: { histories: stated } } = await loadStudy(shuffled)
+  if (stated === null) throw new Error('no histories')
+  const values = { 'base.verified': { value: 64 }, 'sao_r6.critic_clip': { value: 1 }, 'sao_r7.critic_clip': { value: 10 } }
+  const section = withDrawnNumbers(stated, new Documents(new Map([['data.json', JSON.stringify({ values })]])))
   const measured = async (list: readonly Run[], name: string): Promise<unknown> => {
     writeFileSync(join(shuffled, 'wandb/runs.json'), JSON.stringify(list))
     const set = await OutputSet.open(join(shuffled, '..', name))

@@ -14,6 +14,9 @@ const TRAINING = ['reward', 'response_length', 'turns']
 const FOUR = ['reward', 'validation', 'response_length', 'turns']
 const HARNESSES = ['harness_openhands_sdk', 'harness_opencode', 'harness_claude_code']
 
+/** A drawn number that refers to nothing. */
+const STATED = { from: null, scale: 1, decimals: null } as const
+
 const NOTHING: StatisticsRequest = {
   ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [], shares: [], compare: null
 }
@@ -86,6 +89,7 @@ export const REPLICA_HISTORIES: HistoryStudy = {
         selections: ['sao_r6', 'sao_r7'],
         step: 0,
         value: 0.64,
+        ...STATED,
         label: '64.0 %',
         source: 'base model, as stated by the author; no observation of either history',
         output: 'training_data/recipe-validation-start.json'
@@ -150,8 +154,8 @@ export const REPLICA_HISTORIES: HistoryStudy = {
           axis: null,
           scale: { kind: 'log' },
           guides: [
-            { value: 1, label: 'r6 clip at 1', selection: 'sao_r6' },
-            { value: 10, label: 'r7 clip at 10', selection: 'sao_r7' }
+            { value: 1, ...STATED, label: 'r6 clip at 1', selection: 'sao_r6' },
+            { value: 10, ...STATED, label: 'r7 clip at 10', selection: 'sao_r7' }
           ]
         },
         linear('actor_grad_norm')

@@ -25,10 +25,9 @@ export function documentLines(bytes: Uint8Array, file: string): readonly string[
     new Fault({ format: 'document', problem, found, expected, place: { file }, cause })
   )
   if (bytes.length > MAX_BYTES) throw refuse('too long', `${bytes.length} bytes`, `at most ${MAX_BYTES}`)
-  const lines = textOf(bytes, refuse).split(/\r\n|\n|\r/)
-  const secret = lines.findIndex(line => isSecretValue(line))
-  if (secret < 0) return lines
-  throw refuse('secret', `line ${secret + 1} looks like one`, 'a text that can be copied beside the outputs')
+  const text = textOf(bytes, refuse)
+  refuseSecrets(text, 'document', { file })
+  return text.split(/\r\n|\n|\r/)
 }
 
 function textOf(bytes: Uint8Array, refuse: (problem: string, found: string, expected: string, cause: unknown) => Fault): string {
