@@ -314,7 +314,7 @@ function publishedBy(documents: Documents): StatedClaim[] {
 t.test('workbook, slides, configurations, datasets, the study\'s section, discrepancies: the replica', async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   const dir = join(work, 'evidence')
-  for (const part of ['sources', 'configs', 'data']) cpSync(join(replica, part), join(dir, part), { recursive: true })
+  for (const part of ['sources', 'configs', 'data', 'documents']) cpSync(join(replica, part), join(dir, part), { recursive: true })
   // The whole study file: the section's references lead into documents of the histories, which are the unmutated ones.
   cpSync(join(replica, 'study.json'), join(dir, 'study.json'))
   writeManifest(dir)

@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { numbersAgree } from '../src/compute/audit/agreement.js'
+import { auditFaults } from '../src/cli/audit-summary.js'
 import { audit, auditPasses } from '../src/compute/audit/audit.js'
 import { compare, findValue, shownValue } from '../src/compute/audit/comparison.js'
+import type { AuditReport } from '../src/compute/audit/contract.js'
 import { auditDiscrepancies } from '../src/compute/audit/discrepancies.js'
 import { hasPassage, matchesPattern, normalText, numbersIn } from '../src/compute/audit/page-text.js'
 import { Documents } from '../src/compute/documents.js'
@@ -360,6 +362,39 @@ t.test('one quantity in several sources: every two agree, or a discrepancy names
   t.end()
 })
 
+t.test('guards: said and not said; what a page cites without a claim', t => {
+  const documents = new Documents(new Map([['d.json', '{"a": 64, "l": [1, 2], "s": 5, "f": 3}']]))
+  const stated = claimsOf({
+    claims: [{ id: 'a', value: 64, kind: 'computed', definition: 'One.', from: ['d.json#/a', 'd.json#/l'] }],
+    discrepancies: [{ id: 'd', sources: { one: { value: 5, reference: 'd.json#/s' }, found: 'd.json#/f' }, decision: 'One.', disclosure: 'x' }],
+    guards: [
+      { id: 'said', section: '3', reason: 'So.', disclosure: 'has {{d.json#/a}} tokens' },
+      { id: 'unsaid', reason: 'So.', forbidden: ['all of them'] }
+    ]
+  })
+  const cited = ['d.json#/a', 'd.json#/l/1', 'd.json#/s', 'd.json#/f', 'd.json#/absent'].map((reference, i) => (
+    { file: 'article.md', line: i + 1, column: 1, reference, text: 'x' }
+  ))
+  const judge = (text: string, strict: boolean): AuditReport => audit(stated, { synthetic: true, documents, strict, pages: [{ name: 'page', text: `x ${text}`, cited }] })
+  const lax = judge('It has 64 tokens.', false)
+  t.match(lax.guards, [{ id: 'said', section: '3', status: 'holds', disclosure: { found_in: ['page'] } }, { id: 'unsaid', status: 'holds', disclosure: null }])
+  t.same(lax.unclaimed?.map(({ reference }) => reference), ['d.json#/f', 'd.json#/absent'], 'a place that is merely found is not checked; an element of a checked list is')
+  t.match(judge('ALL of  them have 65 tokens.', false).guards, [
+    { status: 'fails', problems: ['no page says: has {{d.json#/a}} tokens'] }, { status: 'fails', problems: ['page has what it must not say: all of them'] }
+  ])
+  t.match(audit(stated, { synthetic: true, documents, pages: null }), { unclaimed: null, guards: [{ status: 'not_checked' }, { status: 'not_checked' }] })
+  t.match(auditFaults({ ...judge('It has 64 tokens.', true), claims: [] }).map(fault => fault.message), [
+    'audit cited without a claim: d.json#/f as x (article.md, line 4, column 1)', 'audit cited without a claim: d.json#/absent as x (article.md, line 5, column 1)'
+  ])
+  const passing = { ...lax, counts: { ...lax.counts, differs: 0, not_computable: 0 } }
+  t.ok(auditPasses(passing), 'listed, and no failure')
+  t.notOk(auditPasses({ ...passing, strict: true }))
+  t.ok(auditPasses({ ...passing, strict: true, unclaimed: [] }))
+  t.notOk(auditPasses({ ...passing, guards: judge('nothing', false).guards }))
+  t.throws(() => claimsOf({ guards: [{ id: 'g', reason: 'So.' }] }), new Error('claims missing field: guards[0] (g) has neither disclosure nor forbidden, expected what the pages must say, or must not'))
+  t.end()
+})
+
 t.test('audit.json follows its schema, in every form', t => {
   const schema: unknown = JSON.parse(readFileSync(join(root, 'docs/schemas/claims-audit.schema.json'), 'utf8'))
   const documents = new Documents(new Map([['d.json', '{"a": 1, "s": "x", "l": [1, 2]}']]))
@@ -373,7 +408,8 @@ t.test('audit.json follows its schema, in every form', t => {
       { id: 's', definition: 'One.', sources: { a: 'd.json#/a', b: 'd.json#/a' } },
       { id: 't', definition: 'Two.', decimals: 1, sources: { a: 'd.json#/a', b: { reference: 'd.json#/a', scale: 2 }, c: 'd.json#/gone' } }
     ],
-    discrepancies: [{ id: 'd', sources: { one: 1.5, two: 'd.json#/a', '__proto__': 'x' }, decision: 'One.', disclosure: 'x', forbidden: ['y'] }]
+    discrepancies: [{ id: 'd', sources: { one: 1.5, two: 'd.json#/a', '__proto__': 'x' }, decision: 'One.', disclosure: 'x', forbidden: ['y'] }],
+    guards: [{ id: 'g', reason: 'So.', disclosure: 'x', forbidden: ['z'] }, { id: 'h', reason: 'So.', forbidden: ['y'] }]
   })
   const manifest = { path: 'source_manifest.json', sha256: 'b'.repeat(64), files: 3 }
   const origin = { synthetic: true, manifest, generator: { name: 'critic-traces', version: '1.2.3' } }
@@ -383,7 +419,8 @@ t.test('audit.json follows its schema, in every form', t => {
     const document: Record<string, unknown> = JSON.parse(text)
     t.same(schemaProblems(schema, document), [])
     t.strictSame(Object.keys(document), [
-      'schema_version', 'schema', 'synthetic', 'inputs_verified', 'generator', 'claims_file', 'counts', 'claims', 'same', 'discrepancies', 'notes'
+      'schema_version', 'schema', 'synthetic', 'inputs_verified', 'generator', 'claims_file', 'counts', 'claims', 'same', 'discrepancies', 'guards', 'unclaimed',
+      'strict', 'notes', 'undefined_reasons'
     ])
     t.strictSame(document['inputs_verified'], { manifest_sha256: manifest.sha256 })
     t.same(document['notes'], [])

@@ -177,7 +177,7 @@ t.test('references', t => {
     ['{{discrepancy warmpu: x}}', 'template reference: warmpu, expected the id of a discrepancy; did you mean "warmup"? (article.md, line 3, column 1)'],
     ['{{__proto__}}', 'template reference: __proto__, expected the id of a claim (article.md, line 3, column 1)'],
     ['{{a.score | bold}}',
-      'template format: bold, expected text, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'],
+      'template format: bold, expected text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'],
     ['{{a.score | integer}}', 'template value: a.score is the number 70.4, expected an integer (article.md, line 3, column 1)'],
     ['{{a.score | percent(1)}}', 'template format: percent of a.score, expected another format: its unit is percent already (article.md, line 3, column 1)'],
     ['{{data.json#/values/b/value}}', 'template reference: data.json#/values has no member "b", expected a value in an output (article.md, line 3, column 1)'],
@@ -225,6 +225,26 @@ t.test('references', t => {
   t.match(faultOf(() => proseTexts(inputs('{{discrepancies}}', { discrepancies: [] }))), /^template reference: discrepancies, of which the claims file lists none/)
   const parts = parseTemplate(normalized({ path: 'x', text: '\ufeffa\r\n{{written 1}}\rb' }))
   t.same(parts.map(part => part.kind === 'text' ? part.text : part.kind), ['a\n', 'written', '\nb'], 'every line end is \\n')
+  t.end()
+})
+
+t.test('facts: texts of claims are references, and nothing else', t => {
+  const model = claim({ id: 'model', published: '/models/Qwen3.5-35B-A3B', computed: '/models/Qwen3.5-35B-A3B', unit: '', decimals: null })
+  const word = claim({ id: 'start', published: 'base model', computed: 'base model', unit: '', decimals: null })
+  const part = claim({ id: 'part', published: 0.688, computed: 0.6881, unit: 'fraction', decimals: 3 })
+  const whole = claim({ id: 'whole', published: [26, 84], computed: [26, 84], unit: 'rows', decimals: 0 })
+  const claims = [claim(), model, word, part, whole]
+  const filled = (article: string): string => renderPages(inputs(article, { claims })).get('article.md') ?? ''
+  t.match(filled('It is {{fact model | name}}, from the {{fact start}} in `{{fact model}}`.'), 'It is Qwen3.5-35B-A3B, from the base model in `/models/Qwen3.5-35B-A3B`.')
+  t.match(filled('The base model, Qwen3.5-35B-A3Bs, {{written 2026}}, {{written Figure 84}}, {{written 2026-10-26}}, {{written 68.9}}.'), 'Figure 84')
+  const refused = (article: string): string => faultOf(() => renderPages(inputs(article, { claims })))
+  const at = '(article.md, line 3, column 1)'
+  t.equal(refused('{{fact a.score}}'), `template value: a.score is the number 70.4, expected a text ${at}`)
+  t.equal(refused('{{fact model | fixed(1)}}'), `template reference: fact model | fixed(1), expected "fact" and the id of a claim, as text or name ${at}`)
+  t.equal(refused('Qwen3.5-35B-A3B'), `template fact typed by hand: Qwen3.5-35B-A3B, expected {{fact model | name}} ${at}`)
+  t.equal(refused('`/models/Qwen3.5-35B-A3B`'), 'template fact typed by hand: /models/Qwen3.5-35B-A3B, expected {{fact model}} (article.md, line 3, column 2)')
+  const written: readonly (readonly [string, string])[] = [['70.4', 'a.score'], ['70.4 %', 'a.score'], ['about 70.4', 'a.score'], ['68.8', 'part'], ['0.69', 'part'], ['84', 'whole']]
+  for (const [text, id] of written) t.equal(refused(`{{written ${text}}}`), `template value of a claim as written text: {{written ${text}}}, expected {{${id}}} ${at}`)
   t.end()
 })
 
@@ -447,7 +467,7 @@ t.test('disclosures', t => {
   const fails = (changed: ReplicaProse): readonly string[] => audited(changed).filter(d => d.status === 'fails').map(d => d.id)
   t.same(fails(text('article', 'rounding does not explain the difference', 'so be it')), ['gspo-multilingual'])
   t.same(fails(text('article', 'but from a\ncheckpoint', 'since r6 ran without a warmup but from a\ncheckpoint')), ['r6-warmup'])
-  t.same(fails(text('article', '{{timing.hours_to_best.slide.gspo}} hours to the best', '{{written 84}} hours to the best')), ['hours-to-best'])
+  t.same(fails(text('article', '{{timing.hours_to_best.slide.gspo}} hours to the best', '{{written 83}} hours to the best')), ['hours-to-best'])
   t.same(fails(text('notes', 'no value between the two is used', '{{written 55.4}}% stands between')), ['gspo-multilingual'], 'the mean of the two is found')
   const [said, noted] = proseTexts(input).map(page => page.text)
   t.match(noted, /Scaled, and from scaled values, are these and no others: .* ratio of step durations, 5\.3581, of a recorded duration of GSPO to a scaled one of SAO; .* 63\.2418%, of a scaled time to a scaled time\. Not scaled are /)

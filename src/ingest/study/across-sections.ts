@@ -4,7 +4,7 @@
  */
 import type { Study } from '../../schema.js'
 import type { EvidenceStudy } from '../../schema/evidence.js'
-import { EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../../schema/outputs.js'
+import { documentCopy, EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../../schema/outputs.js'
 import { describeValue, type CheckContext } from './checker.js'
 import { CrossChecks, fold, type Stated } from './cross-checks.js'
 import type { HistoryStudy } from '../../schema/histories.js'
@@ -21,11 +21,20 @@ export function checkAcrossSections(study: Sections, context: CheckContext): voi
   checkFetched(study, checks)
   checkDrawn(study, checks)
   if (study.evidence === null) return
+  checkCopies(study, study.evidence, checks)
   const documents = documentsOf(study)
   for (const { at, value } of referencesOf(study.evidence)) {
     const { path } = splitReference(value)
     checks.known(path, at, documents, `${describeValue(value)} to begin with a document that the study writes`)
   }
+}
+
+/** No output of an analysis is the copy of a document. */
+function checkCopies({ histories }: Sections, { documents }: EvidenceStudy, checks: CrossChecks): void {
+  const outputs = (histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) => (
+    [...Object.values(outputs), shared?.output].filter(path => typeof path === 'string')
+  ))
+  documents.forEach(({ path }, i) => checks.free(`evidence.documents[${i}].path`, documentCopy(path), outputs, 'output'))
 }
 
 /** Fetched runs go where the histories are read, and a further list overwrites none of that. */

@@ -24,7 +24,7 @@ export interface EvidenceSubject {
 /** A value of data.json with its place. */
 interface Found {
   readonly name: string
-  readonly source: 'workbook' | 'slides' | 'config' | 'quoted'
+  readonly source: 'workbook' | 'slides' | 'config' | 'document' | 'quoted'
   readonly value: unknown
   readonly file: string
   readonly raw: string
@@ -218,6 +218,33 @@ function* configs(subject: EvidenceSubject, values: readonly Found[], random: Ra
   }
 }
 
+/** A number or a name of a document, its line moved, gone or there twice; and a line that nothing is quoted from. */
+function* documents(subject: EvidenceSubject, values: readonly Found[], random: Random): Generator<Mutation> {
+  const kind = 'document'
+  for (const found of values) {
+    const { name, file, raw, line, least } = found
+    const lines = subject.folder.text(file).split('\n')
+    const at = Number(line) - 1
+    const edit = (what: string, changed: readonly string[], covered = least !== null): Mutation => (
+      { kind, covered, what: `${name}, ${file}: ${what}`, files: new Map([[file, changed.join('\n')]]) }
+    )
+    const value = String(found.value)
+    const changed = typeof found.value === 'string' ? raw.replace(value, changedDigits(value)) : changedRaw(found, random)
+    if (changed === null) throw new Error(`no digit of ${name} can change`)
+    yield edit(`${raw} -> ${changed}`, lines.with(at, changed))
+    yield edit('a line before it', [...lines.slice(0, at), '', ...lines.slice(at)])
+    yield edit('its line twice', [...lines, raw])
+    yield edit('its line gone', lines.with(at, ''))
+  }
+  for (const file of new Set(values.map(v => v.file))) {
+    yield { kind, covered: false, what: `${file}: a line more`, files: new Map([[file, `${subject.folder.text(file)}# x\n`]]) }
+  }
+}
+
+function changedDigits(text: string): string {
+  return text.replace(/\d/, digit => String((Number(digit) + 1) % 10))
+}
+
 function* datasets({ rows: seeded }: EvidenceSubject, random: Random): Generator<Mutation> {
   for (const [name, dataset] of Object.entries(DATASETS)) {
     const rows = dataset.rows(seeded().fork(name))
@@ -291,6 +318,7 @@ export function* evidenceMutations(subject: EvidenceSubject, random: Random): Ge
   const keys = [...configs(subject, of('config'), random)]
   yield* sample(keys.filter(m => m.covered), random, 36)
   yield* sample(keys.filter(m => !m.covered), random, 16)
+  yield* sample(documents(subject, of('document'), random), random, 24)
   yield* datasets(subject, random)
   yield* sample(studies(subject, values, random), random, 26)
 }
