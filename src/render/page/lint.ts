@@ -100,6 +100,8 @@ export interface Held {
   readonly id: string
   readonly values: readonly ClaimScalar[]
   readonly unit: string
+  /** a list of texts names parts of a figure, say, and is no fact */
+  readonly isList: boolean
 }
 
 /** A text with a capital, a digit or a separator is a name; without one it is a word, which prose may use. */
@@ -108,9 +110,9 @@ const NAME = /[\p{Lu}\p{N}_/.]/u
 /** Throws a Fault for the first text of a claim that stands in a template, in code too, as whole words in the same case. */
 export function refuseTypedFacts(template: Template, held: readonly Held[]): void {
   const text = withoutReferences(template).replace(/\]\([^()\s]*\)/g, blank)
-  for (const { id, values } of held) {
+  for (const { id, values, isList } of held) {
     for (const value of values) {
-      if (typeof value !== 'string') continue
+      if (typeof value !== 'string' || isList) continue
       for (const fact of new Set([value, nameOf(value)])) {
         const at = fact.length < 3 || !NAME.test(fact) ? -1 : indexOfWord(text, fact)
         if (at < 0) continue

@@ -43,7 +43,9 @@ export interface Prose {
 }
 
 export function readProse(inputs: ProseInputs): Prose {
-  const held = inputs.claims.map(({ id, published, computed, unit }): Held => ({ id, unit, values: [published, computed ?? []].flat() }))
+  const held = inputs.claims.map(({ id, published, computed, unit }): Held => (
+    { id, unit, values: [published, computed ?? []].flat(), isList: Array.isArray(published) }
+  ))
   const [article, notes] = [inputs.templates.article, inputs.templates.notes].map(template => readTemplate(template, held))
   const values = new Values(inputs)
   refuseOtherDecimals([article, notes], values)
