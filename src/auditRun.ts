@@ -13,7 +13,7 @@ import { requireVerified } from './ingest/verified.js'
 import type { MeasuredHistories } from './historyRun.js'
 import type { AuditOrigin } from './render/outputs/audit-document.js'
 import { OUTPUT_PATHS } from './render/outputs/output-names.js'
-import { EVIDENCE_DOCUMENTS } from './schema/outputs.js'
+import { EVIDENCE_DOCUMENTS, FIGURE_CONSTANTS } from './schema/outputs.js'
 
 export interface AuditRun {
   /** the study's folder */
@@ -66,7 +66,8 @@ export function inputsOfRun({ documents, verified, measured: { snapshot, histori
     const pointed = parseReference(reference)
     if (pointed === null) return []
     const quoted = pointed.file === EVIDENCE_DOCUMENTS.data && documents.enclosing(reference).some(object => object['source'] === 'quoted')
-    if (quoted) return study
+    // What figures draw as the study has it; what they take from elsewhere is stated there as an operand.
+    if (quoted || pointed.file === FIGURE_CONSTANTS) return study
     if (ofTraces.has(pointed.file)) {
       if (SETTING.test(pointed.pointer)) return study
       return BY_SETTING.test(pointed.pointer) ? [...study, ...ofSnapshot] : ofSnapshot

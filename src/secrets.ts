@@ -112,7 +112,7 @@ function* assigned(text: string, settings: boolean): Generator<Span, void, void>
 const MAX_JUDGED = 256
 
 /** Values that say what belongs there, and words that stand behind a colon in prose. */
-const PLACEHOLDER = /^(?:|[<[{(*$%].*|\.{2,}|…|x{3,}|\*+|-+|your.*|my[_-].*|none|null|nil|true|false|undefined|unset|missing|empty|redacted|withheld|required|optional|str|string|text|bytes|int|any|the|a|an|no|not|is|see|and|or|of|in|to|for|from|with|it|this|that|os\.environ.*|env.*|example.*|changeme|todo|tbd)[.,;:!?)]*$/i
+const PLACEHOLDER = /^(?:|[<[{(*$%].*|\.{2,}|\u2026|x{3,}|\*+|-+|your.*|my[_-].*|none|null|nil|true|false|undefined|unset|missing|empty|redacted|withheld|required|optional|str|string|text|bytes|int|any|the|a|an|no|not|is|see|and|or|of|in|to|for|from|with|it|this|that|os\.environ.*|env.*|example.*|changeme|todo|tbd)[.,;:!?)]*$/i
 /** Names that are secrets in no other sense: what stands under them needs no look of its own. */
 const PLAIN_SECRET = /secret|passw(?:or)?d|passphrase|passcode|credential|apikey|accesskey|accountkey|authtoken|accesstoken|privatekey|connectionstr|webhook|(?:^|_)(?:pwd|passwd|pat|otp|totp|jwt)(?:_|$)/
 

@@ -165,9 +165,8 @@ async function historiesOf(
     path.startsWith(`${histories.folder}/`) ? sum + (expected?.bytes ?? 0) : sum
   ), 0)
   const onProgress = progress?.onHistories?.(total)
-  const config = [...new Set([...study.fetch?.config ?? [], ...histories.config ?? []])]
   return measureHistories(set, {
-    dir, study: { ...histories, config }, synthetic: study.synthetic, verified, manifest: verifiedManifest(run),
+    dir, study: histories, synthetic: study.synthetic, verified, manifest: verifiedManifest(run),
     ...(signal === undefined ? {} : { signal }),
     ...(onProgress === undefined ? {} : { onProgress }),
     ...(progress?.onAnalysis === undefined ? {} : { onAnalysis: progress.onAnalysis }),

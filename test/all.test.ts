@@ -147,7 +147,7 @@ t.test('every output names the manifest that its inputs were verified against', 
   const sha256 = createHash('sha256').update(manifest).digest('hex')
   const documents = tree(study.out).filter(path => path.endsWith('.json'))
   t.strictSame(documents, [
-    'run.json', 'time_display.json', 'timings.json', 'wandb/all.csv-metadata.json', 'wandb/both.json', 'wandb/kept.csv-metadata.json',
+    'figure_constants.json', 'run.json', 'time_display.json', 'timings.json', 'wandb/all.csv-metadata.json', 'wandb/both.json', 'wandb/kept.csv-metadata.json',
     'wandb/lineage.csv-metadata.json', 'wandb/points.csv-metadata.json'
   ])
   for (const path of documents) {

@@ -34,8 +34,8 @@ function claimsOf(value: object): Claims {
 t.test('every claims file in fixtures/claims reads as its .expected.json says; every one in invalid/ is refused with its message', async t => {
   const schema = claimsJsonSchema()
   for (const name of readdirSync(fixture('claims')).filter(n => n.endsWith('.json') && !n.endsWith('.expected.json'))) {
-    const { claims, same, discrepancies } = await readClaims(fixture('claims', name))
-    t.strictSame({ claims, same, discrepancies }, JSON.parse(readFileSync(fixture('claims', name.replace('.json', '.expected.json')), 'utf8')), name)
+    const { claims, same, discrepancies, guards } = await readClaims(fixture('claims', name))
+    t.strictSame({ claims, same, discrepancies, guards }, JSON.parse(readFileSync(fixture('claims', name.replace('.json', '.expected.json')), 'utf8')), name)
     t.same(schemaProblems(schema, JSON.parse(readFileSync(fixture('claims', name), 'utf8'))), [], `${name} follows the schema`)
   }
   const invalid = readdirSync(fixture('claims', 'invalid')).filter(n => n.endsWith('.json'))
@@ -390,7 +390,7 @@ t.test('guards: said and not said; what a page cites without a claim', t => {
   t.notOk(auditPasses({ ...passing, strict: true }))
   t.ok(auditPasses({ ...passing, strict: true, unclaimed: [] }))
   t.notOk(auditPasses({ ...passing, guards: judge('nothing', false).guards }))
-  t.throws(() => claimsOf({ guards: [{ id: 'g', reason: 'So.' }] }), new Error('claims missing field: guards[0] (g) has neither disclosure nor forbidden, expected what the pages must say, or must not'))
+  t.throws(() => claimsOf({ guards: [{ id: 'g', reason: 'So.' }] }), { message: 'claims missing field: guards[0] (g) has neither disclosure nor forbidden, expected what the pages must say, or must not' })
   t.end()
 })
 

@@ -81,7 +81,12 @@ export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
   checkAcrossSections(study, context)
   // A default is a path too: a link may stand there.
   context.paths.push({ at: 'manifest', path: study.manifest })
-  return study
+  return { ...study, histories: withAllowedSettings(study) }
+}
+
+/** One allowlist of settings: what is fetched may leave, and what the section names besides. */
+function withAllowedSettings({ histories, fetch }: Pick<LoadedStudy, 'histories' | 'fetch'>): LoadedStudy['histories'] {
+  return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config ?? []])] }
 }
 
 async function refuseLinksOut(dir: string, context: CheckContext): Promise<void> {

@@ -50,7 +50,7 @@ function curvePanel(panel: PanelRequest, metric: MetricDefinition | undefined, v
   const shared = analysis?.shared_reference ?? null
   const { key, axis, multiply, divide, trailing_mean, sparse } = metric
   return {
-    metric: metric.name, key, title: panel.title ?? metric.title, axis, multiply, divide, trailing_mean, sparse, scale: panel.scale,
+    metric: metric.name, key, title: panel.title ?? metric.title, axis: panel.axis ?? axis, multiply, divide, trailing_mean, sparse, scale: panel.scale,
     guides: panel.guides.map(guide => ({ label: guide.label, selection: guide.selection, ...drawn(guide, metric) })),
     shared_reference: view === 'step' && shared?.metric === metric.name ? sharedReference(shared, metric) : null
   }

@@ -6,7 +6,7 @@ import type { PageInputs } from './inputs.js'
 import { slotText, type PageName, type Prose } from './prose.js'
 import type { Part, ValuePart } from './references.js'
 import { tablesOf, type Table } from './tables.js'
-import { collapse, escapeMarkdown, visible } from './text.js'
+import { codeText, collapse, escapeMarkdown, visible } from './text.js'
 
 /** In prose, behind the text of a value that no source publishes. */
 export const STAND_IN_MARK = '†'
@@ -34,7 +34,7 @@ export function generatedBy({ name, version }: Generator): string {
 
 export function fillMarkdown(prose: Prose, page: PageName, inputs: PageInputs): string {
   const { parts } = prose[page]
-  const body = parts.map((part, i) => partText(part, { before: parts[i - 1], after: parts[i + 1] }, prose, inputs)).join('').trimEnd()
+  const body = parts.map((part, i) => partText(part, neighboursOf(parts, i), prose, inputs)).join('').trimEnd()
   const title = /^#[^\n]*\n?/.exec(body)?.[0].trimEnd() ?? ''
   const failure = auditFailure(inputs)
   const failed = failure === null ? [] : [`> **${escapeMarkdown(failure.text)}** See [${AUDIT_PATH}](${AUDIT_PATH}).`]
@@ -56,9 +56,16 @@ function isValue(part: Part): part is ValuePart {
 interface Neighbours {
   readonly before: Part | undefined
   readonly after: Part | undefined
+  /** the part stands in a code span */
+  readonly inCode: boolean
 }
 
-function partText(part: Part, { before, after }: Neighbours, prose: Prose, inputs: PageInputs): string {
+function neighboursOf(parts: readonly Part[], i: number): Neighbours {
+  const paragraph = parts.slice(0, i).map(part => part.kind === 'text' ? part.text : 'x').join('').split(/\n[ \t]*\n/).at(-1) ?? ''
+  return { before: parts[i - 1], after: parts[i + 1], inCode: (paragraph.match(/`+/g)?.length ?? 0) % 2 === 1 }
+}
+
+function partText(part: Part, { before, after, inCode }: Neighbours, prose: Prose, inputs: PageInputs): string {
   switch (part.kind) {
     // A percent sign behind a marked value stands in the mark already.
     case 'text': return before !== undefined && isMarked(before, prose) ? part.text.slice(percentOf(part).length) : part.text
@@ -73,7 +80,7 @@ function partText(part: Part, { before, after }: Neighbours, prose: Prose, input
       return `![${alternative}](figures/${encodePath(name)}.png)\n\n${links === '' ? '' : `Files: ${links}\n\n`}**${label}.**`
     }
     default: {
-      const text = escapeMarkdown(slotText(prose, part))
+      const text = (inCode ? codeText : escapeMarkdown)(slotText(prose, part))
       if (!isValue(part)) return text
       const { standIn, published, claim } = prose.show(part)
       if (published === null) return text + (standIn ? STAND_IN_MARK : '')

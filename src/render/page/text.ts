@@ -42,6 +42,11 @@ export function escapeMarkdown(text: string): string {
   return visible(text).replace(/[\\`*_[\]<>&#|~]/g, '\\$&')
 }
 
+/** The same for a place in a code span, where nothing is escaped. What no code span can hold comes out escaped. */
+export function codeText(text: string): string {
+  return /[`|]/.test(text) ? escapeMarkdown(text) : visible(text)
+}
+
 /** A claim's or a figure's name as part of an `id`: other characters as `_` and their number, so that two names stay two. */
 export function idPart(name: string): string {
   return name.replace(/[^A-Za-z0-9.-]/gu, character => `_${(character.codePointAt(0) ?? 0).toString(16)}_`)
