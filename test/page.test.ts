@@ -420,7 +420,7 @@ t.test('every number of the replica\'s pages can be traced', t => {
   const $ = load(written('preview/article.html'))
   const { claims } = claimsOf(run)
   t.equal($('table.audit tbody tr').length, claims.length)
-  t.equal($('.counts').text(), '265 claims: 259 agree, 0 differ, 0 not computable, 1 of the source alone, 5 quoted alone.')
+  t.equal($('.counts').text(), '301 claims: 295 agree, 0 differ, 0 not computable, 1 of the source alone, 5 quoted alone.')
   const sections = ['2', '4', '5.1', '5.2', '5.3', '5.4', '5.5', '6', '9', '9,10', '9,13', '9,14', '10', '11', '13', '14', '15', '16']
   t.same($('details > summary').get().map(summary => $(summary).text().split(':')[0]), sections.map(section => section.includes(',') ? `Sections ${section.replace(',', ', ')}` : `Section ${section}`))
   t.match($('details > summary').text(), 'Section 15: 57 claims: 56 agree, 1 of the source alone.')
@@ -615,7 +615,7 @@ t.test('a page is whole and asks for nothing', t => {
 t.test('a failed audit is said right below the title, and where the value stands', async t => {
   const wrong = await runWrongReplica(t, '--formats', 'png')
   const read = (path: string): string => readFileSync(join(wrong.out, path), 'utf8')
-  const counts = 'The audit failed: 1 of 265 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.'
+  const counts = 'The audit failed: 1 of 301 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.'
   for (const path of ['article.md', 'source-notes.md']) {
     t.match(read(path), /^# [^\n]+\n\n> \*\*[^\n]+\*\* See \[audit\.json\]\(audit\.json\)\.\n\n> \*\*Synthetic replica/)
     t.equal(/^> \*\*([^*]+)\*\*/m.exec(read(path))?.[1], counts, path)
