@@ -93,7 +93,8 @@ t.test('data.json: every value with its place', async t => {
       run: { path: 'configs/run.env', chain: [file('configs/base/base.env'), file('configs/run.env')] },
       mix: { path: 'configs/mix.json', chain: [file('configs/parent.json'), file('configs/mix.json')] }
     },
-    datasets: { train: file('data/train.parquet') }
+    datasets: { train: file('data/train.parquet') },
+    documents: {}
   })
 })
 

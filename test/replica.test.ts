@@ -28,7 +28,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': '1ae04b7df44a122daf2367097fe4b5df3a8d7a8add7bd6ede78ff055d37759cb',
+  'source_manifest.json': 'db45fa827af4b187d13184c3f080090f11dc264fa4eea9f8146da716dfdd3678',
   'critic_traces/index.html': '0872633b5a18ca13b9cdd13cd8c1bf4c6584f6dcf2c028b81d3243c266bd5568',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'e07ce4cd53221232088e761b52bea637fa3f37136a493072aadc92963507a95e',
   'critic_traces/step_000118_failure_0c24eb70.npz': '1c7cb81f5c97ddf7da544e6ba1b1a368290fd034853572ef509fb4d35d770f6a',
@@ -181,7 +181,7 @@ t.test('the manifest lists every file, with its hash and role', t => {
   const roles: Record<string, number> = {}
   for (const { role } of manifest.files) roles[role] = (roles[role] ?? 0) + 1
   t.same(roles, {
-    snapshot: 1, npz: 40, excluded: 3, runs: 3, certificate: 10, history: 10, workbook: 1, slides: 1, config: 11, dataset: 3, article: 2, claims: 1, study: 1
+    snapshot: 1, npz: 40, excluded: 3, runs: 3, certificate: 10, history: 10, workbook: 1, slides: 1, config: 11, dataset: 3, article: 2, document: 3, claims: 1, study: 1
   }, 'a companion\'s history is excluded too')
   for (const { path, role } of manifest.files) {
     if (path.endsWith('.npz')) t.equal(role === 'excluded', path.includes('step_000132'), path)
@@ -197,7 +197,8 @@ t.test('a manifest made anew gives nearly every file the role that it has here',
   const others = files.filter(({ path, role }) => roles.get(path) !== role).map(({ path, role }) => [role, path])
   // What a configuration inherits from stands in no study file; what is not to be read is the study's own knowledge.
   t.strictSame(others.filter(([, path]) => !path.startsWith('configs/base/')).map(([role]) => role), ['npz', 'npz', 'history'])
-  t.ok(others.every(([role, path]) => !path.startsWith('configs/base/') || role === 'excluded'))
+  // One of those is a document too, for its comment.
+  t.ok(others.every(([role, path]) => !path.startsWith('configs/base/') || role === (path === 'configs/base/multilingual.env' ? 'document' : 'excluded')))
   t.equal(files.length, manifest.files.length)
 
   // Made again, it keeps what is excluded from among others; of a manifest of before the study had its sections, nothing.
@@ -429,7 +430,7 @@ t.test('claims say where their values stand', t => {
     const places = [from ?? elements ?? []].flat()
     t.equal(places.length === 0, kind === 'source', id)
     t.equal(from !== undefined && elements !== undefined, false, id)
-    for (const place of places) t.match(place, /^(?:(?:training_data|wandb)\/[a-z0-9_-]+|data|derived_metrics)\.json#(?:\/[a-z0-9_.]+)+$/, id)
+    for (const place of places) t.match(place, /^(?:(?:training_data|wandb)\/[a-z0-9_-]+|data|derived_metrics|figure_constants|time_display)\.json#(?:\/[A-Za-z0-9_.-]+)+$/, id)
     // statistics hold fractions, but for the one that is a percentage itself; written evidence holds percentages
     const isFraction = /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') && !/^(?:data|derived_metrics)\./.test(places[0])
     t.equal(scale, isFraction ? 100 : undefined, id)
@@ -519,9 +520,9 @@ t.test('a complete folder is returned at once, and nothing heavy is imported', a
   const lines: string[] = []
   t.equal(await ensureReplica({ cacheDir, log: line => lines.push(line) }), study)
   t.same(lines, [], 'nothing to do')
-  // the entry module, the errors and what asks the system alone: a generator that is not there cannot be imported
+  // the entry module, the errors, what they withhold and what asks the system alone: a generator that is not there cannot be imported
   const alone = t.testdir()
-  for (const file of ['fixtures/replica/index.js', 'src/errors.js', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `src/system/${name}.js`)]) {
+  for (const file of ['fixtures/replica/index.js', 'src/errors.js', 'src/secrets.js', 'src/secrets/names.js', 'src/secrets/shapes.js', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `src/system/${name}.js`)]) {
     mkdirSync(dirname(join(alone, file)), { recursive: true })
     copyFileSync(join(DIST, file), join(alone, file))
   }

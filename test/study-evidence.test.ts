@@ -49,7 +49,7 @@ const derived = (operation: unknown, more: object = {}): unknown => ({ name: 'd'
 /** [path, value, message]; the ones that one field shows are refused by the JSON Schema too. */
 const ONE_FIELD: readonly (readonly [string, unknown, string])[] = [
   ['evidence', [], 'study wrong field: evidence is a list of 0, expected an object'],
-  ['evidence.workbooks', {}, 'study unknown field: evidence.workbooks, expected one of workbook, slides, configs, datasets, quoted, derived, figures; did you mean workbook?'],
+  ['evidence.workbooks', {}, 'study unknown field: evidence.workbooks, expected one of workbook, slides, configs, datasets, documents, quoted, derived, figures; did you mean workbook?'],
   ['evidence.workbook.values', [], 'study wrong field: evidence.workbook.values is a list of 0, expected a list of at least 1'],
   ['evidence.workbook.path', '../x.xlsx', 'study unsafe path: evidence.workbook.path is "../x.xlsx", expected a relative path inside the study ("/" between names, no "..")'],
   ['evidence.workbook.values.0.sheet', '', 'study wrong field: evidence.workbook.values[0].sheet is "", expected a text of 1 to 200 characters'],
@@ -95,7 +95,7 @@ const ONE_FIELD: readonly (readonly [string, unknown, string])[] = [
 const BETWEEN: readonly (readonly [string, unknown, string])[] = [
   ['evidence.workbook.values.0.cell', 'XFE1', 'study wrong field: evidence.workbook.values[0].cell is "XFE1", expected a cell: column letters A to XFD and a row from 1 to 1048576'],
   ['evidence.workbook.values.0.cell', 'A1048577', 'study wrong field: evidence.workbook.values[0].cell is "A1048577", expected a cell: column letters A to XFD and a row from 1 to 1048576'],
-  ['evidence', {}, 'study missing field: evidence states nothing that is to be read, expected one of workbook, slides, configs, datasets, quoted'],
+  ['evidence', {}, 'study missing field: evidence states nothing that is to be read, expected one of workbook, slides, configs, datasets, documents, quoted'],
   ['evidence.workbook.values.0.name', 'ppo.verified', 'study stated twice: evidence.workbook.values[1].name is "ppo.verified", as is evidence.workbook.values[0].name, expected a different one for each'],
   ['evidence.slides.values.0.name', 'grpo.verified', 'study stated twice: evidence.slides.values[0].name is "grpo.verified", as is evidence.workbook.values[0].name, expected a different one for each'],
   ['evidence.configs.0.values.0.name', 'paper.ppo', 'study stated twice: evidence.quoted[1].name is "paper.ppo", as is evidence.configs[0].values[0].name, expected a different one for each'],

@@ -46,7 +46,7 @@ export const SHAPES: readonly Shape[] = [
   },
   // user:password@host of a URL
   { needs: '://', pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]*:(?<secret>[^\s/@]+)@/gi },
-  // The same without a scheme, where a port or a path follows; `image@sha256:…` is none.
+  // The same without a scheme, where a port or a path follows; an image with its digest is none.
   {
     needs: '@',
     pattern: /(?<![\w.+/@:-])[\w.+-]{1,64}:(?<secret>[^\s:/@"'<>]{3,128})@(?!sha\d)(?=[\w-]{0,63}[A-Za-z.])(?:[\w-]{1,63}\.){0,8}[\w-]{0,62}[A-Za-z0-9](?::\d{2,5}(?![\d.])|(?=\/\w))/g

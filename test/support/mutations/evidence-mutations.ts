@@ -82,7 +82,7 @@ function changedRaw({ raw, value, least }: Found, random: Random): string | null
   for (const match of raw.matchAll(/\d[\d,]*(?:\.\d+)?(?:e-?\d+)?/g)) {
     const plain = match[0].replaceAll(',', '')
     // A fraction of the workbook stands for a percentage.
-    const factor = Number(value) / Number(plain)
+    const factor = Number(value) === Number(plain) ? 1 : Number(value) / Number(plain)
     if (Math.abs(factor - 1) > 1e-12 && Math.abs(factor - 100) > 1e-9) continue
     const changed = changeDigit(plain, random, Math.max((least ?? 0) / factor, Number.MIN_VALUE))
     if (changed !== null) return raw.slice(0, match.index) + changed + raw.slice(match.index + match[0].length)
