@@ -39,7 +39,7 @@ const KEYS = {
 }
 const HARNESSES = ['openhands_sdk', 'opencode', 'claude_code']
 /** Claims that the histories answer; those of traces and of written evidence have tests of their own. */
-const OF_HISTORIES = /^(?:history|lineage|score68|best|commonWindow0|display|fill|recipe|case|lr)\./
+const OF_HISTORIES = /^(?:history|lineage|score68|best|window20|display|fill|recipe|case|lr)\./
 
 /** Section 9 of the notes: the score whose first crossing is compared. */
 const THRESHOLD = 0.68
@@ -104,8 +104,8 @@ t.test('every published value comes out of the files at its precision', t => {
     'lineage.gspo.last_step': last(stepView(gspo, '_step')).step, 'lineage.sao.last_step': last(stepView(r7, '_step')).step,
     'lineage.sao.rolled_back_steps': [num(r7[4].rows[0], '_step'), last(logged(r7[3], '_step')).step],
     'score68.difference_hours': elapsed.sao.score68 - elapsed.gspo.score68,
-    'commonWindow0.gspo.first.range': ends(gspo, 0, 20), 'commonWindow0.gspo.last.range': ends(gspo, -20),
-    'commonWindow0.sao.first.range': ends(r7, 0, 20), 'commonWindow0.sao.last.range': ends(r7, -20), 'commonWindow0.common.range': same(common),
+    'window20.gspo.first.range': ends(gspo, 0, 20), 'window20.gspo.last.range': ends(gspo, -20),
+    'window20.sao.first.range': ends(r7, 0, 20), 'window20.sao.last.range': ends(r7, -20), 'window20.common.range': same(common),
     'display.time_to_best_reduction': (1 - (elapsed.sao.best * factor.sao) / (elapsed.gspo.best * factor.gspo)) * 100,
     'fill.sao.validation_prefix_steps': validations.gspo.map(p => p.step).filter(step => step < validations.sao[0].step),
     'fill.sao.training_steps': same(gaps)?.filter(filled), 'fill.sao.missing_unfilled_steps': same(gaps)?.filter(step => !filled(step)),
@@ -388,7 +388,7 @@ t.test('the study section names what is there', t => {
     ['06-sao-critic-diagnostics', 'step', 4], ['07-multilingual-cases', 'step', 4]
   ])
   // a claim points into a document that an analysis writes
-  const outputs = new Set(study.analyses.flatMap(a => [a.outputs.statistics, a.shared_reference?.output]))
+  const outputs = new Set(study.analyses.flatMap(a => [a.outputs.statistics, a.outputs.time_display, a.shared_reference?.output]))
   const { claims } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
   for (const { id, from, elements } of claims.filter(claim => OF_HISTORIES.test(claim.id))) {
     const places = [from ?? elements ?? []].flat()

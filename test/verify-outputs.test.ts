@@ -172,5 +172,5 @@ t.test('a record that is missing, malformed or not ours is a fault, exit 3', asy
   const dir = copied(STUDY_OUT)
   rmSync(join(dir, 'run.json'))
   execFileSync('mkfifo', [join(dir, 'run.json')])
-  t.match((await faultOf(checkOutputs(dir))).message, /unreadable file: a special file/, 'a pipe does not hold it')
+  t.match((await faultOf(checkOutputs(dir))).message, /unreadable file: a named pipe/, 'a pipe does not hold it')
 })
