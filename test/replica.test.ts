@@ -431,8 +431,8 @@ t.test('claims say where their values stand', t => {
     t.equal(places.length === 0, kind === 'source', id)
     t.equal(from !== undefined && elements !== undefined, false, id)
     for (const place of places) t.match(place, /^(?:(?:training_data|wandb)\/[a-z0-9_-]+|data|derived_metrics|figure_constants|time_display)\.json#(?:\/[A-Za-z0-9_.-]+)+$/, id)
-    // statistics hold fractions, but for the one that is a percentage itself; written evidence holds percentages
-    const isFraction = /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') && !/^(?:data|derived_metrics)\./.test(places[0])
+    // statistics hold fractions, but for the one that is a percentage itself; written evidence and what is drawn are percentages
+    const isFraction = /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') && !/^(?:data|derived_metrics|figure_constants)\./.test(places[0]) && !places[0].endsWith('/plotted_value')
     t.equal(scale, isFraction ? 100 : undefined, id)
   }
   t.end()
