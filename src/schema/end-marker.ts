@@ -6,10 +6,11 @@ export interface MarkedBoundaries {
   readonly traces: number
   /** traces with span texts */
   readonly withTexts: number
-  readonly boundaries: number
+  /** null: not asked whether there is one */
+  readonly boundaries: number | null
 }
 
-/** Null where it is known: a marker, texts of every trace, and a boundary to look at. */
+/** Null where it is known: a marker, texts of every trace, and a boundary to look at where that is asked. */
 export function whyNoMarked({ marker, traces, withTexts, boundaries }: MarkedBoundaries): string | null {
   if (marker === null) return 'no end marker is named'
   if (withTexts === 0) return 'no span texts'

@@ -60,11 +60,6 @@ export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces']
 /** Written as a stream: a batch records them by size alone. */
 export const STREAMED_OUTPUTS: readonly string[] = ['training_data/critic-trace-arrays.npz', 'training_data/critic-traces.arrow']
 
-/** Whether a record may state this output without a hash. `manifest` is the record's: a batch has none. */
-export function isBySize(path: string, manifest: unknown): boolean {
-  return manifest === null && STREAMED_OUTPUTS.includes(path)
-}
-
 /** What a study may call an output of its histories, and a figure. */
 export const CHOSEN_OUTPUT = '(?:(?:wandb|training_data)/)?[A-Za-z0-9][A-Za-z0-9._-]{0,94}'
 export const CHOSEN_FIGURE = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}'
