@@ -6,13 +6,16 @@
  */
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EXIT, Fault, printable } from './errors.js'
-import { integer, list, nullable, object, oneOf, pattern, refine, relativePath, text, type CheckContext, type Field, type Kind } from './ingest/study/checker.js'
+import { describeCause, EXIT, Fault, printable } from './errors.js'
+import { anyObject, integer, list, nullable, object, oneOf, outputPath, pattern, refine, text, type CheckContext, type Field, type Kind } from './ingest/study/checker.js'
 import { hashFile, mapLimited } from './ingest/study/hash.js'
 import { readJsonFile } from './ingest/study/json.js'
 import { compareCodepoints, errorCode } from './ingest/study/paths.js'
 import { findUnlisted } from './ingest/study/unlisted.js'
 import { BATCH_INDEX, RUN_RECORD, TIMINGS_PATH } from './render/outputs/output-names.js'
+import { isBySize } from './render/outputs/removed-outputs.js'
+import { whyNoFolder } from './system/folder.js'
+import { kindOf, whyUnreadable } from './system/open.js'
 import { GENERATOR } from './version.js'
 
 /** `size only`: recorded without a hash. `beside`: belongs to the run and is in no record, for the reason given. */
@@ -47,17 +50,18 @@ const RECORD = object({
   schema: field(oneOf('run')),
   schema_version: field(oneOf(1)),
   generator: field(object({ name: field(oneOf(GENERATOR.name)), version: field(text()) })),
+  manifest: field(nullable(anyObject)),
   settings_sha256: field(sha256),
   inputs: field(list(object({ path: field(text(4096)), sha256: field(sha256), bytes: field(integer(0)) }))),
   // Every run writes something.
-  outputs: field(refine(list(object({ path: field(relativePath), sha256: field(nullable(sha256)), bytes: field(integer(0)) }), 1), distinct))
+  outputs: field(refine(list(object({ path: field(outputPath), sha256: field(nullable(sha256)), bytes: field(integer(0)) }), 1), distinct))
 }, 'skip')
 
 type Recorded = ReturnType<typeof RECORD.read>['outputs'][number]
 
 const INDEX = object({
   schema: field(oneOf('critic-trace-snapshots')),
-  snapshots: field(list(object({ name: field(nullable(relativePath)), status: field(oneOf('ok', 'failed')) }, 'skip')))
+  snapshots: field(list(object({ name: field(nullable(outputPath)), status: field(oneOf('ok', 'failed')) }, 'skip')))
 }, 'skip')
 
 function distinct<T extends { readonly path: string }>(files: readonly T[], at: string, { format, place }: CheckContext): readonly T[] {
@@ -79,13 +83,15 @@ export interface CheckOutputsOptions {
 /** @throws Fault exit 3: no such folder, no record in it, or one that is malformed or of another program */
 export async function checkOutputs(out: string, options: CheckOutputsOptions = {}): Promise<OutputsReport> {
   const root = await realpath(out).catch((cause: unknown) => {
-    throw new Fault({ format: 'outputs', problem: 'unreadable folder', found: errorCode(cause), expected: 'a folder of outputs', place: { file: out }, cause })
+    throw unreadableFolder(out, describeCause(cause), cause)
   })
+  const noFolder = await whyNoFolder(root)
+  if (noFolder !== null) throw unreadableFolder(out, noFolder)
   // 1. Read the records.
   const records = await recordsIn(out, root)
   const recorded = new Map<string, Recorded>()
   for (const folder of records) {
-    for (const file of await readRecord(join(out, folder, RUN_RECORD))) recorded.set(below(folder, file.path), file)
+    for (const file of await readRecord(out, root, below(folder, RUN_RECORD))) recorded.set(below(folder, file.path), file)
   }
   // 2. Hold every recorded file against its record.
   const files: CheckedOutput[] = await mapLimited([...recorded], 4, async ([path, { sha256, bytes }]) => {
@@ -93,12 +99,15 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
     return { path, expected, ...await hold(root, path, expected, options) }
   })
   // 3. What else lies there.
-  for (const path of await findUnlisted(root, { listed: new Set(recorded.keys()), except: new Set(), signal: options.signal })) {
-    const reason = besideReason(path, records)
+  for (const path of await findUnlisted(root, { listed: new Set(recorded.keys()), except: new Set(), outputs: true, signal: options.signal })) {
     const found = await lstat(join(root, path)).catch(() => null)
+    const special = found === null ? null : kindOf(found)
+    // What a run writes is a file.
+    const reason = special === null ? besideReason(path, records) : null
     files.push({
       path, status: reason === null ? 'unlisted' : 'beside', expected: null,
-      found: found === null ? null : { sha256: null, bytes: found.size }, reason: reason ?? 'in no record'
+      found: found === null || special !== null ? null : { sha256: null, bytes: found.size },
+      reason: reason ?? (special === null ? 'in no record' : `${special}, in no record`)
     })
   }
   files.sort((a, b) => compareCodepoints(a.path, b.path))
@@ -112,13 +121,19 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
   }
 }
 
+function unreadableFolder(out: string, found: string, cause?: unknown): Fault {
+  return new Fault({
+    format: 'outputs', problem: 'unreadable folder', found, expected: 'a folder of outputs', place: { file: out }, cause
+  })
+}
+
 function below(folder: string, path: string): string {
   return folder === '' ? path : `${folder}/${path}`
 }
 
 /** Folders with a record, '' for the outermost: its own, and every snapshot's that the index of a batch names, or that has one. */
 async function recordsIn(out: string, root: string): Promise<string[]> {
-  const entries = await readdir(root, { withFileTypes: true })
+  const entries = await readdir(root, { withFileTypes: true }).catch((cause: unknown) => { throw unreadableFolder(out, describeCause(cause), cause) })
   const names = new Set(entries.map(entry => entry.name))
   const folders = new Set<string>()
   if (names.has(RUN_RECORD)) folders.add('')
@@ -127,6 +142,7 @@ async function recordsIn(out: string, root: string): Promise<string[]> {
   }
   if (names.has(BATCH_INDEX)) {
     const place = { file: join(out, BATCH_INDEX) }
+    await refuseLink(out, root, BATCH_INDEX, 'batch index')
     const { value } = await readJsonFile(place.file, 'batch index', MAX_RECORD_BYTES)
     // A snapshot that failed leaves what an earlier run wrote, with its record.
     for (const { name, status } of INDEX.read(value, '', { format: 'batch index', place, paths: [] }).snapshots) {
@@ -144,10 +160,32 @@ async function exists(path: string): Promise<boolean> {
   return lstat(path).then(() => true, () => false)
 }
 
-async function readRecord(path: string): Promise<readonly Recorded[]> {
-  const { value } = await readJsonFile(path, 'run record', MAX_RECORD_BYTES)
-  return RECORD.read(value, '', { format: 'run record', place: { file: path }, paths: [] }).outputs
+async function readRecord(out: string, root: string, path: string): Promise<readonly Recorded[]> {
+  await refuseLink(out, root, path, 'run record')
+  const place = { file: join(out, path) }
+  const { value } = await readJsonFile(place.file, 'run record', MAX_RECORD_BYTES)
+  const { outputs, manifest } = RECORD.read(value, '', { format: 'run record', place, paths: [] })
+  outputs.forEach(({ path: output, sha256: hash }, i) => {
+    if (hash !== null || isBySize(output, manifest)) return
+    throw new Fault({
+      format: 'run record', problem: 'wrong field', found: `outputs[${i}].sha256 is null`, place,
+      expected: `${sha256.expected}: only the two column files of a batch are recorded by size`
+    })
+  })
+  return outputs
 }
+
+/** A record is held like an output: a link in its place or on the way to it is not followed. */
+async function refuseLink(out: string, root: string, path: string, format: string): Promise<void> {
+  const standing = await standsAt(root, path)
+  if (typeof standing === 'number' || !LINKS.includes(standing.reason ?? '')) return
+  throw new Fault({
+    format, problem: 'unreadable file', found: `it ${standing.reason ?? ''}`, expected: 'the file that the run wrote', place: { file: join(out, path) }
+  })
+}
+
+const [IS_LINK, BEHIND_LINK] = ['is a link', 'lies behind a link']
+const LINKS: readonly string[] = [IS_LINK, BEHIND_LINK]
 
 type Held = Pick<CheckedOutput, 'status' | 'found' | 'reason'>
 
@@ -171,7 +209,7 @@ async function hold(
     return { status: reason === null ? 'ok' : 'mismatch', found: { sha256, bytes }, reason }
   } catch (error) {
     options.signal?.throwIfAborted()
-    return { status: 'mismatch', found: null, reason: `cannot be read: ${errorCode(error)}` }
+    return { status: 'mismatch', found: null, reason: `cannot be read: ${whyUnreadable(error)}` }
   }
 }
 
@@ -185,9 +223,9 @@ async function standsAt(root: string, path: string): Promise<number | Held> {
       info = await lstat(join(root, ...segments.slice(0, i)))
     } catch (error) {
       const code = errorCode(error)
-      return code === 'ENOENT' || code === 'ENOTDIR' ? { status: 'missing', found: null, reason: 'no such file' } : mismatch(`cannot be read: ${code}`)
+      return code === 'ENOENT' || code === 'ENOTDIR' ? { status: 'missing', found: null, reason: 'no such file' } : mismatch(`cannot be read: ${whyUnreadable(error)}`)
     }
-    if (info.isSymbolicLink()) return mismatch(i === segments.length ? 'is a link' : 'lies behind a link')
+    if (info.isSymbolicLink()) return mismatch(i === segments.length ? IS_LINK : BEHIND_LINK)
     if (i < segments.length) continue
     // Never opened: reading a named pipe would wait for its writer.
     return info.isFile() ? info.size : mismatch(info.isDirectory() ? 'is a folder' : 'is a special file')
@@ -210,7 +248,7 @@ export function outputFaults({ files }: OutputsReport, out: string): Fault[] {
     if (status === 'ok' || status === 'size only' || status === 'beside') return []
     const bytes = found === null ? null : `${found.sha256 === null ? '' : `${found.sha256}, `}${found.bytes} bytes`
     return [new Fault({
-      format: 'outputs', problem: PROBLEMS[status], found: [bytes, status === 'unlisted' ? null : reason].filter(part => part !== null).join(', '),
+      format: 'outputs', problem: PROBLEMS[status], found: [bytes, status === 'unlisted' && bytes !== null ? null : reason].filter(part => part !== null).join(', '),
       expected: expected === null ? 'only what the run recorded' : `${expected.sha256 === null ? '' : `${expected.sha256}, `}${expected.bytes} bytes as recorded`,
       place: { file: join(out, path) }, exitCode: EXIT.checkFailed
     })]

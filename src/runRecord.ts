@@ -20,7 +20,7 @@ import type { FileSummary } from './render/outputs/output-file.js'
 import { RUN_RECORD, type Origin } from './render/outputs/output-names.js'
 import { outputFault } from './render/outputs/output-fault.js'
 import { OutputSet } from './render/outputs/output-set.js'
-import { removeOutputs, type RecordedOutput } from './render/outputs/removed-outputs.js'
+import { isBySize, removeOutputs, type RecordedOutput } from './render/outputs/removed-outputs.js'
 import { systemName } from './system/error.js'
 import { GENERATOR, VERSIONS } from './version.js'
 
@@ -182,7 +182,7 @@ function isRunRecord(x: unknown): x is RunRecord {
       (f: unknown) =>
         typeof f === 'object' && f !== null &&
         typeof (f as HashedFile).path === 'string' &&
-        (typeof (f as RecordedOutput).sha256 === 'string' || (unhashed && (f as RecordedOutput).sha256 === null)) &&
+        (typeof (f as RecordedOutput).sha256 === 'string' || (unhashed && (f as RecordedOutput).sha256 === null && isBySize((f as RecordedOutput).path, record.manifest))) &&
         typeof (f as HashedFile).bytes === 'number'
     )
   return (

@@ -145,6 +145,11 @@ t.test('what is left out, missing or inexact is noted, whatever the count', asyn
     'run r: between its rows 7 steps are missing (1, 3, 4, 5, 6, \u2026)'
   ])
   t.strictSame(await warningsOf('one hole', [['r', made, [line(0, at), line(2, at + 1)]]]), ['run r: between its rows 1 step is missing (1)'])
+  const back = 'run r: steps go back or repeat once; what follows counts as a new session'
+  const restarted = (...steps: readonly number[]): string[] => steps.map((step, i) => line(step, at + i))
+  t.strictSame(await warningsOf('a hole that a restart fills', [['r', made, restarted(0, 1, 3, 1, 2, 3)]]), [back])
+  t.strictSame(await warningsOf('one hole of both', [['r', made, restarted(0, 1, 3, 1, 3)]]), ['run r: between its rows 1 step is missing (2)', back])
+  t.strictSame(await warningsOf('ascending', [['r', made, restarted(0, 1, 8, 9, 4, 6, 7, 8, 9)]]), ['run r: between its rows 3 steps are missing (2, 3, 5)', back])
   t.strictSame(await warningsOf('nested', [['r', made, [line(0, at), line(1, at + 1).replace('}', ', "train": {"loss": 1}, "h": [1]}')]]]), [
     'run r: 2 values are objects or lists and are left out, the first "train" on line 2 of wandb/history/runs/r.jsonl'
   ])

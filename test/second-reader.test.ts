@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
+import { zipSync } from 'fflate'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import t, { type Test } from 'tap'
 import { runVerify } from '../src/cli/verify.js'
@@ -273,6 +274,97 @@ t.test('what JSON.parse does not take is not readable, and what our reader refus
   const history = join(dir, 'h.jsonl')
   writeFileSync(history, '{"_step":0,"a":NaN}\n{"_step":1,"a":2}\n')
   t.match(await compareHistory(history, { ...KEYS, timestamp: null }), { status: 'not readable', values: 4, unreadParts: 1, unread: [{ part: 'line 1', reason: /bare word NaN/ }] })
+})
+
+t.test('every form of an outcome, and every other field that our reader makes one of several forms, is the same', async t => {
+  const dir = t.testdir({})
+  const path = join(dir, 'index.html')
+  const read = (trace: string, header = ''): Promise<SecondReading> => {
+    writeFileSync(path, `<script id=data>{${header}"traces":[{"step":1,${trace}"values":[0.5],"returns":[1],"response_positions":[3]}]}</script>`)
+    return comparePage(path, REQUEST)
+  }
+  for (const form of ['true', 'false', '1', '0', '1.0', '0.0', '-0', '1e0', '"success"', '"failure"', '"\\u0073uccess"', 'null']) {
+    t.match(await read(`"outcome":${form},`), { status: 'same', unread: [], fault: null }, form)
+  }
+  t.match(await read(''), { status: 'same' }, 'none')
+  for (const uid of ['7', '-7', '"7"', 'null']) t.match(await read(`"uid":${uid},`), { status: 'same' }, uid)
+  for (const field of ['"score":-0,', '"score":1e999,', '"value_mean":1.50,', '"segment_texts":null,', '"npz":null,']) t.match(await read(field), { status: 'same' }, field)
+  for (const synthetic of ['true', 'false', '1', '"true"', 'null', '{"synthetic":true}']) {
+    const twice = synthetic.startsWith('{')
+    t.match(await read('', `"synthetic":${synthetic},`), { status: twice ? 'not readable' : 'same' }, synthetic)
+  }
+  t.match(await read('', '"synthetic":true,"synthetic":false,'), { status: 'not readable', unread: [{ part: 'synthetic' }] }, 'our reader keeps the label, JSON.parse the last value')
+  const wrong = await comparePage(path, REQUEST, (file, request) => {
+    const own = openOwnPage(file, request)
+    return { ...own, async *traces() { for await (const trace of own.traces()) yield { ...trace, fields: { ...trace.fields, outcome: 'failure' } } } }
+  })
+  differs(t, wrong, { trace: 0, member: 'outcome' }, /null from .* expected "failure"/)
+})
+
+t.test('what our reader refuses is refused, whatever the second can judge of the file', async t => {
+  const dir = t.testdir({})
+  const path = join(dir, 'index.html')
+  const trace = (score = '1'): string => `{"step":1,"outcome":"success","score":${score},"values":[0.5],"returns":[1],"response_positions":[3]}`
+  const refused: ReadonlyArray<readonly [what: string, page: string, problem: string]> = [
+    ['traces twice', `<script id=data>{"traces":[${trace()},${trace()}],"traces":[${trace('0')}]}</script>`, 'duplicate key'],
+    ['a key twice behind a trace that differs', `<script id=data>{"traces":[${trace()}],"alignment":"a","traces":[]}</script>`, 'duplicate key'],
+    ['in markup that is not for cheerio', `<select></select><script id=data>{"traces":[${trace('1.')}]}</script>`, 'malformed']
+  ]
+  for (const [what, page, problem] of refused) {
+    writeFileSync(path, page)
+    t.match(await comparePage(path, REQUEST), { status: 'refused', fault: { format: 'json', problem } }, what)
+  }
+  for (const [score, status] of [['1', 'not readable'], ['1.', 'refused']]) {
+    const page = `<script id=data>{"traces":[${trace(score)}]}</script>`
+    writeFileSync(path, page)
+    writeFileSync(`${path}.gz`, gzipSync(page))
+    for (const file of [path, `${path}.gz`]) t.match(await comparePage(file, REQUEST, undefined, 80), { status }, `over the limit: ${file}`)
+  }
+  const history = join(dir, 'h.jsonl')
+  const keys = { ...KEYS, timestamp: null }
+  writeFileSync(history, '{"_step":0,"a":1}\n{"_step":1,"a":1.}\n')
+  t.match(await compareHistory(history, keys, undefined, 10), { status: 'refused' }, 'a history over the limit')
+  writeFileSync(history, `{"_step":0${Array.from({ length: 20_001 }, (_, i) => `,"k${i}":1`).join('')}}\n`)
+  t.match(await compareHistory(history, keys), { status: 'not readable', unread: [{ reason: 'more than 20000 different keys' }] })
+  writeFileSync(history, `${readFileSync(history, 'utf8')}{"_step":1,}\n`)
+  t.match(await compareHistory(history, keys), { status: 'refused' }, 'a history of many keys')
+  const parquet = join(dir, 'x.parquet')
+  writeFileSync(parquet, Buffer.from(parquetWriteBuffer({ codec: 'UNCOMPRESSED', columnData: [
+    { name: 'n', data: Array.from({ length: 300 }, (_, i) => i / 7), type: 'DOUBLE' }
+  ] })))
+  t.match(await compareParquet(parquet, undefined, 100), { status: 'not readable', unread: [{ reason: /^more than 100 bytes/ }] })
+  const bytes = readFileSync(parquet)
+  // the first page's header
+  bytes.fill(0xff, 4, 12)
+  writeFileSync(parquet, bytes)
+  t.match(await compareParquet(parquet, undefined, 100), { status: 'refused' }, 'a parquet file over the limit')
+  const npz = join(dir, 'x.npz')
+  const good = await archive([['b', encodeNpy(Float64Array.of(1, 2))], ['a', encodeNpy(Float64Array.of(3, 4))]])
+  const broken = Buffer.from(good)
+  broken[broken.lastIndexOf(Buffer.from(Float64Array.of(3).buffer))] ^= 1
+  writeFileSync(npz, broken)
+  t.match(await compareNpz(npz), { status: 'refused' })
+  t.match(await compareNpz(npz, (all, name) => {
+    const own = openNpz(all, { file: name })
+    return { names: own.names, read: array => (array === 'b' ? { ...own.read(array), data: Float64Array.of(1, 0) } : own.read(array)) }
+  }), { status: 'refused' }, 'a broken member behind one that differs')
+  writeFileSync(npz, Buffer.concat([Buffer.from('junk'), broken]))
+  t.match(await compareNpz(npz), { status: 'refused' }, 'bytes before a broken archive')
+})
+
+t.test('a member that is no array is not readable, and the arrays beside it are compared', async t => {
+  const npz = join(t.testdir({}), 'x.npz')
+  const array = ['values.npy', encodeNpy(Float64Array.of(1, 2))] as const
+  const zip = (members: Record<string, Uint8Array>): void => { writeFileSync(npz, zipSync(members)) }
+  zip({ 'readme.txt': Buffer.from('what is in here'), 'd/': new Uint8Array(0), 'empty': new Uint8Array(0), [array[0]]: array[1] })
+  t.match(await compareNpz(npz), {
+    status: 'not readable', values: 2, unreadParts: 3,
+    unread: [{ part: 'readme.txt', reason: /^no \.npy file: npy not recognised/ }, { part: 'd/', reason: /^no \.npy file/ }, { part: 'empty' }]
+  })
+  zip({ plain: array[1], [array[0]]: array[1] })
+  t.match(await compareNpz(npz), { status: 'same', values: 4 }, 'an array by its content needs no ending')
+  zip({ 'other.npy': Buffer.from('what is in here'), [array[0]]: array[1] })
+  t.match(await compareNpz(npz), { status: 'refused' }, 'what is called an array has to be one')
 })
 
 /** A study of the snapshot in fixtures/, with its manifest. */

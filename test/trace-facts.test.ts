@@ -250,6 +250,28 @@ t.test('a check of no boundary, and one of no marker, is not stated', async t =>
   t.equal(statistics.traces_boundary_exceeds_internal, null)
   t.match(statisticsTables(statistics, { colour: false }), 'boundary mean above internal not stated: no trace has transitions of both kinds')
   t.strictSame(await faultsOf(run(folder, fresh(), pool, { settings: settings(true) })), [], 'and no fault where a study demands it')
+  t.match(json(out, 'critic-turn-boundary-audit'), {
+    boundaries: 0, boundaries_with_end_marker: null, exceptions_total: null, traces: [{ boundaries: 0, boundaries_with_end_marker: 0 }],
+    undefined_reasons: {
+      '/boundaries_with_end_marker': 'no boundary transition', '/exceptions_total': 'no boundary transition'
+    }
+  })
+  t.equal(statistics.undefined_reasons['/checks/boundaries_with_end_marker'], 'no boundary transition')
+  t.match(checksTable(checks, { colour: false }), /^end marker +not stated +reported only, no boundary to look at$/m)
+  const { checks: demanded } = await run(folder, fresh(), pool, { settings: settings(true) })
+  t.match(checksTable(demanded, { colour: false }), /^end marker +not stated +no boundary to look at$/m)
+
+  const some = fresh()
+  const partly = await looseSnapshot(six('some texts'), (trace, i) => (i === 1 ? { ...trace, segment_texts: null } : trace))
+  const { statistics: five } = await run(partly, some, pool)
+  judgeOutputs(t, some, 'some texts')
+  t.equal(five.undefined_reasons['/checks/boundaries_with_end_marker'], 'span texts in 5 of 6 traces')
+  const audit = json<{ undefined_reasons: object; traces: readonly object[] }>(some, 'critic-turn-boundary-audit')
+  const withoutTexts = audit.traces.findIndex(trace => 'boundaries_with_end_marker' in trace && trace.boundaries_with_end_marker === null)
+  t.strictSame(audit.undefined_reasons, {
+    [`/traces/${withoutTexts}/boundaries_with_end_marker`]: 'no span texts',
+    '/boundaries_with_end_marker': 'span texts in 5 of 6 traces', '/exceptions_total': 'span texts in 5 of 6 traces'
+  })
 
   const many = fresh()
   await writeSnapshot(many, six('no marker'))

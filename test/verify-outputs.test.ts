@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { parseCommand } from '../src/cli/args.js'
+import { loadStudy } from '../src/ingest/study.js'
+import { verifyCertificates } from '../src/ingest/wandb/verify.js'
 import { checkOutputs, outputFaults, type OutputsReport } from '../src/outputsCheck.js'
 import { runCli } from './support/cli.js'
 import { faultOf, tree } from './support/folders.js'
@@ -140,6 +142,49 @@ t.test('every kind of difference, named; exit 1', async t => {
   t.notOk(links.ok)
 })
 
+t.test('whatever is no folder and in no record is unlisted, and named', async t => {
+  const dir = copied(STUDY_OUT)
+  symlinkSync(work, join(dir, 'extra'))
+  symlinkSync(join(work, 'nothing-there'), join(dir, 'wandb/evil.png'))
+  symlinkSync(work, join(dir, '.DS_Store'))
+  execFileSync('mkfifo', [join(dir, 'wandb/pipe')])
+  rmSync(join(dir, 'timings.json'))
+  symlinkSync(join(work, 'a'), join(dir, 'timings.json'))
+  mkdirSync(join(dir, 'empty'))
+  const report = await checkOutputs(dir)
+  t.strictSame(report.files.filter(f => f.status !== 'ok' && f.status !== 'beside').map(f => [f.path, f.status, f.reason, f.found]), [
+    ['.DS_Store', 'unlisted', 'a link, in no record', null], ['extra', 'unlisted', 'a link, in no record', null],
+    ['timings.json', 'unlisted', 'a link, in no record', null], ['wandb/evil.png', 'unlisted', 'a link, in no record', null],
+    ['wandb/pipe', 'unlisted', 'a named pipe, in no record', null]
+  ])
+  const run = await runCli(['verify', '--outputs', dir])
+  t.match(run, { code: 1, stdout: /, 5 unlisted$/m, stderr: /outputs file not recorded: a named pipe, in no record, expected only what the run recorded \(.*pipe\)/ })
+})
+
+t.test('a record, or the index of a batch, that is a link or lies behind one is refused', async t => {
+  const moved = (of: string, path: string): string => {
+    const dir = copied(of)
+    const away = join(work, `away${copies++}`)
+    renameSync(join(dir, path), away)
+    symlinkSync(away, join(dir, path))
+    return dir
+  }
+  const cases: ReadonlyArray<readonly [of: string, path: string, message: RegExp]> = [
+    [STUDY_OUT, 'run.json', /^run record unreadable file: it is a link, expected the file that the run wrote \(.*run\.json\)$/],
+    [BATCH_OUT, 'one/run.json', /^run record unreadable file: it is a link, .*one\/run\.json\)$/],
+    [BATCH_OUT, 'one', /^run record unreadable file: it lies behind a link, .*one\/run\.json\)$/],
+    [BATCH_OUT, 'critic-trace-snapshots.json', /^batch index unreadable file: it is a link, /]
+  ]
+  for (const [of, path, message] of cases) {
+    const fault = await faultOf(checkOutputs(moved(of, path)))
+    t.match(fault.message, message)
+    t.equal(fault.exitCode, 3)
+  }
+  const whole = join(work, 'whole')
+  symlinkSync(STUDY_OUT, whole)
+  t.ok((await checkOutputs(whole)).ok, 'the folder that was named may be a link')
+})
+
 t.test('a record that is missing, malformed or not ours is a fault, exit 3', async t => {
   const text = readFileSync(join(STUDY_OUT, 'run.json'), 'utf8')
   const record = JSON.parse(text) as { outputs: object[] }
@@ -157,7 +202,10 @@ t.test('a record that is missing, malformed or not ours is a fault, exit 3', asy
     [edited({ outputs: undefined }), /^run record missing field: outputs/],
     [edited({ outputs: [{ ...first, sha256: 'x' }] }), /^run record wrong field: outputs\[0\]\.sha256/],
     [edited({ outputs: [{ ...first, bytes: -1 }] }), /^run record wrong field: outputs\[0\]\.bytes is -1/],
-    [edited({ outputs: [{ ...first, path: '../run.json' }] }), /^run record unsafe path: outputs\[0\]\.path is "\.\.\/run\.json"/],
+    [edited({ outputs: [{ ...first, path: '../run.json' }] }), /^run record unsafe path: outputs\[0\]\.path is "\.\.\/run\.json", expected a relative path inside the folder of outputs/],
+    [edited({ outputs: [{ ...first, sha256: null }] }), /^run record wrong field: outputs\[0\]\.sha256 is null, expected 64 .*: only the two column files of a batch are recorded by size/],
+    [edited({ outputs: [{ ...first, path: 'training_data/critic-traces.arrow', sha256: null }] }), /^run record wrong field: outputs\[0\]\.sha256 is null/],
+    [edited({ manifest: undefined }), /^run record missing field: manifest/],
     [edited({ outputs: [first, first] }), /^run record file stated twice/]
   ]
   for (const [content, message] of cases) {
@@ -168,7 +216,16 @@ t.test('a record that is missing, malformed or not ours is a fault, exit 3', asy
     t.match(fault.message, message)
     t.equal(fault.exitCode, 3)
   }
-  t.match(await runCli(['verify', '--outputs', join(work, 'nowhere')]), { code: 3, stderr: /^critic-traces: outputs unreadable folder: ENOENT, expected a folder of outputs/ })
+  t.match(await runCli(['verify', '--outputs', join(work, 'nowhere')]), { code: 3, stderr: /^critic-traces: outputs unreadable folder: ENOENT no such file or directory, expected a folder of outputs \(.*nowhere\)$/m })
+  const file = join(work, 'a-file')
+  writeFileSync(file, '')
+  t.match(await runCli(['verify', '--outputs', file]), { code: 3, stderr: /^critic-traces: outputs unreadable folder: a file, expected a folder of outputs \(.*a-file\)$/m })
+  t.match(await runCli(['verify', '--study', file]), { code: 3, stderr: /^critic-traces: study unreadable folder: a file, expected the folder of a study \(.*a-file\)$/m })
+  const study = copied(join(work, 'study'))
+  const { study: loaded } = await loadStudy(study)
+  rmSync(join(study, 'wandb/history'), { recursive: true })
+  writeFileSync(join(study, 'wandb/history'), '')
+  t.match((await faultOf(verifyCertificates(study, loaded))).message, /^history unreadable folder: ENOTDIR not a directory, expected a folder of histories \(.*history\)$/)
   const dir = copied(STUDY_OUT)
   rmSync(join(dir, 'run.json'))
   execFileSync('mkfifo', [join(dir, 'run.json')])

@@ -82,7 +82,14 @@ export function checksTable(checks: readonly CheckReport[], options: TableOption
   )
 }
 
+/** What a check looks at, one by one, where it is not a trace. */
+const LOOKED_AT: Readonly<Record<string, string>> = { 'end marker': 'boundary', 'outcomes per step': 'step' }
+
 function verdict(c: CheckReport): Cell {
+  if (c.passed === null && c.unstated === 0 && c.faults.length === 0) {
+    const looked = Object.hasOwn(LOOKED_AT, c.check) ? LOOKED_AT[c.check] : 'trace'
+    return { text: `${c.expected ? '' : 'reported only, '}no ${looked} to look at`, tone: 'muted' }
+  }
   const aside = c.unstated === 0 ? '' : `, ${formatCount(c.unstated)} ${NOT_STATED}`
   if (!c.expected) return { text: `reported only${aside}`, tone: 'muted' }
   return c.faults.length === 0 ? { text: `ok${aside}`, tone: 'good' } : { text: `FAILED${aside}`, tone: 'bad' }

@@ -14,6 +14,7 @@ import type {
 import type { ChosenExample, ChosenExamples } from './examples.js'
 import { countStages, countStated, outcomesPerStep, outcomeSources, scoreAgrees, stepRange } from './stated.js'
 import { addPairs, pairValue, ZERO_SUM } from './sums.js'
+import { whyNoMarked } from '../schema/end-marker.js'
 
 export interface PooledOptions {
   readonly synthetic: boolean
@@ -121,14 +122,9 @@ function markedBoundaries(
   results: readonly TraceResult[], boundaries: number, marker: string | null,
   known: (pointer: string, value: number | null, why: string) => number | null
 ): number | null {
-  const texts = results.filter(r => r.spans !== null).length
-  const why =
-    marker === null ? 'no end marker is named'
-    : texts === 0 ? 'no span texts'
-    : texts < results.length ? `span texts in ${texts} of ${results.length} traces`
-    : 'no boundary transition'
-  const looked = marker !== null && texts === results.length && boundaries > 0
-  return known('/checks/boundaries_with_end_marker', looked ? results.reduce((sum, r) => sum + (r.boundariesWithMarker ?? 0), 0) : null, why)
+  const why = whyNoMarked({ marker, traces: results.length, withTexts: results.filter(r => r.spans !== null).length, boundaries })
+  const marked = why === null ? results.reduce((sum, r) => sum + (r.boundariesWithMarker ?? 0), 0) : null
+  return known('/checks/boundaries_with_end_marker', marked, why ?? '')
 }
 
 function pool(

@@ -21,6 +21,7 @@ import { historySection } from './study/histories.js'
 import { readJsonFile, withWayTo } from './study/json.js'
 import { MAX_STUDY_BYTES, STUDY_FILE } from './study/label.js'
 import { resolveInside } from './study/paths.js'
+import { whyNoFolder } from '../system/folder.js'
 
 export { STUDY_FILE }
 
@@ -61,6 +62,8 @@ export interface StudyFile {
 /** Reads and checks `study.json` in `dir`. Files that it names need not exist, but none may lie outside `dir`. */
 export async function loadStudy(dir: string): Promise<StudyFile> {
   const path = join(dir, STUDY_FILE)
+  const found = await whyNoFolder(dir)
+  if (found !== null) throw new Fault({ format: 'study', problem: 'unreadable folder', found, expected: 'the folder of a study', place: { file: dir } })
   const { value, sha256, bytes } = await readJsonFile(path, 'study', MAX_STUDY_BYTES)
     .catch(withWayTo('a study file; "node dist/run.js study init FOLDER" writes one from exports'))
   const context: CheckContext = { format: 'study', place: { file: path }, paths: [] }

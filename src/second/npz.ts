@@ -12,6 +12,9 @@ import { readZipDirectory } from '../ingest/npz/zip.js'
 import { Fault } from '../errors.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
+/** What our reader says of a member that is no array: by its first bytes, or because it is packed as no array is. */
+const NO_ARRAY = ['not recognised', 'empty', 'unsupported']
+
 /** Elements of a text array that npyjs takes: it spreads all characters over one call's arguments. */
 const MAX_TEXT_POINTS = 10_000
 
@@ -25,6 +28,9 @@ export async function compareNpz(path: string, open = openOwn): Promise<SecondRe
     const { bytes } = readStableFile(path, 'npz')
     const npz = open(bytes, path)
     const members = new Map(readZipDirectory(bytes, { file: path }).map(entry => [arrayName(entry.name), entry]))
+    // 1. Our reader alone: what it refuses it refuses, whatever the second can judge of the file.
+    const unreadable = new Map(npz.names.map(name => [name, whyUnread(npz, name, members.get(name)?.name ?? name)]))
+    // 2. Both.
     if ([...members.values()].some(entry => !startsMember(bytes, entry.headerOffset)) || isPrepended(bytes)) {
       comparison.unread(null, 'bytes before the archive, from which its offsets do not count: fflate does not see that')
       return
@@ -37,12 +43,9 @@ export async function compareNpz(path: string, open = openOwn): Promise<SecondRe
         comparison.unread(name, 'a name that is not ASCII: fflate decodes it otherwise')
         continue
       }
-      let ours: NpyArray
-      try {
-        ours = npz.read(name)
-      } catch (error) {
-        if (!(error instanceof Fault) || error.details.problem !== 'unsupported dtype') throw error
-        comparison.unread(name, `our reader refuses it: ${error.message}`)
+      const unread = unreadable.get(name) ?? null
+      if (unread !== null) {
+        comparison.unread(name, unread)
         continue
       }
       let second: Uint8Array | undefined
@@ -53,9 +56,28 @@ export async function compareNpz(path: string, open = openOwn): Promise<SecondRe
         continue
       }
       if (second === undefined) throw comparison.otherwise('a member', 'none', { member: name })
-      await compareNpy(comparison, ours, second, name)
+      await compareNpy(comparison, npz.read(name), second, name)
     }
   })
+}
+
+/**
+ * Why a member is no array that our reader gives, where the file is right all the same: an array of objects, or no array (a text, a
+ * folder's entry), which nothing asks for. Null for an array.
+ *
+ * @throws Fault: the member is broken
+ */
+function whyUnread(npz: Pick<Npz, 'read'>, name: string, member: string): string | null {
+  try {
+    npz.read(name)
+    return null
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const { problem } = error.details
+    if (problem === 'unsupported dtype') return `our reader refuses it: ${error.message}`
+    if (!member.endsWith('.npy') && NO_ARRAY.includes(problem)) return `no .npy file: ${error.message}`
+    throw error
+  }
 }
 
 function arrayName(member: string): string {

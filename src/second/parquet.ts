@@ -6,7 +6,8 @@
  * columns without a dictionary. It checks no checksum.
  */
 import { createRequire } from 'node:module'
-import type { Place } from '../errors.js'
+import { Fault, type Place } from '../errors.js'
+import { refuseBombs } from '../ingest/parquet/audit.js'
 import { columnName, readFooter, type Chunk, type Footer } from '../ingest/parquet/footer.js'
 import { columnPages, type Page } from '../ingest/parquet/pages.js'
 import type { Leaf } from '../ingest/parquet/schema.js'
@@ -47,14 +48,25 @@ export type OwnPages = (source: ByteSource, footer: Footer, group: number, chunk
 
 const ownPages: OwnPages = (source, footer, group, chunk) => columnPages(source, footer.groups[group], chunk, { pages: 0, checksummed: 0 })
 
-export async function compareParquet(path: string, pagesOf = ownPages): Promise<SecondReading> {
+/** @param maxBytes another limit: tests pass a small one */
+export async function compareParquet(path: string, pagesOf = ownPages, maxBytes = MAX_PARQUET_BYTES): Promise<SecondReading> {
   const comparison = new Comparison('parquet', 'parquetjs-lite', path)
   return comparison.run(async () => {
     const file = await openStill(path)
     try {
       const footer = await readFooter(file)
-      if (file.byteLength > MAX_PARQUET_BYTES) {
-        comparison.unread(null, `more than ${MAX_PARQUET_BYTES} bytes, which the second reader would hold`)
+      // 1. Our reader alone, every page: what it refuses it refuses, whatever the second can judge of the file.
+      refuseBombs(footer.groups.flatMap(({ chunks }) => chunks))
+      const unsupported = new Map<Chunk, string>()
+      for (const [group, { chunks }] of footer.groups.entries()) {
+        for (const chunk of chunks) {
+          const reason = await whyUnsupported(pagesOf(file, footer, group, chunk))
+          if (reason !== null) unsupported.set(chunk, reason)
+        }
+      }
+      // 2. Both.
+      if (file.byteLength > maxBytes) {
+        comparison.unread(null, `more than ${maxBytes} bytes, which the second reader would hold`)
         return
       }
       const second = await openSecond(await file.slice(0, file.byteLength), comparison)
@@ -62,13 +74,27 @@ export async function compareParquet(path: string, pagesOf = ownPages): Promise<
       comparison.agree(footer.rows, Number(second.metadata.num_rows))
       comparison.agree(footer.groups.length, second.metadata.row_groups.length)
       for (const [group, { chunks }] of footer.groups.entries()) {
-        for (const chunk of chunks) await compareColumn(comparison, pagesOf(file, footer, group, chunk), group, chunk, second)
+        for (const chunk of chunks) {
+          const reason = doubtOfColumn(chunk) ?? unsupported.get(chunk) ?? null
+          await compareColumn(comparison, pagesOf(file, footer, group, chunk), group, chunk, second, reason)
+        }
       }
       await file.assertStill()
     } finally {
       await file.close()
     }
   })
+}
+
+/** Reads a column's pages to the end; what is legal Parquet and not for our reader is no refusal of the file. */
+async function whyUnsupported(own: AsyncIterable<Page>): Promise<string | null> {
+  try {
+    for await (const page of own) void page
+    return null
+  } catch (error) {
+    if (!(error instanceof Fault) || !error.details.problem.startsWith('unsupported')) throw error
+    return `our reader refuses it: ${error.message}`
+  }
 }
 
 async function openSecond(bytes: Uint8Array, comparison: Comparison): Promise<LibraryReader | null> {
@@ -86,12 +112,11 @@ async function openSecond(bytes: Uint8Array, comparison: Comparison): Promise<Li
 }
 
 async function compareColumn(
-  comparison: Comparison, own: AsyncIterable<Page>, group: number, chunk: Chunk, second: LibraryReader
+  comparison: Comparison, own: AsyncIterable<Page>, group: number, chunk: Chunk, second: LibraryReader, doubt: string | null
 ): Promise<void> {
   if (chunk.values === 0) return
   const place = { member: `row group ${group}`, array: columnName(chunk.leaf) }
   const leave = (reason: string): void => { comparison.unread(`${place.member}, ${place.array}`, reason) }
-  const doubt = doubtOfColumn(chunk)
   if (doubt !== null) return leave(doubt)
   const pages: Page[] = []
   for await (const page of own) pages.push(page)

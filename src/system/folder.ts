@@ -3,6 +3,7 @@ import { constants, readlinkSync, realpathSync } from 'node:fs'
 import { access, mkdir, open, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { systemName } from './error.js'
+import { kindOf } from './open.js'
 
 /**
  * Creates a folder and its parents; answers those that it created, deepest first. mkdir's own recursive mode is not used:
@@ -32,6 +33,11 @@ export async function makeFolder(path: string): Promise<readonly string[]> {
 
 async function exists(path: string): Promise<boolean> {
   return access(path).then(() => true, () => false)
+}
+
+/** What lies there instead of a folder, in words; null where it is one, or where it cannot be looked at. */
+export async function whyNoFolder(path: string): Promise<string | null> {
+  return stat(path).then(found => (found.isDirectory() ? null : kindOf(found) ?? 'a file'), () => null)
 }
 
 async function isFolder(path: string): Promise<boolean> {

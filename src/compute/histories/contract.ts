@@ -68,6 +68,8 @@ export interface Session {
   readonly firstTimestamp: number | null
   /** steps missing between the first and the last: their number and the first few */
   readonly holes: { readonly count: number; readonly first: readonly number[] }
+  /** the same of all sessions of its run together: distinct steps, ascending, that none of them logged between its rows */
+  readonly runHoles: { readonly count: number; readonly first: readonly number[] }
   readonly rowsWithoutTimestamp: number
   /** rows whose global step is null or not finite; a row that states none is not among them */
   readonly rowsWithUnusableGlobalStep: number

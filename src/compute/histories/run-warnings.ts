@@ -30,8 +30,7 @@ interface RunCounts {
   fractionalGlobalStep: number
   firstFractional: number | null
   goneBackOver: number
-  holes: number
-  readonly firstHoles: number[]
+  holes: SelectionHistory['sessions'][number]['runHoles']
   sampled: string | null
 }
 
@@ -44,7 +43,7 @@ export function* runWarnings({ selection, sessions }: SelectionHistory, isTimed:
   for (const session of sessions) {
     const counts = runs.get(session.run) ?? {
       sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, longAfterCreation: 0, firstLongAfter: null,
-      unusableGlobalStep: 0, fractionalGlobalStep: 0, firstFractional: null, goneBackOver: 0, holes: 0, firstHoles: [], sampled: null
+      unusableGlobalStep: 0, fractionalGlobalStep: 0, firstFractional: null, goneBackOver: 0, holes: session.runHoles, sampled: null
     }
     counts.sessions++
     counts.rows += session.rows
@@ -56,8 +55,6 @@ export function* runWarnings({ selection, sessions }: SelectionHistory, isTimed:
     counts.fractionalGlobalStep += session.rowsWithFractionalGlobalStep
     counts.firstFractional ??= session.firstFractionalGlobalStep
     counts.goneBackOver += session.rowsGoneBackOver
-    counts.holes += session.holes.count
-    counts.firstHoles.push(...session.holes.first.slice(0, MAX_HOLES - counts.firstHoles.length))
     counts.sampled ??= session.looksSampled
     runs.set(session.run, counts)
   }
@@ -65,9 +62,10 @@ export function* runWarnings({ selection, sessions }: SelectionHistory, isTimed:
     const run = `run ${printableId(id)}`
     if (counts.rows === 0) yield `${run}: its history has no row`
     if (counts.sampled !== null) yield `${run}: ${counts.sampled}`
-    else if (counts.holes > 0) {
-      const first = `${counts.firstHoles.join(', ')}${counts.holes > counts.firstHoles.length ? ', …' : ''}`
-      yield `${run}: between its rows ${counts.holes} ${counts.holes === 1 ? 'step is' : 'steps are'} missing (${first})`
+    else if (counts.holes.count > 0) {
+      const { count, first } = counts.holes
+      const listed = `${first.slice(0, MAX_HOLES).join(', ')}${count > MAX_HOLES ? ', …' : ''}`
+      yield `${run}: between its rows ${count} ${count === 1 ? 'step is' : 'steps are'} missing (${listed})`
     }
     if (counts.sessions > 1) {
       const back = counts.sessions - 1

@@ -14,7 +14,7 @@ import { compareCreation, compareInstants, createdInstant, instantOf, type Insta
 import type { RunHistory } from '../../ingest/histories/types.js'
 import type { Rollback, SelectionHistory, Session, Tie } from './contract.js'
 import { compareText } from './selection.js'
-import { lowerBound, missingSteps } from './steps.js'
+import { lowerBound, missingSteps, type MissingSteps } from './steps.js'
 
 /** Rows [from, to) of a history: the rows of one session. */
 export interface Stretch {
@@ -110,12 +110,11 @@ function goneBackOver(stretches: readonly Stretch[]): number[] {
 }
 
 export function describeSessions(stretches: readonly Stretch[]): Session[] {
-  const sampled = new Map<RunHistory, string | null>()
-  for (const { history } of stretches) {
-    if (!sampled.has(history)) sampled.set(history, whySampled(history, stretches))
-  }
+  const holes = new Map<RunHistory, MissingSteps>()
+  for (const { history } of stretches) if (!holes.has(history)) holes.set(history, holesOf(history))
   const lost = goneBackOver(stretches)
   return stretches.map(({ history, from, to, starts, isUnplaced, firstTimestamp }, k) => {
+    const runHoles = holes.get(history) ?? NO_HOLES
     const { run, step, timestamp, globalStep, unusableGlobalSteps: unusable } = history
     let rowsWithoutTimestamp = 0
     let rowsBeforeCreation = 0
@@ -150,6 +149,7 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       isUnplaced,
       firstTimestamp,
       holes: missingSteps(step, from, to, LISTED_HOLES),
+      runHoles,
       rowsWithoutTimestamp,
       rowsWithUnusableGlobalStep: lowerBound(unusable, to) - lowerBound(unusable, from),
       rowsWithFractionalGlobalStep,
@@ -157,7 +157,7 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
       rowsBeforeCreation,
       rowsLongAfterCreation,
       firstLongAfterCreation,
-      looksSampled: sampled.get(history) ?? null
+      looksSampled: whySampled(history, runHoles)
     }
   })
 }
@@ -191,13 +191,20 @@ function firstTimestamp(history: RunHistory): number {
  * Exactly as many rows as a default sample has, with steps missing between them. A complete export of that length exists
  * too, so this is a warning; a smaller or larger sample cannot be told from a sparse log and is not looked for.
  */
-function whySampled(history: RunHistory, stretches: readonly Stretch[]): string | null {
-  if (history.rows !== DEFAULT_SAMPLE) return null
-  let holes = 0
-  for (const s of stretches) if (s.history === history) holes += missingSteps(history.step, s.from, s.to, 0).count
-  return holes === 0
+function whySampled({ rows }: RunHistory, { count }: MissingSteps): string | null {
+  return rows !== DEFAULT_SAMPLE || count === 0
     ? null
-    : `exactly ${DEFAULT_SAMPLE} rows with ${holes} steps missing between them, as in a default sampled export`
+    : `exactly ${DEFAULT_SAMPLE} rows with ${count} steps missing between them, as in a default sampled export`
+}
+
+const NO_HOLES: MissingSteps = { count: 0, first: [] }
+
+/** Steps between the run's lowest and highest that none of its sessions logged: a restart may log what the one before left out. */
+function holesOf({ step }: RunHistory): MissingSteps {
+  const sorted = step.toSorted()
+  let distinct = 0
+  for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[distinct++] = sorted[i]
+  return missingSteps(sorted, 0, distinct, LISTED_HOLES)
 }
 
 function tooManySessions(history: RunHistory, index: number): Fault {

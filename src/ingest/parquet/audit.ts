@@ -9,7 +9,7 @@
 import { nearest, printable } from '../../errors.js'
 import { withoutSecrets } from '../../secrets.js'
 import { located, malformed } from './faults.js'
-import { columnName, readFooter, type Footer } from './footer.js'
+import { columnName, readFooter, type Chunk, type Footer } from './footer.js'
 import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type TextMatches, type TextPattern } from './matching.js'
 import { columnPages, type PageTally } from './pages.js'
 import { findNode, type SchemaNode } from './schema.js'
@@ -163,14 +163,7 @@ async function visitColumns(
   const wanted = groups.map(group => ({
     group, chunks: group.chunks.filter(chunk => all || visitors.some(visitor => visitor.leaf === chunk.leaf.index))
   }))
-  const chunks = wanted.flatMap(({ chunks }) => chunks)
-  const stored = chunks.reduce((sum, chunk) => sum + chunk.end - chunk.start, 0)
-  const inflated = chunks.reduce((sum, chunk) => sum + chunk.uncompressedBytes, 0)
-  const limit = Math.max(FREE_BYTES, MAX_RATIO * stored)
-  if (inflated > limit) throw malformed('inflates too far', `${inflated} bytes from ${stored}`, `at most ${limit}`)
-  const values = chunks.reduce((sum, chunk) => sum + chunk.values, 0)
-  const most = Math.max(FREE_VALUES, VALUES_PER_BYTE * stored)
-  if (values > most) throw malformed('too many values', `${values} in ${stored} bytes`, `at most ${most}`)
+  refuseBombs(wanted.flatMap(({ chunks }) => chunks))
   for (const { group, chunks } of wanted) {
     for (const chunk of chunks) {
       const own = visitors.filter(visitor => visitor.leaf === chunk.leaf.index)
@@ -184,6 +177,17 @@ async function visitColumns(
     }
   }
   return tally
+}
+
+/** Before anything is inflated: what the footer says of these columns is no more than their bytes can hold. */
+export function refuseBombs(chunks: readonly Chunk[]): void {
+  const stored = chunks.reduce((sum, chunk) => sum + chunk.end - chunk.start, 0)
+  const inflated = chunks.reduce((sum, chunk) => sum + chunk.uncompressedBytes, 0)
+  const limit = Math.max(FREE_BYTES, MAX_RATIO * stored)
+  if (inflated > limit) throw malformed('inflates too far', `${inflated} bytes from ${stored}`, `at most ${limit}`)
+  const values = chunks.reduce((sum, chunk) => sum + chunk.values, 0)
+  const most = Math.max(FREE_VALUES, VALUES_PER_BYTE * stored)
+  if (values > most) throw malformed('too many values', `${values} in ${stored} bytes`, `at most ${most}`)
 }
 
 function distinct(names: readonly string[]): string[] {

@@ -194,7 +194,7 @@ export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T
   }
 }
 
-const anyObject: Kind<{ readonly [name: string]: unknown }> = simple('an object', { type: 'object' }, isJsonObject)
+export const anyObject: Kind<{ readonly [name: string]: unknown }> = simple('an object', { type: 'object' }, isJsonObject)
 
 /** A JSON object whose content is the author's own: kept, and looked into for secrets alone. */
 export const freeObject: Kind<{ readonly [name: string]: unknown }> = refine(anyObject, (value, at, context) => {
@@ -257,20 +257,28 @@ function refuseInfinite(value: unknown, at: string, context: CheckContext): void
 }
 
 /** A relative path that cannot climb out of its folder, as it is written. Symbolic links are checked later, on the file system. */
-export const writtenPath: Kind<string> = {
-  expected: 'a relative path inside the study ("/" between names, no "..")',
-  schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^(?!/)(?![A-Za-z]:)(?!(?:.*/)?\\.\\.(?:/|$))[^\\\\\\u0000]+$' },
-  read: (value, at, context) => {
-    if (typeof value !== 'string') throw wrong(value, at, writtenPath.expected, context)
-    if (!isSafeRelative(value)) throw wrong(value, at, writtenPath.expected, context, 'unsafe path')
-    refuseSecret(value, at, context, 'path')
-    context.paths.push({ at, path: value })
-    return value
+export const writtenPath: Kind<string> = pathIn('the study')
+
+function pathIn(folder: string): Kind<string> {
+  const expected = `a relative path inside ${folder} ("/" between names, no "..")`
+  return {
+    expected,
+    schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^(?!/)(?![A-Za-z]:)(?!(?:.*/)?\\.\\.(?:/|$))[^\\\\\\u0000]+$' },
+    read: (value, at, context) => {
+      if (typeof value !== 'string') throw wrong(value, at, expected, context)
+      if (!isSafeRelative(value)) throw wrong(value, at, expected, context, 'unsafe path')
+      refuseSecret(value, at, context, 'path')
+      context.paths.push({ at, path: value })
+      return value
+    }
   }
 }
 
 /** The same in its one form: `./a` and `a` are one file, and manifest, records and roles know it by one name. */
 export const relativePath: Kind<string> = refine(writtenPath, canonicalRelative)
+
+/** The same in a folder of outputs. */
+export const outputPath: Kind<string> = refine(pathIn('the folder of outputs'), canonicalRelative)
 
 /** A kind with one more step: `convert` may refuse the value (with a Fault of its own) or reshape it; `schema` adds keywords. */
 export function refine<T, U>(

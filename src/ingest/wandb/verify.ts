@@ -2,7 +2,7 @@
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EXIT, Fault } from '../../errors.js'
+import { describeCause, EXIT, Fault } from '../../errors.js'
 import type { Study } from '../../schema.js'
 import { readRuns } from '../histories/runs.js'
 import type { ListedRun } from '../histories/types.js'
@@ -73,7 +73,9 @@ async function certificatesIn(dir: string, folder: string): Promise<string[]> {
 async function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
-    throw error
+    throw new Fault({
+      format: 'history', problem: 'unreadable folder', found: describeCause(error), expected: 'a folder of histories', place: { file: folder }, cause: error
+    })
   })
 }
 

@@ -8,6 +8,7 @@ import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
 import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
+import { whyNoMarked } from '../../schema/end-marker.js'
 
 /** What every JSON output begins with. */
 export interface Envelope {
@@ -123,51 +124,45 @@ function collectExceptions(trace: TraceResult, listed: AuditException[]): number
   return found
 }
 
-const NO_MARKER = 'no end marker was expected: the study names none'
-const NO_TEXTS = 'the snapshot holds no span texts'
-
 export function boundaryAuditDocument(data: BoundaryAudit, origin: Origin): Envelope & Record<string, unknown> {
   const reasons: Record<string, string> = {}
-  const why = data.endMarker === null ? NO_MARKER : NO_TEXTS
+  const { endMarker: marker } = data
+  const boundaries = data.traces.reduce((sum, trace) => sum + trace.statistics.boundary.transitions, 0)
+  const why = whyNoMarked({ marker, traces: data.traces.length, withTexts: data.traces.filter(trace => trace.spans !== null).length, boundaries })
   if (data.htmlSha256 === null) reasons['/source_html_sha256'] = 'there was no HTML snapshot'
-  if (data.endMarker === null) reasons['/end_marker'] = NO_MARKER
+  if (marker === null) reasons['/end_marker'] = 'no end marker is named'
   const listed: AuditException[] = []
-  let boundaries = 0
-  let withMarker: number | null = 0
-  let exceptions: number | null = 0
+  let withMarker = 0
+  let exceptions = 0
   const traces = data.traces.map((trace, i) => {
     const { index, fields, statistics, boundariesWithMarker } = trace
-    boundaries += statistics.boundary.transitions
-    const missing = collectExceptions(trace, listed)
-    if (boundariesWithMarker === null) {
-      reasons[`/traces/${i}/boundaries_with_end_marker`] = why
-      withMarker = null
-      exceptions = null
-    } else if (withMarker !== null && exceptions !== null) {
-      withMarker += boundariesWithMarker
-      exceptions += missing
-    }
+    const { transitions } = statistics.boundary
+    exceptions += collectExceptions(trace, listed)
+    withMarker += boundariesWithMarker ?? 0
+    // Of one trace it is a plain count beside its boundaries: 0 of a trace that has none.
+    const unknown = whyNoMarked({ marker, traces: 1, withTexts: trace.spans === null ? 0 : 1, boundaries: null })
+    if (unknown !== null) reasons[`/traces/${i}/boundaries_with_end_marker`] = unknown
     return {
       index,
       uid: fields.uid,
       step: fields.step,
       outcome: fields.outcome,
-      boundaries: statistics.boundary.transitions,
+      boundaries: transitions,
       boundaries_with_end_marker: boundariesWithMarker
     }
   })
-  if (withMarker === null) {
+  if (why !== null) {
     reasons['/boundaries_with_end_marker'] = why
     reasons['/exceptions_total'] = why
   }
   return {
     ...envelope('critic-turn-boundary-audit', origin),
     source_html_sha256: data.htmlSha256,
-    end_marker: data.endMarker,
+    end_marker: marker,
     boundaries,
-    boundaries_with_end_marker: withMarker,
+    boundaries_with_end_marker: why === null ? withMarker : null,
     traces,
-    exceptions_total: exceptions,
+    exceptions_total: why === null ? exceptions : null,
     exceptions_listed: listed.length,
     exceptions: listed,
     undefined_reasons: reasons

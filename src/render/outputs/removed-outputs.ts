@@ -28,6 +28,11 @@ export interface RecordedOutput {
   readonly bytes: number
 }
 
+/** Whether a record may state this output without a hash. `manifest` is the record's: a batch has none. */
+export function isBySize(path: string, manifest: unknown): boolean {
+  return manifest === null && STREAMED_OUTPUTS.includes(path)
+}
+
 const CHUNK_BYTES = 1024 * 1024
 
 /**
