@@ -36,9 +36,9 @@ export function isSecretValue(text: string, name = ''): boolean {
   return holds(text, { settings: true, identity: isIdentityName(name) })
 }
 
-/** Whether prose holds a secret. `key: the metric's key` is none here, as it would be in a setting. @param name of the field that it stands in; `key`: it is itself a name */
+/** Whether prose holds a secret. `key: the metric's key` is none here, as it would be in a setting. @param name of the field that it stands in; `key`: it names a metric or a setting, and forty digits alone name none */
 export function isSecretText(text: string, name = ''): boolean {
-  return holds(text, { settings: false, identity: name === 'key' || isIdentityName(name) })
+  return holds(text, { settings: false, identity: name === 'key' ? text.length > HEX_LENGTH || !BARE_HEX_ALONE.test(text) : isIdentityName(name) })
 }
 
 /** A text for a message, with `[withheld]` in place of each secret. @param identity ids, names and hashes may stand in it */
@@ -64,6 +64,7 @@ const MIN_LENGTH = 4
 const WORTH_A_LOOK = /[=:@$：是为]|--|[\w+/.-]{11}|login/
 const ASSIGNS = /[=:：]|--/
 const HEX_LENGTH = 40
+const BARE_HEX_ALONE = /^[0-9a-f]{40}$/i
 
 /** A text in a text in a text: base64 of base64, and no more. */
 const MAX_DEPTH = 2

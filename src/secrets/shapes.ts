@@ -70,7 +70,7 @@ export const SHAPES: readonly Shape[] = [
   // The same without a scheme, where a port or a path follows; an image with its digest is none.
   { needs: '@', loose: true, pattern: new RegExp(`${USER}:(?<secret>[^\\s:/@"'<>]{3,128})@${HOST}(?::\\d{2,5}(?![\\d.])|(?=/\\w))`, 'g') },
   // Nothing follows: the password of a user that every system has, or one that looks like a password
-  { needs: '@', loose: true, pattern: new RegExp(`(?<![\\w.+/@:-])${WELL_KNOWN_USER}:(?<secret>[^\\s:/@"'<>]{2,128})@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
+  { needs: '@', pattern: new RegExp(`(?<![\\w.+/@:-])${WELL_KNOWN_USER}:(?<secret>[^\\s:/@"'<>]{2,128})@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
   { needs: '@', pattern: new RegExp(`(?<![\\w.+/@:-])${NO_USER}[\\w.+-]{1,64}:(?<mixed>(?<secret>[^\\s:/@"'<>]{6,128}))@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
   { needs: /authorization/i, pattern: /authorization\\{0,3}["']?\s{0,4}[=:]\s{0,4}\\{0,3}["']?(?:bearer|basic|token|digest)\s{1,8}(?<secret>[^\s"',;\\]{8,})/gi },
   { needs: /bearer/i, pattern: /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z]{0,64}\d)[A-Za-z0-9+/=]{16,}|[A-Za-z0-9]{20,})/gi },
