@@ -379,7 +379,7 @@ t.test('inputs that are broken beside a canary: the message says where, and show
   t.same(leaks, [])
 })
 
-t.test('snapshots whose names read like a key, and one whose name is one: all that are none are measured, before anything is written', async t => {
+t.test('snapshots whose names read like a key, and one whose name is one: the others are measured, and nothing of it is written', async t => {
   const dir = join(work, 'names')
   const out = join(work, 'names-out')
   const hex = '0123456789abcdef01234'.repeat(2).slice(1, 41)
