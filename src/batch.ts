@@ -17,6 +17,8 @@ import { OutputSet } from './render/outputs/output-set.js'
 import type { RecordedOutput } from './render/outputs/removed-outputs.js'
 import { isOfSyntheticStudy } from './ingest/study/label.js'
 import { retireRecord, settingsHash, snapshotInputs, unchangedRun, writeRunRecord } from './runRecord.js'
+import { secretFault } from './secretGuard.js'
+import { isSecretText } from './secrets.js'
 import { isInside, realPlace } from './system/folder.js'
 import { readText } from './system/open.js'
 import { GENERATOR } from './version.js'
@@ -65,6 +67,11 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
     end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault], source })
   }, realPlace(DEFAULT_OUT))
   for (const plan of plans) {
+    if (isSecretText(plan.name, 'name') || isSecretText(plan.source, 'source')) {
+      const fault = secretFault('snapshot', 'the name of a folder or page', { file: plan.html ?? plan.folder })
+      end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault], source: plan.source })
+      continue
+    }
     run.onStart?.(plan, await amountOf(plan))
     end(await runOne(run, plan))
   }

@@ -70,16 +70,16 @@ const LOOKED_AT_BEHIND = 1024
 
 /** Text from a file as it may stand in a message: one line, capped, control characters escaped, secrets withheld. */
 export function printable(text: string, max: number = MAX_QUOTED): string {
-  return shown(text, max, true)
+  return shown(text, max, false)
 }
 
 /** The same for an id, a hash or a path, where forty hexadecimal digits are no key. */
 export function printableId(text: string, max: number = MAX_QUOTED): string {
-  return shown(text, max, false)
+  return shown(text, max, true)
 }
 
-function shown(text: string, max: number, hex: boolean): string {
-  const known = withoutSecrets(text.slice(0, max + LOOKED_AT_BEHIND), hex)
+function shown(text: string, max: number, identity: boolean): string {
+  const known = withoutSecrets(text.slice(0, max + LOOKED_AT_BEHIND), identity)
   const cut = text.length > max + LOOKED_AT_BEHIND || known.length > max
   const kept = cut ? known.slice(0, max) : known
   const escaped = PLAIN.test(kept) ? kept : kept.replace(new RegExp(UNPRINTABLE, 'gu'), c => {
@@ -106,8 +106,8 @@ function placeText(place: Place): string {
 
 function compose(d: FaultDetails): string {
   // Hashes and ids stand in these; text that may hold a key of bare digits came through printable().
-  const found = d.found === undefined ? '' : `: ${withoutSecrets(d.found, false)}`
-  const expected = d.expected === undefined ? '' : `, expected ${withoutSecrets(d.expected, false)}`
+  const found = d.found === undefined ? '' : `: ${withoutSecrets(d.found, true)}`
+  const expected = d.expected === undefined ? '' : `, expected ${withoutSecrets(d.expected, true)}`
   const place = d.place === undefined ? '' : placeText(d.place)
   return `${d.format} ${d.problem}${found}${expected}${place === '' ? '' : ` (${place})`}`
 }

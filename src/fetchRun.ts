@@ -307,7 +307,7 @@ function entryOf(
 ): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
   // Of a run that is fetched it is the study's; of any other one it may be anything.
-  return { id, displayName: withoutSecrets(displayName), entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
+  return { id, displayName: withoutSecrets(displayName, true), entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
 }
 
 function listedRun(entry: RunEntry): ListedRun {

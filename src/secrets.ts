@@ -3,11 +3,18 @@
  * where a text comes from; who reads or writes a text decides what follows (refused by name, withheld and counted, or
  * replaced in a message). A text too many is withheld rather than one too few.
  *
+ * A field of ids and names (uid, run id, hash, revision, path, label, key of a metric) holds no key by its forty hexadecimal
+ * digits, and no password because it reads `kind:name` in base64. What an issuer marks is a secret there too.
+ *
  * Not found: a secret under a harmless name in a shape that no issuer uses, one that is cut in two, enciphered, or encoded
- * in another way than base64 of `user:password`. An allowlist stands before the filter wherever settings are copied.
+ * in another way than base64 (twice at most) and percent signs. An allowlist stands before the filter wherever settings are copied.
  */
 import { isIdentityName, isSecretName } from './secrets/names.js'
-import { ASSIGNED, ASSIGNED_VALUE, BARE_HEX, BASE64_RUN, BEFORE_IDENTITY, SHAPES, USER_AND_SECRET, VARIABLE } from './secrets/shapes.js'
+import { isMixed, isRandom } from './secrets/random.js'
+import {
+  AFTER_COMMIT, ASSIGNED, ASSIGNED_VALUE, BARE_HEX, BASE64_RUN, BEFORE_COMMIT, BEFORE_HEX, BEFORE_IDENTITY, KNOWN_USER, PERCENT_RUN, SHAPES,
+  SPEAKS_OF_KEYS, USER_AND_SECRET, VARIABLE
+} from './secrets/shapes.js'
 
 export { isIdentityName, isSecretName }
 
@@ -20,23 +27,23 @@ type Span = readonly [from: number, to: number]
 interface Rules {
   /** any text under a secret name in the text, variables among them; else only what reads like a secret's own text */
   readonly settings: boolean
-  /** forty hexadecimal digits on their own count */
-  readonly hex: boolean
+  /** a field of ids and names */
+  readonly identity: boolean
 }
 
 /** Whether the text of a setting is a secret: as it stands, or in an assignment, a flag or a variable within it. */
 export function isSecretValue(text: string, name = ''): boolean {
-  return holds(text, { settings: true, hex: !isIdentityName(name) })
+  return holds(text, { settings: true, identity: isIdentityName(name) })
 }
 
-/** Whether prose holds a secret. `key: the metric's key` is none here, as it would be in a setting. @param name of the field that it stands in */
+/** Whether prose holds a secret. `key: the metric's key` is none here, as it would be in a setting. @param name of the field that it stands in; `key`: it names a metric or a setting, and forty digits alone name none */
 export function isSecretText(text: string, name = ''): boolean {
-  return holds(text, { settings: false, hex: !isIdentityName(name) })
+  return holds(text, { settings: false, identity: name === 'key' ? text.length > HEX_LENGTH || !BARE_HEX_ALONE.test(text) : isIdentityName(name) })
 }
 
-/** A text for a message, with `[withheld]` in place of each secret. @param hex false: ids and hashes may stand in it */
-export function withoutSecrets(text: string, hex = true): string {
-  const spans = [...secretsIn(text, { settings: false, hex })].sort((a, b) => a[0] - b[0])
+/** A text for a message, with `[withheld]` in place of each secret. @param identity ids, names and hashes may stand in it */
+export function withoutSecrets(text: string, identity = false): string {
+  const spans = [...secretsIn(text, { settings: false, identity })].sort((a, b) => a[0] - b[0])
   let shown = ''
   let at = 0
   for (const [from, to] of spans) {
@@ -47,26 +54,41 @@ export function withoutSecrets(text: string, hex = true): string {
   return shown + text.slice(at)
 }
 
-function holds(text: string, rules: Rules): boolean {
-  for (const _span of secretsIn(text, rules)) return true
+function holds(text: string, rules: Rules, depth = 0): boolean {
+  for (const _span of secretsIn(text, rules, depth)) return true
   return false
 }
 
 /** No secret is shorter, and none has neither one of these characters nor so many of a word in a row. */
 const MIN_LENGTH = 4
-const WORTH_A_LOOK = /[=:@$]|--|[\w+/.-]{11}|login/
-const ASSIGNS = /[=:]|--/
+const WORTH_A_LOOK = /[=:@$：是为]|--|[\w+/.-]{11}|login/
+const ASSIGNS = /[=:：]|--/
 const HEX_LENGTH = 40
+const BARE_HEX_ALONE = /^[0-9a-f]{40}$/i
 
-function* secretsIn(text: string, { settings, hex }: Rules): Generator<Span, void, void> {
+/** A text in a text in a text: base64 of base64, and no more. */
+const MAX_DEPTH = 2
+
+function* secretsIn(text: string, rules: Rules, depth = 0): Generator<Span, void, void> {
   if (text.length < MIN_LENGTH || !WORTH_A_LOOK.test(text)) return
-  for (const { needs, pattern } of SHAPES) {
-    if (typeof needs === 'string' ? text.includes(needs) : needs.test(text)) for (const match of text.matchAll(pattern)) yield spanOf(match)
+  const { settings, identity } = rules
+  for (const { needs, pattern, loose } of SHAPES) {
+    if (!(typeof needs === 'string' ? text.includes(needs) : needs.test(text))) continue
+    for (const match of text.matchAll(pattern)) if (isLikeSecret(match, identity && loose === true)) yield spanOf(match)
   }
-  if (hex && text.length >= HEX_LENGTH) for (const match of text.matchAll(BARE_HEX)) if (!isNamedIdentity(text, match.index)) yield spanOf(match)
-  for (const match of text.matchAll(BASE64_RUN)) if (isEncodedSecret(match[0])) yield spanOf(match)
+  if (!identity && text.length >= HEX_LENGTH) for (const match of text.matchAll(BARE_HEX)) if (!isNamedIdentity(text, match.index)) yield spanOf(match)
+  if (depth < MAX_DEPTH) {
+    for (const match of text.matchAll(BASE64_RUN)) if (isEncodedSecret(match[0], rules, depth)) yield spanOf(match)
+    if (text.includes('%')) for (const match of text.matchAll(PERCENT_RUN)) if (isEscapedSecret(match[0], rules, depth)) yield spanOf(match)
+  }
   if (settings && text.includes('$')) for (const match of text.matchAll(VARIABLE)) if (isSecretName(match[1])) yield spanOf(match)
   if (ASSIGNS.test(text)) yield* assigned(text, settings)
+}
+
+/** Whether what a pattern names looks like a token, or like a password. */
+function isLikeSecret({ groups = {} }: RegExpExecArray, mixed: boolean): boolean {
+  const { drawn, secret, mixed: written = mixed ? secret : undefined } = groups as Partial<Record<string, string>>
+  return (drawn === undefined || isRandom(drawn)) && (written === undefined || isMixed(written))
 }
 
 /** What is withheld of a match: all, or its group `secret`, which stands once in it and nearly at its end. */
@@ -78,15 +100,26 @@ function spanOf(match: RegExpExecArray): Span {
   return [start, start + secret.length]
 }
 
-/** Whether what stands before says that an id or a revision follows. */
+/** Whether what stands around it says that it is an id or a revision. */
 function isNamedIdentity(text: string, at: number): boolean {
-  return BEFORE_IDENTITY.test(text.slice(Math.max(0, at - 32), at))
+  const before = text.slice(Math.max(0, at - BEFORE_HEX), at)
+  if (BEFORE_IDENTITY.test(before)) return true
+  if (SPEAKS_OF_KEYS.test(before.slice(before.lastIndexOf('\n') + 1))) return false
+  return BEFORE_COMMIT.test(before) || AFTER_COMMIT.test(text.slice(at + HEX_LENGTH, at + HEX_LENGTH + 16))
 }
 
-function isEncodedSecret(encoded: string): boolean {
-  const text = Buffer.from(encoded, 'base64').toString('latin1')
-  if (/[^\x20-\x7e\r\n\t]/.test(text)) return false
-  return USER_AND_SECRET.test(text.trim()) || SHAPES.some(({ pattern }) => text.search(pattern) >= 0)
+/** `user:password`, or a text that is a secret as it stands. */
+function isEncodedSecret(encoded: string, rules: Rules, depth: number): boolean {
+  const text = Buffer.from(encoded, 'base64').toString('utf8').trim()
+  if (/[\ufffd\x00-\x08\x0e-\x1f\x7f]/.test(text)) return false
+  const secret = rules.identity && !KNOWN_USER.test(text) ? undefined : USER_AND_SECRET.exec(text)?.groups?.['secret']
+  return (secret !== undefined && isMixed(secret)) || holds(text, rules, depth + 1)
+}
+
+function isEscapedSecret(run: string, rules: Rules, depth: number): boolean {
+  if (!/%[0-9A-Fa-f]{2}/.test(run)) return false
+  const text = run.replace(/%([2-7][0-9A-Fa-f])/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
+  return text !== run && holds(text, rules, depth + 1)
 }
 
 /** No assignment is looked for in what was found to be a secret: the whole is read once. */

@@ -1,5 +1,5 @@
 /**
- * No secret leaves: canaries under a hundred names and in thirty shapes, planted in every kind of input that is no text of a
+ * No secret leaves: canaries under a hundred names and in fifty-four shapes, planted in every kind of input that is no text of a
  * trace, and looked for in every byte of the outputs, in standard output and in messages.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,6 +20,7 @@ import { encodeNpyText } from '../src/ingest/npz/write.js'
 import { checkStudy } from '../src/ingest/study.js'
 import { CERTIFICATE_KIND } from '../src/ingest/wandb/certificate-fields.js'
 import { RowExporter } from '../src/ingest/wandb/row.js'
+import { BATCH_INDEX } from '../src/render/outputs/output-names.js'
 import { jsonText } from '../src/render/outputs/json-text.js'
 import { refuseSecrets } from '../src/secretGuard.js'
 import { isIdentityName, isSecretName, isSecretText, isSecretValue, withoutSecrets } from '../src/secrets.js'
@@ -66,8 +67,8 @@ function message(work: () => unknown): string {
   }
 }
 
-t.test('thirty shapes and a hundred names are known, and withheld from messages', t => {
-  t.equal(SHAPES.length, 30)
+t.test('fifty-four shapes and a hundred names are known, and withheld from messages', t => {
+  t.equal(SHAPES.length, 54)
   t.ok(NAMES.length >= 100, String(NAMES.length))
   for (const name of NAMES) t.ok(isSecretName(name), name)
   for (const { what, text } of SHAPES) {
@@ -83,8 +84,14 @@ t.test('thirty shapes and a hundred names are known, and withheld from messages'
   t.end()
 })
 
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+const HONEST_NAMES = [
+  'sk-step-by-step-reasoning-v2', 'val/sk-step-by-step-reasoning-v2/acc', 'hf_rolloutcheckpointfinal', 'hf_RolloutCheckpointFinal', 'task-sk-something-long-name-here', 'sk-learn-random-forest-baseline',
+  'swe:django@v2.1/rollout_3', 'secret_santa_task_with_many_words_v3', 'xai-grok-step-by-step-reasoning', 'sk-math-7b-r1-v2-lr1e6-bs256-n8'
+]
+
 t.test('what is no secret stays', t => {
-  const forty = '0123456789'.repeat(4)
+  const forty = '0123456789abcdef01234'.repeat(2).slice(1, 41)
   for (const text of [
     `commit ${forty}`, `models/x/snapshots/${forty}/config.json`, 'a'.repeat(64), 'max_tokens=4096', 'pass@1: 0.62', 'keyboard: qwerty', 'key: the metric\'s key',
     'metric key=critic/score/mean', 'django__django-11099', 'val-core/unknown/reward/mean@1', 'image:tag@sha256:abcdef', 'git@github.com:org/repo.git', 'joe@example.org',
@@ -96,6 +103,21 @@ t.test('what is no secret stays', t => {
   }
   for (const name of ['uid', 'run', 'run_id', 'sha256', 'revisions.verl', 'commit']) t.notOk(isSecretValue(forty, name), name)
   for (const name of ['', 'title', 'api_key', 'note']) t.ok(isSecretValue(forty, name), name)
+  for (const text of [
+    ...HONEST_NAMES, `verl @ ${forty}`, `verl at ${forty}`, `verl (${forty})`, `git checkout ${forty}`, `git reset --hard ${forty}`, `HEAD is now at ${forty}`, `${forty}\trefs/heads/main`,
+    `| verl | ${forty} |`, `verl \`${forty}\``, '1234567890'.repeat(4), 'Token throughput-per-second-2024', 'Basic configuration2024', 'https://x.example/y?key=step', 'https://x.example/?token=all',
+    'https://x.example/y?code=python', base64('swe-bench:django__django-11001'), base64('task:12345'), base64('math:algebra:00012'), 'mailto:joe99@example.org', 'arXiv:2402.03300@v1/x',
+    '中文标题：训练曲线（密钥无）', 'docker run -u 1000:1000 image', 'https://x.example/a%20b?c=d%3De', 'https://joe@example.org/x'
+  ]) t.notOk(isSecretText(text, 'note'), text)
+  for (const text of [`key (${forty})`, `| W&B key | ${forty} |`, `login \`${forty}\``, `wandb login ${forty}`]) t.ok(isSecretText(text), text)
+  for (const name of ['uid', 'id', 'display_name', 'label', 'name', 'key', 'path', 'source']) {
+    for (const text of [...HONEST_NAMES, `eval_${forty}`, `sao-${forty}`, `verl ${forty}`, `dump-${forty}`, `step_${forty}.npz`, base64(`rollout:${SHAPES[0].needle}`)]) t.notOk(isSecretText(text, name), `${name}: ${text}`)
+    for (const { what, text } of SHAPES) if (what !== 'W&B, forty digits') t.ok(isSecretText(text, name), `${name}: ${what}`)
+  }
+  for (const name of [
+    'data.prompt_key', 'reward_fn_key', 'num_key_value_heads', 'eos_token_id', 'pad_token', 'token_level_loss', 'token_type_ids', 'critic/token_entropy', 'response_length/token_mean', 'session_id'
+  ]) t.notOk(isSecretName(name), name)
+  for (const name of ['prompt_api_key', 'reward_secret_key', 'HF_TOKEN_COUNT', 'access_token_type']) t.ok(isSecretName(name), name)
   t.equal(printableId(forty), forty)
   t.equal(new Fault({ format: 'x', problem: 'y', place: { uid: forty } }).message, `x y (uid ${forty})`)
   for (const name of ['max_tokens', 'high_tokens', 'through_tokens', 'success_tokens', 'pin_memory', 'val/pass@1', 'n_keys']) t.notOk(isSecretName(name), name)
@@ -103,12 +125,11 @@ t.test('what is no secret stays', t => {
 })
 
 t.test('the filter takes linear time', t => {
-  // Twice the text, less than thrice the steps: counted in calls of the patterns' own parts it cannot be; so a bound that quadratic time misses by far.
-  const started = performance.now()
-  for (const piece of ['a', 'eyJ-', '$', '--a', 'x://', ' ', '-----BEGIN PRIVATE KEY-----', 'key="', 'a:b@', 'machine a ', 'a.', 'hf_', '--key ', 'token: ', '\\', 'key\\"', 'key=`', 'AAAA/', '0']) {
-    isSecretValue(piece.repeat(256 * 1024 / piece.length))
+  // No clock: of two million characters quadratic time is hours, which the runner ends.
+  for (const piece of ['a', 'eyJ-', '$', '--a', 'x://', ' ', '-----BEGIN PRIVATE KEY-----', 'key="', 'a:b@', 'machine a ', 'a.', 'hf_', '--key ', 'token: ', '\\', 'key\\"', 'key=`', 'AAAA/', '0', 'curl ', 'a%3A', '%', '密码：', '密', 'bearer ', 'sk-', 'root:', 'https:/', 'a@', '?key=', 'authorization: bearer ', '`', 'aB3dE5gH', '[\'a\']']) {
+    isSecretValue(piece.repeat(2 * 1024 * 1024 / piece.length))
   }
-  t.ok(performance.now() - started < 60_000)
+  t.pass('read to its end')
   t.end()
 })
 
@@ -215,7 +236,8 @@ t.test('a cell, a slide, a row, a document and an output that hold one are refus
       message(() => refuseSecrets(`${'words and words\n'.repeat(20_000)}${text}`, 'template', { file: 'a.md' })),
       message(() => jsonText({ a: [{ b: text }] })), message(() => jsonText({ a: { [text]: 1 } }))
     ]
-    for (const line of others) {
+    // Forty digits are a name of a member, as a uid or a run id may be.
+    for (const line of what === 'W&B, forty digits' ? others.slice(0, -1) : others) {
       t.match(line, /^Fault .*secret/, what)
       t.same(shownIn(line), [], what)
     }
@@ -299,12 +321,12 @@ t.test('every kind of input at once, through the command line: no byte of the ou
   t.equal(first.code, 0, first.text.slice(0, 2000))
   t.same(shownIn(first.text), [], 'standard output and error')
   t.same(shownBelow(out), [], 'outputs')
-  t.match(first.text, /selection target: 30 settings|settings of its runs not copied, which neither histories\.config nor fetch\.config names/)
+  t.match(first.text, /selection target: 54 settings|settings of its runs not copied, which neither histories\.config nor fetch\.config names/)
   const statistics = JSON.parse(readFileSync(join(out, 'wandb/both.json'), 'utf8')) as { selections: { target: { sessions: Array<{ config: object; left_out: { not_named: number; withheld: number } }> } } }
   const [session] = statistics.selections.target.sessions
   t.strictSame(session.config, { lr: 1e-6 })
-  // 30 allowed settings in a secret's shape, `nested` (an object); state, url and fetchedAt
-  t.equal(session.left_out.withheld, 34)
+  // 54 allowed settings in a secret's shape, `nested` (an object); state, url and fetchedAt
+  t.equal(session.left_out.withheld, 58)
   t.equal(session.left_out.not_named, NAMES.length)
   for (const argv of [
     ['all', '--study', dir, '--out', out, '--threads', '1', '--json', '--no-figures'], ['audit', '--study', dir, '--verbose'], ['verify', '--study', dir], ['verify', '--study', dir, '--json'],
@@ -330,7 +352,7 @@ t.test('inputs that are broken beside a canary: the message says where, and show
     ['wandb/runs.json', () => `[{"${text}":1,"${text}":2}]`], ['wandb/runs.json', old => old.toString().replace('"2026-01-01T02:00:00"', `"${text}"`)],
     ['wandb/history/runs/first.jsonl', old => `${old}{"_step": "${text}"}\n`], ['wandb/history/runs/first.jsonl', old => `${old}{"${text}": 1, "${text}": 2}\n`],
     ['wandb/history/runs/first.jsonl', old => `${old}{"_step": 9, "reward": ${text}}\n`], ['wandb/history/runs/first.jsonl', old => `${old}${text}\n`],
-    ['configs/run.env', old => `${old}export ${text}\nLR='${text}\n`], ['configs/run.env', old => `source ${text}.env\n${old}`],
+    ['configs/run.env', old => `${old}export ${text}\nLR='${text}\n`], ['configs/run.env', old => `source "https://joe:${SHAPES[0].needle}@h.example/x.env"\n${old}`], ['configs/run.env', old => `source ${text}.env\n${old}`],
     ['configs/mix.json', old => `${old.toString().trim().slice(0, -1)}, "batch": "${text}" "`], ['configs/mix.json', () => `{"inherits": "${text}"}`],
     ['sources/scores.xlsx', () => text], ['sources/scores.xlsx', old => swap(old, 'xl/worksheets/sheet2.xml', xml => xml.replace('t="b"', `t="${text}"`))],
     ['sources/scores.xlsx', old => swap(old, 'xl/worksheets/sheet2.xml', xml => xml.replace('<v>0.704</v>', `<v>${text}</v>`))],
@@ -355,6 +377,33 @@ t.test('inputs that are broken beside a canary: the message says where, and show
     if (shownIn(init.text).length > 0) leaks.push(`init ${i} ${path}: ${init.text.slice(0, 500)}`)
   }
   t.same(leaks, [])
+})
+
+t.test('snapshots whose names read like a key, and one whose name is one: the others are measured, and nothing of it is written', async t => {
+  const dir = join(work, 'names')
+  const out = join(work, 'names-out')
+  const hex = '0123456789abcdef01234'.repeat(2).slice(1, 41)
+  const { text, needle } = SHAPES[0]
+  for (const name of [hex, `dump-${hex}`, 'sk-step-by-step-reasoning-v2', text]) await writeSnapshot(join(dir, name), randomTraces(new Random(name), 1, () => 20), {})
+  const said = await run('traces', dir, '--out', out, '--threads', '1')
+  t.equal(said.code, 3, said.text)
+  t.match(said.text, 'snapshot secret refused: the name of a folder or page holds what looks like a secret, expected a text without one')
+  t.notMatch(said.text, needle)
+  t.same(shownBelow(out), [])
+  const index = JSON.parse(readFileSync(join(out, BATCH_INDEX), 'utf8')) as { snapshots: Array<{ name: string | null; status: string }> }
+  t.strictSame(index.snapshots.map(({ name, status }) => [name, status]), [
+    [hex, 'ok'], [`dump-${hex}`, 'ok'], [null, 'failed'], ['sk-step-by-step-reasoning-v2', 'ok']
+  ])
+})
+
+t.test('an address whose path was put in order is withheld', async t => {
+  const url = `https://joe:${SHAPES[0].needle}@h.example/x`
+  for (const argv of [['verify', '--study', url], ['traces', url], ['all', '--study', url]]) {
+    const said = await run(...argv)
+    t.not(said.code, 0)
+    t.match(said.text, '[withheld]')
+    t.notMatch(said.text, SHAPES[0].needle.slice(0, 10))
+  }
 })
 
 function swap(archive: Buffer, part: string, change: (xml: string) => string): Uint8Array {

@@ -3,30 +3,56 @@
  * `db.password`, `HF_TOKEN`), and once more as if it had no separators.
  */
 
-/** Words that stand for a secret. `key` and `token` only as whole words: `keys`, `tokens` and `tokenizer` count things. */
+/**
+ * Words that stand for a secret. `key` and `token` only as whole words: `keys`, `tokens` and `tokenizer` count things.
+ * `sessionid` is that of a browser; `session_id` is the id of a run's session.
+ */
 const SECRET_WORDS = new Set([
   'key', 'apikey', 'token', 'secret', 'secrets', 'password', 'passwd', 'passphrase', 'pwd', 'credential', 'credentials', 'cred', 'creds',
   'auth', 'oauth', 'authorization', 'bearer', 'cookie', 'cookies', 'private', 'signature', 'sig', 'sas', 'dsn', 'jwt', 'jwk', 'jwks', 'hmac',
-  'pat', 'otp', 'totp', 'mfa', 'webhook', 'webhooks', 'netrc', 'pgpass', 'htpasswd', 'kubeconfig', 'mnemonic', 'pem'
+  'pw', 'dbpw', 'dbpwd', 'pswd', 'passwort', 'kennwort', 'basicauth', 'sessionid', 'pat', 'otp', 'totp', 'mfa', 'webhook', 'webhooks', 'netrc', 'pgpass', 'htpasswd', 'kubeconfig', 'mnemonic', 'pem'
 ])
 
 /** Whose keys and tokens are secrets in names without separators and in the plural. The short ones only where a word begins. */
-const OWNERS = 'api|access|private|auth|refresh|session|bearer|gitlab|github|wandb|openai|anthropic|azure|slack|discord|personal'
+const OWNERS = 'api|access|private|auth|refresh|session|bearer|gitlab|github|hub|wandb|openai|anthropic|azure|slack|discord|personal'
 const SHORT_OWNERS = 'hf|gh|ssh|aws|gcp|bot|npm|pypi|csrf|xsrf'
 const KEY_OWNERS = 'account|shared|storage|service|client|master|encryption|encrypt|signing|license|deploy'
-const STORES = 'database|redis|mongo|mongodb|postgres|postgresql|mysql|mariadb|amqp|rabbitmq|broker'
+const STORES = 'database|sql|redis|mongo|mongodb|postgres|postgresql|mysql|mariadb|amqp|rabbitmq|broker'
 const SECRET_PARTS = new RegExp([
-  'secret', 'passw(?:or)?d', 'passphrase', 'passcode', 'credential', 'webhook', 'netrc',
+  'secret', 'passw(?:or)?d', 'passphrase', 'passcode', 'credential', 'webhook', 'hook(?:url|uri)', 'netrc',
   'connection(?:string|str|uri|url)', 'connstr', 'seedphrase', '(?:recovery|backup)codes?',
   `(?:${OWNERS})(?:key|token)`, `(?:${KEY_OWNERS})key`, `(?:${STORES})(?:url|uri|dsn)`
 ].join('|'))
-const SECRET_STARTS = new RegExp(`_(?:(?:${SHORT_OWNERS})_?(?:key|token)s?|(?:github|gitlab|gh|azure|ado)_?pats?|id_?(?:rsa|dsa|ecdsa|ed25519))_`)
+const SECRET_STARTS = new RegExp(`_(?:(?:${SHORT_OWNERS})_?(?:key|token)s?|(?:github|gitlab|gh|azure|ado)_?pats?|(?:db|pg)_?(?:url|uri|dsn)|id_?(?:rsa|dsa|ecdsa|ed25519))_`)
 
 /** Words that end in `pass` and are about none. */
 const HARMLESS_PASS = new Set(['bypass', 'compass', 'encompass', 'overpass', 'surpass', 'trespass', 'underpass'])
 /** Neighbours that make `pass` a share of solved tasks or a run through a network: `pass_at_k`, `pass_rate`, `forward_pass`. */
 const AFTER_PASS = new Set(['at', 'k', 'rate', 'rates', 'ratio', 'count', 'fraction', 'percent', 'score', 'threshold', 'through'])
 const BEFORE_PASS = new Set(['forward', 'backward'])
+
+/** Names of other alphabets. */
+const SECRET_ELSEWHERE = /密码|口令|密钥|私钥|пароль|contraseña/i
+
+/** What a key names and a token is: a column (`prompt_key`), a part of a network (`key_value_heads`), a piece of text (`eos_token`). */
+const BEFORE_KEY = new Set([
+  'prompt', 'response', 'reward', 'fn', 'image', 'video', 'audio', 'answer', 'question', 'solution', 'target', 'val', 'messages', 'metric', 'text', 'label', 'input',
+  'output', 'feature', 'column', 'step', 'primary', 'foreign', 'group', 'sort', 'dict', 'cache', 'head', 'kv', 'query', 'num'
+])
+const AFTER_KEY = new Set(['value', 'values', 'heads', 'head', 'padding', 'dim', 'dims', 'size', 'proj', 'cache', 'metrics', 'steps', 'insights'])
+const BEFORE_TOKEN = new Set([
+  'eos', 'bos', 'pad', 'unk', 'mask', 'cls', 'sep', 'special', 'image', 'video', 'audio', 'stop', 'think', 'per', 'num', 'n', 'first', 'last', 'next', 'max', 'min',
+  'mean', 'avg', 'generated', 'prompt', 'response', 'critic', 'actor'
+])
+const AFTER_TOKEN = new Set([
+  'count', 'counts', 'level', 'mean', 'sum', 'budget', 'type', 'loss', 'scores', 'score', 'entropy', 'kl', 'throughput', 'efficiency', 'limit', 'length', 'len', 'num', 'rate',
+  'accuracy', 'acc', 'logprob', 'logprobs', 'position', 'positions', 'reward', 'rewards', 'advantages', 'values'
+])
+
+function isCounted(word: string, before: string, after: string): boolean {
+  if (word === 'key') return BEFORE_KEY.has(before) || AFTER_KEY.has(after)
+  return word === 'token' && (BEFORE_TOKEN.has(before) || AFTER_TOKEN.has(after))
+}
 
 function wordsOf(name: string): string[] {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase().replace(/(?<![a-z])pass@/g, 'pass_at_').split(/[^a-z0-9]+/)
@@ -38,7 +64,8 @@ const MAX_NAME = 1000
 /** True for `HF_TOKEN`, `wandbApiKey`, `db.password`, `PGPASS`, `GITHUB_PAT`; false for `max_tokens`, `keyboard`, `bypass`, `pass@1`. */
 export function isSecretName(name: string): boolean {
   const words = wordsOf(name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name)
-  return words.some(word => SECRET_WORDS.has(word.replace(/\d+$/, ''))) || SECRET_PARTS.test(words.join('')) ||
+  return words.some((word, i) => SECRET_WORDS.has(word.replace(/\d+$/, '')) && !isCounted(word, words[i - 1] ?? '', words[i + 1] ?? '')) ||
+    SECRET_ELSEWHERE.test(name.slice(0, MAX_NAME)) || SECRET_PARTS.test(words.join('')) ||
     SECRET_STARTS.test(`_${words.join('_')}_`) || words.some(isPass)
 }
 
@@ -48,10 +75,11 @@ function isPass(word: string, i: number, words: readonly string[]): boolean {
   return !AFTER_PASS.has(words[i + 1] ?? '') && !BEFORE_PASS.has(words[i - 1] ?? '')
 }
 
-/** Words of names whose values are hexadecimal and no secret: of runs, traces, contents and revisions. */
+/** Words of names whose values are ids or names, hexadecimal or not: of runs, traces, contents, revisions, and of what a message tells. */
 const IDENTITY_WORDS = new Set([
   'uid', 'uids', 'uuid', 'guid', 'id', 'ids', 'run', 'runs', 'hash', 'hashes', 'sha', 'sha1', 'sha256', 'sha512', 'md5', 'crc', 'checksum', 'digest',
-  'etag', 'oid', 'revision', 'revisions', 'rev', 'commit', 'git', 'version', 'npz', 'path', 'file', 'from', 'member'
+  'etag', 'oid', 'revision', 'revisions', 'rev', 'commit', 'git', 'version', 'npz', 'path', 'file', 'from', 'member',
+  'name', 'names', 'display', 'label', 'labels', 'source', 'folder', 'snapshot', 'branch', 'ref', 'tree', 'parent', 'checkpoint', 'ckpt', 'message'
 ])
 
 /** True for `uid`, `run_id`, `sha256`, `revisions.verl`: forty hexadecimal digits there are no key. */

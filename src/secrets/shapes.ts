@@ -6,22 +6,30 @@
 /** Not behind a letter or digit: `_` and `-` may join a token to a name. */
 const START = '(?<![A-Za-z0-9])'
 
-/** Tokens that their issuers mark. */
+/** Tokens that their issuers mark in a way that no word is written. */
 const ISSUED = [
-  'hf_[A-Za-z0-9]{16,}', // Hugging Face
-  'sk-[A-Za-z0-9_-]{16,}', '(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{12,}', 'whsec_[A-Za-z0-9+/=]{16,}', // OpenAI, Anthropic and others; Stripe
+  '(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{12,}', 'whsec_[A-Za-z0-9+/=]{16,}', // Stripe
   'gh[pousr]_[A-Za-z0-9]{20,}', 'github_pat_\\w{20,}', // GitHub
   'gl(?:pat|rt|dt|ptt|soat|cbt)-[\\w-]{16,}', 'ATATT3[\\w=-]{20,}', 'ATBB[A-Za-z0-9]{20,}', // GitLab, Atlassian
   '(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])', // AWS key id
   'AIza[\\w-]{30,}', 'ya29\\.[\\w-]{20,}', 'GOCSPX-[\\w-]{20,}', // Google
   'xox[abeoprs]-[\\w-]{10,}', 'xapp-\\d-[\\w-]{10,}', // Slack
-  'wandb_v\\d_\\w{20,}', // W&B, new
-  'npm_[A-Za-z0-9]{30,}', 'pypi-[\\w-]{40,}', 'dckr_pat_[\\w-]{20,}', 'dop_v1_[0-9a-f]{40,}', // registries, DigitalOcean
+  'wandb_v\\d_\\w{20,}', 'local-[0-9a-f]{40}(?![0-9A-Za-z])', // W&B, new and of an own server
+  'npm_[A-Za-z0-9]{30,}', 'dckr_pat_[\\w-]{20,}', 'dop_v1_[0-9a-f]{40,}', 'rubygems_[0-9a-f]{40,}', // registries, DigitalOcean
   'SG\\.[\\w-]{16,64}\\.[\\w-]{20,}', 'key-[0-9a-f]{32}(?![0-9A-Za-z])', 'SK[0-9a-f]{32}(?![0-9A-Za-z])', // SendGrid, Mailgun, Twilio
   'shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}', 'hv[sbr]\\.[\\w-]{20,}', 'tskey-[\\w-]{16,}', 'AGE-SECRET-KEY-1[A-Z0-9]{20,}',
-  '(?:gsk|r8)_[A-Za-z0-9]{20,}', 'nvapi-[\\w-]{20,}', 'lin_api_[A-Za-z0-9]{20,}', 'sq0(?:atp|csp)-[\\w-]{20,}',
-  '\\d{8,10}:AA[\\w-]{32,}', '[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.[\\w-]{27,}', // bots of Telegram and Discord
+  'nvapi-[\\w-]{20,}', 'lin_api_[A-Za-z0-9]{20,}', 'sq0(?:atp|csp)-[\\w-]{20,}', 'dapi[0-9a-f]{32}(?![0-9A-Za-z])', // NVIDIA, Linear, Square, Databricks
+  'lsv2_(?:pt|sk)_[0-9a-f]{32}', 'NRAK-[A-Z0-9]{20,}', 'pat[A-Za-z0-9]{14}\\.[0-9a-f]{64}', 'sbp_[0-9a-f]{40}', // LangSmith, New Relic, Airtable, Supabase
+  '\\d{8,10}:AA[\\w-]{32,}', // bots of Telegram
   'eyJ[\\w-]{8,1024}\\.eyJ[\\w-]{8,}\\.[\\w-]*' // JSON web token
+]
+
+/** Marks that begin names too (`sk-step-by-step`, `hf_rollout`): what follows must look drawn. Bots of Discord are the last. */
+const LOOSELY_ISSUED = [
+  '(?:hf_|api_org_)(?<drawn>[A-Za-z0-9]{16,})', 'sk-(?<drawn>[A-Za-z0-9_-]{16,})', 'pypi-(?<drawn>[\\w-]{40,})', // Hugging Face; OpenAI, Anthropic; PyPI
+  '(?:xai|pplx|tvly(?:-dev)?)-(?<drawn>[\\w-]{16,})', '(?:gsk|r8|fw)_(?<drawn>[A-Za-z0-9]{20,})', // xAI, Perplexity, Tavily; Groq, Replicate, Fireworks
+  '(?:secret|ntn|figd|e2b)_(?<drawn>[\\w-]{20,})', '(?:glsa|glc|sntrys|pscale_tkn)_(?<drawn>[\\w=+/-]{20,})', // Notion, Figma, E2B; Grafana, Sentry, PlanetScale
+  'dp\\.pt\\.(?<drawn>[A-Za-z0-9]{20,})', '(?<drawn>[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.[\\w-]{27,})'
 ]
 
 /** Addresses that are their own password. */
@@ -31,58 +39,88 @@ const HOOKS = [
   'api\\.telegram\\.org/bot'
 ]
 
+/** Shown in place of a host where the word behind `@` is a version: `swe:django@v2.1/rollout_3`. */
+const HOST = '(?!sha\\d)(?!v?\\d{1,8}(?:\\.\\d{1,8}){0,2}(?![\\w.]))(?=[\\w-]{0,63}[A-Za-z.])(?:[\\w-]{1,63}\\.){0,8}[\\w-]{0,62}[A-Za-z0-9]'
+const USER = '(?<![\\w.+/@:-])[\\w.+-]{1,64}'
+/** Whose password it is in any text; before an address they are no user: `mailto:joe99@example.org`. */
+const WELL_KNOWN_USER = '(?:root|admin|administrator|postgres|mysql|user|username|sa|guest|api|oauth2?|git|token|x-access-token|__token__)'
+const NO_USER = '(?!(?:mailto|e-?mail|contact|authors?|from|to|cc|by|sip|xmpp|acct|note|see):)'
+
 interface Shape {
   /** what a text has that matches: looked for first, since nearly no text has it */
   readonly needs: string | RegExp
+  /** groups: `secret` is what to withhold; `drawn` must look random; `mixed` must have letters beside digits, or be random */
   readonly pattern: RegExp
+  /** in a field of ids and names the secret must be mixed */
+  readonly loose?: true
 }
 
 export const SHAPES: readonly Shape[] = [
   { needs: /[\w+/=.-]{12}/, pattern: new RegExp(`${START}(?:${ISSUED.join('|')})`, 'g') },
+  ...LOOSELY_ISSUED.map(source => ({ needs: /[\w+/=.-]{19}/, pattern: new RegExp(`${START}${source}`, 'g') })),
   { needs: '/', pattern: new RegExp(`(?:${HOOKS.join('|')})(?<secret>[^\\s"'<>]+)`, 'gi') },
   {
     needs: 'PRIVATE KEY',
     pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,-]*-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[^]*)/g
   },
-  // user:password@host of a URL
-  { needs: '://', pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]*:(?<secret>[^\s/@]+)@/gi },
+  // user:password@host of a URL; a path that was put in order has one slash of the two, JSON escapes both
+  { needs: ':', pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){1,2}[^\s/:@]*:(?<secret>[^\s/@]+)@/gi },
+  // token@host of a URL: GitHub, a DSN of Sentry
+  { needs: '@', pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){1,2}(?<drawn>(?<secret>[\w.~%+-]{16,255}))@/gi },
   // The same without a scheme, where a port or a path follows; an image with its digest is none.
-  {
-    needs: '@',
-    pattern: /(?<![\w.+/@:-])[\w.+-]{1,64}:(?<secret>[^\s:/@"'<>]{3,128})@(?!sha\d)(?=[\w-]{0,63}[A-Za-z.])(?:[\w-]{1,63}\.){0,8}[\w-]{0,62}[A-Za-z0-9](?::\d{2,5}(?![\d.])|(?=\/\w))/g
-  },
-  {
-    needs: /bearer|basic|token/i,
-    pattern: /(?<![A-Za-z0-9])(?:Bearer|Basic|Token)\s{1,8}(?=[A-Za-z+/=_.-]{0,64}\d)(?<secret>[A-Za-z0-9+/=_.-]{16,})/gi
-  },
-  // Query of a signed URL: Azure, S3, Google; and anything that calls itself a token or key.
+  { needs: '@', loose: true, pattern: new RegExp(`${USER}:(?<secret>[^\\s:/@"'<>]{3,128})@${HOST}(?::\\d{2,5}(?![\\d.])|(?=/\\w))`, 'g') },
+  // Nothing follows: the password of a user that every system has, or one that looks like a password
+  { needs: '@', pattern: new RegExp(`(?<![\\w.+/@:-])${WELL_KNOWN_USER}:(?<secret>[^\\s:/@"'<>]{2,128})@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
+  { needs: '@', pattern: new RegExp(`(?<![\\w.+/@:-])${NO_USER}[\\w.+-]{1,64}:(?<mixed>(?<secret>[^\\s:/@"'<>]{6,128}))@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
+  { needs: /authorization/i, pattern: /authorization\\{0,3}["']?\s{0,4}[=:]\s{0,4}\\{0,3}["']?(?:bearer|basic|token|digest)\s{1,8}(?<secret>[^\s"',;\\]{8,})/gi },
+  { needs: /bearer/i, pattern: /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z]{0,64}\d)[A-Za-z0-9+/=]{16,}|[A-Za-z0-9]{20,})/gi },
+  { needs: /bearer|basic|token/i, pattern: /(?<![A-Za-z0-9])(?:bearer|basic|token)\s{1,8}(?<drawn>(?<secret>[A-Za-z0-9+/=_.-]{16,}))/gi },
+  // Query of a signed URL: Azure, S3, Google; and anything that calls itself a secret.
   {
     needs: '=',
-    pattern: /[?&;](?:sig|signature|x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|AWSAccessKeyId|ossaccesskeyid|access_token|auth|token|key|api_?key|password|secret|code)=(?<secret>[^\s&#"'<>]{4,})/gi
+    pattern: /[?&;#](?:sig|signature|x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|AWSAccessKeyId|ossaccesskeyid|access_?token|api_?key|password|secret)=(?<secret>[^\s&#"'<>]{4,})/gi
   },
+  // `?key=step`: a secret where it looks like one
+  { needs: '=', pattern: /[?&;#](?:auth|token|key|code)=(?<mixed>(?<secret>[^\s&#"'<>]{6,}))/gi },
+  { needs: '=', pattern: /[?&;#](?:auth|token|key|code)=(?<secret>[A-Za-z0-9]{20,})/gi },
   // netrc
   {
     needs: 'password',
     pattern: /(?<![\w-])(?:machine\s{1,20}[^\s]{1,255}|default)\s{1,20}(?:(?:login|account)\s{1,20}[^\s]{1,255}\s{1,20}){0,2}password\s{1,20}(?<secret>[^\s]+)/g
-  }
+  },
+  { needs: /curl|wget/, pattern: /(?<!\w)(?:curl|wget)\b[^\n|;]{0,200}?\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,64}:(?<secret>[^\s"']{3,})/g },
+  { needs: /[密口私令][码钥令牌]/, pattern: /(?:密码|口令|密钥|私钥|令牌)\s{0,4}(?:[=:：]|是|为)\s{0,4}["'“]?(?<secret>[!-~]{4,})/g }
 ]
 
-/** A W&B key. A git commit looks the same; it is one in a path, behind `@`, and behind the words below. */
-export const BARE_HEX = /(?<![0-9A-Za-z/\\@])(?:[0-9a-f]{40}|[0-9A-F]{40})(?![0-9A-Za-z])/g
+/** A W&B key. A git commit looks the same; a number of forty digits is neither. */
+export const BARE_HEX = /(?<![0-9A-Za-z/\\@])(?!\d{40})(?:[0-9a-f]{40}|[0-9A-F]{40})(?![0-9A-Za-z])/g
+/** So much of the line before it is looked at. */
+export const BEFORE_HEX = 48
+/** A commit is one behind such words, */
 export const BEFORE_IDENTITY =
   /(?:^|[^A-Za-z])(?:commit|revision|rev|sha|sha-?1|hash|checksum|digest|tree|blob|ref|version|uid|id|run)s?["'`\\]{0,3}[ \t]?[:=#([]?[ \t]?["'`\\]{0,3}$/i
+/** and, where the line speaks of no key, behind `@`, `at`, git's own commands, in brackets behind a word, in a cell of a table or in backticks, */
+export const BEFORE_COMMIT = /(?:@[ \t]?|(?<![A-Za-z])(?:at|merge|branch [\w./-]{1,30}:?)[ \t]|\bgit[ \t][\w -]{1,30}[ \t]|[\w.][ \t]?\(|\|[ \t]{0,8}`?|`)$/
+export const SPEAKS_OF_KEYS = /key|token|secret|passw|login|auth|cred|wandb|密|口令/i
+/** or before a ref, or as the beginning of the name of a path or a file. */
+export const AFTER_COMMIT = /^(?:[ \t]{1,4}refs\/|[/\\]\w|\.(?:npz|jsonl?|html|parquet|pt|safetensors)(?!\w))/
 
 /** Long enough for `a:bcd` and more in base64; both alphabets. A shorter run, or a longer one, is no user and password. */
 export const BASE64_RUN = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{11,4096}={0,2}(?![A-Za-z0-9+/_=-])/g
-export const USER_AND_SECRET = /^[\w.+@-]{1,64}:[\x21-\x7e]{4,}$/
+export const USER_AND_SECRET = /^[^\s:]{0,64}:(?<secret>[^\s:]{4,})$/
+/** In a field of ids only that of a user that every system has: others are kinds of tasks. */
+export const KNOWN_USER = new RegExp(`^${WELL_KNOWN_USER}:`, 'i')
+
+/** A run of characters that holds a percent-encoded one. */
+export const PERCENT_RUN = /[^\s"'<>]{1,4096}/g
 
 /** Names of variables: `${HF_TOKEN:-…}`. */
 export const VARIABLE = /\$\{?[!#]?([A-Za-z_]\w{0,200})\}?/g
 
-/** The beginning of an assignment, or a flag: `--api-key abc`, `password=abc`, `"token": "abc"`. Groups: flag, name, separator. */
+/** The beginning of an assignment, or a flag: `--api-key abc`, `password=abc`, `"token": "abc"`, `['token'] = 'abc'`. Groups: flag, name, separator. */
 export const ASSIGNED = new RegExp(
   '(?:--([A-Za-z][\\w-]{0,80})(?![\\w-])|(?<![\\w.-])([A-Za-z_][\\w.-]{0,80}))' +
-  '(\\\\{0,3}["\'`]?\\s{0,4}[=:]=?\\s{0,4}|(?<=--[\\w-]{1,81})\\s{1,4})', 'g'
+  '(\\\\{0,3}["\'`]?\\]?\\s{0,4}[=:：]=?\\s{0,4}|(?<=--[\\w-]{1,81})\\s{1,4})', 'g'
 )
 /** What is assigned, from where the separator ends; quotes may be escaped. */
 export const ASSIGNED_VALUE = /\\{0,3}"(?:[^"\\\n]|\\(?!["\n]))*(?:\\{0,3}")?|'[^'\n]*'?|`[^`\n]*`?|[^\s"'`<>]*/y

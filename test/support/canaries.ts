@@ -35,7 +35,13 @@ const ISSUED: ReadonlyArray<readonly [string, string, number]> = [
 
 const marked = (text: string, needle: string, what: string): Canary => ({ what, text, needle })
 
-/** Thirty shapes. */
+/** Prefix of tokens whose mark a name may begin with as well. */
+const LOOSELY_ISSUED: ReadonlyArray<readonly [string, string]> = [
+  ['xAI', 'xai-'], ['Perplexity', 'pplx-'], ['Tavily', 'tvly-'], ['Hugging Face, organisation', 'api_' + 'org_'], ['Grafana', 'gl' + 'sa_'], ['Notion', 'secret_'],
+  ['Notion, new', 'nt' + 'n_']
+]
+
+/** Fifty-four shapes. */
 export const SHAPES: readonly Canary[] = [
   ...ISSUED.map(([what, prefix, length]) => marked(prefix + letters(what, length), letters(what, length), what)),
   marked('AK' + `IA${letters('aws', 16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')}`, letters('aws', 16, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'), 'AWS'),
@@ -56,7 +62,25 @@ export const SHAPES: readonly Canary[] = [
   marked(base64(`api:${letters('basic', 30)}`), base64(`api:${letters('basic', 30)}`).slice(0, 36), 'base64 of user:key'),
   marked(`Authorization: Bearer ${letters('bearer', 30)}`, letters('bearer', 30), 'bearer'),
   marked(`{"api_key": "${letters('json', 20)}"}`, letters('json', 20), 'JSON in a text'),
-  marked(`--api-key ${letters('flag', 20)}`, letters('flag', 20), 'flag')
+  marked(`--api-key ${letters('flag', 20)}`, letters('flag', 20), 'flag'),
+  ...LOOSELY_ISSUED.map(([what, prefix]) => marked(prefix + letters(what, 36), letters(what, 36), what)),
+  marked('da' + `pi${hex('dapi', 32)}`, hex('dapi', 32), 'Databricks'),
+  marked('lsv2_' + `pt_${hex('lsv2', 32)}_${hex('lsv2 end', 10)}`, hex('lsv2', 32), 'LangSmith'),
+  marked(`NRAK-${letters('nrak', 27, 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789')}`, letters('nrak', 27, 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'), 'New Relic'),
+  marked(`joe:${letters('bare host', 12)}@db.example.com`, letters('bare host', 12), 'user:password@host and nothing behind'),
+  marked('admin:qzxvwkjpfdb@localhost', 'qzxvwkjpfdb', 'a user that every system has, a password of letters'),
+  marked(`root:${letters('tcp', 12)}@tcp(127.0.0.1:3306)/db`, letters('tcp', 12), 'Go, tcp()'),
+  marked(`https://${letters('at', 30)}@github.com/o/r.git`, letters('at', 30), 'token@host of a URL'),
+  marked(`https://${hex('sentry', 32)}@o1.ingest.sentry.io/1`, hex('sentry', 32), 'DSN of Sentry'),
+  marked(`https:/joe:${letters('slash', 14)}@h.example/x`, letters('slash', 14), 'URL whose path was put in order'),
+  marked(`os.environ['WANDB_API_KEY'] = '${letters('environ', 20)}'`, letters('environ', 20), 'assigned in Python'),
+  marked(`curl -s -u joe:${letters('curl', 14)} https://h.example`, letters('curl', 14), 'curl -u'),
+  marked(`密码：${letters('chinese', 12)}`, letters('chinese', 12), 'password in Chinese'),
+  marked(`https%3A%2F%2Fjoe%3A${letters('percent', 14)}%40h.example`, letters('percent', 14), 'percent-encoded'),
+  marked(`Bearer ${letters('letters', 30).replace(/\d/g, 'x')}`, letters('letters', 30).replace(/\d/g, 'x'), 'bearer of letters alone'),
+  marked(base64(`PASSWORD=${letters('b64 env', 15)}`), base64(`PASSWORD=${letters('b64 env', 15)}`).slice(0, 32), 'base64 of an assignment'),
+  marked(base64(JSON.stringify({ auths: { 'r.example': { auth: base64(`joe:${letters('docker', 15)}`) } } })), base64(JSON.stringify({ auths: { 'r.example': { auth: base64(`joe:${letters('docker', 15)}`) } } })).slice(0, 80), 'base64 of a login of Docker'),
+  marked(base64(base64(`api:${letters('twice', 30)}`)), base64(base64(`api:${letters('twice', 30)}`)).slice(0, 60), 'base64 of base64')
 ]
 
 const STEMS = [
@@ -69,7 +93,8 @@ const camel = (name: string): string => name.toLowerCase().replace(/_([a-z0-9])/
 
 /** A hundred names and more, each in several spellings. */
 export const NAMES: readonly string[] = [...new Set([
-  'WANDB_API_KEY', 'db.password', 'HFTOKEN', 'PGPASS', 'DB_PASS', 'smtp.pass', 'mysqlpass',
+  'WANDB_API_KEY', 'db.password', 'HFTOKEN', 'PGPASS', 'DB_PASS', 'smtp.pass', 'mysqlpass', 'db.pw', 'DB_URI', 'sessionid', 'db_url', 'hook_url', 'huggingfacehubtoken',
+  'basicauth', 'SLACK_HOOK_URL', '数据库密码',
   ...STEMS.flatMap(stem => [stem, stem.toUpperCase(), camel(stem), stem.replaceAll('_', '-').toLowerCase()])
 ])]
 

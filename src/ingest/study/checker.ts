@@ -208,7 +208,7 @@ function refuseSecretsWithin(value: unknown, at: string, context: CheckContext):
   else if (isJsonObject(value)) {
     for (const [name, inner] of Object.entries(value)) {
       const shown = shownPath(name, at)
-      if (isSecretName(name) || isSecretText(name)) throw secretFault(context.format, shown, context.place)
+      if (isSecretName(name) || isSecretText(name, 'name')) throw secretFault(context.format, shown, context.place)
       refuseSecretsWithin(inner, shown, context)
     }
   }
@@ -231,7 +231,7 @@ export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, ma
           readComment(value[name], shown, context)
           return []
         }
-        if (isSecretText(name)) throw secretFault(context.format, shown, context.place)
+        if (isSecretText(name, 'name')) throw secretFault(context.format, shown, context.place)
         if (names.test(name)) return [[name, kind.read(value[name], shown, context)]]
         throw new Fault({ format: context.format, problem: 'wrong name', found: shown, expected: nameExpected, place: context.place })
       })

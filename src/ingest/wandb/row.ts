@@ -100,7 +100,7 @@ export class RowExporter {
   /** The same keys come row after row. */
   #isSecret(key: string): boolean {
     if (this.#harmless.has(key)) return false
-    if (isSecretText(key)) return true
+    if (isSecretText(key, 'key')) return true
     this.#harmless.add(key)
     return false
   }

@@ -19,7 +19,7 @@ function look(value: unknown, name: string, pointer: string, known: Known): void
   else if (Array.isArray(value)) value.forEach((item: unknown, i) => look(item, name, `${pointer}/${i}`, known))
   else if (typeof value === 'object' && value !== null) {
     for (const [key, item] of Object.entries(value)) {
-      refuse(key, '', pointer, known)
+      refuse(key, 'name', pointer, known)
       look(item, key, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, known)
     }
   }

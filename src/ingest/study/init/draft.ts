@@ -49,7 +49,7 @@ export function draftHistories(survey: ExportSurvey, { selections, companions, l
   const keys = { step, timestamp, global_step: globalStep }
   const coordinates = new Set<string>([...STEP_KEYS, ...TIMESTAMP_KEYS])
   const candidates = [...sample.keys].filter(([key]) => !key.startsWith('_') && !coordinates.has(key))
-  const logged = new Map<string, KeySample>(candidates.filter(([key]) => !isSecretText(key)))
+  const logged = new Map<string, KeySample>(candidates.filter(([key]) => !isSecretText(key, 'key')))
   const secret = candidates.length - logged.size
   const withheld = secret === 0 ? [] : [`${secret} ${secret === 1 ? 'key' : 'keys'} of numbers, which look like secrets`]
   const metrics = draftMetrics(logged)
