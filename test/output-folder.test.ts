@@ -2,7 +2,7 @@
  * What a run may do to the folder that it is given: a `run.json` of anyone's removes nothing of theirs, an output folder is not
  * on, around or in an input, and the bytes do not depend on how a path was spelled. The built program, with real files.
  */
-import { execFileSync, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync
 } from 'node:fs'
@@ -14,6 +14,7 @@ import { removeOutputs } from '../src/render/outputs/removed-outputs.js'
 import { RESERVED_OUTPUTS, isOutputName } from '../src/schema/outputs.js'
 import { GENERATOR } from '../src/version.js'
 import { runCli } from './support/cli.js'
+import { root } from './support/paths.js'
 import { contents, sha256, tree } from './support/folders.js'
 import { hashes } from './support/run.js'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
@@ -194,6 +195,24 @@ t.test('an output folder is not, does not hold and does not lie in an input', as
   t.match(JSON.parse(named.stdout), { exit_code: 0, snapshots: [{ name: 'more' }] }, 'but where it is named')
   t.match(await runCli(['traces', 'artifacts/more', ...RUN], { cwd: dir }), { code: 2, stderr: /output around an input: artifacts/ })
   t.equal(readFileSync(join(dir, 'data/run.json'), 'utf8'), 'mine')
+})
+
+/** A folder mounted in a second place, seen by one command alone. */
+const MOUNT = 'mount --bind data bind && exec "$0" "$@"'
+const mounts = spawnSync('unshare', ['-rm', 'true']).status === 0
+
+t.test('nor through a folder that is mounted twice', { skip: mounts ? false : 'this system lets nobody mount' }, async t => {
+  const dir = temp(t)
+  await snapshot(join(dir, 'data/s'))
+  mkdirSync(join(dir, 'bind'))
+  const before = contents(join(dir, 'data'))
+  for (const [input, out, where] of [['data', 'bind', 'inside'], ['data', 'bind/new/out', 'inside'], ['data/s', 'bind', 'around'], ['bind', 'data', 'inside']]) {
+    const args = ['-rm', 'sh', '-c', MOUNT, process.execPath, join(root, 'dist/run.js'), 'traces', input, '--out', out, ...RUN]
+    const { status, stderr } = spawnSync('unshare', args, { cwd: dir, encoding: 'utf8' })
+    t.equal(status, 2, `${input} ${out}`)
+    t.match(stderr, `critic-traces: usage output ${where} an input: ${out}, expected a folder outside ${input} that does not hold it\n`)
+  }
+  t.same(contents(join(dir, 'data')), before)
 })
 
 t.test('a study is not around its outputs nor in them', async t => {
