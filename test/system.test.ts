@@ -149,7 +149,7 @@ t.test('work folders: what dead processes left goes, at once or after an hour of
   const now = await fileSystemTime(dir)
   const made: readonly (readonly [string, number, boolean])[] = [
     [`w@${host}@${dead}@aaaaaa`, 0, true], [`w@${host}@${process.pid}@bbbbbb`, 86_400, false],
-    ['w@other-pod@1@cccccc', 3500, false], ['w@other-pod@1@dddddd', 3700, true], ['w@other-pod@1@eeeeee', -3600, false],
+    ['w@other-pod@1@cccccc', 3500, false], ['w@other-pod@1@dddddd', 3700, true], ['w@other-pod@1@eeeeee', -3600, false], ['w@other-pod@1@jjjjjj', -90_000, true],
     ['v@other-pod@1@ffffff', 9999, false], ['w@other-pod@x@gggggg', 9999, false]
   ]
   for (const [name, silent] of made) {
