@@ -1,16 +1,33 @@
 #!/usr/bin/env node
 /** The program's entry: `node dist/run.js`. The command that takes half a second comes as a bundle (`src/build.ts`). */
+import { lastWords } from './src/system/last-words.js'
+
 type Program = typeof import('./src/program.js')
+
+/** The last resort, there before anything that can fail: an error that no command could catch is one line too. */
+async function fail(error: unknown): Promise<never> {
+  const line = await lastWords(error)
+  process.stderr.write(line)
+  process.exit(3)
+}
+
+process.on('uncaughtException', error => { void fail(error) })
+process.on('unhandledRejection', error => { void fail(error) })
 
 async function bundled(): Promise<Program> {
   const { loadBundle } = await import('./src/load.cjs')
   try {
     return loadBundle('traces').exports as Program
   } catch (error) {
-    process.stderr.write(`critic-traces: program not built: ${(error as Error).message.split('\n')[0]}, expected what "npm run build" writes\n`)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    process.stderr.write('critic-traces: program not built: no dist/bundle/traces.cjs, expected what "npm run build" writes\n')
     process.exit(3)
   }
 }
 
-const program = process.argv[2] === 'traces' ? await bundled() : await import('./src/program.js')
-await program.run()
+try {
+  const program = process.argv[2] === 'traces' ? await bundled() : await import('./src/program.js')
+  await program.run()
+} catch (error) {
+  await fail(error)
+}

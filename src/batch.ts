@@ -46,6 +46,8 @@ export interface SnapshotResult {
   readonly faults: readonly Fault[]
   /** what outputs call the snapshot, or the path that led to none */
   readonly source: string
+  /** recorded by an earlier run, not written by this one, and not known to be the program's: paths in the output folder */
+  readonly left?: readonly string[]
 }
 
 /** @throws Fault (exit 130) when interrupted; every other fault is in its snapshot's result */
@@ -113,8 +115,8 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
     })
     const { synthetic } = outcome.statistics
     const finished = { settingsSha256, synthetic, manifest: null, inputs: snapshotInputs(plan, outcome), outputs: outcome.outputs }
-    await writeRunRecord(out, finished, earlier, null)
-    return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [], source }
+    const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
+    return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [], source, left }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error

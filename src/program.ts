@@ -1,6 +1,6 @@
 /** The program as `dist/run.js` runs it: src/cli.ts tied to the process. */
 import { main } from './cli.js'
-import { describeCause, EXIT, printable } from './errors.js'
+import { describeCause, EXIT } from './errors.js'
 
 export { main }
 
@@ -8,11 +8,6 @@ export { main }
 export async function run(): Promise<void> {
   const interrupt = new AbortController()
   endOnSignals(interrupt)
-  // The last resort: what no command could catch (no file descriptor left for a thread, say) is one line too.
-  process.on('uncaughtException', error => {
-    standard('stderr').write(`critic-traces: run failed: ${printable(describeCause(error).split('\n')[0], 400)}, expected to finish\n`)
-    process.exit(EXIT.badInput)
-  })
 
   const exitCode = await main(process.argv.slice(2), {
     get stdout() { return standard('stdout') },

@@ -78,13 +78,14 @@ export function snapshotInputs(plan: SnapshotPlan, { html, results, excluded }: 
  * write again (`removed-outputs.ts`).
  * @param earlier outputs of the run before, as its record says
  * @param pool hashes the column files too; null leaves them by size
+ * @returns what the run before recorded and stays all the same
  */
 export async function writeRunRecord(
   out: string,
   run: FinishedRun,
   earlier: readonly RecordedOutput[],
   pool: TracePool | null
-): Promise<RunRecord> {
+): Promise<readonly string[]> {
   const record = recordOf(run, await Promise.all(
     run.outputs.map(async ({ path, bytes, sha256 }) => ({
       path,
@@ -93,9 +94,9 @@ export async function writeRunRecord(
     }))
   ))
   const kept = new Set(record.outputs.map(f => f.path))
-  await removeOutputs(out, earlier.filter(({ path }) => !kept.has(path)), GENERATOR.name)
+  const left = await removeOutputs(out, earlier.filter(({ path }) => !kept.has(path)), GENERATOR.name)
   await OutputSet.writeAlone(out, RUN_RECORD, jsonText(record))
-  return record
+  return left
 }
 
 function recordOf({ synthetic, manifest, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly RecordedOutput[]): RunRecord {

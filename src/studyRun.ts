@@ -70,6 +70,8 @@ export interface StudyOutcome {
   /** null where the study names no claims file */
   readonly audit: AuditReport | null
   readonly outputs: readonly FileSummary[]
+  /** recorded by an earlier run, not written by this one, and not known to be the program's: it stays */
+  readonly left: readonly string[]
 }
 
 /** @throws Failures, or the one Fault that stopped the run; no output is touched then. */
@@ -116,8 +118,8 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
       evidence
     }
   })
-  await writeRunRecord(out, { ...recordedOf(run), outputs: outcome.outputs }, earlier, run.pool)
-  return outcome
+  const left = await writeRunRecord(out, { ...recordedOf(run), outputs: outcome.outputs }, earlier, run.pool)
+  return { ...outcome, left }
 }
 
 /** The settings' hash is of all that decides the bytes of a study's outputs: its manifest lists every input, the study file among them. */

@@ -2,7 +2,7 @@
  * What a run may do to the folder that it is given: a `run.json` of anyone's removes nothing of theirs, an output folder is not
  * on, around or in an input, and the bytes do not depend on how a path was spelled. The built program, with real files.
  */
-import { execFileSync, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync
 } from 'node:fs'
@@ -11,9 +11,10 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Random } from '../fixtures/replica/random.js'
 import { removeOutputs } from '../src/render/outputs/removed-outputs.js'
-import { RESERVED_OUTPUTS, outputNameOf } from '../src/schema/outputs.js'
+import { RESERVED_OUTPUTS, isOutputName } from '../src/schema/outputs.js'
 import { GENERATOR } from '../src/version.js'
 import { runCli } from './support/cli.js'
+import { root } from './support/paths.js'
 import { contents, sha256, tree } from './support/folders.js'
 import { hashes } from './support/run.js'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
@@ -24,9 +25,10 @@ function temp(t: Test): string {
   return dir
 }
 
+/** Latin-1: what a text has of bytes. */
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, text)
+  writeFileSync(path, text, 'latin1')
 }
 
 const snapshot = (dir: string, seed = 'out'): Promise<void> => Promise.resolve(writeSnapshot(dir, randomTraces(new Random(seed), 1, () => 20)))
@@ -34,14 +36,13 @@ const snapshot = (dir: string, seed = 'out'): Promise<void> => Promise.resolve(w
 const RUN = ['--no-figures', '-q'] as const
 
 t.test('names of outputs: the program makes them, or a study may choose them, or nobody', t => {
-  for (const path of RESERVED_OUTPUTS) t.equal(outputNameOf(path), 'fixed', path)
-  for (const path of ['figures/08-critic-traces.png', 'figures/a.pdf']) t.equal(outputNameOf(path), 'fixed')
-  for (const path of ['wandb/curves.csv', 'time_display.json', 'training_data/x.csv-metadata.json']) t.equal(outputNameOf(path), 'chosen')
+  const chosen = ['figures/08-critic-traces.png', 'figures/a.pdf', 'wandb/curves.csv', 'time_display.json', 'training_data/x.csv-metadata.json', 'materials/notes of r6.md']
+  for (const path of [...RESERVED_OUTPUTS, ...chosen]) t.ok(isOutputName(path), path)
   const nobody = [
     '', '.', 'notes.txt', 'figures/a.jpg', 'figures/b/a.png', '../audit.json', '/audit.json', 'wandb/../x.json', 'a/x.json', './x.json', '.x.json',
-    'figures/../a.png', 'wandb//x.csv', 'wandb/x.csv\n', 'wandb\\x.csv', `${'x'.repeat(200)}.csv`
+    'figures/../a.png', 'wandb//x.csv', 'materials/..', 'materials/a/b.md', 'materials/', 'wandb/x.csv\n', 'wandb\\x.csv', `${'x'.repeat(200)}.csv`
   ]
-  for (const path of nobody) t.equal(outputNameOf(path), null, JSON.stringify(path))
+  for (const path of nobody) t.notOk(isOutputName(path), JSON.stringify(path))
   t.end()
 })
 
@@ -52,7 +53,14 @@ t.test('a record of anyone\'s: only what this program wrote, as it wrote it, in 
   const csvw = JSON.stringify({ '@context': 'http://www.w3.org/ns/csvw', 'x:generator': { 'x:name': GENERATOR.name } })
   /** Everything that a record lists rightly, with its bytes. */
   const files: readonly (readonly [string, string, boolean])[] = [
-    ['figures/01-old.png', 'a picture', true], ['audit.json', '{}', true], ['training_data/critic-traces.arrow', 'columns', true],
+    ['figures/01-old.png', `\x89PNG\r\n\x1a\n tEXtSoftware\0${GENERATOR.name} 1`, true], ['figures/01-old.svg', `<!-- Written by ${GENERATOR.name} 1. --><svg a>`, true],
+    ['figures/01-old.pdf', `%PDF-1.5 /Creator (${GENERATOR.name} 1) %%EOF`, true], ['audit.json', ours, true],
+    ['training_data/critic-trace-arrays.npz', 'PK trace_000_response_positions.npyPK synthetic.npyPK', true],
+    ['wandb/points.arrow', `ARROW1\0\0 ${GENERATOR.name} 1\0 generator\0`, true], ['preview/source-notes.html', `<p>Written by ${GENERATOR.name} 1.</p></html>`, true],
+    ['source-notes.md', `text\n\nWritten by ${GENERATOR.name} 1.\n`, true], ['data.json', '{"mine": 1}', false], ['article.md', 'my text', false],
+    ['preview/article.html', '<p>my text</p></html>', false], ['figures/mine.png', '\x89PNG mine', false], ['figures/08-critic-traces.png', '\x89PNG\r\n mine', false],
+    ['figures/mine.svg', '<svg >critic-traces 1', false], ['figures/mine.pdf', '%PDF-1.4 mine %%EOF', false], ['wandb/observations.arrow', 'ARROW1\0\0 generator\0', false],
+    ['training_data/critic-traces.arrow', 'columns', false], ['wandb/lineage.csv', 'a\r\n', false],
     ['wandb/mine.json', ours, true], ['wandb/curves.csv', 'a\r\n', true], ['wandb/curves.csv-metadata.json', csvw, true],
     ['package.json', '{"name": "somebody"}', false], ['wandb/theirs.csv', 'a\r\n', false], ['thesis.tex', 'years of work', false],
     ['figures/photo.jpg', 'a photo', false], ['wandb/list.json', '[1]', false], ['wandb/broken.json', '{', false], ['null.json', 'null', false]
@@ -60,18 +68,18 @@ t.test('a record of anyone\'s: only what this program wrote, as it wrote it, in 
   for (const [path, text] of files) write(join(out, path), text)
   write(join(dir, 'victim/audit.json'), 'victim')
   write(join(dir, 'victim/a.png'), 'victim')
-  symlinkSync('../victim', join(out, 'preview'))
-  write(join(dir, 'victim/article.html'), 'victim')
+  symlinkSync('../victim', join(out, 'materials'))
+  write(join(dir, 'victim/multilingual-case-evidence.json'), ours)
   symlinkSync(join(dir, 'victim/a.png'), join(out, 'figures/link.png'))
   write(join(out, 'figures/changed.png'), 'drawn over')
   write(join(out, 'figures/longer.png'), 'drawn')
   execFileSync('mkfifo', [join(out, 'figures/pipe.png')])
   mkdirSync(join(out, 'figures/folder.png'))
-  const listed = (path: string, text: string) => ({ path, sha256: sha256(Buffer.from(text)), bytes: Buffer.byteLength(text) })
+  const listed = (path: string, text: string) => ({ path, sha256: sha256(Buffer.from(text, 'latin1')), bytes: text.length })
   const before = contents(join(dir, 'victim'))
-  await removeOutputs(out, [
+  const left = await removeOutputs(out, [
     ...files.map(([path, text]) => listed(path, text)),
-    listed('preview/article.html', 'victim'), listed('figures/link.png', 'victim'), listed('../victim/audit.json', 'victim'),
+    listed('materials/multilingual-case-evidence.json', ours), listed('figures/link.png', 'victim'), listed('../victim/audit.json', 'victim'),
     listed(join(dir, 'victim/audit.json'), 'victim'), listed('figures/../../victim/audit.json', 'victim'),
     listed('figures/changed.png', 'drawn once'), { ...listed('figures/longer.png', 'drawn'), bytes: 4 },
     listed('figures/pipe.png', ''), listed('figures/folder.png', ''), listed('figures/gone.png', 'x'), listed('nowhere/at.png', 'x'),
@@ -79,12 +87,15 @@ t.test('a record of anyone\'s: only what this program wrote, as it wrote it, in 
   ], GENERATOR.name)
   t.same(contents(join(dir, 'victim')), before)
   for (const [path, , goes] of files) t.equal(existsSync(join(out, path)), !goes, path)
+  const kept = files.filter(([path, , goes]) => !goes && isOutputName(path)).map(([path]) => path)
+  t.same(left, [...kept, ...['link', 'changed', 'longer', 'pipe', 'folder'].map(name => `figures/${name}.png`), 'article.md'], 'what stays is said')
   for (const path of ['link.png', 'changed.png', 'longer.png', 'pipe.png', 'folder.png']) t.ok(existsSync(join(out, 'figures', path)), path)
 
-  write(join(out, 'article.md'), 'a paper')
-  write(join(out, 'training_data/critic-traces.arrow'), 'columns')
-  const bySize = [{ path: 'article.md', sha256: null, bytes: 7 }, { path: 'training_data/critic-traces.arrow', sha256: null, bytes: 7 }]
-  await removeOutputs(out, bySize, GENERATOR.name)
+  const columns = `ARROW1\0\0 ${GENERATOR.name} 1\0 generator\0`
+  write(join(out, 'article.md'), `\n\nWritten by ${GENERATOR.name} 1.`)
+  write(join(out, 'training_data/critic-traces.arrow'), columns)
+  const bySize = ['article.md', 'training_data/critic-traces.arrow'].map(path => ({ path, sha256: null, bytes: readFileSync(join(out, path)).length }))
+  t.same(await removeOutputs(out, bySize, GENERATOR.name), ['article.md'])
   t.ok(existsSync(join(out, 'article.md')), 'by size alone go the files alone that are recorded so')
   t.notOk(existsSync(join(out, 'training_data/critic-traces.arrow')))
 })
@@ -184,6 +195,24 @@ t.test('an output folder is not, does not hold and does not lie in an input', as
   t.match(JSON.parse(named.stdout), { exit_code: 0, snapshots: [{ name: 'more' }] }, 'but where it is named')
   t.match(await runCli(['traces', 'artifacts/more', ...RUN], { cwd: dir }), { code: 2, stderr: /output around an input: artifacts/ })
   t.equal(readFileSync(join(dir, 'data/run.json'), 'utf8'), 'mine')
+})
+
+/** A folder mounted in a second place, seen by one command alone. */
+const MOUNT = 'mount --bind data bind && exec "$0" "$@"'
+const mounts = spawnSync('unshare', ['-rm', 'true']).status === 0
+
+t.test('nor through a folder that is mounted twice', { skip: mounts ? false : 'this system lets nobody mount' }, async t => {
+  const dir = temp(t)
+  await snapshot(join(dir, 'data/s'))
+  mkdirSync(join(dir, 'bind'))
+  const before = contents(join(dir, 'data'))
+  for (const [input, out, where] of [['data', 'bind', 'inside'], ['data', 'bind/new/out', 'inside'], ['data/s', 'bind', 'around'], ['bind', 'data', 'inside']]) {
+    const args = ['-rm', 'sh', '-c', MOUNT, process.execPath, join(root, 'dist/run.js'), 'traces', input, '--out', out, ...RUN]
+    const { status, stderr } = spawnSync('unshare', args, { cwd: dir, encoding: 'utf8' })
+    t.equal(status, 2, `${input} ${out}`)
+    t.match(stderr, `critic-traces: usage output ${where} an input: ${out}, expected a folder outside ${input} that does not hold it\n`)
+  }
+  t.same(contents(join(dir, 'data')), before)
 })
 
 t.test('a study is not around its outputs nor in them', async t => {

@@ -494,7 +494,7 @@ t.test('temporary files of runs that are gone', async t => {
     const foreign = '00000000'
     const of = (name: string, kind = 'tmp'): string => `.${name}.ct7-${foreign}-00000000.${kind}`
     const dir = t.testdir({
-      [of('silent')]: '', [of('alive')]: '', [of('future')]: '',
+      [of('silent')]: '', [of('alive')]: '', [of('future')]: '', [of('far')]: '',
       [of('back', 'bak')]: 'the old content', [of('there', 'bak')]: 'a copy', there: 'new'
     })
     const now = await nodeOutputFs.now(dir)
@@ -502,6 +502,7 @@ t.test('temporary files of runs that are gone', async t => {
     silentFor(of('silent'), 3700)
     silentFor(of('alive'), 3500)
     silentFor(of('future'), -7200)
+    silentFor(of('far'), -90_000)
     // Of a copy the content is as old as it may be: when its name came is what counts.
     silentFor(of('back', 'bak'), 86_400)
     silentFor(of('there', 'bak'), 86_400)

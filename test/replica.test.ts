@@ -569,6 +569,29 @@ t.test('a damaged folder is made again', async t => {
   t.same(readdirSync(cache), [`replica-${REPLICA_VERSION}`])
 })
 
+t.test('what no replica has is in nobody\'s way but stays', async t => {
+  const cache = t.testdir()
+  const place = join(cache, `replica-${REPLICA_VERSION}`)
+  const theirs: readonly (readonly [string, () => void])[] = [
+    ['doc.txt', () => { mkdirSync(place); writeFileSync(join(place, 'study.json'), 'four'); writeFileSync(join(place, 'doc.txt'), 'precious') }],
+    [join('wandb', 'mine', 'run.jsonl'), () => { mkdirSync(join(place, 'wandb', 'mine'), { recursive: true }); writeFileSync(join(place, 'wandb/mine/run.jsonl'), '1') }],
+    [join('study.json', 'x'), () => { mkdirSync(join(place, 'study.json'), { recursive: true }); writeFileSync(join(place, 'study.json', 'x'), '1') }],
+    ['', () => { writeFileSync(place, 'a file') }]
+  ]
+  for (const [path, write] of theirs) {
+    write()
+    const before = readFileSync(join(place, path), 'utf8')
+    const fault = await ensureReplica({ cacheDir: cache }).then(() => null, (error: unknown) => error)
+    if (!(fault instanceof Fault)) return t.fail(`not a fault: ${String(fault)}`)
+    t.match(fault.message, /^replica folder in the way: .*replica-\d+.*, which no replica has, expected a replica or nothing: move it away, or name another/)
+    t.equal(fault.exitCode, 3)
+    t.equal(fault.place.file, place)
+    t.equal(readFileSync(join(place, path), 'utf8'), before)
+    t.same(readdirSync(cache), [`replica-${REPLICA_VERSION}`], 'and nothing is left beside it')
+    rmSync(place, { recursive: true })
+  }
+})
+
 t.test('an interrupted or failed run leaves nothing', async t => {
   const cache = t.testdir({ file: '' })
   const stop = new AbortController()

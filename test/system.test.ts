@@ -2,7 +2,7 @@
  * What the system is asked for: errors in words, files that are opened without waiting, folders, what killed processes left,
  * and the end by a signal. With real named pipes, links, sockets and processes.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -14,9 +14,11 @@ import { outputFault } from '../src/render/outputs/output-fault.js'
 import { fileSystemTime } from '../src/system/alive.js'
 import { neededToWrite, systemName, systemText } from '../src/system/error.js'
 import { isInside, makeFolder, realPlace } from '../src/system/folder.js'
+import { lastWords } from '../src/system/last-words.js'
 import { openRegular, openRegularSync, readText, type OpenOptions } from '../src/system/open.js'
 import { makeWorkFolder, sweepWorkFolders } from '../src/system/work-folder.js'
 import { faultOf } from './support/folders.js'
+import { root } from './support/paths.js'
 
 /** As Node 20 throws it: with libuv's name and words, or, where libuv has none, with the number for all three. */
 function thrown(number: number, name: string | null): Error {
@@ -147,7 +149,7 @@ t.test('work folders: what dead processes left goes, at once or after an hour of
   const now = await fileSystemTime(dir)
   const made: readonly (readonly [string, number, boolean])[] = [
     [`w@${host}@${dead}@aaaaaa`, 0, true], [`w@${host}@${process.pid}@bbbbbb`, 86_400, false],
-    ['w@other-pod@1@cccccc', 3500, false], ['w@other-pod@1@dddddd', 3700, true], ['w@other-pod@1@eeeeee', -3600, false],
+    ['w@other-pod@1@cccccc', 3500, false], ['w@other-pod@1@dddddd', 3700, true], ['w@other-pod@1@eeeeee', -3600, false], ['w@other-pod@1@jjjjjj', -90_000, true],
     ['v@other-pod@1@ffffff', 9999, false], ['w@other-pod@x@gggggg', 9999, false]
   ]
   for (const [name, silent] of made) {
@@ -168,6 +170,31 @@ t.test('work folders: what dead processes left goes, at once or after an hour of
   await work.remove()
   t.same(readdirSync(dir).sort(), kept.sort())
   await sweepWorkFolders(join(dir, 'nowhere'), 'w')
+})
+
+t.test('what no command could catch is one line in words too', async t => {
+  t.equal(await lastWords(Object.assign(thrown(24, 'EMFILE'), { path: '/a/\u0007b' })),
+    'critic-traces: run failed: EMFILE too many open files, expected a higher limit of open files (/a/\\u0007b)\n')
+  // As Piscina's thread has it.
+  const worker = Object.assign(new Error('Worker initialization failure: EMFILE'), { code: 'ERR_WORKER_INIT_FAILED' })
+  t.equal(await lastWords(worker), 'critic-traces: run failed: EMFILE too many open files, expected a higher limit of open files\n')
+  t.equal(await lastWords(new Error('one\ntwo')), 'critic-traces: run failed: one, expected to finish\n')
+  t.equal(await lastWords('text'), 'critic-traces: run failed: text, expected to finish\n')
+  const program = join(root, 'dist/run.js')
+  let ended = 0
+  for (const limit of [20, 22, 24]) {
+    for (const command of ['verify', 'traces']) {
+      const args = ['-c', `ulimit -n ${limit}; exec "$0" "$@"`, process.execPath, program, command, ...command === 'verify' ? ['--study', '/nowhere'] : ['/nowhere']]
+      const { status, stderr } = spawnSync('sh', args, { encoding: 'utf8', env: { PATH: process.env['PATH'] }, cwd: t.testdir() })
+      // Where Node cannot open the program itself, nothing of it has run.
+      if (stderr.includes('run.js') && status !== 3) continue
+      ended++
+      t.equal(status, 3, stderr)
+      t.match(stderr, /^critic-traces: [^\n]+\n$/)
+      t.notMatch(stderr, /node:internal|initialization/)
+    }
+  }
+  t.ok(ended > 0)
 })
 
 t.test('a signal ends whatever does not end by itself; a second one of any kind at once', async t => {

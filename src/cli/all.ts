@@ -29,7 +29,7 @@ import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
 import { studyFolder } from './replica.js'
 import { Stopwatch } from './timings.js'
-import { certificateLine, checksTable, datasetsTable, historiesTables, manifestTable, outputsTable, statisticsTables } from './summary.js'
+import { certificateLine, checksTable, datasetsTable, historiesTables, leftNote, manifestTable, outputsTable, statisticsTables } from './summary.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
@@ -109,10 +109,11 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       ...(outcome.evidence === null || outcome.evidence.datasets.length === 0 ? [] : [datasetsTable(outcome.evidence.datasets, table)]),
       ...(outcome.audit === null ? [] : [auditHead(outcome.audit)]),
       ...(study.article === null || outcome.outputs.some(({ path }) => path.endsWith('.html')) ? [] : ['no pages: they are made of the figures as PNG\n']),
-      outputsTable(options.out, outcome.outputs, table)
+      outputsTable(options.out, outcome.outputs, table),
+      ...(outcome.left.length === 0 ? [] : [leftNote(outcome.left)])
     )
     const passes = tellAudit(outcome.audit, options, io)
-    return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: false, ...sectionReports(outcome), outputs: outcome.outputs } }
+    return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: false, ...sectionReports(outcome), outputs: outcome.outputs, left: outcome.left } }
   } finally {
     progress.close()
   }

@@ -157,6 +157,13 @@ export function outputsTable(
   )
 }
 
+/** Nothing where nothing stayed. At most twenty names. */
+export function leftNote(left: readonly string[]): string {
+  if (left.length === 0) return ''
+  const more = left.length > 20 ? ` and ${formatCount(left.length - 20)} more` : ''
+  return `note: of an earlier record, left because nothing shows that this program made it as it is: ${left.slice(0, 20).map(path => printableId(path)).join(', ')}${more}\n`
+}
+
 export function manifestTable(report: ManifestReport, options: TableOptions): string {
   const bad = report.files.filter(f => f.status !== 'ok')
   const { ok, mismatch, missing, unlisted } = report.counts

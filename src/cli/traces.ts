@@ -38,26 +38,27 @@ export async function runTraces(
     })
     progress.close()
     if (!options.quiet && !options.json) {
-      const { batchTable, checksTable, statisticsTables } = await import('./summary.js')
+      const { batchTable, checksTable, leftNote, statisticsTables } = await import('./summary.js')
       const table = { colour: wantsColour(io.stdout, io.env) }
       const [only] = results
       if (results.length === 1 && only.statistics !== null) {
         io.stdout.write(`${statisticsTables(only.statistics, table)}\n`)
         if (only.outcome !== null) io.stdout.write(`${checksTable(only.outcome.checks, table)}\n`)
       }
-      io.stdout.write(`${batchTable(results, table)}\nindex: ${options.out}/${BATCH_INDEX}\n`)
+      io.stdout.write(`${batchTable(results, table)}\nindex: ${options.out}/${BATCH_INDEX}\n${leftNote(results.flatMap(r => r.left ?? []))}`)
     }
     return {
       exitCode: batchExitCode(results),
       report: {
         synthetic: isSynthetic(settings, results),
         out: options.out,
-        snapshots: results.map(({ plan, status, statistics, outcome, faults }) => ({
+        snapshots: results.map(({ plan, status, statistics, outcome, faults, left }) => ({
           name: plan?.name ?? null,
           status,
           statistics,
           checks: outcome?.checks.map(({ check, expected, passed, total, unstated }) => ({ check, expected, passed, total, unstated })) ?? null,
-          faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))
+          faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place })),
+          left: left ?? []
         }))
       }
     }

@@ -65,10 +65,10 @@ export const CHOSEN_OUTPUT = '(?:(?:wandb|training_data)/)?[A-Za-z0-9][A-Za-z0-9
 export const CHOSEN_FIGURE = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}'
 
 /**
- * Whether a run of this program can have written a file of this name, relative to its output folder: `fixed` where the name
- * is the program's own or a figure's, `chosen` where it is one that a study may give, as it might to a file of anyone's.
+ * Whether a run of this program can have written a file of this name, relative to its output folder: its own names, and those
+ * that a study may choose. A study's document keeps the name that it has.
  */
-export function outputNameOf(path: string): 'fixed' | 'chosen' | null {
-  if (RESERVED_OUTPUTS.includes(path) || new RegExp(`^figures/${CHOSEN_FIGURE}\\.(?:png|svg|pdf)$`).test(path)) return 'fixed'
-  return new RegExp(`^${CHOSEN_OUTPUT}\\.(?:json|csv|csv-metadata\\.json)$`).test(path) ? 'chosen' : null
+export function isOutputName(path: string): boolean {
+  return RESERVED_OUTPUTS.includes(path) || new RegExp(`^figures/${CHOSEN_FIGURE}\\.(?:png|svg|pdf)$`).test(path) ||
+    new RegExp(`^${CHOSEN_OUTPUT}\\.(?:json|csv|csv-metadata\\.json)$`).test(path) || /^materials\/[^./\\\0-\x1f][^/\\\0-\x1f]{0,254}$/.test(path)
 }

@@ -56,6 +56,8 @@ export function systemName(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   const { code, errno } = error as { readonly code?: unknown; readonly errno?: unknown }
   if (typeof code !== 'string') return null
+  // Of a thread that could not start, Node gives the system's name at the end of its own words.
+  if (code === 'ERR_WORKER_INIT_FAILED') return /: (E[A-Z0-9]+)$/.exec(error.message)?.[1] ?? null
   if (/^E[A-Z0-9]+$/.test(code)) return code
   const unnamed = /^Unknown system error (-?\d+)$/.exec(code)
   const number = unnamed !== null ? Number(unnamed[1]) : code.startsWith('ERR_FS_') && typeof errno === 'number' ? errno : null

@@ -1,5 +1,5 @@
 /** Folders: made one level at a time, brought to the disk, and where a path leads that is not there yet. */
-import { constants, readlinkSync, realpathSync } from 'node:fs'
+import { constants, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { access, mkdir, open, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { systemName } from './error.js'
@@ -89,4 +89,32 @@ function linkTarget(path: string): string | null {
 export function isInside(outer: string, inner: string): boolean {
   const rest = relative(outer, inner)
   return rest === '' || !(rest === '..' || rest.startsWith(`..${sep}`) || isAbsolute(rest))
+}
+
+/** Device and file number of what is there and of every folder above it: the same folder mounted twice has one. */
+function identities(path: string): readonly string[] {
+  const above = dirname(path) === path ? [] : identities(dirname(path))
+  const own = identity(path)
+  return own === null ? above : [own, ...above]
+}
+
+/** Null where nothing is there, where it may not be looked at, and where a file system has no numbers. */
+function identity(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true })
+    return ino === 0n ? null : `${dev}:${ino}`
+  } catch (error) {
+    if (systemName(error) !== null) return null
+    throw error
+  }
+}
+
+/**
+ * True when what `outer` leads to is what `inner` leads to, or holds it: by their real paths, or by what the system calls them,
+ * where a folder is mounted in a second place or a file system does not tell cases apart.
+ */
+export function holds(outer: string, inner: string): boolean {
+  const [place, below] = [realPlace(outer), realPlace(inner)]
+  const own = identity(place)
+  return isInside(place, below) || (own !== null && identities(below).includes(own))
 }

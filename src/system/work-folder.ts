@@ -10,7 +10,7 @@
 import { lstat, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { fileSystemTime, HEARTBEAT_MS, isAlive, STALE_MS } from './alive.js'
+import { fileSystemTime, HEARTBEAT_MS, isAlive, isSilent } from './alive.js'
 
 export interface WorkFolder {
   readonly path: string
@@ -51,7 +51,7 @@ export async function sweepWorkFolders(parent: string, begin: string): Promise<v
     const info = await lstat(path).catch(() => null)
     if (info === null || (process.getuid !== undefined && info.uid !== process.getuid())) continue
     if (match[1] !== hostPart()) now ??= await fileSystemTime(parent).catch(() => null)
-    const dead = match[1] === hostPart() ? !isAlive(Number(match[2])) : now !== null && now - info.mtimeMs > STALE_MS
+    const dead = match[1] === hostPart() ? !isAlive(Number(match[2])) : now !== null && isSilent(now, info.mtimeMs)
     if (dead) await rm(path, { recursive: true, force: true }).catch(() => undefined)
   }
 }

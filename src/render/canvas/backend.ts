@@ -20,6 +20,7 @@ import { FIGURE_FORMATS, type FigureConfig, type FigureFormat, type FigureText, 
 import { resolveFunctions } from '../figures/functions.js'
 import { hatchLines } from '../figures/hatch.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
+import { GENERATOR } from '../../version.js'
 import { panelCanvas } from './context.js'
 import { finishPng } from './png.js'
 import { finishSvg } from './svg.js'
@@ -37,6 +38,8 @@ const ROUNDING_RATIO = 64
 const PNG = { compressionLevel: 4, filters: Canvas.PNG_FILTER_NONE } as const
 /** From a text's baseline to the middle of its digits, in its size. */
 const DIGIT_MIDDLE = 0.36
+/** What a file of each format says of who made it: `outputs/own-mark.ts` looks for it. */
+const DRAWN_BY = `${GENERATOR.name} ${GENERATOR.version}`
 /** In the PDF's metadata; a real date would make other bytes every second. */
 const CREATION_DATE = new Date(0)
 
@@ -171,13 +174,13 @@ function drawFigure(canvas: Canvas, figure: FigureConfig, scale: number): void {
 function encode(canvas: Canvas, format: FigureFormat, figure: FigureConfig): Buffer {
   switch (format) {
     case 'png':
-      return finishPng(canvas.toBuffer('image/png', { resolution: RESOLUTION, ...PNG }), figure)
+      return finishPng(canvas.toBuffer('image/png', { resolution: RESOLUTION, ...PNG }), figure, DRAWN_BY)
     case 'pdf':
       return canvas.toBuffer('application/pdf', {
-        title: figure.title, subject: figure.description, creationDate: CREATION_DATE
+        title: figure.title, subject: figure.description, creator: DRAWN_BY, creationDate: CREATION_DATE
       })
     case 'svg':
-      return Buffer.from(finishSvg(canvas.toBuffer().toString('utf8'), figure))
+      return Buffer.from(finishSvg(canvas.toBuffer().toString('utf8'), figure, DRAWN_BY))
   }
 }
 

@@ -1,21 +1,26 @@
 /**
  * What node-canvas cannot write into a PNG: words. The description goes behind the header, as the PNG specification (third
- * edition, 11.3.3) has it: a tEXt chunk where Latin-1 has all its characters, else an iTXt chunk, uncompressed UTF-8.
+ * edition, 11.3.3) has it: a tEXt chunk where Latin-1 has all its characters, else an iTXt chunk, uncompressed UTF-8. Behind
+ * it the program, as `Software`.
  */
 import { crc32 } from 'node:zlib'
 import type { FigureConfig } from '../figures/config.js'
+import { pngSoftware } from './mark.js'
 
 /** Signature (8 bytes) and IHDR: length, type, 13 bytes, CRC. */
 const HEAD = 8 + 12 + 13
 const KEYWORD = 'Description\0'
 
-/** @param description without NUL, which ends a text there */
-export function finishPng(png: Buffer, { description }: Pick<FigureConfig, 'description'>): Buffer {
+/**
+ * @param description without NUL, which ends a text there
+ * @param generator name and version of the program
+ */
+export function finishPng(png: Buffer, { description }: Pick<FigureConfig, 'description'>, generator: string): Buffer {
   const text = /^[^\u0100-\uffff]*$/.test(description)
     ? chunk('tEXt', Buffer.from(KEYWORD + description, 'latin1'))
     // Not compressed, in no stated language, the keyword not translated.
     : chunk('iTXt', Buffer.from(`${KEYWORD}\0\0\0\0${description}`, 'utf8'))
-  return Buffer.concat([png.subarray(0, HEAD), text, png.subarray(HEAD)])
+  return Buffer.concat([png.subarray(0, HEAD), text, chunk('tEXt', Buffer.from(pngSoftware(generator), 'latin1')), png.subarray(HEAD)])
 }
 
 function chunk(type: 'tEXt' | 'iTXt', data: Buffer): Buffer {

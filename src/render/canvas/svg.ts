@@ -1,15 +1,17 @@
 /**
  * What cairo's SVG lacks: the same bytes for the same drawing, and words. Cairo numbers its surfaces through the life of
  * the process (`id="surface138"`), so the numbers are counted anew; it draws text as glyph outlines, so title and
- * description are written into the file for readers and search.
+ * description are written into the file for readers and search, and the program as a comment.
  */
 import type { FigureConfig } from '../figures/config.js'
+import { svgComment } from './mark.js'
 
 function escapeXml(text: string): string {
   return text.replace(/[&<>]/g, c => c === '&' ? '&amp;' : c === '<' ? '&lt;' : '&gt;')
 }
 
-export function finishSvg(svg: string, { title, description }: Pick<FigureConfig, 'title' | 'description'>): string {
+/** @param generator name and version of the program */
+export function finishSvg(svg: string, { title, description }: Pick<FigureConfig, 'title' | 'description'>, generator: string): string {
   const numbers = new Map<string, number>()
   return svg
     .replace(/(?<=(?:id="|#)surface)\d+/g, number => {
@@ -17,7 +19,7 @@ export function finishSvg(svg: string, { title, description }: Pick<FigureConfig
       return String(numbers.get(number))
     })
     .replace(/<svg ([^>]*)>/, (_, attributes: string) =>
-      `<svg ${attributes} role="img" aria-labelledby="figure-title figure-description">\n` +
+      `${svgComment(generator)}. -->\n<svg ${attributes} role="img" aria-labelledby="figure-title figure-description">\n` +
       `<title id="figure-title">${escapeXml(title)}</title>\n` +
       `<desc id="figure-description">${escapeXml(description)}</desc>`)
 }

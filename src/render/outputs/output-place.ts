@@ -1,6 +1,6 @@
 /** Where an output folder may lie: not on, around or in what is read. */
 import { EXIT, Fault } from '../../errors.js'
-import { isInside, realPlace } from '../../system/folder.js'
+import { holds, isInside, realPlace } from '../../system/folder.js'
 import { DEFAULT_OUT } from './output-names.js'
 
 /**
@@ -30,9 +30,7 @@ export function refuseOutputsAtInputs(paths: readonly string[], out: string): vo
 }
 
 function refuse(what: string, input: string, out: string): void {
-  const place = realPlace(out)
-  const read = realPlace(input)
-  const problem = isInside(read, place) ? `output inside ${what}` : isInside(place, read) ? `output around ${what}` : null
+  const problem = holds(input, out) ? `output inside ${what}` : holds(out, input) ? `output around ${what}` : null
   if (problem === null) return
   throw new Fault({ format: 'usage', problem, found: out, expected: `a folder outside ${input} that does not hold it`, exitCode: EXIT.usage })
 }

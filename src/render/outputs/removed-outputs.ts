@@ -6,19 +6,20 @@
  *     its folder  lies in the output folder, links followed
  *     it itself   is a regular file, and no link
  *     its bytes   are those that the record states: what somebody has changed since is theirs
- *     it says so  where its name is one that a study chose (JSON, CSV): that this program made it
+ *     it says so  that this program made it: a name or a hash proves nothing (`own-mark.ts`)
  *
- * Everything else stays where it is.
+ * Everything else stays where it is, and the run names it.
  */
 import { createHash } from 'node:crypto'
 import { lstat, realpath, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Fault } from '../../errors.js'
-import { csvMetadataPath, outputNameOf, STREAMED_OUTPUTS } from '../../schema/outputs.js'
+import { isOutputName, STREAMED_OUTPUTS } from '../../schema/outputs.js'
 import { isInside } from '../../system/folder.js'
-import { openRegular, readText } from '../../system/open.js'
+import { openRegular } from '../../system/open.js'
 import { systemName } from '../../system/error.js'
 import { outputFault } from './output-fault.js'
+import { saysGenerator } from './own-mark.js'
 
 export interface RecordedOutput {
   /** relative to the output folder */
@@ -37,38 +38,54 @@ const CHUNK_BYTES = 1024 * 1024
 
 /**
  * @param generator name that this program's documents give
+ * @returns what is still there under the name of an output, not known to be one: paths as recorded
  * @throws Fault exit 3 where a file that has to go cannot be removed
  */
-export async function removeOutputs(out: string, recorded: readonly RecordedOutput[], generator: string): Promise<void> {
+export async function removeOutputs(out: string, recorded: readonly RecordedOutput[], generator: string): Promise<readonly string[]> {
   const root = await realpath(out)
   const ours: string[] = []
+  const left: string[] = []
   // All are judged before the first goes: a CSV is known by the document beside it.
   for (const output of recorded) {
-    const real = await ownFile(root, output, generator)
-    if (real !== null) ours.push(real)
+    if (!isOutputName(output.path)) continue
+    try {
+      const real = await placeIn(root, output.path)
+      if (real === null) continue
+      if (await isOwn(real, output, generator)) ours.push(real)
+      else left.push(output.path)
+    } catch (error) {
+      if (systemName(error) === null) throw error
+      // Nothing is there.
+    }
   }
   for (const real of ours) {
     await unlink(real).catch((error: unknown) => {
       if (systemName(error) !== 'ENOENT') throw outputFault(error, real)
     })
   }
+  return left
 }
 
-/** Where the file really lies; null: nothing is there, or not what this program wrote. */
-async function ownFile(root: string, { path, sha256, bytes }: RecordedOutput, generator: string): Promise<string | null> {
-  const named = outputNameOf(path)
-  if (named === null || (sha256 === null && !STREAMED_OUTPUTS.includes(path))) return null
+/**
+ * Where what has the name really lies; null where that is not in the output folder.
+ *
+ * @throws the system's error where nothing is there
+ */
+async function placeIn(root: string, path: string): Promise<string | null> {
+  const folder = await realpath(dirname(join(root, path)))
+  const real = join(folder, basename(path))
+  await lstat(real)
+  return isInside(root, folder) ? real : null
+}
+
+async function isOwn(real: string, { path, sha256, bytes }: RecordedOutput, generator: string): Promise<boolean> {
+  if (sha256 === null && !STREAMED_OUTPUTS.includes(path)) return false
   try {
-    const folder = await realpath(dirname(join(root, path)))
-    if (!isInside(root, folder)) return null
-    const real = join(folder, basename(path))
     const info = await lstat(real)
-    if (!info.isFile() || info.size !== bytes) return null
-    if (sha256 !== null && await hashOf(real) !== sha256) return null
-    if (named === 'fixed') return real
-    return await saysGenerator(path.endsWith('.csv') ? csvMetadataPath(real) : real, generator) ? real : null
+    if (!info.isFile() || info.size !== bytes) return false
+    return (sha256 === null || await hashOf(real) === sha256) && await saysGenerator(real, generator)
   } catch (error) {
-    if (error instanceof Fault || error instanceof SyntaxError || systemName(error) !== null) return null
+    if (error instanceof Fault || error instanceof SyntaxError || systemName(error) !== null) return false
     throw error
   }
 }
@@ -86,15 +103,4 @@ async function hashOf(path: string): Promise<string> {
   } finally {
     await handle.close()
   }
-}
-
-/** Every JSON document says which program made it; the metadata of a CSV, whose keys have a prefix, says it for the CSV too. */
-async function saysGenerator(path: string, generator: string): Promise<boolean> {
-  const document = JSON.parse(await readText(path, { links: 'refuse' })) as unknown
-  return member(member(document, 'generator'), 'name') === generator
-}
-
-function member(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined
-  return Object.entries(value).find(([name]) => name === key || name.endsWith(`:${key}`))?.[1]
 }

@@ -12,7 +12,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { isAlive, STALE_MS } from '../../system/alive.js'
+import { isAlive, isSilent } from '../../system/alive.js'
 import { systemName } from '../../system/error.js'
 import type { Inspected, OutputFs } from './output-fs.js'
 
@@ -52,10 +52,10 @@ export function parseTempName(file: string): TempName | null {
  * this very process has it and started after the file was last changed (in a container every run may have number 1). Of
  * another host: when it has been silent for too long.
  *
- * @param silent milliseconds since its last sign of life; null: not known
+ * @param silent whether it has given no sign of life for too long
  */
-export function isLeftOver(temp: TempName, changed: number, silent: number | null = null): boolean {
-  if (temp.host !== hostTag()) return silent !== null && silent > STALE_MS
+export function isLeftOver(temp: TempName, changed: number, silent = false): boolean {
+  if (temp.host !== hostTag()) return silent
   if (temp.pid !== process.pid) return !isAlive(temp.pid)
   const started = Date.now() - process.uptime() * 1000
   return changed < started - CLOCK_SLACK
@@ -89,7 +89,7 @@ export async function sweepLeftOvers(fs: OutputFs, folder: string): Promise<void
     const found = await fs.inspect(path)
     if (found?.kind !== 'file') continue
     if (temp.host !== hostTag()) now ??= await fs.now(folder)
-    if (!isLeftOver(temp, found.changed, now === null ? null : now - lastSign(temp, found))) continue
+    if (!isLeftOver(temp, found.changed, now !== null && isSilent(now, lastSign(temp, found)))) continue
     const target = join(folder, temp.name)
     if (temp.kind === 'bak' && await fs.inspect(target) === null) await ifThere(fs.rename(path, target))
     else await unlinkIfThere(fs, path)

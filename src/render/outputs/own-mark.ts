@@ -1,0 +1,69 @@
+/**
+ * Whether a file itself says that this program made it. Each kind of output has one mark, where its format has a place for it:
+ *
+ *     JSON       `generator.name`; a CSV: in the metadata beside it
+ *     PNG, PDF   text chunk `Software`; Creator
+ *     SVG        a comment before the root
+ *     Markdown   the last line; HTML: a paragraph of the foot
+ *     Arrow      `generator` of the schema's metadata
+ *     NPZ        the member `synthetic`, behind all arrays (numpy's own layout has no place for a name)
+ */
+import { openRegular, readText } from '../../system/open.js'
+import { csvMetadataPath } from '../../schema/outputs.js'
+import { pdfCreator, pngSoftware, svgComment } from '../canvas/mark.js'
+
+/** A mark lies so near to the beginning or to the end. */
+const LOOKED_AT_BYTES = 64 * 1024
+
+interface Mark {
+  readonly at: 'begin' | 'end'
+  /** Latin-1 */
+  readonly texts: readonly string[]
+}
+
+/** Without a version: any version's output is this program's. Null: nothing of this kind is. */
+function markOf(path: string, name: string): Mark | null {
+  switch (path.slice(path.lastIndexOf('.'))) {
+    case '.png': return { at: 'begin', texts: ['\x89PNG\r\n', pngSoftware(`${name} `)] }
+    case '.svg': return { at: 'begin', texts: ['<svg ', svgComment(`${name} `)] }
+    case '.pdf': return { at: 'end', texts: ['%%EOF', pdfCreator(`${name} `)] }
+    case '.md': return { at: 'end', texts: [`\n\nWritten by ${name} `] }
+    case '.html': return { at: 'end', texts: [`<p>Written by ${name} `, '</html>'] }
+    case '.arrow': return { at: 'begin', texts: ['ARROW1\0\0', 'generator\0', `${name} `] }
+    case '.npz': return { at: 'end', texts: ['trace_', '_response_positions.npy', 'synthetic.npyPK'] }
+    default: return null
+  }
+}
+
+/**
+ * @param name that this program's outputs give
+ * @throws Fault where it cannot be read, SyntaxError where it is no JSON
+ */
+export async function saysGenerator(path: string, name: string): Promise<boolean> {
+  if (path.endsWith('.csv')) return saysGenerator(csvMetadataPath(path), name)
+  if (path.endsWith('.json')) {
+    const document = JSON.parse(await readText(path, { links: 'refuse' })) as unknown
+    return member(member(document, 'generator'), 'name') === name
+  }
+  const mark = markOf(path, name)
+  if (mark === null) return false
+  const text = await edgeOf(path, mark.at)
+  return mark.texts.every(each => text.includes(each))
+}
+
+/** The metadata of a CSV has prefixes before its keys. */
+function member(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return Object.entries(value).find(([name]) => name === key || name.endsWith(`:${key}`))?.[1]
+}
+
+async function edgeOf(path: string, at: Mark['at']): Promise<string> {
+  const { handle, stat } = await openRegular(path, { links: 'refuse' })
+  try {
+    const length = Math.min(Number(stat.size), LOOKED_AT_BYTES)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, at === 'begin' ? 0 : Number(stat.size) - length)
+    return buffer.toString('latin1', 0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
