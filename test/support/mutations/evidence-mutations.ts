@@ -229,7 +229,7 @@ function* documents(subject: EvidenceSubject, values: readonly Found[], random: 
       { kind, covered, what: `${name}, ${file}: ${what}`, files: new Map([[file, changed.join('\n')]]) }
     )
     const value = String(found.value)
-    const changed = typeof found.value === 'string' ? raw.replace(value, changedDigits(value)) : changedRaw(found, random)
+    const changed = typeof found.value === 'string' ? raw.replace(value, /\d/.test(value) ? changedDigits(value) : changeCharacter(value, random)) : changedRaw(found, random)
     if (changed === null) throw new Error(`no digit of ${name} can change`)
     yield edit(`${raw} -> ${changed}`, lines.with(at, changed))
     yield edit('a line before it', [...lines.slice(0, at), '', ...lines.slice(at)])

@@ -155,6 +155,7 @@ interface Listed {
   displayName: string
   createdAt: string
   label: string
+  state: string
   config: Record<string, unknown>
 }
 
@@ -188,6 +189,7 @@ function* runs(subject: HistorySubject, random: Random): Generator<Mutation> {
       yield edit('runs.json', `${run.id}: display name`, true, one(i, r => { r.displayName = changeCharacter(r.displayName, random) }))
       yield edit('runs.json', `${run.id}: id`, true, one(i, r => { r.id = changeCharacter(r.id, random) }))
       yield edit('runs.json', `${run.id}: label`, true, one(i, r => { r.label = changeCharacter(r.label, random) }))
+      yield edit('runs.json', `${run.id}: state`, true, one(i, r => { r.state = 'finished' }))
       yield edit('runs.json', `${run.id}: not listed`, true, list => list.filter((_, k) => k !== i))
       yield edit('runs.json', `${run.id}: listed twice`, true, list => [...list, list[i]])
     } else {
