@@ -286,7 +286,7 @@ t.test('discrepancies: disclosed, not denied, not averaged', t => {
   const sources = { workbook: { value: 55.33, decimals: 2, reference: 'data.json#/w' }, slides: 'data.json#/s' }
   const judge = (more: object, ...texts: string[]) => {
     const { discrepancies } = claimsOf({ discrepancies: [{ id: 'd', sources, decision: 'One.', disclosure: 'the slides give {{data.json#/s}} %', ...more }] })
-    return auditDiscrepancies(discrepancies, documents, texts.map((text, i) => ({ name: `page${i}`, text })))[0]
+    return auditDiscrepancies(discrepancies, documents, texts.map((text, i) => ({ name: `page${i}`, text })), [])[0]
   }
   const good = 'We keep 55.33 %; the slides give 55.5 %.'
   t.strictSame(judge({ chosen: 'workbook', forbidden: ['averaged'] }, good, 'notes'), {
@@ -325,7 +325,20 @@ t.test('discrepancies: disclosed, not denied, not averaged', t => {
   t.match(judge({ disclosure: '{{data.json#/list}} x' }, '1 x'), { status: 'fails', problems: ['the disclosure cannot be looked for: data.json#/list is a list'] })
   t.match(judge({ disclosure: '{{data.json#/gone}} x' }, '1 x'), { status: 'fails', problems: ['the disclosure cannot be looked for: data.json# has no member "gone"'] })
   const { discrepancies } = claimsOf({ discrepancies: [{ id: 'd', sources, decision: 'One.', disclosure: 'x' }] })
-  t.match(auditDiscrepancies(discrepancies, documents, null), [{ status: 'not_checked', problems: [] }])
+  t.match(auditDiscrepancies(discrepancies, documents, null, []), [{ status: 'not_checked', problems: [] }])
+  t.end()
+})
+
+t.test('a sentence that is there with another value is not reported as if somebody had removed it', t => {
+  const documents = new Documents(new Map([['d.json', JSON.stringify({ clips: [5, 10] })]]))
+  const problems = (page: string, published: number) => audit(claimsOf({
+    claims: [{ id: 'clip', value: published, decimals: 0, kind: 'config', definition: 'One.', from: ['d.json#/clips/1', 'd.json#/clips/0'] }],
+    guards: [{ id: 'g', reason: 'One.', disclosure: 'A threshold of {{d.json#/clips/1}} still scales.' }]
+  }), { synthetic: true, documents, pages: [{ name: 'article.md', text: page }] }).guards[0].problems
+  const unsaid = 'no page says: A threshold of {{d.json#/clips/1}} still scales.'
+  t.strictSame(problems('A threshold of 5 (published 10) still scales.', 10), [`${unsaid}; its words are there, with another value: claim clip differs`])
+  t.strictSame(problems('A threshold still scales.', 10), [unsaid], 'words that are not there')
+  t.strictSame(problems('A threshold of 10 still scales.', 10), [])
   t.end()
 })
 
