@@ -110,8 +110,11 @@ export interface TraceExpectations {
   readonly prediction_stage: string | null
   /** text that ends the span before every boundary */
   readonly boundary_end_marker: string | null
-  /** every trace states its outcome and a score, and the score is above `success_threshold` in the successes alone */
-  readonly score_agrees_with_outcome: boolean
+  /**
+   * every trace states its outcome and a score, and the score is above `success_threshold` in the successes alone; `binary`: it is
+   * 1 in a success and 0 in a failure
+   */
+  readonly score_agrees_with_outcome: boolean | 'binary'
   /** every trace states a uid, and no two the same */
   readonly distinct_uids: boolean
 }

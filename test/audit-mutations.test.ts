@@ -263,7 +263,7 @@ t.test('a snapshot: page, NPZ files, the study\'s section', async t => {
       snapshot: SNAPSHOT, jump_threshold: 0.1, success_threshold: 0,
       expectations: {
         outcomes_per_step: [1, 1], returns_equal_outcome: true, prediction_stage: 'before_critic_update', boundary_end_marker: '<|im_end|>',
-        score_agrees_with_outcome: true, distinct_uids: true
+        score_agrees_with_outcome: 'binary', distinct_uids: true
       },
       examples: { success: { step: 10, outcome: 'success' }, failure: { step: 12, outcome: 'failure' } }
     }

@@ -158,7 +158,7 @@ t.test('values: lists element by element, texts and truth values exactly, types,
   const differs = (difference: number | null, reason: string, ...given: Parameters<typeof verdict>) =>
     t.match(verdict(...given), { status: 'differs', difference, reason }, given.join(' '))
   const cannot = (reason: string, ...given: Parameters<typeof verdict>) =>
-    t.strictSame(verdict(...given), { status: 'not_computable', computed: null, difference: null, reason }, given.join(' '))
+    t.strictSame(verdict(...given), { status: 'not_computable', computed: null, difference: null, reason, element: null }, given.join(' '))
 
   agrees(0.5, 'n')
   differs(0.5 - 0.5000000000000001, 'computed 0.5, published 0.5000000000000001: off by -1.1102230246251565e-16, allowed nothing', 0.5000000000000001, 'n')
@@ -217,6 +217,7 @@ t.test('claims: several places, elements, kinds, provenance, counts', t => {
       claim('missing', { from: ['data.json#/values/w/value', 'data.json#/values/x/value'] }),
       claim('elements', { value: [55.33, 55.5], elements: ['data.json#/values/w/value', 'data.json#/values/s/value'] }),
       claim('order', { value: [55.5, 55.33], elements: ['data.json#/values/w/value', 'data.json#/values/s/value'] }),
+      claim('second-element', { value: [55.33, 55.6], elements: ['data.json#/values/w/value', 'data.json#/values/s/value'] }),
       claim('element-missing', { value: [55.5, 55.33], elements: ['data.json#/values/w/value', 'gone.json#/x'] }),
       claim('derived', { value: 2, decimals: 0, from: 'derived.json#/values/ratio/value' }),
       claim('config', { value: 8, decimals: 0, kind: 'config', from: 'data.json#/values/c/value' }),
@@ -230,16 +231,20 @@ t.test('claims: several places, elements, kinds, provenance, counts', t => {
   })
   const report = audit(claims, { synthetic: true, documents, pages: null, inputsOf: reference => (reference.startsWith('index') ? [{ path: 'more', sha256: sha('0') }] : []) })
   t.strictSame(report.claims.map(c => [c.id, c.status]), [
-    ['one', 'agrees'], ['both', 'differs'], ['missing', 'not_computable'], ['elements', 'agrees'], ['order', 'differs'],
+    ['one', 'agrees'], ['both', 'differs'], ['missing', 'not_computable'], ['elements', 'agrees'], ['order', 'differs'], ['second-element', 'differs'],
     ['element-missing', 'not_computable'], ['derived', 'agrees'], ['config', 'agrees'], ['nothing-stated', 'agrees'], ['source', 'differs'],
     ['source-alone', 'source'], ['quoted', 'quoted'], ['quoted-here', 'quoted'], ['quoted-wrong', 'differs']
   ])
-  t.strictSame(report.counts, { agrees: 5, differs: 4, not_computable: 2, source: 1, quoted: 2 })
+  t.strictSame(report.counts, { agrees: 5, differs: 5, not_computable: 2, source: 1, quoted: 2 })
   const of = (id: string) => report.claims.find(c => c.id === id)
-  t.match(of('both'), { computed: 55.5, difference: 55.5 - 55.33, reason: /^computed 55\.5, published 55\.33: off by .* \(data\.json#\/values\/s\/value; 2 of 3 places\)$/ })
-  t.match(of('missing'), { computed: null, reason: 'data.json#/values has no member "x" (data.json#/values/x/value; 1 of 2 places)' })
+  t.match(of('both'), { computed: 55.5, difference: 55.5 - 55.33, reason: /^computed 55\.5, published 55\.33: off by .*; 2 of 3 places$/, at: 'data.json#/values/s/value' })
+  t.match(of('missing'), { computed: null, reason: 'data.json#/values has no member "x"; 1 of 2 places', at: 'data.json#/values/x/value' })
   t.match(of('order'), { computed: [55.33, 55.5], reason: /^element 0: / })
-  t.match(of('element-missing'), { reason: 'there is no output gone.json' })
+  t.match(of('element-missing'), { reason: 'there is no output gone.json', at: 'gone.json#/x' })
+  t.match(of('one'), { at: null })
+  const lines = auditFaults(report).map(fault => fault.message)
+  t.match(lines.find(line => line.includes(' both, ')), /^[^()]* \(data\.json, member \/values\/s\/value\)$/, 'one parenthesis: the place that differs, not the first')
+  t.match(lines.find(line => line.includes(' second-element, ')), /element 1: .* \(data\.json, member \/values\/s\/value\)$/, 'of elements, that one')
   t.match(of('source'), { computed: 10, difference: -1 }, 'a reference is compared, whatever the kind')
   t.match(of('source-alone'), { computed: null, reason: /no output states it/, provenance: [] })
   const inputs = (id: string) => of(id)?.provenance.map(p => p.inputs.map(i => i.path))
@@ -281,7 +286,7 @@ t.test('discrepancies: disclosed, not denied, not averaged', t => {
   const sources = { workbook: { value: 55.33, decimals: 2, reference: 'data.json#/w' }, slides: 'data.json#/s' }
   const judge = (more: object, ...texts: string[]) => {
     const { discrepancies } = claimsOf({ discrepancies: [{ id: 'd', sources, decision: 'One.', disclosure: 'the slides give {{data.json#/s}} %', ...more }] })
-    return auditDiscrepancies(discrepancies, documents, texts.map((text, i) => ({ name: `page${i}`, text })))[0]
+    return auditDiscrepancies(discrepancies, documents, texts.map((text, i) => ({ name: `page${i}`, text })), [])[0]
   }
   const good = 'We keep 55.33 %; the slides give 55.5 %.'
   t.strictSame(judge({ chosen: 'workbook', forbidden: ['averaged'] }, good, 'notes'), {
@@ -320,7 +325,20 @@ t.test('discrepancies: disclosed, not denied, not averaged', t => {
   t.match(judge({ disclosure: '{{data.json#/list}} x' }, '1 x'), { status: 'fails', problems: ['the disclosure cannot be looked for: data.json#/list is a list'] })
   t.match(judge({ disclosure: '{{data.json#/gone}} x' }, '1 x'), { status: 'fails', problems: ['the disclosure cannot be looked for: data.json# has no member "gone"'] })
   const { discrepancies } = claimsOf({ discrepancies: [{ id: 'd', sources, decision: 'One.', disclosure: 'x' }] })
-  t.match(auditDiscrepancies(discrepancies, documents, null), [{ status: 'not_checked', problems: [] }])
+  t.match(auditDiscrepancies(discrepancies, documents, null, []), [{ status: 'not_checked', problems: [] }])
+  t.end()
+})
+
+t.test('a sentence that is there with another value is not reported as if somebody had removed it', t => {
+  const documents = new Documents(new Map([['d.json', JSON.stringify({ clips: [5, 10] })]]))
+  const problems = (page: string, published: number) => audit(claimsOf({
+    claims: [{ id: 'clip', value: published, decimals: 0, kind: 'config', definition: 'One.', from: ['d.json#/clips/1', 'd.json#/clips/0'] }],
+    guards: [{ id: 'g', reason: 'One.', disclosure: 'A threshold of {{d.json#/clips/1}} still scales.' }]
+  }), { synthetic: true, documents, pages: [{ name: 'article.md', text: page }] }).guards[0].problems
+  const unsaid = 'no page says: A threshold of {{d.json#/clips/1}} still scales.'
+  t.strictSame(problems('A threshold of 5 (published 10) still scales.', 10), [`${unsaid}; its words are there, with another value: claim clip differs`])
+  t.strictSame(problems('A threshold still scales.', 10), [unsaid], 'words that are not there')
+  t.strictSame(problems('A threshold of 10 still scales.', 10), [])
   t.end()
 })
 
@@ -455,7 +473,7 @@ t.test('the command: a table, one line for each difference, exit 1, and nothing 
   t.match(fine, { code: 0, stdout: '', stderr: '' })
   const table = await run()
   t.match(table, { code: 0 }, table.stderr)
-  t.match(table.stdout, /5 claims: 4 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted/)
+  t.match(table.stdout, /5 claims: 4 agree, 0 differ, 0 not computable, 1 of the source alone, 0 quoted from other publications, compared with nothing computed/)
   t.match(table.stdout, /^best\.hours +5 +5 +agrees$/m)
   t.match(table.stdout, /^claim +published +computed +unit +status$/m)
   const note = 'no discrepancies listed: the prose was not searched for what it must and must not say'

@@ -39,7 +39,7 @@ function faultOf(work: () => unknown): string {
 function claim(change: Partial<AuditedClaim> = {}): AuditedClaim {
   return {
     id: 'a.score', published: 70.4, computed: 70.4, unit: 'percent', decimals: 1, kind: 'computed', section: '9', definition: 'A score.',
-    from: ['data.json#/values/a.score/value'], status: 'agrees', difference: null, reason: null,
+    from: ['data.json#/values/a.score/value'], status: 'agrees', difference: null, reason: null, at: null,
     provenance: [{ file: 'data.json', pointer: '/values/a.score/value', sha256: 'd'.repeat(64), inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64) }] }],
     ...change
   }
@@ -420,7 +420,7 @@ t.test('every number of the replica\'s pages can be traced', t => {
   const $ = load(written('preview/article.html'))
   const { claims } = claimsOf(run)
   t.equal($('table.audit tbody tr').length, claims.length)
-  t.equal($('.counts').text(), '301 claims: 295 agree, 0 differ, 0 not computable, 1 of the source alone, 5 quoted alone.')
+  t.equal($('.counts').text(), '336 claims: 330 agree, 0 differ, 0 not computable, 1 of the source alone, 5 quoted from other publications, compared with nothing computed.')
   const sections = ['2', '2,5.3', '4', '5.1', '5.2', '5.3', '5.4', '5.5', '6', '9', '9,10', '9,13', '9,13,14', '9,14', '10', '11', '12', '13', '13.1', '13.5', '14', '14,15', '15', '16']
   t.same($('details > summary').get().map(summary => $(summary).text().split(':')[0]), [
     ...sections.map(section => section.includes(',') ? `Sections ${section.replaceAll(',', ', ')}` : `Section ${section}`), '39 quantities of several sources'
@@ -595,7 +595,7 @@ t.test('a page is whole and asks for nothing', t => {
     claim({ id: 'a', section: '1' }), claim({ id: 'b', section: '2', status: 'differs', computed: 7, difference: 1, reason: 'off' }), claim({ id: 'c', section: '', status: 'quoted' })
   ] }))
   t.same(groups('details').get().map(group => [groups(group).children('summary').text(), groups(group).attr('open')]), [
-    ['Section 1: 1 claim: 1 agree.', undefined], ['Section 2: 1 claim: 1 differ.', 'open'], ['No section: 1 claim: 1 quoted alone.', undefined]
+    ['Section 1: 1 claim: 1 agree.', undefined], ['Section 2: 1 claim: 1 differ.', 'open'], ['No section: 1 claim: 1 quoted from other publications, compared with nothing computed.', undefined]
   ], 'what is wrong is in sight')
   const many = articleOf(inputs('{{a.score}}', { claims: [claim({ provenance: ['/a', '/b', '/c', '/d', '/e'].flatMap((pointer, i) => provenance(pointer, 'p0', `p${i}`)) })] }))
   t.equal(many('.p').text().split(/sha256|in o\.json/).length, 3, 'an output and its hash stand once')
@@ -618,7 +618,7 @@ t.test('a failed audit is said right below the title, and where the value stands
   const wrong = await runWrongReplica(t, '--formats', 'png')
   const read = (path: string): string => readFileSync(join(wrong.out, path), 'utf8')
   // The score, what it gains on the base model and its bar; the slides and the history still have the old one.
-  const counts = 'The audit failed: 3 of 301 claims differ, 0 cannot be computed; 1 of 39 quantities of several sources contradictory and not disclosed; ' +
+  const counts = 'The audit failed: 3 of 336 claims differ, 0 cannot be computed; 1 of 39 quantities of several sources contradictory and not disclosed; ' +
     '17 of 17 contradictions disclosed.'
   for (const path of ['article.md', 'source-notes.md']) {
     t.match(read(path), /^# [^\n]+\n\n> \*\*[^\n]+\*\* See \[audit\.json\]\(audit\.json\)\.\n\n> \*\*Synthetic replica/)

@@ -224,7 +224,7 @@ t.test('the study file names the parts', t => {
     jump_threshold: 0.1,
     expectations: {
       outcomes_per_step: [1, 1], returns_equal_outcome: true, prediction_stage: 'before_critic_update',
-      boundary_end_marker: '<|im_end|>', score_agrees_with_outcome: true, distinct_uids: true
+      boundary_end_marker: '<|im_end|>', score_agrees_with_outcome: 'binary', distinct_uids: true
     },
     examples: { success: { step: 127, outcome: 'success' }, failure: { step: 118, outcome: 'failure' } }
   })

@@ -1,6 +1,7 @@
 /** What an audit says on the terminal: a table of all claims, one of the discrepancies, one fault for each that does not hold. */
 import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
+import { parseReference } from '../compute/documents.js'
 import { EXIT, Fault, printable, type Place } from '../errors.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type Cell, type TableOptions, type Tone } from '../render/terminal/table.js'
@@ -68,7 +69,7 @@ export function auditHead({ claims, counts, same, discrepancies, guards, unclaim
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
   const claimed = `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
-    `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted\n`
+    `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted from other publications, compared with nothing computed\n`
   const head = `${claimed}${sameHead(same)}`
   const ofGuards = (status: AuditedGuard['status']): string => formatCount(guards.filter(g => g.status === status).length)
   const guarded = guards.length === 0 ? '' :
@@ -119,9 +120,10 @@ export function auditFaults({ claims, same, discrepancies, guards, unclaimed, st
   ]
 }
 
-function claimFault({ id, status, reason, provenance: [place] }: AuditedClaim): Fault {
+function claimFault({ id, status, reason, at }: AuditedClaim): Fault {
   const problem = status === 'differs' ? 'claim differs' : 'claim not computable'
-  return auditFault(problem, `${id}, ${reason}`, place === undefined ? {} : { file: place.file, member: place.pointer })
+  const place = at === null ? null : parseReference(at)
+  return auditFault(problem, `${id}, ${reason}`, place === null ? {} : { file: place.file, member: place.pointer })
 }
 
 function auditFault(problem: string, found: string, place: Place = {}): Fault {

@@ -94,12 +94,13 @@ function outcomesPerStep(results: readonly TraceResult[], expected: readonly [nu
   return report('outcomes per step', expected !== null, { total: known.length, passed: holds.length, unstated }, faults)
 }
 
-function scoreAgainstOutcome(results: readonly TraceResult[], successThreshold: number, expected: boolean): CheckReport {
-  return eachTrace(results, 'score and outcome', expected, r => {
+function scoreAgainstOutcome(results: readonly TraceResult[], successThreshold: number, expected: TraceExpectations['score_agrees_with_outcome']): CheckReport {
+  return eachTrace(results, 'score and outcome', expected !== false, r => {
     const { score, outcome } = r.fields
     const agrees = scoreAgrees(r, successThreshold)
-    if (agrees === true) return null
-    const range = outcome === 'success' ? `more than ${successThreshold}` : `at most ${successThreshold}`
+    const number = expected !== 'binary' || outcome === null ? null : outcome === 'success' ? 1 : 0
+    if (agrees === true && (number === null || score === number)) return null
+    const range = number ?? (outcome === 'success' ? `more than ${successThreshold}` : `at most ${successThreshold}`)
     if (score === null || outcome === null) {
       const known = outcome === null ? 'neither' : `no score, outcome ${outcome}`
       return { unstated: true, problem: 'score and outcome not stated', found: known, expected: outcome === null ? 'both' : `a score of ${range}` }
@@ -107,7 +108,7 @@ function scoreAgainstOutcome(results: readonly TraceResult[], successThreshold: 
     if (agrees === null) return { unstated: true, problem: 'score and outcome not stated', found: `score ${score}, no outcome`, expected: 'both' }
     return {
       problem: 'score and outcome disagree', found: `score ${score}, outcome ${outcome}`,
-      expected: `a score of ${range}, or the outcome ${outcomeOfScore(score, successThreshold)}`
+      expected: agrees ? `a score of ${range}` : `a score of ${range}, or the outcome ${outcomeOfScore(score, successThreshold)}`
     }
   })
 }

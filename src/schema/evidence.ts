@@ -89,6 +89,8 @@ export interface DocumentValue {
   readonly title: string
   readonly published: boolean
   readonly excluded: string | null
+  /** other lines of the document that say what the value is: the head of its table */
+  readonly labels: readonly { readonly line: number; readonly text: string }[]
 }
 
 /** A text that is kept as it is beside the outputs, with what is quoted from it. */

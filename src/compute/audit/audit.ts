@@ -35,8 +35,8 @@ export function audit(stated: Claims, subject: AuditSubject): AuditReport {
   const notes = discrepancies.length === 0 ? [NO_DISCREPANCIES] : []
   return {
     synthetic, counts, claims: audited, same: auditSame(same, discrepancies, documents),
-    discrepancies: auditDiscrepancies(discrepancies, documents, pages),
-    guards: auditGuards(guards, documents, pages),
+    discrepancies: auditDiscrepancies(discrepancies, documents, pages, audited),
+    guards: auditGuards(guards, documents, pages, audited),
     unclaimed: unclaimedValues(stated, pages),
     strict, notes
   }

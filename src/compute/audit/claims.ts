@@ -9,16 +9,19 @@ const NOT_IN_OUTPUTS = 'a property of the original files; no output states it'
 const NOT_COMPUTED = 'another publication states it; nothing is computed'
 const AS_QUOTED = 'another publication states it; the study quotes it so, and nothing is computed'
 
-interface Judged extends Omit<Verdict, 'status'> {
+interface Judged extends Omit<Verdict, 'status' | 'element'> {
   readonly status: ClaimStatus
+  /** reference of what does not agree; absent: all of them, or none */
+  readonly at?: string
 }
 
 export function auditClaim(claim: Claim, documents: Documents, inputsOf: InputsOf): AuditedClaim {
   const { id, value, unit, decimals, kind, section, definition } = claim
   const from = claim.elements.length > 0 ? claim.elements : claim.from
-  const { status, computed, difference, reason } = judge(claim, documents)
+  const { status, computed, difference, reason, at = from[0] } = judge(claim, documents)
   return {
     id, published: value, computed, unit, decimals, kind, section, definition, from, status, difference, reason,
+    at: status === 'differs' || status === 'not_computable' ? at ?? null : null,
     provenance: from.flatMap(reference => provenanceOf(documents, reference, inputsOf) ?? [])
   }
 }
@@ -33,7 +36,7 @@ function judge(claim: Claim, documents: Documents): Judged {
 }
 
 /** Null: the claim refers to no output. */
-function verdictOf(claim: Claim, documents: Documents): Verdict | null {
+function verdictOf(claim: Claim, documents: Documents): (Verdict & { readonly at?: string }) | null {
   if (claim.elements.length > 0) return elementsVerdict(claim, documents)
   if (claim.from.length === 0) return null
   const verdicts = claim.from.map(reference => (
@@ -43,16 +46,17 @@ function verdictOf(claim: Claim, documents: Documents): Verdict | null {
   const worst = wrong.find(v => v.verdict.status === 'differs') ?? wrong[0]
   if (worst === undefined) return verdicts[0].verdict
   if (verdicts.length === 1) return worst.verdict
-  return { ...worst.verdict, reason: `${worst.verdict.reason} (${worst.reference}; ${wrong.length} of ${verdicts.length} places)` }
+  return { ...worst.verdict, at: worst.reference, reason: `${worst.verdict.reason}; ${wrong.length} of ${verdicts.length} places` }
 }
 
-function elementsVerdict(claim: Claim, documents: Documents): Verdict {
+function elementsVerdict(claim: Claim, documents: Documents): Verdict & { readonly at?: string } {
   const computed: ClaimScalar[] = []
   for (const reference of claim.elements) {
     const found = findValue(documents, reference, claim.scale)
-    if ('reason' in found) return notComputable(found.reason)
-    if (typeof found.value === 'object') return notComputable(`${reference} is a list, not an element of one`)
+    if ('reason' in found) return { ...notComputable(found.reason), at: reference }
+    if (typeof found.value === 'object') return { ...notComputable(`${reference} is a list, not an element of one`), at: reference }
     computed.push(found.value)
   }
-  return compare(claim, { value: computed })
+  const verdict = compare(claim, { value: computed })
+  return verdict.element === null ? verdict : { ...verdict, at: claim.elements[verdict.element] }
 }

@@ -23,6 +23,8 @@ export interface Verdict {
   readonly computed: ClaimValue | null
   readonly difference: number | null
   readonly reason: string | null
+  /** of two lists, the first element that does not agree; null: none alone */
+  readonly element: number | null
 }
 
 /** The value at a reference, times `scale`. */
@@ -60,7 +62,7 @@ function scalarValue(
 }
 
 export function notComputable(reason: string): Verdict {
-  return { status: 'not_computable', computed: null, difference: null, reason }
+  return { status: 'not_computable', computed: null, difference: null, reason, element: null }
 }
 
 export function compare(published: Published, found: Found): Verdict {
@@ -68,12 +70,14 @@ export function compare(published: Published, found: Found): Verdict {
   const computed = found.value
   const [p, c] = [published.value, computed].map(asList)
   const isListed = isList(published.value) || isList(computed)
-  const differs = (difference: number | null, reason: string): Verdict => ({ status: 'differs', computed, difference, reason })
-  if (isListed && (isList(published.value) !== isList(computed) || p.length !== c.length)) {
+  const at = p.findIndex((one, i) => !scalarsAgree(one, c[i], published.decimals))
+  const sameShape = !isListed || (isList(published.value) === isList(computed) && p.length === c.length)
+  const element = isListed && sameShape && at >= 0 ? at : null
+  const differs = (difference: number | null, reason: string): Verdict => ({ status: 'differs', computed, difference, reason, element })
+  if (!sameShape) {
     return differs(null, `computed ${kindOf(computed)}, published ${kindOf(published.value)}`)
   }
-  const at = p.findIndex((one, i) => !scalarsAgree(one, c[i], published.decimals))
-  if (at < 0) return { status: 'agrees', computed, difference: null, reason: null }
+  if (at < 0) return { status: 'agrees', computed, difference: null, reason: null, element }
   const place = isListed ? `element ${at}: ` : ''
   const [one, other] = [p[at], c[at]]
   if (typeof one !== typeof other) return differs(null, `${place}computed ${kindOf(other)}, published ${kindOf(one)}`)

@@ -41,6 +41,8 @@ export interface AuditedClaim {
   readonly difference: number | null
   /** null where the claim agrees */
   readonly reason: string | null
+  /** that of `from` whose value does not agree or cannot be had, the first of several; null where the claim agrees or has none */
+  readonly at: string | null
   readonly provenance: readonly Provenance[]
 }
 

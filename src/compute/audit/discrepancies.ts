@@ -7,24 +7,24 @@ import type { Discrepancy, DiscrepancySource } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import { numbersAgree } from './agreement.js'
 import { compare, findValue, shownValue } from './comparison.js'
-import type { AuditedDiscrepancy, AuditedSource, PageText } from './contract.js'
+import type { AuditedClaim, AuditedDiscrepancy, AuditedSource, PageText } from './contract.js'
 import type { PrintedNumber } from './page-text.js'
 import { judgeSaid, normalPages, pagesWith, statusOf, type NormalPage } from './said.js'
 
 /** @param pages null: there are none yet, and only the sources are checked */
 export function auditDiscrepancies(
-  discrepancies: readonly Discrepancy[], documents: Documents, pages: readonly PageText[] | null
+  discrepancies: readonly Discrepancy[], documents: Documents, pages: readonly PageText[] | null, claims: readonly AuditedClaim[]
 ): AuditedDiscrepancy[] {
   const normal = pages === null ? null : normalPages(pages)
-  return discrepancies.map(discrepancy => auditDiscrepancy(discrepancy, documents, normal))
+  return discrepancies.map(discrepancy => auditDiscrepancy(discrepancy, documents, normal, claims))
 }
 
 function auditDiscrepancy(
-  discrepancy: Discrepancy, documents: Documents, pages: readonly NormalPage[] | null
+  discrepancy: Discrepancy, documents: Documents, pages: readonly NormalPage[] | null, claims: readonly AuditedClaim[]
 ): AuditedDiscrepancy {
   const { id, section, chosen, decision, disclosure: text } = discrepancy
   const sources = discrepancy.sources.map(source => auditSource(source, documents))
-  const { disclosure, forbidden, problems: unsaid } = judgeSaid(discrepancy, documents, pages)
+  const { disclosure, forbidden, problems: unsaid } = judgeSaid(discrepancy, documents, pages, claims)
   const problems = [...sourceProblems(sources), ...unsaid]
   const averages = !discrepancy.average_forbidden ? [] : averagesOf(sources).map(({ of, value, ends }) => (
     { of, value, found_in: pagesWith(pages, page => page.numbers.some(n => isAverage(n, value, ends))) }

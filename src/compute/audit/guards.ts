@@ -1,14 +1,16 @@
 /** What the pages must say, or must not, though no sources contradict each other over it. */
 import type { Guard } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
-import type { AuditedGuard, PageText } from './contract.js'
+import type { AuditedClaim, AuditedGuard, PageText } from './contract.js'
 import { judgeSaid, normalPages, statusOf } from './said.js'
 
 /** @param pages null: there are none yet */
-export function auditGuards(guards: readonly Guard[], documents: Documents, pages: readonly PageText[] | null): AuditedGuard[] {
+export function auditGuards(
+  guards: readonly Guard[], documents: Documents, pages: readonly PageText[] | null, claims: readonly AuditedClaim[]
+): AuditedGuard[] {
   const normal = pages === null ? null : normalPages(pages)
   return guards.map(({ id, section, reason, disclosure, forbidden }) => {
-    const { problems, ...said } = judgeSaid({ disclosure, forbidden }, documents, normal)
+    const { problems, ...said } = judgeSaid({ disclosure, forbidden }, documents, normal, claims)
     return { id, section, reason, ...said, status: statusOf(problems, normal), problems }
   })
 }

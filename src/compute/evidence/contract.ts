@@ -62,7 +62,7 @@ export type Origin =
 
 /** A text beside a value that says what it is, as it was found; any white space is one space. */
 export interface FoundLabel {
-  /** `cell A8`, `table 1, row 2, column 2`, `title`, `printed page` */
+  /** `cell A8`, `table 1, row 2, column 2`, `title`, `printed page`, `line 9` */
   readonly place: string
   readonly text: string
 }

@@ -30,10 +30,11 @@ type Request = Pick<CellValue | SlideValue, 'as' | 'pattern' | 'multiply'>
 
 /** The value; or what was expected, where it is not that. */
 export function convert({ as, pattern, multiply }: Request, { text, number }: Written, search: TextSearch): Conversion {
-  if (as === 'text') return text === '' ? { expected: 'a text' } : { value: text }
-  if (as === 'match') {
+  if (as === 'text' && pattern === null) return text === '' ? { expected: 'a text' } : { value: text }
+  if (as === 'text' || as === 'match') {
     const found = search.find(pattern ?? '', text)
     if ('problem' in found) return { expected: expectedOf(found.problem, pattern ?? '') }
+    if (as === 'text') return found.group === '' ? { expected: `a text in the group of ${JSON.stringify(pattern)}` } : { value: found.group }
     return scaled(parseNumber(found.group), multiply, `a number in the group of ${JSON.stringify(pattern)}`)
   }
   const percent = as === 'percent' ? 100 : 1

@@ -8,6 +8,7 @@ import type { DocumentValue } from '../../schema/evidence.js'
 import type { FoundValue, SourceFile } from './contract.js'
 import { parseNumber } from './convert.js'
 import { quoted, unreadable } from './faults.js'
+import { documentLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
 /** A text that somebody wrote by hand. */
@@ -63,5 +64,5 @@ export function documentValue(
   const value = as === 'text' ? first.group : parseNumber(first.group)
   if (value === null || value === '') throw refuse(quoted(first.raw), `${as === 'text' ? 'a text' : 'a number'} in the group of ${quoted(pattern)}`)
   const origin = { source: 'document', document, file: path, sha256, line, raw: first.raw } as const
-  return { name, value, reason: null, unit, title, published, excluded, labels: [], origin }
+  return { name, value, reason: null, unit, title, published, excluded, labels: documentLabels(request, lines, path), origin }
 }

@@ -1,11 +1,11 @@
 /**
  * What stands beside a value that is read by its place: head of the column, name of the row, title and printed page of the
- * slide. A place alone would take any number for the one that is meant, once rows, heads or slides change places.
+ * slide, head of a document's table. A place alone would take any number for the one that is meant, once rows, heads or slides change places.
  */
 import type { Sheet } from '../../ingest/office/workbook.js'
 import type { Slide } from '../../ingest/office/presentation.js'
 import { EXIT, Fault } from '../../errors.js'
-import type { CellValue, SlidePage, SlideValue } from '../../schema/evidence.js'
+import type { CellValue, DocumentValue, SlidePage, SlideValue } from '../../schema/evidence.js'
 import type { FoundLabel } from './contract.js'
 import { quoted } from './faults.js'
 
@@ -16,6 +16,11 @@ export function cellLabels({ name, sheet, labels }: CellValue, { cells }: Pick<S
     const stored = found === undefined || found.covered || found.kind === 'empty' ? null : found.text
     return checked({ place: `cell ${cell}`, text: stored }, text, name, file, `${sheet}!${cell}`)
   })
+}
+
+/** @throws Fault exit 1, as above */
+export function documentLabels({ name, labels }: DocumentValue, lines: readonly string[], file: string): FoundLabel[] {
+  return labels.map(({ line, text }) => checked({ place: `line ${line}`, text: lines[line - 1] ?? null }, text, name, file, `line ${line}`))
 }
 
 /** @throws Fault exit 1, as above */

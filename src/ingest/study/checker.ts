@@ -132,7 +132,7 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): Kind<number
     (v): v is number => Number.isSafeInteger(v) && Number(v) >= min && Number(v) <= max)
 }
 
-export function oneOf<const T extends string | number>(...values: readonly T[]): Kind<T> {
+export function oneOf<const T extends string | number | boolean>(...values: readonly T[]): Kind<T> {
   const expected = values.map(v => JSON.stringify(v)).join(' or ')
   return simple(expected, values.length === 1 ? { const: values[0] } : { enum: values },
     (v): v is T => values.some(allowed => allowed === v))

@@ -112,8 +112,9 @@ export const criticTraceSection: Field<CriticTraceStudy | null> = {
           default: expectations.boundary_end_marker
         },
         score_agrees_with_outcome: {
-          kind: flag,
-          doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone.',
+          kind: oneOf<boolean | 'binary'>(true, false, 'binary'),
+          doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone; "binary": ' +
+            'it is 1 in a success and 0 in a failure.',
           default: expectations.score_agrees_with_outcome
         },
         distinct_uids: {

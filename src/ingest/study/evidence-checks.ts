@@ -105,9 +105,9 @@ class EvidenceChecks extends CrossChecks {
 
   #conversion({ as, pattern, multiply }: CellValue | SlideValue, at: string): void {
     if (as === 'match' && pattern === null) this.refuse('missing field', `${at}.pattern`, 'a pattern, where as is "match"')
-    if (as !== 'match' && pattern !== null) {
+    if (as !== 'match' && as !== 'text' && pattern !== null) {
       this.refuse('contradiction', `${at}.as is ${describeValue(as)} and ${at}.pattern is ${describeValue(pattern)}`,
-        'null: "match" alone has a pattern')
+        'null: only "match" and "text" have a pattern')
     }
     if (as === 'text' && multiply !== 1) {
       this.refuse('contradiction', `${at}.as is "text" and ${at}.multiply is ${multiply}`, '1: a text is not multiplied')
@@ -122,14 +122,14 @@ class EvidenceChecks extends CrossChecks {
         this.refuse('missing field', `${this.at}.slides.pages[${i}] states nothing of slide ${slide}`, 'title or printed_page')
       }
     })
-    slides?.values.forEach(({ table, as, labels }, i) => {
+    slides?.values.forEach(({ table, as, pattern, labels }, i) => {
       const at = `${this.at}.slides.values[${i}]`
       if (table === null && labels.length > 0) {
         this.refuse('contradiction', `${at}.table is null and ${at}.labels is not empty`, 'a cell of a table: labels are cells beside it')
       }
-      if (table !== null || as === 'match') return
+      if (table !== null || as === 'match' || pattern !== null) return
       this.refuse('contradiction', `${at}.table is null and ${at}.as is ${describeValue(as)}`,
-        'a cell of a table, or "match", which finds its paragraph')
+        'a cell of a table, or a pattern, which finds its paragraph')
     })
   }
 

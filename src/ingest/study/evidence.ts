@@ -45,11 +45,11 @@ const named = {
   name: { kind: valueName, doc: 'The study\'s name of the value.' },
   as: {
     kind: oneOf('number', 'percent', 'text', 'match'),
-    doc: 'The number as written, a fraction times 100, the text as written, or the number that a pattern finds in it.',
+    doc: 'The number as written, a fraction times 100, the text as written (or what a pattern finds in it), or the number that a pattern finds in it.',
     default: 'number'
   },
   pattern: {
-    kind: nullable(safePattern), doc: 'Regular expression with one group, around the number; of "match" alone.', default: null
+    kind: nullable(safePattern), doc: 'Regular expression with one group: of "match" around the number, of "text" around the text.', default: null
   },
   multiply: { kind: factor, doc: 'The number is multiplied by this.', default: 1 },
   unit,
@@ -154,7 +154,12 @@ const documentValue: Kind<DocumentValue> = object({
   unit,
   title,
   published,
-  excluded: named.excluded
+  excluded: named.excluded,
+  labels: {
+    kind: list(object({ line: { kind: integer(1, MAX_LINE), doc: 'Line of the same document, from 1.' }, text: labelText }), 0, MAX_LABELS),
+    doc: 'Other lines, whole, that say what the value is: the head of its table.',
+    default: []
+  }
 })
 
 const document: Kind<TextDocument> = object({

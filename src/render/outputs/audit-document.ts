@@ -32,9 +32,9 @@ export function auditDocument(report: AuditReport, claimsFile: AuditOrigin, orig
 }
 
 function claimEntry(claim: AuditedClaim): object {
-  const { id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason } = claim
+  const { id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason, at } = claim
   return {
-    id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason,
+    id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason, at,
     provenance: claim.provenance.map(({ file, pointer, sha256, inputs }) => ({
       file, pointer, sha256, inputs: inputs.map(({ path, sha256 }) => ({ path, sha256 }))
     }))

@@ -1,11 +1,13 @@
 /**
- * `figure_constants.json`: what figures draw beside curves, and how they scale them, as numbers that a claim can be compared
- * with. A picture alone proves nothing. The schema is docs/schemas/figure-constants.schema.json.
+ * `figure_constants.json`: what figures draw beside curves, how they scale them, and what they call things, as numbers and texts that a
+ * claim can be compared with. A picture alone proves nothing. The schema is docs/schemas/figure-constants.schema.json.
  */
 import type { BarFigureData } from '../../compute/evidence/contract.js'
 import { drawnValue, plottedValue } from '../../compute/histories/drawn-numbers.js'
 import type { BarFigureRequest } from '../../schema/evidence.js'
-import type { DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest, SharedReference } from '../../schema/histories.js'
+import type {
+  DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest, RunSelection, SharedReference
+} from '../../schema/histories.js'
 import { FIGURE_CONSTANTS } from '../../schema/outputs.js'
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
@@ -26,7 +28,7 @@ export function writeFigureConstants(set: OutputSet, { histories, bars }: Figure
       const { name, title, analysis: of, view, x_title, panels } = figure
       const analysis = histories?.analyses.find(one => one.name === of) ?? null
       return [name, {
-        kind: 'curves', title, analysis: of, view, x_title,
+        kind: 'curves', title, analysis: of, view, x_title, series: curveSeries(analysis, histories?.selections ?? []),
         panels: panels.map(panel => curvePanel(panel, histories?.metrics.find(metric => metric.name === panel.metric), view, analysis))
       }] as const
     }),
@@ -43,6 +45,15 @@ function barReasons(figures: readonly BarFigureData[]): (readonly [pointer: stri
   return figures.flatMap(({ name, panels }) => panels.flatMap(({ series }, k) => series.flatMap(({ bars }, m) => bars.flatMap((bar, j) => (
     bar === null || bar.value !== null ? [] : [[`/figures/${name}/panels/${k}/series/${m}/bars/${j}/value`, bar.reason ?? 'it is undefined'] as const]
   )))))
+}
+
+/** Names in the legend, in the order drawn, each with whose curve it stands at: exchanged titles would tell one run's story as the other's. */
+function curveSeries(analysis: HistoryAnalysis | null, selections: readonly RunSelection[]): object[] {
+  return (analysis?.selections ?? []).map(name => {
+    const selection = selections.find(one => one.name === name)
+    if (selection === undefined) throw new Error(`no selection ${name}`)
+    return { title: selection.title, selection: name, display_name: selection.display_name }
+  })
 }
 
 function curvePanel(panel: PanelRequest, metric: MetricDefinition | undefined, view: string, analysis: HistoryAnalysis | null): object {

@@ -25,7 +25,7 @@ const COUNTED: Readonly<Record<ClaimStatus, string>> = {
   differs: 'differ',
   not_computable: 'not computable',
   source: 'of the source alone',
-  quoted: 'quoted alone'
+  quoted: 'quoted from other publications, compared with nothing computed'
 }
 
 export interface Cell {

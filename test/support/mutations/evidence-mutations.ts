@@ -229,7 +229,7 @@ function* documents(subject: EvidenceSubject, values: readonly Found[], random: 
       { kind, covered, what: `${name}, ${file}: ${what}`, files: new Map([[file, changed.join('\n')]]) }
     )
     const value = String(found.value)
-    const changed = typeof found.value === 'string' ? raw.replace(value, changedDigits(value)) : changedRaw(found, random)
+    const changed = typeof found.value === 'string' ? raw.replace(value, /\d/.test(value) ? changedDigits(value) : changeCharacter(value, random)) : changedRaw(found, random)
     if (changed === null) throw new Error(`no digit of ${name} can change`)
     yield edit(`${raw} -> ${changed}`, lines.with(at, changed))
     yield edit('a line before it', [...lines.slice(0, at), '', ...lines.slice(at)])
@@ -284,6 +284,29 @@ interface Named {
   readonly key?: string
 }
 
+/** What bar figures call their parts, and whose value a bar shows: the published value is the same wherever a bar draws it. */
+const BAR_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
+  ['0/title', 'Scores'],
+  ['0/panels/0/title', 'SWE-bench Verified'],
+  ['0/panels/0/axis', 'Score'],
+  ['0/panels/0/groups', ['Multilingual', 'Verified']],
+  ['0/panels/0/series/1/title', 'SAO'],
+  ['0/panels/0/series/2/values/1', 'data.json#/values/gspo.multilingual/value'],
+  ['1/panels/0/title', 'Rollouts'],
+  ['1/panels/1/axis', 'Minutes (only GSPO concurrency-normalised)'],
+  ['1/panels/2/axis', 'Hours'],
+  ['1/panels/2/groups', ['To the best checkpoint']],
+  ['1/panels/0/series/0/values/0', 'data.json#/values/sao.rollouts_to_best/value']
+]
+
+function* barFigures({ folder }: EvidenceSubject): Generator<Mutation> {
+  const study = JSON.parse(folder.text('study.json')) as unknown
+  for (const [pointer, value] of BAR_EDITS) {
+    const files = new Map([['study.json', JSON.stringify(withValue(study, `/evidence/figures/${pointer}`, value))]])
+    yield { kind: 'study: bar figure', covered: true, what: `${pointer} = ${JSON.stringify(value)}`, files }
+  }
+}
+
 /** Where the study says that a value stands, and the values that it quotes. */
 function* studies({ folder }: EvidenceSubject, values: readonly Found[], random: Random): Generator<Mutation> {
   const study = JSON.parse(folder.text('study.json')) as { evidence: Record<string, unknown> }
@@ -320,5 +343,6 @@ export function* evidenceMutations(subject: EvidenceSubject, random: Random): Ge
   yield* sample(keys.filter(m => !m.covered), random, 16)
   yield* sample(documents(subject, of('document'), random), random, 24)
   yield* datasets(subject, random)
+  yield* barFigures(subject)
   yield* sample(studies(subject, values, random), random, 26)
 }

@@ -155,6 +155,7 @@ interface Listed {
   displayName: string
   createdAt: string
   label: string
+  state: string
   config: Record<string, unknown>
 }
 
@@ -188,6 +189,7 @@ function* runs(subject: HistorySubject, random: Random): Generator<Mutation> {
       yield edit('runs.json', `${run.id}: display name`, true, one(i, r => { r.displayName = changeCharacter(r.displayName, random) }))
       yield edit('runs.json', `${run.id}: id`, true, one(i, r => { r.id = changeCharacter(r.id, random) }))
       yield edit('runs.json', `${run.id}: label`, true, one(i, r => { r.label = changeCharacter(r.label, random) }))
+      yield edit('runs.json', `${run.id}: state`, true, one(i, r => { r.state = 'finished' }))
       yield edit('runs.json', `${run.id}: not listed`, true, list => list.filter((_, k) => k !== i))
       yield edit('runs.json', `${run.id}: listed twice`, true, list => [...list, list[i]])
     } else {
@@ -218,6 +220,16 @@ function sharedReference(stated: { readonly value: number }): object {
 
 /** One number or name of the study's section, each of which decides a published value: pointer into the section, value. */
 const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
+  ...[['GSPO', 'SAO'], ['SAO', 'GSPO'], ['SAO r6', 'SAO r7'], ['SAO r7', 'SAO r6'], ['OpenHands SDK training', 'OpenCode training'], ['Three-harness mixed training', 'x']]
+    .map(([, title], i) => [`/selections/${i}/title`, title] as const),
+  ...Array.from({ length: 5 }, (_, i) => [`/figures/${i}/title`, 'Training'] as const),
+  ...Array.from({ length: 5 }, (_, i) => [`/figures/${i}/x_title`, 'Training steps'] as const),
+  ...Array.from({ length: 5 }, (_, i) => [[`/figures/${i}/panels/1/title`, 'Evaluation'], [`/figures/${i}/panels/1/axis`, 'SWE-bench (%)']] as const).flat(),
+  ['/figures/0/panels/1/axis', 'SWE-bench Multilingual (%)'],
+  ['/figures/4/panels/1/axis', 'SWE-bench Verified (%)'],
+  ['/analyses/0/selections', ['sao', 'gspo']],
+  ['/metrics/1/title', 'Validations'],
+  ['/metrics/2/axis', 'Mean tokens'],
   ['/analyses/0/statistics/thresholds/0/at_least', 0.69],
   ['/analyses/0/statistics/thresholds/0/at_least', 0.58],
   ['/analyses/0/statistics/thresholds/0/metric', 'reward'],
@@ -274,7 +286,7 @@ const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
 
 /** Nothing published depends on these. */
 const FREE_STUDY_EDITS: typeof STUDY_EDITS = [
-  ['/metrics/1/title', 'Validations'], ['/companion_suffixes', ['-trainnodes']]
+  ['/metrics/9/title', 'Rate'], ['/companion_suffixes', ['-trainnodes']]
 ]
 
 function* studies({ folder }: HistorySubject): Generator<Mutation> {

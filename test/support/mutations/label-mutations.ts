@@ -35,6 +35,20 @@ const BOOK_EDITS: ReadonlyArray<readonly [what: string, part: RegExp, from: stri
   ['name of the note', /worksheets\/sheet/, 'mixed-harness step 20–200', 'single-harness step 20–200']
 ]
 
+/** What slide 40 says below its table. */
+const FOOTNOTES: ReadonlyArray<readonly [from: string, to: string]> = [
+  ['trainer 等待占比 = 生成时间 ÷ 单步总时间', 'trainer 等待占比 = 等待时间 ÷ 单步总时间'],
+  ['最优成本 = 到 validation 最优 checkpoint 的 rollout 数与墙钟', '最优成本 = 到最后 checkpoint 的 rollout 数与墙钟'],
+  ['同一任务集、同一批机器', '不同任务集、同一批机器']
+]
+
+/** Words of texts beside a number that is quoted from them. */
+const TEXT_EDITS: ReadonlyArray<readonly [path: string, from: string, to: string]> = [
+  ['documents/README.md', '| SWE-bench Verified |', '| SWE-bench Multilingual |'],
+  ['documents/README.md', '| algorithm | steps |', '| algorithm | epochs |'],
+  ['configs/base/multilingual.env', 'under a shorter timeout', 'under a longer timeout']
+]
+
 export function* labelMutations(folder: MutableFolder): Generator<Mutation> {
   const [deck, book] = [EVIDENCE_STUDY.slides?.path ?? '', EVIDENCE_STUDY.workbook?.path ?? '']
   const pack = new Package(folder.bytes(deck))
@@ -46,6 +60,16 @@ export function* labelMutations(folder: MutableFolder): Generator<Mutation> {
   for (const [slide, what, edits] of SLIDE_EDITS) yield { kind, covered: true, what: `slide ${slide}: ${what}`, files: edited(slide, edits) }
   const title = pack.text(slidePart(pack, 40)).replace('<a:t>SAO vs GSPO</a:t>', '<a:t>GSPO vs SAO</a:t>')
   yield { kind, covered: true, what: 'slide 40: title', files: new Map([[deck, pack.with(slidePart(pack, 40), title)]]) }
+  const withTable = pack.text(slidePart(pack, 40))
+  const last = withTable.lastIndexOf('<a:t>SAO vs GSPO</a:t>')
+  const table = `${withTable.slice(0, last)}<a:t>SAO vs PPO</a:t>${withTable.slice(withTable.indexOf('</a:t>', last) + 6)}`
+  yield { kind, covered: true, what: 'slide 40: title of the table', files: new Map([[deck, pack.with(slidePart(pack, 40), table)]]) }
+  for (const [from, to] of FOOTNOTES) yield { kind, covered: true, what: `slide 40: ${from}`, files: edited(40, [[from, to]]) }
+  for (const [path, from, to] of TEXT_EDITS) {
+    const text = folder.text(path)
+    if (!text.includes(from)) throw new Error(`${path} has no ${from}`)
+    yield { kind, covered: true, what: `${path}: ${from}`, files: new Map([[path, text.replace(from, to)]]) }
+  }
 
   const sheets = new Package(folder.bytes(book))
   for (const [what, parts, from, to] of BOOK_EDITS) {

@@ -110,7 +110,7 @@ async function* fields(subject: TraceSubject, random: Random): AsyncGenerator<Mu
   for (const [index, trace] of subject.traces.entries()) {
     const change = (what: string, edit: Edit, covered = true): Promise<Mutation> => edited(subject, 'page: fields', what, index, edit, PAGE, covered)
     yield change('step', t => { t.step += 1 })
-    yield change('score a half', t => { t.score = 0.5 }, trace.outcome === 'failure')
+    yield change('score a half', t => { t.score = 0.5 })
     yield change('score against the outcome', t => { t.score = trace.outcome === 'success' ? 0 : 1 })
     yield change('no score', t => { t.score = null })
     for (const key of OPTIONAL) yield change(`without ${key}`, t => { Reflect.deleteProperty(t, key) })
