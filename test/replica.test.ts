@@ -28,7 +28,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': 'db45fa827af4b187d13184c3f080090f11dc264fa4eea9f8146da716dfdd3678',
+  'source_manifest.json': '64ed40d60f9bb9ecfd37bf93e9a51df942a8f333dfa675bb9f30026acaf4c89d',
   'critic_traces/index.html': '0872633b5a18ca13b9cdd13cd8c1bf4c6584f6dcf2c028b81d3243c266bd5568',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'e07ce4cd53221232088e761b52bea637fa3f37136a493072aadc92963507a95e',
   'critic_traces/step_000118_failure_0c24eb70.npz': '1c7cb81f5c97ddf7da544e6ba1b1a368290fd034853572ef509fb4d35d770f6a',
