@@ -86,9 +86,9 @@ function* secretsIn(text: string, rules: Rules, depth = 0): Generator<Span, void
 }
 
 /** Whether what a pattern names looks like a token, or like a password. */
-function isLikeSecret({ groups = {} }: RegExpExecArray, mixed: boolean): boolean {
-  const { drawn, secret, mixed: written = mixed ? secret : undefined } = groups as Partial<Record<string, string>>
-  return (drawn === undefined || isRandom(drawn)) && (written === undefined || isMixed(written))
+function isLikeSecret({ groups = {} }: RegExpExecArray, strict: boolean): boolean {
+  const { secret, mixed, drawn = strict ? secret : undefined } = groups as Partial<Record<string, string>>
+  return (drawn === undefined || isRandom(drawn)) && (mixed === undefined || isMixed(mixed))
 }
 
 /** What is withheld of a match: all, or its group `secret`, which stands once in it and nearly at its end. */

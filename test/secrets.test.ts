@@ -87,7 +87,7 @@ t.test('fifty-four shapes and a hundred names are known, and withheld from messa
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 const HONEST_NAMES = [
   'sk-step-by-step-reasoning-v2', 'val/sk-step-by-step-reasoning-v2/acc', 'hf_rolloutcheckpointfinal', 'hf_RolloutCheckpointFinal', 'task-sk-something-long-name-here', 'sk-learn-random-forest-baseline',
-  'swe:django@v2.1/rollout_3', 'secret_santa_task_with_many_words_v3', 'xai-grok-step-by-step-reasoning', 'sk-math-7b-r1-v2-lr1e6-bs256-n8'
+  'swe:django@v2.1/rollout_3', 'mix:swe2024@eval', 'secret_santa_task_with_many_words_v3', 'xai-grok-step-by-step-reasoning', 'sk-math-7b-r1-v2-lr1e6-bs256-n8'
 ]
 
 t.test('what is no secret stays', t => {
@@ -109,9 +109,9 @@ t.test('what is no secret stays', t => {
     'https://x.example/y?code=python', base64('swe-bench:django__django-11001'), base64('task:12345'), base64('math:algebra:00012'), 'mailto:joe99@example.org', 'arXiv:2402.03300@v1/x',
     '中文标题：训练曲线（密钥无）', 'docker run -u 1000:1000 image', 'https://x.example/a%20b?c=d%3De', 'https://joe@example.org/x'
   ]) t.notOk(isSecretText(text, 'note'), text)
-  for (const text of [`key (${forty})`, `| W&B key | ${forty} |`, `login \`${forty}\``, `wandb login ${forty}`]) t.ok(isSecretText(text), text)
+  for (const text of ['密码：pw', '口令：pw', '密钥：pw', 'curl -u user:pw https://x', 'user:pw@db.example.com', 'admin:pw@localhost', 'Bearer c4n-do-not-copy-me', `key (${forty})`, `| W&B key | ${forty} |`, `login \`${forty}\``, `wandb login ${forty}`]) t.ok(isSecretText(text), text)
   for (const name of ['uid', 'id', 'display_name', 'label', 'name', 'key', 'path', 'source']) {
-    for (const text of [...HONEST_NAMES, `eval_${forty}`, `sao-${forty}`, `verl ${forty}`, `dump-${forty}`, `step_${forty}.npz`, base64(`rollout:${SHAPES[0].needle}`)]) t.notOk(isSecretText(text, name), `${name}: ${text}`)
+    for (const text of [...HONEST_NAMES, `eval_${forty}`, `sao-${forty}`, `verl ${forty}`, 'env:gsm8k@test/1', 'env:aime2024@test/1', `dump-${forty}`, `step_${forty}.npz`, base64(`rollout:${SHAPES[0].needle}`)]) t.notOk(isSecretText(text, name), `${name}: ${text}`)
     for (const { what, text } of SHAPES) if (what !== 'W&B, forty digits') t.ok(isSecretText(text, name), `${name}: ${what}`)
   }
   for (const name of [

@@ -51,7 +51,7 @@ interface Shape {
   readonly needs: string | RegExp
   /** groups: `secret` is what to withhold; `drawn` must look random; `mixed` must have letters beside digits, or be random */
   readonly pattern: RegExp
-  /** in a field of ids and names the secret must be mixed */
+  /** in a field of ids and names the secret must look drawn: `env:aime2024@test/1` is an id */
   readonly loose?: true
 }
 
@@ -71,9 +71,9 @@ export const SHAPES: readonly Shape[] = [
   { needs: '@', loose: true, pattern: new RegExp(`${USER}:(?<secret>[^\\s:/@"'<>]{3,128})@${HOST}(?::\\d{2,5}(?![\\d.])|(?=/\\w))`, 'g') },
   // Nothing follows: the password of a user that every system has, or one that looks like a password
   { needs: '@', pattern: new RegExp(`(?<![\\w.+/@:-])${WELL_KNOWN_USER}:(?<secret>[^\\s:/@"'<>]{2,128})@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
-  { needs: '@', pattern: new RegExp(`(?<![\\w.+/@:-])${NO_USER}[\\w.+-]{1,64}:(?<mixed>(?<secret>[^\\s:/@"'<>]{6,128}))@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
+  { needs: '@', loose: true, pattern: new RegExp(`(?<![\\w.+/@:-])${NO_USER}[\\w.+-]{1,64}:(?<mixed>(?<secret>[^\\s:/@"'<>]{6,128}))@(?=localhost|[\\w-]{1,63}[.(])(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
   { needs: /authorization/i, pattern: /authorization\\{0,3}["']?\s{0,4}[=:]\s{0,4}\\{0,3}["']?(?:bearer|basic|token|digest)\s{1,8}(?<secret>[^\s"',;\\]{8,})/gi },
-  { needs: /bearer/i, pattern: /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z]{0,64}\d)[A-Za-z0-9+/=]{16,}|[A-Za-z0-9]{20,})/gi },
+  { needs: /bearer/i, pattern: /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z+/=_.-]{0,64}\d)[A-Za-z0-9+/=_.-]{16,}|[A-Za-z0-9]{20,})/gi },
   { needs: /bearer|basic|token/i, pattern: /(?<![A-Za-z0-9])(?:bearer|basic|token)\s{1,8}(?<drawn>(?<secret>[A-Za-z0-9+/=_.-]{16,}))/gi },
   // Query of a signed URL: Azure, S3, Google; and anything that calls itself a secret.
   {
@@ -88,8 +88,8 @@ export const SHAPES: readonly Shape[] = [
     needs: 'password',
     pattern: /(?<![\w-])(?:machine\s{1,20}[^\s]{1,255}|default)\s{1,20}(?:(?:login|account)\s{1,20}[^\s]{1,255}\s{1,20}){0,2}password\s{1,20}(?<secret>[^\s]+)/g
   },
-  { needs: /curl|wget/, pattern: /(?<!\w)(?:curl|wget)\b[^\n|;]{0,200}?\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,64}:(?<secret>[^\s"']{3,})/g },
-  { needs: /[密口私令][码钥令牌]/, pattern: /(?:密码|口令|密钥|私钥|令牌)\s{0,4}(?:[=:：]|是|为)\s{0,4}["'“]?(?<secret>[!-~]{4,})/g }
+  { needs: /curl|wget/, pattern: /(?<!\w)(?:curl|wget)\b[^\n|;]{0,200}?\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,64}:(?<secret>[^\s"']{2,})/g },
+  { needs: /[密口私令][码钥令牌]/, pattern: /(?:密码|口令|密钥|私钥|令牌)\s{0,4}(?:[=:：]|是|为)\s{0,4}["'“]?(?<secret>[!-~]{2,})/g }
 ]
 
 /** A W&B key. A git commit looks the same; a number of forty digits is neither. */
