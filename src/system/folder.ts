@@ -1,8 +1,9 @@
 /** Folders: made one level at a time, brought to the disk, and where a path leads that is not there yet. */
 import { constants, readlinkSync, realpathSync, statSync } from 'node:fs'
-import { access, mkdir, open, stat } from 'node:fs/promises'
+import { access, lstat, mkdir, open, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { systemName } from './error.js'
+import { kindOf } from './open.js'
 
 /**
  * Creates a folder and its parents; answers those that it created, deepest first. mkdir's own recursive mode is not used:
@@ -36,6 +37,19 @@ async function exists(path: string): Promise<boolean> {
 
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(found => found.isDirectory(), () => false)
+}
+
+/** What keeps a folder from being made: the nearest thing above it, or in its place, that is no folder. Null where nothing does. */
+export async function inTheWay(path: string): Promise<{ readonly path: string; readonly found: string } | null> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await stat(at).catch(async (error: unknown) => {
+      const link = await lstat(at).then(info => info.isSymbolicLink(), () => false)
+      return link ? systemName(error) === 'ELOOP' ? 'a link that leads back to itself' : 'a link to nothing' : null
+    })
+    if (typeof found === 'string') return { path: at, found }
+    if (found !== null) return found.isDirectory() ? null : { path: at, found: kindOf(found) ?? 'a file' }
+    if (dirname(at) === at) return null
+  }
 }
 
 /** A file system that cannot sync a folder says so with one of these; its renames are as durable as it makes them. */
