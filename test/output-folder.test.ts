@@ -10,12 +10,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Random } from '../fixtures/replica/random.js'
+import { OutputSet } from '../src/render/outputs/output-set.js'
 import { removeOutputs } from '../src/render/outputs/removed-outputs.js'
 import { RESERVED_OUTPUTS, isOutputName } from '../src/schema/outputs.js'
 import { GENERATOR } from '../src/version.js'
 import { runCli } from './support/cli.js'
 import { root } from './support/paths.js'
-import { contents, sha256, tree } from './support/folders.js'
+import { contents, faultOf, sha256, tree } from './support/folders.js'
 import { hashes } from './support/run.js'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
 
@@ -195,6 +196,33 @@ t.test('an output folder is not, does not hold and does not lie in an input', as
   t.match(JSON.parse(named.stdout), { exit_code: 0, snapshots: [{ name: 'more' }] }, 'but where it is named')
   t.match(await runCli(['traces', 'artifacts/more', ...RUN], { cwd: dir }), { code: 2, stderr: /output around an input: artifacts/ })
   t.equal(readFileSync(join(dir, 'data/run.json'), 'utf8'), 'mine')
+})
+
+t.test('what is in the way of an output folder is named', async t => {
+  const dir = temp(t)
+  const at = (name: string): string => join(dir, name)
+  execFileSync('mkfifo', [at('pipe')])
+  write(at('file'), 'mine')
+  for (const [link, target] of [['ring', 'ring'], ['nothing', 'nowhere'], ['out/pipe', at('pipe')], ['out/away', at('elsewhere')], ['out/ring', 'ring'], ['out/in', 'nowhere']]) {
+    mkdirSync(dirname(at(link)), { recursive: true })
+    symlinkSync(target, at(link))
+  }
+  const ways: readonly (readonly [string, string, string])[] = [
+    ['pipe', 'pipe', 'a named pipe'], ['pipe/x', 'pipe', 'a named pipe'], ['file', 'file', 'a file'], ['file/x/y', 'file', 'a file'],
+    ['ring/x', 'ring', 'a link that leads back to itself'], ['nothing', 'nothing', 'a link to nothing'], ['nothing/x', 'nothing', 'a link to nothing']
+  ]
+  for (const [out, place, found] of ways) {
+    t.equal((await faultOf(OutputSet.open(at(out)))).message, `output unwritable: ${found}, expected a folder (${at(place)})`)
+  }
+  t.equal((await faultOf(OutputSet.open('/dev/null'))).message, 'output unwritable: a device, expected a folder (/dev/null)')
+  for (const [folder, sentence] of [
+    ['away', `a link to ${at('elsewhere')}, expected a folder inside the output folder`], ['ring', 'a link that leads back to itself, expected a folder'],
+    ['in', 'a link to nothing, expected a folder']
+  ]) {
+    const set = await OutputSet.open(at('out'))
+    t.equal((await faultOf(set.file(`${folder}/x.json`))).message, `output unwritable: ${sentence} (${at('out')}/${folder})`)
+    await set.abort()
+  }
 })
 
 /** A folder mounted in a second place, seen by one command alone. */

@@ -1,6 +1,6 @@
 /** Folders: made one level at a time, brought to the disk, and where a path leads that is not there yet. */
 import { constants, readlinkSync, realpathSync, statSync } from 'node:fs'
-import { access, mkdir, open, stat } from 'node:fs/promises'
+import { access, lstat, mkdir, open, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { systemName } from './error.js'
 import { kindOf } from './open.js'
@@ -42,6 +42,19 @@ export async function whyNoFolder(path: string): Promise<string | null> {
 
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(found => found.isDirectory(), () => false)
+}
+
+/** What keeps a folder from being made: the nearest thing above it, or in its place, that is no folder. Null where nothing does. */
+export async function inTheWay(path: string): Promise<{ readonly path: string; readonly found: string } | null> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await stat(at).catch(async (error: unknown) => {
+      const link = await lstat(at).then(info => info.isSymbolicLink(), () => false)
+      return link ? systemName(error) === 'ELOOP' ? 'a link that leads back to itself' : 'a link to nothing' : null
+    })
+    if (typeof found === 'string') return { path: at, found }
+    if (found !== null) return found.isDirectory() ? null : { path: at, found: kindOf(found) ?? 'a file' }
+    if (dirname(at) === at) return null
+  }
 }
 
 /** A file system that cannot sync a folder says so with one of these; its renames are as durable as it makes them. */

@@ -14,6 +14,7 @@ import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { Fault, printable } from '../../errors.js'
 import { HEARTBEAT_MS } from '../../system/alive.js'
 import { systemName } from '../../system/error.js'
+import { inTheWay, realPlace } from '../../system/folder.js'
 import { OutputFile, type FileSummary } from './output-file.js'
 import { outputFault } from './output-fault.js'
 import { nodeOutputFs, type OutputFs } from './output-fs.js'
@@ -259,8 +260,8 @@ export class OutputSet {
     try {
       return await this.#fs.makeFolder(folder)
     } catch (error) {
-      if (systemName(error) === 'EEXIST') throw this.#unwritable('a file', 'a folder', folder)
-      throw error
+      const blocked = ['EEXIST', 'ENOTDIR', 'ELOOP'].includes(systemName(error) ?? '') ? await inTheWay(folder) : null
+      throw blocked === null ? error : this.#unwritable(blocked.found, 'a folder', blocked.path)
     }
   }
 
@@ -268,7 +269,11 @@ export class OutputSet {
     if (this.#ready.has(folder)) return
     let existing = folder
     while (await this.#fs.inspect(existing) === null) existing = dirname(existing)
-    const real = await this.#fs.realPath(existing)
+    const real = await this.#fs.realPath(existing).catch((error: unknown) => {
+      // A link to nothing, or to itself: what matters is where it points.
+      if (['ENOENT', 'ELOOP'].includes(systemName(error) ?? '')) return realPlace(existing)
+      throw error
+    })
     const inside = this.#realDir.endsWith(sep) ? this.#realDir : this.#realDir + sep
     if (real !== this.#realDir && !real.startsWith(inside)) {
       throw this.#unwritable(`a link to ${printable(real, 400)}`, 'a folder inside the output folder', existing)
