@@ -110,6 +110,15 @@ t.test('a score against the outcome is one sentence where a study demands it, an
   const above = (success_threshold: number): SnapshotSettings => ({ ...demanding, traces: { ...demanding.traces, success_threshold } })
   t.strictSame(await faultsOf(run(half, fresh(), pool, { settings: above(0.25) })), [])
   t.equal((await faultsOf(run(half, fresh(), pool, { settings: above(0.5) }))).length, 3, 'strictly above')
+  // A study whose scores are 0 or 1 says so.
+  const binary: SnapshotSettings = { ...demanding, expectations: { ...demanding.expectations, score_agrees_with_outcome: 'binary' } }
+  const success = traces.findIndex(trace => trace.outcome === 'success')
+  const only = await looseSnapshot(traces, (trace, k) => (k === success ? { ...trace, score: 0.5 } : trace))
+  t.strictSame(await faultsOf(run(only, fresh(), pool, { settings: demanding })), [], 'positive is success')
+  t.strictSame(await faultsOf(run(await looseSnapshot(traces, trace => trace), fresh(), pool, { settings: binary })), [])
+  t.strictSame((await faultsOf(run(only, fresh(), pool, { settings: binary }))).map(f => [f.message, f.exitCode]), [
+    [`snapshot score and outcome disagree: score 0.5, outcome success, expected a score of 1 (${join(only, 'index.html')}, ${place(success)}`, 1]
+  ])
   t.equal((await faultsOf(run(half, fresh(), pool, { settings: above(0) }))).length, 3)
 })
 
