@@ -61,8 +61,8 @@ function holds(text: string, rules: Rules, depth = 0): boolean {
 
 /** No secret is shorter, and none has neither one of these characters nor so many of a word in a row. */
 const MIN_LENGTH = 4
-const WORTH_A_LOOK = /[=:@$：是为]|--|[\w+/.-]{11}|login/
-const ASSIGNS = /[=:：]|--/
+const WORTH_A_LOOK = /[=:@$\uff1a\u662f\u4e3a]|--|[\w+/.-]{11}|login/
+const ASSIGNS = /[=:\uff1a]|--/
 const HEX_LENGTH = 40
 const BARE_HEX_ALONE = /^[0-9a-f]{40}$/i
 

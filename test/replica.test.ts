@@ -28,8 +28,8 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': '64ed40d60f9bb9ecfd37bf93e9a51df942a8f333dfa675bb9f30026acaf4c89d',
-  'critic_traces/index.html': '0872633b5a18ca13b9cdd13cd8c1bf4c6584f6dcf2c028b81d3243c266bd5568',
+  'source_manifest.json': '1d7871a4f49d22ec626f042907cb9641e827774ce004318a0806d8cec60d3a16',
+  'critic_traces/index.html': '3fc633395ca8a43aeee1f9ac6074500aa4daafa244a7b8156383f3c363b5bfa2',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'e07ce4cd53221232088e761b52bea637fa3f37136a493072aadc92963507a95e',
   'critic_traces/step_000118_failure_0c24eb70.npz': '1c7cb81f5c97ddf7da544e6ba1b1a368290fd034853572ef509fb4d35d770f6a',
   'critic_traces/step_000132_success_d3e73453.npz': 'ec13e1f0fcfec36ba3230731a97e43669ad9f6c3967e02304bc660b24b9a57de'
@@ -522,7 +522,7 @@ t.test('a complete folder is returned at once, and nothing heavy is imported', a
   t.same(lines, [], 'nothing to do')
   // the entry module, the errors, what they withhold and what asks the system alone: a generator that is not there cannot be imported
   const alone = t.testdir()
-  for (const file of ['fixtures/replica/index.js', 'src/errors.js', 'src/secrets.js', 'src/secrets/names.js', 'src/secrets/shapes.js', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `src/system/${name}.js`)]) {
+  for (const file of ['fixtures/replica/index.js', 'src/errors.js', 'src/secrets.js', 'src/secrets/names.js', 'src/secrets/random.js', 'src/secrets/shapes.js', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `src/system/${name}.js`)]) {
     mkdirSync(dirname(join(alone, file)), { recursive: true })
     copyFileSync(join(DIST, file), join(alone, file))
   }

@@ -32,7 +32,7 @@ const AFTER_PASS = new Set(['at', 'k', 'rate', 'rates', 'ratio', 'count', 'fract
 const BEFORE_PASS = new Set(['forward', 'backward'])
 
 /** Names of other alphabets. */
-const SECRET_ELSEWHERE = /密码|口令|密钥|私钥|пароль|contraseña/i
+const SECRET_ELSEWHERE = /\u5bc6\u7801|\u53e3\u4ee4|\u5bc6\u94a5|\u79c1\u94a5|\u043f\u0430\u0440\u043e\u043b\u044c|contrase\u00f1a/i
 
 /** What a key names and a token is: a column (`prompt_key`), a part of a network (`key_value_heads`), a piece of text (`eos_token`). */
 const BEFORE_KEY = new Set([

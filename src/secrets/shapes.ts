@@ -89,7 +89,7 @@ export const SHAPES: readonly Shape[] = [
     pattern: /(?<![\w-])(?:machine\s{1,20}[^\s]{1,255}|default)\s{1,20}(?:(?:login|account)\s{1,20}[^\s]{1,255}\s{1,20}){0,2}password\s{1,20}(?<secret>[^\s]+)/g
   },
   { needs: /curl|wget/, pattern: /(?<!\w)(?:curl|wget)\b[^\n|;]{0,200}?\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,64}:(?<secret>[^\s"']{2,})/g },
-  { needs: /[密口私令][码钥令牌]/, pattern: /(?:密码|口令|密钥|私钥|令牌)\s{0,4}(?:[=:：]|是|为)\s{0,4}["'“]?(?<secret>[!-~]{2,})/g }
+  { needs: /[\u5bc6\u53e3\u79c1\u4ee4][\u7801\u94a5\u4ee4\u724c]/, pattern: /(?:\u5bc6\u7801|\u53e3\u4ee4|\u5bc6\u94a5|\u79c1\u94a5|\u4ee4\u724c)\s{0,4}(?:[=:\uff1a]|\u662f|\u4e3a)\s{0,4}["'\u201c]?(?<secret>[!-~]{2,})/g }
 ]
 
 /** A W&B key. A git commit looks the same; a number of forty digits is neither. */
@@ -101,7 +101,7 @@ export const BEFORE_IDENTITY =
   /(?:^|[^A-Za-z])(?:commit|revision|rev|sha|sha-?1|hash|checksum|digest|tree|blob|ref|version|uid|id|run)s?["'`\\]{0,3}[ \t]?[:=#([]?[ \t]?["'`\\]{0,3}$/i
 /** and, where the line speaks of no key, behind `@`, `at`, git's own commands, in brackets behind a word, in a cell of a table or in backticks, */
 export const BEFORE_COMMIT = /(?:@[ \t]?|(?<![A-Za-z])(?:at|merge|branch [\w./-]{1,30}:?)[ \t]|\bgit[ \t][\w -]{1,30}[ \t]|[\w.][ \t]?\(|\|[ \t]{0,8}`?|`)$/
-export const SPEAKS_OF_KEYS = /key|token|secret|passw|login|auth|cred|wandb|密|口令/i
+export const SPEAKS_OF_KEYS = /key|token|secret|passw|login|auth|cred|wandb|\u5bc6|\u53e3\u4ee4/i
 /** or before a ref, or as the beginning of the name of a path or a file. */
 export const AFTER_COMMIT = /^(?:[ \t]{1,4}refs\/|[/\\]\w|\.(?:npz|jsonl?|html|parquet|pt|safetensors)(?!\w))/
 
@@ -120,7 +120,7 @@ export const VARIABLE = /\$\{?[!#]?([A-Za-z_]\w{0,200})\}?/g
 /** The beginning of an assignment, or a flag: `--api-key abc`, `password=abc`, `"token": "abc"`, `['token'] = 'abc'`. Groups: flag, name, separator. */
 export const ASSIGNED = new RegExp(
   '(?:--([A-Za-z][\\w-]{0,80})(?![\\w-])|(?<![\\w.-])([A-Za-z_][\\w.-]{0,80}))' +
-  '(\\\\{0,3}["\'`]?\\]?\\s{0,4}[=:：]=?\\s{0,4}|(?<=--[\\w-]{1,81})\\s{1,4})', 'g'
+  '(\\\\{0,3}["\'`]?\\]?\\s{0,4}[=:\uff1a]=?\\s{0,4}|(?<=--[\\w-]{1,81})\\s{1,4})', 'g'
 )
 /** What is assigned, from where the separator ends; quotes may be escaped. */
 export const ASSIGNED_VALUE = /\\{0,3}"(?:[^"\\\n]|\\(?!["\n]))*(?:\\{0,3}")?|'[^'\n]*'?|`[^`\n]*`?|[^\s"'`<>]*/y
