@@ -50,7 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/ingest': ['src/errors', 'src/system', 'src/schema', 'src/kernel'],
   'src/compute': ['src/errors', 'src/schema', 'src/kernel', 'src/ingest'],
   // The NPZ writer is a format: it knows bytes only. Render writes the archive with it.
-  'src/render': ['src/errors', 'src/system', 'src/schema', 'src/compute', 'src/ingest/npz/write'],
+  'src/render': ['src/errors', 'src/system', 'src/version', 'src/schema', 'src/compute', 'src/ingest/npz/write'],
   'src/version': [],
   // The files that tie the stages together.
   'src/transaction': ['src/errors', 'src/render'],
@@ -75,7 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/build': ['src/program', 'src/load', 'src/schema', 'src/ingest', 'src/compute'],
   workers: ['src/errors', 'src/system', 'src/schema', 'src/ingest', 'src/compute', 'src/render', 'src/load'],
   fixtures: ['src/errors', 'src/system', 'src/schema', 'src/ingest'],
-  run: ['src/program', 'src/load']
+  run: ['src/program', 'src/load', 'src/system/last-words']
 }
 
 /** Whoever may throw a Fault may ask the filter for secrets. */

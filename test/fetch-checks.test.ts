@@ -564,19 +564,19 @@ t.test('entries of other labels stay as they are, unknown fields among them', as
 t.test('allowlisted settings, nested or flat; no other one; nothing that looks like a secret', async t => {
   const config = {
     trainer: { critic_warmup: 20, profile: { deep: [1, 'a', null] }, logger: { kind: 'x' } }, 'algorithm.gamma': 1, lr: 1e-6,
-    db: { url: 'postgres://u:hunter2secret@host/db' }, api_key: 'not-for-export'
+    store: { place: 'postgres://u:hunter2secret@host/db' }, api_key: 'not-for-export'
   }
   // As Python writes it: JSON.stringify has no NaN, no 1e400 and no integer beyond 2^53.
   const spelled = { seed: '9007199254740993', even: '9007199254740992', nan: 'NaN', huge: '1e400', list: '[1, -Infinity]', tenth: '0.1000000000000000000000', long: '123456789012345680000' }
   for (const [name, text] of Object.entries(spelled)) Object.assign(config, { [name]: rawJson(text) })
-  const allowed = [...Object.keys(spelled), 'lr', 'trainer.profile.deep', 'trainer.critic_warmup', 'algorithm.gamma', 'trainer.logger', 'db.url', 'absent', '__proto__']
+  const allowed = [...Object.keys(spelled), 'lr', 'trainer.profile.deep', 'trainer.critic_warmup', 'algorithm.gamma', 'trainer.logger', 'store.place', 'absent', '__proto__']
   const { dir, stdout } = await scene(t, {
     server: { runs: [run('r1', 'main', upTo(2), { config })] }, before: dir => writeStudy(dir, { config: allowed })
   })
   const [entry] = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as { config: object }[]
   t.equal(JSON.stringify(entry.config), '{"even":9007199254740992,"tenth":0.1,"long":123456789012345680000,"lr":0.000001,"trainer.profile.deep":[1,"a",null],"trainer.critic_warmup":20,"algorithm.gamma":1}')
   t.match(stdout, /not kept of r1: trainer\.logger \(no scalar or list of scalars, or very long\)/)
-  t.match(stdout, /not kept of r1: db\.url \(looks like a secret\)/)
+  t.match(stdout, /not kept of r1: store\.place \(looks like a secret\)/)
   for (const name of ['seed', 'nan', 'huge', 'list']) t.match(stdout, `not kept of r1: ${name} (a number that no double of JSON holds)`)
   for (const text of Object.values(contents(dir))) t.notMatch(text, /hunter2|not-for-export/)
 })

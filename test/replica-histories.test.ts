@@ -129,7 +129,7 @@ t.test('every published value comes out of the files at its precision', t => {
   })
   const commonWindow = (key: string, from: number, to: number): unknown => same([r6, r7].map(sessions => range(window(stepView(sessions, key), from, to))))
   Object.assign(computed, {
-    'score68.threshold': THRESHOLD, 'display.sao.factor': factor.sao, 'display.gspo.factor': factor.gspo,
+    'history.states': same([...gspo, ...r6, ...r7, ...single, ...mixed].map(({ run }) => run.state)), 'score68.threshold': THRESHOLD, 'display.sao.factor': factor.sao, 'display.gspo.factor': factor.gspo,
     'recipe.shared_start.step': study.analyses[1].shared_reference?.step,
     'recipe.window.explained_variance': commonWindow(KEYS.variance, 40, 100), 'recipe.window.turns': commonWindow(KEYS.turns, 120, 139)
   })
@@ -177,7 +177,7 @@ t.test('every published value comes out of the files at its precision', t => {
   const { claims } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
   const due = claims.filter(claim => OF_HISTORIES.test(claim.id))
   t.same(due.map(claim => claim.id).sort(), Object.keys(computed).sort())
-  t.equal(due.length, 124)
+  t.equal(due.length, 125)
   for (const { id, value, decimals } of due) {
     const found = computed[id]
     if (typeof value === 'number' && typeof found === 'number' && decimals !== undefined) {

@@ -104,7 +104,7 @@ t.test('what is no secret stays', t => {
   for (const name of ['uid', 'run', 'run_id', 'sha256', 'revisions.verl', 'commit']) t.notOk(isSecretValue(forty, name), name)
   for (const name of ['', 'title', 'api_key', 'note']) t.ok(isSecretValue(forty, name), name)
   for (const text of [
-    ...HONEST_NAMES, `verl @ ${forty}`, `verl at ${forty}`, `verl (${forty})`, `git checkout ${forty}`, `git reset --hard ${forty}`, `HEAD is now at ${forty}`, `${forty}\trefs/heads/main`,
+    ...HONEST_NAMES, `verl @ ${forty}`, `verl at ${forty}`, `verl (${forty})`, `parquet-mr version 1.8.1 (build ${forty})`, `git checkout ${forty}`, `git reset --hard ${forty}`, `HEAD is now at ${forty}`, `${forty}\trefs/heads/main`,
     `| verl | ${forty} |`, `verl \`${forty}\``, '1234567890'.repeat(4), 'Token throughput-per-second-2024', 'Basic configuration2024', 'https://x.example/y?key=step', 'https://x.example/?token=all',
     'https://x.example/y?code=python', base64('swe-bench:django__django-11001'), base64('task:12345'), base64('math:algebra:00012'), 'mailto:joe99@example.org', 'arXiv:2402.03300@v1/x',
     '中文标题：训练曲线（密钥无）', 'docker run -u 1000:1000 image', 'https://x.example/a%20b?c=d%3De', 'https://joe@example.org/x'

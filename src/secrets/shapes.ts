@@ -98,7 +98,7 @@ export const BARE_HEX = /(?<![0-9A-Za-z/\\@])(?!\d{40})(?:[0-9a-f]{40}|[0-9A-F]{
 export const BEFORE_HEX = 48
 /** A commit is one behind such words, */
 export const BEFORE_IDENTITY =
-  /(?:^|[^A-Za-z])(?:commit|revision|rev|sha|sha-?1|hash|checksum|digest|tree|blob|ref|version|uid|id|run)s?["'`\\]{0,3}[ \t]?[:=#([]?[ \t]?["'`\\]{0,3}$/i
+  /(?:^|[^A-Za-z])(?:build|commit|revision|rev|sha|sha-?1|hash|checksum|digest|tree|blob|ref|version|uid|id|run)s?["'`\\]{0,3}[ \t]?[:=#([]?[ \t]?["'`\\]{0,3}$/i
 /** and, where the line speaks of no key, behind `@`, `at`, git's own commands, in brackets behind a word, in a cell of a table or in backticks, */
 export const BEFORE_COMMIT = /(?:@[ \t]?|(?<![A-Za-z])(?:at|merge|branch [\w./-]{1,30}:?)[ \t]|\bgit[ \t][\w -]{1,30}[ \t]|[\w.][ \t]?\(|\|[ \t]{0,8}`?|`)$/
 export const SPEAKS_OF_KEYS = /key|token|secret|passw|login|auth|cred|wandb|\u5bc6|\u53e3\u4ee4/i
