@@ -421,7 +421,7 @@ async function testFailure(t: Test, browser: Browser, { out }: ReplicaRun): Prom
       const { page } = await open(t, browser, url, options)
       if (options.viewport.width === 673) await page.emulateMedia({ media: 'print' })
       const banner = page.getByRole('alert')
-      t.match(await banner.innerText(), /^The audit failed: 3 of 336 claims differ, /)
+      t.match(await banner.innerText(), /^The audit failed: 3 of 337 claims differ, /)
       const seen = await banner.evaluate(element => {
         const { left, right, top, bottom } = element.getBoundingClientRect()
         const { backgroundColor, color } = getComputedStyle(element)

@@ -28,7 +28,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': '1d7871a4f49d22ec626f042907cb9641e827774ce004318a0806d8cec60d3a16',
+  'source_manifest.json': '18bb2ceca0148ce7f257c5dcfa24140c2cca65d3fe37f61ae3fdfc2fcbdade0f',
   'critic_traces/index.html': '3fc633395ca8a43aeee1f9ac6074500aa4daafa244a7b8156383f3c363b5bfa2',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'e07ce4cd53221232088e761b52bea637fa3f37136a493072aadc92963507a95e',
   'critic_traces/step_000118_failure_0c24eb70.npz': '1c7cb81f5c97ddf7da544e6ba1b1a368290fd034853572ef509fb4d35d770f6a',

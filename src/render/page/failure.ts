@@ -4,7 +4,7 @@ import { formatCount, formatPlural } from '../figures/format.js'
 import type { PageInputs } from './inputs.js'
 
 export interface AuditFailure {
-  /** one line: `The audit failed: 1 of 336 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.` */
+  /** one line: `The audit failed: 1 of 337 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.` */
   readonly text: string
   /** the first that fails, and the table that has a row for it; null: a cited value, which has none */
   readonly first: { readonly name: string; readonly row: string; readonly table: 'audit' | 'discrepancies' } | null
