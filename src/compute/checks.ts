@@ -63,7 +63,7 @@ export function checkLength(array: TraceArrayName, embedded: number, stored: num
  * @throws Fault (exit 1) at the first difference, with its index and both values.
  */
 export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place): void {
-  const file = printableId(place.file ?? 'the NPZ', 400)
+  const file = place.file ?? 'the NPZ'
   const { data } = stored
   checkLength(array, embedded.length, data.length, file)
   if (isComparable(data) && kernelOfThread().difference(embedded, data) < 0) return
@@ -71,7 +71,7 @@ export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored
   const numbers = asFloat64(stored, place)
   const index = embedded.findIndex((x, i) => x !== numbers[i])
   if (index < 0) return
-  throw failed('NPZ value differs', `${show(numbers[index])} in ${file}`, `${show(embedded[index])} as embedded`, { array, index })
+  throw failed('NPZ value differs', `${show(numbers[index])} in ${printableId(file, 400)}`, `${show(embedded[index])} as embedded`, { array, index })
 }
 
 function isComparable(data: NpyArray['data']): data is Comparable {
