@@ -648,6 +648,10 @@ t.test('a failed audit is said right below the title, and where the value stands
   t.equal(markdown('{{a.score | percent(1)}}%', { unit: '', computed: 0.714, published: 0.704, decimals: 3 }), '71.4% (published: 70.4%)')
   t.equal(markdown('{{a.score}}%', { status: 'not_computable', computed: null }), 'not computable (published: 70.4%)')
 
+  // Nothing is escaped in a code span, and everything outside of one.
+  const named = { claims: [claim({ published: 'a_b', computed: 'a_b', decimals: null, unit: '' })] }
+  t.match(renderPages(inputs('`x` and `{{fact a.score}}`, {{fact a.score}}, `{{fact a.score}}`.', named)).get('article.md'), '`x` and `a_b`, a\\_b, `a_b`.')
+
   const [discrepancy] = inputs('').discrepancies
   const said2 = (discrepancies: PageInputs['discrepancies'], claims: PageInputs['claims'] = [claim()], text = ''): CheerioAPI => articleOf(inputs(text, { discrepancies, claims }))
   const failing = { ...discrepancy, status: 'fails', problems: ['x'] } as const
