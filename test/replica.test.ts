@@ -1,7 +1,6 @@
 /**
  * The synthetic replica: the same bytes everywhere, in the formats that the program reads, and every published value of
- * the critic traces recomputed here in plain loops from what was written. The hashes pin the generator: they change with
- * `REPLICA_VERSION` only.
+ * the critic traces recomputed here in plain loops from what was written. The hashes pin the generator: where they change, `REPLICA_MANIFEST_SHA256` does.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -13,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { html, parse, type DefaultTreeAdapterTypes } from 'parse5'
 import t from 'tap'
-import { defaultCacheDir, ensureReplica, generateReplica, REPLICA_VERSION } from '../fixtures/replica/index.js'
+import { defaultCacheDir, ensureReplica, generateReplica, REPLICA_FOLDER, REPLICA_MANIFEST_SHA256 } from '../fixtures/replica/index.js'
 import { quantize, spacing } from '../fixtures/replica/bfloat16.js'
 import { PAGE_HEAD, PAGE_TAIL } from '../fixtures/replica/page.js'
 import { pythonFloat } from '../fixtures/replica/python-json.js'
@@ -28,7 +27,7 @@ import { fixture, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
-  'source_manifest.json': '18bb2ceca0148ce7f257c5dcfa24140c2cca65d3fe37f61ae3fdfc2fcbdade0f',
+  'source_manifest.json': REPLICA_MANIFEST_SHA256,
   'critic_traces/index.html': '3fc633395ca8a43aeee1f9ac6074500aa4daafa244a7b8156383f3c363b5bfa2',
   'critic_traces/step_000127_success_a5ba8a51.npz': 'e07ce4cd53221232088e761b52bea637fa3f37136a493072aadc92963507a95e',
   'critic_traces/step_000118_failure_0c24eb70.npz': '1c7cb81f5c97ddf7da544e6ba1b1a368290fd034853572ef509fb4d35d770f6a',
@@ -165,7 +164,7 @@ function mean(sum: bigint, n: number): number {
 
 t.test('the bytes are pinned', t => {
   for (const [path, expected] of Object.entries(PINNED)) t.equal(sha256(readFileSync(join(study, path))), expected, path)
-  t.equal(study, join(cacheDir, `replica-${REPLICA_VERSION}`))
+  t.equal(study, join(cacheDir, REPLICA_FOLDER))
   t.ok(page.length > 33e6 && Buffer.byteLength(page) > 34e6 && Buffer.byteLength(page) < 34.6e6)
   t.end()
 })
@@ -534,7 +533,7 @@ t.test('two processes at once, a killed one before them, and what others left', 
   const cache = t.testdir()
   const killed = ensureInChild(INDEX, cache)
   // let it get into the middle of the page
-  const prefix = `.replica-${REPLICA_VERSION}@`
+  const prefix = `.${REPLICA_FOLDER}@`
   const work = (): string[] => readdirSync(cache).filter(name => name.startsWith(prefix))
   const pageIn = (name: string): boolean =>
     readdirSync(join(cache, name), { recursive: true }).some(path => String(path).endsWith('index.html'))
@@ -550,28 +549,33 @@ t.test('two processes at once, a killed one before them, and what others left', 
   const living = `${prefix}${host}@${process.pid}@cccccc`
   for (const name of [fresh, old, living]) mkdirSync(join(cache, name))
   utimesSync(join(cache, old), 0, 0)
-  const place = join(cache, `replica-${REPLICA_VERSION}`)
+  const place = join(cache, REPLICA_FOLDER)
   const results = await Promise.all([ensureInChild(INDEX, cache), ensureInChild(INDEX, cache)].map(outputOf))
   t.same(results, [`0: ${place}`, `0: ${place}`])
-  t.same(readdirSync(cache).sort(), [fresh, living, `replica-${REPLICA_VERSION}`].sort(), 'the dead and the old are gone')
+  t.same(readdirSync(cache).sort(), [fresh, living, REPLICA_FOLDER].sort(), 'the dead and the old are gone')
   t.strictSame(readJson(place, 'source_manifest.json'), manifest, 'the same bytes from every process')
 })
 
 t.test('a damaged folder is made again', async t => {
   const cache = t.testdir()
-  const place = join(cache, `replica-${REPLICA_VERSION}`)
-  mkdirSync(place)
-  writeFileSync(join(place, 'study.json'), 'four')
-  writeFileSync(join(place, 'source_manifest.json'), '{"files": [{"path": "study.json", "bytes": 5}]}')
-  const [first, second] = await Promise.all([ensureReplica({ cacheDir: cache }), ensureReplica({ cacheDir: cache })])
-  t.same([first, second], [place, place])
-  t.strictSame(readJson(place, 'source_manifest.json'), manifest)
-  t.same(readdirSync(cache), [`replica-${REPLICA_VERSION}`])
+  const place = join(cache, REPLICA_FOLDER)
+  const own = readFileSync(join(study, 'source_manifest.json'), 'utf8')
+  const damaged = { 'a short file': own, 'a manifest of another generator': '{"files": [{"path": "study.json", "bytes": 4}]}' }
+  for (const [damage, text] of Object.entries(damaged)) {
+    mkdirSync(place)
+    writeFileSync(join(place, 'study.json'), 'four')
+    writeFileSync(join(place, 'source_manifest.json'), text)
+    const [first, second] = await Promise.all([ensureReplica({ cacheDir: cache }), ensureReplica({ cacheDir: cache })])
+    t.same([first, second], [place, place], damage)
+    t.strictSame(readJson(place, 'source_manifest.json'), manifest, damage)
+    t.same(readdirSync(cache), [REPLICA_FOLDER], damage)
+    rmSync(place, { recursive: true })
+  }
 })
 
 t.test('what no replica has is in nobody\'s way but stays', async t => {
   const cache = t.testdir()
-  const place = join(cache, `replica-${REPLICA_VERSION}`)
+  const place = join(cache, REPLICA_FOLDER)
   const theirs: readonly (readonly [string, () => void])[] = [
     ['doc.txt', () => { mkdirSync(place); writeFileSync(join(place, 'study.json'), 'four'); writeFileSync(join(place, 'doc.txt'), 'precious') }],
     [join('wandb', 'mine', 'run.jsonl'), () => { mkdirSync(join(place, 'wandb', 'mine'), { recursive: true }); writeFileSync(join(place, 'wandb/mine/run.jsonl'), '1') }],
@@ -583,11 +587,11 @@ t.test('what no replica has is in nobody\'s way but stays', async t => {
     const before = readFileSync(join(place, path), 'utf8')
     const fault = await ensureReplica({ cacheDir: cache }).then(() => null, (error: unknown) => error)
     if (!(fault instanceof Fault)) return t.fail(`not a fault: ${String(fault)}`)
-    t.match(fault.message, /^replica folder in the way: .*replica-\d+.*, which no replica has, expected a replica or nothing: move it away, or name another/)
+    t.match(fault.message, /^replica folder in the way: .*replica-[0-9a-f]{12}.*, which no replica has, expected a replica or nothing: move it away, or name another/)
     t.equal(fault.exitCode, 3)
     t.equal(fault.place.file, place)
     t.equal(readFileSync(join(place, path), 'utf8'), before)
-    t.same(readdirSync(cache), [`replica-${REPLICA_VERSION}`], 'and nothing is left beside it')
+    t.same(readdirSync(cache), [REPLICA_FOLDER], 'and nothing is left beside it')
     rmSync(place, { recursive: true })
   }
 })
