@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** The program's entry: `node dist/run.js`. The command that takes half a second comes as a bundle (`src/build.ts`). */
-import { lastWords } from './src/system/last-words.js'
+/** The program's entry: `node dist/run.js`. The command that takes half a second comes as a bundle (`tools/build.ts`). */
+import { lastWords } from './src/core/system/last-words.js'
 
-type Program = typeof import('./src/program.js')
+type Program = typeof import('./src/cli/program.js')
 
 /** The last resort, there before anything that can fail: an error that no command could catch is one line too. */
 async function fail(error: unknown): Promise<never> {
@@ -15,7 +15,7 @@ process.on('uncaughtException', error => { void fail(error) })
 process.on('unhandledRejection', error => { void fail(error) })
 
 async function bundled(): Promise<Program> {
-  const { loadBundle } = await import('./src/load.cjs')
+  const { loadBundle } = await import('./src/core/load.cjs')
   try {
     return loadBundle('traces').exports as Program
   } catch (error) {
@@ -26,7 +26,7 @@ async function bundled(): Promise<Program> {
 }
 
 try {
-  const program = process.argv[2] === 'traces' ? await bundled() : await import('./src/program.js')
+  const program = process.argv[2] === 'traces' ? await bundled() : await import('./src/cli/program.js')
   await program.run()
 } catch (error) {
   await fail(error)

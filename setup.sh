@@ -198,7 +198,7 @@ function add(path) {
   if (stat?.isDirectory()) for (const name of fs.readdirSync(path).sort()) add(`${path}/${name}`)
   else if (stat?.isFile()) hash.update(`${path}\0${stat.size}\0`).update(fs.readFileSync(path))
 }
-for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'run.ts', 'src', 'workers', 'fixtures', 'test', 'bench']) add(path)
+for (const path of ['package.json', 'package-lock.json', 'tsconfig.json', 'run.ts', 'src', 'workers', 'test', 'tools']) add(path)
 process.stdout.write(hash.digest('hex'))
 EOF
 }

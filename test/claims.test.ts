@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from 'cheerio'
 import t from 'tap'
-import { defaultCacheDir, ensureReplica } from '../fixtures/replica/index.js'
+import { defaultCacheDir, ensureReplica } from '../src/replica/index.js'
 import type { AuditedClaim } from '../src/compute/audit/contract.js'
 import { runCli } from './support/cli.js'
 

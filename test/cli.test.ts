@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync,
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { Random } from '../fixtures/replica/random.js'
+import { Random } from '../src/replica/random.js'
 import { parseCommand } from '../src/cli/args.js'
-import type { Fault } from '../src/errors.js'
+import type { Fault } from '../src/core/errors.js'
 import { runCli } from './support/cli.js'
 import { unprefixed } from './support/csv-tables.js'
 import { tree } from './support/folders.js'
@@ -308,7 +308,7 @@ t.test('a record that no longer speaks of the outputs is gone before they change
   await writeSnapshot(join(dir, 'snap'), traces)
   await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q'], { cwd: dir })
   const record = readFileSync(join(dir, 'out/snap/run.json'))
-  const { retireRecord } = await import('../src/runRecord.js')
+  const { retireRecord } = await import('../src/runs/record.js')
   t.same((await retireRecord(join(dir, 'out/snap'))).length, 7)
   t.notOk(readdirSync(join(dir, 'out/snap')).includes('run.json'))
   const run = await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '-q', '--json'], { cwd: dir })

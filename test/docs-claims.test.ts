@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { claimsJsonSchema } from '../src/ingest/claims.js'
+import { claimsJsonSchema } from '../src/study/claims.js'
 import { runCli, type CliResult } from './support/cli.js'
 import { root } from './support/paths.js'
 

@@ -9,7 +9,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSyn
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { Fault } from '../src/errors.js'
+import { Fault } from '../src/core/errors.js'
 import { findHistory, readHistory, type ReadHistoryOptions } from '../src/ingest/histories/history.js'
 import { compareInstants, instantOf, parseInstant, parseIsoSeconds, type Instant } from '../src/ingest/histories/iso-time.js'
 import { MAX_KEY_BYTES, MAX_KEYS } from '../src/ingest/histories/key-index.js'

@@ -6,15 +6,16 @@ import { link, mkdir, readFile, readdir, realpath, symlink, writeFile } from 'no
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { Fault } from '../src/errors.js'
+import { Fault } from '../src/core/errors.js'
 import {
   formatSha256sum, manifestJsonSchema, readManifest, verifyManifest, type ManifestReport, type VerifyOptions
-} from '../src/ingest/manifest.js'
-import { excludedNpz, findSnapshots, resolveBeside, stepFromName } from '../src/ingest/inventory.js'
-import { readStableFile } from '../src/ingest/file.js'
-import { hashFile, mapLimited } from '../src/ingest/study/hash.js'
-import { snapshotNames } from '../src/ingest/study/names.js'
-import { checkStudy } from '../src/ingest/study.js'
+} from '../src/study/manifest.js'
+import { stepFromName } from '../src/core/file-names.js'
+import { excludedNpz, findSnapshots, resolveBeside } from '../src/study/inventory.js'
+import { readStableFile } from '../src/core/file.js'
+import { hashFile, mapLimited } from '../src/core/hash.js'
+import { snapshotNames } from '../src/core/file-names.js'
+import { checkStudy } from '../src/study/study.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FIXTURES = join(ROOT, 'fixtures/manifest')

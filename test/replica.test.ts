@@ -12,17 +12,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { html, parse, type DefaultTreeAdapterTypes } from 'parse5'
 import t from 'tap'
-import { defaultCacheDir, ensureReplica, generateReplica, REPLICA_FOLDER, REPLICA_MANIFEST_SHA256 } from '../fixtures/replica/index.js'
-import { quantize, spacing } from '../fixtures/replica/bfloat16.js'
-import { PAGE_HEAD, PAGE_TAIL } from '../fixtures/replica/page.js'
-import { pythonFloat } from '../fixtures/replica/python-json.js'
-import { Random } from '../fixtures/replica/random.js'
-import { Fault } from '../src/errors.js'
-import { readManifest } from '../src/ingest/manifest.js'
-import { updatedManifest } from '../src/ingest/manifest-update.js'
+import { defaultCacheDir, ensureReplica, generateReplica, REPLICA_FOLDER, REPLICA_MANIFEST_SHA256 } from '../src/replica/index.js'
+import { quantize, spacing } from '../src/replica/bfloat16.js'
+import { PAGE_HEAD, PAGE_TAIL } from '../src/replica/page.js'
+import { pythonFloat } from '../src/replica/python-json.js'
+import { Random } from '../src/replica/random.js'
+import { Fault } from '../src/core/errors.js'
+import { readManifest } from '../src/study/manifest.js'
+import { updatedManifest } from '../src/study/manifest-update.js'
 import { asFloat64 } from '../src/ingest/npz/npy.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
-import { loadStudy } from '../src/ingest/study.js'
+import { loadStudy } from '../src/study/study.js'
 import { fixture, root } from './support/paths.js'
 
 const PINNED = {
@@ -500,7 +500,7 @@ t.test('the cache folder', t => {
 })
 
 const DIST = join(root, 'dist')
-const INDEX = join(DIST, 'fixtures', 'replica', 'index.js')
+const INDEX = join(DIST, 'src/replica/index.js')
 
 function ensureInChild(index: string, cache: string): ChildProcess {
   const code = `import { ensureReplica } from ${JSON.stringify(pathToFileURL(index).href)}
@@ -521,12 +521,12 @@ t.test('a complete folder is returned at once, and nothing heavy is imported', a
   t.same(lines, [], 'nothing to do')
   // the entry module, the errors, what they withhold and what asks the system alone: a generator that is not there cannot be imported
   const alone = t.testdir()
-  for (const file of ['fixtures/replica/index.js', 'src/errors.js', 'src/secrets.js', 'src/secrets/names.js', 'src/secrets/random.js', 'src/secrets/shapes.js', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `src/system/${name}.js`)]) {
+  for (const file of ['replica/index', 'core/errors', 'core/secrets', 'core/secrets/names', 'core/secrets/random', 'core/secrets/shapes', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `core/system/${name}`)].map(path => `src/${path}.js`)) {
     mkdirSync(dirname(join(alone, file)), { recursive: true })
     copyFileSync(join(DIST, file), join(alone, file))
   }
   writeFileSync(join(alone, 'package.json'), '{"type": "module"}')
-  t.equal(await outputOf(ensureInChild(join(alone, 'fixtures/replica/index.js'), cacheDir)), `0: ${study}`)
+  t.equal(await outputOf(ensureInChild(join(alone, 'src/replica/index.js'), cacheDir)), `0: ${study}`)
 })
 
 t.test('two processes at once, a killed one before them, and what others left', async t => {

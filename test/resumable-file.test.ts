@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFil
 import { join } from 'node:path'
 import t from 'tap'
 import { OutputSet } from '../src/render/outputs/output-set.js'
-import { ResumableFile } from '../src/render/outputs/resumable-file.js'
+import { ResumableFile } from '../src/fetch/resumable-file.js'
 import { tempName } from '../src/render/outputs/temp-names.js'
 import { sha256 } from './support/folders.js'
 

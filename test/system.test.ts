@@ -9,14 +9,14 @@ import { createServer } from 'node:net'
 import { constants, hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { describeCause, Fault } from '../src/errors.js'
+import { describeCause, Fault } from '../src/core/errors.js'
 import { outputFault } from '../src/render/outputs/output-fault.js'
-import { fileSystemTime } from '../src/system/alive.js'
-import { neededToWrite, systemName, systemText } from '../src/system/error.js'
-import { isInside, makeFolder, realPlace } from '../src/system/folder.js'
-import { lastWords } from '../src/system/last-words.js'
-import { openRegular, openRegularSync, readText, type OpenOptions } from '../src/system/open.js'
-import { makeWorkFolder, sweepWorkFolders } from '../src/system/work-folder.js'
+import { fileSystemTime } from '../src/core/system/alive.js'
+import { neededToWrite, systemName, systemText } from '../src/core/system/error.js'
+import { isInside, makeFolder, realPlace } from '../src/core/system/folder.js'
+import { lastWords } from '../src/core/system/last-words.js'
+import { openRegular, openRegularSync, readText, type OpenOptions } from '../src/core/system/open.js'
+import { makeWorkFolder, sweepWorkFolders } from '../src/core/system/work-folder.js'
 import { faultOf } from './support/folders.js'
 import { root } from './support/paths.js'
 
@@ -199,7 +199,7 @@ t.test('what no command could catch is one line in words too', async t => {
 })
 
 t.test('a signal ends whatever does not end by itself; a second one of any kind at once', async t => {
-  const MODULE = JSON.stringify(new URL('../src/program.js', import.meta.url).href)
+  const MODULE = JSON.stringify(new URL('../src/cli/program.js', import.meta.url).href)
   /** Work that hears nothing of the interruption. @param grace milliseconds that it is given */
   const deaf = async (grace: number, signals: readonly NodeJS.Signals[]): Promise<unknown> => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', `

@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { Fault } from '../src/errors.js'
-import { parseAddress } from '../src/ingest/wandb/address.js'
-import { WandbClient } from '../src/ingest/wandb/client.js'
-import { ApiKey, findApiKey } from '../src/ingest/wandb/key.js'
-import { netrcPassword } from '../src/ingest/wandb/netrc.js'
-import { retryAfterMs } from '../src/ingest/wandb/retry.js'
+import { Fault } from '../src/core/errors.js'
+import { parseAddress } from '../src/ingest/certificate/address.js'
+import { WandbClient } from '../src/fetch/client.js'
+import { ApiKey, findApiKey } from '../src/fetch/key.js'
+import { netrcPassword } from '../src/fetch/netrc.js'
+import { retryAfterMs } from '../src/fetch/retry.js'
 import { faultOf } from './support/folders.js'
 import { fixture } from './support/paths.js'
 import { AUTHORIZATION, CUT, HALF, KEY, NOON, ask, partial, session } from './support/wandb-session.js'
@@ -614,7 +614,7 @@ t.test('a signal ends what runs, sleeps and waits, at once and with its reason',
   t.equal(running.server.received.length, 4)
 
   const wake = new AbortController()
-  const { systemClock } = await import('../src/ingest/wandb/retry.js')
+  const { systemClock } = await import('../src/fetch/retry.js')
   const sleeping = await session(t, [answer(503, '', { 'Retry-After': '600' })], {
     signal: wake.signal, clock: systemClock, onRetry: () => setTimeout(() => wake.abort(reason), 20)
   })

@@ -1,4 +1,4 @@
 /** What the pool starts its threads with: `trace.ts`, bundled. */
-import { loadBundle } from '../src/load.cjs'
+import { loadBundle } from '../src/core/load.cjs'
 
 module.exports = (loadBundle('worker').exports as { readonly default: unknown }).default

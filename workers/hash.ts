@@ -1,9 +1,9 @@
 /** Hashes one file on a thread of the pool: outputs after a run, inputs and outputs before one is skipped. */
 import { createHash } from 'node:crypto'
 import { closeSync, readSync } from 'node:fs'
-import { Fault } from '../src/errors.js'
-import { systemName } from '../src/system/error.js'
-import { openRegularSync } from '../src/system/open.js'
+import { Fault } from '../src/core/errors.js'
+import { systemName } from '../src/core/system/error.js'
+import { openRegularSync } from '../src/core/system/open.js'
 
 export interface HashTask {
   readonly path: string

@@ -1,5 +1,5 @@
 /** How much there is to do, for progress. */
-import type { Manifest } from '../ingest/manifest.js'
+import type { Manifest } from '../study/manifest.js'
 
 /** Bytes that the manifest lists: what verifying it reads. */
 export function manifestBytes(manifest: Manifest): number {

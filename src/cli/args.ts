@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { EXIT, Fault, describeCause, printable } from '../errors.js'
+import { EXIT, Fault, describeCause, printable } from '../core/errors.js'
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 

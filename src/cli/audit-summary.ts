@@ -2,7 +2,7 @@
 import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
 import { parseReference } from '../compute/documents.js'
-import { EXIT, Fault, printable, type Place } from '../errors.js'
+import { EXIT, Fault, printable, type Place } from '../core/errors.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type Cell, type TableOptions, type Tone } from '../render/terminal/table.js'
 

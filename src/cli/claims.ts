@@ -1,8 +1,8 @@
 /** The study's published values, which `verify` does not read: whether they are there at all. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { printable } from '../errors.js'
-import type { Study } from '../schema.js'
+import { printable } from '../core/errors.js'
+import type { Study } from '../schema/traces.js'
 
 /** A line where the study names a claims file that does not exist; else null. */
 export async function missingClaims(dir: string, { claims }: Pick<Study, 'claims'>): Promise<string | null> {

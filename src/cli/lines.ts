@@ -1,6 +1,6 @@
 /** Faults as lines on standard error: one each, capped; stack traces only when asked for. */
-import { Fault } from '../errors.js'
-import { withoutSecrets } from '../secrets.js'
+import { Fault } from '../core/errors.js'
+import { withoutSecrets } from '../core/secrets.js'
 
 /** Beyond this many lines the rest is counted. */
 const MAX_LINES = 20

@@ -1,8 +1,8 @@
 /** The manifest of a study, and what differs from it, one fault a file. */
 import { join } from 'node:path'
-import { EXIT, Fault, printable } from '../errors.js'
-import { readManifest, type Manifest, type ManifestReport, type VerifiedFile } from '../ingest/manifest.js'
-import { withWayTo } from '../ingest/study/json.js'
+import { EXIT, Fault, printable } from '../core/errors.js'
+import { readManifest, type Manifest, type ManifestReport, type VerifiedFile } from '../study/manifest.js'
+import { withWayTo } from '../core/strict-json.js'
 
 const PROBLEMS = { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not listed' } as const
 

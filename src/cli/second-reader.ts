@@ -1,10 +1,10 @@
 /** `verify --second-reader`: the study's inputs read again by other libraries, as lines and a table. */
-import { Fault, printable } from '../errors.js'
-import type { ManifestReport } from '../ingest/manifest.js'
+import { Fault, printable } from '../core/errors.js'
+import type { ManifestReport } from '../study/manifest.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import type { createProgress } from '../render/terminal/progress.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
-import type { Study } from '../schema.js'
+import type { Study } from '../schema/traces.js'
 import { planSecond, runSecond, type NamedReading, type SecondOptions } from '../second/run.js'
 
 export async function readAgain(

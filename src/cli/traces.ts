@@ -1,12 +1,12 @@
 /** `traces PATH…`: critic-trace snapshots of anyone's, each into its own subfolder of the output folder. */
-import { batchExitCode, isSynthetic, runBatch } from '../batch.js'
-import type { TracePool } from '../compute/pool.js'
-import type { SnapshotSettings } from '../pipeline.js'
+import { batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
+import type { TracePool } from '../compute/traces/pool.js'
+import type { SnapshotSettings } from '../runs/snapshot.js'
 import { BATCH_INDEX } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import { createProgress, type Phase } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
-import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema/traces.js'
 import type { RunOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
@@ -68,7 +68,7 @@ export async function runTraces(
 }
 
 async function settingsOf(dir: string | null): Promise<SnapshotSettings> {
-  const study = dir === null ? null : (await (await import('../ingest/study.js')).loadStudy(dir)).study
+  const study = dir === null ? null : (await (await import('../study/study.js')).loadStudy(dir)).study
   const traces = study?.critic_traces ?? null
   // A study without this section expects nothing of a snapshot, and so does no study.
   return {

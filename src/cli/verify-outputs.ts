@@ -1,7 +1,7 @@
 /** `verify --outputs OUT`: a folder of outputs against the record of its run. */
-import { EXIT } from '../errors.js'
-import { formatSha256sum } from '../ingest/manifest.js'
-import { checkOutputs, outputFaults, type OutputsReport } from '../outputsCheck.js'
+import { EXIT } from '../core/errors.js'
+import { formatSha256sum } from '../study/manifest.js'
+import { checkOutputs, outputFaults, type OutputsReport } from '../runs/outputs-check.js'
 import { createProgress } from '../render/terminal/progress.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import { wantsColour } from '../render/terminal/text.js'

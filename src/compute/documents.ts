@@ -5,7 +5,7 @@
  * has them.
  */
 import { createHash } from 'node:crypto'
-import { printable } from '../errors.js'
+import { printable } from '../core/errors.js'
 
 /** What stands at a reference, or why nothing does. A value may be null: `undefinedReason` then knows why. */
 export type Resolution = { readonly value: unknown } | { readonly reason: string }

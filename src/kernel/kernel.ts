@@ -9,7 +9,7 @@
  */
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
-import { describeCause, Fault } from '../errors.js'
+import { describeCause, Fault } from '../core/errors.js'
 
 /** How a loop over an array ended. */
 export const enum Status {

@@ -1,5 +1,5 @@
 /** The process that reads files twice, one after another: a task comes as a message, its reading goes back as one. */
-import { describeCause } from '../errors.js'
+import { describeCause } from '../core/errors.js'
 import { readTwice, type SecondTask } from './formats.js'
 import { notReadable } from './reading.js'
 

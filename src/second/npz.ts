@@ -5,11 +5,11 @@
  * npyjs returns wrong arrays silently for Fortran order, texts beyond the basic plane or with NULs inside, and Python 2's long
  * shapes; for everything else it cannot read it throws.
  */
-import { readStableFile } from '../ingest/file.js'
+import { readStableFile } from '../core/file.js'
 import type { NpyArray } from '../ingest/npz/npy.js'
 import { openNpz, type Npz } from '../ingest/npz/npz.js'
-import { readZipDirectory } from '../ingest/npz/zip.js'
-import { Fault } from '../errors.js'
+import { readZipDirectory } from '../ingest/zip/zip.js'
+import { Fault } from '../core/errors.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
 /** What our reader says of a member that is no array: by its first bytes, or because it is packed as no array is. */

@@ -9,12 +9,12 @@
 import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { fileChunks, gunzippedIfGzip } from '../ingest/bytes.js'
-import { readStableFile } from '../ingest/file.js'
+import { fileChunks, gunzippedIfGzip } from '../core/bytes.js'
+import { readStableFile } from '../core/file.js'
 import { DataElement } from '../ingest/html/data-element.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
-import { PageSource } from '../ingest/page.js'
-import { TRACE_ARRAYS, type ParsedTrace, type SnapshotHeader, type SnapshotKeys } from '../schema.js'
+import { PageSource } from '../ingest/traces/page.js'
+import { TRACE_ARRAYS, type ParsedTrace, type SnapshotHeader, type SnapshotKeys } from '../schema/traces.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
 /** Inflated, where the page is gzipped. */

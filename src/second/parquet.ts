@@ -6,7 +6,7 @@
  * columns without a dictionary. It checks no checksum.
  */
 import { createRequire } from 'node:module'
-import { Fault, type Place } from '../errors.js'
+import { Fault, type Place } from '../core/errors.js'
 import { refuseBombs } from '../ingest/parquet/audit.js'
 import { columnName, readFooter, type Chunk, type Footer } from '../ingest/parquet/footer.js'
 import { columnPages, type Page } from '../ingest/parquet/pages.js'

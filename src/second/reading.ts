@@ -1,5 +1,5 @@
 /** What the second reader says of a file, and how one comparison adds up. Plain data: it travels between processes. */
-import { EXIT, Fault, printable, type Place, type SerializedFault } from '../errors.js'
+import { EXIT, Fault, printable, type Place, type SerializedFault } from '../core/errors.js'
 
 export const SECOND_FORMATS = ['page', 'npz', 'parquet', 'history'] as const
 export type SecondFormat = (typeof SECOND_FORMATS)[number]

@@ -6,9 +6,9 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { rolesOf } from '../ingest/manifest-update.js'
-import type { ManifestReport } from '../ingest/manifest.js'
-import type { Study } from '../schema.js'
+import { rolesOf } from '../study/manifest-update.js'
+import type { ManifestReport } from '../study/manifest.js'
+import type { Study } from '../schema/traces.js'
 import type { SecondTask } from './formats.js'
 import { notReadable, type SecondReading } from './reading.js'
 

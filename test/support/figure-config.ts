@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { CriticTraceFigureData, ExampleTrace } from '../../src/compute/contract.js'
+import type { CriticTraceFigureData, ExampleTrace } from '../../src/compute/traces/contract.js'
 import type { FigureConfig, Plain } from '../../src/render/figures/config.js'
 
 export const FIXTURES = fileURLToPath(new URL('../../../fixtures/figures/', import.meta.url))

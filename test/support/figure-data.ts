@@ -2,8 +2,8 @@
  * Made-up figure data from a seeded generator: 40 traces whose values wander inside a generated span and jump at some
  * boundaries, on the bfloat16 grid as a critic's would be. Shaped like critic traces; measured from nothing.
  */
-import type { CriticTraceFigureData, ExampleTrace, Jump } from '../../src/compute/contract.js'
-import type { Outcome } from '../../src/schema.js'
+import type { CriticTraceFigureData, ExampleTrace, Jump } from '../../src/compute/traces/contract.js'
+import type { Outcome } from '../../src/schema/traces.js'
 
 /** Mulberry32: 32 bits of state, the same numbers everywhere. */
 export function seededRandom(seed: number): () => number {

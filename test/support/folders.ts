@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Fault } from '../../src/errors.js'
+import { Fault } from '../../src/core/errors.js'
 
 /** All files below a folder, relative, sorted: what a user sees, temporary files included. */
 export function tree(folder: string): string[] {

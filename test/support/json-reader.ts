@@ -2,8 +2,8 @@
  * Slicer and parser put together as the tests need them, and random snapshot documents whose reading is known.
  */
 
-import type { ParsedTrace, SnapshotHeader, SnapshotKeys } from '../../src/schema.js'
-import { DEFAULT_KEYS } from '../../src/schema.js'
+import type { ParsedTrace, SnapshotHeader, SnapshotKeys } from '../../src/schema/traces.js'
+import { DEFAULT_KEYS } from '../../src/schema/traces.js'
 import { TraceSlicer, type SlicerOptions } from '../../src/ingest/json/slicer.js'
 import { TraceScratch, parseTrace } from '../../src/ingest/json/trace.js'
 import type { Random } from './random.js'

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Fault } from '../../src/errors.js'
+import { Fault } from '../../src/core/errors.js'
 import { readNpy, type NpyArray, type NpyData } from '../../src/ingest/npz/npy.js'
 import { openNpz } from '../../src/ingest/npz/npz.js'
 

@@ -1,6 +1,6 @@
 /** Small workbooks and presentations, written part by part, and how their readings are put into words. */
 import { zipSync } from 'fflate'
-import { Fault } from '../../src/errors.js'
+import { Fault } from '../../src/core/errors.js'
 import type { Cell } from '../../src/ingest/office/workbook.js'
 
 export const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'

@@ -1,7 +1,7 @@
 /** A case of fixtures/outputs as the data that the pipeline hands to the writers, over SharedArrayBuffers. */
 import { existsSync, readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import type { SnapshotStatistics, TraceColumns, TraceResult } from '../../src/compute/contract.js'
+import type { SnapshotStatistics, TraceColumns, TraceResult } from '../../src/compute/traces/contract.js'
 import { encodeNpy } from '../../src/ingest/npz/write.js'
 import type { ExcludedNpz, SourceFile } from '../../src/render/outputs/documents.js'
 import type { Generator } from '../../src/render/outputs/output-names.js'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import type { Test } from 'tap'
-import { defaultCacheDir, ensureReplica } from '../../fixtures/replica/index.js'
+import { defaultCacheDir, ensureReplica } from '../../src/replica/index.js'
 import { runCli } from './cli.js'
 
 export interface ReplicaRun {

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeNpy, encodeNpyFloat, encodeNpyInt, encodeNpyText, NpzWriter } from '../../src/ingest/npz/write.js'
-import type { Random } from '../../fixtures/replica/random.js'
+import type { Random } from '../../src/replica/random.js'
 
 export interface TestTrace {
   step: number

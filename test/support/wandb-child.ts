@@ -3,10 +3,10 @@
  * open. Arguments: base URL, `close` or `leave`. The key is in its environment.
  */
 import { inspect } from 'node:util'
-import { Fault } from '../../src/errors.js'
-import { parseAddress } from '../../src/ingest/wandb/address.js'
-import { WandbClient } from '../../src/ingest/wandb/client.js'
-import { findApiKey } from '../../src/ingest/wandb/key.js'
+import { Fault } from '../../src/core/errors.js'
+import { parseAddress } from '../../src/ingest/certificate/address.js'
+import { WandbClient } from '../../src/fetch/client.js'
+import { findApiKey } from '../../src/fetch/key.js'
 
 const [url, ending] = process.argv.slice(2)
 const address = parseAddress(url)

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
-import type { Clock } from '../../src/ingest/wandb/client.js'
+import type { Clock } from '../../src/fetch/client.js'
 
 export type Reply = (response: ServerResponse, request: IncomingMessage) => void
 

@@ -1,9 +1,9 @@
 /** A client and the server that it asks, with a key that must not be found anywhere. */
 import type { Socket } from 'node:net'
 import type { Test } from 'tap'
-import { parseAddress } from '../../src/ingest/wandb/address.js'
-import { WandbClient, type ClientOptions, type Retry } from '../../src/ingest/wandb/client.js'
-import { ApiKey } from '../../src/ingest/wandb/key.js'
+import { parseAddress } from '../../src/ingest/certificate/address.js'
+import { WandbClient, type ClientOptions, type Retry } from '../../src/fetch/client.js'
+import { ApiKey } from '../../src/fetch/key.js'
 import { TestClock, leaks, openServer, type Reply, type TestServer } from './wandb-server.js'
 
 export const KEY = '0123456789abcdef0123456789abcdefcanary42'

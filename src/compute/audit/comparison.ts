@@ -1,5 +1,5 @@
 /** A published value against what stands in the outputs: whether it agrees, and if not, what to say. */
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 import type { ClaimScalar, ClaimValue } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import { scalarsAgree } from './agreement.js'

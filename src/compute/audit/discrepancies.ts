@@ -2,7 +2,7 @@
  * Contradictions among sources: what each source states, and whether the pages tell of it (said.ts). No page may print the
  * mean of two numbers that contradict each other.
  */
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 import type { Discrepancy, DiscrepancySource } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import { numbersAgree } from './agreement.js'

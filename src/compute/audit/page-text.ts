@@ -3,7 +3,7 @@
  * to which they are printed.
  */
 import { runInNewContext } from 'node:vm'
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 
 /** Milliseconds that one pattern may take on one page. */
 const PATTERN_TIMEOUT = 2000

@@ -3,7 +3,7 @@
  * referenced value to the precision printed (or as the percentage of a fraction), or as the referenced text; and patterns
  * that must match on none.
  */
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 import type { Documents } from '../documents.js'
 import { numbersAgree } from './agreement.js'
 import { findValue } from './comparison.js'

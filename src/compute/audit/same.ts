@@ -2,7 +2,7 @@
  * One quantity that several sources state, compared pair by pair. A pair that differs is a contradiction: a discrepancy of the
  * claims file discloses it by naming both references among its sources; one that no discrepancy names fails the audit.
  */
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 import type { Discrepancy, SameQuantity } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import { scalarsAgree } from './agreement.js'

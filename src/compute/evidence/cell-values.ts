@@ -1,7 +1,7 @@
 /** Values of workbook cells: as stored, formulas by their result; what a reader of the sheet does not see is no value. */
 import type { Cell, Sheet } from '../../ingest/office/workbook.js'
 import type { CellValue } from '../../schema/evidence.js'
-import { isSecretText } from '../../secrets.js'
+import { isSecretText } from '../../core/secrets.js'
 import type { FoundValue, SourceFile } from './contract.js'
 import { convert, type Written } from './convert.js'
 import { quoted, unreadable } from './faults.js'

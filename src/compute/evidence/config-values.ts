@@ -1,5 +1,5 @@
 /** Values of a configuration, its inheritance resolved. What looks like a secret is withheld and null. */
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 import type { ConfigValue as Setting, ResolvedConfig } from '../../ingest/config/resolve.js'
 import type { ConfigSource, ConfigValue } from '../../schema/evidence.js'
 import type { FoundConfig, FoundValue, Scalar } from './contract.js'

@@ -2,8 +2,8 @@
  * Values that follow from others, each from what a reference leads to in the documents written before, or from values
  * derived before it. What follows from an undefined value is undefined; what follows from a stand-in is one.
  */
-import { Fault, printable } from '../../errors.js'
-import { operandsOf, splitReference } from '../../ingest/study/reference.js'
+import { Fault, printable } from '../../core/errors.js'
+import { operandsOf, splitReference } from '../../study/reference.js'
 import type { DerivedValue, Reference } from '../../schema/evidence.js'
 import { EVIDENCE_DOCUMENTS } from '../../schema/outputs.js'
 import { escapeToken, type Resolution } from '../documents.js'

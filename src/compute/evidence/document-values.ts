@@ -2,8 +2,8 @@
  * Values of text documents: a README, a postmortem, a comment of a configuration. A value stands on a stated line, and its
  * pattern matches on no other: a document that was edited above it or that says it twice is a fault, not another value.
  */
-import { Fault } from '../../errors.js'
-import { refuseSecrets } from '../../secretGuard.js'
+import { Fault } from '../../core/errors.js'
+import { refuseSecrets } from '../../core/secret-guard.js'
 import type { DocumentValue } from '../../schema/evidence.js'
 import type { FoundValue, SourceFile } from './contract.js'
 import { parseNumber } from './convert.js'

@@ -1,5 +1,5 @@
 /** Faults of written evidence: the field of the study that asks for it, what stands in the source, and where. */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 
 export interface Asked {
   /** `evidence.workbook.values[3]` */

@@ -1,5 +1,5 @@
 /** What the bar figures of a study draw: every reference resolved, series of one title in one place of the legend. */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import type { BarFigureRequest } from '../../schema/evidence.js'
 import type { BarFigureData, BarPanelData } from './contract.js'
 import { operandOf, type Resolver } from './derive.js'

@@ -4,7 +4,7 @@
  */
 import type { Sheet } from '../../ingest/office/workbook.js'
 import type { Slide } from '../../ingest/office/presentation.js'
-import { EXIT, Fault } from '../../errors.js'
+import { EXIT, Fault } from '../../core/errors.js'
 import type { CellValue, DocumentValue, SlidePage, SlideValue } from '../../schema/evidence.js'
 import type { FoundLabel } from './contract.js'
 import { quoted } from './faults.js'

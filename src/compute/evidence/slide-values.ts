@@ -1,7 +1,7 @@
 /** Values of slides: a cell of a table, or the one paragraph that a pattern matches. */
 import type { Presentation, Slide } from '../../ingest/office/presentation.js'
 import type { SlidePage, SlideValue } from '../../schema/evidence.js'
-import { isSecretText } from '../../secrets.js'
+import { isSecretText } from '../../core/secrets.js'
 import type { FoundValue, Origin, SourceFile } from './contract.js'
 import { convert } from './convert.js'
 import { quoted, unreadable } from './faults.js'

@@ -8,7 +8,7 @@
  * Pure: no file, no clock; what was passed is not changed. What is displayed is made from the joined selections when it is
  * wanted, one curve at a time.
  */
-import { Fault, printable, printableId } from '../../errors.js'
+import { Fault, printable, printableId } from '../../core/errors.js'
 import type { ListedRun, RunHistory } from '../../ingest/histories/types.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
 import type { ExcludedRun, SelectionHistory } from './contract.js'

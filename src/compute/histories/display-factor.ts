@@ -1,5 +1,5 @@
 /** The one factor by which a selection's elapsed_hours become display_hours, the same for each of its observations. */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { RunSelection } from '../../schema/histories.js'
 import type { Curve } from './contract.js'
 import { elapsedHours } from './time.js'

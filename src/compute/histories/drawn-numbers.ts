@@ -2,7 +2,7 @@
  * Numbers that figures draw and no history holds: the shared reference, the guides. A study states one, or refers to a value
  * of the written evidence, so that what is drawn comes from the source and cannot differ from it.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { DrawnNumber, HistoryStudy, MetricDefinition } from '../../schema/histories.js'
 import { operandOf, type Resolver } from '../evidence/derive.js'
 import { decimalProduct } from '../evidence/decimal.js'

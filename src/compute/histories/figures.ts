@@ -2,7 +2,7 @@
  * A curve figure as plain data: scaled values, series in the order of the analysis, labelled marks. A log axis shows what
  * it can; how many points it cannot show is the drawing's to say.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type {
   CurveFigureRequest,
   HistoryAnalysis,

@@ -2,7 +2,7 @@
  * One selection's histories joined: sessions in order, a curve for each metric, the origin and the factor of its clock.
  * The clock starts at the creation of the first session, also where that one logged no row.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
 import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
 import type { Curve, SelectionHistory } from './contract.js'

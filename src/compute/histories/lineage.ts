@@ -7,7 +7,7 @@
  *
  * Time view: every observation with a timestamp, whatever became of it, by timestamp.
  */
-import { Fault, printable, printableId } from '../../errors.js'
+import { Fault, printable, printableId } from '../../core/errors.js'
 import type { HistoryColumn, RunHistory } from '../../ingest/histories/types.js'
 import type { MetricDefinition } from '../../schema/histories.js'
 import type { Curve } from './contract.js'

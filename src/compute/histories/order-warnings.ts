@@ -1,5 +1,5 @@
 /** Where the order of sessions is another than that of what they logged, or could not be known. */
-import { printable, printableId } from '../../errors.js'
+import { printable, printableId } from '../../core/errors.js'
 import type { SelectionHistory, Session } from './contract.js'
 
 /** Sessions of one selection that are told one by one. */

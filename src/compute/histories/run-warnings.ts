@@ -1,5 +1,5 @@
 /** What is odd about the runs of a selection, one after another. */
-import { printable, printableId } from '../../errors.js'
+import { printable, printableId } from '../../core/errors.js'
 import type { SelectionHistory } from './contract.js'
 
 /** What the reader of the files found. */

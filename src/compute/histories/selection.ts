@@ -3,7 +3,7 @@
  * entity and label where it states them; what no selection takes is excluded with its reason. One run may be taken by
  * several selections. Names are compared code unit by code unit: no case folding, no trimming, no patterns.
  */
-import { Fault, printable, printableId } from '../../errors.js'
+import { Fault, printable, printableId } from '../../core/errors.js'
 import { compareCreation } from '../../ingest/histories/iso-time.js'
 import type { ListedRun } from '../../ingest/histories/types.js'
 import type { HistoryStudy, RunSelection } from '../../schema/histories.js'

@@ -9,7 +9,7 @@
  * one at its first row's timestamp (the first that its rows state). The sessions of one run stay in the order of its
  * file: one without timestamps, or whose clock was behind, has the start of the one before it.
  */
-import { Fault, printableId } from '../../errors.js'
+import { Fault, printableId } from '../../core/errors.js'
 import { compareCreation, compareInstants, createdInstant, instantOf, type Instant } from '../../ingest/histories/iso-time.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
 import type { Rollback, SelectionHistory, Session, Tie } from './contract.js'

@@ -1,5 +1,5 @@
 /** What a reader of the figures should know and no rule fails: one line each. */
-import { printable, printableId } from '../../errors.js'
+import { printable, printableId } from '../../core/errors.js'
 import { lacksZone } from '../../ingest/histories/iso-time.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
 import type { Curve, SelectionHistory, Session } from './contract.js'

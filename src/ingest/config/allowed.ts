@@ -2,8 +2,8 @@
  * The settings of a run that may leave: an allowlist, and behind it the filter for secrets. Everything else is counted and
  * stays where it is.
  */
-import { isSecretName, isSecretValue } from '../../secrets.js'
-import { isJsonObject } from '../study/checker.js'
+import { isSecretName, isSecretValue } from '../../core/secrets.js'
+import { isJsonObject } from '../../core/checker.js'
 
 export interface AllowedConfig {
   /** by the allowlist's name, in its order; those that the run has */

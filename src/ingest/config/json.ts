@@ -3,8 +3,8 @@
  * (`stages.0.name`). A top-level `inherits`, `extends`, `parent`, `base` or `_base_` (a path or a list of paths) names
  * parents. A key that holds a dot reads like nesting.
  */
-import { parseStrictJson } from '../study/json.js'
-import { Fault } from '../../errors.js'
+import { parseStrictJson } from '../../core/strict-json.js'
+import { Fault } from '../../core/errors.js'
 import { configFault } from './faults.js'
 
 export interface Leaf {

@@ -1,6 +1,6 @@
 /**
  * A configuration file with its parents: what the allowlisted keys are in the end, and which file and line says so.
- * Nothing is run or expanded (see env.ts); what looks like a secret is withheld, allowlisted or not (see src/secrets.ts).
+ * Nothing is run or expanded (see env.ts); what looks like a secret is withheld, allowlisted or not (see src/core/secrets.ts).
  *
  * Order: a parent is read where its child names it; what stands later overrides. For JSON, parents come first. A parent's
  * path is relative to the file that names it. All files lie in the study, links followed.
@@ -8,10 +8,10 @@
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { posix } from 'node:path'
-import { describeCause, printable } from '../../errors.js'
-import { isSecretName, isSecretValue } from '../../secrets.js'
-import { openRegular, whyUnreadable } from '../../system/open.js'
-import { canonicalRelative, isSafeRelative, resolveInside } from '../study/paths.js'
+import { describeCause, printable } from '../../core/errors.js'
+import { isSecretName, isSecretValue } from '../../core/secrets.js'
+import { openRegular, whyUnreadable } from '../../core/system/open.js'
+import { canonicalRelative, isSafeRelative, resolveInside } from '../../core/paths.js'
 import { parseEnv } from './env.js'
 import { configFault } from './faults.js'
 import { parseJsonConfig } from './json.js'

@@ -4,9 +4,9 @@
  */
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { EXIT, Fault, describeCause, printable } from '../../errors.js'
-import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteGenerator } from '../bytes.js'
-import { canonicalRelative, isSafeRelative, resolveInside } from '../study/paths.js'
+import { EXIT, Fault, describeCause, printable } from '../../core/errors.js'
+import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteGenerator } from '../../core/bytes.js'
+import { canonicalRelative, isSafeRelative, resolveInside } from '../../core/paths.js'
 import { parseHistory } from './parse.js'
 import { earliestFirst } from './row-order.js'
 import type { HistoryKeys } from './rows.js'

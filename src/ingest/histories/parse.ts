@@ -8,8 +8,8 @@
  *
  * Memory is the window (a chunk, or the longest row where that is longer) and the columns: rows are not kept.
  */
-import { Fault } from '../../errors.js'
-import type { ByteChunks } from '../bytes.js'
+import { Fault } from '../../core/errors.js'
+import type { ByteChunks } from '../../core/bytes.js'
 import { Ascii } from '../json/text.js'
 import { RowText } from './row-text.js'
 import { MAX_NUMBERS, MAX_ROWS, RowReader, type HistoryKeys, type HistoryRows, type RowLimits } from './rows.js'

@@ -7,7 +7,7 @@
  * - steps fall and timestamps rise: each row that goes back is a restart.
  * - steps fall, and no timestamps say which it is: refused. Either reading would drop what the other keeps.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import type { HistoryRows } from './rows.js'
 import type { HistoryColumn, RunHistory } from './types.js'
 

@@ -4,7 +4,7 @@
  * into the next one, and no line has to be measured before it is parsed.
  */
 import { Buffer } from 'node:buffer'
-import { Fault, type Place } from '../../errors.js'
+import { Fault, type Place } from '../../core/errors.js'
 import { malformed } from '../json/faults.js'
 import { Ascii, JsonText } from '../json/text.js'
 

@@ -9,7 +9,7 @@
  * Digits that no double holds: in a step they are a fault; an integer of them under another wanted key is counted. Objects
  * and lists are counted under every key.
  */
-import { printable, type Fault } from '../../errors.js'
+import { printable, type Fault } from '../../core/errors.js'
 import type { HistoryStudy } from '../../schema/histories.js'
 import { scanColon } from '../json/skip.js'
 import { Ascii } from '../json/text.js'

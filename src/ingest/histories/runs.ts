@@ -2,13 +2,13 @@
  * `runs.json`: which runs were exported, when each was created, and where its history lies. A list of objects; fields
  * of other names are skipped, since exporters write what they have. Paths are not looked at here.
  */
-import { Fault, printableId } from '../../errors.js'
-import { isSecretText } from '../../secrets.js'
+import { Fault, printableId } from '../../core/errors.js'
+import { isSecretText } from '../../core/secrets.js'
 import {
   finiteObject, list, nullable, object, pattern, rawText, refine, refuseSecret, text, type CheckContext, type Kind
-} from '../study/checker.js'
-import { readJsonFile } from '../study/json.js'
-import { isDeviceName } from '../study/names.js'
+} from '../../core/checker.js'
+import { readJsonFile } from '../../core/strict-json.js'
+import { isDeviceName } from '../../core/file-names.js'
 import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from './iso-time.js'
 import type { ListedRun } from './types.js'
 

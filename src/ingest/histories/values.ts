@@ -4,7 +4,7 @@
  * A number is the double of JSON.parse. Not finite are NaN, Infinity and -Infinity, bare or as a text in any case (`nan`,
  * `inf` and a sign count too), and numbers beyond the double range. A bare `nan` is malformed.
  */
-import { printable, type Fault } from '../../errors.js'
+import { printable, type Fault } from '../../core/errors.js'
 import { scanNumber } from '../json/number.js'
 import { SkipScratch, skipValue, stringEnd } from '../json/skip.js'
 import { Ascii, decodeString, isDigit, scanWord, wordStartingWith } from '../json/text.js'

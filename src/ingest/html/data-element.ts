@@ -7,7 +7,7 @@
  * Not supported: ids with other than printable ASCII characters, or with white space or an ampersand; a page without a
  * BOM that declares windows-1252 behind its first 1024 bytes (refused).
  */
-import { EXIT, Fault, printable, printableId } from '../../errors.js'
+import { EXIT, Fault, printable, printableId } from '../../core/errors.js'
 import type { Kernel } from '../../kernel/kernel.js'
 import {
   encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed

@@ -5,7 +5,7 @@
  * Not supported: encodings other than UTF-8, windows-1252 and, with a BOM, UTF-16: they are refused by name. Invalid
  * UTF-8 passes as it is; whoever reads the text decides. In UTF-16 a lone surrogate becomes U+FFFD, as in browsers.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import { asciiLowerCase } from './tags.js'
 
 export type Encoding = 'utf-8' | 'windows-1252' | 'utf-16le' | 'utf-16be'

@@ -7,7 +7,7 @@
  * Not supported: more than MAX_OPEN elements at once. The rare steps that do walk or rebuild the stack are charged to
  * a budget; a page made to exhaust it is refused.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import { IMPLIED_END, MATHML_TEXT_POINTS, SCOPE, SPECIAL, SVG_HTML_POINTS, type Tag } from './tags.js'
 
 /** About 100 MB of slots. Browsers stop nesting at 512. */

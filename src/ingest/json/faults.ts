@@ -2,7 +2,7 @@
  * The limits of the JSON reader, and the wording of its faults.
  */
 
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
 
 /** Open brackets and braces at one place, counted from the document's root. Python's own reader gives up near 1000. */
 export const MAX_DEPTH = 1024

@@ -3,7 +3,7 @@
  */
 
 import type { Buffer } from 'node:buffer'
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import { decodeString } from './text.js'
 
 export class KeyTable<K extends string> {

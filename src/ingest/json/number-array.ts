@@ -6,7 +6,7 @@
  * authority on what a number is, and the fast path can only decline.
  */
 
-import type { Fault, Place } from '../../errors.js'
+import type { Fault, Place } from '../../core/errors.js'
 import { Status } from '../../kernel/kernel.js'
 import { wrongType } from './faults.js'
 import type { KernelText } from './kernel-text.js'

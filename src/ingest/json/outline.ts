@@ -11,8 +11,8 @@
  */
 
 import { Buffer } from 'node:buffer'
-import { Fault, printable, type Place } from '../../errors.js'
-import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
+import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
 import {
   MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, malformed, tooDeep, tooLong, wrongType
 } from './faults.js'

@@ -2,7 +2,7 @@
  * Reads over a value of any depth without keeping it, by the whole grammar, without recursion.
  */
 
-import type { Place } from '../../errors.js'
+import type { Place } from '../../core/errors.js'
 import { MAX_DEPTH, STRING_CONTENT, tooDeep } from './faults.js'
 import { scanNumber } from './number.js'
 import { scanString } from './string.js'

@@ -6,9 +6,9 @@
  */
 
 import { Buffer } from 'node:buffer'
-import { toFault, type Fault } from '../../errors.js'
+import { toFault, type Fault } from '../../core/errors.js'
 import { Kernel, kernelOfThread } from '../../kernel/kernel.js'
-import type { SnapshotHeader, SnapshotKeys } from '../../schema.js'
+import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
 import { malformed, tooLong } from './faults.js'
 import { Outline } from './outline.js'
 import { SlicePool } from './pool.js'

@@ -7,7 +7,7 @@
  */
 
 import { Buffer } from 'node:buffer'
-import type { Fault, Place } from '../../errors.js'
+import type { Fault, Place } from '../../core/errors.js'
 import { malformed } from './faults.js'
 
 /**

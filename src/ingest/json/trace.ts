@@ -6,12 +6,12 @@
  * is null; whether that is acceptable, whether lengths agree and whether numbers are finite is the caller's business.
  */
 
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
 import { kernelOfThread, Status } from '../../kernel/kernel.js'
 import {
   TRACE_ARRAYS, type Outcome, type ParsedTrace, type SnapshotKeys, type SpanTexts, type TraceArrayName,
   type TraceFields
-} from '../../schema.js'
+} from '../../schema/traces.js'
 import { MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, tooLong, wrongType } from './faults.js'
 import { KernelText } from './kernel-text.js'
 import { KeyTable } from './keys.js'
@@ -20,7 +20,7 @@ import { scanNumber } from './number.js'
 import { SkipScratch, scanColon, skipValue, stringEnd } from './skip.js'
 import { EndMarker } from './string.js'
 import { Ascii, decodeString, isDigit, scanWord } from './text.js'
-import { OUTCOME_FORMS, outcomeOfNumber } from '../outcome.js'
+import { OUTCOME_FORMS, outcomeOfNumber } from '../traces/outcome.js'
 
 /** The bytes of one trace, from its `{` to its `}`. */
 export interface TraceSlice {

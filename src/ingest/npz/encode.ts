@@ -5,7 +5,7 @@
  * the caller lays it out so. Not written: versions 2.0 and 3.0 (needed only by headers over 64 KB and by non-Latin field
  * names), structured and object arrays.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 
 export type NumericArray =
   | Int8Array

@@ -5,7 +5,7 @@
  * Source: the Python language reference, 2.4 and 6.2, as far as `ast.literal_eval` takes it. Not supported: string
  * prefixes, escapes (kept as written: no dtype or key of ours has one), joined strings, comments, floats.
  */
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
 
 export type Literal =
   | { readonly kind: 'string' | 'name'; readonly text: string; readonly at: number; readonly end: number }

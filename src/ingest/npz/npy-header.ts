@@ -7,7 +7,7 @@
  * complex, long double, datetimes, zero-length text.
  */
 import { isUtf8 } from 'node:buffer'
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
 import { parsePythonLiteral, type Literal } from './literal.js'
 import { shapeText } from './encode.js'
 

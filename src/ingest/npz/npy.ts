@@ -7,7 +7,7 @@
  */
 import { createRequire } from 'node:module'
 import type Ndarray from 'ndarray'
-import { Fault, type Place } from '../../errors.js'
+import { Fault, type Place } from '../../core/errors.js'
 import { encodeNpyHeader, LITTLE_ENDIAN_HOST, swapItems, type NumericArray } from './encode.js'
 import { checkNpyLength, parseNpyHeader, type Dtype, type NpyHeader } from './npy-header.js'
 

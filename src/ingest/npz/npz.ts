@@ -4,11 +4,11 @@
  *
  * Sources: numpy/lib/_npyio_impl.py (NpzFile); `zip.ts`, `unzip.ts` and `npy.ts` say what they do not support.
  */
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
 import { readNpy, type NpyArray, type Allocate } from './npy.js'
 import { checkNpyLength, npyHeaderLength, NPY_PREAMBLE, parseNpyHeader, type NpyHeader } from './npy-header.js'
-import { isDeflated, readMember, readMemberPrefix } from './unzip.js'
-import { readZipDirectory, type ZipEntry } from './zip.js'
+import { isDeflated, readMember, readMemberPrefix } from '../zip/unzip.js'
+import { readZipDirectory, type ZipEntry } from '../zip/zip.js'
 
 export interface NpzOptions {
   /** for faults */

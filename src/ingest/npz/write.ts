@@ -9,7 +9,7 @@
  * Bytes leave in order and at once: what is kept is one small record per member.
  */
 import { crc32 as zlibCrc32, deflateRawSync } from 'node:zlib'
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 
 export {
   descrOf,

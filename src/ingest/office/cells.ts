@@ -3,7 +3,7 @@
  *
  * Source: ECMA-376 part 1, 18.3.1.4 and 18.18.11. Numbers are the double nearest to the text, which is kept as written.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import { ISO_CELL, serialToIso } from './dates.js'
 import { unescapeText } from './strings.js'
 import type { NumberFormat } from './styles.js'

@@ -1,5 +1,5 @@
 /** A reader of one XML part that needs to know, of each element, its own name and its ancestors' names only. */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { XmlAttributes, XmlHandler, XmlName } from './xml.js'
 
 export abstract class ElementReader implements XmlHandler {

@@ -4,10 +4,10 @@
  */
 import { crc32, createInflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
-import { describeCause, Fault, type Place } from '../../errors.js'
-import { checkReadable, readMember } from '../npz/unzip.js'
-import type { ZipEntry } from '../npz/zip.js'
-import { zipFault } from '../npz/zip-end.js'
+import { describeCause, Fault, type Place } from '../../core/errors.js'
+import { checkReadable, readMember } from '../zip/unzip.js'
+import type { ZipEntry } from '../zip/zip.js'
+import { zipFault } from '../zip/zip-end.js'
 
 /** A member up to this size is inflated in about two milliseconds. */
 const SMALL = 512 * 1024

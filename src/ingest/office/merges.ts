@@ -4,7 +4,7 @@
  * Ranges and cells are swept by row, the ranges of the current row kept by column: tens of thousands of either take
  * milliseconds.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import { MAX_COLUMN, type CellRange } from './references.js'
 
 /** Index of the last range that starts at or left of `column`, or -1. */

@@ -5,8 +5,8 @@
  * the package is refused, and none becomes a path of the machine. Not read: content types (a part is what the relationship
  * says that it is), signatures, interleaved parts.
  */
-import { Fault, printable, type Place } from '../../errors.js'
-import { readZipDirectory, type ZipEntry } from '../npz/zip.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
+import { readZipDirectory, type ZipEntry } from '../zip/zip.js'
 import { readPart } from './inflate.js'
 import { PACKAGE_RELATIONSHIPS, relationshipKind } from './names.js'
 import { parseXml, type XmlHandler } from './xml.js'

@@ -5,7 +5,7 @@
  * relationships; file names mean nothing. A slide without a `.rels` part has no notes. Not supported: encrypted
  * presentations, `.ppt`.
  */
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 import { ElementReader } from './element-reader.js'
 import { PRESENTATION, RELATIONSHIP } from './names.js'
 import { OfficePackage, type OfficeOptions } from './package.js'

@@ -4,7 +4,7 @@
  * Source: ECMA-376 part 1, 18.3.1. Cells come in any order; a row or cell without a reference follows the one before.
  * Not read: column widths, comments, hyperlinks, validations, conditional formats, and what a foreign namespace holds.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import { cellValue, type Cell, type CellFrame, type CellValue, type Formula, type Workings } from './cells.js'
 import { ElementReader } from './element-reader.js'
 import { distinctMerges, eachCovered } from './merges.js'

@@ -5,7 +5,7 @@
  * the first choice is read, as current PowerPoint does. Order is that of the part, which is the order of the shapes from
  * back to front; groups are walked through. Not read: charts, SmartArt and embedded objects, whose text lies in other parts.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import { COMPATIBILITY, DRAWING, PRESENTATION } from './names.js'
 import type { XmlAttributes, XmlHandler, XmlName } from './xml.js'
 import { unescapeText } from './strings.js'

@@ -4,7 +4,7 @@
  * Source: ECMA-376 part 1, 18.4. A string's text is that of `t`, or of the `t` of its runs `r` one after the other;
  * phonetic runs (`rPh`) are how it is read aloud and left out. White space is kept, with xml:space or without.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import { ElementReader } from './element-reader.js'
 import { SPREADSHEET } from './names.js'
 

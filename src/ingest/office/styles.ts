@@ -7,7 +7,7 @@
 import { ElementReader } from './element-reader.js'
 import { SPREADSHEET } from './names.js'
 import { unescapeText } from './strings.js'
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { XmlAttributes } from './xml.js'
 
 export interface NumberFormat {

@@ -13,7 +13,7 @@
  *            └─ sheet.ts        cells, merged ranges           sheet by sheet
  * ```
  */
-import { printable, toFault } from '../../errors.js'
+import { printable, toFault } from '../../core/errors.js'
 import { ElementReader } from './element-reader.js'
 import { RELATIONSHIP, SPREADSHEET } from './names.js'
 import { OfficePackage, type OfficeOptions, type Relationship } from './package.js'

@@ -5,7 +5,7 @@
  * Sources: XML 1.0 (2.2 characters, 2.11 line ends, 3.3.3 attribute values, 4.1 and 4.6 references, appendix F encodings);
  * ECMA-376 part 2, which allows UTF-8 and UTF-16 only. No entity is expanded but the five that XML itself defines.
  */
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 
 export type XmlEncoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 

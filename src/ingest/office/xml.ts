@@ -11,7 +11,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { Parser } from 'htmlparser2'
-import { Fault, printable, toFault, type Place } from '../../errors.js'
+import { Fault, printable, toFault, type Place } from '../../core/errors.js'
 import {
   Attributes, isQName, MAX_CACHED_NAMES, rootScope, Scope, type XmlAttributes, type XmlName
 } from './xml-names.js'

@@ -6,8 +6,8 @@
  * Page checksums: a CRC-32 in a page header is checked on every page that is decoded, a wrong one is a Fault (exit 1);
  * most writers leave it out, and the audit says how many of the pages read had one. The file's SHA-256 covers the rest.
  */
-import { nearest, printable } from '../../errors.js'
-import { withoutSecrets } from '../../secrets.js'
+import { nearest, printable } from '../../core/errors.js'
+import { withoutSecrets } from '../../core/secrets.js'
 import { located, malformed } from './faults.js'
 import { columnName, readFooter, type Chunk, type Footer } from './footer.js'
 import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type TextMatches, type TextPattern } from './matching.js'

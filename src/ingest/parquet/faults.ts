@@ -1,5 +1,5 @@
 /** Faults of a Parquet file: one grammar, the place as row group, column and byte. */
-import { Fault, describeCause, printable, type FailureCode, type Place } from '../../errors.js'
+import { Fault, describeCause, printable, type FailureCode, type Place } from '../../core/errors.js'
 
 export function malformed(problem: string, found: string, expected: string, exitCode?: FailureCode): Fault {
   return new Fault({ format: 'parquet', problem, found, expected, ...(exitCode === undefined ? {} : { exitCode }) })

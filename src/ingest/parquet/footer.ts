@@ -5,7 +5,7 @@
  * Source: parquet-format README.md and parquet.thrift.
  */
 import { parquetMetadata, type ColumnMetaData, type FileMetaData } from 'hyparquet'
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 import { count, located, malformed } from './faults.js'
 import { buildSchema, type Leaf, type Schema } from './schema.js'
 import type { ByteSource } from './source.js'

@@ -1,5 +1,5 @@
 /** Counts over pages: which rows' texts match which patterns, and which rows have a value at a place of the schema. */
-import { EXIT, Fault, describeCause, printable } from '../../errors.js'
+import { EXIT, Fault, describeCause, printable } from '../../core/errors.js'
 import { malformed } from './faults.js'
 import type { Leaf, PlacedNode } from './schema.js'
 import type { Page } from './pages.js'

@@ -8,7 +8,7 @@
 import { crc32 } from 'node:zlib'
 import type { DataPageHeader, Encoding, PageHeader } from 'hyparquet'
 import { parquetHeader } from 'hyparquet/src/column.js'
-import { EXIT } from '../../errors.js'
+import { EXIT } from '../../core/errors.js'
 import { decodeHybrid } from './bits.js'
 import { decompress } from './decompress.js'
 import { count, located, malformed } from './faults.js'

@@ -5,7 +5,7 @@
  */
 import type { LogicalType, SchemaElement } from 'hyparquet'
 import { count, malformed } from './faults.js'
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 
 /** One node as the audit reports it. */
 export interface SchemaNode {

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { stat, type FileHandle } from 'node:fs/promises'
-import { EXIT, Fault, describeCause, printable } from '../../errors.js'
-import { openRegular } from '../../system/open.js'
+import { EXIT, Fault, describeCause, printable } from '../../core/errors.js'
+import { openRegular } from '../../core/system/open.js'
 
 const MIB = 1024 * 1024
 

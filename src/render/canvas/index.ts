@@ -3,7 +3,7 @@
  * libraries behind it are loaded at the first call.
  */
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import type { FigureConfig, FigureFormat } from '../figures/config.js'
 
 /** Environment data are handed to every worker that is started later. */

@@ -4,8 +4,8 @@
  * whole process. The same bytes come out at any number of threads.
  */
 import { Piscina } from 'piscina'
-import { inOrder } from '../../compute/ordered.js'
-import { Fault, describeCause, printable } from '../../errors.js'
+import { inOrder } from '../../compute/traces/ordered.js'
+import { Fault, describeCause, printable } from '../../core/errors.js'
 import type { FigureConfig, FigureFormat } from '../figures/config.js'
 import { warmCanvas } from './index.js'
 

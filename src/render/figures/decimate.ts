@@ -5,7 +5,7 @@
  * buckets, and of each bucket the first, smallest, largest and last value are kept, exactly and in order. A line through
  * them covers the same pixels as a line through all values, and no extreme is lost. Statistics never use this.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 
 export interface Decimated {
   /** indexes into the values, strictly increasing */

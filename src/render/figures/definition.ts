@@ -1,5 +1,5 @@
 /** What a kind of figure is to the rest of the program: a name, and a pure function from data to plain configurations. */
-import type { CriticTraceFigureData } from '../../compute/contract.js'
+import type { CriticTraceFigureData } from '../../compute/traces/contract.js'
 import type { BarFigureData } from '../../compute/evidence/contract.js'
 import type { CurveFigureData } from '../../compute/histories/contract.js'
 import type { FigureConfig } from './config.js'

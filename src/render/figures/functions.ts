@@ -2,7 +2,7 @@
  * The functions that a plain chart configuration may name: an object `{ fn: 'tickLabels', … }` stands for the function
  * that the registry below makes of its other fields. No canvas is needed here, so a page can resolve the same names.
  */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { Plain } from './config.js'
 
 type PlainObject = { readonly [key: string]: Plain }

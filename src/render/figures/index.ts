@@ -1,5 +1,5 @@
 /** All kinds of figures, in the order of their numbers. A new one is a folder and a line here. */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import { figure08 } from './08-critic-traces/index.js'
 import { barFigures } from './bars/index.js'
 import type { FigureConfig } from './config.js'

@@ -3,7 +3,7 @@
  * their envelope: the highest and lowest ink in each column one point wide. Every place of a grid is tried; the cheapest
  * wins, the first on a tie, so the answer depends on the input alone. Lengths are points from the plot's upper left.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import type { Rectangle } from './config.js'
 
 export interface Envelope {

@@ -2,7 +2,7 @@
  * What all figures share: type sizes, colours, axes. Colours are Okabe and Ito's (2008), which stay apart for
  * colour-blind readers; greyscale readers have marker shape, fill and line style. No text is smaller than 8 points.
  */
-import type { Outcome } from '../../schema.js'
+import type { Outcome } from '../../schema/traces.js'
 import type { AxisScale } from '../../schema/histories.js'
 import type { BarMark, FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
 import { textWidth } from './text-width.js'

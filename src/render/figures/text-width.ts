@@ -3,7 +3,7 @@
  * `hmtx` table. Kerning is left out (it makes text at most a little narrower); a character outside the table counts as
  * one em, which is at least its width.
  */
-import { printable } from '../../errors.js'
+import { printable } from '../../core/errors.js'
 
 /** U+0020 to U+007E */
 const ASCII = [

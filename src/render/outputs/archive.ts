@@ -13,8 +13,8 @@
  * deflated, as `np.savez` does. The `.npy` files come ready-made, with their CRC-32, from whoever read the arrays;
  * they leave as views. The byte format is the ingest side's NPZ writer: formats know bytes, not stages.
  */
-import { TRACE_ARRAYS } from '../../schema.js'
-import type { TraceColumns } from '../../compute/contract.js'
+import { TRACE_ARRAYS } from '../../schema/traces.js'
+import type { TraceColumns } from '../../compute/traces/contract.js'
 import { encodeNpyBool, encodeNpyHeader, NpzWriter } from '../../ingest/npz/write.js'
 import type { FileSummary, OutputFile } from './output-file.js'
 import { OUTPUT_PATHS, tracePrefix, type Origin } from './output-names.js'

@@ -6,7 +6,7 @@
  * `ARROW1`. apache-arrow 21 leaves the schema message out (apache/arrow-js#51): readers that go by the footer do not
  * notice, stream readers fail. These functions make the message, and move the footer's block offsets past it.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 
 /** Bytes of the magic and its padding at the head of the file. */
 export const HEAD_BYTES = 8

@@ -5,8 +5,8 @@
  * with the number of traces (one 24-byte block per batch is kept for the footer).
  */
 import type { RecordBatch, Schema } from 'apache-arrow'
-import { Fault, printable } from '../../errors.js'
-import type { TraceColumns } from '../../compute/contract.js'
+import { Fault, printable } from '../../core/errors.js'
+import type { TraceColumns } from '../../compute/traces/contract.js'
 import { manifestMetadata } from './arrow-columns.js'
 import { ArrowFile } from './arrow-file.js'
 import { loadArrow, type ArrowLibrary } from './arrow-library.js'

@@ -8,7 +8,7 @@
  * - a text that a spreadsheet would take for a formula (first character = + - @, one of these in fullwidth, tab, carriage
  *   return or line feed) gets a leading apostrophe; numbers never do.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 
 export type CsvCell = number | string | null
 

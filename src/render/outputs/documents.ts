@@ -2,8 +2,8 @@
  * The JSON outputs: trace index, turn-boundary audit, statistics. Each is an envelope and its content in one object;
  * the schemas are docs/schemas/*.schema.json. Keys have one order, and nothing depends on clock, machine or thread count.
  */
-import type { SnapshotStatistics, TraceResult } from '../../compute/contract.js'
-import type { Outcome } from '../../schema.js'
+import type { SnapshotStatistics, TraceResult } from '../../compute/traces/contract.js'
+import type { Outcome } from '../../schema/traces.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
 import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator, type Origin } from './output-names.js'

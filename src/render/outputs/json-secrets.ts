@@ -2,8 +2,8 @@
  * The last guard of a JSON output: nothing in it looks like a secret, whatever file it came from. Readers refuse or withhold
  * what they know of; what gets here all the same stops the run, and no output is written.
  */
-import { isSecretText } from '../../secrets.js'
-import { secretFault } from '../../secretGuard.js'
+import { isSecretText } from '../../core/secrets.js'
+import { secretFault } from '../../core/secret-guard.js'
 
 /** Texts that were found to be none: keys, paths and hashes come again and again. */
 type Known = Map<string, boolean>

@@ -4,7 +4,7 @@
  * pointer, and -0 keeps its sign. Keys keep their order. Text is plain JSON: U+2028 and `<` are not escaped, so a page
  * that embeds a document escapes it for its own syntax.
  */
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import { refuseSecretsInJson } from './json-secrets.js'
 
 function refuse(found: string, pointer: string): Fault {

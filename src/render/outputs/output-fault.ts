@@ -1,6 +1,6 @@
 /** Faults of writing: what the operating system said, what was wanted, and the path. Exit code 3. */
-import { describeCause, Fault, printable, toFault } from '../../errors.js'
-import { neededToWrite, systemName } from '../../system/error.js'
+import { describeCause, Fault, printable, toFault } from '../../core/errors.js'
+import { neededToWrite, systemName } from '../../core/system/error.js'
 
 /** The fault of a failed file operation on `path`; a Fault passes through unchanged. */
 export function outputFault(error: unknown, path: string): Fault {

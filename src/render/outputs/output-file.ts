@@ -4,7 +4,7 @@
  * little left to do (45 MB: 24-29 ms at the end, 3 ms with it).
  */
 import { createHash, type Hash } from 'node:crypto'
-import type { Fault } from '../../errors.js'
+import type { Fault } from '../../core/errors.js'
 import { outputFault } from './output-fault.js'
 import type { OutputHandle } from './output-fs.js'
 

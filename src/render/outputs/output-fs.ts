@@ -5,9 +5,9 @@
  */
 import { constants } from 'node:fs'
 import * as fs from 'node:fs/promises'
-import { fileSystemTime } from '../../system/alive.js'
-import { systemName } from '../../system/error.js'
-import { makeFolder, syncFolder } from '../../system/folder.js'
+import { fileSystemTime } from '../../core/system/alive.js'
+import { systemName } from '../../core/system/error.js'
+import { makeFolder, syncFolder } from '../../core/system/folder.js'
 
 export interface OutputHandle {
   /** Writes at a byte position; answers how many bytes were taken, which may be fewer than given. */

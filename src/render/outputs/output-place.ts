@@ -1,6 +1,6 @@
 /** Where an output folder may lie: not on, around or in what is read. */
-import { EXIT, Fault } from '../../errors.js'
-import { holds, isInside, realPlace } from '../../system/folder.js'
+import { EXIT, Fault } from '../../core/errors.js'
+import { holds, isInside, realPlace } from '../../core/system/folder.js'
 import { DEFAULT_OUT } from './output-names.js'
 
 /**

@@ -11,10 +11,10 @@
  * not damage each other's files, but whose files win is open, file by file.
  */
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
-import { Fault, printable } from '../../errors.js'
-import { HEARTBEAT_MS } from '../../system/alive.js'
-import { systemName } from '../../system/error.js'
-import { inTheWay, realPlace } from '../../system/folder.js'
+import { Fault, printable } from '../../core/errors.js'
+import { HEARTBEAT_MS } from '../../core/system/alive.js'
+import { systemName } from '../../core/system/error.js'
+import { inTheWay, realPlace } from '../../core/system/folder.js'
 import { OutputFile, type FileSummary } from './output-file.js'
 import { outputFault } from './output-fault.js'
 import { nodeOutputFs, type OutputFs } from './output-fs.js'

@@ -8,7 +8,7 @@
  *     Arrow      `generator` of the schema's metadata
  *     NPZ        the member `synthetic`, behind all arrays (numpy's own layout has no place for a name)
  */
-import { openRegular, readText } from '../../system/open.js'
+import { openRegular, readText } from '../../core/system/open.js'
 import { csvMetadataPath } from '../../schema/outputs.js'
 import { pdfCreator, pngSoftware, svgComment } from '../canvas/mark.js'
 

@@ -5,15 +5,15 @@
  *     .<name>.ct<pid>-<host>-<random>.bak    the old content, while commit replaces several files
  *
  * `host` is a hash of the host name: a folder may be shared by machines or containers, whose process numbers say
- * nothing about each other. There every temporary file is its own lock, see system/alive.ts: a run sets its time to the present again
+ * nothing about each other. There every temporary file is its own lock, see core/system/alive.ts: a run sets its time to the present again
  * and again, and one that has been silent for an hour is left over. (The package proper-lockfile does the same with a folder
  * beside each file, by the clock of the process.)
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { isAlive, isSilent } from '../../system/alive.js'
-import { systemName } from '../../system/error.js'
+import { isAlive, isSilent } from '../../core/system/alive.js'
+import { systemName } from '../../core/system/error.js'
 import type { Inspected, OutputFs } from './output-fs.js'
 
 export type TempKind = 'tmp' | 'bak'

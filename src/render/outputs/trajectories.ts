@@ -2,7 +2,7 @@
  * `critic-trace-trajectories.csv`: one row a trace, sorted by step, outcome and uid, then canonical index; nulls last,
  * texts by code point (the order of UTF-8 bytes, not of UTF-16 units).
  */
-import type { TraceResult } from '../../compute/contract.js'
+import type { TraceResult } from '../../compute/traces/contract.js'
 import { csvHeading, writeCsvMetadata, type CsvColumn, type CsvTable } from './csv-metadata.js'
 import { csvRow, type CsvCell } from './csv.js'
 import { OUTPUT_PATHS, type Origin } from './output-names.js'

@@ -7,7 +7,7 @@
  * Pure functions but for `writePages`; the same inputs give the same bytes.
  */
 import type { PageText } from '../../compute/audit/contract.js'
-import { Fault } from '../../errors.js'
+import { Fault } from '../../core/errors.js'
 import type { FileSummary } from '../outputs/output-file.js'
 import type { OutputSet } from '../outputs/output-set.js'
 import { fillMarkdown } from './fill.js'

@@ -13,7 +13,7 @@
  */
 import { numbersAgree } from '../../compute/audit/agreement.js'
 import { normalText, numbersIn } from '../../compute/audit/page-text.js'
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { ClaimScalar } from '../../schema/claims.js'
 import { nameOf } from './formats.js'
 import { placeOf, type Part, type Template } from './references.js'

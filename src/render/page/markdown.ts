@@ -5,7 +5,7 @@
  * nothing that they bring is ever read as Markdown.
  */
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked'
-import { Fault, printable, toFault, type Place } from '../../errors.js'
+import { Fault, printable, toFault, type Place } from '../../core/errors.js'
 import { withoutCode } from './lint.js'
 import { placeOf, type Part, type Template } from './references.js'
 import { idPart } from './text.js'

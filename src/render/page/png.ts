@@ -1,5 +1,5 @@
 /** Width and height that a PNG states, so that a page keeps room for it. */
-import { Fault, printable } from '../../errors.js'
+import { Fault, printable } from '../../core/errors.js'
 
 const SIGNATURE = '89504e470d0a1a0a'
 

@@ -4,7 +4,7 @@
  * the text in which the audit looks for disclosures and for what must not be said.
  */
 import type { CitedValue } from '../../compute/audit/contract.js'
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
 import type { PageFigure, ProseInputs } from './inputs.js'
 import { refuseTypedFacts, refuseTypedNumbers, refuseWrittenClaims, type Held } from './lint.js'
 import { readArticle, type Article, type Block, type FigureSlot, type Inline, type InlineSlot } from './markdown.js'

@@ -14,7 +14,7 @@
  * `{{` always begins a reference, in code too. Nothing is evaluated: a name is looked up or it is a fault, with line and
  * column. Control and invisible characters are faults, so that what an author sees is what readers get.
  */
-import { Fault, printable, type Place } from '../../errors.js'
+import { Fault, printable, type Place } from '../../core/errors.js'
 import { FORMAT_LIST, parseFormat, type Format } from './formats.js'
 import { visible } from './text.js'
 

@@ -5,7 +5,7 @@
  */
 import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
 import { provenanceOf } from '../../compute/audit/provenance.js'
-import { Fault, nearest, printable, type Place } from '../../errors.js'
+import { Fault, nearest, printable, type Place } from '../../core/errors.js'
 import { applyFormat, formatPlainly, type Format } from './formats.js'
 import { isWrong } from './failure.js'
 import type { DocumentSource, ProseInputs } from './inputs.js'

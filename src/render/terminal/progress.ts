@@ -5,7 +5,7 @@
  * The bar's redrawing is cli-progress's, loaded only when a bar is drawn; its numbers are ours. The bar neither hides
  * the cursor nor catches signals, so a run that is killed leaves the terminal as it was.
  */
-import { printable, printableId } from '../../errors.js'
+import { printable, printableId } from '../../core/errors.js'
 import { formatBytes, formatCount, formatDuration, formatQuantity } from './numbers.js'
 import { fitText, isInteractive, textWidth, type Environment, type TextStream } from './text.js'
 

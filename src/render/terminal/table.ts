@@ -1,5 +1,5 @@
 /** A table for a terminal: aligned columns of plain text, a rule under the header, a coloured word where colour is wanted. */
-import { printable, printableId } from '../../errors.js'
+import { printable, printableId } from '../../core/errors.js'
 import { textWidth } from './text.js'
 
 export type Tone = 'good' | 'bad' | 'muted'

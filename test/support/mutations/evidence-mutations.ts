@@ -6,8 +6,8 @@
  * where it is published through a derived value alone.
  */
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
-import { DATASETS, writeParquet, type TaskRow } from '../../../fixtures/replica/evidence/datasets.js'
-import type { Random as ReplicaRandom } from '../../../fixtures/replica/random.js'
+import { DATASETS, writeParquet, type TaskRow } from '../../../src/replica/evidence/datasets.js'
+import type { Random as ReplicaRandom } from '../../../src/replica/random.js'
 import type { Documents } from '../../../src/compute/documents.js'
 import type { Claims } from '../../../src/schema/claims.js'
 import type { Random } from '../random.js'

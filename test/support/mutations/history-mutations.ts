@@ -5,7 +5,7 @@
  * histories say which rows that statistic is made of, and its decimals say how far one digit must move to be seen. A digit
  * below the published precision is no mutation of a published value.
  */
-import type { MeasuredHistories } from '../../../src/historyRun.js'
+import type { MeasuredHistories } from '../../../src/runs/histories.js'
 import type { Documents } from '../../../src/compute/documents.js'
 import { pointerTokens } from '../../../src/compute/documents.js'
 import type { Claim } from '../../../src/schema/claims.js'

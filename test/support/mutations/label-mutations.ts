@@ -2,7 +2,7 @@
  * What stands beside values that are read by their place: names of rows, heads of columns, units, titles, printed pages, each
  * changed or exchanged with its neighbour's, the numbers as they were.
  */
-import { EVIDENCE_STUDY } from '../../../fixtures/replica/evidence/study.js'
+import { EVIDENCE_STUDY } from '../../../src/replica/evidence/study.js'
 import { Package, slidePart, withParagraph } from './evidence-mutations.js'
 import type { MutableFolder, Mutation } from './mutation.js'
 

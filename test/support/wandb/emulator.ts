@@ -1,7 +1,7 @@
 /**
  * An emulator of W&B's GraphQL API over real HTTP on the loopback interface: `POST /graphql` with
  * `Authorization: Basic base64("api:" + key)`. Every query is parsed, validated against the schema and executed; one that is
- * not valid gets HTTP 400 and is kept in `invalidQueries`. Facts about the API are in the header of `schema.ts` and in the
+ * not valid gets HTTP 400 and is kept in `invalidQueries`. Facts about the API are in the header of `schema/traces.ts` and in the
  * public issues of its SDK. It knows no TLS, no rate limits but scripted ones, and no other address of W&B.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'

@@ -1,6 +1,6 @@
 /** The alternative text of Figure 8: one paragraph with the facts that it draws, for a reader who cannot see it. */
-import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/contract.js'
-import type { Outcome } from '../../../schema.js'
+import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/traces/contract.js'
+import type { Outcome } from '../../../schema/traces.js'
 import { decimalsFor, formatCount, formatFixed, formatPlural, formatSigned } from '../format.js'
 import { extent } from '../ticks.js'
 

@@ -4,9 +4,9 @@
  * jump with its arrow and label. A boundary after token i is drawn at i + 1/2, a span from half a token before its first
  * to half a token after its last.
  */
-import type { ExampleTrace, Jump } from '../../../compute/contract.js'
-import { Fault } from '../../../errors.js'
-import type { Outcome } from '../../../schema.js'
+import type { ExampleTrace, Jump } from '../../../compute/traces/contract.js'
+import { Fault } from '../../../core/errors.js'
+import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { decimateSpans, spanMeans, spanStarts, type Decimated } from '../decimate.js'
 import { decimalsFor, formatCount, formatFixed, formatPlural, formatScientific } from '../format.js'

@@ -2,7 +2,7 @@
  * Figure 8, critic traces. Above: (a) mean value and (b) endpoint difference of every trace by trainer step. Below: (c)
  * the success and (d) the failure example, token by token, each with its own y limits. Two columns wide, 7.0 by 5.9 inches.
  */
-import type { CriticTraceFigureData } from '../../../compute/contract.js'
+import type { CriticTraceFigureData } from '../../../compute/traces/contract.js'
 import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import {

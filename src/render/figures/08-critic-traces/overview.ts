@@ -1,6 +1,6 @@
 /** Panels (a) and (b): one marker per trace by trainer step. No smoothing, no line between traces. */
-import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/contract.js'
-import type { Outcome } from '../../../schema.js'
+import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/traces/contract.js'
+import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { formatCount } from '../format.js'
 import {

@@ -3,7 +3,7 @@
  * side, more in rows. Not supported: more than 26 panels, bars from left to right, stacked bars.
  */
 import type { BarFigureData, BarPanelData } from '../../../compute/evidence/contract.js'
-import { Fault } from '../../../errors.js'
+import { Fault } from '../../../core/errors.js'
 import type { FigureConfig, PanelConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import {

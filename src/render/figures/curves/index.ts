@@ -3,7 +3,7 @@
  * wide, 7.0 inches; as high as the panels need. Not supported: more than 26 panels, axes of time or logarithm across.
  */
 import type { CurveFigureData } from '../../../compute/histories/contract.js'
-import { Fault } from '../../../errors.js'
+import { Fault } from '../../../core/errors.js'
 import type { FigureConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import {

@@ -1,6 +1,6 @@
 /** From the data of a panel to what of it is drawn: values checked, those that the axis cannot show counted. */
 import type { CurvePanelData, CurveSeriesData, Numbers } from '../../../compute/histories/contract.js'
-import { Fault } from '../../../errors.js'
+import { Fault } from '../../../core/errors.js'
 import { formatCount, formatPlural } from '../format.js'
 import { isBelowAxis, whyNotShown } from '../scales.js'
 import { isDrawable } from '../style.js'

@@ -1,0 +1,80 @@
+/**
+ * The command line: parses it, runs the command, turns what is thrown into lines and an exit code. Each command's code is
+ * loaded when it is asked for.
+ */
+import { EXIT, Fault, toFault } from '../core/errors.js'
+import { HELP, parseCommand, type Command } from './args.js'
+import type { CliIo, CommandResult } from './io.js'
+import { faultLines } from './lines.js'
+import { isIdentityName, withoutSecrets } from '../core/secrets.js'
+
+/** Runs one command. Never throws; answers the exit code. */
+export async function main(argv: readonly string[], io: CliIo): Promise<number> {
+  let command: Command | null = null
+  try {
+    command = parseCommand(argv)
+    if (command.command === 'help') {
+      io.stdout.write(HELP)
+      return EXIT.ok
+    }
+    if (command.command === 'version') {
+      const { GENERATOR } = await import('../core/version.js')
+      io.stdout.write(`${GENERATOR.name} ${GENERATOR.version}\n`)
+      return EXIT.ok
+    }
+    const { exitCode, report } = await execute(command, io)
+    if (command.json) printJson(io, { command: command.command, exit_code: exitCode, ...report })
+    return exitCode
+  } catch (error) {
+    const faults = await faultsOf(error, io.signal)
+    const exitCode = Math.max(...faults.map(f => f.exitCode))
+    const verbose = command !== null && 'verbose' in command && command.verbose
+    for (const line of faultLines(faults, verbose)) io.stderr.write(`${line}\n`)
+    if (exitCode === EXIT.usage) io.stderr.write('critic-traces: --help lists commands and options\n')
+    if (command !== null && 'json' in command && command.json) {
+      const listed = faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place }))
+      printJson(io, { command: command.command, exit_code: exitCode, faults: listed })
+    }
+    return exitCode
+  }
+}
+
+async function execute(command: Exclude<Command, { command: 'help' | 'version' }>, io: CliIo): Promise<CommandResult> {
+  if (command.command === 'verify') return (await import('./verify.js')).runVerify(command, io)
+  if (command.command === 'manifest') return (await import('./manifest.js')).runManifest(command, io)
+  if (command.command === 'fetch') return (await import('./fetch.js')).runFetch(command, io)
+  if (command.command === 'study init') return (await import('./study.js')).runStudyInit(command, io)
+  // The threads start first: they load their code while this one loads its own.
+  const { openTracePool } = await import('../compute/traces/pool.js')
+  const pool = openTracePool(command.threads)
+  try {
+    if (command.command === 'all') return await (await import('./all.js')).runAll(command, io, pool)
+    return command.command === 'audit'
+      ? await (await import('./audit.js')).runAudit(command, io, pool)
+      : await (await import('./traces.js')).runTraces(command, io, pool)
+  } finally {
+    await pool.destroy()
+  }
+}
+
+/** What follows from an interruption (an aborted read, a pool that was closed) is not reported beside it. */
+async function faultsOf(error: unknown, signal: AbortSignal): Promise<readonly Fault[]> {
+  if (signal.aborted) {
+    return [
+      new Fault({ format: 'run', problem: 'interrupted', found: 'a signal', expected: 'to finish; nothing is half-written', exitCode: EXIT.interrupted })
+    ]
+  }
+  if (!(error instanceof Fault)) {
+    const { Failures } = await import('../runs/snapshot.js')
+    if (error instanceof Failures) return error.faults
+  }
+  return [toFault(error, 'run')]
+}
+
+function printJson(io: CliIo, object: object): void {
+  // Messages and elements of lists hold ids, whose digits alone make no secret.
+  const shown = (name: string, value: unknown): unknown => (
+    typeof value === 'string' ? withoutSecrets(value, !/^(?:message|\d+)$/.test(name) && !isIdentityName(name)) : value
+  )
+  io.stdout.write(`${JSON.stringify(object, shown, 2)}\n`)
+}

@@ -1,0 +1,75 @@
+/**
+ * Lays the columns of one trace into a single SharedArrayBuffer: the parser's arrays are scratch that the next trace
+ * overwrites, and a shared buffer reaches the main thread without a copy.
+ */
+import { crc32 } from 'node:zlib'
+import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../../schema/traces.js'
+import { readNpy } from '../../ingest/npz/npy.js'
+import type { NpyFile } from '../../ingest/npz/npz.js'
+import { encodeNpy, type NumericArray } from '../../ingest/npz/write.js'
+import type { TraceColumns } from './contract.js'
+
+const align8 = (n: number): number => (n + 7) & ~7
+
+/**
+ * @param members the NPY files of the three arrays: their numbers are those of the trace
+ * @param room used where it is large enough: fresh shared memory costs more in page faults than the copies into it
+ */
+export function layColumns(
+  trace: ParsedTrace,
+  boundaries: Int32Array,
+  members: Readonly<Record<TraceArrayName, NpyFile>>,
+  room: SharedArrayBuffer | null
+): TraceColumns {
+  const n = trace.values.length
+  let total = 3 * 8 * n + align8(4 * boundaries.length)
+  for (const array of TRACE_ARRAYS) total += align8(members[array].bytes.length)
+  const buffer = room !== null && room.byteLength >= total ? room : new SharedArrayBuffer(total + (total >> 2))
+  const values = new Float64Array(buffer, 0, n)
+  values.set(trace.values)
+  const returns = new Float64Array(buffer, 8 * n, n)
+  returns.set(trace.returns)
+  const positions = new BigInt64Array(buffer, 16 * n, n)
+  const stored = members.response_positions.array.data
+  // int64 as stored: equal to the trace's, and copied by the runtime, where the others take a loop that must be compiled
+  if (stored instanceof BigInt64Array) positions.set(stored)
+  else writeInt64(new Int32Array(buffer, 16 * n, 2 * n), trace.positions)
+  let at = 24 * n
+  const boundaryColumn = new Int32Array(buffer, at, boundaries.length)
+  boundaryColumn.set(boundaries)
+  at += align8(4 * boundaries.length)
+  const place = (array: TraceArrayName): { bytes: Uint8Array; crc32: number } => {
+    const { bytes, crc32 } = members[array]
+    const copy = new Uint8Array(buffer, at, bytes.length)
+    copy.set(bytes)
+    at += align8(bytes.length)
+    return { bytes: copy, crc32 }
+  }
+  return {
+    values,
+    returns,
+    responsePositions: positions,
+    boundaries: boundaryColumn,
+    npy: { values: place('values'), returns: place('returns'), response_positions: place('response_positions') }
+  }
+}
+
+/** NPY files of a trace that no NPZ file holds: float64 and int64, which is what the page's numbers were read into. */
+export function membersOf(trace: ParsedTrace): Readonly<Record<TraceArrayName, NpyFile>> {
+  const positions = new BigInt64Array(trace.positions.length)
+  writeInt64(new Int32Array(positions.buffer), trace.positions)
+  const file = (data: NumericArray): NpyFile => {
+    const bytes = encodeNpy(data)
+    return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
+  }
+  return { values: file(trace.values), returns: file(trace.returns), response_positions: file(positions) }
+}
+
+/** Safe integers as little-endian 64-bit pairs; writing BigInts one by one would make an object per token. */
+function writeInt64(pairs: Int32Array, integers: Float64Array): void {
+  for (let i = 0; i < integers.length; i++) {
+    const high = Math.floor(integers[i] / 4294967296)
+    pairs[2 * i] = integers[i] - high * 4294967296
+    pairs[2 * i + 1] = high
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * Chooses the two example trajectories while results stream by in canonical order, so that no more than a handful of
+ * traces is ever kept. A study names them by step, outcome or uid. Where it does not, the rule is: the success whose value
+ * rises most from first to last token, the failure whose value falls most, the earlier trace on a tie.
+ */
+import { EXIT, Fault } from '../../core/errors.js'
+import type { Outcome, TraceSelector } from '../../schema/traces.js'
+import type { ExampleTrace, TraceColumns, TraceResult } from './contract.js'
+
+export interface ChosenExample {
+  readonly result: TraceResult | null
+  readonly trace: ExampleTrace | null
+  /** how it was picked, or why there is none: a sentence for the output */
+  readonly rule: string
+}
+
+export interface ChosenExamples {
+  readonly success: ChosenExample
+  readonly failure: ChosenExample
+}
+
+interface Kept {
+  readonly result: TraceResult
+  readonly trace: ExampleTrace
+}
+
+const RULES: Readonly<Record<Outcome, string>> = {
+  success: 'by rule: the success whose value rises most from first to last token, the earlier trace on a tie',
+  failure: 'by rule: the failure whose value falls most from first to last token, the earlier trace on a tie'
+}
+
+export class ExampleCollector {
+  private readonly named: Partial<Record<Outcome, Kept>> = {}
+  private readonly ruled: Partial<Record<Outcome, Kept>> = {}
+  private unknown = 0
+
+  /** @param required a named example must be in the snapshot (the study's own); else the rule stands in, and says so */
+  constructor(
+    private readonly selectors: Readonly<Record<Outcome, TraceSelector | null>>,
+    private readonly required: boolean
+  ) {}
+
+  /** One trace, in canonical order. Columns are copied when the trace is kept: the caller may reuse them. */
+  offer(result: TraceResult, columns: TraceColumns): void {
+    const { outcome } = result.fields
+    if (outcome === null) {
+      this.unknown++
+      return
+    }
+    for (const role of ['success', 'failure'] as const) {
+      const selector = this.selectors[role]
+      if (selector === null || !matches(selector, role, result)) continue
+      const earlier = this.named[role]
+      if (earlier !== undefined) {
+        throw new Fault({
+          format: 'study',
+          problem: `${role} example is ambiguous`,
+          found: `traces ${earlier.result.index} and ${result.index} match ${describe(selector)}`,
+          expected: 'exactly one trace',
+          exitCode: EXIT.checkFailed
+        })
+      }
+      this.named[role] = keep(result, columns)
+    }
+    const best = this.ruled[outcome]
+    if (best === undefined || surpasses(outcome, result, best.result)) this.ruled[outcome] = keep(result, columns)
+  }
+
+  /** The choice, after the last trace. @throws Fault (exit 1) where a required example is missing. */
+  choose(): ChosenExamples {
+    return { success: this.chooseOne('success'), failure: this.chooseOne('failure') }
+  }
+
+  private chooseOne(role: Outcome): ChosenExample {
+    const selector = this.selectors[role]
+    const named = this.named[role]
+    if (selector !== null && named !== undefined) return { ...named, rule: `named by the study: ${describe(selector)}` }
+    if (selector !== null && this.required) {
+      throw new Fault({
+        format: 'study',
+        problem: `${role} example is missing`,
+        found: `no trace with ${describe(selector)}`,
+        expected: 'exactly one',
+        exitCode: EXIT.checkFailed
+      })
+    }
+    const ruled = this.ruled[role]
+    if (ruled === undefined) {
+      const unknown = this.unknown === 0 ? '' : `; the outcome of ${this.unknown} traces is unknown`
+      return { result: null, trace: null, rule: `the snapshot holds no ${this.unknown === 0 ? '' : 'known '}${role}${unknown}` }
+    }
+    const why = selector === null ? '' : `the study names ${describe(selector)}, which this snapshot does not hold; `
+    return { ...ruled, rule: why + RULES[role] }
+  }
+}
+
+function keep(result: TraceResult, columns: TraceColumns): Kept {
+  const { fields, statistics } = result
+  return {
+    result,
+    trace: {
+      outcome: fields.outcome as Outcome,
+      step: fields.step,
+      uid: fields.uid,
+      values: columns.values.slice(),
+      boundaries: columns.boundaries.slice(),
+      maxBoundaryJump: statistics.maxBoundaryJump
+    }
+  }
+}
+
+function surpasses(outcome: Outcome, a: TraceResult, b: TraceResult): boolean {
+  return outcome === 'success' ? a.statistics.delta > b.statistics.delta : a.statistics.delta < b.statistics.delta
+}
+
+function matches(selector: TraceSelector, role: Outcome, { fields }: TraceResult): boolean {
+  return (
+    fields.outcome === (selector.outcome ?? role) &&
+    (selector.step === undefined || fields.step === selector.step) &&
+    (selector.uid === undefined || fields.uid === selector.uid)
+  )
+}
+
+function describe(selector: TraceSelector): string {
+  const parts: string[] = []
+  if (selector.step !== undefined) parts.push(`step ${selector.step}`)
+  if (selector.outcome !== undefined) parts.push(`outcome ${selector.outcome}`)
+  if (selector.uid !== undefined) parts.push(`uid ${selector.uid}`)
+  return parts.join(', ')
+}

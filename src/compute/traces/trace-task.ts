@@ -1,0 +1,214 @@
+/**
+ * What a worker does with one trace: parse its slice of the snapshot, read the NPZ beside it, verify, measure, and lay
+ * the columns into one SharedArrayBuffer. Pure but for reading that NPZ. Faults come back as data, since an error class
+ * does not survive the way between threads.
+ */
+import { join } from 'node:path'
+import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../../core/errors.js'
+import { readStableFile } from '../../core/file.js'
+import { resolveBeside } from '../../study/inventory.js'
+import { canonicalRelative } from '../../core/paths.js'
+import { parseTrace, TraceScratch } from '../../ingest/json/trace.js'
+import { asFloat64 } from '../../ingest/npz/npy.js'
+import { openNpz, type Npz, type NpyFile } from '../../ingest/npz/npz.js'
+import { fieldsOfNpz, saysSynthetic } from '../../ingest/traces/npz-fields.js'
+import { decideOutcome } from '../../ingest/traces/outcome.js'
+import { kernelOfThread } from '../../kernel/kernel.js'
+import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName } from '../../schema/traces.js'
+import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
+import { layColumns, membersOf } from './columns.js'
+import type { TraceColumns, TraceResult } from './contract.js'
+import { boundaryIndexes, statisticsWithin } from './statistics.js'
+
+export interface TraceTaskBase {
+  /** canonical position */
+  readonly index: number
+  /** the snapshot's folder: NPZ names are resolved in it and may not leave it */
+  readonly folder: string
+  readonly keys: SnapshotKeys
+  readonly jumpThreshold: number
+  /** a trace that states no outcome is a success when its score is above */
+  readonly successThreshold: number
+  readonly endMarker: string | null
+  /** a shared buffer that nobody reads any more, for the columns; they get a new one where it is too small */
+  readonly room: SharedArrayBuffer | null
+}
+
+/** One trace object cut out of a snapshot. */
+export interface SnapshotTraceTask extends TraceTaskBase {
+  readonly kind: 'snapshot'
+  /** byte offset of the trace's `{` */
+  readonly offset: number
+  /** its bytes, over a SharedArrayBuffer */
+  readonly bytes: Uint8Array
+}
+
+/** One NPZ file of a folder without a snapshot: analysed, compared with nothing. */
+export interface NpzTraceTask extends TraceTaskBase {
+  readonly kind: 'npz'
+  readonly npz: string
+}
+
+export type TraceTask = SnapshotTraceTask | NpzTraceTask
+
+export type TraceAnswer =
+  | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
+  | { readonly ok: false; readonly fault: SerializedFault }
+
+/** Answers one task; never throws. Synchronous throughout: a worker has nothing else to do meanwhile. */
+export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
+  try {
+    return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task)
+  } catch (error) {
+    return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
+  }
+}
+
+function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
+  const { keys, endMarker } = task
+  const trace = parseTrace(task, { keys, endMarker, scratch })
+  const { score, npz, valueMean, valueRmse } = trace.fields
+  if (score !== null && !Number.isFinite(score)) throw scoreNotFinite(trace.index, keys, score)
+  return within(trace, () => {
+    const arrays = arraysOf(trace)
+    checkArrays(arrays)
+    const stored = npz === null ? null : readNpz(task.folder, npz, keys, trace.values.length)
+    if (stored !== null) {
+      for (const array of TRACE_ARRAYS) {
+        const place = { file: stored.file, member: keys[array] }
+        checkEqual(array, arrays[array], stored.arrays[array].array, place)
+      }
+    }
+    const answer = measure(trace, stored, task)
+    if (valueMean !== null) checkStored('value_mean', valueMean, answer.result.statistics.mean)
+    if (valueRmse !== null) checkStored('value_rmse', valueRmse, answer.result.statistics.rmse)
+    if (trace.spans !== null) checkSpanCount(trace.spans.count, answer.result.statistics)
+    return answer
+  })
+}
+
+function npzTrace(task: NpzTraceTask): TraceAnswer {
+  kernelOfThread().begin(0)
+  const stored = readNpz(task.folder, task.npz, task.keys, null)
+  const trace: ParsedTrace = {
+    index: task.index,
+    fields: fieldsOfNpz(stored.npz, task.npz, task.keys),
+    values: numbersOf(stored, 'values', task.keys),
+    returns: numbersOf(stored, 'returns', task.keys),
+    positions: numbersOf(stored, 'response_positions', task.keys),
+    spans: null
+  }
+  return within(trace, () => {
+    checkArrays(arraysOf(trace))
+    return measure(trace, stored, task)
+  })
+}
+
+interface StoredNpz {
+  /** relative to the snapshot's folder, in the one form that manifest and record know: `./a.npz` is `a.npz` */
+  readonly path: string
+  /** the same with its folder */
+  readonly file: string
+  readonly npz: Npz
+  readonly sha256: string
+  readonly bytes: number
+  readonly arrays: Readonly<Record<TraceArrayName, NpyFile>>
+}
+
+/** @param stored null for a trace that the page alone holds */
+function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
+  const boundaries = boundaryIndexes(trace.positions)
+  const { outcome, outcomeFrom } = decideOutcome(trace.fields, task.successThreshold)
+  const statistics = statisticsWithin(trace.values, trace.returns, boundaries, {
+    jumpThreshold: task.jumpThreshold,
+    outcome
+  })
+  return {
+    ok: true,
+    result: {
+      index: trace.index,
+      fields: { ...trace.fields, outcome },
+      outcomeFrom,
+      statistics,
+      npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
+      compared: stored !== null && task.kind === 'snapshot',
+      synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
+      // The parser's buffer is its own; the next trace overwrites it.
+      spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
+      boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
+    },
+    columns: layColumns(trace, boundaries, stored?.arrays ?? membersOf(trace), task.room)
+  }
+}
+
+/** Span k ends at boundary k; the last span ends the trajectory and is not asked. */
+function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: string | null): number | null {
+  if (trace.spans === null || endMarker === null) return null
+  let marked = 0
+  for (let k = 0; k < Math.min(boundaries, trace.spans.count); k++) marked += trace.spans.endsWithMarker[k]
+  return marked
+}
+
+/** @param tokens how many elements each array must have; null where no page says so */
+function readNpz(folder: string, name: string, keys: SnapshotKeys, tokens: number | null): StoredNpz {
+  const take = (length: number): Uint8Array => kernelOfThread().take(length)
+  const { bytes, sha256 } = readStableFile(resolveBeside(folder, name), 'npz', take)
+  // Faults name the file in its folder: the same name stands in many snapshots.
+  const file = join(folder, name)
+  const npz = openNpz(bytes, { file, allocate: take })
+  const arrays = {
+    values: tokenArray(npz, file, 'values', keys, tokens),
+    returns: tokenArray(npz, file, 'returns', keys, tokens),
+    response_positions: tokenArray(npz, file, 'response_positions', keys, tokens)
+  }
+  return { path: canonicalRelative(name), file, npz, sha256, bytes: bytes.length, arrays }
+}
+
+const FLOAT_DTYPES = ['f4', 'f8']
+const POSITION_DTYPES = ['i4', 'i8']
+
+/**
+ * One of the three arrays: one dimension, a dtype that the snapshot format allows, and as many elements as the page says.
+ * All of that is asked of the header before the rest of a large one is inflated: a small file may hold a large array of zeros.
+ */
+function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: SnapshotKeys, tokens: number | null): NpyFile {
+  const member = keys[array]
+  const { descr, shape } = npz.header(member)
+  const positions = array === 'response_positions'
+  const place = { file, member }
+  if (!(positions ? POSITION_DTYPES : FLOAT_DTYPES).includes(descr.slice(1))) {
+    const expected = positions ? 'int32 or int64' : 'float32 or float64'
+    throw new Fault({ format: 'npz', problem: 'wrong dtype', found: printable(descr), expected, place })
+  }
+  if (shape.length !== 1) {
+    throw new Fault({ format: 'npz', problem: 'wrong shape', found: `(${shape.join(', ')})`, expected: 'one dimension', place })
+  }
+  if (tokens !== null) checkLength(array, tokens, shape[0], file)
+  return npz.readFile(member)
+}
+
+function numbersOf(stored: StoredNpz, array: TraceArrayName, keys: SnapshotKeys): Float64Array {
+  return asFloat64(stored.arrays[array].array, { file: stored.file, member: keys[array] })
+}
+
+function scoreNotFinite(trace: number, keys: SnapshotKeys, score: number): Fault {
+  return new Fault({
+    format: 'snapshot', problem: 'not finite', found: `${keys.score} ${score}`, expected: 'a finite number', place: { trace },
+    exitCode: EXIT.checkFailed
+  })
+}
+
+/** Runs `body`; a Fault that leaves it gets the trace's identity. */
+function within<T>(trace: ParsedTrace, body: () => T): T {
+  try {
+    return body()
+  } catch (error) {
+    const place: Place = {
+      trace: trace.index,
+      ...(trace.fields.uid === null ? {} : { uid: trace.fields.uid }),
+      ...(trace.fields.step === null ? {} : { step: trace.fields.step })
+    }
+    throw toFault(error, 'trace', place)
+  }
+}
+

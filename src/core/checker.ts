@@ -1,0 +1,392 @@
+/**
+ * A small declarative checker for JSON values. A kind is plain data: what it accepts (in words and as JSON Schema) and how
+ * it reads a value. An object's fields carry their documentation and default, so the checker, the JSON Schema in `docs/`
+ * and the field table in `docs/study.md` have one source. The first wrong field is reported, with its path.
+ */
+import { Fault, nearest, printable, printableId, type Place } from './errors.js'
+import { secretFault } from './secret-guard.js'
+import { isIdentityName, isSecretName, isSecretText } from './secrets.js'
+import { canonicalRelative, isSafeRelative } from './paths.js'
+
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** What a check knows about where it is. */
+export interface CheckContext {
+  /** first word of every message: `study`, `manifest` */
+  readonly format: string
+  readonly place: Place
+  /** every relative path that was read, for the check against the file system that follows */
+  readonly paths: { readonly at: string; readonly path: string }[]
+}
+
+export interface Kind<T> {
+  /** what a message says after "expected" */
+  readonly expected: string
+  readonly schema: JsonSchema
+  /** the checked value; `at` is the field's path, '' at the top */
+  readonly read: (value: unknown, at: string, context: CheckContext) => T
+}
+
+export interface Field<T> {
+  readonly kind: Kind<T>
+  /** one sentence for the docs */
+  readonly doc: string
+  /** absent: the field is required */
+  readonly default?: T
+}
+
+export type Fields = { readonly [name: string]: Field<unknown> }
+export type FieldValues<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+
+export interface ObjectKind<F extends Fields> extends Kind<FieldValues<F>> {
+  readonly fields: F
+}
+
+/** A value from a file as a message repeats it. @param name of its field: an id is no secret by its digits */
+export function describeValue(value: unknown, name = ''): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (typeof value === 'object' && value !== null) return 'an object'
+  const shown = isIdentityName(name) ? printableId : printable
+  return shown(typeof value === 'string' ? JSON.stringify(value) : String(value))
+}
+
+function wrong(value: unknown, at: string, expected: string, context: CheckContext, problem = 'wrong field'): Fault {
+  const found = `${at === '' ? 'the file' : at} is ${describeValue(value, nameAt(at))}`
+  return new Fault({ format: context.format, problem, found, expected, place: context.place })
+}
+
+/** A kind whose values pass one test. */
+function simple<T>(expected: string, schema: JsonSchema, test: (value: unknown) => value is T): Kind<T> {
+  return {
+    expected,
+    schema,
+    read: (value, at, context) => {
+      if (!test(value)) throw wrong(value, at, expected, context)
+      return value
+    }
+  }
+}
+
+export const flag: Kind<boolean> = simple('true or false', { type: 'boolean' }, v => typeof v === 'boolean')
+
+/** Non-empty text of at most `max` UTF-16 units that does not look like a secret. */
+export function text(max = 1000): Kind<string> {
+  return refine(rawText(max), refuseSecret)
+}
+
+/** The same, a secret or not: for a field that is withheld where it looks like one. */
+export function rawText(max = 1000): Kind<string> {
+  return simple(`a text of 1 to ${max} characters`, { type: 'string', minLength: 1, maxLength: max },
+    (v): v is string => typeof v === 'string' && v.length >= 1 && v.length <= max)
+}
+
+/** Text that matches a pattern, described in words. */
+export function pattern(expected: string, regex: RegExp): Kind<string> {
+  return refine(
+    simple(expected, { type: 'string', pattern: regex.source }, (v): v is string => typeof v === 'string' && regex.test(v)), refuseSecret
+  )
+}
+
+/** Every text of a file that is read field by field may come to stand in an output. @throws Fault that names the field alone */
+export function refuseSecret(value: string, at: string, { format, place }: CheckContext, name = nameAt(at)): string {
+  if (isSecretText(value, name)) throw secretFault(format, at, place)
+  return value
+}
+
+/** The last name of a path: of `files[3].sha256` the `sha256`. */
+function nameAt(at: string): string {
+  return /([^.[\]]*)(?:\[[^\]]*\])*$/.exec(at)?.[1] ?? ''
+}
+
+/** A finite number of at least `min`. JSON can write 1e999, which reads as Infinity: refused. */
+export function number(min: number): Kind<number> {
+  return simple(`a number >= ${min}`, { type: 'number', minimum: min },
+    (v): v is number => typeof v === 'number' && Number.isFinite(v) && v >= min)
+}
+
+/** Any number but those that JSON cannot write, and 1e999. */
+export const finite: Kind<number> = simple('a finite number', { type: 'number' }, isFiniteNumber)
+
+/** A number from `min` to `max`. */
+export function between(min: number, max: number): Kind<number> {
+  return simple(`a number from ${min} to ${max}`, { type: 'number', minimum: min, maximum: max },
+    (v): v is number => isFiniteNumber(v) && v >= min && v <= max)
+}
+
+export const positive: Kind<number> = simple('a number > 0', { type: 'number', exclusiveMinimum: 0 },
+  (v): v is number => isFiniteNumber(v) && v > 0)
+
+/** What a value can be multiplied with or divided by and stay a number: not 0, nothing that overflows. */
+export const factor: Kind<number> = simple('a number other than 0, its absolute value from 1e-15 to 1e15',
+  { anyOf: [{ type: 'number', minimum: 1e-15, maximum: 1e15 }, { type: 'number', minimum: -1e15, maximum: -1e-15 }] },
+  (v): v is number => isFiniteNumber(v) && Math.abs(v) >= 1e-15 && Math.abs(v) <= 1e15)
+
+function isFiniteNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+/** An integer from `min` to `max`. */
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> {
+  const expected = max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`
+  return simple(expected, { type: 'integer', minimum: min, maximum: max },
+    (v): v is number => Number.isSafeInteger(v) && Number(v) >= min && Number(v) <= max)
+}
+
+export function oneOf<const T extends string | number | boolean>(...values: readonly T[]): Kind<T> {
+  const expected = values.map(v => JSON.stringify(v)).join(' or ')
+  return simple(expected, values.length === 1 ? { const: values[0] } : { enum: values },
+    (v): v is T => values.some(allowed => allowed === v))
+}
+
+export function nullable<T>(kind: Kind<T>): Kind<T | null> {
+  return {
+    expected: `${kind.expected}, or null`,
+    schema: { anyOf: [kind.schema, { type: 'null' }] },
+    read: (value, at, context) => {
+      if (value === null) return null
+      // A wrong scalar is told that null would do; inside an object the inner field's own message is the better one.
+      if (typeof value !== 'object') return relabel(kind, `${kind.expected}, or null`).read(value, at, context)
+      return kind.read(value, at, context)
+    }
+  }
+}
+
+/** The same kind under other words, where it is one of several that would do. */
+export function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
+  return {
+    ...kind,
+    expected,
+    read: (value, at, context) => {
+      try {
+        return kind.read(value, at, context)
+      } catch (error) {
+        // A refinement's own message says better what is wrong.
+        throw error instanceof Fault && error.details.expected === kind.expected ? new Fault({ ...error.details, expected }) : error
+      }
+    }
+  }
+}
+
+/** Exactly two values of one kind. */
+export function pair<T>(kind: Kind<T>): Kind<readonly [T, T]> {
+  const expected = `a list of two, each ${kind.expected}`
+  return {
+    expected,
+    schema: { type: 'array', items: kind.schema, minItems: 2, maxItems: 2 },
+    read: (value, at, context) => {
+      if (!Array.isArray(value) || value.length !== 2) throw wrong(value, at, expected, context)
+      return [kind.read(value[0], `${at}[0]`, context), kind.read(value[1], `${at}[1]`, context)]
+    }
+  }
+}
+
+export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T[]> {
+  const expected = max < Infinity ? `a list of ${min} to ${max}` : min > 0 ? `a list of at least ${min}` : 'a list'
+  return {
+    expected,
+    schema: {
+      type: 'array', items: kind.schema, ...(min === 0 ? {} : { minItems: min }), ...(max === Infinity ? {} : { maxItems: max })
+    },
+    read: (value, at, context) => {
+      if (!Array.isArray(value) || value.length < min || value.length > max) throw wrong(value, at, expected, context)
+      return value.map((element: unknown, i) => kind.read(element, `${at}[${i}]`, context))
+    }
+  }
+}
+
+export const anyObject: Kind<{ readonly [name: string]: unknown }> = simple('an object', { type: 'object' }, isJsonObject)
+
+/** A JSON object whose content is the author's own: kept, and looked into for secrets alone. */
+export const freeObject: Kind<{ readonly [name: string]: unknown }> = refine(anyObject, (value, at, context) => {
+  refuseSecretsWithin(value, at, context)
+  return value
+})
+
+function refuseSecretsWithin(value: unknown, at: string, context: CheckContext): void {
+  if (typeof value === 'string') refuseSecret(value, at, context)
+  else if (Array.isArray(value)) value.forEach((element: unknown, i) => refuseSecretsWithin(element, `${at}[${i}]`, context))
+  else if (isJsonObject(value)) {
+    for (const [name, inner] of Object.entries(value)) {
+      const shown = shownPath(name, at)
+      if (isSecretName(name) || isSecretText(name, 'name')) throw secretFault(context.format, shown, context.place)
+      refuseSecretsWithin(inner, shown, context)
+    }
+  }
+}
+
+/** An object whose names are the author's own: each matches the pattern, and its value is of one kind. Comments are passed over. */
+export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, max: number): Kind<{ readonly [name: string]: T }> {
+  const expected = `an object of at most ${max}`
+  return {
+    expected,
+    schema: {
+      type: 'object', patternProperties: { [names.source]: kind.schema, [`^${COMMENT}`]: COMMENT_SCHEMA },
+      additionalProperties: false, maxProperties: max
+    },
+    read: (value, at, context) => {
+      if (!isJsonObject(value) || Object.keys(value).length > max) throw wrong(value, at, expected, context)
+      const entries = Object.keys(value).flatMap((name): [string, T][] => {
+        const shown = shownPath(name, at)
+        if (name.startsWith(COMMENT)) {
+          readComment(value[name], shown, context)
+          return []
+        }
+        if (isSecretText(name, 'name')) throw secretFault(context.format, shown, context.place)
+        if (names.test(name)) return [[name, kind.read(value[name], shown, context)]]
+        throw new Fault({ format: context.format, problem: 'wrong name', found: shown, expected: nameExpected, place: context.place })
+      })
+      return Object.fromEntries(entries)
+    }
+  }
+}
+
+/** An object of the author's own with finite numbers alone: 1e999 reads as Infinity, which no JSON output can hold. */
+export const finiteObject: Kind<{ readonly [name: string]: unknown }> = refine(anyObject, (value, at, context) => {
+  refuseInfinite(value, at, context)
+  return value
+})
+
+function refuseInfinite(value: unknown, at: string, context: CheckContext): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw wrong(value, at, finite.expected, context)
+  if (Array.isArray(value)) value.forEach((element: unknown, i) => refuseInfinite(element, `${at}[${i}]`, context))
+  else if (isJsonObject(value)) {
+    for (const [name, inner] of Object.entries(value)) {
+      refuseInfinite(inner, /^[A-Za-z_$][\w$]*$/.test(name) ? `${at}.${name}` : `${at}[${describeValue(name)}]`, context)
+    }
+  }
+}
+
+/** A relative path that cannot climb out of its folder, as it is written. Symbolic links are checked later, on the file system. */
+export const writtenPath: Kind<string> = pathIn('the study')
+
+function pathIn(folder: string): Kind<string> {
+  const expected = `a relative path inside ${folder} ("/" between names, no "..")`
+  return {
+    expected,
+    schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^(?!/)(?![A-Za-z]:)(?!(?:.*/)?\\.\\.(?:/|$))[^\\\\\\u0000]+$' },
+    read: (value, at, context) => {
+      if (typeof value !== 'string') throw wrong(value, at, expected, context)
+      if (!isSafeRelative(value)) throw wrong(value, at, expected, context, 'unsafe path')
+      refuseSecret(value, at, context, 'path')
+      context.paths.push({ at, path: value })
+      return value
+    }
+  }
+}
+
+/** The same in its one form: `./a` and `a` are one file, and manifest, records and roles know it by one name. */
+export const relativePath: Kind<string> = refine(writtenPath, canonicalRelative)
+
+/** The same in a folder of outputs. */
+export const outputPath: Kind<string> = refine(pathIn('the folder of outputs'), canonicalRelative)
+
+/** A kind with one more step: `convert` may refuse the value (with a Fault of its own) or reshape it; `schema` adds keywords. */
+export function refine<T, U>(
+  kind: Kind<T>,
+  convert: (value: T, at: string, context: CheckContext) => U,
+  schema: JsonSchema = {}
+): Kind<U> {
+  return {
+    expected: kind.expected,
+    schema: { ...kind.schema, ...schema },
+    read: (value, at, context) => convert(kind.read(value, at, context), at, context)
+  }
+}
+
+/** One of several objects. `choose` tells which one a value means to be, or refuses it with a Fault of its own. */
+export function alternatives<T>(
+  expected: string,
+  kinds: readonly Kind<T>[],
+  choose: (value: { readonly [name: string]: unknown }, at: string, context: CheckContext) => Kind<T>
+): Kind<T> {
+  return {
+    expected,
+    schema: { anyOf: kinds.map(kind => kind.schema) },
+    read: (value, at, context) => {
+      if (!isJsonObject(value)) throw wrong(value, at, expected, context)
+      return choose(value, at, context).read(value, at, context)
+    }
+  }
+}
+
+/** JSON has no comments: in an object of known fields, one whose name begins so is a comment. */
+const COMMENT = '//'
+
+const COMMENT_SCHEMA: JsonSchema = {
+  description: 'A comment; not read.', anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }]
+}
+
+/**
+ * An object of known fields. An unknown field is refused with the nearest known name, unless it is a comment or
+ * `unknown` says `skip`. The result has every field, defaults filled in, and no prototype trickery: it is built from the
+ * known names only.
+ */
+export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' = 'refuse'): ObjectKind<F> {
+  const names = Object.keys(fields)
+  const required = names.filter(name => !('default' in fields[name]))
+  return {
+    expected: 'an object',
+    fields,
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(names.map(name => [name, fieldSchema(fields[name])])),
+      ...(required.length === 0 ? {} : { required }),
+      ...(unknown === 'refuse' ? { patternProperties: { [`^${COMMENT}`]: COMMENT_SCHEMA }, additionalProperties: false } : {})
+    },
+    read: (value, at, context) => {
+      if (!isJsonObject(value)) throw wrong(value, at, 'an object', context)
+      if (unknown === 'refuse') refuseUnknown(value, names, at, context)
+      const entries = names.map(name => {
+        const field = fields[name]
+        const path = at === '' ? name : `${at}.${name}`
+        if (Object.hasOwn(value, name)) return [name, field.kind.read(value[name], path, context)]
+        if ('default' in field) return [name, field.default]
+        throw new Fault({
+          format: context.format, problem: 'missing field', found: path, expected: field.kind.expected, place: context.place
+        })
+      })
+      // Sound: exactly the names of F, each read by its own kind or its own default.
+      return Object.fromEntries(entries) as FieldValues<F>
+    }
+  }
+}
+
+function fieldSchema(field: Field<unknown>): JsonSchema {
+  return { description: field.doc, ...field.kind.schema, ...('default' in field ? { default: field.default } : {}) }
+}
+
+export function isJsonObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function refuseUnknown(value: { readonly [name: string]: unknown }, names: readonly string[], at: string, context: CheckContext): void {
+  for (const name of Object.keys(value)) {
+    if (names.includes(name)) continue
+    const shown = shownPath(name, at)
+    if (name.startsWith(COMMENT)) {
+      readComment(value[name], shown, context)
+      continue
+    }
+    const near = nearest(name, names)
+    throw new Fault({
+      format: context.format,
+      problem: 'unknown field',
+      found: shown,
+      expected: `one of ${names.join(', ')}${near === null ? '' : `; did you mean ${near}?`}`,
+      place: context.place
+    })
+  }
+}
+
+/** Path of a member whose name is the file's own. */
+function shownPath(name: string, at: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `${at === '' ? '' : `${at}.`}${printable(name)}` : `${at}[${describeValue(name)}]`
+}
+
+function readComment(value: unknown, at: string, context: CheckContext): void {
+  if (!isComment(value)) throw wrong(value, at, 'a comment: a text or a list of texts', context)
+}
+
+function isComment(value: unknown): boolean {
+  return typeof value === 'string' || (Array.isArray(value) && value.every(line => typeof line === 'string'))
+}

@@ -1,0 +1,377 @@
+/**
+ * Training histories from W&B into a study: runs listed and selected by name, rows fetched window by window, each history
+ * with a certificate that it is whole, and the list of runs.
+ *
+ *     listing ──► selected runs ──► windows ──► <label>/<id>.jsonl ──► read back ──► <label>/<id>.certificate.json
+ *                                                                                └──► runs.json and its views
+ *
+ * A fetch that is killed leaves what it has beside the place of the history, and the next one goes on from there. The
+ * list of runs is written last.
+ */
+import { lstatSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { EXIT, Fault, printable, printableId } from '../core/errors.js'
+import { fetchRows, historyPath } from './fetch-rows.js'
+import { allowedConfig } from '../ingest/config/allowed.js'
+import type { ListedRun } from '../ingest/histories/types.js'
+import { STUDY_FILE, type LoadedStudy } from '../study/study.js'
+import { mapLimited } from '../core/hash.js'
+import { resolveInside } from '../core/paths.js'
+import { addressText, runUrl, type Address } from '../ingest/certificate/address.js'
+import { isGrowingState } from '../ingest/certificate/states.js'
+import { LOST, nameOf, readRun, type ProjectName, type RunDetails } from './answers.js'
+import { certificatePath, checkCertificate, failedChecks, readCertificate } from '../ingest/certificate/file.js'
+import { WandbClient, type Clock, type Retry } from './client.js'
+import type { Ask } from './history.js'
+import type { ApiKey } from './key.js'
+import { labelRuns, listRuns, renamedRun, requireSelected, requireStillThere, type LabelledRun } from './listing.js'
+import { RUN_QUERY } from './queries.js'
+import { checkedRunsText, mergeEntries, ownFields, readRunEntries, runsText, type MergedEntries, type RunEntry } from './runs-file.js'
+import { OutputSet } from '../render/outputs/output-set.js'
+import { ResumableFile } from './resumable-file.js'
+import { OTHER_LABEL, STEPS_PER_REQUEST, type FetchRuns, type FetchStudy, type HistoryCertificate } from '../schema/fetch.js'
+import type { HistoryStudy } from '../schema/histories.js'
+import { withoutSecrets } from '../core/secrets.js'
+import { readText } from '../core/system/open.js'
+
+/** Runs whose rows are fetched at once; the client sends no more requests at a time either. */
+const RUNS_AT_ONCE = 4
+
+/** Runs that are listed and not fetched, of all projects together: what a list holds beside the selected ones. */
+const MAX_LISTED_ONLY = 5000
+
+/** No history has more. */
+const MAX_WINDOWS = 1_000_000
+
+/** Windows without limit, and for each row that the server counts: a run that logs once in a thousand steps has ten. */
+const FREE_WINDOWS = 10_000
+const WINDOWS_PER_ROW = 100
+
+export interface FetchRun {
+  /** the study's folder */
+  readonly dir: string
+  readonly study: LoadedStudy
+  /** one label of the study's selections; null: all */
+  readonly only: string | null
+  readonly address: Address
+  readonly key: ApiKey
+  /** milliseconds for everything together */
+  readonly deadlineMs: number
+  readonly clock: Clock
+  readonly signal?: AbortSignal
+  readonly onRetry?: (retry: Retry) => void
+  /** runs listed so far, of all projects */
+  readonly onListed?: (runs: number) => void
+  /** rows that the selected runs have and that are not here yet, as far as the server counts them; answers what takes those that have come */
+  readonly onRows?: (total: number) => (rows: number) => void
+}
+
+export interface FetchedRun {
+  readonly certificate: HistoryCertificate
+  readonly status: 'fetched' | 'resumed' | 'unchanged'
+  /** failed checks, one each */
+  readonly faults: readonly Fault[]
+  readonly entry: RunEntry
+  /** allowed settings that are not kept */
+  readonly withheld: ReadonlyArray<{ readonly name: string; readonly reason: string }>
+}
+
+/** A run whose rows cannot be kept. */
+export interface StoppedRun {
+  readonly run: LabelledRun
+  readonly fault: Fault
+}
+
+export interface FetchOutcome {
+  /** selected runs, by label in the study's order, oldest first */
+  readonly runs: readonly FetchedRun[]
+  /** the others of them: the list of runs says of each what it said before */
+  readonly stopped: readonly StoppedRun[]
+  /** runs that are listed and not fetched */
+  readonly excluded: readonly RunEntry[]
+  /** other runs of the projects, too many to list */
+  readonly unlisted: number
+  /** lists of runs whose text changed, relative to the study */
+  readonly lists: readonly string[]
+  /** entries that are not listed any more, since their run is fetched under another label now */
+  readonly replaced: readonly RunEntry[]
+}
+
+/** What every step needs. */
+interface Session extends FetchRun {
+  readonly fetch: FetchStudy
+  readonly histories: HistoryStudy
+  readonly ask: Ask
+}
+
+/** @throws Fault: what the server refuses, what cannot be read or written; what was fetched before it stays */
+export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
+  const { study: { fetch, histories }, signal } = run
+  if (fetch === null || histories === null) throw noFetch(run.dir)
+  // A failed request ends the others too.
+  const stop = new AbortController()
+  const client = new WandbClient({
+    address: run.address, key: run.key, deadlineMs: run.deadlineMs, clock: run.clock,
+    signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+    ...(run.onRetry === undefined ? {} : { onRetry: run.onRetry })
+  })
+  const session: Session = {
+    ...run, fetch, histories,
+    ask: (query, variables, what) => client.query(query, variables, what)
+  }
+  try {
+    return await fetchAll(session, stop)
+  } finally {
+    client.close()
+  }
+}
+
+/** Of a study without the section. */
+export function noFetch(dir: string): Fault {
+  return new Fault({
+    format: 'study', problem: 'missing section', found: 'no fetch', expected: 'fetch, which says which runs', place: { file: join(dir, STUDY_FILE) }
+  })
+}
+
+async function fetchAll(session: Session, stop: AbortController): Promise<FetchOutcome> {
+  const { dir, fetch, histories } = session
+  const wanted = wantedRuns(fetch, session.only)
+  // Before anything is asked for: what is there is a list of runs, and not something else of that name.
+  for (const path of [histories.runs, ...fetch.views.map(view => view.path)]) requireInside(dir, dirname(path))
+  for (const { path } of fetch.views) await readRunEntries(join(dir, path))
+  const readList = (): Promise<readonly RunEntry[]> => readRunEntries(join(dir, histories.runs))
+  const earlier = await readList()
+  const projects = projectsOf(wanted)
+  const { labelled, unlisted } = await listProjects(session, projects, wanted, earlier)
+  const selected = wanted.flatMap(({ label }) => labelled.filter(run => run.selected && run.label === label))
+  const labels = new Set(wanted.map(w => w.label))
+  const now = timeOf(session)
+  const others = labelled.filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
+  const excluded = others.slice(0, MAX_LISTED_ONLY).map(run => entryOf(session, run, now, {}))
+  const cut = others.length - excluded.length
+  const merge = (before: readonly RunEntry[], fetched: readonly RunEntry[]): MergedEntries => (
+    mergeEntries(before, { fetched, excluded, labels, projects, fetches: fetch.runs })
+  )
+  requirePlaces(dir, histories.folder, selected)
+  // Before a row is asked for: the list can be written.
+  const checkList = (planned: readonly RunEntry[]): void => {
+    checkedRunsText(merge(earlier, planned).entries, join(dir, histories.runs))
+  }
+  const { runs, stopped } = await fetchSelected(session, selected, checkList, stop)
+  // Read again: a fetch of another label may have ended meanwhile.
+  const latest = await readList()
+  const kept = latest.filter(entry => stopped.some(({ run }) => run.id === entry.id && run.label === entry.label))
+  const { entries, replaced, listed } = merge(latest, [...runs.map(r => r.entry), ...kept])
+  return { runs, stopped, excluded: listed, unlisted: unlisted + cut, replaced, lists: await writeLists(session, entries) }
+}
+
+/** The study's runs to fetch. @throws Fault exit 2: no such label */
+export function wantedRuns(fetch: FetchStudy, only: string | null): readonly FetchRuns[] {
+  if (only === null) return fetch.runs
+  const wanted = fetch.runs.filter(run => run.label === only)
+  if (wanted.length > 0) return wanted
+  throw new Fault({
+    format: 'usage', problem: 'unknown label', found: printable(only), expected: fetch.runs.map(run => run.label).join(', '),
+    exitCode: EXIT.usage
+  })
+}
+
+function projectsOf(runs: readonly FetchRuns[]): ProjectName[] {
+  const projects = new Map(runs.map(({ entity, project }) => [JSON.stringify([entity, project]), { entity, project }]))
+  return [...projects.values()]
+}
+
+interface Listing {
+  readonly labelled: readonly LabelledRun[]
+  readonly unlisted: number
+}
+
+async function listProjects(
+  session: Session, projects: readonly ProjectName[], wanted: readonly FetchRuns[], earlier: readonly RunEntry[]
+): Promise<Listing> {
+  const labelled: LabelledRun[] = []
+  let [unlisted, before] = [0, 0]
+  for (const where of projects) {
+    const here = ({ entity, project }: { readonly entity: string | null; readonly project: string | null }): boolean => (
+      entity === where.entity && project === where.project
+    )
+    const listed = await listRuns(session.ask, where, runs => session.onListed?.(before + runs))
+    before += listed.length
+    const selections = wanted.filter(here)
+    requireSelected(listed, where, selections)
+    const isSelected = (run: RunEntry): boolean => (
+      selections.some(s => s.label === run.label && s.display_name === run.displayName)
+    )
+    requireStillThere(earlier.filter(run => here(run) && isSelected(run)), listed, where)
+    const { runs, unlisted: more } = labelRuns(listed, where, session.fetch.runs.filter(here))
+    labelled.push(...runs)
+    unlisted += more
+  }
+  return { labelled, unlisted }
+}
+
+/** @throws Fault exit 3: more windows than there can be rows to find */
+function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: ProjectName): void {
+  const windows = Math.ceil(((lastStep ?? -1) + 1) / STEPS_PER_REQUEST)
+  if (windows <= Math.min(MAX_WINDOWS, FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0))) return
+  throw new Fault({
+    format: 'wandb', problem: 'implausible last step', found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
+    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printableId(id)} of ${nameOf(where)})`
+  })
+}
+
+/** A selected run before its rows are asked for. */
+interface PlannedRun {
+  readonly run: LabelledRun
+  readonly details: RunDetails
+  /** null: its rows are to be fetched */
+  readonly unchanged: HistoryCertificate | null
+}
+
+async function fetchSelected(
+  session: Session, selected: readonly LabelledRun[], checkList: (planned: readonly RunEntry[]) => void, stop: AbortController
+): Promise<Pick<FetchOutcome, 'runs' | 'stopped'>> {
+  const stopping = async <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => {
+    stop.abort(error)
+    throw error
+  })
+  const planned = await mapLimited(selected, RUNS_AT_ONCE, run => stopping(planRun(session, run)))
+  const now = timeOf(session)
+  checkList(planned.map(({ run, details }) => (
+    entryOf(session, run, now, allowedConfig(details.config, session.fetch.config, LOST).config)
+  )))
+  const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? details.lineCount ?? 0 : 0), 0)
+  const onRows = session.onRows?.(expected)
+  let rows = 0
+  const count = (more: number): void => onRows?.(rows += more)
+  const outcomes = await mapLimited(planned, RUNS_AT_ONCE, plan => stopping(fetchPlanned(session, plan, count)))
+  return { runs: outcomes.filter(one => 'entry' in one), stopped: outcomes.filter(one => 'fault' in one) }
+}
+
+async function planRun(session: Session, run: LabelledRun): Promise<PlannedRun> {
+  const details = await describe(session, run)
+  requirePlausible(details, run)
+  return { run, details, unchanged: await unchangedCertificate(session, run, details) }
+}
+
+async function fetchPlanned(
+  session: Session, { run, details, unchanged }: PlannedRun, count: (rows: number) => void
+): Promise<FetchedRun | StoppedRun> {
+  const { config, withheld } = allowedConfig(details.config, session.fetch.config, LOST)
+  if (unchanged !== null) {
+    // An interrupted fetch from elsewhere may have left its rows.
+    await ResumableFile.discard(join(session.dir, historyPath(session.histories.folder, run)))
+    const entry = entryOf(session, run, unchanged.fetched_at, config)
+    return { certificate: unchanged, status: 'unchanged', faults: [], withheld, entry }
+  }
+  const { dir, histories: { folder }, study: { synthetic }, address, ask, signal } = session
+  const fetched = await fetchRows({
+    dir, folder, synthetic, run, details, server: addressText(address), time: timeOf(session), ask, count, signal,
+    describe: () => describe(session, run)
+  })
+  if (fetched instanceof Fault) return { run, fault: fetched }
+  const { certificate, resumed, now } = fetched
+  const entry = entryOf(session, { ...run, state: now.state }, certificate.fetched_at, config)
+  const faults = failedChecks(certificate, join(dir, certificatePath(folder, run)))
+  return { certificate, status: resumed ? 'resumed' : 'fetched', faults, withheld, entry }
+}
+
+async function describe({ ask }: Session, run: LabelledRun): Promise<RunDetails> {
+  const { entity, project, id } = run
+  const details = readRun(await ask(RUN_QUERY, { entity, project, run: id }, `run ${id} of ${nameOf(run)}`), run, id)
+  if (details.displayName !== run.displayName) throw renamedRun(run, 'listed', details.displayName, ' until it is fetched; fetch again')
+  return details
+}
+
+/** The certificate that is there, where it is whole and the server says of the run what it said then; else null. */
+async function unchangedCertificate(session: Session, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
+  const { dir, histories: { folder }, study: { synthetic }, signal } = session
+  try {
+    const certificate = await readCertificate(dir, folder, run)
+    if (certificate === null || !certificate.complete) return null
+    const { snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } } = certificate
+    // Of a run that may still log, only a heartbeat tells that it has not since.
+    if (growing !== isGrowingState(now.state) || (growing && heartbeatAt === null)) return null
+    if (lastStep !== now.lastStep || lineCount !== now.lineCount || heartbeatAt !== now.heartbeatAt) return null
+    const listed = listedRun(entryOf(session, { ...run, state: now.state }, certificate.fetched_at, {}))
+    const faults = await checkCertificate({ dir, folder, synthetic, signal }, listed, certificate)
+    return faults.length === 0 ? certificate : null
+  } catch (error) {
+    // What cannot be read is fetched again.
+    if (error instanceof Fault && !(signal?.aborted ?? false)) return null
+    throw error
+  }
+}
+
+function entryOf(
+  { address }: Session, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>
+): RunEntry {
+  const { id, displayName, entity, project, createdAt, state, label } = run
+  // Of a run that is fetched it is the study's; of any other one it may be anything.
+  return { id, displayName: withoutSecrets(displayName, true), entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
+}
+
+function listedRun(entry: RunEntry): ListedRun {
+  return { ...entry, createdSeconds: NaN }
+}
+
+/** @returns those whose text is another one now */
+async function writeLists({ dir, fetch, histories }: Session, entries: readonly RunEntry[]): Promise<string[]> {
+  const lists = [
+    // A view is a copy: what another exporter wrote into an entry stays in the list alone.
+    ...fetch.views.map(({ path, labels }) => ({
+      path, text: runsText(entries.filter(entry => labels.includes(entry.label)).map(entry => ({
+        ...ownFields(entry), config: allowedConfig(entry.config, fetch.config).config
+      })))
+    })),
+    { path: histories.runs, text: checkedRunsText(entries, join(dir, histories.runs)) }
+  ]
+  const written: string[] = []
+  for (const { path, text } of lists) {
+    if (await readText(join(dir, path)).catch(() => null) === text) continue
+    await OutputSet.writeAlone(dir, path, text)
+    written.push(path)
+  }
+  return written
+}
+
+/** A folder that is a link may lead anywhere, and so may one above a folder that is not there yet. */
+function requireInside(dir: string, folder: string): void {
+  const root = realpathSync.native(dir)
+  for (let path = folder; path !== '.'; path = dirname(path)) {
+    const resolved = resolveInside(root, path)
+    if (resolved.kind === 'inside') return
+    if (resolved.kind === 'missing' && lstatSync(join(dir, path), { throwIfNoEntry: false }) === undefined) continue
+    throw new Fault({
+      format: 'study', problem: 'unsafe path', found: `${printable(path)}, a link that leads out of the study or nowhere`,
+      expected: 'a folder inside the study', place: { file: join(dir, path) }
+    })
+  }
+}
+
+/** Each history has a place of its own, in the study. */
+function requirePlaces(dir: string, folder: string, runs: readonly LabelledRun[]): void {
+  const places = new Map<string, LabelledRun>()
+  for (const run of runs) {
+    const path = historyPath(folder, run)
+    requireInside(dir, dirname(path))
+    const other = places.get(path.toLowerCase())
+    if (other !== undefined) {
+      throw new Fault({
+        format: 'wandb', problem: 'ids differ in case only', found: `${printableId(other.id)} and ${printableId(run.id)}`,
+        expected: 'ids that are different file names on every system'
+      })
+    }
+    places.set(path.toLowerCase(), run)
+    if (lstatSync(join(dir, `${path}.gz`), { throwIfNoEntry: false }) === undefined) continue
+    throw new Fault({
+      format: 'history', problem: 'stated twice', found: 'a history with .gz', expected: 'none: fetch writes it without',
+      place: { file: join(dir, `${path}.gz`) }
+    })
+  }
+}
+
+/** UTC, to the second. */
+function timeOf({ clock }: Session): string {
+  return new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
+}

@@ -1,0 +1,178 @@
+/**
+ * One POST over a kept connection: status, headers and the whole body, or the word for what broke on the way.
+ *
+ * node's own `http` and `https`, so that certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+ * NODE_EXTRA_CA_CERTS adds authorities, for a server inside an organisation.
+ *
+ * Errors of node's modules are never passed on, nor kept as a cause: they hold requests with their headers, raw packets
+ * and certificates, and one of these may hold the API key. The key's header is set on the finished request alone, so that it
+ * is in no options object (NODE_DEBUG=http prints those). Nothing that a server sent is quoted here: it is not yet searched
+ * for the key.
+ *
+ * Not supported: proxies, HTTP/2, encodings other than gzip.
+ */
+import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { Fault } from '../core/errors.js'
+import { errorCode } from '../core/paths.js'
+import { PREMATURE_CLOSE, brokenOf, type Broken, type FaultMaker } from './broken.js'
+
+/** Of a decoded answer; far above a page of 100 rows. */
+const MAX_BODY_BYTES = 64 * 1024 * 1024
+
+/** Of an answer that is an error: only a message is wanted of it. */
+const MAX_ERROR_BYTES = 1024 * 1024
+
+export interface Answer {
+  readonly kind: 'answer'
+  readonly status: number
+  readonly location: string | undefined
+  readonly retryAfter: string | undefined
+  readonly contentType: string
+  /** every header's name and value in turn */
+  readonly rawHeaders: readonly string[]
+  /** decoded; empty where the status is not 200 and the body cannot be had whole */
+  readonly body: Buffer
+}
+
+export interface WireOptions {
+  readonly secure: boolean
+  readonly connections: number
+  /** ms without a byte in either direction after which a connection counts as broken */
+  readonly idleMs: number
+  /** ms that the message of an error is waited for */
+  readonly errorMs: number
+  readonly lookup: LookupFunction | undefined
+}
+
+export class Wire {
+  readonly #options: WireOptions
+  readonly #agent: HttpAgent
+
+  constructor(options: WireOptions) {
+    const { secure, connections: maxSockets } = options
+    this.#options = options
+    this.#agent = secure
+      ? new HttpsAgent({ keepAlive: true, maxSockets, rejectUnauthorized: true })
+      : new HttpAgent({ keepAlive: true, maxSockets })
+  }
+
+  /**
+   * @throws Fault for what does not pass by waiting: an unknown host, a certificate, an answer that is not HTTP, too
+   * large or in an unknown encoding; the signal's reason when it aborts
+   */
+  async post(
+    url: URL, authorization: string, body: Buffer, signal: AbortSignal, fault: FaultMaker
+  ): Promise<Answer | Broken> {
+    const { idleMs, errorMs } = this.#options
+    const request = this.#open(url, body, signal)
+    let response: IncomingMessage | null = null
+    let idle = false
+    request.on('timeout', () => {
+      idle = true
+      request.destroy()
+    })
+    try {
+      response = await responseOf(request, authorization, body)
+      const answer = await answerOf(response, errorMs, fault)
+      signal.throwIfAborted()
+      return answer
+    } catch (error) {
+      signal.throwIfAborted()
+      if (idle) return { kind: 'broken', reason: `no byte for ${idleMs / 1000} s` }
+      if (error instanceof Fault) throw error
+      return brokenOf(errorCode(error), response !== null, url, fault)
+    }
+  }
+
+  #open(url: URL, body: Buffer, signal: AbortSignal): ClientRequest {
+    const { secure, idleMs, lookup } = this.#options
+    return (secure ? httpsRequest : httpRequest)({
+      protocol: url.protocol,
+      hostname: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+      path: `${url.pathname}${url.search}`,
+      method: 'POST',
+      agent: this.#agent,
+      signal,
+      timeout: idleMs,
+      ...(lookup === undefined ? {} : { lookup }),
+      headers: {
+        Accept: 'application/json',
+        'Accept-Encoding': 'gzip',
+        'Content-Type': 'application/json',
+        'Content-Length': body.length,
+        'User-Agent': 'critic-traces'
+      }
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}
+
+function responseOf(request: ClientRequest, authorization: string, body: Buffer): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.on('response', resolve)
+    request.on('error', reject)
+    // A request that ends with neither must not be waited for.
+    request.on('close', () => reject(Object.assign(new Error('closed'), { code: PREMATURE_CLOSE })))
+    request.setHeader('Authorization', authorization)
+    request.end(body)
+  })
+}
+
+async function answerOf(response: IncomingMessage, errorMs: number, fault: FaultMaker): Promise<Answer | Broken> {
+  const status = response.statusCode ?? 0
+  const { headers, rawHeaders } = response
+  const answer = {
+    kind: 'answer', status, rawHeaders, location: headers.location, retryAfter: headers['retry-after'],
+    contentType: headers['content-type'] ?? ''
+  } as const
+  const limit = status === 200 ? MAX_BODY_BYTES : MAX_ERROR_BYTES
+  // An error's status says enough: without its body it is an error without a message.
+  const hurry = status === 200 ? undefined : setTimeout(() => response.destroy(), errorMs)
+  const body = await decodedBody(response, limit).catch((error: unknown) => {
+    if (status === 200) throw error
+    return 'cut short'
+  }).finally(() => clearTimeout(hurry))
+  if (Buffer.isBuffer(body)) return { ...answer, body }
+  if (status !== 200) return { ...answer, body: Buffer.alloc(0) }
+  if (body === 'cut short') return { kind: 'broken', reason: 'answer cut short' }
+  if (body === 'too large') throw fault('answer too large', `more than ${limit} bytes`, `at most ${limit}`)
+  throw fault('answer not readable', body, 'gzip or no encoding')
+}
+
+const inflate = promisify(gunzip)
+
+/** The body, or what is wrong with it: `cut short`, `too large`, or the encoding's fault in words. */
+async function decodedBody(response: IncomingMessage, limit: number): Promise<Buffer | string> {
+  const raw = await rawBody(response, limit)
+  if (raw === null) return 'too large'
+  const encoding = (response.headers['content-encoding'] ?? 'identity').toLowerCase()
+  if (encoding === 'identity' || encoding === '') return raw
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') return 'another encoding'
+  try {
+    return await inflate(raw, { maxOutputLength: limit })
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'Z_BUF_ERROR') return 'cut short'
+    return code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : 'bytes that are not gzip'
+  }
+}
+
+/** null where it is larger than the limit; nothing is allocated by the size that the header claims. */
+async function rawBody(response: IncomingMessage, limit: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let total = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    total += chunk.length
+    if (total > limit) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, total)
+}

@@ -1,0 +1,127 @@
+/** Which runs of a project are meant: all of it listed, page by page, and told apart by their display names. */
+import { EXIT, Fault, nearest, printable, printableId } from '../core/errors.js'
+import { OTHER_LABEL, type FetchRuns } from '../schema/fetch.js'
+import { MAX_NAME_LENGTH, nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
+import type { Ask } from './history.js'
+import { RUNS_QUERY } from './queries.js'
+import type { RunEntry } from './runs-file.js'
+
+const RUNS_PER_PAGE = 100
+
+/** A project with more is no list that a person reads. */
+const MAX_RUNS = 100_000
+
+/** Of a project, companions are listed up to this number, and then others; what is left is counted. */
+const MAX_LISTED_ONLY = 1000
+
+/** Pages in a row that tell of no new run. */
+const MAX_IDLE_PAGES = 100
+
+export interface LabelledRun extends ListedName, ProjectName {
+  readonly label: string
+  /** its display name is exactly the selected one */
+  readonly selected: boolean
+}
+
+/** Every run of a project, oldest first. @throws Fault where pages go round in a circle */
+export async function listRuns(ask: Ask, where: ProjectName, onListed?: (runs: number) => void): Promise<ListedName[]> {
+  const runs = new Map<string, ListedName>()
+  const cursors = new Set<string>()
+  let idle = 0
+  let after: string | null = null
+  do {
+    const variables = { entity: where.entity, project: where.project, first: RUNS_PER_PAGE, after, order: '+created_at' }
+    const page = readRunsPage(await ask(RUNS_QUERY, variables, `runs of ${nameOf(where)}`), where)
+    const before = runs.size
+    for (const run of page.runs) runs.set(run.id, run)
+    idle = runs.size === before ? idle + 1 : 0
+    if (idle > MAX_IDLE_PAGES) throw wrongPages(where, `${idle} pages without a new run`)
+    onListed?.(runs.size)
+    after = page.next
+    if (after !== null && cursors.has(after)) throw wrongPages(where, 'a cursor that was given before')
+    if (after !== null) cursors.add(after)
+    if (runs.size > MAX_RUNS) throw wrongPages(where, `more than ${MAX_RUNS} runs`)
+  } while (after !== null)
+  return [...runs.values()]
+}
+
+function wrongPages(where: ProjectName, found: string): Fault {
+  return new Fault({ format: 'wandb', problem: 'endless list', found, expected: `an end of the runs of ${nameOf(where)}` })
+}
+
+export interface LabelledRuns {
+  readonly runs: readonly LabelledRun[]
+  /** runs that are not selected and too many, or of too long a name, to list */
+  readonly unlisted: number
+}
+
+/** @throws Fault exit 3: a selection without a run */
+export function requireSelected(listed: readonly ListedName[], where: ProjectName, selections: readonly FetchRuns[]): void {
+  for (const selection of selections) {
+    if (!listed.some(run => run.displayName === selection.display_name)) throw emptySelection(listed, where, selection)
+  }
+}
+
+/** @param selections all of this project: what another one selects is no companion */
+export function labelRuns(listed: readonly ListedName[], where: ProjectName, selections: readonly FetchRuns[]): LabelledRuns {
+  const { entity, project } = where
+  const labelled = listed.map((run): LabelledRun => {
+    const exact = selections.find(s => s.display_name === run.displayName)
+    const { label } = exact ?? companionOf(run, selections) ?? { label: OTHER_LABEL }
+    return { ...run, entity, project, label, selected: exact !== undefined }
+  })
+  const fits = labelled.filter(run => run.displayName.length <= MAX_NAME_LENGTH)
+  const companions = fits.filter(run => !run.selected && run.label !== OTHER_LABEL).slice(0, MAX_LISTED_ONLY)
+  const others = fits.filter(run => run.label === OTHER_LABEL)
+  const listedOthers = others.length + companions.length <= MAX_LISTED_ONLY ? others : []
+  const kept = new Set([...labelled.filter(run => run.selected), ...companions, ...listedOthers])
+  return { runs: labelled.filter(run => kept.has(run)), unlisted: labelled.length - kept.size }
+}
+
+/** `name-trainnode` goes with `name`; of several names that fit, with the longest. */
+function companionOf({ displayName }: ListedName, selections: readonly FetchRuns[]): FetchRuns | undefined {
+  const fitting = selections.filter(({ display_name: name }) => (
+    displayName.startsWith(name) && /^[^\p{L}\p{N}]/u.test(displayName.slice(name.length))
+  ))
+  return fitting.sort((a, b) => b.display_name.length - a.display_name.length)[0]
+}
+
+function emptySelection(listed: readonly ListedName[], where: ProjectName, { display_name: name }: FetchRuns): Fault {
+  const near = nearest(name, [...new Set(listed.map(run => run.displayName))])
+  const hint = near === null ? '' : `; did you mean ${printable(JSON.stringify(near))}?`
+  return new Fault({
+    format: 'wandb', problem: 'empty selection',
+    found: `none of ${listed.length} runs of ${nameOf(where)} has the display name ${printable(JSON.stringify(name))}`,
+    expected: `at least one with exactly this name${hint}`
+  })
+}
+
+/**
+ * @param earlier what was fetched under a selection before
+ * @throws Fault exit 1: such a run has another name now, or is gone
+ */
+export function requireStillThere(earlier: readonly RunEntry[], listed: readonly ListedName[], where: ProjectName): void {
+  for (const run of earlier) {
+    const now = listed.find(({ id }) => id === run.id)
+    if (now?.displayName === run.displayName) continue
+    const before = `fetched ${printable(run.fetchedAt ?? 'earlier')}`
+    const goOn = 'to go on without it, remove its entry from the list of runs (histories.runs), its history and its certificate'
+    if (now !== undefined) throw renamedRun(run, before, now.displayName, `; ${goOn}`)
+    throw new Fault({
+      format: 'wandb', problem: 'deleted run', found: `${namedBefore(run, before)}, is gone from ${nameOf(where)}`, expected: `it there; ${goOn}`,
+      exitCode: EXIT.checkFailed
+    })
+  }
+}
+
+/** @param expected what follows `the same name` */
+export function renamedRun(run: Pick<RunEntry, 'id' | 'displayName'>, before: string, now: string, expected: string): Fault {
+  return new Fault({
+    format: 'wandb', problem: 'renamed run', found: `${namedBefore(run, before)}, is now ${printable(JSON.stringify(now))}`,
+    expected: `the same name${expected}`, exitCode: EXIT.checkFailed
+  })
+}
+
+function namedBefore({ id, displayName }: Pick<RunEntry, 'id' | 'displayName'>, before: string): string {
+  return `${printableId(id)}, ${before} as ${printable(JSON.stringify(displayName))}`
+}

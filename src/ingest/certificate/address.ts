@@ -1,0 +1,83 @@
+/**
+ * The address of a W&B server: `https://api.wandb.ai`, or a self-hosted one, possibly below a path. Queries go to
+ * `<base>/graphql`, as W&B's own tools send them.
+ *
+ * An API key travels with every request, so the address is https; http is for this machine only. A refused address is
+ * quoted as far as its scheme and host: the rest of it (or all of it, where it is no address) may be a secret that was
+ * put there by mistake.
+ *
+ * Not supported: W&B's settings files, proxies.
+ */
+import { EXIT, Fault, printable } from '../../core/errors.js'
+
+export interface Address {
+  /** its path has no trailing slash, but where it is `/` alone */
+  readonly base: URL
+  /** where queries are sent: base + `/graphql` */
+  readonly endpoint: URL
+  /** host name, with the port where it is not the scheme's own: also the name of the entry in the netrc file */
+  readonly host: string
+  /** where run pages are, without a trailing slash: `https://wandb.ai`, or the base of a self-hosted server */
+  readonly site: string
+}
+
+export const DEFAULT_BASE_URL = 'https://api.wandb.ai'
+
+const DEFAULT_SITE = 'https://wandb.ai'
+
+/** Pages for people: they answer a query with HTML. */
+const SITES: ReadonlySet<string> = new Set(['wandb.ai', 'www.wandb.ai', 'app.wandb.ai'])
+
+const EXPECTED = 'an address such as https://api.wandb.ai (http for this machine only)'
+
+/** `new URL` repairs much (backslashes, line breaks, a missing slash); what it would repair is refused instead. */
+const PLAIN = /^https?:\/\/[^\s\\\p{Cc}/?#]+(?:\/[^\s\\\p{Cc}]*)?$/iu
+
+function fault(found: string, expected: string = EXPECTED): Fault {
+  return new Fault({ format: 'wandb', problem: 'wrong base URL', found, expected, exitCode: EXIT.usage })
+}
+
+/** localhost, 127.0.0.0/8 and ::1, in any spelling that `URL` brings into its normal form. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+}
+
+/**
+ * @throws Fault exit 2: no address, not https (or http to localhost, 127.0.0.0/8, [::1]), credentials, a query or a
+ * fragment in it, or W&B's site for people in place of its API
+ */
+export function parseAddress(text: string): Address {
+  if (text.includes('?') || text.includes('#')) throw fault('a query or a fragment in it')
+  if (/^[a-z]+:\/\/[^/]*@/i.test(text)) throw fault('credentials in it', `${EXPECTED}; the key comes from the environment`)
+  if (!PLAIN.test(text) || !URL.canParse(text)) {
+    const scheme = /^([a-z][a-z0-9+.-]{0,15}):\/\//i.exec(text)?.[1]
+    throw fault(scheme === undefined || /^https?$/i.test(scheme) ? 'no address' : `scheme ${scheme}`)
+  }
+  const base = new URL(text)
+  base.pathname = base.pathname.replace(/\/+$/, '')
+  const { protocol, host, hostname, pathname } = base
+  if (protocol === 'http:' && !isLoopback(hostname)) {
+    throw fault(`http to ${printable(hostname)}`, 'https: the API key would travel unencrypted')
+  }
+  if (pathname.endsWith('/graphql')) throw fault('an address with /graphql', 'it without: the path is added')
+  if (SITES.has(hostname)) throw fault(`${hostname}, the site for people`, DEFAULT_BASE_URL)
+  const origin = `${protocol}//${host}`
+  const path = pathname === '/' ? '' : pathname
+  const endpoint = new URL(`${origin}${path}/graphql`)
+  return { base, endpoint, host, site: siteOf(`${origin}${path}`) }
+}
+
+/** The base as text, without a trailing slash, for messages. */
+export function addressText({ base }: Address): string {
+  return base.href.replace(/\/$/, '')
+}
+
+/** Where the pages of a server's runs are. @param server as `addressText` writes it */
+export function siteOf(server: string): string {
+  return server === DEFAULT_BASE_URL ? DEFAULT_SITE : server
+}
+
+/** Page of a run. */
+export function runUrl(site: string, { entity, project, id }: Readonly<Record<'entity' | 'project' | 'id', string>>): string {
+  return `${site}/${[entity, project, 'runs', id].map(part => encodeURIComponent(part.toWellFormed())).join('/')}`
+}

@@ -1,0 +1,114 @@
+/** The certificate of a history, and the journal of a fetch, field by field. */
+import { CERTIFICATE_CHECKS, SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../../schema/fetch.js'
+import { DATE_TIME, DATE_TIME_EXPECTED } from '../histories/iso-time.js'
+import { flag, integer, list, nullable, object, oneOf, pair, pattern, text, type JsonSchema } from '../../core/checker.js'
+
+const anyText = text(100_000)
+const time = pattern(DATE_TIME_EXPECTED, DATE_TIME)
+const sha256 = pattern('64 hexadecimal digits', /^[0-9a-f]{64}$/)
+const count = integer(0)
+
+/** What is known of a fetch before its end. */
+const STARTED = {
+  server: { kind: anyText, doc: 'Base URL of the server.' },
+  run: {
+    kind: object({
+      id: { kind: anyText, doc: 'Id of the run.' },
+      entity: { kind: anyText, doc: 'Owner of the project.' },
+      project: { kind: anyText, doc: 'Project.' },
+      display_name: { kind: anyText, doc: 'Display name.' },
+      label: { kind: anyText, doc: 'Folder of the history.' },
+      created_at: { kind: time, doc: 'Time of creation, as the server writes it.' },
+      state: { kind: anyText, doc: 'State that the server reported.' }
+    }),
+    doc: 'The run.'
+  },
+  fetched_at: { kind: time, doc: 'When the fetch of this run began, UTC.' },
+  snapshot: {
+    kind: object({
+      last_step: { kind: nullable(count), doc: 'The run\'s last step; null: it has logged nothing.' },
+      history_line_count: { kind: nullable(count), doc: 'Rows that the server counts; null: it does not say.' },
+      heartbeat_at: { kind: nullable(anyText), doc: 'When the run last logged, as the server writes it.' },
+      growing: { kind: flag, doc: 'The run was still logging: its rows up to last_step are here, later ones are not.' }
+    }),
+    doc: 'What the server said before the first row was asked for.'
+  },
+  requests: {
+    kind: object({
+      steps: { kind: oneOf(STEPS_PER_REQUEST), doc: 'Possible steps of one request, at most.' },
+      samples: { kind: oneOf(SAMPLES_PER_REQUEST), doc: 'Samples asked for in each.' },
+      intervals: {
+        kind: list(object({
+          from: { kind: count, doc: 'First step.' },
+          to: { kind: count, doc: 'Last step, inclusive.' },
+          rows: { kind: count, doc: 'Rows that came.' }
+        })),
+        doc: 'Every request.'
+      },
+      reordered: { kind: count, doc: 'Answers whose rows were not in the order of their steps; they were sorted.' }
+    }),
+    doc: 'How the rows were asked for.'
+  },
+  left_out: {
+    kind: object({
+      texts: { kind: count, doc: 'Texts other than NaN and Infinity.' },
+      flags: { kind: count, doc: 'true and false.' },
+      objects: { kind: count, doc: 'Media, histograms, nested values.' },
+      lists: { kind: count, doc: 'Lists.' }
+    }),
+    doc: 'Values of the rows that are no numeric scalars, and are not exported.'
+  }
+} as const
+
+export const CERTIFICATE_KIND = object({
+  schema: { kind: oneOf('history-certificate'), doc: 'What this file is.' },
+  schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
+  synthetic: { kind: flag, doc: 'True when the study\'s inputs were generated.' },
+  ...STARTED,
+  history: {
+    kind: object({
+      path: { kind: anyText, doc: 'File of the rows, relative to the study.' },
+      bytes: { kind: count, doc: 'Its length.' },
+      sha256: { kind: sha256, doc: 'Its SHA-256, hexadecimal.' }
+    }),
+    doc: 'The exported rows.'
+  },
+  steps: {
+    kind: object({
+      rows: { kind: count, doc: 'Rows of the file.' },
+      first_step: { kind: nullable(count), doc: 'Lowest step; null without rows.' },
+      last_step: { kind: nullable(count), doc: 'Highest step; null without rows.' },
+      holes: { kind: list(pair(count)), doc: 'Steps between them without a row: ranges, both ends inclusive.' },
+      repeated: {
+        kind: list(object({
+          step: { kind: count, doc: 'Step.' },
+          rows: { kind: integer(2), doc: 'Its rows.' }
+        })),
+        doc: 'Steps with more than one row.'
+      }
+    }),
+    doc: 'The steps as they stand in the file.'
+  },
+  checks: {
+    kind: list(object({
+      name: { kind: oneOf(...CERTIFICATE_CHECKS), doc: 'What is checked.' },
+      status: { kind: oneOf('passed', 'failed'), doc: 'What came out.' },
+      detail: { kind: nullable(anyText), doc: 'What was found, with the steps.' }
+    })),
+    doc: 'Every check.'
+  },
+  complete: { kind: flag, doc: 'No check failed.' }
+})
+
+/** What a journal keeps of a fetch that has not ended. */
+export const FETCH_STATE_KIND = object(STARTED)
+
+/** JSON Schema (draft 2020-12) of a certificate; what `docs/schemas/history-certificate.schema.json` holds. */
+export function certificateJsonSchema(): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:critic-traces:history-certificate:1',
+    title: 'critic-traces history certificate',
+    ...CERTIFICATE_KIND.schema
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * From a snapshot page on disk to trace slices: the file's bytes (hashed as they lie on disk, inflated where they are
+ * gzip), the content of the page's one `script#data`, and of that each trace object as it completes. Memory holds one
+ * chunk and one trace.
+ */
+import { Fault } from '../../core/errors.js'
+import { Kernel } from '../../kernel/kernel.js'
+import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
+import { ByteTally, fileChunks, gunzippedIfGzip, tallied } from '../../core/bytes.js'
+import { DataElement } from '../html/data-element.js'
+import { SlicePool } from '../json/pool.js'
+import { TraceSlicer } from '../json/slicer.js'
+import type { TraceSlice } from '../json/trace.js'
+
+export interface PageOptions {
+  readonly keys: SnapshotKeys
+  /** default 1 MiB; outputs do not depend on it */
+  readonly chunkBytes?: number
+  readonly signal?: AbortSignal
+  /** bytes of the file read so far */
+  readonly onProgress?: (bytes: number) => void
+}
+
+/** Kernels of pages that were read, for pages to come. */
+const idle: Kernel[] = []
+
+export class PageSource {
+  readonly #path: string
+  readonly #options: PageOptions
+  readonly #tally = new ByteTally()
+  readonly #pool = new SlicePool()
+  #header: SnapshotHeader | null = null
+  #sha256: string | null = null
+
+  constructor(path: string, options: PageOptions) {
+    this.#path = path
+    this.#options = options
+  }
+
+  /**
+   * The traces in the order of the page. A slice's buffer may be given back by `release` once nobody reads it any more.
+   * Throws a Fault where the page, its element or its JSON is not whole, or the file changed meanwhile; traces before
+   * the fault come first.
+   */
+  async *slices(): AsyncGenerator<TraceSlice, void, void> {
+    // Not the thread's: its memory is a trace's, and pages may be read side by side.
+    const kernel = idle.pop() ?? new Kernel()
+    try {
+      yield* this.#slices(kernel)
+    } finally {
+      idle.push(kernel)
+    }
+  }
+
+  async *#slices(kernel: Kernel): AsyncGenerator<TraceSlice, void, void> {
+    const { keys, chunkBytes, signal, onProgress } = this.#options
+    kernel.begin(0)
+    const bytes = fileChunks(this.#path, {
+      allocate: length => kernel.take(length),
+      ...(chunkBytes === undefined ? {} : { chunkSize: chunkBytes }),
+      ...(signal === undefined ? {} : { signal })
+    })
+    const element = new DataElement({ kernel })
+    let slicer: TraceSlicer | null = null
+    const slice = (piece: Uint8Array): TraceSlice[] => {
+      slicer ??= new TraceSlicer({ keys, baseOffset: element.contentOffset, pool: this.#pool, kernel })
+      return slicer.push(piece)
+    }
+    for await (const chunk of gunzippedIfGzip(tallied(bytes, this.#tally))) {
+      for (const piece of element.push(chunk)) yield* slice(piece)
+      onProgress?.(this.#tally.bytes)
+    }
+    for (const piece of element.end()) yield* slice(piece)
+    slicer ??= new TraceSlicer({ keys, baseOffset: element.contentOffset, pool: this.#pool, kernel })
+    this.#header = endOf(slicer)
+    this.#sha256 = this.#tally.sha256()
+  }
+
+  /** Gives a slice's buffer back for the next trace. */
+  release(bytes: Uint8Array): void {
+    this.#pool.give(bytes)
+  }
+
+  /** What the page says outside its traces; after the last slice. */
+  get header(): SnapshotHeader {
+    return this.#done(this.#header)
+  }
+
+  /** SHA-256 and size of the file as it lies on disk; after the last slice. */
+  get sha256(): string {
+    return this.#done(this.#sha256)
+  }
+
+  get bytes(): number {
+    return this.#tally.bytes
+  }
+
+  #done<T>(value: T | null): T {
+    if (value === null) throw new Error('the page was not read to its end')
+    return value
+  }
+}
+
+/** The document's end; where it is missing, the likely cause is said: the texts are a program's, and may hold its markup. */
+function endOf(slicer: TraceSlicer): SnapshotHeader {
+  try {
+    return slicer.end()
+  } catch (error) {
+    if (!(error instanceof Fault) || error.details.problem !== 'truncated') throw error
+    throw new Fault({ ...error.details, found: `the end of script#data (a raw </script> in a text ends it too)` })
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * The part of the replica that is the article: two templates, copied as they are. The program fills them; nothing here
+ * reads them.
+ */
+import { fileURLToPath } from 'node:url'
+import type { ArticleStudy } from '../schema/evidence.js'
+import { readText } from '../core/system/open.js'
+import type { ReplicaPart } from './part.js'
+
+/** Beside the compiled module: the build copies them. */
+const TEMPLATES = new URL('article/', import.meta.url)
+
+export const ARTICLE_STUDY: ArticleStudy = { article: 'article/article.md', notes: 'article/source-notes.md', strict: true }
+
+export const article: ReplicaPart = {
+  section: 'article',
+  seed: 'article/1',
+  write: async folder => {
+    for (const path of [ARTICLE_STUDY.article, ARTICLE_STUDY.notes]) {
+      const template = new URL(path.slice(path.lastIndexOf('/') + 1), TEMPLATES)
+      await folder.writeText(path, 'article', await readText(fileURLToPath(template)))
+    }
+    return ARTICLE_STUDY
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * What the replica is made of: parts, each with a seed of its own and each writing its files into the study's folder. A
+ * part that is added changes no byte of the others.
+ */
+import { dirname, join } from 'node:path'
+import { makeFolder } from '../core/system/folder.js'
+import { HashedFile } from './bytes.js'
+import type { WrittenFile } from './bytes.js'
+import type { Random } from './random.js'
+
+/** An entry of the manifest. */
+export interface ListedFile extends WrittenFile {
+  /** relative to the study, with `/` */
+  readonly path: string
+  readonly role: string
+}
+
+/** Takes the next bytes of a file; they may change once it is done. */
+export type Send = (bytes: Uint8Array) => Promise<void>
+
+/** The folder of a study that is being written. Every file goes into the manifest, in the order of writing. */
+export class StudyFolder {
+  readonly #files: ListedFile[] = []
+
+  constructor(readonly dir: string, readonly signal: AbortSignal | undefined) {}
+
+  get files(): readonly ListedFile[] {
+    return this.#files
+  }
+
+  /** Writes one file from what `produce` sends; it is on the disk and listed when this returns. */
+  async write(path: string, role: string, produce: (send: Send) => Promise<void>): Promise<void> {
+    this.signal?.throwIfAborted()
+    const full = join(this.dir, ...path.split('/'))
+    await makeFolder(dirname(full))
+    const file = await HashedFile.create(full)
+    try {
+      await produce(async bytes => {
+        this.signal?.throwIfAborted()
+        await file.write(bytes)
+      })
+    } catch (error) {
+      await file.abandon()
+      throw error
+    }
+    this.#files.push({ path, role, ...await file.close() })
+  }
+
+  async writeText(path: string, role: string, text: string): Promise<void> {
+    await this.write(path, role, send => send(Buffer.from(text)))
+  }
+}
+
+export interface ReplicaPart {
+  /** key of the part's section in the study file */
+  readonly section: string
+  readonly seed: string
+  /** Writes the part's files and returns its section of the study file. */
+  readonly write: (folder: StudyFolder, random: Random) => Promise<object>
+}

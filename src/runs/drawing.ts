@@ -1,0 +1,79 @@
+/**
+ * The figures that a run has data for, in every format that was asked for. Loaded where figures are drawn. Few files are
+ * drawn here and now; more are worth threads of their own.
+ */
+import { openFigurePool, type DrawnFigure, type FigureTask } from '../render/canvas/pool.js'
+import { renderFigure } from '../render/canvas/index.js'
+import type { FigureConfig, FigureFormat } from '../render/figures/config.js'
+import type { FigureInputs } from '../render/figures/definition.js'
+import { buildFigures, refuseSameNames } from '../render/figures/index.js'
+import type { Origin } from '../render/outputs/output-names.js'
+import type { OutputSet } from '../render/outputs/output-set.js'
+import { throwIfInterrupted } from './transaction.js'
+
+/** A thread takes about as long to load the canvas library as one file takes to draw. */
+const FILES_WITHOUT_THREADS = 4
+
+export interface DrawOptions {
+  readonly formats: readonly FigureFormat[]
+  /** threads that may draw */
+  readonly threads: number
+  /** what the inputs were verified against: every file says so behind its description; default: nothing */
+  readonly manifest?: Origin['manifest']
+  readonly signal?: AbortSignal | undefined
+  /** called before the first file with their number; what it answers is called with the number of those written */
+  readonly onFiles?: ((total: number) => (done: number) => void) | undefined
+}
+
+type CurveFigureData = NonNullable<FigureInputs['curves']>[number]
+
+/** Data of millions of points need not be there for all figures at a time. */
+export interface FigureSources extends Omit<FigureInputs, 'curves'> {
+  readonly curves?: Iterable<CurveFigureData> | AsyncIterable<CurveFigureData>
+}
+
+/** Everything that the data allow, drawn or not, in the order of the figures' names. */
+export async function planFigures({ curves = [], ...others }: FigureSources): Promise<FigureConfig[]> {
+  const configs: FigureConfig[] = []
+  for await (const data of curves) configs.push(...buildFigures({ curves: [data] }))
+  configs.push(...buildFigures(others))
+  refuseSameNames(configs)
+  return configs.sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
+export async function drawFigures(
+  set: OutputSet, configs: readonly FigureConfig[], { formats, threads, manifest = null, signal, onFiles }: DrawOptions
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const tasks = configs.flatMap(config => formats.map(format => ({ config: verifiedFigure(config, manifest), format })))
+  const pngs = new Map<string, Uint8Array>()
+  if (tasks.length === 0) return pngs
+  const onDone = onFiles?.(tasks.length)
+  let done = 0
+  for await (const { config, format, bytes } of drawn(tasks, threads)) {
+    throwIfInterrupted(signal)
+    await set.write(`figures/${config.name}.${format}`, bytes)
+    if (format === 'png') pngs.set(config.name, bytes)
+    onDone?.(++done)
+  }
+  return pngs
+}
+
+function verifiedFigure(config: FigureConfig, manifest: Origin['manifest']): FigureConfig {
+  if (manifest === null) return config
+  return { ...config, description: `${config.description} Inputs verified against manifest ${manifest.sha256.slice(0, 12)}.` }
+}
+
+/** Files in the order of the tasks. */
+async function* drawn(tasks: readonly FigureTask[], threads: number): AsyncGenerator<DrawnFigure, void, undefined> {
+  if (tasks.length <= FILES_WITHOUT_THREADS) {
+    for (const { config, format } of tasks) yield { config, format, bytes: await renderFigure(config, format) }
+    return
+  }
+  const pool = await openFigurePool(Math.min(threads, tasks.length))
+  try {
+    yield* pool.draw(tasks)
+  } finally {
+    await pool.close()
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * Written evidence, from files to outputs: workbook and slides read once each, configurations with what they inherit,
+ * datasets column by column; then what follows from them and from the documents that the run wrote before. Figures and
+ * commit are the caller's.
+ *
+ *     workbook ─┐
+ *     slides    ├─► values, each with its place ──► data.json ──► derived ──► derived_metrics.json ──► figures' data
+ *     configs   │                            └──► materials/…json
+ *     documents ┤                            └──► materials/, the documents as they are
+ *     datasets ─┘
+ */
+import { join } from 'node:path'
+import { cellValue } from '../compute/evidence/cell-values.js'
+import { configValues } from '../compute/evidence/config-values.js'
+import type {
+  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundDocument, FoundEvidence, FoundValue, SourceFile
+} from '../compute/evidence/contract.js'
+import { deriveValues } from '../compute/evidence/derive.js'
+import { documentLines, documentValue } from '../compute/evidence/document-values.js'
+import { unreadable } from '../compute/evidence/faults.js'
+import { barFigures } from '../compute/evidence/figures.js'
+import { TextSearch } from '../compute/evidence/match.js'
+import { slideValue } from '../compute/evidence/slide-values.js'
+import { Documents } from '../compute/documents.js'
+import { printable } from '../core/errors.js'
+import { resolveConfig } from '../ingest/config/resolve.js'
+import { readStableFile } from '../core/file.js'
+import { openPresentation } from '../ingest/office/presentation.js'
+import { openWorkbook, type Sheet } from '../ingest/office/workbook.js'
+import { auditParquet, type DatasetRequest } from '../ingest/parquet/audit.js'
+import { canonicalRelative } from '../core/paths.js'
+import { requireVerified } from '../core/verified.js'
+import type { Origin } from '../render/outputs/output-names.js'
+import type { OutputSet } from '../render/outputs/output-set.js'
+import type { HashedFile } from './record.js'
+import type { VerifiedManifest } from '../schema/traces.js'
+import type { DatasetSource, EvidenceStudy, TextDocument } from '../schema/evidence.js'
+import { documentCopy, EVIDENCE_DOCUMENTS } from '../schema/outputs.js'
+import { throwIfInterrupted } from './transaction.js'
+import { GENERATOR } from '../core/version.js'
+
+export interface EvidenceRun {
+  /** the study's folder */
+  readonly dir: string
+  readonly study: EvidenceStudy
+  readonly synthetic: boolean
+  /** SHA-256 by path relative to the study, as verified before: what is read must be what was verified */
+  readonly verified?: ReadonlyMap<string, string>
+  /** what the inputs were verified against; default: nothing */
+  readonly manifest?: VerifiedManifest
+  /** titles of series that other figures of the study draw, in the order of their colours */
+  readonly legend?: readonly string[]
+  readonly signal?: AbortSignal
+  /** bytes of the files read so far */
+  readonly onProgress?: (done: number) => void
+}
+
+export interface MeasuredEvidence extends FoundEvidence {
+  readonly derived: readonly DerivedResult[]
+  readonly figures: readonly BarFigureData[]
+  /** relative to the study, each file once */
+  readonly inputs: readonly HashedFile[]
+}
+
+/**
+ * Reads everything that the study names, writes nothing.
+ * @throws Fault for what cannot be read or is not what the study says
+ */
+export async function readEvidence(run: EvidenceRun): Promise<FoundEvidence & { readonly inputs: readonly HashedFile[] }> {
+  const reading = new Reading(run)
+  const { study } = run
+  const workbook = study.workbook === null ? null : await reading.workbook(study.workbook)
+  const slides = study.slides === null ? null : await reading.slides(study.slides)
+  const configs: FoundConfig[] = []
+  for (const [i, source] of study.configs.entries()) configs.push(await reading.config(source, `evidence.configs[${i}]`))
+  const datasets: FoundDataset[] = []
+  for (const source of study.datasets) datasets.push(await reading.dataset(source))
+  const documents: FoundDocument[] = []
+  const documented: FoundValue[] = []
+  for (const [i, source] of study.documents.entries()) {
+    const { document, values } = reading.document(source, `evidence.documents[${i}]`)
+    documents.push(document)
+    documented.push(...values)
+  }
+  const quoted = study.quoted.map(({ name, value, unit, title, source }): FoundValue => (
+    { name, value, reason: null, unit, title, published: true, excluded: null, labels: [], origin: { source: 'quoted', text: source } }
+  ))
+  return {
+    workbook: workbook?.file ?? null,
+    slides: slides?.file ?? null,
+    configs,
+    datasets,
+    documents,
+    values: [
+      ...(workbook?.values ?? []), ...(slides?.values ?? []), ...configs.flatMap(config => config.values), ...documented, ...quoted
+    ],
+    inputs: reading.inputs
+  }
+}
+
+export type ReadEvidence = Awaited<ReturnType<typeof readEvidence>>
+
+/** Everything of the evidence but its figures, into a set that the caller commits and that holds what it refers to. */
+export async function measureEvidence(set: OutputSet, run: EvidenceRun): Promise<MeasuredEvidence> {
+  return deriveEvidence(set, run, await stateEvidence(set, run))
+}
+
+/** Reads, and writes what was read: what follows refers to the text that readers will see. Needs no other section. */
+export async function stateEvidence(set: OutputSet, run: EvidenceRun): Promise<ReadEvidence> {
+  const found = await readEvidence(run)
+  const { writeCaseEvidence, writeDocumentCopies, writeEvidenceData } = await import('../render/outputs/evidence-documents.js')
+  const origin = originOf(run)
+  await writeEvidenceData(set, found, origin)
+  await writeCaseEvidence(set, found, origin)
+  await writeDocumentCopies(set, found)
+  return found
+}
+
+/** What follows from the evidence and from the other sections' documents in the set. */
+export async function deriveEvidence(set: OutputSet, run: EvidenceRun, found: ReadEvidence): Promise<MeasuredEvidence> {
+  const { study, synthetic } = run
+  const { writeDerivedMetrics } = await import('../render/outputs/evidence-documents.js')
+  // 1. Derive
+  const documents = new Documents(set.jsonTexts)
+  const derived = deriveValues(study.derived, documents)
+  await writeDerivedMetrics(set, derived, originOf(run))
+  // 2. What figures draw
+  documents.add(EVIDENCE_DOCUMENTS.derived, set.jsonTexts.get(EVIDENCE_DOCUMENTS.derived) ?? '')
+  return { ...found, derived, figures: barFigures(study.figures, documents, { synthetic, legend: run.legend ?? [] }) }
+}
+
+function originOf({ synthetic, manifest }: EvidenceRun): Origin {
+  return { synthetic, manifest: manifest ?? null, generator: GENERATOR }
+}
+
+/** The files of one study, each verified when it has been read. */
+class Reading {
+  readonly #run: EvidenceRun
+  readonly #search = new TextSearch()
+  readonly #inputs = new Map<string, HashedFile>()
+  #done = 0
+
+  constructor(run: EvidenceRun) {
+    this.#run = run
+  }
+
+  get inputs(): HashedFile[] {
+    return [...this.#inputs.values()]
+  }
+
+  async workbook({ path, values }: NonNullable<EvidenceStudy['workbook']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
+    const { bytes, file } = this.#whole(path, 'xlsx')
+    const book = await openWorkbook(bytes, { place: { file: file.path } })
+    const names = new Set(book.sheets.map(sheet => sheet.name))
+    const sheets = new Map<string, Sheet>()
+    const found: FoundValue[] = []
+    for (const [i, request] of values.entries()) {
+      const at = `evidence.workbook.values[${i}]`
+      if (!names.has(request.sheet)) {
+        const listed = [...names].slice(0, 12).map(name => printable(JSON.stringify(name), 40)).join(', ')
+        const wanted = printable(JSON.stringify(request.sheet))
+        throw unreadable({ at, name: request.name }, `the sheets ${listed}`, `a sheet ${wanted}`, file.path)
+      }
+      throwIfInterrupted(this.#run.signal)
+      const sheet = sheets.get(request.sheet) ?? await book.readSheet(request.sheet)
+      sheets.set(request.sheet, sheet)
+      found.push(cellValue(request, at, sheet, file, this.#search))
+    }
+    return { file, values: found }
+  }
+
+  async slides({ path, pages, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
+    const { bytes, file } = this.#whole(path, 'pptx')
+    const presentation = await openPresentation(bytes, { place: { file: file.path } })
+    const found = values.map((request, i) => (
+      slideValue(request, `evidence.slides.values[${i}]`, presentation, pages, file, this.#search)
+    ))
+    return { file, values: found }
+  }
+
+  async config(source: EvidenceStudy['configs'][number], at: string): Promise<FoundConfig> {
+    throwIfInterrupted(this.#run.signal)
+    const resolved = await resolveConfig(this.#run.dir, source.path, { allow: source.values.map(value => value.key) })
+    for (const file of resolved.chain) this.#input(file)
+    return configValues(source, at, resolved)
+  }
+
+  async dataset({ name, title, path, ...source }: DatasetSource): Promise<FoundDataset> {
+    const { dir, signal, onProgress } = this.#run
+    throwIfInterrupted(signal)
+    const start = this.#done
+    const audit = await auditParquet(join(dir, path), requestOf(source), {
+      ...(signal === undefined ? {} : { signal }),
+      onBytes: bytes => {
+        this.#done += bytes
+        onProgress?.(this.#done)
+      }
+    }).catch((error: unknown) => {
+      throwIfInterrupted(signal)
+      throw error
+    })
+    this.#done = start
+    this.#input({ path: canonicalRelative(path), sha256: audit.sha256, bytes: audit.bytes })
+    return { name, title, path: canonicalRelative(path), audit }
+  }
+
+  document({ name, title, path, values }: TextDocument, at: string): { document: FoundDocument; values: FoundValue[] } {
+    const { bytes, file } = this.#whole(path, 'document')
+    const lines = documentLines(bytes, file.path)
+    return {
+      document: { ...file, name, title, copy: documentCopy(file.path), content: bytes },
+      values: values.map((request, i) => documentValue(request, { at: `${at}.values[${i}]`, document: name }, lines, file, this.#search))
+    }
+  }
+
+  #whole(path: string, format: string): { readonly bytes: Uint8Array; readonly file: SourceFile } {
+    throwIfInterrupted(this.#run.signal)
+    const { bytes, sha256 } = readStableFile(join(this.#run.dir, path), format)
+    return { bytes, file: this.#input({ path: canonicalRelative(path), sha256, bytes: bytes.length }) }
+  }
+
+  /** A file of several configurations counts once. */
+  #input({ path, sha256, bytes }: HashedFile): HashedFile {
+    const file = requireVerified(this.#run.dir, { path, sha256, bytes }, this.#run.verified)
+    if (!this.#inputs.has(path)) {
+      this.#done += bytes
+      this.#run.onProgress?.(this.#done)
+    }
+    this.#inputs.set(path, file)
+    return file
+  }
+}
+
+function requestOf({ task_path, patterns, field, decode }: Omit<DatasetSource, 'name' | 'title' | 'path'>): DatasetRequest {
+  return {
+    decode,
+    ...(task_path === null ? {} : { texts: { columns: [task_path], patterns } }),
+    ...(field === null ? {} : { field })
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * `run.json`: what one finished run read and wrote, with hashes. Removed before the outputs of a new run take their places,
+ * and written last, on its own: outputs without a record are an unfinished run. A later run over the same inputs with the
+ * same settings, program and libraries is skipped when every input has the hash that the record lists and every output
+ * is still there. In a batch the two column files are recorded by size alone: hashing them would take a tenth of the run.
+ */
+import { createHash } from 'node:crypto'
+import { lstat, unlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { TracePool } from '../compute/traces/pool.js'
+import { Fault } from '../core/errors.js'
+import { readStableFile } from '../core/file.js'
+import type { SnapshotPlan } from '../study/inventory.js'
+import { isSafeRelative } from '../core/paths.js'
+import type { MeasuredSnapshot } from './snapshot.js'
+import type { FigureFormat } from '../render/figures/config.js'
+import { jsonText } from '../render/outputs/json-text.js'
+import type { FileSummary } from '../render/outputs/output-file.js'
+import { RUN_RECORD, type Origin } from '../render/outputs/output-names.js'
+import { outputFault } from '../render/outputs/output-fault.js'
+import { OutputSet } from '../render/outputs/output-set.js'
+import { isBySize, removeOutputs, type RecordedOutput } from '../render/outputs/removed-outputs.js'
+import { systemName } from '../core/system/error.js'
+import { GENERATOR, VERSIONS } from '../core/version.js'
+
+export interface HashedFile {
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+}
+
+export interface RunRecord extends Origin {
+  readonly schema_version: 1
+  readonly schema: 'run'
+  /** of the engine and of the libraries */
+  readonly versions: Readonly<Record<string, string>>
+  /** SHA-256 of the settings that decide the outputs' bytes */
+  readonly settings_sha256: string
+  /** relative to the snapshot's folder; of a study's run, to the study */
+  readonly inputs: readonly HashedFile[]
+  /** relative to the output folder */
+  readonly outputs: readonly RecordedOutput[]
+}
+
+/** @param settings plain data: whatever decides the bytes of the outputs, beside the inputs */
+export function settingsHash(settings: object, formats: readonly FigureFormat[]): string {
+  return createHash('sha256').update(JSON.stringify([settings, formats])).digest('hex')
+}
+
+/** Takes the record of the run before away, and answers which outputs it listed. */
+export async function retireRecord(out: string): Promise<readonly RecordedOutput[]> {
+  const path = join(out, RUN_RECORD)
+  const earlier = readRecord(path)
+  await unlink(path).catch((error: unknown) => {
+    if (systemName(error) !== 'ENOENT') throw outputFault(error, path)
+  })
+  return earlier?.outputs ?? []
+}
+
+export interface FinishedRun extends Omit<Origin, 'generator'> {
+  readonly settingsSha256: string
+  readonly inputs: readonly HashedFile[]
+  readonly outputs: readonly FileSummary[]
+}
+
+/** What was read of a snapshot, relative to its folder. */
+export function snapshotInputs(plan: SnapshotPlan, { html, results, excluded }: Omit<MeasuredSnapshot, 'figure'>): HashedFile[] {
+  return [
+    ...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]),
+    ...results.flatMap(r => r.npz ?? []),
+    ...excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+  ]
+}
+
+/**
+ * Writes the record of a run whose outputs are in place, and removes what the run before recorded and this one did not
+ * write again (`removed-outputs.ts`).
+ * @param earlier outputs of the run before, as its record says
+ * @param pool hashes the column files too; null leaves them by size
+ * @returns what the run before recorded and stays all the same
+ */
+export async function writeRunRecord(
+  out: string,
+  run: FinishedRun,
+  earlier: readonly RecordedOutput[],
+  pool: TracePool | null
+): Promise<readonly string[]> {
+  const record = recordOf(run, await Promise.all(
+    run.outputs.map(async ({ path, bytes, sha256 }) => ({
+      path,
+      sha256: sha256 ?? (pool === null ? null : await hashOutput(join(out, path), pool)),
+      bytes
+    }))
+  ))
+  const kept = new Set(record.outputs.map(f => f.path))
+  const left = await removeOutputs(out, earlier.filter(({ path }) => !kept.has(path)), GENERATOR.name)
+  await OutputSet.writeAlone(out, RUN_RECORD, jsonText(record))
+  return left
+}
+
+function recordOf({ synthetic, manifest, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly RecordedOutput[]): RunRecord {
+  return {
+    schema_version: 1, schema: 'run', synthetic, manifest, generator: GENERATOR, versions: VERSIONS, settings_sha256: settingsSha256, inputs, outputs
+  }
+}
+
+/** The record of an earlier run into `out`, if it still describes inputs, settings and outputs to the byte; else null. */
+export async function unchangedRun(
+  out: string,
+  plan: SnapshotPlan,
+  settingsSha256: string,
+  pool: TracePool
+): Promise<RunRecord | null> {
+  const record = currentRecord(out, settingsSha256)
+  if (record === null) return null
+  const listed = new Set(record.inputs.map(f => f.path))
+  const present = [...plan.npzFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
+  if (!present.every(path => listed.has(path))) return null
+  // Whoever wrote the record: only what lies in the snapshot's folder and in the output folder is looked at.
+  if (![...record.inputs, ...record.outputs].every(({ path }) => isSafeRelative(path))) return null
+  const inputs = await Promise.all(record.inputs.map(f => isSame(join(plan.folder, f.path), f, 'follow', pool)))
+  return inputs.every(Boolean) && (await outputsStand(out, record, pool)) ? record : null
+}
+
+/**
+ * The same for a run whose inputs were verified just now: a study's.
+ *
+ * @param now what the run would record
+ */
+export async function unchangedOutputs(out: string, now: Omit<FinishedRun, 'outputs'>, pool: TracePool): Promise<RunRecord | null> {
+  const record = currentRecord(out, now.settingsSha256)
+  if (record === null || !isDeepStrictEqual(record, recordOf(now, record.outputs))) return null
+  if (!record.outputs.every(({ path }) => isSafeRelative(path))) return null
+  return (await outputsStand(out, record, pool)) ? record : null
+}
+
+/** The record of a run with these settings, this program and these libraries. */
+function currentRecord(out: string, settingsSha256: string): RunRecord | null {
+  const record = readRecord(join(out, RUN_RECORD))
+  if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
+  return isDeepStrictEqual(record.versions, VERSIONS) ? record : null
+}
+
+async function outputsStand(out: string, record: RunRecord, pool: TracePool): Promise<boolean> {
+  const outputs = await Promise.all(record.outputs.map(f => isSame(join(out, f.path), f, 'refuse', pool)))
+  return outputs.every(Boolean)
+}
+
+async function hashOutput(path: string, pool: TracePool): Promise<string> {
+  const answer = await pool.hash(path, 'refuse')
+  if (answer !== null) return answer.sha256
+  throw new Fault({ format: 'output', problem: 'vanished', found: 'nothing', expected: 'what was just written', place: { file: path } })
+}
+
+async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 'refuse', pool: TracePool): Promise<boolean> {
+  if (expected.sha256 === null) {
+    const found = await lstat(path).catch(() => null)
+    return found !== null && found.isFile() && found.size === expected.bytes
+  }
+  const answer = await pool.hash(path, links)
+  return answer !== null && answer.sha256 === expected.sha256 && answer.bytes === expected.bytes
+}
+
+/** A record that cannot be read, or is none, means only that there is nothing to skip. */
+function readRecord(path: string): RunRecord | null {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(Buffer.from(readStableFile(path, 'run record').bytes).toString('utf8'))
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof Fault) return null
+    throw error
+  }
+  return isRunRecord(parsed) ? parsed : null
+}
+
+function isRunRecord(x: unknown): x is RunRecord {
+  if (typeof x !== 'object' || x === null) return false
+  const record = x as Partial<Record<keyof RunRecord, unknown>>
+  const files = (list: unknown, unhashed: boolean): boolean =>
+    Array.isArray(list) &&
+    list.every(
+      (f: unknown) =>
+        typeof f === 'object' && f !== null &&
+        typeof (f as HashedFile).path === 'string' &&
+        (typeof (f as RecordedOutput).sha256 === 'string' || (unhashed && (f as RecordedOutput).sha256 === null && isBySize((f as RecordedOutput).path, record.manifest))) &&
+        typeof (f as HashedFile).bytes === 'number'
+    )
+  return (
+    record.schema === 'run' && record.schema_version === 1 && record.manifest !== undefined && typeof record.settings_sha256 === 'string' &&
+    typeof (record.generator as { version?: unknown } | undefined)?.version === 'string' &&
+    files(record.inputs, false) && files(record.outputs, true) &&
+    // Every run writes something.
+    (record.outputs as unknown[]).length > 0
+  )
+}

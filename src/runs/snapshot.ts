@@ -1,0 +1,365 @@
+/**
+ * One snapshot, from bytes to outputs. The only module that sees all three stages.
+ *
+ *     page bytes ──► DataElement ──► TraceSlicer ──► pool: parse, verify, measure ──► in canonical order
+ *      (sha256)       script#data      one trace               (threads)                     │
+ *                                                            ┌───────────────┬───────────────┤
+ *                                                            ▼               ▼               ▼
+ *                                                     columns, archive   examples    pooled statistics ──► checks
+ *                                                            └───────────────┴──► figure, documents ──► commit
+ *
+ * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 write. Figures and commit are the
+ * caller's: all outputs or none.
+ */
+import { basename, join } from 'node:path'
+import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
+import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
+import type { CheckReport, Judge } from '../compute/traces/expectations.js'
+import { inOrder } from '../compute/traces/ordered.js'
+import type { TracePool } from '../compute/traces/pool.js'
+import type { TraceAnswer, TraceTask } from '../compute/traces/trace-task.js'
+import { EXIT, Fault } from '../core/errors.js'
+import type { SnapshotPlan } from '../study/inventory.js'
+import { PageSource } from '../ingest/traces/page.js'
+import type { CriticTraceStudy, SnapshotHeader, VerifiedManifest } from '../schema/traces.js'
+import type { FigureFormat } from '../render/figures/config.js'
+import type { ArrowMetadata, ArrowTraceWriter } from '../render/outputs/arrow.js'
+import type { TraceArchiveWriter } from '../render/outputs/archive.js'
+import type { ExcludedNpz, SourceFile } from '../render/outputs/documents.js'
+import type { FileSummary } from '../render/outputs/output-file.js'
+import type { Origin } from '../render/outputs/output-names.js'
+import type { OutputSet } from '../render/outputs/output-set.js'
+import { inTransaction, throwIfInterrupted } from './transaction.js'
+import { GENERATOR } from '../core/version.js'
+
+export interface SnapshotSettings extends Judge {
+  readonly traces: CriticTraceStudy
+  /** a named example must be there (the study's own snapshot); else the rule stands in, and says so */
+  readonly examplesRequired: boolean
+}
+
+export interface MeasureRun {
+  readonly plan: SnapshotPlan
+  readonly settings: SnapshotSettings
+  readonly pool: TracePool
+  /** how outputs name the page; default: by its name in the snapshot's folder */
+  readonly sourceName?: string
+  /** what the inputs were verified against; default: nothing */
+  readonly manifest?: VerifiedManifest
+  /** SHA-256 by path relative to the snapshot's folder, as verified before: what is read must be what was verified */
+  readonly verified?: ReadonlyMap<string, string>
+  readonly chunkBytes?: number
+  readonly signal?: AbortSignal
+  /** bytes of the page read so far, or NPZ files measured */
+  readonly onProgress?: (done: number) => void
+}
+
+export interface SnapshotRun extends MeasureRun {
+  readonly out: string
+  readonly formats: readonly FigureFormat[]
+  /** called when everything is written and before anything takes its place */
+  readonly beforeCommit?: () => Promise<void>
+}
+
+export interface MeasuredSnapshot {
+  readonly statistics: SnapshotStatistics
+  readonly checks: readonly CheckReport[]
+  readonly html: SourceFile | null
+  readonly results: readonly TraceResult[]
+  readonly excluded: readonly ExcludedNpz[]
+  /** what Figure 8 draws */
+  readonly figure: CriticTraceFigureData
+}
+
+export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure'> {
+  readonly outputs: readonly FileSummary[]
+}
+
+/** Several checks failed: one line each. Its exit code is the gravest. */
+export class Failures extends Error {
+  override readonly name = 'Failures'
+
+  constructor(readonly faults: readonly Fault[]) {
+    super(faults.map(f => f.message).join('\n'))
+  }
+}
+
+/** @throws Failures, or the one Fault that stopped the run; no output is touched then. */
+export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome> {
+  return inTransaction(run.out, run, async set => {
+    // The examples' arrays end here: a batch keeps its outcomes.
+    const { figure, ...measured } = await measureSnapshot(set, run)
+    if (run.formats.length > 0) {
+      const { drawFigures, planFigures } = await import('./drawing.js')
+      const { formats, signal, pool: { threads } } = run
+      await drawFigures(set, await planFigures({ criticTraces: figure }), { formats, threads, signal })
+    }
+    return measured
+  })
+}
+
+/** Everything of a snapshot but its figures, into a set that the caller commits. */
+export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<MeasuredSnapshot> {
+  try {
+    // 1. Measure
+    const streams = openStreams(set)
+    const measured = await measureTraces(run, streams)
+    // 2. Pool
+    const { results, header, html, examples } = measured
+    const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
+    const excluded = excludedFiles(run.plan, new Set(results.flatMap(r => r.npz?.path ?? [])), run.settings.traces.keys)
+    const marker = run.settings.expectations.boundary_end_marker
+    const labelledBy = whatSaysSynthetic(measured)
+    const origin = originOf(run, labelledBy !== null)
+    const statistics = snapshotStatistics(results, {
+      synthetic: origin.synthetic,
+      paged: run.plan.kind === 'html',
+      snapshotTime: header.snapshotTime,
+      threshold: run.settings.traces.jump_threshold,
+      successThreshold: run.settings.traces.success_threshold,
+      examples,
+      endMarker: marker
+    })
+    const { verified } = statistics
+    // 3. Check
+    const checks = expectations.checkExpectations(results, statistics, run.settings, labelledBy)
+    const failures = [...expectations.failuresOf(checks), ...changedSinceVerified(run, html, results)]
+    if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
+    // 4. Write
+    const writeDocuments = async (): Promise<void> => {
+      await documents.writeTraceIndex(
+        set,
+        { verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+        origin
+      )
+      await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
+      await documents.writeStatistics(set, statistics, origin)
+      await writeTrajectories(set, results, origin)
+    }
+    await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
+    return { statistics, checks, html, results, excluded, figure: figureData(statistics, results, examples) }
+  } catch (error) {
+    throw error instanceof Fault ? located(error, run) : error
+  }
+}
+
+/** What is needed behind the last trace. Asked for at the first one too: it then loads while the workers are busy. */
+async function loadLastSteps() {
+  const [{ snapshotStatistics }, expectations, { excludedFiles }, documents, { writeTrajectories }] = await Promise.all([
+    import('../compute/traces/pooled.js'),
+    import('../compute/traces/expectations.js'),
+    import('../study/excluded.js'),
+    import('../render/outputs/documents.js'),
+    import('../render/outputs/trajectories.js')
+  ])
+  return { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories }
+}
+
+/** What of the snapshot says that it was generated, by its name: the page, or the first NPZ file that does; null: nothing. */
+function whatSaysSynthetic({ header, results }: Measured): string | null {
+  return header.synthetic ? 'the page' : results.find(r => r.synthetic)?.npz?.path ?? null
+}
+
+/** @param labelled the snapshot itself says that it was generated */
+function originOf({ settings, manifest }: MeasureRun, labelled: boolean): Origin {
+  return { synthetic: settings.synthetic || labelled, manifest: manifest ?? null, generator: GENERATOR }
+}
+
+interface Streams {
+  /** Begins to open the outputs; a failure is met again by the first write. */
+  prepare(): void
+  /** Takes the columns over: their buffer comes back through `room` when they are written. */
+  write(result: TraceResult, columns: TraceColumns): Promise<void>
+  /** a buffer that is free, for the columns of a trace to come */
+  room(): SharedArrayBuffer | null
+  finish(meta: ArrowMetadata): Promise<void>
+}
+
+const MAX_WRITES_UNDER_WAY = 2
+
+interface Writers {
+  readonly arrow: ArrowTraceWriter
+  readonly archive: TraceArchiveWriter
+}
+
+/** Opened when the first trace is on its way: their libraries then load while the workers are busy. */
+function openStreams(set: OutputSet): Streams {
+  let opened: Promise<Writers> | null = null
+  const openAll = async (): Promise<Writers> => {
+    const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
+      import('../render/outputs/arrow.js'),
+      import('../render/outputs/archive.js'),
+      loadLastSteps()
+    ])
+    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set) }
+  }
+  const open = (): Promise<Writers> => {
+    opened ??= openAll()
+    return opened
+  }
+  // Writes go on while the next traces are sliced and measured; a few may be under way, which bounds the columns held.
+  const underWay: Array<Promise<unknown>> = []
+  const free: SharedArrayBuffer[] = []
+  return {
+    prepare() {
+      open().catch(() => undefined)
+    },
+    room: () => free.pop() ?? null,
+    async write(result, columns) {
+      const { arrow, archive } = await open()
+      const written = Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)]).then(() => {
+        if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
+      })
+      // Awaited in its turn; until then a failure must not count as unhandled.
+      written.catch(() => undefined)
+      underWay.push(written)
+      if (underWay.length > MAX_WRITES_UNDER_WAY) await underWay.shift()
+    },
+    async finish(metadata) {
+      await Promise.all(underWay)
+      const { arrow, archive } = await open()
+      await Promise.all([arrow.finish(metadata), archive.finish(metadata)])
+    }
+  }
+}
+
+interface Measured {
+  readonly results: TraceResult[]
+  readonly header: SnapshotHeader
+  readonly html: SourceFile | null
+  readonly examples: ChosenExamples
+}
+
+/** What a folder of NPZ files says outside its traces. */
+const NO_PAGE: Omit<SnapshotHeader, 'traceCount'> = { snapshotTime: null, alignment: null, synthetic: false }
+
+async function measureTraces(run: MeasureRun, streams: Streams): Promise<Measured> {
+  const collector = new ExampleCollector(run.settings.traces.examples, run.settings.examplesRequired)
+  const results: TraceResult[] = []
+  const faults: Fault[] = []
+  const page = run.plan.html === null ? null : new PageSource(run.plan.html, pageOptions(run))
+  const tasks = page === null ? npzTasks(run, streams) : pageTasks(run, page, streams)
+  try {
+    const answer = async (task: TraceTask): Promise<TraceAnswer> => {
+      const answered = run.pool.run(task)
+      if (task.index === 0) streams.prepare()
+      const answer = await answered
+      if (task.kind === 'snapshot') page?.release(task.bytes)
+      return answer
+    }
+    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + 1)) {
+      throwIfInterrupted(run.signal)
+      const fault = await take(given, run, results, collector, streams, faults.length > 0)
+      if (fault === null) continue
+      faults.push(fault)
+      if (fault.exitCode !== EXIT.checkFailed) break
+    }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    if (faults.length === 0 || error.exitCode === EXIT.interrupted) throw located(error, run)
+    faults.push(located(error, run))
+  }
+  if (faults.length > 0) throw new Failures(faults)
+  if (page === null) {
+    return { results, header: { ...NO_PAGE, traceCount: results.length }, html: null, examples: collector.choose() }
+  }
+  const html = { path: run.sourceName ?? basename(run.plan.html as string), sha256: page.sha256, bytes: page.bytes }
+  return { results, header: page.header, html, examples: collector.choose() }
+}
+
+/** Takes one answer in its turn. After a first failed check nothing more is written, but every trace is still checked. */
+async function take(
+  answer: TraceAnswer,
+  run: MeasureRun,
+  results: TraceResult[],
+  collector: ExampleCollector,
+  streams: Streams,
+  failed: boolean
+): Promise<Fault | null> {
+  if (!answer.ok) return located(Fault.deserialize(answer.fault), run)
+  if (failed) return null
+  results.push(answer.result)
+  collector.offer(answer.result, answer.columns)
+  await streams.write(answer.result, answer.columns)
+  if (run.plan.kind === 'npz-folder') run.onProgress?.(results.length)
+  return null
+}
+
+/** Names the file that a fault is about, where the reader of bytes could not know it. */
+function located(fault: Fault, run: MeasureRun): Fault {
+  return fault.at({ file: run.plan.html ?? run.plan.folder })
+}
+
+function pageOptions(run: MeasureRun) {
+  return {
+    keys: run.settings.traces.keys,
+    ...(run.chunkBytes === undefined ? {} : { chunkBytes: run.chunkBytes }),
+    ...(run.signal === undefined ? {} : { signal: run.signal }),
+    ...(run.onProgress === undefined ? {} : { onProgress: run.onProgress })
+  }
+}
+
+function taskBase(run: MeasureRun) {
+  return {
+    folder: run.plan.folder,
+    keys: run.settings.traces.keys,
+    jumpThreshold: run.settings.traces.jump_threshold,
+    successThreshold: run.settings.traces.success_threshold,
+    endMarker: run.settings.expectations.boundary_end_marker
+  }
+}
+
+async function* pageTasks(run: MeasureRun, page: PageSource, streams: Streams): AsyncGenerator<TraceTask> {
+  const base = taskBase(run)
+  for await (const { index, offset, bytes } of page.slices()) {
+    throwIfInterrupted(run.signal)
+    yield { kind: 'snapshot', ...base, room: streams.room(), index, offset, bytes }
+  }
+}
+
+async function* npzTasks(run: MeasureRun, streams: Streams): AsyncGenerator<TraceTask> {
+  const base = taskBase(run)
+  for (const [index, npz] of run.plan.npzFiles.entries()) {
+    throwIfInterrupted(run.signal)
+    yield { kind: 'npz', ...base, room: streams.room(), index, npz }
+  }
+}
+
+/** What was read must be what was verified: a file may have been replaced in between. */
+function changedSinceVerified(run: MeasureRun, html: SourceFile | null, results: readonly TraceResult[]): Fault[] {
+  const { verified } = run
+  if (verified === undefined) return []
+  const read = [
+    ...(html === null ? [] : [{ path: basename(run.plan.html as string), sha256: html.sha256 }]),
+    ...results.flatMap(r => r.npz ?? [])
+  ]
+  return read
+    .filter(({ path, sha256 }) => verified.get(path) !== sha256)
+    .map(({ path, sha256 }) =>
+      new Fault({
+        format: 'manifest',
+        problem: verified.has(path) ? 'file changed after it was verified' : 'file not listed',
+        found: sha256,
+        expected: verified.get(path) ?? 'an entry in the manifest',
+        place: { file: join(run.plan.folder, path) },
+        exitCode: EXIT.checkFailed
+      })
+    )
+}
+
+function figureData(
+  { synthetic, success_threshold: threshold, outcome_from }: SnapshotStatistics, results: readonly TraceResult[], examples: ChosenExamples
+): CriticTraceFigureData {
+  return {
+    synthetic,
+    ...(outcome_from.score === 0 ? {} : { outcomesByScore: { traces: outcome_from.score, threshold } }),
+    traces: results.map(({ fields, statistics }) => ({
+      step: fields.step,
+      outcome: fields.outcome,
+      mean: statistics.mean,
+      delta: statistics.delta
+    })),
+    success: examples.success.trace,
+    failure: examples.failure.trace
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The words that all stages share: what a critic trace is, which keys a snapshot uses, what a study may expect of it.
+ * Types and plain constants only; no stage's code.
+ */
+import type { ArticleStudy, EvidenceStudy } from './evidence.js'
+import type { FetchStudy } from './fetch.js'
+import type { HistoryStudy } from './histories.js'
+
+export type Outcome = 'success' | 'failure'
+
+/** What says a trace's outcome: its own field, or its score against the study's threshold. */
+export type OutcomeSource = 'outcome' | 'score'
+
+/** The three per-token arrays of a trace, in the order in which every output lists them. */
+export const TRACE_ARRAYS = ['values', 'returns', 'response_positions'] as const
+export type TraceArrayName = (typeof TRACE_ARRAYS)[number]
+
+/**
+ * Names of the keys in the snapshot's JSON. Other trainers use other names: a study file may rename each of them.
+ * The left side is ours, the right side the file's. The three array names are also the NPZ member names, and so are those
+ * of the 0-d members that an NPZ may have: step, outcome, score, uid, prediction_stage, synthetic.
+ */
+export interface SnapshotKeys {
+  readonly snapshot_time: string
+  readonly alignment: string
+  readonly synthetic: string
+  readonly traces: string
+  readonly step: string
+  readonly outcome: string
+  readonly score: string
+  readonly uid: string
+  readonly prediction_stage: string
+  readonly npz: string
+  readonly value_mean: string
+  readonly value_rmse: string
+  readonly values: string
+  readonly returns: string
+  readonly response_positions: string
+  readonly segment_texts: string
+}
+
+export const DEFAULT_KEYS: SnapshotKeys = {
+  snapshot_time: 'snapshot_time',
+  alignment: 'alignment',
+  synthetic: 'synthetic',
+  traces: 'traces',
+  step: 'step',
+  outcome: 'outcome',
+  score: 'score',
+  uid: 'uid',
+  prediction_stage: 'prediction_stage',
+  npz: 'npz',
+  value_mean: 'value_mean',
+  value_rmse: 'value_rmse',
+  values: 'values',
+  returns: 'returns',
+  response_positions: 'response_positions',
+  segment_texts: 'segment_texts'
+}
+
+/** What a snapshot says about itself, outside its traces. Text is verbatim. */
+export interface SnapshotHeader {
+  readonly snapshotTime: string | null
+  readonly alignment: string | null
+  /** it says that its data were generated */
+  readonly synthetic: boolean
+  /** number of traces in the file */
+  readonly traceCount: number
+}
+
+/** Scalar fields of one trace, as the snapshot (or an NPZ folder) states them; null where it does not. */
+export interface TraceFields {
+  readonly step: number | null
+  readonly outcome: Outcome | null
+  readonly score: number | null
+  readonly uid: string | null
+  readonly predictionStage: string | null
+  /** NPZ file name as the snapshot writes it; not yet checked to stay inside the folder */
+  readonly npz: string | null
+  readonly valueMean: number | null
+  readonly valueRmse: number | null
+}
+
+/** How the spans' texts end, counted while parsing: the texts themselves are not kept. */
+export interface SpanTexts {
+  /** number of texts */
+  readonly count: number
+  /** one byte per text: 1 when the text ends with the study's end marker */
+  readonly endsWithMarker: Uint8Array
+}
+
+/** One trace as parsed from the snapshot. Arrays have length `tokens` (>= 1) and share one order: generation order. */
+export interface ParsedTrace {
+  /** 0-based position in the snapshot: the canonical order of every reduction and output */
+  readonly index: number
+  readonly fields: TraceFields
+  readonly values: Float64Array
+  readonly returns: Float64Array
+  /** positions in the response, as doubles; integers at most 2^53 once checked */
+  readonly positions: Float64Array
+  readonly spans: SpanTexts | null
+}
+
+/** Checks of how a study was sampled. Null: not expected; such a check is reported, never failed. */
+export interface TraceExpectations {
+  /** successes and failures at every step, e.g. [1, 1] */
+  readonly outcomes_per_step: readonly [number, number] | null
+  /** every return equals 1 for a success and 0 for a failure */
+  readonly returns_equal_outcome: boolean
+  readonly prediction_stage: string | null
+  /** text that ends the span before every boundary */
+  readonly boundary_end_marker: string | null
+  /**
+   * every trace states its outcome and a score, and the score is above `success_threshold` in the successes alone; `binary`: it is
+   * 1 in a success and 0 in a failure
+   */
+  readonly score_agrees_with_outcome: boolean | 'binary'
+  /** every trace states a uid, and no two the same */
+  readonly distinct_uids: boolean
+}
+
+/** Names one trace: every given field must match, exactly one trace may. */
+export interface TraceSelector {
+  readonly step?: number
+  readonly outcome?: Outcome
+  readonly uid?: string
+}
+
+/** The part of a study file that speaks of critic traces. */
+export interface CriticTraceStudy {
+  /** folder of the snapshot, relative to the study */
+  readonly snapshot: string
+  readonly keys: SnapshotKeys
+  /** strict threshold on |change of value| that counts as a jump */
+  readonly jump_threshold: number
+  /** a trace that states no outcome is a success when its score is strictly larger */
+  readonly success_threshold: number
+  readonly expectations: TraceExpectations
+  readonly examples: { readonly success: TraceSelector | null; readonly failure: TraceSelector | null }
+}
+
+/** What holds where no study says otherwise: the snapshot is the folder itself, and nothing is expected of its sampling. */
+export const DEFAULT_CRITIC_TRACE_STUDY: CriticTraceStudy = {
+  snapshot: '.',
+  keys: DEFAULT_KEYS,
+  jump_threshold: 0.1,
+  success_threshold: 0,
+  expectations: {
+    outcomes_per_step: null,
+    returns_equal_outcome: false,
+    prediction_stage: null,
+    boundary_end_marker: null,
+    score_agrees_with_outcome: false,
+    distinct_uids: false
+  },
+  examples: { success: null, failure: null }
+}
+
+/** What is reported, and never failed, of a snapshot for which no study says what to expect. */
+export const REPORTED_WITHOUT_STUDY: TraceExpectations = {
+  outcomes_per_step: [1, 1],
+  returns_equal_outcome: true,
+  prediction_stage: 'before_critic_update',
+  boundary_end_marker: '<|im_end|>',
+  score_agrees_with_outcome: true,
+  distinct_uids: true
+}
+
+export type * from './evidence.js'
+export type * from './fetch.js'
+export type * from './histories.js'
+
+/** A manifest that every input was verified against before anything was computed. */
+export interface VerifiedManifest {
+  /** relative to the study */
+  readonly path: string
+  readonly sha256: string
+  /** files that were verified */
+  readonly files: number
+}
+
+/** At least one of the first three sections is stated; null: the study has none of that kind. */
+export interface Study {
+  readonly name: string
+  /** true when every input was generated: said in each output */
+  readonly synthetic: boolean
+  readonly manifest: string
+  readonly claims: string | null
+  readonly critic_traces: CriticTraceStudy | null
+  readonly histories: HistoryStudy | null
+  readonly evidence: EvidenceStudy | null
+  readonly article: ArticleStudy | null
+  /** where the histories come from */
+  readonly fetch: FetchStudy | null
+}

@@ -1,0 +1,98 @@
+/**
+ * What a study must hold between its sections: no two figures have one name, and what is derived or drawn refers to
+ * documents that the study's own sections write.
+ */
+import type { Study } from '../schema/traces.js'
+import type { EvidenceStudy } from '../schema/evidence.js'
+import { documentCopy, EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../schema/outputs.js'
+import { describeValue, type CheckContext } from '../core/checker.js'
+import { CrossChecks, fold, type Stated } from './cross-checks.js'
+import type { HistoryStudy } from '../schema/histories.js'
+import { operandsOf, splitReference } from './reference.js'
+
+type Sections = Pick<Study, 'critic_traces' | 'histories' | 'evidence' | 'fetch' | 'manifest'>
+
+export function checkAcrossSections(study: Sections, context: CheckContext): void {
+  const checks = new CrossChecks(context)
+  const figures = (['histories', 'evidence'] as const).flatMap(section => (study[section]?.figures ?? []).map(({ name }, i) => (
+    { at: `${section}.figures[${i}].name`, value: name }
+  )))
+  checks.unique(figures, fold)
+  checkFetched(study, checks)
+  checkDrawn(study, checks)
+  if (study.evidence === null) return
+  checkCopies(study, study.evidence, checks)
+  const documents = documentsOf(study)
+  for (const { at, value } of referencesOf(study.evidence)) {
+    const { path } = splitReference(value)
+    checks.known(path, at, documents, `${describeValue(value)} to begin with a document that the study writes`)
+  }
+}
+
+/** No output of an analysis is the copy of a document. */
+function checkCopies({ histories }: Sections, { documents }: EvidenceStudy, checks: CrossChecks): void {
+  const outputs = (histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) => (
+    [...Object.values(outputs), shared?.output].filter(path => typeof path === 'string')
+  ))
+  documents.forEach(({ path }, i) => checks.free(`evidence.documents[${i}].path`, documentCopy(path), outputs, 'output'))
+}
+
+/** Fetched runs go where the histories are read, and a further list overwrites none of that. */
+function checkFetched({ fetch, histories, manifest }: Sections, checks: CrossChecks): void {
+  if (fetch === null) return
+  if (histories === null) checks.refuse('missing section', 'fetch without histories', 'histories, which says where runs and rows lie')
+  const folder = `${histories.folder}/`
+  fetch.views.forEach(({ path }, i) => {
+    const at = `fetch.views[${i}].path`
+    checks.free(at, path, [histories.runs, 'study.json', manifest], 'study\'s file')
+    if (path.startsWith(folder)) checks.refuse('name taken', `${at} lies in ${folder}`, 'a file outside the histories\' folder')
+  })
+}
+
+/** What curves and guides are drawn at is read before histories are: only values of the evidence that may be used. */
+function checkDrawn({ histories, evidence }: Sections, checks: CrossChecks): void {
+  for (const { at, value } of drawnReferences(histories)) {
+    const { path, tokens: [group, name = '', ...rest] } = splitReference(value)
+    if (path !== EVIDENCE_DOCUMENTS.data || group !== 'values' || rest.join('/') !== 'value') {
+      checks.refuse('wrong field', `${at} is ${describeValue(value)}`, `${EVIDENCE_DOCUMENTS.data}#/values/<name>/value`)
+    }
+    if (evidence === null) checks.refuse('missing section', `${at} without evidence`, 'evidence, which the value stands in')
+    const read = [...evidence.workbook?.values ?? [], ...evidence.slides?.values ?? []]
+    const named = [...read, ...evidence.configs.flatMap(config => config.values), ...evidence.quoted]
+    checks.known(name, at, named.map(one => one.name), `${path}#/values/<name>/value, with one of the values`)
+    if (read.some(one => one.name === name && one.excluded !== null)) {
+      checks.refuse('contradiction', `${at} is ${describeValue(value)}, which is excluded`, 'a value that is not excluded')
+    }
+  }
+}
+
+function drawnReferences(histories: HistoryStudy | null): Stated[] {
+  const stated = (at: string, from: string | null | undefined): Stated[] => (from == null ? [] : [{ at: `${at}.from`, value: from }])
+  return [
+    ...(histories?.analyses ?? []).flatMap((analysis, i) => stated(`histories.analyses[${i}].shared_reference`, analysis.shared_reference?.from)),
+    ...(histories?.figures ?? []).flatMap(({ panels }, i) => panels.flatMap(({ guides }, k) => guides.flatMap(({ from }, n) => (
+      stated(`histories.figures[${i}].panels[${k}].guides[${n}]`, from)
+    ))))
+  ]
+}
+
+/** Documents that exist before values are derived, and those. */
+function documentsOf({ critic_traces: traces, histories }: Sections): string[] {
+  return [
+    ...Object.values(EVIDENCE_DOCUMENTS),
+    ...(traces === null ? [] : TRACE_DOCUMENTS),
+    ...(histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) => (
+      [outputs.statistics, outputs.time_display, shared?.output].filter(path => typeof path === 'string')
+    ))
+  ]
+}
+
+function referencesOf({ derived, figures }: EvidenceStudy): Stated[] {
+  const operands = derived.flatMap(({ operation }, i) => operandsOf(operation).map(({ at, value }) => (
+    { at: `evidence.derived[${i}].operation.${at}`, value }
+  )))
+  const drawn = figures.flatMap(({ panels }, i) => panels.flatMap(({ series }, k) => series.flatMap(({ values }, m) => (
+    values.flatMap((value, n) => value === null ? [] : [{ at: `evidence.figures[${i}].panels[${k}].series[${m}].values[${n}]`, value }])
+  ))))
+  return [...operands, ...drawn]
+}

@@ -1,0 +1,19 @@
+/**
+ * The study file's section on its article: two Markdown templates that the program fills. Its type is `ArticleStudy` of the
+ * shared schema.
+ */
+import type { ArticleStudy } from '../schema/evidence.js'
+import { flag, nullable, object, relativePath, type Field } from '../core/checker.js'
+
+export const articleSection: Field<ArticleStudy | null> = {
+  doc: 'Templates of an article and of the notes on its evidence.',
+  kind: nullable<ArticleStudy>(object({
+    article: { kind: relativePath, doc: 'The article, Markdown with references.' },
+    notes: { kind: relativePath, doc: 'The notes on its evidence, Markdown with references.' },
+    strict: {
+      kind: flag, default: false,
+      doc: 'A number that the pages cite from an output, and that no claim and no source of a discrepancy holds, fails the run.'
+    }
+  })),
+  default: null
+}

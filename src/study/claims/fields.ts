@@ -1,0 +1,186 @@
+/** The fields of a claim and of a discrepancy, as the file writes them. What concerns two fields at once is in `checks.ts`. */
+import { Fault } from '../../core/errors.js'
+import type { ClaimScalar, ClaimValue, DiscrepancySource, SameQuantity } from '../../schema/claims.js'
+import {
+  describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, refuseSecret, relabel, text, type CheckContext, type Kind
+} from '../../core/checker.js'
+
+/** Doubles have at most 17 significant digits; 20 decimals leave room for small numbers. */
+const MAX_DECIMALS = 20
+
+/** A longer list is a table, not a claim. */
+const MAX_ELEMENTS = 1000
+
+const MAX_REFERENCES = 100
+const MAX_SOURCES = 20
+const MAX_PATTERNS = 100
+
+/** `<output path>#<JSON pointer>`, the pointer's escapes `~0` and `~1` alone. */
+export const REFERENCE = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,199}#(?:\/(?:[^~/]|~[01])*)*$/
+
+const id = pattern('an id: letters, digits, "_", "-" and ".", at most 128', /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
+const reference = pattern('a reference: an output path, "#" and a JSON pointer', REFERENCE)
+
+function refused(value: unknown, at: string, expected: string, context: CheckContext): Fault {
+  const found = `${at} is ${describeValue(value)}`
+  return new Fault({ format: context.format, problem: 'wrong field', found, expected, place: context.place })
+}
+
+function isScalar(value: unknown): value is ClaimScalar {
+  return typeof value === 'boolean' || (typeof value === 'string' && value.length >= 1 && value.length <= 1000) ||
+    (typeof value === 'number' && Number.isFinite(value))
+}
+
+const SCALAR = { anyOf: [{ type: 'number' }, { type: 'string', minLength: 1, maxLength: 1000 }, { type: 'boolean' }] }
+
+function scalar(value: ClaimScalar, at: string, context: CheckContext): ClaimScalar {
+  return typeof value === 'string' ? refuseSecret(value, at, context) : value
+}
+
+/** A finite number, a text, true or false, or a list of such. */
+const claimValue: Kind<ClaimValue> = {
+  expected: `a finite number, a text of 1 to 1000 characters, true, false, or a list of at most ${MAX_ELEMENTS} such`,
+  schema: { anyOf: [...SCALAR.anyOf, { type: 'array', items: SCALAR, maxItems: MAX_ELEMENTS }] },
+  read: (value, at, context) => {
+    if (isScalar(value)) return scalar(value, at, context)
+    if (!Array.isArray(value) || value.length > MAX_ELEMENTS) throw refused(value, at, claimValue.expected, context)
+    return value.map((element: unknown, i) => {
+      if (isScalar(element)) return scalar(element, `${at}[${i}]`, context)
+      throw refused(element, `${at}[${i}]`, 'a finite number, a text, true or false', context)
+    })
+  }
+}
+
+/** Text that may be empty. */
+function anyText(max: number): Kind<string> {
+  const expected = `a text of at most ${max} characters`
+  return {
+    expected,
+    schema: { type: 'string', maxLength: max },
+    read: (value, at, context) => {
+      if (typeof value !== 'string' || value.length > max) throw refused(value, at, expected, context)
+      return refuseSecret(value, at, context)
+    }
+  }
+}
+
+const referenceList = list(reference, 1, MAX_REFERENCES)
+
+/** One reference or a list of them; a list either way. */
+const references: Kind<readonly string[]> = {
+  expected: 'a reference, or a list of references',
+  schema: { anyOf: [reference.schema, { ...referenceList.schema, uniqueItems: true }] },
+  read: (value, at, context) => (
+    Array.isArray(value) ? referenceList.read(value, at, context) : [relabel(reference, references.expected).read(value, at, context)]
+  )
+}
+
+const decimals = { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals published; null: compared for equality.', default: null }
+
+export const claimFields = {
+  id: { kind: id, doc: 'Name of the claim; stands once.' },
+  value: { kind: claimValue, doc: 'What was published: a number, a text, true or false, or a list of such.' },
+  decimals,
+  unit: { kind: anyText(100), doc: 'Unit of the value; may be empty.', default: '' },
+  section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
+  kind: {
+    kind: oneOf('computed', 'config', 'quoted', 'source'),
+    doc: 'Where it comes from: the inputs, a configuration, another publication, or the original files alone.'
+  },
+  definition: { kind: text(2000), doc: 'What it is, in one sentence.' },
+  from: { kind: nullable(references), doc: 'Where the value stands in the outputs; of several each must agree.', default: null },
+  elements: {
+    kind: nullable(list(reference, 1, MAX_ELEMENTS)), doc: 'Where each element of a list stands, instead of from.', default: null
+  },
+  scale: { kind: factor, doc: 'What is found is multiplied by this.', default: 1 }
+} as const
+
+/** A source with its reference and, where the file knows it, what must stand there. */
+const sourceObject = object({
+  value: { kind: nullable(claimValue), doc: 'What the source states; null: whatever stands at the reference.', default: null },
+  decimals,
+  reference: { kind: nullable(reference), doc: 'Where it stands in the outputs.', default: null }
+})
+
+/** Labels in the file's order. A label is the reader's text, so it is a list here: it must not become a member's name. */
+const sources: Kind<readonly DiscrepancySource[]> = {
+  expected: `an object of at most ${MAX_SOURCES} sources by label`,
+  schema: {
+    type: 'object', propertyNames: { minLength: 1, maxLength: 200 },
+    additionalProperties: { anyOf: [claimValue.schema, sourceObject.schema] }
+  },
+  read: (value, at, context) => {
+    if (!isJsonObject(value) || Object.keys(value).length > MAX_SOURCES) throw refused(value, at, sources.expected, context)
+    return Object.entries(value).map(([label, stated]) => {
+      const place = `${at}[${describeValue(label)}]`
+      refuseSecret(label, place, context, 'label')
+      if (label === '' || label.length > 200) throw refused(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
+      if (isJsonObject(stated)) return { label, ...sourceObject.read(stated, place, context) }
+      const bare = claimValue.read(stated, place, context)
+      // A bare text that is a reference is one.
+      if (typeof bare === 'string' && REFERENCE.test(bare)) return { label, value: null, decimals: null, reference: bare }
+      return { label, value: bare, decimals: null, reference: null }
+    })
+  }
+}
+
+const sameSource = object({
+  reference: { kind: reference, doc: 'Where it stands in the outputs.' },
+  scale: { kind: factor, doc: 'What is found is multiplied by this.', default: 1 }
+})
+
+/** Labels in the file's order, as above. */
+const sameSources: Kind<SameQuantity['sources']> = {
+  expected: `an object of 2 to ${MAX_SOURCES} references by label`,
+  schema: {
+    type: 'object', propertyNames: { minLength: 1, maxLength: 200 }, minProperties: 2, maxProperties: MAX_SOURCES,
+    additionalProperties: { anyOf: [reference.schema, sameSource.schema] }
+  },
+  read: (value, at, context) => {
+    const count = isJsonObject(value) ? Object.keys(value).length : 0
+    if (!isJsonObject(value) || count < 2 || count > MAX_SOURCES) throw refused(value, at, sameSources.expected, context)
+    return Object.entries(value).map(([label, stated]) => {
+      if (label === '' || label.length > 200) throw refused(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
+      const place = `${at}[${describeValue(label)}]`
+      return { label, ...(isJsonObject(stated) ? sameSource.read(stated, place, context) : { reference: reference.read(stated, place, context), scale: 1 }) }
+    })
+  }
+}
+
+export const sameFields = {
+  id: { kind: id, doc: 'Name of the quantity; stands once.' },
+  section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
+  definition: { kind: text(2000), doc: 'What it is, in one sentence.' },
+  decimals: { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Precision to which two sources are compared; null: for equality.', default: null },
+  sources: { kind: sameSources, doc: 'Where each source has it, by label: a reference, or an object with a reference and a scale.' }
+} as const
+
+const forbidden = {
+  kind: list(text(1000), 0, MAX_PATTERNS),
+  doc: 'Regular expressions that must match nothing on the page, without regard to case.',
+  default: []
+}
+
+export const guardFields = {
+  id: { kind: id, doc: 'Name of the guard; stands once.' },
+  section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
+  reason: { kind: text(2000), doc: 'Why the pages must say it, or must not.' },
+  disclosure: {
+    kind: nullable(text(2000)), doc: 'Text that must appear on the page, as a discrepancy\'s; null: none.', default: null
+  },
+  forbidden
+} as const
+
+export const discrepancyFields = {
+  id: { kind: id, doc: 'Name of the discrepancy; stands once.' },
+  section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
+  sources: { kind: sources, doc: 'What each source states, by label: a value, a reference, or an object with both.' },
+  chosen: { kind: nullable(text(200)), doc: 'Label of the source that the study follows; null: none alone.', default: null },
+  decision: { kind: text(2000), doc: 'How the contradiction is resolved.' },
+  disclosure: {
+    kind: text(2000),
+    doc: 'Text that must appear on the page; {{reference}} stands for a number or text that agrees with what is there.'
+  },
+  forbidden,
+  average_forbidden: { kind: flag, doc: 'The mean of two conflicting numbers must not appear on the page.', default: true }
+} as const

@@ -1,0 +1,138 @@
+/**
+ * The study file's section on critic traces: which snapshot, how its keys are named, what is expected of it, which
+ * traces are the examples. Its type is `CriticTraceStudy` of the shared schema.
+ */
+import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type SnapshotKeys, type TraceSelector } from '../schema/traces.js'
+import { Fault } from '../core/errors.js'
+import {
+  finite, flag, integer, nullable, number, object, oneOf, pair, refine, relativePath, text, type Field, type Kind
+} from '../core/checker.js'
+
+/** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ within one object only. */
+const OUTER_KEYS: readonly (keyof SnapshotKeys)[] = ['snapshot_time', 'alignment', 'synthetic', 'traces']
+
+function keyField(name: keyof SnapshotKeys, doc: string): Field<string> {
+  return { kind: text(200), doc, default: DEFAULT_KEYS[name] }
+}
+
+const keys: Kind<SnapshotKeys> = refine(
+  object({
+    snapshot_time: keyField('snapshot_time', 'Time at which the snapshot was taken.'),
+    alignment: keyField('alignment', 'Text on how values align with tokens.'),
+    synthetic: keyField('synthetic', '`true`: the data were generated; also the NPZ member, a 0-d bool.'),
+    traces: keyField('traces', 'List of traces.'),
+    step: keyField('step', 'Trainer step of a trace.'),
+    outcome: keyField('outcome', '"success" or "failure", true or false, 1 or 0.'),
+    score: keyField('score', 'Score of the trajectory.'),
+    uid: keyField('uid', 'Identity of the trajectory.'),
+    prediction_stage: keyField('prediction_stage', 'When the critic predicted.'),
+    npz: keyField('npz', 'Name of the NPZ file beside the page.'),
+    value_mean: keyField('value_mean', 'Stored mean of the values.'),
+    value_rmse: keyField('value_rmse', 'Stored root mean square of values minus returns.'),
+    values: keyField('values', 'Predicted value of each retained token; also the NPZ member.'),
+    returns: keyField('returns', 'Return of each retained token; also the NPZ member.'),
+    response_positions: keyField('response_positions', 'Position of each retained token in the response; also the NPZ member.'),
+    segment_texts: keyField('segment_texts', 'Decoded text of each generated span.')
+  }),
+  (renamed, at, context) => {
+    const owners = new Map<string, string>()
+    for (const [ours, theirs] of Object.entries(renamed)) {
+      const level = OUTER_KEYS.some(key => key === ours) ? 'outer' : 'trace'
+      const owner = owners.get(`${level} ${theirs}`)
+      if (owner !== undefined) {
+        throw new Fault({
+          format: context.format,
+          problem: 'key named twice',
+          found: `${at}.${owner} and ${at}.${ours} are both ${JSON.stringify(theirs)}`,
+          expected: 'a different name for each key',
+          place: context.place
+        })
+      }
+      owners.set(`${level} ${theirs}`, ours)
+    }
+    return renamed
+  }
+)
+
+const selector: Kind<TraceSelector> = refine(
+  object({
+    step: { kind: nullable(integer(0)), doc: 'Trainer step.', default: null },
+    outcome: { kind: nullable(oneOf('success', 'failure')), doc: 'Outcome.', default: null },
+    uid: { kind: nullable(text(1000)), doc: 'Identity of the trajectory.', default: null }
+  }),
+  ({ step, outcome, uid }, at, context) => {
+    if (step === null && outcome === null && uid === null) {
+      throw new Fault({
+        format: context.format, problem: 'empty selector', found: at, expected: 'at least one of step, outcome, uid', place: context.place
+      })
+    }
+    return {
+      ...(step === null ? {} : { step }),
+      ...(outcome === null ? {} : { outcome }),
+      ...(uid === null ? {} : { uid })
+    }
+  },
+  { minProperties: 1 }
+)
+
+const { expectations, examples } = DEFAULT_CRITIC_TRACE_STUDY
+
+export const criticTraceSection: Field<CriticTraceStudy | null> = {
+  doc: 'The critic-trace snapshot and what is expected of it.',
+  default: null,
+  kind: nullable<CriticTraceStudy>(object({
+    snapshot: { kind: relativePath, doc: 'Folder of the snapshot, or its HTML page.' },
+    keys: { kind: keys, doc: 'Names of the snapshot\'s keys where they differ from the default ones.', default: DEFAULT_KEYS },
+    jump_threshold: {
+      kind: number(0),
+      doc: 'A change of value counts as a jump when it is strictly larger than this.',
+      default: DEFAULT_CRITIC_TRACE_STUDY.jump_threshold
+    },
+    success_threshold: {
+      kind: finite,
+      doc: 'A trace that states no outcome is a success when its score is strictly larger than this.',
+      default: DEFAULT_CRITIC_TRACE_STUDY.success_threshold
+    },
+    expectations: {
+      kind: object({
+        outcomes_per_step: {
+          kind: nullable(pair(integer(0))),
+          doc: 'Numbers of successes and failures at every step.',
+          default: expectations.outcomes_per_step
+        },
+        returns_equal_outcome: {
+          kind: flag,
+          doc: 'Every return is 1 in a success and 0 in a failure.',
+          default: expectations.returns_equal_outcome
+        },
+        prediction_stage: { kind: nullable(text()), doc: 'Prediction stage of every trace.', default: expectations.prediction_stage },
+        boundary_end_marker: {
+          kind: nullable(text()),
+          doc: 'Text that ends the generated span before every boundary.',
+          default: expectations.boundary_end_marker
+        },
+        score_agrees_with_outcome: {
+          kind: oneOf<boolean | 'binary'>(true, false, 'binary'),
+          doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone; "binary": ' +
+            'it is 1 in a success and 0 in a failure.',
+          default: expectations.score_agrees_with_outcome
+        },
+        distinct_uids: {
+          kind: flag,
+          doc: 'Every trace states a uid, and no two the same.',
+          default: expectations.distinct_uids
+        }
+      }),
+      doc: 'Checks of how the traces were sampled. One that is not stated is reported and never fails.',
+      default: expectations
+    },
+    examples: {
+      kind: object({
+        success: { kind: nullable(selector), doc: 'The success that the figure shows; null: picked by rule.', default: examples.success },
+        failure: { kind: nullable(selector), doc: 'The failure that the figure shows; null: picked by rule.', default: examples.failure }
+      }),
+      doc: 'The two traces that the figure shows in full.',
+      default: examples
+    }
+  }))
+}

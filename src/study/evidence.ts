@@ -1,0 +1,280 @@
+/**
+ * The study file's section on written evidence: which cells, slide texts, configuration keys and datasets are read, what
+ * follows from them and what is drawn. Its type is `EvidenceStudy` of the shared schema. What concerns two fields at once
+ * is in `evidence-checks.ts`; what concerns two sections in `across-sections.ts`.
+ */
+import { Fault } from '../core/errors.js'
+import type {
+  BarFigureRequest, CellValue, ConfigSource, ConfigValue, DatasetSource, DerivedValue, DocumentValue, EvidenceStudy, QuotedValue,
+  SlidePage, SlideValue, TextDocument
+} from '../schema/evidence.js'
+import {
+  alternatives, factor, finite, flag, integer, list, nullable, object, oneOf, pair, pattern, record, refine, relativePath, text,
+  type Field, type Kind
+} from '../core/checker.js'
+import { CELL, checkCell, checkEvidence } from './evidence-checks.js'
+import { figureName, NAME_PATTERN } from './histories.js'
+import { reference } from './reference.js'
+import { safePattern } from '../core/safe-pattern.js'
+
+export const VALUE_NAME_PATTERN = /^(?=.{1,100}$)[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/
+
+const MAX_SLIDE = 10_000
+const MAX_TABLE = 10_000
+const MAX_LINE = 1_000_000
+const MAX_PATTERNS = 20
+const MAX_LABELS = 8
+const MAX_PANELS = 6
+const MAX_GROUPS = 8
+const MAX_SERIES = 6
+const MAX_DECIMALS = 10
+
+const valueName = pattern(
+  'a name: a lower-case letter, then lower-case letters, digits, "_" and "-", and "." between parts; at most 100', VALUE_NAME_PATTERN
+)
+
+/** Title, axis, legend: one line of a picture. */
+const caption = text(200)
+const title: Field<string> = { kind: text(300), doc: 'What it is, in one sentence.' }
+const unit: Field<string> = { kind: text(50), doc: 'Unit, as tables and the article write it; absent: it has none.', default: '' }
+const published: Field<boolean> = {
+  kind: flag, doc: 'False: a stand-in that no source publishes; said wherever it is used.', default: true
+}
+
+const named = {
+  name: { kind: valueName, doc: 'The study\'s name of the value.' },
+  as: {
+    kind: oneOf('number', 'percent', 'text', 'match'),
+    doc: 'The number as written, a fraction times 100, the text as written (or what a pattern finds in it), or the number that a pattern finds in it.',
+    default: 'number'
+  },
+  pattern: {
+    kind: nullable(safePattern), doc: 'Regular expression with one group: of "match" around the number, of "text" around the text.', default: null
+  },
+  multiply: { kind: factor, doc: 'The number is multiplied by this.', default: 1 },
+  unit,
+  title,
+  published,
+  excluded: {
+    kind: nullable(text(300)),
+    doc: 'Why the value is read and reported, and used in no comparison and no figure; null: it may be used.',
+    default: null
+  }
+} as const
+
+const cell = refine(pattern(CELL, /^[A-Z]{1,3}[1-9][0-9]{0,6}$/), checkCell)
+const labelText: Field<string> = { kind: text(), doc: 'What stands there; any white space counts as one space.' }
+
+const cellValue: Kind<CellValue> = object({
+  ...named,
+  sheet: { kind: text(200), doc: 'Name of the sheet.' },
+  cell: { kind: cell, doc: 'Cell of the sheet.' },
+  labels: {
+    kind: list(object({ cell: { kind: cell, doc: 'Cell of the same sheet.' }, text: labelText }), 0, MAX_LABELS),
+    doc: 'Texts of other cells that say what the value is: head of its column, name of its row.',
+    default: []
+  }
+})
+
+const slideTable = object({
+  index: { kind: integer(1, MAX_TABLE), doc: 'Table of the slide, from 1.' },
+  row: { kind: integer(1, MAX_TABLE), doc: 'Row of the table, from 1.' },
+  column: { kind: integer(1, MAX_TABLE), doc: 'Column of the table, from 1.' }
+})
+
+const slideValue: Kind<SlideValue> = object({
+  ...named,
+  slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide in the order of the presentation, from 1.' },
+  table: {
+    kind: nullable(slideTable), doc: 'Cell of a table; null: the one paragraph of the slide that the pattern matches.', default: null
+  },
+  labels: {
+    kind: list(object({
+      row: { kind: integer(1, MAX_TABLE), doc: 'Row of the same table, from 1.' },
+      column: { kind: integer(1, MAX_TABLE), doc: 'Column of the same table, from 1.' },
+      text: labelText
+    }), 0, MAX_LABELS),
+    doc: 'Texts of other cells of the table that say what the value is: head of its column, name of its row.',
+    default: []
+  }
+})
+
+const slidePage: Kind<SlidePage> = object({
+  slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide in the order of the presentation, from 1.' },
+  title: { kind: nullable(text()), doc: 'Title of the slide; null: not looked at.', default: null },
+  printed_page: { kind: nullable(integer(0)), doc: 'Page number printed on it; null: not looked at.', default: null }
+})
+
+const configValue: Kind<ConfigValue> = object({
+  name: { kind: valueName, doc: 'The study\'s name of the value.' },
+  key: { kind: text(), doc: 'Key in the configuration.' },
+  title,
+  published
+})
+
+const config: Kind<ConfigSource> = object({
+  name: { kind: valueName, doc: 'The study\'s name of the configuration.' },
+  path: { kind: relativePath, doc: 'Configuration file: .env or JSON.' },
+  values: { kind: list(configValue, 1), doc: 'The keys that are read; no other one is copied.' }
+})
+
+const decode: Field<DatasetSource['decode']> = {
+  kind: oneOf('all', 'requested'), doc: 'Columns whose pages are decoded and checked: all, or those of task_path and field.', default: 'all'
+}
+
+const dataset: Kind<DatasetSource> = object({
+  name: { kind: valueName, doc: 'The study\'s name of the dataset.' },
+  path: { kind: relativePath, doc: 'Parquet file.' },
+  title,
+  task_path: {
+    kind: nullable(text()), doc: 'Column of the task path, its parts joined by "."; null: rows are not matched.', default: null
+  },
+  patterns: {
+    kind: record(
+      NAME_PATTERN, 'a name: a lower-case letter, then lower-case letters, digits, "_" and "-", at most 64', text(200), MAX_PATTERNS
+    ),
+    doc: 'Texts by name; the rows whose task path contains the text are counted.',
+    default: {}
+  },
+  field: {
+    kind: nullable(text()),
+    doc: 'Column that is looked for in the schema, and its rows that are not null; null: none is.',
+    default: null
+  },
+  decode
+})
+
+const group: Field<DocumentValue['as']> = { kind: oneOf('number', 'text'), doc: 'The group as a number, or as written.', default: 'number' }
+
+const documentValue: Kind<DocumentValue> = object({
+  name: named.name,
+  line: { kind: integer(1, MAX_LINE), doc: 'Line, from 1: the one line of the document that the pattern matches.' },
+  pattern: { kind: safePattern, doc: 'Regular expression with one group, around the value.' },
+  as: group,
+  unit,
+  title,
+  published,
+  excluded: named.excluded,
+  labels: {
+    kind: list(object({ line: { kind: integer(1, MAX_LINE), doc: 'Line of the same document, from 1.' }, text: labelText }), 0, MAX_LABELS),
+    doc: 'Other lines, whole, that say what the value is: the head of its table.',
+    default: []
+  }
+})
+
+const document: Kind<TextDocument> = object({
+  name: { kind: valueName, doc: 'The study\'s name of the document.' },
+  path: { kind: relativePath, doc: 'Text file, UTF-8. Its copy is materials/ and the last part of this path.' },
+  title,
+  values: { kind: list(documentValue, 1), doc: 'What is quoted from it.' }
+})
+
+const quotedValue: Kind<QuotedValue> = object({
+  name: { kind: valueName, doc: 'The study\'s name of the value.' },
+  value: { kind: finite, doc: 'The value as published.' },
+  unit,
+  title,
+  source: { kind: text(), doc: 'Publication, and the place in it.' }
+})
+
+const two = pair(reference)
+const operations = {
+  ratio: object({ ratio: { kind: two, doc: 'The first divided by the second.' } }),
+  difference: object({ difference: { kind: two, doc: 'The first minus the second.' } }),
+  product: object({ product: { kind: two, doc: 'The first times the second.' } }),
+  scale: object({
+    scale: { kind: reference, doc: 'What is multiplied.' },
+    by: { kind: factor, doc: 'The factor of scale.' }
+  }),
+  reduction_percent: object({ reduction_percent: { kind: two, doc: '(1 - first / second) * 100.' } })
+} as const
+
+const OPERATION_NAMES = ['ratio', 'difference', 'product', 'scale', 'reduction_percent'] as const
+
+const operation = alternatives<DerivedValue['operation']>(
+  `an object with one of ${OPERATION_NAMES.join(', ')}`,
+  OPERATION_NAMES.map(name => operations[name]),
+  (value, at, context) => {
+    const stated = OPERATION_NAMES.filter(name => Object.hasOwn(value, name))
+    if (stated.length === 1) return operations[stated[0]]
+    throw new Fault({
+      format: context.format, problem: stated.length === 0 ? 'missing field' : 'contradiction',
+      found: stated.length === 0 ? `${at} has no operation` : `${at} has ${stated.join(' and ')}`,
+      expected: `one of ${OPERATION_NAMES.join(', ')}`, place: context.place
+    })
+  }
+)
+
+const derivedValue: Kind<DerivedValue> = object({
+  name: { kind: valueName, doc: 'The study\'s name of the value.' },
+  title,
+  unit,
+  kind: {
+    kind: oneOf('original', 'displayed'), doc: 'It follows from what sources state, or from a stated convention of display.'
+  },
+  operation: { kind: operation, doc: 'How it follows from other values.' }
+})
+
+const figure: Kind<BarFigureRequest> = object({
+  name: { kind: figureName, doc: 'File name without extension.' },
+  title: { kind: caption, doc: 'Title of the figure.' },
+  panels: {
+    kind: list(object({
+      title: { kind: caption, doc: 'Heading.' },
+      axis: { kind: caption, doc: 'Title of the value axis, unit included.' },
+      groups: { kind: list(caption, 1, MAX_GROUPS), doc: 'Titles of the groups of bars.' },
+      series: {
+        kind: list(object({
+          title: { kind: caption, doc: 'As the legend writes it.' },
+          values: { kind: list(nullable(reference), 1, MAX_GROUPS), doc: 'One reference for each group; null: no bar.' },
+          decimals: {
+            kind: nullable(list(integer(0, MAX_DECIMALS), 1, MAX_GROUPS)),
+            doc: 'Decimals of each value as published, trailing zeros printed; null: those of the panel.', default: null
+          }
+        }), 1, MAX_SERIES),
+        doc: 'Bars of one colour, one in each group.'
+      },
+      decimals: { kind: integer(0, MAX_DECIMALS), doc: 'Most decimals printed on bars whose series states none; no trailing zeros.', default: 0 },
+      from: { kind: finite, doc: 'Where the value axis begins.', default: 0 }
+    }), 1, MAX_PANELS),
+    doc: 'Panels in the order of reading.'
+  }
+})
+
+const fields = object({
+  workbook: {
+    kind: nullable(object({
+      path: { kind: relativePath, doc: 'Workbook (.xlsx).' },
+      values: { kind: list(cellValue, 1), doc: 'Cells that are read.' }
+    })),
+    doc: 'A workbook.',
+    default: null
+  },
+  slides: {
+    kind: nullable(object({
+      path: { kind: relativePath, doc: 'Slides (.pptx).' },
+      pages: { kind: list(slidePage), doc: 'What slides must say of themselves, each slide once.', default: [] },
+      values: { kind: list(slideValue, 1), doc: 'Texts that are read.' }
+    })),
+    doc: 'Slides of a presentation.',
+    default: null
+  },
+  configs: { kind: list(config), doc: 'Configurations.', default: [] },
+  datasets: { kind: list(dataset), doc: 'Datasets.', default: [] },
+  documents: {
+    kind: list(document), doc: 'Texts that are kept beside the outputs as they are, and values that they state.', default: []
+  },
+  quoted: {
+    kind: list(quotedValue), doc: 'Values that publications state: never computed with those of this study.', default: []
+  },
+  derived: {
+    kind: list(derivedValue), doc: 'Values that follow from others, each after those that it follows from.', default: []
+  },
+  figures: { kind: list(figure), doc: 'Bar figures.', default: [] }
+})
+
+export const evidenceSection: Field<EvidenceStudy | null> = {
+  doc: 'Written evidence: workbook, slides, configurations, datasets, what follows from them, and bar figures.',
+  kind: nullable<EvidenceStudy>(refine(fields, checkEvidence)),
+  default: null
+}

@@ -1,0 +1,350 @@
+/**
+ * The study file's section on training histories: which runs make which curves, under which keys their metrics stand,
+ * what is displayed, computed, drawn and written. Its type is `HistoryStudy` of the shared schema. What concerns two
+ * fields at once is in `history-checks.ts`.
+ */
+import { Fault } from '../core/errors.js'
+import type {
+  AxisScale, CurveFigureRequest, DisplayTime, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest, RunSelection,
+  SharedReference, StatisticsRequest, StepWindow, SuppliedPoints
+} from '../schema/histories.js'
+import {
+  alternatives, between, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pattern, positive, refine, relativePath,
+  text, type Field, type Kind
+} from '../core/checker.js'
+import { configKey } from './config-key.js'
+import { CHOSEN_FIGURE, CHOSEN_OUTPUT } from '../schema/outputs.js'
+import { checkHistories } from './history-checks.js'
+import { reference } from './reference.js'
+
+/** A longer window would be a mean of everything. */
+const MAX_TRAILING_MEAN = 1000
+
+/** Of a number in a label. */
+const MAX_DECIMALS = 10
+
+/** More panels than this are no figure. */
+const MAX_PANELS = 12
+
+export const NAME_PATTERN = /^[a-z][a-z0-9_-]{0,63}$/
+
+/** Names are keys of outputs: the rule keeps them readable, and in the order in which they were written. */
+const name = pattern('a name: a lower-case letter, then lower-case letters, digits, "_" and "-", at most 64', NAME_PATTERN)
+
+/** Names that refer to something; `history-checks.ts` sees to it that they do, and once each. */
+function names(min: number): Kind<readonly string[]> {
+  const kind = list(name, min)
+  return { ...kind, schema: { ...kind.schema, uniqueItems: true } }
+}
+
+/** Title, axis, legend: one line of a picture. */
+const caption = text(200)
+/** As logged: of a run, of a key of its rows. */
+const logged = text(1000)
+
+function outputPath(extension: 'csv' | 'json'): Kind<string> {
+  return pattern(
+    `a file name that ends with .${extension}, alone or below wandb/ or training_data/ (letters, digits, ".", "_", "-"; at most 100)`,
+    new RegExp(`^${CHOSEN_OUTPUT}\\.${extension}$`)
+  )
+}
+
+const multiplied: Kind<{ readonly multiply: number }> = object({
+  multiply: { kind: positive, doc: 'display_hours = elapsed_hours * multiply.' }
+})
+
+const calibrated: Kind<{ readonly best_of: string; readonly at_hours: number }> = object({
+  best_of: { kind: name, doc: 'Metric whose best observation is put at at_hours.' },
+  at_hours: { kind: positive, doc: 'Display hours of that observation.' }
+})
+
+const displayTime = alternatives<DisplayTime>(
+  'an object with multiply, or with best_of and at_hours',
+  [multiplied, calibrated],
+  (value, at, context) => {
+    const byFactor = Object.hasOwn(value, 'multiply')
+    const byBest = Object.hasOwn(value, 'best_of') || Object.hasOwn(value, 'at_hours')
+    if (byFactor !== byBest) return byFactor ? multiplied : calibrated
+    throw new Fault({
+      format: context.format, problem: byFactor ? 'contradiction' : 'missing field',
+      found: byFactor ? `${at} has multiply and also best_of or at_hours` : `${at} has neither`,
+      expected: 'multiply, or best_of and at_hours', place: context.place
+    })
+  }
+)
+
+const selection: Kind<RunSelection> = object({
+  name: { kind: name, doc: 'The study\'s name of the selection.' },
+  title: { kind: caption, doc: 'As legends and tables write it.' },
+  display_name: { kind: logged, doc: 'Exact display name of its runs.' },
+  entity: { kind: nullable(logged), doc: 'Entity of its runs; null: any.', default: null },
+  project: { kind: nullable(logged), doc: 'Project of its runs; null: any.', default: null },
+  label: {
+    kind: nullable(logged),
+    doc: 'Folder of its runs\' histories below histories.folder; null: the one that each run states.',
+    default: null
+  },
+  display_time: {
+    kind: nullable(displayTime),
+    doc: 'How display_hours follow from elapsed_hours; null: they are equal.',
+    default: null
+  }
+})
+
+const metric: Kind<MetricDefinition> = object({
+  name: { kind: name, doc: 'The study\'s name of the metric.' },
+  key: { kind: logged, doc: 'Key of the history rows.' },
+  title: { kind: caption, doc: 'Heading of its panel.' },
+  axis: { kind: caption, doc: 'Title of its axis, with the unit after scaling.' },
+  multiply: { kind: factor, doc: 'Plotted value = value * multiply / divide; files keep the value.', default: 1 },
+  divide: { kind: factor, doc: 'Plotted value = value * multiply / divide; files keep the value.', default: 1 },
+  trailing_mean: {
+    kind: nullable(integer(1, MAX_TRAILING_MEAN)),
+    doc: 'Number of latest points in the mean that is drawn over the raw series; null: none is drawn.',
+    default: null
+  },
+  sparse: { kind: flag, doc: 'Logged now and then: drawn dashed, with markers, without a trailing mean.', default: false }
+})
+
+const supplied: Kind<SuppliedPoints> = object({
+  reference: { kind: name, doc: 'Selection that supplies points.' },
+  target: { kind: name, doc: 'Selection that is supplied with them.' },
+  anchor: { kind: flag, doc: 'Both curves start at x = 0 with the reference\'s first recorded value.', default: false },
+  step_prefix: {
+    kind: names(0), doc: 'Metrics whose step view gets the reference\'s observations before the target\'s first one.', default: []
+  },
+  same_step: {
+    kind: names(0),
+    doc: 'Metrics whose step view gets the reference\'s observation at a step where the target has none.',
+    default: []
+  },
+  time_prefix: {
+    kind: flag,
+    doc: 'The time view gets the reference\'s observations before the target\'s first one.',
+    default: false
+  }
+})
+
+function drawnNumber(what: string) {
+  return {
+    value: { kind: nullable(finite), doc: `${what}, in the metric's own unit; null: as from says.`, default: null },
+    from: { kind: nullable(reference), doc: 'A value of data.json, in place of value: a reference.', default: null },
+    scale: { kind: factor, doc: 'What stands at from is multiplied by this.', default: 1 },
+    decimals: {
+      kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals of the number in the label; null: as short as it is.', default: null
+    }
+  } as const
+}
+
+const sharedReference: Kind<SharedReference> = object({
+  metric: { kind: name, doc: 'Metric in whose panel the value is drawn.' },
+  selections: { kind: names(1), doc: 'Selections whose curves start with it.' },
+  step: { kind: integer(0), doc: 'Step at which it is drawn.' },
+  ...drawnNumber('The value'),
+  label: { kind: caption, doc: 'Text beside the point; {value} in it is the plotted number.' },
+  source: { kind: text(), doc: 'Where the value comes from, for the provenance file.' },
+  output: { kind: outputPath('json'), doc: 'Provenance file, relative to the output folder.' }
+})
+
+const named: Field<string> = { kind: name, doc: 'Name under which the result stands in the statistics.' }
+const ofMetrics: Field<readonly string[]> = { kind: names(1), doc: 'Metrics of the analysis.' }
+
+const counted = object({
+  count: { kind: integer(1), doc: 'Number of observations.' },
+  metrics: ofMetrics
+})
+
+const stepWindow: Kind<StepWindow> = object({
+  name: named,
+  metrics: ofMetrics,
+  from: { kind: integer(0), doc: 'First step of the window.' },
+  to: { kind: integer(0), doc: 'Last step of the window.' }
+})
+
+const NO_STATISTICS: StatisticsRequest = {
+  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [], shares: [], compare: null
+}
+
+const statistics: Kind<StatisticsRequest> = object({
+  ends: { kind: nullable(counted), doc: 'Means of the first and of the last so many observations.', default: NO_STATISTICS.ends },
+  windows: { kind: list(stepWindow), doc: 'Means over the observations with from <= step <= to.', default: NO_STATISTICS.windows },
+  best: {
+    kind: names(0),
+    doc: 'Metrics whose highest value is reported, at the earliest step on a tie.',
+    default: NO_STATISTICS.best
+  },
+  thresholds: {
+    kind: list(object({
+      name: named,
+      metric: { kind: name, doc: 'Metric of the analysis.' },
+      at_least: { kind: finite, doc: 'The first observation at or above this value is reported, in the metric\'s own unit.' }
+    })),
+    doc: 'First observations at or above a value.',
+    default: NO_STATISTICS.thresholds
+  },
+  final: {
+    kind: nullable(counted),
+    doc: 'First and last observation, and the mean of the last so many.',
+    default: NO_STATISTICS.final
+  },
+  max_abs: { kind: names(0), doc: 'Metrics whose largest absolute value is reported.', default: NO_STATISTICS.max_abs },
+  constant: {
+    kind: names(0),
+    doc: 'Metrics of the study, of the analysis or not, whose every logged value is looked at, session by session.',
+    default: NO_STATISTICS.constant
+  },
+  below_zero: { kind: names(0), doc: 'Metrics whose observations below zero are counted.', default: NO_STATISTICS.below_zero },
+  first_rows: {
+    kind: list(object({ name: named, metrics: ofMetrics })),
+    doc: 'The first row that holds any of some metrics: when updates began.',
+    default: NO_STATISTICS.first_rows
+  },
+  shares: {
+    kind: list(object({ name: named, metrics: ofMetrics })),
+    doc: 'Means of some metrics over all observations, and the rows in which none of them is zero.',
+    default: NO_STATISTICS.shares
+  },
+  compare: {
+    kind: nullable(object({
+      reference: { kind: name, doc: 'Selection that is compared with.' },
+      target: { kind: name, doc: 'Selection that is compared.' }
+    })),
+    doc: 'Hours of the target minus those of the reference, at thresholds and best points.',
+    default: NO_STATISTICS.compare
+  }
+})
+
+const analysis: Kind<HistoryAnalysis> = object({
+  name: { kind: name, doc: 'The study\'s name of the analysis.' },
+  selections: { kind: names(1), doc: 'Selections that are looked at together, in the order of legends.' },
+  metrics: { kind: names(1), doc: 'Metrics that are looked at.' },
+  supplied: {
+    kind: nullable(supplied),
+    doc: 'Points of one selection that stand in for missing ones of another, in pictures only.',
+    default: null
+  },
+  shared_reference: {
+    kind: nullable(sharedReference),
+    doc: 'A value that is drawn for several curves and belongs to no history.',
+    default: null
+  },
+  statistics: { kind: statistics, doc: 'What is computed over the observed points of the step view.', default: NO_STATISTICS },
+  outputs: {
+    kind: object({
+      observations: { kind: nullable(outputPath('csv')), doc: 'Observations of the step view; null: not written.', default: null },
+      all_attempts: { kind: nullable(outputPath('csv')), doc: 'Observations of every attempt; null: not written.', default: null },
+      statistics: { kind: outputPath('json'), doc: 'The statistics.' },
+      points: {
+        kind: nullable(outputPath('csv')),
+        doc: 'Every displayed point of both views with its provenance; null: not written.',
+        default: null
+      },
+      time_display: {
+        kind: nullable(outputPath('json')),
+        doc: 'The convention of the display hours; null: not written.',
+        default: null
+      }
+    }),
+    doc: 'Files that the analysis writes, relative to the output folder.'
+  }
+})
+
+const linear = object({ kind: { kind: oneOf('linear'), doc: 'Kind of the axis.' } })
+const log = object({ kind: { kind: oneOf('log'), doc: 'Kind of the axis.' } })
+const symlog = object({
+  kind: { kind: oneOf('symlog'), doc: 'Kind of the axis.' },
+  linear_to: {
+    kind: between(1e-100, 1e100),
+    doc: 'The axis is linear between -linear_to and +linear_to, in plotted values, and logarithmic beyond.'
+  }
+})
+
+const scale = alternatives<AxisScale>('an object with kind', [linear, log, symlog], (value, at, context) => {
+  const { kind } = value
+  if (kind === 'linear') return linear
+  if (kind === 'log') return log
+  if (kind === 'symlog') return symlog
+  throw new Fault({
+    format: context.format, problem: Object.hasOwn(value, 'kind') ? 'wrong field' : 'missing field',
+    found: Object.hasOwn(value, 'kind') ? `${at}.kind is ${describeValue(kind)}` : `${at}.kind`,
+    expected: '"linear" or "log" or "symlog"', place: context.place
+  })
+})
+
+const LINEAR: AxisScale = { kind: 'linear' }
+
+const panel: Kind<PanelRequest> = object({
+  metric: { kind: name, doc: 'Metric of the figure\'s analysis.' },
+  title: { kind: nullable(caption), doc: 'Heading; null: the metric\'s title.', default: null },
+  axis: { kind: nullable(caption), doc: 'Title of the vertical axis; null: the metric\'s.', default: null },
+  scale: { kind: scale, doc: 'Vertical axis.', default: LINEAR },
+  guides: {
+    kind: list(object({
+      ...drawnNumber('Where the line stands'),
+      label: { kind: caption, doc: 'Text beside the line; {value} in it is the plotted number.' },
+      selection: { kind: nullable(name), doc: 'Selection whose colour it has; null: none.', default: null }
+    })),
+    doc: 'Dotted horizontal lines.',
+    default: []
+  }
+})
+
+export const figureName = pattern(
+  'a file name without extension: letters, digits, "_" and "-", at most 100', new RegExp(`^${CHOSEN_FIGURE}$`)
+)
+
+const figure: Kind<CurveFigureRequest> = object({
+  name: { kind: figureName, doc: 'File name without extension.' },
+  title: { kind: caption, doc: 'Title of the figure.' },
+  analysis: { kind: name, doc: 'Analysis whose curves it shows.' },
+  view: {
+    kind: oneOf('step', 'time'),
+    doc: 'Horizontal axis: steps of the latest continuation, or display hours of every attempt.'
+  },
+  x_title: { kind: caption, doc: 'Title of the horizontal axes.' },
+  panels: { kind: list(panel, 1, MAX_PANELS), doc: 'One panel a metric, in the order of reading.' }
+})
+
+const DEFAULT_ROW_KEYS: HistoryStudy['keys'] = { step: '_step', timestamp: '_timestamp', global_step: null }
+
+const fields = object({
+  runs: { kind: relativePath, doc: 'List of the runs.' },
+  folder: { kind: relativePath, doc: 'Folder of the histories, <label>/<run id>.jsonl.' },
+  keys: {
+    kind: object({
+      step: { kind: logged, doc: 'Key of the step.', default: DEFAULT_ROW_KEYS.step },
+      timestamp: {
+        kind: nullable(logged),
+        doc: 'Key of the time in seconds since 1970; null: rows have none.',
+        default: DEFAULT_ROW_KEYS.timestamp
+      },
+      global_step: {
+        kind: nullable(logged),
+        doc: 'Key of the trainer\'s own step; null: rows have none.',
+        default: DEFAULT_ROW_KEYS.global_step
+      }
+    }),
+    doc: 'Keys of a row\'s own coordinates.',
+    default: DEFAULT_ROW_KEYS
+  },
+  companion_suffixes: {
+    kind: list(text(100)),
+    doc: 'A run whose display name is a selected one and such a suffix is a companion: never selected, listed as such.',
+    default: []
+  },
+  config: {
+    kind: list(configKey),
+    doc: 'Settings of the runs that statistics state, besides those of fetch.config, with dots between nested names. No other one leaves the list of runs.',
+    default: []
+  },
+  selections: { kind: list(selection, 1), doc: 'Runs that make one curve.' },
+  metrics: { kind: list(metric, 1), doc: 'What is read from the rows.' },
+  analyses: { kind: list(analysis, 1), doc: 'Selections and metrics that are looked at together.' },
+  figures: { kind: list(figure), doc: 'Figures of the analyses.', default: [] }
+})
+
+export const historySection: Field<HistoryStudy | null> = {
+  doc: 'Training histories: which runs, which metrics, what is computed, drawn and written.',
+  kind: nullable<HistoryStudy>(refine(fields, checkHistories)),
+  default: null
+}

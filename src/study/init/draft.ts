@@ -1,0 +1,214 @@
+/**
+ * A study file as a draft: what the exports hold, in the study's terms, with comments that say what was left out and what
+ * the author may want to add. The same folder gives the same text, wherever it lies.
+ */
+import { printable } from '../../core/errors.js'
+import type { HistoryStudy } from '../../schema/histories.js'
+import { isSecretText } from '../../core/secrets.js'
+import { draftMetrics, type DraftMetric, type DraftMetrics } from './known-metrics.js'
+import { mergeSamples, type KeySample, type RowSample } from './row-keys.js'
+import { COMPANION_SUFFIX, type DraftSelection, type DraftSelections } from './selections.js'
+import type { ExportSurvey, SnapshotSurvey } from './survey.js'
+import { capped, nameLike } from './words.js'
+
+/** Curves of one analysis: more are not told apart in a figure. */
+const MAX_CURVES = 6
+const PANELS = 4
+/** Figures of a study with one analysis show so many metrics; with several, each shows its first four. */
+const MAX_DRAWN = 12
+const MAX_LISTED = 60
+/** The notes' windows; a short history has shorter ones. */
+const ENDS = 20
+const FINAL = 5
+
+const STEP_KEYS = ['_step', 'step', 'global_step', 'trainer/global_step', 'train/global_step', 'training/global_step']
+const TIMESTAMP_KEYS = ['_timestamp', 'timestamp']
+const GLOBAL_STEP_KEYS = ['training/global_step', 'train/global_step', 'trainer/global_step', 'global_step']
+
+/** What a draft says of histories, for the file and for the terminal. */
+export interface DraftHistories {
+  readonly survey: ExportSurvey
+  readonly keys: HistoryStudy['keys']
+  readonly selections: readonly DraftSelection[]
+  readonly companions: readonly string[]
+  readonly leftOut: readonly string[]
+  readonly metrics: DraftMetrics
+  readonly sample: RowSample
+}
+
+/** Selections whose rows do not all have a step are left out; where none is left there is no metric either. */
+export function draftHistories(survey: ExportSurvey, { selections, companions, leftOut }: DraftSelections): DraftHistories {
+  const all = mergeSamples(selections.map(s => s.sample))
+  const step = STEP_KEYS.reduce((best, key) => count(all, key) > count(all, best) ? key : best)
+  const stepped = selections.filter(({ sample }) => count(sample, step) === sample.rows)
+  const stepless = selections.filter(s => !stepped.includes(s)).map(({ display_name, sample }) =>
+    `${printable(JSON.stringify(display_name))}: ${sample.rows - count(sample, step)} of ${sample.rows} rows without ${step}`)
+  const sample = mergeSamples(stepped.map(s => s.sample))
+  const timestamp = TIMESTAMP_KEYS.find(key => count(sample, key) > 0) ?? null
+  const globalStep = GLOBAL_STEP_KEYS.find(key => key !== step && count(sample, key) > 0) ?? null
+  const keys = { step, timestamp, global_step: globalStep }
+  const coordinates = new Set<string>([...STEP_KEYS, ...TIMESTAMP_KEYS])
+  const candidates = [...sample.keys].filter(([key]) => !key.startsWith('_') && !coordinates.has(key))
+  const logged = new Map<string, KeySample>(candidates.filter(([key]) => !isSecretText(key, 'key')))
+  const secret = candidates.length - logged.size
+  const withheld = secret === 0 ? [] : [`${secret} ${secret === 1 ? 'key' : 'keys'} of numbers, which look like secrets`]
+  const metrics = draftMetrics(logged)
+  return { survey, keys, selections: stepped, companions, leftOut: [...leftOut, ...stepless, ...withheld], metrics, sample }
+}
+
+function count(sample: RowSample, key: string): number {
+  return sample.keys.get(key)?.count ?? 0
+}
+
+/** The study file's text. */
+export function draftStudy(name: string, histories: DraftHistories | null, snapshot: SnapshotSurvey | null): string {
+  const study = {
+    '//': [
+      'A draft made by "study init" from what the folder holds; yours to edit. docs/study.md lists every field.',
+      'A field whose name begins with // is a comment and is not read.'
+    ],
+    schema_version: 1,
+    name,
+    ...(snapshot?.synthetic === true ? { synthetic: true } : {}),
+    ...(snapshot === null ? {} : { critic_traces: traceSection(snapshot) }),
+    ...(histories === null ? {} : { histories: historySection(histories) })
+  }
+  return asciiControls(`${JSON.stringify(study, null, 2)}\n`)
+}
+
+/** JSON.stringify leaves these as they are: a terminal or an editor would act on them. All stand inside texts. */
+function asciiControls(json: string): string {
+  return json.replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function traceSection({ path, plan }: SnapshotSurvey): object {
+  return {
+    '//': [
+      ...(plan.html === null ? ['NPZ files without a page: what is computed from them is marked as unverified.'] : []),
+      'expectations may state how the traces were sampled; none is stated here, so none can fail a run.',
+      'examples may name the two traces of the figure.'
+    ],
+    snapshot: path
+  }
+}
+
+function historySection(draft: DraftHistories): object {
+  const { survey, keys, companions, leftOut, metrics, selections, sample } = draft
+  const analyses = analysesOf(draft)
+  return {
+    runs: survey.runsFile,
+    folder: survey.historyFolder,
+    keys,
+    companion_suffixes: [COMPANION_SUFFIX],
+    '// selections': [
+      'One a display name. display_time may scale its hours: { "multiply": 0.5 }, or { "best_of": <metric>, "at_hours": <hours> }.',
+      ...(companions.length === 0 ? [] : [`Companions, not selected: ${list(companions)}`]),
+      ...(leftOut.length === 0 ? [] : [`Left out: ${capped(leftOut, MAX_LISTED).join('; ')}`])
+    ],
+    selections: selections.map(({ name, title, display_name, entity, project, label }) => ({
+      name, title, display_name,
+      ...(entity === null ? {} : { entity }), ...(project === null ? {} : { project }), ...(label === null ? {} : { label })
+    })),
+    '// metrics': [
+      metrics.guessed
+        ? 'No key of the rows is a known one: these were logged most often. Give them titles and units.'
+        : 'Known keys of the rows. multiply and divide are for pictures; files keep values as logged.',
+      ...(metrics.others.length === 0 ? [] : [`Other keys of numbers: ${list(metrics.others)}`]),
+      ...(sample.nested.size === 0 ? [] : [`Left out, since objects or lists stand there: ${list([...sample.nested])}`])
+    ],
+    metrics: metrics.metrics.map(({ scale: _scale, drawn: _drawn, validation: _validation, ...metric }) => metric),
+    '// analyses': [
+      'supplied lets one selection stand in for missing points of another, in pictures.',
+      'shared_reference draws a value that belongs to no history.',
+      'thresholds, windows, compare, shares and the other statistics are empty: state what the study asks.'
+    ],
+    analyses: analyses.map(({ name, selections: own, metrics: used, ends }) => ({
+      name,
+      selections: own.map(s => s.name),
+      metrics: used.map(m => m.name),
+      statistics: statisticsOf(used, ends),
+      outputs: {
+        observations: `wandb/${name}-observations.csv`,
+        all_attempts: `wandb/${name}-all-attempts.csv`,
+        statistics: `wandb/${name}-statistics.json`,
+        points: `wandb/${name}-points.csv`
+      }
+    })),
+    figures: figuresOf(analyses, keys.timestamp !== null)
+  }
+}
+
+function list(texts: readonly string[]): string {
+  return capped(texts.map(text => printable(text)), MAX_LISTED).join(', ')
+}
+
+interface DraftAnalysis {
+  readonly name: string
+  /** of the project, where there are several; empty where there is one */
+  readonly title: string
+  readonly selections: readonly DraftSelection[]
+  readonly metrics: readonly DraftMetric[]
+  /** observations in the windows at both ends */
+  readonly ends: number
+}
+
+/** One a project, in the order of selections; of many curves, several. */
+function analysesOf({ selections, metrics: { metrics } }: DraftHistories): DraftAnalysis[] {
+  const projects = new Map<string, DraftSelection[]>()
+  for (const selection of selections) {
+    const project = selection.runs[0]?.run.project ?? ''
+    projects.set(project, [...projects.get(project) ?? [], selection])
+  }
+  const names = new Set<string>()
+  const groups = [...projects].flatMap(([project, curves]) => Array.from(
+    { length: Math.ceil(curves.length / MAX_CURVES) },
+    (_, i) => ({ project, own: curves.slice(i * MAX_CURVES, (i + 1) * MAX_CURVES) })
+  ))
+  return groups.flatMap(({ project, own }) => {
+    const used = metrics.filter(({ key }) => own.some(s => count(s.sample, key) > 0))
+    if (used.length === 0) return []
+    const name = nameLike(projects.size === 1 || project === '' ? 'training' : project, 'project', names)
+    const rows = Math.min(...own.map(s => s.sample.rows))
+    const ends = Math.max(1, Math.min(ENDS, Math.floor(rows / 2)))
+    return [{ name, title: groups.length === 1 ? '' : name, selections: own, metrics: used, ends }]
+  })
+}
+
+function statisticsOf(metrics: readonly DraftMetric[], ends: number): object {
+  const dense = metrics.filter(m => m.sparse !== true).map(m => m.name)
+  const validation = metrics.filter(m => m.validation).map(m => m.name)
+  return {
+    ...(dense.length === 0 ? {} : { ends: { count: ends, metrics: dense } }),
+    ...(validation.length === 0 ? {} : { best: validation, final: { count: FINAL, metrics: validation } })
+  }
+}
+
+const VIEWS = [
+  { view: 'step', file: 'by-step', words: 'by step', x_title: 'Training step' },
+  { view: 'time', file: 'over-time', words: 'over time', x_title: 'Time (hours)' }
+] as const
+
+function figuresOf(analyses: readonly DraftAnalysis[], timed: boolean): object[] {
+  const figures: object[] = []
+  for (const { name, title, metrics } of analyses) {
+    const drawn = metrics.filter(m => m.drawn)
+    // Nothing but learning rates, say: they are better than no figure.
+    const shown = (drawn.length === 0 ? metrics : drawn).slice(0, analyses.length === 1 ? MAX_DRAWN : PANELS)
+    for (let first = 0; first < shown.length; first += PANELS) {
+      const part = first / PANELS + 1
+      for (const { view, file, words, x_title } of VIEWS) {
+        if (view === 'time' && !timed) continue
+        const number = String(figures.length + 1).padStart(2, '0')
+        figures.push({
+          name: `${number}-${name}-${file}${part === 1 ? '' : `-${part}`}`,
+          title: `Training dynamics ${words}${title === '' ? '' : `: ${title}`}${part === 1 ? '' : ` (${part})`}`,
+          analysis: name,
+          view,
+          x_title,
+          panels: shown.slice(first, first + PANELS).map(m => ({ metric: m.name, ...(m.scale === undefined ? {} : { scale: m.scale }) }))
+        })
+      }
+    }
+  }
+  return figures
+}

@@ -1,0 +1,193 @@
+/**
+ * What lies in a folder that is to become a study: a list of runs with their exported histories, and a critic-trace
+ * snapshot. Looked for where exporters put them; what is there and not as expected is said, not guessed at.
+ */
+import { join, relative, sep } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { Fault, describeCause, printable } from '../../core/errors.js'
+import { DEFAULT_KEYS } from '../../schema/traces.js'
+import { fileChunks, gunzippedIfGzip } from '../../core/bytes.js'
+import { readStableFile } from '../../core/file.js'
+import { findHistory, type HistoryFile } from '../../ingest/histories/history.js'
+import { readRuns } from '../../ingest/histories/runs.js'
+import type { ListedRun } from '../../ingest/histories/types.js'
+import { DataElement } from '../../ingest/html/data-element.js'
+import { findSnapshots, resolveBeside, type SnapshotPlan } from '../inventory.js'
+import { Outline } from '../../ingest/json/outline.js'
+import { openNpz } from '../../ingest/npz/npz.js'
+import { saysSynthetic } from '../../ingest/traces/npz-fields.js'
+import { capped } from './words.js'
+
+/** Where a list of runs may lie, and for each where the histories may. */
+const RUNS_FILES = ['wandb/runs.json', 'runs.json'] as const
+const HISTORY_FOLDERS: { readonly [file in (typeof RUNS_FILES)[number]]: readonly string[] } = {
+  'wandb/runs.json': ['wandb/history', 'history'],
+  'runs.json': ['history', 'wandb/history']
+}
+
+export const LAYOUT_EXPECTED = 'wandb/runs.json with wandb/history/<label>/<run id>.jsonl (or runs.json with history/…)'
+
+/** Of a page, so much is searched for script#data. */
+const MIB = 1024 * 1024
+const MAX_SEARCHED = 4 * MIB
+const CHUNK = 64 * 1024
+
+/** A listed run and where its history is. */
+export interface SurveyedRun {
+  readonly run: ListedRun
+  /** null where there is none that could be opened */
+  readonly history: HistoryFile | null
+  /** why there is none; null where there is one */
+  readonly problem: string | null
+}
+
+export interface ExportSurvey {
+  /** relative to the folder */
+  readonly runsFile: string
+  readonly historyFolder: string
+  /** in the list's order */
+  readonly runs: readonly SurveyedRun[]
+}
+
+export interface SnapshotSurvey {
+  /** folder or page, relative to the surveyed folder, as a study names it */
+  readonly path: string
+  readonly plan: SnapshotPlan
+  /** it begins by saying that its data were generated */
+  readonly synthetic: boolean
+}
+
+export interface FolderSurvey {
+  readonly exports: ExportSurvey | null
+  readonly snapshot: SnapshotSurvey | null
+  /** what is there and not as expected, a line each */
+  readonly notes: readonly string[]
+}
+
+/** @throws Fault exit 3: no such folder, nothing in it that a study could read, a malformed list of runs. */
+export async function surveyFolder(dir: string): Promise<FolderSurvey> {
+  if (await kindOf(dir) !== 'folder') throw fault('no folder', await kindOf(dir), 'a folder of exports', dir)
+  const notes: string[] = []
+  const exports = await surveyExports(dir, notes)
+  const snapshot = await surveySnapshot(dir, notes)
+  if (exports === null && snapshot === null) {
+    const found = notes.length === 0 ? 'neither a list of runs nor a snapshot' : printable(notes.join('; '), 400)
+    throw fault('nothing to read', found, `${LAYOUT_EXPECTED}, or a folder with a critic-trace snapshot`, dir)
+  }
+  return { exports, snapshot, notes }
+}
+
+function fault(problem: string, found: string, expected: string, file: string): Fault {
+  return new Fault({ format: 'init', problem, found, expected, place: { file } })
+}
+
+async function kindOf(path: string): Promise<string> {
+  const found = await stat(path).catch((error: unknown) => describeCause(error))
+  if (typeof found === 'string') return found
+  return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'special file'
+}
+
+async function surveyExports(dir: string, notes: string[]): Promise<ExportSurvey | null> {
+  const kinds = await Promise.all(RUNS_FILES.map(file => kindOf(join(dir, file))))
+  const files = RUNS_FILES.filter((_, i) => kinds[i] === 'file')
+  if (files.length === 2) throw fault('stated twice', files.join(' and '), 'one list of runs', dir)
+  if (files.length === 0) {
+    for (const folder of HISTORY_FOLDERS['wandb/runs.json']) {
+      if (await kindOf(join(dir, folder)) === 'folder') notes.push(`${folder} without a list of runs`)
+    }
+    return null
+  }
+  const [runsFile] = files
+  const folders = HISTORY_FOLDERS[runsFile]
+  const present = await Promise.all(folders.map(folder => kindOf(join(dir, folder))))
+  // Where none is there, the first is the one that messages name.
+  const historyFolder = folders[Math.max(0, present.indexOf('folder'))]
+  const { runs: listed } = await readRuns(join(dir, runsFile))
+  if (listed.length === 0) throw fault('no runs', 'an empty list', 'at least one run', join(dir, runsFile))
+  return { runsFile, historyFolder, runs: listed.map(run => surveyRun(dir, historyFolder, run)) }
+}
+
+function surveyRun(dir: string, folder: string, run: ListedRun): SurveyedRun {
+  try {
+    return { run, history: findHistory(dir, folder, run), problem: null }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { run, history: null, problem: `${printable(`${folder}/${run.label}/${run.id}.jsonl`, 400)}: ${reasonOf(error)}` }
+  }
+}
+
+/** What is wrong, without the place: a draft says the same wherever its folder lies. */
+export function reasonOf({ details: { problem, found } }: Fault): string {
+  return found === undefined ? problem : `${problem} (${found})`
+}
+
+async function surveySnapshot(dir: string, notes: string[]): Promise<SnapshotSurvey | null> {
+  const plans: Omit<SnapshotSurvey, 'path'>[] = []
+  const found = await findSnapshots([dir], ({ details, message }) => {
+    if (details.problem !== 'not found') notes.push(message)
+  })
+  for (const plan of found) {
+    if (plan.html === null) plans.push({ plan, synthetic: firstNpzSaysSynthetic(plan) })
+    else {
+      const data = await beginningOfData(plan.html)
+      if (data !== null) plans.push({ plan, synthetic: beginsSynthetic(data) })
+      else notes.push(`${inside(dir, plan.html)} is no critic-trace snapshot: no script#data in its first ${MAX_SEARCHED / MIB} MiB`)
+    }
+  }
+  const pages = plans.filter(({ plan }) => plan.html !== null)
+  const usable = pages.length > 0 ? pages : plans
+  if (usable.length > 1) {
+    const folders = capped(usable.map(({ plan }) => inside(dir, plan.folder)), 10)
+    notes.push(`several snapshots, of which a study has one: ${printable(folders.join(', '), 400)}`)
+    return null
+  }
+  return usable.length === 0 ? null : { ...usable[0], path: inside(dir, usable[0].plan.folder) }
+}
+
+/** As a study writes it; `.` for the folder itself. */
+function inside(dir: string, path: string): string {
+  const rel = relative(dir, path).split(sep).join('/')
+  return rel === '' ? '.' : rel
+}
+
+/** The first bytes of script#data; null where there is none: a page of any other kind may be called index.html too. */
+async function beginningOfData(page: string): Promise<Uint8Array | null> {
+  const element = new DataElement()
+  const begins = (pieces: readonly Uint8Array[]): Uint8Array | null => pieces.find(piece => piece.length > 0) ?? null
+  let searched = 0
+  try {
+    for await (const chunk of gunzippedIfGzip(fileChunks(page, { chunkSize: CHUNK }))) {
+      const data = begins(element.push(chunk))
+      if (data !== null) return data
+      searched += chunk.length
+      if (searched >= MAX_SEARCHED) return null
+    }
+    return begins(element.end())
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
+/** Whether the label stands before the first trace, as the replica writes it. One that stands later is met by the first run. */
+function beginsSynthetic(data: Uint8Array): boolean {
+  return unlessFaulty(() => {
+    const outline = new Outline(DEFAULT_KEYS)
+    outline.read(Buffer.from(data.buffer, data.byteOffset, data.byteLength), 0, 0)
+    return outline.synthetic
+  })
+}
+
+function firstNpzSaysSynthetic({ folder, npzFiles: [first] }: SnapshotPlan): boolean {
+  return unlessFaulty(() => saysSynthetic(openNpz(readStableFile(resolveBeside(folder, first), 'npz').bytes), DEFAULT_KEYS))
+}
+
+/** What is wrong with a snapshot is for the first run to say. */
+function unlessFaulty(says: () => boolean): boolean {
+  try {
+    return says()
+  } catch (error) {
+    if (error instanceof Fault) return false
+    throw error
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Which snapshots the paths of a command line mean: a plan as plain data, before anything of them is parsed.
+ *
+ * A path is an HTML page (`.html`, `.htm`, either with `.gz`), a folder with `index.html` or `index.html.gz`, a folder with
+ * NPZ files and no page, or a folder that holds such folders at any depth. A folder that is a snapshot is not searched
+ * further. In a search, symbolic links to folders and folders that begin with a dot are passed over; NPZ names that
+ * begin with a dot are not data, as for a shell's `*.npz`. Not supported: pages of other names unless they are named.
+ */
+import { lstatSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { Fault, describeCause, printable } from '../core/errors.js'
+import { kindOf } from '../core/system/open.js'
+import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative, resolveInside } from '../core/paths.js'
+import { snapshotNames, stepFromName } from '../core/file-names.js'
+
+export interface SnapshotPlan {
+  readonly kind: 'html' | 'npz-folder'
+  /** folder of the page or of the NPZ files, in the spelling of the path that led to it */
+  readonly folder: string
+  /** path of the page; null for a folder of NPZ files */
+  readonly html: string | null
+  /** names of the NPZ files in the folder (not below it), ordered by code point */
+  readonly npzFiles: readonly string[]
+  /**
+   * What outputs call it: the last name of the path that was given (with as many names before it as tell it from the other
+   * paths), and what follows below. The same from every working folder and for every spelling of the path.
+   */
+  readonly source: string
+  /** name of the snapshot's output folder: unique in the plan, the same for the same paths, safe on every system */
+  readonly name: string
+}
+
+interface Found extends Omit<SnapshotPlan, 'name' | 'source'> {
+  /** real path of the page or folder: the same snapshot reached twice has it twice */
+  readonly real: string
+}
+
+const PAGE = /\.html?(?:\.gz)?$/i
+const NPZ = /\.npz$/i
+/** This program's own archive of many traces: a folder of outputs is no folder of traces. */
+const OWN_ARCHIVE = 'critic-trace-arrays.npz'
+const EXPECTED = 'an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
+
+/**
+ * The snapshots that the paths mean, in the order of the paths, each search ordered by code point; one that is reached
+ * twice counts once. A path that leads to nothing is a Fault: thrown, or handed to `onFault` with what outputs call the path
+ * that it is about, and the rest goes on.
+ *
+ * @param except a real path that no search enters: of the program's own outputs. It may be named as a path.
+ */
+export async function findSnapshots(
+  paths: readonly string[], onFault?: (fault: Fault, source: string) => void, except: string | null = null
+): Promise<SnapshotPlan[]> {
+  const given = shortNames(paths)
+  const found = new Map<string, Found & { readonly source: string }>()
+  for (const [i, path] of paths.entries()) {
+    const sourceOf = (file: string): string => [given[i], ...relative(path, file).split(sep)].filter(s => s !== '').join('/') || '.'
+    for await (const item of survey(path, except)) {
+      if (item instanceof Fault) {
+        if (onFault === undefined) throw item
+        onFault(item, sourceOf(item.place.file ?? path))
+      } else if (!found.has(item.real)) found.set(item.real, { ...item, source: sourceOf(item.html ?? item.folder) })
+    }
+  }
+  const plans = [...found.values()]
+  const names = snapshotNames(plans.map(p => ({ real: p.real, segments: nameSegments(p) })))
+  return plans.map(({ real: _real, ...plan }, i) => ({ ...plan, name: names[i] }))
+}
+
+/** The last name of each path, with as many before it as tell it from the others. */
+function shortNames(paths: readonly string[]): string[] {
+  const parts = paths.map(path => resolve(path).split(sep).filter(s => s !== ''))
+  const names = parts.map(() => '')
+  let open = parts.map((_, i) => i)
+  for (let length = 1; open.length > 0; length++) {
+    const sharing = new Map<string, Set<string>>()
+    for (const i of open) {
+      names[i] = parts[i].slice(-length).join('/')
+      const whole = sharing.get(names[i]) ?? new Set()
+      sharing.set(names[i], whole.add(parts[i].join('/')))
+    }
+    open = open.filter(i => (sharing.get(names[i])?.size ?? 0) > 1 && parts[i].length > length)
+  }
+  return names
+}
+
+/** The name's parts, outermost folder first: an index page goes by its folder's name, any other page by its own. */
+function nameSegments(plan: Found): string[] {
+  const page = plan.html === null ? '' : basename(plan.html).replace(PAGE, '')
+  const folder = plan.html === null ? plan.real : dirname(plan.real)
+  const segments = folder.split(sep).filter(s => s !== '')
+  return page === '' || page === 'index' ? segments : [...segments, page]
+}
+
+function fault(problem: string, path: string, found: string, cause?: unknown): Fault {
+  return new Fault({ format: 'snapshot', problem, found, expected: EXPECTED, place: { file: path }, cause })
+}
+
+async function* survey(path: string, except: string | null): AsyncGenerator<Found | Fault> {
+  let info: Stats
+  try {
+    info = await stat(path)
+  } catch (cause) {
+    yield fault(errorCode(cause) === 'ENOENT' ? 'not found' : 'unreadable path', path, describeCause(cause), cause)
+    return
+  }
+  if (info.isFile() && PAGE.test(path)) {
+    yield await pagePlan(path)
+  } else if (!info.isDirectory()) {
+    yield fault('wrong kind of file', path, kindOf(info) ?? printable(JSON.stringify(basename(path))))
+  } else {
+    let any = false
+    for await (const item of search(path, except)) {
+      any = true
+      yield item
+    }
+    if (!any) yield fault('not found', path, 'a folder without any')
+  }
+}
+
+async function pagePlan(html: string): Promise<Found | Fault> {
+  try {
+    const kind = kindOf(await stat(html))
+    if (kind !== null) return fault('wrong kind of file', html, kind)
+    const folder = dirname(html)
+    const npzFiles = npzNames(await readdir(folder, { withFileTypes: true }))
+    return { kind: 'html', folder, html, npzFiles, real: await realpath(html) }
+  } catch (cause) {
+    return fault('unreadable path', html, describeCause(cause), cause)
+  }
+}
+
+async function* search(folder: string, except: string | null): AsyncGenerator<Found | Fault> {
+  let entries: Dirent[]
+  try {
+    entries = await readdir(folder, { withFileTypes: true })
+  } catch (cause) {
+    yield fault('unreadable folder', folder, describeCause(cause), cause)
+    return
+  }
+  const files = entries.filter(e => !e.isDirectory()).map(e => e.name)
+  const pages = ['index.html', 'index.html.gz'].filter(name => files.includes(name))
+  const npzFiles = npzNames(entries)
+  const others = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
+  if (pages.length === 2) {
+    yield fault('stated twice', folder, 'index.html and index.html.gz')
+  } else if (pages.length === 1) {
+    yield await pagePlan(join(folder, pages[0]))
+  } else if (npzFiles.length > 0 && others.length > 0) {
+    // Unverified statistics beside a page that could verify them would be a silent fallback.
+    yield fault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
+  } else if (npzFiles.length > 0) {
+    yield { kind: 'npz-folder', folder, html: null, npzFiles, real: await realpath(folder) }
+  } else {
+    const folders = entries.filter(e => e.isDirectory() && !e.name.startsWith('.')).map(e => e.name)
+    for (const name of folders.sort(compareCodepoints)) {
+      const below = join(folder, name)
+      if (except !== null && name === basename(except) && realFolder(below) === except) continue
+      yield* search(below, except)
+    }
+  }
+}
+
+/** Links are kept: whether one stays in the folder is asked when it is opened (`resolveBeside`). */
+function npzNames(entries: readonly Dirent[]): string[] {
+  return entries.filter(e => !e.isDirectory() && NPZ.test(e.name) && !e.name.startsWith('.') && e.name !== OWN_ARCHIVE).map(e => e.name).sort(compareCodepoints)
+}
+
+export interface Amount {
+  readonly total: number | null
+  readonly unit: 'bytes' | 'traces'
+}
+
+/** How much of a snapshot there is to read: bytes of its page, or NPZ files. */
+export async function amountOf(plan: SnapshotPlan): Promise<Amount> {
+  if (plan.html === null) return { total: plan.npzFiles.length, unit: 'traces' }
+  const info = await stat(plan.html).catch(() => null)
+  return { total: info?.size ?? null, unit: 'bytes' }
+}
+
+/** The plan's NPZ files that the page does not name, with the step that their name states. `named`: as the page writes them. */
+export function excludedNpz(plan: Pick<SnapshotPlan, 'npzFiles'>, named: ReadonlySet<string>): { readonly path: string; readonly step: number | null }[] {
+  const canonical = new Set([...named].map(canonicalRelative))
+  return plan.npzFiles.filter(name => !canonical.has(name)).map(path => ({ path, step: stepFromName(path) }))
+}
+
+/**
+ * Path to open for the `npz` field of a trace, links below the folder resolved. The field is hostile: absolute, climbing, with a backslash
+ * or NUL, or a link that leads out of the folder is a Fault, as is a missing file and one that is not regular (a named pipe
+ * would hold the program). The caller knows the page and the trace and adds them with `at()`.
+ */
+export function resolveBeside(folder: string, name: string): string {
+  const refuse = (problem: string, found: string): Fault =>
+    new Fault({ format: 'snapshot', problem, found, expected: 'the name of a file beside the page' })
+  const quoted = (): string => printable(JSON.stringify(name))
+  if (!isSafeRelative(name)) throw refuse('unsafe npz path', quoted())
+  // Most names: no link and no folder between, so that nothing can lead out. One question to the system instead of three.
+  const beside = join(folder, name)
+  if (!name.includes('/') && isPlainFile(beside)) return beside
+  const resolved = resolveInside(realFolder(folder), name)
+  switch (resolved.kind) {
+    case 'outside': throw refuse('unsafe npz path', `${quoted()}, a link that leads out of the folder`)
+    case 'missing': throw refuse('missing npz', quoted())
+    case 'unreadable': throw refuse('unreadable npz', `${quoted()} (${resolved.code})`)
+    case 'inside': {
+      const kind = kindOf(statSync(resolved.real))
+      if (kind !== null) throw refuse('unreadable npz', `${quoted()}, ${kind}`)
+      return resolved.real
+    }
+  }
+}
+
+function isPlainFile(path: string): boolean {
+  try {
+    return lstatSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync.native(folder)
+  } catch (cause) {
+    throw new Fault({ format: 'snapshot', problem: 'unreadable folder', found: describeCause(cause), place: { file: folder }, cause })
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * A manifest over the files that lie in a study now: what `manifest` shows and `manifest --write` writes. What an existing manifest
+ * says of a file's role, of revisions and of the snapshot's date stays; only hashes, sizes and the list follow the disk.
+ * A file that is new gets the role that the study gives it, else `excluded`; one that was excluded gets it too, once the study names it.
+ * What a study takes by folder (histories, NPZ files) may be excluded from among others: it stays so, unless all of its kind were.
+ */
+import { realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { Fault, printable, printableId } from '../core/errors.js'
+import { whyUnreadable } from '../core/system/open.js'
+import type { Study } from '../schema/traces.js'
+import { secretFault } from '../core/secret-guard.js'
+import { isSecretText } from '../core/secrets.js'
+import type { Manifest } from './manifest.js'
+import { hashFile, mapLimited } from '../core/hash.js'
+import { compareCodepoints, isSafeRelative } from '../core/paths.js'
+import { findUnlisted } from './unlisted.js'
+
+/** What an interrupted fetch leaves beside a history's place. */
+const PARTIAL = /(?:^|\/)\.[^/]+\.jsonl\.partial(?:\.json)?$/
+
+export interface ListedFile {
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly role: string
+}
+
+export interface ManifestChanges {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly changed: readonly string[]
+  /** excluded until now */
+  readonly named: readonly string[]
+}
+
+export interface UpdatedManifest {
+  readonly files: readonly ListedFile[]
+  readonly changes: ManifestChanges
+  /** the manifest's text */
+  readonly text: string
+}
+
+/** Roles that a folder's files get by their names, and what they are of. */
+const KINDS: ReadonlyMap<string, string> = new Map([['snapshot', 'traces'], ['npz', 'traces'], ['history', 'histories'], ['certificate', 'histories']])
+
+export interface UpdateOptions {
+  readonly signal?: AbortSignal | undefined
+  readonly onBytes?: ((bytes: number) => void) | undefined
+  /** date of a manifest that is new */
+  readonly today: string
+}
+
+/** @param existing null where there is none yet */
+export async function updatedManifest(
+  dir: string, study: Study, existing: Manifest | null, { signal, onBytes, today }: UpdateOptions
+): Promise<UpdatedManifest> {
+  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]), signal })
+  const known = new Map(existing?.files.map(file => [file.path, file]) ?? [])
+  const named = namedFiles(study)
+  const roleOf = rolesOf(study, named)
+  const kindsTaken = new Set([...known.values()].filter(({ role }) => role !== 'excluded').map(({ path }) => KINDS.get(roleOf(path))))
+  const roleNow = (path: string): string => {
+    const role = known.get(path)?.role
+    if (role !== undefined && role !== 'excluded') return role
+    const kind = KINDS.get(roleOf(path))
+    return role !== undefined && !named.has(path) && kind !== undefined && kindsTaken.has(kind) ? role : roleOf(path)
+  }
+  const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
+    const file = join(dir, path)
+    if (PARTIAL.test(path)) throw fault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
+    if (!isSafeRelative(path)) throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
+    if (isSecretText(path, 'path')) throw secretFault('manifest', `the name of a file in ${printableId(dirname(path))}`, {})
+    const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
+      signal?.throwIfAborted()
+      throw fault('unreadable file', whyUnreadable(cause), 'a readable file', file)
+    })
+    if (changed || sha256 === null) throw fault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
+    return { path, sha256, bytes, role: roleNow(path) }
+  })
+  const now = new Set(found)
+  const changes = {
+    added: found.filter(path => !known.has(path)),
+    removed: [...known.keys()].filter(path => !now.has(path)),
+    changed: files.filter(({ path, sha256 }) => known.has(path) && known.get(path)?.sha256 !== sha256).map(f => f.path),
+    named: files.filter(({ path, role }) => known.has(path) && known.get(path)?.role !== role).map(f => f.path)
+  }
+  const document = {
+    ...(study.synthetic ? { synthetic: true } : {}),
+    snapshot: existing?.snapshot ?? today, files, revisions: existing?.revisions ?? {}
+  }
+  return { files, changes, text: `${JSON.stringify(document, null, 2)}\n` }
+}
+
+/** Bytes below the study: what hashing it reads. */
+export async function studyBytes(dir: string, study: Study): Promise<number> {
+  const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]) })
+  const sizes = await mapLimited(found, 8, async path => (await stat(join(dir, path)).catch(() => null))?.size ?? 0)
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+function fault(problem: string, found: string, expected: string, file: string): Fault {
+  return new Fault({ format: 'manifest', problem, found, expected, place: { file } })
+}
+
+/** What a study says of the files that it names; `excluded` of all others. */
+export function rolesOf(study: Study, named = namedFiles(study)): (path: string) => string {
+  const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${folder}/`)
+  return path => {
+    const known = named.get(path)
+    if (known !== undefined) return known
+    if (study.histories !== null && below(study.histories.folder, path) && /\.jsonl(?:\.gz)?$/.test(path)) return 'history'
+    if (study.histories !== null && below(study.histories.folder, path) && path.endsWith('.certificate.json')) return 'certificate'
+    if (study.critic_traces !== null) {
+      const { snapshot } = study.critic_traces
+      if (snapshot === path) return 'snapshot'
+      if (below(snapshot, path) && /^index\.html(?:\.gz)?$/.test(basename(path))) return 'snapshot'
+      if (below(snapshot.replace(/[^/]*\.html?(?:\.gz)?$/i, '') || '.', path) && path.endsWith('.npz')) return 'npz'
+    }
+    return 'excluded'
+  }
+}
+
+/** Roles of the files that a study names by their paths. */
+export function namedFiles(study: Study): ReadonlyMap<string, string> {
+  const roles = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[study.claims, 'claims']] as const)])
+  if (study.histories !== null) roles.set(study.histories.runs, 'runs')
+  for (const { path } of study.fetch?.views ?? []) roles.set(path, 'runs')
+  for (const [role, paths] of Object.entries(writtenSources(study))) for (const path of paths) roles.set(path, role)
+  return roles
+}
+
+/** Sources of the evidence and templates, by role. What a configuration inherits from is in no study file: it counts as `excluded`. */
+function writtenSources({ evidence, article }: Study): Readonly<Record<string, readonly string[]>> {
+  const { workbook = null, slides = null, configs = [], datasets = [], documents = [] } = evidence ?? {}
+  // A comment of a configuration is quoted from the same file: that stays a configuration.
+  return {
+    document: documents.map(document => document.path),
+    workbook: workbook === null ? [] : [workbook.path],
+    slides: slides === null ? [] : [slides.path],
+    config: configs.map(config => config.path),
+    dataset: datasets.map(dataset => dataset.path),
+    article: article === null ? [] : [article.article, article.notes]
+  }
+}

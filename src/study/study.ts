@@ -1,0 +1,126 @@
+/**
+ * The study file: `study.json` in a folder states what the pipeline reads there, under which names, and what it expects.
+ * Every path in it is relative to that folder and never leaves it. Documented in `docs/study.md`; the JSON Schema in
+ * `docs/schemas/study.schema.json` is made from the same fields.
+ *
+ * A further section is one module in `study/` and one line in `SECTIONS`.
+ */
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Study } from '../schema/traces.js'
+import { Fault, describeCause, printable } from '../core/errors.js'
+import {
+  flag, nullable, object, oneOf, relativePath, text, type CheckContext, type FieldValues, type JsonSchema
+} from '../core/checker.js'
+import { checkAcrossSections } from './across-sections.js'
+import { articleSection } from './article.js'
+import { criticTraceSection } from './critic-traces.js'
+import { evidenceSection } from './evidence.js'
+import { fetchSection } from './fetch.js'
+import { historySection } from './histories.js'
+import { readJsonFile, withWayTo } from '../core/strict-json.js'
+import { MAX_STUDY_BYTES, STUDY_FILE } from './label.js'
+import { resolveInside } from '../core/paths.js'
+import { whyNoFolder } from '../core/system/folder.js'
+
+export { STUDY_FILE }
+
+/** Each part of the pipeline that reads something from a study has its section here. */
+const SECTIONS = {
+  critic_traces: criticTraceSection,
+  histories: historySection,
+  evidence: evidenceSection,
+  article: articleSection,
+  fetch: fetchSection
+} as const
+
+/** At least one of these is stated; an article is about them. */
+const SECTIONS_READ = ['critic_traces', 'histories', 'evidence'] as const
+
+export const STUDY_KIND = object({
+  $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
+  schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
+  name: { kind: text(200), doc: 'Name of the study, as outputs state it.' },
+  synthetic: { kind: flag, doc: 'True when every input was generated; each output then says so.', default: false },
+  manifest: { kind: relativePath, doc: 'Manifest of the files that the study reads.', default: 'source_manifest.json' },
+  claims: { kind: nullable(relativePath), doc: 'Published values to audit.', default: null },
+  ...SECTIONS
+})
+
+/** The shared schema's study, plus whatever further sections are listed above. */
+export type LoadedStudy = Study & FieldValues<typeof SECTIONS>
+
+export interface StudyFile {
+  readonly study: LoadedStudy
+  /** path of the study file, as given */
+  readonly path: string
+  /** of the study file's bytes */
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** Reads and checks `study.json` in `dir`. Files that it names need not exist, but none may lie outside `dir`. */
+export async function loadStudy(dir: string): Promise<StudyFile> {
+  const path = join(dir, STUDY_FILE)
+  const found = await whyNoFolder(dir)
+  if (found !== null) throw new Fault({ format: 'study', problem: 'unreadable folder', found, expected: 'the folder of a study', place: { file: dir } })
+  const { value, sha256, bytes } = await readJsonFile(path, 'study', MAX_STUDY_BYTES)
+    .catch(withWayTo('a study file; "node dist/run.js study init FOLDER" writes one from exports'))
+  const context: CheckContext = { format: 'study', place: { file: path }, paths: [] }
+  const study = checkStudy(value, context)
+  await refuseLinksOut(dir, context)
+  return { study, path, sha256, bytes }
+}
+
+/** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */
+export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
+  const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
+  if (SECTIONS_READ.every(name => study[name] === null)) {
+    throw new Fault({
+      format: context.format, problem: 'missing section', found: 'nothing that is to be read',
+      expected: `one of ${SECTIONS_READ.join(', ')}`, place: context.place
+    })
+  }
+  checkAcrossSections(study, context)
+  // A default is a path too: a link may stand there.
+  context.paths.push({ at: 'manifest', path: study.manifest })
+  return { ...study, histories: withAllowedSettings(study) }
+}
+
+/** One allowlist of settings: what is fetched may leave, and what the section names besides. */
+function withAllowedSettings({ histories, fetch }: Pick<LoadedStudy, 'histories' | 'fetch'>): LoadedStudy['histories'] {
+  return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config ?? []])] }
+}
+
+async function refuseLinksOut(dir: string, context: CheckContext): Promise<void> {
+  const { place } = context
+  const root = await realpath(dir).catch((cause: unknown) => {
+    throw new Fault({ format: 'study', problem: 'unreadable folder', found: describeCause(cause), place, cause })
+  })
+  for (const { at, path } of context.paths) {
+    const resolved = resolveInside(root, path)
+    if (resolved.kind === 'outside') {
+      throw new Fault({
+        format: 'study', problem: 'unsafe path', found: `${at} is ${printable(JSON.stringify(path))}, a link that leads out of the study`,
+        expected: 'a path inside the study', place
+      })
+    }
+    if (resolved.kind === 'unreadable') {
+      throw new Fault({
+        format: 'study', problem: 'unreadable path', found: `${at} is ${printable(JSON.stringify(path))} (${resolved.code})`,
+        expected: 'a path inside the study', place
+      })
+    }
+  }
+}
+
+/** JSON Schema (draft 2020-12) of a study file; what `docs/schemas/study.schema.json` holds. */
+export function studyJsonSchema(): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:critic-traces:study:1',
+    title: 'critic-traces study file',
+    ...STUDY_KIND.schema,
+    anyOf: SECTIONS_READ.map(name => ({ properties: { [name]: { type: 'object' } }, required: [name] }))
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * The second half of `npm run build`, behind the TypeScript compiler, all into `dist/`:
+ *
+ *     src/replica/                      what the replica copies as it is: claims, article
+ *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
+ *     bundle/traces.cjs, worker.cjs     the command `traces` and the pool's worker, each as one file
+ *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
+ *
+ * `traces` measures a snapshot in half a second, of which loading some 150 modules and compiling their functions was a
+ * third. The other commands take seconds, or load little: they run from their modules.
+ */
+import assemblyscript from 'assemblyscript/asc'
+import { build, type Plugin } from 'esbuild'
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { TraceAnswer, TraceTask } from '../src/compute/traces/trace-task.js'
+import { PageSource } from '../src/ingest/traces/page.js'
+import { compiledFile, loadBundle, type Bundle } from '../src/core/load.cjs'
+import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS } from '../src/schema/traces.js'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const DIST = join(ROOT, 'dist')
+const BUNDLES = join(DIST, 'bundle')
+/** Bundles are whole when they come to their place. */
+const NEW_BUNDLES = join(DIST, 'bundle.new')
+const SNAPSHOT = join(ROOT, 'fixtures/snapshot')
+
+/** The compiler leaves behind whatever is no module. */
+async function copyReplicaFiles(): Promise<void> {
+  for (const name of ['claims.json', 'article']) await cp(join(ROOT, 'src/replica', name), join(DIST, 'src/replica', name), { recursive: true })
+}
+
+async function compileKernel(): Promise<void> {
+  const { error, stderr } = await assemblyscript.main([
+    'src/kernel/assembly/index.ts', '--baseDir', ROOT, '--outFile', 'dist/src/kernel/kernel.wasm',
+    '--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd,threads',
+    '--importMemory', '--sharedMemory', '--maximumMemory', '65536'
+  ])
+  if (error !== null) throw new Error(`the kernel does not compile\n${stderr.toString()}`, { cause: error })
+}
+
+/** A bundled module believes that it lies where it lay, and finds there what it opens by its own place. */
+const inPlace: Plugin = {
+  name: 'in-place',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
+      const inPackage = path.split(sep).join('/').split('/node_modules/')
+      const place = inPackage.length === 1 ? `__ours(${quoted(relative(DIST, path))})` : `__package(${quoted(inPackage[inPackage.length - 1])})`
+      const text = await readFile(path, 'utf8')
+      const contents = text
+        // a package that is asked for when it is needed is bundled too, and begins to run then
+        .replace(/createRequire\(import\.meta\.url\)\(('[^']+')\)/g, 'require($1)')
+        .replaceAll('import.meta.url', `require('node:url').pathToFileURL(${place}).href`)
+      return { contents: contents.includes('__dirname') ? `var __dirname = require('node:path').dirname(${place});${contents}` : contents }
+    })
+  }
+}
+
+function quoted(path: string): string {
+  return JSON.stringify(path.split(sep).join('/'))
+}
+
+/** Where files of ours and of packages lie: packages wherever Node finds them from the bundle, beside this one too. */
+const PLACES = `
+const __ours = path => require('node:path').join(__dirname, '..', path)
+const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
+
+/** In the bundle of one command the others are not there: src/cli/cli.ts imports a command's module when it runs that command. */
+const OTHER_COMMANDS = ['all', 'audit', 'fetch', 'manifest', 'study', 'verify']
+
+async function bundle(name: string, entry: string): Promise<void> {
+  const { warnings } = await build({
+    entryPoints: [join(DIST, entry)],
+    outfile: join(NEW_BUNDLES, `${name}.cjs`),
+    bundle: true, format: 'cjs', platform: 'node', target: 'node20', charset: 'ascii', preserveSymlinks: true, logLevel: 'silent',
+    plugins: [inPlace],
+    banner: { js: PLACES },
+    // a binary of the machine's beside its JavaScript, and what draws with it
+    external: ['canvas', 'chart.js', 'chartjs-plugin-annotation', ...OTHER_COMMANDS.map(command => `./${command}.js`)]
+  })
+  if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
+}
+
+async function keepCompiled(name: string, use: (exports: object) => Promise<void>): Promise<void> {
+  const loaded: Bundle = loadBundle(name)
+  await use(loaded.exports)
+  const temp = join(NEW_BUNDLES, name)
+  await writeFile(temp, loaded.compiled())
+  await rename(temp, compiledFile(name))
+}
+
+async function useCommand(exports: object): Promise<void> {
+  const { main } = exports as typeof import('../src/cli/program.js')
+  const out = await mkdtemp(join(tmpdir(), 'critic-traces-build-'))
+  const quiet = { write: () => true } as unknown as NodeJS.WriteStream
+  const io = { stdout: quiet, stderr: quiet, env: {}, now: () => performance.now(), signal: new AbortController().signal }
+  try {
+    const code = await main(['traces', SNAPSHOT, '--no-figures', '--out', out], io)
+    if (code !== 0) throw new Error(`the bundled program ended with ${code}`)
+  } finally {
+    await rm(out, { recursive: true })
+  }
+}
+
+async function useWorker(exports: object): Promise<void> {
+  const { default: measure } = exports as { readonly default: (task: TraceTask) => TraceAnswer }
+  const { jump_threshold: jumpThreshold, success_threshold: successThreshold } = DEFAULT_CRITIC_TRACE_STUDY
+  const page = new PageSource(join(SNAPSHOT, 'index.html'), { keys: DEFAULT_KEYS })
+  for await (const slice of page.slices()) {
+    const answer = measure({
+      kind: 'snapshot', folder: SNAPSHOT, keys: DEFAULT_KEYS, jumpThreshold, successThreshold, endMarker: '<|im_end|>', room: null, ...slice
+    })
+    if (!answer.ok) throw new Error('the bundled worker does not read the snapshot', { cause: answer.fault })
+  }
+}
+
+for (const folder of [BUNDLES, NEW_BUNDLES]) await rm(folder, { recursive: true, force: true })
+await copyReplicaFiles()
+await compileKernel()
+await bundle('traces', 'src/cli/program.js')
+await bundle('worker', 'workers/trace.js')
+await rename(NEW_BUNDLES, BUNDLES)
+await mkdir(NEW_BUNDLES)
+await keepCompiled('worker', useWorker)
+await keepCompiled('traces', useCommand)
+await rm(NEW_BUNDLES, { recursive: true })
