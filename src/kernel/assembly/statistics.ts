@@ -1,5 +1,5 @@
 /**
- * One trace's sums, in one pass over its arrays, each total as an unevaluated pair high + low (`../../compute/sums.ts`):
+ * One trace's sums, in one pass over its arrays, each total as an unevaluated pair high + low (`../../core/sums.ts`):
  * every addition is Knuth's TwoSum, in index order, so the bits are those of the same loop in JavaScript.
  */
 
