@@ -23,7 +23,7 @@ export interface AuditSubject {
   readonly strict?: boolean
 }
 
-/** A claims file may list no discrepancies. Without this note nobody would see that they were removed. */
+/** A claims file may list no discrepancies. Without this note their removal would go unnoticed. */
 const NO_DISCREPANCIES = 'no discrepancies listed: the prose was not searched for what it must and must not say'
 
 export function audit(stated: Claims, subject: AuditSubject): AuditReport {

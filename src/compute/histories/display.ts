@@ -53,8 +53,8 @@ export function* displayedCurve(
 }
 
 /**
- * The selections whose curve contains the shared reference. A curve with an own or supplied point at that step does not
- * contain it.
+ * The selections whose curve contains the shared reference. A curve with a point at that step, its own or a supplied
+ * one, does not contain it.
  */
 export function drawnWithReference(analysis: HistoryAnalysis, shared: SharedReference, histories: Histories): string[] {
   return analysis.selections.filter(selection =>

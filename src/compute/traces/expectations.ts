@@ -1,7 +1,7 @@
 /**
- * Checks what a snapshot should look like, because one study was sampled that way. A failed check fails the run only
- * where the study expects it. Elsewhere it is only reported, so that other snapshots load too. A check without anything
- * to look at is not stated: it does not count as 0 of 0, and it fails only where it is expected. A study that is not
+ * Checks a snapshot against expectations, which say how one study was sampled. A failed check fails the run only where
+ * the study expects it. Elsewhere it is only reported, so that the snapshots of other people load. A check without
+ * anything to look at has no count: it is not stated as 0, and it fails only where it is expected. A study that is not
  * synthetic expects a snapshot that is not labelled synthetic.
  */
 import { EXIT, Fault, printable, type Place } from '../../core/errors.js'

@@ -37,7 +37,7 @@ export const SERIES: { readonly [kind in Outcome | 'unknown']: SeriesStyle } = {
   unknown: { strong: '#666666', faint: '#c8c8c8', pointStyle: 'crossRot', rotation: 0, radius: 2.8, fill: '#666666' }
 }
 
-/** Every axis states its font. From the font of the chart, Chart.js takes the size of the axis and not the text. */
+/** Every axis states its font. Chart.js uses the font of the chart for the room of an axis, but not for its text. */
 const AXIS_FONT = { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 } as const
 /** Height of an x axis with tick, tick label and title, and of one without a title. */
 export const X_AXIS_HEIGHT = 25

@@ -97,8 +97,8 @@ function* around({ x, y }: Point, width: number, ink: Ink, furthest: number): Ge
 }
 
 /**
- * Places a label near its point, with a leader that crosses no ink. Where no such place is free, the label stands
- * further away, and its leader may cross ink. Where no place is free at all, the label covers as little ink as
+ * Places a label near its point. A leader that it needs there crosses no ink. Where no such place is free, the label
+ * stands further away, and its leader may cross ink. Where no place is free at all, the label covers as little ink as
  * possible.
  */
 export function placeMarkLabel(point: Point, text: string, ink: Ink): PlacedLabel | null {
