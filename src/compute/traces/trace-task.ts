@@ -153,7 +153,7 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
 function readNpz(folder: string, name: string, keys: SnapshotKeys, tokens: number | null): StoredNpz {
   const take = (length: number): Uint8Array => kernelOfThread().take(length)
   const { bytes, sha256 } = readStableFile(resolveBeside(folder, name), 'npz', take)
-  // Faults name the file with its folder, because many snapshots have a file of the same name.
+  // Faults name the file in its folder: the same name stands in many snapshots.
   const file = join(folder, name)
   const npz = openNpz(bytes, { file, allocate: take })
   const arrays = {

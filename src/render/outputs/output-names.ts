@@ -1,4 +1,4 @@
-/** Names of the outputs, relative to the output folder, and the statements that every output makes about itself. */
+/** Names of the outputs, relative to the output folder, and what every one of them says about itself. */
 import type { VerifiedManifest } from '../../schema/traces.js'
 
 export const OUTPUT_PATHS = {
