@@ -1,13 +1,16 @@
 /**
- * The JSON documents of a run, in memory, and what a reference into them leads to. A reference is `<output path>#<JSON pointer>`:
- * `data.json#/values/gspo.verified/value`. The pointer is RFC 6901's in its plain form (`~1` is `/`, `~0` is `~`), not the
- * percent-encoded form of URI fragments. Only own members count: `__proto__` and `length` lead nowhere unless a document
- * has them.
+ * Holds the JSON documents of a run in memory and resolves references into them. A reference is
+ * `<output path>#<JSON pointer>`, such as `data.json#/values/gspo.verified/value`. The pointer has the plain form of
+ * RFC 6901 (`~1` is `/`, `~0` is `~`). The percent-encoded form of URI fragments is not supported. Only own members resolve: `__proto__` and
+ * `length` lead nowhere unless a document has them as members.
  */
 import { createHash } from 'node:crypto'
 import { printable } from '../core/errors.js'
 
-/** What stands at a reference, or why nothing does. A value may be null: `undefinedReason` then knows why. */
+/**
+ * The value at a reference, or the reason why there is none. The value may be null; `undefinedReason` gives the reason
+ * for that.
+ */
 export type Resolution = { readonly value: unknown } | { readonly reason: string }
 
 export interface Pointed {
@@ -25,7 +28,7 @@ const ARRAY_INDEX = /^(?:0|[1-9][0-9]*)$/
 /** An escape other than `~0` and `~1`. */
 const BAD_ESCAPE = /~(?![01])/
 
-/** Path and pointer of a reference: the first `#` divides them. Null where it is none. */
+/** Splits a reference at its first `#` into path and pointer. Null where the text is no reference. */
 export function parseReference(reference: string): Pointed | null {
   const hash = reference.indexOf('#')
   if (hash < 1) return null
@@ -34,12 +37,12 @@ export function parseReference(reference: string): Pointed | null {
   return { file: reference.slice(0, hash), pointer }
 }
 
-/** Member names and array indexes of a valid pointer, unescaped. */
+/** The unescaped member names and array indexes of a valid pointer. */
 export function pointerTokens(pointer: string): string[] {
   return pointer.split('/').slice(1).map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** One token as a pointer writes it. */
+/** Escapes one token for a pointer. */
 export function escapeToken(token: string): string {
   return token.replaceAll('~', '~0').replaceAll('/', '~1')
 }
@@ -58,7 +61,7 @@ export class Documents {
     return [...this.#texts.keys()]
   }
 
-  /** @throws Error where the path has a document already: references resolved before would have meant another one */
+  /** @throws Error where the path already has a document: references resolved earlier would change their meaning */
   add(path: string, text: string): void {
     if (this.#texts.has(path)) throw new Error(`${path} was added before`)
     this.#texts.set(path, text)
@@ -73,7 +76,7 @@ export class Documents {
     return known
   }
 
-  /** The value that a reference leads to. Its reason otherwise names the part that is missing, and is one line. */
+  /** The value at a reference, or a one-line reason that names the missing part. */
   resolve(reference: string): Resolution {
     const pointed = parseReference(reference)
     if (pointed === null) return { reason: `${printable(reference)} is no reference: a path, "#" and a JSON pointer` }
@@ -91,13 +94,16 @@ export class Documents {
     return { value }
   }
 
-  /** Why a reference leads to null, as the document's own `undefined_reasons` says; null where it does not say. */
+  /** The reason that the document's own `undefined_reasons` states for a null. Null where it states none. */
   undefinedReason(reference: string): string | null {
     const pointed = parseReference(reference)
     return pointed === null ? null : this.#statedReason(pointed.file, pointed.pointer)
   }
 
-  /** The objects on the way to a reference, outermost first, what it leads to among them; empty where it leads nowhere. */
+  /**
+   * The objects on the path to a reference, outermost first, with the referenced object itself. Empty where the
+   * reference leads nowhere.
+   */
   enclosing(reference: string): readonly JsonObject[] {
     const pointed = parseReference(reference)
     const whole = pointed === null ? null : this.#document(pointed.file)
@@ -151,7 +157,7 @@ function parsedText(file: string, text: string): Resolution {
   }
 }
 
-/** What a token leads to, in a wrapper that tells a null from nothing. */
+/** The member or element that a token names. A wrapper distinguishes a null value from a missing one. */
 function child(parent: unknown, token: string): { readonly value: unknown } | null {
   if (Array.isArray(parent)) {
     const elements: readonly unknown[] = parent

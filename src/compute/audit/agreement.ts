@@ -1,12 +1,13 @@
 /**
- * When a computed value agrees with a published one. Published with d decimals, numbers agree when
+ * Decides whether a computed value agrees with a published one. Two numbers published with d decimals agree when
  *
- *     |computed - published| <= 0.5 * 10^-d + one unit in the last place of the double
+ *     |computed - published| <= 0.5 * 10^-d + one unit in the last place
  *
- * of the two doubles the one with the larger unit: the unit makes a decimal tie agree either way, although neither number may be
- * a double. Everything else agrees when equal: numbers without decimals, texts, true and false; lists element by element.
+ * The unit is the larger one of the two doubles. It makes a decimal tie agree in either direction, although few decimals
+ * are doubles exactly. Numbers without decimals, texts and booleans agree when they are equal. Lists agree element by
+ * element.
  *
- * The comparison is exact, in integers: in doubles the tolerance itself would be rounded, and near 10^308 overflow.
+ * The comparison is exact, in integers. In doubles the tolerance would be rounded, and would overflow near 10^308.
  */
 import type { ClaimScalar } from '../../schema/claims.js'
 
@@ -26,17 +27,17 @@ export function numbersAgree(published: number, computed: number, decimals: numb
   if (!Number.isFinite(published) || !Number.isFinite(computed)) return false
   const p = dissect(published)
   const c = dissect(computed)
-  // In units of 2^low, the smaller of the two units.
+  // Both mantissas are expressed in units of 2^low, the smaller of the two units.
   const low = Math.min(p.exponent, c.exponent)
   const inUnits = (mantissa: bigint, exponent: number): bigint => mantissa << BigInt(exponent - low)
   const difference = inUnits(c.mantissa, c.exponent) - inUnits(p.mantissa, p.exponent)
   const beyond = (difference < 0n ? -difference : difference) - inUnits(1n, Math.max(p.exponent, c.exponent))
-  // beyond * 2^low <= 1 / (2 * 10^decimals)
+  // The test is beyond * 2^low <= 1 / (2 * 10^decimals), multiplied out.
   const scaled = beyond * 2n * 10n ** BigInt(decimals)
   return low >= 0 ? scaled << BigInt(low) <= 1n : scaled <= 1n << BigInt(-low)
 }
 
-/** @param decimals null: equal or not */
+/** @param decimals decimals of the published number; null: the two must be equal */
 export function scalarsAgree(published: ClaimScalar, computed: ClaimScalar, decimals: number | null): boolean {
   if (typeof published === 'number' && typeof computed === 'number' && decimals !== null) {
     return numbersAgree(published, computed, decimals)

@@ -1,6 +1,6 @@
 /**
- * The audit of a study: what it published against what its inputs give. The outputs are computed without the claims file;
- * the two meet here and nowhere else.
+ * The audit of a study: compares what the study published with what its inputs give. The outputs are computed without
+ * the claims file. Only this module brings the two together.
  */
 import type { Claims } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
@@ -15,15 +15,15 @@ import { unclaimedValues } from './unclaimed.js'
 export interface AuditSubject {
   readonly synthetic: boolean
   readonly documents: Documents
-  /** the text of the article and of the notes on its evidence; null: there are none yet */
+  /** text of the article and of the notes on its evidence; null: no page exists yet */
   readonly pages: readonly PageText[] | null
-  /** inputs of outputs that do not state theirs */
+  /** gives the inputs of outputs that do not state their own */
   readonly inputsOf?: InputsOf
-  /** a value that a page cites and nothing published holds fails the audit */
+  /** a value that a page cites and that no claim covers fails the audit */
   readonly strict?: boolean
 }
 
-/** A claims file may have none; that somebody removed them is not seen otherwise. */
+/** A claims file may list no discrepancies. Without this note their removal would go unnoticed. */
 const NO_DISCREPANCIES = 'no discrepancies listed: the prose was not searched for what it must and must not say'
 
 export function audit(stated: Claims, subject: AuditSubject): AuditReport {
@@ -42,7 +42,10 @@ export function audit(stated: Claims, subject: AuditSubject): AuditReport {
   }
 }
 
-/** No claim differs or cannot be computed, no two sources differ undisclosed, no discrepancy and no guard fails, and, where it is strict, no cited value is without a claim. */
+/**
+ * An audit passes when all of these hold: no claim differs, every claim can be computed, no two sources of one quantity
+ * differ undisclosed, no discrepancy and no guard fails. A strict audit also needs a claim for every cited value.
+ */
 export function auditPasses({ counts, same, discrepancies, guards, unclaimed, strict }: AuditReport): boolean {
   return counts.differs === 0 && counts.not_computable === 0 && [...same, ...discrepancies, ...guards].every(d => d.status !== 'fails') &&
     !(strict && unclaimed !== null && unclaimed.length > 0)

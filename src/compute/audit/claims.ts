@@ -1,4 +1,4 @@
-/** Every claim against the outputs of a run. */
+/** Compares each claim with the outputs of a run. */
 import type { Claim, ClaimScalar } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import { compare, findValue, notComputable, type Verdict } from './comparison.js'
@@ -11,7 +11,7 @@ const AS_QUOTED = 'another publication states it; the study quotes it so, and no
 
 interface Judged extends Omit<Verdict, 'status' | 'element'> {
   readonly status: ClaimStatus
-  /** reference of what does not agree; absent: all of them, or none */
+  /** reference of the value that does not agree; absent where all agree or none does */
   readonly at?: string
 }
 
@@ -28,14 +28,15 @@ export function auditClaim(claim: Claim, documents: Documents, inputsOf: InputsO
 
 function judge(claim: Claim, documents: Documents): Judged {
   const verdict = verdictOf(claim, documents)
-  // Whatever its kind: a claim that says where it stands is compared. What agrees with what the study quotes proves nothing.
+  // A claim of any kind that has a reference is compared. Agreement with a value that the study quotes proves nothing,
+  // so its status is `quoted`.
   if (verdict !== null) return verdict.status === 'agrees' && claim.kind === 'quoted' ? { ...verdict, status: 'quoted', reason: AS_QUOTED } : verdict
   if (claim.kind === 'source') return { status: 'source', computed: null, difference: null, reason: NOT_IN_OUTPUTS }
   if (claim.kind === 'quoted') return { status: 'quoted', computed: null, difference: null, reason: NOT_COMPUTED }
   return notComputable('the claims file does not say where it stands')
 }
 
-/** Null: the claim refers to no output. */
+/** @returns null where the claim refers to no output */
 function verdictOf(claim: Claim, documents: Documents): (Verdict & { readonly at?: string }) | null {
   if (claim.elements.length > 0) return elementsVerdict(claim, documents)
   if (claim.from.length === 0) return null

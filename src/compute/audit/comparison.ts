@@ -1,13 +1,16 @@
-/** A published value against what stands in the outputs: whether it agrees, and if not, what to say. */
+/** Compares a published value with the value in the outputs, and words the difference. */
 import { printable } from '../../core/errors.js'
 import type { ClaimScalar, ClaimValue } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import { scalarsAgree } from './agreement.js'
 
-/** More elements than this are a table, and none of them is repeated in an audit. */
+/** A longer list counts as a table. An audit does not repeat tables. */
 const MAX_ELEMENTS = 1000
 
-/** Beside a contradiction without sources: it has a disclosure and forbidden patterns, which are about words. */
+/**
+ * Shown for a discrepancy without sources. Such a discrepancy is about words: it has a disclosure and forbidden
+ * patterns only.
+ */
 export const NO_SOURCES = 'no value: it is about the wording'
 
 export interface Published {
@@ -15,7 +18,7 @@ export interface Published {
   readonly decimals: number | null
 }
 
-/** What stands at a reference as a claim's value, or why there is none. */
+/** The value at a reference, or the reason why there is none. */
 export type Found = { readonly value: ClaimValue } | { readonly reason: string }
 
 export interface Verdict {
@@ -23,7 +26,7 @@ export interface Verdict {
   readonly computed: ClaimValue | null
   readonly difference: number | null
   readonly reason: string | null
-  /** of two lists, the first element that does not agree; null: none alone */
+  /** index of the first list element that does not agree; null where the difference is not that of one element */
   readonly element: number | null
 }
 
@@ -52,7 +55,7 @@ function scalarValue(
   if (typeof value === 'string' || typeof value === 'boolean') return { value }
   if (typeof value === 'number') {
     const scaled = scale === 1 ? value : value * scale
-    // A number of JSON is finite: only a scale takes it out of the range.
+    // A JSON number is finite, so only the scale can make it infinite.
     return Number.isFinite(scaled) ? { value: scaled } : { reason: `${printable(reference)} is not finite: ${value} times ${scale}` }
   }
   if (value === null) {
@@ -84,7 +87,7 @@ export function compare(published: Published, found: Found): Verdict {
   const said = `${place}computed ${shownValue(other)}, published ${shownValue(one)}`
   if (typeof one !== 'number' || typeof other !== 'number') return differs(null, said)
   const difference = other - one
-  // Two numbers of opposite signs near the end of the doubles' range.
+  // The difference of two numbers of opposite signs can overflow.
   if (!Number.isFinite(difference)) return differs(null, said)
   return differs(difference, `${said}: off by ${difference}, ${allowed(published.decimals)}`)
 }
@@ -106,7 +109,7 @@ function kindOf(value: ClaimValue): string {
   return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false'
 }
 
-/** A value as messages and tables write it: text quoted and capped, lists in brackets. */
+/** A value as messages and tables show it: text is quoted and capped, a list is in brackets. */
 export function shownValue(value: ClaimValue): string {
   if (isList(value)) return printable(`[${value.map(shownValue).join(', ')}]`, 200)
   if (typeof value === 'string') return printable(JSON.stringify(value), 200)

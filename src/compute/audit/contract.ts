@@ -1,9 +1,12 @@
-/** The result of an audit: published values beside computed ones. Plain data; what render may see. Field names are the file's. */
+/**
+ * The result of an audit: published values beside computed ones. It is plain data that
+ * render reads. Field names are those of the output file.
+ */
 import type { ClaimKind, ClaimValue } from '../../schema/claims.js'
 
 /**
- * `source`: a property of the original files, which no study of generated inputs can have; `quoted`: another publication
- * states it and no output does.
+ * `source`: a property of the original files, which a study of generated inputs cannot have. `quoted`: another
+ * publication states the value, and no output does.
  */
 export type ClaimStatus = 'agrees' | 'differs' | 'not_computable' | 'source' | 'quoted'
 
@@ -18,46 +21,46 @@ export interface Provenance {
   readonly file: string
   /** JSON pointer into it */
   readonly pointer: string
-  /** of the output's text; null where there is no such output */
+  /** of the output's text; null where the output does not exist */
   readonly sha256: string | null
-  /** what the output says it was computed from; empty where it does not say */
+  /** inputs that the output states; empty where it states none */
   readonly inputs: readonly InputHash[]
 }
 
 export interface AuditedClaim {
   readonly id: string
   readonly published: ClaimValue
-  /** scaled, unrounded; null where there is none. Where `from` differs in itself: the value that does not agree */
+  /** scaled, unrounded; null where there is none. Where the places in `from` disagree: the value that does not agree */
   readonly computed: ClaimValue | null
   readonly unit: string
   readonly decimals: number | null
   readonly kind: ClaimKind
   readonly section: string
   readonly definition: string
-  /** references, those of `elements` where the claim has such */
+  /** references; those of `elements` where the claim has elements */
   readonly from: readonly string[]
   readonly status: ClaimStatus
   /** computed minus published, of the first pair of numbers that does not agree; null without such a pair */
   readonly difference: number | null
   /** null where the claim agrees */
   readonly reason: string | null
-  /** that of `from` whose value does not agree or cannot be had, the first of several; null where the claim agrees or has none */
+  /** first reference in `from` whose value does not agree or is missing; null where the claim agrees or has no reference */
   readonly at: string | null
   readonly provenance: readonly Provenance[]
 }
 
 export interface AuditedSource {
   readonly label: string
-  /** what the outputs hold, or else what the claims file states */
+  /** value in the outputs; where there is none, the value that the claims file states */
   readonly value: ClaimValue | null
   readonly stated: ClaimValue | null
   readonly reference: string | null
-  /** `stated`: a quotation without a reference */
+  /** `stated`: the claims file quotes the value without a reference */
   readonly status: 'agrees' | 'differs' | 'not_computable' | 'stated' | 'found'
   readonly reason: string | null
 }
 
-/** What a page must say, and what none may; `found_in` names pages. */
+/** What some page must say and what no page may say. `found_in` lists page names. */
 export interface Said {
   /** null: nothing must be said */
   readonly disclosure: { readonly text: string; readonly found_in: readonly string[] } | null
@@ -72,7 +75,7 @@ export interface AuditedGuard extends Said {
   readonly id: string
   readonly section: string
   readonly reason: string
-  /** `not_checked`: there is no page yet */
+  /** `not_checked`: no page exists yet */
   readonly status: 'holds' | 'fails' | 'not_checked'
   readonly problems: readonly string[]
 }
@@ -88,7 +91,7 @@ export interface CitedValue {
   readonly text: string
 }
 
-/** One that nothing published is compared with. */
+/** A cited value that no claim covers. */
 export type UnclaimedValue = CitedValue
 
 export interface AuditedDiscrepancy {
@@ -105,7 +108,7 @@ export interface AuditedDiscrepancy {
     readonly value: number
     readonly found_in: readonly string[]
   }[]
-  /** `not_checked`: there is no page yet */
+  /** `not_checked`: no page exists yet */
   readonly status: 'holds' | 'fails' | 'not_checked'
   readonly problems: readonly string[]
 }
@@ -115,7 +118,7 @@ export interface AuditedPair {
   /** their labels */
   readonly of: readonly [string, string]
   readonly status: 'agrees' | 'disclosed' | 'differs' | 'not_computable'
-  /** where they differ and it is disclosed: the discrepancy that names both */
+  /** id of the discrepancy that names both sources, where they differ and it discloses that */
   readonly discrepancy: string | null
 }
 
@@ -128,11 +131,11 @@ export interface AuditedSame {
   readonly sources: readonly {
     readonly label: string
     readonly reference: string
-    /** scaled; null with a reason: there is none */
+    /** scaled; null where there is none, with a reason */
     readonly value: ClaimValue | null
     readonly reason: string | null
   }[]
-  /** every two of them */
+  /** one entry for every two sources */
   readonly pairs: readonly AuditedPair[]
   readonly status: 'agrees' | 'disclosed' | 'fails'
   readonly problems: readonly string[]
@@ -140,25 +143,25 @@ export interface AuditedSame {
 
 export interface AuditReport {
   readonly synthetic: boolean
-  /** of claims, by status */
+  /** number of claims by status */
   readonly counts: { readonly [status in ClaimStatus]: number }
   readonly claims: readonly AuditedClaim[]
   readonly same: readonly AuditedSame[]
   readonly discrepancies: readonly AuditedDiscrepancy[]
   readonly guards: readonly AuditedGuard[]
-  /** null: there is no page yet */
+  /** null: no page exists yet */
   readonly unclaimed: readonly UnclaimedValue[] | null
   /** an unclaimed value fails the audit */
   readonly strict: boolean
-  /** what a reader should know and no run fails for */
+  /** facts that a reader should know and that fail no run */
   readonly notes: readonly string[]
 }
 
 /** The visible text of a page, or a part of it. */
 export interface PageText {
-  /** as a reader would call it: `article.md` */
+  /** name for readers, such as `article.md` */
   readonly name: string
   readonly text: string
-  /** what it cites from outputs; absent: it is no page of a template */
+  /** values that the page cites from outputs; absent where the page has no template */
   readonly cited?: readonly CitedValue[]
 }

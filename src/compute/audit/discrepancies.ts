@@ -1,6 +1,6 @@
 /**
- * Contradictions among sources: what each source states, and whether the pages tell of it (said.ts). No page may print the
- * mean of two numbers that contradict each other.
+ * Contradictions among sources: reports what each source states, and checks that the pages disclose the contradiction
+ * (said.ts). No page may print the mean of two numbers that contradict each other.
  */
 import { printable } from '../../core/errors.js'
 import type { Discrepancy, DiscrepancySource } from '../../schema/claims.js'
@@ -11,7 +11,7 @@ import type { AuditedClaim, AuditedDiscrepancy, AuditedSource, PageText } from '
 import type { PrintedNumber } from './page-text.js'
 import { judgeSaid, normalPages, pagesWith, statusOf, type NormalPage } from './said.js'
 
-/** @param pages null: there are none yet, and only the sources are checked */
+/** @param pages null: no page exists yet, and only the sources are checked */
 export function auditDiscrepancies(
   discrepancies: readonly Discrepancy[], documents: Documents, pages: readonly PageText[] | null, claims: readonly AuditedClaim[]
 ): AuditedDiscrepancy[] {
@@ -67,7 +67,7 @@ interface Average {
   readonly ends: readonly [number, number]
 }
 
-/** Means of two different numbers of different sources; of lists of one length, element by element. */
+/** Means of two different numbers from different sources. Lists of equal length are paired element by element. */
 function averagesOf(sources: readonly AuditedSource[]): Average[] {
   const averages: Average[] = []
   for (const [i, one] of sources.entries()) {
@@ -88,8 +88,8 @@ function numbersOf({ value }: AuditedSource): readonly number[] {
 }
 
 /**
- * A printed number is taken for the mean when it agrees with it and with neither of the two, at the precision printed. A
- * whole number is never: too many of them stand on a page for other reasons.
+ * A printed number counts as the mean when, at its printed precision, it agrees with the mean and with neither of the
+ * two numbers. A whole number never counts, because pages hold many whole numbers for other reasons.
  */
 function isAverage({ value, decimals }: PrintedNumber, mean: number, ends: readonly [number, number]): boolean {
   return decimals >= 1 && numbersAgree(value, mean, decimals) && !ends.some(end => numbersAgree(value, end, decimals))

@@ -1,10 +1,10 @@
-/** What the pages must say, or must not, though no sources contradict each other over it. */
+/** Guards: sentences that the pages must or must not contain, where no sources contradict each other. */
 import type { Guard } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import type { AuditedClaim, AuditedGuard, PageText } from './contract.js'
 import { judgeSaid, normalPages, statusOf } from './said.js'
 
-/** @param pages null: there are none yet */
+/** @param pages null: no page exists yet */
 export function auditGuards(
   guards: readonly Guard[], documents: Documents, pages: readonly PageText[] | null, claims: readonly AuditedClaim[]
 ): AuditedGuard[] {

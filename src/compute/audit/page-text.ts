@@ -1,39 +1,42 @@
 /**
- * The text of a page as an audit reads it: white space and typographic variants made one, numbers found with the precision
- * to which they are printed.
+ * The text of a page as an audit reads it. White space and typographic variants are normalized. Numbers are found with
+ * their printed precision.
  */
 import { runInNewContext } from 'node:vm'
 import { Fault, printable } from '../../core/errors.js'
 
-/** Milliseconds that one pattern may take on one page. */
+/** Time limit of one pattern on one page, in milliseconds. */
 const PATTERN_TIMEOUT = 2000
 
 const VARIANTS: readonly (readonly [RegExp, string])[] = [
-  // Soft hyphen, zero-width space and joiners, word joiner, byte order mark.
+  // Removes soft hyphen, zero-width space and joiners, word joiner, byte order mark.
   [/[\u00ad\u200b-\u200d\u2060\ufeff]/g, ''],
   [/[\u2018\u2019\u201a\u201b\u2032]/g, '\''],
   [/[\u201c-\u201f\u2033\u00ab\u00bb]/g, '"'],
   [/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g, '-'],
   [/\u2026/g, '...'],
-  // White_Space of Unicode, and the line's end and beginning, as one space.
+  // Turns Unicode White_Space into one space. Line ends belong to it.
   [/[\s\u0085]+/g, ' '],
   [/ %/g, '%']
 ]
 
-/** One spelling of the same text: composed characters (NFC), plain quotes, dashes and spaces, no space before `%`. */
+/** Normalizes a text: composed characters (NFC), plain quotes, dashes and spaces, no space before `%`. */
 export function normalText(text: string): string {
   return VARIANTS.reduce((normal, [variant, plain]) => normal.replace(variant, plain), text.normalize('NFC'))
 }
 
 export interface PrintedNumber {
   readonly value: number
-  /** of the last digit: 2 for 55.33, 7 for 3.8e-6, -3 for 5e3 */
+  /** decimal place of the last digit: 2 for 55.33, 7 for 3.8e-6, -3 for 5e3 */
   readonly decimals: number
   /** followed by a percent sign */
   readonly percent: boolean
 }
 
-/** Digits, thousands divided by commas or not, and an exponent; not a part of a name, a version or a longer number. */
+/**
+ * Digits, with or without commas between thousands, and an optional exponent. A part of a name, a version or a longer
+ * number does not match.
+ */
 const NUMBER = String.raw`[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?`
 const NOT_BEFORE = String.raw`(?<![\w.]|\d,)`
 const NOT_AFTER = String.raw`(?!\d|\.\d|,\d|[eE][-+]?\d)`
@@ -46,15 +49,15 @@ export function printedNumber(written: string, percent: boolean): PrintedNumber 
   return { value: Number(plain), decimals: fraction.length - Number(exponent), percent }
 }
 
-/** Every number that stands in a normal text. */
+/** Every number in a normalized text. */
 export function numbersIn(normal: string): PrintedNumber[] {
   return [...normal.matchAll(NUMBERS)].map(match => printedNumber(match[0].replace('%', ''), match[1] === '%'))
 }
 
-/** A piece of a text that must appear: as written, or any number that `fits`. */
+/** A piece of a required text: a literal, or any number that `fits` accepts. */
 export type Piece = { readonly literal: string } | { readonly fits: (printed: PrintedNumber) => boolean }
 
-/** Whether the pieces stand in a normal text, one after another. */
+/** Whether a normalized text contains the pieces one directly after another. */
 export function hasPassage(normal: string, pieces: readonly Piece[]): boolean {
   const source = pieces.map(piece => (
     'literal' in piece ? escaped(normalText(piece.literal)) : `${NOT_BEFORE}(${NUMBER})${NOT_AFTER}(?=(%?))`
@@ -71,16 +74,16 @@ function escaped(text: string): string {
 }
 
 /**
- * Whether a regular expression of the claims file matches a normal text, without regard to case.
- * @throws Fault where that takes too long: some expressions take for ever on some texts
+ * Whether a regular expression of the claims file matches a normalized text. Case is ignored.
+ * @throws Fault where the search exceeds its time limit: backtracking can take exponential time
  */
 export function matchesPattern(pattern: string, normal: string): boolean {
   try {
-    // The time limit is what the context is for; only the constant text is run.
+    // Node limits the time of a script only where the script runs through node:vm. The text of the script is constant.
     const globals = { expression: new RegExp(pattern, 'iu'), text: normal }
     return runInNewContext('expression.test(text)', globals, { timeout: PATTERN_TIMEOUT }) === true
   } catch (cause) {
-    // Not `instanceof Error`: it is an error of the context's own.
+    // `instanceof Error` fails here, because the error belongs to the other context.
     const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : null
     if (code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause
     throw new Fault({

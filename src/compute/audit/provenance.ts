@@ -1,17 +1,17 @@
-/** Where a computed value stands and, as far as the outputs say so themselves, which inputs it follows from. */
+/** Finds where a computed value stands, and which inputs it follows from as far as the outputs state that. */
 import { parseReference, type Documents } from '../documents.js'
 import type { InputHash, Provenance } from './contract.js'
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-/** Derived values of derived values: deeper chains than this are cut. */
+/** Values can be derived from derived values. Longer chains than this are cut. */
 const MAX_DEPTH = 8
 
 type ProvenanceDocuments = Pick<Documents, 'enclosing' | 'sha256'>
 
 type JsonObject = { readonly [name: string]: unknown }
 
-/** What is known of a run beside its outputs: inputs of a reference, for outputs that do not state theirs. */
+/** Inputs of a reference, for outputs that do not state their own. The caller knows them from the run. */
 export type InputsOf = (reference: string) => readonly InputHash[]
 
 export function provenanceOf(documents: ProvenanceDocuments, reference: string, inputsOf: InputsOf): Provenance | null {
@@ -23,8 +23,8 @@ export function provenanceOf(documents: ProvenanceDocuments, reference: string, 
 }
 
 /**
- * An object on the way to the value states an input by `path` or `file` beside `sha256`, several by a `chain` of such, and
- * derived ones by `operands` with references.
+ * Collects the inputs stated by the objects that enclose the value. An object states one input by `path` or `file`
+ * beside `sha256`, several inputs by a `chain` of such objects, and derived inputs by `operands` with references.
  */
 function collect(
   documents: ProvenanceDocuments, reference: string, inputsOf: InputsOf, inputs: Map<string, InputHash>, seen: Set<string>, depth: number

@@ -1,7 +1,7 @@
 /**
- * What the pages say: a disclosure that must stand on one of them, its `{{reference}}` as a number that agrees with the
- * referenced value to the precision printed (or as the percentage of a fraction), or as the referenced text; and patterns
- * that must match on none.
+ * Checks what the pages say. Some page must contain the disclosure, and no page may match a forbidden pattern. A
+ * `{{reference}}` in a disclosure stands for the referenced value: a text as it is, a number as any printed number that
+ * agrees with it at the printed precision. A printed percentage may also agree with 100 times the value.
  */
 import { printable } from '../../core/errors.js'
 import type { Documents } from '../documents.js'
@@ -23,7 +23,7 @@ export function normalPages(pages: readonly PageText[]): readonly NormalPage[] {
   })
 }
 
-/** Names of the pages that have something. */
+/** Names of the pages for which `has` is true. */
 export function pagesWith(pages: readonly NormalPage[] | null, has: (page: NormalPage) => boolean): string[] {
   return (pages ?? []).filter(has).map(page => page.name)
 }
@@ -35,8 +35,8 @@ interface Asked {
 }
 
 /**
- * @param pages null: there are none yet
- * @param claims of the same audit: one that differs can be why a disclosure is not found
+ * @param pages null: no page exists yet
+ * @param claims claims of the same audit: a differing one can explain why a disclosure is not found
  */
 export function judgeSaid(
   { disclosure, forbidden }: Asked, documents: Documents, pages: readonly NormalPage[] | null, claims: readonly AuditedClaim[]
@@ -57,10 +57,13 @@ export function statusOf(problems: readonly string[], pages: readonly NormalPage
   return problems.length > 0 ? 'fails' : pages === null ? 'not_checked' : 'holds'
 }
 
-/** Every other part is what stood between braces. */
+/** Splits a template. Every second part is the content of braces. */
 const BRACES = /\{\{([^{}]*)\}\}/
 
-/** A clause for a sentence that a page has with another value, because a claim over a value of it differs; else nothing. */
+/**
+ * A clause for a disclosure whose words a page has with another value, because a claim on that value differs. Empty
+ * otherwise.
+ */
 function otherValue(template: string, pages: readonly NormalPage[], claims: readonly AuditedClaim[]): string {
   const parts = template.split(BRACES)
   const references = parts.flatMap((part, i) => (i % 2 === 0 ? [] : [referenceOf(part)]))
@@ -74,7 +77,7 @@ function referenceOf(part: string): string {
   return part.split('|')[0].trim()
 }
 
-/** The text of a disclosure, its references looked up. */
+/** The pieces of a disclosure, with the values of its references. */
 function passageOf(template: string, documents: Documents): { readonly pieces: readonly Piece[] } | { readonly reason: string } {
   const pieces: Piece[] = []
   for (const [i, part] of template.split(BRACES).entries()) {
@@ -91,12 +94,15 @@ function passageOf(template: string, documents: Documents): { readonly pieces: r
   return { pieces }
 }
 
-/** Whether a printed number is a value, to the decimals printed, or its percentage where a percent sign stands behind it. */
+/**
+ * Whether a printed number agrees with a value at the printed precision. A number with a percent sign may agree with
+ * 100 times the value.
+ */
 function prints({ value, decimals, percent }: PrintedNumber, computed: number): boolean {
   return agreesAt(value, computed, decimals) || (percent && agreesAt(value, computed * 100, decimals))
 }
 
-/** Decimals below 0 round to tens, hundreds …; such a number agrees as the tens, hundreds … do. */
+/** Negative decimals mean rounding to tens, hundreds and so on. The tolerance is then half of that unit. */
 function agreesAt(printed: number, computed: number, decimals: number): boolean {
   return decimals >= 0 ? numbersAgree(printed, computed, decimals) : Math.abs(printed - computed) <= 0.5 * 10 ** -decimals
 }

@@ -1,6 +1,7 @@
 /**
- * One quantity that several sources state, compared pair by pair. A pair that differs is a contradiction: a discrepancy of the
- * claims file discloses it by naming both references among its sources; one that no discrepancy names fails the audit.
+ * Compares one quantity that several sources state, pair by pair. A pair that differs is a contradiction. A discrepancy
+ * of the claims file discloses it by naming both references among its sources. A contradiction that no discrepancy
+ * names fails the audit.
  */
 import { printable } from '../../core/errors.js'
 import type { Discrepancy, SameQuantity } from '../../schema/claims.js'
@@ -52,7 +53,7 @@ function auditPair(one: Stated, other: Stated, decimals: number | null, discrepa
   if (a.length === b.length && a.every((value, i) => scalarsAgree(value, b[i], decimals))) return { of, status: 'agrees', discrepancy: null }
   const named = discrepancies.find(({ sources }) => {
     const [x, y] = [one, other].map(({ reference }) => sources.find(source => source.reference === reference))
-    // Two that the ledger itself gives one value are no contradiction that it discloses.
+    // A discrepancy that states the same value for both sources does not disclose their contradiction.
     return x !== undefined && y !== undefined && (x.value === null || y.value === null || shownValue(x.value) !== shownValue(y.value))
   })
   return { of, status: named === undefined ? 'differs' : 'disclosed', discrepancy: named?.id ?? null }

@@ -1,12 +1,12 @@
 /**
- * The other direction of the audit: values that a page cites from the outputs although nothing published is compared there.
- * A place is checked where a claim refers to it, or a source of a discrepancy that states what must stand there; so is what
- * lies inside a list or an object of such a place. What follows from checked values is no checked value: a claim must say it.
+ * Finds values that a page cites from the outputs and that no claim checks. A place is checked where a claim refers to
+ * it, or where a source of a discrepancy states the value that must stand there. Everything inside a checked list or
+ * object is checked too. A value derived from checked values is not: it needs a claim of its own.
  */
 import type { Claims } from '../../schema/claims.js'
 import type { PageText, UnclaimedValue } from './contract.js'
 
-/** @param pages null: there are none yet */
+/** @param pages null: no page exists yet */
 export function unclaimedValues({ claims, discrepancies }: Claims, pages: readonly PageText[] | null): UnclaimedValue[] | null {
   if (pages === null) return null
   const checked = new Set([

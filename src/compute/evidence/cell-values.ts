@@ -1,4 +1,7 @@
-/** Values of workbook cells: as stored, formulas by their result; what a reader of the sheet does not see is no value. */
+/**
+ * Reads values of workbook cells. A cell gives its stored value, a formula its stored result. A covered cell has no
+ * value, because a reader of the sheet does not see it.
+ */
 import type { Cell, Sheet } from '../../ingest/office/workbook.js'
 import type { CellValue } from '../../schema/evidence.js'
 import { isSecretText } from '../../core/secrets.js'
@@ -8,10 +11,10 @@ import { quoted, unreadable } from './faults.js'
 import { cellLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
-/** What programs write that calculate nothing. */
+/** The problem of a formula whose result the program that wrote the workbook did not calculate. */
 const NOT_CALCULATED = 'a formula without a stored result'
 
-/** @throws Fault where there is no such value, or other labels beside it than the study expects */
+/** @throws Fault where the cell has no such value, or where labels beside it differ from those that the study expects */
 export function cellValue(
   request: CellValue, at: string, cells: Pick<Sheet, 'cells'>, { path, sha256 }: SourceFile, search: TextSearch
 ): FoundValue {
@@ -29,7 +32,7 @@ export function cellValue(
   }
 }
 
-/** A text says why there is no value. */
+/** @returns a text where the cell has no value: the text says why */
 function writtenIn(cell: Cell | undefined): Written | string {
   if (cell === undefined) return 'an empty cell'
   if (cell.covered) return 'a cell that a merged one covers'

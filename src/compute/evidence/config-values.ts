@@ -1,4 +1,4 @@
-/** Values of a configuration, its inheritance resolved. What looks like a secret is withheld and null. */
+/** Values of a configuration whose inheritance is resolved. A value that looks like a secret is withheld and null. */
 import { printable } from '../../core/errors.js'
 import type { ConfigValue as Setting, ResolvedConfig } from '../../ingest/config/resolve.js'
 import type { ConfigSource, ConfigValue } from '../../schema/evidence.js'
@@ -40,7 +40,10 @@ interface FoundSetting {
   readonly raw: string
 }
 
-/** The setting of a key, or the list whose elements are set below it; null where neither is, or a part of it was withheld. */
+/**
+ * The setting of a key, or a list of the settings `key.0`, `key.1` and so on. Null where neither exists, or where a
+ * part of the list was withheld.
+ */
 function settingOf(key: string, values: ResolvedConfig['values']): FoundSetting | null {
   if (Object.hasOwn(values, key)) return { value: values[key].value, first: values[key], raw: values[key].text }
   const below = Object.entries(values).filter(([own]) => own.startsWith(`${key}.`))

@@ -1,6 +1,6 @@
 /**
- * Written evidence as the stages hand it on: values with the place that each was read from, datasets, what follows from
- * them, and what bar figures draw. Plain data; a quantity that is undefined is null, with a reason.
+ * The types of written evidence that the stages pass on: values with their origins, datasets, derived values, and the
+ * data of bar figures. All is plain data. An undefined quantity is null and has a reason.
  *
  *     workbook, slides, configs, datasets ──► FoundValue, FoundDataset ──► data.json ──► DerivedResult ──► derived_metrics.json
  *         (ingest)                                                                            └──► BarFigureData ──► figures
@@ -19,7 +19,7 @@ export interface SourceFile {
   readonly bytes: number
 }
 
-/** Where a value stands. `raw` is what is written there, before any conversion. */
+/** Where a value stands. `raw` is the text there before any conversion. */
 export type Origin =
   | {
       readonly source: 'workbook'
@@ -34,23 +34,23 @@ export type Origin =
       readonly file: string
       readonly sha256: string
       readonly slide: number
-      /** all from 1 */
+      /** all counted from 1 */
       readonly position: { readonly table: number; readonly row: number; readonly column: number } | { readonly paragraph: number }
       readonly raw: string
     }
   | {
       readonly source: 'config'
-      /** the file of the chain that sets it; of a withheld value the configuration itself */
+      /** file of the chain that sets the value; for a withheld value the configuration itself */
       readonly file: string
       readonly sha256: string
       readonly key: string
-      /** null with `raw`: the value is withheld */
+      /** null, like `raw`, where the value is withheld */
       readonly line: number | null
       readonly raw: string | null
     }
   | {
       readonly source: 'document'
-      /** the study's name of it */
+      /** name of the document in the study */
       readonly document: string
       readonly file: string
       readonly sha256: string
@@ -60,7 +60,7 @@ export type Origin =
     }
   | { readonly source: 'quoted'; readonly text: string }
 
-/** A text beside a value that says what it is, as it was found; any white space is one space. */
+/** A text beside a value that identifies it. Runs of white space are one space. */
 export interface FoundLabel {
   /** `cell A8`, `table 1, row 2, column 2`, `title`, `printed page`, `line 9` */
   readonly place: string
@@ -71,13 +71,13 @@ export interface FoundLabel {
 export interface FoundValue {
   readonly name: string
   readonly value: Scalar | readonly Scalar[] | null
-  /** where `value` is null */
+  /** why `value` is null; null where it is not */
   readonly reason: string | null
   readonly unit: string
   readonly title: string
   readonly published: boolean
   readonly excluded: string | null
-  /** those that the study expects, all found; none where a value is read by its name */
+  /** labels that the study expects, all found; empty where a value is read by its name */
   readonly labels: readonly FoundLabel[]
   readonly origin: Origin
 }
@@ -88,7 +88,7 @@ export interface FoundConfig {
   /** parents first, the configuration itself last */
   readonly chain: readonly ConfigFile[]
   readonly values: readonly FoundValue[]
-  /** settings that look like secrets: counted, never copied */
+  /** number of settings that look like secrets; none of them is copied */
   readonly withheld: number
 }
 
@@ -99,7 +99,7 @@ export interface FoundDataset {
   readonly audit: DatasetAudit
 }
 
-/** A text, and the output that is its copy. */
+/** A text document, and the output that holds its copy. */
 export interface FoundDocument extends SourceFile {
   readonly name: string
   readonly title: string
@@ -107,7 +107,7 @@ export interface FoundDocument extends SourceFile {
   readonly content: Uint8Array
 }
 
-/** All that was read. */
+/** Everything that was read. */
 export interface FoundEvidence {
   readonly workbook: SourceFile | null
   readonly slides: SourceFile | null
@@ -118,12 +118,12 @@ export interface FoundEvidence {
   readonly values: readonly FoundValue[]
 }
 
-/** A number that a reference leads to; `reason` where it is undefined. */
+/** A number at a reference. `reason` says why it is undefined. */
 export interface Operand {
   readonly reference: Reference
   readonly value: number | null
   readonly reason: string | null
-  /** false: a stand-in, or follows from one */
+  /** false where the value is a stand-in or is derived from one */
   readonly published: boolean
 }
 
@@ -131,13 +131,13 @@ export interface Operand {
 export interface DerivedResult {
   readonly request: DerivedValue
   readonly value: number | null
-  /** where `value` is null */
+  /** why `value` is null; null where it is not */
   readonly reason: string | null
   readonly published: boolean
   readonly operands: readonly Operand[]
 }
 
-/** What a bar figure draws, ready: no study, no file, no reference. */
+/** The complete data of a bar figure. Render needs no study, file or reference beside it. */
 export interface BarFigureData {
   readonly synthetic: boolean
   /** file name without extension */
@@ -152,27 +152,27 @@ export interface BarPanelData {
   readonly axis: string
   readonly groups: readonly string[]
   readonly series: readonly BarSeriesData[]
-  /** most decimals printed on a bar */
+  /** largest number of decimals printed on a bar */
   readonly decimals: number
-  /** the axis begins here; bars too, unless it is 0 and values are negative */
+  /** start of the axis, and of the bars; where it is 0 and values are negative, the axis starts below it */
   readonly from: number
 }
 
 export interface BarSeriesData {
   /** as the legend writes it */
   readonly title: string
-  /** the same series looks the same in every panel and every figure */
+  /** place in the legend: a series keeps its look in every panel and figure */
   readonly slot: number
-  /** one for each group; null: none is asked for */
+  /** one for each group; null where the study asks for no bar */
   readonly bars: readonly (BarData | null)[]
 }
 
 export interface BarData {
-  /** null: undefined, and `reason` says why */
+  /** null where it is undefined; `reason` says why */
   readonly value: number | null
   readonly reason: string | null
   /** false: a stand-in that no source publishes */
   readonly published: boolean
-  /** printed, trailing zeros among them; null: at most the panel's */
+  /** number of printed decimals, trailing zeros included; null: at most the panel's `decimals` */
   readonly decimals: number | null
 }

@@ -1,24 +1,24 @@
-/** What is written somewhere, as what a study asks for: the number, a fraction as percent, the text, a number found in it. */
+/** Converts a written value to what a study asks for: a number, a fraction as percent, a text, or a number found in a text. */
 import type { CellValue, SlideValue } from '../../schema/evidence.js'
 import { decimalProduct } from './decimal.js'
 import type { TextSearch } from './match.js'
 
-/** What stands at a place of a source. */
+/** The content of one place of a source. */
 export interface Written {
   /** as the source stores it */
   readonly raw: string
   /** as a reader sees it */
   readonly text: string
-  /** null: a text, which may read as a number */
+  /** null where the source stores a text; the text may still read as a number */
   readonly number: number | null
 }
 
 export type Conversion = { readonly value: number | string } | { readonly expected: string }
 
-/** A number of a text: no unit, commas only between groups of three digits, a true minus sign too. */
+/** A number without a unit. Commas may stand between groups of three digits only. The minus sign U+2212 is allowed. */
 const NUMBER = /^[+\u2212-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 
-/** Null where the text is no number, or one beyond the doubles. */
+/** Null where the text is no number, or where no double can hold it. */
 export function parseNumber(text: string): number | null {
   const trimmed = text.trim()
   if (!NUMBER.test(trimmed)) return null
@@ -28,7 +28,7 @@ export function parseNumber(text: string): number | null {
 
 type Request = Pick<CellValue | SlideValue, 'as' | 'pattern' | 'multiply'>
 
-/** The value; or what was expected, where it is not that. */
+/** The converted value, or what was expected where the conversion fails. */
 export function convert({ as, pattern, multiply }: Request, { text, number }: Written, search: TextSearch): Conversion {
   if (as === 'text' && pattern === null) return text === '' ? { expected: 'a text' } : { value: text }
   if (as === 'text' || as === 'match') {

@@ -1,9 +1,9 @@
 /**
- * Arithmetic on decimal notations, exact: a score of 0.5533 is 55.33 percent, not 55.330000000000005. A double stands for
- * its shortest notation, the one that `String` writes; the result is the double nearest to the exact decimal.
+ * Exact arithmetic on decimal notations: a score of 0.5533 is 55.33 percent, not 55.330000000000005. A double stands
+ * for its shortest notation, which `String` writes. The result is the double nearest to the exact decimal.
  */
 
-/** `digits` times ten to the power of `exponent`. */
+/** The value is `digits` times 10 to the power of `exponent`. */
 interface Decimal {
   readonly digits: bigint
   readonly exponent: number
@@ -22,13 +22,13 @@ function numberOf({ digits, exponent }: Decimal): number {
   return Number(`${digits}e${exponent}`)
 }
 
-/** Infinite where the product is beyond the doubles. */
+/** Infinite where no finite double can hold the product. */
 export function decimalProduct(a: number, b: number): number {
   const [x, y] = [decimalOf(a), decimalOf(b)]
   return numberOf({ digits: x.digits * y.digits, exponent: x.exponent + y.exponent })
 }
 
-/** a - b; infinite where it is beyond the doubles. */
+/** a - b; infinite where no finite double can hold it. */
 export function decimalDifference(a: number, b: number): number {
   const [x, y] = [decimalOf(a), decimalOf(b)]
   const exponent = Math.min(x.exponent, y.exponent)

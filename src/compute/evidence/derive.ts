@@ -1,6 +1,6 @@
 /**
- * Values that follow from others, each from what a reference leads to in the documents written before, or from values
- * derived before it. What follows from an undefined value is undefined; what follows from a stand-in is one.
+ * Derives values from others. An operand is a number at a reference into documents written before, or a value derived
+ * earlier in the list. A result is undefined where an operand is, and a stand-in where an operand is.
  */
 import { Fault, printable } from '../../core/errors.js'
 import { operandsOf, splitReference } from '../../study/reference.js'
@@ -10,7 +10,7 @@ import { escapeToken, type Resolution } from '../documents.js'
 import type { DerivedResult, Operand } from './contract.js'
 import { decimalDifference, decimalProduct } from './decimal.js'
 
-/** What is known of references; `Documents` is one. */
+/** Resolves references. `Documents` implements it. */
 export interface Resolver {
   resolve(reference: Reference): Resolution
   undefinedReason(reference: Reference): string | null
@@ -31,7 +31,11 @@ export function deriveValues(requests: readonly DerivedValue[], documents: Resol
   return [...results.values()]
 }
 
-/** The number that a reference leads to. @param at field of the study */
+/**
+ * The number at a reference.
+ * @param at field of the study that states the reference
+ * @throws Fault where the reference leads nowhere or to no number
+ */
 export function operandOf(reference: Reference, at: string, documents: Resolver): Operand {
   const resolved = documents.resolve(reference)
   if ('reason' in resolved) throw wrong(at, reference, resolved.reason)
@@ -44,7 +48,7 @@ export function operandOf(reference: Reference, at: string, documents: Resolver)
   return { reference, value, reason: null, published }
 }
 
-/** True where what holds the value says that no source publishes it. */
+/** True where the object that holds the value has `published: false`: no source publishes it. */
 function isStandIn(reference: Reference, documents: Resolver): boolean {
   const { path, tokens } = splitReference(reference)
   const beside = documents.resolve(`${path}#/${[...tokens.slice(0, -1), 'published'].map(escapeToken).join('/')}`)
@@ -82,7 +86,7 @@ function derived(request: DerivedValue, at: string, operandAt: (reference: Refer
   return { request, value: null, reason, published, operands }
 }
 
-/** Not finite where it is undefined. */
+/** @returns a number that is not finite where the result is undefined */
 function computed(operation: DerivedValue['operation'], a: number, b: number): number {
   if ('scale' in operation) return decimalProduct(a, operation.by)
   switch (operationName(operation)) {

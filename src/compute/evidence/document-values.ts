@@ -1,6 +1,7 @@
 /**
- * Values of text documents: a README, a postmortem, a comment of a configuration. A value stands on a stated line, and its
- * pattern matches on no other: a document that was edited above it or that says it twice is a fault, not another value.
+ * Values of text documents: a README, a postmortem, a comment in a configuration. A value stands on a stated line, and
+ * its pattern matches on no other line. A document that was edited above the line, or that states the value twice, is a
+ * fault. Another value is never taken instead.
  */
 import { Fault } from '../../core/errors.js'
 import { refuseSecrets } from '../../core/secret-guard.js'
@@ -11,15 +12,16 @@ import { quoted, unreadable } from './faults.js'
 import { documentLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
-/** A text that somebody wrote by hand. */
+/** Largest size of a document in bytes. A document is a text that somebody wrote by hand. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** A message lists at most so many lines. */
+/** Largest number of lines that a message lists. */
 const MAX_LISTED = 5
 
 /**
- * Lines of a document that may be copied as it is.
- * @throws Fault where it is too long, no UTF-8, or has a line that looks like a secret; never with the text of it
+ * The lines of a document that may be copied unchanged.
+ * @throws Fault where the document is too long, is not UTF-8, or has a line that looks like a secret; the message never
+ *   repeats that line
  */
 export function documentLines(bytes: Uint8Array, file: string): readonly string[] {
   const refuse = (problem: string, found: string, expected: string, cause?: unknown): Fault => (

@@ -1,4 +1,4 @@
-/** Faults of written evidence: the field of the study that asks for it, what stands in the source, and where. */
+/** Builds the faults of written evidence. A fault names the field of the study, what was found in the source, and the place. */
 import { Fault, printable } from '../../core/errors.js'
 
 export interface Asked {
@@ -15,7 +15,7 @@ export function unreadable({ at, name }: Asked, found: string, expected: string,
   })
 }
 
-/** Text of a source as a message repeats it. */
+/** Quotes a text of a source for a message. */
 export function quoted(text: string): string {
   return printable(JSON.stringify(text))
 }

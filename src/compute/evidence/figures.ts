@@ -1,4 +1,4 @@
-/** What the bar figures of a study draw: every reference resolved, series of one title in one place of the legend. */
+/** The data of a study's bar figures: every reference is resolved, and series of one title share one legend slot. */
 import { Fault } from '../../core/errors.js'
 import type { BarFigureRequest } from '../../schema/evidence.js'
 import type { BarFigureData, BarPanelData } from './contract.js'
@@ -6,15 +6,15 @@ import { operandOf, type Resolver } from './derive.js'
 
 export interface BarFigureOptions {
   readonly synthetic: boolean
-  /** titles that have a place in the legends of other figures */
+  /** titles that already have a slot in the legends of other figures */
   readonly legend: readonly string[]
 }
 
-/** @throws Fault where a reference leads nowhere or to no number, or a bar would end below where its axis begins */
+/** @throws Fault where a reference leads nowhere or to no number, or where a bar would end below the start of its axis */
 export function barFigures(
   requests: readonly BarFigureRequest[], documents: Resolver, { synthetic, legend }: BarFigureOptions
 ): BarFigureData[] {
-  // One title looks the same in all figures.
+  // A series title has one slot across all figures, so that it looks the same in each.
   const drawn = requests.flatMap(({ panels }) => panels.flatMap(({ series }) => series.map(one => one.title)))
   const titles = [...new Set([...legend, ...drawn])]
   return requests.map(({ name, title, panels }, i) => ({

@@ -1,6 +1,7 @@
 /**
- * What stands beside a value that is read by its place: head of the column, name of the row, title and printed page of the
- * slide, head of a document's table. A place alone would take any number for the one that is meant, once rows, heads or slides change places.
+ * Checks the labels beside a value that is read by its place: head of the column, name of the row, title and printed
+ * page of the slide, head of a document's table. Without labels a value from another row, column or slide would be
+ * taken once the source is reordered.
  */
 import type { Sheet } from '../../ingest/office/workbook.js'
 import type { Slide } from '../../ingest/office/presentation.js'
@@ -9,7 +10,7 @@ import type { CellValue, DocumentValue, SlidePage, SlideValue } from '../../sche
 import type { FoundLabel } from './contract.js'
 import { quoted } from './faults.js'
 
-/** @throws Fault exit 1 where another text stands there, or none */
+/** @throws Fault (exit 1) where the label is missing or has another text */
 export function cellLabels({ name, sheet, labels }: CellValue, { cells }: Pick<Sheet, 'cells'>, file: string): FoundLabel[] {
   return labels.map(({ cell, text }) => {
     const found = cells.get(cell)
@@ -18,12 +19,12 @@ export function cellLabels({ name, sheet, labels }: CellValue, { cells }: Pick<S
   })
 }
 
-/** @throws Fault exit 1, as above */
+/** @throws Fault (exit 1) where the label is missing or has another text */
 export function documentLabels({ name, labels }: DocumentValue, lines: readonly string[], file: string): FoundLabel[] {
   return labels.map(({ line, text }) => checked({ place: `line ${line}`, text: lines[line - 1] ?? null }, text, name, file, `line ${line}`))
 }
 
-/** @throws Fault exit 1, as above */
+/** @throws Fault (exit 1) where the label is missing or has another text */
 export function slideLabels(
   { name, slide: number, table, labels }: SlideValue, slide: Slide, pages: readonly SlidePage[], file: string
 ): FoundLabel[] {
@@ -40,12 +41,15 @@ export function slideLabels(
   ]
 }
 
-/** Of its placeholder; where the author used a plain text box, the first paragraph. */
+/** The text of the title placeholder. Where the author used a plain text box, the first paragraph. */
 function titleOf({ title, texts }: Slide): string | null {
   return title ?? texts[0] ?? null
 }
 
-/** Of its placeholder; where the author used a plain text box, the last paragraph that is a whole number. */
+/**
+ * The text of the page number placeholder. Where the author used a plain text box, the last paragraph that is a whole
+ * number.
+ */
 function pageOf({ pageNumber, texts }: Slide): string | null {
   return pageNumber ?? texts.findLast(text => /^\s*\d+\s*$/.test(text)) ?? null
 }

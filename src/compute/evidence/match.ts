@@ -1,10 +1,11 @@
 /**
- * Searches texts of a document for a study's pattern. Neither can be trusted: the study's checks refuse patterns that take
- * exponential time, and this one gives up after a second, which a polynomial one over a long text can take.
+ * Searches texts of a document for a pattern of a study. Neither text nor pattern is trusted. The study's checks refuse
+ * patterns that take exponential time. This search stops after a second, because a pattern of polynomial time can also
+ * be slow on a long text.
  */
 import { createContext, Script, type Context } from 'node:vm'
 
-/** Excel's own limit of a cell's text. */
+/** Excel's own limit on the text of a cell. */
 const MAX_TEXT = 32_767
 const TIME_LIMIT_MS = 1000
 
@@ -13,7 +14,7 @@ export type Found =
   | { readonly group: string }
   | { readonly problem: 'no match' | 'too long' | 'too slow' }
 
-/** A loop in the matcher's machine code can be stopped only where the code runs as a script of a context. */
+/** Node can stop a running regular expression only inside a script with a time limit. */
 const SEARCH = new Script('{ const match = new RegExp(source, "u").exec(text); match === null ? null : match[1] ?? "" }')
 
 const NO_CODE = { codeGeneration: { strings: false, wasm: false } } as const
@@ -36,7 +37,7 @@ export class TextSearch {
       const group: unknown = SEARCH.runInContext(context, { timeout: this.#timeLimit })
       return typeof group === 'string' ? { group } : { problem: 'no match' }
     } catch (error) {
-      // Not an `instanceof Error`: it is the context's own.
+      // `instanceof Error` fails here, because the error belongs to the other context.
       const timedOut = typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
       if (timedOut) return { problem: 'too slow' }
       throw error

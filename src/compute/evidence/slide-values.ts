@@ -10,10 +10,10 @@ import type { TextSearch } from './match.js'
 
 type Position = Extract<Origin, { readonly source: 'slides' }>['position']
 
-/** A message lists at most so many paragraphs. */
+/** Largest number of paragraphs that a message lists. */
 const MAX_LISTED = 5
 
-/** @throws Fault where there is no such value, or other labels beside it than the study expects */
+/** @throws Fault where the slide has no such value, or where labels beside it differ from those that the study expects */
 export function slideValue(
   request: SlideValue, at: string, { slides }: Presentation, pages: readonly SlidePage[], { path, sha256 }: SourceFile, search: TextSearch
 ): FoundValue {

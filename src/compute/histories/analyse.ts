@@ -5,8 +5,8 @@
  *                                         ├──► displayedCurve ──► curveFigureData
  *                                         └──► historyWarnings
  *
- * Pure: no file, no clock; what was passed is not changed. What is displayed is made from the joined selections when it is
- * wanted, one curve at a time.
+ * The functions are pure: they read no file and no clock, and change nothing that was passed. A displayed curve is made
+ * from the joined selections when it is needed, one curve at a time.
  */
 import { Fault, printable, printableId } from '../../core/errors.js'
 import type { ListedRun, RunHistory } from '../../ingest/histories/types.js'
@@ -37,9 +37,11 @@ export interface AnalysedHistory {
 }
 
 /**
- * `runs` is the whole list; `histories` holds those of all runs that `selectRuns` chooses (others are not looked at), with
- * a column for the key of every metric. The result refers to none of them. Throws a Fault (exit 3) where the study and the
- * histories do not fit.
+ * Joins the histories of each selection of the study. The result refers neither to `runs` nor to `histories`.
+ * @param runs the whole list of runs
+ * @param histories histories of at least those runs that `selectRuns` chooses, each with a column for the key of every
+ *   metric; other runs are ignored
+ * @throws Fault (exit 3) where the study and the histories do not fit
  */
 export function* joinHistories(
   study: HistoryStudy,
@@ -65,7 +67,7 @@ export function* analyseHistories(study: HistoryStudy, joined: JoinedHistories):
   return { ...joined, analyses, warnings: yield* historyWarnings(study, selections) }
 }
 
-/** A history lies at `<folder>/<label>/<id>.jsonl`. */
+/** Key of a history: its file is `<folder>/<label>/<id>.jsonl`. */
 function placeOf(run: ListedRun): string {
   return JSON.stringify([run.label, run.id])
 }

@@ -4,7 +4,7 @@ import type { ComparedStatistics, HistoryStatistics, Hours, SelectionStatistics 
 import { unknown } from './join.js'
 import type { Reasons } from './reasons.js'
 
-/** Throws a Fault (exit 3) where the analysis lacks one of the two. */
+/** @throws Fault (exit 3) where the analysis lacks one of the two selections */
 export function comparedStatistics(
   analysis: HistoryAnalysis,
   selections: HistoryStatistics['selections'],

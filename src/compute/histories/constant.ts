@@ -1,6 +1,6 @@
 /**
- * Whether a metric that should not change does not: every logged value of every session, superseded ones among them. A
- * learning rate is one; two of its rows prove nothing about the others.
+ * Tests whether a metric that should be constant is constant, such as a learning rate. Every logged value of every
+ * session counts, superseded ones included. Values of two rows alone would prove nothing about the other rows.
  */
 import type { Curve, SelectionHistory } from './contract.js'
 import type { ConstantStatistics, SessionConstant } from './document.js'
@@ -11,7 +11,7 @@ interface Seen {
   observations: number
   min: number
   max: number
-  /** the first value, and the step of the first one that is another */
+  /** the first value, and the first step at which another value stands */
   first: number
   otherAt: number | null
 }

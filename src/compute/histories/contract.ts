@@ -1,6 +1,6 @@
 /**
- * Training histories as the stages hand them on: what ingest reads, what compute makes of it, what render may see. Plain
- * data; a quantity that is undefined is null and `undefined_reasons` says why.
+ * The types of training histories that the stages pass on: what ingest reads, what compute makes of it, and what render
+ * may import. All is plain data. An undefined quantity is null, and `undefined_reasons` says why.
  *
  *     runs.json, *.jsonl ──► RunHistory ──► SelectedRuns ──► Curve (both views, per metric) ──► statistics
  *         (ingest)                                               └──► displayed curves, one at a time ──► figures
@@ -9,8 +9,9 @@ import type { LeftOutOfRun, RunHistory } from '../../ingest/histories/types.js'
 import type { MetricDefinition, RunSelection } from '../../schema/histories.js'
 
 /**
- * The observations of one metric of one selection, as columns: element i of each is observation i, in the order of
- * sessions and rows, the dropped ones among them. An observation is a finite number that a row logged.
+ * The observations of one metric of one selection, as columns: element i of each column is observation i. They are in
+ * the order of sessions and rows, and include observations that the step view drops. An observation is a finite number
+ * that a row logged.
  */
 export interface Curve {
   readonly selection: string
@@ -26,59 +27,59 @@ export interface Curve {
   readonly timestamp: Float64Array
   /** as logged */
   readonly value: Float64Array
-  /** -1: the step view keeps it; else the session that took its place */
+  /** -1 where the step view keeps the observation; else the index of the session that superseded it */
   readonly supersededBy: Int32Array
-  /** 1: that session logged the metric at this very step; 0: it starts below, so that the step was rolled back */
+  /** 1: the superseding session logged the metric at the same step; 0: it starts at a lower step, which rolls this one back */
   readonly replaced: Uint8Array
-  /** indexes of the observations that the step view keeps, by step */
+  /** indexes of the observations in the step view, by step */
   readonly steps: Int32Array
-  /** indexes of the observations with a timestamp, by timestamp; order of sessions and rows on a tie */
+  /** indexes of the observations with a timestamp, by timestamp; ties in the order of sessions and rows */
   readonly times: Int32Array
-  /** steps of the rows that the step view keeps whose value is not finite, in the order of sessions and rows */
+  /** steps of the step view's rows whose value is not finite, in the order of sessions and rows */
   readonly nonFiniteSteps: Float64Array
-  /** timestamps of all rows whose value is not finite, of those that state one, in that order */
+  /** timestamps of all rows with a timestamp whose value is not finite, in the same order */
   readonly nonFiniteTimes: Float64Array
   /** logged values that are not finite, by spelling */
   readonly nonFinite: { readonly [text: string]: number }
-  /** rows in which the key stood with null */
+  /** rows in which the key has the value null */
   readonly nulls: number
-  /** rows in which the key stood with something that is no number */
+  /** rows in which the key has a value that is neither a number nor null */
   readonly notNumbers: number
 }
 
-/** A stretch of one run's rows with increasing steps. A run whose steps go back is several. */
+/** A stretch of one run's rows with increasing steps. A run whose steps go back has several sessions. */
 export interface Session {
   readonly run: string
   readonly createdAt: string
   readonly state: string | null
   readonly url: string | null
   readonly config: { readonly [key: string]: unknown }
-  /** what the list of runs states of it and no output repeats; null: all that it states is here */
+  /** counts of what the list of runs states and no output repeats; null where everything stated is here */
   readonly leftOut: LeftOutOfRun | null
   readonly rows: number
   readonly firstStep: number | null
   readonly lastStep: number | null
-  /** seconds since 1970 at which it starts: what its place among the sessions of all runs follows from */
+  /** start of the session in seconds since 1970; it decides the place among the sessions of all runs */
   readonly starts: number
   /** rows at or above the first step of a later session of the same run */
   readonly rowsGoneBackOver: number
-  /** it follows another session of its run, and no timestamp of it says when: it has the start of that one */
+  /** the session follows another session of its run and has no timestamp, so it has the start of that session */
   readonly isUnplaced: boolean
-  /** the first timestamp of its rows; null where none states one */
+  /** first timestamp of its rows; null where no row has one */
   readonly firstTimestamp: number | null
-  /** steps missing between the first and the last: their number and the first few */
+  /** steps missing between the first and the last: their number, and the first few */
   readonly holes: { readonly count: number; readonly first: readonly number[] }
-  /** the same of all sessions of its run together: distinct steps, ascending, that none of them logged between its rows */
+  /** steps missing from all sessions of the run together: distinct steps between the run's rows, ascending */
   readonly runHoles: { readonly count: number; readonly first: readonly number[] }
   readonly rowsWithoutTimestamp: number
-  /** rows whose global step is null or not finite; a row that states none is not among them */
+  /** rows that state a global step which is null or not finite */
   readonly rowsWithUnusableGlobalStep: number
-  /** rows whose global step is finite and no integer */
+  /** rows whose global step is finite but no integer */
   readonly rowsWithFractionalGlobalStep: number
   /** the first such global step; null where there is none */
   readonly firstFractionalGlobalStep: number | null
   readonly rowsBeforeCreation: number
-  /** rows with a timestamp that no run lasts until: milliseconds, say */
+  /** rows with a timestamp more than ten years after the run's creation, as where it is in milliseconds */
   readonly rowsLongAfterCreation: number
   /** the first such timestamp; null where there is none */
   readonly firstLongAfterCreation: number | null
@@ -86,7 +87,7 @@ export interface Session {
   readonly looksSampled: string | null
 }
 
-/** Steps that were logged and then gone back over: from the later session's first step to the last one logged before. */
+/** Steps that were logged and then rolled back: from the later session's first step to the last step logged before it. */
 export interface Rollback {
   readonly session: number
   readonly run: string
@@ -94,13 +95,13 @@ export interface Rollback {
   readonly steps: readonly [number, number]
 }
 
-/** Runs of one selection that were created at the same time, in the order that was given them, and what gave it. */
+/** Runs of one selection that were created at the same time, in their chosen order, and what decided that order. */
 export interface Tie {
   readonly runs: readonly string[]
   readonly decidedBy: 'first timestamp' | 'run id' | 'first timestamp, then run id'
 }
 
-/** What the reader of a run's file found, beyond its columns. */
+/** What the reader of a run's file found beside its columns. */
 export type RunFile = Pick<RunHistory, 'path' | 'reversed' | 'inexact' | 'nested'> & { readonly run: string }
 
 export interface ExcludedRun {
@@ -113,11 +114,11 @@ export interface ExcludedRun {
 export interface SelectionHistory {
   readonly selection: RunSelection
   readonly sessions: readonly Session[]
-  /** one a run, in the order of their creation */
+  /** one for each run, in the order of creation */
   readonly files: readonly RunFile[]
   readonly rollbacks: readonly Rollback[]
   readonly ties: readonly Tie[]
-  /** those that its runs state, each once: [entity, project] */
+  /** distinct pairs [entity, project] of its runs */
   readonly owners: ReadonlyArray<readonly [string | null, string | null]>
   /** in the order of the study's metrics */
   readonly curves: readonly Curve[]
@@ -127,36 +128,36 @@ export interface SelectionHistory {
 }
 
 /**
- * Where a displayed point comes from: `observed`; `borrowed_<reference>` and `shared_<reference>_reference`, after the
- * name of the selection that supplied it; `shared_reference`, a value that belongs to no history.
+ * Where a displayed point comes from. `observed`: the curve's own history. `borrowed_<reference>` and
+ * `shared_<reference>_reference`: the named selection. `shared_reference`: a value of no history.
  */
 export type Provenance = string
 
-/** Which curve of an analysis, in which view. */
+/** One curve of an analysis in one view. */
 export interface CurvePlace {
   readonly view: 'step' | 'time'
   readonly selection: string
   readonly metric: string
 }
 
-/** Where points come from. */
+/** The source of displayed points. */
 export interface PointSource {
   readonly provenance: Provenance
-  /** whose observations they are; null for a value that belongs to no history */
+  /** history with the observations; null for a value that belongs to no history */
   readonly history: SelectionHistory | null
   readonly curve: Curve | null
 }
 
 /**
- * What a figure draws, as columns: element k of each is point k. x does not decrease. A curve may have millions of points:
- * it is made when it is needed, and not kept.
+ * The points of a curve in a figure, as columns: element k of each column is point k. x does not decrease. A curve may
+ * have millions of points, so it is made when it is needed and is not kept.
  */
 export interface DisplayedCurve extends CurvePlace {
-  /** step or display hours; infinite where the hours leave the double range */
+  /** step or display hours; infinite where no finite double holds the hours */
   readonly x: Float64Array
   /** as logged, unscaled */
   readonly value: Float64Array
-  /** place among `sources`, of which the first is the curve's own observations */
+  /** index into `sources`; source 0 is the curve's own observations */
   readonly source: Uint8Array
   readonly sources: readonly PointSource[]
   /** index of the observation in the curve of its source; -1 for a value that belongs to no history */
@@ -165,18 +166,18 @@ export interface DisplayedCurve extends CurvePlace {
   readonly trailingMean: Float64Array | null
 }
 
-/** A mean and what it is a mean of. */
+/** A mean and the observations that it covers. */
 export interface WindowMean {
   readonly mean: number | null
   readonly count: number
-  /** [first, last] step that entered */
+  /** [first, last] step of the observations */
   readonly steps: readonly [number, number] | null
 }
 
-/** Numbers of a series, however they are kept. */
+/** Numbers of a series, in either form. */
 export type Numbers = readonly number[] | Float64Array
 
-/** What a curve figure draws, ready: scaled values, no study, no file. */
+/** The complete data of a curve figure: scaled values, no study and no file. */
 export interface CurveFigureData {
   readonly synthetic: boolean
   /** file name without extension */
@@ -199,16 +200,16 @@ export interface CurvePanelData {
 export interface CurveSeriesData {
   /** as the legend writes it */
   readonly title: string
-  /** place in the figure's legend: the same series has the same colour in every panel */
+  /** place in the figure's legend: a series has the same colour in every panel */
   readonly slot: number
   readonly x: Numbers
   /** scaled */
   readonly y: Numbers
   /** trailing mean, scaled; null: none is drawn */
   readonly smooth: Numbers | null
-  /** where a value was logged that is not finite, and no point is: no x among them is one of a point */
+  /** x of logged values that are not finite; an x at which a point is drawn is left out */
   readonly gaps: Numbers
-  /** x of each point that another session logged than the observed point before it */
+  /** x of each observed point whose session differs from that of the observed point before it */
   readonly restarts: Numbers
   /** points with a label: the shared start */
   readonly marks: readonly { readonly x: number; readonly y: number; readonly label: string }[]

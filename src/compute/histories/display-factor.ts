@@ -1,4 +1,4 @@
-/** The one factor by which a selection's elapsed_hours become display_hours, the same for each of its observations. */
+/** The factor from elapsed_hours to display_hours. It is the same for all observations of a selection. */
 import { Fault, printable } from '../../core/errors.js'
 import type { RunSelection } from '../../schema/histories.js'
 import type { Curve } from './contract.js'
@@ -6,9 +6,11 @@ import { elapsedHours } from './time.js'
 import { bestPosition } from './windows.js'
 
 /**
- * 1 without a rule, the stated one, or at_hours / elapsed_hours of the best observation of
- * `best_of` in the step view. `curves` are the selection's. Throws a Fault (exit 3) where that gives no positive number.
+ * The factor is 1 without a rule. Else it is the stated factor, or at_hours / elapsed_hours of the best observation of
+ * `best_of` in the step view.
+ * @param curves curves of the selection
  * @param at the selection's path in the study file
+ * @throws Fault (exit 3) where the rule gives no positive finite number
  */
 export function displayFactor(selection: RunSelection, curves: readonly Curve[], originSeconds: number, at: string): number {
   const unusable = (found: string, expected: string): Fault => new Fault({

@@ -1,8 +1,9 @@
 /**
- * What figures draw: observed points, supplied points and the shared reference, by x, each with its provenance, and the
- * trailing mean over them. Each metric is on its own. Values stay as logged; figures scale them.
+ * The curves that figures draw: observed points, supplied points and the shared reference, by x, each point with its
+ * provenance, and the trailing mean over the points. Each metric is handled alone. Values stay as logged; the figures
+ * scale them.
  *
- * The trailing mean runs over the displayed values in x order, supplied ones among them, and never starts anew at a
+ * The trailing mean covers the displayed values in the order of x, supplied values included. It does not restart at a
  * session boundary.
  */
 import type { HistoryAnalysis, MetricDefinition, SharedReference } from '../../schema/histories.js'
@@ -19,13 +20,16 @@ export const SHARED_REFERENCE: Provenance = 'shared_reference'
 
 type Histories = ReadonlyMap<string, SelectionHistory>
 
-/** The curves of an analysis: both views, and in each the metrics and selections in the order of the analysis. */
+/**
+ * The curves of an analysis: first the step view, then the time view, each with metrics and selections in the order of
+ * the analysis.
+ */
 export function curvePlaces({ metrics, selections }: HistoryAnalysis): CurvePlace[] {
   return (['step', 'time'] as const).flatMap(view =>
     metrics.flatMap(metric => selections.map(selection => ({ view, metric, selection }))))
 }
 
-/** What a displayed point of an analysis may be. */
+/** All provenances that a displayed point of the analysis can have. */
 export function provenancesOf({ supplied: rule, shared_reference: shared }: HistoryAnalysis): Provenance[] {
   return [OBSERVED, ...(rule === null ? [] : [borrowedFrom(rule), sharedBy(rule)]), ...(shared === null ? [] : [SHARED_REFERENCE])]
 }
@@ -48,14 +52,17 @@ export function* displayedCurve(
   }
 }
 
-/** The selections whose curve is drawn with the shared reference: it has no point of its own, or supplied, at that step. */
+/**
+ * The selections whose curve contains the shared reference. A curve with a point at that step, its own or a supplied
+ * one, does not contain it.
+ */
 export function drawnWithReference(analysis: HistoryAnalysis, shared: SharedReference, histories: Histories): string[] {
   return analysis.selections.filter(selection =>
     partsOf(analysis, histories, { view: 'step', metric: shared.metric, selection })
       .some(part => part.source.provenance === SHARED_REFERENCE))
 }
 
-/** Whether a curve, with what is supplied to it, starts before 0: behind its start there is no place for an anchor. */
+/** Whether a curve, supplied points included, starts before 0. Such a curve has no place for an anchor. */
 export function startsBeforeZero(analysis: HistoryAnalysis, histories: Histories, place: CurvePlace): boolean {
   return partsOf(analysis, histories, place).some(({ x }) => x.length > 0 && x[0] < 0)
 }
@@ -68,7 +75,7 @@ interface Part {
   readonly value: (k: number) => number
 }
 
-/** Where x is the same, points of an earlier part come first. */
+/** The parts of a curve. At equal x, points of an earlier part come first. */
 function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric, selection }: CurvePlace): Part[] {
   const own = viewIn(histories, selection, metric, view)
   const parts = [observationsOf(own, OBSERVED)]
@@ -76,11 +83,11 @@ function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric
   if (rule !== null && selection === rule.target) {
     const reference = viewIn(histories, rule.reference, metric, view)
     const { prefix, sameStep, anchor } = supplyTarget(rule, metric, view, reference, own)
-    // A prefix lies before every fill.
+    // Every prefix point lies before every same-step fill, so the prefix is the earlier part.
     for (const positions of [prefix, sameStep]) {
       if (positions.length > 0) parts.push(lentPart(reference, positions, borrowedFrom(rule)))
     }
-    // What the prefix already has at 0.
+    // The prefix may already have a point at 0.
     if (anchor !== null && !parts.some(part => holds(part.x, 0))) parts.push(anchored(reference, anchor))
   } else if (rule !== null && selection === rule.reference) {
     const anchor = anchorOfReference(rule, own)
@@ -126,7 +133,7 @@ function viewIn(histories: Histories, selection: string, metric: string, view: V
 function* mergeParts(parts: readonly Part[]): Work<Pick<DisplayedCurve, 'x' | 'value' | 'source' | 'observation'>> {
   const [own] = parts
   const count = parts.reduce((sum, part) => sum + part.x.length, 0)
-  // Nothing is supplied: the view's own columns will do.
+  // Nothing is supplied, so the columns of the view are used without a copy.
   const alone = count === own.x.length
   const x = alone ? own.x : new Float64Array(count)
   const observation = alone ? own.index : new Int32Array(count)

@@ -1,34 +1,40 @@
 /**
  * The statistics document of an analysis, without the envelope that its writer adds (schema_version, schema, synthetic,
- * generator). Field names are the file's. A quantity that is undefined is null, and `undefined_reasons` says why under
- * its JSON pointer; `looks_sampled` null says that nothing looks sampled and needs no reason.
+ * generator). Field names are those of the file. An undefined quantity is null, and `undefined_reasons` says why under
+ * its JSON pointer. `looks_sampled` is an exception: null says that nothing looks sampled, and needs no reason.
  *
- * Everything counts observed points of the step view only, except `all_attempts`, the sessions' own fields, and the counts
- * of values that are no finite numbers, which are over every row.
+ * All counts cover the observed points of the step view only. Three kinds of counts cover every row: `all_attempts`,
+ * the fields of the sessions, and the counts of values that are no finite numbers.
  */
 import type { WindowMean } from './contract.js'
 
-/** Hours of an observation, or of a difference of two. */
+/** Hours of one observation, or the difference of the hours of two. */
 export interface Hours {
   readonly elapsed_hours: number | null
   readonly display_hours: number | null
 }
 
 /**
- * An observation, when it was made, and the observation before it. A metric is evaluated now and then: when its value was
- * first reached is known to lie after `previous` and at or before `step`, no closer.
+ * An observation with its hours, and the observation before it. A metric is evaluated at intervals. Its value was
+ * therefore first reached somewhere after `previous` and at or before `step`.
  */
 export interface PlacedObservation extends Hours {
   readonly step: number
   readonly value: number
   readonly run: string
-  /** `interval`: as said above; `left`: at or before `step`, and nothing was observed earlier */
+  /**
+   * `interval`: reached after `previous` and at or before `step`; `left`: reached at or before `step`, with no earlier
+   * observation
+   */
   readonly censoring: 'interval' | 'left'
-  /** null: it is the first */
+  /** null for the first observation */
   readonly previous: ({ readonly step: number } & Hours) | null
 }
 
-/** The first observation at or above a value. The crossing itself is censored like any other first reaching. */
+/**
+ * The first observation at or above a value. The crossing itself is interval-censored or left-censored, as in
+ * PlacedObservation.
+ */
 export interface ThresholdCrossing extends PlacedObservation {
   readonly metric: string
   readonly at_least: number
@@ -42,25 +48,25 @@ export interface StepValue {
 export interface FinalStatistics {
   readonly first: StepValue | null
   readonly last: StepValue | null
-  /** of the last `count` observations */
+  /** mean of the last `count` observations */
   readonly mean: number | null
   readonly count: number
   /** best value minus first value */
   readonly gain: number | null
 }
 
-/** The logged values of a session, superseded ones among them. */
+/** The logged values of a session, superseded ones included. */
 export interface SessionConstant {
   readonly run: string
   readonly observations: number
-  /** null: there are several, or none */
+  /** null where the session has no value or several distinct ones */
   readonly value: number | null
   readonly min: number | null
   readonly max: number | null
 }
 
 export interface ConstantStatistics {
-  /** rows of all sessions in which the key stands with something that is no finite number */
+  /** rows of all sessions in which the key has a value that is no finite number */
   readonly unusable: number
   /** in the order of the selection's sessions */
   readonly sessions: readonly SessionConstant[]
@@ -72,7 +78,7 @@ export interface MetricStatistics {
   readonly all_attempts: number
   readonly first_step: number | null
   readonly last_step: number | null
-  /** most frequent distance between neighbouring steps, the smallest on a tie; null for fewer than two observations */
+  /** most frequent distance between neighbouring steps, the smallest one on a tie; null for fewer than two observations */
   readonly cadence: number | null
   /** the first 1000 integer steps between first and last without an observation; null for a sparse metric */
   readonly missing_steps: readonly number[] | null
@@ -80,7 +86,7 @@ export interface MetricStatistics {
   readonly non_finite: { readonly [spelling: string]: number }
   readonly nulls: number
   readonly not_numbers: number
-  /** the fields below stand where the study asks for them */
+  /** the fields below are present where the study asks for them */
   readonly first?: WindowMean
   readonly last?: WindowMean
   readonly windows?: { readonly [window: string]: WindowMean }
@@ -107,7 +113,10 @@ export interface SessionStatistics {
   readonly rows_with_fractional_global_step: number
   readonly looks_sampled: string | null
   readonly config: { readonly [key: string]: unknown }
-  /** settings that the study does not name, and fields and settings that look like secrets; absent where there are none */
+  /**
+   * counts of settings that the study does not name, and of fields and settings that look like secrets; absent where
+   * both are 0
+   */
   readonly left_out?: { readonly not_named: number; readonly withheld: number }
 }
 
@@ -118,11 +127,11 @@ export interface FirstRow {
 }
 
 export interface Shares {
-  /** steps with an observation of any of the metrics */
+  /** number of steps with an observation of any of the metrics */
   readonly rows: number
-  /** steps with an observation of each of them, none zero */
+  /** number of steps with a nonzero observation of every metric */
   readonly rows_all_nonzero: number
-  /** of each metric over all its observations */
+  /** mean of each metric over all its observations */
   readonly means: { readonly [metric: string]: number | null }
 }
 
@@ -132,7 +141,7 @@ export interface SelectionStatistics {
   /** distinct run ids */
   readonly runs: number
   readonly rows: number
-  /** of the rows that the step view retains, those without a metric among them */
+  /** over the rows that the step view keeps, including rows without a metric */
   readonly first_step: number | null
   readonly last_step: number | null
   readonly display_factor: number
@@ -140,7 +149,7 @@ export interface SelectionStatistics {
   readonly origin: string
   readonly sessions: readonly SessionStatistics[]
   readonly rollbacks: ReadonlyArray<{ readonly run: string; readonly steps: readonly [number, number] }>
-  /** runs that were created at the same time, in the order that was given them */
+  /** runs that were created at the same time, in their chosen order */
   readonly ties: ReadonlyArray<{ readonly runs: readonly string[]; readonly decided_by: string }>
   readonly metrics: { readonly [metric: string]: MetricStatistics }
   readonly thresholds: { readonly [threshold: string]: ThresholdCrossing | null }
@@ -162,18 +171,21 @@ export interface ComparedStatistics {
 }
 
 export interface SuppliedMetric {
-  /** provenance of what the anchor rule puts at step 0 of the target's curve */
+  /** provenance of the point that the anchor rule puts at step 0 of the target's curve */
   readonly anchor: string | null
-  /** the same at 0 hours */
+  /** provenance of the same point at 0 hours in the time view */
   readonly time_anchor: string | null
   readonly step_prefix: readonly number[]
   readonly same_step: readonly number[]
-  /** the first 1000 steps that the target misses and the reference has no observation for; none without same-step fills */
+  /**
+   * the first 1000 steps at which target and reference both lack an observation; empty where the study asks for no
+   * same-step fills
+   */
   readonly unfilled: readonly number[]
   readonly unfilled_count: number
-  /** points of the time view */
+  /** number of supplied prefix points in the time view */
   readonly time_prefix: number
-  /** latest points in the mean that is drawn, supplied ones among them; null: none is drawn */
+  /** number of latest points in the drawn mean, supplied ones included; null where no mean is drawn */
   readonly trailing_mean: number | null
 }
 

@@ -1,6 +1,7 @@
 /**
- * Numbers that figures draw and no history holds: the shared reference, the guides. A study states one, or refers to a value
- * of the written evidence, so that what is drawn comes from the source and cannot differ from it.
+ * Numbers that figures draw and that no history holds: the shared reference and the guides. A study states such a
+ * number, or refers to a value of the written evidence. With a reference, the drawn number cannot differ from its
+ * source.
  */
 import { Fault, printable } from '../../core/errors.js'
 import type { DrawnNumber, HistoryStudy, MetricDefinition } from '../../schema/histories.js'
@@ -8,21 +9,24 @@ import { operandOf, type Resolver } from '../evidence/derive.js'
 import { decimalProduct } from '../evidence/decimal.js'
 import { metricFor } from './join.js'
 
-/** What stands for the number in a label, as it is plotted. */
+/** Placeholder for the plotted number in a label. */
 const VALUE = '{value}'
 
-/** The value that is plotted for a logged one. */
+/** The number that is plotted for a logged value. */
 export function plottedValue(value: number, metric: MetricDefinition): number {
   return value * metric.multiply / metric.divide
 }
 
-/** The number of a study whose references are resolved. */
+/** The value of a drawn number whose reference has been resolved. */
 export function drawnValue({ value, from }: DrawnNumber): number {
   if (value !== null) return value
   throw new Error(`${from ?? 'a drawn number'} was not resolved`)
 }
 
-/** The study with every drawn number in place and in its label. @throws Fault where a reference leads to no number */
+/**
+ * The study with all drawn numbers resolved and written into their labels.
+ * @throws Fault where a reference leads to no number
+ */
 export function withDrawnNumbers(study: HistoryStudy, documents: Resolver): HistoryStudy {
   return {
     ...study,

@@ -1,6 +1,6 @@
 /**
- * A curve figure as plain data: scaled values, series in the order of the analysis, labelled marks. A log axis shows what
- * it can; how many points it cannot show is the drawing's to say.
+ * Builds a curve figure as plain data: scaled values, series in the order of the analysis, labelled marks. A log axis
+ * cannot show every point. The drawing counts the points that it does not show.
  */
 import { Fault, printable } from '../../core/errors.js'
 import type {
@@ -18,7 +18,7 @@ import { holds } from './steps.js'
 import { displayHours } from './time.js'
 import type { Work } from './work.js'
 
-/** `histories` holds every selection of the figure's analysis, by name. */
+/** @param histories every selection of the figure's analysis, by name */
 export function* curveFigureData(
   request: CurveFigureRequest,
   study: HistoryStudy,
@@ -57,7 +57,7 @@ function* panelData(
   const series: CurveSeriesData[] = []
   for (const [slot, selection] of analysis.selections.entries()) {
     const curve = yield* displayedCurve(analysis, study.metrics, histories, { view: request.view, metric: metric.name, selection })
-    // The shared point is the same in each curve that has it: the first of them bears the label.
+    // The shared point is the same in every curve that contains it. Only the first of these curves labels it.
     const labelled = series.every(({ marks }) => marks.length === 0)
     series.push(seriesData(curve, slot, labelled, metric, study, analysis))
   }
@@ -98,16 +98,16 @@ function seriesData(
   }
 }
 
-/** A value that is not finite and beside which nothing is drawn; what stands in its place is drawn instead. */
+/** x of values that are not finite. An x at which the curve has a point is left out. */
 function gapsOf({ view, sources, x }: DisplayedCurve): Float64Array {
   const { history, curve } = sources[0]
   if (history === null || curve === null) return new Float64Array(0)
   const gaps = view === 'step' ? curve.nonFiniteSteps.toSorted() : curve.nonFiniteTimes.map(time => displayHours(history, time)).sort()
-  // Of two rows of one step, the view shows one.
+  // Two rows can have one step; the view shows that step once.
   return gaps.filter((gap, i) => Number.isFinite(gap) && !holds(x, gap) && !(view === 'step' && gap === gaps[i - 1]))
 }
 
-/** Observed points alone count: a supplied one belongs to no session of the curve. */
+/** Only observed points count, because a supplied point belongs to no session of the curve. */
 function restartsOf({ sources, source, observation, x }: DisplayedCurve): Float64Array {
   const session = sources[0].curve?.session
   const restarts: number[] = []
@@ -121,7 +121,7 @@ function restartsOf({ sources, source, observation, x }: DisplayedCurve): Float6
   return Float64Array.from(restarts)
 }
 
-/** The same array where nothing is scaled. */
+/** Returns the same array where the metric has no scale. */
 function scaled(values: Float64Array, metric: MetricDefinition): Float64Array {
   return metric.multiply === 1 && metric.divide === 1 ? values : values.map(value => plottedValue(value, metric))
 }

@@ -1,6 +1,6 @@
 /**
- * One selection's histories joined: sessions in order, a curve for each metric, the origin and the factor of its clock.
- * The clock starts at the creation of the first session, also where that one logged no row.
+ * Joins the histories of one selection: ordered sessions, a curve for each metric, the origin and the factor of the
+ * clock. The clock starts at the creation of the first session, even where that session has no row.
  */
 import { Fault, printable } from '../../core/errors.js'
 import type { RunHistory } from '../../ingest/histories/types.js'
@@ -12,9 +12,10 @@ import { describeSessions, orderHistories, ownersOf, rollbacksOf, stretchesOf, t
 import type { Work } from './work.js'
 
 /**
- * `histories` are those of the selection's runs, at least one, in any order; `metrics` are the study's. Throws a Fault
- * (exit 3) where the factor of display_hours cannot be had, and where a metric was not read.
+ * @param histories histories of the selection's runs, at least one, in any order
+ * @param metrics metrics of the study
  * @param at the selection's path in the study file
+ * @throws Fault (exit 3) where the factor of display_hours is undefined, or where a metric was not read
  */
 export function* joinSelection(
   selection: RunSelection,
@@ -44,7 +45,10 @@ export function* joinSelection(
   }
 }
 
-/** The curve of a metric. The study section has checked that names resolve; a name that does not is a Fault all the same. */
+/**
+ * The curve of a metric. The study section has already checked the names.
+ * @throws Fault where no curve has the name
+ */
 export function curveFor(history: SelectionHistory, metric: string): Curve {
   const curve = history.curves.find(c => c.metric === metric)
   if (curve === undefined) throw unknown('metric', metric, history.curves.map(c => c.metric))

@@ -1,11 +1,12 @@
 /**
  * The observations of one metric of one selection, and both views of them.
  *
- * Step view: sessions in order; when one starts at step s, what was kept before with step > s is dropped (rolled back); at
- * step s itself the new row's value takes the place of the old where it is a finite number, else the old one stays. A
- * session that logs this metric nowhere rolls back all the same; one without rows changes nothing. Nothing is averaged.
+ * Step view: the sessions are taken in order. When a session starts at step s, kept observations with step > s are
+ * dropped: they are rolled back. At step s itself a finite value in the new row replaces the old one; otherwise the old
+ * one stays. A session that never logs this metric rolls back too. A session without rows changes nothing. Nothing is
+ * averaged.
  *
- * Time view: every observation with a timestamp, whatever became of it, by timestamp.
+ * Time view: all observations with a timestamp, by timestamp, also those that the step view drops.
  */
 import { Fault, printable, printableId } from '../../core/errors.js'
 import type { HistoryColumn, RunHistory } from '../../ingest/histories/types.js'
@@ -16,7 +17,7 @@ import { lowerBound } from './steps.js'
 import { byTimestamp } from './time-order.js'
 import { PIECE, type Work } from './work.js'
 
-/** `stretches` of all runs of the selection, in order. */
+/** @param stretches stretches of all runs of the selection, in order */
 export function* curveOf(selection: string, metric: MetricDefinition, stretches: readonly Stretch[]): Work<Curve> {
   const columns = columnsOf(metric.key, stretches)
   const count = [...columns.values()].reduce((sum, column) => sum + column.row.length, 0)
@@ -27,7 +28,7 @@ export function* curveOf(selection: string, metric: MetricDefinition, stretches:
   const value = new Float64Array(count)
   const supersededBy = new Int32Array(count).fill(-1)
   const replaced = new Uint8Array(count)
-  // The step view is a stack: a new session takes from its end and adds to it.
+  // The step view is a stack: a new session pops observations from its end and pushes its own.
   const kept = new Int32Array(count)
   let depth = 0
   let next = 0
@@ -93,7 +94,7 @@ function columnsOf(key: string, stretches: readonly Stretch[]): Map<RunHistory, 
   return columns
 }
 
-/** The step view keeps a row that no later session goes back over, and one at that session's very first step. */
+/** The step view keeps a row that no later session goes back over. It also keeps a row at the first step of a later session. */
 function nonFiniteRows(
   stretches: readonly Stretch[], columns: ReadonlyMap<RunHistory, HistoryColumn>
 ): Pick<Curve, 'nonFiniteSteps' | 'nonFiniteTimes'> {

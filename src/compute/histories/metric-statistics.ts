@@ -1,4 +1,4 @@
-/** Statistics of one curve in the step view, as the study asks for them: fields of the statistics document. */
+/** Statistics of one curve in the step view, as the study asks for them. The fields are those of the statistics document. */
 import type { MetricDefinition, StatisticsRequest } from '../../schema/histories.js'
 import { constantOf } from './constant.js'
 import type { Curve, SelectionHistory, WindowMean } from './contract.js'
@@ -9,12 +9,12 @@ import { displayHours, elapsedHours } from './time.js'
 import { bestPosition, countBelowZero, firstMean, largestAbsolute, lastMean, windowMean } from './windows.js'
 import type { Work } from './work.js'
 
-/** Longest list of missing steps that a document holds. */
+/** Largest number of missing steps that a document lists. */
 export const LISTED_STEPS = 1000
 
 const NO_OBSERVATION = 'no observation'
 
-/** `at` is the JSON pointer of the result in the document. */
+/** @param at JSON pointer of the result in the document */
 export function* metricStatistics(
   history: SelectionHistory,
   curve: Curve,
@@ -54,7 +54,7 @@ export function* metricStatistics(
   }
 }
 
-/** The observation at a position of the step view, with its hours and the one before it. */
+/** The observation at a position of the step view, with its hours and the observation before it. */
 export function placed(
   history: SelectionHistory,
   curve: Curve,
@@ -117,7 +117,7 @@ function stepsOf(
   return { ...ends, missing_steps: missing.first, missing_count: missing.count }
 }
 
-/** Steps of the step view; the curve's own column where nothing was superseded. */
+/** Steps of the step view. Where nothing was superseded, this is the curve's own column. */
 function keptSteps({ count, steps, step }: Curve): Float64Array {
   if (steps.length === count) return step
   const kept = new Float64Array(steps.length)

@@ -1,8 +1,8 @@
-/** Where the order of sessions is another than that of what they logged, or could not be known. */
+/** Warnings about the order of sessions: it is uncertain, or it differs from the order in which rows were logged. */
 import { printable, printableId } from '../../core/errors.js'
 import type { SelectionHistory, Session } from './contract.js'
 
-/** Sessions of one selection that are told one by one. */
+/** Largest number of sessions that are listed one by one. */
 const MAX_TOLD = 5
 
 export function* orderWarnings(history: SelectionHistory): Generator<string> {
@@ -10,7 +10,7 @@ export function* orderWarnings(history: SelectionHistory): Generator<string> {
   yield* lateRowWarnings(history)
 }
 
-/** In a selection of one run with rows, the order of its file is all that there is to know. */
+/** Where only one run has rows, the order in its file decides, and there is nothing to warn of. */
 function* unplacedWarnings({ sessions }: SelectionHistory): Generator<string> {
   if (new Set(sessions.filter(({ rows }) => rows > 0).map(({ run }) => run)).size < 2) return
   const counts = new Map<string, number>()
@@ -21,9 +21,12 @@ function* unplacedWarnings({ sessions }: SelectionHistory): Generator<string> {
   }
 }
 
-/** A session is taken for the continuation; rows that went on to be logged elsewhere meanwhile are dropped all the same. */
+/**
+ * Each session counts as the continuation of those before it. It supersedes also rows that an earlier session logged
+ * after it had begun. These rows are reported here.
+ */
 function* lateRowWarnings({ selection, sessions, curves }: SelectionHistory): Generator<string> {
-  // Of one that could not be placed, nothing is known to be logged later.
+  // The start of an unplaced session is unknown, so no row is known to be later.
   const began = sessions.map(({ firstTimestamp, starts, isUnplaced }) => firstTimestamp ?? (isUnplaced ? Infinity : starts))
   const late = sessions.map(() => new Map<number, Set<number>>())
   for (const { supersededBy, session, step, timestamp } of curves) {

@@ -1,15 +1,15 @@
-/** Why a quantity of a document is null: collected under its JSON pointer while the document is built. */
+/** Collects the reasons why quantities of a document are null, by JSON pointer, while the document is built. */
 
 export class Reasons {
   readonly #texts: Record<string, string> = {}
 
-  /** Notes why, and is the null. */
+  /** Notes the reason and returns null. */
   none(pointer: string, why: string): null {
     this.#texts[pointer] = why
     return null
   }
 
-  /** A number that arithmetic on finite numbers gave, or null where it left the double range. */
+  /** Returns a finite number unchanged. Notes overflow as the reason and returns null for any other number. */
   finite(value: number, pointer: string): number | null {
     return Number.isFinite(value) ? value : this.none(pointer, 'the arithmetic leaves the double range')
   }
@@ -19,7 +19,7 @@ export class Reasons {
   }
 }
 
-/** `none` for several fields of one object, all for one reason. */
+/** `none` for several fields of one object that share a reason. */
 export function reasonsAt(reasons: Reasons, at: string, why: string): (field: string) => null {
   return field => reasons.none(`${at}/${field}`, why)
 }

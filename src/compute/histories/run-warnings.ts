@@ -1,8 +1,8 @@
-/** What is odd about the runs of a selection, one after another. */
+/** Warnings about single runs of a selection. */
 import { printable, printableId } from '../../core/errors.js'
 import type { SelectionHistory } from './contract.js'
 
-/** What the reader of the files found. */
+/** Warnings about what the reader of the files found. */
 export function* fileWarnings({ files }: SelectionHistory): Generator<string> {
   for (const { run: id, path, reversed, inexact, nested } of files) {
     const run = `run ${printableId(id)}`
@@ -34,7 +34,7 @@ interface RunCounts {
   sampled: string | null
 }
 
-/** Missing steps that a line repeats. */
+/** Largest number of missing steps that a line lists. */
 const MAX_HOLES = 5
 
 /** @param isTimed rows are expected to have a timestamp */

@@ -1,7 +1,8 @@
 /**
- * Which listed runs make which curve. A selection takes every run with exactly its display name, and with its project,
- * entity and label where it states them; what no selection takes is excluded with its reason. One run may be taken by
- * several selections. Names are compared code unit by code unit: no case folding, no trimming, no patterns.
+ * Decides which listed runs make which curve. A selection takes every run with exactly its display name, and with its
+ * project, entity and label where it states them. A run that no selection takes is excluded with a reason. Several
+ * selections may take the same run. Names are compared code unit by code unit: no case folding, no trimming, no
+ * patterns.
  */
 import { Fault, printable, printableId } from '../../core/errors.js'
 import { compareCreation } from '../../ingest/histories/iso-time.js'
@@ -10,18 +11,21 @@ import type { HistoryStudy, RunSelection } from '../../schema/histories.js'
 import type { ExcludedRun } from './contract.js'
 
 export interface SelectedRuns {
-  /** name of the selection -> its runs by creation, then id and label (`orderHistories` refines this by their rows) */
+  /** name of the selection -> its runs by creation, then id and label (`orderHistories` refines this order by the rows) */
   readonly chosen: ReadonlyMap<string, readonly ListedRun[]>
-  /** by creation, then id and label: the order of the list decides nothing */
+  /** by creation, then id and label; the order of the list has no effect */
   readonly excluded: readonly ExcludedRun[]
 }
 
-/** How many display names a message suggests, and the longest name and longest list that are searched for them. */
+/**
+ * Limits of a message: the number of suggested display names, the longest name and the longest list that are searched
+ * for them.
+ */
 const MAX_SUGGESTIONS = 3
 const MAX_COMPARED_NAME = 200
 const MAX_COMPARED_NAMES = 2000
 
-/** Throws a Fault (exit 3) for a selection without a run, and for one that takes the same run twice. */
+/** @throws Fault (exit 3) for a selection without a run, and for one that takes the same run twice */
 export function selectRuns(runs: readonly ListedRun[], study: HistoryStudy): SelectedRuns {
   const chosen = new Map<string, readonly ListedRun[]>()
   const taken = new Set<ListedRun>()
@@ -41,12 +45,12 @@ export function selectRuns(runs: readonly ListedRun[], study: HistoryStudy): Sel
   return { chosen, excluded }
 }
 
-/** Where the study file states selection i. */
+/** Path of selection i in the study file. */
 export function selectionPath(i: number): string {
   return `histories.selections[${i}]`
 }
 
-/** Order of two texts by code units: the same on every machine. */
+/** Compares two texts by code units. The order is the same on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
@@ -63,7 +67,10 @@ function whyNot(run: ListedRun, selection: RunSelection): Exclude<ExcludedRun['r
   return null
 }
 
-/** Of the first selection with the run's display name, else by the name alone. */
+/**
+ * The reason comes from the first selection with the run's display name. Without such a selection it comes from the
+ * name alone.
+ */
 function reasonOf(run: ListedRun, study: HistoryStudy): ExcludedRun['reason'] {
   for (const selection of study.selections) {
     const why = whyNot(run, selection)
@@ -114,7 +121,7 @@ function describe(run: ListedRun): string {
   return [part('project', run.project), part('entity', run.entity), part('label', run.label)].join(', ')
 }
 
-/** The listed names nearest to one that is not listed: at most a third of its characters differ. */
+/** The listed names nearest to a name that is not listed. At most a third of its characters may differ. */
 function nearNames(name: string, listed: readonly string[]): string[] {
   if (name.length > MAX_COMPARED_NAME) return []
   const names = [...new Set(listed)].filter(other => other.length <= MAX_COMPARED_NAME).slice(0, MAX_COMPARED_NAMES)
@@ -126,7 +133,7 @@ function nearNames(name: string, listed: readonly string[]): string[] {
     .map(({ other }) => other)
 }
 
-/** Levenshtein's distance, one row of the table at a time. */
+/** Levenshtein distance, computed one row of the table at a time. */
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

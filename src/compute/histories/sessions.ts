@@ -1,13 +1,14 @@
 /**
- * Sessions of a selection: its runs in order, each cut where its step does not increase from one row to the next. One rule
- * for a restart inside a file, a repeated step and a step that goes back: what follows is a new session of the same run.
+ * Sessions of a selection. The runs are put in order, and each run is cut where its step does not increase from one row
+ * to the next. The same rule covers a restart inside a file, a repeated step and a step that goes back: the rows that
+ * follow are a new session of the same run.
  *
- * Order of runs, total: createdAt by all its digits; then the first timestamp that a row of the run states (a run that
- * states none comes after those that do); then the run id by code units.
+ * Order of runs (total): by createdAt with all its digits; then by the first timestamp in the run's rows, where a run
+ * without one comes last; then by the run id in code units.
  *
- * Order of sessions: by their start; then in the order of runs. A run's first session starts at the run's creation, a later
- * one at its first row's timestamp (the first that its rows state). The sessions of one run stay in the order of its
- * file: one without timestamps, or whose clock was behind, has the start of the one before it.
+ * Order of sessions: by their start; then in the order of runs. A run's first session starts at the run's creation. A
+ * later session starts at the first timestamp of its rows. The sessions of one run stay in the order of its file: a
+ * session without a timestamp, or with one before the start of the session before it, gets that session's start.
  */
 import { Fault, printableId } from '../../core/errors.js'
 import { compareCreation, compareInstants, createdInstant, instantOf, type Instant } from '../../ingest/histories/iso-time.js'
@@ -16,25 +17,25 @@ import type { Rollback, SelectionHistory, Session, Tie } from './contract.js'
 import { compareText } from './selection.js'
 import { lowerBound, missingSteps, type MissingSteps } from './steps.js'
 
-/** Rows [from, to) of a history: the rows of one session. */
+/** Rows [from, to) of a history: one session. */
 export interface Stretch {
   readonly history: RunHistory
   readonly from: number
   readonly to: number
   readonly start: Instant
-  /** the same, rounded */
+  /** `start` rounded to a double, in seconds */
   readonly starts: number
   readonly isUnplaced: boolean
   readonly firstTimestamp: number | null
 }
 
-/** Rows that W&B's API gives for a history when it is not asked for more: a random sample of the real ones. */
+/** Number of rows that W&B's API returns for a history by default: a random sample of the real rows. */
 const DEFAULT_SAMPLE = 500
-/** Ten years, in seconds: a later timestamp is of another unit. */
+/** Ten years in seconds. A timestamp later than this after the run's creation must have another unit. */
 const LONG_AFTER = 10 * 365.25 * 86_400
-/** Missing steps that a session lists. */
+/** Largest number of missing steps that a session lists. */
 const LISTED_HOLES = 10
-/** More sessions in one file say that its step key is not a step. */
+/** With more sessions than this in one file, its step key is not a step. */
 const MAX_SESSIONS = 100_000
 
 export function orderHistories(histories: readonly RunHistory[]): RunHistory[] {
@@ -48,7 +49,7 @@ export function orderHistories(histories: readonly RunHistory[]): RunHistory[] {
     .map(({ history }) => history)
 }
 
-/** Of histories in order: each group that `createdAt` alone leaves open. */
+/** The groups of ordered histories whose order `createdAt` alone does not decide. */
 export function tiesOf(ordered: readonly RunHistory[]): Tie[] {
   const ties: Tie[] = []
   for (let from = 0, to = 0; from < ordered.length; from = to) {
@@ -62,17 +63,17 @@ export function tiesOf(ordered: readonly RunHistory[]): Tie[] {
   return ties
 }
 
-/** Of histories in order: entity and project of each, as listed, each pair once. */
+/** The distinct pairs of entity and project of ordered histories, as listed. */
 export function ownersOf(ordered: readonly RunHistory[]): SelectionHistory['owners'] {
   return [...new Map(ordered.map(({ run: { entity, project } }) => [JSON.stringify([entity, project]), [entity, project] as const])).values()]
 }
 
 /**
- * Of histories in order, the sessions in order. A history without rows is one stretch without rows. Throws a Fault (exit 3)
- * where the steps go back without end.
+ * The ordered sessions of ordered histories. A history without rows gives one stretch without rows.
+ * @throws Fault (exit 3) where the steps go back too often
  */
 export function stretchesOf(ordered: readonly RunHistory[]): Stretch[] {
-  // The sort keeps what is equal in this order: by run, and by row within one.
+  // The sort is stable: sessions with equal starts stay in the order of runs, and of rows within a run.
   return ordered.flatMap(cut).sort((a, b) => a.starts - b.starts || compareInstants(a.start, b.start))
 }
 
@@ -99,7 +100,7 @@ function cut(history: RunHistory): Stretch[] {
   return stretches
 }
 
-/** Of each stretch, the rows at or above the first step of a later one of the same run. */
+/** For each stretch, the number of rows at or above the first step of a later stretch of the same run. */
 function goneBackOver(stretches: readonly Stretch[]): number[] {
   const least = new Map<RunHistory, number>()
   return stretches.toReversed().map(({ history, from, to }) => {
@@ -163,8 +164,9 @@ export function describeSessions(stretches: readonly Stretch[]): Session[] {
 }
 
 /**
- * From a session's first step to the last one logged before it, where that is not below: the last step of the nearest
- * earlier session with rows, since whatever lay beyond it was rolled back already.
+ * A rollback reaches from a session's first step to the last step logged before it, where the first is not above the
+ * last. The last step is that of the nearest earlier session with rows, because steps beyond it were rolled back
+ * before.
  */
 export function rollbacksOf(sessions: readonly Session[]): Rollback[] {
   const rollbacks: Rollback[] = []
@@ -188,8 +190,9 @@ function firstTimestamp(history: RunHistory): number {
 }
 
 /**
- * Exactly as many rows as a default sample has, with steps missing between them. A complete export of that length exists
- * too, so this is a warning; a smaller or larger sample cannot be told from a sparse log and is not looked for.
+ * Recognizes a history with exactly as many rows as a default sample and with missing steps between them. A complete
+ * export may have the same length, so the result is only a warning. A sample of another size cannot be distinguished
+ * from a sparse log and is not looked for.
  */
 function whySampled({ rows }: RunHistory, { count }: MissingSteps): string | null {
   return rows !== DEFAULT_SAMPLE || count === 0
@@ -199,7 +202,10 @@ function whySampled({ rows }: RunHistory, { count }: MissingSteps): string | nul
 
 const NO_HOLES: MissingSteps = { count: 0, first: [] }
 
-/** Steps between the run's lowest and highest that none of its sessions logged: a restart may log what the one before left out. */
+/**
+ * Steps between the run's lowest and highest step that no session of the run logged. A restart may log steps that the
+ * session before it left out.
+ */
 function holesOf({ step }: RunHistory): MissingSteps {
   const sorted = step.toSorted()
   let distinct = 0

@@ -1,6 +1,7 @@
 /**
- * The statistics document of an analysis: observed points of the step view only. What was supplied to a curve is described
- * in its own block and enters nothing else; without supplied points and shared reference the rest is the same.
+ * The statistics document of an analysis. It covers observed points of the step view only. Supplied points are
+ * described in their own block and enter nothing else. Everything outside that block is the same with and without
+ * supplied points and the shared reference.
  */
 import type { HistoryAnalysis, MetricDefinition } from '../../schema/histories.js'
 import type { Curve, ExcludedRun, SelectionHistory, Session } from './contract.js'
@@ -21,7 +22,7 @@ import { suppliedStatistics } from './supplied-statistics.js'
 import { firstAtLeast, meanOfPositions } from './windows.js'
 import { PIECE, type Work } from './work.js'
 
-/** `histories` holds every selection of the analysis, by name. */
+/** @param histories every selection of the analysis, by name */
 export function* analysisStatistics(
   analysis: HistoryAnalysis,
   metrics: readonly MetricDefinition[],
@@ -90,7 +91,7 @@ function* selectionStatistics(
   }
 }
 
-/** The analysis' metrics, and any other that one of its statistics asks for. */
+/** The metrics of the analysis, and all further metrics that its statistics ask for. */
 function askedMetrics({ metrics, statistics: s }: HistoryAnalysis): string[] {
   const windows = s.windows.flatMap(window => window.metrics)
   return [...new Set([
@@ -120,7 +121,10 @@ function sessionStatistics(session: Session, reasons: Reasons, at: string): Sess
   }
 }
 
-/** A session drops what lies beyond its first step: the least first step stays, and the last session's last. */
+/**
+ * A session drops all steps beyond its first step. The first retained step is therefore the lowest first step, and the
+ * last is that of the last session.
+ */
 function retainedSteps(
   sessions: readonly Session[],
   reasons: Reasons,
@@ -152,7 +156,10 @@ function crossing(
   return { metric: curve.metric, at_least: atLeast, ...placed(history, curve, position, reasons, at) }
 }
 
-/** Lowest step at which the step view keeps any of the metrics; the earlier session's row where two rows share that step. */
+/**
+ * The lowest step at which the step view keeps any of the metrics. Where two rows have that step, the row of the
+ * earlier session.
+ */
 function firstRow(history: SelectionHistory, curves: readonly Curve[], reasons: Reasons, at: string): FirstRow | null {
   let first: { readonly curve: Curve; readonly index: number } | null = null
   for (const curve of curves) {
@@ -173,7 +180,7 @@ function firstRow(history: SelectionHistory, curves: readonly Curve[], reasons: 
 }
 
 function* shares(curves: readonly Curve[], reasons: Reasons, at: string): Work<Shares> {
-  // Each curve's steps increase: the least that is next in any is the next of all.
+  // The steps of each curve increase. The lowest next step over all curves is therefore the next step of the union.
   const next = curves.map(() => 0)
   const stepAt = ({ step, steps }: Curve, position: number): number => (position < steps.length ? step[steps[position]] : Infinity)
   let rows = 0

@@ -1,4 +1,4 @@
-/** What an increasing sequence of integer steps leaves out, and how far apart its elements are. */
+/** Gaps in an increasing sequence of integer steps, and the distances between its elements. */
 
 export interface MissingSteps {
   readonly count: number
@@ -7,7 +7,8 @@ export interface MissingSteps {
 }
 
 /**
- * Of step[from .. to), strictly increasing safe integers. The count is computed, not counted: two rows may lie 2^53 apart.
+ * Steps missing from step[from .. to), which holds strictly increasing safe integers. The count is a subtraction and
+ * not a loop, because two rows may lie 2^53 apart.
  */
 export function missingSteps(step: Float64Array, from: number, to: number, cap: number): MissingSteps {
   const first: number[] = []
@@ -18,9 +19,9 @@ export function missingSteps(step: Float64Array, from: number, to: number, cap: 
   return { count: step[to - 1] - step[from] + 1 - (to - from), first }
 }
 
-/** The most frequent distance between neighbours, the smallest on a tie; null for fewer than two elements. */
+/** The most frequent distance between neighbours, the smallest one on a tie. Null for fewer than two elements. */
 export function usualDistance(step: Float64Array): number | null {
-  // Sorted rather than counted by distance: there may be millions of distances.
+  // Distances are sorted and not counted in a map, because there may be millions of different ones.
   const distances = new Float64Array(Math.max(0, step.length - 1))
   for (let i = 0; i < distances.length; i++) distances[i] = step[i + 1] - step[i]
   distances.sort()
@@ -35,7 +36,7 @@ export function usualDistance(step: Float64Array): number | null {
   return usual
 }
 
-/** Position of the first element that is >= value; the length where there is none. `sorted` does not decrease. */
+/** Position of the first element >= value, or the length where there is none. `sorted` must not decrease. */
 export function lowerBound(sorted: Float64Array | Int32Array, value: number): number {
   let low = 0
   let high = sorted.length
@@ -47,7 +48,7 @@ export function lowerBound(sorted: Float64Array | Int32Array, value: number): nu
   return low
 }
 
-/** Whether `value` is one of the elements. */
+/** Whether `value` is an element of `sorted`. */
 export function holds(sorted: Float64Array, value: number): boolean {
   return sorted[lowerBound(sorted, value)] === value
 }

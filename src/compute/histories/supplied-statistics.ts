@@ -1,4 +1,4 @@
-/** The `supplied` block of the statistics document: what was drawn for the target and is nobody's observation of it. */
+/** The `supplied` block of the statistics document: points that were drawn for the target and that the target did not log. */
 import type { HistoryAnalysis, MetricDefinition, SuppliedPoints } from '../../schema/histories.js'
 import type { SelectionHistory } from './contract.js'
 import type { HistoryStatistics, SuppliedMetric } from './document.js'

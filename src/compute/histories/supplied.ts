@@ -1,16 +1,16 @@
 /**
- * Points of a reference curve that stand in for points that a target curve lacks. They are drawn and listed with their
- * provenance; no statistic sees one, and no observed point is moved or replaced.
+ * Points of a reference curve that stand in for points missing from a target curve. They are drawn, and listed with
+ * their provenance. They enter no statistic. Observed points are never moved or replaced.
  *
- * - anchor: where the reference has no observation at x = 0, both curves get one there with the reference's first value of
- *   that view; where it has one, the target gets a copy of that one. A curve with a point at x <= 0 gets none: it would
- *   stand behind the curve's start.
- * - step view: prefix (the reference's observations before the target's first step) and same-step fills (the reference's
- *   observation at any step up to the target's last at which the target has none), for the metrics that ask for them.
- * - time view: the reference's observations whose display_hours is below the target's first own one.
+ * - anchor: where the reference has no observation at x = 0, both curves get a point there with the first value of the
+ *   reference in that view. Where the reference has one, the target gets a copy of it. A curve with a point at x <= 0
+ *   gets no anchor, because the anchor would lie after the curve's start.
+ * - step view: prefix (observations of the reference before the target's first step) and same-step fills (observations of
+ *   the reference at steps up to the target's last at which the target has none), for the metrics that ask for them.
+ * - time view: observations of the reference whose display_hours is below that of the target's first own observation.
  *
- * A target without an observation in the view, or whose display hours are all beyond the double range, gets nothing: a curve
- * of supplied points alone would be the reference's.
+ * A target without an observation in the view gets nothing, and neither does one whose display hours all exceed the
+ * double range. Its curve would consist of supplied points alone.
  */
 import type { SuppliedPoints } from '../../schema/histories.js'
 import type { Curve, Provenance, SelectionHistory } from './contract.js'
@@ -19,7 +19,7 @@ import { displayHours } from './time.js'
 
 export type View = 'step' | 'time'
 
-/** Observations of a curve in one view: x does not decrease. */
+/** Observations of a curve in one view. x does not decrease. */
 export interface ViewPoints {
   readonly history: SelectionHistory
   readonly curve: Curve
@@ -31,18 +31,18 @@ export interface ViewPoints {
 
 /** An observation of the reference that is drawn at x = 0. */
 export interface Anchor {
-  /** place in the reference's view */
+  /** index in the reference's view */
   readonly position: number
   readonly provenance: Provenance
 }
 
-/** Places in the reference's view, increasing: each is drawn at its own x. */
+/** Increasing indexes in the reference's view. Each point is drawn at its own x. */
 export interface SuppliedToTarget {
-  /** observations before the target's first one */
+  /** the reference's observations before the target's first one */
   readonly prefix: Int32Array
-  /** same-step fills that the prefix does not have already: all behind it */
+  /** same-step fills that are not in the prefix; all lie after it */
   readonly sameStep: Int32Array
-  /** what the anchor rule puts at x = 0; null: nothing */
+  /** the point that the anchor rule puts at x = 0; null where it puts none */
   readonly anchor: Anchor | null
 }
 
@@ -60,7 +60,7 @@ export function viewOf(history: SelectionHistory, curve: Curve, view: View): Vie
   return { history, curve, index, x }
 }
 
-/** The point at x = 0 that the reference's own curve gets; null where it starts there or before, or has no point at all. */
+/** The point at x = 0 that the reference's own curve gets. Null where the curve starts at 0 or before, or has no point. */
 export function anchorOfReference(rule: SuppliedPoints, reference: ViewPoints): Anchor | null {
   if (!rule.anchor || reference.x.length === 0 || reference.x[0] <= 0) return null
   return { position: 0, provenance: sharedBy(rule) }
@@ -70,7 +70,7 @@ export function borrowedFrom(rule: SuppliedPoints): Provenance {
   return `borrowed_${rule.reference}`
 }
 
-/** The steps at which observations of a view were made. */
+/** Steps of the observations at these positions of a view. */
 export function stepsAt({ curve, index }: ViewPoints, positions: Int32Array): number[] {
   return Array.from(positions, position => curve.step[index[position]])
 }
@@ -87,7 +87,7 @@ export function supplyTarget(
   const filled = view === 'step' && rule.same_step.includes(metric)
   const first = target.x[0]
   const last = target.x[target.x.length - 1]
-  // By x, so what is before the first comes first.
+  // `reference` is ordered by x, so the prefix comes first.
   const lent = new Int32Array(prefixed || filled ? reference.x.length : 0)
   let prefix = 0
   let count = 0
@@ -103,7 +103,7 @@ export function supplyTarget(
   }
 }
 
-/** @param behindZero what is supplied starts before 0 */
+/** @param behindZero the supplied points start before 0 */
 function anchorOfTarget(rule: SuppliedPoints, reference: ViewPoints, behindZero: boolean): Anchor | null {
   if (holds(reference.x, 0)) return { position: lowerBound(reference.x, 0), provenance: borrowedFrom(rule) }
   return behindZero ? null : { position: 0, provenance: sharedBy(rule) }
@@ -114,11 +114,11 @@ export function sharedBy(rule: SuppliedPoints): Provenance {
 }
 
 /**
- * Steps between the target's first and last own observation at which neither curve has one: the line bridges them.
- * Both in the step view.
+ * Steps between the target's first and last own observation at which neither curve has an observation. The line bridges
+ * them. Both curves are in the step view.
  */
 export function unfilledSteps({ x: reference }: ViewPoints, { x: target }: ViewPoints, cap: number): MissingSteps {
-  // The steps of both curves, from the target's first to its last: what these leave out is missing from both.
+  // The union holds the steps of both curves from the target's first step to its last. Its gaps are missing from both.
   const union = new Float64Array(reference.length + target.length)
   let length = 0
   let r = target.length === 0 ? 0 : lowerBound(reference, target[0])

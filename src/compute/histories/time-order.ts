@@ -1,11 +1,11 @@
-/** The observations of a curve by time. */
+/** Orders the observations of a curve by time. */
 import type { Work } from './work.js'
 
-/** Indexes of the finite timestamps, by timestamp; in the order in which they stand on a tie. */
+/** Indexes of the finite timestamps, by timestamp. Ties keep their order. */
 export function* byTimestamp(timestamp: Float64Array): Work<Int32Array> {
   let order = new Int32Array(timestamp.length)
   let count = 0
-  /** where a stretch in order starts, and the end */
+  /** the starts of the ordered stretches, and the end */
   let starts: number[] = []
   for (let i = 0; i < timestamp.length; i++) {
     if (!Number.isFinite(timestamp[i])) continue
@@ -14,7 +14,7 @@ export function* byTimestamp(timestamp: Float64Array): Work<Int32Array> {
   }
   if (count < order.length) order = order.slice(0, count)
   starts.push(count)
-  // Most histories are one stretch; sessions that overlap are a few, which are merged two by two.
+  // Most histories are one stretch. Overlapping sessions make a few, which are merged pairwise.
   let other = starts.length > 2 ? new Int32Array(count) : order
   while (starts.length > 2) {
     yield
@@ -32,7 +32,7 @@ export function* byTimestamp(timestamp: Float64Array): Work<Int32Array> {
   return order
 }
 
-/** from[start .. middle) and from[middle .. end), each in order, into the same places of `to`. */
+/** Merges from[start .. middle) and from[middle .. end), both ordered, into the same positions of `to`. */
 function merge(timestamp: Float64Array, from: Int32Array, to: Int32Array, start: number, middle: number, end: number): void {
   let a = start
   let b = middle

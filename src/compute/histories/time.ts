@@ -1,17 +1,17 @@
 /**
- * Two clocks of a selection, both from its first session's creation. Plain double arithmetic, in this order: milliseconds
- * first, or a division of both terms, gives another last digit.
+ * The two clocks of a selection. Both start at the creation of its first session. The arithmetic is in doubles and in
+ * this order: milliseconds, or a division of both terms, would change the last digit.
  */
 import type { SelectionHistory } from './contract.js'
 
 type Origin = Pick<SelectionHistory, 'originSeconds'>
 
-/** (timestamp - createdAt of the first session) / 3600, both in seconds; NaN for NaN. Never reset at a restart. */
+/** (timestamp - createdAt of the first session) / 3600, both in seconds; NaN for NaN. A restart does not reset it. */
 export function elapsedHours({ originSeconds }: Origin, timestamp: number): number {
   return (timestamp - originSeconds) / 3600
 }
 
-/** The elapsed hours on the axis that figures show. */
+/** Elapsed hours scaled to the axis that figures show. */
 export function displayHours(history: Origin & Pick<SelectionHistory, 'displayFactor'>, timestamp: number): number {
   return elapsedHours(history, timestamp) * history.displayFactor
 }

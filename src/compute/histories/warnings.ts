@@ -1,4 +1,4 @@
-/** What a reader of the figures should know and no rule fails: one line each. */
+/** Warnings for readers of the figures, one line each. They fail no run. */
 import { printable, printableId } from '../../core/errors.js'
 import { lacksZone } from '../../ingest/histories/iso-time.js'
 import type { HistoryAnalysis, HistoryStudy } from '../../schema/histories.js'
@@ -10,7 +10,7 @@ import { fileWarnings, runWarnings } from './run-warnings.js'
 import { orderWarnings } from './order-warnings.js'
 import type { Work } from './work.js'
 
-/** In the order of selections and analyses; a run that several selections share is spoken of once. */
+/** Warnings in the order of selections and analyses. A run that several selections share is reported once. */
 export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<string, SelectionHistory>): Work<string[]> {
   const lines = new Set<string>()
   const { timestamp: key } = study.keys
@@ -39,7 +39,7 @@ export function* historyWarnings(study: HistoryStudy, histories: ReadonlyMap<str
   return [...lines]
 }
 
-/** Once, of all selected runs: an exporter writes zones or does not. */
+/** One line for all selected runs, because an exporter writes zones for all runs or for none. */
 function* zoneWarnings(sessions: readonly Session[]): Generator<string> {
   const unzoned = sessions.filter(({ createdAt }) => lacksZone(createdAt))
   if (unzoned.length === 0) return
@@ -50,7 +50,7 @@ function* zoneWarnings(sessions: readonly Session[]): Generator<string> {
   yield `createdAt of ${count === 1 ? one : `${count} runs`} has no zone and is read as UTC${example}: ${createdAt}`
 }
 
-/** Counted over runs: the sessions of one state the same. */
+/** Counts over runs, because all sessions of a run have the same counts. */
 function* leftOutWarnings({ selection, sessions }: SelectionHistory): Generator<string> {
   const ofRuns = [...new Map(sessions.map(({ run, leftOut }) => [run, leftOut])).values()].filter(leftOut => leftOut !== null)
   const sum = (of: 'unnamed' | 'withheld'): number => ofRuns.reduce((total, leftOut) => total + leftOut[of], 0)
@@ -61,10 +61,10 @@ function* leftOutWarnings({ selection, sessions }: SelectionHistory): Generator<
   if (withheld > 0) yield `selection ${name}: ${settings(withheld)} of its runs withheld, which look like secrets or are no scalars`
 }
 
-/** Projects or entities that a line repeats. */
+/** Largest number of projects or entities that a line lists. */
 const MAX_OWNERS = 5
 
-/** A display name is one curve's within a project; in another it may be another's. */
+/** A display name identifies a curve within one project. In another project it may belong to another curve. */
 function* ownerWarnings({ selection, owners }: SelectionHistory): Generator<string> {
   const several = (singular: string, plural: string, stated: ReadonlyArray<string | null>): string[] => {
     const names = [...new Set(stated.filter(name => name !== null))]
@@ -79,7 +79,7 @@ function* ownerWarnings({ selection, owners }: SelectionHistory): Generator<stri
   if (joined.length > 0) yield `selection ${printable(selection.name)} joins runs of ${joined.join(' and of ')}`
 }
 
-/** Runs that a line repeats. */
+/** Largest number of runs that a line lists. */
 const MAX_TIED = 5
 
 function* tieWarnings({ ties }: SelectionHistory): Generator<string> {
@@ -90,10 +90,7 @@ function* tieWarnings({ ties }: SelectionHistory): Generator<string> {
   }
 }
 
-/**
- * Of every metric, whatever looks at it. Selections of the same sessions have the same values: what is said of one is said
- * of all in one line.
- */
+/** Warnings about every metric, used or not. Selections of the same sessions have the same values, so they share one line. */
 function valueWarnings(histories: readonly SelectionHistory[]): string[] {
   const told = new Map<string, { readonly names: string[]; readonly metric: string; readonly values: string }>()
   for (const { selection, sessions, curves } of histories) {
@@ -114,7 +111,7 @@ function* analysisWarnings(
   analysis: HistoryAnalysis,
   histories: ReadonlyMap<string, SelectionHistory>
 ): Generator<string> {
-  // A selection that lacks a metric which others have is often meant to; its count is in the statistics.
+  // A single selection without the metric is often intended. Its count is in the statistics.
   for (const metric of analysis.metrics) {
     const curves = analysis.selections.map(name => curveFor(historyFor(histories, name), metric))
     if (curves.some(curve => curve.count > 0)) continue
@@ -130,7 +127,7 @@ function* analysisWarnings(
   }
 }
 
-/** Timestamps before the creation of the first run: of an export that was synchronized later, say. */
+/** Reports timestamps before the creation of the first run, as in an export that was synchronized later. */
 function* anchorWarnings(analysis: HistoryAnalysis, histories: ReadonlyMap<string, SelectionHistory>): Generator<string> {
   const rule = analysis.supplied
   if (rule === null || !rule.anchor) return
@@ -163,7 +160,7 @@ function whose(selection: string | readonly string[], metric: string | readonly 
   return `${named('selection', selection)}, ${named('metric', metric)}`
 }
 
-/** Spellings that a line repeats. */
+/** Largest number of spellings that a line lists. */
 const MAX_SPELLINGS = 5
 
 function unusableValues(curve: Curve): string {

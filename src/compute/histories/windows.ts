@@ -1,13 +1,13 @@
 /**
- * Reductions over the step view of one curve, and the trailing mean of a displayed series. A position counts in
- * `curve.steps`, from 0; -1 says that there is none. Means are sums from left to right divided by the count: short
- * windows of logged batch means, for which the published figures were made that way. Finite values have a finite mean: a
- * sum that leaves the double range is made of scaled values instead.
+ * Reductions over the step view of one curve, and the trailing mean of a displayed series. A position is an index into
+ * `curve.steps`; -1 stands for none. A mean is a sum from left to right, divided by the count. The windows are short
+ * and hold logged batch means, and the published figures were made with such sums. The mean of finite values is finite:
+ * a sum that leaves the double range is repeated with scaled values.
  */
 import type { Curve, WindowMean } from './contract.js'
 import { PIECE, type Work } from './work.js'
 
-/** Mean over positions [from, to). */
+/** Mean over the positions [from, to). */
 export function meanOfPositions(curve: Curve, from: number, to: number): WindowMean {
   const { steps, step, value } = curve
   if (to <= from) return { mean: null, count: 0, steps: null }
@@ -17,7 +17,10 @@ export function meanOfPositions(curve: Curve, from: number, to: number): WindowM
   return { mean, count: to - from, steps: [step[steps[from]], step[steps[to - 1]]] }
 }
 
-/** Of finite values, each divided by a power of two, which costs no digit, so that no sum of them leaves the double range. */
+/**
+ * Mean of finite values. Each is divided by a power of two, so that no sum leaves the double range. The division loses
+ * no digit.
+ */
 function scaledMean(values: Float64Array): number {
   const scale = 2 ** (1 + Math.ceil(Math.log2(values.length)))
   let [sum, least, most] = [0, Infinity, -Infinity]
@@ -26,21 +29,21 @@ function scaledMean(values: Float64Array): number {
     least = Math.min(least, value)
     most = Math.max(most, value)
   }
-  // The sum's rounding must not take the mean out of the values' range, which may be the doubles' own.
+  // Rounding of the sum must not move the mean out of the range of the values, which may be that of all doubles.
   return Math.max(least, Math.min(most, (sum / values.length) * scale))
 }
 
-/** Over the first `count` observations, or as many as there are. */
+/** Mean over the first `count` observations, or over all where there are fewer. */
 export function firstMean(curve: Curve, count: number): WindowMean {
   return meanOfPositions(curve, 0, Math.min(count, curve.steps.length))
 }
 
-/** Over the last `count` observations, or as many as there are. */
+/** Mean over the last `count` observations, or over all where there are fewer. */
 export function lastMean(curve: Curve, count: number): WindowMean {
   return meanOfPositions(curve, Math.max(0, curve.steps.length - count), curve.steps.length)
 }
 
-/** Over the curve's own observations with fromStep <= step <= toStep. */
+/** Mean over the curve's own observations with fromStep <= step <= toStep. */
 export function windowMean(curve: Curve, fromStep: number, toStep: number): WindowMean {
   const { steps, step } = curve
   let from = 0
@@ -50,20 +53,20 @@ export function windowMean(curve: Curve, fromStep: number, toStep: number): Wind
   return meanOfPositions(curve, from, to)
 }
 
-/** Highest value, earliest step on a tie. */
+/** Position of the highest value; the earliest step on a tie. */
 export function bestPosition({ steps, value }: Curve): number {
   let best = -1
   for (let p = 0; p < steps.length; p++) if (best < 0 || value[steps[p]] > value[steps[best]]) best = p
   return best
 }
 
-/** First observation at or above a value: the same double compared as logged. */
+/** Position of the first observation at or above a value. The doubles are compared as logged. */
 export function firstAtLeast({ steps, value }: Curve, atLeast: number): number {
   for (let p = 0; p < steps.length; p++) if (value[steps[p]] >= atLeast) return p
   return -1
 }
 
-/** Largest absolute value, earliest step on a tie. */
+/** Position of the largest absolute value; the earliest step on a tie. */
 export function largestAbsolute({ steps, value }: Curve): number {
   let largest = -1
   for (let p = 0; p < steps.length; p++) {
@@ -79,8 +82,8 @@ export function countBelowZero({ steps, value }: Curve): number {
 }
 
 /**
- * Mean of the last `window` values up to each (fewer at the start: min_periods 1). Each window is summed anew, from its
- * oldest value on: a running sum would carry the rounding of values that have left it.
+ * Mean of the last `window` values up to each value, fewer at the start (min_periods 1). Each window is summed from its
+ * oldest value on. A running sum would keep the rounding errors of values that have left the window.
  */
 export function* trailingMean(values: Float64Array, window: number): Work<Float64Array> {
   const means = new Float64Array(values.length)

@@ -1,16 +1,16 @@
 /**
- * Work that may take long, in pieces: a generator that yields between them and returns the result. Whoever drives it may
- * let the event loop turn, show progress, or stop; the work itself knows of none of that.
+ * Long work in pieces: a generator that yields between pieces and returns the result. Its driver may let the event loop
+ * turn, show progress, or stop. The work does not depend on the driver.
  */
 export type Work<T> = Generator<void, T, void>
 
-/** Operations between two yields, about: a few milliseconds. */
+/** Approximate number of operations between two yields: a few milliseconds. */
 export const PIECE = 1 << 21
 
-/** Lets the event loop turn; rejects where the work is to stop. */
+/** Lets the event loop turn. Rejects where the work has to stop. */
 export type Checkpoint = () => Promise<void>
 
-/** All of it at once. */
+/** Runs all pieces without a pause. */
 export function finish<T>(work: Work<T>): T {
   for (;;) {
     const { done, value } = work.next()
@@ -18,7 +18,7 @@ export function finish<T>(work: Work<T>): T {
   }
 }
 
-/** All of it, with a checkpoint between the pieces. */
+/** Runs all pieces, with a checkpoint between them. */
 export async function inTurns<T>(work: Work<T>, checkpoint: Checkpoint): Promise<T> {
   for (;;) {
     const { done, value } = work.next()

@@ -1,7 +1,8 @@
 /**
- * Integrity of one trace: the invariants of the canonical table (equal lengths, finite, positions strictly increasing
- * integers), exact equality with the NPZ arrays, stored statistics against recomputation. Every failed check is a Fault
- * with exit code 1 that names array, index and both values. Expectations of a study are not here: `expectations.ts`.
+ * Integrity checks of one trace: the invariants of the canonical table (equal lengths, finite numbers, positions that
+ * are strictly increasing integers), exact equality with the NPZ arrays, and stored statistics against recomputed ones.
+ * Every failed check is a Fault with exit code 1 that names array, index and both values. `expectations.ts` holds the
+ * expectations of a study.
  */
 import { EXIT, Fault, printableId, type Place } from '../../core/errors.js'
 import { asFloat64, type NpyArray } from '../../ingest/npz/npy.js'
@@ -9,7 +10,10 @@ import { kernelOfThread, type Comparable } from '../../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../../schema/traces.js'
 import type { TraceStatistics } from './contract.js'
 
-/** Stored mean and RMSE may differ from the recomputed ones by this much, absolutely (they were summed in another order). */
+/**
+ * Stored mean and RMSE may differ from the recomputed ones by this absolute amount, because they were summed in another
+ * order.
+ */
 export const STORED_STATISTIC_TOLERANCE = 1e-12
 
 export type TraceArrays = Readonly<Record<TraceArrayName, Float64Array>>
@@ -18,7 +22,7 @@ export function arraysOf(trace: ParsedTrace): TraceArrays {
   return { values: trace.values, returns: trace.returns, response_positions: trace.positions }
 }
 
-/** Equal lengths of at least one, finite numbers, integer positions that strictly increase. */
+/** Checks that lengths are equal and at least 1, numbers are finite, and positions are strictly increasing integers. */
 export function checkArrays(arrays: TraceArrays): void {
   const tokens = arrays.values.length
   for (const array of TRACE_ARRAYS) {
@@ -52,22 +56,23 @@ function checkPositions(positions: Float64Array): void {
   }
 }
 
-/** @throws Fault (exit 1) where the NPZ array has another length than the embedded one */
+/** @throws Fault (exit 1) where the NPZ array and the embedded one differ in length */
 export function checkLength(array: TraceArrayName, embedded: number, stored: number, file: string): void {
   if (stored === embedded) return
   throw failed('NPZ length differs', `${stored} in ${printableId(file, 400)}`, `${embedded} as embedded`, { array })
 }
 
 /**
- * numpy's array_equal: same length, every element equal as numbers (0 equals -0, NaN equals nothing).
- * @throws Fault (exit 1) at the first difference, with its index and both values.
+ * Equality as in numpy's array_equal: same length, and every element equal as a number (0 equals -0, NaN equals
+ * nothing).
+ * @throws Fault (exit 1) at the first difference, with its index and both values
  */
 export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored: NpyArray, place: Place): void {
   const file = place.file ?? 'the NPZ'
   const { data } = stored
   checkLength(array, embedded.length, data.length, file)
   if (isComparable(data) && kernelOfThread().difference(embedded, data) < 0) return
-  // An int64 that no double holds is a fault of its own.
+  // Throws its own Fault for an int64 that no double holds.
   const numbers = asFloat64(stored, place)
   const index = embedded.findIndex((x, i) => x !== numbers[i])
   if (index < 0) return
@@ -78,7 +83,7 @@ function isComparable(data: NpyArray['data']): data is Comparable {
   return data instanceof Float32Array || data instanceof Float64Array || data instanceof Int32Array || data instanceof BigInt64Array
 }
 
-/** The snapshot's own mean and RMSE of values against ours. */
+/** Compares the mean or RMSE stored in the snapshot with the recomputed one. */
 export function checkStored(name: 'value_mean' | 'value_rmse', stored: number, recomputed: number): void {
   if (!(Math.abs(stored - recomputed) <= STORED_STATISTIC_TOLERANCE)) {
     throw failed(
@@ -89,7 +94,7 @@ export function checkStored(name: 'value_mean' | 'value_rmse', stored: number, r
   }
 }
 
-/** As many span texts as spans: one more than there are boundaries. */
+/** Checks that there are as many span texts as spans: one more than there are boundaries. */
 export function checkSpanCount(texts: number, statistics: TraceStatistics): void {
   const spans = statistics.boundary.transitions + 1
   if (texts !== spans) throw failed('span count differs', `${texts} segment texts`, `${spans}, one a generated span`)

@@ -1,6 +1,6 @@
 /**
- * Lays the columns of one trace into a single SharedArrayBuffer: the parser's arrays are scratch that the next trace
- * overwrites, and a shared buffer reaches the main thread without a copy.
+ * Lays the columns of one trace into a single SharedArrayBuffer. The parser's arrays are scratch memory that the next
+ * trace overwrites, and a shared buffer reaches the main thread without a copy.
  */
 import { crc32 } from 'node:zlib'
 import { TRACE_ARRAYS, type ParsedTrace, type TraceArrayName } from '../../schema/traces.js'
@@ -12,8 +12,9 @@ import type { TraceColumns } from './contract.js'
 const align8 = (n: number): number => (n + 7) & ~7
 
 /**
- * @param members the NPY files of the three arrays: their numbers are those of the trace
- * @param room used where it is large enough: fresh shared memory costs more in page faults than the copies into it
+ * @param members NPY files of the three arrays, with the same numbers as the trace
+ * @param room buffer to reuse where it is large enough: the page faults of fresh shared memory cost more than the
+ *   copies into it
  */
 export function layColumns(
   trace: ParsedTrace,
@@ -31,7 +32,7 @@ export function layColumns(
   returns.set(trace.returns)
   const positions = new BigInt64Array(buffer, 16 * n, n)
   const stored = members.response_positions.array.data
-  // int64 as stored: equal to the trace's, and copied by the runtime, where the others take a loop that must be compiled
+  // int64 as stored equals the trace's positions, and the runtime copies it. Other types need a compiled loop.
   if (stored instanceof BigInt64Array) positions.set(stored)
   else writeInt64(new Int32Array(buffer, 16 * n, 2 * n), trace.positions)
   let at = 24 * n
@@ -54,7 +55,7 @@ export function layColumns(
   }
 }
 
-/** NPY files of a trace that no NPZ file holds: float64 and int64, which is what the page's numbers were read into. */
+/** NPY files of a trace without an NPZ file. They are float64 and int64, the types into which the page's numbers were read. */
 export function membersOf(trace: ParsedTrace): Readonly<Record<TraceArrayName, NpyFile>> {
   const positions = new BigInt64Array(trace.positions.length)
   writeInt64(new Int32Array(positions.buffer), trace.positions)
@@ -65,7 +66,7 @@ export function membersOf(trace: ParsedTrace): Readonly<Record<TraceArrayName, N
   return { values: file(trace.values), returns: file(trace.returns), response_positions: file(positions) }
 }
 
-/** Safe integers as little-endian 64-bit pairs; writing BigInts one by one would make an object per token. */
+/** Writes safe integers as little-endian 64-bit pairs. A BigInt for each integer would make one object per token. */
 function writeInt64(pairs: Int32Array, integers: Float64Array): void {
   for (let i = 0; i < integers.length; i++) {
     const high = Math.floor(integers[i] / 4294967296)

@@ -1,7 +1,7 @@
 /**
- * Chooses the two example trajectories while results stream by in canonical order, so that no more than a handful of
- * traces is ever kept. A study names them by step, outcome or uid. Where it does not, the rule is: the success whose value
- * rises most from first to last token, the failure whose value falls most, the earlier trace on a tie.
+ * Chooses the two example trajectories while results stream by in canonical order. At most a handful of traces is kept.
+ * A study names the examples by step, outcome or uid. Otherwise a rule chooses: the success whose value rises most from
+ * first to last token, and the failure whose value falls most; the earlier trace on a tie.
  */
 import { EXIT, Fault } from '../../core/errors.js'
 import type { Outcome, TraceSelector } from '../../schema/traces.js'
@@ -10,7 +10,7 @@ import type { ExampleTrace, TraceColumns, TraceResult } from './contract.js'
 export interface ChosenExample {
   readonly result: TraceResult | null
   readonly trace: ExampleTrace | null
-  /** how it was picked, or why there is none: a sentence for the output */
+  /** how it was picked, or why there is none, as a sentence for the output */
   readonly rule: string
 }
 
@@ -34,13 +34,16 @@ export class ExampleCollector {
   private readonly ruled: Partial<Record<Outcome, Kept>> = {}
   private unknown = 0
 
-  /** @param required a named example must be in the snapshot (the study's own); else the rule stands in, and says so */
+  /**
+   * @param required the snapshot must hold a named example (it is the study's own); otherwise the rule replaces a
+   *   missing one, and its text says so
+   */
   constructor(
     private readonly selectors: Readonly<Record<Outcome, TraceSelector | null>>,
     private readonly required: boolean
   ) {}
 
-  /** One trace, in canonical order. Columns are copied when the trace is kept: the caller may reuse them. */
+  /** Takes one trace, in canonical order. Columns of a kept trace are copied, so the caller may reuse them. */
   offer(result: TraceResult, columns: TraceColumns): void {
     const { outcome } = result.fields
     if (outcome === null) {
@@ -66,7 +69,10 @@ export class ExampleCollector {
     if (best === undefined || surpasses(outcome, result, best.result)) this.ruled[outcome] = keep(result, columns)
   }
 
-  /** The choice, after the last trace. @throws Fault (exit 1) where a required example is missing. */
+  /**
+   * The choice after the last trace.
+   * @throws Fault (exit 1) where a required example is missing
+   */
   choose(): ChosenExamples {
     return { success: this.chooseOne('success'), failure: this.chooseOne('failure') }
   }

@@ -1,7 +1,8 @@
 /**
- * What a snapshot should look like: how one study was sampled. A check fails where the study expects it and is only reported
- * elsewhere, so that other people's snapshots load. A check that has nothing to look at does not hold 0 times: it is not
- * stated, and fails only where it is expected. A study that is not synthetic expects that its snapshot does not say that it is.
+ * Checks a snapshot against expectations, which say how one study was sampled. A failed check fails the run only where
+ * the study expects it. Elsewhere it is only reported, so that the snapshots of other people load. A check without
+ * anything to look at has no count: it is not stated as 0, and it fails only where it is expected. A study that is not
+ * synthetic expects a snapshot that is not labelled synthetic.
  */
 import { EXIT, Fault, printable, type Place } from '../../core/errors.js'
 import { outcomeOfScore } from '../../ingest/traces/outcome.js'
@@ -13,16 +14,16 @@ export interface CheckReport {
   readonly check: string
   /** true: a failure fails the run */
   readonly expected: boolean
-  /** of `total`; null where that is 0: nothing was there to look at */
+  /** number of passed items among `total`; null where `total` is 0 */
   readonly passed: number | null
-  /** what was looked at: traces, steps or boundaries */
+  /** number of traces, steps or boundaries that could be checked */
   readonly total: number
-  /** of the same kind, but without what the check looks at */
+  /** number of items of the same kind that lack what the check looks at */
   readonly unstated: number
   readonly faults: readonly Fault[]
 }
 
-/** What judges a snapshot. */
+/** What a snapshot is checked against. */
 export interface Judge {
   readonly expectations: TraceExpectations
   /** false: expectations are reported only (no study was named) */
@@ -32,8 +33,8 @@ export interface Judge {
 }
 
 /**
- * All checks over the whole snapshot. `results` in canonical order; faults come in that order too.
- * @param labelledBy what of the snapshot says that it is synthetic, for messages; null: nothing
+ * Runs all checks over the whole snapshot. `results` and the faults are in canonical order.
+ * @param labelledBy what in the snapshot says that it is synthetic, for messages; null where nothing does
  */
 export function checkExpectations(
   results: readonly TraceResult[],
@@ -53,7 +54,7 @@ export function checkExpectations(
   return reports.map(r => (enforced ? r : { ...r, expected: false }))
 }
 
-/** The faults that fail a run. */
+/** The faults that fail the run. */
 export function failuresOf(reports: readonly CheckReport[]): Fault[] {
   return reports.flatMap(r => (r.expected ? r.faults : []))
 }
@@ -68,14 +69,17 @@ function distinctUids(results: readonly TraceResult[], expected: boolean): Check
   })
 }
 
-/** A study may know of generated data that do not say so themselves; one that denies what they say would hide it. */
+/**
+ * A study may call data synthetic that do not say so themselves. A study may not call data real that say they are
+ * synthetic, because it would hide that.
+ */
 function syntheticLabel(labelledBy: string | null, study: boolean): CheckReport {
   const denied = labelledBy !== null && !study
   const faults = denied ? [fault('synthetic differs', `true in ${printable(labelledBy, 400)}, false in the study`, 'true in the study too', {})] : []
   return report('synthetic label', true, { total: 1, passed: 1 - faults.length, unstated: 0 }, faults)
 }
 
-/** One step each; a step with a trace of unknown outcome, and a trace without a step, is not looked at. */
+/** Checks each step. A step with a trace of unknown outcome is left out, and so is a trace without a step. */
 function outcomesPerStep(results: readonly TraceResult[], expected: readonly [number, number] | null): CheckReport {
   const [successes, failures] = expected ?? [1, 1]
   const steps = outcomesByStep(results)
@@ -123,7 +127,7 @@ function returnsEqualOutcome(results: readonly TraceResult[], expected: boolean)
   })
 }
 
-/** @param stage null: any, which is reported and never expected */
+/** @param stage null accepts any stage; the check is then reported and never expected */
 function predictionStage(results: readonly TraceResult[], stage: string | null): CheckReport {
   return eachTrace(results, 'prediction stage', stage !== null, ({ fields: { predictionStage: found } }) => {
     const problem = 'prediction stage'
@@ -132,7 +136,7 @@ function predictionStage(results: readonly TraceResult[], stage: string | null):
   })
 }
 
-/** One boundary each. Without a marker to look for no boundary is looked at. */
+/** Checks each boundary. Without a marker to look for, no boundary is checked. */
 function endMarkers(results: readonly TraceResult[], marker: string | null): CheckReport {
   const counts = { total: 0, passed: 0, unstated: 0 }
   const faults: Fault[] = []
@@ -154,7 +158,7 @@ interface Difference {
   readonly problem: string
   readonly found: string
   readonly expected: string
-  /** the trace has nothing to look at: no fault of a check that is only reported, and not counted by it */
+  /** the trace lacks what the check looks at; a check that is only reported then has no fault, and does not count the trace */
   readonly unstated?: true
 }
 

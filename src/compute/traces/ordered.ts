@@ -1,14 +1,14 @@
 /**
- * Runs tasks side by side and gives their results in the order in which the tasks came, never in the order in which they
- * finished: what is summed or written from them is then the same bytes at any number of threads.
+ * Runs tasks in parallel and yields their results in task order. The order in which they finish has no effect, so sums
+ * and files made from the results have the same bytes at any number of threads.
  */
 
 /**
- * @param tasks produced lazily: no further task is drawn while `window` are under way or waiting for their turn, which
- *   bounds memory and gives back-pressure to whoever reads the input
+ * @param tasks drawn lazily: while `window` tasks are running or waiting for their turn, no further task is drawn. This
+ *   bounds memory and gives back-pressure to the reader of the input
  * @param run must not throw synchronously
- * @returns results in task order. When `tasks` throws, the results of the tasks before it are given first; when `run`
- *   rejects, the results before it are given and nothing after it.
+ * @returns results in task order. Where `tasks` throws, the results of earlier tasks come first. Where `run` rejects,
+ *   the results of earlier tasks come first and nothing follows
  */
 export async function* inOrder<T, R>(
   tasks: AsyncIterable<T>,
@@ -45,7 +45,7 @@ export async function* inOrder<T, R>(
       }
       if (next.done === true) break
       const promise = run(next.value)
-      // The head is awaited in its turn; until then a rejection further back must not count as unhandled.
+      // The head of the queue is awaited in its turn. Until then a rejection behind it must not count as unhandled.
       promise.catch(() => undefined)
       queue.push(promise)
       if (queue.length === 1) watchHead()

@@ -1,6 +1,6 @@
 /**
- * Statistics of a whole snapshot: the traces' own, reduced in canonical order. Means are over transitions (or tokens),
- * not over traces. What is undefined is null, with its reason under the same JSON pointer.
+ * Statistics of a whole snapshot: the statistics of its traces, reduced in canonical order. Means are over transitions
+ * or tokens, never over traces. An undefined quantity is null, with its reason under the same JSON pointer.
  */
 import { EXIT, Fault } from '../../core/errors.js'
 import type { Outcome } from '../../schema/traces.js'
@@ -18,25 +18,25 @@ import { whyNoMarked } from '../../schema/end-marker.js'
 
 export interface PooledOptions {
   readonly synthetic: boolean
-  /** a page states the traces; false: a folder of NPZ files */
+  /** true where a page states the traces; false for a folder of NPZ files */
   readonly paged: boolean
   readonly snapshotTime: string | null
   readonly threshold: number
   readonly successThreshold: number
   readonly examples: ChosenExamples
-  /** the study names one, or without a study the usual one is looked for */
+  /** the marker that the study names; without a study, the usual one */
   readonly endMarker: string | null
 }
 
-/** `results` in canonical order. */
+/** @param results in canonical order */
 export function snapshotStatistics(results: readonly TraceResult[], options: PooledOptions): SnapshotStatistics {
   const reasons: Record<string, string> = {}
-  /** The value, or null and why. */
+  /** Returns the value. For null it notes the reason. */
   const known = <T>(pointer: string, value: T | null, why: string): T | null => {
     if (value === null) reasons[pointer] = why
     return value
   }
-  /** How many of those that there are do; null where there is nothing to look at. */
+  /** Number of traces for which `holds` is true. Null where there is no trace to look at. */
   const among = (pointer: string, some: readonly TraceResult[], holds: (r: TraceResult) => boolean, why: string): number | null => (
     known(pointer, some.length === 0 ? null : some.filter(holds).length, why)
   )
@@ -117,7 +117,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
 
 const NO_OUTCOME = 'no trace states an outcome or a score'
 
-/** Of all boundaries, so only where every trace has texts. */
+/** The count covers all boundaries, so it exists only where every trace has texts. */
 function markedBoundaries(
   results: readonly TraceResult[], boundaries: number, marker: string | null,
   known: (pointer: string, value: number | null, why: string) => number | null

@@ -1,12 +1,12 @@
 /**
- * What the traces of a snapshot state of themselves, counted. Any of it may be missing: what nothing states is null here,
- * never 0.
+ * Counts what the traces of a snapshot state about themselves. Every field may be missing. The count of something that
+ * no trace states is null, never 0.
  */
 import { outcomeOfScore } from '../../ingest/traces/outcome.js'
 import type { Outcome } from '../../schema/traces.js'
 import type { SnapshotStatistics, TraceResult } from './contract.js'
 
-/** Traces that state each of what a trace may leave out. */
+/** Number of traces that state each optional field. */
 export function countStated(results: readonly TraceResult[]): SnapshotStatistics['stated'] {
   const count = (states: (r: TraceResult) => unknown): number => results.filter(r => states(r) !== null).length
   return {
@@ -26,7 +26,7 @@ export function outcomeSources(results: readonly TraceResult[]): SnapshotStatist
   return { outcome: count('outcome'), score: count('score'), unknown: count(null) }
 }
 
-/** Whether the score tells the outcome that is stated; null where the trace does not state both. */
+/** Whether the score gives the stated outcome. Null where the trace does not state both. */
 export function scoreAgrees({ fields, outcomeFrom }: TraceResult, successThreshold: number): boolean | null {
   if (outcomeFrom !== 'outcome' || fields.score === null) return null
   return outcomeOfScore(fields.score, successThreshold) === fields.outcome
@@ -39,7 +39,7 @@ interface StepOutcomes {
   unknown: number
 }
 
-/** Traces by outcome at every step that occurs, by ascending step. */
+/** Number of traces by outcome at each step that occurs, in ascending order of steps. */
 export function outcomesByStep(results: readonly TraceResult[]): StepOutcomes[] {
   const counts = new Map<number, StepOutcomes>()
   for (const { fields } of results) {
@@ -51,7 +51,10 @@ export function outcomesByStep(results: readonly TraceResult[]): StepOutcomes[] 
   return [...counts.values()].sort((a, b) => a.step - b.step)
 }
 
-/** Fewest and most of each outcome at a step, over the steps where every outcome is known; null without such a step. */
+/**
+ * Fewest and most traces of each outcome at one step, over the steps at which every outcome is known. Null where there
+ * is no such step.
+ */
 export function outcomesPerStep(results: readonly TraceResult[]): SnapshotStatistics['per_step'] {
   const counts = outcomesByStep(results).filter(c => c.unknown === 0)
   if (counts.length === 0) return null
@@ -79,7 +82,7 @@ export function stepRange(results: readonly TraceResult[]): readonly [number, nu
   return first === Infinity ? null : [first, last]
 }
 
-/** Traces by their prediction stage; null where none states one. */
+/** Number of traces by prediction stage. Null where no trace states one. */
 export function countStages(results: readonly TraceResult[]): Record<string, number> | null {
   const counts = new Map<string, number>()
   for (const { fields } of results) {

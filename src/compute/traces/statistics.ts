@@ -1,9 +1,10 @@
 /**
- * Statistics of one trace over its full arrays, all differences in float64 (float32 arithmetic misses the tenth
- * decimal). A transition goes from values[i] to values[i + 1]; it is a boundary when the response positions of the two
- * tokens differ by more than one (text that the policy did not generate lies between), internal otherwise.
+ * Statistics of one trace over its full arrays. All differences are in float64, because float32 arithmetic is wrong in
+ * the tenth decimal. A transition goes from values[i] to values[i + 1]. It is a boundary where the response positions
+ * of the two tokens differ by more than one, because text that the policy did not generate lies between them. Otherwise
+ * it is internal.
  *
- * Expects arrays that `checks.ts` has passed: equal lengths >= 1, finite, positions strictly increasing.
+ * The arrays must have passed `checks.ts`: equal lengths >= 1, finite numbers, strictly increasing positions.
  */
 import { Fault, EXIT } from '../../core/errors.js'
 import { kernelOfThread } from '../../kernel/kernel.js'
@@ -17,7 +18,10 @@ export interface StatisticsOptions {
   readonly outcome: Outcome | null
 }
 
-/** Everything that is measured on one trace. Throws a Fault (exit 1) where a sum leaves the double range. */
+/**
+ * All measurements of one trace.
+ * @throws Fault (exit 1) where a sum leaves the double range
+ */
 export function traceStatistics(
   values: Float64Array,
   returns: Float64Array,
@@ -27,7 +31,7 @@ export function traceStatistics(
   return statisticsWithin(values, returns, boundaryIndexes(positions), options)
 }
 
-/** The same where the boundaries are known. */
+/** `traceStatistics` for known boundaries. */
 export function statisticsWithin(
   values: Float64Array,
   returns: Float64Array,

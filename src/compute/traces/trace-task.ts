@@ -1,7 +1,7 @@
 /**
- * What a worker does with one trace: parse its slice of the snapshot, read the NPZ beside it, verify, measure, and lay
- * the columns into one SharedArrayBuffer. Pure but for reading that NPZ. Faults come back as data, since an error class
- * does not survive the way between threads.
+ * The work of a worker on one trace: it parses the trace's slice of the snapshot, reads the NPZ beside it, verifies,
+ * measures, and lays the columns into one SharedArrayBuffer. Its only side effect is to read the NPZ. A fault is
+ * returned as data, because an error loses its class on the way between threads.
  */
 import { join } from 'node:path'
 import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../../core/errors.js'
@@ -23,14 +23,14 @@ import { boundaryIndexes, statisticsWithin } from './statistics.js'
 export interface TraceTaskBase {
   /** canonical position */
   readonly index: number
-  /** the snapshot's folder: NPZ names are resolved in it and may not leave it */
+  /** the snapshot's folder; NPZ names are resolved in it and may not lead out of it */
   readonly folder: string
   readonly keys: SnapshotKeys
   readonly jumpThreshold: number
-  /** a trace that states no outcome is a success when its score is above */
+  /** score above which a trace without a stated outcome is a success */
   readonly successThreshold: number
   readonly endMarker: string | null
-  /** a shared buffer that nobody reads any more, for the columns; they get a new one where it is too small */
+  /** shared buffer that is free for the columns; a new one is made where it is too small */
   readonly room: SharedArrayBuffer | null
 }
 
@@ -39,11 +39,11 @@ export interface SnapshotTraceTask extends TraceTaskBase {
   readonly kind: 'snapshot'
   /** byte offset of the trace's `{` */
   readonly offset: number
-  /** its bytes, over a SharedArrayBuffer */
+  /** the bytes of the trace, in a SharedArrayBuffer */
   readonly bytes: Uint8Array
 }
 
-/** One NPZ file of a folder without a snapshot: analysed, compared with nothing. */
+/** One NPZ file of a folder without a snapshot. It is analysed and compared with nothing. */
 export interface NpzTraceTask extends TraceTaskBase {
   readonly kind: 'npz'
   readonly npz: string
@@ -55,7 +55,7 @@ export type TraceAnswer =
   | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
   | { readonly ok: false; readonly fault: SerializedFault }
 
-/** Answers one task; never throws. Synchronous throughout: a worker has nothing else to do meanwhile. */
+/** Answers one task and never throws. The code is synchronous, because a worker has no other work to do meanwhile. */
 export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
   try {
     return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task)
@@ -105,9 +105,9 @@ function npzTrace(task: NpzTraceTask): TraceAnswer {
 }
 
 interface StoredNpz {
-  /** relative to the snapshot's folder, in the one form that manifest and record know: `./a.npz` is `a.npz` */
+  /** relative to the snapshot's folder, in the form of manifest and record: `./a.npz` becomes `a.npz` */
   readonly path: string
-  /** the same with its folder */
+  /** `path` with the snapshot's folder */
   readonly file: string
   readonly npz: Npz
   readonly sha256: string
@@ -115,7 +115,7 @@ interface StoredNpz {
   readonly arrays: Readonly<Record<TraceArrayName, NpyFile>>
 }
 
-/** @param stored null for a trace that the page alone holds */
+/** @param stored null for a trace that only the page holds */
 function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
   const boundaries = boundaryIndexes(trace.positions)
   const { outcome, outcomeFrom } = decideOutcome(trace.fields, task.successThreshold)
@@ -133,7 +133,7 @@ function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask):
       npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
       compared: stored !== null && task.kind === 'snapshot',
       synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
-      // The parser's buffer is its own; the next trace overwrites it.
+      // The parser reuses its buffer for the next trace, so the flags are copied.
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
     },
@@ -141,7 +141,7 @@ function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask):
   }
 }
 
-/** Span k ends at boundary k; the last span ends the trajectory and is not asked. */
+/** Span k ends at boundary k. The last span ends the trajectory and is not counted. */
 function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: string | null): number | null {
   if (trace.spans === null || endMarker === null) return null
   let marked = 0
@@ -149,7 +149,7 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
   return marked
 }
 
-/** @param tokens how many elements each array must have; null where no page says so */
+/** @param tokens number of elements that each array must have; null where no page states it */
 function readNpz(folder: string, name: string, keys: SnapshotKeys, tokens: number | null): StoredNpz {
   const take = (length: number): Uint8Array => kernelOfThread().take(length)
   const { bytes, sha256 } = readStableFile(resolveBeside(folder, name), 'npz', take)
@@ -168,8 +168,9 @@ const FLOAT_DTYPES = ['f4', 'f8']
 const POSITION_DTYPES = ['i4', 'i8']
 
 /**
- * One of the three arrays: one dimension, a dtype that the snapshot format allows, and as many elements as the page says.
- * All of that is asked of the header before the rest of a large one is inflated: a small file may hold a large array of zeros.
+ * One of the three arrays: one dimension, a dtype that the snapshot format allows, and as many elements as the page
+ * states. The header is checked before the rest of a large array is inflated, because a small file may hold a large
+ * array of zeros.
  */
 function tokenArray(npz: Npz, file: string, array: TraceArrayName, keys: SnapshotKeys, tokens: number | null): NpyFile {
   const member = keys[array]
@@ -198,7 +199,7 @@ function scoreNotFinite(trace: number, keys: SnapshotKeys, score: number): Fault
   })
 }
 
-/** Runs `body`; a Fault that leaves it gets the trace's identity. */
+/** Runs `body` and adds the trace's identity to a Fault that it throws. */
 function within<T>(trace: ParsedTrace, body: () => T): T {
   try {
     return body()

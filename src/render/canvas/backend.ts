@@ -1,9 +1,9 @@
 /**
- * Draws a figure with node-canvas (cairo) and Chart.js. Imported lazily, by `index.ts` only: the native library and the
- * charts take about 60 ms to load.
+ * Draws a figure with node-canvas (cairo) and Chart.js. Only `index.ts` imports this module, and lazily: the native
+ * library and Chart.js take about 60 ms to load.
  *
- * Fonts are the two files of the npm package dejavu-fonts-ttf, registered here, and no others: see `registerFonts`. A
- * character that DejaVu Sans lacks (CJK) is drawn as a box.
+ * The fonts are the two files of the npm package dejavu-fonts-ttf that `registerFonts` registers. No other font is
+ * used. A character that DejaVu Sans lacks (CJK) is drawn as a box.
  */
 import { createRequire } from 'node:module'
 import { join, dirname } from 'node:path'
@@ -29,27 +29,27 @@ import { SymlogScale } from './symlog.js'
 /** Pixels per inch of a PNG. */
 const RESOLUTION = 300
 const POINTS_PER_INCH = 72
-/** Chart.js rounds grid lines to device pixels, which it takes to be 1 / ratio wide; this keeps them where the data are. */
+/** Chart.js rounds grid lines to device pixels of width 1 / ratio. A high ratio keeps the lines where the data are. */
 const ROUNDING_RATIO = 64
 /**
- * Flat areas and thin lines: without PNG's row filters the file is a fifth smaller than with all of them (the default)
- * and made in a third of the time; level 4 is within 4 % of level 6.
+ * Settings for flat areas and thin lines. Without PNG's row filters a file is a fifth smaller than with all of them
+ * (the default), and is made in a third of the time. Level 4 gives a size within 4 % of level 6.
  */
 const PNG = { compressionLevel: 4, filters: Canvas.PNG_FILTER_NONE } as const
-/** From a text's baseline to the middle of its digits, in its size. */
+/** Distance from a text's baseline to the middle of its digits, as a share of the text size. */
 const DIGIT_MIDDLE = 0.36
-/** What a file of each format says of who made it: `outputs/own-mark.ts` looks for it. */
+/** The program's name in the files of every format. `outputs/own-mark.ts` looks for it. */
 const DRAWN_BY = `${GENERATOR.name} ${GENERATOR.version}`
-/** In the PDF's metadata; a real date would make other bytes every second. */
+/** Date in the PDF's metadata. It is constant, because the current date would change the bytes every second. */
 const CREATION_DATE = new Date(0)
 
 /**
- * Registers the fonts. Only the main thread does: node-canvas keeps one list of fonts for all threads, without a lock,
- * and a worker draws with what the main thread registered.
+ * Registers the fonts, in the main thread only. node-canvas keeps one list of fonts for all threads, without a lock. A
+ * worker draws with the fonts that the main thread registered.
  *
- * Fontconfig reads its configuration when the first font is registered. It is given a file of the font package that
- * names no folder: the picture then depends on no font of the machine, nothing is scanned, and a machine without
- * /etc/fonts prints no warning. The caller's environment is put back afterwards.
+ * Fontconfig reads its configuration when the first font is registered. Here it gets a file of the font package that
+ * names no folder. The picture then depends on no font of the machine, nothing is scanned, and a machine without
+ * /etc/fonts prints no warning. The caller's environment is restored afterwards.
  */
 function registerFonts(): void {
   const fonts = dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json'))
@@ -67,7 +67,7 @@ function registerFonts(): void {
 if (isMainThread) registerFonts()
 Chart.register(BarController, BarElement, LineController, ScatterController, LineElement, PointElement, LinearScale, LogarithmicScale, SymlogScale, annotationPlugin)
 
-/** The drawing commands that Chart.js uses are the same in node-canvas and in a browser; their types differ in name only. */
+/** Chart.js uses drawing commands that node-canvas and browsers share. The two types differ in name only. */
 function asDom(context: CanvasRenderingContext2D): globalThis.CanvasRenderingContext2D {
   return context as unknown as globalThis.CanvasRenderingContext2D
 }
@@ -143,7 +143,7 @@ function drawChart(context: CanvasRenderingContext2D, measuring: CanvasRendering
   context.rect(0, 0, box.width, box.height)
   context.clip()
   const canvas = panelCanvas(context, measuring, box.width, box.height)
-  // A plain chart with its functions made is a Chart.js configuration; nothing checks that at compile time.
+  // A plain chart whose functions are resolved is a Chart.js configuration. The compiler does not check that.
   const config = resolveFunctions({ ...chart }) as unknown as ChartConfiguration
   const drawn = new Chart(canvas as unknown as HTMLCanvasElement, {
     ...config,
@@ -155,9 +155,10 @@ function drawChart(context: CanvasRenderingContext2D, measuring: CanvasRendering
 }
 
 function drawFigure(canvas: Canvas, figure: FigureConfig, scale: number): void {
-  // An opaque page: no alpha channel to keep or to encode.
+  // The page is opaque, so there is no alpha channel to keep or encode.
   const context = canvas.getContext('2d', { pixelFormat: 'RGB24' })
-  // Glyphs make the text of a PDF text. In a picture they would be moved to whole pixels; outlines are not.
+  // With glyphs the text of a PDF is text. In a picture cairo would move glyphs to whole pixels, so outlines are drawn
+  // there.
   context.textDrawingMode = canvas.type === 'image' ? 'path' : 'glyph'
   context.fillStyle = '#ffffff'
   context.fillRect(0, 0, canvas.width, canvas.height)
@@ -184,7 +185,7 @@ function encode(canvas: Canvas, format: FigureFormat, figure: FigureConfig): Buf
   }
 }
 
-/** @throws Fault exit 2: another format, which no type keeps a caller in JavaScript from */
+/** @throws Fault (exit 2) for an unknown format, which callers in JavaScript can pass */
 export function render(figure: FigureConfig, format: FigureFormat): Buffer {
   if (!FIGURE_FORMATS.includes(format)) {
     throw new Fault({
@@ -198,7 +199,7 @@ export function render(figure: FigureConfig, format: FigureFormat): Buffer {
     drawFigure(canvas, figure, scale)
     return encode(canvas, format, figure)
   } finally {
-    // A surface is otherwise kept until the process ends.
+    // Frees the surface, which would otherwise be kept until the process ends.
     canvas.width = 0
     canvas.height = 0
   }

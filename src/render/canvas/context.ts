@@ -1,11 +1,11 @@
 /**
- * The part of a canvas that one chart gets. Chart.js believes that it owns a canvas: it sizes it, clears it and resets
- * its transform. Several charts on one page each get a stand-in whose drawing goes to the shared context, already moved
- * to the panel and clipped to it, and whose sizing and clearing do nothing.
+ * The part of a canvas that one chart gets. Chart.js assumes that it owns its canvas: it sizes the canvas, clears it
+ * and resets its transform. Here several charts share one page. Each gets a stand-in canvas that draws into the shared
+ * context, which is already moved to the panel and clipped to it. Sizing and clearing of the stand-in do nothing.
  */
 import type { CanvasRenderingContext2D } from 'canvas'
 
-/** What Chart.js reads of a canvas element outside a browser. */
+/** The members of a canvas element that Chart.js reads outside a browser. */
 export interface PanelCanvas {
   width: number
   height: number
@@ -15,13 +15,13 @@ export interface PanelCanvas {
 const IGNORED: ReadonlySet<PropertyKey> = new Set(['clearRect', 'setTransform', 'resetTransform'])
 
 function ignore(): void {
-  // the page is not the chart's to clear or to move
+  // A chart may not clear or move the page.
 }
 
 /**
- * Text is measured by `measuring`, not by the shared context: there widths depend a little on the format's scale, so the
- * same figure would be laid out differently as PNG and PDF; and the annotation plugin remembers the width that it saw
- * first for the rest of the process.
+ * `measuring` measures text in place of the shared context. In the shared context widths depend slightly on the scale
+ * of the format, so the same figure would have different layouts as PNG and PDF. The annotation plugin also keeps the
+ * first width that it sees for the rest of the process.
  */
 export function panelCanvas(
   context: CanvasRenderingContext2D, measuring: CanvasRenderingContext2D, width: number, height: number
@@ -36,7 +36,7 @@ export function panelCanvas(
       if (IGNORED.has(key)) return ignore
       const known = methods.get(key)
       if (known !== undefined) return known
-      // The context is native: its getters and methods work on itself only, not on the proxy.
+      // The context is a native object: its getters and methods do not work on the proxy.
       const value: unknown = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
       const bound: unknown = value.bind(target)

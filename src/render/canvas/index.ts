@@ -1,12 +1,12 @@
 /**
- * Figures as files: PNG (300 dpi), SVG and PDF, the same bytes for the same configuration in every run and thread. The
- * libraries behind it are loaded at the first call.
+ * Draws figures as files: PNG (300 dpi), SVG and PDF. The same configuration gives the same bytes in every run and
+ * thread. The drawing libraries are loaded at the first call.
  */
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 import { Fault } from '../../core/errors.js'
 import type { FigureConfig, FigureFormat } from '../figures/config.js'
 
-/** Environment data are handed to every worker that is started later. */
+/** Node passes environment data to every worker that starts later. */
 const LOADED = 'critic-traces: canvas loaded in the main thread'
 
 async function loadBackend(): Promise<typeof import('./backend.js')> {
@@ -22,14 +22,14 @@ async function loadBackend(): Promise<typeof import('./backend.js')> {
   return backend
 }
 
-/** Draws a figure. The text of a PDF is text; every format carries the description, SVG and PDF the title too. */
+/** Draws a figure. PDF text is stored as text. Every format carries the description; SVG and PDF also carry the title. */
 export async function renderFigure(config: FigureConfig, format: FigureFormat): Promise<Buffer> {
   return (await loadBackend()).render(config, format)
 }
 
 /**
- * Loads the canvas library and the fonts in this thread. Await it in the main thread before a worker that draws is
- * started: where a worker loads the library first, the process crashes when that worker exits. A worker that was started
+ * Loads the canvas library and the fonts in this thread. The main thread must await it before it starts a worker that
+ * draws. Where a worker loads the library first, the process crashes when that worker exits. A worker that was started
  * without it refuses to draw.
  */
 export async function warmCanvas(): Promise<void> {

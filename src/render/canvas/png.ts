@@ -1,7 +1,7 @@
 /**
- * What node-canvas cannot write into a PNG: words. The description goes behind the header, as the PNG specification (third
- * edition, 11.3.3) has it: a tEXt chunk where Latin-1 has all its characters, else an iTXt chunk, uncompressed UTF-8. Behind
- * it the program, as `Software`.
+ * Adds texts to a PNG, which node-canvas cannot do. They follow the header, as the PNG specification allows (third
+ * edition, 11.3.3). First comes the description: a tEXt chunk where it is Latin-1, else an iTXt chunk with uncompressed
+ * UTF-8. The program follows as `Software`.
  */
 import { crc32 } from 'node:zlib'
 import type { FigureConfig } from '../figures/config.js'
@@ -12,13 +12,13 @@ const HEAD = 8 + 12 + 13
 const KEYWORD = 'Description\0'
 
 /**
- * @param description without NUL, which ends a text there
+ * @param description text without NUL, which would end it in the chunk
  * @param generator name and version of the program
  */
 export function finishPng(png: Buffer, { description }: Pick<FigureConfig, 'description'>, generator: string): Buffer {
   const text = /^[^\u0100-\uffff]*$/.test(description)
     ? chunk('tEXt', Buffer.from(KEYWORD + description, 'latin1'))
-    // Not compressed, in no stated language, the keyword not translated.
+    // The four NUL bytes say: not compressed, compression method 0, no language, no translated keyword.
     : chunk('iTXt', Buffer.from(`${KEYWORD}\0\0\0\0${description}`, 'utf8'))
   return Buffer.concat([png.subarray(0, HEAD), text, chunk('tEXt', Buffer.from(pngSoftware(generator), 'latin1')), png.subarray(HEAD)])
 }

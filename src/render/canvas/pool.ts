@@ -1,7 +1,7 @@
 /**
- * Figures drawn in worker threads: Piscina over `workers/figure.js`. The canvas library is loaded in the main thread before
- * any worker starts (see `warmCanvas`), and no thread is stopped while it loads its code or draws: either would end the
- * whole process. The same bytes come out at any number of threads.
+ * Draws figures in worker threads: Piscina over `workers/figure.js`. The main thread loads the canvas library before
+ * any worker starts (see `warmCanvas`). No thread is stopped while it loads its code or draws, because either would end
+ * the whole process. The bytes are the same at any number of threads.
  */
 import { Piscina } from 'piscina'
 import { inOrder } from '../../compute/traces/ordered.js'
@@ -22,29 +22,33 @@ export interface DrawnFigure extends FigureTask {
 export interface FigurePool {
   readonly threads: number
   /**
-   * Files in the order of the tasks, each as soon as it and those before it are drawn. A caller that stops early stops the
-   * rest: tasks that no thread has begun are not begun. Throws a Fault that names the figure whose thread died.
+   * Files in the order of the tasks. Each comes as soon as it and all earlier ones are drawn. When the caller stops
+   * early, tasks that no thread has begun are not begun.
+   * @throws Fault that names the figure whose thread died
    */
   draw(tasks: Iterable<FigureTask>): AsyncGenerator<DrawnFigure, void, undefined>
-  /** Waits for what is being drawn, then ends the threads. */
+  /** Waits for the running drawings, then ends the threads. */
   close(): Promise<void>
 }
 
 export interface FigurePoolOptions {
-  /** another worker in place of `workers/figure.js`: tests pass one that dies */
+  /** another worker in place of `workers/figure.js`; tests pass one that dies */
   readonly worker?: string
-  /** options of node for the threads in place of the process's own: a test runner loads itself into every thread by them */
+  /**
+   * node options for the threads in place of those of the process: a test runner uses these to load itself into every
+   * thread
+   */
   readonly execArgv?: readonly string[]
 }
 
-/** A PNG takes as long as several other files: so many files a thread may be finished before their turn. */
+/** Number of files per thread that may be finished before their turn. A PNG takes as long as several other files. */
 const AHEAD = 8
 
 async function* lazily<T>(items: Iterable<T>): AsyncGenerator<T, void, undefined> {
   yield* items
 }
 
-/** @param threads more than there are tasks are of no use; each holds the canvas library and one page in memory */
+/** @param threads more threads than tasks have no use; each holds the canvas library and one page in memory */
 export async function openFigurePool(threads: number, options: FigurePoolOptions = {}): Promise<FigurePool> {
   await warmCanvas()
   const filename = options.worker ?? new URL('../../../workers/figure.js', import.meta.url).href

@@ -1,7 +1,7 @@
 /**
- * What cairo's SVG lacks: the same bytes for the same drawing, and words. Cairo numbers its surfaces through the life of
- * the process (`id="surface138"`), so the numbers are counted anew; it draws text as glyph outlines, so title and
- * description are written into the file for readers and search, and the program as a comment.
+ * Adds to cairo's SVG what it lacks: stable bytes and texts. Cairo numbers its surfaces over the life of the process
+ * (`id="surface138"`), so they are renumbered from 1. Cairo draws text as glyph outlines, so title and description are
+ * written into the file for readers and search. The program is named in a comment.
  */
 import type { FigureConfig } from '../figures/config.js'
 import { svgComment } from './mark.js'

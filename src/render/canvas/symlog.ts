@@ -1,6 +1,6 @@
 /**
- * The `symlog` scale of Chart.js charts: `symlogMap` of its option `linearTo` along the axis. Its ticks are the
- * configuration's (`afterBuildTicks`), as those of all axes.
+ * The `symlog` scale of Chart.js charts. It places values by `symlogMap` of its option `linearTo`. Its ticks come from
+ * the configuration (`afterBuildTicks`), as on all axes.
  */
 import { LinearScale, type LinearScaleOptions } from 'chart.js'
 import { symlogMap, type AxisMap } from '../figures/scales.js'
@@ -12,7 +12,7 @@ export class SymlogScale extends LinearScale<SymlogOptions> {
   static override defaults = {}
   #map: AxisMap | null = null
 
-  /** Position of the axis's start, and its length, both on the map. */
+  /** Position of the axis's start and length of the axis, both after the mapping. */
   #axis(): { readonly map: AxisMap; readonly start: number; readonly length: number } {
     const map = (this.#map ??= symlogMap(this.options.linearTo))
     const start = map.forward(this.min)

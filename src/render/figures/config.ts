@@ -1,10 +1,10 @@
 /**
- * A figure as plain data. Everything here survives `structuredClone` and a JSON round trip, so that the same value is
- * drawn by the canvas backend, sent to a worker, compared with a golden file, or drawn by a page in a browser.
+ * A figure as plain data. It survives `structuredClone` and a JSON round trip. The same value can therefore be drawn by
+ * the canvas backend, sent to a worker, compared with a golden file, or drawn by a page in a browser.
  *
  * Lengths are points (1/72 inch) from the figure's upper left corner, y downwards. A chart is a Chart.js 4
- * configuration whose functions are named, not held: see `functions.ts`. A gap in a line is a point whose y is null
- * (JSON has no NaN).
+ * configuration that names its functions and does not hold them: see `functions.ts`. A gap in a line is a point whose y
+ * is null, because JSON has no NaN.
  */
 
 /** A JSON value. */
@@ -45,22 +45,22 @@ export interface BarMark {
   readonly fill: string
   readonly stroke: string
   readonly strokeWidth: number
-  /** colour of oblique lines over the fill; null: none */
+  /** colour of oblique lines over the fill; null where there are none */
   readonly hatch: string | null
 }
 
-/** A key of the legend, drawn as its series is: a marker, a piece of line, a bar. `x` is its left end, `y` its middle. */
+/** A legend key, drawn like its series: a marker, a piece of line or a bar. `x` is its left end, `y` its middle. */
 export type LegendKey = { readonly x: number; readonly y: number; readonly label: string; readonly labelX: number } & (
   | ({ readonly kind: 'point' } & PointMark)
   | ({ readonly kind: 'bar'; readonly width: number; readonly height: number } & BarMark)
   | {
       readonly kind: 'line'
       readonly length: number
-      /** one line each, one above the other */
+      /** one parallel line for each colour, one above the other */
       readonly colors: readonly string[]
       readonly width: number
       readonly dash: readonly number[]
-      /** in the middle of the line */
+      /** marker in the middle of the line */
       readonly mark?: PointMark
     }
 )

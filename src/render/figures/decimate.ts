@@ -1,9 +1,9 @@
 /**
- * Decimation: which values are drawn of more than a picture has pixels for.
+ * Decimation: selects the values to draw where there are more than the picture has pixels.
  *
- * Bucket decimation of a token trace: Within each generated span the tokens are cut into
- * buckets, and of each bucket the first, smallest, largest and last value are kept, exactly and in order. A line through
- * them covers the same pixels as a line through all values, and no extreme is lost. Statistics never use this.
+ * Bucket decimation of a token trace: the tokens of each generated span are cut into buckets. Of each bucket the first,
+ * smallest, largest and last value are kept, unchanged and in order. A line through them covers the same pixels as a
+ * line through all values, and no extreme is lost. Statistics never use decimated values.
  */
 import { Fault } from '../../core/errors.js'
 
@@ -36,10 +36,10 @@ export function spanStarts(length: number, boundaries: Int32Array): Int32Array {
 }
 
 /**
- * Keeps at most `4 * (buckets + spans)` values in O(length). A bucket never crosses a span; the last bucket of a span
- * may be shorter than the others. On a tie the earliest extreme is kept.
- * @param starts as `spanStarts` gives them
- * @param buckets about as many as the plot has pixels across
+ * Keeps at most `4 * (buckets + spans)` values in O(length). A bucket never crosses the end of a span. The last bucket
+ * of a span may be shorter than the others. On a tie the earliest extreme is kept.
+ * @param starts result of `spanStarts`
+ * @param buckets about the number of pixels across the plot
  */
 export function decimateSpans(values: Float64Array, starts: Int32Array, buckets: number): Decimated {
   const spans = starts.length - 1
@@ -70,11 +70,11 @@ export function decimateSpans(values: Float64Array, starts: Int32Array, buckets:
 }
 
 /**
- * Indexes of the points of a line that are drawn: all where there are no more than two a column; else of the points in a
- * column one after another the first, lowest, highest and last. A line through them covers the same columns as the whole
- * line does, and no extreme is lost.
+ * Indexes of the points of a line that are drawn. All points are kept where there are at most two per column.
+ * Otherwise, of each run of consecutive points in one column the first, lowest, highest and last are kept. A line
+ * through them covers the same columns as the whole line, and no extreme is lost.
  * @param x not decreasing, within min and max
- * @param columns about as many as the plot has pixels across
+ * @param columns about the number of pixels across the plot
  */
 export function decimateColumns(
   x: ArrayLike<number>, y: ArrayLike<number>, { min, max }: { readonly min: number; readonly max: number }, columns: number
@@ -82,7 +82,7 @@ export function decimateColumns(
   const count = x.length
   if (count <= 2 * columns) return Int32Array.from({ length: count }, (_, i) => i)
   const columnOf = (i: number): number => Math.floor(((x[i] - min) / (max - min)) * columns)
-  // At x = max a column more.
+  // x = max falls into one further column.
   const indexes = new Int32Array(Math.min(count, 4 * (columns + 2)))
   let kept = 0
   for (let first = 0; first < count;) {
@@ -104,7 +104,7 @@ export function decimateColumns(
   return indexes.slice(0, kept)
 }
 
-/** Mean of every span, from all of its values. */
+/** Mean of every span over all of its values. */
 export function spanMeans(values: Float64Array, starts: Int32Array): Float64Array {
   const means = new Float64Array(starts.length - 1)
   for (let k = 0; k < means.length; k++) {

@@ -1,4 +1,4 @@
-/** Numbers as figures print them: a true minus sign, no minus before a rounded zero, comma groups, fixed decimals. */
+/** Formats numbers for figures: a true minus sign, no minus before a rounded zero, comma groups, fixed decimals. */
 
 const MINUS = '\u2212'
 
@@ -6,7 +6,10 @@ function withMinus(text: string): string {
   return text.startsWith('-') ? (/[1-9I]/.test(text) ? MINUS : '') + text.slice(1) : text
 }
 
-/** `toFixed`; in scientific notation where that is longer than about ten characters or shows only zeros. */
+/**
+ * Formats with `toFixed`. Scientific notation is used where that would be longer than about ten characters or show only
+ * zeros.
+ */
 export function formatFixed(value: number, digits: number): string {
   const size = Math.abs(value)
   if (size >= 1e6 || (digits > 8 && size < 1e-3 && size > 0)) return formatScientific(value)
@@ -19,7 +22,8 @@ export function formatSigned(value: number, digits: number): string {
 }
 
 /**
- * 1.20e−7 with two digits after the point; without a number of digits at most two, 1.2e−7. What is not finite is named.
+ * Formats as 1.20e−7 with two digits after the point. Without `digits` there are at most two: 1.2e−7. NaN and
+ * infinities are written as such.
  */
 export function formatScientific(value: number, digits?: number): string {
   if (value === 0 || !Number.isFinite(value)) return withMinus(String(value))
@@ -28,7 +32,7 @@ export function formatScientific(value: number, digits?: number): string {
   return `${withMinus(shown)}e${withMinus(exponent.replace('+', ''))}`
 }
 
-/** 22,773. Not `Intl`: its data differ between builds of Node. */
+/** Formats as 22,773. `Intl` is not used, because its data differ between builds of Node. */
 export function formatCount(value: number): string {
   const text = String(Math.abs(value)).replace(/^\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ','))
   return value < 0 ? MINUS + text : text
@@ -39,7 +43,7 @@ export function formatPlural(count: number, singular: string, plural: string = `
   return `${formatCount(count)} ${count === 1 ? singular : plural}`
 }
 
-/** Decimals that show a difference of `delta` with at least two significant digits; three where that is enough. */
+/** Number of decimals that shows a difference of `delta` with at least two significant digits; at least three. */
 export function decimalsFor(delta: number): number {
   const size = Math.abs(delta)
   return size === 0 || size >= 0.01 ? 3 : Math.ceil(-Math.log10(size)) + 1

@@ -1,13 +1,13 @@
 /**
- * The functions that a plain chart configuration may name: an object `{ fn: 'tickLabels', … }` stands for the function
- * that the registry below makes of its other fields. No canvas is needed here, so a page can resolve the same names.
+ * The functions that a plain chart configuration may name. An object `{ fn: 'tickLabels', … }` stands for the function
+ * that this module makes from its other fields. No canvas is needed, so a page can resolve the same names.
  */
 import { Fault, printable } from '../../core/errors.js'
 import type { Plain } from './config.js'
 
 type PlainObject = { readonly [key: string]: Plain }
 
-/** The parts of a Chart.js scale that the named functions touch. */
+/** The members of a Chart.js scale that the named functions use. */
 interface ScaleParts {
   ticks: Array<{ value: number; label?: string }>
   width: number
@@ -23,23 +23,24 @@ export type NamedFunction =
   | { readonly fn: 'tickLabels'; readonly labels: readonly string[] }
   | { readonly fn: 'fixedSize'; readonly size: number; readonly side: 'width' | 'height' }
 
-/** Every resolved chart is a tree of these. All but the points are Chart.js's own to write to. */
+/** A node of a resolved chart. Chart.js may write to all nodes except the points. */
 export type Resolved = string | number | boolean | null | ResolvedFunction | Resolved[] | { [key: string]: Resolved } | Point
 type Point = PlainObject & { readonly x: Plain; readonly y: Plain }
 type ResolvedFunction = (scale: never, index: number) => unknown
 
 function makeFunction(named: NamedFunction): ResolvedFunction {
   switch (named.fn) {
-    // Exactly these ticks (option `afterBuildTicks`): Chart.js would choose others for other text sizes.
+    // Sets exactly these ticks (option `afterBuildTicks`). Chart.js would choose different ticks for different text
+    // sizes.
     case 'tickValues':
       return (scale: ScaleParts) => {
         scale.ticks = named.values.map(value => ({ value }))
       }
-    // The text of tick number `index` (option `ticks.callback`).
+    // Gives the text of tick `index` (option `ticks.callback`).
     case 'tickLabels':
       return (_value: number, index: number) => named.labels[index] ?? ''
-    // The axis takes exactly this room (option `afterFit`), so that the plot areas of stacked panels are in line. The
-    // paddings are what Chart.js would otherwise take from the plot area for the outermost labels.
+    // Gives the axis exactly this size (option `afterFit`), so that the plot areas of stacked panels are aligned.
+    // Chart.js would otherwise take the paddings from the plot area for the outermost labels.
     case 'fixedSize':
       return (scale: ScaleParts) => {
         scale[named.side] = named.size
@@ -55,8 +56,9 @@ function isNamedFunction(value: PlainObject): value is PlainObject & NamedFuncti
 }
 
 /**
- * A copy of `plain` with every named function made; an unknown name is a fault. Chart.js and its plugins mark the lists
- * and complete the options that they are given; points, of which there are thousands, they leave alone: those are shared.
+ * A copy of `plain` with every named function resolved. Chart.js and its plugins write to the lists and options that
+ * they get. They do not write to points, so the thousands of points are shared and not copied.
+ * @throws Fault for an unknown name
  */
 export function resolveFunctions(plain: Plain): Resolved {
   if (plain === null || typeof plain !== 'object') return plain

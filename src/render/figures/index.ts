@@ -1,4 +1,4 @@
-/** All kinds of figures, in the order of their numbers. A new one is a folder and a line here. */
+/** All kinds of figures, in the order of their numbers. A new kind is a folder and a line here. */
 import { Fault, printable } from '../../core/errors.js'
 import { figure08 } from './08-critic-traces/index.js'
 import { barFigures } from './bars/index.js'
@@ -8,7 +8,10 @@ import type { FigureDefinition, FigureInputs } from './definition.js'
 
 export const FIGURES: readonly FigureDefinition[] = [barFigures, curveFigures, figure08]
 
-/** Every figure that the data allow. Two of one name would be one file: a fault. */
+/**
+ * All figures that the data allow.
+ * @throws Fault where two have one name, because they would be one file
+ */
 export function buildFigures(inputs: FigureInputs): FigureConfig[] {
   const configs = FIGURES.flatMap(figure => figure.build(inputs))
   refuseSameNames(configs)

@@ -1,6 +1,7 @@
 /**
- * Where a plot has ink, in cells of one point, so that labels find places that cover none. Lengths are points from the
- * plot's upper left corner. Counting the cells under a rectangle takes the same time for any number of lines.
+ * Records where a plot has ink, in cells of one point, so that labels can be placed where there is none. Lengths are
+ * points from the plot's upper left corner. Counting the cells under a rectangle takes the same time for any number of
+ * lines.
  */
 import type { Rectangle } from './config.js'
 
@@ -8,7 +9,7 @@ export class Ink {
   readonly width: number
   readonly height: number
   readonly #cells: Uint8Array
-  /** #sums[r * (width + 1) + c]: inked cells in the first r rows and c columns; null after a change */
+  /** #sums[r * (width + 1) + c]: number of inked cells in the first r rows and c columns; null after a change */
   #sums: Int32Array | null = null
 
   constructor(width: number, height: number) {
@@ -17,12 +18,12 @@ export class Ink {
     this.#cells = new Uint8Array(this.width * this.height)
   }
 
-  /** Every cell that the straight line passes, within the plot. */
+  /** Inks every cell of the plot that the straight line passes. */
   addLine(x1: number, y1: number, x2: number, y2: number): void {
     if (x1 > x2) [x1, y1, x2, y2] = [x2, y2, x1, y1]
     const last = Math.min(this.width - 1, Math.floor(x2))
     for (let column = Math.max(0, Math.floor(x1)); column <= last; column++) {
-      // The part of the line that is in this column.
+      // Shares of the line at which it enters and leaves this column.
       const from = x2 === x1 ? 0 : Math.max(0, (column - x1) / (x2 - x1))
       const to = x2 === x1 ? 1 : Math.min(1, (column + 1 - x1) / (x2 - x1))
       const [ya, yb] = [y1 + from * (y2 - y1), y1 + to * (y2 - y1)]
@@ -58,7 +59,7 @@ export class Ink {
     return sums
   }
 
-  /** Inked cells that the rectangle touches. */
+  /** Number of inked cells that the rectangle touches. */
   covered({ x, y, width, height }: Rectangle): number {
     const sums = this.#table()
     const clamp = (value: number, most: number): number => Math.max(0, Math.min(most, value))

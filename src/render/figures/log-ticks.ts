@@ -1,15 +1,15 @@
 /**
- * Ticks of logarithmic and symmetric-logarithmic axes: powers of ten, as many as their labels have room for; on an axis
- * of less than two decades also twice and five times a power, or plain round numbers. Between them minor ticks: the other
- * multiples, or the powers that are left out.
+ * Ticks of logarithmic and symmetric-logarithmic axes. They are powers of ten, as many as have room for their labels.
+ * An axis of less than two decades also has twice and five times a power, or plain round numbers. Between them are
+ * minor ticks: the other multiples, or the powers that are left out.
  */
 import { formatCount, formatScientific } from './format.js'
 import { axisMap, type AxisMap } from './scales.js'
 import { niceTicks, type Range, type Ticks } from './ticks.js'
 
-/** Least distance of two labels on a vertical axis, in points. */
+/** Smallest distance of two labels on a vertical axis, in points. */
 const LABEL_SPACING = 11
-/** Points that a decade needs for the multiples 2 to 9 to be lines apart. */
+/** Points that a decade needs so that lines at the multiples 2 to 9 stay apart. */
 const MINOR_DECADE = 24
 const DIGITS = '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079'
 
@@ -26,7 +26,7 @@ function isPlain(exponent: number): boolean {
   return exponent >= -3 && exponent <= 4
 }
 
-/** `100`, or `10⁵` where the axis has powers that are longer than four zeros. */
+/** Label such as `100`, or `10⁵` where a power of the axis has more than four zeros. */
 function powerLabel(multiple: number, exponent: number, plain: boolean): string {
   if (plain) return formatCount(Number(`${multiple}e${exponent}`))
   return `${multiple === 1 ? '' : `${multiple}\u00d7`}10${superscript(exponent)}`
@@ -34,7 +34,7 @@ function powerLabel(multiple: number, exponent: number, plain: boolean): string 
 
 interface Tick {
   readonly value: number
-  /** null: a minor one */
+  /** null for a minor tick */
   readonly label: string | null
 }
 
@@ -47,7 +47,7 @@ function sorted(ticks: readonly Tick[], range: Range): Ticks {
   }
 }
 
-/** Powers of ten from `first` to `last` and what lies between them; every `stride`th has a label. */
+/** Powers of ten from `first` to `last`, and ticks between them. Every `stride`th power has a label. */
 function decades(first: number, last: number, stride: number, multiples: readonly number[], pointsPerDecade: number): Tick[] {
   const ticks: Tick[] = []
   const plain = isPlain(first) && isPlain(last)
@@ -55,7 +55,7 @@ function decades(first: number, last: number, stride: number, multiples: readonl
     for (let multiple = 1; multiple < 10; multiple++) {
       const labelled = multiples.includes(multiple) && exponent % stride === 0
       if (!labelled && multiple > 1 && pointsPerDecade < MINOR_DECADE) continue
-      // Grid lines closer than three points would be an area.
+      // Grid lines closer than three points would look like an area.
       if (!labelled && pointsPerDecade < 3) continue
       const label = labelled ? powerLabel(multiple, exponent, plain) : null
       ticks.push({ value: Number(`${multiple}e${exponent}`), label })
@@ -68,7 +68,7 @@ function labelled({ labels }: Ticks): number {
   return labels.filter(label => label !== '').length
 }
 
-/** @param height of the axis, in points */
+/** @param height height of the axis, in points */
 export function logTicks(range: Range, height: number): Ticks {
   const [low, high] = [Math.log10(range.min), Math.log10(range.max)]
   const pointsPerDecade = height / (high - low)
@@ -82,7 +82,10 @@ export function logTicks(range: Range, height: number): Ticks {
   return labelled(multiples) >= 3 ? multiples : niceTicks(range, 6, 'value')
 }
 
-/** 0, the threshold and the powers of ten beyond it, on both sides as far as the range goes; round numbers where that is little. */
+/**
+ * Ticks at 0, at the threshold and at powers of ten beyond it, on both sides as far as the range extends. Round numbers
+ * where fewer than three of these would have a label.
+ */
 export function symlogTicks(range: Range, linearTo: number, height: number): Ticks {
   const map = axisMap({ kind: 'symlog', linear_to: linearTo })
   const pointsPerDecade = height / (map.forward(range.max) - map.forward(range.min))
@@ -94,7 +97,7 @@ export function symlogTicks(range: Range, linearTo: number, height: number): Tic
   const plain = isPlain(Math.round(threshold)) && isPlain(last)
   const label = isPower ? powerLabel(1, Math.round(threshold), plain) : shortest(linearTo)
   const positive: Tick[] = [{ value: linearTo, label }, ...beyond]
-  // Within the linear part, tenths of the threshold.
+  // Within the linear part, minor ticks stand at tenths of the threshold.
   if (pointsPerDecade >= MINOR_DECADE) for (let k = 1; k < 10; k++) positive.push({ value: (linearTo * k) / 10, label: null })
   const negative = positive.map(({ value, label: text }) => ({ value: -value, label: text === null ? null : `\u2212${text}` }))
   const all = sorted([...negative, { value: 0, label: '0' }, ...positive], range)
@@ -106,7 +109,10 @@ function shortest(value: number): string {
   return value >= 1e6 || value < 1e-4 ? formatScientific(value) : formatCount(value)
 }
 
-/** Without the labels that stand closer to one of the first, or to one kept before, than a label is high. */
+/**
+ * Removes labels that are closer than a label's height to a label kept before. The values in `first` are kept before
+ * all others.
+ */
 function spaced(ticks: Ticks, map: AxisMap, pointsPerDecade: number, first: readonly number[]): Ticks {
   const at = (value: number): number => map.forward(value) * pointsPerDecade
   const kept: number[] = []

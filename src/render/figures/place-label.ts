@@ -1,7 +1,8 @@
 /**
- * Where a label with a leader line can stand in a plot without covering what is drawn. The drawn lines are known by
- * their envelope: the highest and lowest ink in each column one point wide. Every place of a grid is tried; the cheapest
- * wins, the first on a tie, so the answer depends on the input alone. Lengths are points from the plot's upper left.
+ * Places a label with a leader line in a plot where it covers as little as possible of what is drawn. The envelope of
+ * the drawn lines holds the highest and lowest ink in each column one point wide. Every place of a grid is tried. The
+ * cheapest is taken, and the first on a tie, so the result depends on the input alone. Lengths are points from the
+ * plot's upper left corner.
  */
 import { Fault } from '../../core/errors.js'
 import type { Rectangle } from './config.js'
@@ -17,7 +18,7 @@ export interface Placement {
   /** upper left corner of the label */
   readonly x: number
   readonly y: number
-  /** ends of the leader: at the label, and at the target */
+  /** ends of the leader: `from` at the label, `to` at the target */
   readonly from: { readonly x: number; readonly y: number }
   readonly to: { readonly x: number; readonly y: number }
   /** covered ink, in square points */
@@ -33,7 +34,7 @@ export function emptyEnvelope(width: number): Envelope {
 export function addLine({ top, bottom }: Envelope, x1: number, y1: number, x2: number, y2: number): void {
   const last = Math.min(top.length - 1, Math.floor(x2))
   for (let column = Math.max(0, Math.floor(x1)); column <= last; column++) {
-    // The part of the line that is in this column.
+    // Shares of the line at which it enters and leaves this column.
     const from = x2 === x1 ? 0 : Math.max(0, (column - x1) / (x2 - x1))
     const to = x2 === x1 ? 1 : Math.min(1, (column + 1 - x1) / (x2 - x1))
     const ya = y1 + from * (y2 - y1)
@@ -51,21 +52,21 @@ export interface LabelProblem {
   readonly envelope: Envelope
 }
 
-/** from the plot's edges */
+/** distance from the plot's edges */
 const MARGIN = 3
-/** from the drawn lines */
+/** distance from the drawn lines */
 const CLEARANCE = 2
-/** between the places that are tried, across and down */
+/** steps between the tried places, across and down */
 const STEP_X = 8
 const STEP_Y = 4
-/** an arrow shorter than this is not seen as one */
+/** a shorter arrow is not recognized as one */
 const SHORTEST_LEADER = 14
 
 function clamp(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(high, value))
 }
 
-/** Stops counting at `enough`. */
+/** Covered ink in square points. Counting stops at `enough`. */
 function coveredInk({ top, bottom }: Envelope, { x, y, width, height }: Rectangle, enough: number): number {
   let sum = 0
   const last = Math.min(top.length - 1, Math.ceil(x + width))
@@ -76,7 +77,7 @@ function coveredInk({ top, bottom }: Envelope, { x, y, width, height }: Rectangl
   return sum
 }
 
-/** Points of the leader that run over ink, but for the last few before the target. */
+/** Length of the leader over ink, in points. The last few points before the target are not counted. */
 function crossedInk({ top, bottom }: Envelope, from: Placement['from'], to: Placement['to'], length: number): number {
   let crossed = 0
   for (let walked = 0; walked < length - 4; walked++) {

@@ -1,9 +1,10 @@
 /**
- * Where a value stands on an axis. `forward` is strictly increasing; an axis from a to b has value v at the share
- * (forward(v) - forward(a)) / (forward(b) - forward(a)) of its length. The canvas backend and the layout use the same maps.
+ * Maps values to positions on an axis. `forward` is strictly increasing. On an axis from a to b, value v lies at the
+ * share (forward(v) - forward(a)) / (forward(b) - forward(a)) of its length. The canvas backend and the layout use the
+ * same maps.
  *
- * The symmetric logarithm is matplotlib's with `linscale=1`, divided by `linthresh`: the linear part from 0 to the
- * threshold takes 10/9 of a decade, so that powers of ten beyond a threshold that is one stand where it puts them.
+ * The symmetric logarithm is matplotlib's with `linscale=1`, divided by `linthresh`. The linear part from 0 to the
+ * threshold takes 10/9 of a decade. For a threshold of one, powers of ten are therefore where matplotlib puts them.
  */
 import type { AxisScale } from '../../schema/histories.js'
 import { DRAWABLE } from './style.js'
@@ -13,7 +14,7 @@ export interface AxisMap {
   back(position: number): number
 }
 
-/** Decades that the linear part takes on each side. */
+/** Number of decades that the linear part takes on each side. */
 export const LINEAR_DECADES = 10 / 9
 
 const IDENTITY: AxisMap = { forward: value => value, back: position => position }
@@ -39,12 +40,12 @@ export function axisMap(scale: AxisScale): AxisMap {
   return scale.kind === 'linear' ? IDENTITY : scale.kind === 'log' ? LOGARITHM : symlogMap(scale.linear_to)
 }
 
-/** Whether a value lies beyond the lower end of any axis of this kind: a line to it would leave the plot there. */
+/** Whether a value lies below every axis of this kind. A line to such a value would leave the plot at the lower edge. */
 export function isBelowAxis(value: number, scale: AxisScale): boolean {
   return scale.kind === 'log' && value < 1 / DRAWABLE
 }
 
-/** Why a value cannot be shown on such an axis, for the panel's heading; null where it can. */
+/** The reason why a value cannot be shown on such an axis, for the panel's heading. Null where it can. */
 export function whyNotShown(value: number, scale: AxisScale): string | null {
   if (!(Math.abs(value) <= DRAWABLE)) return 'beyond 1e100'
   if (scale.kind !== 'log') return null

@@ -1,6 +1,7 @@
 /**
- * What all figures share: type sizes, colours, axes. Colours are Okabe and Ito's (2008), which stay apart for
- * colour-blind readers; greyscale readers have marker shape, fill and line style. No text is smaller than 8 points.
+ * The common style of all figures: type sizes, colours, axes. The colours are those of Okabe and Ito (2008), which
+ * colour-blind readers can distinguish. Greyscale readers have marker shape, fill and line style. No text is smaller
+ * than 8 points.
  */
 import type { Outcome } from '../../schema/traces.js'
 import type { AxisScale } from '../../schema/histories.js'
@@ -11,7 +12,7 @@ import { fittingTicks, type Range, type Ticks } from './ticks.js'
 export const FONT_FAMILY = 'DejaVu Sans'
 export const TEXT_SIZE = 8
 export const TITLE_SIZE = 10
-/** A panel's label and title: baseline above the chart box, title to the right of the label. */
+/** A panel's label and title. Their baseline is `above` the chart box, and the title is `indent` to the right of the label. */
 export const HEADING = { size: 8.5, above: 4, indent: 18 } as const
 
 export const INK = {
@@ -19,9 +20,9 @@ export const INK = {
 } as const
 
 export interface SeriesStyle {
-  /** marker outline, line of means */
+  /** colour of marker outlines and lines of means */
   readonly strong: string
-  /** raw values behind it */
+  /** colour of raw values behind them */
   readonly faint: string
   readonly pointStyle: string
   readonly rotation: number
@@ -29,24 +30,27 @@ export interface SeriesStyle {
   readonly fill: string
 }
 
-/** Success: a filled circle. Failure: an open triangle pointing down. Neither: a grey cross. */
+/** Success: a filled circle. Failure: an open triangle pointing down. Unknown: a grey cross. */
 export const SERIES: { readonly [kind in Outcome | 'unknown']: SeriesStyle } = {
   success: { strong: '#0072b2', faint: '#8ec3e3', pointStyle: 'circle', rotation: 0, radius: 2.6, fill: '#0072b2' },
   failure: { strong: '#b84a00', faint: '#f2b48a', pointStyle: 'triangle', rotation: 180, radius: 3.4, fill: 'transparent' },
   unknown: { strong: '#666666', faint: '#c8c8c8', pointStyle: 'crossRot', rotation: 0, radius: 2.8, fill: '#666666' }
 }
 
-/** Stated for every axis: Chart.js takes only the axis's room, not its text, from the chart's font. */
+/** Every axis states its font. Chart.js uses the font of the chart for the room of an axis, but not for its text. */
 const AXIS_FONT = { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 } as const
-/** Room of an x axis: tick, tick label, title; and without a title. */
+/** Height of an x axis with tick, tick label and title, and of one without a title. */
 export const X_AXIS_HEIGHT = 25
 export const UNTITLED_X_AXIS_HEIGHT = 15
-/** Room above and to the right of a plot, for the halves of outermost labels. */
+/** Room above and to the right of a plot for the halves of the outermost labels. */
 export const PLOT_PADDING = { top: 3, right: 10 } as const
 const TICK = { length: 3, padding: 2 } as const
 const Y_TITLE_WIDTH = 13
 
-/** Room that a y axis with these labels needs. @param titleLines lines of its title */
+/**
+ * Width that a y axis with these labels needs.
+ * @param titleLines number of lines of its title
+ */
 export function yAxisWidth(ticks: Ticks, titleLines = 1): number {
   const widest = Math.max(0, ...ticks.labels.map(label => textWidth(label, TEXT_SIZE)))
   return Math.ceil(Y_TITLE_WIDTH + (titleLines - 1) * TEXT_SIZE * AXIS_FONT.lineHeight + widest + TICK.length + TICK.padding + 2)
@@ -66,7 +70,7 @@ export interface AxisOptions {
   readonly axis: 'x' | 'y'
   readonly range: Range
   readonly ticks: Ticks
-  /** several lines as a list; null: none */
+  /** a list for several lines; null for none */
   readonly title: string | readonly string[] | null
   /** width of a y axis, height of an x axis */
   readonly size: number
@@ -84,7 +88,7 @@ function scaleType(scale: AxisScale): { readonly [key: string]: Plain } {
   return { type: scale.kind === 'log' ? 'logarithmic' : 'linear' }
 }
 
-/** One value for all grid lines, or one for each where some are minor. */
+/** One value for all grid lines. Where some are minor, one value for each. */
 function byTick<T extends Plain>({ minor }: Ticks, major: T, other: T): Plain {
   return minor === undefined ? major : minor.map(isMinor => isMinor ? other : major)
 }
@@ -107,7 +111,7 @@ export function chartAxis({ axis, range, ticks, title, size, grid = true, scale 
   }
 }
 
-/** Options of every chart: nothing moves, reacts or sizes itself; the figure has its own headings and legend. */
+/** Options of every chart. Nothing is animated, interactive or self-sizing. The figure has its own headings and legend. */
 export function chartOptions(
   scales: { readonly x: Plain; readonly y: Plain },
   annotations: { readonly [name: string]: Plain }
@@ -123,14 +127,14 @@ export function chartOptions(
   }
 }
 
-/** The largest number that is drawn. Far beyond it, sums and the length of an axis are not doubles any more. */
+/** The largest number that is drawn. Far beyond it, sums and the length of an axis overflow. */
 export const DRAWABLE = 1e100
 
 export function isDrawable(value: number): boolean {
   return Math.abs(value) <= DRAWABLE
 }
 
-/** Ticks of an x axis of the given length: of one that counts something, unless `kind` says otherwise. */
+/** Ticks of an x axis of the given length. The axis counts something, unless `kind` says otherwise. */
 export function horizontalTicks(values: Range, range: Range, width: number, kind: 'count' | 'value' = 'count'): Ticks {
   const labelWidth = (label: string): number => textWidth(label, TEXT_SIZE)
   return fittingTicks(values, 10, { range, width, overhang: PLOT_PADDING.right, labelWidth }, kind)
@@ -138,7 +142,7 @@ export function horizontalTicks(values: Range, range: Range, width: number, kind
 
 export const NO_TICKS: Ticks = { values: [], labels: [] }
 
-/** In the middle of an empty plot: why nothing is drawn. */
+/** A note in the middle of an empty plot that says why nothing is drawn. */
 export function emptyNote(text: string, x: Range, y: Range): Plain {
   return {
     type: 'label', content: text, color: INK.quiet, padding: 0, font: { size: TEXT_SIZE },
@@ -155,19 +159,19 @@ export type KeyEntry = KeySymbol & { readonly label: string }
 
 const KEY_LENGTH = { point: 6, line: 16, bar: 13 } as const
 const BAR_KEY_HEIGHT = 7
-/** from a key to its label, and from a label to the next key */
+/** gap from a key to its label, and from a label to the next key */
 const KEY_GAP = { label: 4, next: 14 } as const
 
 export function pointMark({ pointStyle, rotation, radius, fill, strong }: SeriesStyle): PointMark {
   return { pointStyle, rotation, radius, fill, stroke: strong, strokeWidth: POINT_OUTLINE }
 }
 
-/** Room that a key of the legend takes, without the gap to the next. */
+/** Width of a legend key with its label, without the gap to the next key. */
 export function keyWidth({ kind, label }: KeyEntry): number {
   return KEY_LENGTH[kind] + KEY_GAP.label + textWidth(label, TEXT_SIZE)
 }
 
-/** Legend keys side by side, from `left`, around the line `y`. */
+/** Legend keys in a row that starts at `left` and is centred on the line `y`. */
 export function legendRow(left: number, y: number, entries: readonly KeyEntry[]): LegendKey[] {
   let x = left
   return entries.map(entry => {
@@ -207,7 +211,7 @@ export function figureTitle(text: string, x: number): FigureText {
   return { text, x, y: 12, align: 'left', size: TITLE_SIZE, weight: 'bold', color: INK.text }
 }
 
-/** Says in the picture that its data were generated. */
+/** The text in a figure that says that its data were generated. */
 export function syntheticMark(right: number): FigureText {
   return { text: 'synthetic replica', x: right, y: 12, align: 'right', size: TEXT_SIZE, weight: 'normal', color: INK.quiet }
 }

@@ -1,7 +1,7 @@
 /**
- * Width of a line of text without a canvas: the advance widths of DejaVu Sans 2.37 (regular), in 1/2048 em, from its
- * `hmtx` table. Kerning is left out (it makes text at most a little narrower); a character outside the table counts as
- * one em, which is at least its width.
+ * Width of a line of text without a canvas. The table holds the advance widths of DejaVu Sans 2.37 (regular) in 1/2048
+ * em, from its `hmtx` table. Kerning is left out; it makes text at most slightly narrower. A character outside the
+ * table counts as one em, which is at least its width.
  */
 import { printable } from '../../core/errors.js'
 
@@ -17,14 +17,14 @@ const ASCII = [
 const EM = 2048
 const SUPERSCRIPT = 821
 
-/** The others that figures write themselves. */
+/** Further characters that the figures themselves write. */
 const OTHERS: ReadonlyMap<string, number> = new Map([
   ...[...'\u2212\u2192\u2264\u00d7'].map((character): [string, number] => [character, 1716]),
   ...[...'\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079'].map((digit): [string, number] => [digit, SUPERSCRIPT]),
   ['\u207b', 1081]
 ])
 
-/** In the unit of `size`. */
+/** Width of the text in the unit of `size`. */
 export function textWidth(text: string, size: number): number {
   let width = 0
   for (const character of text) {
@@ -33,7 +33,7 @@ export function textWidth(text: string, size: number): number {
   return (width / EM) * size
 }
 
-/** The text, cut so that it is no wider, with an ellipsis where something was cut; in the unit of `size`. */
+/** Cuts a text to a width in the unit of `size`. A cut text ends with an ellipsis. */
 export function fitWidth(text: string, size: number, width: number): string {
   if (textWidth(text, size) <= width) return text
   const room = width - size
@@ -47,7 +47,10 @@ export function fitWidth(text: string, size: number, width: number): string {
   return `${kept.trimEnd()}\u2026`
 }
 
-/** The text in lines that are no wider, broken at spaces; at most `most` lines, the last one cut where that is too few. */
+/**
+ * Breaks a text at spaces into lines of at most this width. There are at most `most` lines; the last one is cut where
+ * the text is longer.
+ */
 export function wrapWidth(text: string, size: number, width: number, most: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -65,10 +68,10 @@ export function wrapWidth(text: string, size: number, width: number, most: numbe
   return line === '' ? lines : [...lines, fitWidth(line, size, width)]
 }
 
-/** Longest text of a title or a label that is kept; more would not fit any figure. */
+/** Largest length of a title or label. A longer text would fit no figure. */
 const MAX_TEXT = 200
 
-/** Text from a file as a figure may hold it: one line, capped, and nothing that XML forbids. */
+/** Prepares a text from a file for a figure: one line, capped, without characters that XML forbids. */
 export function cleanText(text: string): string {
   return printable(text, MAX_TEXT).replace(/[\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')
 }

@@ -1,4 +1,4 @@
-/** Axis limits and tick positions, chosen from the data alone so that a configuration states them. */
+/** Chooses axis limits and tick positions. They depend on the data alone, so that a configuration can state them. */
 import { formatCount, formatFixed, formatScientific } from './format.js'
 
 export interface Range {
@@ -9,11 +9,11 @@ export interface Range {
 export interface Ticks {
   readonly values: readonly number[]
   readonly labels: readonly string[]
-  /** true: a fine grid line without a label; absent where none is */
+  /** true for a fine grid line without a label; absent where there is none */
   readonly minor?: readonly boolean[]
 }
 
-/** Smallest and largest of finite numbers in all of the lists; null for none. */
+/** Smallest and largest of the finite numbers in all lists. Null where there are no numbers. */
 export function extent(...lists: ReadonlyArray<ArrayLike<number>>): Range | null {
   let min = Infinity
   let max = -Infinity
@@ -26,20 +26,20 @@ export function extent(...lists: ReadonlyArray<ArrayLike<number>>): Range | null
   return min <= max ? { min, max } : null
 }
 
-/** Below this a range has no tick steps that a double can tell apart. */
+/** Half a range below this size has no tick steps that doubles can distinguish. */
 const LEAST_HALF = 1e-300
 
-/** Two units in the last place of a float32, in which trainers log: values that differ by less may differ by rounding alone. */
+/** Two units in the last place of a float32, in which trainers log. Values that differ by less may differ by rounding alone. */
 const ROUNDING = 2 ** -23
 
-/** Whether the ends of a range are equal, or equal but for rounding: an axis of its length could not be read. */
+/** Whether the ends of a range are equal, or differ by rounding alone. An axis of that length would be unreadable. */
 export function isTooShort({ min, max }: Range): boolean {
   return !(max / 2 - min / 2 > Math.max(Math.max(Math.abs(min), Math.abs(max)) * ROUNDING, LEAST_HALF))
 }
 
 /**
- * The range with `fraction` of its length added at both ends. A range too short to be told apart (all values equal, or
- * equal but for rounding) becomes a tenth of the value up and down, so that a flat line is drawn in the middle.
+ * The range with `fraction` of its length added at both ends. Where the range is too short (see `isTooShort`), it
+ * becomes a tenth of the value up and down, so that a flat line is drawn in the middle.
  */
 export function padRange(range: Range, fraction: number): Range {
   const middle = range.min / 2 + range.max / 2
@@ -50,7 +50,7 @@ export function padRange(range: Range, fraction: number): Range {
   return { min: middle - padded, max: middle + padded }
 }
 
-/** All labels of an axis in one notation, with as many digits as tell neighbours apart. */
+/** Labels of an axis in one notation, with as many digits as distinguish neighbours. */
 function tickLabels(values: readonly number[], power: number, kind: 'count' | 'value'): string[] {
   if (kind === 'count') return values.map(formatCount)
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
@@ -59,7 +59,7 @@ function tickLabels(values: readonly number[], power: number, kind: 'count' | 'v
   return values.map(value => formatScientific(value, digits))
 }
 
-/** Multiples of 1, 2 or 5 times a power of ten inside the range: the most that are not more than `atMost`. */
+/** Multiples of 1, 2 or 5 times a power of ten inside the range: as many as possible, at most `atMost`. */
 export function niceTicks(range: Range, atMost: number, kind: 'count' | 'value'): Ticks {
   const length = range.max - range.min
   let power = Math.floor(Math.log10(length / atMost))
@@ -79,18 +79,18 @@ export function niceTicks(range: Range, atMost: number, kind: 'count' | 'value')
 
 export interface FittedAxis {
   readonly range: Range
-  /** in the unit of `labelWidth`, as is the overhang */
+  /** in the unit of `labelWidth`, like `overhang` */
   readonly width: number
   readonly overhang: number
   labelWidth(label: string): number
 }
 
-/** Least room between two labels. */
+/** Smallest gap between two labels. */
 const LABEL_GAP = 8
 
 /**
- * Ticks of a horizontal axis: at most `atMost`, fewer where their labels would touch, and none whose label
- * would reach further than the overhang beyond the end of the axis.
+ * Ticks of a horizontal axis: at most `atMost`, and fewer where their labels would touch. A tick is left out where its
+ * label would extend beyond the end of the axis by more than `overhang`.
  */
 export function fittingTicks(range: Range, atMost: number, axis: FittedAxis, kind: 'count' | 'value' = 'count'): Ticks {
   const at = (value: number): number => ((value - axis.range.min) / (axis.range.max - axis.range.min)) * axis.width

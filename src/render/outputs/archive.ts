@@ -8,10 +8,11 @@
  *     synthetic                                0-d bool: the data were generated
  *     inputs_manifest_sha256                   0-d S64: manifest that the inputs were verified against; absent without one
  *
- * The width of the number cannot depend on how many traces there are, which a stream knows only at its end; nor does
- * it know earlier whether the snapshot says that it is synthetic, so that comes last. Members are stored, not
- * deflated, as `np.savez` does. The `.npy` files come ready-made, with their CRC-32, from whoever read the arrays;
- * they leave as views. The byte format is the ingest side's NPZ writer: formats know bytes, not stages.
+ * The width of the number does not depend on the number of traces, because a stream knows that only at its end.
+ * `synthetic` comes last for the same reason: only then is it known whether the snapshot says so. Members are stored,
+ * not deflated, as by `np.savez`. The reader of the arrays supplies the `.npy` files with their CRC-32. They are
+ * written as views, without a copy. The byte format comes from the NPZ writer of ingest, which knows bytes and no
+ * stages.
  */
 import { TRACE_ARRAYS } from '../../schema/traces.js'
 import type { TraceColumns } from '../../compute/traces/contract.js'
@@ -23,7 +24,7 @@ import type { OutputSet } from './output-set.js'
 export class TraceArchiveWriter {
   readonly #file: OutputFile
   readonly #npz: NpzWriter
-  /** what the archive writer has emitted and the file has not had: one trace's headers, and views of its arrays */
+  /** bytes that the archive writer has emitted and the file has not received: one trace's headers, and views of its arrays */
   #pending: Uint8Array[] = []
   #lastTrace = -1
   #previous: Promise<void> = Promise.resolve()
@@ -38,8 +39,9 @@ export class TraceArchiveWriter {
   }
 
   /**
-   * Writes one trace's three members. `trace` is its canonical index, larger than the one before. `npy` must not
-   * change until the promise resolves; calls may overlap, they are carried out in order.
+   * Writes the three members of one trace. Calls may overlap; they are carried out in order.
+   * @param trace its canonical index, larger than that of the call before
+   * @param npy must not change until the promise resolves
    */
   write(trace: number, npy: TraceColumns['npy']): Promise<void> {
     if (trace <= this.#lastTrace) throw new Error(`trace ${trace} after trace ${this.#lastTrace}`)
@@ -53,7 +55,7 @@ export class TraceArchiveWriter {
     return this.#previous
   }
 
-  /** Writes what the archive says of itself, and its directory. */
+  /** Writes the archive's statements about itself, and its directory. */
   async finish({ synthetic, manifest }: Omit<Origin, 'generator'>): Promise<FileSummary> {
     await this.#previous
     await this.#npz.add('synthetic', encodeNpyBool(synthetic))

@@ -1,37 +1,37 @@
 /**
- * Columns of an Arrow record batch, as the tables of histories have them: doubles with null where there is none, texts
- * dictionary-encoded against one dictionary that all columns and batches of a file share.
+ * Columns of an Arrow record batch in the tables of histories. Doubles are null where there is no value. Texts are
+ * dictionary-encoded, with one dictionary for all columns and batches of a file.
  */
 import type { Data, DataType, Dictionary, Field, Int32, Utf8, Vector } from 'apache-arrow'
 import type { ArrowLibrary } from './arrow-library.js'
 import { SCHEMA_VERSION, type Origin } from './output-names.js'
 
-/** Rows of the largest batch. */
+/** Number of rows in the largest batch. */
 export const ROWS_PER_BATCH = 65536
 
 type Text = Dictionary<Utf8, Int32>
 
-/** Which elements of a column are null: none where it is empty. */
+/** Marks the null elements of a column. An empty object means that none is null. */
 export interface Nulls {
   readonly nullCount?: number
   readonly nullBitmap?: Uint8Array | undefined
 }
 
-/** One bit an element, padded as Arrow asks. */
+/** One bit for each element, padded as Arrow requires. */
 export function bitmap(length: number, isSet: (k: number) => boolean): Uint8Array {
   const bits = new Uint8Array(Math.ceil(length / 64) * 8)
   for (let k = 0; k < length; k++) if (isSet(k)) bits[k >> 3] |= 1 << (k & 7)
   return bits
 }
 
-/** No bitmap where nothing is null. */
+/** The null elements of a column. Without nulls there is no bitmap. */
 export function validity(length: number, isNull: (k: number) => boolean): Nulls {
   let nullCount = 0
   for (let k = 0; k < length; k++) if (isNull(k)) nullCount++
   return { nullCount, nullBitmap: nullCount === 0 ? undefined : bitmap(length, k => !isNull(k)) }
 }
 
-/** Schema metadata, all text. */
+/** Metadata of a schema. All values are text. */
 export function fileMetadata(schema: string, { synthetic, manifest, generator: { name, version } }: Origin): Map<string, string> {
   return new Map([
     ['schema', schema], ['schema_version', String(SCHEMA_VERSION)], ['synthetic', String(synthetic)], ['generator', `${name} ${version}`],
@@ -39,7 +39,7 @@ export function fileMetadata(schema: string, { synthetic, manifest, generator: {
   ])
 }
 
-/** The key is left out where nothing was verified. */
+/** The key is absent where nothing was verified. */
 export function manifestMetadata(manifest: Origin['manifest']): Array<[string, string]> {
   return manifest === null ? [] : [['inputs_manifest_sha256', manifest.sha256]]
 }
@@ -48,10 +48,10 @@ export class ArrowColumns {
   readonly #arrow: ArrowLibrary
   readonly #codes = new Map<string, number>()
   readonly #dictionary: Vector<Utf8>
-  /** type of every text column */
+  /** type of all text columns */
   readonly text: Text
 
-  /** @param words every text of the file, in the order of the dictionary; one that stands again is passed over */
+  /** @param words all texts of the file, in the order of the dictionary; repeated ones are skipped */
   constructor(arrow: ArrowLibrary, words: Iterable<string>) {
     this.#arrow = arrow
     for (const word of words) if (!this.#codes.has(word)) this.#codes.set(word, this.#codes.size)
@@ -69,17 +69,17 @@ export class ArrowColumns {
     return code
   }
 
-  /** Texts by their codes. */
+  /** A column of texts, given by their codes. */
   codes(data: Int32Array, nulls: Nulls = {}): Data<Text> {
     return this.#arrow.makeData({ type: this.text, length: data.length, data, dictionary: this.#dictionary, ...nulls })
   }
 
-  /** One text in every row. */
+  /** A column with the same text in every row. */
   same(word: string, length: number): Data<Text> {
     return this.codes(new Int32Array(length).fill(this.code(word)))
   }
 
-  /** Doubles; what is not finite is null. */
+  /** A column of doubles. A number that is not finite becomes null. */
   numbers(length: number, of: (k: number) => number): Data {
     const data = new Float64Array(length)
     for (let k = 0; k < length; k++) data[k] = of(k)

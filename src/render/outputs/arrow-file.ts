@@ -1,7 +1,7 @@
 /**
- * An Arrow IPC file that is written batch by batch: apache-arrow's file writer, with what it lacks (see `arrow-frame.ts`).
- * The schema's metadata may be filled until `finish`. Memory does not grow with the number of batches but for one 24-byte
- * block each, which the footer lists.
+ * An Arrow IPC file that is written batch by batch: apache-arrow's file writer, with the parts that it lacks (see
+ * `arrow-frame.ts`). The schema's metadata may be filled until `finish`. The memory for a batch is one 24-byte block,
+ * which the footer lists.
  */
 import type { AsyncByteQueue, RecordBatch, Schema } from 'apache-arrow'
 import { HEAD_BYTES, SCHEMA_SLOT, schemaSlot, shiftBlockOffsets } from './arrow-frame.js'
@@ -14,7 +14,7 @@ interface Sink {
   take(): readonly Uint8Array[]
 }
 
-/** Catches what the library's writer emits at once: its own queue keeps every chunk until somebody reads it. */
+/** A queue that collects what the library's writer emits. The library's own queue keeps every chunk until it is read. */
 function collectingSink(arrow: ArrowLibrary): Sink {
   let chunks: Uint8Array[] = []
   class Collector extends arrow.AsyncByteQueue {
@@ -50,26 +50,26 @@ export class ArrowFile {
     this.#previous = file.write([...this.#sink.take(), new Uint8Array(SCHEMA_SLOT)])
   }
 
-  /** @param file not hashed: its head is written last */
+  /** @param file opened without hashing, because its head is written last */
   static async open(arrow: ArrowLibrary, file: OutputFile, schema: Schema): Promise<ArrowFile> {
     const opened = new ArrowFile(arrow, file, schema)
     await opened.#previous
     return opened
   }
 
-  /** Writes the batch that `make` gives. Calls may overlap, they are carried out in order. */
+  /** Writes the batch that `make` returns. Calls may overlap; they are carried out in order. */
   write(make: () => RecordBatch): Promise<void> {
     this.#previous = this.#previous.then(async () => {
       this.#writer.write(make())
       const chunks = this.#sink.take()
-      // the library drops a batch without a word where it dislikes the schema (apache/arrow-js#388)
+      // the library drops a batch silently where it rejects the schema (apache/arrow-js#388)
       if (chunks.length === 0) throw new Error('apache-arrow wrote nothing for a batch')
       await this.#file.write(chunks)
     })
     return this.#previous
   }
 
-  /** Writes the footer and, at the head of the file, the schema with the metadata that it has now. */
+  /** Writes the footer and, at the head of the file, the schema with its present metadata. */
   async finish(): Promise<FileSummary> {
     await this.#previous
     this.#writer.close()

@@ -1,20 +1,20 @@
 /**
- * What the Arrow IPC file format wraps around its batches, where apache-arrow's file writer falls short.
+ * The frame of the Arrow IPC file format around its batches, where apache-arrow's file writer is incomplete.
  *
  * Source: Arrow Columnar Format 1.5, "IPC File Format", "Encapsulated message format"; File.fbs (Footer, Block).
  * A file is `ARROW1`, two zero bytes, a whole IPC stream (schema message, batches, end mark), the footer, its length,
- * `ARROW1`. apache-arrow 21 leaves the schema message out (apache/arrow-js#51): readers that go by the footer do not
- * notice, stream readers fail. These functions make the message, and move the footer's block offsets past it.
+ * `ARROW1`. apache-arrow 21 leaves the schema message out (apache/arrow-js#51). Readers that use the footer do not
+ * notice, but stream readers fail. These functions make the message and move the footer's block offsets past it.
  */
 import { Fault } from '../../core/errors.js'
 
-/** Bytes of the magic and its padding at the head of the file. */
+/** Size of the magic and its padding at the head of the file, in bytes. */
 export const HEAD_BYTES = 8
 
-/** Room for the schema message, written when the metadata are known: batches then start at byte 4,096. */
+/** Room for the schema message, which is written when the metadata are known. Batches therefore start at byte 4,096. */
 export const SCHEMA_SLOT = 4096 - HEAD_BYTES
 
-/** Continuation mark and length in front of every message. */
+/** Size of the continuation mark and the length in front of every message, in bytes. */
 const PREFIX_BYTES = 8
 const MAGIC = 'ARROW1'
 /** in the footer's flatbuffer: the vtable entries of fields 2 and 3, dictionaries and recordBatches */
@@ -27,8 +27,9 @@ function view(bytes: Uint8Array): DataView {
 }
 
 /**
- * The schema message of an IPC stream, its metadata padded so that the message is exactly SCHEMA_SLOT bytes.
- * `stream` is a whole IPC stream without batches. Throws a Fault where the message is longer than the slot.
+ * The schema message of an IPC stream, with its metadata padded so that the message has exactly SCHEMA_SLOT bytes.
+ * @param stream a whole IPC stream without batches
+ * @throws Fault where the message is longer than the slot
  */
 export function schemaSlot(stream: Uint8Array): Uint8Array {
   const length = view(stream).getInt32(4, true)
@@ -44,7 +45,7 @@ export function schemaSlot(stream: Uint8Array): Uint8Array {
   return slot
 }
 
-/** Adds `shift` to the offset of every dictionary and record batch in a file's tail (…, footer, its length, magic), in place. */
+/** Adds `shift` in place to the offset of every dictionary and record batch in a file's tail (…, footer, its length, magic). */
 export function shiftBlockOffsets(tail: Uint8Array, shift: number): void {
   const end = tail.byteLength - MAGIC.length
   const magic = Buffer.from(tail.buffer, tail.byteOffset + end, MAGIC.length).toString('latin1')

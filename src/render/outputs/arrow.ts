@@ -1,8 +1,8 @@
 /**
- * `critic-traces.arrow`: an Arrow IPC file with one row per retained token and one record batch per trace, in canonical
- * order. Columns: trace int32, index int32, value float64, return float64, response_position int64; none is nullable,
- * dictionary-encoded or compressed. Batches leave as views of the trace's own arrays: no copy, and memory does not grow
- * with the number of traces (one 24-byte block per batch is kept for the footer).
+ * `critic-traces.arrow`: an Arrow IPC file with one row for each retained token and one record batch for each trace, in
+ * canonical order. Columns: trace int32, index int32, value float64, return float64, response_position int64. No column
+ * is nullable, dictionary-encoded or compressed. Batches are views of the trace's own arrays, without a copy. Memory
+ * grows with the number of traces only by one 24-byte block per batch, which the footer lists.
  */
 import type { RecordBatch, Schema } from 'apache-arrow'
 import { Fault, printable } from '../../core/errors.js'
@@ -14,7 +14,7 @@ import type { FileSummary } from './output-file.js'
 import { OUTPUT_PATHS, SCHEMA_VERSION, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
-/** Goes into the schema's metadata, all as text. */
+/** Contents of the schema's metadata. All values become text. */
 export interface ArrowMetadata extends Origin {
   readonly verified: boolean
   /** verbatim; null leaves the key out */
@@ -40,17 +40,18 @@ function metadataEntries(metadata: ArrowMetadata): Array<[string, string]> {
   ]
 }
 
-/** At least `length` elements: the old array where it has them, else one with room to spare. */
+/** An array with at least `length` elements: the given one where it is long enough, else a new one with spare room. */
 function grown(array: Int32Array, length: number): Int32Array {
   return array.length >= length ? array : new Int32Array(Math.max(length, 2 * array.length))
 }
 
-/** The same of 0, 1, 2 … */
+/** An array with at least `length` elements that holds 0, 1, 2 … */
 function counted(array: Int32Array, length: number): Int32Array {
   const longer = grown(array, length)
   if (longer === array) return array
   longer.set(array)
-  // A plain loop is compiled while it runs; a function called for each element is interpreted for the first ten thousand.
+  // A plain loop is compiled while it runs. A function called for each element is interpreted for the first ten
+  // thousand.
   for (let i = array.length; i < longer.length; i++) longer[i] = i
   return longer
 }
@@ -59,7 +60,7 @@ export class ArrowTraceWriter {
   readonly #arrow: ArrowLibrary
   readonly #file: ArrowFile
   readonly #schema: Schema
-  /** the schema's own map: filled at the end, when the snapshot's header has certainly been read */
+  /** the schema's own map; filled at the end, when the snapshot's header has been read */
   readonly #metadata: Map<string, string>
   /** 0, 1, 2 …, shared by all batches */
   #indexes: Int32Array = new Int32Array(0)
@@ -89,8 +90,9 @@ export class ArrowTraceWriter {
   }
 
   /**
-   * Writes one trace as one batch. `trace` is its canonical index, larger than the one before. The columns must not
-   * change until the promise resolves; calls may overlap, they are carried out in order.
+   * Writes one trace as one batch. Calls may overlap; they are carried out in order.
+   * @param trace its canonical index, larger than that of the call before
+   * @param columns must not change until the promise resolves
    */
   write(trace: number, columns: TraceColumns): Promise<void> {
     if (trace <= this.#lastTrace) throw new Error(`trace ${trace} after trace ${this.#lastTrace}`)

@@ -6,7 +6,7 @@ import type { FileSummary } from './output-file.js'
 import { AUDIT_PATH, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
-/** The claims file that the audit is of. */
+/** The claims file that was audited. */
 export interface AuditOrigin {
   /** relative to the study */
   readonly path: string

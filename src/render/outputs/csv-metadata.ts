@@ -1,10 +1,10 @@
 /**
- * `x.csv-metadata.json` beside every `x.csv`: what RFC 4180 has no place for. It follows the W3C's "Metadata Vocabulary for
- * Tabular Data" (CSV on the Web) and lies where its readers look for it. Heading, rows and metadata come from one list of
- * columns. The schema is docs/schemas/csv-metadata.schema.json.
+ * `x.csv-metadata.json` beside every `x.csv`: the metadata for which RFC 4180 has no place. It follows the W3C's
+ * "Metadata Vocabulary for Tabular Data" (CSV on the Web) and lies where its readers look for it. Heading, rows and
+ * metadata are made from one list of columns. The schema is docs/schemas/csv-metadata.schema.json.
  *
- * That vocabulary wants every key that it does not define itself to be an absolute URL or a name with a prefix that it
- * knows: the keys of the envelope, at any depth, stand behind `urn:critic-traces:`.
+ * The vocabulary requires that every key it does not define is an absolute URL or a name with a known prefix. The keys
+ * of the envelope, at any depth, therefore have the prefix `urn:critic-traces:`.
  */
 import { csvMetadataPath } from '../../schema/outputs.js'
 import { csvRow } from './csv.js'
@@ -17,20 +17,20 @@ import type { OutputSet } from './output-set.js'
 /** Datatypes of the vocabulary: `number` is a double. A boolean is written as 1 or 0. */
 type CsvDatatype = 'boolean' | 'integer' | 'number' | 'string'
 
-/** `?`: a cell may be empty, which is null. Any other column is required. */
+/** `?`: a cell may be empty, which means null. Any other column is required. */
 export type CellType = CsvDatatype | `${CsvDatatype}?`
 
-/** @typeParam Cells what makes the cells of the column */
+/** @typeParam Cells the source from which the cells of the column are made */
 export type CsvColumn<Cells, Type extends CellType = CellType> = readonly [name: string, type: Type, description: string, cells: Cells]
 
 export interface CsvTable<Cells> {
   readonly title: string
-  /** what a row is, and the order of the rows */
+  /** meaning of a row, and the order of the rows */
   readonly description: string
   readonly columns: ReadonlyArray<CsvColumn<Cells>>
 }
 
-/** The heading with its line end. */
+/** The heading row with its line end. */
 export function csvHeading({ columns }: CsvTable<unknown>): string {
   return csvRow(columns.map(([name]) => name))
 }
@@ -43,12 +43,15 @@ function prefixed(members: object): object {
   )))
 }
 
-/** Where the default differs: it takes LF for a line end too, and trims cells or not (the vocabulary says both). */
+/**
+ * Differences from the default dialect. The default also accepts LF as a line end. For trimming of cells the vocabulary
+ * states both defaults.
+ */
 const DIALECT = { lineTerminators: '\r\n', trim: false } as const
 
 const TEXTS = 'A text that a spreadsheet would take for a formula has a leading apostrophe.'
 
-/** @param path of the CSV, relative to the output folder */
+/** @param path path of the CSV, relative to the output folder */
 export function csvMetadataDocument(path: string, { title, description, columns }: CsvTable<unknown>, origin: Origin): object {
   return {
     '@context': 'http://www.w3.org/ns/csvw',

@@ -1,6 +1,6 @@
 /**
- * CSV as RFC 4180 has it: CRLF after every row, a cell quoted where it holds a quote, a comma or a line break, a quote
- * doubled. What the RFC leaves open:
+ * CSV by RFC 4180: CRLF after every row, quotes around a cell that contains a quote, a comma or a line break, and a
+ * doubled quote for a quote. Rules that the RFC leaves open:
  *
  * - null is an empty cell; an empty text is `""`;
  * - a number is the shortest decimal that reads back as the same double (`-0` for negative zero, `1e-7`, `1e+21`);

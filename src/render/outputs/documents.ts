@@ -1,6 +1,7 @@
 /**
- * The JSON outputs: trace index, turn-boundary audit, statistics. Each is an envelope and its content in one object;
- * the schemas are docs/schemas/*.schema.json. Keys have one order, and nothing depends on clock, machine or thread count.
+ * The JSON outputs: trace index, turn-boundary audit, statistics. Each is one object with an envelope and its content.
+ * The schemas are docs/schemas/*.schema.json. The order of keys is fixed. Nothing depends on clock, machine or thread
+ * count.
  */
 import type { SnapshotStatistics, TraceResult } from '../../compute/traces/contract.js'
 import type { Outcome } from '../../schema/traces.js'
@@ -10,13 +11,13 @@ import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator, type Origin 
 import type { OutputSet } from './output-set.js'
 import { whyNoMarked } from '../../schema/end-marker.js'
 
-/** What every JSON output begins with. */
+/** The first members of every JSON output. */
 export interface Envelope {
   readonly schema_version: number
   /** name of the schema: docs/schemas/<schema>.schema.json */
   readonly schema: string
   readonly synthetic: boolean
-  /** null: nothing was verified against a manifest */
+  /** null where the inputs were not verified against a manifest */
   readonly inputs_verified: { readonly manifest_sha256: string } | null
   readonly generator: Generator
 }
@@ -29,26 +30,26 @@ export function envelope(schema: string, { synthetic, manifest, generator: { nam
   }
 }
 
-/** A file that was read, as it was found. */
+/** A file that was read, in the state in which it was found. */
 export interface SourceFile {
-  /** as the user gave it, or relative to the study */
+  /** path as the user gave it, or relative to the study */
   readonly path: string
   readonly sha256: string
   readonly bytes: number
 }
 
-/** An NPZ file of the snapshot's folder that the snapshot does not name. */
+/** An NPZ file in the snapshot's folder that the snapshot does not name. */
 export interface ExcludedNpz {
   /** relative to the snapshot folder */
   readonly path: string
-  /** from its 0-d step member or its name; null where neither says */
+  /** step from its 0-d step member or its name; null where neither states one */
   readonly step: number | null
   readonly sha256: string
   readonly bytes: number
 }
 
 export interface SnapshotIndex {
-  /** false where one source alone, page or NPZ file, holds any trace */
+  /** false where any trace has one source only, page or NPZ file */
   readonly verified: boolean
   readonly html: SourceFile | null
   /** verbatim */
@@ -56,7 +57,7 @@ export interface SnapshotIndex {
   readonly alignment: string | null
   /** canonical order */
   readonly traces: readonly TraceResult[]
-  /** in the order in which it is to be listed: by path */
+  /** sorted by path, as they are listed */
   readonly excluded: readonly ExcludedNpz[]
 }
 
@@ -84,7 +85,7 @@ export function traceIndexDocument(data: SnapshotIndex, origin: Origin): Envelop
 }
 
 export interface BoundaryAudit {
-  /** of the source HTML; null without one */
+  /** hash of the source HTML; null where there is none */
   readonly htmlSha256: string | null
   /** null where the study names none */
   readonly endMarker: string | null
@@ -102,10 +103,10 @@ interface AuditException {
   readonly span: number
 }
 
-/** Exceptions beyond this many are counted and not listed. */
+/** Largest number of listed exceptions. All are counted. */
 export const MAX_LISTED_EXCEPTIONS = 1000
 
-/** Appends a trace's exceptions up to the cap; answers how many it has. */
+/** Appends a trace's exceptions up to the limit. Returns their number. */
 function collectExceptions(trace: TraceResult, listed: AuditException[]): number {
   const { index, fields, spans, statistics, boundariesWithMarker } = trace
   if (spans === null || boundariesWithMarker === null) return 0
@@ -139,7 +140,7 @@ export function boundaryAuditDocument(data: BoundaryAudit, origin: Origin): Enve
     const { transitions } = statistics.boundary
     exceptions += collectExceptions(trace, listed)
     withMarker += boundariesWithMarker ?? 0
-    // Of one trace it is a plain count beside its boundaries: 0 of a trace that has none.
+    // For a single trace the count stands beside its number of boundaries, so it is 0 for a trace without boundaries.
     const unknown = whyNoMarked({ marker, traces: 1, withTexts: trace.spans === null ? 0 : 1, boundaries: null })
     if (unknown !== null) reasons[`/traces/${i}/boundaries_with_end_marker`] = unknown
     return {

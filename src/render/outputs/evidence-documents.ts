@@ -1,6 +1,7 @@
 /**
- * The JSON outputs of written evidence: what was read and from where, what follows from it, and the evidence of datasets
- * and configurations on its own. The schemas are docs/schemas/{evidence-data,derived-metrics,case-evidence}.schema.json.
+ * The JSON outputs of written evidence: the values with their sources, the derived values, and the evidence of datasets
+ * and configurations in a file of its own. The schemas are
+ * docs/schemas/{evidence-data,derived-metrics,case-evidence}.schema.json.
  */
 import type {
   DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand, Origin
@@ -29,7 +30,7 @@ export function writeCaseEvidence(set: OutputSet, evidence: FoundEvidence, sourc
   return write(set, EVIDENCE_DOCUMENTS.cases, 'case-evidence', caseEvidence(evidence), source)
 }
 
-/** Each document as it is, byte for byte. */
+/** Copies each document byte for byte. */
 export async function writeDocumentCopies(set: OutputSet, { documents }: FoundEvidence): Promise<void> {
   for (const { copy, content } of documents) await set.write(copy, content)
 }
@@ -162,7 +163,7 @@ function caseEvidence({ configs, datasets }: FoundEvidence): object {
   }
 }
 
-/** By the key of the configuration, not by the study's name. */
+/** An entry under the key in the configuration. The study's name of the value is not used. */
 function configEntry({ value, reason, origin }: FoundValue, config: string, reasons: [string, string][]): [string, object] {
   const { key, file, line } = origin.source === 'config' ? origin : { key: '', file: '', line: null }
   const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1')

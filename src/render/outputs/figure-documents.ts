@@ -1,6 +1,7 @@
 /**
- * `figure_constants.json`: what figures draw beside curves, how they scale them, and what they call things, as numbers and texts that a
- * claim can be compared with. A picture alone proves nothing. The schema is docs/schemas/figure-constants.schema.json.
+ * `figure_constants.json`: the numbers that figures draw beside curves, the scaling of curves, and the titles in
+ * figures. They are numbers and texts that a claim can be compared with, because a picture alone proves nothing. The
+ * schema is docs/schemas/figure-constants.schema.json.
  */
 import type { BarFigureData } from '../../compute/evidence/contract.js'
 import { drawnValue, plottedValue } from '../../compute/histories/drawn-numbers.js'
@@ -16,9 +17,9 @@ import type { Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 export interface FigureConstants {
-  /** with its drawn numbers in place; null: the study has no histories */
+  /** the study with its drawn numbers resolved; null where the study has no histories */
   readonly histories: HistoryStudy | null
-  /** null: it has no evidence; `drawn` has what `requests` ask for, in their order */
+  /** null where the study has no evidence; `drawn` holds the figures of `requests`, in their order */
   readonly bars: { readonly requests: readonly BarFigureRequest[]; readonly drawn: readonly BarFigureData[] } | null
 }
 
@@ -47,7 +48,10 @@ function barReasons(figures: readonly BarFigureData[]): (readonly [pointer: stri
   )))))
 }
 
-/** Names in the legend, in the order drawn, each with whose curve it stands at: exchanged titles would tell one run's story as the other's. */
+/**
+ * Titles of the legend in the order drawn, each with the selection whose curve it labels. With the selection a claim
+ * can detect exchanged titles, which would show one run's curve as the other's.
+ */
 function curveSeries(analysis: HistoryAnalysis | null, selections: readonly RunSelection[]): object[] {
   return (analysis?.selections ?? []).map(name => {
     const selection = selections.find(one => one.name === name)
@@ -77,7 +81,7 @@ function drawn(number: DrawnNumber, metric: MetricDefinition): object {
   const { from = null, scale = 1 } = number
   return {
     value,
-    // Scaling may leave the double range; then nothing is drawn.
+    // Scaling may leave the double range. Then nothing is drawn.
     ...(Number.isFinite(plotted) ? { plotted_value: plotted } : {}),
     operands: from === null ? [] : [{ reference: from, scale }]
   }

@@ -1,7 +1,7 @@
 /**
- * `wandb/observations.arrow`: every observation of every selection and metric, the superseded ones among them, as an Arrow
- * IPC file. One record batch a curve, cut at 65,536 rows; texts are dictionary-encoded against one dictionary that all
- * batches share. Null: the row has none, or no double holds it.
+ * `wandb/observations.arrow`: all observations of all selections and metrics, superseded ones included, as an Arrow IPC
+ * file. Each curve is one record batch, or several of at most 65,536 rows. Texts are dictionary-encoded, with one
+ * dictionary for all batches. A cell is null where the row has no value, or where no finite double holds it.
  */
 import type { Data, RecordBatch, Schema } from 'apache-arrow'
 import type { Curve, SelectionHistory } from '../../compute/histories/contract.js'
@@ -83,7 +83,7 @@ class Observations {
   }
 }
 
-/** @param onRows called with the rows written since the last call; what it gives is waited for */
+/** @param onRows called with the number of rows written since the last call; its promise is awaited */
 export async function writeObservationsArrow(
   set: OutputSet, histories: readonly SelectionHistory[], origin: Origin, onRows: OnRows
 ): Promise<FileSummary> {

@@ -13,12 +13,12 @@ import type { FileSummary } from './output-file.js'
 import type { Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
-/** @param statistics plain data: the analysis and everything that was computed of it */
+/** @param statistics plain data: the analysis and everything that was computed for it */
 export function writeHistoryStatistics(set: OutputSet, path: string, statistics: object, origin: Origin): Promise<FileSummary> {
   return set.write(path, jsonText({ ...envelope('history-statistics', origin), ...statistics }))
 }
 
-/** First and last observation of a selection's clock, over all metrics and attempts; null where no row has a timestamp. */
+/** First and last timestamp of a selection's observations, over all metrics and attempts. Null where no row has a timestamp. */
 function clock(history: SelectionHistory): { first: number; last: number } | null {
   let first = Infinity
   let last = -Infinity
@@ -57,7 +57,7 @@ export function writeTimeDisplay(set: OutputSet, path: string, histories: readon
 }
 
 /**
- * @param drawnFor selections whose curve is drawn with it: one that has a point at the step is not
+ * @param drawnFor selections whose curve is drawn with the reference; a curve with a point at that step is not
  * @param statedIn the study file; null where it was not verified
  */
 export function writeSharedReference(

@@ -1,10 +1,12 @@
 /**
- * The histories as CSV: one row an observation. `observations`: what the step view keeps, by step; `all attempts`: every
- * observation with a timestamp by time, then those without, each with what superseded it; `lineage`: for every selection
- * and metric, in the order of sessions and rows, which run gave each step and what took its place; `points`: what the
- * figures draw, with provenance. Values as logged, unscaled; columns are documented in docs/outputs.md.
+ * The histories as CSV, with one row for each observation. `observations`: the observations that the step view keeps,
+ * by step. `all attempts`: all observations, first those with a timestamp by time, then the others, each with what
+ * superseded it. `lineage`: for every selection and metric, in the order of sessions and rows, the run of each step and
+ * what superseded it. `points`: the points that figures draw, with their provenance. Values are as logged and unscaled.
+ * docs/outputs.md documents the columns.
  *
- * There are millions of rows: what is the same for all rows of a curve is made into text once, and no row is an object.
+ * There are millions of rows. A text that is the same in all rows of a curve is therefore made once, and no row is an
+ * object.
  */
 import type { Curve, DisplayedCurve, SelectionHistory } from '../../compute/histories/contract.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
@@ -14,29 +16,29 @@ import type { OutputFile } from './output-file.js'
 import type { Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
-/** Rows of text handed to the file at once. */
+/** Number of rows whose text is handed to the file at once. */
 const ROWS_PER_WRITE = 4096
 
-/** Called with the rows written since the last call; what it gives is waited for. */
+/** Called with the number of rows written since the last call. Its promise is awaited. */
 export type OnRows = (rows: number) => Promise<void>
 
-/** Text of the cell in the row of element i of a curve. */
+/** Gives the text of a cell in the row of element i of a curve. */
 type Cell = (i: number) => string
 
-/** A curve, and what its rows repeat. */
+/** A curve, with texts that its rows repeat. */
 interface Source {
   readonly history: SelectionHistory
   readonly curve: Curve
-  /** cell of the run, for each session */
+  /** cell of the run id, for each session */
   readonly runs: readonly string[]
-  /** cell of a number of hours */
+  /** makes the cell of a number of hours */
   readonly hours: (value: number) => string
 }
 
 type Table<T> = CsvTable<(of: T) => Cell>
 type Columns<T> = Table<T>['columns']
 
-/** Empty where there is none, and where no double holds it. */
+/** Empty where there is no number, and where no finite double holds it. */
 function numberOrEmpty(value: number): string {
   return Number.isFinite(value) ? numberCell(value) : ''
 }
@@ -45,7 +47,10 @@ function always(text: string): Cell {
   return () => text
 }
 
-/** Elapsed hours are most often display hours too, and digits cost more than all else in a row. */
+/**
+ * Keeps the text of the last number. Elapsed hours often equal display hours, and digits cost more than all other parts
+ * of a row.
+ */
 function rememberingLast(): (value: number) => string {
   let last = NaN
   let text = ''
@@ -99,23 +104,23 @@ function superseded(cell: (source: Source, session: number, i: number) => string
   }
 }
 
-/** The rows of one curve: element `at(k)` for k from 0 to `count`. */
+/** The rows of one curve. Row k, from 0 to `count`, is that of element `at(k)`. */
 interface Rows {
   readonly cells: readonly Cell[]
   readonly count: number
   readonly at: (k: number) => number
 }
 
-/** Which observations of a curve, in which order. */
+/** Selects and orders the observations of a curve. */
 type Order = (curve: Curve) => Pick<Rows, 'count' | 'at'>
 
-/** What the step view keeps, by step. */
+/** The observations that the step view keeps, by step. */
 const KEPT: Order = ({ steps }) => ({ count: steps.length, at: k => steps[k] })
 
-/** Every observation in the order of sessions and rows. */
+/** All observations in the order of sessions and rows. */
 const EVERY: Order = ({ count }) => ({ count, at: k => k })
 
-/** By timestamp; observations without one follow. */
+/** All observations by timestamp. Those without a timestamp follow. */
 const BY_TIME: Order = ({ count, times, timestamp }) => {
   let next = 0
   const untimed = (): number => {
@@ -127,7 +132,7 @@ const BY_TIME: Order = ({ count, times, timestamp }) => {
 
 export interface CurveTable {
   readonly histories: readonly SelectionHistory[]
-  /** of the study's metrics; null: all */
+  /** names of the metrics; null for all */
   readonly metrics: ReadonlySet<string> | null
 }
 
@@ -142,7 +147,7 @@ function* curveRows({ histories, metrics }: CurveTable, { columns }: Table<Sourc
   }
 }
 
-/** Writes the rows of a curve in pieces, so that something else may happen between two. */
+/** Writes the rows of a curve in pieces, so that other work can be done between them. */
 async function writeRows(file: OutputFile, { cells, count, at }: Rows, onRows: OnRows): Promise<void> {
   for (let from = 0; from < count; from += ROWS_PER_WRITE) {
     const to = Math.min(count, from + ROWS_PER_WRITE)
@@ -158,7 +163,7 @@ async function writeRows(file: OutputFile, { cells, count, at }: Rows, onRows: O
   }
 }
 
-/** The table and its metadata. */
+/** Writes the table and its metadata. */
 async function writeTable<T>(
   set: OutputSet, path: string, table: Table<T>, curves: Iterable<Rows> | AsyncIterable<Rows>, origin: Origin, onRows: OnRows
 ): Promise<void> {
@@ -202,7 +207,7 @@ export function writeLineage(set: OutputSet, path: string, curves: CurveTable, o
   return writeTable(set, path, LINEAGE, curveRows(curves, LINEAGE, EVERY), origin, onRows)
 }
 
-/** Cells of the sources of a curve's points: what one of them has none of is empty. */
+/** Cells that come from the source of a point. A cell is empty where the source has no curve. */
 function ofSource(cell: (curve: Curve, observation: number, runs: readonly string[]) => string): (displayed: DisplayedCurve) => Cell {
   return ({ sources, source, observation }) => {
     const runs = sources.map(({ history }) => history?.sessions.map(({ run }) => textCell(run)) ?? [])
@@ -238,7 +243,7 @@ const POINTS: Table<DisplayedCurve> = {
   ]
 }
 
-/** @param curves one at a time: each is let go before the next is made */
+/** @param curves one at a time; each is released before the next is made */
 export function writePoints(
   set: OutputSet, path: string, curves: AsyncIterable<DisplayedCurve>, origin: Origin, onRows: OnRows
 ): Promise<void> {

@@ -1,19 +1,20 @@
 /**
- * The last guard of a JSON output: nothing in it looks like a secret, whatever file it came from. Readers refuse or withhold
- * what they know of; what gets here all the same stops the run, and no output is written.
+ * The last check of a JSON output: nothing in it may look like a secret, whatever file it came from. Readers already
+ * refuse or withhold the secrets that they recognize. A secret that still gets here stops the run, and no output is
+ * written.
  */
 import { isSecretText } from '../../core/secrets.js'
 import { secretFault } from '../../core/secret-guard.js'
 
-/** Texts that were found to be none: keys, paths and hashes come again and again. */
+/** Results for texts that were checked before, because keys, paths and hashes repeat often. */
 type Known = Map<string, boolean>
 
-/** @throws Fault exit 3, with the JSON pointer of the text and never the text */
+/** @throws Fault (exit 3) with the JSON pointer of the text and never the text */
 export function refuseSecretsInJson(value: unknown): void {
   look(value, '', '', new Map())
 }
 
-/** @param name of the member that the value stands in, or that the list of it does */
+/** @param name name of the member that holds the value, or the list around it */
 function look(value: unknown, name: string, pointer: string, known: Known): void {
   if (typeof value === 'string') refuse(value, name, pointer, known)
   else if (Array.isArray(value)) value.forEach((item: unknown, i) => look(item, name, `${pointer}/${i}`, known))

@@ -1,8 +1,8 @@
 /**
- * JSON text of plain data, laid out as `JSON.stringify(value, null, 2)` does, with a line end. Unlike JSON.stringify it
+ * JSON text of plain data, in the layout of `JSON.stringify(value, null, 2)`, with a line end. Unlike JSON.stringify it
  * drops and rounds nothing: NaN, infinities, undefined, typed arrays, functions and bigints are refused with their JSON
- * pointer, and -0 keeps its sign. Keys keep their order. Text is plain JSON: U+2028 and `<` are not escaped, so a page
- * that embeds a document escapes it for its own syntax.
+ * pointer, and -0 keeps its sign. Keys keep their order. Text is plain JSON: U+2028 and `<` are not escaped. A page
+ * that embeds a document must escape it for its own syntax.
  */
 import { Fault } from '../../core/errors.js'
 import { refuseSecretsInJson } from './json-secrets.js'
@@ -29,7 +29,7 @@ function text(value: unknown, pointer: string, indent: string): string {
   }
   const inner = `${indent}  `
   if (Array.isArray(value)) {
-    // not map(), which skips holes
+    // `map()` would skip holes
     const items = Array.from<unknown, string>(value, (item, i) => inner + text(item, `${pointer}/${i}`, inner))
     return items.length === 0 ? '[]' : `[\n${items.join(',\n')}\n${indent}]`
   }
@@ -42,7 +42,7 @@ function text(value: unknown, pointer: string, indent: string): string {
   return members.length === 0 ? '{}' : `{\n${members.join(',\n')}\n${indent}}`
 }
 
-/** Throws a Fault for anything that JSON cannot hold exactly, and for what looks like a secret. */
+/** @throws Fault for a value that JSON cannot hold exactly, and for a text that looks like a secret */
 export function jsonText(value: unknown): string {
   refuseSecretsInJson(value)
   return `${text(value, '', '')}\n`

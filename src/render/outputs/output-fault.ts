@@ -1,8 +1,8 @@
-/** Faults of writing: what the operating system said, what was wanted, and the path. Exit code 3. */
+/** Faults of writing. They state what the operating system reported, what was needed, and the path. The exit code is 3. */
 import { describeCause, Fault, printable, toFault } from '../../core/errors.js'
 import { neededToWrite, systemName } from '../../core/system/error.js'
 
-/** The fault of a failed file operation on `path`; a Fault passes through unchanged. */
+/** The fault of a failed file operation on `path`. A Fault is returned unchanged. */
 export function outputFault(error: unknown, path: string): Fault {
   if (error instanceof Fault) return error
   const name = systemName(error)

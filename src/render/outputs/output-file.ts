@@ -1,7 +1,7 @@
 /**
- * One output on its way: a temporary file beside its place, written as a stream. Bytes go to the kernel as they come
- * (no copy is kept), and to the disk in the background every few megabytes, so that the fsync at the end finds
- * little left to do (45 MB: 24-29 ms at the end, 3 ms with it).
+ * One output while it is written: a temporary file beside its place, written as a stream. Bytes go to the kernel as
+ * they come, without a copy. Every few megabytes they also go to the disk in the background, so that little is left for
+ * the fsync at the end: for 45 MB, 3 ms in place of 24-29 ms.
  */
 import { createHash, type Hash } from 'node:crypto'
 import type { Fault } from '../../core/errors.js'
@@ -12,14 +12,14 @@ export interface FileSummary {
   /** relative to the output folder */
   readonly path: string
   readonly bytes: number
-  /** null unless it was asked for */
+  /** null where it was not requested */
   readonly sha256: string | null
 }
 
-/** Write-back starts whenever this many bytes have been written since it last did. */
+/** Write-back starts when this many bytes have been written since its last start. */
 const WRITE_BACK_BYTES = 8 * 1024 * 1024
 
-/** An ended file with more than this left to write back starts at once. */
+/** For an ended file with more than this left to write back, the write-back starts at once. */
 const LARGE_REST_BYTES = 256 * 1024
 
 async function writeFully(handle: OutputHandle, chunks: readonly Uint8Array[], position: number): Promise<number> {
@@ -48,12 +48,12 @@ export class OutputFile {
   readonly #target: string
   readonly #handle: OutputHandle
   readonly #hash: Hash | null
-  /** called once, when the first operation fails; settles when the whole set is gone */
+  /** called once, when the first operation fails; settles when the whole set has been removed */
   readonly #onFailure: (error: unknown) => Promise<void>
   #accepted = 0
   #position = 0
   #sinceWriteBack = 0
-  /** settles, and never rejects, when every operation so far is done */
+  /** settles when every operation so far is done, and never rejects */
   #queue: Promise<unknown> = Promise.resolve()
   #writeBack: Promise<unknown> | null = null
   #failure: unknown = null
@@ -71,15 +71,15 @@ export class OutputFile {
     this.#onFailure = onFailure
   }
 
-  /** Bytes accepted so far: the position of the next write. */
+  /** Number of bytes accepted so far, which is the position of the next write. */
   get bytes(): number {
     return this.#accepted
   }
 
   /**
-   * Appends. The promise is the back-pressure: it resolves when the kernel has the bytes, which must not change
-   * before. Several writes may be under way; they land in the order of the calls.
-   * Throws the Fault of the first failed operation, after the whole set was aborted.
+   * Appends. The promise gives back-pressure: it resolves when the kernel has the bytes, which must not change before.
+   * Several writes may run at once; they land in the order of the calls.
+   * @throws Fault of the first failed operation, after the whole set was aborted
    */
   write(data: Uint8Array | readonly Uint8Array[]): Promise<void> {
     const chunks = data instanceof Uint8Array ? [data] : data
@@ -94,8 +94,9 @@ export class OutputFile {
   }
 
   /**
-   * Writes over bytes that were written before, for a header that is known only at the end. Not with `sha256`, which
-   * has seen the old bytes.
+   * Overwrites bytes that were written before, for a header that is known only at the end.
+   * @throws Error with `sha256`, because the hash already covers the old bytes
+   * @throws RangeError where the file ends before the bytes
    */
   overwrite(position: number, bytes: Uint8Array): Promise<void> {
     if (this.#hash !== null) throw new Error(`${this.path} is hashed as it is written and cannot be written over`)
@@ -107,19 +108,19 @@ export class OutputFile {
     })
   }
 
-  /** No more writes. What is left of a large file goes to the disk in the background. Idempotent. */
+  /** Ends the writes. The rest of a large file goes to the disk in the background. Idempotent. */
   end(): Promise<FileSummary> {
     this.#ended ??= this.#run(async () => {
-      // small files wait for seal: each sync holds one of the four threads that the next file's writes need
+      // Small files wait for `seal`: each sync holds one of the four threads that the writes of the next file need.
       if (this.#sinceWriteBack < LARGE_REST_BYTES) return
       this.#sealed = this.#settleToDisk()
-      // a failure is met again, and reported, by whoever seals the file
+      // A failure is reported by `seal`, which awaits the same promise.
       this.#sealed.catch(error => { this.#failure ??= error })
     }, true).then(() => ({ path: this.path, bytes: this.#position, sha256: this.#hash?.digest('hex') ?? null }))
     return this.#ended
   }
 
-  /** Ends the file, waits until it is on the disk, closes it. */
+  /** Ends the file, waits until it is on the disk, and closes it. */
   async seal(): Promise<FileSummary> {
     const summary = await this.end()
     try {
@@ -133,8 +134,8 @@ export class OutputFile {
   }
 
   /**
-   * Waits for whatever is under way, then closes; writes that have not begun fail with `reason`. Never rejects: the
-   * content is not wanted any more.
+   * Waits for running operations, then closes. Writes that have not begun fail with `reason`. Never rejects, because
+   * the content is no longer needed.
    */
   async discard(reason: Fault): Promise<void> {
     this.#failure ??= reason
@@ -150,7 +151,7 @@ export class OutputFile {
 
   async #settleToDisk(): Promise<void> {
     await this.#writeBack
-    // the system reports a failed write-back once: a later fsync would succeed
+    // The system reports a failed write-back once. A later fsync would succeed.
     if (this.#failure !== null) throw this.#failure
     await this.#handle.sync()
   }
@@ -158,14 +159,14 @@ export class OutputFile {
   #startWriteBack(): void {
     if (this.#sinceWriteBack < WRITE_BACK_BYTES || this.#writeBack !== null) return
     this.#sinceWriteBack = 0
-    // a failure surfaces at the next operation on the file: nothing waits for this promise before the end
+    // A failure appears at the next operation on the file. Nothing awaits this promise before the end.
     this.#writeBack = this.#handle.datasync().then(
       () => { this.#writeBack = null },
       error => { this.#failure ??= error }
     )
   }
 
-  /** Runs one operation after all earlier ones; the first failure fails all later ones. */
+  /** Runs one operation after all earlier ones. The first failure makes all later operations fail. */
   #run(operation: () => Promise<void>, last = false): Promise<void> {
     if (this.#ended !== null && !last) return Promise.reject(new Error(`${this.path} has ended`))
     const done = this.#queue.then(async () => {

@@ -1,7 +1,7 @@
 /**
- * The file operations that an output needs, as an interface: tests inject a full disk or a folder without rights, and
- * everything above it is the same code. `nodeOutputFs` is the real one. POSIX rename (replaces the target in one step)
- * is assumed; Windows, where an open file cannot be renamed over, is not supported.
+ * The file operations that an output needs, as an interface. Tests inject a full disk or a folder without rights, and
+ * the code above is the same. `nodeOutputFs` is the real one. POSIX rename is assumed, which replaces the target in one
+ * step. Windows is not supported, because there an open file cannot be replaced by rename.
  */
 import { constants } from 'node:fs'
 import * as fs from 'node:fs/promises'
@@ -10,42 +10,45 @@ import { systemName } from '../../core/system/error.js'
 import { makeFolder, syncFolder } from '../../core/system/folder.js'
 
 export interface OutputHandle {
-  /** Writes at a byte position; answers how many bytes were taken, which may be fewer than given. */
+  /** Writes at a byte position. Returns the number of bytes taken, which may be smaller than the number given. */
   writev(chunks: readonly Uint8Array[], position: number): Promise<number>
-  /** fdatasync: the data is on the disk */
+  /** fdatasync: afterwards the data is on the disk */
   datasync(): Promise<void>
-  /** fsync: the data and everything about it is on the disk */
+  /** fsync: afterwards the data and its metadata are on the disk */
   sync(): Promise<void>
   close(): Promise<void>
 }
 
 export interface Inspected {
   readonly kind: 'file' | 'folder' | 'other'
-  /** last change of content or of names, milliseconds since 1970 */
+  /** last change of content or name, in milliseconds since 1970 */
   readonly changed: number
-  /** last change of content, or what was set as such */
+  /** last change of content, or the time that `touch` set */
   readonly modified: number
 }
 
 export interface OutputFs {
   /** Creates a file that must not exist yet. */
   create(path: string): Promise<OutputHandle>
-  /** Creates a folder and its parents; answers those that it created, deepest first. */
+  /** Creates a folder and its parents. Returns the created ones, deepest first. */
   makeFolder(path: string): Promise<readonly string[]>
   /** Fails unless files can be created in the folder. */
   checkWritable(folder: string): Promise<void>
   removeFolder(path: string): Promise<void>
-  /** fsync of a folder: renames inside it are on the disk */
+  /** fsync of a folder: afterwards renames inside it are on the disk */
   syncFolder(path: string): Promise<void>
   link(existing: string, path: string): Promise<void>
   rename(from: string, to: string): Promise<void>
   unlink(path: string): Promise<void>
   list(folder: string): Promise<readonly string[]>
-  /** What is at the path, links not followed; null where nothing is. */
+  /** The entry at the path, without following links. Null where there is none. */
   inspect(path: string): Promise<Inspected | null>
-  /** The time that the file system gives to a file which is made in the folder now: hosts that share it have clocks of their own. */
+  /**
+   * The time that the file system gives to a file made in the folder now. Hosts that share the file system may have
+   * different clocks.
+   */
   now(folder: string): Promise<number>
-  /** Sets when the file was modified last, links not followed. */
+  /** Sets the file's time of last modification, without following links. */
   touch(path: string, modified: number): Promise<void>
   /** The path with every link followed. */
   realPath(path: string): Promise<string>

@@ -10,43 +10,43 @@ export const OUTPUT_PATHS = {
   statistics: 'training_data/critic-trace-statistics.json'
 } as const
 
-/** Outputs over all selections; those of an analysis are named in the study. */
+/** Outputs over all selections. The study names those of an analysis. */
 export const HISTORY_PATHS = {
   arrow: 'wandb/observations.arrow',
-  /** of the analyses that write their points; not written where none does */
+  /** points of the analyses that write them; absent where none does */
   points: 'wandb/points.arrow',
   lineage: 'wandb/lineage.csv'
 } as const
 
-/** The output folder where none is named, in the working folder. */
+/** The output folder in the working folder where the user names none. */
 export const DEFAULT_OUT = 'artifacts'
 
 /** The audit of a study's claims. */
 export const AUDIT_PATH = 'audit.json'
 
-/** What a run read and wrote; written last, on its own. */
+/** What a run read and wrote. It is written last and alone. */
 export const RUN_RECORD = 'run.json'
 
-/** How long a run took: the one output that differs from run to run, which no record lists. */
+/** The durations of a run. It is the one output that differs from run to run, and no record lists it. */
 export const TIMINGS_PATH = 'timings.json'
 
-/** One entry a snapshot of a batch. */
+/** The index of a batch, with one entry for each snapshot. */
 export const BATCH_INDEX = 'critic-trace-snapshots.json'
 
 /** Version of the layout of each output: 1 until a key, a column or a member changes its meaning or goes away. */
 export const SCHEMA_VERSION = 1
 
-/** The program that wrote an output. No time and no machine: the same input gives the same bytes. */
+/** The program that wrote an output. Time and machine are left out, so that the same input gives the same bytes. */
 export interface Generator {
   readonly name: string
   readonly version: string
 }
 
-/** What an output says of its run. */
+/** The statements of an output about its run. */
 export interface Origin {
   /** every input was generated */
   readonly synthetic: boolean
-  /** what the inputs were verified against; null: against nothing */
+  /** the manifest that the inputs were verified against; null where there was none */
   readonly manifest: VerifiedManifest | null
   readonly generator: Generator
 }

@@ -1,23 +1,23 @@
-/** Where an output folder may lie: not on, around or in what is read. */
+/** Refuses output folders that are, contain or lie in what is read. */
 import { EXIT, Fault } from '../../core/errors.js'
 import { holds, isInside, realPlace } from '../../core/system/folder.js'
 import { DEFAULT_OUT } from './output-names.js'
 
 /**
- * Outputs in the study's own folder would be unlisted inputs of the next run; in a folder that holds the study they could
- * take the place of its files.
+ * Outputs in the study's own folder would be unlisted inputs of the next run. Outputs in a folder that contains the
+ * study could replace its files.
  *
- * @throws Fault exit 2
+ * @throws Fault (exit 2) where the output folder is, contains or lies in the study
  */
 export function refuseOutputsAtStudy(dir: string, out: string): void {
   refuse('the study', dir, out)
 }
 
 /**
- * The same for paths of snapshots. The default folder in the working folder is never read as one (`findSnapshots` passes it
- * over), so it may lie in a path that is.
+ * `refuseOutputsAtStudy` for paths of snapshots. The default output folder in the working folder may lie in such a
+ * path, because it is never read as a snapshot (`findSnapshots` skips it).
  *
- * @throws Fault exit 2
+ * @throws Fault (exit 2) where the output folder is, contains or lies in an input
  */
 export function refuseOutputsAtInputs(paths: readonly string[], out: string): void {
   const unread = realPlace(DEFAULT_OUT)

@@ -1,14 +1,15 @@
 /**
- * The outputs of one run as one transaction over a folder: every file is written under a temporary name, and all of
- * them take their places together in `commit`, or none does.
+ * The outputs of one run as one transaction over a folder. Every file is written under a temporary name. `commit`
+ * renames all of them to their places, or none.
  *
  *     open ──> file … write … end ──> commit ──> every file new
  *       └────────────┴──────────────────┴─────> abort, or any failure: every file as it was, no temporary file left
  *
- * A reader sees each file whole, old or new, at every moment. A process killed between two renames of `commit` leaves
- * some files new and some old (each whole), in the order in which they were created: create last what says that a run
- * is complete. Temporary files of a killed run go when the folder is next opened (of another host's, an hour later). Two runs into one folder at once do
- * not damage each other's files, but whose files win is open, file by file.
+ * A reader sees each file whole, old or new, at every moment. A process that is killed between two renames of `commit`
+ * leaves some files new and some old, each of them whole, in the order in which they were created. The file that says
+ * that a run is complete must therefore be created last. The temporary files of a killed run are removed when the
+ * folder is next opened; those of another host an hour later. Two runs into one folder at the same time do not damage
+ * each other's files, but which run's file remains is undefined for each file.
  */
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { Fault, printable } from '../../core/errors.js'
@@ -26,12 +27,12 @@ export { nodeOutputFs, type OutputFs, type OutputHandle } from './output-fs.js'
 export interface OutputSetOptions {
   /** the file system; tests pass one that fails */
   readonly fs?: OutputFs
-  /** subfolders to clean of a killed run's temporary files at once; others are cleaned when first written to */
+  /** subfolders in which a killed run's temporary files are removed at once; others are cleaned at the first write to them */
   readonly folders?: readonly string[]
 }
 
 export interface FileOptions {
-  /** compute the SHA-256 of the bytes as they pass; about 0.7 ms per MB */
+  /** compute the SHA-256 of the bytes while they are written; about 0.7 ms per MB */
   readonly sha256?: boolean
 }
 
@@ -41,20 +42,23 @@ interface Entry {
   readonly target: string
 }
 
-/** One target's way through commit. */
+/** The state of one target during commit. */
 interface Replacement {
   readonly target: string
-  /** the old content's other name; null where there was no old content */
+  /** second name of the old content; null where there was no old content */
   readonly backup: string | null
-  /** the target's name is gone from the old content: renamed, not linked */
+  /** the old content was renamed and not linked, so the target's name is free */
   readonly moved: boolean
   replaced: boolean
 }
 
-/** The subfolders that the pipeline writes to. */
+/** The subfolders to which the pipeline writes. */
 export const OUTPUT_FOLDERS: readonly string[] = ['training_data', 'wandb', 'figures', 'materials', 'preview']
 
-/** Relative path with `/` between its parts; throws where it could leave the folder. */
+/**
+ * A relative path with `/` between its parts.
+ * @throws Fault where the path could lead out of the folder
+ */
 function checkedPath(path: string): string {
   const parts = path.split('/')
   const bad = path === '' || isAbsolute(path) || path.includes('\0') || path.includes('\\') ||
@@ -74,10 +78,10 @@ export class OutputSet {
   readonly #fs: OutputFs
   readonly #entries: Entry[] = []
   readonly #paths = new Set<string>()
-  /** files that are being made */
+  /** files that are being created */
   readonly #starting = new Set<Promise<OutputFile>>()
   readonly #jsonTexts = new Map<string, string>()
-  /** folders that exist, are inside `dir` and hold no leftovers */
+  /** folders that exist, lie in `dir` and hold no left-over files */
   readonly #ready = new Set<string>()
   /** folders that this set created, deepest first */
   #created: string[] = []
@@ -94,8 +98,9 @@ export class OutputSet {
   }
 
   /**
-   * Creates the folder where it is missing, checks that it can be written to, removes what a killed run left.
-   * Throws a Fault (exit code 3) otherwise. The folder itself may be a symbolic link.
+   * Creates the folder where it is missing, checks that it can be written to, and removes what a killed run left. The
+   * folder itself may be a symbolic link.
+   * @throws Fault (exit 3) where any of these fails
    */
   static async open(dir: string, options: OutputSetOptions = {}): Promise<OutputSet> {
     const set = new OutputSet(dir, options.fs ?? nodeOutputFs)
@@ -111,8 +116,8 @@ export class OutputSet {
   }
 
   /**
-   * Removes what killed runs left in every subfolder that has the outputs of a snapshot, as a batch writes them, whether this
-   * run comes to that snapshot or not.
+   * Removes what killed runs left in every subfolder that has the outputs of a snapshot, as a batch writes them. This
+   * covers snapshots that the present run does not reach.
    */
   async sweepSnapshots(): Promise<void> {
     try {
@@ -128,18 +133,25 @@ export class OutputSet {
     }
   }
 
-  /** The sign of life of every temporary file, see temp-names.ts. What cannot be touched is left to its own time. */
+  /**
+   * Renews the sign of life of every temporary file, see temp-names.ts. The time of a file that cannot be touched stays
+   * as it is.
+   */
   async beat(): Promise<void> {
     try {
       const now = await this.#fs.now(this.dir)
       await Promise.allSettled(this.#entries.map(entry => this.#fs.touch(entry.temp, now)))
     } catch (error) {
-      // A disk that is full takes no probe; the run's own writes say so.
+      // A full disk takes no probe file. The run's own writes report that.
       if (systemName(error) === null) throw error
     }
   }
 
-  /** Starts a file. `path` is relative, with `/`; its folder is created. Throws a Fault. */
+  /**
+   * Starts a file and creates its folder.
+   * @param path relative, with `/`
+   * @throws Fault where the path, its folder or the file is refused
+   */
   async file(path: string, options: FileOptions = {}): Promise<OutputFile> {
     const relative = checkedPath(path)
     this.#checkOpen()
@@ -150,7 +162,7 @@ export class OutputSet {
     this.#starting.add(starting)
     try {
       const file = await starting
-      // The set was given up while the file was made: its discard has waited for it.
+      // The set was aborted while the file was created. Its discard has waited for the file.
       if (this.#state !== 'open') throw this.#reason()
       return file
     } catch (error) {
@@ -173,17 +185,20 @@ export class OutputSet {
     return file
   }
 
-  /** Text of every JSON document written so far, by path: what is computed from documents sees the bytes that readers will. */
+  /**
+   * Text of every JSON document written so far, by path. Computations over documents therefore see the same bytes as
+   * readers.
+   */
   get jsonTexts(): ReadonlyMap<string, string> {
     return this.#jsonTexts
   }
 
-  /** Paths of all files begun so far. */
+  /** Paths of all files started so far. */
   get paths(): readonly string[] {
     return [...this.#paths]
   }
 
-  /** A whole small file at once, hashed. */
+  /** Writes a whole small file at once, with its hash. */
   async write(path: string, content: string | Uint8Array): Promise<FileSummary> {
     if (typeof content === 'string' && path.endsWith('.json')) this.#jsonTexts.set(path, content)
     const file = await this.file(path, { sha256: true })
@@ -191,7 +206,7 @@ export class OutputSet {
     return file.end()
   }
 
-  /** One small file as a transaction of its own. */
+  /** Writes one small file as a transaction of its own. */
   static async writeAlone(dir: string, path: string, content: string): Promise<void> {
     const set = await OutputSet.open(dir)
     try {
@@ -204,8 +219,8 @@ export class OutputSet {
   }
 
   /**
-   * Ends every file, waits until all are on the disk, then renames each to its place, in the order of creation.
-   * Throws the Fault of what failed, with every file as it was before.
+   * Ends every file, waits until all are on the disk, then renames each to its place in the order of creation.
+   * @throws Fault of the failed operation; every file is then as it was before
    */
   async commit(): Promise<readonly FileSummary[]> {
     if (this.#commit === null) {
@@ -216,7 +231,7 @@ export class OutputSet {
     return this.#commit
   }
 
-  /** Gives up: removes every temporary file, and folders that the set created. Idempotent; does nothing after commit. */
+  /** Removes every temporary file and the folders that the set created. Idempotent. Does nothing after commit. */
   async abort(): Promise<void> {
     if (this.#commit !== null) {
       await Promise.allSettled([this.#commit])
@@ -231,7 +246,7 @@ export class OutputSet {
     if (this.#state !== 'open') throw new Error(`the output set of ${this.dir} is ${this.#state}`)
   }
 
-  /** Why nothing more is written: the first failure, or that the caller gave up. */
+  /** The reason why nothing more is written: the first failure, or the abort by the caller. */
   #reason(): Fault {
     this.#failure ??= new Fault({ format: 'output', problem: 'given up', place: { file: this.dir } })
     return this.#failure
@@ -243,7 +258,7 @@ export class OutputSet {
 
   async #fail(error: unknown): Promise<void> {
     this.#failure ??= outputFault(error, this.dir)
-    // inside commit the one that runs it cleans up, when nothing is under way any more
+    // During commit, `#commitAll` cleans up when no operation is running any more.
     if (this.#state === 'open') this.#state = 'aborted'
     if (this.#state === 'aborted') await this.#discard()
   }
@@ -270,7 +285,7 @@ export class OutputSet {
     let existing = folder
     while (await this.#fs.inspect(existing) === null) existing = dirname(existing)
     const real = await this.#fs.realPath(existing).catch((error: unknown) => {
-      // A link to nothing, or to itself: what matters is where it points.
+      // For a link to nothing or to itself, the place to which it points is checked.
       if (['ENOENT', 'ELOOP'].includes(systemName(error) ?? '')) return realPlace(existing)
       throw error
     })
@@ -328,7 +343,7 @@ export class OutputSet {
     return replacements
   }
 
-  /** Gives the old content a second name, so that it can come back when a later rename fails. */
+  /** Gives the old content a second name, so that it can be restored when a later rename fails. */
   async #keepOld(target: string): Promise<Replacement> {
     if (await this.#fs.inspect(target) === null) return { target, backup: null, moved: false, replaced: false }
     const backup = join(dirname(target), tempName(basename(target), 'bak'))
@@ -337,7 +352,7 @@ export class OutputSet {
       return { target, backup, moved: false, replaced: false }
     } catch (error) {
       if (systemName(error) === null) throw error
-      // no hard links on this file system, or not to this file: the name is free for the instant until the rename
+      // The file system or this file allows no hard link. The name is then free until the rename that follows.
       await this.#fs.rename(target, backup)
       return { target, backup, moved: true, replaced: false }
     }
@@ -347,7 +362,7 @@ export class OutputSet {
     const failed: string[] = []
     for (const { target, backup, moved, replaced } of replacements) {
       try {
-        // renaming one name of a file to another name of the same file does nothing: an unused link is removed
+        // Renaming one name of a file to another name of the same file does nothing, so an unused link is removed.
         if (backup === null) {
           if (replaced) await this.#fs.unlink(target)
         } else if (replaced || moved) await this.#fs.rename(backup, target)
@@ -372,11 +387,11 @@ export class OutputSet {
     clearInterval(this.#heart)
     const known = this.#entries.length
     const discarded = this.#entries.map(entry => entry.file.discard(this.#reason()))
-    // A file that is just being made would leave its folder behind.
+    // A file that is still being created would leave its folder behind.
     await Promise.allSettled(this.#starting)
     discarded.push(...this.#entries.slice(known).map(entry => entry.file.discard(this.#reason())))
     await Promise.all(discarded)
-    // what cannot be removed now is removed when the folder is next opened; the first failure is the one to report
+    // Files that cannot be removed now are removed when the folder is next opened. Only the first failure is reported.
     await Promise.allSettled(this.#entries.map(entry => unlinkIfThere(this.#fs, entry.temp)))
     for (const folder of this.#created) await Promise.allSettled([this.#fs.removeFolder(folder)])
   }

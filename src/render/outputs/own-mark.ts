@@ -1,18 +1,19 @@
 /**
- * Whether a file itself says that this program made it. Each kind of output has one mark, where its format has a place for it:
+ * Decides whether a file itself says that this program made it. Each kind of output has one mark where its format
+ * allows:
  *
  *     JSON       `generator.name`; a CSV: in the metadata beside it
  *     PNG, PDF   text chunk `Software`; Creator
  *     SVG        a comment before the root
  *     Markdown   the last line; HTML: a paragraph of the foot
  *     Arrow      `generator` of the schema's metadata
- *     NPZ        the member `synthetic`, behind all arrays (numpy's own layout has no place for a name)
+ *     NPZ        the member `synthetic` after all arrays (numpy's own layout has no place for a name)
  */
 import { openRegular, readText } from '../../core/system/open.js'
 import { csvMetadataPath } from '../../schema/outputs.js'
 import { pdfCreator, pngSoftware, svgComment } from '../canvas/mark.js'
 
-/** A mark lies so near to the beginning or to the end. */
+/** A mark lies within this distance of the beginning or the end of a file, in bytes. */
 const LOOKED_AT_BYTES = 64 * 1024
 
 interface Mark {
@@ -21,7 +22,10 @@ interface Mark {
   readonly texts: readonly string[]
 }
 
-/** Without a version: any version's output is this program's. Null: nothing of this kind is. */
+/**
+ * The mark of a kind of file, without a version, because the outputs of every version count. Null for a kind that the
+ * program does not write.
+ */
 function markOf(path: string, name: string): Mark | null {
   switch (path.slice(path.lastIndexOf('.'))) {
     case '.png': return { at: 'begin', texts: ['\x89PNG\r\n', pngSoftware(`${name} `)] }
@@ -36,8 +40,9 @@ function markOf(path: string, name: string): Mark | null {
 }
 
 /**
- * @param name that this program's outputs give
- * @throws Fault where it cannot be read, SyntaxError where it is no JSON
+ * @param name name that this program's outputs state
+ * @throws Fault where the file cannot be read
+ * @throws SyntaxError where a JSON file is no JSON
  */
 export async function saysGenerator(path: string, name: string): Promise<boolean> {
   if (path.endsWith('.csv')) return saysGenerator(csvMetadataPath(path), name)
@@ -51,7 +56,7 @@ export async function saysGenerator(path: string, name: string): Promise<boolean
   return mark.texts.every(each => text.includes(each))
 }
 
-/** The metadata of a CSV has prefixes before its keys. */
+/** The member with this key. In the metadata of a CSV the keys have prefixes. */
 function member(value: unknown, key: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.entries(value).find(([name]) => name === key || name.endsWith(`:${key}`))?.[1]

@@ -1,7 +1,7 @@
 /**
- * `wandb/points.arrow`: every displayed point of every analysis that writes its points, as an Arrow IPC file: the rows of
- * the CSV files, in their order, and the name of the analysis. One record batch a curve, cut at 65,536 rows. Null where the
- * CSV's cell is empty.
+ * `wandb/points.arrow`: all displayed points of the analyses that write their points, as an Arrow IPC file. It has the
+ * rows of the CSV files in their order, with the name of the analysis. Each curve is one record batch, or several of at
+ * most 65,536 rows. A value is null where the cell of the CSV is empty.
  */
 import type { Data, RecordBatch, Schema } from 'apache-arrow'
 import type { DisplayedCurve, SelectionHistory } from '../../compute/histories/contract.js'
@@ -38,7 +38,7 @@ export class PointsArrowWriter {
     this.#file = file
   }
 
-  /** @param analyses those whose curves will be written */
+  /** @param analyses the analyses whose curves will be written */
   static async open(
     set: OutputSet, analyses: readonly HistoryAnalysis[], histories: ReadonlyMap<string, SelectionHistory>, origin: Origin
   ): Promise<PointsArrowWriter> {
@@ -54,7 +54,7 @@ export class PointsArrowWriter {
     return new PointsArrowWriter(arrow, columns, schema, await ArrowFile.open(arrow, await set.file(HISTORY_PATHS.points), schema))
   }
 
-  /** The curves of an analysis as they come, each when it is written. */
+  /** Passes the curves of an analysis on, each after it was written. */
   async *passing(analysis: string, curves: AsyncIterable<DisplayedCurve>, onRows: OnRows): AsyncGenerator<DisplayedCurve, void, undefined> {
     for await (const curve of curves) {
       for (let from = 0; from < curve.value.length; from += ROWS_PER_BATCH) {

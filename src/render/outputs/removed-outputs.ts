@@ -1,14 +1,15 @@
 /**
- * What an earlier run into a folder wrote and the new one does not: removed, for an old figure would stand beside new
- * numbers. The list comes from the `run.json` that lay there, which anybody can have written. A file of it goes only where
+ * Removes outputs that an earlier run wrote into the folder and that the new run does not write. Otherwise an old
+ * figure would stand beside new numbers. The list comes from the `run.json` in the folder, which anybody may have
+ * written. A listed file is removed only where
  *
  *     its name    is one that this program gives to an output
- *     its folder  lies in the output folder, links followed
- *     it itself   is a regular file, and no link
- *     its bytes   are those that the record states: what somebody has changed since is theirs
- *     it says so  that this program made it: a name or a hash proves nothing (`own-mark.ts`)
+ *     its folder  lies in the output folder, with links followed
+ *     it itself   is a regular file and no link
+ *     its bytes   are those that the record states: a file changed since then belongs to the person who changed it
+ *     it says     that this program made it: a name or a hash proves nothing (`own-mark.ts`)
  *
- * Everything else stays where it is, and the run names it.
+ * All other files stay, and the run names them.
  */
 import { createHash } from 'node:crypto'
 import { lstat, realpath, unlink } from 'node:fs/promises'
@@ -24,12 +25,12 @@ import { saysGenerator } from './own-mark.js'
 export interface RecordedOutput {
   /** relative to the output folder */
   readonly path: string
-  /** null: by size alone */
+  /** null where the record states the size alone */
   readonly sha256: string | null
   readonly bytes: number
 }
 
-/** Whether a record may state this output without a hash. `manifest` is the record's: a batch has none. */
+/** Whether a record may state this output without a hash. `manifest` is that of the record; a batch has none. */
 export function isBySize(path: string, manifest: unknown): boolean {
   return manifest === null && STREAMED_OUTPUTS.includes(path)
 }
@@ -37,15 +38,16 @@ export function isBySize(path: string, manifest: unknown): boolean {
 const CHUNK_BYTES = 1024 * 1024
 
 /**
- * @param generator name that this program's documents give
- * @returns what is still there under the name of an output, not known to be one: paths as recorded
- * @throws Fault exit 3 where a file that has to go cannot be removed
+ * @param generator name that this program's documents state
+ * @returns recorded paths of files that remain under the name of an output and are not known to be outputs of this
+ *   program
+ * @throws Fault (exit 3) where a file that has to be removed cannot be removed
  */
 export async function removeOutputs(out: string, recorded: readonly RecordedOutput[], generator: string): Promise<readonly string[]> {
   const root = await realpath(out)
   const ours: string[] = []
   const left: string[] = []
-  // All are judged before the first goes: a CSV is known by the document beside it.
+  // All files are judged before the first is removed, because a CSV is recognized by the document beside it.
   for (const output of recorded) {
     if (!isOutputName(output.path)) continue
     try {
@@ -55,7 +57,7 @@ export async function removeOutputs(out: string, recorded: readonly RecordedOutp
       else left.push(output.path)
     } catch (error) {
       if (systemName(error) === null) throw error
-      // Nothing is there.
+      // No file has the name.
     }
   }
   for (const real of ours) {
@@ -67,9 +69,9 @@ export async function removeOutputs(out: string, recorded: readonly RecordedOutp
 }
 
 /**
- * Where what has the name really lies; null where that is not in the output folder.
+ * The real path of the entry with this name. Null where it lies outside the output folder.
  *
- * @throws the system's error where nothing is there
+ * @throws the system's error where there is no entry
  */
 async function placeIn(root: string, path: string): Promise<string | null> {
   const folder = await realpath(dirname(join(root, path)))

@@ -1,13 +1,13 @@
 /**
- * Names of the files that exist only while an output set is open, and which of them a later run may remove.
+ * Names of the files that exist only while an output set is open, and the rule by which a later run may remove them.
  *
  *     .<name>.ct<pid>-<host>-<random>.tmp    the new content, until commit renames it to <name>
  *     .<name>.ct<pid>-<host>-<random>.bak    the old content, while commit replaces several files
  *
- * `host` is a hash of the host name: a folder may be shared by machines or containers, whose process numbers say
- * nothing about each other. There every temporary file is its own lock, see core/system/alive.ts: a run sets its time to the present again
- * and again, and one that has been silent for an hour is left over. (The package proper-lockfile does the same with a folder
- * beside each file, by the clock of the process.)
+ * `host` is a hash of the host name. Machines or containers may share a folder, and their process numbers are
+ * unrelated. For files of another host, every temporary file is its own lock (see core/system/alive.ts): a run
+ * regularly sets the file's time to the present, and a file that was not touched for an hour is left over. (The package
+ * proper-lockfile does the same with a folder beside each file, by the clock of the process.)
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -19,7 +19,7 @@ import type { Inspected, OutputFs } from './output-fs.js'
 export type TempKind = 'tmp' | 'bak'
 
 export interface TempName {
-  /** the name under which the file ends */
+  /** the final name of the file */
   readonly name: string
   readonly pid: number
   readonly host: string
@@ -28,7 +28,7 @@ export interface TempName {
 
 const PATTERN = /^\.(.+)\.ct([1-9][0-9]{0,9})-([0-9a-f]{8})-[0-9a-f]{8}\.(tmp|bak)$/s
 
-/** Clocks of a file system may be this much coarser than the process's own, in milliseconds. */
+/** The clock of a file system may be coarser than that of the process by this much, in milliseconds. */
 const CLOCK_SLACK = 2000
 
 function hostTag(): string {
@@ -39,7 +39,7 @@ export function tempName(name: string, kind: TempKind): string {
   return `.${name}.ct${process.pid}-${hostTag()}-${randomBytes(4).toString('hex')}.${kind}`
 }
 
-/** Null for any name that `tempName` does not make. */
+/** Null for a name that `tempName` cannot have made. */
 export function parseTempName(file: string): TempName | null {
   const match = PATTERN.exec(file)
   if (match === null) return null
@@ -48,11 +48,11 @@ export function parseTempName(file: string): TempName | null {
 }
 
 /**
- * True when the process that made the file is certainly gone: it ran on this host, and no process has its number, or
- * this very process has it and started after the file was last changed (in a container every run may have number 1). Of
- * another host: when it has been silent for too long.
+ * True when the process that made the file is certainly gone. On this host, either no process has its number, or this
+ * process has it and started after the file was last changed (in a container every run may have number 1). For another
+ * host, `silent` decides.
  *
- * @param silent whether it has given no sign of life for too long
+ * @param silent the file has had no sign of life for too long
  */
 export function isLeftOver(temp: TempName, changed: number, silent = false): boolean {
   if (temp.host !== hostTag()) return silent
@@ -61,7 +61,10 @@ export function isLeftOver(temp: TempName, changed: number, silent = false): boo
   return changed < started - CLOCK_SLACK
 }
 
-/** Of a copy the time of its content is the old one: it is made in the last moments of a run, and never touched. */
+/**
+ * The time of the last sign of life. A `.bak` file keeps the modification time of the old content and is never touched.
+ * It is made in the last moments of a run, so the time of its last change is used.
+ */
 function lastSign({ kind }: TempName, { changed, modified }: Inspected): number {
   return kind === 'tmp' ? modified : changed
 }
@@ -70,7 +73,7 @@ export async function unlinkIfThere(fs: OutputFs, path: string): Promise<void> {
   await ifThere(fs.unlink(path))
 }
 
-/** What another run, or another sweep of this one, took away first is done. */
+/** Ignores a file that is missing because another run, or another sweep of this run, removed it first. */
 async function ifThere(work: Promise<void>): Promise<void> {
   try {
     await work
@@ -79,7 +82,7 @@ async function ifThere(work: Promise<void>): Promise<void> {
   }
 }
 
-/** Removes from one folder what runs that are gone left; an old file that one had moved aside goes back to its name. */
+/** Removes from one folder the files that ended runs left. An old file that such a run had moved aside gets its name back. */
 export async function sweepLeftOvers(fs: OutputFs, folder: string): Promise<void> {
   let now: number | null = null
   for (const name of await fs.list(folder)) {
@@ -96,7 +99,7 @@ export async function sweepLeftOvers(fs: OutputFs, folder: string): Promise<void
   }
 }
 
-/** The same for those of the named subfolders that are there and are no links. */
+/** Sweeps those of the named subfolders that exist and are no links. */
 export async function sweepFolders(fs: OutputFs, dir: string, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
     const path = join(dir, folder)

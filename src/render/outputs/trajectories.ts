@@ -1,6 +1,6 @@
 /**
- * `critic-trace-trajectories.csv`: one row a trace, sorted by step, outcome and uid, then canonical index; nulls last,
- * texts by code point (the order of UTF-8 bytes, not of UTF-16 units).
+ * `critic-trace-trajectories.csv`: one row for each trace, sorted by step, outcome and uid, then by canonical index.
+ * Nulls come last. Texts are sorted by code point (the order of UTF-8 bytes, not of UTF-16 units).
  */
 import type { TraceResult } from '../../compute/traces/contract.js'
 import { csvHeading, writeCsvMetadata, type CsvColumn, type CsvTable } from './csv-metadata.js'
@@ -8,13 +8,13 @@ import { csvRow, type CsvCell } from './csv.js'
 import { OUTPUT_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
-/** What a required column's cells are made by answers no null. */
+/** The cells of a required column are never null. */
 type TraceColumn =
   | CsvColumn<(trace: TraceResult) => number, 'integer' | 'number'>
   | CsvColumn<(trace: TraceResult) => number | null, 'integer?' | 'number?'>
   | CsvColumn<(trace: TraceResult) => string | null, 'string?'>
 
-/** The columns in order, each with where its value comes from. */
+/** The columns in order, each with the function that gives its values. */
 const COLUMNS: readonly TraceColumn[] = [
   ['step', 'integer?', 'trainer step; empty where the trace does not state it', t => t.fields.step],
   ['outcome', 'string?', 'success or failure; empty where it is unknown', t => t.fields.outcome],
@@ -47,7 +47,7 @@ const TABLE: CsvTable<(trace: TraceResult) => CsvCell> = {
   columns: COLUMNS
 }
 
-/** A UTF-16 unit as a key of code point order: surrogates stand for code points above the rest of the plane. */
+/** Maps a UTF-16 unit to a key in code point order. Surrogates stand for code points above the rest of the plane. */
 function codePointKey(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
@@ -81,7 +81,7 @@ export function trajectoriesCsv(traces: readonly TraceResult[]): string {
   return csvHeading(TABLE) + rows.join('')
 }
 
-/** The table and its metadata. */
+/** Writes the table and its metadata. */
 export async function writeTrajectories(set: OutputSet, traces: readonly TraceResult[], origin: Origin): Promise<void> {
   await set.write(OUTPUT_PATHS.trajectories, trajectoriesCsv(traces))
   await writeCsvMetadata(set, OUTPUT_PATHS.trajectories, TABLE, origin)

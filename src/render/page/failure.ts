@@ -1,4 +1,4 @@
-/** What both pages say first where the audit fails the run: the same condition as `auditPasses`, counted. */
+/** The first statement of both pages where the audit fails the run. It counts the same conditions as `auditPasses`. */
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
 import type { PageInputs } from './inputs.js'
@@ -6,7 +6,7 @@ import type { PageInputs } from './inputs.js'
 export interface AuditFailure {
   /** one line: `The audit failed: 1 of 337 claims differs, 0 cannot be computed; 17 of 17 contradictions disclosed.` */
   readonly text: string
-  /** the first that fails, and the table that has a row for it; null: a cited value, which has none */
+  /** the first failure and the table that has its row; null for a cited value, which has no row */
   readonly first: { readonly name: string; readonly row: string; readonly table: 'audit' | 'discrepancies' } | null
 }
 
@@ -36,17 +36,17 @@ export function auditFailure({ claims, same = [], discrepancies, guards, unclaim
   return unclaimed.length > 0 ? { text, first: null } : null
 }
 
-/** Name of a discrepancy's row, apart from those of claims. */
+/** Name of a discrepancy's row. The prefix distinguishes it from rows of claims. */
 export function discrepancyRow({ id }: Pick<AuditedDiscrepancy, 'id'>): string {
   return `discrepancy-${id}`
 }
 
-/** Name of a guard's row, apart from both. */
+/** Name of a guard's row. The prefix distinguishes it from rows of claims and discrepancies. */
 export function guardRow({ id }: Pick<AuditedGuard, 'id'>): string {
   return `guard-${id}`
 }
 
-/** Name of the row of a quantity of several sources. */
+/** Name of the row of a quantity with several sources. */
 export function sameRow({ id }: Pick<AuditedSame, 'id'>): string {
   return `same-${id}`
 }
@@ -58,7 +58,7 @@ function claimsText(claims: readonly AuditedClaim[]): string {
     `${formatCount(count('not_computable'))} cannot be computed`
 }
 
-/** What stands on a page may fail all the same: a source states another value, or a page says what it must not. */
+/** A disclosed contradiction can still fail: a source states another value, or a page contains what it must not. */
 function disclosedText(discrepancies: readonly AuditedDiscrepancy[]): string {
   const disclosed = discrepancies.filter(({ disclosure }) => disclosure.found_in.length > 0)
   const wrongly = disclosed.filter(({ status }) => status === 'fails').length

@@ -1,6 +1,6 @@
 /**
- * How a referenced value is written. A format is a name, some with a number of decimals in brackets. None of them guesses:
- * a value that does not fit is a reason, which becomes a fault where the reference stands.
+ * Writes referenced values. A format is a name; some names take a number of decimals in brackets. No format guesses. A
+ * value that does not fit gives a reason, which becomes a fault at the reference.
  */
 
 const NAMES = ['text', 'name', 'integer', 'fixed', 'signed', 'percent', 'scientific', 'hours', 'list', 'range', 'switch'] as const
@@ -18,20 +18,20 @@ const MINUS = '\u2212'
 const EN_DASH = '\u2013'
 const NO_BREAK_SPACE = '\u00a0'
 
-/** Decimals that a format takes: needed, allowed with a default, or none. */
+/** Decimals of each format: required, optional with a default, or none. */
 const DIGITS: Readonly<Record<FormatName, 'needed' | 'none' | number>> = {
   text: 'none', name: 'none', integer: 'none', fixed: 'needed', signed: 'needed', percent: 'needed', scientific: 'none', hours: 1,
   list: 'none', range: 'none', switch: 'none'
 }
 
-/** More decimals than a double holds say nothing. */
+/** More decimals than this exceed what a double holds. */
 const MAX_DIGITS = 17
 
-/** For messages. */
+/** The formats as messages list them. */
 export const FORMAT_LIST =
   'text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch'
 
-/** `fixed(2)`; null where there is no such format. */
+/** Parses a format such as `fixed(2)`. Null where there is no such format. */
 export function parseFormat(text: string): Format | null {
   const match = /^([a-z]+)(?:\((\d{1,2})\))?$/.exec(text)
   const name = NAMES.find(known => known === match?.[1])
@@ -42,7 +42,7 @@ export function parseFormat(text: string): Format | null {
   return rule === 'none' || digits > MAX_DIGITS ? null : { name, digits }
 }
 
-/** What a reference without a format gets: the decimals that were published, else the number as it is. */
+/** Writes a value whose reference states no format: with the published decimals, else the number as it is. */
 export function formatPlainly(value: unknown, decimals: number | null): Formatted {
   if (typeof value === 'number') return decimals === null ? number(value, x => String(x)) : fixed(value, decimals)
   if (typeof value === 'string' || typeof value === 'boolean') return { text: String(value) }
@@ -72,7 +72,7 @@ export function applyFormat(value: unknown, format: Format, decimals: number | n
   }
 }
 
-/** Last part of a path: what a model or a file is called. */
+/** Last part of a path, such as the name of a model or a file. */
 export function nameOf(path: string): string {
   return path.slice(path.replace(/\/+$/, '').lastIndexOf('/') + 1)
 }
@@ -97,14 +97,14 @@ function fixed(value: unknown, digits: number): Formatted {
   return number(value, x => grouped(x.toFixed(digits)))
 }
 
-/** A true minus sign; none before a zero that was rounded. */
+/** Writes a true minus sign, and none before a zero that results from rounding. */
 function withMinus(text: string): string {
   if (!text.startsWith('-')) return text.replace('e-', `e${MINUS}`)
   const shown = text.slice(1).replace('e-', `e${MINUS}`)
   return /[1-9]/.test(shown) ? MINUS + shown : shown
 }
 
-/** Commas between thousands. `toFixed` writes an exponent from 1e21 on: left as it is. */
+/** Puts commas between thousands. From 1e21 on `toFixed` writes an exponent, and the text is left as it is. */
 function grouped(text: string): string {
   return text.includes('e') ? text : text.replace(/^-?\d+/, whole => whole.replace(/\B(?=(?:\d{3})+$)/g, ','))
 }
@@ -123,7 +123,7 @@ function list(values: readonly unknown[], decimals: number | null): Formatted {
   return { text: texts.length === 1 ? last : `${texts.slice(0, -1).join(', ')} and ${last}` }
 }
 
-/** `2–21`: first and last of a list of two. */
+/** First and last element of a list of two: `2–21`. */
 function range(value: unknown): Formatted {
   if (!Array.isArray(value) || value.length !== 2) return expected('a list of two integers', value)
   const ends: readonly unknown[] = value

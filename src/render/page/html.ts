@@ -1,4 +1,4 @@
-/** The body of a page: blocks, values, figures and tables as HTML. Everything that is not written here is escaped. */
+/** Writes the body of a page as HTML: blocks, values, figures and tables. All text from other sources is escaped. */
 import { AUDIT_PATH } from '../outputs/output-names.js'
 import type { AuditFailure } from './failure.js'
 import type { PageInputs } from './inputs.js'
@@ -9,7 +9,7 @@ import type { PageName, Prose, Target } from './prose.js'
 import { tablesOf, type Cell, type Row, type Table } from './tables.js'
 import { breakable, escapeHtml, escapeMarkup } from './text.js'
 
-/** Headings get it before their names, so that no heading takes an `id` of the page's own. */
+/** Prefix of the ids of headings, so that no heading takes an `id` that the page uses itself. */
 export const HEADING_PREFIX = 's-'
 
 export class BodyWriter {
@@ -56,13 +56,13 @@ export class BodyWriter {
     }
   }
 
-  /** The paragraph of an item that has nothing else is its text. */
+  /** An item with a single paragraph is written as the text of that paragraph. */
   #item(blocks: readonly Block[]): string {
     const [only] = blocks
     return blocks.length === 1 && only.kind === 'paragraph' ? this.#inlines(only.content) : this.blocks(blocks)
   }
 
-  /** Where the upper left cell is empty, the first column has the names of the rows. */
+  /** Where the upper left cell is empty, the first column holds row names. */
   #proseTable({ align, header, rows }: Extract<Block, { kind: 'table' }>): string {
     const named = header[0].length === 0
     const write = (tag: 'th' | 'td', scope: string, cell: readonly Inline[], side: Align): string =>
@@ -119,13 +119,13 @@ export class BodyWriter {
   }
 }
 
-/** Address of the page that has a table, from `page`: '' for its own; null where no page has it. */
+/** Address of the page with a table, as seen from `page`: '' where it is that page itself, null where no page has the table. */
 function tableHref(prose: Prose, page: PageName, kind: NonNullable<AuditFailure['first']>['table']): string | null {
   const on = (['article', 'notes'] as const).find(name => prose[name].blocks.some(block => block.kind === 'insert' && block.slot.kind === kind))
   return on === undefined ? null : on === page ? '' : pageHref(on)
 }
 
-/** What a page says right below its title where the audit fails the run. */
+/** The statement directly below the title of a page where the audit fails the run. */
 export function failureHtml({ text, first }: AuditFailure, prose: Prose, page: PageName): string {
   const href = first === null ? null : tableHref(prose, page, first.table)
   const place = first === null || href === null ? '' : `<a href="${escapeHtml(`${href}#${claimId(first.row)}`)}">${bdi(first.name)} in the audit</a> and `
@@ -138,12 +138,15 @@ function outputLink(path: string, text: string): string {
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-/** `PNG` of `figures/01-scores.png`. */
+/** Upper-case name of a file's format: `PNG` for `figures/01-scores.png`. */
 function formatOf(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1).toUpperCase()
 }
 
-/** A table of the program's. Roles are stated, since on narrow screens its rows are drawn as blocks, which ends a table's own. */
+/**
+ * A table that the program makes. Roles are stated, because on narrow screens the rows are drawn as blocks, and a table
+ * then loses its implied roles.
+ */
 function tableHtml({ name, caption, head, rows, folded }: Table): string {
   const header = head.map(title => `<th role="columnheader" scope="col">${escapeHtml(title)}</th>`).join('')
   const text = escapeHtml(caption)

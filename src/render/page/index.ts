@@ -4,7 +4,7 @@
  *     templates ──► prose ── proseTexts ──► the audit looks for disclosures and for what must not be said
  *                     └───── renderPages ─► article.md, source-notes.md, preview/article.html, preview/source-notes.html
  *
- * Pure functions but for `writePages`; the same inputs give the same bytes.
+ * All functions except `writePages` are pure. The same inputs give the same bytes.
  */
 import type { PageText } from '../../compute/audit/contract.js'
 import { Fault } from '../../core/errors.js'
@@ -20,23 +20,29 @@ export { findTypedNumbers, type Finding } from './lint.js'
 export { PAGE_FILES, type PageName } from './prose.js'
 export type { Template } from './references.js'
 
-/** Output paths of the pages, in the order of writing. */
+/** Output paths of the pages, in the order in which they are written. */
 export const PAGE_OUTPUTS: readonly string[] = [
   PAGE_FILES.article.markdown, PAGE_FILES.notes.markdown, PAGE_FILES.article.html, PAGE_FILES.notes.html
 ]
 
 const PAGES: readonly PageName[] = ['article', 'notes']
 
-/** Both pages together, in bytes. */
+/** Limit of the size of both pages together, in bytes. */
 export const MAX_PAGE_BYTES = 8_000_000
 
-/** The prose of both pages as plain text, and what it cites: what the audit reads. Throws the Fault of a template that cannot be filled. */
+/**
+ * The prose of both pages as plain text, and the values that it cites. The audit reads both.
+ * @throws Fault for a template that cannot be filled
+ */
 export function proseTexts(inputs: ProseInputs): readonly PageText[] {
   const prose = readProse(inputs)
   return PAGES.map(page => ({ name: PAGE_FILES[page].markdown, text: proseText(prose, page), cited: citedValues(prose, page, inputs) }))
 }
 
-/** Text by output path, in the order of `PAGE_OUTPUTS`. Throws a Fault where the pages are too large. */
+/**
+ * Texts by output path, in the order of `PAGE_OUTPUTS`.
+ * @throws Fault where the pages are too large
+ */
 export function renderPages(inputs: PageInputs): ReadonlyMap<string, string> {
   const prose = readProse(inputs)
   const files = new Map([

@@ -1,7 +1,7 @@
 /**
- * What pages are made of: plain data, no file and no path of the machine. A study without claims has none, and no
- * discrepancies. Pages are made in two steps, because the audit reads what they say: the prose from the audit without pages,
- * the pages from the audit with them.
+ * The inputs of pages: plain data without files or paths of the machine. A study without claims has no claims here and
+ * no discrepancies. Pages are made in two steps, because the audit reads their prose: the prose uses the audit without
+ * pages, and the pages use the audit with them.
  */
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, UnclaimedValue } from '../../compute/audit/contract.js'
 import type { InputsOf } from '../../compute/audit/provenance.js'
@@ -12,25 +12,25 @@ import type { Template } from './references.js'
 
 export type DocumentSource = Pick<Documents, 'resolve' | 'undefinedReason' | 'sha256' | 'enclosing'>
 
-/** A figure as the page embeds it. */
+/** A figure that a page embeds. */
 export interface PageFigure {
   /** file name without extension */
   readonly name: string
   readonly title: string
-  /** the facts drawn, in words: the alternative text */
+  /** the drawn facts in words, used as alternative text */
   readonly description: string
   readonly png: Uint8Array
-  /** output paths: its formats, and the data that it draws */
+  /** output paths of its formats, and of the data that it draws */
   readonly files: readonly string[]
   readonly data: readonly string[]
 }
 
-/** What the templates need to be filled; the audit of the prose is made from this alone. */
+/** The inputs that the templates need. The audit of the prose depends on these alone. */
 export interface ProseInputs {
   readonly templates: { readonly article: Template; readonly notes: Template }
-  /** every JSON document of the run, but for audit.json */
+  /** every JSON document of the run except audit.json */
   readonly documents: DocumentSource
-  /** inputs of a reference that its document does not state itself */
+  /** gives the inputs of a reference whose document does not state them */
   readonly inputsOf: InputsOf
   readonly claims: readonly AuditedClaim[]
   readonly discrepancies: readonly AuditedDiscrepancy[]
@@ -40,19 +40,19 @@ export interface ProseInputs {
 }
 
 export interface PageInputs extends ProseInputs {
-  /** quantities that several sources state; none: the claims file lists none */
+  /** quantities that several sources state; absent where the claims file lists none */
   readonly same?: readonly AuditedSame[]
   readonly study: { readonly name: string; readonly synthetic: boolean }
-  /** what the inputs were verified against; null: against nothing */
+  /** the manifest that the inputs were verified against; null where there was none */
   readonly manifest: Origin['manifest']
   readonly generator: Generator
   readonly guards: readonly AuditedGuard[]
-  /** cited values that fail the audit because nothing published holds them */
+  /** cited values without a claim that fail the audit */
   readonly unclaimed: readonly UnclaimedValue[]
-  /** of the code that made the inputs, as the manifest states them */
+  /** revisions of the code that made the inputs, as the manifest states them */
   readonly revisions: { readonly [name: string]: unknown }
-  /** every file that the run read into what it states */
+  /** files that the run read and used for its results */
   readonly inputs: readonly SourceFile[]
-  /** files that lie in the study and enter no statistic */
+  /** files in the study that enter no statistic */
   readonly excluded: readonly SourceFile[]
 }

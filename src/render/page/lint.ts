@@ -1,15 +1,15 @@
 /**
- * Numbers that somebody typed into a template. Every number of an article is a reference, so that it cannot differ from what
- * was computed; a digit in the prose is a fault, unless it is part of
+ * Finds numbers that somebody typed into a template. Every number of an article is a reference, so that it cannot
+ * differ from the computed value. A digit in the prose is a fault, unless it is part of
  *
- * - a reference, `{{written …}}` among them,
- * - an identifier, which begins with a letter and has one in each part between hyphens: r6, mean@1, Qwen3.5-35B-A3B. Not
- *   score-55, since 55 is a part of its own; not 9th or 2.5x,
- * - code, where it holds a letter,
+ * - a reference, including `{{written …}}`,
+ * - an identifier: it begins with a letter and has a letter in each part between hyphens, as in r6, mean@1 and
+ *   Qwen3.5-35B-A3B. score-55 is none, because 55 is a part of its own; 9th and 2.5x are none either,
+ * - code that contains a letter,
  * - the target of a link.
  *
- * So are digits of other scripts, superscripts, fractions and character references; numbers in words by the rules below, which
- * let `first`, `one of them` and `two runs` pass; and Roman numerals that label nothing.
+ * Digits of other scripts, superscripts, fractions and character references are faults too. So are numbers in words, by
+ * the rules below, which allow `first`, `one of them` and `two runs`, and Roman numerals that follow no label.
  */
 import { numbersAgree } from '../../compute/audit/agreement.js'
 import { normalText, numbersIn } from '../../compute/audit/page-text.js'
@@ -25,11 +25,11 @@ export interface Finding {
   readonly offset: number
 }
 
-/** In place of what is not looked at: no digit, no letter, no part of an identifier; line ends stay. */
+/** Replaces text that is not examined. It is no digit, no letter and no part of an identifier. Line ends are kept. */
 const BLANK = '\u0000'
 
 const TENS = '(?:twen|thir|for|fif|six|seven|eigh|nine)t'
-/** Numbers wherever they stand: cardinals and ordinals from eleven on, fractions, multiples. */
+/** Number words that are always faults: cardinals and ordinals from eleven on, fractions, multiples. */
 const NUMBER_WORD = new RegExp(
   `\\b(?:eleven(?:th)?|twel(?:ve|fth)|(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?|${TENS}(?:y|ieth)|` +
   'hundred(?:s|ths?)?|thousand(?:s|ths?)?|millions?|billions?|dozens?|tens|twice|thrice|hal(?:f|ves|ved|ving)|quarters?|thirds|' +
@@ -37,29 +37,35 @@ const NUMBER_WORD = new RegExp(
   '(?:doubl|tripl|quadrupl)(?:e|ed|es|ing)|(?:two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)[-\u2010\u2011]?fold)\\b', 'gi'
 )
 
-/** Small cardinals count things of the text (two runs, one of them), unless a unit says that they measure. */
+/**
+ * Small cardinals before a unit are measurements. Without a unit they count things of the text (two runs, one of them)
+ * and are allowed.
+ */
 const MEASURED = new RegExp(
   '\\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)(?=[\\s*_~\u2010\u2011-]+(?:per ?cent|percentage|points?|seconds?|minutes?|' +
   'hours?|days?|weeks?|months?|years?|steps?|tokens?|turns?|epochs?|rollouts?|trajector(?:y|ies)|tasks?|rows?|times|gpus?|nodes?)\\b)', 'gi'
 )
 
-/** Roman numerals of capitals, from II on; of two letters those of I, V and X alone, since CI, CD and ML are words. Labels keep theirs. */
+/**
+ * Roman numerals in capitals, from II on. Numerals of two letters consist of I, V and X only, because CI, CD and ML are
+ * words. Numerals after a label are allowed.
+ */
 const ROMAN = /\b(?=[IVX]{2}\b|[MDCLXVI]{3})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?<=[A-Z])\b/g
 const LABEL = /\b(?:figures?|sections?|tables?|appendix|appendices|chapters?|parts?|volumes?|phases?|stages?)[\s*_]+$/i
 
-/** Words that say how large a referenced number is, as in `{{…}} thousand`, are not numbers themselves. */
+/** A word that scales a referenced number, as in `{{…}} thousand`, is no number itself. */
 const SCALE_WORD = /^(?:hundred|thousand|million|billion)$/i
 
 function blank(text: string): string {
   return text.replace(/[^\n]/g, BLANK)
 }
 
-/** References of the template blanked. */
+/** The template with its references blanked. */
 function withoutReferences(template: Template): string {
   return template.text.replace(/\{\{[^\n]*?\}\}/g, blank)
 }
 
-/** Code and link targets blanked. Code without a letter is only a number in another font: it stays. */
+/** The text with code and link targets blanked. Code without a letter stays, because it is only a number in another font. */
 export function withoutCode(text: string): string {
   const code = /^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[ \t]*$|(?![\s\S]))|(?<!`)(`+)(?!`)((?:(?!\n\n)[\s\S])*?)(?<!`)\2(?!`)/gm
   return text
@@ -71,12 +77,13 @@ function isIdentifier(word: string): boolean {
   return /^[A-Za-z]/.test(word) && !/(?<![0-9])\.[0-9]/.test(word) && word.split('-').every(part => /[A-Za-z]/.test(part))
 }
 
-/** Everything that looks typed, in order. */
+/** Everything that looks typed, in the order of the template. */
 export function findTypedNumbers(template: Template): readonly Finding[] {
   const text = withoutCode(withoutReferences(template))
   const findings: Finding[] = []
   for (const { 0: reference, index } of text.matchAll(/&#\w*;?/g)) findings.push({ text: reference, offset: index })
-  // Whole runs, then those with a number: one expression for both goes over a long run again from each of its characters.
+  // Runs are matched first and tested for a number afterwards. A single expression would scan a long run again from
+  // each of its characters.
   for (const { 0: run, index } of text.matchAll(/[A-Za-z0-9_@.\-\p{N}]+/gu)) {
     if (!/\p{N}/u.test(run)) continue
     const start = index + (/^[.\-@]*/.exec(run)?.[0].length ?? 0)
@@ -95,19 +102,22 @@ export function findTypedNumbers(template: Template): readonly Finding[] {
   return findings.sort((a, b) => a.offset - b.offset)
 }
 
-/** What claims hold, for what is typed beside them. */
+/** The values of a claim, for comparison with typed text. */
 export interface Held {
   readonly id: string
   readonly values: readonly ClaimScalar[]
   readonly unit: string
-  /** a list of texts names parts of a figure, say, and is no fact */
+  /** the value is a list; a list of texts may name parts of a figure and is no fact */
   readonly isList: boolean
 }
 
-/** A text with a capital, a digit or a separator is a name; without one it is a word, which prose may use. */
+/** A text with a capital, a digit or a separator is a name. Any other text is a word, which prose may use. */
 const NAME = /[\p{Lu}\p{N}_/.]/u
 
-/** Throws a Fault for the first text of a claim that stands in a template, in code too, as whole words in the same case. */
+/**
+ * Searches the template, code included, for texts of claims as whole words in the same case.
+ * @throws Fault for the first such text
+ */
 export function refuseTypedFacts(template: Template, held: readonly Held[]): void {
   const text = withoutReferences(template).replace(/\]\([^()\s]*\)/g, blank)
   for (const { id, values, isList } of held) {
@@ -134,9 +144,10 @@ function indexOfWord(text: string, word: string): number {
 }
 
 /**
- * Throws a Fault for `{{written …}}` whose number a claim holds: with decimals wherever it stands in the text, and where it agrees
- * to the decimals written; a whole number where the text is that number alone, since `Figure 4` and `release 2` are labels.
- * Of a fraction its percentage counts as well.
+ * Checks every `{{written …}}` for numbers that a claim holds. A number with decimals counts wherever it stands in the
+ * text, where it agrees with the claim at the written decimals. A whole number counts only where it is the whole text,
+ * because `Figure 4` and `release 2` are labels. For a fraction its percentage counts too.
+ * @throws Fault for the first such number
  */
 export function refuseWrittenClaims(parts: readonly Part[], held: readonly Held[]): void {
   for (const part of parts) {
@@ -160,14 +171,14 @@ function says(written: number, decimals: number, value: number, unit: string): b
   return agrees(value) || (unit !== 'percent' && Math.abs(value) <= 1 && agrees(value * 100))
 }
 
-/** So many findings are named, each with its place. */
+/** Largest number of findings that a message names with their places. */
 const NAMED = 3
 
-/** Throws a Fault that names the first typed numbers, says how many more there are, and the ways out. */
+/** @throws Fault that names the first typed numbers, the number of further ones, and the ways to replace them */
 export function refuseTypedNumbers(template: Template): void {
   const findings = findTypedNumbers(template)
   if (findings.length === 0) return
-  // The place of the first is the fault's own.
+  // The fault itself carries the place of the first finding.
   const named = findings.slice(0, NAMED).map(({ text, offset }, i) => {
     const { line, column } = placeOf(template, offset)
     return i === 0 ? printable(text) : `${printable(text)} at line ${line} column ${column}`

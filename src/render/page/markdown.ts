@@ -1,8 +1,8 @@
 /**
- * A template as a small tree: blocks and inlines, with the references still in it. `marked` reads the Markdown (GitHub's
- * dialect); raw HTML is a fault, images are only those of references, and links lead to `https:`,
- * to an output, to the other page, or to a heading. References pass through `marked` as private-use characters, so that
- * nothing that they bring is ever read as Markdown.
+ * A template as a small tree of blocks and inlines that still contains the references. `marked` reads the Markdown
+ * (GitHub's dialect). Raw HTML is a fault. Images come from references only. Links lead to `https:`, to an output, to
+ * the other page, or to a heading. References pass through `marked` as private-use characters, so that none of their
+ * text is read as Markdown.
  */
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked'
 import { Fault, printable, toFault, type Place } from '../../core/errors.js'
@@ -43,9 +43,9 @@ export type Block =
 export interface Article {
   readonly template: Template
   readonly parts: readonly Part[]
-  /** text of the one heading of the first level, with which the template begins */
+  /** text of the only first-level heading, with which the template begins */
   readonly title: string
-  /** without that heading */
+  /** the blocks after that heading */
   readonly blocks: readonly Block[]
 }
 
@@ -53,16 +53,22 @@ const OPEN = '\ue000'
 const CLOSE = '\ue001'
 const SLOT = new RegExp(`${OPEN}(\\d+)${CLOSE}`, 'g')
 
-/** What would be a tag with the right value in it: `<b {{…}}>`. */
+/** Text that becomes a tag once the right value is inserted: `<b {{…}}>`. */
 const OPEN_TAG = new RegExp(`<[A-Za-z/!?][^<>]*${OPEN}\\d+${CLOSE}[^<>]*`)
 
-/** Quotes in lists in quotes: nobody writes more, and `marked` goes one call deeper for each. */
+/** Deepest nesting of quotes and lists. Real templates have less, and `marked` recurses once per level. */
 const MAX_NESTING = 20
 
-/** Spaces at the start of a line. Lists nest by them, and take `marked` the square of their depth. */
+/**
+ * Largest number of spaces at the start of a line. Lists nest by them, and the time of `marked` grows with the square
+ * of their depth.
+ */
 const MAX_INDENT = 200
 
-/** What a line begins with: quotes and list items, one in another. Numbers of lists are typed by hand, and refused before. */
+/**
+ * The quote and list marks at the start of a line, in any nesting. Numbers of ordered lists are typed by hand and were
+ * refused before.
+ */
 const MARKERS = /^ *(?:(?:>|[-*+](?: |$)) *)+/
 const RULE = /^ *([-*_])(?: *\1)+ *$/
 
@@ -70,7 +76,10 @@ function reader(): Marked {
   return new Marked({ gfm: true })
 }
 
-/** `template` is normalized and `parts` are its own. */
+/**
+ * @param template normalized
+ * @param parts parts of this template
+ */
 export function readArticle(template: Template, parts: readonly Part[]): Article {
   let source = ''
   const slots: Slot[] = []
@@ -97,7 +106,7 @@ export function readArticle(template: Template, parts: readonly Part[]): Article
   return { template, parts, title: plainText(first.content), blocks: rest }
 }
 
-/** Before `marked` sees it: its stack and its time are bounded by the depth of the template, not by the machine. */
+/** Runs before `marked`, so that limits on the template bound its stack and its time on every machine. */
 function refuseNesting(template: Template): void {
   let offset = 0
   for (const line of template.text.split('\n')) {
@@ -120,7 +129,7 @@ function lex(source: string, template: Template): readonly Token[] {
   }
 }
 
-/** Text of inlines without slots: of headings. */
+/** Text of inlines without slots, as in headings. */
 export function plainText(content: readonly Inline[]): string {
   return content.map(inline => 'text' in inline ? inline.text : 'content' in inline ? plainText(inline.content) : ' ').join('')
 }
@@ -129,7 +138,7 @@ class Tree {
   readonly #template: Template
   readonly #slots: readonly Slot[]
   readonly #ids = new Set<string>()
-  /** of the block at hand, among those of the document; references do not change lines */
+  /** first line of the current top-level block; references do not change the number of lines */
   #line = 1
 
   constructor(template: Template, slots: readonly Slot[]) {
@@ -150,7 +159,7 @@ class Tree {
     return tokens.flatMap(token => this.#block(token as MarkedToken, depth) ?? [])
   }
 
-  /** Null for what leaves no trace: space between blocks, definitions of link names. */
+  /** Null for a token that gives no block: space between blocks, definitions of link names. */
   #block(token: MarkedToken, depth: number): Block | null {
     switch (token.type) {
       case 'space': case 'def': return null
@@ -236,7 +245,7 @@ class Tree {
     return { kind: 'link', href: token.href, content: this.#inlines(token.tokens, depth), place: this.#near(token.raw) }
   }
 
-  /** Text with the slots in it apart. */
+  /** Splits a text into its pieces and its slots. */
   #text(text: string): Inline[] {
     const inlines: Inline[] = []
     let done = 0
@@ -257,13 +266,13 @@ class Tree {
     return new Fault({ format: 'template', problem: 'block', found, expected, place: slot.place })
   }
 
-  /** Where a piece of Markdown without references stands first; else the line on which the block at hand begins. */
+  /** The first place of a piece of Markdown without references. Without one, the first line of the current block. */
   #near(raw: string): Place {
     const offset = raw === '' ? -1 : this.#template.text.indexOf(raw.trimEnd())
     return offset < 0 ? { file: this.#template.path, line: this.#line } : placeOf(this.#template, offset)
   }
 
-  /** Text in code is none, so the place is not looked for there, nor before the block at hand. */
+  /** A tag inside code is text. The place is therefore searched outside of code, and from the current block on. */
   #html(raw: string): Fault {
     const found = raw.trim().split('\n', 1)[0]
     const text = withoutCode(this.#template.text)

@@ -1,6 +1,6 @@
 /**
- * A page: one self-contained HTML document. Pictures are in it, its style sheet is in it, it has no script, and its content
- * security policy lets it ask for nothing: the only things allowed are `data:` pictures and the one style sheet, by hash.
+ * A page is one self-contained HTML document. It contains its pictures and its style sheet, and has no script. Its
+ * content security policy forbids all requests. It allows only `data:` pictures and the one style sheet, by its hash.
  */
 import { createHash } from 'node:crypto'
 import { generatedBy, hasStandIns, STAND_IN_NOTE, syntheticText, verifiedText } from './fill.js'
@@ -63,7 +63,7 @@ function policy(style: string): string {
   return `default-src 'none'; img-src data:; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`
 }
 
-/** Without headings there are no contents to list: the way to the other page alone. */
+/** Without headings there is only the link to the other page. */
 function contents(prose: Prose, page: PageName): string {
   const items = prose[page].blocks.flatMap(block => block.kind !== 'heading' || block.depth !== 2 ? [] :
     [`<li><a href="#${HEADING_PREFIX}${escapeHtml(block.id)}">${escapeMarkup(plainText(block.content))}</a></li>`])

@@ -1,7 +1,7 @@
 /**
- * A number of the prose in HTML, and the panel that says where it comes from. The panel is plain markup behind the number,
- * shown by the style sheet while the number is under the pointer or has the focus; there is no script. What a screen reader
- * is told on focus is its first part, without hashes.
+ * Writes a number of the prose as HTML, with the panel that states its source. The panel is plain markup behind the
+ * number. The style sheet shows it while the number is under the pointer or has the focus. There is no script. On focus
+ * a screen reader reads the first part of the panel, which has no hashes.
  */
 import type { InputHash } from '../../compute/audit/contract.js'
 import { PAGE_FILES } from './prose.js'
@@ -10,27 +10,27 @@ import { inputLines, publishedText, STATUS_TEXT } from './tables.js'
 import { breakable, escapeHtml, idPart } from './text.js'
 import { exact, type ShownValue } from './values.js'
 
-/** Longer texts may break into lines. */
+/** A longer text may break into lines. */
 const NO_WRAP = 30
 
 export interface PanelOptions {
-  /** number of the panel on its page: makes its ids */
+  /** number of the panel on its page; its ids are made from it */
   readonly number: number
-  /** ids of claims in an audit table, as links reach them from this page; null: no page has such a table */
+  /** address, from this page, of the page whose audit table has the ids of claims; null where no page has such a table */
   readonly auditHref: string | null
 }
 
-/** Address of an output, from a page. */
+/** Address of an output as seen from a page. */
 export function outputHref(path: string): string {
   return `../${encodePath(path)}`
 }
 
-/** `id` of a claim's row. */
+/** `id` of the row of a claim. */
 export function claimId(id: string): string {
   return `claim-${idPart(id)}`
 }
 
-/** Address of a page from the other one; both lie in one folder. */
+/** Address of a page as seen from the other one. Both lie in one folder. */
 export function pageHref(page: 'article' | 'notes'): string {
   const { html } = PAGE_FILES[page]
   return html.slice(html.lastIndexOf('/') + 1)
@@ -62,7 +62,7 @@ interface PanelOutput {
   readonly inputs: InputHash[]
 }
 
-/** Each output once: the places in it, and the inputs of all of them. audit.json has them place by place. */
+/** Lists each output once, with the places in it and the inputs of all of them. audit.json lists inputs for each place. */
 function outputsOf({ provenance }: ShownValue): readonly PanelOutput[] {
   const outputs = new Map<string, PanelOutput>()
   for (const { file, sha256, pointer, inputs } of provenance) {
@@ -74,7 +74,7 @@ function outputsOf({ provenance }: ShownValue): readonly PanelOutput[] {
   return [...outputs.values()]
 }
 
-/** Places and inputs listed in a panel; more are counted. */
+/** Largest number of places or inputs that a panel lists. Further ones are counted. */
 const MAX_LISTED = 3
 
 function pointersHtml(pointers: readonly string[]): string {
@@ -104,7 +104,10 @@ function inputsHtml(inputs: readonly InputHash[]): string {
   }).join(', ')
 }
 
-/** Reached with the pointer; the keyboard reaches the same places in the audit table, without two more stops at each number. */
+/**
+ * A link for the pointer. With the keyboard the same places are reached in the audit table, so that a number does not
+ * have two further tab stops.
+ */
 function link(href: string, text: string): string {
   return `<a href="${escapeHtml(href)}" tabindex="-1">${bdi(text)}</a>`
 }

@@ -1,4 +1,4 @@
-/** Width and height that a PNG states, so that a page keeps room for it. */
+/** Reads the width and height that a PNG states, so that a page can reserve room for it. */
 import { Fault, printable } from '../../core/errors.js'
 
 const SIGNATURE = '89504e470d0a1a0a'

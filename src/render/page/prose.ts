@@ -1,7 +1,7 @@
 /**
- * Both templates read, every reference resolved and every link checked, before anything is written: what the Markdown, the
- * pages and the audit of the prose are made from. Also the prose as plain text, as a reader without a screen would hear it:
- * the text in which the audit looks for disclosures and for what must not be said.
+ * Reads both templates, resolves every reference and checks every link before anything is written. The Markdown, the
+ * pages and the audit of the prose are made from the result. This module also gives the prose as plain text, as a
+ * screen reader would read it. The audit searches that text for disclosures and forbidden statements.
  */
 import type { CitedValue } from '../../compute/audit/contract.js'
 import { Fault, printable, type Place } from '../../core/errors.js'
@@ -14,7 +14,7 @@ import { Values, type ShownValue } from './values.js'
 
 export type PageName = 'article' | 'notes'
 
-/** Of the pages, and of the Markdown files beside which they lie one folder up. */
+/** Paths of the Markdown files and of the pages. The pages lie one folder below. */
 export const PAGE_FILES: Readonly<Record<PageName, { readonly markdown: string; readonly html: string }>> = {
   article: { markdown: 'article.md', html: 'preview/article.html' },
   notes: { markdown: 'source-notes.md', html: 'preview/source-notes.html' }
@@ -23,12 +23,12 @@ export const PAGE_FILES: Readonly<Record<PageName, { readonly markdown: string; 
 export interface NumberedFigure extends PageFigure {
   /** `Figure 3` */
   readonly label: string
-  /** `id` of its element */
+  /** `id` of the figure's element */
   readonly id: string
   readonly page: PageName
 }
 
-/** Where a link leads. */
+/** The target of a link. */
 export type Target =
   | { readonly kind: 'web'; readonly url: string }
   | { readonly kind: 'output'; readonly path: string }
@@ -78,7 +78,7 @@ export function readProse(inputs: ProseInputs): Prose {
   }
 }
 
-/** A number that has four decimals here and one there looks like two numbers. */
+/** A number with four decimals in one place and one decimal in another looks like two numbers. */
 function refuseOtherDecimals(pages: readonly Article[], values: Values): void {
   const first = new Map<string, string>()
   for (const part of pages.flatMap(page => page.parts)) {
@@ -109,7 +109,7 @@ function readTemplate(raw: Template, held: readonly Held[]): Article {
   return readArticle(template, parts)
 }
 
-/** Without discrepancies their table would be an empty one, which reads as if the sources agreed. */
+/** Without discrepancies their table would be empty, which reads as if the sources agreed. */
 function refuseTable(pages: readonly Article[]): void {
   const table = pages.flatMap(page => page.parts).find(part => part.kind === 'discrepancies')
   if (table?.kind !== 'discrepancies') return
@@ -119,7 +119,7 @@ function refuseTable(pages: readonly Article[]): void {
   })
 }
 
-/** Figures by name, with the page on which each stands. A figure stands once. */
+/** Figures by name, with the page that contains each. A figure may stand in one place only. */
 function placeFigures(
   figures: readonly PageFigure[], pages: Readonly<Record<PageName, Article>>
 ): ReadonlyMap<string, NumberedFigure> {
@@ -168,7 +168,7 @@ function webTarget(href: string): Target | null {
   return protocol === 'https:' && username === '' && password === '' ? { kind: 'web', url } : null
 }
 
-/** A page's prose, every reference filled in, white space collapsed. Tables that the program makes are not prose. */
+/** A page's prose with every reference replaced and white space collapsed. Tables that the program makes are left out. */
 export function proseText(prose: Prose, page: PageName): string {
   const write = (content: readonly Inline[]): string => content.map(inline => {
     switch (inline.kind) {
@@ -191,7 +191,7 @@ export function proseText(prose: Prose, page: PageName): string {
   return collapse(`${prose[page].title}\n${all(prose[page].blocks)}`)
 }
 
-/** What a page cites from outputs, itself or as what a source of a discrepancy states. */
+/** The values that a page cites from outputs, directly or as the statement of a source of a discrepancy. */
 export function citedValues(prose: Prose, page: PageName, { templates }: ProseInputs): readonly CitedValue[] {
   return prose[page].parts.flatMap(part => {
     if (part.kind !== 'output' && part.kind !== 'discrepancy') return []
@@ -201,7 +201,7 @@ export function citedValues(prose: Prose, page: PageName, { templates }: ProseIn
   })
 }
 
-/** What an inline reference reads as. */
+/** The text of an inline reference. */
 export function slotText(prose: Prose, slot: InlineSlot): string {
   if (slot.kind === 'written') return slot.text
   return slot.kind === 'see' ? prose.figure(slot).label : prose.show(slot).text

@@ -1,18 +1,18 @@
 /**
- * The references of a template. A template is Markdown; what stands between `{{` and `}}`, on one line, is replaced:
+ * The references of a template. A template is Markdown. Text between `{{` and `}}` on one line is replaced:
  *
  *     {{eval.gspo.verified}}                               a claim, with its published decimals
  *     {{fact config.model}}                                a claim whose value is a text; `| name`: the last part of a path
  *     {{trace.tokens | integer}}                           a claim, in a format (formats.ts)
  *     {{data.json#/values/gspo.verified/value | fixed(1)}} a place in an output: path, `#`, JSON pointer
- *     {{discrepancy r6-warmup: postmortem}}                what a source of a discrepancy states: the one whose label has this
+ *     {{discrepancy r6-warmup: postmortem}}                the statement of the source of a discrepancy whose label has this
  *     {{see 03-training-by-step}}                          `Figure 3`, linked to it
  *     {{written 2026}}                                     the study author's own digits, meant as text and not as a value
  *     {{figure 03-training-by-step}}                       a block: the figure; the lines below it are its caption
  *     {{audit}}  {{discrepancies}}  {{sources}}            blocks: tables, each alone on its line
  *
- * `{{` always begins a reference, in code too. Nothing is evaluated: a name is looked up or it is a fault, with line and
- * column. Control and invisible characters are faults, so that what an author sees is what readers get.
+ * `{{` always begins a reference, also in code. Nothing is evaluated. An unknown name is a fault with line and column.
+ * Control characters and invisible characters are faults, so that readers get what the author sees.
  */
 import { Fault, printable, type Place } from '../../core/errors.js'
 import { FORMAT_LIST, parseFormat, type Format } from './formats.js'
@@ -20,7 +20,7 @@ import { visible } from './text.js'
 
 /** A template as it was read. */
 export interface Template {
-  /** for messages, relative to the study */
+  /** path relative to the study, for messages */
   readonly path: string
   readonly text: string
 }
@@ -38,25 +38,25 @@ export type Part =
   | { readonly kind: BlockName; readonly place: Place }
 
 interface Referenced {
-  /** null: as published, or as it is */
+  /** null: the format of the published value, or the value as it is */
   readonly format: Format | null
   readonly place: Place
 }
 
 export type ValuePart = Extract<Part, Referenced>
 
-/** Characters of a template; an article has some tens of thousands. */
+/** Largest number of characters in a template. An article has some tens of thousands. */
 const MAX_LENGTH = 1_000_000
 
-/** Longest text that `written` lets through: a date or a section, not a paragraph. */
+/** Largest length of a `written` text. It is meant for a date or a section, not for a paragraph. */
 const MAX_WRITTEN = 40
 
 const REFERENCE = /\{\{|\}\}/g
 
-/** A name of a figure, a discrepancy or a claim: one word. */
+/** Name of a figure, a discrepancy or a claim: one word. */
 const WORD = /^\S+$/
 
-/** Unseen characters that a template may hold. */
+/** Line ends that are replaced by `\n`. */
 const LINE_ENDS = /\r\n?/g
 
 export function placeOf(template: Template, offset: number): Place {
@@ -69,7 +69,10 @@ function fault(problem: string, found: string, expected: string, place: Place): 
   return new Fault({ format: 'template', problem, found: printable(found), expected, place })
 }
 
-/** The template with `\n` as its only line end. Throws a Fault where it is too long or has a character that cannot be seen. */
+/**
+ * The template with `\n` as its only line end.
+ * @throws Fault where it is too long or has an invisible character
+ */
 export function normalized({ path, text }: Template): Template {
   if (text.length > MAX_LENGTH) {
     throw fault('too long', `${text.length} characters`, `at most ${MAX_LENGTH}`, { file: path })
@@ -86,7 +89,7 @@ export function normalized({ path, text }: Template): Template {
   return template
 }
 
-/** Splits a normalized template. Its parts, a reference counted as its braces and what is between, make up the whole text. */
+/** Splits a normalized template. Its parts, each reference with its braces, make up the whole text. */
 export function parseTemplate(template: Template): readonly Part[] {
   const { text } = template
   const parts: Part[] = []
@@ -117,7 +120,7 @@ function unclosed(template: Template, open: number): Fault {
   return fault('unbalanced braces', line, '"}}" on the same line', placeOf(template, open))
 }
 
-/** Which neighbours a reference has on its line: a block has none. */
+/** Whether a reference stands alone on its line, as a block must. */
 function aloneIn(text: string, from: number, to: number): boolean {
   return (from === 0 || text[from - 1] === '\n') && (to === text.length || text[to] === '\n')
 }
@@ -154,7 +157,7 @@ function written(text: string, place: Place): string {
   return text
 }
 
-/** A claim that is a text, and nothing else. */
+/** A reference to a claim whose value is a text. All other references are refused. */
 function fact(rest: string, body: string, place: Place): Part {
   const part = valuePart(rest, place)
   const format = part.kind === 'claim' ? part.format ?? TEXT : null

@@ -1,4 +1,7 @@
-/** The one style sheet of a page. Its hash is what the page's content security policy allows. No address, no font, no script. */
+/**
+ * The style sheet of a page. The page's content security policy allows it by its hash. It contains no address, no font
+ * and no script.
+ */
 
 const COLOURS = `
 :root {
@@ -60,7 +63,10 @@ h1 .mark {
   padding: 0.1em 0.5em; font-size: 0.42em; line-height: 1.5; letter-spacing: 0.04em; text-transform: uppercase;
 }`
 
-/** A panel has no place of its own across: it is as wide as the text and stands below the line of its number, so that it fits any screen. */
+/**
+ * The style of values and their panels. A panel is as wide as the text and stands below the line of its number, so that
+ * it fits any screen.
+ */
 const VALUES = `
 .v {
   font-variant-numeric: tabular-nums; border-bottom: 1px dotted var(--soft); cursor: help; white-space: nowrap; border-radius: 2px;
@@ -165,11 +171,11 @@ const PRINT = `
   main a[href^="https:"]::after { content: " (" attr(href) ")"; overflow-wrap: anywhere; }
 }`
 
-/** On every printed page, where the browser draws margin boxes. */
+/** A mark on every printed page, where the browser draws margin boxes. */
 const SYNTHETIC_PRINT = `
 @media print { @page { @top-right { content: "synthetic replica"; font: 700 9pt sans-serif; } } }`
 
-/** One look in the light, in the dark and on paper: nothing else on a page is red with white in it. */
+/** The style of a failed audit, equal in light mode, in dark mode and on paper. Nothing else on a page is white on red. */
 const FAILED = `
 .failed {
   background: #a81d1d; color: #ffffff; border: 4px double #ffffff; outline: 3px solid #a81d1d; border-radius: 2px; margin: 1.25rem 3px;
@@ -184,7 +190,7 @@ const FAILED = `
 
 export interface StyleOptions {
   readonly synthetic: boolean
-  /** the audit fails the run, and the page says so */
+  /** the audit fails the run, and the page states this */
   readonly failed: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The tables that the program makes: claims with their audit, discrepancies with their disclosures, files that were read.
- * As plain rows, so that the page and the Markdown say the same.
+ * The tables that the program makes: claims with their audit, discrepancies with their disclosures, files that were
+ * read. They are plain rows, so that the page and the Markdown have the same content.
  */
 import { NO_SOURCES } from '../../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, ClaimStatus } from '../../compute/audit/contract.js'
@@ -19,7 +19,7 @@ export const STATUS_TEXT: Readonly<Record<ClaimStatus, string>> = {
   quoted: 'quoted'
 }
 
-/** After a number of claims. */
+/** Words that follow a number of claims. */
 const COUNTED: Readonly<Record<ClaimStatus, string>> = {
   agrees: 'agree',
   differs: 'differ',
@@ -31,16 +31,16 @@ const COUNTED: Readonly<Record<ClaimStatus, string>> = {
 export interface Cell {
   /** one paragraph each */
   readonly lines: readonly string[]
-  /** set as code */
+  /** whether the lines are set as code */
   readonly code?: boolean
-  /** of a claim: how the cell is marked */
+  /** status of a claim, which decides how the cell is marked */
   readonly status?: ClaimStatus
-  /** output path that the lines link to, line by line; null: no link */
+  /** output path that each line links to; null for no link */
   readonly links?: readonly (string | null)[]
 }
 
 export interface Row {
-  /** claim or discrepancy id: what others link to; null where nothing does */
+  /** id of the claim or discrepancy, as links use it; null where nothing links to the row */
   readonly id: string | null
   readonly cells: readonly Cell[]
 }
@@ -50,17 +50,20 @@ export interface Table {
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly Row[]
-  /** shown when its caption is opened; open from the start where something in it is wrong */
+  /** the rows are shown when the caption is opened; `open` where something in them is wrong */
   readonly folded?: 'closed' | 'open'
 }
 
-/** Tables of one block reference, below a line that counts what is in them. */
+/** The tables of one block reference, below a line with counts. */
 export interface TableGroup {
   readonly lead: string | null
   readonly tables: readonly Table[]
 }
 
-/** A table for each section of the publication, by its numbers; what has none comes last, in the order of the claims file. */
+/**
+ * One table for each section of the publication, by section number. Claims without a section come last, in the order of
+ * the claims file.
+ */
 export function auditTables({ claims }: PageInputs): readonly Table[] {
   const sections = new Map<string, AuditedClaim[]>()
   for (const claim of claims) {
@@ -71,7 +74,7 @@ export function auditTables({ claims }: PageInputs): readonly Table[] {
   return [...sections].sort(([a], [b]) => compareSections(a, b)).map(([section, claims]) => auditTable(section, claims))
 }
 
-/** `2`, `5.1`, `5.2`, `9`, `9,10`, `10`. */
+/** Orders sections as `2`, `5.1`, `5.2`, `9`, `9,10`, `10`. */
 function compareSections(a: string, b: string): number {
   const [x, y] = [a, b].map(section => section.match(/\d+/g)?.map(Number) ?? [Infinity])
   const at = x.findIndex((number, i) => number !== y[i])
@@ -108,7 +111,7 @@ function auditTable(section: string, claims: readonly AuditedClaim[]): Table {
 
 const STATUSES = Object.keys(STATUS_TEXT) as readonly ClaimStatus[]
 
-/** `12 claims: 10 agree, 1 differ …`; of a part of them without those that it has none of. */
+/** `12 claims: 10 agree, 1 differ …`. For a part of the claims, statuses with a count of 0 are left out. */
 function countsText(claims: readonly AuditedClaim[], part: boolean): string {
   const counts = STATUSES.flatMap(status => {
     const count = claims.filter(claim => claim.status === status).length
@@ -117,7 +120,7 @@ function countsText(claims: readonly AuditedClaim[], part: boolean): string {
   return `${formatPlural(claims.length, 'claim')}: ${counts.join(', ')}.`
 }
 
-/** With its unit, and with the decimals that were published: 64.0 and not 64. */
+/** The published value with its unit and its published decimals: 64.0 and not 64. */
 export function publishedText({ published, decimals, unit }: Pick<AuditedClaim, 'published' | 'decimals' | 'unit'>): string {
   const text = typeof published === 'number' && decimals !== null ? published.toFixed(decimals) : exact(published)
   return unit === '' ? text : `${text} ${unit}`
@@ -129,7 +132,7 @@ function statusLines({ status, difference, reason }: AuditedClaim): readonly str
   return reason === null ? [text] : [text, reason]
 }
 
-/** Outputs in which values of claims stand, each once, with its hash and all inputs of its claims. */
+/** Outputs that contain values of claims. Each is listed once, with its hash and all inputs of its claims. */
 export function outputsTable({ claims }: PageInputs): Table {
   const outputs = new Map<string, { readonly sha256: string | null; readonly inputs: Set<string> }>()
   for (const { file, sha256, inputs } of claims.flatMap(claim => claim.provenance)) {
@@ -152,7 +155,7 @@ export function outputsTable({ claims }: PageInputs): Table {
   }
 }
 
-/** Inputs listed by name; more are counted. */
+/** Largest number of inputs that are listed by name. Further ones are counted. */
 const MAX_INPUTS = 12
 
 export function inputLines(paths: readonly string[], max: number = MAX_INPUTS): readonly string[] {
@@ -160,7 +163,7 @@ export function inputLines(paths: readonly string[], max: number = MAX_INPUTS): 
   return [...paths.slice(0, max), `and ${paths.length - max} more, named in audit.json`]
 }
 
-/** Quantities that several sources state; no table where the claims file lists none. */
+/** Quantities that several sources state. There is no table where the claims file lists none. */
 function sameTables({ same = [] }: PageInputs): readonly Table[] {
   if (same.length === 0) return []
   const count = (status: AuditedSame['status']): number => same.filter(one => one.status === status).length
@@ -210,7 +213,7 @@ function sourceLines({ sources }: AuditedDiscrepancy): readonly string[] {
   return sources.map(source => `${source.label}: ${sourceText(source)}`)
 }
 
-/** What is stated, and beside it what the outputs hold where that has other digits. */
+/** The stated value. The value in the outputs follows where its digits differ. */
 function sourceText({ value, stated }: AuditedDiscrepancy['sources'][number]): string {
   if (value === null) return '–'
   const [said, held] = [exact(stated ?? value), exact(value)]
@@ -222,7 +225,7 @@ function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): r
   return status === 'holds' ? [`yes, in ${disclosure.found_in.join(' and ')}`] : ['no', ...problems]
 }
 
-/** What the pages must say, or must not, without a contradiction of sources. */
+/** Guards: what the pages must or must not say where no sources contradict each other. */
 export function guardsTable({ guards }: PageInputs): Table {
   return {
     name: 'guards',
@@ -243,7 +246,7 @@ function keptLines({ status, disclosure, problems }: AuditedGuard): readonly str
   return [disclosure === null ? 'yes' : `yes, said in ${disclosure.found_in.join(' and ')}`]
 }
 
-/** Of the code that made the inputs, as the manifest states them. */
+/** Revisions of the code that made the inputs, as the manifest states them. */
 function revisionsTable({ revisions }: PageInputs): Table {
   return {
     name: 'revisions',

@@ -1,7 +1,7 @@
 /**
- * What a reference comes to: the text that is printed, and what a reader may ask about it. A reference that leads nowhere is
- * a fault at its line and column. A claim that differs or could not be computed is printed and marked as such: the audit
- * fails the run, and the page has to say what it says.
+ * Resolves a reference to the printed text and to what a reader may ask about it. A reference that leads nowhere is a
+ * fault with line and column. A claim that differs or could not be computed is printed and marked as such. The audit
+ * fails the run, and the page must show the failure.
  */
 import type { AuditedClaim, Provenance } from '../../compute/audit/contract.js'
 import { provenanceOf } from '../../compute/audit/provenance.js'
@@ -15,27 +15,30 @@ export interface ShownValue {
   readonly text: string
   /** claim id, reference, or discrepancy and label */
   readonly name: string
-  /** what it is; '' where nobody says */
+  /** description of the value; '' where no source states one */
   readonly definition: string
-  /** null for what is no claim */
+  /** null for a value that is no claim */
   readonly claim: Pick<AuditedClaim, 'status' | 'published' | 'computed' | 'decimals' | 'unit'> | null
-  /** a stand-in that no source publishes */
+  /** whether the value is a stand-in that no source publishes */
   readonly standIn: boolean
   readonly provenance: readonly Provenance[]
-  /** what the digits are of, for a value that is a number: one place has one number of decimals on both pages */
+  /**
+   * the number that is printed; each number has the same decimals in all places on both pages. null for a value that is
+   * no number
+   */
   readonly digitsOf: string | null
-  /** of a claim that differs or cannot be computed: the published value, to stand beside `text`; null elsewhere */
+  /** published value of a claim that differs or cannot be computed, to stand beside `text`; null elsewhere */
   readonly published: string | null
-  /** where a source states it: `sheet 评测矩阵, cell C8 of sources/evaluation.xlsx` */
+  /** place where a source states the value: `sheet 评测矩阵, cell C8 of sources/evaluation.xlsx` */
   readonly stated: string | null
 }
 
 export const NOT_COMPUTABLE = 'not computable'
 
-/** Longest text that a value may bring into prose. */
+/** Largest length of a value in prose. */
 const MAX_TEXT = 200
 
-/** @param expected null where `found` ends with it */
+/** @param expected null where `found` already contains it */
 function fault(problem: string, found: string, expected: string | null, place: Place): Fault {
   return new Fault({ format: 'template', problem, found: printable(found, 300), ...expected === null ? {} : { expected }, place })
 }
@@ -45,7 +48,7 @@ function hint(name: string, known: readonly string[]): string {
   return near === null ? '' : `; did you mean ${printable(JSON.stringify(near))}?`
 }
 
-/** A value as tables and panels print it: all its digits. */
+/** A value with all its digits, as tables and panels print it. */
 export function exact(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(exact).join(', ')}]`
   return typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
@@ -123,7 +126,10 @@ export class Values {
     return found === null ? [] : [found]
   }
 
-  /** Of a claim the reference where its value stands as it is; the claim itself where it is scaled, or stands nowhere. */
+  /**
+   * The reference of a claim where the value there is used unchanged. The claim's id where its value is scaled, or has
+   * no reference.
+   */
   #place({ id, from, computed }: AuditedClaim): string {
     const resolution = from.length === 0 ? null : this.#documents.resolve(from[0])
     return resolution !== null && 'value' in resolution && resolution.value === computed ? from[0] : id
@@ -146,7 +152,10 @@ function written(value: unknown, format: Format | null, decimals: number | null,
   throw fault('value', `${name} is ${formatted.reason}`, null, place)
 }
 
-/** In the format of `text`; as published where that format does not show the difference, or is of other values. */
+/**
+ * The published value in the format of `text`. As published where that format does not show the difference, or does not
+ * fit the value.
+ */
 function publishedBeside(text: string, { published, decimals }: AuditedClaim, format: Format | null): string {
   const same = format === null ? null : applyFormat(published, format, decimals)
   if (same !== null && 'text' in same && same.text !== text) return same.text
@@ -154,7 +163,7 @@ function publishedBeside(text: string, { published, decimals }: AuditedClaim, fo
   return 'text' in plain ? plain.text : exact(published)
 }
 
-/** A percentage of a fraction has other decimals than the fraction, an exponent none that compare. */
+/** A fraction in percent has other decimals than the fraction itself. Decimals of scientific notation are not compared. */
 function digitsOf(place: string, format: Format | null): string | null {
   if (format?.name === 'scientific') return null
   return format?.name === 'percent' ? `${place} in percent` : place
@@ -170,7 +179,7 @@ function describe(about: { readonly [name: string]: unknown }): string {
   return `${textOf(about, 'title')}${excluded === '' ? '' : ` (used in no comparison: ${excluded})`}`
 }
 
-/** The place in a source that an entry of data.json names. */
+/** The place in a source that an entry of data.json states. */
 function statedIn(about: { readonly [name: string]: unknown }): string | null {
   const file = textOf(about, 'file')
   if (file === '') return null

@@ -1,11 +1,11 @@
 /**
- * Numbers as a person reads them on a terminal: decimal units (a megabyte is 10^6 bytes), three significant digits, no
- * locale. For messages only; no output file holds such a number.
+ * Formats numbers for people at a terminal: decimal units (a megabyte is 10^6 bytes), three significant digits, no
+ * locale. They are for messages only. No output file contains such a number.
  */
 
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 
-/** `1234567` -> `1,234,567`; a fraction keeps its digits. Not a finite number: as JavaScript writes it. */
+/** `1234567` -> `1,234,567`. A fraction keeps its digits. A number that is not finite is written as JavaScript writes it. */
 export function formatCount(value: number): string {
   const [whole, ...fraction] = String(value).split('.')
   // An exponent (1e+21) has no thousands to group.

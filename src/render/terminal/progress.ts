@@ -1,9 +1,9 @@
 /**
- * Progress of a run on stderr: a bar with rate and time left on a terminal, plain lines elsewhere (a log, a CI job), nothing
- * when quiet. Stream, clock and environment are passed in.
+ * Shows the progress of a run on stderr: a bar with rate and time left on a terminal, plain lines elsewhere (a log, a
+ * CI job), nothing when quiet. Stream, clock and environment are passed in.
  *
- * The bar's redrawing is cli-progress's, loaded only when a bar is drawn; its numbers are ours. The bar neither hides
- * the cursor nor catches signals, so a run that is killed leaves the terminal as it was.
+ * The package cli-progress redraws the bar. It is loaded only when a bar is drawn. The numbers in the bar are made
+ * here. The bar neither hides the cursor nor catches signals, so a killed run leaves the terminal as it was.
  */
 import { printable, printableId } from '../../core/errors.js'
 import { formatBytes, formatCount, formatDuration, formatQuantity } from './numbers.js'
@@ -15,16 +15,16 @@ export interface ProgressOptions {
   /** milliseconds, increasing: `performance.now` */
   readonly now: () => number
   readonly quiet?: boolean
-  /** plain lines: least time between two lines of one phase. Default 1000 */
+  /** least time between two plain lines of one phase, in milliseconds; default 1000 */
   readonly intervalMs?: number
 }
 
 export interface PhaseOptions {
-  /** what is being done, as in `hashing` */
+  /** name of the activity, such as `hashing` */
   readonly label: string
-  /** amount of work; null where it is not known beforehand */
+  /** amount of work; null where it is unknown */
   readonly total: number | null
-  /** `bytes`, or the plural of what is counted: `traces` */
+  /** `bytes`, or the plural of the counted things, such as `traces` */
   readonly unit: string
 }
 
@@ -37,15 +37,18 @@ export interface Phase {
 }
 
 export interface Progress {
-  /** begins a phase; one that is still open ends first */
+  /** begins a phase; an open phase ends first */
   phase(options: PhaseOptions): Phase
-  /** a line of its own (a warning), above the bar where there is one; not written when quiet */
+  /** writes a line of its own, such as a warning, above the bar where there is one; nothing when quiet */
   line(text: string): void
-  /** ends an open phase without a word about its result; safe to call twice. Call it on every way out: the bar's timer ends here. */
+  /**
+   * ends an open phase without a line about its result; may be called twice. It must be called on every exit path,
+   * because it ends the bar's timer
+   */
   close(): void
 }
 
-/** What a way of showing has to do; `text` is the finished line about a phase. */
+/** A way to show progress. `text` gives the line about a phase for a width in cells. */
 interface Display {
   begin(text: (width: number) => string): void
   changed(): void
@@ -87,7 +90,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   }
 }
 
-/** Numbers of one phase and the text about them. */
+/** The numbers of one phase, and the text about them. */
 class PhaseState {
   done = 0
   readonly #start: number
@@ -108,7 +111,7 @@ class PhaseState {
     return this.#options.unit === 'bytes' ? formatBytes(value) : formatCount(value)
   }
 
-  /** ` 28 MB/s`; empty before anything can be said */
+  /** ` 28 MB/s`; empty before any work is done */
   #rate(): string {
     const seconds = this.#seconds
     if (this.done <= 0 || seconds <= 0) return ''
@@ -116,7 +119,10 @@ class PhaseState {
     return this.#options.unit === 'bytes' ? `${formatBytes(rate)}/s` : `${formatQuantity(rate)} ${this.#options.unit}/s`
   }
 
-  /** `hashing [=====-----]  35 %  12 MB of 34 MB  20 MB/s  1.1 s left`, the bar as wide as `width` allows; none where it is 0 */
+  /**
+   * `hashing [=====-----]  35 %  12 MB of 34 MB  20 MB/s  1.1 s left`. The bar takes the rest of `width`; there is none
+   * where that is 0
+   */
   describe(width: number): string {
     const { label, total, unit } = this.#options
     const word = unit === 'bytes' ? '' : ` ${unit}`
@@ -148,7 +154,10 @@ class PhaseState {
 
 const SILENT: Display = { begin: () => undefined, changed: () => undefined, end: () => undefined, line: () => undefined }
 
-/** One line when a second has gone by since the last, and one at the end. A phase shorter than that has its last line only. */
+/**
+ * Writes a line when at least the interval has passed since the last line, and one at the end. A shorter phase has its
+ * last line only.
+ */
 function plainDisplay(stream: TextStream, now: () => number, intervalMs: number): Display {
   let text: (width: number) => string = () => ''
   let last = now()
@@ -175,12 +184,12 @@ async function barDisplay(stream: TextStream): Promise<Display> {
   const { default: cliProgress } = await import('cli-progress')
   let text: (width: number) => string = () => ''
   const create = (): InstanceType<typeof cliProgress.SingleBar> => new cliProgress.SingleBar({
-    // cli-progress asks a stream for write, isTTY and columns only.
+    // cli-progress uses only write, isTTY and columns of a stream.
     stream: stream as NodeJS.WritableStream,
     format: (_options, params) => text(Math.max(1, params.maxWidth - 1)),
     fps: 10,
     hideCursor: false,
-    // Leaves the terminal's own wrapping alone; our text is cut to the width anyway.
+    // Leaves the terminal's line wrapping unchanged. The text is cut to the width anyway.
     linewrap: true,
     clearOnComplete: true,
     gracefulExit: false
@@ -199,7 +208,7 @@ async function barDisplay(stream: TextStream): Promise<Display> {
       text = describe
       start()
     },
-    // The bar redraws by its own timer, and here where the event loop was too busy for that timer.
+    // The bar redraws by its own timer. This call redraws it where the event loop was too busy for the timer.
     changed: () => bar?.update(0),
     end: lastLine => {
       stop()

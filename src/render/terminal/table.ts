@@ -1,29 +1,35 @@
-/** A table for a terminal: aligned columns of plain text, a rule under the header, a coloured word where colour is wanted. */
+/**
+ * Formats a table for a terminal: aligned columns of plain text, a rule under the header, coloured words where colour
+ * is wanted.
+ */
 import { printable, printableId } from '../../core/errors.js'
 import { textWidth } from './text.js'
 
 export type Tone = 'good' | 'bad' | 'muted'
 
-/** One cell: text (a file's text is safe here), or text with a tone that only a terminal shows. */
+/**
+ * One cell: a text, or a text with a tone that only a terminal shows. Unprintable characters of a file's text are made
+ * safe here.
+ */
 export type Cell = string | { readonly text: string; readonly tone: Tone }
 
 export interface Column {
   readonly title: string
-  /** numbers are aligned right; default left */
+  /** `right` for numbers; default left */
   readonly align?: 'left' | 'right'
 }
 
 export interface TableOptions {
   /** see `wantsColour`; default false */
   readonly colour?: boolean
-  /** longest cell, in characters; longer ones are cut and say so. Default 200 */
+  /** largest length of a cell in characters; a longer one is cut and marked as cut. Default 200 */
   readonly maxCell?: number
 }
 
-/** SGR codes; the tone is never the only bearer of a meaning. */
+/** SGR codes. A tone never carries a meaning that the text lacks. */
 const SGR: { readonly [tone in Tone]: string } = { good: '32', bad: '31', muted: '2' }
 
-/** Lines, each ended by a newline; no trailing spaces. A row shorter than the header is filled with empty cells. */
+/** Lines without trailing spaces, each ended by a newline. A row shorter than the header is filled with empty cells. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], options: TableOptions = {}): string {
   const { colour = false, maxCell = 200 } = options
   const cells = rows.map(row => columns.map((_, i) => {

@@ -1,11 +1,11 @@
 /**
- * Text on a terminal: how wide it is, and whether colour is wanted. Text from a file goes through `printable` first.
+ * Text on a terminal: its width, and whether colour is wanted. Text from a file must pass through `printable` first.
  *
- * Widths are those of common terminals: East Asian wide characters and emoji take two cells, combining marks none.
- * Not supported: emoji sequences joined to one picture (they count as their parts).
+ * Widths are those of common terminals: East Asian wide characters and emoji take two cells, combining marks take none.
+ * Not supported: emoji sequences that are joined to one picture. They count as their parts.
  */
 
-/** What is asked of an output stream: `process.stderr`, or a test's own. */
+/** The members of an output stream that are used: of `process.stderr`, or of a test's own stream. */
 export interface TextStream {
   write(text: string): unknown
   readonly isTTY?: boolean | undefined
@@ -14,17 +14,17 @@ export interface TextStream {
 
 export type Environment = { readonly [name: string]: string | undefined }
 
-/** A terminal that can move its cursor. */
+/** Whether the stream is a terminal that can move its cursor. */
 export function isInteractive(stream: TextStream, env: Environment): boolean {
   return stream.isTTY === true && env['TERM'] !== 'dumb'
 }
 
-/** Colour only on such a terminal, and not where NO_COLOR is set to anything (https://no-color.org). */
+/** Colour is wanted on such a terminal, unless NO_COLOR is set to a text that is not empty (https://no-color.org). */
 export function wantsColour(stream: TextStream, env: Environment): boolean {
   return isInteractive(stream, env) && (env['NO_COLOR'] ?? '') === ''
 }
 
-/** Made for the first character that asks: tables of Unicode are slow to compile, and most texts are Latin. */
+/** Compiled at the first character that needs it, because Unicode tables are slow to compile and most texts are Latin. */
 let classes: { readonly zeroWidth: RegExp; readonly emoji: RegExp } | null = null
 
 /** First and last code point of the blocks that take two cells (Unicode's East Asian Width W and F, by block). */
@@ -34,7 +34,7 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0x16fe0, 0x1b2ff], [0x1f200, 0x1f265], [0x20000, 0x3fffd]
 ]
 
-/** Cells that printable text takes. */
+/** Number of cells that a printable text takes. */
 export function textWidth(text: string): number {
   let width = 0
   for (const character of text) width += characterWidth(character)
@@ -49,7 +49,7 @@ function characterWidth(character: string): number {
   return classes.emoji.test(character) || WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1
 }
 
-/** The text cut to `width` cells, with an ellipsis where something was cut. */
+/** The text cut to `width` cells. A cut text ends with an ellipsis. */
 export function fitText(text: string, width: number): string {
   if (textWidth(text) <= width) return text
   let kept = ''

@@ -1,4 +1,4 @@
-/** The alternative text of Figure 8: one paragraph with the facts that it draws, for a reader who cannot see it. */
+/** The alternative text of Figure 8: one paragraph with the drawn facts, for readers who cannot see the figure. */
 import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/traces/contract.js'
 import type { Outcome } from '../../../schema/traces.js'
 import { decimalsFor, formatCount, formatFixed, formatPlural, formatSigned } from '../format.js'

@@ -1,8 +1,8 @@
 /**
- * Panels (c) and (d): one trace by retained token index. From back to front: a dotted guide at every boundary, the raw
- * values (decimated per span, see `decimate.ts`), the mean of every span from all of its values, the largest boundary
- * jump with its arrow and label. A boundary after token i is drawn at i + 1/2, a span from half a token before its first
- * to half a token after its last.
+ * Panels (c) and (d): one trace by retained token index. From back to front they show a dotted guide at every boundary,
+ * the raw values (decimated per span, see `decimate.ts`), the mean of every span over all of its values, and the
+ * largest boundary jump with its arrow and label. A boundary after token i is drawn at i + 1/2. A span is drawn from
+ * half a token before its first token to half a token after its last.
  */
 import type { ExampleTrace, Jump } from '../../../compute/traces/contract.js'
 import { Fault } from '../../../core/errors.js'
@@ -18,17 +18,17 @@ import {
 import { textWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
-/** Buckets per point of plot width: two pixels each in a 300 dpi picture. */
+/** Buckets per point of plot width. A bucket is about two pixels wide in a 300 dpi picture. */
 const BUCKETS_PER_POINT = 2
-/** Guides closer than this on average would be a grey area, not guides. */
+/** Smallest mean distance of guides in points. Closer guides would look like a grey area. */
 const CLOSEST_GUIDES = 1.5
-/** fewer tokens than this leave room for a thicker line */
+/** with fewer tokens than this the line is thicker */
 const FEW_TOKENS = 500
 const LABEL_LINES = 2
 const LABEL_PADDING = 2
 const LABEL_HEIGHT = LABEL_LINES * TEXT_SIZE * 1.2 + 2 * LABEL_PADDING
 
-/** An example made ready to draw: spans, means, kept values, axes. */
+/** An example with everything that is drawn: spans, means, kept values, axes. */
 export interface PreparedExample extends ScaledExample {
   readonly xTicks: Ticks
   readonly yTicks: Ticks
@@ -36,7 +36,7 @@ export interface PreparedExample extends ScaledExample {
 
 interface ScaledExample {
   readonly outcome: Outcome
-  /** null where nothing is drawn; `missing` says why */
+  /** null where nothing is drawn; `missing` then gives the reason */
   readonly example: ExampleTrace | null
   readonly missing: string | null
   readonly starts: Int32Array
@@ -46,7 +46,7 @@ interface ScaledExample {
   readonly y: Range
 }
 
-/** Data to points from the plot's upper left corner. */
+/** Maps data to points from the plot's upper left corner. */
 function toPoints(plot: Rectangle, x: Range, y: Range): { x(value: number): number; y(value: number): number } {
   return {
     x: value => ((value - x.min) / (x.max - x.min)) * plot.width,
@@ -107,7 +107,7 @@ function whyMissing(outcome: Outcome, example: ExampleTrace | null): string | nu
   return example.values.every(isDrawable) ? null : 'not drawn: values beyond 1e100'
 }
 
-/** @param plotSize expected size of the plot; decides the buckets, and whether the label needs more room above */
+/** @param plotSize expected size of the plot; it decides the buckets, and whether the label needs more room above the data */
 export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plotSize: Rectangle): PreparedExample {
   const missing = whyMissing(outcome, given)
   const example = missing === null ? given : null
@@ -128,7 +128,7 @@ export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plo
   const tight = padRange(found ?? { min: 0, max: 1 }, 0.06)
   const jump = example?.maxBoundaryJump ?? null
   if (jump === null) return withRange(tight)
-  // As little room above the data as gives the label a free place; the last share is enough for any data.
+  // Takes the least room above the data that gives the label a free place. The last share is enough for all data.
   const shares = [0, 0.08, 0.16, 0.24, (LABEL_HEIGHT + 10) / plotSize.height]
   const length = tight.max - tight.min
   const ranges = shares.map(share => ({ min: tight.min, max: tight.max + (length * share) / (1 - share) }))
@@ -147,7 +147,7 @@ function rawSeries({ example, kept, means, starts, outcome }: PreparedExample): 
   return {
     label: 'token values', data, pointRadius: 0,
     borderColor: SERIES[outcome].faint, borderWidth: few ? RAW_LINE_FEW : RAW_LINE, borderJoinStyle: 'round',
-    // Chart.js would thin the line again, to one column a point, which four pixels of the picture share.
+    // Without this Chart.js would thin the line again, to one column per point, which is four pixels of the picture.
     _decimated: true
   }
 }
@@ -158,7 +158,7 @@ function meanSeries({ means, starts, outcome }: PreparedExample): Plain {
     if (k > 0) data.push({ x: starts[k] - 0.5, y: null })
     data.push({ x: starts[k] - 0.5, y: means[k] }, { x: starts[k + 1] - 0.5, y: means[k] })
   }
-  // Round caps keep the mean of a span visible that is narrower than the line is thick.
+  // With round caps the mean of a span stays visible even where the span is narrower than the line is thick.
   return {
     label: 'span mean', data, pointRadius: 0,
     borderColor: SERIES[outcome].strong, borderWidth: MEAN_LINE, borderCapStyle: 'round',
@@ -166,7 +166,7 @@ function meanSeries({ means, starts, outcome }: PreparedExample): Plain {
   }
 }
 
-/** A series, not an annotation for each: 90 annotations take as long as all the rest of the figure. */
+/** All guides are one series. As annotations, 90 guides would take as long as the rest of the figure. */
 function guideSeries(boundaries: Int32Array, y: Range): Plain {
   const data: Plain[] = []
   for (const boundary of boundaries) {
@@ -199,7 +199,10 @@ function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle)
   }
 }
 
-/** `Success example: step 127, 3,552 retained tokens in 25 generated spans`, and what is undefined or left out. */
+/**
+ * The title, such as `Success example: step 127, 3,552 retained tokens in 25 generated spans`, with a note on what is
+ * undefined or left out.
+ */
 function panelTitle({ outcome, example, means }: PreparedExample, guides: boolean): string {
   const name = outcome === 'success' ? 'Success example' : 'Failure example'
   if (example === null) return name
@@ -215,7 +218,7 @@ export function examplePanel(label: string, prepared: PreparedExample, box: Rect
   const { example, missing, x, y, xTicks, yTicks } = prepared
   const plot = plotArea(box, axisWidth)
   const annotations: { [name: string]: Plain } = {}
-  // Chart.js draws the first of them last, on top.
+  // Chart.js draws the first series last, on top.
   const datasets: Plain[] = []
   const guides = example !== null && example.boundaries.length * CLOSEST_GUIDES <= plot.width
   if (example !== null) {

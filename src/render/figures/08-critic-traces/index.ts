@@ -1,6 +1,7 @@
 /**
- * Figure 8, critic traces. Above: (a) mean value and (b) endpoint difference of every trace by trainer step. Below: (c)
- * the success and (d) the failure example, token by token, each with its own y limits. Two columns wide, 7.0 by 5.9 inches.
+ * Figure 8, critic traces. The upper row shows (a) the mean value and (b) the endpoint difference of every trace by
+ * trainer step. Below are (c) the success example and (d) the failure example, token by token, each with its own y
+ * limits. The figure is two columns wide, 7.0 by 5.9 inches.
  */
 import type { CriticTraceFigureData } from '../../../compute/traces/contract.js'
 import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
@@ -18,16 +19,16 @@ export { describeFigure08 } from './describe.js'
 const NAME = '08-critic-traces'
 const TITLE = 'Critic values by outcome and model turn'
 const WIDTH = 504
-/** like the width a multiple of 6: a whole number of pixels at 300 dpi */
+/** a multiple of 6, like the width: this gives a whole number of pixels at 300 dpi */
 const HEIGHT = 426
 const MARGIN = 2
 const GUTTER = 6
 const LEGEND_Y = 27
-/** from the top of a row (its heading) to its chart box */
+/** from the top of a row, where its heading starts, to its chart box */
 const HEADING = 16
 const FIRST_ROW = 38
 const ROW_GAP = 7
-/** about the width of a y axis; its own width depends on labels that depend on the plot */
+/** approximate width of a y axis; the exact width depends on labels, which depend on the plot */
 const NOMINAL_AXIS = 42
 const PLOT_HEIGHTS = [73, 83, 83] as const
 
@@ -57,8 +58,8 @@ function legend(traces: CriticTraceFigureData['traces']): LegendKey[] {
 }
 
 /**
- * The whole figure as plain data. Throws a Fault only for data that contradict themselves: boundaries out of
- * order, a jump that is not in the values.
+ * The whole figure as plain data.
+ * @throws Fault only for data that contradict themselves: boundaries out of order, or a jump that is not in the values
  */
 export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
   const { traces } = data
@@ -67,7 +68,7 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
   const delta = overviewAxis(traces, x, 'delta')
   const success = prepareExample('success', data.success, plotArea(boxOf(1), NOMINAL_AXIS))
   const failure = prepareExample('failure', data.failure, plotArea(boxOf(2), NOMINAL_AXIS))
-  // One width for the three axes on the left, so that their plots are in line.
+  // The three axes on the left have one width, so that their plots are aligned.
   const left = Math.max(yAxisWidth(mean.ticks), yAxisWidth(success.yTicks), yAxisWidth(failure.yTicks))
   const shown = [{ letter: 'c', example: data.success }, { letter: 'd', example: data.failure }]
   const marked = shown.flatMap(({ letter, example }) => {

@@ -1,4 +1,4 @@
-/** Panels (a) and (b): one marker per trace by trainer step. No smoothing, no line between traces. */
+/** Panels (a) and (b): one marker per trace by trainer step, without smoothing and without lines between traces. */
 import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/traces/contract.js'
 import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
@@ -12,16 +12,16 @@ import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js
 type Traces = CriticTraceFigureData['traces']
 export type Kind = Outcome | 'unknown'
 export const KINDS: readonly Kind[] = ['success', 'failure', 'unknown']
-/** Chart.js draws the first series last: open markers on top of filled ones, so that neither hides the other. */
+/** Chart.js draws the first series last. Open markers lie on top of filled ones, so that neither hides the other. */
 const FRONT_TO_BACK: readonly Kind[] = ['unknown', 'failure', 'success']
 
 export function kindOf(trace: Traces[number]): Kind {
   return trace.outcome ?? 'unknown'
 }
 
-/** The horizontal axis of both panels: the trainer step, or the order in the snapshot where no trace states a step. */
+/** The horizontal axis of both panels: the trainer step. Where no trace states a step, the order in the snapshot. */
 export interface TraceAxis {
-  /** says which traces are not drawn, and why */
+  /** its notes say which traces are not drawn, and why */
   readonly title: string
   readonly range: Range
   readonly ticks: Ticks
@@ -29,7 +29,7 @@ export interface TraceAxis {
   readonly positions: ReadonlyArray<number | null>
 }
 
-/** @param width of the plots */
+/** @param width width of the plots */
 export function traceAxis({ traces, outcomesByScore }: Pick<CriticTraceFigureData, 'traces' | 'outcomesByScore'>, width: number): TraceAxis {
   const byOrder = traces.length > 0 && traces.every(trace => trace.step === null)
   const extreme = traces.filter(trace => !isDrawable(trace.mean) || !isDrawable(trace.delta)).length
@@ -70,13 +70,13 @@ export function overviewAxis(traces: Traces, axis: TraceAxis, quantity: 'mean' |
   return { range, ticks: niceTicks(range, 6, 'value') }
 }
 
-/** A trace that another panel shows in full, and that panel's letter. */
+/** A trace that another panel shows in full, with the letter of that panel. */
 export interface MarkedTrace {
   readonly letter: string
   readonly index: number
 }
 
-/** The example among the traces: its step, outcome and exact endpoint difference; null where that is not one trace. */
+/** The trace with the example's step, outcome and exact endpoint difference. Null where none or several match. */
 export function findExample(traces: Traces, example: ExampleTrace | null): number | null {
   if (example === null || example.values.length === 0) return null
   const { values, step, outcome } = example
@@ -87,12 +87,12 @@ export function findExample(traces: Traces, example: ExampleTrace | null): numbe
 }
 
 const RING_RADIUS = 5
-/** distance of a letter from its marker, and the distance to another marker that keeps it readable; points */
+/** distance of a letter from its marker, and its least distance from other markers, in points */
 const LETTER_OFFSET = 9.5
 const LETTER_CLEARANCE = 7.5
 const LETTER_SIDES = [[0, -1], [0, 1], [1, 0], [-1, 0]] as const
 
-/** A ring around a marked trace, and its letter on the first side where no marker and no edge is in the way. */
+/** A ring around each marked trace, with its letter on the first side that is free of markers and edges. */
 function markAnnotations({ traces, x, y, quantity, box, axisWidth, marked }: OverviewOptions): { [name: string]: Plain } {
   const plot = plotArea(box, axisWidth)
   const points = traces.map((trace, k): readonly [number, number] => [

@@ -1,4 +1,4 @@
-/** The alternative text of a bar figure: one paragraph with every value that it draws, for a reader who cannot see it. */
+/** The alternative text of a bar figure: one paragraph with every drawn value, for readers who cannot see the figure. */
 import type { BarData, BarFigureData, BarPanelData } from '../../../compute/evidence/contract.js'
 import { formatPlural } from '../format.js'
 import { cleanText } from '../text-width.js'

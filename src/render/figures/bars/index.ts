@@ -1,6 +1,6 @@
 /**
- * Bar figures: what a study declares of its written evidence. Two columns wide, 7.0 inches; up to three panels side by
- * side, more in rows. Not supported: more than 26 panels, bars from left to right, stacked bars.
+ * Bar figures, which a study declares over its written evidence. A figure is two columns wide, 7.0 inches. It has up to
+ * three panels in a row. Not supported: more than 26 panels, horizontal bars, stacked bars.
  */
 import type { BarFigureData, BarPanelData } from '../../../compute/evidence/contract.js'
 import { Fault } from '../../../core/errors.js'
@@ -21,19 +21,19 @@ const LEGEND_Y = 27
 const LEGEND_ROW = 12
 /** from the last row of the legend to the first heading */
 const BELOW_LEGEND = 9
-/** from the top of a row (its heading) to its chart box */
+/** from the top of a row, where its heading starts, to its chart box */
 const HEADING = 16
 const ROW_GAP = 8
 const PLOT_HEIGHT = 128
-/** about the width of a y axis; its own width depends on labels that depend on the plot */
+/** approximate width of a y axis; the exact width depends on labels, which depend on the plot */
 const NOMINAL_AXIS = 48
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
-/** Bold letters are at most so much wider than those that `textWidth` knows. */
+/** Largest ratio of the width of bold text to the width that `textWidth` gives. */
 const BOLD = 1.16
-/** A legend's label longer than this would push all others away. */
+/** Largest width of a legend label in points. A longer label would leave no place for the others. */
 const LONGEST_KEY = 220
 
-/** One key a series, whichever panels it is in, and one for stand-ins where there are any. */
+/** One legend key for each series, whatever panels it is in, and one for stand-ins where there are any. */
 function legendEntries({ panels }: BarFigureData): KeyEntry[] {
   const series = new Map(panels.flatMap(panel => panel.series.map(({ slot, title }) => [title, slot])))
   const standIns = panels.some(panel => panel.series.some(({ bars }) => bars.some(bar => bar?.published === false)))
@@ -49,7 +49,7 @@ function boxWidth(columns: number): number {
   return (WIDTH - 2 * MARGIN - (columns - 1) * GUTTER) / columns
 }
 
-/** Panels side by side: as many as have room for the values on their bars. */
+/** Number of panels in a row: as many as have room for the values on their bars. */
 function columnsOf(panels: readonly BarPanelData[]): number {
   const widest = Math.max(...panels.map(neededWidth))
   const fitting = [3, 2].find(columns => boxWidth(columns) - NOMINAL_AXIS - PLOT_PADDING.right >= widest) ?? 1
@@ -58,13 +58,14 @@ function columnsOf(panels: readonly BarPanelData[]): number {
 
 interface WithAxes {
   readonly prepared: readonly PreparedBars[]
-  /** of each column: one width for the axes above each other, so that their plots are in line */
+  /** one width for each column, so that plots above each other are aligned */
   readonly axisWidths: readonly number[]
 }
 
 /**
- * The width of an axis follows from its labels, those from the range, that from the room for values, and that from the
- * width of the plot: the axes grow until they have room for what they then show.
+ * Finds the axis widths. They depend on each other in a circle: the width follows from the labels, the labels from the
+ * range, the range from the room for values, and that room from the width of the plot. The axes therefore grow until
+ * the labels that they then show fit.
  */
 function withAxes(panels: readonly BarPanelData[], columns: number, width: number): WithAxes {
   let axisWidths: readonly number[] = Array.from({ length: columns }, () => NOMINAL_AXIS)
@@ -80,7 +81,10 @@ function withAxes(panels: readonly BarPanelData[], columns: number, width: numbe
   }
 }
 
-/** The whole figure as plain data. Throws a Fault for data that no figure has room for. */
+/**
+ * The whole figure as plain data.
+ * @throws Fault for data with more panels than a figure has room for, or with none
+ */
 export function buildBarFigure(data: BarFigureData): FigureConfig {
   const count = data.panels.length
   if (count < 1 || count > LETTERS.length) {

@@ -1,6 +1,7 @@
 /**
- * One panel of a bar figure: groups of bars side by side, a value at the end of each. Bars stand on a linear axis, group k
- * between k and k + 1. Values are printed with no digit that they do not have, upright where there is no room across.
+ * One panel of a bar figure: groups of bars, with a value at the end of each bar. The bars stand on a linear axis,
+ * where group k lies between k and k + 1. A value is printed without digits that it does not have. Values are rotated
+ * upright where they do not fit horizontally.
  */
 import type { BarData, BarPanelData } from '../../../compute/evidence/contract.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
@@ -13,12 +14,15 @@ import { cleanText, fitWidth, textWidth, wrapWidth } from '../text-width.js'
 import { extent, niceTicks, type Range, type Ticks } from '../ticks.js'
 import { barMark } from './style.js'
 
-/** Share of a group's room that its bars take, the same where values stand upright, and the widest bar in points. */
+/**
+ * Share of a group's width that its bars take, the same share where values are upright, and the largest width of a bar
+ * in points.
+ */
 const FILLED = 0.78
 const FILLED_UPRIGHT = 0.9
 const WIDEST = 44
 const LINE = TEXT_SIZE * 1.2
-/** from a bar to its value, from the axis to a group's title */
+/** from a bar to its value, and from the axis to a group's title */
 const GAP = { value: 2, title: 4 } as const
 const MAX_TITLE_LINES = 3
 const MAX_AXIS_LINES = 3
@@ -27,10 +31,10 @@ const HATCH_LINE = 0.8
 interface PlacedBar {
   readonly data: BarData
   readonly slot: number
-  /** middle, on the axis of groups */
+  /** middle of the bar on the axis of groups */
   readonly x: number
   readonly label: string
-  /** null: nothing to draw */
+  /** null where nothing is drawn */
   readonly height: number | null
 }
 
@@ -38,7 +42,7 @@ interface PlacedBar {
 export interface PreparedBars {
   readonly data: BarPanelData
   readonly bars: readonly PlacedBar[]
-  /** in points */
+  /** width of a bar in points */
   readonly thickness: number
   readonly upright: boolean
   readonly y: Range
@@ -47,12 +51,12 @@ export interface PreparedBars {
   readonly groupTitles: readonly (readonly string[])[]
 }
 
-/** At most the decimals that are asked for, and none that only add zeros. */
+/** Formats a value with at most `decimals` decimals, without trailing zeros. */
 export function formatValue(value: number, decimals: number): string {
   return Math.abs(value) >= 1e9 ? formatScientific(value) : formatCount(Number(value.toFixed(decimals)) + 0)
 }
 
-/** What stands on a bar with a value: the decimals that are stated for it, or else at most those of the panel. */
+/** The text on a bar with a value: with exactly the stated decimals, else with at most those of the panel. */
 export function barText(value: number, stated: number | null, decimals: number): string {
   const text = formatValue(value, stated ?? decimals)
   if (stated === null || stated === 0 || Math.abs(value) >= 1e9) return text
@@ -64,7 +68,7 @@ function labelOf({ value, decimals: stated }: BarData, decimals: number): string
   return value === null ? 'n/a' : barText(value, stated, decimals)
 }
 
-/** Title of the value axis; a beginning other than zero is said, as bars are compared by their lengths. */
+/** Title of the value axis. It names a start other than zero, because readers compare bars by their lengths. */
 export function axisTitleOf({ axis, from }: BarPanelData): string {
   return from === 0 ? cleanText(axis) : `${cleanText(axis)}, axis from ${formatCount(from)}`
 }
@@ -95,11 +99,11 @@ export function prepareBars(data: BarPanelData, plot: Rectangle): PreparedBars {
   }
 }
 
-/** @param label share of the axis's length that a value takes beyond the end of its bar */
+/** @param label share of the axis length that a value takes beyond the end of its bar */
 function valueRange(bars: readonly PlacedBar[], from: number, label: number): Range {
   const { min, max } = extent([from, ...bars.flatMap(({ height }) => height ?? [])]) ?? { min: from, max: from }
   if (max === min) return { min: from, max: from + 1 }
-  // Room for the values at both ends, where bars go there.
+  // Values get room at each end that bars point to.
   const above = max > from ? label + 0.02 : 0
   const below = min < from ? label + 0.02 : 0
   const length = (max - min) / Math.max(0.2, 1 - above - below)
@@ -110,12 +114,12 @@ function ticksOf(range: Range): Ticks {
   return niceTicks(range, 6, range.max - range.min >= 4 && range.max < 1e9 ? 'count' : 'value')
 }
 
-/** Points below the plot that the titles of groups take. */
+/** Height below the plot that the group titles take, in points. */
 export function groupTitleHeight({ groupTitles }: PreparedBars): number {
   return GAP.title + Math.max(...groupTitles.map(lines => lines.length)) * LINE + 2
 }
 
-/** Every bar is a series: each has a look and a place of its own. */
+/** Each bar is a series of its own, because each has its own look and place. */
 function datasetsOf({ bars, thickness, data: { from } }: PreparedBars): Plain[] {
   return bars.flatMap(({ data, slot, x, height }) => {
     if (height === null) return []
@@ -143,7 +147,8 @@ function annotationsOf(panel: PreparedBars, plot: Rectangle): { [name: string]: 
     const half = (upright ? textWidth(text, TEXT_SIZE) : LINE) / 2 + GAP.value
     annotations[`value-${k}`] = label(text, x, end, {
       yAdjust: down ? half : -half,
-      // Over grid lines; upright values stand so close that it would cover the bars beside them.
+      // A white background covers the grid lines. Upright values have none: they stand so close that it would cover the
+      // bars beside them.
       ...(upright ? { rotation: -90 } : { backgroundColor: '#ffffff' })
     })
     if (height === null || data.published) return
@@ -160,14 +165,14 @@ function annotationsOf(panel: PreparedBars, plot: Rectangle): { [name: string]: 
   groupTitles.forEach((lines, group) => {
     annotations[`group-${group}`] = label(lines, group + 0.5, y.min, { yAdjust: GAP.title + (lines.length * LINE) / 2 })
   })
-  // The line that bars stand on, over their outlines.
+  // The base line of the bars, drawn over their outlines.
   annotations['base'] = {
     type: 'line', xMin: 0, xMax: groups.length, yMin: from, yMax: from, borderColor: INK.zero, borderWidth: 0.8, ...always, z: 1
   }
   return annotations
 }
 
-/** Width of plot in which every value has a place of its own. */
+/** Width of a plot in which every value has its own place. */
 export function neededWidth({ groups, series }: BarPanelData): number {
   return (groups.length * series.length * LINE) / FILLED_UPRIGHT
 }

@@ -1,7 +1,7 @@
 /**
- * How the series of a bar figure look: the colours of the curve figures' first series, then others, each of another
- * lightness (0.34, 0.63, 0.85, 0.10, 0.52, 0.73 of white), so that greyscale and colour-blind readers tell them apart. All have
- * a thin outline. A value that no source publishes is a white bar, hatched in its series' colour.
+ * The look of the series of a bar figure. The first colours are those of the curve figures' first series. All differ in
+ * lightness (0.34, 0.63, 0.85, 0.10, 0.52, 0.73 of white), so that greyscale and colour-blind readers can distinguish
+ * them. All have a thin outline. A value that no source publishes is a white bar, hatched in its series' colour.
  */
 import type { BarMark } from '../config.js'
 
@@ -28,6 +28,6 @@ export function barMark(slot: number, published: boolean): BarMark {
   return { fill: published ? fill : '#ffffff', stroke: line, strokeWidth: OUTLINE, hatch: published ? null : hatch }
 }
 
-/** Of the legend's key to hatched bars: no series' colour. */
+/** Mark of the legend's key to hatched bars. It has no series' colour. */
 export const STAND_IN: BarMark = { fill: '#ffffff', stroke: '#4d4d4d', strokeWidth: OUTLINE, hatch: '#4d4d4d' }
 export const STAND_IN_LABEL = 'stand-in: not published'

@@ -1,16 +1,16 @@
-/** The alternative text of a curve figure: one paragraph with the facts that it draws, for a reader who cannot see it. */
+/** The alternative text of a curve figure: one paragraph with the drawn facts, for readers who cannot see the figure. */
 import { formatCount, formatPlural, formatScientific } from '../format.js'
 import { cleanText } from '../text-width.js'
 import { extent } from '../ticks.js'
 import type { DrawnPanel, DrawnSeries } from './series.js'
 
-/** Four significant digits, six for a coordinate. */
+/** Rounds to four significant digits, or to six for a coordinate. */
 function short(value: number, digits = 4): string {
   const size = Math.abs(value)
   return size >= 1e9 || (size < 1e-4 && size > 0) ? formatScientific(value) : formatCount(Number(value.toPrecision(digits)))
 }
 
-/** Places that are named one by one. */
+/** Largest number of places that are named one by one. */
 const MAX_NAMED = 8
 
 function named(places: ArrayLike<number>): string {

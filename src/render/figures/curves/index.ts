@@ -1,6 +1,7 @@
 /**
- * Curve figures: what a study declares of its training histories, one panel a metric, two panels side by side. Two columns
- * wide, 7.0 inches; as high as the panels need. Not supported: more than 26 panels, axes of time or logarithm across.
+ * Curve figures, which a study declares over its training histories. There is one panel for each metric, and two panels
+ * in a row. A figure is two columns wide, 7.0 inches, and as high as its panels need. Not supported: more than 26
+ * panels, horizontal axes of dates or logarithms.
  */
 import type { CurveFigureData } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../core/errors.js'
@@ -22,20 +23,20 @@ const MARGIN = 2
 const GUTTER = 6
 const LEGEND_Y = 27
 const LEGEND_ROW = 12
-/** from the top of a row (its heading) to its chart box */
+/** from the top of a row, where its heading starts, to its chart box */
 const HEADING = 16
 /** from the last row of the legend to the first heading */
 const BELOW_LEGEND = 9
 const ROW_GAP = 8
 const PLOT_HEIGHT = 112
-/** one panel has the whole width */
+/** height where one panel has the whole width */
 const SINGLE_PLOT_HEIGHT = 190
-/** about the width of a y axis; its own width depends on labels that depend on the plot */
+/** approximate width of a y axis; the exact width depends on labels, which depend on the plot */
 const NOMINAL_AXIS = 42
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
-/** Bold letters are at most so much wider than those that `textWidth` knows. */
+/** Largest ratio of the width of bold text to the width that `textWidth` gives. */
 const BOLD = 1.16
-/** A legend's label longer than this would push all others away. */
+/** Largest width of a legend label in points. A longer label would leave no place for the others. */
 const LONGEST_KEY = 220
 
 interface Layout {
@@ -45,7 +46,7 @@ interface Layout {
   readonly xAxisHeights: readonly number[]
 }
 
-/** Panels row by row. A row has titles on its horizontal axes where nothing stands below one of its panels. */
+/** Places the panels row by row. The horizontal axes of a row have titles where one of its panels has no panel below it. */
 function layOut(count: number, top: number): Layout {
   const columns = count === 1 ? 1 : 2
   const width = (WIDTH - 2 * MARGIN - (columns - 1) * GUTTER) / columns
@@ -75,14 +76,14 @@ function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number)
   const found = extent(...xs)
   const { min, max } = found ?? { min: 0, max: 1 }
   const share = (max - min) * 0.02
-  // A margin that keeps markers off the axes; where all x are equal, or too near for one, a length all the same.
+  // The margin keeps markers off the axes. Where all x are equal or nearly so, it still gives the axis a length.
   const margin = min - share < min && max + share > max ? share : Math.max(0.6, Math.max(Math.abs(min), Math.abs(max)) * 0.1)
   const range: Range = { min: min - margin, max: max + margin }
   const kind = range.max - range.min >= 4 || xs.every(list => list.every(Number.isInteger)) ? 'count' : 'value'
   return { range, ticks: found === null ? NO_TICKS : horizontalTicks(range, range, width, kind), title }
 }
 
-/** One key a series, whichever panels it is in. */
+/** One legend key for each series, whatever panels it is in. */
 function legendEntries(panels: readonly DrawnPanel[]): KeyEntry[] {
   const series = new Map<string, { readonly slot: number; readonly title: string }>()
   for (const { slot, title } of panels.flatMap(panel => panel.series)) series.set(JSON.stringify([slot, title]), { slot, title })
@@ -93,7 +94,10 @@ function legendEntries(panels: readonly DrawnPanel[]): KeyEntry[] {
   })
 }
 
-/** The whole figure as plain data. Throws a Fault for data that contradict themselves or that no figure has room for. */
+/**
+ * The whole figure as plain data.
+ * @throws Fault for data that contradict themselves, with more panels than a figure has room for, or with none
+ */
 export function buildCurveFigure(data: CurveFigureData): FigureConfig {
   const count = data.panels.length
   if (count < 1 || count > LETTERS.length) {
@@ -110,7 +114,7 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
   const xTitle = cleanText(data.xTitle)
   const x = sharedAxis(panels, xTitle, nominal.width)
   const prepared = panels.map(panel => preparePanel(panel, x.range, nominal))
-  // One width for the axes above each other, so that their plots are in line.
+  // Axes above each other have one width, so that their plots are aligned.
   const axisWidths = [0, 1].map(column =>
     Math.max(0, ...prepared.filter((_, k) => k % columns === column).map(panel => yAxisWidth(panel.yTicks))))
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)

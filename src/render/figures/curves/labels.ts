@@ -1,6 +1,6 @@
 /**
- * Where the labels of a panel stand: first those of marked points, then those of guides, each where it covers no ink.
- * Places are tried in a fixed order and the first free one wins, so the answer depends on the input alone.
+ * Places the labels of a panel where they cover no ink: first those of marked points, then those of guides. Places are
+ * tried in a fixed order and the first free one is taken, so the result depends on the input alone.
  */
 import type { Rectangle } from '../config.js'
 import type { Ink } from '../ink.js'
@@ -16,19 +16,19 @@ export interface Point {
 export interface PlacedLabel {
   /** in points from the plot's upper left corner */
   readonly box: Rectangle
-  /** a line from the label to what it names; null where it stands beside it */
+  /** a line from the label to what it names; null where the label is beside it */
   readonly leader: readonly [Point, Point] | null
   readonly free: boolean
 }
 
 export const LABEL_HEIGHT = TEXT_SIZE * 1.2
 const CLEARANCE = 1
-/** from the plot's edges */
+/** distance from the plot's edges */
 const MARGIN = 2
 /** A label further from its point than this has a leader. */
 const BESIDE = 6
 const NEAR = 46
-/** between a label and its leader: a line that touches the text reads as a sign of it */
+/** gap between a label and its leader; a line that touched the text would look like a character of it */
 const LEADER_GAP = 2.5
 
 function inside({ x, y, width, height }: Rectangle, ink: Ink): boolean {
@@ -43,7 +43,7 @@ function clamp(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(high, value))
 }
 
-/** The first candidate that covers least. */
+/** The first candidate that covers the least ink. */
 function leastCovering(candidates: Iterable<Rectangle>, ink: Ink): { readonly box: Rectangle; readonly free: boolean } | null {
   let best: Rectangle | null = null
   let least = Infinity
@@ -59,7 +59,7 @@ function leastCovering(candidates: Iterable<Rectangle>, ink: Ink): { readonly bo
   return best === null ? null : { box: best, free: false }
 }
 
-/** From beside the label's nearest edge to the ring around the point; null where the label stands beside it. */
+/** The line from the label's nearest edge to the ring around the point. Null where the label is beside the point. */
 function leaderOf(point: Point, box: Rectangle): readonly [Point, Point] | null {
   const near = { x: clamp(point.x, box.x, box.x + box.width), y: clamp(point.y, box.y, box.y + box.height) }
   const distance = Math.hypot(near.x - point.x, near.y - point.y)
@@ -69,7 +69,7 @@ function leaderOf(point: Point, box: Rectangle): readonly [Point, Point] | null 
   return [from, { x: point.x + (near.x - point.x) * share, y: point.y + (near.y - point.y) * share }]
 }
 
-/** Whether a leader runs over ink, but for its end at the point. */
+/** Whether a leader runs over ink. Its end at the point is not tested. */
 function crosses([from, to]: readonly [Point, Point], ink: Ink): boolean {
   const length = Math.hypot(to.x - from.x, to.y - from.y)
   for (let walked = 0; walked < length - 3; walked++) {
@@ -82,8 +82,8 @@ function crosses([from, to]: readonly [Point, Point], ink: Ink): boolean {
 const DIRECTIONS = [[0, -1], [0, 1], [1, 0], [1, -1], [1, 1], [-1, -1], [-1, 1], [-1, 0]] as const
 
 /**
- * Around a point, near ones first; at each distance above, below, to the right, then the rest. Near an edge of the plot
- * a label above or below is moved inwards.
+ * Places around a point, nearest first. At each distance the order is above, below, right, then the rest. Near an edge
+ * of the plot, a place above or below is moved inwards.
  */
 function* around({ x, y }: Point, width: number, ink: Ink, furthest: number): Generator<Rectangle> {
   for (let distance = MARK_RADIUS + 2; distance <= furthest; distance += 2) {
@@ -97,8 +97,9 @@ function* around({ x, y }: Point, width: number, ink: Ink, furthest: number): Ge
 }
 
 /**
- * Near the point; where all places there are covered, or their leaders would cross ink, further away with a leader that
- * may cross; where the whole plot is covered, where least is.
+ * Places a label near its point. A leader that it needs there crosses no ink. Where no such place is free, the label
+ * stands further away, and its leader may cross ink. Where no place is free at all, the label covers as little ink as
+ * possible.
  */
 export function placeMarkLabel(point: Point, text: string, ink: Ink): PlacedLabel | null {
   const width = textWidth(text, TEXT_SIZE)
@@ -113,14 +114,17 @@ export function placeMarkLabel(point: Point, text: string, ink: Ink): PlacedLabe
   return place === null ? null : { ...place, leader: leaderOf(point, place.box) }
 }
 
-/** On the guide, above it before below, from the right end to the left; the guide's own ink is one row of cells. */
+/**
+ * Places along the guide: above it before below it, from the right end to the left. The guide's own ink is one row of
+ * cells.
+ */
 function* along(y: number, width: number, ink: Ink): Generator<Rectangle> {
   for (const top of [Math.floor(y) - LABEL_HEIGHT - CLEARANCE - 0.1, Math.floor(y) + 1.1 + CLEARANCE]) {
     for (let x = ink.width - MARGIN - width; x >= MARGIN; x -= 4) yield { x, y: top, width, height: LABEL_HEIGHT }
   }
 }
 
-/** Not far from height `y`, the nearest rows first, each from its right end. */
+/** Places near height `y`: nearest rows first, each from its right end to the left. */
 function* nearTo(y: number, width: number, ink: Ink): Generator<Rectangle> {
   const tops: number[] = []
   for (let top = MARGIN; top + LABEL_HEIGHT <= ink.height - MARGIN; top += 2) tops.push(top)
@@ -131,8 +135,9 @@ function* nearTo(y: number, width: number, ink: Ink): Generator<Rectangle> {
 }
 
 /**
- * On the guide at height `y`; where it is covered all along, in the nearest free place, with a leader down or up to the guide;
- * where there is none near by, on the guide where it covers least: a long leader would look like a part of the curves.
+ * Places a label on the guide at height `y`. Where no place there is free, the label takes the nearest free place, with
+ * a leader down or up to the guide. Where no place near the guide is free, the label covers as little ink as possible
+ * on the guide. It is not moved far away, because a long leader would look like a part of the curves.
  */
 export function placeGuideLabel(y: number, text: string, ink: Ink): PlacedLabel | null {
   const width = textWidth(text, TEXT_SIZE)

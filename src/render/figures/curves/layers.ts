@@ -1,7 +1,7 @@
 /**
- * The lines and markers of a panel as Chart.js datasets, thinned to what the plot can show. One line joins all points of a
- * series, but on a logarithmic axis where something was logged between them that it cannot show: there a mark stands on the
- * lower edge. Where one session ends and the next begins is a tick there, and nothing in the line.
+ * The lines and markers of a panel as Chart.js datasets, thinned to what the plot can show. One line joins all points
+ * of a series. On a logarithmic axis it breaks where a value was logged that the axis cannot show, and a mark stands
+ * there on the lower edge. A change of session is a tick on the lower edge and does not break the line.
  */
 import type { Plain } from '../config.js'
 import { decimateColumns } from '../decimate.js'
@@ -11,13 +11,13 @@ import type { Numbers } from '../../../compute/histories/contract.js'
 import type { DrawnSeries, Line } from './series.js'
 import { curveStyle, EDGE_MARK, LONE_POINT, PLAIN_LINE, RAW_CURVE, RESTART_TICK, SPARSE } from './style.js'
 
-/** Columns per point of plot width: two pixels each in a 300 dpi picture. */
+/** Columns per point of plot width. A column is about two pixels wide in a 300 dpi picture. */
 const COLUMNS_PER_POINT = 2
-/** Markers on a line as long as the axis. */
+/** Number of markers on a line as long as the axis. */
 const MARKERS = 6
 const MARKER_SHIFTS = [0.25, 0.75, 0.5, 0.1] as const
 
-/** Lines as they are drawn: thinned to what the plot can show. */
+/** The line thinned to what the plot can show. */
 function thinned({ x, y, breaks }: Line, range: Range, width: number): Line {
   const kept = decimateColumns(x, y, range, Math.ceil(width * COLUMNS_PER_POINT))
   if (kept.length === x.length) return { x, y, breaks }
@@ -31,11 +31,14 @@ function thinned({ x, y, breaks }: Line, range: Range, width: number): Line {
   return { x: Array.from(kept, i => x[i]), y: Array.from(kept, i => y[i]), breaks: keptBreaks }
 }
 
-/** Points of the line nearest to evenly spaced places, shifted from slot to slot so that markers do not coincide. */
+/**
+ * Points of the line nearest to evenly spaced places. The places are shifted from slot to slot, so that markers do not
+ * coincide.
+ */
 function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
   if (x.length <= MARKERS) return { x, y, breaks: [] }
   const length = x[x.length - 1] - x[0]
-  // A series that is short on the axis has fewer, but enough to be known by.
+  // A series that is short on the axis has fewer markers, but at least three to identify it.
   const count = Math.max(3, Math.round((MARKERS * length) / (max - min)))
   const shift = MARKER_SHIFTS[slot % MARKER_SHIFTS.length]
   const kept = new Set<number>()
@@ -49,14 +52,14 @@ function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
   return { x: list.map(i => x[i]), y: list.map(i => y[i]), breaks: [] }
 }
 
-/** For Chart.js a point without y is a gap. */
+/** A point without y is a gap in Chart.js. */
 function toData({ x, y, breaks }: Line): Plain[] {
   const broken = new Set(breaks)
   return Array.from({ length: x.length }, (_, i) => ({ x: x[i], y: y[i] }))
     .flatMap((point, i): Plain[] => broken.has(i) ? [{ x: point.x, y: null }, point] : [point])
 }
 
-/** Radii for the data of a line: no line leads to or from a point that stands alone. */
+/** Point radii for the data of a line. A single point between breaks is drawn as a dot, because no line reaches it. */
 function pointRadii({ x, breaks }: Line): Plain {
   const starts = [0, ...breaks, x.length]
   const radii = starts.slice(1).flatMap((end, k) => {
@@ -68,7 +71,7 @@ function pointRadii({ x, breaks }: Line): Plain {
 
 export interface Layer {
   readonly line: Line
-  /** false: only markers */
+  /** true where a line joins the points; false for markers alone */
   readonly joined: boolean
   readonly dataset: Plain
 }
@@ -80,7 +83,7 @@ function lineLayer(label: string, line: Line, color: string, width: number, dash
     line, joined: true,
     dataset: {
       label, data: toData(line), borderColor: color, borderWidth: width, borderDash: dash, borderJoinStyle: 'round',
-      // Chart.js would thin the line again.
+      // Without this Chart.js would thin the line again.
       _decimated: true, ...(points as { readonly [key: string]: Plain })
     }
   }
@@ -94,7 +97,7 @@ function markerOptions(slot: number): { readonly [key: string]: Plain } {
   }
 }
 
-/** Back to front. */
+/** Layers from back to front. */
 export function layersOf(series: readonly DrawnSeries[], sparse: boolean, range: Range, width: number): Layer[] {
   const raws: Layer[] = []
   const lines: Layer[] = []
@@ -116,19 +119,19 @@ export function layersOf(series: readonly DrawnSeries[], sparse: boolean, range:
   return [...raws, ...lines]
 }
 
-/** Data to points from the plot's left edge; points from its upper edge to data. */
+/** Maps x data to points from the plot's left edge, and points from its upper edge to y data. */
 export interface EdgePlacement {
   readonly height: number
   x(value: number): number
   valueY(points: number): number
 }
 
-/** What stands on the lower edge of a plot. Where several series have one at the same place, one stands above the other. */
+/** Marks on the lower edge of a plot. Where several series have a mark at the same place, the marks are stacked. */
 class EdgeRow {
   readonly #at: EdgePlacement
   readonly #width: number
   readonly #height: number
-  /** columns of one point: series that have one there */
+  /** column of one point width -> number of series with a mark there */
   readonly #taken = new Map<number, number>()
 
   constructor(at: EdgePlacement, width: number, height: number) {
@@ -137,7 +140,7 @@ class EdgeRow {
     this.#height = height
   }
 
-  /** Those of one series, of which two closer than a point are one. */
+  /** The marks of one series. Marks closer than a point are merged. */
   layers(label: string, x: Numbers, style: { readonly [key: string]: Plain }): Layer[] {
     const at = this.#at
     const kept: number[] = []
@@ -160,7 +163,7 @@ class EdgeRow {
   }
 }
 
-/** Marks of what the axis has no place for, and ticks where a series passes from one session to the next. */
+/** Marks for values that the axis cannot show, and ticks where a series passes from one session to the next. */
 export function edgeLayers(series: readonly DrawnSeries[], at: EdgePlacement): Layer[] {
   const ticks = new EdgeRow(at, 1, RESTART_TICK.length)
   const marks = new EdgeRow(at, EDGE_MARK, 2 * EDGE_MARK)

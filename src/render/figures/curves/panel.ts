@@ -1,6 +1,6 @@
 /**
- * One panel of a curve figure. From back to front: raw values (light where a trailing mean is drawn over them), trailing
- * means with a marker of the series here and there, guides, marked points with their labels.
+ * One panel of a curve figure. From back to front it shows raw values (light where a trailing mean is drawn over them),
+ * trailing means with some markers of the series, guides, and marked points with their labels.
  */
 import type { CurvePanelData } from '../../../compute/histories/contract.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
@@ -18,7 +18,7 @@ import { placeGuideLabel, placeMarkLabel, type PlacedLabel } from './labels.js'
 import type { DrawnPanel } from './series.js'
 import { curveStyle, MARK_RADIUS, THRESHOLD } from './style.js'
 
-/** Room between the data and the ends of the axis, as a share of it. */
+/** Room between the data and the ends of the axis, as a share of the range. */
 const PADDING = 0.05
 
 /** A panel with its vertical axis. */
@@ -33,7 +33,7 @@ export interface SharedAxis {
   readonly title: string
 }
 
-/** Data to points from the plot's upper left corner, and back. */
+/** Maps data to points from the plot's upper left corner, and back. */
 class Placement {
   readonly #x: Range
   readonly #map: AxisMap
@@ -77,9 +77,9 @@ interface Labels {
 
 const MARKER_HALF = 3
 const LEADER = { width: 0.6, dash: [] } as const
-/** Side by side, two labels closer than this would read as one. */
+/** Two labels closer than this in a row would read as one. */
 const BETWEEN_LABELS = 12
-/** A longer label is cut: it would find no place. */
+/** Largest width of a label in points. A longer label is cut, because it would find no place. */
 const LONGEST_LABEL = 90
 
 function shortened(label: string): string {
@@ -122,19 +122,19 @@ function yTicksOf({ scale }: CurvePanelData, range: Range, height: number): Tick
 }
 
 /**
- * A symmetric-logarithmic axis that leaves its linear part at one end reaches the threshold at the other, if there is
- * anything on that side of zero: else values there would have 0 alone to be read against.
+ * A symmetric-logarithmic axis that leaves its linear part at one end reaches the threshold at the other end, where
+ * there is data on that side of zero. Otherwise values there could be compared with the tick at 0 only.
  */
 function withThresholds({ scale }: CurvePanelData, { min, max }: Range): Range {
   if (scale.kind !== 'symlog' || Math.max(-min, max) <= scale.linear_to) return { min, max }
   return { min: min < 0 ? Math.min(min, -scale.linear_to) : min, max: max > 0 ? Math.max(max, scale.linear_to) : max }
 }
 
-/** The range with room at both ends, and `above` of the axis's length more at its upper one. */
+/** The range with room at both ends, and with a further share `above` of the axis length at the upper end. */
 function paddedRange({ scale }: CurvePanelData, { min, max }: Range, above: number): Range {
   const map = axisMap(scale)
   const ends = { min: map.forward(min), max: map.forward(max) }
-  // A flat line on a logarithmic axis: half a decade to each side, enough for a tick or two.
+  // A flat line on a logarithmic axis gets half a decade on each side, enough for a tick or two.
   const low = scale.kind === 'linear' || ends.max > ends.min
     ? padRange(ends, PADDING)
     : { min: ends.min - 0.5, max: ends.max + 0.5 }
@@ -142,7 +142,10 @@ function paddedRange({ scale }: CurvePanelData, { min, max }: Range, above: numb
   return { min: Math.min(min, map.back(low.min)), max: Math.max(max, map.back(top)) }
 }
 
-/** More room above is tried in this order, until every label has a free place; else the least in which most have one. */
+/**
+ * Shares of room above the data, tried in this order until every label has a free place. Otherwise the least share in
+ * which most labels have one is taken.
+ */
 const ROOM_ABOVE = [0, 0.08, 0.13, 0.18, 0.25, 0.32] as const
 
 /** @param plot expected size of the plot */
@@ -161,7 +164,7 @@ export function preparePanel(drawn: DrawnPanel, x: Range, plot: Rectangle): Prep
   return preparedFor(drawn, found, x, plot)
 }
 
-/** Values differ, but the axis must be so much longer than their range that they are drawn as one. */
+/** Whether values differ, but the axis must be so much longer than their range that they look equal. */
 function isFlattened({ scale }: CurvePanelData, { min, max }: Range): boolean {
   const map = axisMap(scale)
   return max > min && isTooShort({ min: map.forward(min), max: map.forward(max) })
@@ -230,10 +233,13 @@ function annotationsOf(panel: PreparedPanel, labels: Labels, x: Range, at: Place
   return annotations
 }
 
-/** A title is never shorter than this share of the heading. */
+/** Smallest share of the heading that the title gets. */
 const LEAST_TITLE = 1 / 5
 
-/** Title and notes. Where both are too long the title is cut, and the notes are short: a count keeps its reason. */
+/**
+ * Title and notes of a panel. Where both together are too long, the notes take their short form, in which each count
+ * keeps its reason, and the title is cut.
+ */
 function headingOf({ data, notes, shortNotes }: DrawnPanel, width: number): string {
   const room = width - HEADING.indent
   const [full, short] = [notes, shortNotes].map(list => list.length === 0 ? '' : ` (${list.join('; ')})`)
@@ -268,7 +274,7 @@ export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisH
     plot,
     chart: {
       type: 'line',
-      // Chart.js draws the first of them last, on top.
+      // Chart.js draws the first series last, on top.
       data: { datasets: [...edgeLayers(series, at), ...layers].filter(({ line }) => line.x.length > 0).map(({ dataset }) => dataset).reverse() },
       options: chartOptions({
         x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: xTitle ? fitWidth(x.title, TEXT_SIZE, plot.width) : null, size: xAxisHeight }),

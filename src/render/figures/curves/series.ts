@@ -1,4 +1,4 @@
-/** From the data of a panel to what of it is drawn: values checked, those that the axis cannot show counted. */
+/** Decides what of a panel's data is drawn: checks the values and counts those that the axis cannot show. */
 import type { CurvePanelData, CurveSeriesData, Numbers } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../core/errors.js'
 import { formatCount, formatPlural } from '../format.js'
@@ -9,7 +9,7 @@ import { cleanText } from '../text-width.js'
 export interface Line {
   readonly x: Numbers
   readonly y: Numbers
-  /** indexes of points to which no line leads from the one before, increasing */
+  /** increasing indexes of points that no line joins to the point before */
   readonly breaks: readonly number[]
 }
 
@@ -23,37 +23,37 @@ export interface DrawnSeries {
   readonly title: string
   readonly slot: number
   readonly raw: Line
-  /** trailing mean; null: none */
+  /** trailing mean; null where there is none */
   readonly mean: Line | null
-  /** x of what was logged and breaks the raw line, since the axis has no place for it, by x */
+  /** x of logged values that break the raw line because the axis cannot show them, ascending */
   readonly edges: readonly number[]
-  /** x of the first point of each other session, by x */
+  /** x of the first point of each later session, ascending */
   readonly restarts: Numbers
 }
 
 export interface Guide {
   readonly value: number
   readonly label: string
-  /** slot of the series that it belongs to; null: none */
+  /** slot of the series that it belongs to; null where it belongs to none */
   readonly slot: number | null
 }
 
 export interface DrawnPanel {
   readonly data: CurvePanelData
   readonly series: readonly DrawnSeries[]
-  /** each once, though several series share it */
+  /** distinct marks; several series may share one */
   readonly marks: readonly Mark[]
   readonly guides: readonly Guide[]
-  /** `2 points, 1 mean not shown: ≤ 0`; then for each other reason `1 point beyond 1e100` */
+  /** `2 points, 1 mean not shown: ≤ 0`, then for each further reason `1 point beyond 1e100` */
   readonly notes: readonly string[]
-  /** the same without what it is of which there are so many: `3 not shown: ≤ 0` */
+  /** the same notes without kinds: `3 not shown: ≤ 0` */
   readonly shortNotes: readonly string[]
 }
 
-/** More labels than this find no places in a panel, and each costs time. */
+/** A panel has no room for more labels than this, and each label costs time. */
 const MAX_LABELS = 20
 
-/** What cannot be shown, counted by reason and kind, in the order in which they are found. */
+/** Counts what cannot be shown by reason and kind, in the order in which it is found. */
 class Hidden {
   readonly #reasons = new Map<string, Map<string, number>>()
 
@@ -63,7 +63,7 @@ class Hidden {
     this.#reasons.set(reason, kinds)
   }
 
-  /** @param short counts without kinds */
+  /** @param short counts without their kinds */
   notes(short: boolean): string[] {
     return [...this.#reasons].map(([reason, kinds], k) => {
       const onlyPoints = kinds.size === 1 && kinds.has('point')
@@ -79,7 +79,10 @@ function fault(problem: string, found: string, expected: string, index?: number)
   return new Fault({ format: 'figure', problem, found, expected, ...place })
 }
 
-/** The points are finite numbers by x: what compute hands on. Anything else would be drawn wrong without a word. */
+/**
+ * Checks that points are numbers in the order of x, as compute hands them over. Chart.js would draw other data wrong
+ * without an error.
+ */
 function checkSeries({ x, y, smooth, gaps, restarts, marks, slot }: CurveSeriesData, index: number): void {
   if (x.length !== y.length) throw fault('has a series with unequal lengths', `${x.length} x and ${y.length} y`, 'as many', index)
   if (smooth !== null && smooth.length !== y.length) {
@@ -139,7 +142,7 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
   }
   data.series.forEach(checkSeries)
   const series = data.series.map(({ title, slot, x, y, smooth, gaps, restarts }): DrawnSeries => {
-    // On other axes a line bridges what is not finite, as it does what was not logged.
+    // On other axes a line bridges values that are not finite, as it bridges steps without a value.
     const breaking = scale.kind === 'log' ? Array.from(gaps) : []
     const { edges, ...raw } = lineOf(x, y, 'point', breaking)
     breaking.forEach(() => hidden.count('not finite', 'point'))

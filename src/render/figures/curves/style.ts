@@ -1,7 +1,7 @@
 /**
- * How the series of a curve figure look: Okabe and Ito's (2008) colours, neighbours of different lightness, each with a
- * marker of its own, so that greyscale and colour-blind readers tell them apart. Raw values are drawn in a light solid
- * colour, not a transparent one: the same in print, and fewer bytes.
+ * The look of the series of a curve figure: the colours of Okabe and Ito (2008), with different lightness for
+ * neighbours, and a marker for each. Greyscale and colour-blind readers can therefore distinguish the series. Raw
+ * values have a light solid colour. A transparent one would look different in print and take more bytes.
  */
 import type { SeriesStyle } from '../style.js'
 
@@ -18,11 +18,11 @@ const SLOTS: readonly SeriesStyle[] = [
   { strong: '#c4a800', faint: '#e9dea0', pointStyle: 'circle', rotation: 0, radius: 2.2, fill: OPEN }
 ]
 
-/** Dashes of the lines of the first eight series, the second eight, and all after them. */
+/** Dashes of the lines: for the first eight series, for the second eight, and for all further ones. */
 const ROUNDS: ReadonlyArray<readonly number[]> = [[], [5, 2], [5, 2, 1, 2]]
 
 export interface CurveStyle extends SeriesStyle {
-  /** of its trailing mean */
+  /** dash of the trailing mean */
   readonly dash: readonly number[]
 }
 
@@ -31,17 +31,17 @@ export function curveStyle(slot: number): CurveStyle {
   return { ...SLOTS[slot % SLOTS.length], dash: ROUNDS[round] }
 }
 
-/** Lines of values logged now and then: visual guides between the markers. */
+/** Lines of sparse metrics. They guide the eye between the markers. */
 export const SPARSE = { width: 1, dash: [3, 2] } as const
-/** Values that have no trailing mean are drawn strong, but thinner than one. */
+/** A line of values without a trailing mean has the strong colour, but is thinner than a mean. */
 export const PLAIN_LINE = 0.9
 export const RAW_CURVE = 0.7
 /** radius of a raw value without neighbours */
 export const LONE_POINT = 1.5
 export const THRESHOLD = { width: 1, dash: [1, 2] } as const
-/** On the lower edge, where a series passes from one session to the next: from the axis upwards. */
+/** Tick on the lower edge where a series passes from one session to the next. It extends upwards from the axis. */
 export const RESTART_TICK = { length: 5, width: 1.2 } as const
-/** radius of a mark on the lower edge, for a value below it */
+/** radius of the mark on the lower edge for a value below the axis */
 export const EDGE_MARK = 2
-/** ring around a point with a label */
+/** radius of the ring around a labelled point */
 export const MARK_RADIUS = 3.6
