@@ -1,18 +1,18 @@
 /**
- * What proves that an exported history is whole: computed from the file itself, read back, and from what the server said
- * before the first row was asked for. The same function judges when a history is fetched and whenever it is verified.
+ * The proof that an exported history is whole. It is computed from the file itself, read back, and from what the server
+ * stated before the first row was requested. The same function judges after a fetch and at every verification.
  *
- * It shows that the export is what the server counted, not that the server has all that was logged.
+ * It shows that the export is what the server counted. It cannot show that the server has everything that was logged.
  */
 import {
   SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type CertificateCheck, type CertificateCheckName, type HistoryCertificate
 } from '../../schema/fetch.js'
 import { firstDisorder, nameRanges, summariseSteps } from './steps.js'
 
-/** What is known before judging. */
+/** The facts of a certificate, without what is judged from them. */
 export type CertificateFacts = Omit<HistoryCertificate, 'schema' | 'schema_version' | 'steps' | 'checks' | 'complete'>
 
-/** The history's file as it was read. */
+/** The history's file as it was read back. */
 export interface HistoryOnDisk {
   readonly bytes: number
   readonly sha256: string
@@ -47,7 +47,7 @@ function judgeFile({ history }: CertificateFacts, { bytes, sha256 }: HistoryOnDi
   return ['failed', `the file is ${sha256}, ${bytes} bytes, not ${history.sha256}, ${history.bytes} bytes`]
 }
 
-/** From 0 to the last step without a gap, none longer than asked for, each with the rows that the file has there. */
+/** The intervals cover 0 to the last step without a gap, none is too long, and the file has the rows of each. */
 function judgeIntervals({ snapshot, requests }: CertificateFacts, { steps }: HistoryOnDisk): Verdict {
   const { intervals } = requests
   let next = 0
@@ -86,7 +86,7 @@ function judgeCount({ snapshot }: CertificateFacts, steps: HistoryCertificate['s
   return ['failed', `${counted}; ${doubtful(steps, last)}`]
 }
 
-/** Where the missing or surplus rows can be. */
+/** Names the steps where rows are missing or surplus. */
 function doubtful({ rows, first_step: first, holes, repeated }: HistoryCertificate['steps'], last: number | null): string {
   if (rows === 0) return `no step from 0 to ${last ?? 0} has a row`
   const missing = first !== null && first > 0 ? [[0, first - 1] as const, ...holes] : holes
@@ -97,7 +97,7 @@ function doubtful({ rows, first_step: first, holes, repeated }: HistoryCertifica
   return words.length > 0 ? words.join('; ') : `every step from 0 to ${last ?? 0} has one row`
 }
 
-/** As many rows as samples, or more: the server may have picked them out of others. */
+/** An answer with as many rows as the sample limit, or more, may be a sample of more rows. */
 function judgeSamples({ requests }: CertificateFacts): Verdict {
   const full = requests.intervals.filter(({ rows }) => rows >= SAMPLES_PER_REQUEST)
   if (full.length === 0) return PASSED
