@@ -1,6 +1,6 @@
 /**
- * The insertion modes of tables (HTML standard, 13.2.6.4.9 to 13.2.6.4.15). Foster parenting moves nodes, not open
- * elements, so that it does not show here.
+ * The insertion modes of tables (HTML standard, 13.2.6.4.9 to 13.2.6.4.15). Foster parenting is left out: it moves nodes,
+ * not open elements.
  */
 import { endInBody, startInBody } from './in-body.js'
 import type { Mode, Tree } from './insertion.js'
@@ -93,7 +93,7 @@ export function startInTable(tree: Tree, tag: Tag): Content {
   return startBetweenParts(tree, tag)
 }
 
-/** "In table". */
+/** Start tags of "in table". */
 function startBetweenParts(tree: Tree, tag: Tag): Content {
   const { name } = tag
   switch (name) {
