@@ -1,13 +1,13 @@
 /**
- * XML parts as events: htmlparser2 cuts the tags, and what it forgives is refused here, because a part that is half
- * understood gives wrong cells. Names come resolved to namespace and local name; text comes whole between two tags.
+ * XML parts as events. htmlparser2 cuts the tags. Errors that it tolerates are refused here, because a part that is
+ * misread gives wrong cells. Names are resolved to namespace and local name. Text is reported whole between two tags.
  *
- * Sources: XML 1.0 and Namespaces in XML 1.0. The part is fed in pieces with a turn of the event loop between them: a
- * sheet of any size blocks nobody. Nothing is kept but the open elements. Refused: DOCTYPE (no entity is ever declared or
+ * Sources: XML 1.0 and Namespaces in XML 1.0. The part is parsed in pieces, with a turn of the event loop between them, so
+ * that a large sheet does not block it. Only the open elements are kept. Refused: DOCTYPE (no entity is ever declared or
  * expanded), mismatched, missing and unknown tags, text outside the root, bare `&` and `<`, unquoted and repeated
- * attributes, undeclared prefixes, other encodings than UTF-8 and UTF-16, elements nested deeper and text longer than any
- * office file has them. Not checked: blanks between attributes and in URIs, `/` before the end of a tag, `--` in comments,
- * what follows the name in a closing tag.
+ * attributes, undeclared prefixes, other encodings than UTF-8 and UTF-16, elements nested deeper and text longer than in
+ * any office file. Not checked: blanks between attributes and in URIs, `/` before the end of a tag, `--` in comments, text
+ * behind the name in a closing tag.
  */
 import { setImmediate } from 'node:timers/promises'
 import { Parser } from 'htmlparser2'
@@ -30,34 +30,34 @@ export interface XmlHandler {
 const CHUNK_BYTES = 64 * 1024
 const MAX_DEPTH = 256
 const MAX_ATTRIBUTES = 1000
-/** UTF-16 units between two tags or in one attribute; a cell holds at most 32,767. */
+/** Most UTF-16 units between two tags or in one attribute. A cell holds at most 32,767. */
 const MAX_TEXT = 4 * 2 ** 20
-/** `</root  >` at the end of a part: htmlparser2 reports the tag at its name. */
+/** Units kept of the end of the part, to find `</root  >`: htmlparser2 reports that tag at its name. */
 const TAIL_UNITS = 256
 const DECLARATION = new RegExp('^\\?xml\\s+version\\s*=\\s*(?:"1\\.\\d+"|\'1\\.\\d+\')' +
   '(?:\\s+encoding\\s*=\\s*(?<encoding>"[\\w.-]+"|\'[\\w.-]+\'))?' +
   '(?:\\s+standalone\\s*=\\s*(?:"(?:yes|no)"|\'(?:yes|no)\'))?\\s*$')
 const ALLOWED_ENCODINGS = /^(utf-?8|utf-?16(le|be)?|us-ascii)$/i
 
-/** One parse: the state between htmlparser2's events and the handler's. */
+/** One parse. It holds the state between htmlparser2's events and the handler's. */
 class Reading {
   private readonly parser: Parser
   private readonly open: { readonly name: XmlName; readonly outer: Scope }[] = []
   private scope = rootScope()
   private readonly attributes = new Attributes(this.scope)
   private readonly plainNames = new Set<string>()
-  /** all attributes of the tag so far have plain names */
+  /** true while all attributes of the tag have plain names */
   private plain = true
-  /** character data not yet decoded, where it starts, and what is decoded already */
+  /** undecoded character data, its start, and the text decoded before it */
   private raw = ''
   private rawStart = 0
   private decoded = ''
   private inSection = false
   private rootSeen = false
   private ending = false
-  /** index after the last event: where the next one has to start, or something was skipped */
+  /** index behind the last event; the next event must start there, else htmlparser2 skipped something */
   private next = 0
-  /** 1 after an instruction: htmlparser2 counts its `>` to what follows */
+  /** 1 after an instruction, whose `>` htmlparser2 counts as part of what follows */
   private skew = 0
   private selfClosingStart = -1
   private tail = ''
@@ -119,7 +119,7 @@ class Reading {
     throw this.fault(text.problem, text.found, text.expected, start + text.index)
   }
 
-  /** Every event: nothing may lie between the last one and this one. */
+  /** Records an event. Throws if anything lies between the last event and this one. */
   private arrive(decodes: boolean): void {
     const { startIndex, endIndex } = this.parser
     this.at = startIndex + this.skew
@@ -183,7 +183,7 @@ class Reading {
     if (!this.plainNames.has(name)) this.plain &&= this.isPlain(name)
   }
 
-  /** Whether the attribute's name needs no look at namespaces; remembered, as a sheet has few names and many cells. */
+  /** True if the attribute's name involves no namespace. Cached, since a sheet has few names and many cells. */
   private isPlain(name: string): boolean {
     const plain = name !== 'xmlns' && !name.includes(':') && isQName(name)
     if (plain && this.plainNames.size < MAX_CACHED_NAMES) this.plainNames.add(name)
@@ -211,7 +211,7 @@ class Reading {
     this.handler.open(name, this.attributes)
   }
 
-  /** The scope inside the element: the outer one where it declares nothing. */
+  /** The scope inside the element; the outer scope if it declares nothing. */
   private declare(outer: Scope, start: number): Scope {
     let inner = outer
     for (const [name, value] of this.attributes.values) {
@@ -237,7 +237,7 @@ class Reading {
   private onClose(raw: string, implied: boolean): void {
     const innermost = this.open.at(-1)
     const start = this.parser.startIndex
-    // At the end of the part htmlparser2 closes what is open: end() refuses that.
+    // At the end of the part htmlparser2 closes all open elements; end() refuses that.
     if (this.ending) return
     if (innermost === undefined) throw this.fault('invalid markup', `</${printable(raw)}>`, 'no closing tag', start)
     if (start === this.selfClosingStart) this.at = start
@@ -274,7 +274,7 @@ class Reading {
   }
 }
 
-/** The fault with the byte where it happened. */
+/** The fault with its byte offset. */
 function located(error: unknown, bytes: Uint8Array, index: number, place: Place): Fault {
   return toFault(error, 'xml', { ...place, offset: byteOffset(bytes, index) })
 }
