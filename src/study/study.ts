@@ -1,6 +1,6 @@
 /**
- * The study file: `study.json` in a folder states what the pipeline reads there, under which names, and what it expects.
- * Every path in it is relative to that folder and never leaves it. Documented in `docs/study.md`; the JSON Schema in
+ * The study file `study.json` in a folder states what the pipeline reads there, under which names, and what it expects.
+ * Every path in it is relative to that folder and stays inside. Documented in `docs/study.md`; the JSON Schema in
  * `docs/schemas/study.schema.json` is made from the same fields.
  *
  * A further section is one module in `study/` and one line in `SECTIONS`.
@@ -25,7 +25,7 @@ import { whyNoFolder } from '../core/system/folder.js'
 
 export { STUDY_FILE }
 
-/** Each part of the pipeline that reads something from a study has its section here. */
+/** The sections of a study file, one for each part of the pipeline that reads from a study. */
 const SECTIONS = {
   critic_traces: criticTraceSection,
   histories: historySection,
@@ -34,7 +34,7 @@ const SECTIONS = {
   fetch: fetchSection
 } as const
 
-/** At least one of these is stated; an article is about them. */
+/** Sections of which at least one is stated. An article describes them. */
 const SECTIONS_READ = ['critic_traces', 'histories', 'evidence'] as const
 
 export const STUDY_KIND = object({
@@ -47,7 +47,7 @@ export const STUDY_KIND = object({
   ...SECTIONS
 })
 
-/** The shared schema's study, plus whatever further sections are listed above. */
+/** The shared schema's study, and the sections listed above. */
 export type LoadedStudy = Study & FieldValues<typeof SECTIONS>
 
 export interface StudyFile {
@@ -72,7 +72,7 @@ export async function loadStudy(dir: string): Promise<StudyFile> {
   return { study, path, sha256, bytes }
 }
 
-/** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */
+/** The study in a JSON value, with defaults filled in. The paths that it names are added to `context.paths`. */
 export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
   const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
   if (SECTIONS_READ.every(name => study[name] === null)) {
@@ -82,12 +82,12 @@ export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
     })
   }
   checkAcrossSections(study, context)
-  // A default is a path too: a link may stand there.
+  // A default path must be checked too: it may be a link.
   context.paths.push({ at: 'manifest', path: study.manifest })
   return { ...study, histories: withAllowedSettings(study) }
 }
 
-/** One allowlist of settings: what is fetched may leave, and what the section names besides. */
+/** Joins the two allowlists of settings: those that are fetched, and those that the section names. */
 function withAllowedSettings({ histories, fetch }: Pick<LoadedStudy, 'histories' | 'fetch'>): LoadedStudy['histories'] {
   return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config ?? []])] }
 }
@@ -114,7 +114,7 @@ async function refuseLinksOut(dir: string, context: CheckContext): Promise<void>
   }
 }
 
-/** JSON Schema (draft 2020-12) of a study file; what `docs/schemas/study.schema.json` holds. */
+/** JSON Schema (draft 2020-12) of a study file: the content of `docs/schemas/study.schema.json`. */
 export function studyJsonSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
