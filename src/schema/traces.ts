@@ -1,6 +1,6 @@
 /**
- * The types that all stages share: what a critic trace is, which keys a snapshot uses, what a study may expect of it.
- * Types and plain constants only, no code of a stage.
+ * The words that all stages share: what a critic trace is, which keys a snapshot uses, what a study may expect of it.
+ * Types and plain constants only; no stage's code.
  */
 import type { ArticleStudy, EvidenceStudy } from './evidence.js'
 import type { FetchStudy } from './fetch.js'
@@ -170,19 +170,19 @@ export type * from './evidence.js'
 export type * from './fetch.js'
 export type * from './histories.js'
 
-/** The manifest against which every input was verified before anything was computed. */
+/** A manifest that every input was verified against before anything was computed. */
 export interface VerifiedManifest {
   /** relative to the study */
   readonly path: string
   readonly sha256: string
-  /** number of verified files */
+  /** files that were verified */
   readonly files: number
 }
 
-/** A study. At least one of the first three sections is stated; null: the study has no such section. */
+/** At least one of the first three sections is stated; null: the study has none of that kind. */
 export interface Study {
   readonly name: string
-  /** true when every input was generated; each output then states it */
+  /** true when every input was generated: said in each output */
   readonly synthetic: boolean
   readonly manifest: string
   readonly claims: string | null
@@ -190,6 +190,6 @@ export interface Study {
   readonly histories: HistoryStudy | null
   readonly evidence: EvidenceStudy | null
   readonly article: ArticleStudy | null
-  /** origin of the histories */
+  /** where the histories come from */
   readonly fetch: FetchStudy | null
 }

@@ -64,7 +64,7 @@ export async function compareParquet(path: string, pagesOf = ownPages, maxBytes 
           if (reason !== null) unsupported.set(chunk, reason)
         }
       }
-      // 2. Both readers.
+      // 2. Both.
       if (file.byteLength > maxBytes) {
         comparison.unread(null, `more than ${maxBytes} bytes, which the second reader would hold`)
         return

@@ -25,7 +25,7 @@ import { whyNoFolder } from '../core/system/folder.js'
 
 export { STUDY_FILE }
 
-/** The sections of a study file, one for each part of the pipeline that reads from a study. */
+/** Each part of the pipeline that reads something from a study has its section here. */
 const SECTIONS = {
   critic_traces: criticTraceSection,
   histories: historySection,
@@ -34,7 +34,7 @@ const SECTIONS = {
   fetch: fetchSection
 } as const
 
-/** Sections of which at least one is stated. An article describes them. */
+/** At least one of these is stated; an article is about them. */
 const SECTIONS_READ = ['critic_traces', 'histories', 'evidence'] as const
 
 export const STUDY_KIND = object({
@@ -47,7 +47,7 @@ export const STUDY_KIND = object({
   ...SECTIONS
 })
 
-/** The shared schema's study, and the sections listed above. */
+/** The shared schema's study, plus whatever further sections are listed above. */
 export type LoadedStudy = Study & FieldValues<typeof SECTIONS>
 
 export interface StudyFile {
@@ -72,7 +72,7 @@ export async function loadStudy(dir: string): Promise<StudyFile> {
   return { study, path, sha256, bytes }
 }
 
-/** The study in a JSON value, with defaults filled in. The paths that it names are added to `context.paths`. */
+/** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */
 export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
   const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
   if (SECTIONS_READ.every(name => study[name] === null)) {
@@ -87,7 +87,7 @@ export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
   return { ...study, histories: withAllowedSettings(study) }
 }
 
-/** Joins the two allowlists of settings: those that are fetched, and those that the section names. */
+/** One allowlist of settings: what is fetched may leave, and what the section names besides. */
 function withAllowedSettings({ histories, fetch }: Pick<LoadedStudy, 'histories' | 'fetch'>): LoadedStudy['histories'] {
   return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config ?? []])] }
 }

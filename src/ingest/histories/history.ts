@@ -20,7 +20,7 @@ export interface ReadHistoryOptions {
   readonly chunkBytes?: number | undefined
   /** called after each chunk of the file with its length */
   readonly onBytes?: ((bytes: number) => void) | undefined
-  /** hash of the verified file, lower-case hexadecimal; a file with another hash is a Fault, exit code 1 */
+  /** what the file was when it was verified, lower-case hexadecimal: anything else is a Fault, exit code 1 */
   readonly sha256?: string | undefined
 }
 
@@ -75,8 +75,7 @@ function fault(problem: string, found: string, expected: string, file: string): 
  * Reads the history of `run` into columns of the `wanted` keys, in their order.
  *
  * @throws Fault exit 3: what `findHistory` throws, an unreadable file, malformed rows (with line and byte; in a gzipped
- * file the byte of the text), rows in falling step order without timestamps. Exit 1: the file changed while it was read,
- * or is not the verified one.
+ * file the byte of the text), rows in falling step order without timestamps. Exit 1: the file changed while it was read, or is not the one that was verified.
  */
 export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
   studyDir: string,

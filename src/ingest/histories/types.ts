@@ -1,6 +1,6 @@
-/** Results of the readers of exported histories: the list of runs, and one run's rows as columns. Plain data. */
+/** What the readers of exported histories give: the list of runs, and one run's rows as columns. Plain data. */
 
-/** Counts of what a list of runs states and no output repeats. */
+/** What a list of runs states and no output repeats, counted. */
 export interface LeftOutOfRun {
   /** number of settings that the study does not name */
   readonly unnamed: number

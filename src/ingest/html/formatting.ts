@@ -1,9 +1,9 @@
 /**
  * The list of active formatting elements and the adoption agency (HTML standard, 13.2.4.3 and 13.2.6.4.7). They decide
- * which elements are open after markup such as `<b><p></b>`, and so whether a later end tag closes an SVG. There is no
- * tree here, so a clone of a formatting element is the element itself in a new place.
+ * which elements are open after `<b><p></b>` and the like, and so whether a later end tag leaves an SVG. Without a tree
+ * a clone of a formatting element is the element itself in a new place.
  *
- * Not supported: distinguishing attributes beyond the first 64 KiB of a tag, or by the spelling of named character
+ * Not supported: telling attributes apart beyond the first 64 KiB of a tag, or by the spelling of named character
  * references other than ASCII ones (the limit of three equal elements compares attributes).
  */
 import { KIND, type Handle, type OpenElements } from './open-elements.js'
@@ -12,13 +12,13 @@ import type { Tag } from './tags.js'
 interface Formatting extends Handle {
   readonly name: string
   readonly attributes: string
-  /** whether the element is still in the list */
+  /** still in the list */
   listed: boolean
 }
 
 type Entry = Formatting | null
 
-/** Most elements with equal name and attributes that the list keeps behind a marker. */
+/** Elements equal in name and attributes that the list keeps behind a marker. */
 const MAX_EQUAL = 3
 const MAX_ROUNDS = 8
 const MAX_KEPT_BETWEEN = 3
@@ -60,7 +60,7 @@ export class FormattingElements {
     this.open.push(tag.name, KIND.html, entry)
   }
 
-  /** Reopens every listed element behind the last marker that is not open. */
+  /** Opens again every listed element behind the last marker that is not open. */
   reconstruct(): void {
     let first = this.list.length
     while (first > 0) {
@@ -75,7 +75,7 @@ export class FormattingElements {
     }
   }
 
-  /** Handles a second `<a>`: closes the listed one, if any. */
+  /** Before a second `<a>`: closes the listed one, if any. */
   closeListed(name: string): void {
     const index = this.lastIndexOf(name)
     const entry = this.list[index]
@@ -85,7 +85,7 @@ export class FormattingElements {
     if (entry.index >= 0) this.open.remove(entry.index)
   }
 
-  /** The adoption agency. Returns false if the token is to be treated as any other end tag. */
+  /** The adoption agency. False when the token is to be treated as any other end tag. */
   adopt(name: string): boolean {
     const { open } = this
     if (open.currentKey === name && !this.isListed(open.currentHandle)) {
@@ -122,7 +122,7 @@ export class FormattingElements {
     return block
   }
 
-  /** One round: removes elements between the formatting element and the block, and moves it behind the block. */
+  /** One round: thins out the elements between the formatting element and the block, and moves it behind the block. */
   private moveBehind(entry: Formatting, block: number): void {
     const keep = new Set<number>()
     let bookmark: Formatting | null = null
@@ -148,7 +148,7 @@ export class FormattingElements {
     return handle !== null && 'listed' in handle && handle.listed === true
   }
 
-  /** Position of the last entry with this name behind the last marker, or -1. */
+  /** Position of the last entry of this name behind the last marker, or -1. */
   private lastIndexOf(name: string): number {
     for (let i = this.list.length - 1; i >= 0; i--) {
       const entry = this.list[i]

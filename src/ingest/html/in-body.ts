@@ -1,12 +1,12 @@
 /**
- * The insertion mode "in body" (HTML standard, 13.2.6.4.7). The elements of a head are treated as in "in head". A select
- * has no mode of its own in the living standard.
+ * The insertion mode "in body" (HTML standard, 13.2.6.4.7), in which the elements of a head are treated as "in head"
+ * treats them. A select has no mode of its own in the living standard.
  */
 import type { Tree } from './insertion.js'
 import { KIND, type OpenElements } from './open-elements.js'
 import { BLOCK_END, BLOCK_START, FORMATTING, HEADINGS, isHidden, TABLE_PARTS, type Content, type Tag } from './tags.js'
 
-/** Start tags of "in body", and of "in head" for the elements of a head. */
+/** "In body" and, for the elements of a head, "in head". */
 export function startInBody(tree: Tree, tag: Tag): Content {
   const { open, formatting } = tree
   const { name } = tag
@@ -191,7 +191,7 @@ function openMarked(tree: Tree, name: string, marker: boolean): Content {
   return 'data'
 }
 
-/** Before a list item: closes the open one, unless it contains a special element other than address, div, p. */
+/** Before a list item: closes the one that is open, unless a special element other than address, div, p is inside. */
 function closeItem(open: OpenElements, items: readonly string[]): void {
   let index = open.topmostSpecial
   while (['address', 'div', 'p'].includes(open.keyAt(index))) {

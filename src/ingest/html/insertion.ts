@@ -1,4 +1,4 @@
-/** The state of tree construction that the rules of all insertion modes share. There is no tree. */
+/** What the rules of the insertion modes share: the state of tree construction, without a tree. */
 import type { FormattingElements } from './formatting.js'
 import type { Handle, OpenElements } from './open-elements.js'
 import type { Content, Tag } from './tags.js'
@@ -13,13 +13,13 @@ export interface Tree {
   readonly templateModes: Mode[]
   readonly quirks: boolean
   readonly inTemplate: boolean
-  /** elements go into the body now; a frameset may still replace it */
+  /** elements are in the body now, which a frameset may still replace */
   readonly bodyStarted: boolean
   mode: Mode
-  /** the form element pointer; a form that is no longer open still blocks the next one */
+  /** the form element pointer; a form that is not open any more still blocks the next one */
   form: Handle | null
   framesetOk: boolean
-  /** handles a start tag by the rules of the current mode; see `Content` */
+  /** a start tag by the rules of the mode that is current now; see `Content` */
   htmlStart(tag: Tag): Content
   htmlEnd(name: string): void
   resetMode(): void

@@ -1,29 +1,29 @@
 /**
- * The stack of open elements (HTML standard, 13.2.4.2) without a tree: it holds the elements' keys. Every question that
+ * The stack of open elements (HTML standard, 13.2.4.2) without a tree: only the elements' keys. Every question that
  * the insertion modes ask per tag is answered without a walk down the stack, so that a million nested elements take
- * linear time. For this, each slot stores the next lower slot with the same key, and the topmost special element, scope
- * boundary and HTML element at or below it.
+ * linear time: each slot knows the next lower slot with the same key, and the topmost special element, scope boundary
+ * and HTML element at or below it.
  *
- * Not supported: more than MAX_OPEN elements at once. The rare steps that walk or rebuild the stack are charged to a
- * budget. A page that exhausts the budget is refused.
+ * Not supported: more than MAX_OPEN elements at once. The rare steps that do walk or rebuild the stack are charged to
+ * a budget; a page made to exhaust it is refused.
  */
 import { Fault } from '../../core/errors.js'
 import { IMPLIED_END, MATHML_TEXT_POINTS, SCOPE, SPECIAL, SVG_HTML_POINTS, type Tag } from './tags.js'
 
 /** About 100 MB of slots. Browsers stop nesting at 512. */
 const MAX_OPEN = 2 ** 20
-/** Most steps that walk or rebuild the stack, over the whole page: about a second. */
+/** Steps that walk or rebuild, over the whole page: about a second. */
 const MAX_STEPS = 2 ** 26
 
-/** An element that is found by identity. `index` is its slot, or -1 while it is not open. */
+/** An element that is looked for by identity. `index` is its slot, or -1 while it is not open. */
 export interface Handle {
   index: number
 }
 
-/** How the adjusted current node treats a token. */
+/** What the adjusted current node makes of a token. */
 export const KIND = {
   html: 0,
-  /** SVG or MathML, but no integration point */
+  /** SVG or MathML, no integration point */
   foreign: 1,
   /** MathML text integration point */
   textPoint: 2,
@@ -180,8 +180,8 @@ export class OpenElements {
   }
 
   /**
-   * One round of the adoption agency, on the elements from slot `from` up. It drops the formatting element (the first)
-   * and those between it and slot `block` that are not in `keep`, and reopens the formatting element above `block`.
+   * One round of the adoption agency: of the elements from slot `from` up, drops the formatting element (the first)
+   * and those between it and slot `block` that are not in `keep`, and opens the formatting element again above `block`.
    */
   adopt(from: number, block: number, keep: ReadonlySet<number>): void {
     const slots = this.take(from)
@@ -193,7 +193,7 @@ export class OpenElements {
     for (const slot of slots.slice(block - from + 1)) this.push(slot.key, slot.kind, slot.handle)
   }
 
-  /** Charges `count` steps of a walk whose length depends on the page. */
+  /** Accounts for `count` steps of a walk whose length the page chooses. */
   charge(count: number): void {
     this.steps += count
     if (this.steps > MAX_STEPS) {

@@ -1,6 +1,6 @@
 /**
- * Tells whether a doctype puts a page into quirks mode (HTML standard, 13.2.6.4.1). In quirks mode a `p` stays open
- * around a table. The standard's list of public identifiers is matched by vendor, not one by one.
+ * Whether a doctype puts a page into quirks mode (HTML standard, 13.2.6.4.1), which leaves a `p` open around a table.
+ * The standard's list of public identifiers is told by vendor here, not one by one.
  */
 
 const QUOTED = '("[^"]*"|\'[^\']*\')'

@@ -25,7 +25,7 @@ const STEP = { text: 0, lessThan: 1, endTag: 2, startTag: 3, bang: 4, bangDash: 
 
 export class RawText {
   private readonly kernel: Kernel
-  /** the chunk in the kernel's memory; null until it is needed there */
+  /** the chunk in the kernel's memory, once it was needed there */
   private held: Uint8Array | null = null
   private mark = 0
   /** the byte that ended the end tag's name: white space, `/` or `>` */
@@ -34,9 +34,9 @@ export class RawText {
   private isScript = false
   private escape: number = ESCAPE.none
   private step: number = STEP.text
-  /** number of letters of the name that match so far, in the steps endTag and startTag */
+  /** letters of the name that matched in the steps endTag and startTag */
   private matched = 0
-  /** number of dashes directly before the next byte, at most 2; counted inside an escape only */
+  /** dashes directly before the next byte, at most 2; kept inside an escape only */
   private dashes = 0
 
   constructor(kernel: Kernel) {
@@ -88,7 +88,7 @@ export class RawText {
     return -1
   }
 
-  /** Moves to the byte behind the next `<` that may begin a tag or an escape. */
+  /** To the byte behind the next `<` that may begin something. */
   private hop(chunk: Buffer, from: number): number {
     this.held ??= this.kernel.hold(chunk)
     const at = this.kernel.nextTag(this.held, from)
@@ -97,7 +97,7 @@ export class RawText {
     return at + 1
   }
 
-  /** Moves to the byte behind the next `<`, or behind the `-->` that closes the escape. */
+  /** To the byte behind the next `<`, or behind the `-->` that closes the escape. */
   private hopEscaped(chunk: Buffer, from: number): number {
     const lt = indexOf(chunk, LT, from)
     const end = lt < 0 ? chunk.length : lt
@@ -125,7 +125,7 @@ export class RawText {
     return at - count === start ? Math.min(2, count + this.dashes) : count
   }
 
-  /** Reads one byte behind a `<`. Returns false if the byte is to be read again as text. */
+  /** One byte behind a `<`. False when the byte is to be read again as text. */
   private advance(byte: number): boolean {
     const { step } = this
     this.step = STEP.text
@@ -164,7 +164,7 @@ export class RawText {
     }
   }
 
-  /** Tells whether the byte is the next letter of `name`, in either case, and counts it. */
+  /** Counts the byte as the next letter of `name` if it is, in either case. */
   private matches(byte: number, name: string): boolean {
     if (this.matched >= name.length || (byte | 0x20) !== name.charCodeAt(this.matched)) return false
     this.matched++

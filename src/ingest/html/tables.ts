@@ -1,6 +1,6 @@
 /**
- * The insertion modes of tables (HTML standard, 13.2.6.4.9 to 13.2.6.4.15). Foster parenting is left out: it moves nodes,
- * not open elements.
+ * The insertion modes of tables (HTML standard, 13.2.6.4.9 to 13.2.6.4.15). Foster parenting moves nodes, not open
+ * elements, so that it does not show here.
  */
 import { endInBody, startInBody } from './in-body.js'
 import type { Mode, Tree } from './insertion.js'
@@ -93,7 +93,7 @@ export function startInTable(tree: Tree, tag: Tag): Content {
   return startBetweenParts(tree, tag)
 }
 
-/** Start tags of "in table". */
+/** "In table". */
 function startBetweenParts(tree: Tree, tag: Tag): Content {
   const { name } = tag
   switch (name) {

@@ -9,7 +9,7 @@ import { isSpace, TagReader } from './tag-reader.js'
 import { TEXT, type Content, type Tag } from './tags.js'
 
 export interface TokenHandler {
-  /** `offset` is that of the tag's `<`, `end` is the offset behind its `>`. Returns how to read on. */
+  /** `offset` is that of the tag's `<`, `end` the one behind its `>`. Returns how to read on. */
   startTag(tag: Tag, offset: number, end: number): Content | 'capture'
   endTag(name: string): void
   /** bits of TEXT */
@@ -56,7 +56,7 @@ export class Tokenizer {
   /** bytes of a possible end tag at the end of captured text, from earlier chunks */
   private readonly held: number[] = []
   private text = 0
-  /** the text behind `<!` so far */
+  /** what stands behind `<!` so far */
   private declaration = ''
   private comment: number = COMMENT.start
   private brackets = 0
@@ -200,7 +200,7 @@ export class Tokenizer {
     return end
   }
 
-  /** Passes on the text up to `to`. Keeps what may be the start of the end tag until the next chunk decides it. */
+  /** Passes on the text up to `to` and keeps what may be the start of the end tag until the next chunk tells. */
   private capture(chunk: Buffer, from: number, to: number, goesOn: boolean): void {
     if (to >= from) {
       if (this.held.length > 0) this.handler.captured(Uint8Array.from(this.held))
@@ -211,7 +211,7 @@ export class Tokenizer {
     else this.held.length = 0
   }
 
-  /** Reads behind `<!`: one of MARKUP, `doctype` in any case, or else a bogus comment. */
+  /** Behind `<!`: one of MARKUP, in any case for `doctype`, or else a bogus comment. */
   private readMarkup(chunk: Buffer, i: number): number {
     const declaration = this.declaration + String.fromCharCode(chunk[i])
     const lower = declaration.toLowerCase()

@@ -48,9 +48,9 @@ class ZipNpz implements Npz {
   private readonly place: Place
   private readonly maxMemberBytes: number
   private readonly allocate: Allocate | undefined
-  /** headers parsed so far */
+  /** parsed so far */
   private readonly headers = new Map<ZipEntry, NpyHeader>()
-  /** members that were inflated whole and checked for their header, until they are read */
+  /** members inflated whole, and checked, for their header; until they are read */
   private readonly inflated = new Map<ZipEntry, Uint8Array>()
 
   constructor(bytes: Uint8Array, members: ReadonlyMap<string, ZipEntry>, place: Place, options: NpzOptions) {
@@ -76,7 +76,7 @@ class ZipNpz implements Npz {
 
   readFile(name: string): NpyFile {
     const entry = this.entry(name)
-    // The directory's size bounds the inflated bytes. A huge size in the directory is checked against the array's header.
+    // A bomb that lies to the directory's size is stopped by that size; one that does not is by what its array can hold.
     if (entry.size > LARGE) checkNpyLength(this.readHeader(entry), entry.size, this.at(entry))
     const bytes = this.inflated.get(entry) ?? readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry))
     this.inflated.delete(entry)
@@ -98,7 +98,7 @@ class ZipNpz implements Npz {
     return header
   }
 
-  /** Inflates a small member and keeps it for `readFile`. Null if it is large or damaged: then its prefix is read alone. */
+  /** A small member that is whole and sound, kept for who reads it next; null: its first bytes and its fault are asked for apart. */
   private inflateSmall(entry: ZipEntry): Uint8Array | null {
     if (!isDeflated(entry) || entry.size > LARGE) return null
     try {

@@ -207,7 +207,7 @@ export class NpzWriter {
     this.offset += bytes.length
   }
 
-  /** Runs one call at a time. After a failed call the archive is broken and accepts no more. */
+  /** One call at a time; after a failed one the archive is broken and takes nothing more. */
   private async exclusively(work: () => Promise<'open' | 'finished'>): Promise<void> {
     if (this.state !== 'open') throw this.fault('writer not ready', this.state, 'one awaited call at a time before finish')
     this.state = 'busy'

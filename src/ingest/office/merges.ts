@@ -27,7 +27,7 @@ class RowRanges {
   private readonly ranges: CellRange[] = []
   private next = 0
 
-  /** @param merges sorted by top row */
+  /** `merges` by top row */
   constructor(private readonly merges: readonly CellRange[]) {}
 
   moveTo(row: number): void {

@@ -64,7 +64,7 @@ export class SlideReader implements XmlHandler {
   private depth = 0
   /** elements below this depth are skipped; -1: none */
   private skipDepth = -1
-  /** for each open AlternateContent: whether a choice has been read */
+  /** of each open AlternateContent, whether a choice has been read */
   private readonly alternatives: boolean[] = []
   private readonly openTables: OpenTable[] = []
   /** paragraphs of each open table cell */
@@ -73,7 +73,7 @@ export class SlideReader implements XmlHandler {
   private inText = false
   private placeholder = ''
 
-  /** @param author leaves out the text of page furniture */
+  /** `root` is `sld` or `notes`; with `author`, text of page furniture is left out */
   constructor(private readonly root: 'sld' | 'notes', private readonly author: boolean) {}
 
   result(): SlideText {

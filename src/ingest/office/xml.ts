@@ -46,18 +46,18 @@ class Reading {
   private scope = rootScope()
   private readonly attributes = new Attributes(this.scope)
   private readonly plainNames = new Set<string>()
-  /** true while all attributes of the tag have plain names */
+  /** all attributes of the tag so far have plain names */
   private plain = true
-  /** undecoded character data, its start, and the text decoded before it */
+  /** character data not yet decoded, where it starts, and what is decoded already */
   private raw = ''
   private rawStart = 0
   private decoded = ''
   private inSection = false
   private rootSeen = false
   private ending = false
-  /** index behind the last event; the next event must start there, else htmlparser2 skipped something */
+  /** index after the last event: where the next one has to start, or something was skipped */
   private next = 0
-  /** 1 after an instruction, whose `>` htmlparser2 counts as part of what follows */
+  /** 1 after an instruction: htmlparser2 counts its `>` to what follows */
   private skew = 0
   private selfClosingStart = -1
   private tail = ''
@@ -119,7 +119,7 @@ class Reading {
     throw this.fault(text.problem, text.found, text.expected, start + text.index)
   }
 
-  /** Records an event. Throws if anything lies between the last event and this one. */
+  /** Every event: nothing may lie between the last one and this one. */
   private arrive(decodes: boolean): void {
     const { startIndex, endIndex } = this.parser
     this.at = startIndex + this.skew
@@ -183,7 +183,7 @@ class Reading {
     if (!this.plainNames.has(name)) this.plain &&= this.isPlain(name)
   }
 
-  /** True if the attribute's name involves no namespace. Cached, since a sheet has few names and many cells. */
+  /** Whether the attribute's name needs no look at namespaces; remembered, as a sheet has few names and many cells. */
   private isPlain(name: string): boolean {
     const plain = name !== 'xmlns' && !name.includes(':') && isQName(name)
     if (plain && this.plainNames.size < MAX_CACHED_NAMES) this.plainNames.add(name)
@@ -211,7 +211,7 @@ class Reading {
     this.handler.open(name, this.attributes)
   }
 
-  /** The scope inside the element; the outer scope if it declares nothing. */
+  /** The scope inside the element: the outer one where it declares nothing. */
   private declare(outer: Scope, start: number): Scope {
     let inner = outer
     for (const [name, value] of this.attributes.values) {
@@ -237,7 +237,7 @@ class Reading {
   private onClose(raw: string, implied: boolean): void {
     const innermost = this.open.at(-1)
     const start = this.parser.startIndex
-    // At the end of the part htmlparser2 closes all open elements; end() refuses that.
+    // At the end of the part htmlparser2 closes what is open: end() refuses that.
     if (this.ending) return
     if (innermost === undefined) throw this.fault('invalid markup', `</${printable(raw)}>`, 'no closing tag', start)
     if (start === this.selfClosingStart) this.at = start

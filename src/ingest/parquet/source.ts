@@ -1,6 +1,6 @@
 /**
- * Random access to a Parquet file over one open handle. The file is never read whole. The interface is hyparquet's
- * AsyncBuffer (`byteLength`, `slice`). Size, modification time and identity must not change until `assertStill`.
+ * A Parquet file as random access over one open handle, never whole in memory: the seam is hyparquet's AsyncBuffer
+ * (`byteLength`, `slice`). The file must stand still from opening to `assertStill`: size, modification time, identity.
  */
 import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
@@ -10,21 +10,21 @@ import { openRegular } from '../../core/system/open.js'
 
 const MIB = 1024 * 1024
 
-/** Bytes by position. `slice` returns exactly the requested bytes, in a buffer of their own. */
+/** Bytes by position; `slice` gives exactly the bytes asked for, in memory of their own. */
 export interface ByteSource {
   readonly byteLength: number
   slice(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export interface StillFile extends ByteSource {
-  /** SHA-256 of the whole file, hexadecimal, in one pass; `onBytes` receives the number of bytes of each step */
+  /** SHA-256 of the whole file, hexadecimal, in one pass; `onBytes` hears how many bytes each step added */
   sha256(signal?: AbortSignal, onBytes?: (bytes: number) => void): Promise<string>
-  /** @throws Fault exit 1 if the file has changed since it was opened */
+  /** @throws Fault exit 1 where the file is no longer what it was when it was opened */
   assertStill(): Promise<void>
   close(): Promise<void>
 }
 
-/** @throws Fault exit 3 if the file is missing, unreadable or not a regular file */
+/** @throws Fault exit 3 where the file is missing, unreadable or not a regular file */
 export async function openStill(path: string): Promise<StillFile> {
   const { handle, stat: before } = await openRegular(path)
   return stillFile(path, handle, before)

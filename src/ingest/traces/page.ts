@@ -17,7 +17,7 @@ export interface PageOptions {
   /** default 1 MiB; outputs do not depend on it */
   readonly chunkBytes?: number
   readonly signal?: AbortSignal
-  /** called with the number of bytes of the file read so far */
+  /** bytes of the file read so far */
   readonly onProgress?: (bytes: number) => void
 }
 
