@@ -1,6 +1,6 @@
 /**
- * The claims file as plain data: what a study publishes, and where each value must appear again in the outputs. The part
- * of the pipeline that computes does not import this. Types only.
+ * The claims file as plain data: what a study publishes, and where each value must appear again in the outputs. Values are
+ * computed without it; only the audit and the pages read it. Types only.
  */
 import type { Reference } from './evidence.js'
 

@@ -46,10 +46,10 @@ export function parseJsonConfig(text: string, file: string): JsonConfig {
   }
 }
 
-/** Walks well-formed text. */
+/** Walks text that is known to be well formed. */
 function leavesOf(text: string): Leaf[] {
   const leaves: Leaf[] = []
-  /** open containers; the name is the index of the next element in a list, the last key in an object */
+  /** open containers: a list has the index of its next element, an object the key that was read last */
   const open: { name: string | number; empty: boolean }[] = []
   let keyDue = false
   let line = 1

@@ -9,7 +9,7 @@ const LARGEST_BLOCK = 1 << 16
 
 type Numbers = Float64Array | Int32Array
 
-/** Numbers in the order of their arrival. */
+/** Numbers in the order in which they came. */
 export class GrowingArray<A extends Numbers> {
   readonly #make: (length: number) => A
   readonly #full: A[] = []

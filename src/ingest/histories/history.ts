@@ -133,7 +133,7 @@ async function* reported(chunks: ByteGenerator, onBytes: ((bytes: number) => voi
   }
 }
 
-/** The fault with the study's name for the file, and with the format `history`. */
+/** The fault under the name by which the study knows the file, and in the words of a history. */
 function named(error: Fault, file: string): Fault {
   const { format, place } = error.details
   return new Fault({

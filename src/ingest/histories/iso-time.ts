@@ -11,7 +11,7 @@ import type { ListedRun } from './types.js'
 
 const DATE = /(\d{4})-(\d\d)-(\d\d)/
 const TIME = /([01]\d|2[0-3]):([0-5]\d)/
-/** Digits after the thousandth never change the nearest double. */
+/** A fraction's digits behind the first 1000 never change the nearest double. */
 const FRACTION = /(?:[.,](\d{1,1000}))?/
 const ZONE = /(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?/
 

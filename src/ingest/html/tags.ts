@@ -7,7 +7,7 @@
  * behind `svg/` or `math/`. No tag name holds a slash, so keys never collide.
  */
 
-/** How the tokenizer reads on after a start tag. */
+/** What the tokenizer has to read after a start tag. */
 export type Content = 'data' | 'rcdata' | 'rawtext' | 'script' | 'plaintext'
 
 /** A start tag. The tokenizer reuses the object: it is valid until the next tag. */

@@ -74,7 +74,7 @@ export class TreeBuilder implements Tree {
     if (other) this.framesetOk = false
   }
 
-  /** Takes a start tag and returns how to read on. The answer is `script` for HTML script elements only. */
+  /** Takes a start tag and says how to read on. `script` is answered for HTML script elements only. */
   startTag(tag: Tag): Content {
     this.initial = false
     if (!this.inTemplate) this.beginBody(tag.name)

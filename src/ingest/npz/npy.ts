@@ -238,8 +238,8 @@ function integersAsFloat64(data: BigInt64Array | BigUint64Array, place: Place): 
 }
 
 /**
- * Any numeric array as doubles that equal the stored numbers exactly. @throws Fault for int64 and uint64 beyond 2^53
- * Float64 data are returned without a copy.
+ * Any numeric array as doubles that equal the stored numbers exactly. Float64 data are returned without a copy.
+ * @throws Fault for int64 and uint64 values beyond 2^53
  */
 export function asFloat64(array: NpyArray, place: Place = {}): Float64Array {
   const { data, descr } = array

@@ -10,7 +10,7 @@ import type { NumberFormat } from './styles.js'
 
 /** The formula of a cell. The cell's value is the result that the writer of the file computed last. */
 export interface Formula {
-  /** without `=`; null if the text is stored in no cell of the sheet, or the formula is a data table's */
+  /** without `=`; null for a data table's formula, and for a shared one whose text no cell holds */
   readonly text: string | null
   /** the cell whose formula this is; another cell for a shared formula, whose relative references then shift */
   readonly from: string

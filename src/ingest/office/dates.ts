@@ -2,7 +2,8 @@
  * Serial numbers as dates: days since the start of the workbook's date system, in no time zone.
  *
  * Source: ECMA-376 part 1, 18.17.4. The 1900 system counts 29 February 1900, a day that did not exist (a bug of Lotus
- * 1-2-3, kept on purpose). Serial 60 is that day, as Excel shows it; earlier serials are shifted by one day.
+ * 1-2-3, kept on purpose). Serial 60 is that day, as Excel shows it. Later serials are one higher than the calendar's count
+ * of days from 1 January 1900.
  */
 
 const DAY_MS = 86_400_000

@@ -35,7 +35,7 @@ function fault(problem: string, found: string, expected: string): Fault {
 }
 
 type OpenFormula = { text: string; readonly shared: string | null; readonly table: boolean }
-/** A cell that may still change: shared formulas and merged ranges are known only at the end of the sheet. */
+/** A cell until the sheet is whole: formulas shared and merged ranges are known then. */
 type MutableCell = CellValue & { -readonly [K in keyof CellFrame]: CellFrame[K] }
 
 /** The cell that is read now. */

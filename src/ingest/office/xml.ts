@@ -39,7 +39,7 @@ const DECLARATION = new RegExp('^\\?xml\\s+version\\s*=\\s*(?:"1\\.\\d+"|\'1\\.\
   '(?:\\s+standalone\\s*=\\s*(?:"(?:yes|no)"|\'(?:yes|no)\'))?\\s*$')
 const ALLOWED_ENCODINGS = /^(utf-?8|utf-?16(le|be)?|us-ascii)$/i
 
-/** One parse. It holds the state between htmlparser2's events and the handler's. */
+/** One parse: the state between htmlparser2's events and the handler's. */
 class Reading {
   private readonly parser: Parser
   private readonly open: { readonly name: XmlName; readonly outer: Scope }[] = []
@@ -274,7 +274,7 @@ class Reading {
   }
 }
 
-/** The fault with its byte offset. */
+/** The fault with the byte where it happened. */
 function located(error: unknown, bytes: Uint8Array, index: number, place: Place): Fault {
   return toFault(error, 'xml', { ...place, offset: byteOffset(bytes, index) })
 }

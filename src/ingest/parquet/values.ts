@@ -26,7 +26,7 @@ export interface EncodedValues {
 }
 
 export interface DecodedValues {
-  /** one per value; with `indexes`, the dictionary that they point into */
+  /** one a value; where `indexes` is given, the dictionary that they point into */
   readonly values: Values
   readonly indexes: Uint32Array | null
 }

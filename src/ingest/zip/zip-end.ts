@@ -17,7 +17,7 @@ const ALL_ONES_32 = 0xffffffff
 export const CENTRAL_SIZE = 46
 export const LOCAL_SIGNATURE = 0x04034b50
 
-/** Reads little-endian fields of the archive at absolute offsets. The callers check the offsets. */
+/** Little-endian fields of the archive by absolute offset. Offsets are checked by the callers. */
 export class Fields {
   readonly bytes: Uint8Array
   private readonly view: DataView
@@ -93,7 +93,7 @@ function findEnd(f: Fields, place: Place): number {
   throw zipFault('not recognised', `${hex(f.bytes, 0, 8)} …`, expected, place)
 }
 
-/** Offset of the zip64 end record in front of its locator, which precedes `end`; null without a locator. */
+/** The zip64 end record before the locator before `end`, or null where there is no locator. */
 function findEnd64(f: Fields, end: number, place: Place): number | null {
   const locator = end - LOCATOR_SIZE
   if (locator < 0 || f.u32(locator) !== LOCATOR) return null
@@ -113,7 +113,7 @@ function findEnd64(f: Fields, end: number, place: Place): number | null {
   return at
 }
 
-/** Finds and checks the place of the central directory. */
+/** Finds and checks the central directory's place. */
 export function readEnd(f: Fields, place: Place): Directory {
   const end = findEnd(f, place)
   const short = {
