@@ -1,6 +1,6 @@
 /**
- * What the server answers, checked: the shapes that the queries ask for. A field of another type is a Fault that names
- * it; nothing that was not asked for is looked at.
+ * Checks the server's answers against the shapes that the queries request. A field of another type is a Fault that names
+ * it. Fields that were not requested are ignored.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault, printable, printableId } from '../core/errors.js'
@@ -14,7 +14,7 @@ import { isSafeName } from '../ingest/histories/runs.js'
 import { isExact } from '../core/strict-json.js'
 import { isObject } from './body.js'
 
-/** Where a run is looked for. */
+/** Project in which a run is looked for. */
 export interface ProjectName {
   readonly entity: string
   readonly project: string
@@ -29,7 +29,7 @@ export interface ListedName {
 
 export interface RunsPage {
   readonly runs: readonly ListedName[]
-  /** where the next page starts; null: this was the last */
+  /** cursor of the next page; null: this is the last page */
   readonly next: string | null
 }
 
@@ -38,17 +38,17 @@ export interface RunDetails extends ListedName {
   readonly config: Readonly<Record<string, unknown>>
   /** null: nothing was logged */
   readonly lastStep: number | null
-  /** null: the server does not say */
+  /** null: the server does not state it */
   readonly lineCount: number | null
   readonly heartbeatAt: string | null
 }
 
 const CONTEXT: CheckContext = { format: 'wandb', place: {}, paths: [] }
 
-/** Longest state or cursor, and longest name in a list of runs; rows and configurations are limited by the length of an answer. */
+/** Longest state or cursor, and longest name in a list of runs. Rows and configurations are limited by the answer's size. */
 export const MAX_NAME_LENGTH = 1000
 
-/** A text of any length. What it is instead is told by its kind only: it may be a configuration. */
+/** A text of any length. A message states only the type of another value: it may be a configuration. */
 const longText: Kind<string> = {
   expected: 'a text',
   schema: { type: 'string' },
@@ -142,7 +142,7 @@ export function readRun(data: unknown, where: ProjectName, id: string): RunDetai
   }
 }
 
-/** Raw rows of an answer to HISTORY_QUERY, in the server's order. */
+/** Raw rows in an answer to HISTORY_QUERY, in the server's order. */
 export function readHistoryRows(data: unknown, where: ProjectName, id: string): readonly string[] {
   return HISTORY.read(runOf(data, where, id), 'project.run', CONTEXT).history
 }
@@ -150,7 +150,7 @@ export function readHistoryRows(data: unknown, where: ProjectName, id: string): 
 function named({ name, displayName, state, createdAt }: {
   readonly name: string; readonly displayName: string | null; readonly state: string | null; readonly createdAt: string
 }): ListedName {
-  // Empty is as good as absent.
+  // An empty text is treated as absent.
   return { id: name, displayName: displayName || name, state: state || 'unknown', createdAt }
 }
 
@@ -181,16 +181,16 @@ export function nameOf({ entity, project }: ProjectName): string {
 
 const STRINGS_AND_NUMBERS = /"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/gs
 
-/** Stands for a number that JSON or a double cannot hold: NaN, 1e400, 9007199254740993. No setting has this text. */
+/** Marks a number that JSON or a double cannot hold: NaN, 1e400, 9007199254740993. No setting has this text. */
 export const LOST = `lost ${randomUUID()}`
 
-/** Whether the double has the digits written, but for zeros behind them, or is written as JavaScript does. */
+/** True if the double has the written digits (except for zeros at the end), or is written as JavaScript writes it. */
 function isKept(token: string): boolean {
   const value = Number(token)
   return Number.isFinite(value) && (String(value) === token || isExact(token.replace(/(\.\d*?)0+(?=$|[eE])/, '$1')))
 }
 
-/** The logged settings: `{"k": {"value": v}}`, unwrapped, without W&B's own `_wandb`. */
+/** The logged settings, unwrapped from `{"k": {"value": v}}`, without W&B's own `_wandb`. */
 function readConfig(text: string | null, id: string): Readonly<Record<string, unknown>> {
   if (text === null || text.trim() === '') return {}
   let value: unknown
@@ -200,7 +200,7 @@ function readConfig(text: string | null, id: string): Readonly<Record<string, un
     )))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    // Not kept as the cause: the engine quotes what it could not parse.
+    // Not kept as the cause: the engine's message quotes the text.
     throw wrongConfig(id, 'no JSON')
   }
   if (!isObject(value)) throw wrongConfig(id, 'no object')

@@ -1,8 +1,8 @@
 /**
- * What a server's answer says: the `data` of a GraphQL answer (HTTP 200), or the message of an error.
+ * Reads the body of a server's answer: the `data` of a GraphQL answer (HTTP 200), or the message of an error.
  *
- * Server text is hostile: messages are capped and escaped, at most three are quoted. The caller has made sure that the key
- * does not stand in the body.
+ * Server text is untrusted: messages are capped and escaped, and at most three are quoted. The caller has checked that the
+ * key does not occur in the body.
  */
 import { Fault, printable } from '../core/errors.js'
 import { parseStrictJson } from '../core/strict-json.js'
@@ -30,7 +30,7 @@ export function dataOf({ body, contentType }: Answer, fault: FaultMaker): unknow
   return data
 }
 
-/** The message of an answer with another status, quoted; null where it has none that can be read. */
+/** The message of an answer with another status, quoted; null if there is none that can be read. */
 export function errorMessage({ body }: Answer): string | null {
   const text = utf8(body)
   if (text === null) return null
@@ -58,7 +58,7 @@ function parse(text: string, contentType: string, fault: FaultMaker): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // No cause: V8's message quotes the text at length.
+    // Without a cause: V8's message quotes the text at length.
     if (!(error instanceof SyntaxError)) throw error
     if (/^text\/html\b/i.test(contentType) || /^\s*<(?:!doctype|html)\b/i.test(text)) {
       throw fault('answer not JSON', 'an HTML page, of a login or a proxy perhaps', EXPECTED)
@@ -68,7 +68,7 @@ function parse(text: string, contentType: string, fault: FaultMaker): unknown {
   }
 }
 
-/** JSON.parse does not tell the place; the strict reader does. Its own, stricter rules (repeated keys) play no part here. */
+/** Adds the offset, which the strict reader states and JSON.parse does not. Its stricter rules are not applied. */
 function malformed(text: string, fault: FaultMaker): Fault {
   const plain = fault('answer not JSON', 'malformed text', EXPECTED)
   try {
@@ -85,7 +85,7 @@ function malformed(text: string, fault: FaultMaker): Fault {
   }
 }
 
-/** The messages of `errors` or `error`, null where there are none (absent, null or an empty list). */
+/** The messages of `errors` or `error`; null if there are none (absent, null or an empty list). */
 function messagesOf({ errors, error }: Readonly<Record<string, unknown>>): string | null {
   const all: readonly unknown[] = Array.isArray(errors) ? errors : [errors]
   const listed = [...all.slice(0, MAX_MESSAGES), error].filter(e => e !== undefined && e !== null)

@@ -1,19 +1,19 @@
 /**
- * What the code of a failed connection means: something that may pass, so that the request is sent again, or something
- * that waiting does not mend (an unknown host, a certificate, a server that speaks something else).
+ * Classifies the code of a failed connection. A failure that may pass leads to a retry. One that does not pass (an unknown
+ * host, a certificate, a server with another protocol) is a Fault.
  */
 import type { Fault } from '../core/errors.js'
 
-/** The connection failed in a way that may pass: the request can be sent again. */
+/** The connection failed for a reason that may pass: the request can be sent again. */
 export interface Broken {
   readonly kind: 'broken'
   readonly reason: string
 }
 
-/** Makes the faults of one request; it knows the address and what is asked for. */
+/** Makes the faults of one request, with its address and its subject. */
 export type FaultMaker = (problem: string, found: string, expected: string) => Fault
 
-/** Codes of X.509 verification, as node's documentation of `tls` lists them, with the words for the common ones. */
+/** Codes of X.509 verification, as listed in node's documentation of `tls`, with words for the common ones. */
 const CERTIFICATE_PROBLEMS: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: 'self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'of an authority that is not known here',
@@ -41,8 +41,8 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /**
  * @param code of node's error
- * @param answered whether the status and headers had come
- * @throws Fault for what waiting does not mend
+ * @param answered whether the status and headers had arrived
+ * @throws Fault for a failure that does not pass
  */
 export function brokenOf(code: string, answered: boolean, url: URL, fault: FaultMaker): Broken {
   const { hostname } = url

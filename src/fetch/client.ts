@@ -1,13 +1,14 @@
 /**
- * Queries to a W&B server: one POST of a GraphQL query each, tried again as `retry.ts` says, until one deadline for all.
+ * Queries to a W&B server. Each is one POST of a GraphQL query, retried by the rules of `retry.ts`, up to one deadline for
+ * all queries.
  *
- * - HTTP 200 with data is the answer. Everything else is a Fault (`wandb …`, exit 3) that names the address and what was
- *   asked for; 408, 429, 5xx other than 501 and broken connections are tried again first.
- * - Redirects: 307 and 308 to the same origin are followed, five at most. Another origin would get the key, and other
+ * - HTTP 200 with data is the answer. Everything else is a Fault (`wandb …`, exit 3) that names the address and the subject
+ *   of the query. 408, 429, 5xx other than 501 and broken connections are retried first.
+ * - Redirects: 307 and 308 to the same origin are followed, five at most. Another origin would receive the key, and other
  *   statuses would turn the query into a GET: both are refused.
- * - An answer in which the key stands, in its headers or body, is refused and nothing of it quoted.
- * - Waiting between tries goes by the clock that is passed in; a running request and the queue are ended at the deadline by
- *   a timer in real time.
+ * - An answer that contains the key, in its headers or body, is refused, and nothing of it is quoted.
+ * - Waiting between tries uses the clock that is passed in. At the deadline a timer in real time ends running requests and
+ *   the queue.
  */
 import type { LookupFunction } from 'node:net'
 import { Fault, printable } from '../core/errors.js'
@@ -22,11 +23,11 @@ import { Slots } from './slots.js'
 export type { Clock } from './retry.js'
 
 export interface Retry {
-  /** what was asked for */
+  /** subject of the query */
   readonly what: string
   /** `HTTP 429`, `connection reset (ECONNRESET)` … */
   readonly reason: string
-  /** which try has failed, from 1 */
+  /** number of the failed try, from 1 */
   readonly attempt: number
   readonly waitMs: number
 }
@@ -35,14 +36,14 @@ export interface ClientOptions {
   readonly address: Address
   readonly key: ApiKey
   readonly signal?: AbortSignal | undefined
-  /** of all requests together, from creation; at most 2^31 - 1 (24 days) */
+  /** ms for all requests together, from creation; at most 2^31 - 1 (24 days) */
   readonly deadlineMs: number
   /** ms without a byte after which a connection counts as broken (default 60 s) */
   readonly idleMs?: number
-  /** ms that the message of an error is waited for (default 5 s) */
+  /** ms to wait for the message of an error (default 5 s) */
   readonly errorMs?: number
   readonly clock?: Clock
-  /** in [0, 1) */
+  /** a random number in [0, 1) */
   readonly random?: () => number
   /** resolves host names (default: the system's) */
   readonly lookup?: LookupFunction
@@ -55,21 +56,21 @@ const MAX_REDIRECTS = 5
 const IDLE_MS = 60_000
 const ERROR_MS = 5000
 
-/** Longer timers fire at once. */
+/** Longest timer. Longer ones fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** One query on its way. */
+/** One query that is being sent. */
 interface Ask {
   readonly body: Buffer
   readonly what: string
   readonly fault: FaultMaker
-  /** tries that have failed */
+  /** number of failed tries */
   failures: number
-  /** why the last of them did */
+  /** reason of the last failure */
   last: string
 }
 
-/** Reason of the internal signal when the deadline's timer fires. */
+/** Reason of the internal signal after the deadline's timer has fired. */
 const DEADLINE = Symbol('deadline')
 
 export class WandbClient {
@@ -77,7 +78,7 @@ export class WandbClient {
   readonly #clock: Clock
   readonly #wire: Wire
   readonly #slots: Slots
-  /** the caller's signal, the deadline and close(), in one */
+  /** joins the caller's signal, the deadline and close() */
   readonly #stop = new AbortController()
   readonly #deadlineAt: number
   readonly #timer: NodeJS.Timeout
@@ -92,7 +93,7 @@ export class WandbClient {
     this.#slots = new Slots(MAX_UNDER_WAY, this.#stop.signal)
     this.#deadlineAt = clock.now() + deadlineMs
     this.#timer = setTimeout(() => this.#stop.abort(DEADLINE), deadlineMs)
-    // What is under way keeps the process alive; the deadline of nothing does not.
+    // Requests keep the process alive; the deadline alone must not.
     this.#timer.unref()
     this.#onAbort = () => this.#stop.abort(signal?.reason)
     if (signal?.aborted === true) this.#onAbort()
@@ -100,9 +101,9 @@ export class WandbClient {
   }
 
   /**
-   * Sends a query; at most 4 are under way, the others wait in order.
+   * Sends a query. At most 4 are sent at a time; the others wait in order.
    *
-   * @param what what is asked for, for messages: `history of run x, steps 100 to 199`
+   * @param what subject of the query, for messages: `history of run x, steps 100 to 199`
    * @returns the `data` object of the answer
    * @throws Fault exit 3: the server's answer, the network, the deadline; the signal's reason when it aborts
    */
@@ -120,7 +121,7 @@ export class WandbClient {
     }
   }
 
-  /** Ends what is under way and waiting, and the connections. */
+  /** Ends running and waiting queries, and the connections. */
   close(): void {
     clearTimeout(this.#timer)
     this.#options.signal?.removeEventListener('abort', this.#onAbort)
@@ -149,7 +150,7 @@ export class WandbClient {
     }
   }
 
-  /** Why a try failed and how long to wait. @throws Fault for what is not tried again */
+  /** The reason of a failed try, and how long to wait. @throws Fault if the query is not retried */
   #failed(outcome: Answer | Broken, failures: number, what: string): { readonly reason: string; readonly waitMs: number } {
     const ordinary = (): number => backoffMs(failures, (this.#options.random ?? Math.random)())
     if (outcome.kind === 'broken') return { reason: outcome.reason, waitMs: ordinary() }
@@ -179,7 +180,7 @@ export class WandbClient {
     for (let redirects = 0; ; redirects++) {
       const outcome = await this.#wire.post(url, key.authorization(), body, this.#stop.signal, fault)
       if (outcome.kind === 'broken') return outcome
-      // Latin-1 so that bytes which are not UTF-8 are looked at too: the key is ASCII.
+      // As latin1, so that bytes that are not UTF-8 are searched too: the key is ASCII.
       if (key.occursIn(outcome.rawHeaders.join('\n')) || key.occursIn(outcome.body.toString('latin1'))) {
         throw fault('answer with the key', 'withheld', 'an answer without it')
       }
@@ -197,7 +198,7 @@ export class WandbClient {
   }
 }
 
-/** @throws Fault for every redirect that is not followed; it names the other host, not the path */
+/** @throws Fault for every redirect that is not followed; it names the other host, but not the path */
 function redirectTarget({ status, location }: Answer, from: URL, fault: FaultMaker): URL {
   const expected = `an answer from ${from.origin}`
   if (location === undefined || !URL.canParse(location, from.href)) {

@@ -1,6 +1,6 @@
 /**
- * The rows of one run into its file, and the certificate of the whole. What is there of an earlier, killed fetch of the same
- * run is gone on from: its journal knows which windows are on the disk.
+ * Fetches the rows of one run into its file, and certifies the whole. If an earlier fetch of the same run was killed, this
+ * one resumes it: the journal states which windows are on the disk.
  */
 import { join } from 'node:path'
 import { Fault } from '../core/errors.js'
@@ -25,14 +25,14 @@ export interface RowsRequest {
   readonly run: LabelledRun
   /** the run as the server describes it now */
   readonly details: RunDetails
-  /** the server: rows of another one are not gone on from */
+  /** address of the server; a fetch from another server is not resumed */
   readonly server: string
   /** UTC */
   readonly time: string
   readonly ask: Ask
-  /** the run as the server describes it once more */
+  /** asks the server for the run's description again */
   readonly describe: () => Promise<RunDetails>
-  /** takes the number of rows that have come */
+  /** called with the number of rows that have arrived */
   readonly count: (rows: number) => void
   readonly signal?: AbortSignal | undefined
 }
@@ -40,13 +40,13 @@ export interface RowsRequest {
 export interface FetchedRows {
   readonly certificate: HistoryCertificate
   readonly resumed: boolean
-  /** the run after its last row was fetched */
+  /** the run, described after its last row was fetched */
   readonly now: RunDetails
 }
 
 /**
- * @returns the Fault of a row that cannot be kept, which ends this run alone; what came before it stays beside the history's place
- * @throws Fault of anything else; what has come stays too
+ * @returns the Fault of a row that cannot be kept. It ends this run only. Rows before it stay in the partial file
+ * @throws any other Fault; fetched rows stay too
  */
 export async function fetchRows(request: RowsRequest): Promise<FetchedRows | Fault> {
   const { dir, folder, run, signal } = request
@@ -61,7 +61,7 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows | Fau
       return state
     }
     const now = await request.describe()
-    // Read back before it has its name: a history that cannot be read never stands there.
+    // Read back before the file gets its name, so that no unreadable history ever has it.
     const onDisk = await readBack(await file.partial(), signal)
     const { bytes, sha256 } = await file.finish()
     const facts = factsOf(state, now, { path, bytes, sha256 }, request.synthetic)
@@ -69,13 +69,13 @@ export async function fetchRows(request: RowsRequest): Promise<FetchedRows | Fau
     await OutputSet.writeAlone(dir, certificatePath(folder, run), certificateText(certificate))
     return { certificate, resumed: earlier !== null, now }
   } catch (error) {
-    // What went wrong first is told; a journal that cannot be written either costs the next fetch some rows.
+    // The first error is reported. If the journal cannot be written either, the next fetch only loses some rows.
     await file.close().catch(() => undefined)
     throw error
   }
 }
 
-/** Appends one window after another, from where the state ends to the last step that was first seen, or to a row that is none. */
+/** Appends the windows from the end of the state to the last step first seen, or up to a row that is a Fault. */
 async function fetchWindows({ run, ask, count }: RowsRequest, file: ResumableFile, from: FetchState): Promise<FetchState | Fault> {
   const { entity, project, id } = run
   const { intervals } = from.requests
@@ -112,7 +112,7 @@ function freshState({ run, details: { lastStep, lineCount, heartbeatAt, state },
   }
 }
 
-/** Whether a journal is of this run on this server; of a run that does not log any more, all that the server says must be the same. */
+/** True if a journal is of this run on this server. A run that no longer logs must also have the same description. */
 function isSameFetch(earlier: FetchState, fresh: FetchState): boolean {
   const of = ({ server, run: { state: _state, ...run }, snapshot }: FetchState): string => (
     JSON.stringify(isGrowingState(fresh.run.state) ? [server, run] : [server, run, { ...snapshot, growing: false }])
@@ -121,7 +121,7 @@ function isSameFetch(earlier: FetchState, fresh: FetchState): boolean {
   return of(earlier) === of(fresh) && before !== null && now !== null && before <= now
 }
 
-/** A run that logs on is marked: its later rows are another fetch's. */
+/** The facts for the certificate. A run that goes on logging is marked: its later rows need another fetch. */
 function factsOf(
   state: FetchState, now: RunDetails, history: CertificateFacts['history'], synthetic: boolean
 ): CertificateFacts {
@@ -133,7 +133,7 @@ function factsOf(
   }
 }
 
-/** The file's own word: parsed by the reader that the histories are read with, and hashed. */
+/** Reads the file back with the reader of histories, and hashes it. */
 async function readBack(file: string, signal: AbortSignal | undefined): Promise<HistoryOnDisk> {
   const tally = new ByteTally()
   const chunks = fileChunks(file, signal === undefined ? {} : { signal })
@@ -145,7 +145,7 @@ async function readBack(file: string, signal: AbortSignal | undefined): Promise<
   }
 }
 
-/** Relative to the study. */
+/** Path relative to the study. */
 export function historyPath(folder: string, { label, id }: Pick<LabelledRun, 'label' | 'id'>): string {
   return `${folder}/${label}/${id}.jsonl`
 }

@@ -1,12 +1,12 @@
 /**
- * Training histories from W&B into a study: runs listed and selected by name, rows fetched window by window, each history
- * with a certificate that it is whole, and the list of runs.
+ * Fetches training histories from W&B into a study. Runs are listed and selected by name, and their rows are fetched window
+ * by window. Each history gets a certificate that it is whole. The list of runs is written too.
  *
  *     listing ──► selected runs ──► windows ──► <label>/<id>.jsonl ──► read back ──► <label>/<id>.certificate.json
  *                                                                                └──► runs.json and its views
  *
- * A fetch that is killed leaves what it has beside the place of the history, and the next one goes on from there. The
- * list of runs is written last.
+ * A killed fetch leaves its rows beside the place of the history, and the next fetch resumes from there. The list of runs
+ * is written last.
  */
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -34,16 +34,16 @@ import type { HistoryStudy } from '../schema/histories.js'
 import { withoutSecrets } from '../core/secrets.js'
 import { readText } from '../core/system/open.js'
 
-/** Runs whose rows are fetched at once; the client sends no more requests at a time either. */
+/** Runs whose rows are fetched at once. The client also sends at most this many requests at a time. */
 const RUNS_AT_ONCE = 4
 
-/** Runs that are listed and not fetched, of all projects together: what a list holds beside the selected ones. */
+/** Most runs of all projects together that are listed without being fetched. */
 const MAX_LISTED_ONLY = 5000
 
-/** No history has more. */
+/** Most windows of a history. */
 const MAX_WINDOWS = 1_000_000
 
-/** Windows without limit, and for each row that the server counts: a run that logs once in a thousand steps has ten. */
+/** Windows that are always allowed, and windows per counted row. A run that logs once in a thousand steps has ten. */
 const FREE_WINDOWS = 10_000
 const WINDOWS_PER_ROW = 100
 
@@ -55,14 +55,14 @@ export interface FetchRun {
   readonly only: string | null
   readonly address: Address
   readonly key: ApiKey
-  /** milliseconds for everything together */
+  /** ms for the whole fetch */
   readonly deadlineMs: number
   readonly clock: Clock
   readonly signal?: AbortSignal
   readonly onRetry?: (retry: Retry) => void
-  /** runs listed so far, of all projects */
+  /** called with the number of runs listed so far, of all projects */
   readonly onListed?: (runs: number) => void
-  /** rows that the selected runs have and that are not here yet, as far as the server counts them; answers what takes those that have come */
+  /** called with the number of rows still to fetch, as the server counts; returns a function that counts new rows */
   readonly onRows?: (total: number) => (rows: number) => void
 }
 
@@ -72,7 +72,7 @@ export interface FetchedRun {
   /** failed checks, one each */
   readonly faults: readonly Fault[]
   readonly entry: RunEntry
-  /** allowed settings that are not kept */
+  /** allowed settings that are not copied */
   readonly withheld: ReadonlyArray<{ readonly name: string; readonly reason: string }>
 }
 
@@ -85,26 +85,26 @@ export interface StoppedRun {
 export interface FetchOutcome {
   /** selected runs, by label in the study's order, oldest first */
   readonly runs: readonly FetchedRun[]
-  /** the others of them: the list of runs says of each what it said before */
+  /** the other selected runs; their earlier entries in the list of runs stay */
   readonly stopped: readonly StoppedRun[]
   /** runs that are listed and not fetched */
   readonly excluded: readonly RunEntry[]
-  /** other runs of the projects, too many to list */
+  /** number of other runs of the projects that are too many to list */
   readonly unlisted: number
   /** lists of runs whose text changed, relative to the study */
   readonly lists: readonly string[]
-  /** entries that are not listed any more, since their run is fetched under another label now */
+  /** entries that are no longer listed, because their run is now fetched under another label */
   readonly replaced: readonly RunEntry[]
 }
 
-/** What every step needs. */
+/** Data that every step needs. */
 interface Session extends FetchRun {
   readonly fetch: FetchStudy
   readonly histories: HistoryStudy
   readonly ask: Ask
 }
 
-/** @throws Fault: what the server refuses, what cannot be read or written; what was fetched before it stays */
+/** @throws Fault: a refusal of the server, a file that cannot be read or written; earlier rows stay */
 export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
   const { study: { fetch, histories }, signal } = run
   if (fetch === null || histories === null) throw noFetch(run.dir)
@@ -126,7 +126,7 @@ export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
   }
 }
 
-/** Of a study without the section. */
+/** The fault of a study without the section `fetch`. */
 export function noFetch(dir: string): Fault {
   return new Fault({
     format: 'study', problem: 'missing section', found: 'no fetch', expected: 'fetch, which says which runs', place: { file: join(dir, STUDY_FILE) }
@@ -136,7 +136,7 @@ export function noFetch(dir: string): Fault {
 async function fetchAll(session: Session, stop: AbortController): Promise<FetchOutcome> {
   const { dir, fetch, histories } = session
   const wanted = wantedRuns(fetch, session.only)
-  // Before anything is asked for: what is there is a list of runs, and not something else of that name.
+  // Before any request: existing files under these names must be lists of runs.
   for (const path of [histories.runs, ...fetch.views.map(view => view.path)]) requireInside(dir, dirname(path))
   for (const { path } of fetch.views) await readRunEntries(join(dir, path))
   const readList = (): Promise<readonly RunEntry[]> => readRunEntries(join(dir, histories.runs))
@@ -153,19 +153,19 @@ async function fetchAll(session: Session, stop: AbortController): Promise<FetchO
     mergeEntries(before, { fetched, excluded, labels, projects, fetches: fetch.runs })
   )
   requirePlaces(dir, histories.folder, selected)
-  // Before a row is asked for: the list can be written.
+  // Checked before rows are requested: the list of runs can be written.
   const checkList = (planned: readonly RunEntry[]): void => {
     checkedRunsText(merge(earlier, planned).entries, join(dir, histories.runs))
   }
   const { runs, stopped } = await fetchSelected(session, selected, checkList, stop)
-  // Read again: a fetch of another label may have ended meanwhile.
+  // Read again, since a fetch of another label may have ended meanwhile.
   const latest = await readList()
   const kept = latest.filter(entry => stopped.some(({ run }) => run.id === entry.id && run.label === entry.label))
   const { entries, replaced, listed } = merge(latest, [...runs.map(r => r.entry), ...kept])
   return { runs, stopped, excluded: listed, unlisted: unlisted + cut, replaced, lists: await writeLists(session, entries) }
 }
 
-/** The study's runs to fetch. @throws Fault exit 2: no such label */
+/** The runs that the study fetches. @throws Fault exit 2: no such label */
 export function wantedRuns(fetch: FetchStudy, only: string | null): readonly FetchRuns[] {
   if (only === null) return fetch.runs
   const wanted = fetch.runs.filter(run => run.label === only)
@@ -210,7 +210,7 @@ async function listProjects(
   return { labelled, unlisted }
 }
 
-/** @throws Fault exit 3: more windows than there can be rows to find */
+/** @throws Fault exit 3: more windows than the counted rows can justify */
 function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: ProjectName): void {
   const windows = Math.ceil(((lastStep ?? -1) + 1) / STEPS_PER_REQUEST)
   if (windows <= Math.min(MAX_WINDOWS, FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0))) return
@@ -220,7 +220,7 @@ function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: Projec
   })
 }
 
-/** A selected run before its rows are asked for. */
+/** A selected run before its rows are requested. */
 interface PlannedRun {
   readonly run: LabelledRun
   readonly details: RunDetails
@@ -259,7 +259,7 @@ async function fetchPlanned(
 ): Promise<FetchedRun | StoppedRun> {
   const { config, withheld } = allowedConfig(details.config, session.fetch.config, LOST)
   if (unchanged !== null) {
-    // An interrupted fetch from elsewhere may have left its rows.
+    // An interrupted fetch from elsewhere may have left rows.
     await ResumableFile.discard(join(session.dir, historyPath(session.histories.folder, run)))
     const entry = entryOf(session, run, unchanged.fetched_at, config)
     return { certificate: unchanged, status: 'unchanged', faults: [], withheld, entry }
@@ -283,21 +283,21 @@ async function describe({ ask }: Session, run: LabelledRun): Promise<RunDetails>
   return details
 }
 
-/** The certificate that is there, where it is whole and the server says of the run what it said then; else null. */
+/** The existing certificate if it is complete and the server still describes the run as it did then; else null. */
 async function unchangedCertificate(session: Session, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
   const { dir, histories: { folder }, study: { synthetic }, signal } = session
   try {
     const certificate = await readCertificate(dir, folder, run)
     if (certificate === null || !certificate.complete) return null
     const { snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } } = certificate
-    // Of a run that may still log, only a heartbeat tells that it has not since.
+    // For a run that may still log, only the heartbeat shows that it has not logged since.
     if (growing !== isGrowingState(now.state) || (growing && heartbeatAt === null)) return null
     if (lastStep !== now.lastStep || lineCount !== now.lineCount || heartbeatAt !== now.heartbeatAt) return null
     const listed = listedRun(entryOf(session, { ...run, state: now.state }, certificate.fetched_at, {}))
     const faults = await checkCertificate({ dir, folder, synthetic, signal }, listed, certificate)
     return faults.length === 0 ? certificate : null
   } catch (error) {
-    // What cannot be read is fetched again.
+    // An unreadable certificate or history is fetched again.
     if (error instanceof Fault && !(signal?.aborted ?? false)) return null
     throw error
   }
@@ -307,7 +307,7 @@ function entryOf(
   { address }: Session, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>
 ): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
-  // Of a run that is fetched it is the study's; of any other one it may be anything.
+  // A fetched run has the display name that the study states. Any other run may have any name.
   return { id, displayName: withoutSecrets(displayName, true), entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
 }
 
@@ -315,10 +315,10 @@ function listedRun(entry: RunEntry): ListedRun {
   return { ...entry, createdSeconds: NaN }
 }
 
-/** @returns those whose text is another one now */
+/** @returns paths of the lists whose text has changed */
 async function writeLists({ dir, fetch, histories }: Session, entries: readonly RunEntry[]): Promise<string[]> {
   const lists = [
-    // A view is a copy: what another exporter wrote into an entry stays in the list alone.
+    // A view is a copy of our own fields. Fields that another exporter wrote stay in the list only.
     ...fetch.views.map(({ path, labels }) => ({
       path, text: runsText(entries.filter(entry => labels.includes(entry.label)).map(entry => ({
         ...ownFields(entry), config: allowedConfig(entry.config, fetch.config).config
@@ -335,7 +335,7 @@ async function writeLists({ dir, fetch, histories }: Session, entries: readonly 
   return written
 }
 
-/** A folder that is a link may lead anywhere, and so may one above a folder that is not there yet. */
+/** Refuses a folder that leads out of the study by a link, its own or one above a folder that does not exist yet. */
 function requireInside(dir: string, folder: string): void {
   const root = realpathSync.native(dir)
   for (let path = folder; path !== '.'; path = dirname(path)) {
@@ -349,7 +349,7 @@ function requireInside(dir: string, folder: string): void {
   }
 }
 
-/** Each history has a place of its own, in the study. */
+/** Checks that each history has a path of its own inside the study. */
 function requirePlaces(dir: string, folder: string, runs: readonly LabelledRun[]): void {
   const places = new Map<string, LabelledRun>()
   for (const run of runs) {

@@ -1,8 +1,8 @@
 /**
- * The rows of a run, asked for in windows of steps: at most 100 possible steps a request and more samples than rows, so
- * that the server picks none at random. Windows are asked for ahead of their turn, and handed on in order.
+ * Requests the rows of a run in windows of steps. A request covers at most 100 possible steps and asks for more samples
+ * than rows, so that the server does not sample at random. Windows are requested ahead and yielded in order.
  *
- * An empty answer is not the end: what ends a history is its last step.
+ * An empty answer does not end a history; only its last step does.
  */
 import { EXIT, Fault, printableId } from '../core/errors.js'
 import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type FetchedInterval } from '../schema/fetch.js'
@@ -10,34 +10,34 @@ import { nameOf, readHistoryRows, type ProjectName } from './answers.js'
 import { HISTORY_QUERY } from './queries.js'
 import type { ExportedRow, RowExporter } from '../ingest/certificate/row.js'
 
-/** Sends a query; answers its `data`. `what` says in messages what was asked for. */
+/** Sends a query and returns its `data`. @param what the subject of the query, for messages */
 export type Ask = (query: string, variables: Readonly<Record<string, unknown>>, what: string) => Promise<unknown>
 
-/** Answers that wait for their turn: the client sends no more at a time than this either. */
+/** Most answers that wait for their turn. The client sends no more requests than this at a time. */
 const AHEAD = 4
 
 export interface HistoryWindow extends FetchedInterval {
   /** lines in the order of their steps, each with its end */
   readonly text: string
-  /** the answer had another order */
+  /** true if the rows of the answer were not in order */
   readonly reordered: boolean
 }
 
 export interface WindowRequest extends ProjectName {
   readonly id: string
-  /** first step that is asked for */
+  /** first step of the request */
   readonly from: number
-  /** last one, inclusive */
+  /** last step, inclusive */
   readonly to: number
-  /** takes the rows in order, and counts what is left out of them */
+  /** reads the rows in order, and counts what is left out of them */
   readonly rows: RowExporter
 }
 
 /**
- * The windows in order. A Fault in place of one is the last: of a row that is none (exit 3), outside its window, or there
- * twice (exit 1); it concerns this run alone.
+ * Yields the windows in order. A Fault takes the place of the last window if a row is malformed (exit 3), outside its
+ * window or repeated (exit 1). It concerns this run only.
  *
- * @throws Fault exit 3: an answer that is none, which concerns every run
+ * @throws Fault exit 3: an answer of another shape, which concerns every run
  */
 export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGenerator<HistoryWindow | Fault, void, undefined> {
   const underWay: Array<{ readonly from: number; readonly to: number; readonly answer: Promise<unknown> }> = []
@@ -47,7 +47,7 @@ export async function* historyWindows(ask: Ask, request: WindowRequest): AsyncGe
       const from = next
       const to = Math.min(from + STEPS_PER_REQUEST - 1, request.to)
       const answer = askFor(ask, request, from, to)
-      // It is awaited in its turn; until then a failure is nobody's.
+      // The promise is awaited in its turn; until then its rejection must count as handled.
       answer.catch(() => undefined)
       underWay.push({ from, to, answer })
       next = to + 1
@@ -96,7 +96,7 @@ function exported(raw: readonly string[], from: number, to: number, request: Win
       exitCode: EXIT.checkFailed
     })
   }
-  // By all that it logs, also what is not exported: several rows of one step are legal.
+  // Rows are compared by their whole text, which includes values that are not exported: one step may have several rows.
   const texts = new Set<string>()
   for (const [i, text] of raw.entries()) {
     if (texts.has(text)) {

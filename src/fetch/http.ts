@@ -1,13 +1,14 @@
 /**
- * One POST over a kept connection: status, headers and the whole body, or the word for what broke on the way.
+ * Sends one POST over a kept connection. The result is status, headers and the whole body, or the reason why the
+ * connection broke.
  *
- * node's own `http` and `https`, so that certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+ * It uses node's own `http` and `https`, and certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says.
  * NODE_EXTRA_CA_CERTS adds authorities, for a server inside an organisation.
  *
- * Errors of node's modules are never passed on, nor kept as a cause: they hold requests with their headers, raw packets
- * and certificates, and one of these may hold the API key. The key's header is set on the finished request alone, so that it
- * is in no options object (NODE_DEBUG=http prints those). Nothing that a server sent is quoted here: it is not yet searched
- * for the key.
+ * Errors of node's modules are never passed on or kept as a cause: they hold requests with their headers, raw packets and
+ * certificates, and one of these may hold the API key. The key's header is set on the finished request only, so that it is
+ * in no options object (NODE_DEBUG=http prints those). No text of the server is quoted here, since it has not been searched
+ * for the key yet.
  *
  * Not supported: proxies, HTTP/2, encodings other than gzip.
  */
@@ -20,10 +21,10 @@ import { Fault } from '../core/errors.js'
 import { errorCode } from '../core/paths.js'
 import { PREMATURE_CLOSE, brokenOf, type Broken, type FaultMaker } from './broken.js'
 
-/** Of a decoded answer; far above a page of 100 rows. */
+/** Largest decoded answer. A page of 100 rows is far smaller. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 
-/** Of an answer that is an error: only a message is wanted of it. */
+/** Largest answer that is an error. Only its message is used. */
 const MAX_ERROR_BYTES = 1024 * 1024
 
 export interface Answer {
@@ -32,9 +33,9 @@ export interface Answer {
   readonly location: string | undefined
   readonly retryAfter: string | undefined
   readonly contentType: string
-  /** every header's name and value in turn */
+  /** names and values of all headers, alternating */
   readonly rawHeaders: readonly string[]
-  /** decoded; empty where the status is not 200 and the body cannot be had whole */
+  /** decoded; empty if the status is not 200 and the body cannot be read whole */
   readonly body: Buffer
 }
 
@@ -43,7 +44,7 @@ export interface WireOptions {
   readonly connections: number
   /** ms without a byte in either direction after which a connection counts as broken */
   readonly idleMs: number
-  /** ms that the message of an error is waited for */
+  /** ms to wait for the message of an error */
   readonly errorMs: number
   readonly lookup: LookupFunction | undefined
 }
@@ -61,8 +62,8 @@ export class Wire {
   }
 
   /**
-   * @throws Fault for what does not pass by waiting: an unknown host, a certificate, an answer that is not HTTP, too
-   * large or in an unknown encoding; the signal's reason when it aborts
+   * @throws Fault for a failure that does not pass: an unknown host, a certificate, an answer that is not HTTP, too large
+   * or in an unknown encoding; the signal's reason when it aborts
    */
   async post(
     url: URL, authorization: string, body: Buffer, signal: AbortSignal, fault: FaultMaker
@@ -119,7 +120,7 @@ function responseOf(request: ClientRequest, authorization: string, body: Buffer)
   return new Promise((resolve, reject) => {
     request.on('response', resolve)
     request.on('error', reject)
-    // A request that ends with neither must not be waited for.
+    // A request may close without an answer and without an error; the promise must still settle.
     request.on('close', () => reject(Object.assign(new Error('closed'), { code: PREMATURE_CLOSE })))
     request.setHeader('Authorization', authorization)
     request.end(body)
@@ -134,7 +135,7 @@ async function answerOf(response: IncomingMessage, errorMs: number, fault: Fault
     contentType: headers['content-type'] ?? ''
   } as const
   const limit = status === 200 ? MAX_BODY_BYTES : MAX_ERROR_BYTES
-  // An error's status says enough: without its body it is an error without a message.
+  // For an error the status is enough: if its body does not arrive in time, the message is left out.
   const hurry = status === 200 ? undefined : setTimeout(() => response.destroy(), errorMs)
   const body = await decodedBody(response, limit).catch((error: unknown) => {
     if (status === 200) throw error
@@ -149,7 +150,7 @@ async function answerOf(response: IncomingMessage, errorMs: number, fault: Fault
 
 const inflate = promisify(gunzip)
 
-/** The body, or what is wrong with it: `cut short`, `too large`, or the encoding's fault in words. */
+/** The body, or its problem: `cut short`, `too large`, or the fault of the encoding in words. */
 async function decodedBody(response: IncomingMessage, limit: number): Promise<Buffer | string> {
   const raw = await rawBody(response, limit)
   if (raw === null) return 'too large'
@@ -165,7 +166,7 @@ async function decodedBody(response: IncomingMessage, limit: number): Promise<Bu
   }
 }
 
-/** null where it is larger than the limit; nothing is allocated by the size that the header claims. */
+/** The raw body; null if it is larger than the limit. Memory is not allocated by the size in the header. */
 async function rawBody(response: IncomingMessage, limit: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let total = 0

@@ -1,15 +1,15 @@
 /**
- * Finds a key in a server's answer: a server, or a proxy before it, may echo the request. No copy of the text is made, and
- * every repetition is bounded, so that no answer makes the search slow.
+ * Finds a key in a server's answer, since a server or a proxy may echo the request. The text is not copied, and every
+ * repetition is bounded, so that no answer makes the search slow.
  *
  * Found: the key itself and its base64 at any alignment (so also `Basic …` and a longer text in base64), both in either
  * case, with any of the characters escaped as in JSON, JavaScript, URLs and HTML. Not found: a part of the key, ciphers,
- * hexadecimal, octal escapes, escapes of two kinds one in the other, base64 broken over lines.
+ * hexadecimal, octal escapes, nested escapes of two kinds, base64 that is broken over lines.
  */
 
 const HTML_NAMES: Readonly<Record<string, string>> = { '"': 'quot', '&': 'amp', "'": 'apos', '<': 'lt', '>': 'gt' }
 
-/** JSON in JSON in JSON has seven backslashes before a quote; each may be escaped itself, three times. */
+/** JSON nested three times has seven backslashes before a quote. Each of these may be escaped too, up to three times. */
 const BACKSLASHES = '(?:\\\\(?:u005c|x5c|u\\{0{0,6}5c\\}){0,3}){1,7}'
 
 function literal(character: string): string {
@@ -26,24 +26,24 @@ function spellings(character: string): string {
   return `(?:${plain}|${script}|%(?:25){0,3}${hex}|&(?:amp;){0,3}${html};?)`
 }
 
-/** The characters of the base64 of anything that holds the key at this offset (modulo 3) which depend on the key alone. */
+/** The base64 characters that depend on the key alone, for a text that contains the key at this offset (modulo 3). */
 function base64At(offset: number, key: string): string {
   const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(key)]).toString('base64')
   return encoded.slice(Math.ceil(offset * 8 / 6), Math.floor((offset + key.length) * 8 / 6))
 }
 
-/** Per character of the text: the ways of writing it. `-` and `_` are the URL-safe letters of base64. */
+/** A pattern with all spellings of each character of the text. `-` and `_` are the URL-safe letters of base64. */
 function pattern(text: string, write: (character: string) => string): RegExp {
   const either = (a: string, b: string): string => `(?:${write(a)}|${write(b)})`
   const parts = [...text].map(c => c === '+' ? either('+', '-') : c === '/' ? either('/', '_') : write(c))
   return new RegExp(parts.join(''), 'i')
 }
 
-/** A character is escaped somewhere. The escapes of quotes do not count: every history is full of them. */
+/** Matches an escaped character. Escaped quotes do not count, since every history has many. */
 const ESCAPE = /[%&]|\\[^"\\]/
 
 /**
- * The search for one key: true where it stands in the text.
+ * Returns a function that is true for a text that contains the key.
  *
  * @param key printable ASCII
  */

@@ -1,18 +1,18 @@
 /**
  * The API key: where it comes from, and how it is kept out of everything else.
  *
- * It comes from WANDB_API_KEY, else from the netrc file, as in W&B's own tools (wandb/sdk/lib/wbauth): an empty variable
- * is none; the file is the one that NETRC names (`~/` is the home folder), else `~/.netrc` where that exists, else
- * `~/_netrc`; a second file is not looked into. The entry's name is the host as it stands in the base URL, with its port
- * (`machine localhost:8080`); where no entry has that name, `default` counts, as in Python's netrc. The login is not
- * looked at, nor are the file's permissions (W&B passes a path to Python's netrc, which then skips that check).
+ * It comes from WANDB_API_KEY, else from the netrc file, as in W&B's own tools (wandb/sdk/lib/wbauth). An empty variable
+ * counts as unset. The netrc file is the one that NETRC names (`~/` is the home folder), else `~/.netrc` if it exists, else
+ * `~/_netrc`; only one file is read. The entry's name is the host as written in the base URL, with its port
+ * (`machine localhost:8080`). If no entry has that name, `default` is used, as in Python's netrc. The login and the file's
+ * permissions are ignored (W&B passes a path to Python's netrc, which then skips that check).
  *
- * Stricter than W&B's tools: a netrc file that cannot be read is a Fault, not a warning. A key has 8 to 512 characters
- * of printable ASCII without white space and colon: a line break would forge a header, a colon does not belong in it, and
- * a shorter text would be found in answers by chance. W&B's own rule (40 or more) is left to the server.
+ * This is stricter than W&B's tools: a netrc file that cannot be read is a Fault, not a warning. A key has 8 to 512
+ * characters of printable ASCII without white space and colon. A line break would forge a header, a colon does not belong
+ * in a key, and a shorter text would be found in answers by chance. W&B's own rule (40 or more) is left to the server.
  *
  * Not supported: identity tokens (WANDB_IDENTITY_TOKEN_FILE) and short-lived `wb_at_` tokens (sent as Bearer by W&B's
- * tools), `api_key` in W&B's settings files, any option or file of ours.
+ * tools), `api_key` in W&B's settings files, a command line option or file of this program.
  */
 import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -32,13 +32,13 @@ const KEY = new RegExp(`^[!-9;-~]{${MIN_KEY},${MAX_KEY}}$`)
 
 const MAX_NETRC_BYTES = 1024 * 1024
 
-/** A checked key. It shows itself to nobody but the one who asks for the header. */
+/** A checked key. Only `authorization` returns it; its text and JSON forms hide it. */
 export class ApiKey {
   readonly source: KeySource
   readonly #key: string
   readonly #search: (text: string) => boolean
 
-  /** @throws Fault exit 2 that does not quote the key: not 8 to 512 characters of printable ASCII, white space or colon */
+  /** @throws Fault exit 2, without quoting the key: not 8 to 512 characters of printable ASCII, white space or a colon */
   constructor(key: string, source: KeySource) {
     if (!KEY.test(key)) {
       throw fault('wrong key', `${key.length} characters in ${source}`,
@@ -55,8 +55,8 @@ export class ApiKey {
   }
 
   /**
-   * Whether the key stands in a text: as it is or in base64 (also within something longer), also where characters are
-   * escaped as in JSON (nested up to three times), URLs or HTML, in either case of letters.
+   * True if the key occurs in a text, as it is or in base64 (also inside a longer base64 text), in either case of letters.
+   * Characters may be escaped as in JSON (nested up to three times), URLs or HTML.
    */
   occursIn(text: string): boolean {
     return this.#search(text)
@@ -83,7 +83,7 @@ function fault(problem: string, found: string, expected: string, file?: string, 
 /**
  * The key for a server.
  *
- * @throws Fault exit 2: no key, a malformed one, a netrc file that is unreadable or malformed, a key that stands in the
+ * @throws Fault exit 2: no key, a malformed one, a netrc file that is unreadable or malformed, a key that occurs in the
  * base URL. Neither the key nor the netrc file's text is quoted.
  */
 export async function findApiKey(env: NodeJS.ProcessEnv, address: Address): Promise<ApiKey> {
@@ -123,12 +123,12 @@ async function netrcPath(env: NodeJS.ProcessEnv): Promise<string> {
   return process.platform === 'win32' ? windows : unix
 }
 
-/** Anything but a missing name (no permission, say) means that something is there: opening it says what is wrong. */
+/** False only for a missing name. After any other error, such as no permission, opening the file reports the problem. */
 async function exists(path: string): Promise<boolean> {
   return stat(path).then(() => true, (error: unknown) => !isMissing(error))
 }
 
-/** The text of the netrc file, null where there is none. */
+/** The text of the netrc file; null without one. */
 async function readNetrc(path: string): Promise<string | null> {
   const unreadable = (found: string, cause?: unknown): Fault =>
     fault('unreadable netrc', found, 'a readable file, or WANDB_API_KEY', path, cause)
@@ -150,7 +150,7 @@ async function readNetrc(path: string): Promise<string | null> {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(buffer.subarray(0, length))
   } catch (error) {
     if (error instanceof Fault) throw error
-    // a decoder's error says nothing of the text
+    // a decoder's error quotes nothing of the text
     throw error instanceof TypeError ? unreadable('bytes that are not UTF-8') : unreadable(whyUnreadable(error), error)
   } finally {
     await handle.close()

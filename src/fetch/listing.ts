@@ -1,4 +1,4 @@
-/** Which runs of a project are meant: all of it listed, page by page, and told apart by their display names. */
+/** Lists all runs of a project, page by page, and selects runs by their display names. */
 import { EXIT, Fault, nearest, printable, printableId } from '../core/errors.js'
 import { OTHER_LABEL, type FetchRuns } from '../schema/fetch.js'
 import { MAX_NAME_LENGTH, nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
@@ -8,22 +8,22 @@ import type { RunEntry } from './runs-file.js'
 
 const RUNS_PER_PAGE = 100
 
-/** A project with more is no list that a person reads. */
+/** Most runs of a project. */
 const MAX_RUNS = 100_000
 
-/** Of a project, companions are listed up to this number, and then others; what is left is counted. */
+/** Most companions of a project that are listed; other runs are listed if they fit too. The remaining runs are counted. */
 const MAX_LISTED_ONLY = 1000
 
-/** Pages in a row that tell of no new run. */
+/** Most consecutive pages without a new run. */
 const MAX_IDLE_PAGES = 100
 
 export interface LabelledRun extends ListedName, ProjectName {
   readonly label: string
-  /** its display name is exactly the selected one */
+  /** true if its display name is exactly the selected one */
   readonly selected: boolean
 }
 
-/** Every run of a project, oldest first. @throws Fault where pages go round in a circle */
+/** Every run of a project, oldest first. @throws Fault if the pages repeat */
 export async function listRuns(ask: Ask, where: ProjectName, onListed?: (runs: number) => void): Promise<ListedName[]> {
   const runs = new Map<string, ListedName>()
   const cursors = new Set<string>()
@@ -51,7 +51,7 @@ function wrongPages(where: ProjectName, found: string): Fault {
 
 export interface LabelledRuns {
   readonly runs: readonly LabelledRun[]
-  /** runs that are not selected and too many, or of too long a name, to list */
+  /** number of runs that are not selected, and too many or with too long a name to list */
   readonly unlisted: number
 }
 
@@ -62,7 +62,7 @@ export function requireSelected(listed: readonly ListedName[], where: ProjectNam
   }
 }
 
-/** @param selections all of this project: what another one selects is no companion */
+/** @param selections all selections of this project: a run that one of them selects is no companion */
 export function labelRuns(listed: readonly ListedName[], where: ProjectName, selections: readonly FetchRuns[]): LabelledRuns {
   const { entity, project } = where
   const labelled = listed.map((run): LabelledRun => {
@@ -78,7 +78,7 @@ export function labelRuns(listed: readonly ListedName[], where: ProjectName, sel
   return { runs: labelled.filter(run => kept.has(run)), unlisted: labelled.length - kept.size }
 }
 
-/** `name-trainnode` goes with `name`; of several names that fit, with the longest. */
+/** `name-trainnode` is a companion of `name`. If several names fit, the longest counts. */
 function companionOf({ displayName }: ListedName, selections: readonly FetchRuns[]): FetchRuns | undefined {
   const fitting = selections.filter(({ display_name: name }) => (
     displayName.startsWith(name) && /^[^\p{L}\p{N}]/u.test(displayName.slice(name.length))
@@ -97,8 +97,8 @@ function emptySelection(listed: readonly ListedName[], where: ProjectName, { dis
 }
 
 /**
- * @param earlier what was fetched under a selection before
- * @throws Fault exit 1: such a run has another name now, or is gone
+ * @param earlier runs that were fetched under a selection before
+ * @throws Fault exit 1: such a run has another name now, or no longer exists
  */
 export function requireStillThere(earlier: readonly RunEntry[], listed: readonly ListedName[], where: ProjectName): void {
   for (const run of earlier) {
@@ -114,7 +114,7 @@ export function requireStillThere(earlier: readonly RunEntry[], listed: readonly
   }
 }
 
-/** @param expected what follows `the same name` */
+/** @param expected text behind `the same name` */
 export function renamedRun(run: Pick<RunEntry, 'id' | 'displayName'>, before: string, now: string, expected: string): Fault {
   return new Fault({
     format: 'wandb', problem: 'renamed run', found: `${namedBefore(run, before)}, is now ${printable(JSON.stringify(now))}`,

@@ -1,21 +1,21 @@
 /**
- * The netrc grammar, as Python's `netrc` module (3.11 and later) reads it: W&B's own tools read keys with it.
+ * The netrc grammar as Python's `netrc` module (3.11 and later) reads it. W&B's own tools read keys with that module.
  *
  * - Tokens are separated by space, tab, CR and LF. A token that starts with `"` runs to the next `"`, white space
  *   included; a quote inside another token is an ordinary character. A backslash takes the next character as it is, in
  *   both kinds.
  * - `machine NAME` or `default` starts an entry; `login` (or `user`), `account` and `password` with a value follow, in
- *   any order. A later entry of the same name replaces the earlier one. `default` may stand anywhere and counts where
- *   no machine has the name.
+ *   any order. A later entry of the same name replaces the earlier one. `default` may stand anywhere, and is used if no
+ *   machine has the name.
  * - `macdef NAME` runs to the next empty line.
  * - A token that starts with `#` begins a comment, which runs to the end of its line.
  * - An empty quoted token in place of a keyword ends the file.
  *
- * One departure: Python's rule for comments is by accident narrower. After an empty line, and after `#word` outside an
- * entry, it reads the rest of the comment's line as words: it refuses the file, or takes an entry that was commented out.
- * Here a comment is a comment.
+ * There is one difference. Python's rule for comments is narrower by accident: after an empty line, and after `#word`
+ * outside an entry, it reads the rest of the comment's line as words. It then refuses the file, or accepts an entry that
+ * was commented out. Here every comment is skipped.
  *
- * Passwords are secrets: a Fault names the line and nothing of its text.
+ * Passwords are secrets: a Fault names the line and quotes nothing of it.
  */
 import { EXIT, Fault, type Place } from '../core/errors.js'
 
@@ -56,7 +56,7 @@ class Lexer {
     return token
   }
 
-  /** Leaves out the rest of the line, where the last token (a comment's first word) did not end with it. */
+  /** Skips the rest of the line, unless the last token (a comment's first word) ended with it. */
   skipComment(): void {
     if (this.#text[this.#at - 1] !== '\n') this.restOfLine()
   }
@@ -71,13 +71,13 @@ class Lexer {
 }
 
 /**
- * The password for a machine: of its own entry, else of `default`; null where there is neither, '' where the entry has none.
+ * The password for a machine: of its own entry, else of `default`; null without either, '' if the entry has none.
  *
- * @throws Fault exit 2 with the line, for a file that Python's module refuses (but for its comments)
+ * @throws Fault exit 2 with the line, for a file that Python's module refuses (except for its comments)
  */
 export function netrcPassword(text: string, machine: string, place: Place): string | null {
   const passwords = readEntries(text, place)
-  // Python keeps both in one table: an entry `machine default` is the default.
+  // Python keeps both in one table, so an entry `machine default` is the default.
   return passwords.get(machine) ?? passwords.get('default') ?? null
 }
 
@@ -113,7 +113,7 @@ function readEntries(text: string, place: Place): ReadonlyMap<string, string> {
   return passwords
 }
 
-/** What follows `machine NAME`, up to the keyword of the next entry. */
+/** Reads the entry behind `machine NAME`, up to the keyword of the next entry. */
 function readEntry(
   lexer: Lexer, malformed: (found: string, expected: string) => Fault
 ): { readonly password: string; readonly next: string } {

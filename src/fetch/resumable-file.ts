@@ -1,13 +1,12 @@
 /**
- * A file that is written over several runs of the program: what a killed run wrote is kept, and the next one goes on
- * behind it.
+ * A file that is written over several runs of the program. The bytes of a killed run are kept, and the next run appends to
+ * them.
  *
- *     .<name>.partial         what is there so far
- *     .<name>.partial.json    how many of its bytes count, their SHA-256, and the writer's own state after them
+ *     .<name>.partial         the bytes so far
+ *     .<name>.partial.json    the journal: how many bytes are valid, their SHA-256, and the writer's own state after them
  *
- * The journal is replaced (temporary file, fsync, rename) after the bytes that it speaks of are on the disk, so bytes
- * behind its count are those of a write that did not end: they are cut off. Nothing is at the file's own name before
- * `finish`.
+ * The journal is replaced (temporary file, fsync, rename) after its bytes are on the disk. So bytes beyond its count belong
+ * to an unfinished write and are cut off. No file has the final name before `finish`.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { rename, rm, type FileHandle } from 'node:fs/promises'
@@ -21,10 +20,10 @@ import { sweepLeftOvers } from '../render/outputs/temp-names.js'
 
 const READ_CHUNK_BYTES = 1024 * 1024
 
-/** A kill costs what was written since the journal was; writing it costs two fsyncs and its own length. */
+/** Shortest time between journals. A kill loses what was written since the last one; writing one costs two fsyncs. */
 const JOURNAL_INTERVAL_MS = 250
 
-/** Of a very long history. */
+/** Largest journal: that of a very long history. */
 const MAX_JOURNAL_BYTES = 64 * 1024 * 1024
 
 interface Journal {
@@ -44,11 +43,11 @@ export class ResumableFile {
   readonly #handle: FileHandle
   readonly #hash: Hash
   #bytes: number
-  /** when the journal was written last */
+  /** time of the last journal */
   #journalled = -Infinity
-  /** what is to be in the journal and is not yet */
+  /** state that is not in the journal yet */
   #pending: { readonly state: unknown } | null = null
-  /** what the writer said after the last bytes that count; null: there are none yet */
+  /** the writer's state after the last valid bytes; null: there are none yet */
   readonly state: unknown
 
   private constructor(path: string, handle: FileHandle, hash: Hash, bytes: number, state: unknown) {
@@ -61,9 +60,10 @@ export class ResumableFile {
   }
 
   /**
-   * Opens what a killed run left, or begins. The folder is created. What a journal does not vouch for is dropped.
+   * Opens the file of a killed run, or begins a new one. The folder is created. Bytes that the journal does not cover are
+   * dropped.
    *
-   * @param usable whether the state of an earlier run can be gone on from
+   * @param usable tells whether the state of an earlier run can be resumed
    * @throws Fault exit 3: the folder or file cannot be written
    */
   static async open(path: string, usable: (state: unknown) => boolean): Promise<ResumableFile> {
@@ -88,7 +88,7 @@ export class ResumableFile {
     }
   }
 
-  /** Removes what a killed run left of a file that is not wanted any more. */
+  /** Removes what a killed run left of a file that is no longer needed. */
   static async discard(path: string): Promise<void> {
     try {
       await removeJournal(path)
@@ -98,7 +98,7 @@ export class ResumableFile {
     }
   }
 
-  /** Adds bytes and says what is known after them. They count for a later run once the journal says so: soon, and when this is closed. */
+  /** Appends bytes, with the state after them. A later run can use them once the journal covers them: soon, and on `close`. */
   async append(data: Uint8Array, state: unknown): Promise<void> {
     try {
       for (let taken = 0; taken < data.byteLength;) {
@@ -124,7 +124,7 @@ export class ResumableFile {
     this.#journalled = performance.now()
   }
 
-  /** Where the bytes are until the file has its name: all of them once this has resolved. */
+  /** Path of the file until it has its final name. All bytes are on the disk when this resolves. */
   async partial(): Promise<string> {
     await this.#flushed()
     return this.#partial
@@ -138,7 +138,7 @@ export class ResumableFile {
     }
   }
 
-  /** The file takes its name; an older one is replaced. */
+  /** Gives the file its final name. An older file of that name is replaced. */
   async finish(): Promise<FinishedFile> {
     try {
       await this.#handle.sync()
@@ -152,7 +152,7 @@ export class ResumableFile {
     }
   }
 
-  /** Leaves everything for the next run. */
+  /** Leaves the file and its journal for the next run. */
   async close(): Promise<void> {
     try {
       await this.#flushed()
@@ -170,7 +170,7 @@ function journalName(path: string): string {
   return `${partialName(path)}.json`
 }
 
-/** With what a run that was killed while it replaced the journal left of it: a later sweep would put that in its place. */
+/** Removes the journal, and what a run left that was killed while it replaced the journal: a later sweep would restore it. */
 async function removeJournal(path: string): Promise<void> {
   const folder = dirname(path)
   if (await nodeOutputFs.inspect(folder) === null) return
@@ -182,7 +182,7 @@ async function writeAlone(path: string, content: string): Promise<void> {
   await OutputSet.writeAlone(dirname(path), basename(path), content)
 }
 
-/** Null where there is none, or none that a run of this program could have written. */
+/** Null if there is no journal, or none that this program could have written. */
 async function readJournal(path: string): Promise<Journal | null> {
   const name = journalName(path)
   try {
@@ -194,7 +194,7 @@ async function readJournal(path: string): Promise<Journal | null> {
   }
 }
 
-/** Hash of the first bytes; null where the file is shorter. */
+/** Hash of the first bytes; null if the file is shorter. */
 async function hashStart(handle: FileHandle, bytes: number, hash: Hash): Promise<string | null> {
   const chunk = new Uint8Array(Math.min(bytes, READ_CHUNK_BYTES))
   for (let at = 0; at < bytes;) {

@@ -1,9 +1,9 @@
 /**
- * When a request is tried again, and how long to wait before that: the rules of W&B's own client.
+ * Rules for retries and their waits. They are those of W&B's own client.
  *
- * Tried again: HTTP 408, 429 and 5xx other than 501. The wait is 2 s x 2^n plus up to 25 % at random, 60 s at most; a
- * Retry-After header (RFC 9110, 10.2.3: seconds or one of the three forms of an HTTP date) is obeyed to the second in its
- * place, also beyond 60 s. A Retry-After that is zero or past asks for nothing, so the ordinary wait holds.
+ * Retried are HTTP 408, 429 and 5xx other than 501. The wait is 2 s x 2^n plus up to 25 % at random, 60 s at most. A
+ * Retry-After header (RFC 9110, 10.2.3: seconds or one of the three forms of an HTTP date) replaces that wait to the
+ * second, also beyond 60 s. With a Retry-After that is zero or past, the ordinary wait holds.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -23,7 +23,7 @@ const FIRST_WAIT_MS = 2000
 const MAX_WAIT_MS = 60_000
 const JITTER = 0.25
 
-/** A Retry-After beyond this, some 30 years, is past every deadline; so large a number of seconds may be no double. */
+/** Longest Retry-After in seconds, some 30 years: beyond every deadline. A larger number may exceed the double range. */
 const MAX_SECONDS = 1e9
 
 export function isRetried(status: number): boolean {
@@ -31,21 +31,21 @@ export function isRetried(status: number): boolean {
 }
 
 /**
- * @param failures how many tries have failed, from 1
+ * @param failures number of failed tries, at least 1
  * @param random in [0, 1)
  */
 export function backoffMs(failures: number, random: number): number {
   return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1) * (1 + JITTER * random))
 }
 
-/** `Sun, 06 Nov 1994 08:49:37 GMT`, the same in RFC 850's form, the same in asctime's (which is GMT too). */
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, the same in RFC 850's form, and in asctime's (also GMT). */
 const HTTP_DATES: readonly RegExp[] = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/
 ]
 
-/** ms to wait, 0 for a time that is past; null where the header is neither seconds nor an HTTP date. */
+/** ms to wait, 0 for a time in the past; null if the header is neither seconds nor an HTTP date. */
 export function retryAfterMs(header: string, now: number): number | null {
   const text = header.trim()
   if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_SECONDS) * 1000

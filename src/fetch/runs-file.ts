@@ -1,4 +1,4 @@
-/** The list of runs as a fetch leaves it: what it fetched, and the entries of other labels as they were. */
+/** The list of runs after a fetch: the fetched runs, and unchanged entries of other labels. */
 import { stat } from 'node:fs/promises'
 import { Fault } from '../core/errors.js'
 import { OTHER_LABEL, type FetchRuns } from '../schema/fetch.js'
@@ -8,7 +8,7 @@ import { readJsonFile } from '../core/strict-json.js'
 import { compareCodepoints } from '../core/paths.js'
 import type { ProjectName } from './answers.js'
 
-/** An entry of `runs.json`, with whatever else another exporter wrote into it. */
+/** An entry of `runs.json`, with fields that another exporter wrote into it. */
 export interface RunEntry {
   readonly id: string
   readonly displayName: string
@@ -22,24 +22,24 @@ export interface RunEntry {
   readonly config: Readonly<Record<string, unknown>>
 }
 
-/** The entries that are there; none where there is no file. @throws Fault exit 3: anything else than a list of runs */
+/** The existing entries; none without a file. @throws Fault exit 3: the file is no list of runs */
 export async function readRunEntries(path: string): Promise<readonly RunEntry[]> {
   if (await stat(path).catch(() => null) === null) return []
   const { runs } = await readRuns(path)
   const { value } = await readJsonFile(path, 'runs', MAX_RUNS_BYTES)
-  // Checked by readRuns, which drops fields that it does not know.
+  // readRuns has checked the list. It drops unknown fields, which are kept here.
   const raw = value as ReadonlyArray<Readonly<Record<string, unknown>>>
   return runs.map(({ createdSeconds: _seconds, leftOut: _leftOut, ...run }, i) => ({ ...raw[i], ...run }))
 }
 
 export interface FetchedEntries {
-  /** runs whose rows are here; the time is their certificate's */
+  /** runs whose rows are in the study; `fetchedAt` is their certificate's */
   readonly fetched: readonly RunEntry[]
-  /** runs that are only listed; one that says the same as before keeps its time */
+  /** runs that are only listed; an entry that is otherwise unchanged keeps its time */
   readonly excluded: readonly RunEntry[]
-  /** labels that were fetched: what was listed under them before and is no more is left out */
+  /** labels that were fetched: earlier entries with these labels that are not listed now are dropped */
   readonly labels: ReadonlySet<string>
-  /** all that the study fetches */
+  /** all runs that the study fetches */
   readonly fetches: readonly FetchRuns[]
   /** projects whose runs were listed */
   readonly projects: readonly ProjectName[]
@@ -48,13 +48,13 @@ export interface FetchedEntries {
 export interface MergedEntries {
   /** oldest run first */
   readonly entries: readonly RunEntry[]
-  /** earlier entries that were left out since the same run is listed under another label now */
+  /** earlier entries that were left out because the same run is now listed under another label */
   readonly replaced: readonly RunEntry[]
-  /** of the excluded ones those that stand in the list */
+  /** the excluded runs that are in the list */
   readonly listed: readonly RunEntry[]
 }
 
-/** Earlier entries and new ones as one list. No run is listed twice but under two labels that the study fetches. */
+/** Merges earlier entries and new ones. A run is listed twice only under two labels that the study fetches. */
 export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries): MergedEntries {
   const { labels, projects, fetches } = now
   const known = new Set(fetches.map(run => run.label))
@@ -66,7 +66,7 @@ export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries):
   const replaced = kept.filter(run => !known.has(run.label) && fetchedRuns.has(run))
   const staying = kept.filter(run => !replaced.includes(run))
   const stayingRuns = byId(staying)
-  // Of two projects' other runs with one id the first stands for both: an id is listed once under a label.
+  // If two projects have another run with one id, only the first is listed: an id is listed once under a label.
   const places = new Set([...staying, ...now.fetched].map(placeKey))
   const listed = now.excluded.filter(run => {
     const isNew = !fetchedRuns.has(run) && !stayingRuns.has(run) && !places.has(placeKey(run))
@@ -78,7 +78,7 @@ export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries):
     const found = before.get(placeKey(run))
     return found !== undefined && isOf(found, run) ? found : undefined
   }
-  // Fields that others wrote into an entry stay in it.
+  // Fields that others wrote into an entry are kept.
   const completed = (run: RunEntry): RunEntry => ({ ...run, ...withoutOurs(beforeOf(run)) })
   return {
     entries: [
@@ -96,12 +96,12 @@ function withEarlierTime(entry: RunEntry, before: RunEntry | undefined): RunEntr
 
 type Place = Pick<RunEntry, 'entity' | 'project'>
 
-/** Another exporter's entry may name neither. */
+/** True if the entry is of this entity and project. An entry of another exporter may name neither. */
 function isOf(entry: Place, { entity, project }: Place): boolean {
   return (entry.entity === null || entry.entity === entity) && (entry.project === null || entry.project === project)
 }
 
-/** Whether a run is among some, by its id and project. */
+/** Tests whether a run is among the given ones, by its id and project. */
 function byId(runs: readonly RunEntry[]): { has(run: RunEntry): boolean } {
   const found = new Map<string, RunEntry[]>()
   for (const run of runs) found.set(run.id, [...found.get(run.id) ?? [], run])
@@ -116,7 +116,7 @@ function withoutOurs(entry: RunEntry | undefined): Readonly<Record<string, unkno
   return Object.fromEntries(Object.entries(entry ?? {}).filter(([field]) => !OUR_FIELDS.has(field)))
 }
 
-/** An entry without what another exporter wrote into it. */
+/** An entry without fields that another exporter wrote into it. */
 export function ownFields({ id, displayName, entity, project, createdAt, state, url, fetchedAt, label, config }: RunEntry): RunEntry {
   return { id, displayName, entity, project, createdAt, state, url, fetchedAt, label, config }
 }
@@ -136,7 +136,7 @@ function secondsOf({ createdAt, id }: RunEntry): number {
   throw new Fault({ format: 'wandb', problem: 'wrong field', found: `createdAt of run ${id}`, expected: 'a time' })
 }
 
-/** The same, once what reads it has read it. @throws Fault exit 3: what no list of runs can hold */
+/** The text of a list of runs, checked by its reader. @throws Fault exit 3: an entry that no list of runs can hold */
 export function checkedRunsText(entries: readonly RunEntry[], path: string): string {
   const text = runsText(entries)
   checkRuns(JSON.parse(text), Buffer.byteLength(text), path)

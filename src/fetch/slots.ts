@@ -1,10 +1,10 @@
-/** A number of places, given in the order of asking. */
+/** A limited number of slots, given out in the order of requests. */
 export class Slots {
   readonly #signal: AbortSignal
   readonly #waiting: { readonly enter: () => void; readonly refuse: (reason: unknown) => void }[] = []
   #free: number
 
-  /** When the signal aborts, everything that waits is refused with its reason, and so is what asks later. */
+  /** After the signal aborts, waiting and later requests are rejected with its reason. */
   constructor(places: number, signal: AbortSignal) {
     this.#free = places
     this.#signal = signal
@@ -13,7 +13,7 @@ export class Slots {
     }, { once: true })
   }
 
-  /** Runs the work when a place is free. */
+  /** Runs the work once a slot is free. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     this.#signal.throwIfAborted()
     if (this.#free > 0) this.#free--
@@ -21,7 +21,7 @@ export class Slots {
     try {
       return await work()
     } finally {
-      // A place goes from hand to hand: nobody who comes now gets in front of those who wait.
+      // The slot passes to the next in the queue, so that no new request overtakes it.
       const next = this.#waiting.shift()
       if (next === undefined) this.#free++
       else next.enter()

@@ -1,6 +1,6 @@
 /**
- * Further lists of runs against the list that they are views of: the runs of their labels, each as it stands there. Nothing
- * computes with a view; a reader takes the provenance of runs from it, so it must not say anything else.
+ * Checks the further lists of runs against the list of which they are views: each must hold the runs of its labels as they
+ * are in the list. Nothing is computed from a view. A reader takes the provenance of runs from it, so it must be the same.
  */
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -11,14 +11,14 @@ import { isJsonObject } from '../core/checker.js'
 import { readJsonFile } from '../core/strict-json.js'
 import { readRunEntries } from './runs-file.js'
 
-/** A run as its list states it. */
+/** A run with the fields that its list states. */
 interface StatedRun {
   readonly id: string
   readonly label: string
   readonly stated: Readonly<Record<string, unknown>>
 }
 
-/** @returns exit 1, one for each run and field that differs. @throws Fault exit 3: a list that cannot be read */
+/** @returns faults (exit 1), one for each run and field that differs. @throws Fault exit 3: a list that cannot be read */
 export async function viewFaults(dir: string, { histories, fetch }: Pick<Study, 'histories' | 'fetch'>): Promise<Fault[]> {
   if (histories === null || fetch === null || fetch.views.length === 0) return []
   const listed = await statedRuns(join(dir, histories.runs))
@@ -43,7 +43,7 @@ export async function viewFaults(dir: string, { histories, fetch }: Pick<Study, 
   return faults
 }
 
-/** Checked by the reader of lists, which fills in what is not stated: the fields here are the file's own. */
+/** The runs as written. The reader of lists checks them and fills in defaults, so the fields are taken from the file. */
 async function statedRuns(path: string): Promise<StatedRun[]> {
   const entries = await readRunEntries(path)
   if (entries.length === 0) return []
@@ -58,7 +58,7 @@ function isSame(a: StatedRun, b: StatedRun): boolean {
 
 type Difference = readonly [field: string, found: unknown, expected: unknown]
 
-/** Fields that both state; of a configuration each setting. */
+/** Differing fields among those that both state; for a configuration, each setting. */
 function differences(shown: StatedRun['stated'], run: StatedRun['stated']): Difference[] {
   return Object.keys(run).filter(field => Object.hasOwn(shown, field) && !isDeepStrictEqual(shown[field], run[field])).flatMap(field => {
     const [a, b] = [shown[field], run[field]]

@@ -1,11 +1,11 @@
 /**
  * The compiled loops (`assembly/`, WebAssembly) and the memory that they run over. Each thread has one instance with one
- * memory, used again from trace to trace:
+ * memory, reused from trace to trace:
  *
- *     constants │ text of the trace, zeros │ arrays and copies, one behind the other as they are taken
+ *     constants │ text of the trace, zeros │ arrays and copies, in the order in which they are taken
  *
- * The memory is shared, though no other thread sees it: such a memory can grow while there are views of it. Pages that
- * nothing was written to cost none.
+ * The memory is shared although no other thread sees it, because only a shared memory can grow while views of it exist.
+ * Pages that were never written take no memory.
  */
 import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
@@ -13,9 +13,9 @@ import { describeCause, Fault } from '../core/errors.js'
 
 /** How a loop over an array ended. */
 export const enum Status {
-  /** behind the `]` of its array */
+  /** behind the `]` of the array */
   Closed = 0,
-  /** at an element that the general scanner is to read */
+  /** at an element that the general scanner must read */
   Odd = 1,
   /** behind an element, at a byte that is neither `,` nor `]` */
   Broken = 2
@@ -28,11 +28,11 @@ interface Exports {
   readonly POWER_LOW: WebAssembly.Global
   readonly MARKER: WebAssembly.Global
   readonly RESULTS: WebAssembly.Global
-  /** a `Status`, of the last loop over an array */
+  /** a `Status`: how the last loop over an array ended */
   readonly status: WebAssembly.Global
-  /** elements that the array had then */
+  /** number of elements that the array had then */
   readonly count: WebAssembly.Global
-  /** what `skim` is to be handed for the next chunk */
+  /** values to pass to `skim` for the next chunk */
   readonly skimDepth: WebAssembly.Global
   readonly skimState: WebAssembly.Global
   nextTag(at: number, end: number): number
@@ -48,10 +48,10 @@ interface Exports {
   measure(values: number, returns: number, n: number, marks: number, count: number, threshold: number, expected: number): void
 }
 
-/** doubles that `measure` leaves */
+/** Number of doubles that `measure` writes. */
 const RESULTS = 14
 
-/** Where a skim stands between two chunks: open braces, and whether the next byte is in a string, or escaped there. */
+/** State of a skim between two chunks: open braces, and whether the next byte is in a string, or escaped in one. */
 export interface SkimMark {
   depth: number
   state: number
@@ -62,10 +62,10 @@ export type Comparable = Float32Array | Float64Array | Int32Array | BigInt64Arra
 const PAGE_BYTES = 65536
 const MAX_PAGES = 65536
 
-/** Bytes behind what they are given that loops may look at, whatever stands there. */
+/** Bytes behind their input that the loops may read, whatever those bytes are. */
 const LOOK_AHEAD = 17
 
-/** Bytes of memory that a byte of text may need in arrays: an element takes two bytes of text at least, and eight here. */
+/** Bytes of array memory that a byte of text may need: an element takes two or more in the text, and eight in an array. */
 const ROOM_A_BYTE = 4
 
 export class Kernel {
@@ -73,10 +73,10 @@ export class Kernel {
   readonly #exports: Exports
   /** address of the text */
   readonly base: number
-  /** address behind what was taken */
+  /** address behind the memory that is taken */
   #end: number
   #markerLength = 0
-  /** every growth makes a new buffer of the same bytes; views of the older ones stay valid */
+  /** all buffers so far: each growth makes a new buffer of the same bytes, and views of the older ones stay valid */
   readonly #buffers = new Set<ArrayBufferLike>([this.#memory.buffer])
 
   constructor() {
@@ -87,14 +87,14 @@ export class Kernel {
     this.#end = this.base
   }
 
-  /** The doubles that `numbers` computes with. */
+  /** Writes the doubles that `numbers` computes with. */
   fillTables(tables: Readonly<Record<'POWERS' | 'POWER_HIGH' | 'POWER_LOW', Float64Array>>): void {
     for (const name of ['POWERS', 'POWER_HIGH', 'POWER_LOW'] as const) {
       new Float64Array(this.#memory.buffer, this.#exports[name].value as number, tables[name].length).set(tables[name])
     }
   }
 
-  /** Frees everything, and gives room for a text of this length (the zeros behind it included) and for all arrays that it may hold. */
+  /** Frees everything. Makes room for a text of this length (zeros included) and for all arrays that it may hold. */
   begin(length: number): Buffer {
     const end = align8(this.base + length)
     this.#reserve(end + ROOM_A_BYTE * length + LOOK_AHEAD)
@@ -102,7 +102,7 @@ export class Kernel {
     return Buffer.from(this.#memory.buffer, this.base, length)
   }
 
-  /** `length` bytes at an address that any typed array accepts, contents undefined; valid until `begin`. */
+  /** Takes `length` bytes, aligned for any typed array. Their content is undefined; they are valid until `begin`. */
   take(length: number): Uint8Array {
     const at = this.#end
     const end = align8(at + length)
@@ -111,18 +111,18 @@ export class Kernel {
     return new Uint8Array(this.#memory.buffer, at, length)
   }
 
-  /** Room behind what was taken, for as many doubles as the rest of the text can have, or more. */
+  /** Room behind the taken memory, for at least as many doubles as the rest of the text can have. */
   doubles(): Float64Array {
     const { buffer } = this.#memory
     return new Float64Array(buffer, this.#end, Math.floor((buffer.byteLength - this.#end) / 8))
   }
 
-  /** The same, one byte an element. */
+  /** The same room, with one byte per element. */
   flags(): Uint8Array {
     return new Uint8Array(this.#memory.buffer, this.#end)
   }
 
-  /** The bytes themselves where they lie in this memory, else a copy, valid until what was `used` before is released to. */
+  /** The bytes themselves if they lie in this memory, else a copy. Valid until a mark from before the call is released. */
   hold(bytes: Uint8Array): Uint8Array {
     if (this.#buffers.has(bytes.buffer)) return bytes
     const copy = this.take(bytes.length)
@@ -130,7 +130,7 @@ export class Kernel {
     return copy
   }
 
-  /** How far the memory is taken: a mark for `release`. */
+  /** End of the taken memory, as a mark for `release`. */
   get used(): number {
     return this.#end
   }
@@ -140,14 +140,14 @@ export class Kernel {
     this.#end = mark
   }
 
-  /** Index of the next `<` at or behind `from` that `/` or `!` follows, or that is the last byte; -1: none. `held`: see `hold`. */
+  /** Index from `from` on of the next `<` before `/` or `!`, or at the last byte; -1: none. `held`: see `hold`. */
   nextTag(held: Uint8Array, from: number): number {
     const at = held.byteOffset
     const found = this.#exports.nextTag(at + from, at + held.length) >>> 0
     return found === 0 ? -1 : found - at
   }
 
-  /** Index behind the `}` that closes the last open brace, from `from` on; -1: not in these bytes. See `assembly/page.ts`. */
+  /** Index behind the `}` that closes the last open brace, from `from` on; -1: none. See `assembly/page.ts`. */
   skim(held: Uint8Array, from: number, mark: SkimMark): number {
     const at = held.byteOffset
     const found = this.#exports.skim(at + from, at + held.length, mark.depth, mark.state) >>> 0
@@ -156,18 +156,18 @@ export class Kernel {
     return found === 0 ? -1 : found - at
   }
 
-  /** What `texts` looks for: 1024 bytes at most; none: nothing. */
+  /** The marker that `texts` looks for, at most 1024 bytes. An empty marker is not looked for. */
   set marker(bytes: Uint8Array) {
     new Uint8Array(this.#memory.buffer, this.#exports.MARKER.value as number, bytes.length).set(bytes)
     this.#markerLength = bytes.length
   }
 
-  /** Reads numbers into the room, `first` of which are there, from offset `at` of the text. Returns the offset where that ended. */
+  /** Reads numbers from offset `at` of the text into the room, which holds `first` of them. Returns the offset of the end. */
   numbers(at: number, first: number): number {
     return (this.#exports.numbers(this.base + at, this.#end, first) >>> 0) - this.base
   }
 
-  /** Reads over strings in the same way; a 1 for each that ends with the marker, 0 where there is none. */
+  /** Reads over strings in the same way. Writes a 1 for each that ends with the marker; zeros without a marker. */
   texts(at: number, first: number): number {
     return (this.#exports.texts(this.base + at, this.#end, first, this.#markerLength) >>> 0) - this.base
   }
@@ -177,12 +177,12 @@ export class Kernel {
     return this.#exports.status.value as Status
   }
 
-  /** elements in the room since */
+  /** number of elements in the room after that loop */
   get count(): number {
     return this.#exports.count.value as number
   }
 
-  /** Whether all values and returns are finite, and positions safe integers that strictly increase. All of one length, one at least. */
+  /** True if values and returns are finite, and positions are safe integers that strictly increase. Equal lengths >= 1. */
   sound(values: Float64Array, returns: Float64Array, positions: Float64Array): boolean {
     requireLength(values.length, values, returns, positions)
     requireElements(values)
@@ -199,7 +199,7 @@ export class Kernel {
     })
   }
 
-  /** Index of the first double that differs, as a number, from the one stored at its place; -1: none. Both of one length. */
+  /** Index of the first double that differs, as a number, from the one stored at its place; -1: none. Equal lengths. */
   difference(doubles: Float64Array, stored: Comparable): number {
     requireLength(stored.length, doubles)
     return this.#within([doubles, stored], ([a, b]) => {
@@ -221,7 +221,7 @@ export class Kernel {
     })
   }
 
-  /** Calls with the arrays' addresses; those that lie elsewhere are copied here for as long. */
+  /** Calls `use` with the arrays' addresses. Arrays outside this memory are copied into it for the call. */
   #within<T>(arrays: readonly ArrayBufferView[], use: (addresses: number[]) => T): T {
     const mark = this.#end
     try {
@@ -244,7 +244,7 @@ export class Kernel {
   }
 }
 
-/** The engine reserves addresses, not memory, for all that it may grow to, and for guards behind it: some 10 GiB each. */
+/** The engine reserves addresses, not memory, for the largest size and for guard pages behind it: some 10 GiB each. */
 function reserveMemory(): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: 1, maximum: MAX_PAGES, shared: true })
@@ -266,7 +266,7 @@ function requireElements(array: Float64Array): void {
   if (array.length === 0) throw new RangeError('an array of no element, expected one at least')
 }
 
-/** The loops believe what they are told: what types cannot say is asked here. */
+/** Checks what types cannot express: the loops check no argument. */
 function requireLength(length: number, ...arrays: readonly Float64Array[]): void {
   for (const array of arrays) {
     if (!(array instanceof Float64Array)) throw new TypeError('the compiled loops take a Float64Array')

@@ -1,13 +1,12 @@
 /**
- * The part of the replica that is the article: two templates, copied as they are. The program fills them; nothing here
- * reads them.
+ * The article part of the replica: two templates, copied unchanged. The program fills them; this module does not read them.
  */
 import { fileURLToPath } from 'node:url'
 import type { ArticleStudy } from '../schema/evidence.js'
 import { readText } from '../core/system/open.js'
 import type { ReplicaPart } from './part.js'
 
-/** Beside the compiled module: the build copies them. */
+/** Folder beside the compiled module. The build copies the templates there. */
 const TEMPLATES = new URL('article/', import.meta.url)
 
 export const ARTICLE_STUDY: ArticleStudy = { article: 'article/article.md', notes: 'article/source-notes.md', strict: true }

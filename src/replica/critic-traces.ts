@@ -1,6 +1,6 @@
 /**
- * The part of the replica that is a critic-trace snapshot: the page, an NPZ file for each trace, and the two of the next
- * step that the page does not name.
+ * The snapshot part of the replica: the page, an NPZ file for each trace, and the two NPZ files of the next step that the
+ * page does not name.
  */
 import { zipSync } from 'fflate'
 import { encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyInt, encodeNpyText, NpzWriter } from '../ingest/npz/write.js'
@@ -18,10 +18,10 @@ import { escapeForPage, Transcript } from './transcript.js'
 
 const FOLDER = 'critic_traces'
 
-/** Bytes of transcript a token: more than a tokenizer gives, so that the page has the weight of the real one. */
+/** Bytes of transcript per token. A tokenizer gives fewer; this gives the page the size of the real one. */
 const TEXT_PER_TOKEN = 11.65
 
-/** Traces up to this length have a deflated NPZ file, as `np.savez_compressed` writes; the others are stored. */
+/** Traces up to this many tokens have a deflated NPZ file, as `np.savez_compressed` writes. The others are stored. */
 const DEFLATED_UP_TO = 12000
 
 const ALIGNMENT = 'A value belongs to the state before its token: it is what the critic predicted when everything up to ' +
@@ -62,7 +62,7 @@ async function writeNpz(folder: StudyFolder, { layout, values }: ValueTrace, rol
   })
 }
 
-/** Mean and root mean square error, as the collector stores them. */
+/** Mean and root mean square error, as the trainer's collector stores them. */
 function storedStatistics({ layout, values }: ValueTrace): { mean: number; rmse: number } {
   const score = scoreOf(layout)
   let sum = 0
@@ -74,7 +74,7 @@ function storedStatistics({ layout, values }: ValueTrace): { mean: number; rmse:
   return { mean: sum / values.length, rmse: Math.sqrt(squares / values.length) }
 }
 
-/** Sixteen points of the trace, for a list's sparkline: a `values` of its own, deeper down, before the real one. */
+/** Sixteen points of the trace for a sparkline: a nested key `values` before the real one. */
 function preview(values: Float64Array): string {
   const indices = Array.from({ length: 16 }, (_, i) => Math.floor((i * (values.length - 1)) / 15))
   return `{"indices": [${indices.join(', ')}], "values": [${indices.map(i => pythonFloat(values[i])).join(', ')}]}`
@@ -93,9 +93,9 @@ class SnapshotWriter {
 
   head(): Uint8Array {
     this.#out.text(PAGE_HEAD)
-    // First, so that whoever reads the beginning has read it.
+    // The label comes first, so that reading the beginning of the page is enough.
     this.#out.text(`{"synthetic": true, "snapshot_time": "${target.SNAPSHOT_TIME}", "alignment": "${escapeForPage(ALIGNMENT)}", `)
-    // An unknown key with a `traces` of its own. Settings of the collector stand in the configuration, which is read; not here, where nothing reads them.
+    // An unknown key with a `traces` of its own. The collector's settings are in the configuration, which is read.
     this.#out.text('"viewer": {"traces": null}, "traces": [')
     return this.#out.take()
   }
@@ -121,13 +121,13 @@ class SnapshotWriter {
 
   #spans({ spanStarts, tokens, outcome }: TraceLayout): void {
     const start = this.#out.length
-    // a failure now and then has run out of room in the middle of its last turn
+    // some failures run out of room in the middle of their last turn
     const last = outcome === 'failure' && this.#random.uniform() < 0.3 ? 'cut' : 'finish'
     spanStarts.forEach((_, i) => {
       const isLast = i + 1 === spanStarts.length
       const end = isLast ? tokens : spanStarts[i + 1]
       this.#out.text(i === 0 ? '"' : ', "')
-      // what one span has too much the next has too little
+      // a span that is too long shortens the next, and the reverse
       this.#transcript.write(Math.round(TEXT_PER_TOKEN * end) - (this.#out.length - start), isLast ? last : 'turn')
       this.#out.text('"')
     })

@@ -1,10 +1,10 @@
 /**
- * Writes the whole replica into a folder: every part, the claims, the study file, and the manifest over them.
+ * Writes the whole replica into a folder: every part, the claims, the study file, and the manifest of all of them.
  *
  *     parts -> their files and sections -> claims.json, study.json -> source_manifest.json
  *
- * Everything is on the disk when this returns. The bytes depend on nothing but this code: no clock, no locale, no
- * engine's transcendental functions, no compression library of the machine.
+ * All files are on the disk when this returns. The bytes depend on this code alone: it uses no clock, no locale, no
+ * transcendental functions of the engine and no compression library of the machine.
  */
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +21,7 @@ import { SNAPSHOT_TIME } from './targets.js'
 
 const PARTS: readonly ReplicaPart[] = [criticTraces, histories, evidence, article, fetched]
 
-/** Beside the compiled module: the build copies it. */
+/** File beside the compiled module. The build copies it there. */
 const CLAIMS = new URL('claims.json', import.meta.url)
 
 const NAME = 'Synthetic replica'

@@ -1,7 +1,7 @@
 /**
- * The part of the replica that is exported training histories, as a fetch would leave them: the list of runs with two views
- * of it, and for each of the ten runs its rows and their certificate. Companions and runs of other names are listed too;
- * one companion has a history, which nothing may read.
+ * The part of the replica with exported training histories, as a fetch would leave them: the list of runs with two views of
+ * it, and for each of the ten runs its rows and their certificate. Companions and runs of other names are listed too. One
+ * companion has a history, which no command may read.
  */
 import { certificateText } from '../ingest/certificate/file.js'
 import { certify } from '../ingest/certificate/certificate.js'
@@ -23,7 +23,7 @@ import type { Random } from './random.js'
 /** The main run whose companion has a history. */
 const COMPANION_WITH_HISTORY = 'n7ed9z97'
 
-/** The first fetch of the project lists its other runs. */
+/** Time at which the first fetch of the project listed its other runs. */
 const LISTED_AT = '2026-10-06T07:31:12Z'
 
 interface OtherRun {
@@ -34,7 +34,7 @@ interface OtherRun {
   readonly fetchedAt: string
 }
 
-/** Runs of the same project whose names are nearly those of the study. */
+/** Runs of the same project with names similar to those of the study. */
 const OTHERS: readonly OtherRun[] = [
   {
     id: 'k3d90fqe', displayName: 'sao-3nodes-35b-a3b-dynbsz-r5', label: OTHER_LABEL, createdAt: '2026-08-17T06:02:29Z', fetchedAt: LISTED_AT
@@ -46,15 +46,15 @@ const OTHERS: readonly OtherRun[] = [
   { id: 'z40x8pgn', displayName: 'mix3999-sao-r3', label: OTHER_LABEL, createdAt: '2026-09-17T13:31:16Z', fetchedAt: LISTED_AT }
 ]
 
-/** What the trainer logs as integers. */
+/** Keys that the trainer logs as integers. */
 const INTEGERS: ReadonlySet<string> = new Set([
   KEY.step, KEY.globalStep, 'fully_async/count/current_param_version', 'num_turns/max', 'response_length/max'
 ])
 
-/** Every one of these runs ended so, whatever became of its training. */
+/** Final state of all these runs, whether their training succeeded or not. */
 const STATE = 'crashed'
 
-/** An entry of the list of runs; of its settings those that the study keeps, in the study's order. */
+/** An entry of the list of runs, with the settings that the study keeps, in the study's order. */
 function listed(run: OtherRun & { readonly config: Readonly<Record<string, unknown>> }): RunEntry {
   const { id, displayName, createdAt, fetchedAt, label } = run
   return {
@@ -64,15 +64,15 @@ function listed(run: OtherRun & { readonly config: Readonly<Record<string, unkno
   }
 }
 
-/** The server is one that does not exist. */
+/** A server that does not exist. */
 const SERVER = 'https://wandb.example'
 
-/** When a run last logged. */
+/** Time at which a run last logged. */
 function heartbeatOf(rows: readonly Row[]): string {
   return new Date(Number(rows[rows.length - 1].values.get(KEY.timestamp)) * 1000).toISOString()
 }
 
-/** Proves the rows of a run whole: as many as the server counts, asked for in windows of 100 steps. */
+/** Certifies the rows of a run as complete: as many as the server counts, requested in windows of 100 steps. */
 async function writeCertificate(folder: StudyFolder, entry: RunEntry, rows: readonly Row[]): Promise<void> {
   const history = folder.files[folder.files.length - 1]
   const steps = Float64Array.from(rows, row => row.step)
@@ -95,7 +95,7 @@ async function writeCertificate(folder: StudyFolder, entry: RunEntry, rows: read
   await folder.writeText(`${HISTORY_FOLDER}/${label}/${id}.certificate.json`, 'certificate', certificateText(certificate))
 }
 
-/** One line: keys in order of code units, numbers as Python spells them, non-finite ones as the plan says. */
+/** One line: keys in order of code units, numbers as Python writes them, non-finite ones as the plan states. */
 function spell(row: Row, session: SessionPlan | null): string {
   const odd = new Map(session?.odd?.filter(o => o.step === row.step).map(o => [o.key, o.text]))
   const fields = [...row.values.keys()].sort().map(key => {
@@ -113,7 +113,7 @@ function inBase36(random: Random): string {
   return Array.from({ length: 8 }, () => random.below(36).toString(36)).join('')
 }
 
-/** Rows of a companion: it logs its node, and scores that are not the experiment's. */
+/** Rows of a companion. It logs its node, and scores that differ from the experiment's. */
 function companionRows(created: number, firstStep: number, random: Random): Row[] {
   return Array.from({ length: 6 }, (_, i): Row => {
     const runtime = onGrid(600 * (i + random.between(0.9, 1.1)))
@@ -168,7 +168,7 @@ export const histories: ReplicaPart = {
   }
 }
 
-/** Where the histories would be fetched from: nothing lies there. */
+/** The section on the server of the histories. The part writes no file. */
 export const fetched: ReplicaPart = {
   section: 'fetch',
   seed: 'fetch/1',

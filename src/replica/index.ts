@@ -1,13 +1,13 @@
 /**
- * The synthetic replica: the study that the program runs on when none is named. Made once, kept in a cache folder under
- * the hash of its manifest, and the same bytes on every machine.
+ * The synthetic replica: the study that the program uses if none is named. It is made once and kept in a cache folder under
+ * the hash of its manifest. Its bytes are the same on every machine.
  *
  *     <cache>/replica-<hash>                       complete, or not there
  *     <cache>/.replica-<hash>@<host>@<pid>@XXXXXX  being written
  *
- * A folder is written beside its place and renamed whole. Two processes at once both write, and the second to finish
- * throws its own away. What a killed process left is removed by the next one that looks (core/system/work-folder.ts). Nothing heavy is imported
- * where the folder is there.
+ * A folder is written beside its place and renamed when it is complete. If two processes write at once, the second to
+ * finish deletes its own folder. What a killed process left is removed by the next one (core/system/work-folder.ts).
+ * The generator is loaded only if the folder does not exist.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, rename, stat } from 'node:fs/promises'
@@ -19,18 +19,18 @@ import { makeFolder } from '../core/system/folder.js'
 import { isMissing, readText } from '../core/system/open.js'
 import { makeWorkFolder, sweepWorkFolders, type WorkFolder } from '../core/system/work-folder.js'
 
-/** Named in the replica's own manifest. */
+/** Version in the replica's own manifest. */
 const REPLICA_VERSION = '10'
 /**
- * SHA-256 of `source_manifest.json`, which has the hash of every other file. A folder with another manifest was made by
- * another generator and is not read. `test/replica.test.ts` holds it equal to what the generator writes.
+ * SHA-256 of `source_manifest.json`, which contains the hash of every other file. A folder with another manifest was made
+ * by another generator and is not read. `test/replica.test.ts` checks that the generator writes this manifest.
  */
 export const REPLICA_MANIFEST_SHA256 = '18bb2ceca0148ce7f257c5dcfa24140c2cca65d3fe37f61ae3fdfc2fcbdade0f'
 
 export const REPLICA_FOLDER = `replica-${REPLICA_MANIFEST_SHA256.slice(0, 12)}`
-/** Of any generator. */
+/** Prefix of unfinished folders, for every version of the generator. */
 const LEFT_OVER = '.replica-'
-/** A process whose folder is in the way renames it first; more rounds than this and someone else is at it for good. */
+/** Most attempts. A folder in the way is first moved aside; if that does not help, another process keeps replacing it. */
 const RENAME_ROUNDS = 5
 
 /** `$CRITIC_TRACES_CACHE`, else `$XDG_CACHE_HOME/critic-traces`, else `~/.cache/critic-traces`. Empty counts as unset. */
@@ -43,7 +43,7 @@ export function defaultCacheDir(env: Readonly<Record<string, string | undefined>
 
 export interface ReplicaOptions {
   readonly signal?: AbortSignal | undefined
-  /** gets one line per step of the work; none where there is nothing to do */
+  /** called with one line per step; not called if nothing has to be done */
   readonly log?: ((line: string) => void) | undefined
 }
 
@@ -58,8 +58,8 @@ function notWritten(error: unknown, file: string, expected: string): Fault {
 }
 
 /**
- * Writes the replica's files into `dir`, which is made where it does not exist. Not atomic: `ensureReplica` is.
- * @throws {Fault} where a file exists or cannot be written; the signal's reason when aborted
+ * Writes the replica's files into `dir`, which is created if it does not exist. This is not atomic; `ensureReplica` is.
+ * @throws {Fault} if a file exists or cannot be written; the signal's reason when aborted
  */
 export async function generateReplica(dir: string, options: ReplicaOptions = {}): Promise<void> {
   const { writeReplica } = await import('./generate.js')
@@ -72,7 +72,7 @@ export async function generateReplica(dir: string, options: ReplicaOptions = {})
   }
 }
 
-/** True when the manifest is this generator's and every file that it lists is there with its size. Content is `verify`'s business. */
+/** True if the manifest is this generator's and every listed file exists with its size. `verify` checks the content. */
 async function isComplete(dir: string): Promise<boolean> {
   try {
     const text = await readText(join(dir, 'source_manifest.json'))
@@ -93,10 +93,10 @@ async function isComplete(dir: string): Promise<boolean> {
 }
 
 /**
- * The first thing in `place` that the generator does not write, itself where it is no folder; null where there is none. Whoever
- * keeps something in an unfinished replica keeps it.
+ * The path of the first entry in `place` that the generator does not write; `place` itself if it is no folder; null if there
+ * is none. Such entries belong to the user and are kept.
  *
- * @param made a finished replica, which has every name
+ * @param made a finished replica, which has all names
  */
 async function foreignIn(place: string, made: string, path = ''): Promise<string | null> {
   const [there, ours] = await Promise.all([lstat(join(place, path)), lstat(join(made, path)).catch(() => null)])
@@ -110,8 +110,8 @@ async function foreignIn(place: string, made: string, path = ''): Promise<string
 }
 
 /**
- * Puts a finished folder in its place, unless a complete one is there. An incomplete one in the way goes into `work`, to be
- * removed with it, unless something else is in it.
+ * Moves a finished folder to its place, unless a complete one is there. An incomplete one in the way is moved into `work`
+ * and removed with it, unless it contains files of others.
  */
 async function moveIntoPlace(work: string, made: string, place: string): Promise<void> {
   for (let round = 0; round < RENAME_ROUNDS; round++) {
@@ -143,8 +143,8 @@ async function moveIntoPlace(work: string, made: string, place: string): Promise
 }
 
 /**
- * The folder of the replica's study, made first where it is not there or not whole.
- * @throws {Fault} where the cache cannot be written; the signal's reason when aborted (nothing is left behind)
+ * The folder of the replica's study. It is made first if it does not exist or is incomplete.
+ * @throws {Fault} if the cache cannot be written; the signal's reason when aborted (nothing is left behind)
  */
 export async function ensureReplica({ cacheDir, signal, log }: EnsureReplicaOptions): Promise<string> {
   const place = join(cacheDir, REPLICA_FOLDER)
@@ -155,7 +155,7 @@ export async function ensureReplica({ cacheDir, signal, log }: EnsureReplicaOpti
     await makeFolder(cacheDir)
     log?.(`replica: writing ${place} (once)`)
     work = await makeWorkFolder(cacheDir, `.${REPLICA_FOLDER}`)
-    // one level down: the folder of mkdtemp is closed to other users
+    // one level below, because the folder of mkdtemp is closed to other users
     const made = join(work.path, REPLICA_FOLDER)
     await generateReplica(made, { signal, log })
     await moveIntoPlace(work.path, made, place)

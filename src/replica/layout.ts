@@ -1,6 +1,6 @@
 /**
- * Who the synthetic traces are and how they are cut: step, outcome, uid, retained tokens, spans, response positions.
- * Totals are exact by construction: `TOKENS` tokens and `BOUNDARIES` boundaries over `TRACES` traces.
+ * Identity and layout of the synthetic traces: step, outcome, uid, retained tokens, spans, response positions. Totals are
+ * exact by construction: `TOKENS` tokens and `BOUNDARIES` boundaries over `TRACES` traces.
  */
 import type { Outcome } from '../schema/traces.js'
 import { Random } from './random.js'
@@ -16,7 +16,7 @@ export interface TraceLayout {
   readonly spanStarts: Int32Array
   /** position of each retained token in the response; a gap of more than one at every span start but the first */
   readonly positions: Int32Array
-  /** null for all traces but two */
+  /** null for all traces but the two examples */
   readonly example: ExampleTarget | null
 }
 
@@ -26,14 +26,14 @@ const FEWEST_BOUNDARIES = 20
 const MOST_BOUNDARIES = 150
 const SHORTEST_SPAN = 14
 
-/** A version-4 UUID from the stream. */
+/** A version-4 UUID from the random stream. */
 function uid(random: Random): string {
   const hex = Array.from({ length: 4 }, () => random.next().toString(16).padStart(8, '0')).join('')
   const variant = '89ab'.charAt(random.below(4))
   return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, variant + hex.slice(17, 20), hex.slice(20)].join('-')
 }
 
-/** Moves integers inside [low, high] to the given sum, each by as even a share as its bound allows. */
+/** Moves integers inside [low, high] to the given sum, by shares that are as even as the bounds allow. */
 function settleSum(numbers: number[], sum: number, low: number, high: number): void {
   let missing = sum - numbers.reduce((a, b) => a + b, 0)
   while (missing !== 0) {
@@ -49,7 +49,7 @@ function settleSum(numbers: number[], sum: number, low: number, high: number): v
   }
 }
 
-/** Span starts: turns are short tool calls and long stretches of reasoning, so their lengths are far from even. */
+/** Span starts. Turns are short tool calls and long stretches of reasoning, so their lengths vary widely. */
 function cutSpans(tokens: number, boundaries: number, forced: number | null, random: Random): Int32Array {
   const weights = Array.from({ length: boundaries + 1 }, () => {
     const u = random.uniform()
@@ -71,7 +71,7 @@ function cutSpans(tokens: number, boundaries: number, forced: number | null, ran
   return starts
 }
 
-/** Tokens between two spans, which the mask leaves out: tool output and formatting, tens to thousands, mostly few. */
+/** Number of tokens that the mask leaves out between two spans: tool output and formatting, tens to thousands, mostly few. */
 function omittedTokens(random: Random): number {
   const octave = 4 + Math.min(random.below(8), random.below(9))
   return 9 + Math.floor(2 ** octave * (1 + random.uniform()))
@@ -98,7 +98,7 @@ function layTrace(
   return { step, outcome, uid: uid(random), tokens, spanStarts, positions: placeTokens(tokens, spanStarts, random), example }
 }
 
-/** The traces of the snapshot, by step, success before failure. */
+/** The traces of the snapshot, by step, the success before the failure. */
 export function layTraces(random: Random): TraceLayout[] {
   const slots: Array<{ step: number; outcome: Outcome; example: ExampleTarget | null }> = []
   for (let step = target.FIRST_STEP; step <= target.LAST_STEP; step++) {

@@ -1,6 +1,6 @@
 /**
- * What the replica is made of: parts, each with a seed of its own and each writing its files into the study's folder. A
- * part that is added changes no byte of the others.
+ * The parts of the replica. Each has a seed of its own and writes its files into the study's folder. Adding a part changes
+ * no byte of the others.
  */
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../core/system/folder.js'
@@ -10,15 +10,15 @@ import type { Random } from './random.js'
 
 /** An entry of the manifest. */
 export interface ListedFile extends WrittenFile {
-  /** relative to the study, with `/` */
+  /** path relative to the study, with `/` */
   readonly path: string
   readonly role: string
 }
 
-/** Takes the next bytes of a file; they may change once it is done. */
+/** Takes the next bytes of a file. The caller may change them once the promise resolves. */
 export type Send = (bytes: Uint8Array) => Promise<void>
 
-/** The folder of a study that is being written. Every file goes into the manifest, in the order of writing. */
+/** The folder of a study under construction. Every file is listed for the manifest, in the order of writing. */
 export class StudyFolder {
   readonly #files: ListedFile[] = []
 
@@ -28,7 +28,7 @@ export class StudyFolder {
     return this.#files
   }
 
-  /** Writes one file from what `produce` sends; it is on the disk and listed when this returns. */
+  /** Writes one file from what `produce` sends. The file is on the disk and listed when this returns. */
   async write(path: string, role: string, produce: (send: Send) => Promise<void>): Promise<void> {
     this.signal?.throwIfAborted()
     const full = join(this.dir, ...path.split('/'))

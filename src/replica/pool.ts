@@ -1,7 +1,7 @@
 /**
- * The values of all traces: characters drawn per trace, two scales (noise, kicks) found for the pool, then the published
- * counts and sums settled exactly in the 38 traces that are not examples. Order matters, and each step keeps what the
- * earlier ones reached: examples, scales, boundary jumps, internal jumps, boundary sum, internal sum.
+ * The values of all traces. Characters are drawn per trace, and two scales (noise, kicks) are found for the pool. Then the
+ * published counts and sums are settled exactly in the 38 traces that are not examples. Each step keeps the results of the
+ * earlier ones, so the order is fixed: examples, scales, boundary jumps, internal jumps, boundary sum, internal sum.
  */
 import type { Outcome } from '../schema/traces.js'
 import { quantize, spacing } from './bfloat16.js'
@@ -16,12 +16,12 @@ import {
 import type { Token, ValueTrace } from './settle.js'
 import * as target from './targets.js'
 
-/** What sets one trace apart, drawn once for the whole pool so that the published counts hold. */
+/** Properties of one trace, drawn once for the whole pool so that the published counts hold. */
 interface Role {
   readonly rises: boolean
-  /** mean |change| at boundaries stays under the internal one: one trace of the pool */
+  /** mean |change| at boundaries is below the internal one; one trace of the pool */
   readonly smooth: boolean
-  /** the critic is wrong for most of the way: one success and one failure */
+  /** the critic is wrong for most of the trace; one success and one failure */
   readonly misjudged: boolean
 }
 
@@ -34,7 +34,7 @@ function assignRoles(layouts: readonly TraceLayout[], random: Random): Map<Trace
   const others = (outcome: Outcome): TraceLayout[] =>
     random.shuffle(layouts.filter(layout => layout.outcome === outcome && layout.example === null))
   const roles = new Map<TraceLayout, Role>()
-  // the success example rises, the failure example falls; a success is the smooth one
+  // the success example rises and the failure example falls; the smooth trace is a success
   others('success').forEach((layout, i) => {
     roles.set(layout, { rises: i < target.RISING_SUCCESSES - 1, smooth: i === target.RISING_SUCCESSES, misjudged: i === 0 })
   })
@@ -64,13 +64,13 @@ function quantizeInto({ trace, components: { base, noise, kick } }: Draft, a: nu
 /** 2^-14: half way to the end of the range in which bfloat16 is as fine as `BOUNDARY_GRID` */
 const FINEST_START = 128 * target.BOUNDARY_GRID
 
-/** the internal sum need not be exact: its published mean leaves 4.8e-5 */
+/** the internal sum need not be exact: the rounding of its published mean leaves 4.8e-5 */
 const INTERNAL_TOLERANCE = 2 ** -22
 
 const PACES: readonly Pace[] = ['early', 'even', 'even', 'late']
 
 const DELTA_MARGIN = 0.012
-/** the boundary mean over the internal mean: at least this, or at most its inverse for the smooth trace */
+/** least ratio of the boundary mean to the internal mean; for the smooth trace, the inverse is the largest ratio */
 const RATIO_MARGIN = 1.05
 const SMOOTHEST = 0.8
 
@@ -119,8 +119,8 @@ function scaleDrafts(drafts: readonly Draft[], traces: readonly ValueTrace[]): {
 }
 
 /**
- * Makes `missing` more transitions of one kind exceed the threshold (fewer, where it is negative), by moving the second
- * token of those nearest to it across it, a grid step at a time.
+ * Makes `missing` more transitions of one kind exceed the threshold (fewer, if it is negative). It moves the second token of
+ * the nearest transitions across the threshold, one grid step at a time.
  */
 function settleJumps(traces: readonly ValueTrace[], missing: number, kind: 0 | 1, random: Random): void {
   const near: Array<Token & { readonly distance: number }> = []
@@ -150,7 +150,7 @@ function settleJumps(traces: readonly ValueTrace[], missing: number, kind: 0 | 1
   if (left > 0) throw new RangeError(`replica jumps not reached: ${left} missing`)
 }
 
-/** In hopeless traces the value nearest to zero becomes -0: what rounding leaves of a tiny negative value. */
+/** In hopeless traces the value nearest to zero becomes -0, as rounding makes of a tiny negative value. */
 function plantNegativeZeros(traces: readonly ValueTrace[]): void {
   const hopeless = traces.filter(({ layout, values }) => layout.outcome === 'failure' && values[values.length - 1] < 0.02)
   for (const trace of hopeless) {
@@ -162,8 +162,8 @@ function plantNegativeZeros(traces: readonly ValueTrace[]): void {
 }
 
 /**
- * Adds `missing` to the sum of |change| at boundaries, at span starts. One turn of a hopeless trace is made to open a hair
- * above zero, where the grid is fine enough to end on.
+ * Adds `missing` to the sum of |change| at boundaries, at span starts. One turn of a hopeless trace is set to start just
+ * above zero, where the grid is fine enough for the last move.
  */
 function settleBoundarySum(traces: readonly ValueTrace[], missing: number, random: Random): void {
   const starts = traces.flatMap(trace => Array.from(trace.layout.spanStarts.slice(1), t => ({ trace, t })))
@@ -175,7 +175,7 @@ function settleBoundarySum(traces: readonly ValueTrace[], missing: number, rando
   settleSum(rest, 0, starts, 64, effect, random)
 }
 
-/** The same inside spans: any token for the coarse steps, tokens next to zero for the fine ones. */
+/** The same inside spans: any token for the coarse steps, tokens near zero for the fine ones. */
 function settleInternalSum(traces: readonly ValueTrace[], missing: number, random: Random): void {
   const tokens: Token[] = []
   for (const trace of traces) {
@@ -188,7 +188,7 @@ function settleInternalSum(traces: readonly ValueTrace[], missing: number, rando
   settleSum(missing, INTERNAL_TOLERANCE, tokens, 2, ({ trace, t }, value) => effectOnChanges(trace, t, value, 0), random)
 }
 
-/** Values of every trace of the snapshot, and of the traces of the step after it, in the order of the layouts. */
+/** Values of every trace of the snapshot, and of the traces of the next step, in the order of the layouts. */
 export function makeValues(
   layouts: readonly TraceLayout[], excluded: readonly TraceLayout[], random: Random
 ): { readonly traces: readonly ValueTrace[]; readonly excluded: readonly ValueTrace[] } {

@@ -1,6 +1,6 @@
 /**
- * What a study publishes, and where each value must come out again: the claims file as plain data. Nothing here is known
- * to the part of the pipeline that computes. Types only.
+ * The claims file as plain data: what a study publishes, and where each value must appear again in the outputs. Values are
+ * computed without it; only the audit and the pages read it. Types only.
  */
 import type { Reference } from './evidence.js'
 
@@ -8,8 +8,8 @@ export type ClaimScalar = number | string | boolean
 export type ClaimValue = ClaimScalar | readonly ClaimScalar[]
 
 /**
- * `computed`: follows from the inputs. `config`: set by the study or by a run's configuration. `quoted`: another publication
- * states it. `source`: a property of the original files. Whatever its kind, a claim that refers to an output is compared.
+ * `computed`: follows from the inputs. `config`: set by the study or by a run's configuration. `quoted`: stated by another
+ * publication. `source`: a property of the original files. A claim of any kind is compared if it refers to an output.
  */
 export type ClaimKind = 'computed' | 'config' | 'quoted' | 'source'
 
@@ -17,41 +17,41 @@ export interface Claim {
   readonly id: string
   /** as published */
   readonly value: ClaimValue
-  /** decimals published; null: compared for equality */
+  /** number of decimals published; null: compared for equality */
   readonly decimals: number | null
   /** may be empty */
   readonly unit: string
-  /** of the publication */
+  /** section of the publication */
   readonly section: string
   readonly kind: ClaimKind
   readonly definition: string
-  /** the whole value stands at each of these, and each must agree; empty: it stands nowhere, or in `elements` */
+  /** references that must each agree with the whole value; empty: there are none, or `elements` has them */
   readonly from: readonly Reference[]
-  /** element i of a list stands at reference i; empty: `from` has the list */
+  /** reference i is that of element i of a list; empty: the list is compared with `from` */
   readonly elements: readonly Reference[]
-  /** what is found is multiplied by this */
+  /** factor for the values at the references */
   readonly scale: number
 }
 
-/** One of the sources that contradict each other. At least one of `value` and `reference` is stated. */
+/** One of the sources of a discrepancy. It states at least one of `value` and `reference`. */
 export interface DiscrepancySource {
-  /** as a reader would call it: `workbook, cell L8` */
+  /** name for the reader: `workbook, cell L8` */
   readonly label: string
-  /** what it is said to state; null: whatever stands at the reference */
+  /** what the source is said to state; null: the value at the reference */
   readonly value: ClaimValue | null
   readonly decimals: number | null
   readonly reference: Reference | null
 }
 
-/** A contradiction among sources, how it is resolved, and what a reader must and must not be told. */
+/** A contradiction among sources, its resolution, and what the page must and must not say about it. */
 export interface Discrepancy {
   readonly id: string
   readonly section: string
   readonly sources: readonly DiscrepancySource[]
-  /** label of the source that the study follows; null: none alone */
+  /** label of the source that the study follows; null: no single one */
   readonly chosen: string | null
   readonly decision: string
-  /** must appear on the page; `{{reference}}` stands for a number or text that agrees with what is there */
+  /** text that the page must contain; `{{reference}}` stands for a number or text that agrees with the output */
   readonly disclosure: string
   /** regular expressions that must match nothing on the page, without regard to case */
   readonly forbidden: readonly string[]
@@ -59,24 +59,24 @@ export interface Discrepancy {
   readonly average_forbidden: boolean
 }
 
-/** One quantity that several sources state: what they state must agree, or be a discrepancy. */
+/** One quantity that several sources state. They must agree, or be a discrepancy. */
 export interface SameQuantity {
   readonly id: string
   readonly section: string
   readonly definition: string
-  /** precision to which two of them are compared; null: equal or not */
+  /** number of decimals to which two of them are compared; null: for equality */
   readonly decimals: number | null
-  /** two or more; what stands at the reference is multiplied by the scale */
+  /** two or more; the value at the reference is multiplied by the scale */
   readonly sources: readonly { readonly label: string; readonly reference: Reference; readonly scale: number }[]
 }
 
-/** What a reader must or must not be told, without sources that contradict each other. */
+/** What the page must or must not say, where no sources contradict each other. */
 export interface Guard {
   readonly id: string
   readonly section: string
-  /** why */
+  /** reason for the guard */
   readonly reason: string
-  /** as a discrepancy's; null: nothing must be said */
+  /** as in a discrepancy; null: no text is required */
   readonly disclosure: string | null
   readonly forbidden: readonly string[]
 }

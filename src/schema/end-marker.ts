@@ -1,16 +1,16 @@
-/** Why it is not known how many boundaries have the end marker before them: one wording for every output. */
+/** Why the number of boundaries behind an end marker is unknown. All outputs use these words. */
 
 export interface MarkedBoundaries {
-  /** null: none is named */
+  /** null: the study names none */
   readonly marker: string | null
   readonly traces: number
-  /** traces with span texts */
+  /** number of traces with span texts */
   readonly withTexts: number
-  /** null: not asked whether there is one */
+  /** number of boundaries; null: not required */
   readonly boundaries: number | null
 }
 
-/** Null where it is known: a marker, texts of every trace, and a boundary to look at where that is asked. */
+/** The reason; null if the number is known: a marker, texts of every trace and, where required, a boundary. */
 export function whyNoMarked({ marker, traces, withTexts, boundaries }: MarkedBoundaries): string | null {
   if (marker === null) return 'no end marker is named'
   if (withTexts === 0) return 'no span texts'

@@ -1,20 +1,20 @@
 /**
- * The part of a study that speaks of its written evidence: a workbook, slides, configurations, datasets, and what follows from
- * them. Everything is named in the study; the code behind it knows no cell, no file and no published value. Types only.
+ * The section of a study on its written evidence: a workbook, slides, configurations, datasets, and what follows from
+ * them. The study names everything; the code contains no cell, no file and no published value. Types only.
  */
 
 /** One of the study's own names: lower case, digits, `_`, `-`, and `.` between parts: `gspo.verified`. */
 export type ValueName = string
 
-/** What a source's text becomes. */
+/** How a source's text becomes a value. */
 export type Conversion =
   /** the number as written */
   | 'number'
-  /** a fraction, times 100, with no precision that the fraction does not have */
+  /** a fraction times 100, without digits that the fraction does not have */
   | 'percent'
   /** the text as written */
   | 'text'
-  /** the first match of `pattern` in the text, its group 1 as a number; of `200k` the `k` is the caller's, with `multiply` */
+  /** group 1 of the first match of `pattern`, as a number; `multiply` must account for a unit such as the `k` of `200k` */
   | 'match'
 
 interface NamedValue {
@@ -22,14 +22,14 @@ interface NamedValue {
   readonly as: Conversion
   /** for `match`: a regular expression with one group */
   readonly pattern: string | null
-  /** the number is multiplied by this */
+  /** factor for the number */
   readonly multiply: number
   readonly unit: string
-  /** one sentence: what it is */
+  /** one sentence: what the value is */
   readonly title: string
-  /** false: a stand-in that no source publishes; said wherever it is used */
+  /** false: a stand-in that no source publishes; this is said wherever the value is used */
   readonly published: boolean
-  /** not null: read and reported, used in no comparison and no figure; why */
+  /** not null: the reason why the value is read and reported, but used in no comparison and no figure */
   readonly excluded: string | null
 }
 
@@ -38,30 +38,30 @@ export interface CellValue extends NamedValue {
   readonly sheet: string
   /** `C8` */
   readonly cell: string
-  /** texts of other cells of the sheet that say what the value is: head of its column, name of its row */
+  /** texts of other cells of the sheet that identify the value: the head of its column, the name of its row */
   readonly labels: readonly { readonly cell: string; readonly text: string }[]
 }
 
 /** A cell of a table on a slide, or a paragraph of its text. */
 export interface SlideValue extends NamedValue {
-  /** physical slide, from 1, in the order of the presentation */
+  /** number of the slide in the presentation, from 1 */
   readonly slide: number
-  /** all three from 1; null: from the one paragraph of the slide's text that `pattern` matches */
+  /** all three count from 1; null: the value is in the one paragraph of the slide's text that `pattern` matches */
   readonly table: { readonly index: number; readonly row: number; readonly column: number } | null
-  /** texts of other cells of the table that say what the value is */
+  /** texts of other cells of the table that identify the value */
   readonly labels: readonly { readonly row: number; readonly column: number; readonly text: string }[]
 }
 
-/** What a slide must say of itself, so that its number alone does not choose it. */
+/** What a slide must contain, so that it is not identified by its number alone. */
 export interface SlidePage {
   readonly slide: number
-  /** null: not looked at */
+  /** null: not checked */
   readonly title: string | null
-  /** the page number printed on it; null: not looked at */
+  /** the page number printed on the slide; null: not checked */
   readonly printed_page: number | null
 }
 
-/** A key of a configuration, its inheritance resolved. */
+/** A key of a configuration, after inheritance is resolved. */
 export interface ConfigValue {
   readonly name: ValueName
   readonly key: string
@@ -76,24 +76,24 @@ export interface ConfigSource {
   readonly values: readonly ConfigValue[]
 }
 
-/** A value that a text states: a README, a postmortem, a comment of a configuration. */
+/** A value that a text states, such as a README, a postmortem, or a comment of a configuration. */
 export interface DocumentValue {
   readonly name: ValueName
-  /** from 1: the one line of the document that the pattern matches */
+  /** the line, from 1, which must be the only one that the pattern matches */
   readonly line: number
-  /** a regular expression with one group, around the value */
+  /** a regular expression with one group: the value */
   readonly pattern: string
-  /** the group as a number, or as written */
+  /** how the group is read: as a number, or as written */
   readonly as: 'number' | 'text'
   readonly unit: string
   readonly title: string
   readonly published: boolean
   readonly excluded: string | null
-  /** other lines of the document that say what the value is: the head of its table */
+  /** other lines of the document that identify the value, such as the head of its table */
   readonly labels: readonly { readonly line: number; readonly text: string }[]
 }
 
-/** A text that is kept as it is beside the outputs, with what is quoted from it. */
+/** A text that is copied unchanged beside the outputs, with the values quoted from it. */
 export interface TextDocument {
   readonly name: ValueName
   /** UTF-8 text, relative to the study */
@@ -107,22 +107,22 @@ export interface DatasetSource {
   /** parquet file, relative to the study */
   readonly path: string
   readonly title: string
-  /** `extra_info.task_path`; null: no rows are matched */
+  /** column of the task paths, `extra_info.task_path`; null: no rows are matched */
   readonly task_path: string | null
-  /** name -> text that the path contains */
+  /** by name: text that the path contains */
   readonly patterns: { readonly [name: string]: string }
-  /** `extra_info.agent_harness`: is it in the schema, and in how many rows not null */
+  /** column whose presence and number of non-null rows are reported, `extra_info.agent_harness` */
   readonly field: string | null
-  /** whose pages are decoded and checked: those of all columns, or of `task_path` and `field` */
+  /** columns whose pages are decoded and checked: all, or `task_path` and `field` */
   readonly decode: 'all' | 'requested'
 }
 
-/** Where a number stands in the outputs: `data.json#/values/gspo.verified/value`, a path and a JSON pointer. */
+/** The place of a number in the outputs, a path and a JSON pointer: `data.json#/values/gspo.verified/value`. */
 export type Reference = string
 
 /**
- * A value that follows from others. `original`: of what sources state; `displayed`: after a stated convention. Difference,
- * product and scale are those of the decimal notations (29.8 - 27 is 2.8); ratio and reduction those of the doubles.
+ * A value that follows from others. `original`: from what sources state; `displayed`: by a stated convention. Difference,
+ * product and scale are computed in decimal (29.8 - 27 is 2.8), ratio and reduction in doubles.
  */
 export interface DerivedValue {
   readonly name: ValueName
@@ -138,7 +138,7 @@ export interface DerivedValue {
     | { readonly reduction_percent: readonly [Reference, Reference] }
 }
 
-/** A value that a publication states: quoted, never computed with local ones. */
+/** A value that a publication states. It is quoted and never combined with local values. */
 export interface QuotedValue {
   readonly name: ValueName
   readonly value: number
@@ -147,7 +147,7 @@ export interface QuotedValue {
   readonly source: string
 }
 
-/** A bar figure: groups of bars, a value printed on each. */
+/** A bar figure: groups of bars with a value printed on each. */
 export interface BarFigureRequest {
   /** file name without extension: `01-scores` */
   readonly name: string
@@ -160,12 +160,12 @@ export interface BarFigureRequest {
     readonly series: readonly {
       readonly title: string
       readonly values: readonly (Reference | null)[]
-      /** decimals of each value, trailing zeros among them: as published; null: those of the panel */
+      /** decimals of each value as published, with trailing zeros; null: those of the panel */
       readonly decimals: readonly number[] | null
     }[]
-    /** most decimals printed on the bars whose series states none; no trailing zeros */
+    /** most decimals printed on the bars of a series that states none; trailing zeros are dropped */
     readonly decimals: number
-    /** the axis begins at zero, or at this */
+    /** start of the axis, zero or another value */
     readonly from: number
   }[]
 }
@@ -181,11 +181,11 @@ export interface EvidenceStudy {
   readonly figures: readonly BarFigureRequest[]
 }
 
-/** The article and the notes on its evidence: templates of the study, filled by the program. */
+/** The article and the notes on its evidence: templates of the study that the program fills. */
 export interface ArticleStudy {
   /** Markdown with references, relative to the study */
   readonly article: string
   readonly notes: string
-  /** a number that the pages cite from an output, and that no claim and no source of a discrepancy holds, fails the run */
+  /** fails the run for a number that the pages cite from an output, unless a claim or a source of a discrepancy holds it */
   readonly strict: boolean
 }

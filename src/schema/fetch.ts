@@ -1,46 +1,46 @@
 /**
- * What is fetched from W&B, and what proves that a fetched history is whole. Types and plain constants only.
+ * What is fetched from W&B, and the certificate that a fetched history is whole. Types and plain constants only.
  */
 
 /** All runs of a project that have exactly this display name. */
 export interface FetchRuns {
-  /** folder of their histories below `histories.folder`, and their label in the list of runs */
+  /** folder of their histories below `histories.folder`; also their label in the list of runs */
   readonly label: string
   readonly entity: string
   readonly project: string
   readonly display_name: string
 }
 
-/** A further list of runs: the entries of some labels. */
+/** A further list of runs with the entries of some labels. */
 export interface RunsView {
   /** relative to the study */
   readonly path: string
   readonly labels: readonly string[]
 }
 
-/** The part of a study that says where its histories come from. */
+/** The section of a study on the origin of its histories. */
 export interface FetchStudy {
   readonly runs: readonly FetchRuns[]
-  /** configuration fields that are kept, with dots between nested names; no other one is */
+  /** configuration fields that are kept, with dots between nested names; all others are dropped */
   readonly config: readonly string[]
   readonly views: readonly RunsView[]
 }
 
-/** Label of the runs of a project that no selection takes and whose names do not begin with a selected one. */
+/** Label of a project's runs that no selection takes and whose names do not begin with a selected one. */
 export const OTHER_LABEL = 'other'
 
-/** Possible integer steps of one request, and samples asked for: with fewer samples than rows the server picks at random. */
+/** Integer steps of one request, and samples requested. With fewer samples than rows the server picks rows at random. */
 export const STEPS_PER_REQUEST = 100
 export const SAMPLES_PER_REQUEST = 1000
 
-/** The steps of one request, both inclusive, and the rows that came. */
+/** The steps of one request, both inclusive, and the number of rows received. */
 export interface FetchedInterval {
   readonly from: number
   readonly to: number
   readonly rows: number
 }
 
-/** The run as the server described it before the first row was asked for. */
+/** The run as the server described it before the first row was requested. */
 export interface RunSnapshot {
   /** null: the run has logged nothing */
   readonly last_step: number | null
@@ -48,11 +48,11 @@ export interface RunSnapshot {
   readonly history_line_count: number | null
   /** when the run last logged, as the server writes it */
   readonly heartbeat_at: string | null
-  /** the run was still going, or had grown by the end of the fetch: its rows up to last_step are here, later ones are not */
+  /** the run was active, or had grown by the end of the fetch: rows up to last_step are exported, later ones are not */
   readonly growing: boolean
 }
 
-/** Values of the rows that are no numeric scalars, and are not exported. */
+/** Counts of row values that are no numeric scalars. They are not exported. */
 export interface LeftOut {
   readonly texts: number
   readonly flags: number
@@ -60,12 +60,12 @@ export interface LeftOut {
   readonly lists: number
 }
 
-/** The steps of a history as they stand in its file. */
+/** Summary of the steps in a history's file. */
 export interface StepSummary {
   readonly rows: number
   readonly first_step: number | null
   readonly last_step: number | null
-  /** steps between the first and the last that have no row: ranges, both inclusive */
+  /** steps without a row between the first and the last: ranges, both inclusive */
   readonly holes: ReadonlyArray<readonly [from: number, to: number]>
   /** steps with more than one row */
   readonly repeated: ReadonlyArray<{ readonly step: number; readonly rows: number }>
@@ -77,11 +77,11 @@ export type CertificateCheckName = (typeof CERTIFICATE_CHECKS)[number]
 export interface CertificateCheck {
   readonly name: CertificateCheckName
   readonly status: 'passed' | 'failed'
-  /** what was found, with the steps; null where there is nothing to say */
+  /** what was found, with the steps; null without a remark */
   readonly detail: string | null
 }
 
-/** What stands beside a fetched history. */
+/** The certificate beside a fetched history. */
 export interface HistoryCertificate {
   readonly schema: 'history-certificate'
   readonly schema_version: 1
@@ -106,7 +106,7 @@ export interface HistoryCertificate {
     readonly steps: number
     readonly samples: number
     readonly intervals: readonly FetchedInterval[]
-    /** answers whose rows were not in the order of their steps; they were sorted */
+    /** number of answers whose rows were not in the order of their steps; they were sorted */
     readonly reordered: number
   }
   readonly steps: StepSummary

@@ -1,29 +1,28 @@
 /**
- * The part of a study that speaks of training histories: which runs, which metrics, how attempts are joined, what is
- * displayed and what is computed. Everything a history study can say is here; the code behind it names no run, no metric
- * and no published value. Types only.
+ * The section of a study on training histories: which runs, which metrics, how attempts are joined, what is displayed and
+ * what is computed. A study states all of it here; the code contains no run, no metric and no published value. Types only.
  */
 
 import type { Reference } from './evidence.js'
 
-/** One of the study's own names: of a selection, a metric, an analysis, a window. Lower case, digits, `_`, `-`. */
+/** A name that the study gives to a selection, a metric, an analysis or a window. Lower case, digits, `_`, `-`. */
 export type Name = string
 
-/** Runs that make one curve: all with exactly this display name (and project, entity, label where stated). */
+/** Runs that make one curve: all with exactly this display name, and with the project, entity and label if stated. */
 export interface RunSelection {
   readonly name: Name
-  /** as legends and tables write it: `GSPO` */
+  /** name in legends and tables: `GSPO` */
   readonly title: string
   readonly display_name: string
   readonly entity: string | null
   readonly project: string | null
-  /** folder of the exported histories; null: the one that each run states */
+  /** folder of the exported histories; null: the folder that each run states */
   readonly label: string | null
   /** how display_hours follow from elapsed_hours; null: they are equal */
   readonly display_time: DisplayTime | null
 }
 
-/** elapsed_hours times a stated factor, or times what puts the best observation of a metric at a stated hour. */
+/** Factor from elapsed_hours to display_hours: stated, or such that a metric's best observation is at a stated hour. */
 export type DisplayTime =
   | { readonly multiply: number }
   | { readonly best_of: Name; readonly at_hours: number }
@@ -36,20 +35,20 @@ export interface MetricDefinition {
   readonly title: string
   /** title of its axis, with the unit after scaling: `Validation score (%)` */
   readonly axis: string
-  /** plotted value = value * multiply / divide; files keep the value */
+  /** plotted value = value * multiply / divide; files keep the unscaled value */
   readonly multiply: number
   readonly divide: number
-  /** window of the trailing mean that is drawn over the raw series; null: drawn as it is */
+  /** window of the trailing mean that is drawn over the raw series; null: no mean is drawn */
   readonly trailing_mean: number | null
-  /** drawn dashed with markers: a metric logged now and then, not at every step */
+  /** drawn dashed with markers, for a metric that is not logged at every step */
   readonly sparse: boolean
 }
 
-/** Points of the reference that stand in for missing ones of the target, in the pictures only. */
+/** Points of the reference that replace missing ones of the target, in the pictures only. */
 export interface SuppliedPoints {
-  /** selection that supplies */
+  /** selection that supplies the points */
   readonly reference: Name
-  /** selection that is supplied */
+  /** selection that receives the points */
   readonly target: Name
   /** both curves start at x = 0 with the reference's first recorded value */
   readonly anchor: boolean
@@ -61,26 +60,26 @@ export interface SuppliedPoints {
   readonly time_prefix: boolean
 }
 
-/** A number that a figure draws and no history holds: stated, or taken from the written evidence. */
+/** A number that a figure draws and no history holds. It is stated, or taken from the written evidence. */
 export interface DrawnNumber {
-  /** in the metric's own unit; null: what stands at `from`, until it is resolved */
+  /** in the metric's own unit; null: the value at `from`, until it is resolved */
   readonly value: number | null
-  /** a value of data.json */
+  /** reference to a value of data.json */
   readonly from?: Reference | null
-  /** what stands at `from` is multiplied by this */
+  /** factor for the value at `from` */
   readonly scale?: number
-  /** of the number where the label writes it; null: as short as it is */
+  /** decimals of the number in the label; null: no more than needed */
   readonly decimals?: number | null
 }
 
-/** A value that is drawn at a step for several curves and belongs to no history. */
+/** A value that is drawn at one step for several curves and belongs to no history. */
 export interface SharedReference extends DrawnNumber {
   readonly metric: Name
   readonly selections: readonly Name[]
   readonly step: number
   /** text beside the point; `{value}` in it is the plotted number */
   readonly label: string
-  /** where the value comes from, for the provenance file */
+  /** origin of the value, for the provenance file */
   readonly source: string
   /** provenance file, relative to the output folder */
   readonly output: string
@@ -94,9 +93,9 @@ export interface StepWindow {
   readonly to: number
 }
 
-/** Statistics over observed points of the step view. Supplied points never enter. */
+/** Statistics over observed points of the step view. Supplied points are never used. */
 export interface StatisticsRequest {
-  /** means of the first and the last so many observations, of these metrics */
+  /** means of the first and of the last `count` observations of these metrics */
   readonly ends: { readonly count: number; readonly metrics: readonly Name[] } | null
   readonly windows: readonly StepWindow[]
   /** highest value, earliest step on a tie */
@@ -109,7 +108,7 @@ export interface StatisticsRequest {
   readonly max_abs: readonly Name[]
   /** number of observations below zero */
   readonly below_zero: readonly Name[]
-  /** metrics of the study, of the analysis or not: every logged value, session by session */
+  /** metrics of the study, in the analysis or not: every logged value, session by session */
   readonly constant: readonly Name[]
   /** first row with any of the metrics: `first_actor_update` */
   readonly first_rows: readonly { readonly name: Name; readonly metrics: readonly Name[] }[]
@@ -119,7 +118,7 @@ export interface StatisticsRequest {
   readonly compare: { readonly reference: Name; readonly target: Name } | null
 }
 
-/** Some selections looked at together: their observations and statistics make two files. */
+/** Some selections analysed together. Their observations and statistics make two files. */
 export interface HistoryAnalysis {
   readonly name: Name
   readonly selections: readonly Name[]
@@ -183,9 +182,9 @@ export interface HistoryStudy {
   readonly folder: string
   /** names of the row's own coordinates */
   readonly keys: { readonly step: string; readonly timestamp: string | null; readonly global_step: string | null }
-  /** a display name that is a selected one plus such a suffix is a companion: never selected, listed as such */
+  /** suffixes of companions: a run whose display name is a selected one plus a suffix is listed as such, never selected */
   readonly companion_suffixes: readonly string[]
-  /** settings of the runs that statistics state, besides those of `fetch.config`; no other one leaves the list of runs */
+  /** settings of the runs that statistics may state, besides those of `fetch.config`; no other one leaves the list of runs */
   readonly config?: readonly string[]
   readonly selections: readonly RunSelection[]
   readonly metrics: readonly MetricDefinition[]

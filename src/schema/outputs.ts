@@ -1,14 +1,14 @@
 /**
- * Names of outputs that do not depend on the study: no file or figure that a study names may have one of them. Compared
- * without regard to case.
+ * Names of outputs that do not depend on the study. No file or figure that a study names may have one of them. Names are
+ * compared without regard to case.
  */
 
-/** Path of the metadata of a CSV: where readers of CSV on the Web look for it by default. */
+/** Path of the metadata of a CSV: the default path where readers of CSV on the Web look for it. */
 export function csvMetadataPath(csv: string): string {
   return `${csv}-metadata.json`
 }
 
-/** CSV files that no study names. */
+/** CSV files whose names are fixed. */
 const CSV_FILES: readonly string[] = ['training_data/critic-trace-trajectories.csv', 'wandb/lineage.csv']
 
 /** JSON documents of written evidence. */
@@ -18,12 +18,12 @@ export const EVIDENCE_DOCUMENTS = {
   cases: 'materials/multilingual-case-evidence.json'
 } as const
 
-/** Where a text document of the study is kept as it is. */
+/** Path of the unchanged copy of a study's text document. */
 export function documentCopy(path: string): string {
   return `materials/${path.slice(path.lastIndexOf('/') + 1)}`
 }
 
-/** What figures draw beside curves. */
+/** Numbers that figures draw beside curves. */
 export const FIGURE_CONSTANTS = 'figure_constants.json'
 
 /** JSON documents of critic traces. */
@@ -57,16 +57,16 @@ export const RESERVED_OUTPUTS: readonly string[] = [
 /** File names without extension. */
 export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces']
 
-/** Written as a stream: a batch records them by size alone. */
+/** Outputs that are written as a stream. A batch records them by size alone. */
 export const STREAMED_OUTPUTS: readonly string[] = ['training_data/critic-trace-arrays.npz', 'training_data/critic-traces.arrow']
 
-/** What a study may call an output of its histories, and a figure. */
+/** Patterns of the names that a study may give to an output of its histories, and to a figure. */
 export const CHOSEN_OUTPUT = '(?:(?:wandb|training_data)/)?[A-Za-z0-9][A-Za-z0-9._-]{0,94}'
 export const CHOSEN_FIGURE = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}'
 
 /**
- * Whether a run of this program can have written a file of this name, relative to its output folder: its own names, and those
- * that a study may choose. A study's document keeps the name that it has.
+ * True if a run of this program can have written a file of this name, relative to its output folder. The name is a
+ * reserved one, one that a study may choose, or the own name of a study's document.
  */
 export function isOutputName(path: string): boolean {
   return RESERVED_OUTPUTS.includes(path) || new RegExp(`^figures/${CHOSEN_FIGURE}\\.(?:png|svg|pdf)$`).test(path) ||

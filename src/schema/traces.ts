@@ -8,7 +8,7 @@ import type { HistoryStudy } from './histories.js'
 
 export type Outcome = 'success' | 'failure'
 
-/** What says a trace's outcome: its own field, or its score against the study's threshold. */
+/** The source of a trace's outcome: its own field, or its score against the study's threshold. */
 export type OutcomeSource = 'outcome' | 'score'
 
 /** The three per-token arrays of a trace, in the order in which every output lists them. */
@@ -16,9 +16,9 @@ export const TRACE_ARRAYS = ['values', 'returns', 'response_positions'] as const
 export type TraceArrayName = (typeof TRACE_ARRAYS)[number]
 
 /**
- * Names of the keys in the snapshot's JSON. Other trainers use other names: a study file may rename each of them.
- * The left side is ours, the right side the file's. The three array names are also the NPZ member names, and so are those
- * of the 0-d members that an NPZ may have: step, outcome, score, uid, prediction_stage, synthetic.
+ * Names of the keys in the snapshot's JSON. Other trainers use other names, so a study file may rename each of them. The
+ * left side is this program's name, the right side the file's. The three array names are also the NPZ member names. So are
+ * the names of the 0-d members that an NPZ may have: step, outcome, score, uid, prediction_stage, synthetic.
  */
 export interface SnapshotKeys {
   readonly snapshot_time: string
@@ -58,30 +58,30 @@ export const DEFAULT_KEYS: SnapshotKeys = {
   segment_texts: 'segment_texts'
 }
 
-/** What a snapshot says about itself, outside its traces. Text is verbatim. */
+/** What a snapshot states about itself, outside its traces. Text is verbatim. */
 export interface SnapshotHeader {
   readonly snapshotTime: string | null
   readonly alignment: string | null
-  /** it says that its data were generated */
+  /** true if it states that its data were generated */
   readonly synthetic: boolean
   /** number of traces in the file */
   readonly traceCount: number
 }
 
-/** Scalar fields of one trace, as the snapshot (or an NPZ folder) states them; null where it does not. */
+/** Scalar fields of one trace, as the snapshot (or an NPZ folder) states them; null if it does not. */
 export interface TraceFields {
   readonly step: number | null
   readonly outcome: Outcome | null
   readonly score: number | null
   readonly uid: string | null
   readonly predictionStage: string | null
-  /** NPZ file name as the snapshot writes it; not yet checked to stay inside the folder */
+  /** NPZ file name as the snapshot writes it; it may still lead out of the folder */
   readonly npz: string | null
   readonly valueMean: number | null
   readonly valueRmse: number | null
 }
 
-/** How the spans' texts end, counted while parsing: the texts themselves are not kept. */
+/** How the spans' texts end. Counted while parsing; the texts are not kept. */
 export interface SpanTexts {
   /** number of texts */
   readonly count: number
@@ -89,7 +89,7 @@ export interface SpanTexts {
   readonly endsWithMarker: Uint8Array
 }
 
-/** One trace as parsed from the snapshot. Arrays have length `tokens` (>= 1) and share one order: generation order. */
+/** One trace as parsed from the snapshot. Arrays have length `tokens` (>= 1) and all are in generation order. */
 export interface ParsedTrace {
   /** 0-based position in the snapshot: the canonical order of every reduction and output */
   readonly index: number
@@ -101,45 +101,45 @@ export interface ParsedTrace {
   readonly spans: SpanTexts | null
 }
 
-/** Checks of how a study was sampled. Null: not expected; such a check is reported, never failed. */
+/** Expectations of how a study was sampled. Null: not expected; the check is then reported and never fails. */
 export interface TraceExpectations {
   /** successes and failures at every step, e.g. [1, 1] */
   readonly outcomes_per_step: readonly [number, number] | null
   /** every return equals 1 for a success and 0 for a failure */
   readonly returns_equal_outcome: boolean
   readonly prediction_stage: string | null
-  /** text that ends the span before every boundary */
+  /** text at the end of the span before every boundary */
   readonly boundary_end_marker: string | null
   /**
-   * every trace states its outcome and a score, and the score is above `success_threshold` in the successes alone; `binary`: it is
-   * 1 in a success and 0 in a failure
+   * every trace states its outcome and a score, and exactly the successes have a score above `success_threshold`;
+   * `binary`: the score is 1 in a success and 0 in a failure
    */
   readonly score_agrees_with_outcome: boolean | 'binary'
-  /** every trace states a uid, and no two the same */
+  /** every trace states a uid, and all are different */
   readonly distinct_uids: boolean
 }
 
-/** Names one trace: every given field must match, exactly one trace may. */
+/** Names one trace. Every given field must match, and exactly one trace may match. */
 export interface TraceSelector {
   readonly step?: number
   readonly outcome?: Outcome
   readonly uid?: string
 }
 
-/** The part of a study file that speaks of critic traces. */
+/** The section of a study file on critic traces. */
 export interface CriticTraceStudy {
   /** folder of the snapshot, relative to the study */
   readonly snapshot: string
   readonly keys: SnapshotKeys
   /** strict threshold on |change of value| that counts as a jump */
   readonly jump_threshold: number
-  /** a trace that states no outcome is a success when its score is strictly larger */
+  /** a trace without a stated outcome is a success if its score is strictly larger */
   readonly success_threshold: number
   readonly expectations: TraceExpectations
   readonly examples: { readonly success: TraceSelector | null; readonly failure: TraceSelector | null }
 }
 
-/** What holds where no study says otherwise: the snapshot is the folder itself, and nothing is expected of its sampling. */
+/** Defaults without a study: the snapshot is the folder itself, and nothing is expected of its sampling. */
 export const DEFAULT_CRITIC_TRACE_STUDY: CriticTraceStudy = {
   snapshot: '.',
   keys: DEFAULT_KEYS,
@@ -156,7 +156,7 @@ export const DEFAULT_CRITIC_TRACE_STUDY: CriticTraceStudy = {
   examples: { success: null, failure: null }
 }
 
-/** What is reported, and never failed, of a snapshot for which no study says what to expect. */
+/** Expectations that are reported, and never failed, for a snapshot without a study. */
 export const REPORTED_WITHOUT_STUDY: TraceExpectations = {
   outcomes_per_step: [1, 1],
   returns_equal_outcome: true,

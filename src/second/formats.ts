@@ -1,4 +1,4 @@
-/** The formats that are read twice: one line each. */
+/** The formats that are read twice, one line each. */
 import type { HistoryKeys } from '../ingest/histories/rows.js'
 import { compareHistory } from './history.js'
 import { compareNpz } from './npz.js'

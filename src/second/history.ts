@@ -1,9 +1,9 @@
 /**
- * Histories by JSON.parse, row by row: the row's coordinates, and under every key of the file the number, null or other value
- * that stands there. Our reader is asked for all keys, not only those that a study wants.
+ * Second reading of histories by JSON.parse, row by row: the row's coordinates, and the number, null or other value under
+ * every key of the file. Our reader is asked for all keys, not only for those that a study wants.
  *
- * Two passes over the text: one collects the keys, one compares. JSON.parse keeps the last of two equal keys silently; our reader
- * refuses those. A row with the bare words NaN or Infinity is no JSON.
+ * The text is read in two passes: one collects the keys, one compares. JSON.parse silently keeps the last of two equal
+ * keys; our reader refuses them. A row with the bare words NaN or Infinity is no JSON.
  */
 import { fileChunks } from '../core/bytes.js'
 import { historyText } from '../ingest/histories/history.js'
@@ -13,22 +13,22 @@ import { BEYOND_RANGE } from '../ingest/histories/values.js'
 import { jsonReason } from './page.js'
 import { Comparison, type SecondReading } from './reading.js'
 
-/** Inflated, where it is gzipped; it is held whole. */
+/** Largest history, inflated. It is held in memory as a whole. */
 export const MAX_HISTORY_BYTES = 256 * 2 ** 20
-/** Each is a column of ours. */
+/** Most keys. Each is a column of our reader. */
 const MAX_DISTINCT_KEYS = 20_000
 
 export type OwnHistory = (text: Buffer, keys: HistoryKeys, wanted: readonly string[]) => Promise<HistoryRows>
 
 const ownHistory: OwnHistory = (text, keys, wanted) => parseHistory((async function* whole() { yield text })(), { keys, wanted })
 
-/** @param maxBytes another limit: tests pass a small one */
+/** @param maxBytes another limit; tests pass a small one */
 export async function compareHistory(path: string, keys: HistoryKeys, read = ownHistory, maxBytes = MAX_HISTORY_BYTES): Promise<SecondReading> {
   const comparison = new Comparison('history', 'JSON.parse', path)
   return comparison.run(async () => {
     const text = await readText(path, maxBytes)
     if (text === null) {
-      // What our reader refuses it refuses: it is asked, piece by piece, for the coordinates alone.
+      // Our reader still checks the file, piece by piece and for the coordinates alone, and may refuse it.
       await parseHistory(historyText(path, fileChunks(path)), { keys, wanted: [] })
       comparison.unread(null, `more than ${maxBytes} bytes, which are held whole for the second reading`)
       return
@@ -56,7 +56,7 @@ async function readText(path: string, maxBytes: number): Promise<Buffer | null> 
 
 type Row = { readonly [key: string]: unknown }
 
-/** The rows in order; an Error in place of one that JSON.parse refuses. Lines with nothing but white space are none. */
+/** The rows in order; a text with the reason for a row that JSON.parse refuses. Lines of white space alone are skipped. */
 function* rowsOf(text: Buffer): Generator<{ readonly line: number; readonly row: Row | string }> {
   let line = 1
   for (let at = 0; at < text.length; line++) {
@@ -69,7 +69,7 @@ function* rowsOf(text: Buffer): Generator<{ readonly line: number; readonly row:
   }
 }
 
-/** The row, or why JSON.parse refuses it. */
+/** The row, or the reason why JSON.parse refuses it. */
 function parsedRow(written: string): Row | string {
   try {
     const row: unknown = JSON.parse(written)
@@ -79,7 +79,7 @@ function parsedRow(written: string): Row | string {
   }
 }
 
-/** null: too many */
+/** The keys of all rows; null if there are too many. */
 function keysOf(text: Buffer): string[] | null {
   const keys = new Set<string>()
   for (const { row } of rowsOf(text)) {
@@ -90,7 +90,7 @@ function keysOf(text: Buffer): string[] | null {
   return [...keys]
 }
 
-/** How values that are no finite numbers are counted by our reader. */
+/** Counts of values that are no finite numbers, as our reader makes them. */
 interface Counts {
   nulls: number
   notNumbers: number
@@ -109,7 +109,7 @@ function compareRows(comparison: Comparison, text: Buffer, keys: HistoryKeys, ou
       for (const entry of columns.values()) if (entry.column.row[entry.next] === index) entry.next++
       continue
     }
-    // Of a step our reader makes no -0.
+    // Our reader turns a step -0 into 0.
     comparison.same(ours.step[index], number(row, keys.step) + 0, { line, array: keys.step })
     if (keys.timestamp !== null) comparison.same(ours.timestamp[index], number(row, keys.timestamp), { line, array: keys.timestamp })
     if (keys.global_step !== null) comparison.same(ours.globalStep[index], number(row, keys.global_step), { line, array: keys.global_step })
@@ -127,11 +127,11 @@ function compareRows(comparison: Comparison, text: Buffer, keys: HistoryKeys, ou
   for (const [key, { column, next }] of columns) {
     if (next < column.row.length) throw comparison.different(column.value[next], undefined, { array: key, index: column.row[next] })
   }
-  // Of a row that was not read twice it is not known how its other values are counted.
+  // The other values of a row that was not read twice are not counted here, so counts are compared only without such rows.
   if (unread === 0) for (const { column, counts } of columns.values()) compareCounts(comparison, column, counts)
 }
 
-/** A coordinate: NaN where the row has no finite one, and no -0. */
+/** A coordinate; NaN if the row has no finite one. */
 function number(row: Row, key: string): number {
   const value = Object.hasOwn(row, key) ? row[key] : undefined
   return typeof value === 'number' && Number.isFinite(value) ? value : NaN

@@ -1,9 +1,9 @@
 /**
- * NPZ archives by fflate and npyjs: names of the members, then shape and every element of each.
+ * Second reading of NPZ archives by fflate and npyjs: names of the members, then shape and every element of each.
  *
- * fflate checks no CRC-32 (our reader did), and counts from the file's first byte: an archive with bytes before it is not for it.
- * npyjs returns wrong arrays silently for Fortran order, texts beyond the basic plane or with NULs inside, and Python 2's long
- * shapes; for everything else it cannot read it throws.
+ * fflate checks no CRC-32 (our reader did), and counts offsets from the file's first byte, so it cannot read an archive
+ * with bytes before it. npyjs silently returns wrong arrays for Fortran order, texts beyond the basic plane or with NULs
+ * inside, and Python 2's long shapes. For everything else that it cannot read it throws.
  */
 import { readStableFile } from '../core/file.js'
 import type { NpyArray } from '../ingest/npz/npy.js'
@@ -12,10 +12,10 @@ import { readZipDirectory } from '../ingest/zip/zip.js'
 import { Fault } from '../core/errors.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
-/** What our reader says of a member that is no array: by its first bytes, or because it is packed as no array is. */
+/** Problems that our reader reports for a member that is no array: its first bytes or its packing are not an array's. */
 const NO_ARRAY = ['not recognised', 'empty', 'unsupported']
 
-/** Elements of a text array that npyjs takes: it spreads all characters over one call's arguments. */
+/** Most characters of a text array that npyjs can read: it passes them all as arguments of one call. */
 const MAX_TEXT_POINTS = 10_000
 
 export type OpenOwn = (bytes: Uint8Array, file: string) => Pick<Npz, 'names' | 'read'>
@@ -28,9 +28,9 @@ export async function compareNpz(path: string, open = openOwn): Promise<SecondRe
     const { bytes } = readStableFile(path, 'npz')
     const npz = open(bytes, path)
     const members = new Map(readZipDirectory(bytes, { file: path }).map(entry => [arrayName(entry.name), entry]))
-    // 1. Our reader alone: what it refuses it refuses, whatever the second can judge of the file.
+    // 1. Our reader alone: its refusals count, whatever the second reader can judge of the file.
     const unreadable = new Map(npz.names.map(name => [name, whyUnread(npz, name, members.get(name)?.name ?? name)]))
-    // 2. Both.
+    // 2. Both readers.
     if ([...members.values()].some(entry => !startsMember(bytes, entry.headerOffset)) || isPrepended(bytes)) {
       comparison.unread(null, 'bytes before the archive, from which its offsets do not count: fflate does not see that')
       return
@@ -38,7 +38,7 @@ export async function compareNpz(path: string, open = openOwn): Promise<SecondRe
     const { unzipSync } = await import('fflate')
     for (const name of npz.names) {
       const entry = members.get(name)
-      // Without the flag for UTF-8 a name is in code page 437, which fflate takes for Latin-1.
+      // A name without the UTF-8 flag is in code page 437, which fflate reads as Latin-1.
       if (entry === undefined || !/^[\x20-\x7e]*$/.test(entry.name)) {
         comparison.unread(name, 'a name that is not ASCII: fflate decodes it otherwise')
         continue
@@ -62,8 +62,8 @@ export async function compareNpz(path: string, open = openOwn): Promise<SecondRe
 }
 
 /**
- * Why a member is no array that our reader gives, where the file is right all the same: an array of objects, or no array (a text, a
- * folder's entry), which nothing asks for. Null for an array.
+ * Why our reader gives no array for a member although the file is right: an array of objects, or no array (a text, a
+ * folder's entry), which nothing needs. Null for an array.
  *
  * @throws Fault: the member is broken
  */
@@ -88,19 +88,19 @@ function startsMember(bytes: Uint8Array, offset: number): boolean {
   return Buffer.from(bytes.buffer, bytes.byteOffset).readUInt32LE(offset) === 0x04034b50
 }
 
-/** Whether the first thing in the file is neither a member nor, in an empty archive, its end. */
+/** True if the file starts with neither a member nor, for an empty archive, its end record. */
 function isPrepended(bytes: Uint8Array): boolean {
   return !['504b0304', '504b0506', '504b0606'].includes(Buffer.from(bytes.subarray(0, 4)).toString('hex'))
 }
 
-/** One `.npy` file's bytes, compared with our reading of it. */
+/** Compares the second reading of one `.npy` file with ours. */
 export async function compareNpy(comparison: Comparison, ours: NpyArray, bytes: Uint8Array, name: string): Promise<void> {
   const doubt = doubtOf(ours, bytes)
   if (doubt !== null) return comparison.unread(name, doubt)
   const { parse } = await import('npyjs')
   let second: { readonly data: ArrayLike<unknown>; readonly shape: readonly number[] }
   try {
-    // Memory of its own, from offset 0: npyjs views it.
+    // A buffer of its own, from offset 0, since npyjs views the buffer.
     second = parse(new Uint8Array(bytes).buffer) as unknown as typeof second
   } catch (error) {
     return comparison.unread(name, `npyjs: ${thrown(error)}`)
@@ -117,7 +117,7 @@ export async function compareNpy(comparison: Comparison, ours: NpyArray, bytes: 
   comparison.add(data.length)
 }
 
-/** What npyjs gets wrong without a word. */
+/** Files that npyjs reads wrongly without an error. */
 function doubtOf({ descr, shape, fortranOrder, data }: NpyArray, bytes: Uint8Array): string | null {
   if (/^[>=]|^[a-zA-Z]/.test(descr)) return `dtype ${descr}: npyjs knows no other byte order than the one it states as < or |`
   if (fortranOrder && shape.filter(length => length > 1).length > 1) return 'Fortran order: npyjs leaves the elements as they lie'

@@ -1,10 +1,10 @@
 /**
- * A snapshot's page by cheerio and JSON.parse: the content of `script#data` as text, then every array, field and text that
- * our reader gives, trace by trace.
+ * Second reading of a snapshot's page by cheerio and JSON.parse: the content of `script#data` as text, then every array,
+ * field and text that our reader gives, trace by trace.
  *
- * cheerio stands on parse5, which keeps a tree of the page and reads the script character by character: about 20 bytes of memory
- * for each of the page, so that larger ones are left alone. parse5 8.1.1 departs from the living HTML standard in a few places
- * (test/support/html-oracle.ts lists them); a page that has one of those is not for it to judge.
+ * cheerio uses parse5, which keeps a tree of the page and reads the script character by character. It takes about 20 bytes
+ * of memory for each byte of the page, so larger pages are left out. parse5 8.1.1 differs from the living HTML standard in
+ * a few places (test/support/html-oracle.ts lists them). A page with one of those cannot be judged by it.
  */
 import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
@@ -17,20 +17,20 @@ import { PageSource } from '../ingest/traces/page.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotHeader, type SnapshotKeys } from '../schema/traces.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
-/** Inflated, where the page is gzipped. */
+/** Largest page, inflated. */
 export const MAX_PAGE_BYTES = 64 * 2 ** 20
 
 export interface PageRequest {
   readonly keys: SnapshotKeys
-  /** text that is looked for at the end of every span's text; null: it is not */
+  /** text that is looked for at the end of every span's text; null: none */
   readonly endMarker: string | null
 }
 
-/** Our reader's side. */
+/** The reading of our reader. */
 export interface OwnPage {
-  /** each is valid until the next is asked for */
+  /** each trace is valid until the next is read */
   traces(): AsyncIterable<ParsedTrace>
-  /** after the last trace */
+  /** available after the last trace */
   header(): SnapshotHeader
 }
 
@@ -48,11 +48,11 @@ export function openOwnPage(path: string, { keys, endMarker }: PageRequest): Own
   }
 }
 
-/** @param maxBytes another limit: tests pass a small one */
+/** @param maxBytes another limit; tests pass a small one */
 export async function comparePage(path: string, request: PageRequest, open = openOwnPage, maxBytes = MAX_PAGE_BYTES): Promise<SecondReading> {
   const comparison = new Comparison('page', 'cheerio and JSON.parse', path)
   return comparison.run(async () => {
-    // 1. Our reader alone, to the end: what it refuses it refuses, whatever the second can judge of the page.
+    // 1. Our reader alone, to the end: its refusals count, whatever the second reader can judge of the page.
     for await (const trace of open(path, request).traces()) void trace
     // 2. Both.
     const bytes = statSync(path).size > maxBytes ? null : inflated(readStableFile(path, 'snapshot').bytes, maxBytes)
@@ -67,7 +67,7 @@ export async function comparePage(path: string, request: PageRequest, open = ope
   })
 }
 
-/** null: it inflates to more than the limit. What is no whole gzip is for our reader to refuse. */
+/** The page inflated; null if it is larger than the limit. Our reader refuses an incomplete gzip. */
 function inflated(bytes: Uint8Array, maxOutputLength: number): Uint8Array | null {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
   try {
@@ -77,10 +77,10 @@ function inflated(bytes: Uint8Array, maxOutputLength: number): Uint8Array | null
   }
 }
 
-/** The element as our reader finds it. */
+/** The element that our reader finds. */
 export interface OwnElement {
   readonly content: Buffer
-  /** of the content's first byte, in the page's text as UTF-8 */
+  /** offset of the content's first byte, in the page's text as UTF-8 */
   readonly offset: number
   readonly encoding: string
 }
@@ -93,7 +93,7 @@ async function ownElement(path: string): Promise<OwnElement> {
   return { content: Buffer.concat(pieces), offset: element.contentOffset, encoding: element.encoding ?? 'utf-8' }
 }
 
-/** The content's text, once both readers have it; null where the second cannot judge the page. */
+/** The content's text if both readers have it; null if the second cannot judge the page. */
 export async function compareElement(comparison: Comparison, bytes: Uint8Array, ours: OwnElement): Promise<string | null> {
   const text = new TextDecoder(ours.encoding, { ignoreBOM: true }).decode(bytes)
   const whole = Buffer.from(ours.encoding === 'utf-8' ? bytes : Buffer.from(text.replace(/^\ufeff/, '')))
@@ -116,7 +116,7 @@ export async function compareElement(comparison: Comparison, bytes: Uint8Array, 
     return null
   }
   if (found.length !== 1) throw comparison.otherwise('one script#data', `${found.length} of them`)
-  // The tree holds the text as the standard's preprocessing leaves it.
+  // The tree holds the text after the preprocessing of the standard.
   const content = ours.content.toString('utf8').replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd')
   if (found[0] !== content) throw comparison.otherwise('its content', `other content (${found[0].length} characters for ${content.length})`)
   return content
@@ -129,13 +129,13 @@ interface TreeNode {
   readonly parentNode: TreeNode | null
 }
 
-/** A template's content hangs below it behind a document of its own. */
+/** True inside a template. Its content hangs below it behind a document of its own. */
 function isInTemplate(element: object): boolean {
   for (let node = (element as TreeNode).parentNode; node !== null; node = node.parentNode) if (node.name === 'template') return true
   return false
 }
 
-/** What cheerio's decoder does otherwise than the Encoding standard. */
+/** Bytes for which cheerio's decoder differs from the Encoding standard. */
 function doubtOf(bytes: Uint8Array, text: string, encoding: string): string | null {
   if (encoding === 'utf-8') return isUtf8(bytes) ? null : 'bytes that are not UTF-8: decoders replace them differently'
   if (encoding === 'windows-1252') {
@@ -146,7 +146,7 @@ function doubtOf(bytes: Uint8Array, text: string, encoding: string): string | nu
 
 const COUNTED = ['table', 'caption', 'colgroup', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th']
 
-/** Where parse5 departs from the standard: in what stands around the script, which may be a text that only looks like it. */
+/** Markup around the script for which parse5 differs from the standard. The match may be a text that only looks like it. */
 function doubtOfMarkup(markup: string): string | null {
   const departs = (what: string): string => `${what}: parse5, on which cheerio stands, departs from the HTML standard there`
   const [tag] = /<(?:select|search|form)(?=[\s/>])/i.exec(markup) ?? []
@@ -160,7 +160,7 @@ function doubtOfMarkup(markup: string): string | null {
   return null
 }
 
-/** Elements by which our reader may let parse5 decide which script is the one. */
+/** Notes elements for which our reader may ask parse5 too. */
 function noteParse5(comparison: Comparison, before: string): void {
   const names = ['svg', 'math', 'template', 'frameset'].filter(name => new RegExp(`<${name}(?=[\\s/>])`, 'i').test(before))
   if (names.length === 0) return
@@ -170,7 +170,7 @@ function noteParse5(comparison: Comparison, before: string): void {
   )
 }
 
-/** undefined where JSON.parse does not take it. */
+/** The parsed text; undefined if JSON.parse refuses it. */
 function parsed(text: string, comparison: Comparison): unknown {
   try {
     return JSON.parse(text)
@@ -180,7 +180,7 @@ function parsed(text: string, comparison: Comparison): unknown {
   }
 }
 
-/** Why JSON.parse refuses a text that our reader takes. */
+/** The reason why JSON.parse refuses a text that our reader accepts. */
 export function jsonReason(text: string, error: unknown): string {
   const word = /[:,[]\s*-?(NaN|Infinity)\b/.exec(text)?.[1]
   return word === undefined ? `JSON.parse: ${thrown(error)}` : `JSON.parse: the bare word ${word}, which Python writes and JSON does not have`
@@ -213,15 +213,15 @@ async function compareTraces(comparison: Comparison, own: OwnPage, document: unk
   comparison.agree(traceCount, listed.length, { array: keys.traces })
   comparison.same(snapshotTime, member(root, keys.snapshot_time) ?? null, { member: keys.snapshot_time })
   comparison.same(alignment, member(root, keys.alignment) ?? null, { member: keys.alignment })
-  // A label that is stated again is a label still; JSON.parse keeps the last alone.
+  // Our reader accepts a label that is stated twice; JSON.parse keeps only the last.
   if (text.split(JSON.stringify(keys.synthetic)).length > 2) comparison.unread(keys.synthetic, 'a key that may stand there twice: JSON.parse keeps the last')
   else comparison.same(synthetic, member(root, keys.synthetic) === true, { member: keys.synthetic })
 }
 
-/** An outcome in each of its forms as the one that our reader gives; anything else as it stands. */
+/** Each form of an outcome as the one that our reader gives; any other value unchanged. */
 function outcomeOf(stated: unknown): unknown {
   if (stated === true || stated === 1) return 'success'
-  // -0 is 0 too.
+  // -0 equals 0 here.
   return stated === false || stated === 0 ? 'failure' : stated
 }
 

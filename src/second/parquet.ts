@@ -1,9 +1,9 @@
 /**
- * Parquet by parquetjs-lite, column by column: levels and every physical value of a column of a row group.
+ * Second reading of Parquet by parquetjs-lite: levels and every physical value of each column of a row group.
  *
- * Of 63 real files it read 15 right and 5 wrong without a word (dictionaries of numbers become texts, INT96); the others it throws
- * at. What it may judge is decided by our reading of footer and page headers: plain values, uncompressed, gzip or snappy, in
- * columns without a dictionary. It checks no checksum.
+ * Of 63 real files it read 15 right and 5 silently wrong (dictionaries of numbers become texts, INT96); on the others it
+ * threw. So our reading of footer and page headers decides which columns it judges: plain values, uncompressed, gzip or
+ * snappy, without a dictionary. It checks no checksum.
  */
 import { createRequire } from 'node:module'
 import { Fault, type Place } from '../core/errors.js'
@@ -14,9 +14,9 @@ import type { Leaf } from '../ingest/parquet/schema.js'
 import { openStill, type ByteSource } from '../ingest/parquet/source.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
-/** The second reader holds the whole file. */
+/** Largest file. The second reader holds it in memory. */
 export const MAX_PARQUET_BYTES = 256 * 2 ** 20
-/** Of one column of a row group, inflated. */
+/** Largest column of a row group, inflated. */
 const MAX_COLUMN_BYTES = 64 * 2 ** 20
 const MAX_COLUMN_VALUES = 2 ** 22
 
@@ -43,19 +43,19 @@ interface LibraryColumn {
   readonly values: ArrayLike<unknown>
 }
 
-/** Our reader's pages of one column of a row group. */
+/** Reads the pages of one column of a row group with our reader. */
 export type OwnPages = (source: ByteSource, footer: Footer, group: number, chunk: Chunk) => AsyncIterable<Page>
 
 const ownPages: OwnPages = (source, footer, group, chunk) => columnPages(source, footer.groups[group], chunk, { pages: 0, checksummed: 0 })
 
-/** @param maxBytes another limit: tests pass a small one */
+/** @param maxBytes another limit; tests pass a small one */
 export async function compareParquet(path: string, pagesOf = ownPages, maxBytes = MAX_PARQUET_BYTES): Promise<SecondReading> {
   const comparison = new Comparison('parquet', 'parquetjs-lite', path)
   return comparison.run(async () => {
     const file = await openStill(path)
     try {
       const footer = await readFooter(file)
-      // 1. Our reader alone, every page: what it refuses it refuses, whatever the second can judge of the file.
+      // 1. Our reader alone, every page: its refusals count, whatever the second reader can judge of the file.
       refuseBombs(footer.groups.flatMap(({ chunks }) => chunks))
       const unsupported = new Map<Chunk, string>()
       for (const [group, { chunks }] of footer.groups.entries()) {
@@ -86,7 +86,7 @@ export async function compareParquet(path: string, pagesOf = ownPages, maxBytes 
   })
 }
 
-/** Reads a column's pages to the end; what is legal Parquet and not for our reader is no refusal of the file. */
+/** Reads a column's pages to the end. Legal Parquet that our reader does not support is not a refusal of the file. */
 async function whyUnsupported(own: AsyncIterable<Page>): Promise<string | null> {
   try {
     for await (const page of own) void page
@@ -102,7 +102,7 @@ async function openSecond(bytes: Uint8Array, comparison: Comparison): Promise<Li
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   try {
     const metadata = await (await library.ParquetEnvelopeReader.openBuffer(buffer)).readFooter()
-    // It refuses a footer that says 2, as Arrow's writers do; how a column is to be read is in its pages' headers.
+    // The library refuses version 2, which Arrow's writers state. Page headers, not the version, tell how to read a column.
     metadata.version = 1
     return await library.ParquetReader.openBuffer(buffer, { metadata, rawStatistics: true })
   } catch (error) {
@@ -148,7 +148,7 @@ function compareValue(comparison: Comparison, ours: unknown, second: unknown, pl
   if (!equal) throw comparison.different(ours, second, { ...place, index })
 }
 
-/** What the footer says that parquetjs-lite gets wrong, or cannot read. */
+/** Columns that parquetjs-lite reads wrongly or cannot read, by the footer. */
 function doubtOfColumn({ leaf, meta, values, uncompressedBytes }: Chunk): string | null {
   const { type } = leaf.element
   if (!['UNCOMPRESSED', 'GZIP', 'SNAPPY'].includes(meta.codec)) return `codec ${meta.codec}`
@@ -160,11 +160,11 @@ function doubtOfColumn({ leaf, meta, values, uncompressedBytes }: Chunk): string
   return null
 }
 
-/** The same of a page's header and levels. */
+/** The same by a page's header and levels. */
 function doubtOfPage({ encoding, levelsFill, indexes, definition, statedNulls }: Page, leaf: Leaf): string | null {
   if (encoding !== 'PLAIN' || indexes !== null) return `values in ${encoding}; it is asked for PLAIN alone`
   if (!levelsFill) return 'bytes behind the levels, which it takes for values'
   const absent = definition?.filter(level => level < leaf.definition).length ?? 0
-  // Arrow's writer does not count what is absent because a list or struct above it is.
+  // Arrow's writer does not count values that are absent because a list or struct above them is.
   return statedNulls === null || statedNulls === absent ? null : 'nulls that the page does not count, by which it counts values'
 }

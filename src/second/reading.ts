@@ -1,12 +1,13 @@
-/** What the second reader says of a file, and how one comparison adds up. Plain data: it travels between processes. */
+/** The result of a second reading, and the comparison that makes it. Plain data, since it is sent between processes. */
 import { EXIT, Fault, printable, type Place, type SerializedFault } from '../core/errors.js'
 
 export const SECOND_FORMATS = ['page', 'npz', 'parquet', 'history'] as const
 export type SecondFormat = (typeof SECOND_FORMATS)[number]
 
 /**
- * `same`: every value was read twice and is the same. `different`: one is not, or is there for one reader alone. `not readable`:
- * the second reader cannot judge the file, or some part of it; what it could judge is the same. `refused`: our reader refuses the file.
+ * `same`: every value was read twice and is equal. `different`: a value differs, or only one reader has it. `not readable`:
+ * the second reader cannot judge the file, or some part of it; all that it can judge is equal. `refused`: our reader
+ * refuses the file.
  */
 export type SecondStatus = 'same' | 'different' | 'not readable' | 'refused'
 
@@ -19,21 +20,21 @@ export interface Unread {
 
 export interface SecondReading {
   readonly status: SecondStatus
-  /** values that both readers gave and that are the same */
+  /** number of values that both readers gave and that are equal */
   readonly values: number
-  /** the first parts that the second cannot judge, and how many there are */
+  /** the first parts that the second reader cannot judge, and the number of all such parts */
   readonly unread: readonly Unread[]
   readonly unreadParts: number
-  /** what must be known of a file's verdict */
+  /** remarks on the verdict */
   readonly notes: readonly string[]
-  /** the first difference, or why our reader refuses the file */
+  /** the first difference, or the reason why our reader refuses the file */
   readonly fault: SerializedFault | null
 }
 
-/** Shown of them; all are counted. */
+/** Most unread parts that are kept. All are counted. */
 const MAX_UNREAD = 20
 
-/** A value of the second reader that is not ours. */
+/** The second reader's value differs from ours. */
 class Different extends Error {
   constructor(readonly fault: Fault) {
     super(fault.message)
@@ -50,25 +51,25 @@ export class Comparison {
   #unreadParts = 0
   #values = 0
 
-  /** @param second the libraries, as a message names them */
+  /** @param second names of the libraries, for messages */
   constructor(format: SecondFormat, second: string, file: string) {
     this.#format = format
     this.#second = second
     this.#place = { file }
   }
 
-  /** Ends the comparison where the two are not the same: a NaN is itself, 0 is not -0. For what is no value of the file: lengths, counts. */
+  /** Ends the comparison if the two differ; NaN equals itself, 0 differs from -0. For lengths and counts, not for values. */
   agree(ours: unknown, second: unknown, place: Place = {}): void {
     if (!Object.is(ours, second)) throw this.different(ours, second, place)
   }
 
-  /** The same for a value, which is counted. */
+  /** The same for a value of the file, which is counted. */
   same(ours: unknown, second: unknown, place: Place = {}): void {
     this.agree(ours, second, place)
     this.#values++
   }
 
-  /** Values that were compared elsewhere. */
+  /** Counts values that were compared elsewhere. */
   add(values: number): void {
     this.#values += values
   }
@@ -77,7 +78,7 @@ export class Comparison {
     return this.otherwise(shown(ours), shown(second), place)
   }
 
-  /** A difference in words. */
+  /** A difference described in words. */
   otherwise(ours: string, second: string, place: Place = {}): Error {
     return new Different(new Fault({
       format: this.#format, problem: 'second reader differs', found: `${second} from ${this.#second}`, expected: `${ours} as our reader reads`,
@@ -94,7 +95,7 @@ export class Comparison {
     this.#notes.push(text)
   }
 
-  /** Runs the comparison to its end, or to the first difference. A Fault is our reader's refusal. */
+  /** Runs the comparison to its end, or to the first difference. A Fault is a refusal of our reader. */
   async run(compare: () => Promise<void> | void): Promise<SecondReading> {
     try {
       await compare()
@@ -113,7 +114,7 @@ export class Comparison {
   }
 }
 
-/** A file of which the second reader reads nothing. */
+/** The reading of a file that the second reader cannot judge at all. */
 export function notReadable(reason: string): SecondReading {
   return { status: 'not readable', values: 0, unread: [{ part: null, reason: printable(reason, 400) }], unreadParts: 1, notes: [], fault: null }
 }
@@ -128,7 +129,7 @@ function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : printable(String(value))
 }
 
-/** What a library threw: some throw texts. */
+/** The message of a value that a library threw: some throw texts. */
 export function thrown(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

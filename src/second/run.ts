@@ -1,7 +1,7 @@
 /**
- * Reads a study's inputs again with the ecosystem's own libraries, in a process of its own: nothing that a library does (an
- * error thrown later, a loop, all memory) ends or holds the program. A process that dies makes one file "not readable by the
- * second", and the next file gets another.
+ * Reads a study's inputs again with the ecosystem's own libraries, in a separate process. So no failure of a library (an
+ * error thrown later, an endless loop, exhausted memory) ends or blocks the program. If the process dies, the file is "not
+ * readable by the second", and the next file gets a new process.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -12,9 +12,9 @@ import type { Study } from '../schema/traces.js'
 import type { SecondTask } from './formats.js'
 import { notReadable, type SecondReading } from './reading.js'
 
-/** JavaScript's heap of that process: a page of 64 MiB takes about 1.3 GB in all. */
+/** JavaScript heap of that process. A page of 64 MiB takes about 1.3 GB in all. */
 const HEAP_MEGABYTES = 2048
-/** Of one file; the largest page takes about ten seconds. */
+/** Longest reading of one file. The largest page takes about ten seconds. */
 const LIMIT_MS = 10 * 60_000
 
 export interface NamedReading extends SecondReading {
@@ -26,7 +26,7 @@ export interface NamedReading extends SecondReading {
 export interface SecondOptions {
   readonly signal?: AbortSignal | undefined
   readonly onFiles?: ((done: number) => void) | undefined
-  /** another process in place of ours: tests pass one that dies, hangs or reads wrong */
+  /** module of another process; tests pass one that dies, hangs or reads wrong */
   readonly child?: string
   readonly limitMs?: number
 }
@@ -36,7 +36,7 @@ export interface SecondPlan {
   readonly task: SecondTask
 }
 
-/** Which files of a verified manifest are read twice, and as what. */
+/** The files of a verified manifest that are read twice, each with its format. */
 export function planSecond(dir: string, study: Study, manifest: ManifestReport): SecondPlan[] {
   const roleOf = rolesOf(study)
   return manifest.files.flatMap(({ path, status }): SecondPlan[] => {
@@ -52,7 +52,7 @@ export function planSecond(dir: string, study: Study, manifest: ManifestReport):
   })
 }
 
-/** In the order of the plan. @throws the signal's reason */
+/** The readings in the order of the plan. @throws the signal's reason */
 export async function runSecond(plan: readonly SecondPlan[], options: SecondOptions = {}): Promise<NamedReading[]> {
   const { signal, onFiles, child = fileURLToPath(new URL('./child.js', import.meta.url)), limitMs = LIMIT_MS } = options
   const readings: NamedReading[] = []
@@ -77,12 +77,12 @@ export async function runSecond(plan: readonly SecondPlan[], options: SecondOpti
 
 function start(child: string): ChildProcess {
   const started = fork(child, { execArgv: [`--max-old-space-size=${HEAP_MEGABYTES}`], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
-  // What cannot be started or told anything does not answer: that is heard where it is asked.
+  // The error is ignored here: a process that cannot be started or reached does not answer, which `ask` notices.
   started.on('error', () => undefined)
   return started
 }
 
-/** The process's answer, or how it ended without one. */
+/** The process's answer, or a text that tells how it ended without one. */
 async function ask(child: ChildProcess, task: SecondTask, limitMs: number, signal: AbortSignal | undefined): Promise<SecondReading | string> {
   const listening = new AbortController()
   const { signal: heard } = listening
@@ -97,7 +97,7 @@ async function ask(child: ChildProcess, task: SecondTask, limitMs: number, signa
         clearTimeout(timer)
       })
       signal?.addEventListener('abort', () => { reject(signal.reason as Error) }, { signal: heard })
-      // Of one that is dead already there is no exit to hear.
+      // A dead process sends no exit event.
       child.send(task, error => { if (error !== null) resolve(`its process: ${error.message}`) })
     })
   } finally {

@@ -1,5 +1,5 @@
 /**
- * What a study must hold between its sections: no two figures have one name, and what is derived or drawn refers to
+ * Checks between the sections of a study: all figures have different names, and what is derived or drawn refers to
  * documents that the study's own sections write.
  */
 import type { Study } from '../schema/traces.js'
@@ -29,7 +29,7 @@ export function checkAcrossSections(study: Sections, context: CheckContext): voi
   }
 }
 
-/** No output of an analysis is the copy of a document. */
+/** Checks that no output of an analysis has the path of a document's copy. */
 function checkCopies({ histories }: Sections, { documents }: EvidenceStudy, checks: CrossChecks): void {
   const outputs = (histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) => (
     [...Object.values(outputs), shared?.output].filter(path => typeof path === 'string')
@@ -37,7 +37,7 @@ function checkCopies({ histories }: Sections, { documents }: EvidenceStudy, chec
   documents.forEach(({ path }, i) => checks.free(`evidence.documents[${i}].path`, documentCopy(path), outputs, 'output'))
 }
 
-/** Fetched runs go where the histories are read, and a further list overwrites none of that. */
+/** Checks that fetched runs go where the histories are read, and that a further list overwrites nothing of the study. */
 function checkFetched({ fetch, histories, manifest }: Sections, checks: CrossChecks): void {
   if (fetch === null) return
   if (histories === null) checks.refuse('missing section', 'fetch without histories', 'histories, which says where runs and rows lie')
@@ -49,7 +49,7 @@ function checkFetched({ fetch, histories, manifest }: Sections, checks: CrossChe
   })
 }
 
-/** What curves and guides are drawn at is read before histories are: only values of the evidence that may be used. */
+/** Checks the references of curves and guides. They are resolved before histories are read, so only evidence may be used. */
 function checkDrawn({ histories, evidence }: Sections, checks: CrossChecks): void {
   for (const { at, value } of drawnReferences(histories)) {
     const { path, tokens: [group, name = '', ...rest] } = splitReference(value)
@@ -76,7 +76,7 @@ function drawnReferences(histories: HistoryStudy | null): Stated[] {
   ]
 }
 
-/** Documents that exist before values are derived, and those. */
+/** The documents that a derived value may refer to: those written before, and that of the derived values. */
 function documentsOf({ critic_traces: traces, histories }: Sections): string[] {
   return [
     ...Object.values(EVIDENCE_DOCUMENTS),

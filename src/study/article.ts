@@ -1,5 +1,5 @@
 /**
- * The study file's section on its article: two Markdown templates that the program fills. Its type is `ArticleStudy` of the
+ * The article section of the study file: two Markdown templates that the program fills. Its type is `ArticleStudy` of the
  * shared schema.
  */
 import type { ArticleStudy } from '../schema/evidence.js'

@@ -1,7 +1,7 @@
 /**
- * The claims file of a study: what was published, to which precision, where it must come out of the outputs, and which
- * contradictions among sources a reader must be told of. Written by hand, read strictly. Documented in `docs/claims.md`;
- * the JSON Schema in `docs/schemas/claims.schema.json` is made from the same fields.
+ * The claims file of a study: what was published and to which precision, where each value must appear in the outputs, and
+ * which contradictions among sources the page must state. It is written by hand and read strictly. Documented in
+ * `docs/claims.md`; the JSON Schema in `docs/schemas/claims.schema.json` is made from the same fields.
  */
 import { Fault, printable } from '../core/errors.js'
 import type { Claim, Claims, Discrepancy, Guard, SameQuantity } from '../schema/claims.js'
@@ -10,7 +10,7 @@ import { checkClaim, checkDiscrepancy, checkGuard } from './claims/checks.js'
 import { list, nullable, object, oneOf, refine, text, type CheckContext, type JsonSchema, type Kind } from '../core/checker.js'
 import { readJsonFile } from '../core/strict-json.js'
 
-/** About ten thousand claims. */
+/** Largest claims file: about ten thousand claims. */
 const MAX_CLAIMS_BYTES = 8 * 1024 * 1024
 
 const claim: Kind<Claim> = refine(object(claimFields), checkClaim)
@@ -36,19 +36,19 @@ export interface ClaimsFile extends Claims {
   readonly bytes: number
 }
 
-/** Reads and checks a claims file. No output that it refers to is looked at. @throws Fault */
+/** Reads and checks a claims file. The outputs that it refers to are not read. @throws Fault */
 export async function readClaims(path: string): Promise<ClaimsFile> {
   const { value, sha256, bytes } = await readJsonFile(path, 'claims', MAX_CLAIMS_BYTES, { exactNumbers: true })
   return { ...checkClaims(value, { format: 'claims', place: { file: path }, paths: [] }), path, sha256, bytes }
 }
 
-/** The claims that a JSON value states, defaults filled in. */
+/** The claims in a JSON value, with defaults filled in. */
 export function checkClaims(value: unknown, context: CheckContext): Claims {
   const { claims, same, discrepancies, guards } = CLAIMS_KIND.read(value, '', context)
   return { claims, same, discrepancies, guards }
 }
 
-/** JSON Schema (draft 2020-12) of a claims file; what `docs/schemas/claims.schema.json` holds. */
+/** JSON Schema (draft 2020-12) of a claims file: the content of `docs/schemas/claims.schema.json`. */
 export function claimsJsonSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -58,7 +58,7 @@ export function claimsJsonSchema(): JsonSchema {
   }
 }
 
-/** A list in which each id stands once. */
+/** A list in which all ids are different. */
 function distinct<T extends { readonly id: string }>(kind: Kind<T>): Kind<readonly T[]> {
   return refine(list(kind), (items, at, context) => {
     const first = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** The name of a setting that a study allows to leave: none that stands for a secret. */
+/** The name of a setting that a study allows to be published. A name that looks like a secret is refused. */
 import { Fault } from '../core/errors.js'
 import { isSecretName } from '../core/secrets.js'
 import { describeValue, refine, text, type Kind } from '../core/checker.js'

@@ -1,6 +1,6 @@
 /**
- * The study file's section on critic traces: which snapshot, how its keys are named, what is expected of it, which
- * traces are the examples. Its type is `CriticTraceStudy` of the shared schema.
+ * The study file's section on critic traces: the snapshot, the names of its keys, what is expected of it, and which traces
+ * are the examples. Its type is `CriticTraceStudy` of the shared schema.
  */
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type SnapshotKeys, type TraceSelector } from '../schema/traces.js'
 import { Fault } from '../core/errors.js'
@@ -8,7 +8,7 @@ import {
   finite, flag, integer, nullable, number, object, oneOf, pair, refine, relativePath, text, type Field, type Kind
 } from '../core/checker.js'
 
-/** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ within one object only. */
+/** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ only within one object. */
 const OUTER_KEYS: readonly (keyof SnapshotKeys)[] = ['snapshot_time', 'alignment', 'synthetic', 'traces']
 
 function keyField(name: keyof SnapshotKeys, doc: string): Field<string> {

@@ -1,15 +1,15 @@
 /**
- * What sections check between their fields, which no JSON Schema can say: names are unique, references lead somewhere,
+ * Checks between the fields of a section, which a JSON Schema cannot express: names are unique, references have targets,
  * outputs do not overwrite each other. The first fault is thrown, with the field's path.
  */
 import { Fault, nearest } from '../core/errors.js'
 import { describeValue, type CheckContext } from '../core/checker.js'
 import { isDeviceName } from '../core/file-names.js'
 
-/** A message lists at most so many names. */
+/** Most names that a message lists. */
 const MAX_LISTED = 12
 
-/** A field: its path and what stands there. */
+/** A field: its path and its value. */
 export interface Stated {
   readonly at: string
   readonly value: string
@@ -22,7 +22,7 @@ export class CrossChecks {
     throw new Fault({ format: this.context.format, problem, found, expected, place: this.context.place })
   }
 
-  /** Each value once; `same` says which values count as the same. */
+  /** Checks that no value occurs twice. @param same maps values that count as equal to one text */
   unique(stated: readonly Stated[], same: (value: string) => string = value => value): void {
     const first = new Map<string, string>()
     for (const { at, value } of stated) {
@@ -42,13 +42,13 @@ export class CrossChecks {
     this.refuse('unknown name', `${at} is ${describeValue(name)}`, `${what}: ${known.slice(0, MAX_LISTED).join(', ')}${more}${hint}`)
   }
 
-  /** A list of references: known, and each once. */
+  /** Checks a list of references: each is known and occurs once. */
   references(names: readonly string[], at: string, known: readonly string[], what: string): void {
     names.forEach((name, i) => this.known(name, `${at}[${i}]`, known, what))
     this.unique(names.map((value, i) => ({ at: `${at}[${i}]`, value })))
   }
 
-  /** Not the name of an output or figure that is always written, and none that Windows keeps. */
+  /** Checks that a name is not that of a fixed output or figure, and not a device name of Windows. */
   free(at: string, value: string, reserved: readonly string[], what: string): void {
     const taken = reserved.find(name => fold(name) === fold(value))
     if (taken !== undefined) {
@@ -60,7 +60,7 @@ export class CrossChecks {
   }
 }
 
-/** File systems that know no case take names that differ in it for one. The names are ASCII. */
+/** Folds case: on some file systems names that differ only in case are the same. The names are ASCII. */
 export function fold(name: string): string {
   return name.toLowerCase()
 }

@@ -1,6 +1,6 @@
 /**
- * What the section on written evidence must hold between its fields: one name means one value, references into the
- * section's own outputs lead to values of their kind, an excluded value enters nothing, a quoted one meets no local one.
+ * Checks between the fields of the section on written evidence: a name stands for one value, references into the section's
+ * own outputs lead to values of their kind, an excluded value is used nowhere, and quoted values meet no local ones.
  */
 import { Fault } from '../core/errors.js'
 import type { BarFigureRequest, CellValue, EvidenceStudy, Reference, SlideValue } from '../schema/evidence.js'
@@ -10,12 +10,12 @@ import { CrossChecks, fold, type Stated } from './cross-checks.js'
 import { operandsOf, splitReference } from './reference.js'
 
 const MAX_ROW = 1_048_576
-/** XFD */
+/** Column XFD. */
 const MAX_COLUMN = 16_384
 
 export const CELL = 'a cell: column letters A to XFD and a row from 1 to 1048576'
 
-/** A cell of the grid that spreadsheets have. */
+/** Checks that a cell lies in the grid of spreadsheets. @throws Fault */
 export function checkCell(cell: string, at: string, context: CheckContext): string {
   const letters = cell.replace(/[0-9]+$/, '')
   const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
@@ -31,12 +31,12 @@ export function checkEvidence(study: EvidenceStudy, at: string, context: CheckCo
   return study
 }
 
-/** What else is known of a value of `data.json` or `derived_metrics.json`. */
+/** Properties of a value of `data.json` or `derived_metrics.json`. */
 interface Known {
   readonly at: string
   readonly excluded: boolean
   readonly isText: boolean
-  /** a publication's, or follows from such alone */
+  /** stated by a publication, or derived from such values alone */
   readonly quoted: boolean
 }
 
@@ -70,7 +70,7 @@ class EvidenceChecks extends CrossChecks {
     this.unique(figures, fold)
   }
 
-  /** One namespace for all values: a reader who meets a name need not ask of which kind it is. */
+  /** Checks that all values have different names, whatever their kind: a name in an output is then unambiguous. */
   #names(): void {
     const { study, at } = this
     for (const list of ['configs', 'datasets', 'documents'] as const) {
@@ -133,7 +133,7 @@ class EvidenceChecks extends CrossChecks {
     })
   }
 
-  /** Copies of documents lie in one folder. */
+  /** Checks the copies of documents, which all lie in one folder. */
   #copies(): void {
     const copies = this.study.documents.map(({ path }, i) => ({ at: `${this.at}.documents[${i}].path`, value: path }))
     for (const { at: place, value } of copies) this.free(place, documentCopy(value), RESERVED_OUTPUTS, 'output')
@@ -156,8 +156,9 @@ class EvidenceChecks extends CrossChecks {
   }
 
   /**
-   * A number that may enter what is computed or drawn; null where the output is another section's.
-   * @param before place among the derived values
+   * The value behind a reference, checked to be a number that may be computed with or drawn; null for the output of
+   * another section.
+   * @param before index of the derived value that uses it: only earlier ones are allowed
    */
   #usable(reference: Reference, at: string, before: number): Known | null {
     const { path, tokens } = splitReference(reference)

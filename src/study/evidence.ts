@@ -1,7 +1,7 @@
 /**
  * The study file's section on written evidence: which cells, slide texts, configuration keys and datasets are read, what
- * follows from them and what is drawn. Its type is `EvidenceStudy` of the shared schema. What concerns two fields at once
- * is in `evidence-checks.ts`; what concerns two sections in `across-sections.ts`.
+ * is derived from them and what is drawn. Its type is `EvidenceStudy` of the shared schema. Checks between fields are in
+ * `evidence-checks.ts`, checks between sections in `across-sections.ts`.
  */
 import { Fault } from '../core/errors.js'
 import type {
@@ -33,7 +33,7 @@ const valueName = pattern(
   'a name: a lower-case letter, then lower-case letters, digits, "_" and "-", and "." between parts; at most 100', VALUE_NAME_PATTERN
 )
 
-/** Title, axis, legend: one line of a picture. */
+/** A title, axis or legend: one line of a picture. */
 const caption = text(200)
 const title: Field<string> = { kind: text(300), doc: 'What it is, in one sentence.' }
 const unit: Field<string> = { kind: text(50), doc: 'Unit, as tables and the article write it; absent: it has none.', default: '' }

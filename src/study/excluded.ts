@@ -1,7 +1,7 @@
 /**
- * NPZ files that lie in a snapshot's folder and that the snapshot does not name: listed with their hash and step, never
- * read into statistics. The step is their 0-d member's, else the number after `step` in the name, else null; a file that
- * is no readable archive has only its name to say so.
+ * NPZ files in a snapshot's folder that the snapshot does not name. They are listed with their hash and step, and never
+ * used in statistics. The step is that of their 0-d member, else the number after `step` in the name, else null. For a
+ * file that is no readable archive the name decides.
  */
 import { Fault } from '../core/errors.js'
 import { stepFromName } from '../core/file-names.js'
@@ -19,7 +19,7 @@ export interface ExcludedFile {
   readonly bytes: number
 }
 
-/** Ordered as the plan's NPZ files. */
+/** In the order of the plan's NPZ files. */
 export function excludedFiles(plan: SnapshotPlan, named: ReadonlySet<string>, keys: SnapshotKeys): ExcludedFile[] {
   return excludedNpz(plan, named).map(({ path }) => {
     const { bytes, sha256 } = readStableFile(resolveBeside(plan.folder, path), 'npz')

@@ -1,6 +1,6 @@
 /**
  * The study file's section on fetching: which runs of which projects, which configuration fields, which further lists.
- * Its type is `FetchStudy` of the shared schema. The server is no part of it: a study from elsewhere must not be able to
+ * Its type is `FetchStudy` of the shared schema. It does not state the server: a study from elsewhere must not be able to
  * send the user's key to a host of its choice.
  */
 import { OTHER_LABEL, type FetchStudy } from '../schema/fetch.js'

@@ -1,7 +1,7 @@
 /**
- * The study file's section on training histories: which runs make which curves, under which keys their metrics stand,
- * what is displayed, computed, drawn and written. Its type is `HistoryStudy` of the shared schema. What concerns two
- * fields at once is in `history-checks.ts`.
+ * The study file's section on training histories: which runs make which curves, the keys of their metrics, and what is
+ * displayed, computed, drawn and written. Its type is `HistoryStudy` of the shared schema. Checks between fields are in
+ * `history-checks.ts`.
  */
 import { Fault } from '../core/errors.js'
 import type {
@@ -17,29 +17,29 @@ import { CHOSEN_FIGURE, CHOSEN_OUTPUT } from '../schema/outputs.js'
 import { checkHistories } from './history-checks.js'
 import { reference } from './reference.js'
 
-/** A longer window would be a mean of everything. */
+/** Longest window. A longer one would average over everything. */
 const MAX_TRAILING_MEAN = 1000
 
-/** Of a number in a label. */
+/** Most decimals of a number in a label. */
 const MAX_DECIMALS = 10
 
-/** More panels than this are no figure. */
+/** Most panels of a figure. */
 const MAX_PANELS = 12
 
 export const NAME_PATTERN = /^[a-z][a-z0-9_-]{0,63}$/
 
-/** Names are keys of outputs: the rule keeps them readable, and in the order in which they were written. */
+/** Names are keys of outputs. The pattern keeps them readable, and in written order in JSON objects. */
 const name = pattern('a name: a lower-case letter, then lower-case letters, digits, "_" and "-", at most 64', NAME_PATTERN)
 
-/** Names that refer to something; `history-checks.ts` sees to it that they do, and once each. */
+/** Names that refer to something. `history-checks.ts` checks that each exists and occurs once. */
 function names(min: number): Kind<readonly string[]> {
   const kind = list(name, min)
   return { ...kind, schema: { ...kind.schema, uniqueItems: true } }
 }
 
-/** Title, axis, legend: one line of a picture. */
+/** A title, axis or legend: one line of a picture. */
 const caption = text(200)
-/** As logged: of a run, of a key of its rows. */
+/** A text as logged: a name of a run, or a key of its rows. */
 const logged = text(1000)
 
 function outputPath(extension: 'csv' | 'json'): Kind<string> {

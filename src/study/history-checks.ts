@@ -1,6 +1,6 @@
 /**
- * What the section on training histories must hold between its fields, which no JSON Schema can say: names are unique,
- * references lead somewhere, outputs do not overwrite each other, nothing contradicts itself. The first fault is thrown,
+ * Checks between the fields of the section on training histories, which a JSON Schema cannot express: names are unique,
+ * references have targets, outputs do not overwrite each other, no field contradicts another. The first fault is thrown,
  * with the field's path.
  */
 import type { CurveFigureRequest, DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, StatisticsRequest } from '../schema/histories.js'
@@ -64,7 +64,7 @@ class HistoryChecks extends CrossChecks {
         this.known(time.best_of, `${at}.display_time.best_of`, study.metrics.map(m => m.name), 'one of the metrics')
       }
       if (time !== null) this.#needsTime(`${at}.display_time is an object`)
-      // A companion is never selected: the selection would be empty.
+      // Companions are never selected, so the selection would be empty.
       study.selections.forEach((main, j) => study.companion_suffixes.forEach((suffix, k) => {
         if (selection.display_name !== main.display_name + suffix) return
         this.refuse('contradiction',
@@ -115,7 +115,7 @@ class HistoryChecks extends CrossChecks {
     this.#statistics(statistics, `${at}.statistics`, analysis)
   }
 
-  /** What its reference leads to is looked at across sections. */
+  /** Checks that a number is stated in one way. The target of its reference is checked across sections. */
   #drawnNumber({ value, from = null, scale }: DrawnNumber, at: string): void {
     if (value === null && from === null) this.refuse('missing field', `${at} has neither value nor from`, 'one of them')
     if (value !== null && from !== null) {
@@ -153,7 +153,7 @@ class HistoryChecks extends CrossChecks {
     }
   }
 
-  /** Over all analyses: one file is one output's. */
+  /** Checks over all analyses that no two outputs have the same path. */
   #outputs(): void {
     const stated: Stated[] = this.study.analyses.flatMap(({ outputs, shared_reference: shared }, i) => {
       const at = `${this.at}.analyses[${i}]`

@@ -1,10 +1,10 @@
 /**
- * Which snapshots the paths of a command line mean: a plan as plain data, before anything of them is parsed.
+ * Finds the snapshots that the paths of a command line mean. The plan is plain data, made before anything is parsed.
  *
  * A path is an HTML page (`.html`, `.htm`, either with `.gz`), a folder with `index.html` or `index.html.gz`, a folder with
  * NPZ files and no page, or a folder that holds such folders at any depth. A folder that is a snapshot is not searched
- * further. In a search, symbolic links to folders and folders that begin with a dot are passed over; NPZ names that
- * begin with a dot are not data, as for a shell's `*.npz`. Not supported: pages of other names unless they are named.
+ * further. A search skips symbolic links to folders and folders that begin with a dot. NPZ files whose names begin with a
+ * dot are skipped too, as by a shell's `*.npz`. Not supported: pages of other names, unless they are named.
  */
 import { lstatSync, realpathSync, statSync, type Dirent, type Stats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
@@ -23,31 +23,31 @@ export interface SnapshotPlan {
   /** names of the NPZ files in the folder (not below it), ordered by code point */
   readonly npzFiles: readonly string[]
   /**
-   * What outputs call it: the last name of the path that was given (with as many names before it as tell it from the other
-   * paths), and what follows below. The same from every working folder and for every spelling of the path.
+   * Name of the snapshot in outputs: the last name of the given path (with as many names before it as distinguish it from
+   * the other paths), and what follows below. It does not depend on the working folder or on the spelling of the path.
    */
   readonly source: string
-  /** name of the snapshot's output folder: unique in the plan, the same for the same paths, safe on every system */
+  /** name of the snapshot's output folder: unique in the plan, stable for the same paths, safe on every system */
   readonly name: string
 }
 
 interface Found extends Omit<SnapshotPlan, 'name' | 'source'> {
-  /** real path of the page or folder: the same snapshot reached twice has it twice */
+  /** real path of the page or folder; equal for one snapshot that is reached twice */
   readonly real: string
 }
 
 const PAGE = /\.html?(?:\.gz)?$/i
 const NPZ = /\.npz$/i
-/** This program's own archive of many traces: a folder of outputs is no folder of traces. */
+/** This program's own archive of many traces: a folder of outputs is not a folder of traces. */
 const OWN_ARCHIVE = 'critic-trace-arrays.npz'
 const EXPECTED = 'an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
 
 /**
- * The snapshots that the paths mean, in the order of the paths, each search ordered by code point; one that is reached
- * twice counts once. A path that leads to nothing is a Fault: thrown, or handed to `onFault` with what outputs call the path
- * that it is about, and the rest goes on.
+ * The snapshots that the paths mean, in the order of the paths, within each search ordered by code point. A snapshot that
+ * is reached twice counts once. A path that leads to nothing is a Fault. It is thrown, or passed to `onFault` with the
+ * path's name in outputs; the other paths are then still read.
  *
- * @param except a real path that no search enters: of the program's own outputs. It may be named as a path.
+ * @param except a real path that no search enters: the folder of the program's own outputs. It may be given as a path.
  */
 export async function findSnapshots(
   paths: readonly string[], onFault?: (fault: Fault, source: string) => void, except: string | null = null
@@ -68,7 +68,7 @@ export async function findSnapshots(
   return plans.map(({ real: _real, ...plan }, i) => ({ ...plan, name: names[i] }))
 }
 
-/** The last name of each path, with as many before it as tell it from the others. */
+/** The last name of each path, with as many names before it as distinguish it from the others. */
 function shortNames(paths: readonly string[]): string[] {
   const parts = paths.map(path => resolve(path).split(sep).filter(s => s !== ''))
   const names = parts.map(() => '')
@@ -85,7 +85,7 @@ function shortNames(paths: readonly string[]): string[] {
   return names
 }
 
-/** The name's parts, outermost folder first: an index page goes by its folder's name, any other page by its own. */
+/** The parts of the name, outermost folder first. An index page is named by its folder, any other page by itself. */
 function nameSegments(plan: Found): string[] {
   const page = plan.html === null ? '' : basename(plan.html).replace(PAGE, '')
   const folder = plan.html === null ? plan.real : dirname(plan.real)
@@ -148,7 +148,7 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   } else if (pages.length === 1) {
     yield await pagePlan(join(folder, pages[0]))
   } else if (npzFiles.length > 0 && others.length > 0) {
-    // Unverified statistics beside a page that could verify them would be a silent fallback.
+    // Without an index page it is not clear which page verifies the files. Reading them unverified would hide that.
     yield fault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
   } else if (npzFiles.length > 0) {
     yield { kind: 'npz-folder', folder, html: null, npzFiles, real: await realpath(folder) }
@@ -162,7 +162,7 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   }
 }
 
-/** Links are kept: whether one stays in the folder is asked when it is opened (`resolveBeside`). */
+/** Links are included. Whether one leads out of the folder is checked when it is opened (`resolveBeside`). */
 function npzNames(entries: readonly Dirent[]): string[] {
   return entries.filter(e => !e.isDirectory() && NPZ.test(e.name) && !e.name.startsWith('.') && e.name !== OWN_ARCHIVE).map(e => e.name).sort(compareCodepoints)
 }
@@ -172,30 +172,30 @@ export interface Amount {
   readonly unit: 'bytes' | 'traces'
 }
 
-/** How much of a snapshot there is to read: bytes of its page, or NPZ files. */
+/** The amount of a snapshot that is read: bytes of its page, or number of NPZ files. */
 export async function amountOf(plan: SnapshotPlan): Promise<Amount> {
   if (plan.html === null) return { total: plan.npzFiles.length, unit: 'traces' }
   const info = await stat(plan.html).catch(() => null)
   return { total: info?.size ?? null, unit: 'bytes' }
 }
 
-/** The plan's NPZ files that the page does not name, with the step that their name states. `named`: as the page writes them. */
+/** The plan's NPZ files that the page does not name, with the step in their name. @param named as the page writes them */
 export function excludedNpz(plan: Pick<SnapshotPlan, 'npzFiles'>, named: ReadonlySet<string>): { readonly path: string; readonly step: number | null }[] {
   const canonical = new Set([...named].map(canonicalRelative))
   return plan.npzFiles.filter(name => !canonical.has(name)).map(path => ({ path, step: stepFromName(path) }))
 }
 
 /**
- * Path to open for the `npz` field of a trace, links below the folder resolved. The field is hostile: absolute, climbing, with a backslash
- * or NUL, or a link that leads out of the folder is a Fault, as is a missing file and one that is not regular (a named pipe
- * would hold the program). The caller knows the page and the trace and adds them with `at()`.
+ * Path to open for the `npz` field of a trace, with links below the folder resolved. The field is untrusted. A Fault is
+ * thrown if it is absolute, climbs, holds a backslash or NUL, or is a link out of the folder, and if the file is missing or
+ * not regular (a named pipe would block the program). The caller adds the page and the trace with `at()`.
  */
 export function resolveBeside(folder: string, name: string): string {
   const refuse = (problem: string, found: string): Fault =>
     new Fault({ format: 'snapshot', problem, found, expected: 'the name of a file beside the page' })
   const quoted = (): string => printable(JSON.stringify(name))
   if (!isSafeRelative(name)) throw refuse('unsafe npz path', quoted())
-  // Most names: no link and no folder between, so that nothing can lead out. One question to the system instead of three.
+  // The usual case: no folder and no link, so nothing leads out. It takes one system call instead of three.
   const beside = join(folder, name)
   if (!name.includes('/') && isPlainFile(beside)) return beside
   const resolved = resolveInside(realFolder(folder), name)

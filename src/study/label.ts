@@ -1,6 +1,6 @@
 /**
- * What a snapshot's surroundings say of it, without the study's whole reader: that takes longer to load than a trace to
- * measure.
+ * Tells whether a snapshot belongs to a synthetic study, without the study's whole reader: loading that takes longer than
+ * measuring a trace.
  */
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -8,12 +8,12 @@ import { readText } from '../core/system/open.js'
 
 export const STUDY_FILE = 'study.json'
 
-/** A study is written by hand; more than this is another file. */
+/** Largest study file. Studies are written by hand; a larger file is something else. */
 export const MAX_STUDY_BYTES = 1024 * 1024
 
 /**
- * Whether a snapshot's folder is the one that a synthetic study beside or above it names: such a snapshot is synthetic
- * even where it is given by its path alone. A study that cannot be read says nothing.
+ * True if a synthetic study beside or above the folder names it as its snapshot. Such a snapshot is synthetic even if only
+ * its path is given. A study that cannot be read is ignored.
  */
 export async function isOfSyntheticStudy(folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => null)
@@ -27,7 +27,7 @@ export async function isOfSyntheticStudy(folder: string): Promise<boolean> {
   return false
 }
 
-/** The snapshot that a synthetic study names, as it names it. */
+/** The snapshot that a synthetic study names, as it is written there; null for any other file. */
 async function syntheticSnapshot(file: string): Promise<string | null> {
   const info = await stat(file).catch(() => null)
   if (info === null || !info.isFile() || info.size > MAX_STUDY_BYTES) return null

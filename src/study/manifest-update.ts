@@ -1,8 +1,9 @@
 /**
- * A manifest over the files that lie in a study now: what `manifest` shows and `manifest --write` writes. What an existing manifest
- * says of a file's role, of revisions and of the snapshot's date stays; only hashes, sizes and the list follow the disk.
- * A file that is new gets the role that the study gives it, else `excluded`; one that was excluded gets it too, once the study names it.
- * What a study takes by folder (histories, NPZ files) may be excluded from among others: it stays so, unless all of its kind were.
+ * Updates a manifest to the files that lie in a study now. `manifest` shows the result and `manifest --write` writes it.
+ * The roles, revisions and date of an existing manifest stay. Hashes, sizes and the list follow the disk. A new file gets
+ * the role that the study gives it, else `excluded`. An excluded file gets its role once the study names it by its path.
+ * A file that a study takes by folder (histories, NPZ files) may have been excluded on purpose. It stays excluded, unless
+ * all files of its kind were.
  */
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -16,7 +17,7 @@ import { hashFile, mapLimited } from '../core/hash.js'
 import { compareCodepoints, isSafeRelative } from '../core/paths.js'
 import { findUnlisted } from './unlisted.js'
 
-/** What an interrupted fetch leaves beside a history's place. */
+/** Files that an interrupted fetch leaves beside a history. */
 const PARTIAL = /(?:^|\/)\.[^/]+\.jsonl\.partial(?:\.json)?$/
 
 export interface ListedFile {
@@ -30,7 +31,7 @@ export interface ManifestChanges {
   readonly added: readonly string[]
   readonly removed: readonly string[]
   readonly changed: readonly string[]
-  /** excluded until now */
+  /** paths that were excluded until now */
   readonly named: readonly string[]
 }
 
@@ -41,17 +42,17 @@ export interface UpdatedManifest {
   readonly text: string
 }
 
-/** Roles that a folder's files get by their names, and what they are of. */
+/** The kind of each role that files get by their folder and name. */
 const KINDS: ReadonlyMap<string, string> = new Map([['snapshot', 'traces'], ['npz', 'traces'], ['history', 'histories'], ['certificate', 'histories']])
 
 export interface UpdateOptions {
   readonly signal?: AbortSignal | undefined
   readonly onBytes?: ((bytes: number) => void) | undefined
-  /** date of a manifest that is new */
+  /** date for a new manifest */
   readonly today: string
 }
 
-/** @param existing null where there is none yet */
+/** @param existing null if there is no manifest yet */
 export async function updatedManifest(
   dir: string, study: Study, existing: Manifest | null, { signal, onBytes, today }: UpdateOptions
 ): Promise<UpdatedManifest> {
@@ -92,7 +93,7 @@ export async function updatedManifest(
   return { files, changes, text: `${JSON.stringify(document, null, 2)}\n` }
 }
 
-/** Bytes below the study: what hashing it reads. */
+/** Number of bytes below the study that are read for hashing. */
 export async function studyBytes(dir: string, study: Study): Promise<number> {
   const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]) })
   const sizes = await mapLimited(found, 8, async path => (await stat(join(dir, path)).catch(() => null))?.size ?? 0)
@@ -103,7 +104,7 @@ function fault(problem: string, found: string, expected: string, file: string): 
   return new Fault({ format: 'manifest', problem, found, expected, place: { file } })
 }
 
-/** What a study says of the files that it names; `excluded` of all others. */
+/** The roles that a study gives to files: those it names or takes by folder, `excluded` for all others. */
 export function rolesOf(study: Study, named = namedFiles(study)): (path: string) => string {
   const below = (folder: string, path: string): boolean => folder === '.' || path.startsWith(`${folder}/`)
   return path => {
@@ -130,10 +131,10 @@ export function namedFiles(study: Study): ReadonlyMap<string, string> {
   return roles
 }
 
-/** Sources of the evidence and templates, by role. What a configuration inherits from is in no study file: it counts as `excluded`. */
+/** Sources of the evidence and templates, by role. The study file does not name a configuration's parents: `excluded`. */
 function writtenSources({ evidence, article }: Study): Readonly<Record<string, readonly string[]>> {
   const { workbook = null, slides = null, configs = [], datasets = [], documents = [] } = evidence ?? {}
-  // A comment of a configuration is quoted from the same file: that stays a configuration.
+  // Quotes may come from the comments of a configuration file: its role stays `config`.
   return {
     document: documents.map(document => document.path),
     workbook: workbook === null ? [] : [workbook.path],

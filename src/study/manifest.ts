@@ -1,8 +1,8 @@
 /**
- * `source_manifest.json`: which files a study reads, with their SHA-256. Reading it, checking the files against it, and
- * writing it as `sha256sum` lines. Documented in `docs/study.md`.
+ * `source_manifest.json`: the files that a study reads, with their SHA-256. This module reads it, checks the files against
+ * it, and writes it as `sha256sum` lines. Documented in `docs/study.md`.
  *
- * Unknown fields are skipped (other tools write manifests too); all fields of an entry are required. Not supported:
+ * Unknown fields are skipped, since other tools write manifests too. All fields of an entry are required. Not supported:
  * other hashes than SHA-256, glob patterns, files outside the study.
  */
 import { lstat, realpath, stat } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { readJsonFile } from '../core/strict-json.js'
 import { canonicalRelative, compareCodepoints, resolveInside } from '../core/paths.js'
 import { findUnlisted } from './unlisted.js'
 
-/** About 300,000 files. */
+/** Largest manifest: about 300,000 files. */
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
 
 export interface ManifestFile {
@@ -27,7 +27,7 @@ export interface ManifestFile {
   /** 64 lower-case hexadecimal digits */
   readonly sha256: string
   readonly bytes: number
-  /** what the file is to the study; `excluded` is never read into statistics */
+  /** the file's role in the study; an `excluded` file is never used in statistics */
   readonly role: string
 }
 
@@ -78,7 +78,7 @@ const MANIFEST_KIND = object({
   revisions: { kind: freeObject, doc: 'Revisions of the code that made the files.', default: {} }
 }, 'skip')
 
-/** JSON Schema (draft 2020-12) of a manifest; what `docs/schemas/source-manifest.schema.json` holds. */
+/** JSON Schema (draft 2020-12) of a manifest: the content of `docs/schemas/source-manifest.schema.json`. */
 export function manifestJsonSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -88,7 +88,7 @@ export function manifestJsonSchema(): JsonSchema {
   }
 }
 
-/** Reads and checks a manifest. No file that it lists is looked at. */
+/** Reads and checks a manifest. The files that it lists are not read. */
 export async function readManifest(path: string): Promise<Manifest> {
   const { value, sha256 } = await readJsonFile(path, 'manifest', MAX_MANIFEST_BYTES)
   const context: CheckContext = { format: 'manifest', place: { file: path }, paths: [] }
@@ -115,11 +115,11 @@ export interface VerifiedFile {
   /** what the manifest states; null for an unlisted file */
   readonly expected: { readonly sha256: string; readonly bytes: number } | null
   /**
-   * What is there; null where nothing is, or nothing that can be read. The hash is null for an unlisted file (not
-   * read) and for one that grew while it was read.
+   * the file as found; null if it is missing or cannot be read. The hash is null for an unlisted file (it is not read) and
+   * for a file that grew while it was read.
    */
   readonly found: { readonly sha256: string | null; readonly bytes: number } | null
-  /** why the status is not ok; null where it is */
+  /** why the status is not ok; null if it is */
   readonly reason: string | null
 }
 
@@ -131,7 +131,7 @@ export interface ManifestReport {
   /** listed and unlisted files, ordered by code point of the path */
   readonly files: readonly VerifiedFile[]
   readonly counts: { readonly [status in FileStatus]: number }
-  /** no mismatch and nothing missing; an unlisted file alone does not fail a study, as in `sha256sum -c` */
+  /** no file mismatches or is missing; an unlisted file alone does not fail a study, as in `sha256sum -c` */
   readonly ok: boolean
 }
 
@@ -145,20 +145,20 @@ export interface VerifyProgress {
 export interface VerifyOptions {
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined
-  /** files read at once, default 4 */
+  /** number of files that are read at once, default 4 */
   readonly concurrency?: number | undefined
-  /** files and folders inside the study that are not reported as unlisted, relative to it: an output folder */
+  /** files and folders inside the study, relative to it, that are not reported as unlisted, such as an output folder */
   readonly except?: readonly string[] | undefined
 }
 
-/** A listed file as found before anything is read: to be hashed, or already known not to be the listed one. */
+/** A listed file before anything is read: to be hashed, or already known to be missing or different. */
 type Planned =
   | { readonly file: ManifestFile; readonly real: string; readonly bytes: number }
   | { readonly file: ManifestFile; readonly real: null; readonly status: 'missing' | 'mismatch'; readonly reason: string }
 
 /**
  * Checks every listed file of the study in `studyDir`. Links that leave the study are refused (a Fault) before the first
- * byte is read. Differing sizes do not spare the hash: the report says what is there.
+ * byte is read. A file of a different size is hashed too, since the report states what was found.
  */
 export async function verifyManifest(studyDir: string, manifest: Manifest, options: VerifyOptions = {}): Promise<ManifestReport> {
   const { signal, onProgress, concurrency = 4, except = [] } = options
@@ -166,7 +166,7 @@ export async function verifyManifest(studyDir: string, manifest: Manifest, optio
     throw new Fault({ format: 'manifest', problem: 'unreadable folder', found: describeCause(cause), place: { file: studyDir }, cause })
   })
 
-  // 1. Plan: where each listed file lies and how long it is; what lies there unlisted.
+  // 1. Plan: the place and size of each listed file, and the unlisted files.
   const plan = await mapLimited(manifest.files, concurrency, file => {
     signal?.throwIfAborted()
     return planFile(root, manifest, file)
@@ -256,18 +256,18 @@ async function verifyFile(
 
 async function describeUnlisted(root: string, path: string): Promise<VerifiedFile> {
   const base = { path, role: null, status: 'unlisted', expected: null, reason: 'not in the manifest' } as const
-  // Gone since the folder was listed, or its name has no UTF-8 form: its presence is reported all the same.
+  // A file that is gone since the folder was listed, or whose name is not UTF-8, is still reported.
   const found = await lstat(join(root, path)).catch(() => null)
   return { ...base, found: found === null ? null : { sha256: null, bytes: found.size } }
 }
 
 /**
- * The listed files as lines of `sha256sum`, each with the hash that the manifest states: `sha256sum -c`, run in the study's
+ * The listed files as lines of `sha256sum`, each with the hash that the manifest states. `sha256sum -c`, run in the study's
  * folder, then accepts exactly what `verifyManifest` accepts, and fails on a mismatching or missing file. (With the hashes
- * found it would accept everything.) What has no stated hash (an unlisted file, an output that is recorded by size) has no line.
+ * found it would accept everything.) A file without a stated hash (unlisted, or an output recorded by size) has no line.
  *
- * Names as in GNU coreutils 9: a name with a backslash, newline or carriage return is escaped and its line begins with a
- * backslash. A file named `-` is written `./-`, since `sha256sum -c` reads standard input under that name.
+ * Names are written as in GNU coreutils 9: a name with a backslash, newline or carriage return is escaped, and its line
+ * begins with a backslash. A file named `-` is written `./-`, since `sha256sum -c` reads standard input under that name.
  */
 export function formatSha256sum(report: {
   readonly files: ReadonlyArray<{ readonly path: string; readonly expected: { readonly sha256: string | null } | null }>

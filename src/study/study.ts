@@ -1,6 +1,6 @@
 /**
- * The study file: `study.json` in a folder states what the pipeline reads there, under which names, and what it expects.
- * Every path in it is relative to that folder and never leaves it. Documented in `docs/study.md`; the JSON Schema in
+ * The study file `study.json` in a folder states what the pipeline reads there, under which names, and what it expects.
+ * Every path in it is relative to that folder and stays inside. Documented in `docs/study.md`; the JSON Schema in
  * `docs/schemas/study.schema.json` is made from the same fields.
  *
  * A further section is one module in `study/` and one line in `SECTIONS`.
@@ -82,7 +82,7 @@ export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
     })
   }
   checkAcrossSections(study, context)
-  // A default is a path too: a link may stand there.
+  // A default path must be checked too: it may be a link.
   context.paths.push({ at: 'manifest', path: study.manifest })
   return { ...study, histories: withAllowedSettings(study) }
 }
@@ -114,7 +114,7 @@ async function refuseLinksOut(dir: string, context: CheckContext): Promise<void>
   }
 }
 
-/** JSON Schema (draft 2020-12) of a study file; what `docs/schemas/study.schema.json` holds. */
+/** JSON Schema (draft 2020-12) of a study file: the content of `docs/schemas/study.schema.json`. */
 export function studyJsonSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

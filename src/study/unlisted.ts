@@ -1,11 +1,10 @@
 /**
- * The files below a study that its manifest does not list.
+ * Finds the files below a study that its manifest does not list.
  *
- * Every regular file counts, hidden and temporary ones too: a pipeline can read those as well as any other. Excepted are
- * the manifest itself, a `.git` folder or file at the top, `.DS_Store` (which macOS writes by itself), and what the caller names (an
- * output folder inside the study). Symbolic links are neither followed nor reported: what one points at lies in the
- * study and is reported under its own name, or lies outside and is refused by every reader. In a folder of outputs they are
- * reported.
+ * Every regular file counts, hidden and temporary ones too, since a pipeline can read them. Excepted are the manifest
+ * itself, a `.git` folder or file at the top, `.DS_Store` (which macOS writes by itself), and what the caller names (an
+ * output folder inside the study). Symbolic links are neither followed nor reported: the target lies in the study and is
+ * reported under its own name, or lies outside and is refused by every reader. In a folder of outputs links are reported.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,9 +13,9 @@ import { Fault, describeCause } from '../core/errors.js'
 export interface UnlistedOptions {
   /** canonical relative paths of the listed files */
   readonly listed: ReadonlySet<string>
-  /** canonical relative paths of files and folders to pass over */
+  /** canonical relative paths of files and folders to skip */
   readonly except: ReadonlySet<string>
-  /** of a folder of outputs whatever is no folder counts, links and special files too: it was handed on with the outputs */
+  /** true for a folder of outputs: links and special files are reported too, since they are passed on with the outputs */
   readonly outputs?: boolean
   readonly signal?: AbortSignal | undefined
 }

@@ -2,20 +2,19 @@
  * The address of a W&B server: `https://api.wandb.ai`, or a self-hosted one, possibly below a path. Queries go to
  * `<base>/graphql`, as W&B's own tools send them.
  *
- * An API key travels with every request, so the address is https; http is for this machine only. A refused address is
- * quoted as far as its scheme and host: the rest of it (or all of it, where it is no address) may be a secret that was
- * put there by mistake.
+ * The address is https, because an API key travels with every request. http is allowed for this machine only. A message
+ * about a refused address quotes at most its scheme or its host: the rest may be a secret, put there by mistake.
  *
  * Not supported: W&B's settings files, proxies.
  */
 import { EXIT, Fault, printable } from '../../core/errors.js'
 
 export interface Address {
-  /** its path has no trailing slash, but where it is `/` alone */
+  /** its path has no trailing slash; an empty path is `/` */
   readonly base: URL
   /** where queries are sent: base + `/graphql` */
   readonly endpoint: URL
-  /** host name, with the port where it is not the scheme's own: also the name of the entry in the netrc file */
+  /** host name, with the port unless it is the scheme's default; also the name of the entry in the netrc file */
   readonly host: string
   /** where run pages are, without a trailing slash: `https://wandb.ai`, or the base of a self-hosted server */
   readonly site: string
@@ -25,26 +24,26 @@ export const DEFAULT_BASE_URL = 'https://api.wandb.ai'
 
 const DEFAULT_SITE = 'https://wandb.ai'
 
-/** Pages for people: they answer a query with HTML. */
+/** Hosts of the pages for people. They answer a query with HTML. */
 const SITES: ReadonlySet<string> = new Set(['wandb.ai', 'www.wandb.ai', 'app.wandb.ai'])
 
 const EXPECTED = 'an address such as https://api.wandb.ai (http for this machine only)'
 
-/** `new URL` repairs much (backslashes, line breaks, a missing slash); what it would repair is refused instead. */
+/** `new URL` repairs backslashes, line breaks and a missing slash. An address that needs a repair is refused. */
 const PLAIN = /^https?:\/\/[^\s\\\p{Cc}/?#]+(?:\/[^\s\\\p{Cc}]*)?$/iu
 
 function fault(found: string, expected: string = EXPECTED): Fault {
   return new Fault({ format: 'wandb', problem: 'wrong base URL', found, expected, exitCode: EXIT.usage })
 }
 
-/** localhost, 127.0.0.0/8 and ::1, in any spelling that `URL` brings into its normal form. */
+/** localhost, 127.0.0.0/8 and ::1, as `URL` normalises them. */
 function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 }
 
 /**
- * @throws Fault exit 2: no address, not https (or http to localhost, 127.0.0.0/8, [::1]), credentials, a query or a
- * fragment in it, or W&B's site for people in place of its API
+ * @throws Fault exit 2: the text is no address; the scheme is not https (http is allowed to localhost, 127.0.0.0/8 and
+ * [::1]); the address holds credentials, a query or a fragment; its host is W&B's site for people
  */
 export function parseAddress(text: string): Address {
   if (text.includes('?') || text.includes('#')) throw fault('a query or a fragment in it')
@@ -72,12 +71,12 @@ export function addressText({ base }: Address): string {
   return base.href.replace(/\/$/, '')
 }
 
-/** Where the pages of a server's runs are. @param server as `addressText` writes it */
+/** Base of the run pages of a server. @param server as `addressText` writes it */
 export function siteOf(server: string): string {
   return server === DEFAULT_BASE_URL ? DEFAULT_SITE : server
 }
 
-/** Page of a run. */
+/** Address of a run's page. */
 export function runUrl(site: string, { entity, project, id }: Readonly<Record<'entity' | 'project' | 'id', string>>): string {
   return `${site}/${[entity, project, 'runs', id].map(part => encodeURIComponent(part.toWellFormed())).join('/')}`
 }

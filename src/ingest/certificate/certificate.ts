@@ -1,18 +1,18 @@
 /**
- * What proves that an exported history is whole: computed from the file itself, read back, and from what the server said
- * before the first row was asked for. The same function judges when a history is fetched and whenever it is verified.
+ * The proof that an exported history is whole. It is computed from the file itself, read back, and from what the server
+ * stated before the first row was requested. The same function judges after a fetch and at every verification.
  *
- * It shows that the export is what the server counted, not that the server has all that was logged.
+ * It shows that the export is what the server counted. It cannot show that the server has everything that was logged.
  */
 import {
   SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type CertificateCheck, type CertificateCheckName, type HistoryCertificate
 } from '../../schema/fetch.js'
 import { firstDisorder, nameRanges, summariseSteps } from './steps.js'
 
-/** What is known before judging. */
+/** The facts of a certificate, without what is judged from them. */
 export type CertificateFacts = Omit<HistoryCertificate, 'schema' | 'schema_version' | 'steps' | 'checks' | 'complete'>
 
-/** The history's file as it was read. */
+/** The history's file as it was read back. */
 export interface HistoryOnDisk {
   readonly bytes: number
   readonly sha256: string
@@ -86,7 +86,7 @@ function judgeCount({ snapshot }: CertificateFacts, steps: HistoryCertificate['s
   return ['failed', `${counted}; ${doubtful(steps, last)}`]
 }
 
-/** Where the missing or surplus rows can be. */
+/** Names the steps where rows are missing or surplus. */
 function doubtful({ rows, first_step: first, holes, repeated }: HistoryCertificate['steps'], last: number | null): string {
   if (rows === 0) return `no step from 0 to ${last ?? 0} has a row`
   const missing = first !== null && first > 0 ? [[0, first - 1] as const, ...holes] : holes

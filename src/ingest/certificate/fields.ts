@@ -1,4 +1,4 @@
-/** The certificate of a history, and the journal of a fetch, field by field. */
+/** The fields of a history's certificate, and of the journal of a fetch. */
 import { CERTIFICATE_CHECKS, SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../../schema/fetch.js'
 import { DATE_TIME, DATE_TIME_EXPECTED } from '../histories/iso-time.js'
 import { flag, integer, list, nullable, object, oneOf, pair, pattern, text, type JsonSchema } from '../../core/checker.js'
@@ -8,7 +8,7 @@ const time = pattern(DATE_TIME_EXPECTED, DATE_TIME)
 const sha256 = pattern('64 hexadecimal digits', /^[0-9a-f]{64}$/)
 const count = integer(0)
 
-/** What is known of a fetch before its end. */
+/** Fields that are known before a fetch ends. */
 const STARTED = {
   server: { kind: anyText, doc: 'Base URL of the server.' },
   run: {
@@ -100,10 +100,10 @@ export const CERTIFICATE_KIND = object({
   complete: { kind: flag, doc: 'No check failed.' }
 })
 
-/** What a journal keeps of a fetch that has not ended. */
+/** The journal of a fetch that has not ended. */
 export const FETCH_STATE_KIND = object(STARTED)
 
-/** JSON Schema (draft 2020-12) of a certificate; what `docs/schemas/history-certificate.schema.json` holds. */
+/** JSON Schema (draft 2020-12) of a certificate: the content of `docs/schemas/history-certificate.schema.json`. */
 export function certificateJsonSchema(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

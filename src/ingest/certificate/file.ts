@@ -1,6 +1,6 @@
 /**
- * The certificate beside a history, `<folder>/<label>/<run id>.certificate.json`: read strictly, and judged again by the
- * file that it speaks of. Its checks and steps must be what its own facts and that file give, word for word.
+ * The certificate beside a history, `<folder>/<label>/<run id>.certificate.json`. It is read strictly and judged again by
+ * the history's file: its checks and steps must equal those computed from its own facts and that file.
  */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { CERTIFICATE_KIND, FETCH_STATE_KIND } from './fields.js'
 import { certify } from './certificate.js'
 import { STEP_KEY } from './row.js'
 
-/** Some million intervals and holes. */
+/** Room for some million intervals and holes. */
 const MAX_CERTIFICATE_BYTES = 256 * 1024 * 1024
 
 export const CERTIFICATE_SUFFIX = '.certificate.json'
@@ -26,7 +26,7 @@ export function certificatePath(folder: string, { id, label }: Pick<ListedRun, '
   return `${folder}/${label}/${id}${CERTIFICATE_SUFFIX}`
 }
 
-/** @returns null where the run has none */
+/** @returns null where the run has no certificate */
 export async function readCertificate(dir: string, folder: string, run: Pick<ListedRun, 'id' | 'label'>): Promise<HistoryCertificate | null> {
   const file = join(dir, certificatePath(folder, run))
   if (await stat(file).catch(() => null) === null) return null
@@ -35,19 +35,19 @@ export async function readCertificate(dir: string, folder: string, run: Pick<Lis
   return CERTIFICATE_KIND.read(value, '', context)
 }
 
-/** How the rows of a fetched history are read: of their keys the step alone matters here. */
+/** Keys for reading the rows of a fetched history. Only the step is needed here. */
 export const STEP_KEYS = { step: STEP_KEY, timestamp: null, global_step: null } as const
 
 export interface CertifiedStudy {
   readonly dir: string
-  /** of the histories, relative to the study */
+  /** folder of the histories, relative to the study */
   readonly folder: string
   readonly synthetic: boolean
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Judges a certificate by the history beside it, and by what the list of runs says of the run.
+ * Judges a certificate by the history beside it and by the run's entry in the list of runs.
  *
  * @returns one fault (exit 1) for each contradiction and each failed check
  */
@@ -72,7 +72,7 @@ export function failedChecks({ checks }: HistoryCertificate, file: string): Faul
   ))
 }
 
-/** Longest list of steps or checks that a message repeats. */
+/** Longest list of steps or checks that a message repeats, in characters. */
 const MAX_QUOTED = 2000
 
 function certificateFault(problem: string, found: string, expected: string, file: string): Fault {
@@ -110,7 +110,7 @@ function contradictions(
   return found
 }
 
-/** A range, a repeated step and an interval stand on one line each: a history that logs every fifth step has many. */
+/** Each range, repeated step and interval takes one line. A history that logs every fifth step has many of them. */
 const SMALL = /[[{]\n *((?:"(?:from|to|rows|step)": )?\d+)(,\n *(?:(?:"(?:from|to|rows|step)": )?\d+))*\n *[\]}]/g
 
 /** The text of a certificate. */
@@ -118,7 +118,7 @@ export function certificateText(certificate: HistoryCertificate): string {
   return `${JSON.stringify(certificate, null, 1).replace(SMALL, text => text.replace(/\n */g, ' ').replace(/^(.) | (.)$/g, '$1$2'))}\n`
 }
 
-/** What a fetch knows before its end: enough to go on, and to certify the whole. */
+/** What a fetch knows before its end. A later call can resume from it and certify the whole. */
 export type FetchState = FieldValues<typeof FETCH_STATE_KIND.fields>
 
 export function isFetchState(value: unknown): value is FetchState {

@@ -1,9 +1,9 @@
 /**
- * One row of a run's history as the server writes it: what of it is exported.
+ * Which part of a history row, as the server writes it, is exported.
  *
- * Numeric scalars are: numbers, NaN and Infinity bare or as a text, null. Each key and number keeps its spelling (`1e-07`).
- * Texts, true and false, objects (media, histograms) and lists are left out and counted. The line is written with one
- * space behind each colon and comma, whatever the server's spacing: the same run gives the same bytes.
+ * Exported are numeric scalars: numbers, NaN and Infinity bare or as a text, and null. Each key and number keeps its
+ * spelling (`1e-07`). Texts, true and false, objects (media, histograms) and lists are left out and counted. The line has
+ * one space behind each colon and comma, whatever the server's spacing, so that the same run gives the same bytes.
  */
 import { Buffer } from 'node:buffer'
 import { printable } from '../../core/errors.js'
@@ -14,7 +14,7 @@ import { ValueKind, ValueReader } from '../histories/values.js'
 import { scanColon, stringEnd } from '../json/skip.js'
 import { Ascii, isSpace } from '../json/text.js'
 
-/** A row that logs more is no row of scalars. */
+/** Longest row. A longer one is not a row of scalars. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
 
 export const STEP_KEY = '_step'
@@ -27,7 +27,7 @@ export interface ExportedRow {
 
 export type LeftOutCounts = { -readonly [kind in keyof LeftOut]: number }
 
-/** The text of one row, in which a line end is white space. */
+/** The text of one row. A line end in it is white space. */
 class SpreadRow extends RowText {
   override skipSpace(at: number): number {
     let i = at
@@ -36,12 +36,12 @@ class SpreadRow extends RowText {
   }
 }
 
-/** Reads one row after another, and counts over all of them what is left out. */
+/** Reads rows one after another, and counts what is left out of all of them. */
 export class RowExporter {
   readonly leftOut: LeftOutCounts
   readonly #harmless = new Set<string>()
 
-  /** @param leftOut counted before, of earlier rows */
+  /** @param leftOut counts of the rows before these */
   constructor(leftOut: LeftOut) {
     this.leftOut = { ...leftOut }
   }
@@ -53,11 +53,11 @@ export class RowExporter {
     if (bytes.length > MAX_ROW_BYTES) {
       throw text.fault('too long', `a row of ${bytes.length} bytes`, `at most ${MAX_ROW_BYTES}`, {})
     }
-    // Half a surrogate pair has no UTF-8.
+    // Half a surrogate pair cannot be encoded in UTF-8.
     if (!raw.isWellFormed()) throw text.fault('wrong encoding', 'half a surrogate pair', 'text', {})
     text.append(bytes)
     text.terminate()
-    // Of ASCII the text has the bytes' offsets, and cutting it up copies nothing.
+    // In ASCII text, character offsets equal byte offsets, and slicing the string copies nothing.
     const isAscii = bytes.length === raw.length
     return this.#read(text, isAscii ? (from, to) => raw.slice(from, to) : (from, to) => text.bytes.toString('utf8', from, to))
   }
@@ -97,7 +97,7 @@ export class RowExporter {
     return { step, line: `{${members.join(', ')}}` }
   }
 
-  /** The same keys come row after row. */
+  /** Keys found harmless are remembered, since every row repeats them. */
   #isSecret(key: string): boolean {
     if (this.#harmless.has(key)) return false
     if (isSecretText(key, 'key')) return true

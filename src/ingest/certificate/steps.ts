@@ -1,7 +1,7 @@
-/** The steps of a history in words and numbers: what is there, what is missing, what stands twice. */
+/** Summarises the steps of a history: first, last, missing and repeated ones, in numbers and in words. */
 import type { StepSummary } from '../../schema/fetch.js'
 
-/** A message names so many ranges. */
+/** Number of ranges that a message names. */
 const MAX_NAMED = 10
 
 /** @param steps in the order of the rows */
@@ -24,7 +24,7 @@ export function summariseSteps(steps: Float64Array): StepSummary {
   }
 }
 
-/** `41, 57 to 60 and 3 more ranges`. Ranges that touch are one. */
+/** `41, 57 to 60 and 3 more ranges`. Adjacent ranges are joined. */
 export function nameRanges(ranges: ReadonlyArray<readonly [from: number, to: number]>): string {
   const joined: Array<[number, number]> = []
   for (const [from, to] of ranges) {
@@ -37,7 +37,7 @@ export function nameRanges(ranges: ReadonlyArray<readonly [from: number, to: num
   return more > 0 ? `${named} and ${more} more ${more === 1 ? 'range' : 'ranges'}` : named
 }
 
-/** Index of the first row whose step is below the one before it; -1 where there is none. */
+/** Index of the first row whose step is below the step before it; -1 without such a row. */
 export function firstDisorder(steps: Float64Array): number {
   return steps.findIndex((step, i) => i > 0 && step < steps[i - 1])
 }

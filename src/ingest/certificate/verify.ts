@@ -1,4 +1,4 @@
-/** The certificates of a study's histories: each judged by the file beside it, and none missing where histories are fetched. */
+/** Verifies the certificates of a study: each is judged by its history, and each fetched history must have one. */
 import type { Dirent } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ export async function verifyCertificates(
   return { histories: certified, faults }
 }
 
-/** Relative to the study, sorted. Links are not followed: what one leads to has a name of its own. */
+/** Paths relative to the study, sorted. Links are not followed: a link's target is found under its own name. */
 async function certificatesIn(dir: string, folder: string): Promise<string[]> {
   const found: string[] = []
   for (const label of await entriesOf(join(dir, folder))) {

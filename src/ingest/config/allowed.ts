@@ -1,25 +1,26 @@
 /**
- * The settings of a run that may leave: an allowlist, and behind it the filter for secrets. Everything else is counted and
- * stays where it is.
+ * The settings of a run that may be published: those of an allowlist that also pass the filter for secrets. All other
+ * settings are counted and not copied.
  */
 import { isSecretName, isSecretValue } from '../../core/secrets.js'
 import { isJsonObject } from '../../core/checker.js'
 
 export interface AllowedConfig {
-  /** by the allowlist's name, in its order; those that the run has */
+  /** the allowed settings that the run has, by name, in the order of the allowlist */
   readonly config: Readonly<Record<string, unknown>>
-  /** allowed names that the run has and that are not kept, each with the reason */
+  /** allowed settings that the run has and that are not copied, each with the reason */
   readonly withheld: ReadonlyArray<{ readonly name: string; readonly reason: string }>
-  /** settings that no name of the allowlist stands for */
+  /** number of settings that the allowlist does not name */
   readonly unnamed: number
 }
 
 const MAX_VALUE_LENGTH = 10_000
 
 /**
- * The allowlisted settings of a run: scalars and lists of scalars. `a.b` is that key, else `b` within `a`.
+ * The allowlisted settings of a run: scalars and lists of scalars. The name `a.b` stands for the key `a.b`, else for `b`
+ * within `a`.
  *
- * @param lost stands for a number that JSON or a double cannot hold
+ * @param lost the mark in place of a number that JSON or a double cannot hold
  */
 export function allowedConfig(config: Readonly<Record<string, unknown>>, allowed: readonly string[], lost?: string): AllowedConfig {
   const kept: Array<readonly [string, unknown]> = []
@@ -35,7 +36,7 @@ export function allowedConfig(config: Readonly<Record<string, unknown>>, allowed
   return { config: Object.fromEntries(kept), withheld, unnamed: countUnnamed(config, '', new Set(allowed)) }
 }
 
-/** Each text of a list on its own, and the list as a command line: `["--api-key", "abc"]`. */
+/** Checks each text of a list, and the list joined as a command line: `["--api-key", "abc"]`. */
 function isSecretSetting(name: string, value: unknown): boolean {
   if (isSecretName(name)) return true
   const texts = [value].flat().filter(v => typeof v === 'string')

@@ -1,24 +1,23 @@
 /**
- * `.env` files as shells source them, read and never run: KEY=VALUE with quotes, `export`, comments, and the lines that
- * name a parent:
+ * Parser for `.env` files that shells source. The file is read and never run. It understands KEY=VALUE with quotes,
+ * `export`, comments, and lines that name a parent:
  *
  *     source base.env        . ./base.env        source "$(dirname "${BASH_SOURCE[0]}")/base.env"
  *     INHERIT=base.env       # inherits: base.env        (in the first line that is not blank)
  *
- * A value is the text after quote removal. `$NAME`, `${NAME:-default}` and `$(command)` stay as they are written: what
- * they would become depends on the shell that ran the file, which left no trace, and expanding could copy a secret from
- * one key to another.
+ * A value is the text after quote removal. `$NAME`, `${NAME:-default}` and `$(command)` stay as written: their expansion
+ * depends on the shell that ran the file, which is unknown, and expanding could copy a secret from one key to another.
  *
- * A line whose key is not wanted is only read as far as its end has to be found. Refused, because its effect is unknown:
- * everything else that a shell would run (`if`, functions, commands), and `${NAME:=…}`, which assigns. `set`, `shopt`,
- * `echo` and `export NAME` on lines of their own are passed over.
+ * Of a line whose key is not wanted only the end is looked for. Everything else that a shell would run (`if`, functions,
+ * commands) is refused, because its effect is unknown; so is `${NAME:=…}`, which assigns. `set`, `shopt`, `echo` and
+ * `export NAME` on lines of their own are skipped.
  */
 import { configFault } from './faults.js'
 
 export interface Assignment {
   readonly kind: 'assignment'
   readonly key: string
-  /** null where the value cannot be told without a shell; `problem` says why */
+  /** null where only a shell could tell the value; `problem` then says why */
   readonly text: string | null
   readonly problem: string | null
   /** `KEY+=value` */
@@ -29,7 +28,7 @@ export interface Assignment {
 
 export interface Parent {
   readonly kind: 'parent'
-  /** as the file names it, relative to the file */
+  /** as the file names it: relative to that file */
   readonly path: string
   readonly line: number
 }
@@ -50,10 +49,10 @@ const HARMLESS = /^(?:set\s+[-+]|shopt\s|echo(?:\s|$)|export\s+[A-Za-z_]\w*\s*$)
 const SELF = String.raw`"?\$(?:\{BASH_SOURCE(?:\[0\])?\}|BASH_SOURCE|0)"?`
 const DIRNAME = String.raw`\$\(dirname\s+(?:--\s+)?${SELF}\)`
 const CD_PWD = String.raw`\$\(cd\s+"?${DIRNAME}"?\s*&&\s*pwd(?:\s+-P)?\)`
-/** Ways in which a bash file writes its own folder. */
+/** Expressions for the folder of the sourced file in bash. */
 const OWN_FOLDER = new RegExp(String.raw`^(?:${DIRNAME}|${CD_PWD}|\$\{BASH_SOURCE(?:\[0\])?%/\*\})/`)
 
-/** Entries of a file in their order. `file` is its name in messages. */
+/** Entries of a file in their order. @param file its name in messages */
 export function parseEnv(text: string, file: string): EnvEntry[] {
   const entries: EnvEntry[] = []
   let at = text.startsWith('\ufeff') ? 1 : 0
@@ -106,7 +105,7 @@ interface Word {
   readonly end: number
 }
 
-/** The value that starts at `at`, by the shell's rules of quoting, and where its line ends. */
+/** Reads the value at `at` by the shell's quoting rules, and finds the end of its line. */
 function readWord(text: string, at: number, file: string, line: number): Word {
   let value = ''
   let problem: string | null = null
@@ -119,7 +118,7 @@ function readWord(text: string, at: number, file: string, line: number): Word {
     if (c === '\n' || (c === '\r' && (text[at + 1] ?? '\n') === '\n')) break
     if (c === ' ' || c === '\t') {
       const rest = text.slice(at, endOfLine(text, at)).trim()
-      // In a shell what follows would be a command, or a second assignment; other readers take it for a part of the value.
+      // A shell would take the rest as a command or a second assignment; other readers take it as part of the value.
       if (rest !== '' && !rest.startsWith('#')) problem ??= 'unquoted space'
       break
     }
@@ -159,7 +158,7 @@ function readWord(text: string, at: number, file: string, line: number): Word {
   return { text: problem === null ? value : null, problem, end: Math.min(text.length, endOfLine(text, at) + 1) }
 }
 
-/** Behind the `}` or `)` that closes the expansion at `at`; -1 where none does. */
+/** Offset behind the `}` or `)` that closes the expansion at `at`; -1 when it is not closed. */
 function endOfExpansion(text: string, at: number): number {
   const open: string[] = []
   for (let i = at; i < text.length; i++) {

@@ -1,6 +1,6 @@
 /**
- * Faults of configuration files. They name file and line and never repeat text of the file: a line that cannot be read
- * may hold a secret. For the same reason no cause is kept that quotes its input.
+ * Faults of configuration files. They name file and line and never quote the file: a line that cannot be read may hold a
+ * secret. No cause that quotes its input is kept either.
  */
 import { Fault } from '../../core/errors.js'
 

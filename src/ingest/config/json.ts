@@ -1,7 +1,7 @@
 /**
- * The leaves of a JSON configuration: dotted path, value, its text as written, line. Array elements count from 0
+ * The leaves of a JSON configuration: dotted path, value, text as written, line. Array elements count from 0
  * (`stages.0.name`). A top-level `inherits`, `extends`, `parent`, `base` or `_base_` (a path or a list of paths) names
- * parents. A key that holds a dot reads like nesting.
+ * parents. A key that contains a dot gives the same path as nesting.
  */
 import { parseStrictJson } from '../../core/strict-json.js'
 import { Fault } from '../../core/errors.js'
@@ -13,7 +13,7 @@ export interface Leaf {
   /** a number, word or empty container as written; a string without its quotes and escapes */
   readonly text: string
   readonly line: number
-  /** path of the outermost list that it lies in */
+  /** path of the outermost list that contains the leaf */
   readonly list: string | null
 }
 
@@ -33,7 +33,7 @@ export function parseJsonConfig(text: string, file: string): JsonConfig {
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    // The parser's message may quote the file; its place may not.
+    // The parser's message may quote the file. Only its position is used.
     const { offset } = error.place
     if (offset === undefined) throw configFault(error.details.problem, 'another value', 'one JSON object', file)
     throw configFault('malformed JSON', 'unexpected text', 'RFC 8259, each field once', file, lineOf(Buffer.from(text), offset))

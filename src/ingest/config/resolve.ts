@@ -1,9 +1,10 @@
 /**
- * A configuration file with its parents: what the allowlisted keys are in the end, and which file and line says so.
- * Nothing is run or expanded (see env.ts); what looks like a secret is withheld, allowlisted or not (see src/core/secrets.ts).
+ * Resolves a configuration file with its parents: the final value of each allowlisted key, and the file and line that set
+ * it. Nothing is run or expanded (see env.ts). What looks like a secret is withheld, allowlisted or not (see
+ * src/core/secrets.ts).
  *
- * Order: a parent is read where its child names it; what stands later overrides. For JSON, parents come first. A parent's
- * path is relative to the file that names it. All files lie in the study, links followed.
+ * A parent is read where its child names it; later settings override earlier ones. In JSON, parents come first. A
+ * parent's path is relative to the file that names it. All files lie in the study, after links are followed.
  */
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
@@ -45,18 +46,18 @@ export interface ResolvedConfig {
 }
 
 export interface ConfigRequest {
-  /** keys of `.env` files; dotted paths of JSON, where an entry also stands for everything below it (`weights`) */
+  /** keys of `.env` files, or dotted paths of JSON. A path also stands for everything below it (`weights`) */
   readonly allow: readonly string[]
 }
 
-/** parents above parents, and readings in all (a parent named twice is read twice) */
+/** Longest chain of parents, and most readings in all (a parent that is named twice is read twice). */
 const MAX_DEPTH = 16
 const MAX_READINGS = 64
 const MAX_FILE_BYTES = 1024 * 1024
-/** A longer text is no setting, and would be searched for secrets in more than linear time. */
+/** Longest value, in characters. A longer text is no setting, and the search for secrets is slower than linear. */
 const MAX_VALUE = 16 * 1024
 
-/** What a key was last set to; a text that only a shell can tell is a problem. */
+/** The last setting of a key. `problem` is set where only a shell could tell the text. */
 interface Setting {
   readonly text: string | null
   readonly problem: string | null
@@ -68,7 +69,7 @@ interface Setting {
 
 /**
  * @param studyDir the study's folder
- * @param path of the configuration file, relative to it; `.json` is JSON, everything else is read as `.env`
+ * @param path of the configuration file, relative to the study; `.json` is read as JSON, everything else as `.env`
  * @throws Fault exit 3: unreadable or malformed file, a path that leaves the study, a cycle, too many parents, or an
  * allowlisted value that only a shell can tell. No message repeats text of a file's lines.
  */
@@ -142,7 +143,7 @@ function copied(settings: ReadonlyMap<string, Setting>, allow: readonly string[]
       values.set(key, { value: typed === undefined ? typedText(text) : typed, text, from, line })
     }
   }
-  // Not an object literal filled key by key: a key may be `__proto__`.
+  // Object.fromEntries is safe for a key `__proto__`; filling an object literal key by key is not.
   return { values: Object.fromEntries(values), withheld: withheld.size, absent }
 }
 
@@ -156,7 +157,7 @@ function typedText(text: string): string | number | boolean {
   if (/^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true'
   if (!NUMBER.test(text)) return text
   const number = Number(text)
-  // Digits that a double does not hold, and a name such as 007, are not the number.
+  // Integers that a double does not hold exactly, and names such as 007, stay text.
   const exact = !/^[+-]?\d+$/.test(text) || (Number.isSafeInteger(number) && !/^[+-]?0\d/.test(text))
   return Number.isFinite(number) && exact ? number : text
 }
@@ -190,7 +191,7 @@ async function readText(root: string, file: string): Promise<Omit<ConfigFile, 'p
   }
 }
 
-/** Null where the bytes are not UTF-8. */
+/** Null if the bytes are not UTF-8. */
 function decodeUtf8(bytes: Uint8Array): string | null {
   const text = Buffer.from(bytes).toString('utf8')
   return Buffer.from(text, 'utf8').equals(bytes) ? text : null

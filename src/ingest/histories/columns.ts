@@ -1,6 +1,6 @@
 /**
- * Columns that grow while a history is read. Numbers lie in blocks of typed arrays, which are joined once at the end: an
- * array that doubles would copy, and hold up to three times what it needs.
+ * Columns that grow while a history is read. Numbers are stored in blocks of typed arrays, which are joined once at the
+ * end. An array that doubles would be copied each time, and would hold up to three times the memory it needs.
  */
 import type { HistoryColumn } from './types.js'
 
@@ -33,7 +33,7 @@ export class GrowingArray<A extends Numbers> {
     this.#length++
   }
 
-  /** All numbers in one array. The blocks are given up: nothing may be pushed afterwards. */
+  /** All numbers in one array. The blocks are freed: no number may be pushed afterwards. */
   join(): A {
     const joined = this.#make(this.#length)
     let at = 0
@@ -51,7 +51,7 @@ export class GrowingArray<A extends Numbers> {
 export const growingDoubles = (): GrowingArray<Float64Array> => new GrowingArray(length => new Float64Array(length))
 export const growingInts = (): GrowingArray<Int32Array> => new GrowingArray(length => new Int32Array(length))
 
-/** What is logged under one wanted key. */
+/** Collects the values of one wanted key. */
 export class ColumnBuilder {
   readonly key: string
   readonly #row = growingInts()
@@ -65,7 +65,7 @@ export class ColumnBuilder {
     this.key = key
   }
 
-  /** A finite number. */
+  /** Adds a finite number. */
   add(row: number, value: number): void {
     this.#row.push(row)
     this.#value.push(value)

@@ -1,12 +1,12 @@
-/** Whether the digits of a number, as they are written, are the double that they are read as. */
+/** Tells whether the written digits of a number equal the double that they are read as. */
 import { Ascii, isDigit } from '../json/text.js'
 
-/** Longer ones are not looked at digit by digit: doubles end at 309. */
+/** Most digits that are compared. A double has at most 309 before its point. */
 const MAX_DIGITS = 400
 
 /**
- * Of the number at bytes[at .. end), which reads as `value`, a safe integer: exactly that integer is written, in whatever
- * notation (`7`, `7.0`, `70e-1`). `6.99999999999999999999` reads as 7 and is none.
+ * True if the number at bytes[at .. end) is written as exactly the integer `value`, in any notation (`7`, `7.0`,
+ * `70e-1`). `value` is a safe integer and what the text reads as. `6.99999999999999999999` reads as 7 and is not 7.
  */
 export function isExactInteger(bytes: Buffer, at: number, end: number, value: number): boolean {
   if (isPlainInteger(bytes, at, end)) return true
@@ -19,7 +19,7 @@ export function isExactInteger(bytes: Buffer, at: number, end: number, value: nu
   return scale >= 0 && Number(`${significant}e${scale}`) === Math.abs(value) && significant.length + scale <= 16
 }
 
-/** An integer without fraction and exponent, and another than `value`, which it reads as. */
+/** True for an integer without fraction and exponent whose digits differ from `value`, the double it reads as. */
 export function isInexactInteger(bytes: Buffer, at: number, end: number, value: number): boolean {
   if (end - at > MAX_DIGITS || !isPlainInteger(bytes, at, end)) return false
   return BigInt(bytes.toString('latin1', at, end)) !== BigInt(value)
@@ -31,7 +31,7 @@ function isPlainInteger(bytes: Buffer, at: number, end: number): boolean {
   return i === end
 }
 
-/** Without the zeros at the end. (A pattern for it takes quadratic time on zeros in the middle.) */
+/** Removes the zeros at the end. A regular expression would take quadratic time on zeros in the middle. */
 function trimZeros(digits: string): string {
   let length = digits.length
   while (length > 0 && digits[length - 1] === '0') length--

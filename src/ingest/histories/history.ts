@@ -1,6 +1,6 @@
 /**
- * The exported history of a listed run: `<folder>/<label>/<id>.jsonl`, or the same with `.gz`, inside a study. The file
- * must be a regular one and stand still while it is read; it is hashed on the way.
+ * The exported history of a listed run inside a study: `<folder>/<label>/<id>.jsonl`, or the same with `.gz`. The file
+ * must be a regular file and must not change while it is read. It is hashed in the same pass.
  */
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,9 +14,9 @@ import { isSafeName } from './runs.js'
 import type { ListedRun, RunHistory } from './types.js'
 
 export interface ReadHistoryOptions {
-  /** stops the reading, by throwing the signal's reason */
+  /** stops the reading by throwing the signal's reason */
   readonly signal?: AbortSignal | undefined
-  /** bytes of the file that are read at once; default 1 MiB */
+  /** bytes of the file to read at once; default 1 MiB */
   readonly chunkBytes?: number | undefined
   /** called after each chunk of the file with its length */
   readonly onBytes?: ((bytes: number) => void) | undefined
@@ -28,14 +28,14 @@ export interface ReadHistoryOptions {
 export interface HistoryFile {
   /** relative to the study, canonical */
   readonly path: string
-  /** where that leads, links followed */
+  /** the path with links followed */
   readonly real: string
 }
 
 /**
- * The file of a run's history. Of `.jsonl` and `.jsonl.gz` exactly one must be there.
+ * Finds the file of a run's history. Exactly one of `.jsonl` and `.jsonl.gz` must exist.
  *
- * @throws Fault exit 3: no such file, both, a path or a link that leaves the study.
+ * @throws Fault exit 3: no such file, both files, a path or a link that leaves the study.
  */
 export function findHistory(studyDir: string, folder: string, run: Pick<ListedRun, 'id' | 'label'>): HistoryFile {
   const relative = `${folder}/${run.label}/${run.id}.jsonl`
@@ -72,7 +72,7 @@ function fault(problem: string, found: string, expected: string, file: string): 
 }
 
 /**
- * Reads the history of `run`: the columns of the `wanted` keys, in their order.
+ * Reads the history of `run` into columns of the `wanted` keys, in their order.
  *
  * @throws Fault exit 3: what `findHistory` throws, an unreadable file, malformed rows (with line and byte; in a gzipped
  * file the byte of the text), rows in falling step order without timestamps. Exit 1: the file changed while it was read, or is not the one that was verified.
@@ -109,7 +109,7 @@ export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
   }
 }
 
-/** The text of a history: inflated where its bytes are gzip. @throws Fault also for a `.gz` of no bytes, which is no gzip */
+/** The text of a history, inflated if its bytes are gzip. @throws Fault also for a `.gz` of no bytes, which is not gzip */
 export function historyText(path: string, chunks: ByteGenerator): ByteGenerator {
   return gunzippedIfGzip(path.endsWith('.gz') ? notEmpty(chunks) : chunks)
 }

@@ -1,7 +1,7 @@
 /**
- * ISO 8601 date and time as seconds since 1970, to the last bit: whole seconds and fraction make one decimal number, and
- * the double nearest to it is the answer. (By way of Date, a fraction is cut to milliseconds, and a quotient of hours
- * ends in another digit.)
+ * ISO 8601 date and time as seconds since 1970, correctly rounded: whole seconds and fraction make one decimal number,
+ * and the result is the double nearest to it. (Date would cut a fraction to milliseconds, and hours computed from that
+ * would differ in the last digit.)
  *
  * Extended format only, as exporters write it: `2026-09-30T07:05:03.123456Z`, with `T` or a space, seconds or none, a
  * fraction (`.` or `,`) of up to 1000 digits or none; `Z`, `+08:00`, `+0800`, `+08` or no zone, which is UTC. Not
@@ -11,7 +11,7 @@ import type { ListedRun } from './types.js'
 
 const DATE = /(\d{4})-(\d\d)-(\d\d)/
 const TIME = /([01]\d|2[0-3]):([0-5]\d)/
-/** Digits beyond the thousandth decide on no double. */
+/** A fraction's digits behind the first 1000 never change the nearest double. */
 const FRACTION = /(?:[.,](\d{1,1000}))?/
 const ZONE = /(?:[Zz]|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?)?/
 
@@ -19,19 +19,19 @@ export const DATE_TIME = new RegExp(`^${DATE.source}[Tt ]${TIME.source}(?::([0-5
 
 export const DATE_TIME_EXPECTED = 'an ISO 8601 date and time, such as 2026-09-30T07:05:03Z'
 
-/** A time by all its decimal digits: units * 10^-digits seconds since 1970. A double holds a time of today to 240 ns only. */
+/** A time with all its decimal digits: units * 10^-digits seconds since 1970. A double holds today's times to 240 ns. */
 export interface Instant {
   readonly units: bigint
   readonly digits: number
 }
 
-/** Seconds since 1970; null where the text is no such date and time, or names a day that does not exist. */
+/** Seconds since 1970; null if the text is not such a date and time, or names a day that does not exist. */
 export function parseIsoSeconds(text: string): number | null {
   const instant = parseInstant(text)
   return instant === null ? null : Number(`${instant.units}e-${instant.digits}`)
 }
 
-/** As `parseIsoSeconds`, unrounded. */
+/** The same as `parseIsoSeconds`, unrounded. */
 export function parseInstant(text: string): Instant | null {
   const match = DATE_TIME.exec(text)
   if (match === null) return null
@@ -40,11 +40,11 @@ export function parseInstant(text: string): Instant | null {
   if (days === null) return null
   const zone = (Number(zoneHour) * 60 + Number(zoneMinute)) * (sign === '-' ? -60 : 60)
   const whole = days * 86400 + Number(hour) * 3600 + Number(minute) * 60 + Number(second) - zone
-  // One integer of the smallest written unit, so that times before 1970 are exact too.
+  // One integer in the smallest written unit keeps times before 1970 exact too.
   return { units: BigInt(whole) * 10n ** BigInt(fraction.length) + BigInt(fraction === '' ? 0 : fraction), digits: fraction.length }
 }
 
-/** A timestamp as trackers write it: the shortest decimal that reads as this finite double. */
+/** A timestamp as trackers write it: the shortest decimal that reads as the given finite double. */
 export function instantOf(seconds: number): Instant {
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:e(.+))?$/.exec(String(seconds)) as RegExpExecArray
   const digits = fraction.length - Number(exponent)
@@ -52,7 +52,7 @@ export function instantOf(seconds: number): Instant {
   return { units, digits: Math.max(0, digits) }
 }
 
-/** Below zero: a is earlier. */
+/** Negative if a is earlier. */
 export function compareInstants(a: Instant, b: Instant): number {
   const x = a.units * 10n ** BigInt(Math.max(0, b.digits - a.digits))
   const y = b.units * 10n ** BigInt(Math.max(0, a.digits - b.digits))
@@ -65,12 +65,12 @@ export function createdInstant({ createdAt, createdSeconds }: Created): Instant 
   return parseInstant(createdAt) ?? instantOf(createdSeconds)
 }
 
-/** By all digits of createdAt. Two doubles that differ say as much: the text is read only where they are equal. */
+/** Compares all digits of createdAt. The text is read only if the doubles are equal: different doubles decide it. */
 export function compareCreation(a: Created, b: Created): number {
   return a.createdSeconds - b.createdSeconds || compareInstants(createdInstant(a), createdInstant(b))
 }
 
-/** Whether a date and time names no zone, so that it is read as UTC; false for a text that is none. */
+/** True for a date and time without a zone, which is read as UTC; false for any other text. */
 export function lacksZone(text: string): boolean {
   return DATE_TIME.test(text) && !/(?:[Zz]|[+-]\d\d(?::?\d\d)?)$/.test(text)
 }
@@ -78,7 +78,7 @@ export function lacksZone(text: string): boolean {
 /** Days in the proleptic Gregorian calendar; null for a day that does not exist. */
 function daysSince1970(year: number, month: number, day: number): number | null {
   const date = new Date(0)
-  // Date.UTC would take the years 0 to 99 for 1900 to 1999
+  // Date.UTC would read the years 0 to 99 as 1900 to 1999
   date.setUTCFullYear(year, month - 1, day)
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null
   return date.getTime() / 86_400_000

@@ -1,33 +1,33 @@
 /**
- * Numbers the keys of a file, so that a key that was seen before costs a comparison of bytes and no text.
+ * Numbers the keys of a file, so that a key that was seen before costs one comparison of bytes and no decoding.
  *
- * Rows of one run hold nearly the same keys in nearly the same order: behind each key the index remembers which one came
- * next, and compares the bytes there with that one first. A miss is looked up by hash; only a new spelling is decoded.
- * Two spellings of one key (`"a"`, `"\u0061"`) have two ids and one canonical id.
+ * Rows of one run hold nearly the same keys in nearly the same order. The index remembers which key came next behind
+ * each key, and compares the bytes with that one first. On a miss the key is looked up by hash; only a new spelling is
+ * decoded. Two spellings of one key (`"a"`, `"\u0061"`) have two ids and one canonical id.
  */
 import { Buffer, isUtf8 } from 'node:buffer'
 import { stringEnd } from '../json/skip.js'
 import { decodeString } from '../json/text.js'
 import type { RowText } from './row-text.js'
 
-/** The id that stands for "no key yet": what is remembered behind it is a row's first key. */
+/** The id that stands for "no key yet". The key remembered behind it is a row's first key. */
 export const ROW_START = 0
 
 /** Longest key, in raw bytes. */
 export const MAX_KEY_BYTES = 1 << 16
 
-/** Keys of one row. More than a tracker keeps for a whole project. */
+/** Most keys of one row. More than a tracker keeps for a whole project. */
 export const MAX_KEYS = 100_000
 
-/** Remembered spellings and their bytes. A file with more starts anew, so that ever new keys cannot fill the memory. */
+/** Most remembered spellings, and their bytes. At the limit the index starts anew, so that memory stays bounded. */
 const MAX_SPELLINGS = 1 << 16
 const MAX_STORE = 1 << 24
 
-/** Places for recent keys, a power of two. Keys of one place drive each other out: that costs time, linear at worst. */
+/** Slots for recent keys, a power of two. Keys of one slot replace each other: that costs time, linear at worst. */
 const RECENT = 1 << 12
 
 export class KeyIndex {
-  /** offset behind the closing quote of the key that was found last */
+  /** offset behind the closing quote of the last key found */
   end = 0
   readonly #slots: ReadonlyMap<string, number>
   #idOfRaw = new Map<string, number>()
@@ -43,21 +43,21 @@ export class KeyIndex {
   #store = Buffer.alloc(1 << 12)
   #view = new DataView(this.#store.buffer, this.#store.byteOffset, this.#store.length)
   #stored = 0
-  /** ids by hash, the last one of each: rows whose keys change places find theirs here, without a text */
+  /** the last id of each hash: finds the keys of rows whose keys change places, without decoding */
   readonly #recent = new Int32Array(RECENT)
 
-  /** `slots` gives each wanted key (decoded) a number of the caller's. */
+  /** @param slots the caller's number for each wanted key (decoded) */
   constructor(slots: ReadonlyMap<string, number>) {
     this.#slots = slots
     this.#forget()
   }
 
-  /** To be called before each row. */
+  /** Must be called before each row. */
   beginRow(): void {
     if (this.#start.length > MAX_SPELLINGS || this.#stored > MAX_STORE) this.#forget()
   }
 
-  /** The id of the key whose opening quote is at `at`, where `previous` was the row's key before it. Sets `end`. */
+  /** The id of the key whose opening quote is at `at`; `previous` is the key before it in the row. Sets `end`. */
   find(text: RowText, at: number, previous: number): number {
     const guess = this.#next[previous]
     if (guess !== ROW_START && this.#spells(text, at + 1, guess)) {
@@ -74,7 +74,7 @@ export class KeyIndex {
     return this.#slot[id]
   }
 
-  /** Notes that the key stands in a row (numbered from 1); false where it did already. */
+  /** Records that the key occurs in a row (numbered from 1). False if it was recorded for that row already. */
   firstIn(row: number, id: number): boolean {
     const canonical = this.#canonical[id]
     if (this.#lastRow[canonical] === row) return false
@@ -88,7 +88,7 @@ export class KeyIndex {
     return decodeString(this.#store.subarray(start, start + this.#length[id] - 1))
   }
 
-  /** Whether the bytes at `at` are this spelling with its closing quote. A line end or a zero ends the comparison. */
+  /** True if the bytes at `at` are this spelling with its closing quote. A line end or a zero ends the comparison. */
   #spells(text: RowText, at: number, id: number): boolean {
     const { bytes, view } = text
     const store = this.#store
@@ -119,7 +119,7 @@ export class KeyIndex {
     return id
   }
 
-  /** The id of a spelling that is not among the recent ones; a new id for a new one. */
+  /** The id of a spelling that is not among the recent ones. A new spelling gets a new id. */
   #intern(text: RowText, start: number, length: number): number {
     const spelling = text.bytes.toString('latin1', start, start + length)
     const known = this.#idOfRaw.get(spelling)
@@ -163,7 +163,7 @@ export class KeyIndex {
   }
 }
 
-/** Two spellings may have one hash: it only says where to look first. */
+/** A hash of the spelling. Two spellings may share one: it only selects the slot to compare with. */
 function hashOf({ bytes, view }: RowText, start: number, length: number): number {
   let hash = length
   let k = 0

@@ -1,12 +1,12 @@
 /**
- * An exported history, JSON Lines: bytes in chunks of any size to columns, in one pass.
+ * Parses an exported history (JSON Lines) from chunks of any size into columns, in one pass.
  *
- * One object a line; lines end with LF or CRLF. A byte order mark at the start and blank lines at the end are passed
- * over; a blank line before a row is a fault, since a row may be missing there. The last line may lack its end if its
- * object is complete. No rows at all is a history of 0 rows. Not supported: objects that go over several lines, lists of
- * objects, UTF-16.
+ * One object per line; lines end with LF or CRLF. A byte order mark at the start and blank lines at the end are skipped.
+ * A blank line before a row is a fault, since a row may be missing there. The last line may lack its line end if its
+ * object is complete. A file without rows is a history of 0 rows. Not supported: objects that span several lines, lists
+ * of objects, UTF-16.
  *
- * Memory is the window (a chunk, or the longest row where that is longer) and the columns: rows are not kept.
+ * Memory holds the window (a chunk, or the longest row if that is longer) and the columns. Rows are not kept.
  */
 import { Fault } from '../../core/errors.js'
 import type { ByteChunks } from '../../core/bytes.js'
@@ -14,15 +14,15 @@ import { Ascii } from '../json/text.js'
 import { RowText } from './row-text.js'
 import { MAX_NUMBERS, MAX_ROWS, RowReader, type HistoryKeys, type HistoryRows, type RowLimits } from './rows.js'
 
-/** Longest line. */
+/** Longest line, in bytes. */
 export const MAX_ROW_BYTES = 64 * 1024 * 1024
 
-/** A larger chunk is taken in pieces of this size, which the processor's caches hold. */
+/** A larger chunk is parsed in pieces of this size, which fit into the processor's caches. */
 const PIECE_BYTES = 256 * 1024
 
 export interface ParseOptions {
   readonly keys: HistoryKeys
-  /** keys to make columns of, in this order */
+  /** keys that become columns, in this order */
   readonly wanted: readonly string[]
   /** default MAX_ROWS, MAX_NUMBERS and MAX_ROW_BYTES */
   readonly limits?: Partial<RowLimits & { readonly rowBytes: number }>
@@ -33,7 +33,7 @@ export class HistoryParser {
   readonly #text = new RowText()
   readonly #rows: RowReader
   readonly #maxRowBytes: number
-  /** of the first of the blank lines that were read last, should a row follow; null where a row was read last */
+  /** fault of the first blank line since the last row, thrown if a row follows; null without a blank line */
   #blank: Fault | null = null
 
   constructor({ keys, wanted, limits = {} }: ParseOptions) {
@@ -42,7 +42,7 @@ export class HistoryParser {
     this.#maxRowBytes = rowBytes
   }
 
-  /** The next bytes. They are copied: their memory may be used again. Throws a Fault (exit code 3). */
+  /** Takes the next bytes. They are copied: the caller may reuse the memory. @throws Fault exit 3 */
   push(chunk: Uint8Array): void {
     const text = this.#text
     for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
@@ -58,14 +58,14 @@ export class HistoryParser {
     }
   }
 
-  /** No bytes follow. Returns the columns; throws a Fault (exit code 3) where the last line is incomplete. */
+  /** Ends the input and returns the columns. @throws Fault exit 3 if the last line is incomplete */
   finish(): HistoryRows {
     this.#text.terminate()
     this.#readLines(this.#text.length)
     return this.#rows.finish()
   }
 
-  /** The lines from 0 to `end`, which is behind a line end or the end of the input. */
+  /** Reads the lines from 0 to `end`, which is behind a line end or the end of the input. */
   #readLines(end: number): void {
     for (let i = 0; i < end; this.#text.line++) {
       this.#refuseLong(i)
@@ -93,12 +93,12 @@ export class HistoryParser {
     try {
       return this.#rows.read(at)
     } catch (error) {
-      // too deep: the scanner that counts brackets knows no lines
+      // too deep: the scanner that counts brackets has no line number
       throw error instanceof Fault && error.details.format === 'json' ? this.#text.onLine(error) : error
     }
   }
 
-  /** The line at `at` is longer than allowed, as far as it is there. */
+  /** Throws if the line at `at`, as far as it has arrived, is longer than allowed. */
   #refuseLong(at: number): void {
     const text = this.#text
     const max = this.#maxRowBytes
@@ -108,7 +108,7 @@ export class HistoryParser {
   }
 }
 
-/** The history in a stream of bytes. Throws a Fault (exit code 3), or the signal's reason. */
+/** Parses a history from a stream of bytes. @throws Fault exit 3, or the signal's reason */
 export async function parseHistory(chunks: ByteChunks, options: ParseOptions, signal?: AbortSignal): Promise<HistoryRows> {
   const parser = new HistoryParser(options)
   for await (const chunk of chunks) {

@@ -1,17 +1,17 @@
 /**
- * In which order a file holds its rows. Trackers append; some exports have the latest row first. Told apart by the steps
- * and then by the timestamps, each by whether more neighbours fall than rise:
+ * The order in which a file holds its rows. Trackers append rows; some exports put the latest row first. The order is
+ * inferred from the steps and then from the timestamps. Values fall if more neighbours fall than rise.
  *
- * - steps do not fall: the file is in order. Where a step goes back now and then, a run was resumed.
- * - steps fall and timestamps fall: the file has the latest row first, and is turned round.
- * - steps fall and timestamps rise: each row that goes back is a restart.
- * - steps fall, and no timestamps say which it is: refused. Either reading would drop what the other keeps.
+ * - Steps do not fall: the file is in order. A step that goes back now and then is a resumed run.
+ * - Steps fall and timestamps fall: the latest row is first, and the file is reversed.
+ * - Steps fall and timestamps rise: each row that goes back is a restart.
+ * - Steps fall and no timestamps decide: the file is refused. Each reading would drop rows that the other keeps.
  */
 import { Fault } from '../../core/errors.js'
 import type { HistoryRows } from './rows.js'
 import type { HistoryColumn, RunHistory } from './types.js'
 
-/** Rows with the earliest first. @throws Fault exit 3: steps fall and no timestamp says why. */
+/** Rows with the earliest first. @throws Fault exit 3: steps fall and no timestamp decides why. */
 export function earliestFirst(history: HistoryRows): HistoryRows & Pick<RunHistory, 'reversed'> {
   const { step, timestamp, rows } = history
   if (trend(step) >= 0) return { ...history, reversed: false }
@@ -36,7 +36,7 @@ export function earliestFirst(history: HistoryRows): HistoryRows & Pick<RunHisto
   }
 }
 
-/** Neighbours that rise minus neighbours that fall. */
+/** Number of neighbours that rise minus number that fall. */
 function trend(values: Float64Array): number {
   let trend = 0
   for (let i = 1; i < values.length; i++) trend += Math.sign(values[i] - values[i - 1])

@@ -1,14 +1,14 @@
 /**
- * The window of a JSONL file that is being read: a padded buffer that slides over the input, in which a line end is no
- * white space. Every scanner of `../json` stops at a line end or at the zeros behind the text, so a row is never read
- * into the next one, and no line has to be measured before it is parsed.
+ * The window on a JSONL file that is being read: a padded buffer that slides over the input. A line end is not white
+ * space in it. Every scanner of `../json` stops at a line end or at the zeros behind the text. So no row is read into the
+ * next one, and no line has to be measured before it is parsed.
  */
 import { Buffer } from 'node:buffer'
 import { Fault, type Place } from '../../core/errors.js'
 import { malformed } from '../json/faults.js'
 import { Ascii, JsonText } from '../json/text.js'
 
-/** Room behind the text: zeros at the end of the input, and what a scanner of four bytes at a time may touch. */
+/** Room behind the text: for zeros at the end of the input, and for scanners that read four bytes at a time. */
 const PADDING = 16
 
 export class RowText extends JsonText {
@@ -37,13 +37,13 @@ export class RowText extends JsonText {
     this.length -= at
   }
 
-  /** No byte follows. */
+  /** Ends the input. */
   terminate(): void {
     this.append(new Uint8Array(0))
     this.bytes.fill(0, this.length, this.length + PADDING)
   }
 
-  /** Whether the input starts at `at`, with a byte order mark. */
+  /** True if the input starts at `at` with a byte order mark. */
   hasMark(at: number): boolean {
     const { bytes } = this
     return this.#base + at === 0 && bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf
@@ -73,7 +73,7 @@ export class RowText extends JsonText {
     return new Fault({ format: 'history', problem, found: `${found} on line ${this.line}`, expected, place })
   }
 
-  /** A fault of the JSON scanners, which know no lines. */
+  /** A fault of the JSON scanners with the line number, which they do not know. */
   onLine(fault: Fault): Fault {
     const { problem, found = '', expected = '', place = {} } = fault.details
     return this.fault(problem, found, expected, place)

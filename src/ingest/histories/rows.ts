@@ -1,13 +1,13 @@
 /**
- * One row after another into columns: every byte is checked against JSON's grammar, values that nobody asked for are
- * passed over, and no object is made for a row.
+ * Reads one row after another into columns. Every byte is checked against JSON's grammar. Values of other keys are
+ * skipped, and no object is created for a row.
  *
- * Of a wanted key, null and what is no number are counted, as are numbers that are not finite, by spelling. The step must
- * be an integer; a timestamp or global step that is missing, null or not finite is NaN, and any other value that is no
- * number is a fault there. Rows often lack a global step: those in which one stands that is null or not finite are listed.
+ * For a wanted key, nulls and non-numbers are counted, and non-finite numbers are counted by spelling. The step must be
+ * an integer. A timestamp or global step that is missing, null or not finite is NaN; any other value that is no number is
+ * a fault there. Rows often lack a global step: rows in which it is null or not finite are listed.
  *
- * Digits that no double holds: in a step they are a fault; an integer of them under another wanted key is counted. Objects
- * and lists are counted under every key.
+ * Digits that no double holds are a fault in a step. An integer with such digits under another wanted key is counted.
+ * Objects and lists are counted under every key.
  */
 import { printable, type Fault } from '../../core/errors.js'
 import type { HistoryStudy } from '../../schema/histories.js'
@@ -20,10 +20,10 @@ import type { RowText } from './row-text.js'
 import type { InexactIntegers, NestedValues, RunHistory } from './types.js'
 import { ValueKind, ValueReader } from './values.js'
 
-/** Names of a row's own coordinates; null: the rows have none. */
+/** Names of a row's coordinates; null: the rows do not have that one. */
 export type HistoryKeys = HistoryStudy['keys']
 
-/** The columns of a history, without where they come from. */
+/** The columns of a history, without their origin. */
 export type HistoryRows = Pick<
   RunHistory, 'rows' | 'step' | 'timestamp' | 'globalStep' | 'unusableGlobalSteps' | 'columns' | 'inexact' | 'nested'
 >
@@ -31,10 +31,10 @@ export type HistoryRows = Pick<
 /** 1 GiB of rows of 64 bytes; their coordinates take 400 MB. */
 export const MAX_ROWS = 1 << 24
 
-/** Numbers kept of all wanted keys together: 12 bytes each, 800 MB. */
+/** Most numbers kept for all wanted keys together: 12 bytes each, 800 MB. */
 export const MAX_NUMBERS = 1 << 26
 
-/** Digits of a number that are kept for a message. */
+/** Number of digits that are kept for a message. */
 const MAX_WRITTEN = 40
 
 const STEP_EXPECTED = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`
@@ -69,7 +69,7 @@ export class RowReader {
   #nested: NestedValues | null = null
   #rows = 0
   #numbers = 0
-  /** of the row that is being read; the step is -1 until it was met */
+  /** coordinates of the current row; the step is -1 until it is read */
   #rowStep = -1
   #rowTimestamp = NaN
   #rowGlobalStep = NaN
@@ -93,7 +93,7 @@ export class RowReader {
     this.#keys = new KeyIndex(new Map(this.#slots.map(({ key }, number) => [key, number])))
   }
 
-  /** Reads the row at `at`. Returns the offset behind its `}`. Throws a Fault. */
+  /** Reads the row at `at`. Returns the offset behind its `}`. @throws Fault */
   read(at: number): number {
     const text = this.#text
     const { bytes } = text
@@ -108,7 +108,7 @@ export class RowReader {
     let i = text.skipSpace(at + 1)
     if (bytes[i] !== Ascii.CloseBrace) i = this.#readMembers(i)
     if (this.#rowStep < 0) {
-      // Where the very first row has none, the study's key is as likely wrong as the file.
+      // In the very first row, the study's key is as likely to be wrong as the file.
       const expected = this.#rows === 0 ? `${STEP_EXPECTED}, under the key that histories.keys.step names` : STEP_EXPECTED
       throw text.fault('missing step', `no key "${printable(this.#stepKey)}"`, expected, text.place(at))
     }
@@ -119,7 +119,7 @@ export class RowReader {
     return i + 1
   }
 
-  /** The columns; ends the reading. */
+  /** Ends the reading and returns the columns. */
   finish(): HistoryRows {
     // a key that is wanted twice has one builder
     const finished = new Map([...new Set(this.#columns)].map(column => [column.key, column.finish()]))
@@ -131,7 +131,7 @@ export class RowReader {
     }
   }
 
-  /** From a row's first key on. Returns the offset of its closing brace. */
+  /** Reads from a row's first key on. Returns the offset of its closing brace. */
   #readMembers(at: number): number {
     const text = this.#text
     const { bytes } = text
@@ -183,7 +183,7 @@ export class RowReader {
     if (slot.step) {
       const isStep = kind === ValueKind.Number && Number.isSafeInteger(value) && value >= 0
       if (!isStep || !isExactInteger(this.#text.bytes, at, this.#values.end, value)) throw this.#wrong('step', slot, at, STEP_EXPECTED)
-      // -0 is the step 0
+      // -0 becomes the step 0
       this.#rowStep = value + 0
     }
     if (slot.timestamp || slot.globalStep) {
@@ -197,7 +197,7 @@ export class RowReader {
         if (kind !== ValueKind.Number) this.#unusableGlobalSteps.push(this.#rows)
       }
     }
-    // Smaller integers are doubles, all of them.
+    // Every smaller integer is a double.
     if (kind === ValueKind.Number && Math.abs(value) > Number.MAX_SAFE_INTEGER) this.#countInexact(at, slot.key, value)
   }
 
@@ -226,7 +226,7 @@ export class RowReader {
   /** A coordinate's value, from `at` to the end of what was read, is not what it must be. */
   #wrong(what: string, { key }: Slot, at: number, expected: string): Fault {
     const text = this.#text
-    // a text may hold anything; a longer piece of it could not be printed anyway
+    // a text may be long; a message prints no more than 400 bytes of it
     const raw = text.bytes.toString('utf8', at, Math.min(this.#values.end, at + 400))
     return text.fault(`wrong ${what}`, `${printable(raw)} as "${printable(key)}"`, expected, text.place(at))
   }

@@ -1,6 +1,6 @@
 /**
- * `runs.json`: which runs were exported, when each was created, and where its history lies. A list of objects; fields
- * of other names are skipped, since exporters write what they have. Paths are not looked at here.
+ * `runs.json`: which runs were exported, when each was created, and where its history lies. It is a list of objects.
+ * Fields of other names are skipped, since exporters write further ones. Paths are not checked here.
  */
 import { Fault, printableId } from '../../core/errors.js'
 import { isSecretText } from '../../core/secrets.js'
@@ -14,18 +14,18 @@ import type { ListedRun } from './types.js'
 
 export const MAX_RUNS_BYTES = 16 * 1024 * 1024
 
-/** A project with more is listed in parts. */
+/** Most runs of one list. A larger project is listed in parts. */
 const MAX_RUNS = 10_000
 
-/** Leaves room for `.jsonl.gz` within the 255 bytes that file systems allow. */
+/** Longest name, in bytes. It leaves room for `.jsonl.gz` within the 255 bytes that file systems allow. */
 const MAX_NAME_BYTES = 200
 
-/** Separators of any system, what Windows refuses in a name, control and invisible characters, halves of a surrogate pair. */
+/** Path separators of any system, characters that Windows refuses, control and invisible characters, lone surrogates. */
 const UNSAFE_NAME = /[/\\<>:"|?*\p{Cc}\p{Cf}\p{Surrogate}]|\.\./u
 
 const NAME_EXPECTED = `a name of 1 to ${MAX_NAME_BYTES} bytes that is safe as a file name (no "/", "\\", "..")`
 
-/** True when the text can be the name of a file or folder on every system, in the folder where it is put. */
+/** True when the text can be the name of a file or folder on every system. */
 export function isSafeName(name: string): boolean {
   return name !== '' && name !== '.' && !UNSAFE_NAME.test(name) && !/^ |[. ]$/.test(name) && !isDeviceName(name) &&
     Buffer.byteLength(name) <= MAX_NAME_BYTES
@@ -42,7 +42,7 @@ const safeName: Kind<string> = refine(rawText(), (name, at, context) => {
   throw fault('unsafe name', `${at} is ${quoted(name)}`, NAME_EXPECTED, context)
 })
 
-/** A text that the list may state; null where it looks like a secret. */
+/** An optional text of the list; null when it looks like a secret. */
 function optional(max?: number): Kind<OptionalText> {
   return refine(nullable(rawText(max)), (written, at) => {
     const withheld = written !== null && isSecretText(written, at.slice(at.lastIndexOf('.') + 1))
@@ -65,7 +65,7 @@ interface DateTime {
 const dateTime: Kind<DateTime> = refine(pattern(DATE_TIME_EXPECTED, DATE_TIME), (written, at, context) => {
   const seconds = parseIsoSeconds(written)
   if (seconds !== null) return { written, seconds }
-  // the 30th of February
+  // such as the 30th of February
   throw fault('wrong field', `${at} is ${quoted(written)}`, 'a day that exists', context)
 })
 
@@ -91,7 +91,7 @@ export interface RunsFile {
 }
 
 /**
- * Reads and checks a list of runs. No history is looked at.
+ * Reads and checks a list of runs. The histories are not read.
  *
  * @throws Fault exit 3: missing or unreadable file, malformed JSON, a wrong field (with its path), an id or label that
  * is no safe file name, a run listed twice under one label.
@@ -101,7 +101,7 @@ export async function readRuns(path: string): Promise<RunsFile> {
   return { runs: checkRuns(value, bytes, path), sha256, bytes }
 }
 
-/** The runs that a list's value states, as `readRuns`. @param bytes length of its text */
+/** The runs in a parsed list, checked as in `readRuns`. @param bytes length of its text */
 export function checkRuns(value: unknown, bytes: number, path: string): readonly ListedRun[] {
   const context: CheckContext = { format: 'runs', place: { file: path }, paths: [] }
   if (bytes > MAX_RUNS_BYTES) throw fault('file too large', `${bytes} bytes`, `at most ${MAX_RUNS_BYTES}`, context)

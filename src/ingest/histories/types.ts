@@ -2,9 +2,9 @@
 
 /** What a list of runs states and no output repeats, counted. */
 export interface LeftOutOfRun {
-  /** settings that the study does not name */
+  /** number of settings that the study does not name */
   readonly unnamed: number
-  /** settings and fields that look like secrets, or that JSON does not hold as a scalar */
+  /** number of settings and fields that look like secrets, or that are no JSON scalar */
   readonly withheld: number
 }
 
@@ -16,16 +16,16 @@ export interface ListedRun {
   readonly project: string | null
   /** ISO 8601; without a zone it is UTC */
   readonly createdAt: string
-  /** createdAt as seconds since 1970: whole seconds plus fraction, no detour over milliseconds */
+  /** createdAt as seconds since 1970: whole seconds plus fraction, not rounded to milliseconds */
   readonly createdSeconds: number
   readonly state: string | null
   readonly url: string | null
   readonly fetchedAt: string | null
   /** folder of its history: `<folder>/<label>/<id>.jsonl` */
   readonly label: string
-  /** configuration: as exported, or what of it the study allows */
+  /** configuration: as exported, or the part that the study allows */
   readonly config: { readonly [key: string]: unknown }
-  /** what of the list's entry goes no further; absent: nothing was kept back */
+  /** what the outputs leave out of the list's entry; absent: nothing is left out */
   readonly leftOut?: LeftOutOfRun
 }
 
@@ -34,38 +34,38 @@ export interface HistoryColumn {
   readonly key: string
   /** 0-based rows that logged a finite number, increasing */
   readonly row: Int32Array
-  /** its value, one for each of those rows */
+  /** its values, one for each of those rows */
   readonly value: Float64Array
   /** 0-based rows that logged a value that is not finite (bare or quoted), increasing */
   readonly nonFiniteRow: Int32Array
-  /** those values: spelling -> count */
+  /** number of those values by spelling */
   readonly nonFinite: { readonly [text: string]: number }
-  /** rows in which the key stands with null */
+  /** number of rows in which the key's value is null */
   readonly nulls: number
-  /** rows in which the key stands with a text, a truth value, an object or a list */
+  /** number of rows in which the key's value is a text, a truth value, an object or a list */
   readonly notNumbers: number
 }
 
-/** Integers beyond 2^53 under one wanted key that no double holds: they are read as the nearest one. */
+/** Integers beyond 2^53 under one wanted key that no double holds. Each is read as the nearest double. */
 export interface InexactIntegers {
   readonly key: string
   readonly count: number
   /** 1-based line of the first */
   readonly line: number
-  /** the first as it stands there, not longer than a message can print */
+  /** the first one as written, cut to a length that a message can print */
   readonly written: string
 }
 
-/** Values that are objects or lists: no column is made of what is in them. */
+/** Values that are objects or lists. Their content is not read into columns. */
 export interface NestedValues {
   readonly count: number
   /** 1-based line of the first */
   readonly line: number
-  /** its key */
+  /** key of the first */
   readonly key: string
 }
 
-/** One exported history: as many rows as lines. Memory is what the wanted keys take, whatever else the rows hold. */
+/** One exported history, with one row per line. Memory grows with the wanted keys only. */
 export interface RunHistory<Run = ListedRun> {
   readonly run: Run
   /** relative to the study */
@@ -73,20 +73,20 @@ export interface RunHistory<Run = ListedRun> {
   readonly sha256: string
   readonly bytes: number
   readonly rows: number
-  /** of every row: a safe integer */
+  /** of every row; a safe integer */
   readonly step: Float64Array
   /** of every row, seconds since 1970; NaN where the row has none */
   readonly timestamp: Float64Array
   /** of every row; NaN where the row has none */
   readonly globalStep: Float64Array
-  /** 0-based rows in which the key of the global step stands with null or a number that is not finite, increasing */
+  /** 0-based rows in which the global step is null or a number that is not finite, increasing */
   readonly unusableGlobalSteps: Int32Array
-  /** one for each wanted key, in the order in which they were asked for */
+  /** one for each wanted key, in the order of the request */
   readonly columns: readonly HistoryColumn[]
-  /** one for each wanted key that has such, in the order in which they were met */
+  /** one for each wanted key that has such integers, in the order of their first occurrence */
   readonly inexact: readonly InexactIntegers[]
-  /** of all rows; null where there are none */
+  /** of all rows; null without nested values */
   readonly nested: NestedValues | null
-  /** the file's rows stand with the latest first; here they are turned round */
+  /** the file has the latest row first; the columns are reversed */
   readonly reversed: boolean
 }

@@ -1,8 +1,8 @@
 /**
- * One value of a row: what it is, or only where it ends.
+ * Reads one value of a row: its kind and number, or only where it ends.
  *
- * A number is the double of JSON.parse. Not finite are NaN, Infinity and -Infinity, bare or as a text in any case (`nan`,
- * `inf` and a sign count too), and numbers beyond the double range. A bare `nan` is malformed.
+ * A number is the double of JSON.parse. Not finite are: NaN, Infinity and -Infinity, bare or as a text; as a text in any
+ * case, as `nan` and `inf` too, and with a sign; and numbers beyond the double range. A bare `nan` is malformed.
  */
 import { printable, type Fault } from '../../core/errors.js'
 import { scanNumber } from '../json/number.js'
@@ -10,26 +10,26 @@ import { SkipScratch, skipValue, stringEnd } from '../json/skip.js'
 import { Ascii, decodeString, isDigit, scanWord, wordStartingWith } from '../json/text.js'
 import type { RowText } from './row-text.js'
 
-/** What a value turned out to be. A text, true, false, an object and a list are no numbers. */
+/** The kind of a value. NotNumber is a text, true, false, an object or a list. */
 export const enum ValueKind { Number, NonFinite, Null, NotNumber }
 
-/** How a number that no double holds is counted, such as 1e999: its own spelling could be any of millions. */
+/** One name for all numbers beyond the double range, such as 1e999: their own spellings could be millions. */
 export const BEYOND_RANGE = 'beyond the double range'
 
 const NON_FINITE_TEXT = /^[+-]?(?:nan|inf|infinity)$/i
 
-/** The longest of those with every character written as an escape. */
+/** The longest such text with every character written as an escape. */
 const MAX_NON_FINITE_BYTES = 6 * '-infinity'.length
 
 const VALUE_EXPECTED = 'a value (bare words: true, false, null, NaN, Infinity, -Infinity)'
 
-/** Brackets open around the value of a row. */
+/** Number of brackets that are open around a value of a row. */
 const ROW_DEPTH = 1
 
 export class ValueReader {
-  /** offset behind the value that was read last */
+  /** offset behind the last value read */
   end = 0
-  /** how it was spelled, where it is not finite; a text without its quotes */
+  /** the last value's spelling if it is not finite; of a text without the quotes */
   spelling = ''
   readonly #text: RowText
   readonly #scratch = new SkipScratch()
@@ -38,12 +38,12 @@ export class ValueReader {
     this.#text = text
   }
 
-  /** The number that was read last, finite or not. */
+  /** The last number read, finite or not. */
   get number(): number {
     return this.#scratch.number[0]
   }
 
-  /** Reads the value at `at`; sets `end`, and `number` or `spelling`. Throws a Fault where there is none. */
+  /** Reads the value at `at`; sets `end`, and `number` or `spelling`. @throws Fault if no value starts there */
   read(at: number): ValueKind {
     const { bytes } = this.#text
     const byte = bytes[at]
@@ -61,7 +61,7 @@ export class ValueReader {
     return this.#readWord(at)
   }
 
-  /** Returns the offset behind the value at `at`. Most are plain decimals: their digits are looked at and no more. */
+  /** Returns the offset behind the value at `at`. Plain decimals, the most frequent values, are scanned inline. */
   skip(at: number): number {
     const { bytes } = this.#text
     let i = bytes[at] === Ascii.Minus ? at + 1 : at
@@ -107,7 +107,7 @@ export class ValueReader {
     return ValueKind.NonFinite
   }
 
-  /** No value starts at `at`: the whole word that stands there says more than its first wrong byte. */
+  /** No value starts at `at`. The message quotes the whole word there. */
   #noValue(at: number): Fault {
     const text = this.#text
     let end = at

@@ -5,7 +5,7 @@
  * over. Memory does not grow with the page, whatever stands before the element; time is linear in it.
  *
  * Not supported: ids with other than printable ASCII characters, or with white space or an ampersand; a page without a
- * BOM that declares windows-1252 behind its first 1024 bytes (refused).
+ * BOM that declares windows-1252 after its first 1024 bytes (refused).
  */
 import { EXIT, Fault, printable, printableId } from '../../core/errors.js'
 import type { Kernel } from '../../kernel/kernel.js'
@@ -19,7 +19,7 @@ import { TreeBuilder } from './tree.js'
 export interface DataElementOptions {
   /** id of the script element; default `data` */
   readonly id?: string
-  /** default: the thread's; chunks that lie in its memory are read where they lie */
+  /** default: the thread's; chunks that already lie in its memory are read without a copy */
   readonly kernel?: Kernel
 }
 
@@ -46,14 +46,14 @@ export class DataElement {
   }
 
   /**
-   * Byte offset of the first content byte, -1 while the element was not met. Counted in the page as given, or, where it
-   * is windows-1252 or UTF-16, in its text as UTF-8 without BOM.
+   * Byte offset of the first content byte; -1 until the element is found. It counts in the page as given, or, for a page
+   * in windows-1252 or UTF-16, in its text as UTF-8 without BOM.
    */
   get contentOffset(): number {
     return this.finder.contentOffset
   }
 
-  /** The page's encoding; null until PRESCAN_BYTES bytes or the end were seen. */
+  /** The page's encoding; null until PRESCAN_BYTES bytes or the end have been read. */
   get encoding(): Encoding | null {
     return this.reader?.sniffed.encoding ?? null
   }
@@ -78,8 +78,8 @@ export class DataElement {
   }
 
   /**
-   * Says that the page has ended; returns the pieces that were held back (all of them, for a page shorter than
-   * PRESCAN_BYTES). Throws a Fault when there is no element, or when the page ended inside it.
+   * Ends the page. Returns the pieces that were held back (all of them, for a page shorter than PRESCAN_BYTES).
+   * @throws Fault if there is no element, or if the page ends inside the element
    */
   end(): Uint8Array[] {
     if (this.reader !== null) return this.reader.end()
@@ -88,7 +88,7 @@ export class DataElement {
   }
 }
 
-/** The way of the bytes once their encoding is known. */
+/** Reads the page once its encoding is known. */
 class Reader {
   private readonly transcoder: Transcoder
   private readonly tokenizer: Tokenizer
@@ -124,10 +124,10 @@ class Reader {
   }
 }
 
-/** Tells the wanted script from every other one, and keeps the pieces of its content. */
+/** Recognises the wanted script, and keeps the pieces of its content. */
 class Finder implements TokenHandler {
   contentOffset = -1
-  /** a meta element may still say what the encoding is */
+  /** whether a meta element may still declare the encoding */
   encodingIsOpen = true
   private isInside = false
   private isInBody = false
@@ -186,7 +186,7 @@ class Finder implements TokenHandler {
     return pieces
   }
 
-  /** The page has ended at `offset`; `inside` names what was open there. */
+  /** Ends the page at `offset`; `inside` names what is open there. */
   end(offset: number, inside: string | null): void {
     if (this.isInside) {
       throw new Fault({

@@ -1,9 +1,9 @@
 /**
- * The character encoding of a page (HTML standard, 13.2.3: BOM, then the prescan for a meta element in the first 1024
- * bytes, then UTF-8) and the way from it to UTF-8. Labels are those of the Encoding standard.
+ * Determines the character encoding of a page (HTML standard, 13.2.3: BOM, then the prescan for a meta element in the
+ * first 1024 bytes, then UTF-8) and converts the page to UTF-8. Labels are those of the Encoding standard.
  *
- * Not supported: encodings other than UTF-8, windows-1252 and, with a BOM, UTF-16: they are refused by name. Invalid
- * UTF-8 passes as it is; whoever reads the text decides. In UTF-16 a lone surrogate becomes U+FFFD, as in browsers.
+ * Not supported: encodings other than UTF-8, windows-1252 and, with a BOM, UTF-16. They are refused by name. Invalid
+ * UTF-8 is passed on unchanged; the reader of the text decides. In UTF-16 a lone surrogate becomes U+FFFD, as in browsers.
  */
 import { Fault, printable } from '../../core/errors.js'
 import { asciiLowerCase } from './tags.js'
@@ -17,7 +17,7 @@ const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
 const UTF_8 = words('unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8')
 const WINDOWS_1252 = words('ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 ' +
   'iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined')
-/** A page in which a meta element can be read is not UTF-16: such a label means UTF-8. */
+/** Labels of UTF-16 that mean UTF-8: a page whose meta element can be read is not UTF-16. */
 const UTF_16 = words('csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff unicodefffe utf-16 utf-16be utf-16le')
 
 /** Code points of the bytes 0x80 to 0x9f in windows-1252; the other bytes are those of latin1. */
@@ -47,11 +47,11 @@ export function labelInContent(content: string): string | null {
 export interface Sniffed {
   readonly encoding: Encoding
   readonly bomLength: number
-  /** neither a BOM nor a meta element said so */
+  /** neither a BOM nor a meta element declares the encoding */
   readonly isDefault: boolean
 }
 
-/** Decides by the first PRESCAN_BYTES bytes, or all of a shorter page. */
+/** Decides by the first PRESCAN_BYTES bytes, or by all of a shorter page. */
 export function sniff(head: Buffer): Sniffed {
   const bom = head.toString('hex', 0, 3)
   if (bom === 'efbbbf') return { encoding: 'utf-8', bomLength: 3, isDefault: false }
@@ -61,7 +61,7 @@ export function sniff(head: Buffer): Sniffed {
   return { encoding: declared ?? 'utf-8', bomLength: 0, isDefault: declared === null }
 }
 
-/** "Prescan a byte stream to determine its encoding". It is not the tokenizer: it knows no scripts and no templates. */
+/** "Prescan a byte stream to determine its encoding". Unlike the tokenizer, it ignores scripts and templates. */
 class Prescan {
   private at = 0
 
@@ -123,7 +123,7 @@ class Prescan {
   }
 }
 
-/** The label that a meta element's attributes hold, or null. */
+/** The label in a meta element's attributes, or null. */
 export function labelOfMeta(attributes: ReadonlyMap<string, string>): string | null {
   const charset = attributes.get('charset')
   if (charset !== undefined) return charset
@@ -132,7 +132,7 @@ export function labelOfMeta(attributes: ReadonlyMap<string, string>): string | n
   return isPragma && content !== undefined ? labelInContent(content) : null
 }
 
-/** Turns the bytes of a page into UTF-8, chunk by chunk. UTF-8 passes without a copy. */
+/** Converts the bytes of a page to UTF-8, chunk by chunk. UTF-8 is passed on without a copy. */
 export class Transcoder {
   private readonly decoder: TextDecoder | null
 
@@ -151,7 +151,7 @@ export class Transcoder {
   }
 }
 
-/** By table: TextDecoder's windows-1252 is wrong on 0x80 to 0x9f in several releases of Node. */
+/** Converts by table: TextDecoder's windows-1252 is wrong on 0x80 to 0x9f in several releases of Node. */
 function fromWindows1252(chunk: Buffer): Buffer {
   const latin1 = chunk.toString('latin1')
   return Buffer.from(latin1.replace(/[\x80-\x9f]/g, c => HIGH_1252[c.charCodeAt(0) - 0x80]))

@@ -1,10 +1,10 @@
 /**
  * Finds the end of raw text, RCDATA and script data (HTML standard, 13.2.5.9 to 13.2.5.31). In a script, `<!--` opens
- * an escape that `-->` closes; inside, `<script` opens a second one, in which `</script` only closes that.
+ * an escape that `-->` closes. Inside the escape, `<script` opens a second one, and the next `</script` closes only that.
  *
- * The payload of a snapshot passes through here, so that the scan hops from one `</` or `<!` to the next with a compiled
- * loop and looks at single bytes only behind them. Inside an escape it also stops at every `>`, whose two bytes before
- * decide; the dashes themselves are as frequent as negative numbers.
+ * The payload of a snapshot passes through here. So a compiled loop finds the next `</` or `<!`, and single bytes are read
+ * only behind it. Inside an escape the scan also stops at every `>` and checks the two bytes before it. It does not stop
+ * at dashes: they are as frequent as negative numbers.
  */
 import type { Kernel } from '../../kernel/kernel.js'
 import { endsName } from './tag-reader.js'
@@ -15,12 +15,12 @@ const DASH = 0x2d
 const SLASH = 0x2f
 const BANG = 0x21
 const SCRIPT = 'script'
-/** A hop costs as much as about this many bytes read one by one. */
+/** Bytes that are read one by one before a native search starts: the call costs about as much. */
 const HOP = 16
 
 const ESCAPE = { none: 0, once: 1, twice: 2 } as const
 
-/** What the bytes since the last `<` may become. */
+/** What the bytes since the last `<` may begin. */
 const STEP = { text: 0, lessThan: 1, endTag: 2, startTag: 3, bang: 4, bangDash: 5 } as const
 
 export class RawText {
@@ -43,7 +43,7 @@ export class RawText {
     this.kernel = kernel
   }
 
-  /** Begins behind the start tag of the element `name`. */
+  /** Starts behind the start tag of the element `name`. */
   start(name: string, isScript: boolean): void {
     this.name = name
     this.isScript = isScript
@@ -53,7 +53,7 @@ export class RawText {
     this.delimiter = 0
   }
 
-  /** Before the first byte of a chunk: a chunk is held at once, however many texts it has. */
+  /** Called before the first byte of a chunk. A chunk is copied into the kernel once, however many texts it has. */
   beginChunk(): void {
     this.mark = this.kernel.used
     this.held = null
@@ -63,17 +63,17 @@ export class RawText {
     this.kernel.release(this.mark)
   }
 
-  /** Bytes at the end of what was scanned that are the end tag if the rest of it follows. */
+  /** Number of bytes at the end of the scanned text that belong to the end tag if the rest of it follows. */
   get pending(): number {
     return this.step === STEP.lessThan ? 1 : this.step === STEP.endTag ? 2 + this.matched : 0
   }
 
-  /** Bytes from the `<` of the end tag to the delimiter behind its name, both included. */
+  /** Number of bytes from the `<` of the end tag to the delimiter behind its name, both included. */
   get endTagLength(): number {
     return this.name.length + 3
   }
 
-  /** Reads from `from`; returns the position behind the end tag's name and its delimiter, or -1 when the text goes on. */
+  /** Reads from `from`. Returns the position behind the end tag's name and its delimiter; -1 if the text goes on. */
   scan(chunk: Buffer, from: number): number {
     let i = from
     while (i < chunk.length) {
@@ -172,7 +172,7 @@ export class RawText {
   }
 }
 
-/** `chunk.indexOf(byte, from)` before `end`, quick for near bytes too. */
+/** `chunk.indexOf(byte, from)` before `end`. Near bytes are found by a loop, without a native call. */
 function indexOf(chunk: Buffer, byte: number, from: number, end = chunk.length): number {
   const near = Math.min(from + HOP, end)
   for (let i = from; i < near; i++) if (chunk[i] === byte) return i

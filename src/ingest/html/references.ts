@@ -1,7 +1,7 @@
 /**
- * Character references in an attribute value (HTML standard, 13.2.5.72 to 13.2.5.80), as far as a value can equal
- * printable ASCII text without an ampersand. Whatever stands for another character becomes U+FFFD, and a named
- * reference that is not in the table stays as it is: both keep the value from being equal, as the standard's would.
+ * Character references in an attribute value (HTML standard, 13.2.5.72 to 13.2.5.80). They are resolved as far as a value
+ * can equal printable ASCII text without an ampersand. A reference to any other character becomes U+FFFD, and a named
+ * reference outside the table stays as it is. Such a value never equals the text, and by the standard it would not either.
  */
 
 const REPLACEMENT = '\ufffd'
@@ -15,7 +15,7 @@ const NAMED: ReadonlyMap<string, string> = new Map(Object.entries({
   VerticalLine: '|', rcub: '}', rbrace: '}', fjlig: 'fj'
 }))
 
-/** Decimal, hexadecimal, named; and the names that need no semicolon unless `=`, a letter or a digit follows. */
+/** Hexadecimal, decimal and named references, and names that need no semicolon unless `=`, a letter or a digit follows. */
 const REFERENCE = /&(?:#[xX]([0-9A-Fa-f]+);?|#([0-9]+);?|([A-Za-z]+);|(quot|QUOT|lt|LT|gt|GT)(?![=0-9A-Za-z]))/g
 
 function character(code: number): string {

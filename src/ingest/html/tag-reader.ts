@@ -1,7 +1,7 @@
 /**
  * Reads one tag, from the first letter of its name to its `>` (HTML standard, 13.2.5.8 and 13.2.5.32 to 13.2.5.40), in
- * chunks of any size. Only attributes that decide something are kept, and at most MAX_KEPT bytes of each name or value
- * and of each tag: a value that was cut is longer than anything it is compared with. The rest is skipped, however long.
+ * chunks of any size. Only attributes that tags.ts names are kept, and at most MAX_KEPT bytes of each name or value and of
+ * each tag. A cut value is still longer than anything it is compared with. The rest is skipped, however long it is.
  */
 import { decodeReferences } from './references.js'
 import { asciiLowerCase, keepsAttribute, keepsAttributes, type Tag } from './tags.js'
@@ -23,7 +23,7 @@ export function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte <= 0x0d && byte >= 0x09 && byte !== 0x0b)
 }
 
-/** Whether a byte ends the name of a tag or an attribute. */
+/** True for a byte that ends the name of a tag or an attribute. */
 export function endsName(byte: number): boolean {
   return isSpace(byte) || byte === SLASH || byte === GT
 }
@@ -46,7 +46,7 @@ export class TagReader implements Tag {
     this.reset(isEnd, STATE.name)
   }
 
-  /** Begins an end tag behind its name; `delimiter` is the byte that ended the name. */
+  /** Begins behind the name of an end tag. @param delimiter the byte that ended the name */
   startEnd(name: string, delimiter: number): void {
     this.reset(true, STATE.beforeAttribute)
     this.name = name
@@ -57,7 +57,7 @@ export class TagReader implements Tag {
     return this.state === STATE.done
   }
 
-  /** Reads from `from`; returns the position behind the tag, or the chunk's length when the tag goes on. */
+  /** Reads from `from`. Returns the position behind the tag, or the chunk's length if the tag goes on. */
   read(chunk: Buffer, from: number): number {
     let i = from
     while (i < chunk.length && this.state !== STATE.done) i = this.step(chunk, i)

@@ -15,11 +15,11 @@ export interface Tag {
   /** lower case, as latin1 text of the bytes */
   readonly name: string
   readonly selfClosing: boolean
-  /** only the attributes that `keepsAttribute` names; of duplicates the first */
+  /** only the attributes that `keepsAttribute` names; the first of duplicates */
   readonly attributes: ReadonlyMap<string, string>
 }
 
-/** What a run of text holds; bits. White space by itself opens nothing. */
+/** The kinds of characters in a run of text, as bits. White space alone opens nothing. */
 export const TEXT = { space: 1, nul: 2, other: 4 } as const
 
 const names = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/))

@@ -1,7 +1,7 @@
 /**
- * The HTML tokenizer (HTML standard, 13.2.5) over UTF-8 bytes in chunks of any size. It reports tags, doctypes and what
- * kinds of characters stood between them to a handler, and passes on the raw text that the handler asks for without a
- * copy. All bytes that steer it are ASCII, so nothing is decoded: names and values are latin1 text of the bytes.
+ * The HTML tokenizer (HTML standard, 13.2.5) over UTF-8 bytes in chunks of any size. It reports tags, doctypes and the
+ * kinds of characters between them to a handler. Raw text that the handler asks for is passed on without a copy. All
+ * bytes that change its state are ASCII, so nothing is decoded: names and values are latin1 text of the bytes.
  */
 import { kernelOfThread } from '../../kernel/kernel.js'
 import { RawText } from './raw-text.js'
@@ -15,9 +15,9 @@ export interface TokenHandler {
   /** bits of TEXT */
   text(found: number): void
   doctype(text: string): void
-  /** raw text whose start tag was answered with `capture`; valid until the next chunk */
+  /** receives raw text whose start tag was answered with `capture`; the bytes are valid until the next chunk */
   captured(bytes: Uint8Array): void
-  /** the end tag of the captured element was read */
+  /** called when the end tag of the captured element has been read */
   capturedAll(): void
   readonly inForeignContent: boolean
 }
@@ -27,13 +27,13 @@ const STATE = {
   plaintext: 10
 } as const
 
-/** What is open when the input ends, by state; for the message. */
+/** What is open when the input ends, by state, in the words of the message. */
 const OPEN_AT_END: Readonly<Record<number, string>> = {
   [STATE.tag]: 'a tag', [STATE.comment]: 'a comment', [STATE.bogusComment]: 'a comment', [STATE.doctype]: 'a doctype',
   [STATE.cdata]: 'a CDATA section', [STATE.plaintext]: 'plaintext'
 }
 
-/** Where a comment stands; the standard's states by the characters since `<!--` or the last other one. */
+/** Position within a comment: the standard's states, by the dashes and `!` read last. */
 const COMMENT = { start: 0, startDash: 1, text: 2, dash: 3, dashes: 4, bang: 5 } as const
 
 const LT = 0x3c
@@ -67,7 +67,7 @@ export class Tokenizer {
 
   /**
    * @param offset of the first byte that will be pushed
-   * @param kernel chunks that lie in its memory are read where they lie
+   * @param kernel chunks that already lie in its memory are read without a copy
    */
   constructor(private readonly handler: TokenHandler, offset = 0, kernel = kernelOfThread()) {
     this.base = offset
@@ -79,7 +79,7 @@ export class Tokenizer {
     return this.base
   }
 
-  /** What the input ended inside of, for a message; null between elements. */
+  /** What is open at the end of the input, for a message; null between elements. */
   get openAtEnd(): string | null {
     const what = this.state === STATE.rawText ? `the element <${this.rawName}>` : OPEN_AT_END[this.state]
     return what === undefined ? null : `${what} opened at byte ${this.openOffset}`

@@ -1,14 +1,14 @@
 /**
- * From decimal digits to the nearest double, to the last bit, without calling the runtime's own conversion for each
- * number. Two methods, both exact, and a verdict "not certain" that sends the rest to `Number(text)`:
+ * Converts decimal digits to the nearest double, exactly, without a call of the runtime's own conversion per number. Two
+ * methods are used. Both are exact, or answer "not certain"; then `Number(text)` decides:
  *
  * - Clinger (1990): digits below 2^53 and a power of ten up to 22 are exact doubles, so one multiplication or division
  *   rounds once. This covers values on the bfloat16 grid.
  * - Double-double (Dekker 1971) with a rounding test (Ziv 1991): float32 and float64 values print with up to 17 digits.
- *   The product with the power of ten is kept to about 104 bits with a proven error bound; where both ends of the error
+ *   The product with the power of ten is kept to about 104 bits with a proven error bound. If both ends of the error
  *   interval round to the same double, that double is the answer. Only ties and their closest neighbours fail the test.
  *
- * Eisel and Lemire's method needs a 64 x 128 bit product, which JavaScript has only as BigInt: an object per number.
+ * The method of Eisel and Lemire needs a 64 x 128 bit product. JavaScript has it only as BigInt, one object per number.
  */
 
 /** The powers of ten that are exact doubles. */
@@ -23,7 +23,7 @@ export const { high: POWER_HIGH, low: POWER_LOW } = powerTable()
 function powerTable(): { readonly high: Float64Array; readonly low: Float64Array } {
   const high = new Float64Array(2 * TABLE_REACH + 1)
   const low = new Float64Array(2 * TABLE_REACH + 1)
-  // every entry as an integer over 2^SCALE, so that the rest of 10^-64 (about 2^-213) keeps far more than 53 bits
+  // every entry as an integer over 2^SCALE: the rest of 10^-64 (about 2^-213) keeps far more than 53 bits
   const SCALE = 400n
   const scaled = (x: number): bigint => {
     // the double nearest to 10^-64 has no bit below 2^-265
@@ -45,8 +45,8 @@ const SPLITTER = 134217729
 const ERROR_BOUND = 2 ** -100
 
 /**
- * Writes the double nearest to (high + low) * 10^exponent into out[slot], negated if asked, and says true; says false
- * and writes nothing when that is not certain (or the exponent is beyond the table).
+ * Writes the double nearest to (high + low) * 10^exponent into out[slot], negated on request, and returns true. Returns
+ * false and writes nothing if the result is not certain, or if the exponent is beyond the table.
  * `high` is a positive integer below 2^70 as a double, `low` an exact rest of at most half its last place.
  */
 export function roundScaled(
@@ -55,7 +55,7 @@ export function roundScaled(
   if (exponent < -TABLE_REACH || exponent > TABLE_REACH) return false
   const p = POWER_HIGH[exponent + TABLE_REACH]
   const x = high * p
-  // x + rest = high * p exactly (Dekker's product), then the two cross terms; low * POWER_LOW is inside the bound
+  // x + rest = high * p exactly (Dekker's product), then the two cross terms; low * POWER_LOW is covered by the bound
   const t = SPLITTER * high
   const a = t - (t - high)
   const b = high - a

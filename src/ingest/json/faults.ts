@@ -1,22 +1,22 @@
 /**
- * The limits of the JSON reader, and the wording of its faults.
+ * The limits of the JSON reader, and the texts of its faults.
  */
 
 import { Fault, printable, type Place } from '../../core/errors.js'
 
-/** Open brackets and braces at one place, counted from the document's root. Python's own reader gives up near 1000. */
+/** Most open brackets and braces, counted from the document's root. Python's own reader fails near 1000. */
 export const MAX_DEPTH = 1024
 
-/** Depth at which a trace object stands: the document's object, the array of traces. */
+/** Depth of a trace object: inside the document's object and the array of traces. */
 export const TRACE_DEPTH = 2
 
 /** Longest kept text (a uid, an alignment) in raw bytes. */
 export const MAX_TEXT_BYTES = 1 << 20
 
-/** What a string may hold, as a message says it. */
+/** What a string may contain, in the words of a message. */
 export const STRING_CONTENT = 'the rest of a string, control characters escaped'
 
-/** One byte as a message shows it. */
+/** One byte in the words of a message. */
 function describeByte(byte: number): string {
   if (byte > 0x20 && byte < 0x7f) return `"${String.fromCharCode(byte)}"`
   return `byte 0x${byte.toString(16).padStart(2, '0')}`
@@ -32,7 +32,7 @@ export function wrongType(found: string, expected: string, place: Place): Fault 
   return new Fault({ format: 'json', problem: 'wrong type', found, expected, place })
 }
 
-/** JSON may write half a surrogate pair; no file, column or page can hold it, so that a text that is used has none. */
+/** JSON can write half a surrogate pair. No file, column or page can hold one, so it is refused in a text that is used. */
 export function halfPair(place: Place): Fault {
   return new Fault({ format: 'json', problem: 'wrong encoding', found: 'half a surrogate pair', expected: 'text', place })
 }

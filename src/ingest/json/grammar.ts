@@ -1,11 +1,11 @@
 /**
- * The states of a JSON text that is read a byte at a time, and the transitions inside a number (RFC 8259, section 6).
+ * The states of a JSON text that is read byte by byte, and the transitions inside a number (RFC 8259, section 6).
  */
 
 import { STRING_CONTENT } from './faults.js'
 import { Ascii, isDigit } from './text.js'
 
-/** What the next byte that is not white space may be; from `String` on, which token it continues. */
+/** What the next byte that is not white space may be. From `String` on: which token it continues. */
 export const enum State {
   Value, FirstElement, Key, FirstKey, Colon, AfterElement, AfterMember, End,
   String, Escape, Hex,
@@ -13,7 +13,7 @@ export const enum State {
   Minus, LeadingZero, Whole, Point, Fraction, ExponentSign, ExponentStart, Exponent
 }
 
-/** What the grammar allows in a state, as a message says it. */
+/** What the grammar allows in a state, in the words of a message. */
 export function expectedIn(state: State): string {
   switch (state) {
     case State.Value: case State.Word: return 'a value'
@@ -29,11 +29,11 @@ export function expectedIn(state: State): string {
   }
 }
 
-/** The byte ends the number, or breaks it. */
+/** The byte ends the number, or breaks the grammar. */
 export const NUMBER_ENDS = -1
 export const NUMBER_BREAKS = -2
 
-/** The state behind one more byte of a number. */
+/** The state after one more byte of a number. */
 export function continueNumber(state: State, byte: number): State | typeof NUMBER_ENDS | typeof NUMBER_BREAKS {
   const digit = isDigit(byte)
   const exponent = (byte | 0x20) === Ascii.LowerE

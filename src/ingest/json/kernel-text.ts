@@ -1,14 +1,14 @@
-/** A trace's text in the memory of the compiled loops, whose `numbers` and `texts` read it by the same offsets. */
+/** A trace's text in the kernel's memory. The compiled `numbers` and `texts` read it by the same offsets. */
 import { kernelOfThread, type Kernel } from '../../kernel/kernel.js'
 import { POWERS_OF_TEN, POWER_HIGH, POWER_LOW } from './decimal.js'
 import { JsonText, PADDING } from './text.js'
 
-/** 10^0 to 10^22, and from the 32nd on their negatives */
+/** 10^0 to 10^22, and their negatives from index 32 on */
 const SIGNED_POWERS = new Float64Array(64)
 SIGNED_POWERS.set(POWERS_OF_TEN)
 SIGNED_POWERS.set(POWERS_OF_TEN.map(power => -power), 32)
 
-/** Valid until another text is loaded with the same kernel, whose one memory both lie in. */
+/** Valid until another text is loaded with the same kernel: both use its one memory. */
 export class KernelText extends JsonText {
   readonly kernel: Kernel
 

@@ -1,9 +1,9 @@
 /**
- * Arrays of numbers, straight into a Float64Array: no object, no text and no call per number of the usual shape.
+ * Reads arrays of numbers directly into a Float64Array. A number of a usual shape costs no object, no text and no call.
  *
- * The compiled loop knows the shapes that critics' values have (up to nine digits before the point, up to 23 behind it).
- * Everything else, every fault included, it leaves to `scanNumber`, which knows the whole grammar: so there is one
- * authority on what a number is, and the fast path can only decline.
+ * The compiled loop handles the shapes that critics' values have (up to nine digits before the point, up to 23 behind it).
+ * It leaves everything else, every fault included, to `scanNumber`, which handles the whole grammar. So one function
+ * defines what a number is, and the fast path never decides otherwise.
  */
 
 import type { Fault, Place } from '../../core/errors.js'
@@ -25,8 +25,8 @@ export class DoubleColumn {
 }
 
 /**
- * Reads the elements of an array of numbers into a column, `at` just behind its `[`. Returns the offset behind the `]`.
- * Throws a Fault that names the array, the element and the offset.
+ * Reads the elements of an array of numbers into a column. @param at offset directly behind the `[`
+ * Returns the offset behind the `]`. @throws Fault that names the array, the element and the offset
  */
 export function scanNumberArray(text: KernelText, at: number, column: DoubleColumn, array: string): number {
   const { bytes, kernel } = text

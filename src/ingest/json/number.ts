@@ -1,12 +1,12 @@
 /**
- * One number: strict JSON grammar, plus NaN, Infinity and -Infinity. It is the double that JSON.parse gives, to the
- * last bit, -0 included; overflow gives Infinity as there.
+ * Scans one number: strict JSON grammar, plus NaN, Infinity and -Infinity. The result is exactly the double that
+ * JSON.parse gives, -0 included. Overflow gives Infinity, as in JSON.parse.
  */
 
 import { POWERS_OF_TEN, roundScaled } from './decimal.js'
 import { Ascii, type JsonText, isDigit, scanWord, wordStartingWith } from './text.js'
 
-/** Significant digits that two exact doubles hold: nine and nine. */
+/** Numbers of significant digits that are kept, as two exact doubles of nine digits each. */
 const HEAD_DIGITS = 9
 const KEPT_DIGITS = 18
 
@@ -37,7 +37,7 @@ export function scanNumber(text: JsonText, at: number, out: Float64Array, slot: 
     if (below || bytes[i] === Ascii.Plus) i++
     if (!isDigit(bytes[i])) return ~i
     let exponent = 0
-    // one of hundreds of digits becomes Infinity, which no method below takes
+    // an exponent of hundreds of digits becomes Infinity, which no method below takes
     for (; isDigit(bytes[i]); i++) exponent = exponent * 10 + bytes[i] - Ascii.Zero
     scale += below ? -exponent : exponent
   }

@@ -1,13 +1,12 @@
 /**
- * The document around the traces, in chunks of any size: a strict JSON validator that keeps the two texts of the
- * header and whether it says `synthetic`, skips unknown keys at any depth without buffering them, and stops at the `{` of
+ * Reads the document around the traces, in chunks of any size. It is a strict JSON validator. It keeps the two texts of
+ * the header and the `synthetic` label, skips unknown keys at any depth without buffering them, and stops at the `{` of
  * each trace.
  *
- * `synthetic` is a label only where its value is `true`. With any other value, or stated again, it is a key like those
- * that are unknown: another trainer's page may have one of that name. Of several a single `true` counts.
+ * `synthetic` is a label only if its value is `true`. With any other value it is treated as an unknown key, and so is a
+ * second one, since another trainer's page may have a key of that name. Among several, a single `true` is enough.
  *
- * A push parser, because a chunk may end anywhere. It does not recurse; of the nesting it remembers one byte for each
- * open bracket.
+ * It is a push parser, because a chunk may end anywhere. It does not recurse. It stores one byte for each open bracket.
  */
 
 import { Buffer } from 'node:buffer'
@@ -32,14 +31,14 @@ export class Outline {
   readonly #texts: Record<'snapshot_time' | 'alignment', string | null> = { snapshot_time: null, alignment: null }
   #synthetic = false
   #traceCount = 0
-  /** the known key of the root object whose value is being read */
+  /** the known key of the root object whose value is read now */
   #key: HeaderKey | null = null
 
   #state: State = State.Value
   readonly #open = new Uint8Array(MAX_DEPTH)
   #depth = 0
 
-  /** the string in hand: its bytes are kept while there are at most `limit`, 0 for one that nobody wants */
+  /** the current string: its bytes are kept up to `limit` bytes; the limit is 0 for a string that is not needed */
   #stringIsKey = false
   #stringLimit = 0
   #stringOffset = 0
@@ -58,14 +57,14 @@ export class Outline {
     return this.#traceCount
   }
 
-  /** whether what was read so far says that the data were generated */
+  /** true once the part that has been read states that the data were generated */
   get synthetic(): boolean {
     return this.#synthetic
   }
 
   /**
    * Reads chunk[from …]; `base` is the offset of chunk[0] in the input. Returns the chunk's length, or the index of a
-   * trace's `{`, which the caller reads on from; it calls `endTrace` and comes back with what follows the `}`.
+   * trace's `{`. In the second case the caller reads the trace, calls `endTrace`, and calls again behind the `}`.
    */
   read(chunk: Buffer, from: number, base: number): number {
     let i = from
@@ -85,7 +84,7 @@ export class Outline {
     this.#state = State.AfterElement
   }
 
-  /** The input ends at this offset. */
+  /** Ends the input at this offset. */
   end(offset: number): SnapshotHeader {
     if (this.#state !== State.End) throw malformed(null, expectedIn(this.#state), this.#place(offset))
     const { snapshot_time: snapshotTime, alignment } = this.#texts
@@ -102,7 +101,7 @@ export class Outline {
     return malformed(byte, expectedIn(this.#state), this.#place(offset))
   }
 
-  /** A byte between tokens, or the first of one. Says whether it is the `{` of a trace. */
+  /** Reads a byte between tokens, or the first byte of a token. Returns true at the `{` of a trace. */
   #readStructure(byte: number, offset: number): boolean {
     switch (this.#state) {
       case State.FirstElement:
@@ -264,7 +263,7 @@ export class Outline {
     return i
   }
 
-  /** Adds chunk[from, to) to the string in hand. */
+  /** Adds chunk[from, to) to the current string. */
   #keep(chunk: Buffer, from: number, to: number): void {
     if (this.#stringLimit === 0) return
     const length = this.#rawLength + to - from
@@ -282,7 +281,7 @@ export class Outline {
     this.#rawLength = length
   }
 
-  /** the header's text that a string at this place is; null: nobody wants it */
+  /** the header field that a string at this place belongs to; null: the string is not kept */
   #keptText(): 'snapshot_time' | 'alignment' | null {
     return this.#depth === 1 && (this.#key === 'snapshot_time' || this.#key === 'alignment') ? this.#key : null
   }

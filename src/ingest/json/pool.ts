@@ -1,21 +1,21 @@
 /**
- * Shared buffers for trace slices. A fresh SharedArrayBuffer costs more in page faults than the copy into it, so a
- * caller that is done with a slice gives its buffer back and the next trace of that size takes it.
+ * Shared buffers for trace slices. A fresh SharedArrayBuffer costs more in page faults than the copy into it. So a caller
+ * that is done with a slice gives its buffer back, and a later trace of a similar size reuses it.
  */
 
-/** Buffers kept for reuse; a reader has a few slices for each worker in flight. */
+/** Most free buffers that are kept. A reader has a few slices for each worker in flight. */
 const MAX_FREE = 16
 
-/** A free buffer serves a slice that is at least this share of it, so that small traces do not pin large buffers. */
+/** A free buffer is used only for a slice of at least this share of it, so that small traces do not pin large buffers. */
 const MIN_SHARE = 0.25
 
-/** Buffers smaller than this are not worth keeping apart. */
+/** A buffer up to this many bytes is used for any slice that fits. */
 const SMALL = 1 << 16
 
 export class SlicePool {
   readonly #free: SharedArrayBuffer[] = []
 
-  /** `length` bytes at the start of a shared buffer. Contents are undefined. */
+  /** `length` bytes at the start of a shared buffer. Their content is undefined. */
   take(length: number): Uint8Array {
     let best = -1
     for (const [k, { byteLength }] of this.#free.entries()) {
@@ -26,7 +26,7 @@ export class SlicePool {
     return new Uint8Array(new SharedArrayBuffer(length + (length >> 3)), 0, length)
   }
 
-  /** The caller and every thread it gave them to are done with these bytes, which came from `take`. */
+  /** Takes back bytes that came from `take`. The caller and every thread it gave them to must be done with them. */
   give(bytes: Uint8Array): void {
     if (bytes.buffer instanceof SharedArrayBuffer) this.#free.push(bytes.buffer)
     if (this.#free.length > MAX_FREE) this.#free.shift()

@@ -1,7 +1,7 @@
 /**
- * Finds the `}` that ends a trace, and nothing else: inside a trace only quotes, backslashes and braces matter, and the
- * strict parser reads every byte again. For valid JSON the brace found is the right one; for broken JSON any brace will
- * do, because the parser finds the fault at or before it. It counts braces without a limit; the parser has one.
+ * Finds the `}` that ends a trace. Inside a trace only quotes, backslashes and braces matter for that, and the strict
+ * parser reads every byte again. In valid JSON the brace found is the right one. In broken JSON any brace is good enough,
+ * because the parser finds the fault at or before it. Braces are counted without a limit; the parser has one.
  */
 
 import type { Kernel, SkimMark } from '../../kernel/kernel.js'
@@ -17,7 +17,7 @@ export class TraceSkim {
     this.#kernel = kernel
   }
 
-  /** Reads on in held[from …], the first time from a trace's `{`. Returns the index behind its `}`, or NOT_YET. */
+  /** Reads on in held[from …]; the first call starts at a trace's `{`. Returns the index behind its `}`, or NOT_YET. */
   find(held: Uint8Array, from: number): number {
     const end = this.#kernel.skim(held, from, this.#mark)
     return end < 0 ? NOT_YET : end

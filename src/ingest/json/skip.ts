@@ -1,5 +1,5 @@
 /**
- * Reads over a value of any depth without keeping it, by the whole grammar, without recursion.
+ * Skips a value of any depth: it checks the whole grammar, keeps nothing and does not recurse.
  */
 
 import type { Place } from '../../core/errors.js'
@@ -8,7 +8,7 @@ import { scanNumber } from './number.js'
 import { scanString } from './string.js'
 import { Ascii, type JsonText, isDigit, scanWord, wordStartingWith } from './text.js'
 
-/** Room for what a skipped value needs: the open brackets, and a slot for numbers that nobody asked for. */
+/** Memory for skipping a value: the open brackets, and a slot for numbers that are not kept. */
 export class SkipScratch {
   readonly open = new Uint8Array(MAX_DEPTH)
   readonly number = new Float64Array(1)
@@ -16,7 +16,7 @@ export class SkipScratch {
 
 /**
  * `at` is the offset of the value's first byte, `depth` the number of brackets open around it. Returns the offset
- * behind the value. Throws a Fault.
+ * behind the value. @throws Fault
  */
 export function skipValue(text: JsonText, at: number, depth: number, scratch: SkipScratch): number {
   const { bytes } = text
@@ -38,7 +38,7 @@ export function skipValue(text: JsonText, at: number, depth: number, scratch: Sk
       if (level === 0) return i
       i = text.skipSpace(i)
     }
-    // at a closing bracket or behind an element
+    // here `i` is at a closing bracket or behind an element
     while (bytes[i] === closerOf(open[level - 1])) {
       level--
       i++
@@ -56,27 +56,27 @@ function closerOf(opener: number): number {
   return opener === Ascii.OpenBrace ? Ascii.CloseBrace : Ascii.CloseBracket
 }
 
-/** `at` where a key should start. Returns the offset of the value behind its colon. */
+/** Reads a key and its colon. @param at where a key should start. Returns the offset of the value. */
 function scanKey(text: JsonText, at: number, expected: string): number {
   if (text.bytes[at] !== Ascii.Quote) throw text.malformed(at, expected)
   return scanColon(text, stringEnd(text, at))
 }
 
-/** `at` behind a key's closing quote. Returns the offset of the value behind the colon. */
+/** Reads a colon. @param at offset behind a key's closing quote. Returns the offset of the value. */
 export function scanColon(text: JsonText, at: number): number {
   const i = text.skipSpace(at)
   if (text.bytes[i] !== Ascii.Colon) throw text.malformed(i, '":"')
   return text.skipSpace(i + 1)
 }
 
-/** `at` at the opening quote. Returns the offset behind the closing one. */
+/** Returns the offset behind the closing quote. @param at offset of the opening quote */
 export function stringEnd(text: JsonText, at: number, where: Place = {}): number {
   const end = scanString(text, at + 1)
   if (end < 0) throw text.malformed(~end, STRING_CONTENT, where)
   return end
 }
 
-/** A string, number or word at `at`. Returns the offset behind it; a number's value is in scratch.number. */
+/** Reads a string, number or word at `at`. Returns the offset behind it. A number's value is in scratch.number. */
 export function scanScalar(text: JsonText, at: number, scratch: SkipScratch): number {
   const { bytes } = text
   const byte = bytes[at]

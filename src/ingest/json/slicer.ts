@@ -1,6 +1,6 @@
 /**
- * Cuts the JSON of a snapshot into its traces as its bytes arrive. The main thread only slices, at the speed of memory;
- * workers parse each slice strictly and in parallel (trace.ts). The document around the traces is validated here.
+ * Cuts the JSON of a snapshot into its traces as its bytes arrive. The main thread only slices, at the speed of memory.
+ * Workers parse each slice strictly and in parallel (trace.ts). The document around the traces is validated here.
  *
  * Not supported: a root that is not an object, traces that are not objects, more than one array of traces.
  */
@@ -19,22 +19,22 @@ export interface SlicerOptions {
   readonly keys: SnapshotKeys
   /** offset of the first byte of the JSON in the input, for messages; default 0 */
   readonly baseOffset?: number
-  /** default, and most that is possible: 768 MiB (the text and all arrays that it may hold fit in the 4 GiB of the compiled loops) */
+  /** default and upper bound: 768 MiB (the text and all arrays that it may hold fit into the kernel's 4 GiB of memory) */
   readonly maxTraceBytes?: number
-  /** where slices get their buffers from; default: a new buffer for each */
+  /** source of the slices' buffers; default: a new buffer for each */
   readonly pool?: SlicePool
-  /** default: the thread's; chunks that lie in its memory are read where they lie */
+  /** default: the thread's; chunks that already lie in its memory are read without a copy */
   readonly kernel?: Kernel
 }
 
 const MAX_TRACE_BYTES = 768 * 2 ** 20
 
 /**
- * push(chunk)… end(). Chunks may be of any size and are not kept.
+ * Call push(chunk) for each chunk, then end(). Chunks may be of any size and are not kept.
  *
- * Faults come in the order of the input: traces that are complete before a fault are returned first, and the fault is
- * thrown by the next call. A fault in a trace that the slicer has already returned is its parser's to report, and comes
- * first; so a caller that has slices in flight when `push` or `end` throws waits for them before it reports.
+ * Faults come in the order of the input: traces that are complete before a fault are returned first, and the next call
+ * throws the fault. A fault inside a returned trace is reported by that trace's parser, and comes first. So a caller with
+ * slices in flight waits for them when `push` or `end` throws, before it reports.
  */
 export class TraceSlicer {
   readonly #keys: SnapshotKeys
@@ -46,7 +46,7 @@ export class TraceSlicer {
   readonly #part = new Part()
   /** offset of the next chunk's first byte */
   #offset: number
-  /** offset of the `{` of the trace in hand, or -1 */
+  /** offset of the `{` of the current trace, or -1 */
   #traceOffset = -1
   #fault: Fault | null = null
 
@@ -60,7 +60,7 @@ export class TraceSlicer {
     this.#offset = options.baseOffset ?? 0
   }
 
-  /** The traces that this chunk completes, in order; each has a shared buffer of its own. Throws a Fault. */
+  /** Returns the traces that this chunk completes, in order, each in a shared buffer of its own. @throws Fault */
   push(chunk: Uint8Array): TraceSlice[] {
     if (this.#fault !== null) throw this.#fault
     const slices: TraceSlice[] = []
@@ -77,7 +77,7 @@ export class TraceSlicer {
     return slices
   }
 
-  /** The input is complete: what the document says about itself. Throws a Fault where it is not a whole document. */
+  /** Ends the input. Returns what the document states about itself. @throws Fault if the document is incomplete */
   end(): SnapshotHeader {
     if (this.#fault !== null) throw this.#fault
     if (this.#traceOffset >= 0) throw this.#explain(malformed(null, '"}"', { offset: this.#offset }))
@@ -113,12 +113,12 @@ export class TraceSlicer {
     this.#offset = base + chunk.length
   }
 
-  /** The slicer gives up inside a trace: the strict parser may know an earlier reason. */
+  /** The fault for a trace that the slicer cannot complete. The strict parser may find an earlier one. */
   #explain(fault: Fault): Fault {
     const index = this.#outline.traceCount
     try {
       const slice = { index, offset: this.#traceOffset, bytes: this.#part.view() }
-      // not in the thread's kernel, where somebody may hold a trace
+      // a new kernel, since the thread's may hold a trace
       parseTrace(slice, { keys: this.#keys, endMarker: null, scratch: new TraceScratch(new Kernel()) })
     } catch (error) {
       const earlier = toFault(error, 'json')
@@ -144,7 +144,7 @@ class Part {
     this.length = length
   }
 
-  /** All bytes and chunk[from, to) in a shared buffer; the part is empty again. */
+  /** Returns all bytes and chunk[from, to) in a shared buffer. The part is empty again. */
   complete(chunk: Buffer, from: number, to: number, pool: SlicePool): Uint8Array {
     const bytes = pool.take(this.length + to - from)
     bytes.set(this.view())

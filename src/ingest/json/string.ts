@@ -1,24 +1,24 @@
 /**
- * Strings: strict JSON grammar over raw bytes (no control character, known escapes only), without decoding what is not kept.
- * A lone surrogate written as an escape is accepted here, as by JSON.parse; who keeps the text refuses it.
+ * Strings: strict JSON grammar over raw bytes (no control character, known escapes only). Only kept strings are decoded.
+ * A lone surrogate written as an escape is accepted here, as by JSON.parse; code that keeps the text refuses it.
  */
 
 import { Buffer } from 'node:buffer'
 import { Ascii, type JsonText, decodeString, isEscape, isHexDigit } from './text.js'
 
-/** By the byte behind a backslash: the bytes of the escape from there on; 0 where it is none. */
+/** By the byte behind a backslash: number of bytes of the escape from that byte on; 0 for no escape. */
 const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => byte === Ascii.LowerU ? 5 : isEscape(byte) ? 1 : 0)
 const HEX = Uint8Array.from({ length: 256 }, (_, byte) => isHexDigit(byte) ? 1 : 0)
 
 /**
- * `at` just behind the opening quote. Returns the offset behind the closing one, or ~offset of the byte that breaks the
- * grammar (the text's length where it ends first).
+ * `at` is directly behind the opening quote. Returns the offset behind the closing one, or ~offset of the byte that breaks
+ * the grammar (the text's length if the text ends first).
  */
 export function scanString(text: JsonText, at: number): number {
   const { bytes, view } = text
   let i = at
   for (;;) {
-    // four bytes at a time: is one of them a quote, a backslash, or below 0x20 (the zeros behind the text are)?
+    // tests four bytes at a time: is one a quote, a backslash, or below 0x20 (as the zeros behind the text are)?
     let hit: number
     for (;;) {
       const word = view.getInt32(i, true)
@@ -29,7 +29,7 @@ export function scanString(text: JsonText, at: number): number {
       if (hit !== 0) break
       i += 4
     }
-    // a borrow can mark later bytes falsely, never the first
+    // a borrow can mark a later byte falsely, never the first
     i += (31 - Math.clz32(hit & -hit)) >> 3
     if (bytes[i] === Ascii.Quote) return i + 1
     if (bytes[i] !== Ascii.Backslash) return ~i
@@ -44,16 +44,16 @@ export function scanString(text: JsonText, at: number): number {
   }
 }
 
-/** Longest marker that the compiled loop compares; its memory for it is this long. */
+/** Longest marker that the compiled loop compares: the size of its memory for markers. */
 export const MAX_MARKER_BYTES = 1024
 
-/** The text whose presence at the end of each span is asked for, prepared once. */
+/** A marker that is looked for at the end of each span's text, prepared once. */
 export class EndMarker {
   readonly #text: string
   readonly #bytes: Buffer
-  /** whether a raw text without escapes ends with the marker exactly when its bytes do */
+  /** true if a raw text without escapes ends with the marker exactly when its bytes do */
   readonly #comparable: boolean
-  /** the marker's bytes, where a raw text that ends with them ends with it, escapes before it or not; else null */
+  /** the marker's bytes if comparing them is right for every raw text, even with escapes before the marker; else null */
   readonly plain: Uint8Array | null
 
   constructor(text: string) {
@@ -65,20 +65,20 @@ export class EndMarker {
   }
 
   /**
-   * Whether the decoded text of the validated raw string bytes[start, end) (without its quotes) ends with the marker.
-   * Decodes the tail only: each UTF-16 unit of the marker takes at most six raw bytes. A UTF-8 sequence that the tail
-   * starts inside of is not among them.
+   * True if the decoded text of the validated raw string bytes[start, end) (without its quotes) ends with the marker.
+   * Only the tail is decoded: each UTF-16 unit of the marker takes at most six raw bytes. A UTF-8 sequence that is cut by
+   * the start of the tail is not one of them.
    */
   ends(bytes: Buffer, start: number, end: number): boolean {
     let from = Math.max(start, end - 6 * this.#text.length)
-    // an escape has at most six bytes, so one that reaches over `from` starts in the five bytes before
+    // an escape has at most six bytes: one that spans `from` starts in the five bytes before it
     const escape = bytes.subarray(Math.max(start, from - 5), end).indexOf(Ascii.Backslash)
     if (escape < 0 && this.#comparable) {
       const tail = end - this.#bytes.length
       return tail >= start && bytes.compare(this.#bytes, 0, this.#bytes.length, tail, end) === 0
     }
     if (escape >= 0 && Math.max(start, from - 5) + escape < from) {
-      // a run of backslashes starts where a token starts: no escape has a backslash behind its second byte
+      // a run of backslashes starts where a token starts: no escape has a backslash after its second byte
       from = Math.max(start, from - 5) + escape
       while (from > start && bytes[from - 1] === Ascii.Backslash) from--
     }

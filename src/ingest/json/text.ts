@@ -3,7 +3,7 @@
  *
  * Accepted beyond RFC 8259, because Python's json.dumps writes them: the bare values NaN, Infinity and -Infinity.
  * Not accepted: a byte order mark, comments, trailing commas, more than MAX_DEPTH open brackets.
- * Bytes inside strings need not be valid UTF-8; where a text is kept, invalid sequences become U+FFFD.
+ * Bytes inside strings need not be valid UTF-8. In a kept text, invalid sequences become U+FFFD.
  */
 
 import { Buffer } from 'node:buffer'
@@ -11,8 +11,8 @@ import type { Fault, Place } from '../../core/errors.js'
 import { malformed } from './faults.js'
 
 /**
- * A const enum, so that the compiler writes the numbers in: an imported binding is loaded and checked at every use,
- * which costs the inner loops a third of their speed.
+ * A const enum: the compiler inlines its numbers. An imported binding is loaded and checked at every use, which costs the
+ * inner loops a third of their speed.
  */
 export const enum Ascii {
   Tab = 0x09,
@@ -42,7 +42,7 @@ export const enum Ascii {
   CloseBrace = 0x7d
 }
 
-/** The bare words that are values, by their first byte. */
+/** The bare words that are values, by first byte. */
 const WORDS: ReadonlyMap<number, string> = new Map(
   ['true', 'false', 'null', 'NaN', 'Infinity'].map(word => [word.charCodeAt(0), word])
 )
@@ -63,7 +63,7 @@ export function isHexDigit(byte: number): boolean {
   return isDigit(byte) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66)
 }
 
-/** Whether `\` may be followed by this byte; behind `u` follow four hexadecimal digits. */
+/** True for a byte that may follow `\`. Behind `u` follow four hexadecimal digits. */
 export function isEscape(byte: number): boolean {
   switch (byte) {
     case Ascii.Quote: case Ascii.Backslash: case Ascii.Slash: case Ascii.LowerB: case Ascii.LowerF: case Ascii.LowerN:
@@ -81,17 +81,17 @@ export function describeValue(byte: number): string | null {
   return wordStartingWith(byte) ?? null
 }
 
-/** A kept string: the bytes between its quotes, already validated, as text. */
+/** Decodes a kept string. @param raw the validated bytes between its quotes */
 export function decodeString(raw: Buffer): string {
   const text = raw.toString('utf8')
   return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text
 }
 
 
-/** Zero bytes behind the text. No token contains one, so every scanner stops there without asking for the length. */
+/** Number of zero bytes behind the text. No token contains one, so every scanner stops there without a length check. */
 export const PADDING = 16
 
-/** The bytes of one trace in a buffer that is reused from trace to trace, followed by zeros. */
+/** The bytes of one trace, followed by zeros, in a buffer that is reused for every trace. */
 export class JsonText {
   bytes: Buffer = Buffer.allocUnsafeSlow(PADDING).fill(0)
   view: DataView = new DataView(this.bytes.buffer)
@@ -107,14 +107,14 @@ export class JsonText {
     this.#place = { trace: slice.index, offset: slice.offset }
   }
 
-  /** Room for a text and the zeros behind it. */
+  /** Makes room for a text and the zeros behind it. */
   protected reserve(length: number): void {
     if (this.bytes.length >= length + PADDING) return
     this.bytes = Buffer.allocUnsafeSlow(length + (length >> 2) + PADDING)
     this.view = new DataView(this.bytes.buffer)
   }
 
-  /** `at` is an offset in this text; the place counts from the start of the input. */
+  /** The place of an offset of this text, counted from the start of the input. */
   place(at: number, more: Place = {}): Place {
     return { ...this.#place, ...more, offset: (this.#place.offset ?? 0) + at }
   }
@@ -123,7 +123,7 @@ export class JsonText {
     return malformed(at < this.length ? this.bytes[at] : null, expected, this.place(at, more))
   }
 
-  /** The type of the value at `at`, or null where none starts. */
+  /** The type of the value at `at`, or null if no value starts there. */
   valueType(at: number): string | null {
     if (at >= this.length) return null
     const word = wordStartingWith(this.bytes[at])
@@ -138,7 +138,7 @@ export class JsonText {
   }
 }
 
-/** Returns the offset behind `word` at `at`, whose first byte is known, or ~offset of the byte that differs. */
+/** Returns the offset behind `word` at `at`, or ~offset of the byte that differs. The first byte is not compared. */
 export function scanWord(text: JsonText, at: number, word: string): number {
   for (let k = 1; k < word.length; k++) {
     if (text.bytes[at + k] !== word.charCodeAt(k)) return ~(at + k)

@@ -1,9 +1,9 @@
 /**
- * One trace object, strictly: every byte of its slice is checked against JSON's grammar, number arrays go straight into
- * typed arrays, and the texts of the spans are only counted. Runs in a worker; knows one trace and nothing else.
+ * Parses one trace object strictly. Every byte of its slice is checked against JSON's grammar. Number arrays go directly
+ * into typed arrays, and the texts of the spans are only counted. It runs in a worker and needs nothing but one trace.
  *
- * Keys come in any order, unknown ones are skipped at any depth, a known one that comes twice is a fault. A missing key
- * is null; whether that is acceptable, whether lengths agree and whether numbers are finite is the caller's business.
+ * Keys come in any order. Unknown keys are skipped at any depth; a known key that comes twice is a fault. A missing key is
+ * null. The caller decides whether that is acceptable, whether lengths agree and whether numbers are finite.
  */
 
 import { Fault, printable, type Place } from '../../core/errors.js'
@@ -46,7 +46,7 @@ export class TraceScratch {
 
 export interface TraceOptions {
   readonly keys: SnapshotKeys
-  /** text that is looked for at the end of every span's text; null: not asked, all zeros */
+  /** text that is looked for at the end of every span's text; null: none, all flags are zero */
   readonly endMarker: string | null
   readonly scratch: TraceScratch
 }
@@ -58,15 +58,16 @@ const TRACE_KEYS = [
 type TraceKey = (typeof TRACE_KEYS)[number]
 
 /**
- * Parses a slice. Its arrays are valid until the next call in this thread: a scratch lies in the thread's kernel, unless it was given another. Non-finite numbers are parsed.
- * Throws a Fault (exit code 3) that names the trace, the array and index where there is one, and the byte offset.
+ * Parses a slice. Its arrays are valid until the next call in this thread: a scratch lies in the thread's kernel, unless
+ * it was given another one. Non-finite numbers are parsed.
+ * @throws Fault exit 3, with the trace, the array and index if there is one, and the byte offset
  */
 export function parseTrace(slice: TraceSlice, options: TraceOptions): ParsedTrace {
   options.scratch.text.load(slice)
   return new TraceReader(options).read(slice.index)
 }
 
-/** Every text ends with it. */
+/** Every text ends with the empty marker. */
 const NO_MARKER = new Uint8Array(0)
 
 /** A cursor over the loaded text. */
@@ -117,7 +118,7 @@ class TraceReader {
     }
   }
 
-  /** A key, its colon, its value, and the white space behind it. */
+  /** Reads a key, its colon, its value, and the white space behind it. */
   #readMember(seen: Set<TraceKey>, expected: string): void {
     const text = this.#text
     const start = this.#at
@@ -158,7 +159,7 @@ class TraceReader {
     this.#at = scanNumberArray(this.#text, this.#at + 1, this.#scratch.columns[key], name)
   }
 
-  /** Counts the texts and looks at their ends; keeps none. */
+  /** Counts the texts and checks their ends; keeps none. */
   #readSpans(): void {
     const text = this.#text
     const array = this.#keys.segment_texts
@@ -173,7 +174,7 @@ class TraceReader {
     this.#spans = { count, endsWithMarker: ends.subarray(0, count) }
   }
 
-  /** Looks at each text's end, from the first one's quote on. Returns how many there are; the cursor is then behind the `]`. */
+  /** Checks each text's end, from the first one's quote on. Returns their number and leaves the cursor behind the `]`. */
   #readTexts(ends: Uint8Array, array: string): number {
     const text = this.#text
     const { kernel } = text
@@ -181,7 +182,7 @@ class TraceReader {
     kernel.marker = marker?.plain ?? NO_MARKER
     let count = 0
     for (;;) {
-      // a marker that bytes do not tell is looked for in each text here
+      // a marker that cannot be compared by bytes is looked for in each text here
       const compiled = marker === null || marker.plain !== null
       if (compiled) {
         this.#at = kernel.texts(this.#at, count)
@@ -233,7 +234,7 @@ class TraceReader {
     return value
   }
 
-  /** A string, or an integer as it is written. */
+  /** Reads a string, or an integer as it is written. */
   #identifier(key: TraceKey): string | null {
     const start = this.#at
     const byte = this.#text.bytes[start]
@@ -269,7 +270,7 @@ class TraceReader {
     throw unknown(`"${printable(value)}"`)
   }
 
-  /** The number at the cursor, which moves behind it. */
+  /** Reads the number at the cursor and moves the cursor behind it. */
   #numeral(key: TraceKey, expected: string): number {
     const { number } = this.#scratch.skip
     const place = { member: this.#keys[key] }
@@ -280,7 +281,7 @@ class TraceReader {
     return number[0]
   }
 
-  /** Whether `null` stands at the cursor, which then moves behind it. */
+  /** True if `null` stands at the cursor; the cursor then moves behind it. */
   #isNull(expected: string, place: Place): boolean {
     if (this.#text.bytes[this.#at] !== Ascii.LowerN) return false
     const end = scanWord(this.#text, this.#at, 'null')
@@ -289,12 +290,12 @@ class TraceReader {
     return true
   }
 
-  /** The text from `start` to the cursor; numbers only. */
+  /** The text from `start` to the cursor. For numbers only. */
   #raw(start: number): string {
     return this.#text.bytes.toString('latin1', start, this.#at)
   }
 
-  /** The value at the cursor has the wrong type, or is none. */
+  /** The fault of a value at the cursor that has the wrong type, or is no value. */
   #unfit(expected: string, where: Place): Fault {
     const text = this.#text
     const type = text.valueType(this.#at)

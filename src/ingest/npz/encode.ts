@@ -1,8 +1,8 @@
 /**
- * NPY encoding: the header that numpy writes, byte for byte, and the bytes of arrays and 0-d scalars.
+ * NPY encoding: the header exactly as numpy writes it, and the bytes of arrays and 0-d scalars.
  *
- * Source: numpy/lib/_format_impl.py (NEP 1, format version 1.0). Little-endian data in C order, or in Fortran order where
- * the caller lays it out so. Not written: versions 2.0 and 3.0 (needed only by headers over 64 KB and by non-Latin field
+ * Source: numpy/lib/_format_impl.py (NEP 1, format version 1.0). Data are little-endian, in C order, or in Fortran order if
+ * the caller lays them out so. Not written: versions 2.0 and 3.0 (needed only by headers over 64 KB and by non-Latin field
  * names), structured and object arrays.
  */
 import { Fault, printable } from '../../core/errors.js'
@@ -55,7 +55,7 @@ export function encodeNpyHeader(descr: string, shape: readonly number[], fortran
   const order = fortranOrder ? 'True' : 'False'
   const dict = `{'descr': '${descr}', 'fortran_order': ${order}, 'shape': ${shapeText(shape)}, }${' '.repeat(room)}`
   const prefix = MAGIC.length + 2
-  // numpy pads by a whole block where nothing is missing; so does this.
+  // numpy adds a whole block of padding to a header that is already aligned; so does this.
   const length = prefix + dict.length + 1
   const total = length + ALIGN - (length % ALIGN)
   if (total - prefix > 0xffff) throw refuse('header too long', `${total} bytes`, 'at most 65,545')
@@ -81,10 +81,10 @@ export function descrOf(data: NumericArray): string {
   return '|u1'
 }
 
-/** True where typed arrays lie in memory as NPY's `<` dtypes do; nearly every machine. */
+/** True if typed arrays have the byte order of NPY's `<` dtypes, as on nearly every machine. */
 export const LITTLE_ENDIAN_HOST: boolean = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
-/** Reverses the bytes of every item of `itemSize` 2, 4 or 8 in place; other sizes are left alone. */
+/** Reverses the bytes of every item in place if `itemSize` is 2, 4 or 8; other sizes are left unchanged. */
 export function swapItems(bytes: Uint8Array, itemSize: number): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (itemSize === 2) buffer.swap16()
@@ -128,7 +128,7 @@ export function encodeNpyText(text: string): Uint8Array {
   const points = Array.from(text, c => c.codePointAt(0) ?? 0)
   const lone = points.findIndex(p => p >= 0xd800 && p <= 0xdfff)
   if (lone >= 0) throw refuse('text not encodable', `a lone surrogate at code point ${lone}`, 'Unicode text')
-  // numpy drops trailing NULs on reading: such a text would not come back.
+  // numpy drops trailing NULs on reading, so such a text would be read back shorter.
   if (points.at(-1) === 0) throw refuse('text not encodable', 'a trailing NUL', 'a text that numpy reads back unchanged')
   const size = Math.max(1, points.length)
   const data = new Uint8Array(4 * size)

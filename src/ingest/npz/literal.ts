@@ -1,9 +1,9 @@
 /**
- * The part of Python's literal syntax that NPY headers use: strings in either quotes, decimal integers (with the `L` of
- * Python 2), True, False, None, tuples, lists and dicts. Nothing is evaluated; everything else is a syntax fault.
+ * Parses the part of Python's literal syntax that NPY headers use: strings in either quotes, decimal integers (with the
+ * `L` of Python 2), True, False, None, tuples, lists and dicts. Nothing is evaluated. Everything else is a syntax fault.
  *
- * Source: the Python language reference, 2.4 and 6.2, as far as `ast.literal_eval` takes it. Not supported: string
- * prefixes, escapes (kept as written: no dtype or key of ours has one), joined strings, comments, floats.
+ * Source: the Python language reference, 2.4 and 6.2, as far as `ast.literal_eval` accepts it. Not supported: string
+ * prefixes, escapes (kept as written: no dtype or key that is read here has one), joined strings, comments, floats.
  */
 import { Fault, printable, type Place } from '../../core/errors.js'
 
@@ -18,7 +18,7 @@ export type Literal =
       readonly end: number
     }
 
-/** Structured dtypes nest lists of tuples; no honest header goes deeper. */
+/** Structured dtypes nest lists of tuples. No real header is nested deeper. */
 const MAX_DEPTH = 32
 
 class Parser {
@@ -112,7 +112,7 @@ class Parser {
   }
 }
 
-/** The value of `text`. `placeAt` turns an index of the text into a place in the file, for faults. */
+/** The value of `text`. @param placeAt turns an index of the text into a place in the file, for faults */
 export function parsePythonLiteral(text: string, placeAt: (index: number) => Place): Literal {
   return new Parser(text, placeAt).whole()
 }

@@ -1,10 +1,10 @@
 /**
- * NPY headers, versions 1.0, 2.0 and 3.0: magic, header length, a Python dict with exactly `descr`, `fortran_order` and
- * `shape`, and what dtypes of it are read.
+ * NPY headers, versions 1.0, 2.0 and 3.0: magic, header length, and a Python dict with exactly `descr`, `fortran_order`
+ * and `shape`. This module also decides which dtypes are read.
  *
- * Source: numpy/lib/_format_impl.py (NEP 1), which this follows in what it accepts, but for sizes and types that JavaScript
- * has no exact array for. Refused by name: object arrays (pickles are never evaluated), structured and void dtypes,
- * complex, long double, datetimes, zero-length text.
+ * Source: numpy/lib/_format_impl.py (NEP 1). It accepts what numpy accepts, except sizes and types that no JavaScript
+ * array holds exactly. Refused by name: object arrays (pickles are never evaluated), structured and void dtypes, complex,
+ * long double, datetimes, zero-length text.
  */
 import { isUtf8 } from 'node:buffer'
 import { Fault, printable, type Place } from '../../core/errors.js'
@@ -30,16 +30,16 @@ export interface NpyHeader {
   readonly fortranOrder: boolean
   /** number of elements: the product of the shape */
   readonly count: number
-  /** of the first element, in the `.npy` file */
+  /** offset of the first element in the `.npy` file */
   readonly dataOffset: number
   readonly dataBytes: number
 }
 
-/** Bytes that tell how long a header is, in every version. */
+/** Number of first bytes that give the length of a header, in every version. */
 export const NPY_PREAMBLE = 12
 /** numpy's own limit (`max_header_size`). */
 const MAX_HEADER = 10_000
-/** numpy's own limit before version 2.0 of the library; 64 since. */
+/** numpy's own limit before version 2.0 of the library; since then it is 64. */
 const MAX_AXES = 32
 const MAGIC = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
 const READABLE = 'f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, or U or S text'
@@ -58,8 +58,8 @@ function fault(problem: string, found: string, expected: string, place: Place): 
 }
 
 /**
- * Length in bytes of everything before the data, from the file's first bytes (12, or all of a shorter file). `available` is
- * the length of the file.
+ * Length in bytes of everything before the data, read from the file's first bytes (12, or all of a shorter file).
+ * `available` is the length of the file.
  */
 export function npyHeaderLength(start: Uint8Array, available: number, place: Place = {}): number {
   if (available === 0) throw fault('empty', '0 bytes', 'an .npy file', place)
@@ -97,8 +97,8 @@ function parseDtype(value: Literal, text: string, place: Place): { descr: string
   const [, order, numeric, textKind, digits] = match
   const kind = (numeric?.[0] ?? textKind) as DtypeKind
   const itemSize = numeric === undefined ? Number(digits) * (kind === 'U' ? 4 : 1) : Number(numeric[1])
-  // `=`, `|` and nothing mean the machine's order; numpy never writes them for wider items, and every machine that it
-  // is likely to have written on is little-endian.
+  // `=`, `|` and no sign mean the machine's order. numpy never writes them for wider items, and the machines that it is
+  // likely to have written on are little-endian.
   return { descr: value.text, dtype: { kind, itemSize, bigEndian: order === '>' } }
 }
 
@@ -115,7 +115,7 @@ function parseShape(value: Literal, text: string, place: Place): { shape: number
     if (item.kind !== 'int') throw bad('a tuple of integers')
     if (item.value < 0) throw bad('dimensions of 0 or more')
     shape.push(item.value === 0 ? 0 : item.value)
-    // Empty axes are left out here, as numpy does: (0, 2^60, 2^60) is refused, not an empty array.
+    // Empty axes do not enter the product, as in numpy: (0, 2^60, 2^60) is refused, and is not an empty array.
     if (item.value > 0) product *= item.value
     if (product > Number.MAX_SAFE_INTEGER) throw bad('at most 2^53 - 1 elements')
   }
@@ -127,7 +127,7 @@ function parseOrder(value: Literal, text: string, place: Place): boolean {
   throw fault('bad header', `'fortran_order': ${printable(text.slice(value.at, value.end))}`, 'True or False', place)
 }
 
-/** The header at the start of `bytes`, which hold it whole. `available` is the file's length where `bytes` are fewer. */
+/** The header at the start of `bytes`, which contain all of it. @param available the file's length if `bytes` are fewer */
 export function parseNpyHeader(bytes: Uint8Array, place: Place = {}, available: number = bytes.length): NpyHeader {
   const end = npyHeaderLength(bytes, available, place)
   const major = bytes[6]

@@ -1,9 +1,9 @@
 /**
  * NPY arrays: one `.npy` file's bytes as a typed array in C order.
  *
- * Source: numpy/lib/_format_impl.py; dtypes as in `npy-header.ts`. Float16 is widened to Float32Array (exactly), a bool is
- * 0 or 1 in a Uint8Array (any non-zero byte is true, as in numpy), text is an array of strings: U from UCS-4, S from ASCII,
- * trailing NULs dropped as numpy drops them. A truncated file and trailing bytes are refused.
+ * Source: numpy/lib/_format_impl.py; dtypes as in `npy-header.ts`. Float16 is widened to Float32Array (exactly). A bool is
+ * 0 or 1 in a Uint8Array (any non-zero byte is true, as in numpy). Text is an array of strings, U from UCS-4 and S from
+ * ASCII, without trailing NULs, as numpy drops them. A truncated file and trailing bytes are refused.
  */
 import { createRequire } from 'node:module'
 import type Ndarray from 'ndarray'
@@ -17,9 +17,9 @@ export interface NpyArray {
   /** dtype as the file writes it, e.g. `>f8` */
   readonly descr: string
   readonly shape: readonly number[]
-  /** how the file holds the elements; `data` and `raw` are in C order always */
+  /** order of the elements in the file; `data` and `raw` are always in C order */
   readonly fortranOrder: boolean
-  /** elements in C order, in the machine's byte order; a view of the file's bytes where those allow */
+  /** elements in C order, in the machine's byte order; a view of the file's bytes where possible */
   readonly data: NpyData
   /** the stored elements' bytes in C order, little-endian: lossless for every dtype. May share memory with `data`. */
   readonly raw: Uint8Array
@@ -27,15 +27,15 @@ export interface NpyArray {
   readonly rawDescr: string
 }
 
-/** 2^53 / 2^32: where the high half of a 64-bit integer leaves the doubles' exact range. */
+/** 2^53 / 2^32: at this high half a 64-bit integer leaves the range that doubles hold exactly. */
 const HIGH_LIMIT = 2 ** 21
 
-/** Memory for a copy: `length` bytes at an address that any typed array accepts. */
+/** Returns memory for a copy: `length` bytes at an address that is aligned for any typed array. */
 export type Allocate = (length: number) => Uint8Array
 
 const allocateNew: Allocate = length => new Uint8Array(length)
 
-/** A copy at an address that typed arrays accept, or the bytes themselves where they lie well. */
+/** The bytes at an address that is aligned for typed arrays: a copy, or the bytes themselves if they are aligned. */
 function aligned(bytes: Uint8Array, size: number, allocate: Allocate = allocateNew): Uint8Array {
   if (bytes.byteOffset % size === 0) return bytes
   const copy = allocate(bytes.length)
@@ -56,8 +56,8 @@ function unitsOf(bytes: Uint8Array, unit: 1 | 2 | 4): Uint8Array | Uint16Array |
 }
 
 /**
- * Fortran-ordered items as C-ordered ones. ndarray gives the strides: an array in Fortran order is the C-ordered array of
- * the reversed axes, transposed.
+ * Reorders items from Fortran order to C order. ndarray gives the strides: an array in Fortran order is the C-ordered array
+ * of the reversed axes, transposed.
  */
 function toCOrder(bytes: Uint8Array, shape: readonly number[], itemSize: number): Uint8Array {
   const unit = itemSize % 4 === 0 ? 4 : itemSize % 2 === 0 ? 2 : 1
@@ -65,7 +65,7 @@ function toCOrder(bytes: Uint8Array, shape: readonly number[], itemSize: number)
   const ordered = new Uint8Array(bytes.length)
   const to = unitsOf(ordered, unit)
   const units = itemSize / unit
-  // Loaded here: few files need it, and loading it (3 ms) takes longer than reading an archive.
+  // ndarray is loaded on demand: few files need it, and loading it (3 ms) takes longer than reading an archive.
   const ndarray = createRequire(import.meta.url)('ndarray') as typeof Ndarray
   const axes = shape.length
   const { stride } = ndarray(from, [...shape].reverse()).transpose(...shape.map((_, i) => axes - 1 - i))
@@ -88,7 +88,7 @@ function toCOrder(bytes: Uint8Array, shape: readonly number[], itemSize: number)
   return ordered
 }
 
-/** IEEE half precision to single, bit by bit: exact, NaN payloads kept. */
+/** Widens IEEE half precision to single, bit by bit: exact, and NaN payloads are kept. */
 function widenFloat16(halves: Uint16Array): Float32Array {
   const bits = new Uint32Array(halves.length)
   for (let i = 0; i < halves.length; i++) {
@@ -100,7 +100,7 @@ function widenFloat16(halves: Uint16Array): Float32Array {
     else if (exponent !== 0) bits[i] = sign | ((exponent + 112) << 23) | (fraction << 13)
     else if (fraction === 0) bits[i] = sign
     else {
-      // Subnormal: the leading one moves up to the implicit place.
+      // Subnormal: the leading one bit moves up to the implicit place.
       const shift = Math.clz32(fraction) - 21
       bits[i] = sign | ((113 - shift) << 23) | (((fraction << shift) & 0x3ff) << 13)
     }
@@ -146,7 +146,7 @@ function decodeAscii(bytes: Uint8Array, itemSize: number, place: Place): string[
   return texts
 }
 
-/** The elements of `raw` (C order, little-endian, aligned) as the machine's arrays. */
+/** The elements of `raw` (C order, little-endian, aligned) as arrays of the machine's byte order. */
 function decode(raw: Uint8Array, dtype: Dtype, place: Place): NpyData {
   const { kind, itemSize } = dtype
   if (kind === 'U') return decodeUcs4(raw, itemSize, place)
@@ -175,14 +175,15 @@ function decode(raw: Uint8Array, dtype: Dtype, place: Place): NpyData {
 
 /**
  * Reads a whole `.npy` file. `place` names the file and member; offsets in faults count from the start of `bytes`. The
- * result may view `bytes`: leave them unchanged while it is used. `known`: the header of these very bytes, where it is parsed already.
+ * result may view `bytes`, which must stay unchanged while it is used. `known` is the header of the same bytes, if it is
+ * parsed already.
  */
 export function readNpy(bytes: Uint8Array, place: Place = {}, allocate: Allocate = allocateNew, known?: NpyHeader): NpyArray {
   const header = known ?? parseNpyHeader(bytes, place)
   checkNpyLength(header, bytes.length, place)
   const { descr, shape, fortranOrder, dtype, dataOffset } = header
   const size = alignment(dtype)
-  // A plain view: a Buffer would come out as the data of u1 arrays, and its slice() is no copy.
+  // A plain view: a Buffer would become the data of u1 arrays, and its slice() does not copy.
   let raw = new Uint8Array(bytes.buffer, bytes.byteOffset + dataOffset, bytes.length - dataOffset)
   const permuted = fortranOrder && shape.filter(n => n > 1).length > 1 && raw.length > 0
   if (permuted) raw = toCOrder(raw, shape, dtype.itemSize)
@@ -202,7 +203,7 @@ export function readNpy(bytes: Uint8Array, place: Place = {}, allocate: Allocate
   }
 }
 
-/** An `.npy` file of the array in two parts, header and elements: C order, little-endian, the stored dtype, no loss. */
+/** The array as an `.npy` file in two parts, header and elements: C order, little-endian, the stored dtype, lossless. */
 export function rawNpyParts(array: NpyArray): [Uint8Array, Uint8Array] {
   return [encodeNpyHeader(array.rawDescr, array.shape), array.raw]
 }
@@ -212,7 +213,7 @@ export function isText(data: NpyData): data is readonly string[] {
 }
 
 function integersAsFloat64(data: BigInt64Array | BigUint64Array, place: Place): Float64Array {
-  // Read as two 32-bit halves: no bigint per element, and the range check is on the high half alone.
+  // Read as two 32-bit halves: this needs no bigint per element, and checks the range by the high half alone.
   const count = data.length
   const layout = [data.buffer, data.byteOffset, 2 * count] as const
   const halves = new Uint32Array(...layout)
@@ -237,8 +238,8 @@ function integersAsFloat64(data: BigInt64Array | BigUint64Array, place: Place): 
 }
 
 /**
- * Any numeric array as doubles, each exactly the stored number; int64 and uint64 beyond 2^53 are a fault. Float64 data come
- * back as they are, not copied.
+ * Any numeric array as doubles that equal the stored numbers exactly. Float64 data are returned without a copy.
+ * @throws Fault for int64 and uint64 values beyond 2^53
  */
 export function asFloat64(array: NpyArray, place: Place = {}): Float64Array {
   const { data, descr } = array

@@ -1,8 +1,8 @@
 /**
- * NPZ archives: a ZIP of `.npy` members, as `np.savez` and `np.savez_compressed` write it. Members are read when asked
- * for: an object array among readable ones is refused only when it is read. The archive's structure is checked at once.
+ * NPZ archives: a ZIP of `.npy` members, as `np.savez` and `np.savez_compressed` write it. The archive's structure is
+ * checked on opening. Members are read on demand: an object array among readable ones is refused only when it is read.
  *
- * Sources: numpy/lib/_npyio_impl.py (NpzFile); `zip.ts`, `unzip.ts` and `npy.ts` say what they do not support.
+ * Sources: numpy/lib/_npyio_impl.py (NpzFile). `zip.ts`, `unzip.ts` and `npy.ts` state what they do not support.
  */
 import { Fault, printable, type Place } from '../../core/errors.js'
 import { readNpy, type NpyArray, type Allocate } from './npy.js'
@@ -11,11 +11,11 @@ import { isDeflated, readMember, readMemberPrefix } from '../zip/unzip.js'
 import { readZipDirectory, type ZipEntry } from '../zip/zip.js'
 
 export interface NpzOptions {
-  /** for faults */
+  /** name of the archive, for faults */
   readonly file?: string
-  /** largest member, uncompressed, that is read; default 256 MiB: 33 million float64 */
+  /** largest member that is read, in bytes uncompressed; default 256 MiB: 33 million float64 */
   readonly maxMemberBytes?: number
-  /** memory for copies at aligned addresses; default: new for each */
+  /** memory for copies at aligned addresses; default: new memory for each copy */
   readonly allocate?: Allocate
 }
 
@@ -23,11 +23,11 @@ export interface Npz {
   /** array names in archive order: member names without `.npy`, as numpy's `files` */
   readonly names: readonly string[]
   has(name: string): boolean
-  /** dtype and shape, from the member's first bytes: no more of a large one is inflated, and no CRC-32 decides yet */
+  /** Dtype and shape, from the member's first bytes. Of a large member no more is inflated, and no CRC-32 is checked. */
   header(name: string): NpyHeader
-  /** The array, size and CRC-32 checked. It may view the archive's bytes. */
+  /** The array, with size and CRC-32 checked. It may be a view of the archive's bytes. */
   read(name: string): NpyArray
-  /** The array as `read` gives it, and the `.npy` file that holds it, verbatim, with its CRC-32: to archive it again. */
+  /** The array as `read` gives it, and its `.npy` file verbatim with its CRC-32, for archiving it again. */
   readFile(name: string): NpyFile
 }
 
@@ -38,7 +38,7 @@ export interface NpyFile {
 }
 
 const DEFAULT_MAX_MEMBER_BYTES = 2 ** 28
-/** Above this size the NPY header is looked at before the rest is inflated; up to it all is inflated at once. */
+/** Of a member above this size the NPY header is checked before the rest is inflated. A smaller one is inflated at once. */
 const LARGE = 2 ** 20
 
 class ZipNpz implements Npz {
@@ -129,7 +129,7 @@ function isNpyFile(bytes: Uint8Array): boolean {
   return bytes.length >= 6 && bytes[0] === 0x93 && Buffer.from(bytes.subarray(1, 6)).toString('latin1') === 'NUMPY'
 }
 
-/** Opens an archive held in memory. Throws where it is not a ZIP, or contradicts itself. */
+/** Opens an archive held in memory. @throws Fault if it is not a ZIP, or contradicts itself */
 export function openNpz(bytes: Uint8Array, options: NpzOptions = {}): Npz {
   const place: Place = options.file === undefined ? {} : { file: options.file }
   const fault = (problem: string, found: string, expected: string): Fault =>

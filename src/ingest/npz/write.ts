@@ -1,12 +1,12 @@
 /**
  * NPZ writer: a streaming ZIP archive of `.npy` members, the same bytes as `np.savez` on Linux writes (stored members).
  *
- * Sources: PKWARE APPNOTE 6.3.9 (4.3.7, 4.3.12, 4.3.14-16, 4.5.3); Python 3.11 zipfile.py and numpy's `_savez`, whose
- * choices are kept: a zip64 extra in every local header, time 1980-01-01 00:00, created on Unix with mode 0600, zip64
- * in the directory from 2^31 - 1 on. Deflated members use zlib level 6 as `np.savez_compressed` does; their bytes depend
- * on the zlib build, what they inflate to does not. Not written: data descriptors, comments, encryption, directories.
+ * Sources: PKWARE APPNOTE 6.3.9 (4.3.7, 4.3.12, 4.3.14-16, 4.5.3); Python 3.11 zipfile.py and numpy's `_savez`. Their
+ * choices are kept: a zip64 extra in every local header, time 1980-01-01 00:00, created on Unix with mode 0600, zip64 in
+ * the directory from 2^31 - 1 on. Deflated members use zlib level 6, as `np.savez_compressed` does. Their bytes depend on
+ * the zlib build; their inflated content does not. Not written: data descriptors, comments, encryption, directories.
  *
- * Bytes leave in order and at once: what is kept is one small record per member.
+ * Bytes are passed on in order and at once. Only one small record per member is kept.
  */
 import { crc32 as zlibCrc32, deflateRawSync } from 'node:zlib'
 import { Fault, printable } from '../../core/errors.js'
@@ -24,8 +24,8 @@ export {
 } from './encode.js'
 
 /**
- * Takes the archive's next bytes. They are views of what the caller passed to `add`: a sink that keeps them must copy.
- * Where it returns a promise the writer waits for it before it produces more, so memory stays bounded.
+ * Takes the archive's next bytes. They are views of what the caller passed to `add`: a sink that keeps them must copy. If
+ * it returns a promise, the writer waits for it before it produces more, so memory stays bounded.
  */
 export type ByteSink = (bytes: Uint8Array) => void | Promise<void>
 
@@ -37,7 +37,7 @@ export interface NpzWriterOptions {
 }
 
 export interface AddOptions {
-  /** CRC-32 of the `.npy` bytes where the caller already has it; trusted */
+  /** CRC-32 of the `.npy` bytes if the caller has it; it is not checked */
   readonly crc32?: number
   /** default false: stored, as `np.savez` does */
   readonly deflate?: boolean
@@ -56,22 +56,22 @@ interface Entry {
 const STORED = 0
 const DEFLATED = 8
 const UTF8_NAME = 0x800
-/** version 4.5, the first with zip64: needed to extract, and stated as the maker's own */
+/** version 4.5, the first with zip64: the version needed to extract, and also stated as the maker's version */
 const VERSION = 45
 const UNIX = 3
 /** -rw------- in the high half of the external attributes */
 const MODE_0600 = 0o600 << 16
-/** 1980-01-01, the earliest date that ZIP can say */
+/** 1980-01-01, the earliest date that ZIP can express */
 const DOS_DATE = (1 << 5) | 1
 const DEFLATE_LEVEL = 6
 const ALL_ONES = 0xffffffff
 
-/** Node's crc32 of an empty view forgets the value passed in and answers 0: empty parts are left out. */
+/** Empty parts are left out: Node's crc32 of an empty view ignores the value passed in and returns 0. */
 function crcOf(parts: readonly Uint8Array[]): number {
   return parts.reduce((crc, part) => (part.length === 0 ? crc : zlibCrc32(part, crc)), 0)
 }
 
-/** Little-endian record under construction. */
+/** A little-endian record under construction. */
 class Record {
   readonly bytes: Uint8Array
   private readonly view: DataView
@@ -131,7 +131,7 @@ function centralHeader(e: Entry, limit: number): Uint8Array {
   return extra === 0 ? record.bytes : record.u16(1, 8 * wide.length).u64(...wide).bytes
 }
 
-/** `finish` at the end is what makes it an archive: a stream cut off before has no directory and nothing reads it. */
+/** Writes an archive. Only `finish` writes the directory: a stream that is cut off before it cannot be read. */
 export class NpzWriter {
   private readonly sink: ByteSink
   private readonly zip64Limit: number
@@ -147,7 +147,7 @@ export class NpzWriter {
     this.countLimit = options.countLimit ?? 0xffff
   }
 
-  /** Bytes handed to the sink so far. */
+  /** Number of bytes passed to the sink so far. */
   get bytesWritten(): number {
     return this.offset
   }
@@ -182,7 +182,7 @@ export class NpzWriter {
     })
   }
 
-  /** Writes the directory. The sink has then had the whole archive. */
+  /** Writes the directory. The sink then has the whole archive. */
   async finish(): Promise<void> {
     await this.exclusively(async () => {
       const start = this.offset

@@ -1,5 +1,5 @@
 /**
- * What a cell is, and how its stored text becomes a value.
+ * The types of a cell, and how its stored text becomes a value.
  *
  * Source: ECMA-376 part 1, 18.3.1.4 and 18.18.11. Numbers are the double nearest to the text, which is kept as written.
  */
@@ -8,11 +8,11 @@ import { ISO_CELL, serialToIso } from './dates.js'
 import { unescapeText } from './strings.js'
 import type { NumberFormat } from './styles.js'
 
-/** A formula's text; its value is the cell's, as whoever wrote the file last computed it. */
+/** The formula of a cell. The cell's value is the result that the writer of the file computed last. */
 export interface Formula {
-  /** without `=`; null where it is shared with a cell that does not hold it, or is a data table's */
+  /** without `=`; null for a data table's formula, and for a shared one whose text no cell holds */
   readonly text: string | null
-  /** the cell whose formula this is: another one for a shared formula, whose relative references then move along */
+  /** the cell whose formula this is; another cell for a shared formula, whose relative references then shift */
   readonly from: string
 }
 
@@ -27,7 +27,7 @@ export type CellValue =
   /** a formula without a stored result */
   | { readonly kind: 'empty'; readonly value: null }
 
-/** All of a cell but its value. */
+/** All fields of a cell except its value. */
 export interface CellFrame {
   /** `B7` */
   readonly ref: string
@@ -39,7 +39,7 @@ export interface CellFrame {
   readonly text: string
   readonly formula: Formula | null
   readonly format: NumberFormat
-  /** lies in a merged range and is not its top left cell: stored, but shown nowhere */
+  /** lies in a merged range and is not its top left cell: stored, but not shown */
   readonly covered: boolean
 }
 
@@ -72,8 +72,8 @@ function sharedValue(text: string, strings: readonly string[], ref: string): Cel
 }
 
 /**
- * The value of a cell of type `t` whose `v` holds `stored` (null: has no `v`), or for an inline string the text of its runs;
- * null for a cell without one.
+ * The value of a cell of type `t`; null for a cell without one. `stored` is the text of its `v` (null: no `v`), or the text
+ * of the runs of an inline string.
  */
 export function cellValue(
   type: string, stored: string | null, format: NumberFormat, book: Workings, ref: string

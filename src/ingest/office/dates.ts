@@ -1,21 +1,22 @@
 /**
  * Serial numbers as dates: days since the start of the workbook's date system, in no time zone.
  *
- * Source: ECMA-376 part 1, 18.17.4. The 1900 system counts 29 February 1900, which never was (a bug of Lotus 1-2-3 kept
- * on purpose): serial 60 is that day, as Excel shows it, and later ones are a day further than the calendar says.
+ * Source: ECMA-376 part 1, 18.17.4. The 1900 system counts 29 February 1900, a day that did not exist (a bug of Lotus
+ * 1-2-3, kept on purpose). Serial 60 is that day, as Excel shows it. Later serials are one higher than the calendar's count
+ * of days from 1 January 1900.
  */
 
 const DAY_MS = 86_400_000
 const EPOCH_1900 = Date.UTC(1899, 11, 30)
 const EPOCH_1904 = Date.UTC(1904, 0, 1)
 const LEAP_BUG_DAY = 60
-/** 9999-12-31 in each system: Excel shows no date beyond. */
+/** 9999-12-31 in each system, the last date that Excel shows. */
 const LAST_1900 = 2_958_465
 const LAST_1904 = 2_957_003
 
 /**
- * ISO 8601 text without a zone, to the millisecond where there is a fraction of a second: `2012-11-11T23:59:59`. A serial
- * below 1 of the 1900 system has no day: its time of day alone, `23:59:59`. Null where Excel shows no date either.
+ * ISO 8601 text without a zone, to the millisecond if there is a fraction of a second: `2012-11-11T23:59:59`. A serial
+ * below 1 of the 1900 system has no day, only a time of day: `23:59:59`. Null for a serial that Excel shows as no date.
  */
 export function serialToIso(serial: number, date1904: boolean): string | null {
   if (!(serial >= 0)) return null
@@ -34,5 +35,5 @@ function isoDay(epoch: number, day: number): string {
   return new Date(epoch + day * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** A date as a cell of type `d` holds it. */
+/** The text of a date in a cell of type `d`. */
 export const ISO_CELL = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$|^T?\d\d:\d\d(:\d\d(\.\d+)?)?Z?$/

@@ -1,4 +1,4 @@
-/** A reader of one XML part that needs to know, of each element, its own name and its ancestors' names only. */
+/** A reader of one XML part that needs only the names of each element and its ancestors. */
 import { Fault, printable } from '../../core/errors.js'
 import type { XmlAttributes, XmlHandler, XmlName } from './xml.js'
 
@@ -26,15 +26,15 @@ export abstract class ElementReader implements XmlHandler {
     this.path.pop()
   }
 
-  /** Whether the open elements, innermost last, end with these. */
+  /** True if the innermost open elements have these names, the innermost last. */
   protected within(...names: readonly string[]): boolean {
     const from = this.path.length - names.length
     return from >= 0 && names.every((name, i) => this.path[from + i] === name)
   }
 
-  /** The element is the last of `path`. */
+  /** Called when an element opens; it is the last of `path`. */
   protected abstract enter(local: string, attributes: XmlAttributes): void
-  /** The element is still the last of `path`. */
+  /** Called when an element closes; it is still the last of `path`. */
   protected abstract leave(local: string): void
   abstract text(text: string): void
 }

@@ -1,6 +1,6 @@
 /**
- * A ZIP member's bytes without holding the event loop: small ones in one call, large ones by zlib's stream, whose work is
- * done in its own threads. The same checks as `npz/unzip.ts`: declared size, compressed size, CRC-32.
+ * Reads a ZIP member without blocking the event loop. Small members are inflated in one call, large ones by zlib's stream,
+ * which works in its own threads. The checks are those of `zip/unzip.ts`: declared size, compressed size, CRC-32.
  */
 import { crc32, createInflateRaw } from 'node:zlib'
 import { setImmediate } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { checkReadable, readMember } from '../zip/unzip.js'
 import type { ZipEntry } from '../zip/zip.js'
 import { zipFault } from '../zip/zip-end.js'
 
-/** A member up to this size is inflated in about two milliseconds. */
+/** Largest member that is inflated in one call, in bytes. It takes about two milliseconds. */
 const SMALL = 512 * 1024
 const CHUNK = 256 * 1024
 const DEFLATED = 8
@@ -49,7 +49,7 @@ async function checksum(bytes: Uint8Array): Promise<number> {
   return crc
 }
 
-/** The member's bytes, checked. `place` names the file and the member. */
+/** The member's bytes, checked. @param place names the file and the member */
 export async function readPart(bytes: Uint8Array, entry: ZipEntry, maxBytes: number, place: Place): Promise<Uint8Array> {
   checkReadable(entry, maxBytes, place)
   if (entry.size <= SMALL) return readMember(bytes, entry, maxBytes, place)

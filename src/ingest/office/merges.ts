@@ -1,8 +1,8 @@
 /**
- * Merged ranges and the cells below them. A merged range shows its top left cell; what others hold is not seen.
+ * Finds the cells that merged ranges cover. A merged range shows only its top left cell.
  *
- * Ranges and cells are swept by row, the ranges of the current row kept by column: tens of thousands of either take
- * milliseconds.
+ * Ranges and cells are swept by row, and the ranges of the current row are kept by column. Tens of thousands of either
+ * take milliseconds.
  */
 import { Fault } from '../../core/errors.js'
 import { MAX_COLUMN, type CellRange } from './references.js'
@@ -20,8 +20,8 @@ function lastAt(ranges: readonly CellRange[], column: number): number {
 }
 
 /**
- * The ranges of one row by column, as rows go by. A range that has ended stays until another one starts in its columns, so
- * that there are never more than the grid has columns.
+ * The ranges that reach into the current row, by column. A range that has ended stays until another one starts in its
+ * columns, so that there are never more ranges than the grid has columns.
  */
 class RowRanges {
   private readonly ranges: CellRange[] = []
@@ -52,7 +52,7 @@ class RowRanges {
   }
 }
 
-/** A range that is listed twice counts once. Throws where two overlap. */
+/** The ranges without duplicates. @throws Fault if two ranges overlap */
 export function distinctMerges(merges: readonly CellRange[]): readonly CellRange[] {
   const distinct = [...new Map(merges.map(range => [range.ref, range])).values()]
   new RowRanges(byTop(distinct)).moveTo(Infinity)
@@ -63,7 +63,7 @@ function byTop(merges: readonly CellRange[]): readonly CellRange[] {
   return [...merges].sort((a, b) => a.top - b.top || a.left - b.left)
 }
 
-/** Calls `cover` with the position of each of these cells that lies in a merged range and is not its top left one. */
+/** Calls `cover` with the position of each given cell that lies in a merged range and is not its top left one. */
 export function eachCovered(
   merges: readonly CellRange[], cells: Iterable<{ readonly row: number; readonly column: number }>, count: number,
   cover: (row: number, column: number) => void

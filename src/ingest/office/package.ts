@@ -1,9 +1,9 @@
 /**
- * Office packages: parts in a ZIP archive that name one another by relationships.
+ * Office packages: parts in a ZIP archive that refer to one another by relationships.
  *
- * Source: ECMA-376 part 2 (OPC). Part names are text and compared without regard to ASCII case; a target that would leave
- * the package is refused, and none becomes a path of the machine. Not read: content types (a part is what the relationship
- * says that it is), signatures, interleaved parts.
+ * Source: ECMA-376 part 2 (OPC). Part names are text and are compared without regard to ASCII case. A target outside the
+ * package is refused, and no name becomes a path of the machine. Not read: content types (the relationship states what a
+ * part is), signatures, interleaved parts.
  */
 import { Fault, printable, type Place } from '../../core/errors.js'
 import { readZipDirectory, type ZipEntry } from '../zip/zip.js'
@@ -13,7 +13,7 @@ import { parseXml, type XmlHandler } from './xml.js'
 
 export type OfficeFormat = 'xlsx' | 'pptx'
 
-/** What a file may cost. Office files of any use stay far below. */
+/** Limits on a file's cost. Real Office files stay far below them. */
 export interface OfficeLimits {
   /** inflated bytes of one part; default 256 MiB */
   readonly maxPartBytes: number
@@ -24,16 +24,16 @@ export interface OfficeLimits {
 }
 
 export interface OfficeOptions {
-  /** names the file in faults */
+  /** the place of the file, for faults */
   readonly place?: Place
   readonly limits?: Partial<OfficeLimits>
 }
 
 export interface Relationship {
   readonly id: string
-  /** `worksheet`, `slide` …; the full URI where it is no office type */
+  /** `worksheet`, `slide` …; the full URI if it is no office type */
   readonly kind: string
-  /** part name without a leading slash; null for something outside the package */
+  /** part name without a leading slash; null for a target outside the package */
   readonly target: string | null
 }
 
@@ -45,7 +45,7 @@ export interface PartRelationship extends Relationship {
 const DEFAULT_LIMITS: OfficeLimits = { maxPartBytes: 256 * 2 ** 20, maxTotalBytes: 2 ** 30, maxCells: 1_000_000 }
 const OLE2 = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]
 
-/** `../x/y.xml` seen from the part `source`, without a leading slash. */
+/** Resolves `../x/y.xml` against the part `source`. The result has no leading slash. */
 export function resolveTarget(source: string, target: string): string | null {
   const path = target.replace(/[?#].*$/s, '').replaceAll('\\', '/')
   if (path === '' || /^[a-z][a-z0-9+.-]*:/i.test(path) || path.startsWith('//')) return null
@@ -58,7 +58,7 @@ export function resolveTarget(source: string, target: string): string | null {
   return parts.length === 0 ? null : parts.join('/')
 }
 
-/** Percent escapes resolved, for archives that store names as people read them. */
+/** Resolves percent escapes, for archives that store part names unescaped. */
 function unescaped(name: string): string {
   return name.replace(/(?:%[0-9a-f]{2})+/gi, run => Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8'))
 }
@@ -122,7 +122,7 @@ export class OfficePackage {
     await parseXml(await readPart(this.bytes, entry, this.limits.maxPartBytes, place), handler, place)
   }
 
-  /** Relationships of a part by id; none where it has no `.rels` part. */
+  /** Relationships of a part by id; empty if it has no `.rels` part. */
   async relationships(source: string): Promise<ReadonlyMap<string, Relationship>> {
     const name = relsName(source)
     const found = new Map<string, Relationship>()
@@ -145,7 +145,7 @@ export class OfficePackage {
     return found
   }
 
-  /** The part that the relationship points to. `from` says who needs it, for the fault. */
+  /** The part that the relationship points to. @param from the element that needs it, for the fault */
   target(relationships: ReadonlyMap<string, Relationship>, id: string | undefined, from: string): PartRelationship {
     const found = id === undefined ? undefined : relationships.get(id)
     if (found === undefined) {
@@ -160,7 +160,7 @@ export class OfficePackage {
     return { ...found, target }
   }
 
-  /** The workbook or presentation part. */
+  /** Name of the workbook or presentation part. */
   async mainPart(): Promise<string> {
     if (!this.has('_rels/.rels')) {
       throw this.fault('not recognised', "a ZIP archive without '_rels/.rels'", 'an Office package', {})

@@ -1,8 +1,8 @@
 /**
- * Presentations (`.pptx`): slides in the order in which they are shown, with their text, tables and notes.
+ * Presentations (`.pptx`): slides in presentation order, with their text, tables and notes.
  *
- * Source: ECMA-376 parts 1 and 4 (PresentationML). The order is that of `sldIdLst` in the presentation part, by
- * relationships; file names mean nothing. A slide without a `.rels` part has no notes. Not supported: encrypted
+ * Source: ECMA-376 parts 1 and 4 (PresentationML). The order is that of `sldIdLst` in the presentation part, followed by
+ * relationships; file names do not matter. A slide without a `.rels` part has no notes. Not supported: encrypted
  * presentations, `.ppt`.
  */
 import { printable } from '../../core/errors.js'
@@ -16,7 +16,7 @@ export type { OfficeLimits, OfficeOptions } from './package.js'
 export type { SlideTable, TableSpan } from './slide.js'
 
 export interface Slide {
-  /** place in the presentation, from 1; not the page number printed on it */
+  /** position in the presentation, from 1; the printed page number may differ */
   readonly number: number
   /** name of the part in the package */
   readonly part: string
@@ -28,7 +28,7 @@ export interface Slide {
   /** paragraphs with text in reading order, those of tables included; line breaks as `\v` */
   readonly texts: readonly string[]
   readonly tables: readonly SlideTable[]
-  /** the speaker's notes, a paragraph each; null for a slide without a notes page */
+  /** the speaker's notes, one paragraph per entry; null for a slide without a notes page */
   readonly notes: readonly string[] | null
 }
 
@@ -67,7 +67,7 @@ async function readNotes(pkg: OfficePackage, slide: string): Promise<readonly st
   return null
 }
 
-/** Reads a presentation held in memory. */
+/** Reads a presentation from memory. */
 export async function openPresentation(bytes: Uint8Array, options: OfficeOptions = {}): Promise<Presentation> {
   const pkg = new OfficePackage(bytes, 'pptx', options)
   const main = await pkg.mainPart()
@@ -79,7 +79,7 @@ export async function openPresentation(bytes: Uint8Array, options: OfficeOptions
   for (const [i, id] of presentation.ids.entries()) {
     const { kind, target: part } = pkg.target(relationships, id, `slide ${i + 1}`)
     if (kind !== 'slide') throw pkg.fault('bad relationship', `slide ${i + 1} of type '${printable(kind)}'`, 'slide', {})
-    // A list of a million entries that all name one slide would be read a million times.
+    // A list of a million entries for one slide would read that slide a million times.
     if (seen.has(part)) throw pkg.fault('duplicate slide', `'${printable(part)}' twice`, 'each part once', { member: main })
     seen.add(part)
     const reader = new SlideReader('sld', false)

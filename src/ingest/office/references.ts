@@ -1,7 +1,7 @@
-/** Cell references and ranges (`B7`, `A1:C3`), rows and columns counted from 1; the grid of ECMA-376 and Excel. */
+/** Cell references and ranges (`B7`, `A1:C3`). Rows and columns count from 1; the grid is that of ECMA-376 and Excel. */
 
 export const MAX_ROW = 1_048_576
-/** XFD */
+/** Column XFD. */
 export const MAX_COLUMN = 16_384
 
 export interface CellPosition {
@@ -10,7 +10,7 @@ export interface CellPosition {
 }
 
 export interface CellRange {
-  /** as `A1:C3`, or `A1` for a single cell */
+  /** `A1:C3`, or `A1` for a single cell */
   readonly ref: string
   readonly top: number
   readonly left: number
@@ -36,13 +36,13 @@ export function parseReference(ref: string): CellPosition | null {
   if (match === null) return null
   const [, letters, digits] = match
   let column = 0
-  // A lower-case letter's code differs in one bit.
+  // Upper and lower case of a letter differ in one bit, which the mask clears.
   for (let i = 0; i < letters.length; i++) column = column * 26 + (letters.charCodeAt(i) & 0xdf) - 64
   const row = Number(digits)
   return row >= 1 && row <= MAX_ROW && column <= MAX_COLUMN ? { row, column } : null
 }
 
-/** The range, its corners put in order, or null where the text is none. */
+/** The range with its corners in order; null if the text is no range. */
 export function parseRange(ref: string): CellRange | null {
   const [first, second = first, ...rest] = ref.split(':')
   const a = parseReference(first)

@@ -1,8 +1,8 @@
 /**
- * One worksheet as a map of its cells. Only cells that hold something are kept, whatever the sheet says of its size.
+ * One worksheet as a map of its cells. Only cells with content are kept, whatever size the sheet states.
  *
- * Source: ECMA-376 part 1, 18.3.1. Cells come in any order; a row or cell without a reference follows the one before.
- * Not read: column widths, comments, hyperlinks, validations, conditional formats, and what a foreign namespace holds.
+ * Source: ECMA-376 part 1, 18.3.1. Cells may come in any order. A row or cell without a reference follows the one before.
+ * Not read: column widths, comments, hyperlinks, validations, conditional formats, elements of a foreign namespace.
  */
 import { Fault, printable } from '../../core/errors.js'
 import { cellValue, type Cell, type CellFrame, type CellValue, type Formula, type Workings } from './cells.js'
@@ -25,7 +25,7 @@ export interface Sheet {
 }
 
 export interface SheetContext extends Workings {
-  /** null where the workbook has no styles: every cell is General then */
+  /** null for a workbook without styles: then every cell has the format General */
   readonly formats: readonly NumberFormat[] | null
   readonly maxCells: number
 }
@@ -38,7 +38,7 @@ type OpenFormula = { text: string; readonly shared: string | null; readonly tabl
 /** A cell until the sheet is whole: formulas shared and merged ranges are known then. */
 type MutableCell = CellValue & { -readonly [K in keyof CellFrame]: CellFrame[K] }
 
-/** The cell that is being read. */
+/** The cell that is read now. */
 interface OpenCell {
   readonly ref: string
   readonly row: number
@@ -164,7 +164,7 @@ export class SheetReader extends ElementReader {
     else if (!this.shared.has(shared)) this.shared.set(shared, cell.formula)
   }
 
-  /** What was read; call it once, after the whole part. */
+  /** Returns the sheet. Must be called once, after the whole part. */
   finish(name: string, part: string): Sheet {
     for (const { cell, group } of this.sharers) cell.formula = this.shared.get(group) ?? cell.formula
     const merges = distinctMerges(this.merges)

@@ -1,23 +1,24 @@
 /**
  * Text and tables of one slide or notes page.
  *
- * Source: ECMA-376 part 1, 19.3 (PresentationML) and 21.1 (DrawingML text and tables); part 3 for AlternateContent, of which
- * the first choice is read, as current PowerPoint does. Order is that of the part, which is the order of the shapes from
- * back to front; groups are walked through. Not read: charts, SmartArt and embedded objects, whose text lies in other parts.
+ * Source: ECMA-376 part 1, 19.3 (PresentationML) and 21.1 (DrawingML text and tables); part 3 for AlternateContent, of
+ * which the first choice is read, as current PowerPoint does. The order is that of the part, which is the order of the
+ * shapes from back to front. Groups are entered. Not read: charts, SmartArt and embedded objects, whose text lies in other
+ * parts.
  */
 import { Fault, printable } from '../../core/errors.js'
 import { COMPATIBILITY, DRAWING, PRESENTATION } from './names.js'
 import type { XmlAttributes, XmlHandler, XmlName } from './xml.js'
 import { unescapeText } from './strings.js'
 
-/** A cell that is part of a merged one, or is itself merged over others. Rows and columns from 0. */
+/** A cell that takes part in a merge, as the covering or as a covered cell. Rows and columns count from 0. */
 export interface TableSpan {
   readonly row: number
   readonly column: number
-  /** columns and rows that the cell covers, itself included */
+  /** number of columns and rows that the cell covers, itself included */
   readonly gridSpan: number
   readonly rowSpan: number
-  /** covered by the cell to its left, above it */
+  /** covered by the cell to its left, or by the cell above it */
   readonly hMerge: boolean
   readonly vMerge: boolean
 }
@@ -36,7 +37,7 @@ export interface SlideText {
   readonly title: string | null
   /** text of the slide number's placeholder; null without one */
   readonly pageNumber: string | null
-  /** attribute `show` of the root is false */
+  /** true if the attribute `show` of the root is false */
   readonly hidden: boolean
 }
 
@@ -45,7 +46,7 @@ interface OpenTable {
   readonly spans: TableSpan[]
 }
 
-/** Placeholders of a page that are no text of its author: the slide's picture, number, date, header and footer. */
+/** Placeholders with text that the author did not write: the slide's picture, number, date, header and footer. */
 const FURNITURE: ReadonlySet<string> = new Set(['sldImg', 'sldNum', 'dt', 'hdr', 'ftr'])
 const TITLES: ReadonlySet<string> = new Set(['title', 'ctrTitle'])
 const MAX_SPAN = 100_000

@@ -1,23 +1,23 @@
 /**
- * Strings of a workbook: shared ones, and what a rich text is made of.
+ * Strings of a workbook: the shared strings, and the text of rich text.
  *
- * Source: ECMA-376 part 1, 18.4. A string's text is that of `t`, or of the `t` of its runs `r` one after the other;
- * phonetic runs (`rPh`) are how it is read aloud and left out. White space is kept, with xml:space or without.
+ * Source: ECMA-376 part 1, 18.4. A string's text is that of `t`, or of the `t` of its runs `r` one after the other.
+ * Phonetic runs (`rPh`) state the pronunciation and are left out. White space is kept, with or without xml:space.
  */
 import { Fault } from '../../core/errors.js'
 import { ElementReader } from './element-reader.js'
 import { SPREADSHEET } from './names.js'
 
-/** `_x000A_` is the character U+000A (22.9.2.19, ST_Xstring); a true `_x000A_` is written `_x005F_x000A_`. */
+/** Resolves `_x000A_` to U+000A (22.9.2.19, ST_Xstring). A literal `_x000A_` is written `_x005F_x000A_`. */
 export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
-/** As many as a sheet has rows: a small compressed file can hold millions of empty ones. */
+/** Most strings: the rows of a sheet. A small compressed file can hold millions of empty strings. */
 const MAX_STRINGS = 1_048_576
 
-/** Of strings and what they are made of. */
+/** Most elements, of strings and inside them. */
 const MAX_ELEMENTS = 4 * MAX_STRINGS
 
 export class SharedStringsReader extends ElementReader {

@@ -1,5 +1,5 @@
 /**
- * Number formats of cells: `styles.xml`, of which nothing else is read.
+ * Number formats of cells, from `styles.xml`. Nothing else of it is read.
  *
  * Source: ECMA-376 part 1, 18.8.30 and 18.8.31. Ids 27 to 36 and 50 to 58 are the dates of Chinese, Japanese and Korean
  * Excel; their codes depend on its language and are null here.
@@ -14,7 +14,7 @@ export interface NumberFormat {
   readonly id: number
   /** null for a built-in format whose code depends on the language */
   readonly code: string | null
-  /** shows a day or a time of day; a duration such as `[h]:mm` does not */
+  /** true if the format shows a day or a time of day; a duration such as `[h]:mm` does not */
   readonly date: boolean
 }
 
@@ -27,11 +27,11 @@ const BUILT_IN: Readonly<Record<number, string>> = {
   49: '@'
 }
 
-/** Quoted text, escaped, padding and repeated characters. */
+/** Quoted text, escaped characters, padding and repeated characters. */
 const LITERALS = /"[^"]*"?|[\\_*][\s\S]?/g
 const ELAPSED = /\[(h+|m+|s+)\]/i
 
-/** Whether a number with this format code is a day or a time of day. Only the section for positive numbers counts. */
+/** True if the format code shows a number as a day or a time of day. Only the section for positive numbers counts. */
 export function isDateCode(code: string): boolean {
   const section = code.replace(LITERALS, '').split(';', 1)[0]
   if (ELAPSED.test(section)) return false
@@ -53,7 +53,7 @@ function formatId(text: string | undefined): number {
   throw new Fault({ format: 'xlsx', problem: 'bad style', found, expected: 'a whole number' })
 }
 
-/** Reads `styles.xml`; `formats` is by the index that a cell's attribute `s` holds. */
+/** Reads `styles.xml`. `formats` is indexed by the attribute `s` of a cell. */
 export class StylesReader extends ElementReader {
   readonly formats: NumberFormat[] = []
   private readonly custom = new Map<number, NumberFormat>()

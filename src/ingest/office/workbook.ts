@@ -1,8 +1,8 @@
 /**
- * Workbooks (`.xlsx`, `.xlsm`): sheets by name, cells by reference, as stored. Nothing is computed and nothing is written.
+ * Workbooks (`.xlsx`, `.xlsm`): sheets by name, cells by reference, as stored. Nothing is computed or written.
  *
  * Source: ECMA-376 parts 1 (SpreadsheetML, strict) and 4 (transitional). A sheet's part is the one that its relationship
- * names, wherever it lies. Chart and dialog sheets are listed, not read. Not supported: encrypted workbooks, `.xls`, `.xlsb`.
+ * names. Chart and dialog sheets are listed, but not read. Not supported: encrypted workbooks, `.xls`, `.xlsb`.
  *
  * ```
  * bytes ─ package.ts ─ zip directory, relationships
@@ -40,9 +40,9 @@ export interface SheetInfo {
 export interface Workbook {
   /** in the order of the tabs */
   readonly sheets: readonly SheetInfo[]
-  /** serial numbers count from 1904-01-01 */
+  /** true if serial numbers count from 1904-01-01 */
   readonly date1904: boolean
-  /** Reads a worksheet, each time anew. Throws a `Fault` where there is none of that name. */
+  /** Reads a worksheet, anew at each call. @throws Fault if there is none of that name */
   readSheet(name: string): Promise<Sheet>
 }
 
@@ -91,7 +91,7 @@ function sheetInfo(pkg: OfficePackage, listed: ListedSheet, relationships: Reado
   return { name, state, kind: sheetKind(kind), part: target }
 }
 
-/** What every sheet needs, read once, when the first one is asked for. */
+/** Parts that every sheet needs. They are read once, when the first sheet is read. */
 class SharedParts {
   private strings: Promise<readonly string[]> | null = null
   private formats: Promise<readonly NumberFormat[] | null> | null = null
@@ -116,7 +116,7 @@ class SharedParts {
   }
 }
 
-/** Opens a workbook held in memory. Reads the sheet list only. */
+/** Opens a workbook in memory. Only the sheet list is read. */
 export async function openWorkbook(bytes: Uint8Array, options: OfficeOptions = {}): Promise<Workbook> {
   const pkg = new OfficePackage(bytes, 'xlsx', options)
   const main = await pkg.mainPart()
@@ -148,7 +148,7 @@ export async function openWorkbook(bytes: Uint8Array, options: OfficeOptions = {
         const found = `'${printable(name)}', which is a ${info.kind}`
         throw pkg.fault('not a worksheet', found, 'a sheet with cells', { member: info.part })
       }
-      // One after the other: two parts parsed at once would take twice the memory and no less time.
+      // In sequence: parsing two parts at once would take twice the memory and save no time.
       const formats = await shared.readFormats()
       const strings = await shared.readStrings()
       const sheet = new SheetReader({ date1904, formats, strings, maxCells: pkg.limits.maxCells })

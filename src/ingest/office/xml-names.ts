@@ -1,4 +1,4 @@
-/** Names of XML with their prefixes resolved (Namespaces in XML 1.0). */
+/** XML names with resolved prefixes (Namespaces in XML 1.0). */
 
 export interface XmlName {
   /** namespace URI, '' for none */
@@ -6,7 +6,7 @@ export interface XmlName {
   readonly local: string
 }
 
-/** Attributes of the element that is being opened; valid during the call only. */
+/** Attributes of the element that is opened now. Valid only during the call. */
 export interface XmlAttributes {
   /** value of the attribute without a prefix */
   get(local: string): string | undefined
@@ -14,17 +14,17 @@ export interface XmlAttributes {
   getIn(uris: ReadonlySet<string>, local: string): string | undefined
 }
 
-/** How many names one scope or reader remembers: office files have a few dozen. */
+/** Most names that one scope or reader caches. Office files have a few dozen. */
 export const MAX_CACHED_NAMES = 1000
 const NAME = /^[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff-]*(?::[A-Za-z_\u0080-\uffff][\w.\u0080-\uffff-]*)?$/
 const XML_URI = 'http://www.w3.org/XML/1998/namespace'
 
-/** Whether the text is a name with one prefix or none. */
+/** True if the text is a name with at most one prefix. */
 export function isQName(text: string): boolean {
   return NAME.test(text)
 }
 
-/** The prefixes that one element declares, and names already resolved below it. */
+/** The prefixes that one element declares, and a cache of the names resolved in it. */
 export class Scope {
   readonly own = new Map<string, string>()
   private readonly names = new Map<string, XmlName>()
@@ -35,7 +35,7 @@ export class Scope {
     return this.own.get(prefix) ?? this.parent?.prefix(prefix)
   }
 
-  /** The name, or null where its prefix is not declared or it is no name at all. */
+  /** The name; null if its prefix is not declared, or if it is no name. */
   resolve(raw: string): XmlName | null {
     const known = this.names.get(raw)
     if (known !== undefined) return known

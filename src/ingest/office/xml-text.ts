@@ -1,15 +1,15 @@
 /**
- * Bytes to XML text: encoding, character and entity references, line ends, and the way back from a position in the text to
- * a byte of the part.
+ * Converts bytes to XML text: encoding, character and entity references, line ends. It also maps a position in the text
+ * back to a byte of the part.
  *
  * Sources: XML 1.0 (2.2 characters, 2.11 line ends, 3.3.3 attribute values, 4.1 and 4.6 references, appendix F encodings);
- * ECMA-376 part 2, which allows UTF-8 and UTF-16 only. No entity is expanded but the five that XML itself defines.
+ * ECMA-376 part 2, which allows UTF-8 and UTF-16 only. No entity is expanded except the five that XML itself defines.
  */
 import { printable } from '../../core/errors.js'
 
 export type XmlEncoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
-/** What is wrong with a piece of text, and at which of its UTF-16 units. */
+/** A problem in a piece of text. `index` is its UTF-16 unit. */
 export interface TextProblem {
   readonly problem: string
   readonly found: string
@@ -19,10 +19,10 @@ export interface TextProblem {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 const REFERENCE = /&(?:#x([0-9a-fA-F]{1,8})|#([0-9]{1,10})|([A-Za-z_][\w.-]{0,63}));/y
-/** Not characters of XML 1.0; surrogates are looked at by the decoder and by `isXmlCharacter`. */
+/** Characters that XML 1.0 does not allow. The decoder and `isXmlCharacter` check surrogates. */
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
-/** By the byte order mark, else by how `<` is written. */
+/** Decides by the byte order mark, else by the bytes of the first `<`. */
 export function detectEncoding(bytes: Uint8Array): { readonly encoding: XmlEncoding; readonly markLength: number } {
   const [a, b, c] = bytes
   if (a === 0xff && b === 0xfe) return { encoding: 'utf-16le', markLength: 2 }
@@ -32,7 +32,7 @@ export function detectEncoding(bytes: Uint8Array): { readonly encoding: XmlEncod
   return { encoding: 'utf-8', markLength: a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0 }
 }
 
-/** Byte offset of the UTF-16 unit `index` of the text that `bytes` (whole, valid up to there) decode to. */
+/** Byte offset of the UTF-16 unit `index` in the decoded text. @param bytes the whole part, valid up to there */
 export function byteOffset(bytes: Uint8Array, index: number): number {
   const { encoding, markLength } = detectEncoding(bytes)
   if (encoding !== 'utf-8') return markLength + 2 * index
@@ -47,13 +47,13 @@ export function byteOffset(bytes: Uint8Array, index: number): number {
 }
 
 /**
- * Offset of the first character in the bytes `from` to `to` that is not one of `encoding`, where all before `from` are,
- * but for a character that is cut in two there.
+ * Offset of the first character in the bytes `from` to `to` that is not valid in `encoding`. All bytes before `from` are
+ * valid, except for a character that is cut there.
  */
 export function undecodableOffset(bytes: Uint8Array, from: number, to: number, encoding: XmlEncoding): number {
   let start = Math.max(0, from - (encoding === 'utf-8' ? 3 : 2))
   if (encoding === 'utf-8') while (start > 0 && (bytes[start] & 0xc0) === 0x80) start--
-  // The longest prefix that decodes, found by halving: `stream` forgives a character cut off at its end.
+  // The longest prefix that decodes, found by bisection: `stream` accepts a character that is cut at its end.
   let good = start
   let bad = to
   while (bad - good > 1) {
@@ -75,7 +75,7 @@ function isXmlCharacter(code: number): boolean {
   return code <= 0x10ffff && code !== 0xfffe && code !== 0xffff
 }
 
-/** One reference at `at`, or null where there is no well-formed one of a known character. */
+/** The reference at `at`; null if there is no well-formed one of a known character. */
 function reference(raw: string, at: number): { readonly text: string; readonly length: number } | null {
   REFERENCE.lastIndex = at
   const match = REFERENCE.exec(raw)
@@ -111,7 +111,7 @@ function forbidden(raw: string): TextProblem | null {
   return { problem: 'invalid character', found: `'${printable(raw[index])}'`, expected: 'characters of XML 1.0', index }
 }
 
-/** Character data between tags as its author meant it. */
+/** Decodes character data between tags. */
 export function decodeCharacterData(raw: string): string | TextProblem {
   const bad = forbidden(raw)
   if (bad !== null) return bad
@@ -123,12 +123,12 @@ export function decodeCharacterData(raw: string): string | TextProblem {
   return decodeReferences(raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw)
 }
 
-/** What stands in a CDATA section. */
+/** Decodes the content of a CDATA section. */
 export function decodeSection(raw: string): string | TextProblem {
   return forbidden(raw) ?? (raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw)
 }
 
-/** An attribute's value: white space becomes spaces, before references are resolved. */
+/** Decodes an attribute's value. White space becomes spaces before references are resolved. */
 export function decodeAttribute(raw: string): string | TextProblem {
   const bad = forbidden(raw)
   if (bad !== null) return bad

@@ -1,13 +1,13 @@
 /**
- * XML parts as events: htmlparser2 cuts the tags, and what it forgives is refused here, because a part that is half
- * understood gives wrong cells. Names come resolved to namespace and local name; text comes whole between two tags.
+ * XML parts as events. htmlparser2 cuts the tags. Errors that it tolerates are refused here, because a part that is
+ * misread gives wrong cells. Names are resolved to namespace and local name. Text is reported whole between two tags.
  *
- * Sources: XML 1.0 and Namespaces in XML 1.0. The part is fed in pieces with a turn of the event loop between them: a
- * sheet of any size blocks nobody. Nothing is kept but the open elements. Refused: DOCTYPE (no entity is ever declared or
+ * Sources: XML 1.0 and Namespaces in XML 1.0. The part is parsed in pieces, with a turn of the event loop between them, so
+ * that a large sheet does not block it. Only the open elements are kept. Refused: DOCTYPE (no entity is ever declared or
  * expanded), mismatched, missing and unknown tags, text outside the root, bare `&` and `<`, unquoted and repeated
- * attributes, undeclared prefixes, other encodings than UTF-8 and UTF-16, elements nested deeper and text longer than any
- * office file has them. Not checked: blanks between attributes and in URIs, `/` before the end of a tag, `--` in comments,
- * what follows the name in a closing tag.
+ * attributes, undeclared prefixes, other encodings than UTF-8 and UTF-16, elements nested deeper and text longer than in
+ * any office file. Not checked: blanks between attributes and in URIs, `/` before the end of a tag, `--` in comments, text
+ * behind the name in a closing tag.
  */
 import { setImmediate } from 'node:timers/promises'
 import { Parser } from 'htmlparser2'
@@ -30,9 +30,9 @@ export interface XmlHandler {
 const CHUNK_BYTES = 64 * 1024
 const MAX_DEPTH = 256
 const MAX_ATTRIBUTES = 1000
-/** UTF-16 units between two tags or in one attribute; a cell holds at most 32,767. */
+/** Most UTF-16 units between two tags or in one attribute. A cell holds at most 32,767. */
 const MAX_TEXT = 4 * 2 ** 20
-/** `</root  >` at the end of a part: htmlparser2 reports the tag at its name. */
+/** Units kept of the end of the part, to find `</root  >`: htmlparser2 reports that tag at its name. */
 const TAIL_UNITS = 256
 const DECLARATION = new RegExp('^\\?xml\\s+version\\s*=\\s*(?:"1\\.\\d+"|\'1\\.\\d+\')' +
   '(?:\\s+encoding\\s*=\\s*(?<encoding>"[\\w.-]+"|\'[\\w.-]+\'))?' +

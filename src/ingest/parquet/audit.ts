@@ -1,10 +1,10 @@
 /**
- * What a Parquet file is and holds, as evidence: identity, shape, schema, how its rows' texts match patterns, whether a
- * field is there. Read by row group, column and page; every column is decoded, so that a damaged one is found, unless the
- * request restricts that to the columns it needs.
+ * Audits a Parquet file as evidence: identity, shape, schema, how the texts of its rows match patterns, whether a field is
+ * present. It is read by row group, column and page. Every column is decoded, so that a damaged one is found, unless the
+ * request restricts decoding to the columns it needs.
  *
- * Page checksums: a CRC-32 in a page header is checked on every page that is decoded, a wrong one is a Fault (exit 1);
- * most writers leave it out, and the audit says how many of the pages read had one. The file's SHA-256 covers the rest.
+ * Page checksums: a CRC-32 in a page header is checked on every page that is decoded; a wrong one is a Fault (exit 1).
+ * Most writers leave it out. The audit states how many of the pages read had one. The file's SHA-256 covers the rest.
  */
 import { nearest, printable } from '../../core/errors.js'
 import { withoutSecrets } from '../../core/secrets.js'
@@ -19,12 +19,12 @@ export interface DatasetRequest {
   /** texts to count; the column is the first of `columns` (dotted paths, `extra_info.task_path`) that the schema has */
   readonly texts?: {
     readonly columns: readonly string[]
-    /** by name; see TextPattern */
+    /** by name; see `TextPattern` */
     readonly patterns: Readonly<Record<string, TextPattern>>
   }
-  /** dotted path of a field that may or may not be there (`extra_info.agent_harness`) */
+  /** dotted path of an optional field (`extra_info.agent_harness`) */
   readonly field?: string
-  /** which columns are decoded: all (default), so that a damaged one is found, or those that `texts` and `field` need */
+  /** columns to decode: all (default), so that a damaged one is found, or those that `texts` and `field` need */
   readonly decode?: 'all' | 'requested'
 }
 
@@ -37,28 +37,28 @@ export interface AuditOptions {
 export interface FieldPresence {
   readonly path: string
   readonly inSchema: boolean
-  /** rows with a value there that is not null; 0 where the schema has no such field */
+  /** number of rows with a value that is not null; 0 if the schema has no such field */
   readonly nonNullRows: number
 }
 
 export interface DatasetAudit {
-  /** lower-case hexadecimal, of the whole file */
+  /** of the whole file, lower-case hexadecimal */
   readonly sha256: string
   readonly bytes: number
   readonly rows: number
   readonly rowGroups: number
   /** number of leaf columns */
   readonly columns: number
-  /** those whose pages were read and decoded; of the others the footer and the file's SHA-256 are all that was checked */
+  /** number of columns whose pages were decoded; of the others only the footer and the file's SHA-256 were checked */
   readonly columnsDecoded: number
   readonly createdBy: string | null
   /** codecs and encodings that the footer states for any column, in alphabetical order */
   readonly codecs: readonly string[]
   readonly encodings: readonly string[]
   readonly schema: readonly SchemaNode[]
-  /** keys of the file's key-value metadata in file order; the values stay out, they may be large or private */
+  /** keys of the file's key-value metadata in file order; the values are left out, since they may be large or private */
   readonly metadataKeys: readonly string[]
-  /** pages decoded, and how many of them had a CRC-32, which was right */
+  /** number of pages decoded, and of those with a CRC-32, which was right */
   readonly checked: Readonly<PageTally>
   /** null where the request has no `texts` */
   readonly texts: TextMatches | null
@@ -67,9 +67,9 @@ export interface DatasetAudit {
 }
 
 /**
- * Audits the file at `path`. Memory: the footer, one megabyte, and one page at a time.
- * @throws Fault exit 3 for anything but an intact, unencrypted Parquet file, or where no candidate column is in the
- * schema; exit 1 for a wrong page checksum or a file that changed while it was read
+ * Audits the file at `path`. Memory holds the footer, one megabyte, and one page at a time.
+ * @throws Fault exit 3 for anything but an intact, unencrypted Parquet file, or if no candidate column is in the schema;
+ * exit 1 for a wrong page checksum or a file that changed while it was read
  */
 export async function auditParquet(
   path: string, request: DatasetRequest = {}, options: AuditOptions = {}
@@ -77,7 +77,7 @@ export async function auditParquet(
   const tests = compilePatterns(request.texts?.patterns ?? {})
   const file = await openStill(path)
   try {
-    // What is not Parquet is refused before it is hashed.
+    // A file that is not Parquet is refused before it is hashed.
     const footer = await readFooter(file)
     const sha256 = await file.sha256(options.signal, options.onBytes)
     const texts = request.texts === undefined ? null : textCounter(footer, request.texts.columns, tests)
@@ -149,10 +149,10 @@ function fieldCounter({ schema }: Footer, path: string): {
   return { path, inSchema: true, visitor: { leaf: node.firstLeaf, counter: new PresenceCounter(node) } }
 }
 
-/** What the pages of a request may inflate to: 4 GiB, beyond that as many times the columns' size in the file. */
+/** Most bytes that the pages of a request may inflate to: 4 GiB, or this multiple of the columns' size in the file. */
 const FREE_BYTES = 4 * 1024 ** 3
 const MAX_RATIO = 256
-/** Values that they may hold: a run states any number in five bytes. About ten seconds; beyond, 64 a byte of the file. */
+/** Most values of the pages, about ten seconds; or 64 per byte of the file. A run states any number in five bytes. */
 const FREE_VALUES = 2 ** 30
 const VALUES_PER_BYTE = 64
 
@@ -179,7 +179,7 @@ async function visitColumns(
   return tally
 }
 
-/** Before anything is inflated: what the footer says of these columns is no more than their bytes can hold. */
+/** Refuses, before anything is inflated, columns whose footer states more than their bytes can hold. */
 export function refuseBombs(chunks: readonly Chunk[]): void {
   const stored = chunks.reduce((sum, chunk) => sum + chunk.end - chunk.start, 0)
   const inflated = chunks.reduce((sum, chunk) => sum + chunk.uncompressedBytes, 0)

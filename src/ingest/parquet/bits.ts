@@ -1,14 +1,14 @@
 /**
- * Bit-packed numbers, least significant bit first, and the two encodings that are built from them: the hybrid of runs
- * and bit-packed groups (levels, dictionary indexes, booleans) and DELTA_BINARY_PACKED.
- * hyparquet's own readers let a run of any length grow their output and do not see the end of the encoded bytes.
+ * Bit-packed numbers, least significant bit first, and the two encodings built from them: the hybrid of runs and
+ * bit-packed groups (levels, dictionary indexes, booleans) and DELTA_BINARY_PACKED.
+ * hyparquet's own readers let a run of any length grow their output, and do not notice the end of the encoded bytes.
  * Source: parquet-format Encodings.md.
  */
 import { malformed } from './faults.js'
 
 const CUT = 'the end of the page'
 
-/** `width` (1 to 32) bits from bit `at`; bits behind the end of `bytes` are 0. */
+/** Reads `width` (1 to 32) bits from bit `at`. Bits behind the end of `bytes` are 0. */
 function bitsAt(bytes: Uint8Array, at: number, width: number): number {
   const i = Math.floor(at / 8)
   const shift = at % 8
@@ -26,7 +26,7 @@ export class VarintReader {
     return this.bytes[this.at++]
   }
 
-  /** at most 32 bits */
+  /** a number of at most 32 bits */
   uint32(): number {
     const value = this.uint64()
     if (value > 0xffffffffn) throw malformed('malformed page', `the number ${value}`, 'at most 32 bits')
@@ -53,8 +53,8 @@ export class VarintReader {
 
 /**
  * Fills `output` from runs and bit-packed groups of `width`-bit numbers (0 to 32).
- * @returns the byte behind them
- * @throws Fault where the bytes end before `output` is full
+ * @returns the offset behind the encoded bytes
+ * @throws Fault if the bytes end before `output` is full
  */
 export function decodeHybrid(bytes: Uint8Array, start: number, width: number, output: Uint8Array | Uint32Array): number {
   if (width === 0) {
@@ -87,12 +87,12 @@ export function decodeHybrid(bytes: Uint8Array, start: number, width: number, ou
   return reader.at
 }
 
-/** parquet-mr and parquet-cpp write 128; the largest seen is 2048. */
+/** Largest block, in values. parquet-mr and parquet-cpp write 128; the largest seen is 2048. */
 const MAX_BLOCK = 1 << 20
 
 /**
- * Fills `output` from DELTA_BINARY_PACKED at `start`.
- * @returns the byte behind it
+ * Fills `output` from DELTA_BINARY_PACKED data at `start`.
+ * @returns the offset behind the data
  */
 export function decodeDelta(bytes: Uint8Array, start: number, output: Int32Array | BigInt64Array): number {
   const reader = new VarintReader(bytes, start)
@@ -134,7 +134,7 @@ export function decodeDelta(bytes: Uint8Array, start: number, output: Int32Array
   return reader.at
 }
 
-/** Arithmetic wraps, as the format says: an Int32Array keeps the low 32 bits. */
+/** Stores a value. Arithmetic wraps, as the format states: an Int32Array keeps the low 32 bits. */
 function put(output: Int32Array | BigInt64Array, index: number, value: bigint): void {
   if (output instanceof BigInt64Array) output[index] = value
   else output[index] = Number(BigInt.asIntN(32, value))

@@ -1,7 +1,7 @@
 /**
- * Pages decompressed into exactly the bytes that their header states: a codec that would give more is stopped, one that
- * gives fewer is a Fault. The caller has capped the stated size.
- * Not supported: LZO (no writer of today offers it).
+ * Decompresses pages into exactly the number of bytes that their header states. A codec that would give more is stopped;
+ * one that gives fewer is a Fault. The caller has capped the stated size.
+ * Not supported: LZO (no current writer offers it).
  */
 import { constants, brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { snappyUncompress, type CompressionCodec } from 'hyparquet'
@@ -14,7 +14,7 @@ type Decompressor = (input: Uint8Array, length: number) => Uint8Array
 const DECOMPRESSORS: Readonly<Partial<Record<CompressionCodec, Decompressor>>> = {
   UNCOMPRESSED: input => input,
   SNAPPY: snappy,
-  // Several members in a row are one page.
+  // Several gzip members in a row make up one page.
   GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(length, 1) }),
   BROTLI: (input, length) => brotliDecompressSync(input, {
     maxOutputLength: Math.max(length, 1),
@@ -25,7 +25,7 @@ const DECOMPRESSORS: Readonly<Partial<Record<CompressionCodec, Decompressor>>> =
   LZ4_RAW: lz4Raw
 }
 
-/** `length` bytes in memory of their own: hyparquet's plain reader takes the end of the memory for the end of the page. */
+/** Returns `length` bytes in a buffer of their own: hyparquet's plain reader reads to the end of the buffer. */
 export function decompress(input: Uint8Array, codec: CompressionCodec, length: number): Uint8Array<ArrayBuffer> {
   const decompressor = DECOMPRESSORS[codec]
   if (decompressor === undefined) throw malformed('unsupported codec', codec, Object.keys(DECOMPRESSORS).join(', '))
@@ -50,7 +50,7 @@ function inflate(decompressor: Decompressor, input: Uint8Array, codec: string, l
 }
 
 function snappy(input: Uint8Array, length: number): Uint8Array {
-  // The stream states its length first; hyparquet skips it.
+  // The stream starts with its length, which hyparquet skips.
   let stated = 0
   for (let i = 0; i < 5; i++) {
     stated += (input[i] & 0x7f) * 2 ** (7 * i)

@@ -1,4 +1,4 @@
-/** Faults of a Parquet file: one grammar, the place as row group, column and byte. */
+/** Faults of a Parquet file. The place is given as row group, column and byte. */
 import { Fault, describeCause, printable, type FailureCode, type Place } from '../../core/errors.js'
 
 export function malformed(problem: string, found: string, expected: string, exitCode?: FailureCode): Fault {
@@ -6,8 +6,8 @@ export function malformed(problem: string, found: string, expected: string, exit
 }
 
 /**
- * What a decoder threw, with the place filled in. hyparquet throws plain TypeErrors and RangeErrors on bad bytes; they
- * become one Fault here, their cause kept.
+ * Adds the place to an error of a decoder. hyparquet throws plain TypeErrors and RangeErrors on bad bytes; these become one
+ * Fault, with the error as its cause.
  */
 export function located(error: unknown, problem: string, place: Place): Fault {
   if (error instanceof Fault) return error.at(place)
@@ -16,12 +16,12 @@ export function located(error: unknown, problem: string, place: Place): Fault {
   })
 }
 
-/** A structure of other fields than the format has makes the decoder ask for what is not there: its words are the engine's. */
+/** With wrong fields in a structure, the decoder reads missing properties; the engine's message would not help the user. */
 function whatWentWrong(error: unknown): string {
   return error instanceof TypeError || error instanceof RangeError ? 'fields that do not fit each other' : printable(describeCause(error), 200)
 }
 
-/** A number from a header or footer, which may be of any thrift type there, as an integer between 0 and `max`. */
+/** A number from a header or footer as an integer between 0 and `max`. In the file it may have any thrift type. */
 export function count(value: unknown, name: string, max: number = Number.MAX_SAFE_INTEGER): number {
   const number = typeof value === 'bigint' ? Number(value) : value
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0 || number > max) {

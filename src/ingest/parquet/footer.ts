@@ -1,6 +1,6 @@
 /**
- * The footer: magic, length, metadata. hyparquet parses it, after the length is checked against the file and the thrift
- * against its own bytes; what it claims is then checked against itself.
+ * The footer: magic, length, metadata. The length is checked against the file, and the thrift against its own bytes. Then
+ * hyparquet parses it, and its statements are checked against each other.
  * Not supported: encrypted files and columns, columns that lie in another file.
  * Source: parquet-format README.md and parquet.thrift.
  */
@@ -13,17 +13,17 @@ import { endOfStruct } from './thrift.js'
 
 const MAGIC = 0x31524150 // PAR1
 const ENCRYPTED = 0x45524150 // PARE
-/** footer length and magic */
+/** Bytes of the footer length and the magic. */
 const TAIL = 8
 const MAX_FOOTER = 64 * 1024 * 1024
-/** 200 columns in 500 row groups have about 3 million. */
+/** Most fields and list elements of a footer. 200 columns in 500 row groups have about 3 million. */
 const MAX_FOOTER_FIELDS = 4_000_000
 
 export interface Chunk {
   readonly leaf: Leaf
   readonly meta: ColumnMetaData
   readonly values: number
-  /** first byte of its first page, and the byte behind its last */
+  /** first byte of the first page, and the byte behind the last page */
   readonly start: number
   readonly end: number
   readonly uncompressedBytes: number
@@ -32,7 +32,7 @@ export interface Chunk {
 export interface RowGroup {
   readonly index: number
   readonly rows: number
-  /** one a leaf, in their order */
+  /** one for each leaf, in the order of the leaves */
   readonly chunks: readonly Chunk[]
 }
 
@@ -76,8 +76,8 @@ export async function readFooter(source: ByteSource): Promise<Footer> {
 }
 
 /**
- * parquet-mr before 1.2.9 left the header of the dictionary page out of a column's size (PARQUET-816). parquet-cpp reads
- * up to 100 bytes further for its files; so does this reader.
+ * Bytes that may be read beyond a column. parquet-mr before 1.2.9 left the header of the dictionary page out of a column's
+ * size (PARQUET-816). parquet-cpp reads up to 100 bytes further in such files; so does this reader.
  */
 function slackOf(createdBy: string | undefined): number {
   const version = /^parquet-mr(?: version (\d+)\.(\d+)\.(\d+))?/.exec(createdBy ?? '')
@@ -122,7 +122,7 @@ function chunkOf(leaf: Leaf, meta: ColumnMetaData, rows: number, footerStart: nu
   if (leaf.repetition === 0 && values !== rows) throw malformed('row counts differ', `${values} values`, `${rows} rows`)
   if (leaf.repetition > 0 && values < rows) throw malformed('row counts differ', `${values} values`, `${rows} rows or more`)
   const uncompressedBytes = count(meta.total_uncompressed_size, 'uncompressed size')
-  // Nothing to read; some writers leave offsets that mean nothing.
+  // There is nothing to read, and some writers leave meaningless offsets.
   if (values === 0) return { leaf, meta, values, start: 0, end: 0, uncompressedBytes }
   const data = count(meta.data_page_offset, 'data page offset', footerStart)
   const dictionary = count(meta.dictionary_page_offset ?? 0, 'dictionary page offset', footerStart)

@@ -1,13 +1,13 @@
 /**
- * LZ4 blocks, and the older codec LZ4: blocks in Hadoop's framing (big-endian sizes) or one block without it.
- * hyparquet-compressors does not say how many bytes a block gave, so a short one would pass as zeros.
- * Source: lz4_Block_format.md; the framing as parquet-cpp reads it.
+ * LZ4 blocks, and the older codec LZ4: blocks in Hadoop's framing (big-endian sizes), or one block without framing.
+ * hyparquet-compressors does not report how many bytes a block gave, so a short one would pass as zeros.
+ * Sources: lz4_Block_format.md; parquet-cpp for the framing.
  */
 import { malformed } from './faults.js'
 
 const corrupt = (found: string): Error => malformed('corrupt lz4', found, 'an intact block')
 
-/** Decodes one block into `output` from `start`; returns the position behind the last byte written. */
+/** Decodes one block into `output` from `start`. Returns the position behind the last byte written. */
 function block(input: Uint8Array, output: Uint8Array, start: number): number {
   let at = 0
   let out = start
@@ -43,7 +43,7 @@ function block(input: Uint8Array, output: Uint8Array, start: number): number {
   return out
 }
 
-/** One block of exactly `length` bytes. */
+/** Decodes one block of exactly `length` bytes. */
 export function lz4Raw(input: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   const output = new Uint8Array(length)
   const end = block(input, output, 0)
@@ -55,7 +55,7 @@ export function lz4(input: Uint8Array, length: number): Uint8Array<ArrayBuffer> 
   return hadoop(input, length) ?? lz4Raw(input, length)
 }
 
-/** Null where the bytes are not in Hadoop's framing. */
+/** Decodes blocks in Hadoop's framing; null if the bytes are not framed. */
 function hadoop(input: Uint8Array, length: number): Uint8Array<ArrayBuffer> | null {
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength)
   const frames: { readonly start: number; readonly end: number; readonly bytes: number }[] = []

@@ -1,33 +1,33 @@
-/** Counts over pages: which rows' texts match which patterns, and which rows have a value at a place of the schema. */
+/** Counts over pages: the rows whose texts match patterns, and the rows that have a value at a node of the schema. */
 import { EXIT, Fault, describeCause, printable } from '../../core/errors.js'
 import { malformed } from './faults.js'
 import type { Leaf, PlacedNode } from './schema.js'
 import type { Page } from './pages.js'
 
-/** A text that must occur, or a regular expression (its source; flag `u`) that must match somewhere. */
+/** A text that must occur, or the source of a regular expression (flag `u`) that must match somewhere. */
 export type TextPattern = string | { readonly regex: string }
 
 export interface TextMatches {
-  /** column that was read: the first candidate that the schema has */
+  /** the column that is read: the first candidate that the schema has */
   readonly column: string
-  /** rows that match each pattern, whatever else they match */
+  /** number of rows that match each pattern, whatever else they match */
   readonly matches: Readonly<Record<string, number>>
-  /** rows that match more than one pattern: each is counted in every pattern's `matches` and once here */
+  /** number of rows that match more than one pattern: each counts in every pattern's `matches` and once here */
   readonly several: number
-  /** rows with a text that matches no pattern */
+  /** number of rows with a text that matches no pattern */
   readonly unmatched: number
-  /** rows without a text */
+  /** number of rows without a text */
   readonly nulls: number
 }
 
-/** What is told of every page of a column, in order. */
+/** Receives every page of a column, in order. */
 export interface PageVisitor {
   page(page: Page): void
 }
 
 type Test = (text: string) => boolean
 
-/** @throws Fault exit 2 where a regular expression is none */
+/** @throws Fault exit 2 for an invalid regular expression */
 export function compilePatterns(patterns: Readonly<Record<string, TextPattern>>): ReadonlyMap<string, Test> {
   return new Map(Object.entries(patterns).map(([name, pattern]): [string, Test] => {
     if (typeof pattern === 'string') return [name, text => text.includes(pattern)]
@@ -63,7 +63,7 @@ export class TextCounter implements PageVisitor {
   }
 
   page({ definition, levels, values, indexes }: Page): void {
-    // A dictionary's text is decoded and matched once, however many rows have it.
+    // A text of the dictionary is decoded and matched once, however many rows have it.
     const known: (readonly boolean[] | undefined)[] = []
     let next = 0
     for (let i = 0; i < levels; i++, this.#row++) {
@@ -113,11 +113,11 @@ export class TextCounter implements PageVisitor {
   }
 }
 
-/** Rows in which the node, or at least one element of it where it lies in a list, is not null. */
+/** Counts rows in which the node, or at least one of its elements inside a list, is not null. */
 export class PresenceCounter implements PageVisitor {
   readonly #definition: number
   #rows = 0
-  /** the row that the last level belongs to has been counted */
+  /** true if the row of the last level is counted already */
   #counted = false
 
   constructor(node: PlacedNode) {

@@ -1,8 +1,8 @@
 /**
- * The pages of one column of one row group, in order, each checked: sizes before anything is allocated, the CRC-32 of
- * its header where it has one, levels and values against the counts that header and footer state. One page at a time is
- * in memory. hyparquet parses the header; its column reader is not used, because it starts all columns at once (the
- * second that fails is an unhandled rejection) and takes a short column for a complete one.
+ * The pages of one column of one row group, in order. Each page is checked: sizes before anything is allocated, the CRC-32
+ * of its header if there is one, levels and values against the counts in header and footer. Memory holds one page at a
+ * time. hyparquet parses the header. Its column reader is not used, because it starts all columns at once (the second that
+ * fails is an unhandled rejection) and accepts a short column as complete.
  * Source: parquet-format README.md, "Data Pages" and "Checksumming".
  */
 import { crc32 } from 'node:zlib'
@@ -18,25 +18,25 @@ import { endOfStruct } from './thrift.js'
 import { decodePlain, decodeValues, prefixed, type DecodedValues, type Values } from './values.js'
 
 export interface Page extends DecodedValues {
-  /** one a value, nulls and empty lists included; null where the column's highest level is 0 */
+  /** one level per value, nulls and empty lists included; null if the column's highest level is 0 */
   readonly definition: Uint8Array | null
   readonly repetition: Uint8Array | null
   /** number of levels */
   readonly levels: number
   /** rows that start in this page */
   readonly rows: number
-  /** of the values */
+  /** encoding of the values */
   readonly encoding: Encoding | undefined
-  /** the encoded levels end where their stated length does */
+  /** true if the encoded levels end where their stated length does */
   readonly levelsFill: boolean
-  /** nulls as the page's header states them; null: its version states none */
+  /** number of nulls that the page's header states; null if its version states none */
   readonly statedNulls: number | null
 }
 
 export interface PageTally {
   /** dictionary and data pages read */
   pages: number
-  /** those whose header has a CRC-32, which was checked */
+  /** pages whose header has a CRC-32, which was checked */
   checksummed: number
 }
 
@@ -45,16 +45,16 @@ const MIB = 1024 * 1024
 const MAX_PAGE_BYTES = 256 * MIB
 /** A page of runs states any number in five bytes; its levels and indexes are five bytes a value in memory. */
 const MAX_PAGE_VALUES = 2 ** 24
-/** Statistics in a header hold whole values. parquet-cpp has the same limit. */
+/** Longest header. Its statistics hold whole values. parquet-cpp has the same limit. */
 const MAX_HEADER = 16 * MIB
 const MAX_HEADER_FIELDS = 10_000
 const READ_AHEAD = MIB
-/** Headers count for the uncompressed size in some writers and not in others. */
+/** Some writers count headers in the uncompressed size, others do not. */
 const HEADER_ALLOWANCE = 64 * 1024
 
 interface Header extends PageHeader {
   readonly start: number
-  /** first byte behind the header */
+  /** offset of the first byte behind the header */
   readonly body: number
 }
 
@@ -80,7 +80,7 @@ export async function* columnPages(
         throw malformed('pages too large', `${inflated} bytes`, `${chunk.uncompressedBytes} as the footer states`)
       }
       at = header.body + stored
-      // Others, index pages among them, may be skipped by a reader.
+      // A reader may skip pages of other types, such as index pages.
       if (header.type === 'DICTIONARY_PAGE' || header.type === 'DATA_PAGE' || header.type === 'DATA_PAGE_V2') {
         const bytes = (await window.at(header.body, stored)).slice()
         checkCrc(header, bytes)
@@ -110,14 +110,14 @@ export async function* columnPages(
   }
 }
 
-/** The bytes of a column, read in large steps. */
+/** A window on the bytes of a column, read in large steps. */
 class Window {
   #bytes = new Uint8Array(0)
   #start = 0
 
   constructor(readonly source: ByteSource, readonly end: number) {}
 
-  /** `length` bytes at `start`, which lie within the column; valid until the next call. */
+  /** Returns `length` bytes at `start`, which lie within the column. They are valid until the next call. */
   async at(start: number, length: number): Promise<Uint8Array> {
     if (start < this.#start || start + length > this.#start + this.#bytes.length) {
       this.#bytes = await this.source.slice(start, Math.min(this.end, start + Math.max(length, READ_AHEAD)))
@@ -141,7 +141,7 @@ async function readHeader(window: Window, start: number): Promise<Header> {
   }
 }
 
-/** The checksum covers the page as it lies in the file, levels included. */
+/** Checks the CRC-32 of a page. It covers the page as stored, levels included. */
 function checkCrc(header: Header, bytes: Uint8Array): void {
   if (header.crc === undefined) return
   const actual = crc32(bytes)
@@ -221,7 +221,7 @@ function finish(
   const values = definition === null ? levels : tally(definition, leaf.definition)
   const rows = repetition === null ? levels : tally(repetition, 0)
   const nulls = levels - values
-  // Arrow's writer leaves out what is absent because a list or struct above it is empty or null: the levels tell it all the same.
+  // Arrow's writer does not count values that are absent because a list or struct above is empty or null. The levels do.
   const isNested = leaf.repetition > 0 || leaf.definition > 1
   if (stated !== null && (isNested ? nulls < stated.nulls : nulls !== stated.nulls)) {
     throw malformed('wrong number of nulls', `${nulls}`, `${stated.nulls} as its header states`)

@@ -1,38 +1,38 @@
 /**
- * The schema of a Parquet file as a tree, and its leaves: the columns that hold data, in the order of the file.
- * Levels follow Dremel as parquet-format states them: an optional or repeated node adds one definition level, a repeated
- * one also a repetition level.
+ * The schema of a Parquet file as a tree, with its leaves: the columns that hold data, in the order of the file.
+ * Levels follow Dremel, as parquet-format states: an optional or repeated node adds one definition level, and a repeated
+ * node also adds one repetition level.
  */
 import type { LogicalType, SchemaElement } from 'hyparquet'
 import { count, malformed } from './faults.js'
 import { printable } from '../../core/errors.js'
 
-/** One node as the audit reports it. */
+/** One node in the form that the audit reports. */
 export interface SchemaNode {
   readonly name: string
   /** physical type (`BYTE_ARRAY`, `INT64` …); null for a group */
   readonly type: string | null
-  /** annotation (`STRING`, `LIST`, `DECIMAL(29,2)` …); null where there is none */
+  /** annotation (`STRING`, `LIST`, `DECIMAL(29,2)` …); null without one */
   readonly logical: string | null
   readonly repetition: 'REQUIRED' | 'OPTIONAL' | 'REPEATED'
   readonly children: readonly SchemaNode[]
 }
 
-/** A node with what the readers need to know of it. */
+/** A node with the levels and columns that the readers need. */
 export interface PlacedNode {
   readonly node: SchemaNode
   /** names from below the root */
   readonly path: readonly string[]
-  /** a value is there, not null, where the definition level is at least this */
+  /** lowest definition level at which the value is present and not null */
   readonly definition: number
   readonly repetition: number
-  /** the first column below, or the node's own; null for a group without columns */
+  /** index of the first column below the node, or of the node itself; null for a group without columns */
   readonly firstLeaf: number | null
 }
 
 export interface Leaf extends PlacedNode {
   readonly element: SchemaElement
-  /** 0-based place among the columns of every row group */
+  /** 0-based position among the columns of every row group */
   readonly index: number
 }
 
@@ -56,7 +56,7 @@ export function buildSchema(elements: readonly SchemaElement[]): Schema {
     if (path.length >= MAX_DEPTH) throw malformed('schema too deep', `more than ${MAX_DEPTH} levels`, 'fewer')
     const name = element.name ?? ''
     const own = [...path, name]
-    // Some writers leave it out; thrift's default, and parquet-cpp's reading, is the first of the enum.
+    // Some writers leave the repetition out. As in parquet-cpp, thrift's default holds: the first value of the enum.
     const kind = element.repetition_type ?? 'REQUIRED'
     const placed = {
       path: own,
@@ -86,7 +86,7 @@ export function buildSchema(elements: readonly SchemaElement[]): Schema {
   return { children, nodes, leaves }
 }
 
-/** The one node whose names, joined by dots, are `path`; null where none is. */
+/** The only node whose names, joined by dots, are `path`; null without one. */
 export function findNode(schema: Schema, path: string): PlacedNode | null {
   const found = schema.nodes.filter(placed => placed.path.join('.') === path)
   if (found.length > 1) throw malformed('ambiguous column', `${found.length} of ${printable(path)}`, 'one of that name')
@@ -95,7 +95,7 @@ export function findNode(schema: Schema, path: string): PlacedNode | null {
 
 function annotation(element: SchemaElement): string | null {
   const { logical_type: logical, converted_type: converted } = element
-  // An annotation that hyparquet does not know is an object without a type.
+  // hyparquet represents an annotation that it does not know as an object without a type.
   if (logical?.type !== undefined) return logicalText(logical)
   if (converted === 'DECIMAL') return `DECIMAL(${element.precision ?? 0},${element.scale ?? 0})`
   return converted === 'UTF8' ? 'STRING' : converted ?? null

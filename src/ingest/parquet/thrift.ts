@@ -1,22 +1,22 @@
 /**
- * A walk over a thrift compact struct that builds nothing, before hyparquet builds objects from it: hyparquet allocates
- * a list by the length that the file claims, follows any depth of nesting, and shifts a number of any length
- * (quadratic time). Source: Apache Thrift, compact protocol specification.
+ * Walks over a thrift compact struct without building objects, before hyparquet builds them. hyparquet allocates a list by
+ * the length that the file states, follows nesting of any depth, and shifts a number of any length (quadratic time).
+ * Source: Apache Thrift, compact protocol specification.
  */
 import { malformed } from './faults.js'
 
-/** Deeper than any struct of parquet.thrift. */
+/** Deepest nesting. No struct of parquet.thrift is deeper. */
 const MAX_DEPTH = 24
-/** Bytes of a 64-bit number in groups of seven bits. */
+/** Most bytes of a 64-bit number, in groups of seven bits. */
 const MAX_VARINT = 10
 
-/** The bytes ended inside the struct: with more of the file it may be well formed. */
+/** Thrown when the bytes end inside the struct: with more of the file it may be well formed. */
 const CUT = Symbol('cut')
 
 /**
- * Where the struct at `start` ends, or null where the bytes end first.
- * @param maxItems fields and list elements that it may have in all
- * @throws Fault where no more bytes could make it well formed
+ * Offset of the end of the struct at `start`; null if the bytes end first.
+ * @param maxItems most fields and list elements in all
+ * @throws Fault if no further bytes could make it well formed
  */
 export function endOfStruct(bytes: Uint8Array, start: number, maxItems: number): number | null {
   let at = start
@@ -53,7 +53,7 @@ export function endOfStruct(bytes: Uint8Array, start: number, maxItems: number):
       case 9: {
         const head = byte()
         const length = head >> 4 === 15 ? varint() : head >> 4
-        // Every element has at least one byte.
+        // Every element takes at least one byte.
         if (length > bytes.length - at) throw CUT
         for (let i = 0; i < length; i++) element(head & 15, depth + 1, true)
         return

@@ -1,9 +1,9 @@
 /**
- * The values of one page, by its encoding: physical values as they are stored, no logical type applied. INT96 and INT64
- * are bigints, BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY views of the page's memory.
+ * Decodes the values of one page by its encoding. They are physical values as stored; no logical type is applied. INT96
+ * and INT64 are bigints. BYTE_ARRAY and FIXED_LEN_BYTE_ARRAY are views of the page's memory.
  * Not supported: ALP, BIT_PACKED (deprecated for levels).
- * Source: parquet-format Encodings.md. PLAIN (but for INT96) and BYTE_STREAM_SPLIT are hyparquet's, after a check of the
- * page's size.
+ * Source: parquet-format Encodings.md. PLAIN (except INT96) and BYTE_STREAM_SPLIT are decoded by hyparquet, after a check
+ * of the page's size.
  */
 import { byteStreamSplit } from 'hyparquet/src/encoding.js'
 import { readPlain } from 'hyparquet/src/plain.js'
@@ -16,12 +16,12 @@ export type Values =
   | readonly boolean[] | readonly bigint[] | readonly Uint8Array[]
 
 export interface EncodedValues {
-  /** memory of its own: nothing but the page */
+  /** a buffer of its own that holds the page and nothing else */
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** where the values start */
+  /** offset of the values */
   readonly start: number
   readonly encoding: Encoding | undefined
-  /** values that are not null */
+  /** number of values that are not null */
   readonly count: number
 }
 
@@ -31,7 +31,7 @@ export interface DecodedValues {
   readonly indexes: Uint32Array | null
 }
 
-/** Bytes that DELTA_BYTE_ARRAY may make of one page: every value repeats any part of the one before. */
+/** Most bytes that DELTA_BYTE_ARRAY may make of one page: each value can repeat any part of the one before. */
 const MAX_EXPANDED = 256 * 1024 * 1024
 
 export function decodeValues(page: EncodedValues, element: SchemaElement, dictionary: Values | null): DecodedValues {
@@ -80,8 +80,8 @@ export function decodePlain(page: EncodedValues, element: SchemaElement): Values
 }
 
 /**
- * Nanoseconds of a day in the lower 64 bits, the Julian day above them. Nanoseconds may be negative: a sign that spread
- * upwards, as in hyparquet, would take the day's place. `value >> 64n` is the day, `BigInt.asIntN(64, value)` the rest.
+ * Nanoseconds of a day in the lower 64 bits, the Julian day above them. Nanoseconds may be negative. Sign extension, as in
+ * hyparquet, would then overwrite the day. `value >> 64n` is the day, `BigInt.asIntN(64, value)` the nanoseconds.
  */
 function plainInt96(view: DataView, start: number, count: number): bigint[] {
   return Array.from({ length: count }, (_, i) => {
@@ -98,7 +98,7 @@ function readerOf({ bytes, start }: EncodedValues): { view: DataView<ArrayBuffer
   return { view: new DataView(bytes.buffer), offset: start }
 }
 
-/** Bytes that one plain value has at least. */
+/** Fewest bytes of one plain value. */
 function width({ type, type_length: length }: SchemaElement): number {
   switch (type) {
     case 'INT32': case 'FLOAT': case 'BYTE_ARRAY': return 4
@@ -116,7 +116,7 @@ function requireBytes({ bytes, start, count }: EncodedValues, needed: number): v
   if (needed > available) throw malformed('truncated page', `${available} bytes for ${count} values`, `${needed} or more`)
 }
 
-/** The bytes behind a length of four bytes. */
+/** The bytes behind a length prefix of four bytes. */
 export function prefixed(bytes: Uint8Array, start: number): Uint8Array {
   if (bytes.length - start < 4) throw malformed('truncated page', `${bytes.length - start} bytes`, 'a length of 4')
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(start, true)

@@ -1,6 +1,7 @@
 /**
- * Zstandard pages by fzstd (through hyparquet-compressors), with the checks that it leaves out: it allocates the size and
- * the window that a frame claims, and returns a buffer of the claimed size whether or not the blocks filled it.
+ * Decompresses Zstandard pages with fzstd (through hyparquet-compressors), and adds the checks that it lacks. fzstd
+ * allocates the size and the window that a frame states, and returns a buffer of the stated size whether or not the blocks
+ * filled it.
  * Not supported: dictionaries, several frames in one page. A frame's content checksum is not checked (Parquet's own page
  * checksum is).
  * Source: RFC 8878, sections 3.1.1.1 and 3.1.1.2.
@@ -9,17 +10,17 @@ import { decompressZstd } from 'hyparquet-compressors'
 import { malformed } from './faults.js'
 
 const MIB = 1024 * 1024
-/** Levels up to 22 use at most 128 MiB. */
+/** Largest window. Levels up to 22 use at most 128 MiB. */
 const MAX_WINDOW = 128 * MIB
 const MAX_BLOCK = 128 * 1024
-/** What the blocks of a page could inflate to, each at its largest. */
+/** Most bytes that the blocks of a page may inflate to, each at its largest. */
 const MAX_BOUND = 512 * MIB
-/** Up to here the blocks are counted exactly, at the price of a window as large as the page. */
+/** Up to this size the bytes of the blocks are counted exactly. This takes a window as large as the page. */
 const MAX_EXACT = 16 * MIB
 
 const corrupt = (found: string, expected: string): Error => malformed('corrupt zstd', found, expected)
 
-/** `length` bytes at most are 4 GiB: the caller has capped it. */
+/** Decompresses a page. @param length stated size; the caller has capped it at 4 GiB */
 export function zstd(input: Uint8Array, length: number): Uint8Array {
   if (input.length < 6) throw corrupt(`${input.length} bytes`, 'a frame')
   const view = new DataView(input.buffer, input.byteOffset, input.byteLength)
@@ -52,7 +53,7 @@ export function zstd(input: Uint8Array, length: number): Uint8Array {
   return decompressZstd(length > MAX_EXACT ? input : withoutSize(input, blocks, length))
 }
 
-/** The same frame without its content size, so that fzstd gives what the blocks hold and no more. */
+/** The same frame without its content size: fzstd then returns the bytes of the blocks and no more. */
 function withoutSize(input: Uint8Array, blocks: number, length: number): Uint8Array {
   const exponent = Math.max(0, Math.ceil(Math.log2(Math.max(length, 1))) - 10)
   const head = [...input.subarray(0, 4), input[4] & 0x04, exponent << 3]
@@ -62,7 +63,7 @@ function withoutSize(input: Uint8Array, blocks: number, length: number): Uint8Ar
   return frame
 }
 
-/** Walks the block headers from `start`; returns the byte behind the last block. */
+/** Walks the block headers from `start`. Returns the offset behind the last block. */
 function checkBlocks(input: Uint8Array, start: number): number {
   let at = start
   let bound = 0

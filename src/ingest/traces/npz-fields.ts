@@ -1,6 +1,6 @@
 /**
- * Scalar fields of a trace from its NPZ's 0-d members, for a folder of NPZ files without a snapshot: step, score, uid,
- * outcome, prediction stage, where they are there.
+ * Scalar fields of a trace from the 0-d members of its NPZ: step, score, uid, outcome and prediction stage, as far as they
+ * are present. Used for a folder of NPZ files without a snapshot.
  */
 import { EXIT, Fault, printable } from '../../core/errors.js'
 import { stepFromName } from '../../core/file-names.js'
@@ -9,7 +9,7 @@ import { asFloat64, isText, type NpyArray } from '../npz/npy.js'
 import type { Npz } from '../npz/npz.js'
 import type { Outcome, SnapshotKeys, TraceFields } from '../../schema/traces.js'
 
-/** @param file name of the NPZ, for faults and for the step where no member states it */
+/** @param file name of the NPZ, for faults and for the step if no member states it */
 export function fieldsOfNpz(npz: Npz, file: string, keys: SnapshotKeys): TraceFields {
   return {
     step: stepOfNpz(npz, file, keys),
@@ -32,8 +32,8 @@ export function stepOfNpz(npz: Npz, file: string, keys: SnapshotKeys): number | 
 }
 
 /**
- * Whether the NPZ says that its data were generated, by a 0-d bool. A member of that name of any other kind is another
- * trainer's own, and is not read: an object array does not make the file unreadable.
+ * True if a 0-d bool of the NPZ states that its data were generated. A member of that name of any other kind belongs to
+ * another trainer. It is not read, so that an object array there does not make the file unreadable.
  */
 export function saysSynthetic(npz: Npz, keys: SnapshotKeys): boolean {
   return npz.has(keys.synthetic) && isFlag(npz, keys.synthetic) && Number(npz.read(keys.synthetic).data[0]) !== 0
@@ -64,7 +64,7 @@ function numberMember(npz: Npz, file: string, name: string): number | null {
   return value
 }
 
-/** Text, or an integer as its text: uids are either. */
+/** Text, or an integer as text. Trainers write uids in both forms. */
 function textMember(npz: Npz, file: string, name: string): string | null {
   const array = scalarMember(npz, file, name)
   if (array === null) return null

@@ -1,7 +1,7 @@
 /**
- * From a snapshot page on disk to trace slices: the file's bytes (hashed as they lie on disk, inflated where they are
- * gzip), the content of the page's one `script#data`, and of that each trace object as it completes. Memory holds one
- * chunk and one trace.
+ * Reads a snapshot page from disk into trace slices. The file's bytes are hashed as stored and inflated if they are gzip.
+ * The content of the page's one `script#data` is cut into trace objects as they complete. Memory holds one chunk and one
+ * trace.
  */
 import { Fault } from '../../core/errors.js'
 import { Kernel } from '../../kernel/kernel.js'
@@ -21,7 +21,7 @@ export interface PageOptions {
   readonly onProgress?: (bytes: number) => void
 }
 
-/** Kernels of pages that were read, for pages to come. */
+/** Kernels of finished pages, reused for later pages. */
 const idle: Kernel[] = []
 
 export class PageSource {
@@ -38,12 +38,12 @@ export class PageSource {
   }
 
   /**
-   * The traces in the order of the page. A slice's buffer may be given back by `release` once nobody reads it any more.
-   * Throws a Fault where the page, its element or its JSON is not whole, or the file changed meanwhile; traces before
-   * the fault come first.
+   * The traces in the order of the page. A slice's buffer may be given back to `release` once nobody reads it any more.
+   * @throws Fault if the page, its element or its JSON is incomplete, or if the file changed meanwhile. Traces before the
+   * fault are yielded first.
    */
   async *slices(): AsyncGenerator<TraceSlice, void, void> {
-    // Not the thread's: its memory is a trace's, and pages may be read side by side.
+    // Pages may be read side by side, and the thread's kernel holds a trace: so each page has a kernel of its own.
     const kernel = idle.pop() ?? new Kernel()
     try {
       yield* this.#slices(kernel)
@@ -76,17 +76,17 @@ export class PageSource {
     this.#sha256 = this.#tally.sha256()
   }
 
-  /** Gives a slice's buffer back for the next trace. */
+  /** Returns a slice's buffer to the pool for a later trace. */
   release(bytes: Uint8Array): void {
     this.#pool.give(bytes)
   }
 
-  /** What the page says outside its traces; after the last slice. */
+  /** What the page states outside its traces. Available after the last slice. */
   get header(): SnapshotHeader {
     return this.#done(this.#header)
   }
 
-  /** SHA-256 and size of the file as it lies on disk; after the last slice. */
+  /** SHA-256 and size of the file as stored. Available after the last slice. */
   get sha256(): string {
     return this.#done(this.#sha256)
   }
@@ -101,7 +101,7 @@ export class PageSource {
   }
 }
 
-/** The document's end; where it is missing, the likely cause is said: the texts are a program's, and may hold its markup. */
+/** Ends the document. If it is truncated, the message names the likely cause: a raw `</script>` in a trace's text. */
 function endOf(slicer: TraceSlicer): SnapshotHeader {
   try {
     return slicer.end()

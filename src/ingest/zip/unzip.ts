@@ -1,9 +1,9 @@
 /**
- * The bytes of one ZIP member, stored or deflated (node:zlib): never more than the directory declares and the caller
- * allows, size and CRC-32 checked.
+ * Reads one ZIP member, stored or deflated (node:zlib). It never yields more than the directory declares and the caller
+ * allows. Size and CRC-32 are checked.
  *
- * A whole member is inflated in one call into a buffer of the declared size; that size is believed only up to the caller's
- * cap and to what deflate can reach at all.
+ * A whole member is inflated in one call into a buffer of the declared size. That size is limited by the caller's cap and
+ * by the largest expansion that deflate can reach.
  */
 import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { describeCause, Fault, type Place } from '../../core/errors.js'
@@ -32,7 +32,7 @@ function compressedBytes(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
   return bytes.subarray(entry.dataOffset, entry.dataOffset + entry.compressedSize)
 }
 
-/** Throws where a member cannot be read at all: encrypted, unknown method, larger than allowed or than possible. */
+/** Throws if a member cannot be read: encrypted, unknown method, larger than allowed or than possible. */
 export function checkReadable(entry: ZipEntry, maxBytes: number, place: Place): void {
   if (entry.encrypted) throw zipFault('unsupported', 'an encrypted member', 'a plain one', place)
   if (entry.method !== STORED && entry.method !== DEFLATED) {
@@ -47,7 +47,7 @@ export function checkReadable(entry: ZipEntry, maxBytes: number, place: Place): 
   }
 }
 
-/** What `info: true` makes of zlib's answer; @types/node does not say so. */
+/** zlib's answer with `info: true`, which @types/node does not describe. */
 interface Inflated {
   readonly buffer: Uint8Array
   readonly engine: { readonly bytesWritten: number }
@@ -60,7 +60,7 @@ function isInflated(answer: unknown): answer is Inflated {
 function inflateWhole(compressed: Uint8Array, size: number, place: Place): Uint8Array {
   let answer: unknown
   try {
-    // One byte of room beyond the size: zlib then sees the end of the stream without asking for a second buffer.
+    // One spare byte beyond the size: zlib then sees the end of the stream without asking for a second buffer.
     const options = { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size), info: true }
     answer = inflateRawSync(compressed, options)
   } catch (cause) {
@@ -76,12 +76,12 @@ function inflateWhole(compressed: Uint8Array, size: number, place: Place): Uint8
   return buffer
 }
 
-/** Whether reading a member takes work and memory; a stored one is a view. */
+/** True if reading the member takes work and memory. A stored member is a view. */
 export function isDeflated(entry: ZipEntry): boolean {
   return entry.method === DEFLATED
 }
 
-/** The member's bytes, checked. A stored member comes as a view of the archive. `place` names the member. */
+/** The member's bytes, checked. A stored member is a view of the archive. @param place names the member */
 export function readMember(bytes: Uint8Array, entry: ZipEntry, maxBytes: number, place: Place): Uint8Array {
   checkReadable(entry, maxBytes, place)
   const compressed = compressedBytes(bytes, entry)
@@ -95,8 +95,8 @@ export function readMember(bytes: Uint8Array, entry: ZipEntry, maxBytes: number,
 }
 
 /**
- * The member's first bytes: `length` of them or somewhat more, fewer where the member is shorter. Not checked against the
- * CRC-32, which speaks of the whole. Inflates no more than is needed for them.
+ * The member's first bytes: `length` of them or somewhat more, fewer if the member is shorter. They are not checked
+ * against the CRC-32, which covers the whole member. No more is inflated than they need.
  */
 export function readMemberPrefix(
   bytes: Uint8Array, entry: ZipEntry, length: number, maxBytes: number, place: Place

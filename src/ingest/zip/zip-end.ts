@@ -1,9 +1,9 @@
 /**
- * The end of a ZIP archive: end record, zip64 locator and record, and from them where the central directory lies.
+ * Reads the end of a ZIP archive: end record, zip64 locator and zip64 record. They give the place of the central directory.
  *
- * Sources: PKWARE APPNOTE 6.3.9 (4.3.14-4.3.16) and Python's zipfile.py. Stricter than zipfile: the end record with its
- * comment must end the file and be the only one that does, and the two end records may not contradict each other. Data
- * before the archive is allowed. Not supported: multi-volume archives, a zip64 end record with an extensible data sector.
+ * Sources: PKWARE APPNOTE 6.3.9 (4.3.14-4.3.16) and Python's zipfile.py. This reader is stricter than zipfile: exactly one
+ * end record, with its comment, must end the file, and the two end records may not contradict each other. Data before the
+ * archive is allowed. Not supported: multi-volume archives, a zip64 end record with an extensible data sector.
  */
 import { Fault, type Place } from '../../core/errors.js'
 
@@ -35,7 +35,7 @@ export class Fields {
     return this.view.getUint32(at, true)
   }
 
-  /** Sizes and offsets of up to 2^53: no file that can be held is larger, and a double has them exactly. */
+  /** Reads a size or offset below 2^53: no file that memory can hold is larger, and a double holds it exactly. */
   u64(at: number, place: Place): number {
     const high = this.u32(at + 4)
     if (high < 2 ** 21) return this.u32(at) + high * 2 ** 32
@@ -49,7 +49,7 @@ export interface Directory {
   readonly start: number
   readonly end: number
   readonly count: number
-  /** bytes before the archive: added to every offset that it states */
+  /** bytes before the archive; added to every offset that the archive states */
   readonly shift: number
 }
 
@@ -57,7 +57,7 @@ export function zipFault(problem: string, found: string, expected: string, place
   return new Fault({ format: 'zip', problem, found, expected, place })
 }
 
-/** Some bytes of the archive, for a message. */
+/** Quotes some bytes of the archive in a message. */
 export function hex(bytes: Uint8Array, at: number, length: number): string {
   const part = bytes.subarray(at, at + length)
   return part.length === 0 ? 'nothing' : `bytes ${Array.from(part, b => b.toString(16).padStart(2, '0')).join(' ')}`
@@ -131,7 +131,7 @@ export function readEnd(f: Fields, place: Place): Directory {
     size: f.u64(end64 + 40, place),
     offset: f.u64(end64 + 48, place)
   }
-  // Where both records speak, they must say the same, or the short one that it has no room.
+  // A value that both records state must be the same, unless the short record says that it has no room.
   const pairs = [
     [short.counts[0], wide.counts[0], ALL_ONES_16], [short.counts[1], wide.counts[1], ALL_ONES_16],
     [short.size, wide.size, ALL_ONES_32], [short.offset, wide.offset, ALL_ONES_32]

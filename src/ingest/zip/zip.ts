@@ -1,12 +1,12 @@
 /**
- * ZIP containers held in memory: the central directory and what it says about each member, checked before anything is
+ * ZIP containers in memory. The central directory and its statements about each member are checked before anything is
  * read. `unzip.ts` reads the members.
  *
- * Sources: PKWARE APPNOTE 6.3.9 (4.3.6-4.3.12, 4.4, 4.5.3) and Python's zipfile.py, which reads the same files. Stricter
- * where an archive contradicts itself: local headers must agree with the directory in name, method, sizes and CRC-32,
- * members may not overlap or share a name. Not supported: multi-volume archives, encryption, methods other than 0
- * (stored) and 8 (deflated). Names are text: nothing here makes a path of one. Data descriptors are not read: they repeat
- * what the directory says.
+ * Sources: PKWARE APPNOTE 6.3.9 (4.3.6-4.3.12, 4.4, 4.5.3) and Python's zipfile.py, which reads the same files. This reader
+ * is stricter where an archive contradicts itself: local headers must agree with the directory in name, method, sizes and
+ * CRC-32, and members may not overlap or share a name. Not supported: multi-volume archives, encryption, methods other
+ * than 0 (stored) and 8 (deflated). Names are returned as text and never used as a path here. Data descriptors are not
+ * read: they repeat what the directory states.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { printable, type Place } from '../../core/errors.js'
@@ -20,9 +20,9 @@ export interface ZipEntry {
   readonly compressedSize: number
   /** uncompressed size in bytes, as declared */
   readonly size: number
-  /** of the local header, in the file */
+  /** offset of the local header in the file */
   readonly headerOffset: number
-  /** of the first compressed byte, in the file */
+  /** offset of the first compressed byte in the file */
   readonly dataOffset: number
 }
 
@@ -32,7 +32,7 @@ const ZIP64_EXTRA = 1
 const ALL_ONES_16 = 0xffff
 const ALL_ONES_32 = 0xffffffff
 
-/** Encrypted, compressed patched data, strong encryption, masked local headers: their bytes are not what they seem. */
+/** Encrypted, compressed patched data, strong encryption, masked local headers: the stored bytes are not the content. */
 const UNREADABLE_FLAGS = 0x0001 | 0x0020 | 0x0040 | 0x2000
 /** Sizes and CRC-32 follow the data; the local header may say 0. */
 const DESCRIPTOR_FLAG = 0x0008
@@ -42,7 +42,7 @@ const UTF8_FLAG = 0x0800
 const CP437 =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0'
 
-/** One central header, before the local header is looked at. */
+/** One central header, before its local header is checked. */
 interface Central {
   readonly name: string
   readonly nameAt: number
@@ -52,7 +52,7 @@ interface Central {
   readonly crc32: number
   readonly compressedSize: number
   readonly size: number
-  /** absolute */
+  /** absolute offset */
   readonly headerOffset: number
 }
 
@@ -60,7 +60,7 @@ interface Central {
 function findZip64Extra(f: Fields, start: number, length: number, place: Place): { at: number; length: number } | null {
   const end = start + length
   let found: { at: number; length: number } | null = null
-  // Python's zipfile, too, lets up to three bytes of padding end the list.
+  // Up to three bytes of padding may end the list, as in Python's zipfile.
   for (let at = start; at + 4 <= end; ) {
     const size = f.u16(at + 2)
     if (at + 4 + size > end) {
@@ -194,7 +194,7 @@ function checkDistinct(entries: readonly ZipEntry[], place: Place): void {
   }
 }
 
-/** The members of a ZIP archive in directory order. `place` names the file. */
+/** The members of a ZIP archive in directory order. @param place names the file */
 export function readZipDirectory(bytes: Uint8Array, place: Place = {}): readonly ZipEntry[] {
   const f = new Fields(bytes)
   if (bytes.length === 0) throw zipFault('empty', '0 bytes', 'a ZIP archive', place)

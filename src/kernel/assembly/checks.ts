@@ -1,5 +1,5 @@
 /**
- * Checks of one trace's arrays. `../../compute/checks.ts` says in words what these find; they only find it.
+ * Checks of one trace's arrays. They only locate a fault; `../../compute/traces/checks.ts` words the messages.
  */
 
 // @ts-nocheck: checked by the compiler of AssemblyScript, whose types these are
@@ -7,7 +7,7 @@
 /** The largest integer below which every integer is a double. */
 const MAX_SAFE: f64 = 9007199254740991
 
-/** Whether all values and returns are finite and the positions are safe integers that strictly increase: `n` doubles each, one at least. */
+/** True if values and returns are finite, and positions are safe integers that strictly increase. `n` >= 1 doubles each. */
 export function sound(values: usize, returns: usize, positions: usize, n: i32): bool {
   let previous = -Infinity
   const size = <usize>n << 3
@@ -20,11 +20,11 @@ export function sound(values: usize, returns: usize, positions: usize, n: i32): 
     if (!(position > previous) || Math.floor(position) != position) return false
     previous = position
   }
-  // they increase: the ends are the largest
+  // the positions increase, so the first and the last are the extremes
   return Math.abs(load<f64>(positions)) <= MAX_SAFE && Math.abs(previous) <= MAX_SAFE
 }
 
-/** The indexes i where positions i and i + 1 differ by other than one go to the int32s at `out`. Returns how many there are. */
+/** Writes each i where positions i and i + 1 differ by other than one to the int32s at `out`. Returns their number. */
 export function boundaries(positions: usize, n: i32, out: usize): i32 {
   let count = 0
   let previous = load<f64>(positions)
@@ -39,7 +39,7 @@ export function boundaries(positions: usize, n: i32, out: usize): i32 {
   return count
 }
 
-/** Index of the first double that differs as a number from the float32 at the same place, or -1. NaN equals nothing, 0 equals -0. */
+/** Index of the first double that differs as a number from the float32 at its place; -1: none. NaN differs, 0 equals -0. */
 export function differsFromFloat32(doubles: usize, floats: usize, n: i32): i32 {
   let i = 0
   for (; i + 4 <= n; i += 4) {
@@ -55,7 +55,7 @@ export function differsFromFloat32(doubles: usize, floats: usize, n: i32): i32 {
   return -1
 }
 
-/** The same for float64. */
+/** The same as `differsFromFloat32` for float64. */
 export function differsFromFloat64(doubles: usize, stored: usize, n: i32): i32 {
   let i = 0
   for (; i + 2 <= n; i += 2) {
@@ -66,7 +66,7 @@ export function differsFromFloat64(doubles: usize, stored: usize, n: i32): i32 {
   return -1
 }
 
-/** The same for int64. The doubles are safe integers: an integer that rounds to one of them is one. */
+/** The same for int64. The doubles are safe integers, and only a safe integer rounds to a safe integer. */
 export function differsFromInt64(doubles: usize, stored: usize, n: i32): i32 {
   for (let i = 0; i < n; i++) {
     if (<f64>load<i64>(stored + (<usize>i << 3)) != load<f64>(doubles + (<usize>i << 3))) return i

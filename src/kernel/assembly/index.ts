@@ -3,5 +3,5 @@ export * from './page'
 export * from './json'
 export * from './checks'
 export * from './statistics'
-/** Nothing of this module's lies behind it. */
+/** Start of the free memory behind this module's data. */
 export const FREE: usize = __heap_base

@@ -1,30 +1,30 @@
 /**
- * The inner loops of the trace parser, in AssemblyScript: built to WebAssembly, which runs at speed from its first call.
- * JavaScript's engine interprets a loop before it compiles it, and the traces of a snapshot are over by then.
+ * The inner loops of the trace parser, in AssemblyScript. They are compiled to WebAssembly, which is fast from its first
+ * call. JavaScript's engine interprets a loop before it compiles it, and the traces of a snapshot end before that.
  *
- * The loops know the usual shapes only. What they do not know, every fault included, they leave to the general scanners
- * (`number.ts`, `string.ts` in `../../ingest/json/`): so there is one authority on what JSON is, and these can only decline. `../kernel.ts` is
- * the other side of what is exported here.
+ * The loops handle the usual shapes only. They leave everything else, every fault included, to the general scanners
+ * (`number.ts`, `string.ts` in `../../ingest/json/`). So only those define what JSON is. `../kernel.ts` calls what is
+ * exported here.
  *
- * Offsets are addresses in this module's memory. Zeros lie behind the text: no token contains one, so every loop stops
- * there without asking for the length.
+ * Offsets are addresses in this module's memory. Zeros lie behind the text. No token contains one, so every loop stops
+ * there without a length check.
  */
 
 // @ts-nocheck: checked by the compiler of AssemblyScript, whose types these are
 
-/** A loop ended behind the `]` of its array. */
+/** The loop ended behind the `]` of its array. */
 const CLOSED = 0
-/** A loop ended at an element that the general scanner is to read. */
+/** The loop ended at an element that the general scanner must read. */
 const ODD = 1
-/** A loop ended behind an element, at a byte that is neither `,` nor `]`. */
+/** The loop ended behind an element, at a byte that is neither `,` nor `]`. */
 const BROKEN = 2
 
 /** How the last loop ended. */
 export let status: i32 = CLOSED
-/** Elements that the array has so far. */
+/** Number of elements of the array so far. */
 export let count: i32 = 0
 
-/** Doubles that `../kernel.ts` lays here: 10^0 to 10^22, and from the 32nd on their negatives; 10^-64 to 10^64 as high and low parts. */
+/** Doubles that `../kernel.ts` writes: 10^0 to 10^22, their negatives from 32 on; 10^-64 to 10^64, high and low parts. */
 export const POWERS: usize = memory.data(64 * 8, 8)
 export const POWER_HIGH: usize = memory.data(129 * 8, 8)
 export const POWER_LOW: usize = memory.data(129 * 8, 8)
@@ -75,7 +75,7 @@ function skipSpace(at: usize): usize {
   return at
 }
 
-// Vectors lie in memory: a constant in the code is put together anew in each turn of a loop.
+// Vectors are loaded from memory: a constant in the code would be assembled anew in each iteration.
 const ZEROS: usize = memory.data<u8>([48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48, 48], 16)
 const TENS: usize = memory.data<u8>([10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10], 16)
 const INDEXES: usize = memory.data<u8>([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15], 16)
@@ -93,18 +93,18 @@ function integerPower(exponent: i32): u64 {
   return load<u64>(INTEGER_POWERS + (<usize>exponent << 3))
 }
 
-/** How many bytes of `digits` (text less `0` in each byte) are digits before the first that is none. */
+/** Number of leading bytes of `digits` (text minus `0` in each byte) that are digits. */
 @inline
 function digitCount(digits: v128): i32 {
   return ctz(i8x16.bitmask(i8x16.ge_u(digits, v128.load(TENS))) | 0x10000)
 }
 
-/** The value of the first `n` of sixteen decimal digits, one a byte. */
+/** The value of the first `n` of sixteen decimal digits, one per byte. */
 @inline
 function digitValue(digits: v128, n: i32): u64 {
-  // moved to the end behind zeros: an index that is out of range, as negative ones are, gives one
+  // moves the digits to the end, behind zeros: swizzle gives zero for an index out of range, as negative ones are
   const aligned = i8x16.swizzle(digits, i8x16.add(v128.load(INDEXES), i8x16.splat(<i8>(n - 16))))
-  // a lane is a + 256b; times 10 * 256 + 1 it is 256 * (10a + b) + a, for 2560 * 256b leaves the lane
+  // a lane is a + 256b; times 10 * 256 + 1 it is 256 * (10a + b) + a, since 2560 * 256b overflows the lane
   const pairs = i16x8.shr_u(i16x8.mul(aligned, v128.load(PAIRS)), 8)
   const fours = i32x4.dot_i16x8_s(pairs, v128.load(FOURS))
   const eights = <u64>i64x2.extract_lane(i32x4.dot_i16x8_s(i16x8.narrow_i32x4_s(fours, fours), v128.load(EIGHTS)), 0)
@@ -112,8 +112,8 @@ function digitValue(digits: v128, n: i32): u64 {
 }
 
 /**
- * Whether the sum (high + low) * 10^exponent is certain to round to one double, which is then `scaled`. The method, and the
- * proof of its bound, stand at `roundScaled` in `../../ingest/json/decimal.ts`, which reads what these loops decline, and histories.
+ * True if (high + low) * 10^exponent certainly rounds to one double, which is then in `scaled`. The method and the proof of
+ * its bound are at `roundScaled` in `../../ingest/json/decimal.ts`, which reads histories and what these loops leave.
  */
 let scaled: f64 = 0
 
@@ -134,13 +134,13 @@ function roundScaled(high: f64, low: f64, exponent: i32): bool {
   return scaled == x + (y + error)
 }
 
-/** Digits before the point that are taken: an int32. */
+/** Most digits before the point: their value is an int32. */
 const MAX_WHOLE_DIGITS = 9
 
-/** Digits behind the point that a power of ten can take away exactly. */
+/** Most digits behind the point that one division by a power of ten can remove exactly. */
 const MAX_FRACTION = 22
 
-/** Fraction digits that one load takes, and those that may follow. */
+/** Fraction digits that one load takes, and those that a second load may add. */
 const LOADED_DIGITS = 16
 const MORE_DIGITS = 7
 
@@ -148,8 +148,8 @@ const MORE_DIGITS = 7
 const EXACT_UNSIGNED: f64 = 1e19
 
 /**
- * A number of more digits than one load or one double takes: `whole`, a point, and `places` digits of the value `fraction`,
- * behind which is `at`. Returns the address behind it, its value in `scaled`; 0 where that is not certain.
+ * A number with more digits than one load or one double takes: `whole`, a point, and `places` digits of the value
+ * `fraction`, which end at `at`. Returns the address behind the number, its value in `scaled`; 0 if that is not certain.
  */
 function manyDigits(whole: u64, fraction: u64, places: i32, at: usize): usize {
   let more = 0
@@ -177,12 +177,12 @@ function ended(how: i32, elements: usize, at: usize): usize {
   return at
 }
 
-/** An element of at most so many bytes, its separator included, may be compared with those behind it. */
+/** Longest element, with its separator, in bytes, that is compared with the following ones. */
 const SHORT: usize = 8
 
 /**
- * Reads elements of an array of numbers, the first at `at`, into the doubles at `out`, of which `first` are there. Returns
- * where it ended; `status` says how, and `count` is the number of doubles then.
+ * Reads the elements of an array of numbers from `at` on into the doubles at `out`, which hold `first` already. Returns the
+ * address where it ended. `status` then states how it ended, `count` the number of doubles.
  */
 export function numbers(at: usize, out: usize, first: i32): usize {
   let i = at
@@ -194,7 +194,7 @@ export function numbers(at: usize, out: usize, first: i32): usize {
     let all = <u64>byteAt(i) - ZERO
     if (all > 9) {
       if (!isSpace(byteAt(start))) return ended(ODD, slot - out, start)
-      // further white space behind ", "
+      // skips further white space behind ", "
       i = skipSpace(start)
       continue
     }
@@ -219,13 +219,13 @@ export function numbers(at: usize, out: usize, first: i32): usize {
       const fraction = digitValue(digits, places)
       i += places
       all = whole * integerPower(places) + fraction
-      // one test for all that is unusual; below 1024 * 10^15 nothing has wrapped
+      // one test for every unusual case; below 1024 * 10^15 nothing has wrapped
       if ((all >> EXACT_BITS) | (whole >> 10) | (places >> 4)) {
         i = manyDigits(whole, fraction, places, i)
         if (i == 0) return ended(ODD, slot - out, start)
         value = negative ? -scaled : scaled
       } else {
-        // the power has the sign: a branch on it would be mispredicted where values lie about zero, and -0 comes out
+        // the power carries the sign: a branch would be mispredicted for values around zero, and this gives -0 too
         value = <f64><i64>all / double(POWERS, (negative << 5) + places)
       }
     } else {
@@ -246,7 +246,7 @@ export function numbers(at: usize, out: usize, first: i32): usize {
 
     const length = i - start
     if (length > SHORT) continue
-    // one value over and over, as returns are: the text equals itself one element earlier
+    // a repeated value, as in returns: the text equals itself one element earlier
     let same = i
     while (!v128.any_true(v128.xor(v128.load(same), v128.load(same - length)))) same += 16
     for (; i + length <= same; i += length) {
@@ -254,7 +254,7 @@ export function numbers(at: usize, out: usize, first: i32): usize {
       slot += 8
     }
     if (last == 0) continue
-    // counting up, as positions do: the element's text with the next digit at its end
+    // counting up, as in positions: the element's text with the next digit at its end
     const one: u64 = 1 << (<u64>(last - start) << 3)
     const others: u64 = 64 - (<u64>length << 3)
     let text = load<u64>(start)
@@ -274,7 +274,7 @@ function isHexDigit(byte: u32): bool {
   return isDigit(byte) || (byte | 0x20) - 0x61 <= 5
 }
 
-/** `at` behind the opening quote. Returns the address behind the closing one, or 0 where the text is not a string. */
+/** `at` is behind the opening quote. Returns the address behind the closing one, or 0 if the text is not a string. */
 function stringEnd(at: usize): usize {
   const quotes = i8x16.splat(<i8>QUOTE)
   const backslashes = i8x16.splat(<i8>BACKSLASH)
@@ -310,9 +310,10 @@ function stringEnd(at: usize): usize {
 }
 
 /**
- * Reads over an array of strings, the first element at `at`. Into the bytes at `ends`, of which `first` are there, goes a 1
- * for each that ends with the marker, whose length is `marker`; with a length of 0, zeros. A string that does not end with
- * the marker's bytes is odd. Returns where it ended; `status` says how, and `count` is the number of strings then.
+ * Reads over the strings of an array from `at` on. For each string that ends with the marker it writes a 1 into the bytes
+ * at `ends`, which hold `first` already. `marker` is the marker's length; with 0 it writes zeros. A string that does not
+ * end with the marker's bytes is odd. Returns the address where it ended. `status` then states how it ended, `count` the
+ * number of strings.
  */
 export function texts(at: usize, ends: usize, first: i32, marker: i32): usize {
   let i = at
@@ -337,7 +338,7 @@ export function texts(at: usize, ends: usize, first: i32, marker: i32): usize {
   }
 }
 
-/** By bytes; the caller knows that this is what the decoded texts would give. */
+/** Compares bytes. The caller knows that the decoded texts would give the same answer. */
 function endsWithMarker(start: usize, end: usize, marker: i32): bool {
   if (end - start < <usize>marker) return false
   return memory.compare(end - marker, MARKER, marker) == 0

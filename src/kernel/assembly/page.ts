@@ -1,4 +1,4 @@
-/** Scans over a page's bytes, chunk by chunk: from one byte that matters to the next, sixteen at a time. */
+/** Scans over a page's bytes, chunk by chunk, that look for significant bytes, sixteen at a time. */
 
 // @ts-nocheck: checked by the compiler of AssemblyScript, whose types these are
 
@@ -10,7 +10,7 @@ const BACKSLASH = 0x5c
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** Address of the next `<` in [at, end) that `/` or `!` follows, or that is the last byte; 0: none. Looks 16 bytes beyond the end. */
+/** Address of the next `<` in [at, end) before `/` or `!`, or at the last byte; 0: none. Reads 16 bytes beyond. */
 export function nextTag(at: usize, end: usize): usize {
   const lessThan = i8x16.splat(<i8>LESS_THAN)
   const slash = i8x16.splat(<i8>SLASH)
@@ -23,23 +23,23 @@ export function nextTag(at: usize, end: usize): usize {
     ))
     if (hits == 0) continue
     const hit = i + ctz(hits)
-    // the byte behind the last one is none of the chunk's
+    // the byte behind the last one is not part of the chunk
     if (hit < end - 1) return hit
     break
   }
   return end > at && load<u8>(end - 1) == LESS_THAN ? end - 1 : 0
 }
 
-/** Where a byte stands: outside strings, in one, or there behind a backslash. */
+/** Position of a byte: outside strings, inside one, or inside one behind a backslash. */
 const OUTSIDE = 0
 const INSIDE = 1
 const ESCAPED = 2
 
-/** Open braces and where the next byte stands, when `skim` ended: to be handed to it for the next chunk. */
+/** Open braces and position of the next byte when `skim` ended. They are passed to it for the next chunk. */
 export let skimDepth: i32 = 0
 export let skimState: i32 = OUTSIDE
 
-/** Address behind the `}` that closes the last of `depth` braces, in [at, end); 0: not there. Looks 16 bytes beyond the end. */
+/** Address behind the `}` that closes the last of `depth` braces, in [at, end); 0: none. Reads 16 bytes beyond. */
 export function skim(at: usize, end: usize, depth: i32, state: i32): usize {
   const quote = i8x16.splat(<i8>QUOTE)
   const backslash = i8x16.splat(<i8>BACKSLASH)

@@ -5,7 +5,7 @@
 
 // @ts-nocheck: checked by the compiler of AssemblyScript, whose types these are
 
-/** What `measure` writes: the doubles that `../kernel.ts` names, in its order. */
+/** Results of `measure`: the doubles that `../kernel.ts` names, in its order. */
 export const RESULTS: usize = memory.data(16 * 8, 8)
 
 @inline
@@ -13,7 +13,7 @@ function put(slot: i32, value: f64): void {
   store<f64>(RESULTS + (<usize>slot << 3), value)
 }
 
-/** The sum of doubles [from, to) at `x`, high and low part into two slots. */
+/** Writes the sum of the doubles [from, to) at `x` into two slots, high and low part. */
 function sum(x: usize, from: i32, to: i32, slot: i32): void {
   let high: f64 = 0
   let low: f64 = 0
@@ -29,7 +29,7 @@ function sum(x: usize, from: i32, to: i32, slot: i32): void {
 }
 
 /**
- * @param n doubles at `values` and `returns`, one at least
+ * @param n number of doubles at `values` and `returns`, at least one
  * @param marks int32 indexes of boundary transitions, increasing, `count` of them
  */
 export function measure(values: usize, returns: usize, n: i32, marks: usize, count: i32, threshold: f64, expectedReturn: f64): void {

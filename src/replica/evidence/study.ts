@@ -1,4 +1,4 @@
-/** The study section of the synthetic evidence: what is read where, what follows from it, and two bar figures. */
+/** The study section on the synthetic evidence: what is read from which file, what is derived, and two bar figures. */
 import type {
   BarFigureRequest, CellValue, ConfigSource, DatasetSource, DerivedValue, DocumentValue, EvidenceStudy, QuotedValue, Reference, SlideValue,
   TextDocument, ValueName
@@ -71,7 +71,7 @@ function said(name: ValueName, slide: number, pattern: string, unit: string, tit
   return { ...AS_STATED, name, as: 'match', pattern, unit, title, excluded, slide, table: null, labels: [] }
 }
 
-/** A sentence below the table of slide 40, whole: the article says what it says in other words. */
+/** A whole sentence below the table of slide 40. The article repeats its content in other words. */
 function footnote(name: ValueName, pattern: string, title: string): SlideValue {
   return { ...AS_STATED, name, as: 'text', pattern, unit: 'words', title, slide: SLIDE.efficiency, table: null, labels: [] }
 }
@@ -128,7 +128,7 @@ const QUOTED: readonly QuotedValue[] = [
   quote('paper.turns', 300, 'turns', 'Most turns of the coding experiment', `${PAPER}, section 4.1`)
 ]
 
-/** A value of the first line that the pattern matches. */
+/** A value in the first line that the pattern matches. */
 function written(
   { text }: TextFile, name: ValueName, pattern: string, unit: string, title: string, look: Pick<Partial<DocumentValue>, 'as' | 'labels'> = {}
 ): DocumentValue {
@@ -136,7 +136,7 @@ function written(
   return { name, line, pattern, as: 'number', unit, title, published: true, excluded: null, labels: [], ...look }
 }
 
-/** The head of the README's table, which says what its columns hold. */
+/** The head of the README's table, which names its columns. */
 function tableHead({ text }: TextFile): Pick<DocumentValue, 'labels'> {
   const lines = text.split('\n')
   const line = lines.findIndex(one => one.startsWith('|')) + 1
@@ -207,7 +207,7 @@ function configuredBatch(algorithm: 'gspo' | 'sao', config: ConfigName): Derived
   })
 }
 
-/** The histories log a fraction. */
+/** The best validation score in percent. The histories log fractions. */
 function validationBest(algorithm: 'gspo' | 'sao'): DerivedValue {
   return derive('original', `${algorithm}.verified.history`, PERCENT, `Highest validation of the ${algorithm.toUpperCase()} history, on SWE-bench Verified`, {
     scale: `wandb/curve_statistics.json#/selections/${algorithm}/metrics/validation/best/value`, by: 100
@@ -268,7 +268,7 @@ const TITLES = { base: 'Base model', gspo: 'GSPO', sao: 'SAO' } as const
 const OWN_BEST = 'To its own best checkpoint'
 const NORMALISED = 'concurrency-normalised'
 
-/** @param decimals as published, of GSPO's value and of SAO's */
+/** @param decimals as published: of GSPO's value, of SAO's value */
 function pair(gspo: Reference, sao: Reference, decimals: readonly [number, number]): BarFigureRequest['panels'][number]['series'] {
   return [
     { title: TITLES.gspo, values: [gspo], decimals: [decimals[0]] },
@@ -327,7 +327,7 @@ function dataset(name: keyof typeof DATASETS): DatasetSource {
   }
 }
 
-/** Settings that nothing published gives: what a configuration of this kind would say. */
+/** Settings that are not published. The values are typical of such a configuration. */
 const UNPUBLISHED_SETTINGS: ReadonlySet<ValueName> = new Set([
   ...['gspo', 'sao_r6', 'sao_r7', 'single', 'mixed', 'trace'].flatMap(name => ['train_files', 'val_files', 'critic_path'].map(key => `${name}.${key}`)),
   'openswe.train_files',

@@ -1,4 +1,4 @@
-/** The study section on fetching the synthetic histories: selections, settings that are kept, and the views that the notes name. */
+/** The study section on fetching the synthetic histories: selections, kept settings, and the views that the notes name. */
 import type { FetchStudy } from '../../schema/fetch.js'
 import { CONFIG_KEYS } from './config.js'
 import { EXPERIMENTS } from './experiments.js'

@@ -1,4 +1,4 @@
-/** The study section of the synthetic histories: selections, metrics, analyses and figures as the study defines them. */
+/** The study section on the synthetic histories: selections, metrics, analyses and figures as the study defines them. */
 import type {
   HistoryAnalysis, HistoryStudy, MetricDefinition, Name, PanelRequest, RunSelection, StatisticsRequest
 } from '../../schema/histories.js'
@@ -142,7 +142,7 @@ function clipGuide(selection: 'sao_r6' | 'sao_r7', title: string): PanelRequest[
   return { value: null, from: `data.json#/values/${selection}.critic_clip/value`, label: `${title} clip at {value}`, selection }
 }
 
-/** The axis of validation names its benchmark: figures of different ones look alike. */
+/** The axis of validation names its benchmark, because figures of different benchmarks look alike. */
 function outcomePanels(benchmark: 'Verified' | 'Multilingual'): PanelRequest[] {
   return OUTCOMES.map(name => panel(name, name === 'validation' ? { axis: `SWE-bench ${benchmark} (%)` } : {}))
 }

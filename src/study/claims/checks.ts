@@ -1,4 +1,4 @@
-/** What a claim or a discrepancy must fulfil beyond each field's own kind; and their final form. */
+/** Checks between the fields of a claim or a discrepancy, and their final form. */
 import { Fault, describeCause, printable } from '../../core/errors.js'
 import type { Claim, ClaimValue, Discrepancy, DiscrepancySource, Guard } from '../../schema/claims.js'
 import { describeValue, type CheckContext, type FieldValues } from '../../core/checker.js'
@@ -33,7 +33,7 @@ function repeated(texts: readonly string[]): string | null {
   return texts.find((text, i) => texts.indexOf(text) < i) ?? null
 }
 
-/** A value that has more decimals than it claims to would be compared with what nobody published. */
+/** Refuses a value with more decimals than it states: it would be compared with digits that nobody published. */
 function checkDecimals(value: ClaimValue, decimals: number | null, where: string, context: CheckContext): void {
   if (decimals === null) return
   if (!numbersOf(value)) {
@@ -112,7 +112,7 @@ function checkSource({ label, value, decimals, reference }: DiscrepancySource, w
   else if (decimals !== null) throw contradiction(context, MISFIT, `${place} has decimals without a value`, 'a value beside them')
 }
 
-/** Why a pattern cannot be used; null where it can. */
+/** Why a pattern cannot be used; null if it can. */
 function wrongPattern(source: string): string | null {
   try {
     return new RegExp(source, 'iu').test('') ? 'it matches the empty text' : null

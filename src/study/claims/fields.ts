@@ -1,4 +1,4 @@
-/** The fields of a claim and of a discrepancy, as the file writes them. What concerns two fields at once is in `checks.ts`. */
+/** The fields of a claim and of a discrepancy, as the file writes them. Checks between fields are in `checks.ts`. */
 import { Fault } from '../../core/errors.js'
 import type { ClaimScalar, ClaimValue, DiscrepancySource, SameQuantity } from '../../schema/claims.js'
 import {
@@ -8,14 +8,14 @@ import {
 /** Doubles have at most 17 significant digits; 20 decimals leave room for small numbers. */
 const MAX_DECIMALS = 20
 
-/** A longer list is a table, not a claim. */
+/** Longest list. A longer one is a table, not a claim. */
 const MAX_ELEMENTS = 1000
 
 const MAX_REFERENCES = 100
 const MAX_SOURCES = 20
 const MAX_PATTERNS = 100
 
-/** `<output path>#<JSON pointer>`, the pointer's escapes `~0` and `~1` alone. */
+/** `<output path>#<JSON pointer>`. The pointer may use only the escapes `~0` and `~1`. */
 export const REFERENCE = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,199}#(?:\/(?:[^~/]|~[01])*)*$/
 
 const id = pattern('an id: letters, digits, "_", "-" and ".", at most 128', /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
@@ -37,7 +37,7 @@ function scalar(value: ClaimScalar, at: string, context: CheckContext): ClaimSca
   return typeof value === 'string' ? refuseSecret(value, at, context) : value
 }
 
-/** A finite number, a text, true or false, or a list of such. */
+/** A finite number, a text, true or false, or a list of these. */
 const claimValue: Kind<ClaimValue> = {
   expected: `a finite number, a text of 1 to 1000 characters, true, false, or a list of at most ${MAX_ELEMENTS} such`,
   schema: { anyOf: [...SCALAR.anyOf, { type: 'array', items: SCALAR, maxItems: MAX_ELEMENTS }] },
@@ -51,7 +51,7 @@ const claimValue: Kind<ClaimValue> = {
   }
 }
 
-/** Text that may be empty. */
+/** A text, possibly empty. */
 function anyText(max: number): Kind<string> {
   const expected = `a text of at most ${max} characters`
   return {
@@ -66,7 +66,7 @@ function anyText(max: number): Kind<string> {
 
 const referenceList = list(reference, 1, MAX_REFERENCES)
 
-/** One reference or a list of them; a list either way. */
+/** One reference or a list of them. Both are read as a list. */
 const references: Kind<readonly string[]> = {
   expected: 'a reference, or a list of references',
   schema: { anyOf: [reference.schema, { ...referenceList.schema, uniqueItems: true }] },
@@ -95,14 +95,14 @@ export const claimFields = {
   scale: { kind: factor, doc: 'What is found is multiplied by this.', default: 1 }
 } as const
 
-/** A source with its reference and, where the file knows it, what must stand there. */
+/** A source with its reference and, if the file states it, the value there. */
 const sourceObject = object({
   value: { kind: nullable(claimValue), doc: 'What the source states; null: whatever stands at the reference.', default: null },
   decimals,
   reference: { kind: nullable(reference), doc: 'Where it stands in the outputs.', default: null }
 })
 
-/** Labels in the file's order. A label is the reader's text, so it is a list here: it must not become a member's name. */
+/** Sources by label, in the file's order. They become a list, because a label is free text and must not become a key. */
 const sources: Kind<readonly DiscrepancySource[]> = {
   expected: `an object of at most ${MAX_SOURCES} sources by label`,
   schema: {
@@ -117,7 +117,7 @@ const sources: Kind<readonly DiscrepancySource[]> = {
       if (label === '' || label.length > 200) throw refused(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
       if (isJsonObject(stated)) return { label, ...sourceObject.read(stated, place, context) }
       const bare = claimValue.read(stated, place, context)
-      // A bare text that is a reference is one.
+      // A bare text in the form of a reference is read as a reference.
       if (typeof bare === 'string' && REFERENCE.test(bare)) return { label, value: null, decimals: null, reference: bare }
       return { label, value: bare, decimals: null, reference: null }
     })
@@ -129,7 +129,7 @@ const sameSource = object({
   scale: { kind: factor, doc: 'What is found is multiplied by this.', default: 1 }
 })
 
-/** Labels in the file's order, as above. */
+/** References by label, in the file's order. They become a list for the same reason. */
 const sameSources: Kind<SameQuantity['sources']> = {
   expected: `an object of 2 to ${MAX_SOURCES} references by label`,
   schema: {

@@ -1,6 +1,6 @@
 /**
- * A study file as a draft: what the exports hold, in the study's terms, with comments that say what was left out and what
- * the author may want to add. The same folder gives the same text, wherever it lies.
+ * Drafts a study file: the content of the exports in the terms of a study, with comments on what was left out and what the
+ * author may want to add. The same folder gives the same text, wherever it lies.
  */
 import { printable } from '../../core/errors.js'
 import type { HistoryStudy } from '../../schema/histories.js'
@@ -11,13 +11,13 @@ import { COMPANION_SUFFIX, type DraftSelection, type DraftSelections } from './s
 import type { ExportSurvey, SnapshotSurvey } from './survey.js'
 import { capped, nameLike } from './words.js'
 
-/** Curves of one analysis: more are not told apart in a figure. */
+/** Most curves of one analysis. More cannot be told apart in a figure. */
 const MAX_CURVES = 6
 const PANELS = 4
-/** Figures of a study with one analysis show so many metrics; with several, each shows its first four. */
+/** Most metrics in the figures of a study with one analysis. With several, each analysis shows its first four. */
 const MAX_DRAWN = 12
 const MAX_LISTED = 60
-/** The notes' windows; a short history has shorter ones. */
+/** Windows of the statistics, in observations. A short history has shorter ones. */
 const ENDS = 20
 const FINAL = 5
 
@@ -25,7 +25,7 @@ const STEP_KEYS = ['_step', 'step', 'global_step', 'trainer/global_step', 'train
 const TIMESTAMP_KEYS = ['_timestamp', 'timestamp']
 const GLOBAL_STEP_KEYS = ['training/global_step', 'train/global_step', 'trainer/global_step', 'global_step']
 
-/** What a draft says of histories, for the file and for the terminal. */
+/** The histories of a draft, for the file and for the terminal. */
 export interface DraftHistories {
   readonly survey: ExportSurvey
   readonly keys: HistoryStudy['keys']
@@ -36,7 +36,7 @@ export interface DraftHistories {
   readonly sample: RowSample
 }
 
-/** Selections whose rows do not all have a step are left out; where none is left there is no metric either. */
+/** Leaves out selections in which some row has no step. Without selections there are no metrics. */
 export function draftHistories(survey: ExportSurvey, { selections, companions, leftOut }: DraftSelections): DraftHistories {
   const all = mergeSamples(selections.map(s => s.sample))
   const step = STEP_KEYS.reduce((best, key) => count(all, key) > count(all, best) ? key : best)
@@ -76,7 +76,7 @@ export function draftStudy(name: string, histories: DraftHistories | null, snaps
   return asciiControls(`${JSON.stringify(study, null, 2)}\n`)
 }
 
-/** JSON.stringify leaves these as they are: a terminal or an editor would act on them. All stand inside texts. */
+/** Escapes characters that JSON.stringify leaves and that a terminal or an editor would act on. All are inside texts. */
 function asciiControls(json: string): string {
   return json.replace(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
@@ -144,15 +144,15 @@ function list(texts: readonly string[]): string {
 
 interface DraftAnalysis {
   readonly name: string
-  /** of the project, where there are several; empty where there is one */
+  /** name of the project, if there are several; empty if there is one */
   readonly title: string
   readonly selections: readonly DraftSelection[]
   readonly metrics: readonly DraftMetric[]
-  /** observations in the windows at both ends */
+  /** number of observations in the windows at both ends */
   readonly ends: number
 }
 
-/** One a project, in the order of selections; of many curves, several. */
+/** One analysis per project, in the order of selections; several for a project with many curves. */
 function analysesOf({ selections, metrics: { metrics } }: DraftHistories): DraftAnalysis[] {
   const projects = new Map<string, DraftSelection[]>()
   for (const selection of selections) {
@@ -192,7 +192,7 @@ function figuresOf(analyses: readonly DraftAnalysis[], timed: boolean): object[]
   const figures: object[] = []
   for (const { name, title, metrics } of analyses) {
     const drawn = metrics.filter(m => m.drawn)
-    // Nothing but learning rates, say: they are better than no figure.
+    // Metrics that are not usually drawn, such as learning rates, are drawn if there are no others.
     const shown = (drawn.length === 0 ? metrics : drawn).slice(0, analyses.length === 1 ? MAX_DRAWN : PANELS)
     for (let first = 0; first < shown.length; first += PANELS) {
       const part = first / PANELS + 1

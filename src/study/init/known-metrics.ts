@@ -1,6 +1,6 @@
 /**
- * Keys that trainers of the verl family log, and how a study usually shows them: the table that a draft is made from.
- * Nothing else in the program knows these keys.
+ * Keys that trainers of the verl family log, and how a study usually shows them. Drafts are made from this table. No other
+ * part of the program knows these keys.
  */
 import type { AxisScale, MetricDefinition } from '../../schema/histories.js'
 import { compareCodepoints } from '../../core/paths.js'
@@ -14,15 +14,15 @@ export interface DraftMetric extends Pick<MetricDefinition, 'name' | 'key' | 'ti
   readonly sparse?: true
   /** vertical axis of its panel; absent: linear */
   readonly scale?: AxisScale
-  /** has a panel where there is room */
+  /** has a panel if there is room */
   readonly drawn: boolean
-  /** score of a validation set: its best point is looked for */
+  /** score of a validation set; its best point is computed */
   readonly validation: boolean
 }
 
 const SMOOTH = 10
 
-/** A scale that needs more than the table: what the sampled values are like. */
+/** A scale that depends on the sampled values. */
 type Look = Partial<Pick<DraftMetric, 'axis' | 'multiply' | 'divide' | 'scale'>>
 
 interface Known {
@@ -31,7 +31,7 @@ interface Known {
   readonly title: string
   readonly axis: string
   readonly drawn?: true
-  /** drawn as it is: a trailing mean would hide what is looked for */
+  /** drawn without a trailing mean, which would hide the detail of interest */
   readonly plain?: true
   readonly look?: (sample: KeySample) => Look
 }
@@ -40,7 +40,7 @@ const thousands = ({ max }: KeySample): Look => max >= 1000 ? { divide: 1000, ax
 const decades = ({ min, max }: KeySample): Look => min > 0 && max > 100 * min ? { scale: { kind: 'log' } } : {}
 const manyNegative = ({ min }: KeySample): Look => min < -1 ? { scale: { kind: 'symlog', linear_to: 1 } } : {}
 
-/** In the order of panels. */
+/** In the order of the panels. */
 const KNOWN: readonly Known[] = [
   { key: 'critic/score/mean', name: 'reward', title: 'Reward', axis: 'Mean reward', drawn: true },
   { key: 'response_length/mean', name: 'response_length', title: 'Response length', axis: 'Tokens', drawn: true, look: thousands },
@@ -78,14 +78,14 @@ const HARNESS = /^harness_selected\/(.+)\/mean$/
 
 const MAX_VALIDATION = 4
 const MAX_HARNESSES = 8
-/** Where no key is known, so many of the keys that were logged most often stand in. */
+/** Number of the most frequent keys that are used if no key is known. */
 const MAX_UNKNOWN = 8
 
 export interface DraftMetrics {
   readonly metrics: readonly DraftMetric[]
-  /** keys of numbers that the draft does not use, by code point */
+  /** keys of numbers that the draft does not use, ordered by code point */
   readonly others: readonly string[]
-  /** true where no key was known, and the metrics are keys as they are */
+  /** true if no key was known: the metrics are then unmodified keys */
   readonly guessed: boolean
 }
 

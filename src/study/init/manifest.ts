@@ -1,6 +1,6 @@
 /**
- * A manifest for a draft: every file below the folder with its SHA-256. What the draft reads has a role; all else is
- * `excluded`, so that nothing is unlisted. Which NPZ files a page names is not asked here: those beside it are `npz`.
+ * A manifest for a draft: every file below the folder with its SHA-256. Files that the draft reads have a role; all others
+ * are `excluded`, so that none is unlisted. The page is not parsed: every NPZ file beside it has the role `npz`.
  */
 import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { findUnlisted } from '../unlisted.js'
 import type { DraftHistories } from './draft.js'
 import type { SnapshotSurvey } from './survey.js'
 
-/** A folder with more is no study. */
+/** Most files. A folder with more is not a study. */
 const MAX_FILES = 100_000
 
 export interface PlannedFile {
@@ -29,7 +29,7 @@ export interface PlannedFile {
   readonly modified: number
 }
 
-/** What a manifest is to list, before anything is hashed. `except`: the study file and the manifest, relative to the folder. */
+/** The files of a manifest, before they are hashed. `except`: the study file and the manifest, relative to the folder. */
 export async function planManifest(
   dir: string, histories: DraftHistories | null, snapshot: SnapshotSurvey | null, except: readonly string[]
 ): Promise<PlannedFile[]> {
@@ -84,7 +84,7 @@ export interface ManifestOptions {
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
-/** The manifest's text: the planned files, hashed, and the study file, which is yet to be written. */
+/** The manifest's text: the planned files, hashed, and the study file, which is not written yet. */
 export async function draftManifest(
   dir: string, date: string, planned: readonly PlannedFile[], study: { readonly path: string; readonly text: string },
   { signal, onBytes }: ManifestOptions = {}
@@ -105,7 +105,7 @@ export async function draftManifest(
   return `${JSON.stringify({ snapshot: date, files, revisions: {} }, null, 2)}\n`
 }
 
-/** Date of the newest export; where no run states one, of the newest run; without runs, of the newest file. */
+/** Date of the newest export; if no run states one, of the newest run; without runs, of the newest file. */
 export function snapshotDate(histories: DraftHistories | null, planned: readonly PlannedFile[]): string {
   const runs = histories?.survey.runs.map(({ run }) => run) ?? []
   for (const dates of [runs.map(run => run.fetchedAt ?? ''), runs.map(run => run.createdAt)]) {

@@ -1,38 +1,38 @@
 /**
- * Which keys an exported history logs numbers under: a look at its first rows, for a draft of a study. Tolerant, because
- * a look is not a reading: what is no row is counted and passed over, bare NaN and Infinity are allowed. The reader of
- * histories is another one, and strict.
+ * Finds the keys under which an exported history logs numbers, from its first rows, for a draft of a study. It is tolerant:
+ * lines that are no rows are counted and skipped, and bare NaN and Infinity are allowed. The reader of histories is
+ * separate and strict.
  */
 import { StringDecoder } from 'node:string_decoder'
 import type { ByteChunks } from '../../core/bytes.js'
 import { isJsonObject } from '../../core/checker.js'
 
-/** What is looked at of one file: whichever ends first. */
+/** How much of a file is looked at: the first limit that is reached. */
 export const MAX_LINES = 1000
 export const MAX_BYTES = 16 * 1024 * 1024
 
-/** A longer line is passed over: a row of a thousand metrics has 50 kB. */
+/** Longest line, in characters. A longer one is skipped; a row of a thousand metrics has 50 kB. */
 const MAX_LINE = 1024 * 1024
 
-/** More keys than this, or longer ones, are no metrics of a study. */
+/** Most keys, and the longest key. More keys, or longer ones, are not metrics of a study. */
 const MAX_KEYS = 10_000
 const MAX_KEY_LENGTH = 200
 
-/** The finite numbers of one key in the rows that were looked at. */
+/** The finite numbers of one key in the sampled rows. */
 export interface KeySample {
   count: number
   min: number
   max: number
 }
 
-/** What the first rows of some histories hold together. */
+/** The content of the first rows of some histories, taken together. */
 export interface RowSample {
-  /** rows that were read */
+  /** number of rows that were read */
   rows: number
-  /** lines that are no JSON object, or too long */
+  /** number of lines that are no JSON object, or too long */
   unreadable: number
   readonly keys: Map<string, KeySample>
-  /** keys under which an object or a list stands: nothing in it can be a metric */
+  /** keys whose value is an object or a list: its content cannot be a metric */
   readonly nested: Set<string>
 }
 
@@ -55,7 +55,7 @@ export async function sampleRows(chunks: ByteChunks, sample: RowSample): Promise
   }
 }
 
-/** Lines without their ends; of a long one, only so much that it is seen to be too long. A line that the limit cuts is left out. */
+/** Lines without their ends. A long line is cut once it is known to be too long. A line cut by the byte limit is left out. */
 async function* lines(chunks: ByteChunks): AsyncGenerator<string, void, void> {
   const decoder = new StringDecoder('utf8')
   let bytes = 0
@@ -75,8 +75,8 @@ async function* lines(chunks: ByteChunks): AsyncGenerator<string, void, void> {
 }
 
 /**
- * A text, or a word that JSON does not know; texts are matched so that words inside them are left alone. A text without an
- * end goes to the end of the line: were it no match, each quote in it would be tried anew.
+ * A text, or a word that JSON does not have. Texts are matched so that words inside them are left alone. A text without an
+ * end matches to the end of the line: otherwise each of its quotes would start a new attempt.
  */
 const TEXT_OR_WORD = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|nan|Infinity|inf)\b/g
 
@@ -110,7 +110,7 @@ function addTo(keys: Map<string, KeySample>, key: string, { count, min, max }: K
   } else if (keys.size < MAX_KEYS) keys.set(key, { count, min, max })
 }
 
-/** Several samples as one. */
+/** Merges several samples into one. */
 export function mergeSamples(samples: readonly RowSample[]): RowSample {
   const merged = emptySample()
   for (const { rows, unreadable, keys, nested } of samples) {

@@ -1,7 +1,7 @@
 /**
- * Which selections a draft has: one a display name. Runs of one display name that are not one curve (another project,
- * the same run exported under two labels) are told apart by what the study can state of them. What cannot be selected is
- * left out with its reason.
+ * The selections of a draft: one for each display name. Runs with one display name that are not one curve (another
+ * project, the same run exported under two labels) are separated by fields that a study can state. Runs that cannot be
+ * selected are left out with a reason.
  */
 import { Fault, printable } from '../../core/errors.js'
 import { fileChunks } from '../../core/bytes.js'
@@ -13,12 +13,12 @@ import { emptySample, sampleRows, type RowSample } from './row-keys.js'
 import { reasonOf, type SurveyedRun } from './survey.js'
 import { nameLike, titleLike } from './words.js'
 
-/** Runs that a launcher starts beside the one that trains. */
+/** Suffix of runs that a launcher starts beside the training run. */
 export const COMPANION_SUFFIX = '-trainnode'
 
 export const LOOK_CHUNK = 64 * 1024
 
-/** A study of more curves is written by hand. */
+/** Most selections. A study with more curves is written by hand. */
 export const MAX_SELECTIONS = 100
 
 export interface DraftSelection {
@@ -33,17 +33,17 @@ export interface DraftSelection {
 }
 
 export interface DraftSelections {
-  /** by the creation of their first run */
+  /** ordered by the creation of their first run */
   readonly selections: readonly DraftSelection[]
-  /** display names, each once, by code point */
+  /** display names, each once, ordered by code point */
   readonly companions: readonly string[]
-  /** a line each: what, and why it has no selection */
+  /** one line each: what has no selection, and why */
   readonly leftOut: readonly string[]
 }
 
 export interface SelectionOptions {
   readonly signal?: AbortSignal | undefined
-  /** histories looked at so far */
+  /** called with the number of histories looked at so far */
   readonly onHistory?: ((done: number) => void) | undefined
 }
 
@@ -79,7 +79,7 @@ export async function draftSelections(runs: readonly SurveyedRun[], options: Sel
   return { selections, companions: [...companions].sort(compareCodepoints), leftOut: [...new Set(leftOut)] }
 }
 
-/** Adds the runs' first rows to the sample; answers why they are no curve, null where they are one. */
+/** Adds the runs' first rows to the sample. Returns why they are no curve; null if they are one. */
 async function lookAt(
   runs: readonly SurveyedRun[], sample: RowSample, { signal }: SelectionOptions, onHistory: () => void
 ): Promise<string | null> {
@@ -112,20 +112,20 @@ function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, 
   return groups
 }
 
-/** @param runs at least one */
+/** The run that was created first. @param runs at least one */
 function firstOf(runs: readonly SurveyedRun[]): ListedRun {
   return runs.reduce((first, { run }) => (compareCreation(run, first) < 0 ? run : first), runs[0].run)
 }
 
 type Curve = Pick<DraftSelection, 'display_name' | 'entity' | 'project' | 'label' | 'runs'>
 
-/** Runs of one display name, split by entity and project where there are several, and by label where a run is listed twice. */
+/** Splits the runs of one display name by entity and project, and by label if a run is listed twice. */
 function partsOf(group: readonly SurveyedRun[], leftOut: string[]): Curve[] {
   const owners = groupBy(group, ({ run }) => JSON.stringify([run.entity, run.project]))
   return [...owners.values()].flatMap((owned): Curve[] => {
     const [{ run: { displayName: display_name, entity, project } }] = owned
     const several = owners.size > 1
-    // A study's null means any: it must not take the others' runs too.
+    // In a study null means any, so such a part would take the others' runs too.
     const taken = [...owners.values()].filter(([{ run }]) => (entity ?? run.entity) === run.entity && (project ?? run.project) === run.project)
     if (taken.length > 1) {
       const stated = [entity === null ? 'entity' : '', project === null ? 'project' : ''].filter(part => part !== '').join(' and no ')

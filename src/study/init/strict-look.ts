@@ -1,6 +1,6 @@
 /**
- * Whether the reader of histories, which is strict, would take the lines that a draft was made from: what it refuses is
- * said when the draft is made, and not only when the study is run. Lines behind those are not looked at.
+ * Reads the lines that a draft was made from with the strict reader of histories. What it refuses is reported when the
+ * draft is made, before the study is run. Later lines are not read.
  */
 import { Fault, printable } from '../../core/errors.js'
 import type { HistoryStudy } from '../../schema/histories.js'
@@ -15,7 +15,7 @@ import { reasonOf } from './survey.js'
 
 export type LookedAt = Pick<HistoryStudy, 'keys'> & { readonly metrics: ReadonlyArray<{ readonly key: string }> }
 
-/** One line a history that `all` would refuse: its path, and what is wrong on which line. */
+/** One line for each history that `all` would refuse: its path, the fault and the line. */
 export async function refusedHistories(
   selections: readonly DraftSelection[], { keys, metrics }: LookedAt, signal?: AbortSignal
 ): Promise<string[]> {
@@ -34,7 +34,7 @@ export async function refusedHistories(
   return refused
 }
 
-/** The end of the text is looked at only where it is within the limits. */
+/** Reads the first lines. The end of the text is checked only if it lies within the limits. */
 async function readFirst(chunks: ByteChunks, parser: HistoryParser): Promise<void> {
   let bytes = 0
   let lines = 0

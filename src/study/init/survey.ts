@@ -1,6 +1,6 @@
 /**
- * What lies in a folder that is to become a study: a list of runs with their exported histories, and a critic-trace
- * snapshot. Looked for where exporters put them; what is there and not as expected is said, not guessed at.
+ * Surveys a folder that is to become a study: it looks for a list of runs with exported histories and for a critic-trace
+ * snapshot, in the places where exporters put them. An unexpected layout is reported and never guessed at.
  */
 import { join, relative, sep } from 'node:path'
 import { stat } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { openNpz } from '../../ingest/npz/npz.js'
 import { saysSynthetic } from '../../ingest/traces/npz-fields.js'
 import { capped } from './words.js'
 
-/** Where a list of runs may lie, and for each where the histories may. */
+/** Possible places of a list of runs, each with the possible places of its histories. */
 const RUNS_FILES = ['wandb/runs.json', 'runs.json'] as const
 const HISTORY_FOLDERS: { readonly [file in (typeof RUNS_FILES)[number]]: readonly string[] } = {
   'wandb/runs.json': ['wandb/history', 'history'],
@@ -27,17 +27,17 @@ const HISTORY_FOLDERS: { readonly [file in (typeof RUNS_FILES)[number]]: readonl
 
 export const LAYOUT_EXPECTED = 'wandb/runs.json with wandb/history/<label>/<run id>.jsonl (or runs.json with history/…)'
 
-/** Of a page, so much is searched for script#data. */
+/** Number of bytes of a page that are searched for script#data. */
 const MIB = 1024 * 1024
 const MAX_SEARCHED = 4 * MIB
 const CHUNK = 64 * 1024
 
-/** A listed run and where its history is. */
+/** A listed run and its history. */
 export interface SurveyedRun {
   readonly run: ListedRun
-  /** null where there is none that could be opened */
+  /** null if there is none that could be opened */
   readonly history: HistoryFile | null
-  /** why there is none; null where there is one */
+  /** why there is none; null if there is one */
   readonly problem: string | null
 }
 
@@ -53,14 +53,14 @@ export interface SnapshotSurvey {
   /** folder or page, relative to the surveyed folder, as a study names it */
   readonly path: string
   readonly plan: SnapshotPlan
-  /** it begins by saying that its data were generated */
+  /** true if it begins with the statement that its data were generated */
   readonly synthetic: boolean
 }
 
 export interface FolderSurvey {
   readonly exports: ExportSurvey | null
   readonly snapshot: SnapshotSurvey | null
-  /** what is there and not as expected, a line each */
+  /** what was found and not expected, one line each */
   readonly notes: readonly string[]
 }
 
@@ -100,7 +100,7 @@ async function surveyExports(dir: string, notes: string[]): Promise<ExportSurvey
   const [runsFile] = files
   const folders = HISTORY_FOLDERS[runsFile]
   const present = await Promise.all(folders.map(folder => kindOf(join(dir, folder))))
-  // Where none is there, the first is the one that messages name.
+  // If no folder exists, messages name the first.
   const historyFolder = folders[Math.max(0, present.indexOf('folder'))]
   const { runs: listed } = await readRuns(join(dir, runsFile))
   if (listed.length === 0) throw fault('no runs', 'an empty list', 'at least one run', join(dir, runsFile))
@@ -116,7 +116,7 @@ function surveyRun(dir: string, folder: string, run: ListedRun): SurveyedRun {
   }
 }
 
-/** What is wrong, without the place: a draft says the same wherever its folder lies. */
+/** The problem without its place: a draft's text must not depend on where its folder lies. */
 export function reasonOf({ details: { problem, found } }: Fault): string {
   return found === undefined ? problem : `${problem} (${found})`
 }
@@ -144,13 +144,13 @@ async function surveySnapshot(dir: string, notes: string[]): Promise<SnapshotSur
   return usable.length === 0 ? null : { ...usable[0], path: inside(dir, usable[0].plan.folder) }
 }
 
-/** As a study writes it; `.` for the folder itself. */
+/** The path as a study writes it; `.` for the folder itself. */
 function inside(dir: string, path: string): string {
   const rel = relative(dir, path).split(sep).join('/')
   return rel === '' ? '.' : rel
 }
 
-/** The first bytes of script#data; null where there is none: a page of any other kind may be called index.html too. */
+/** The first bytes of script#data; null without one, since any other page may be called index.html too. */
 async function beginningOfData(page: string): Promise<Uint8Array | null> {
   const element = new DataElement()
   const begins = (pieces: readonly Uint8Array[]): Uint8Array | null => pieces.find(piece => piece.length > 0) ?? null
@@ -169,7 +169,7 @@ async function beginningOfData(page: string): Promise<Uint8Array | null> {
   }
 }
 
-/** Whether the label stands before the first trace, as the replica writes it. One that stands later is met by the first run. */
+/** True if the label precedes the first trace, as in the replica. A label behind it is found by the first run. */
 function beginsSynthetic(data: Uint8Array): boolean {
   return unlessFaulty(() => {
     const outline = new Outline(DEFAULT_KEYS)
@@ -182,7 +182,7 @@ function firstNpzSaysSynthetic({ folder, npzFiles: [first] }: SnapshotPlan): boo
   return unlessFaulty(() => saysSynthetic(openNpz(readStableFile(resolveBeside(folder, first), 'npz').bytes), DEFAULT_KEYS))
 }
 
-/** What is wrong with a snapshot is for the first run to say. */
+/** The answer, or false if the snapshot is faulty. The first run reports its faults. */
 function unlessFaulty(says: () => boolean): boolean {
   try {
     return says()

@@ -1,12 +1,12 @@
-/** Names, titles and lists that a draft makes out of texts of the exports, which are hostile until proven otherwise. */
+/** Names, titles and lists that a draft makes from texts of the exports. Such texts are treated as hostile. */
 
-/** Control characters, line separators, bidirectional overrides, halves of surrogate pairs. */
+/** Control characters, line separators, bidirectional overrides, lone surrogates. */
 const UNDRAWABLE = /[\p{Cc}\u2028-\u202e\u2066-\u2069\ufeff\p{Surrogate}]+/gu
 
-/** Room for a number that tells names apart within the 64 characters of a name. */
+/** Longest base of a name. It leaves room for a distinguishing number within the 64 characters of a name. */
 const MAX_NAME = 48
 
-/** A name of a study (see `NAME_PATTERN`) that is like the text and not in `taken`, which it joins. */
+/** A name of a study (see `NAME_PATTERN`) that resembles the text. It is not in `taken`, and is added to it. */
 export function nameLike(text: string, fallback: string, taken: Set<string>): string {
   const slug = text.slice(0, 1000).toLowerCase().replace(/[^a-z0-9_]+/g, '-').replace(/^[-_]+/, '')
   const led = /^[a-z]/.test(slug) ? slug : `${fallback}-${slug}`
@@ -14,7 +14,7 @@ export function nameLike(text: string, fallback: string, taken: Set<string>): st
   return different(base, taken, n => `${base}-${n}`)
 }
 
-/** One line of a picture that is like the text, and not in `taken`, which it joins. */
+/** One line of a picture that resembles the text. It is not in `taken`, and is added to it. */
 export function titleLike(text: string, fallback: string, taken: Set<string>, max = 60): string {
   const clean = text.slice(0, 1000).replace(UNDRAWABLE, ' ').replace(/\s+/g, ' ').trim()
   const characters = [...clean]
@@ -29,7 +29,7 @@ function different(base: string, taken: Set<string>, numbered: (n: number) => st
   return made
 }
 
-/** The first so many texts, and how many more there are. */
+/** The first `max` texts, and the number of further ones. */
 export function capped(texts: readonly string[], max: number): string[] {
   return texts.length <= max ? [...texts] : [...texts.slice(0, max), `and ${texts.length - max} more`]
 }
