@@ -12,8 +12,9 @@ import {
 } from '../src/study/manifest.js'
 import { stepFromName } from '../src/core/file-names.js'
 import { excludedNpz, findSnapshots, resolveBeside } from '../src/study/inventory.js'
-import { readStableFile } from '../src/core/file.js'
-import { hashFile, mapLimited } from '../src/core/hash.js'
+import { readStillSync } from '../src/core/still-file-sync.js'
+import { mapLimited } from '../src/core/limited.js'
+import { hashFile } from '../src/core/still-file.js'
 import { snapshotNames } from '../src/core/file-names.js'
 import { checkStudy } from '../src/study/study.js'
 
@@ -270,12 +271,12 @@ t.test('a file that changes while it is read at once is said to have changed', a
       change()
       return new Uint8Array(length)
     }
-    const fault = await faultOf((async () => readStableFile(path, 'npz', allocate))())
+    const fault = await faultOf((async () => readStillSync(path, 'npz', allocate))())
     t.equal(fault.message, `npz changed while it was read: ${what}, expected a file that stands still (${path})`)
     t.equal(fault.exitCode, 1)
   }
   writeFileSync(path, 'content')
-  t.equal(Buffer.from(readStableFile(path, 'npz').bytes).toString(), 'content')
+  t.equal(Buffer.from(readStillSync(path, 'npz').bytes).toString(), 'content')
 })
 
 t.test('a file that changes while it is hashed is said to have changed', async t => {

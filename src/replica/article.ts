@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import type { ArticleStudy } from '../schema/evidence.js'
-import { readText } from '../core/system/open.js'
+import { readText } from '../core/still-file.js'
 import type { ReplicaPart } from './part.js'
 
 /** Beside the compiled module: the build copies them. */

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { TracePool } from '../compute/traces/pool.js'
 import { Fault } from '../core/errors.js'
-import { readStableFile } from '../core/file.js'
+import { readStillSync } from '../core/still-file-sync.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import { isSafeRelative } from '../core/paths.js'
 import type { MeasuredSnapshot } from './snapshot.js'
@@ -166,7 +166,7 @@ async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 
 function readRecord(path: string): RunRecord | null {
   let parsed: unknown
   try {
-    parsed = JSON.parse(Buffer.from(readStableFile(path, 'run record').bytes).toString('utf8'))
+    parsed = JSON.parse(Buffer.from(readStillSync(path, 'run record').bytes).toString('utf8'))
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof Fault) return null
     throw error

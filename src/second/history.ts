@@ -5,7 +5,7 @@
  * Two passes over the text: one collects the keys, one compares. JSON.parse keeps the last of two equal keys silently; our reader
  * refuses those. A row with the bare words NaN or Infinity is no JSON.
  */
-import { fileChunks } from '../core/bytes.js'
+import { fileChunks } from '../core/still-file.js'
 import { historyText } from '../ingest/histories/history.js'
 import { parseHistory } from '../ingest/histories/parse.js'
 import type { HistoryKeys, HistoryRows } from '../ingest/histories/rows.js'

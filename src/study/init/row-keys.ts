@@ -4,7 +4,7 @@
  * histories is another one, and strict.
  */
 import { StringDecoder } from 'node:string_decoder'
-import type { ByteChunks } from '../../core/bytes.js'
+import { ByteChunks } from '../../core/chunks.js'
 import { isJsonObject } from '../../core/checker.js'
 
 /** What is looked at of one file: whichever ends first. */
