@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The program's entry: `node dist/run.js`. The command that takes half a second comes as a bundle (`tools/build.ts`). */
+import { createRequire } from 'node:module'
 import { lastWords } from './src/core/system/last-words.js'
 
 type Program = typeof import('./src/cli/program.js')
@@ -14,8 +15,9 @@ async function fail(error: unknown): Promise<never> {
 process.on('uncaughtException', error => { void fail(error) })
 process.on('unhandledRejection', error => { void fail(error) })
 
-async function bundled(): Promise<Program> {
-  const { loadBundle } = await import('./src/core/load.cjs')
+function bundled(): Program {
+  // Not imported: Node reads over a CommonJS module for its exports first, which takes longer than all of it.
+  const { loadBundle } = createRequire(import.meta.url)('./src/core/load.cjs') as typeof import('./src/core/load.cjs')
   try {
     return loadBundle('traces').exports as Program
   } catch (error) {
@@ -26,7 +28,7 @@ async function bundled(): Promise<Program> {
 }
 
 try {
-  const program = process.argv[2] === 'traces' ? await bundled() : await import('./src/cli/program.js')
+  const program = process.argv[2] === 'traces' ? bundled() : await import('./src/cli/program.js')
   await program.run()
 } catch (error) {
   await fail(error)

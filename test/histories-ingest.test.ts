@@ -453,7 +453,7 @@ function study(main: Folder): { wandb: { history: { main: Folder } } } {
 t.test('readHistory: the run\'s file, plain or gzipped, with its hash', async t => {
   const dir = t.testdir(study({ 'r1.jsonl': ROWS }))
   const chunks: number[] = []
-  const history = await readMain(dir, { chunkBytes: 1000, onBytes: n => { chunks.push(n) }, sha256: hash(ROWS) })
+  const history = await readMain(dir, { chunkBytes: 1000, onBytes: n => { chunks.push(n) } })
   t.equal(history.run, RUN)
   t.equal(history.path, 'wandb/history/main/r1.jsonl')
   t.equal(history.sha256, hash(ROWS))
@@ -523,13 +523,9 @@ t.test('readHistory: links may lead about the study, not out of it; a named pipe
   t.equal(findHistory(join(dir, 'study'), './wandb//history/', RUN).path, 'wandb/history/main/r1.jsonl')
 })
 
-t.test('readHistory: a file that changes, is not the verified one, or is malformed', async t => {
+t.test('readHistory: a file that changes or is malformed', async t => {
   const dir = t.testdir(study({ 'r1.jsonl': ROWS }))
   const file = join(dir, 'wandb/history/main/r1.jsonl')
-  const other = hash('other')
-  const differing = await faultFrom(readMain(dir, { sha256: other }))
-  t.equal(differing.message, `history file changed after it was verified: ${hash(ROWS)}, expected ${other} (${file})`)
-  t.equal(differing.exitCode, 1)
   let grown = false
   const growing = await faultFrom(readMain(dir, {
     chunkBytes: 500,

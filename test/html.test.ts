@@ -5,13 +5,13 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { appendFile, rename, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { Fault } from '../src/core/errors.js'
-import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteChunks } from '../src/core/bytes.js'
+import type { ByteChunks } from '../src/core/chunks.js'
+import { gunzippedIfGzip } from '../src/core/gunzip.js'
 import { DataElement } from '../src/ingest/html/data-element.js'
 import { Tokenizer } from '../src/ingest/html/tokenizer.js'
 import { TreeBuilder } from '../src/ingest/html/tree.js'
@@ -389,74 +389,4 @@ t.test('gzip', async t => {
   t.equal(fault.details.problem, 'inflates too far')
   for await (const chunk of gunzippedIfGzip(cutAsync(gzip, 512))) if (chunk.length > 0) break
   t.pass('a reader may stop early')
-})
-
-t.test('files', async t => {
-  const folder = t.testdir({ 'abc.html': 'abc', 'page.html': PAGE.repeat(1000), empty: '' })
-  const page = join(folder, 'page.html')
-  const whole = readFileSync(page)
-  for (const chunkSize of [1000, 4096, whole.length, whole.length + 1, 1 << 20]) {
-    const tally = new ByteTally()
-    t.ok((await collect(tallied(fileChunks(page, { chunkSize }), tally))).equals(whole), `chunks of ${chunkSize}`)
-    t.equal(tally.bytes, whole.length)
-    t.equal(tally.sha256(), createHash('sha256').update(whole).digest('hex'))
-  }
-  const slowly: Buffer[] = []
-  for await (const chunk of fileChunks(page, { chunkSize: 9000 })) {
-    await new Promise(resolve => setTimeout(resolve, 5))
-    slowly.push(Buffer.from(chunk))
-  }
-  t.ok(Buffer.concat(slowly).equals(whole), 'a chunk stays until the next one is asked for')
-  const tally = new ByteTally()
-  await collect(tallied(fileChunks(join(folder, 'abc.html'), { chunkSize: 1 }), tally))
-  const abc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
-  t.equal(tally.sha256(), abc, 'FIPS 180-2, appendix B.1')
-  t.equal((await collect(fileChunks(join(folder, 'empty')))).length, 0)
-
-  // reading the first byte of /proc/self/mem fails, although it can be opened
-  const special = existsSync('/proc/self/mem') ? ['/dev/null', '/proc/self/mem'] : []
-  const unreadable = [join(folder, 'absent'), folder, ...special]
-  for (const path of unreadable) {
-    const fault = await faultIn(fileChunks(path))
-    t.strictSame([fault.details.problem, fault.exitCode, fault.place.file], ['unreadable', 3, path])
-  }
-
-  const controller = new AbortController()
-  const reason = new Error('stop')
-  let chunks = 0
-  const reading = async (): Promise<void> => {
-    for await (const chunk of fileChunks(page, { chunkSize: 1000, signal: controller.signal })) {
-      if ((chunks += Math.sign(chunk.length)) === 3) controller.abort(reason)
-    }
-  }
-  await t.rejects(reading(), reason)
-  t.equal(chunks, 3)
-})
-
-t.test('a file that changes while it is read', async t => {
-  const changes: Readonly<Record<string, (path: string, other: string) => Promise<void>>> = {
-    'one byte': path => writeFile(path, `X${PAGE.repeat(1000).slice(1)}`),
-    'the same bytes again': path => writeFile(path, PAGE.repeat(1000)),
-    'shorter': path => truncate(path, 20_000),
-    'longer': path => appendFile(path, 'x'),
-    'touched': path => utimes(path, 1, 1),
-    'another file in its place': (path, other) => rename(other, path)
-  }
-  for (const [name, change] of Object.entries(changes)) {
-    const folder = t.testdir({ 'page.html': PAGE.repeat(1000), 'other.html': PAGE.repeat(1000) })
-    const path = join(folder, 'page.html')
-    const other = join(folder, 'other.html')
-    for (const file of [path, other]) await utimes(file, 1_700_000_000, 1_700_000_000)
-    const changing = async function* (): AsyncGenerator<Uint8Array> {
-      let isFirst = true
-      for await (const chunk of fileChunks(path, { chunkSize: 10_000 })) {
-        if (isFirst) await change(path, other)
-        isFirst = false
-        yield chunk
-      }
-    }
-    const fault = await faultIn(changing())
-    t.match(fault.message, /^snapshot changed while it was read: .*, expected the same file before and after \(/, name)
-    t.strictSame([fault.exitCode, fault.place.file], [1, path])
-  }
 })

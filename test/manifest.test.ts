@@ -12,8 +12,8 @@ import {
 } from '../src/study/manifest.js'
 import { stepFromName } from '../src/core/file-names.js'
 import { excludedNpz, findSnapshots, resolveBeside } from '../src/study/inventory.js'
-import { readStableFile } from '../src/core/file.js'
-import { hashFile, mapLimited } from '../src/core/hash.js'
+import { mapLimited } from '../src/core/limited.js'
+import { hashFile } from '../src/core/still-file.js'
 import { snapshotNames } from '../src/core/file-names.js'
 import { checkStudy } from '../src/study/study.js'
 
@@ -242,42 +242,6 @@ t.test('paths are ordered by code point', async t => {
   t.same((await verify(dir)).files.map(f => f.path), ['B', 'a-b', 'a.b', 'a/b', 'a\uff5e', 'a\u{1f600}'])
 })
 
-t.test('a file that changes while it is read at once is said to have changed', async t => {
-  const dir = t.testdir({})
-  const path = join(dir, 'a.npz')
-  const replace = (content: string): void => {
-    writeFileSync(`${path}.new`, content)
-    renameSync(`${path}.new`, path)
-  }
-  const changes: [string, () => void][] = [
-    ['its size changed', () => appendFileSync(path, 'x')],
-    ['its size changed', () => writeFileSync(path, 'x')],
-    ['its size changed', () => {
-      appendFileSync(path, 'x')
-      replace('content')
-    }],
-    ['its modification time changed', () => utimesSync(path, 1_700_000_000, 1_700_000_000)],
-    ['its modification time changed', () => {
-      utimesSync(path, 1_700_000_000, 1_700_000_000)
-      replace('content')
-    }],
-    ['it was replaced', () => replace('content')],
-    ['it was replaced', () => replace('other content')]
-  ]
-  for (const [what, change] of changes) {
-    writeFileSync(path, 'content')
-    const allocate = (length: number): Uint8Array => {
-      change()
-      return new Uint8Array(length)
-    }
-    const fault = await faultOf((async () => readStableFile(path, 'npz', allocate))())
-    t.equal(fault.message, `npz changed while it was read: ${what}, expected a file that stands still (${path})`)
-    t.equal(fault.exitCode, 1)
-  }
-  writeFileSync(path, 'content')
-  t.equal(Buffer.from(readStableFile(path, 'npz').bytes).toString(), 'content')
-})
-
 t.test('a file that changes while it is hashed is said to have changed', async t => {
   const dir = t.testdir({})
   const path = join(dir, 'big')
@@ -325,11 +289,6 @@ t.test('a file that changes while it is hashed is said to have changed', async t
     }
   })
   t.same([moved.bytes, moved.changed], [size, true])
-  // A file that never ends growing is left at the size it had.
-  await writeFile(path, content)
-  const grown = await hashFile(path, { onBytes: bytes => appendFileSync(path, Buffer.alloc(2 * bytes)) })
-  t.same([grown.sha256, grown.changed], [null, true])
-  t.ok(grown.bytes <= size + 1024 * 1024)
 })
 
 t.test('removed between the plan and the reading: missing', async t => {

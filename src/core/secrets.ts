@@ -73,7 +73,7 @@ function* secretsIn(text: string, rules: Rules, depth = 0): Generator<Span, void
   if (text.length < MIN_LENGTH || !WORTH_A_LOOK.test(text)) return
   const { settings, identity } = rules
   for (const { needs, pattern, loose } of SHAPES) {
-    if (!(typeof needs === 'string' ? text.includes(needs) : needs.test(text))) continue
+    if (!(needs instanceof RegExp ? needs.test(text) : needs.some(mark => text.includes(mark)))) continue
     for (const match of text.matchAll(pattern)) if (isLikeSecret(match, identity && loose === true)) yield spanOf(match)
   }
   if (!identity && text.length >= HEX_LENGTH) for (const match of text.matchAll(BARE_HEX)) if (!isNamedIdentity(text, match.index)) yield spanOf(match)

@@ -5,10 +5,10 @@
  * an error (Node 20 often names none) and a key that stands twice in one object (JSON.parse keeps the last silently).
  * Not for the snapshot: that one is streamed.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Fault, describeCause, printable, type Place } from './errors.js'
-import { causeName } from './system/error.js'
-import { openRegular, whyUnreadable } from './system/open.js'
+import { wordsOf, type StillWords } from './still.js'
+import { readWhole } from './still-file.js'
 
 /** Deeper nesting is an attack on the stack, not a study. */
 const MAX_DEPTH = 64
@@ -36,49 +36,27 @@ export interface JsonRules {
   readonly exactNumbers?: boolean
 }
 
-/** Reads a whole small file and parses it. More than `maxBytes`, or anything but a regular file, is a Fault. */
+function jsonWords(format: string): StillWords {
+  return {
+    ...wordsOf(format, { opened: 'a readable JSON file', read: 'a readable JSON file' }),
+    tooLarge: (path, _bytes, max) => new Fault({
+      format, problem: 'file too large', found: `more than ${max} bytes`, expected: `at most ${max}`, place: { file: path }
+    })
+  }
+}
+
+/** Reads a whole small file and parses it. More than `maxBytes`, anything but a regular file, or one that changes meanwhile is a Fault. */
 export async function readJsonFile(path: string, format: string, maxBytes: number, rules: JsonRules = {}): Promise<JsonFile> {
   const place = { file: path }
-  const data = await readCapped(path, format, maxBytes)
+  const data = await readWhole(path, jsonWords(format), maxBytes)
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)
   } catch (cause) {
     throw new Fault({ format, problem: 'wrong encoding', found: 'bytes that are not UTF-8', expected: 'UTF-8', place, cause })
   }
-  const sha256 = createHash('sha256').update(data).digest('hex')
+  const sha256 = hash('sha256', data)
   return { value: parseStrictJson(text, format, place, rules), sha256, bytes: data.length }
-}
-
-async function readCapped(path: string, format: string, maxBytes: number): Promise<Buffer> {
-  const place = { file: path }
-  const unreadable = (cause: unknown): Fault => {
-    const missing = causeName(cause) === 'ENOENT'
-    return new Fault({
-      format, problem: missing ? MISSING_FILE : 'unreadable file', found: missing ? 'nothing' : whyUnreadable(cause),
-      expected: 'a readable JSON file', place, cause
-    })
-  }
-  const { handle } = await openRegular(path).catch((cause: unknown) => { throw unreadable(cause) })
-  try {
-    const chunks: Buffer[] = []
-    let total = 0
-    for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, null)
-      if (bytesRead === 0) break
-      total += bytesRead
-      if (total > maxBytes) {
-        const found = `more than ${maxBytes} bytes`
-        throw new Fault({ format, problem: 'file too large', found, expected: `at most ${maxBytes}`, place })
-      }
-      chunks.push(buffer.subarray(0, bytesRead))
-    }
-    return Buffer.concat(chunks, total)
-  } catch (error) {
-    throw error instanceof Fault ? error : unreadable(error)
-  } finally {
-    await handle.close()
-  }
 }
 
 // A string, a number, a word or one character of punctuation; the sticky flag makes the match start where it must.

@@ -3,25 +3,32 @@ import { join } from 'node:path'
 import { EXIT, Fault } from './errors.js'
 
 export interface ReadFile {
-  /** relative to the study */
   readonly path: string
   readonly sha256: string
   readonly bytes: number
 }
 
 /**
- * @param verified SHA-256 by path relative to the study; undefined: nothing was verified
- * @throws Fault exit 1
+ * @param dir folder to which the paths are relative
+ * @param verified SHA-256 by path; undefined: nothing was verified
+ * @returns exit 1; null where the file is the one that was verified
  */
-export function requireVerified<F extends ReadFile>(dir: string, file: F, verified: ReadonlyMap<string, string> | undefined): F {
-  const expected = verified?.get(file.path)
-  if (verified === undefined || expected === file.sha256) return file
-  throw new Fault({
+export function verifiedFault(dir: string, { path, sha256 }: Omit<ReadFile, 'bytes'>, verified: ReadonlyMap<string, string> | undefined): Fault | null {
+  const expected = verified?.get(path)
+  if (verified === undefined || expected === sha256) return null
+  return new Fault({
     format: 'manifest',
     problem: expected === undefined ? 'file not listed' : 'file changed after it was verified',
-    found: file.sha256,
+    found: sha256,
     expected: expected ?? 'an entry in the manifest',
-    place: { file: join(dir, file.path) },
+    place: { file: join(dir, path) },
     exitCode: EXIT.checkFailed
   })
+}
+
+/** The file, where it is the one that was verified. @throws what `verifiedFault` finds */
+export function requireVerified<F extends ReadFile>(dir: string, file: F, verified: ReadonlyMap<string, string> | undefined): F {
+  const fault = verifiedFault(dir, file, verified)
+  if (fault !== null) throw fault
+  return file
 }

@@ -4,7 +4,8 @@
  */
 import { join } from 'node:path'
 import { Fault } from '../core/errors.js'
-import { ByteTally, fileChunks, tallied } from '../core/bytes.js'
+import { ByteTally, tallied } from '../core/chunks.js'
+import { fileChunks } from '../core/still-file.js'
 import { parseHistory } from '../ingest/histories/parse.js'
 import { isGrowingState } from '../ingest/certificate/states.js'
 import type { RunDetails } from './answers.js'

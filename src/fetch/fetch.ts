@@ -15,7 +15,7 @@ import { fetchRows, historyPath } from './fetch-rows.js'
 import { allowedConfig } from '../ingest/config/allowed.js'
 import type { ListedRun } from '../ingest/histories/types.js'
 import { STUDY_FILE, type LoadedStudy } from '../study/study.js'
-import { mapLimited } from '../core/hash.js'
+import { mapLimited } from '../core/limited.js'
 import { resolveInside } from '../core/paths.js'
 import { addressText, runUrl, type Address } from '../ingest/certificate/address.js'
 import { isGrowingState } from '../ingest/certificate/states.js'
@@ -32,7 +32,7 @@ import { ResumableFile } from './resumable-file.js'
 import { OTHER_LABEL, STEPS_PER_REQUEST, type FetchRuns, type FetchStudy, type HistoryCertificate } from '../schema/fetch.js'
 import type { HistoryStudy } from '../schema/histories.js'
 import { withoutSecrets } from '../core/secrets.js'
-import { readText } from '../core/system/open.js'
+import { readText } from '../core/still-file.js'
 
 /** Runs whose rows are fetched at once. The client also sends at most this many requests at a time. */
 const RUNS_AT_ONCE = 4

@@ -3,7 +3,7 @@
  */
 import { fileURLToPath } from 'node:url'
 import type { ArticleStudy } from '../schema/evidence.js'
-import { readText } from '../core/system/open.js'
+import { readText } from '../core/still-file.js'
 import type { ReplicaPart } from './part.js'
 
 /** Folder beside the compiled module. The build copies the templates there. */

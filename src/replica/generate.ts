@@ -9,7 +9,7 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { syncFolder } from '../core/system/folder.js'
-import { readText } from '../core/system/open.js'
+import { readText } from '../core/still-file.js'
 import { article } from './article.js'
 import { criticTraces } from './critic-traces.js'
 import { evidence } from './evidence.js'

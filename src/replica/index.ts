@@ -16,7 +16,8 @@ import { join } from 'node:path'
 import { describeCause, Fault, printable, printableId } from '../core/errors.js'
 import { systemName } from '../core/system/error.js'
 import { makeFolder } from '../core/system/folder.js'
-import { isMissing, readText } from '../core/system/open.js'
+import { readText } from '../core/still-file.js'
+import { isMissing } from '../core/system/open.js'
 import { makeWorkFolder, sweepWorkFolders, type WorkFolder } from '../core/system/work-folder.js'
 
 /** Version in the replica's own manifest. */

@@ -10,7 +10,7 @@ import { auditRun, inputsOfRun, type AuditRun, type StudyAudit } from './audit.j
 import type { AuditReport } from '../compute/audit/contract.js'
 import { Documents } from '../compute/documents.js'
 import { Fault } from '../core/errors.js'
-import { readStableFile } from '../core/file.js'
+import { readStillSync } from '../core/still-file-sync.js'
 import { requireVerified } from '../core/verified.js'
 import { refuseSecrets } from '../core/secret-guard.js'
 import type { FigureConfig, FigureFormat } from '../render/figures/config.js'
@@ -57,7 +57,7 @@ export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<Aud
   }
   const { proseTexts, writePages, PAGE_OUTPUTS } = await import('../render/page/index.js')
   const template = (path: string): Template => {
-    const { bytes, sha256 } = readStableFile(join(dir, path), 'template')
+    const { bytes, sha256 } = readStillSync(join(dir, path), 'template')
     inputs.push(requireVerified(dir, { path, sha256, bytes: bytes.length }, verified))
     const text = utf8(bytes, join(dir, path))
     refuseSecrets(text, 'template', { file: join(dir, path) })

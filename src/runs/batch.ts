@@ -20,7 +20,7 @@ import { retireRecord, settingsHash, snapshotInputs, unchangedRun, writeRunRecor
 import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
 import { isInside, realPlace } from '../core/system/folder.js'
-import { readText } from '../core/system/open.js'
+import { readText } from '../core/still-file.js'
 import { GENERATOR } from '../core/version.js'
 
 export interface BatchRun {

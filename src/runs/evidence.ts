@@ -24,7 +24,7 @@ import { slideValue } from '../compute/evidence/slide-values.js'
 import { Documents } from '../compute/documents.js'
 import { printable } from '../core/errors.js'
 import { resolveConfig } from '../ingest/config/resolve.js'
-import { readStableFile } from '../core/file.js'
+import { readStillSync } from '../core/still-file-sync.js'
 import { openPresentation } from '../ingest/office/presentation.js'
 import { openWorkbook, type Sheet } from '../ingest/office/workbook.js'
 import { auditParquet, type DatasetRequest } from '../ingest/parquet/audit.js'
@@ -215,7 +215,7 @@ class Reading {
 
   #whole(path: string, format: string): { readonly bytes: Uint8Array; readonly file: SourceFile } {
     throwIfInterrupted(this.#run.signal)
-    const { bytes, sha256 } = readStableFile(join(this.#run.dir, path), format)
+    const { bytes, sha256 } = readStillSync(join(this.#run.dir, path), format)
     return { bytes, file: this.#input({ path: canonicalRelative(path), sha256, bytes: bytes.length }) }
   }
 

@@ -5,12 +5,13 @@
  * is still there. In a batch the two column files are recorded by size alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { lstat, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { TracePool } from '../compute/traces/pool.js'
 import { Fault } from '../core/errors.js'
-import { readStableFile } from '../core/file.js'
+import { readStillSync } from '../core/still-file-sync.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import { isSafeRelative } from '../core/paths.js'
 import type { MeasuredSnapshot } from './snapshot.js'
@@ -164,9 +165,11 @@ async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 
 
 /** A record that cannot be read, or is none, means only that there is nothing to skip. */
 function readRecord(path: string): RunRecord | null {
+  // Of a first run. A Fault is made with its message, in which secrets are looked for.
+  if (!existsSync(path)) return null
   let parsed: unknown
   try {
-    parsed = JSON.parse(Buffer.from(readStableFile(path, 'run record').bytes).toString('utf8'))
+    parsed = JSON.parse(Buffer.from(readStillSync(path, 'run record').bytes).toString('utf8'))
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof Fault) return null
     throw error

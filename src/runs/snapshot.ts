@@ -11,7 +11,7 @@
  * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 write. Figures and commit are the
  * caller's: all outputs or none.
  */
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
 import type { CheckReport, Judge } from '../compute/traces/expectations.js'
@@ -30,6 +30,7 @@ import type { FileSummary } from '../render/outputs/output-file.js'
 import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import { inTransaction, throwIfInterrupted } from './transaction.js'
+import { verifiedFault } from '../core/verified.js'
 import { GENERATOR } from '../core/version.js'
 
 export interface SnapshotSettings extends Judge {
@@ -327,24 +328,11 @@ async function* npzTasks(run: MeasureRun, streams: Streams): AsyncGenerator<Trac
 
 /** What was read must be what was verified: a file may have been replaced in between. */
 function changedSinceVerified(run: MeasureRun, html: SourceFile | null, results: readonly TraceResult[]): Fault[] {
-  const { verified } = run
-  if (verified === undefined) return []
   const read = [
     ...(html === null ? [] : [{ path: basename(run.plan.html as string), sha256: html.sha256 }]),
     ...results.flatMap(r => r.npz ?? [])
   ]
-  return read
-    .filter(({ path, sha256 }) => verified.get(path) !== sha256)
-    .map(({ path, sha256 }) =>
-      new Fault({
-        format: 'manifest',
-        problem: verified.has(path) ? 'file changed after it was verified' : 'file not listed',
-        found: sha256,
-        expected: verified.get(path) ?? 'an entry in the manifest',
-        place: { file: join(run.plan.folder, path) },
-        exitCode: EXIT.checkFailed
-      })
-    )
+  return read.flatMap(file => verifiedFault(run.plan.folder, file, run.verified) ?? [])
 }
 
 function figureData(

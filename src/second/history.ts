@@ -5,7 +5,7 @@
  * The text is read in two passes: one collects the keys, one compares. JSON.parse silently keeps the last of two equal
  * keys; our reader refuses them. A row with the bare words NaN or Infinity is no JSON.
  */
-import { fileChunks } from '../core/bytes.js'
+import { fileChunks } from '../core/still-file.js'
 import { historyText } from '../ingest/histories/history.js'
 import { parseHistory } from '../ingest/histories/parse.js'
 import type { HistoryKeys, HistoryRows } from '../ingest/histories/rows.js'

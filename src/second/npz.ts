@@ -5,7 +5,7 @@
  * with bytes before it. npyjs silently returns wrong arrays for Fortran order, texts beyond the basic plane or with NULs
  * inside, and Python 2's long shapes. For everything else that it cannot read it throws.
  */
-import { readStableFile } from '../core/file.js'
+import { readStillSync } from '../core/still-file-sync.js'
 import type { NpyArray } from '../ingest/npz/npy.js'
 import { openNpz, type Npz } from '../ingest/npz/npz.js'
 import { readZipDirectory } from '../ingest/zip/zip.js'
@@ -25,7 +25,7 @@ const openOwn: OpenOwn = (bytes, file) => openNpz(bytes, { file })
 export async function compareNpz(path: string, open = openOwn): Promise<SecondReading> {
   const comparison = new Comparison('npz', 'fflate and npyjs', path)
   return comparison.run(async () => {
-    const { bytes } = readStableFile(path, 'npz')
+    const { bytes } = readStillSync(path, 'npz')
     const npz = open(bytes, path)
     const members = new Map(readZipDirectory(bytes, { file: path }).map(entry => [arrayName(entry.name), entry]))
     // 1. Our reader alone: its refusals count, whatever the second reader can judge of the file.

@@ -9,8 +9,9 @@
 import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { fileChunks, gunzippedIfGzip } from '../core/bytes.js'
-import { readStableFile } from '../core/file.js'
+import { gunzippedIfGzip } from '../core/gunzip.js'
+import { fileChunks } from '../core/still-file.js'
+import { readStillSync } from '../core/still-file-sync.js'
 import { DataElement } from '../ingest/html/data-element.js'
 import { parseTrace, TraceScratch } from '../ingest/json/trace.js'
 import { PageSource } from '../ingest/traces/page.js'
@@ -55,7 +56,7 @@ export async function comparePage(path: string, request: PageRequest, open = ope
     // 1. Our reader alone, to the end: its refusals count, whatever the second reader can judge of the page.
     for await (const trace of open(path, request).traces()) void trace
     // 2. Both.
-    const bytes = statSync(path).size > maxBytes ? null : inflated(readStableFile(path, 'snapshot').bytes, maxBytes)
+    const bytes = statSync(path).size > maxBytes ? null : inflated(readStillSync(path, 'snapshot').bytes, maxBytes)
     if (bytes === null) {
       comparison.unread(null, `more than ${maxBytes} bytes: cheerio would take more than a gigabyte of memory`)
       return

@@ -7,11 +7,13 @@
  */
 import { createRequire } from 'node:module'
 import { Fault, type Place } from '../core/errors.js'
+import { comparingWords } from '../core/still.js'
+import { openStill } from '../core/still-file.js'
 import { refuseBombs } from '../ingest/parquet/audit.js'
 import { columnName, readFooter, type Chunk, type Footer } from '../ingest/parquet/footer.js'
 import { columnPages, type Page } from '../ingest/parquet/pages.js'
 import type { Leaf } from '../ingest/parquet/schema.js'
-import { openStill, type ByteSource } from '../ingest/parquet/source.js'
+import type { ByteSource } from '../ingest/parquet/source.js'
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
 /** Largest file. The second reader holds it in memory. */
@@ -52,7 +54,7 @@ const ownPages: OwnPages = (source, footer, group, chunk) => columnPages(source,
 export async function compareParquet(path: string, pagesOf = ownPages, maxBytes = MAX_PARQUET_BYTES): Promise<SecondReading> {
   const comparison = new Comparison('parquet', 'parquetjs-lite', path)
   return comparison.run(async () => {
-    const file = await openStill(path)
+    const file = await openStill(path, comparingWords('parquet'))
     try {
       const footer = await readFooter(file)
       // 1. Our reader alone, every page: its refusals count, whatever the second reader can judge of the file.
@@ -65,11 +67,11 @@ export async function compareParquet(path: string, pagesOf = ownPages, maxBytes 
         }
       }
       // 2. Both.
-      if (file.byteLength > maxBytes) {
+      if (file.size > maxBytes) {
         comparison.unread(null, `more than ${maxBytes} bytes, which the second reader would hold`)
         return
       }
-      const second = await openSecond(await file.slice(0, file.byteLength), comparison)
+      const second = await openSecond(await file.slice(0, file.size), comparison)
       if (second === null) return
       comparison.agree(footer.rows, Number(second.metadata.num_rows))
       comparison.agree(footer.groups.length, second.metadata.row_groups.length)

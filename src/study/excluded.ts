@@ -6,7 +6,7 @@
 import { Fault } from '../core/errors.js'
 import { stepFromName } from '../core/file-names.js'
 import type { SnapshotKeys } from '../schema/traces.js'
-import { readStableFile } from '../core/file.js'
+import { readStillSync } from '../core/still-file-sync.js'
 import { excludedNpz, resolveBeside, type SnapshotPlan } from './inventory.js'
 import { openNpz } from '../ingest/npz/npz.js'
 import { stepOfNpz } from '../ingest/traces/npz-fields.js'
@@ -22,7 +22,7 @@ export interface ExcludedFile {
 /** In the order of the plan's NPZ files. */
 export function excludedFiles(plan: SnapshotPlan, named: ReadonlySet<string>, keys: SnapshotKeys): ExcludedFile[] {
   return excludedNpz(plan, named).map(({ path }) => {
-    const { bytes, sha256 } = readStableFile(resolveBeside(plan.folder, path), 'npz')
+    const { bytes, sha256 } = readStillSync(resolveBeside(plan.folder, path), 'npz')
     return { path, step: stepOf(bytes, path, keys), sha256, bytes: bytes.length }
   })
 }

@@ -4,7 +4,7 @@
  */
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { readText } from '../core/system/open.js'
+import { readText } from '../core/still-file.js'
 
 export const STUDY_FILE = 'study.json'
 

@@ -13,7 +13,9 @@ import { isInside } from '../core/system/folder.js'
 import {
   freeObject, integer, list, object, pattern, refine, text, writtenPath, type CheckContext, type JsonSchema
 } from '../core/checker.js'
-import { HASH_CHUNK_BYTES, hashFile, mapLimited } from '../core/hash.js'
+import { mapLimited } from '../core/limited.js'
+import { CHUNK_BYTES } from '../core/still.js'
+import { hashFile } from '../core/still-file.js'
 import { readJsonFile } from '../core/strict-json.js'
 import { canonicalRelative, compareCodepoints, resolveInside } from '../core/paths.js'
 import { findUnlisted } from './unlisted.js'
@@ -185,7 +187,7 @@ export async function verifyManifest(studyDir: string, manifest: Manifest, optio
   const buffers = new Map<number, Buffer>()
   const files = await mapLimited(plan, concurrency, async (planned, _index, slot) => {
     signal?.throwIfAborted()
-    const buffer = buffers.get(slot) ?? Buffer.allocUnsafe(HASH_CHUNK_BYTES)
+    const buffer = buffers.get(slot) ?? Buffer.allocUnsafe(CHUNK_BYTES)
     buffers.set(slot, buffer)
     const onBytes = (bytes: number): void => {
       bytesDone += bytes

@@ -9,7 +9,8 @@ import { DEFAULT_PARSERS, parseFloat16 } from 'hyparquet/src/convert.js'
 import { readFooter, type Footer } from '../../src/ingest/parquet/footer.js'
 import { columnPages, type Page } from '../../src/ingest/parquet/pages.js'
 import type { Leaf, SchemaNode } from '../../src/ingest/parquet/schema.js'
-import { openStill, type ByteSource } from '../../src/ingest/parquet/source.js'
+import type { ByteSource } from '../../src/ingest/parquet/source.js'
+import { openStill } from '../../src/core/still-file.js'
 
 export interface ColumnReading {
   readonly first: string | null

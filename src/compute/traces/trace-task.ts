@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../../core/errors.js'
-import { readStableFile } from '../../core/file.js'
+import { readStillSync } from '../../core/still-file-sync.js'
 import { resolveBeside } from '../../study/inventory.js'
 import { canonicalRelative } from '../../core/paths.js'
 import { parseTrace, TraceScratch } from '../../ingest/json/trace.js'
@@ -152,7 +152,7 @@ function markedBoundaries(trace: ParsedTrace, boundaries: number, endMarker: str
 /** @param tokens number of elements that each array must have; null where no page states it */
 function readNpz(folder: string, name: string, keys: SnapshotKeys, tokens: number | null): StoredNpz {
   const take = (length: number): Uint8Array => kernelOfThread().take(length)
-  const { bytes, sha256 } = readStableFile(resolveBeside(folder, name), 'npz', take)
+  const { bytes, sha256 } = readStillSync(resolveBeside(folder, name), 'npz', take)
   // Faults name the file in its folder: the same name stands in many snapshots.
   const file = join(folder, name)
   const npz = openNpz(bytes, { file, allocate: take })

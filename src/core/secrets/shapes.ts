@@ -24,12 +24,16 @@ const ISSUED = [
   'eyJ[\\w-]{8,1024}\\.eyJ[\\w-]{8,}\\.[\\w-]*' // JSON web token
 ]
 
-/** Marks that begin names too (`sk-step-by-step`, `hf_rollout`): what follows must look drawn. Bots of Discord are the last. */
-const LOOSELY_ISSUED = [
-  '(?:hf_|api_org_)(?<drawn>[A-Za-z0-9]{16,})', 'sk-(?<drawn>[A-Za-z0-9_-]{16,})', 'pypi-(?<drawn>[\\w-]{40,})', // Hugging Face; OpenAI, Anthropic; PyPI
-  '(?:xai|pplx|tvly(?:-dev)?)-(?<drawn>[\\w-]{16,})', '(?:gsk|r8|fw)_(?<drawn>[A-Za-z0-9]{20,})', // xAI, Perplexity, Tavily; Groq, Replicate, Fireworks
-  '(?:secret|ntn|figd|e2b)_(?<drawn>[\\w-]{20,})', '(?:glsa|glc|sntrys|pscale_tkn)_(?<drawn>[\\w=+/-]{20,})', // Notion, Figma, E2B; Grafana, Sentry, PlanetScale
-  'dp\\.pt\\.(?<drawn>[A-Za-z0-9]{20,})', '(?<drawn>[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.[\\w-]{27,})'
+/** Marks that begin names too (`sk-step-by-step`, `hf_rollout`): what follows must look drawn. */
+const LOOSELY_ISSUED: readonly (readonly [needs: Shape['needs'], source: string])[] = [
+  [['hf_', 'api_org_'], '(?:hf_|api_org_)(?<drawn>[A-Za-z0-9]{16,})'], // Hugging Face
+  [['sk-'], 'sk-(?<drawn>[A-Za-z0-9_-]{16,})'], [['pypi-'], 'pypi-(?<drawn>[\\w-]{40,})'], // OpenAI, Anthropic; PyPI
+  [['xai-', 'pplx-', 'tvly-'], '(?:xai|pplx|tvly(?:-dev)?)-(?<drawn>[\\w-]{16,})'], // xAI, Perplexity, Tavily
+  [['gsk_', 'r8_', 'fw_'], '(?:gsk|r8|fw)_(?<drawn>[A-Za-z0-9]{20,})'], // Groq, Replicate, Fireworks
+  [['secret_', 'ntn_', 'figd_', 'e2b_'], '(?:secret|ntn|figd|e2b)_(?<drawn>[\\w-]{20,})'], // Notion, Figma, E2B
+  [['glsa_', 'glc_', 'sntrys_', 'pscale_tkn_'], '(?:glsa|glc|sntrys|pscale_tkn)_(?<drawn>[\\w=+/-]{20,})'], // Grafana, Sentry, PlanetScale
+  [['dp.pt.'], 'dp\\.pt\\.(?<drawn>[A-Za-z0-9]{20,})'], // Doppler
+  [/\.[\w-]{6}\./, '(?<drawn>[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.[\\w-]{27,})'] // bots of Discord
 ]
 
 /** Addresses that are their own password. */
@@ -46,9 +50,12 @@ const USER = '(?<![\\w.+/@:-])[\\w.+-]{1,64}'
 const WELL_KNOWN_USER = '(?:root|admin|administrator|postgres|mysql|user|username|sa|guest|api|oauth2?|git|token|x-access-token|__token__)'
 const NO_USER = '(?!(?:mailto|e-?mail|contact|authors?|from|to|cc|by|sip|xmpp|acct|note|see):)'
 
+/** The end of what may be a password before a host. */
+const PASSWORD_AT = /:[^\s/@:]*@/
+
 interface Shape {
-  /** what a text has that matches: looked for first, since nearly no text has it */
-  readonly needs: string | RegExp
+  /** what a text has that matches, one of the texts or a pattern: nearly no text has it, and the engine takes long to compile a pattern */
+  readonly needs: readonly string[] | RegExp
   /** groups: `secret` is what to withhold; `drawn` must look random; `mixed` must have letters beside digits, or be random */
   readonly pattern: RegExp
   /** in a field of ids and names the secret must look drawn: `env:aime2024@test/1` is an id */
@@ -57,38 +64,38 @@ interface Shape {
 
 export const SHAPES: readonly Shape[] = [
   { needs: /[\w+/=.-]{12}/, pattern: new RegExp(`${START}(?:${ISSUED.join('|')})`, 'g') },
-  ...LOOSELY_ISSUED.map(source => ({ needs: /[\w+/=.-]{19}/, pattern: new RegExp(`${START}${source}`, 'g') })),
-  { needs: '/', pattern: new RegExp(`(?:${HOOKS.join('|')})(?<secret>[^\\s"'<>]+)`, 'gi') },
+  ...LOOSELY_ISSUED.map(([needs, source]) => ({ needs, pattern: new RegExp(`${START}${source}`, 'g') })),
+  { needs: /hook|telegram/i, pattern: new RegExp(`(?:${HOOKS.join('|')})(?<secret>[^\\s"'<>]+)`, 'gi') },
   {
-    needs: 'PRIVATE KEY',
+    needs: ['PRIVATE KEY'],
     pattern: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,-]*-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[^]*)/g
   },
   // user:password@host of a URL; a path that was put in order has one slash of the two, JSON escapes both
-  { needs: ':', pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){1,2}[^\s/:@]*:(?<secret>[^\s/@]+)@/gi },
+  { needs: PASSWORD_AT, pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){1,2}[^\s/:@]*:(?<secret>[^\s/@]+)@/gi },
   // token@host of a URL: GitHub, a DSN of Sentry
-  { needs: '@', pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){1,2}(?<drawn>(?<secret>[\w.~%+-]{16,255}))@/gi },
+  { needs: /[\w.~%+-]{16}@/, pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){1,2}(?<drawn>(?<secret>[\w.~%+-]{16,255}))@/gi },
   // The same without a scheme, where a port or a path follows; an image with its digest is none.
-  { needs: '@', loose: true, pattern: new RegExp(`${USER}:(?<secret>[^\\s:/@"'<>]{3,128})@${HOST}(?::\\d{2,5}(?![\\d.])|(?=/\\w))`, 'g') },
+  { needs: PASSWORD_AT, loose: true, pattern: new RegExp(`${USER}:(?<secret>[^\\s:/@"'<>]{3,128})@${HOST}(?::\\d{2,5}(?![\\d.])|(?=/\\w))`, 'g') },
   // Nothing follows: the password of a user that every system has, or one that looks like a password
-  { needs: '@', pattern: new RegExp(`(?<![\\w.+/@:-])${WELL_KNOWN_USER}:(?<secret>[^\\s:/@"'<>]{2,128})@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
-  { needs: '@', loose: true, pattern: new RegExp(`(?<![\\w.+/@:-])${NO_USER}[\\w.+-]{1,64}:(?<mixed>(?<secret>[^\\s:/@"'<>]{6,128}))@(?=localhost|[\\w-]{1,63}[.(])(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
+  { needs: PASSWORD_AT, pattern: new RegExp(`(?<![\\w.+/@:-])${WELL_KNOWN_USER}:(?<secret>[^\\s:/@"'<>]{2,128})@(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
+  { needs: PASSWORD_AT, loose: true, pattern: new RegExp(`(?<![\\w.+/@:-])${NO_USER}[\\w.+-]{1,64}:(?<mixed>(?<secret>[^\\s:/@"'<>]{6,128}))@(?=localhost|[\\w-]{1,63}[.(])(?:tcp\\(|unix\\(|${HOST})`, 'gi') },
   { needs: /authorization/i, pattern: /authorization\\{0,3}["']?\s{0,4}[=:]\s{0,4}\\{0,3}["']?(?:bearer|basic|token|digest)\s{1,8}(?<secret>[^\s"',;\\]{8,})/gi },
-  { needs: /bearer/i, pattern: /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z+/=_.-]{0,64}\d)[A-Za-z0-9+/=_.-]{16,}|[A-Za-z0-9]{20,})/gi },
-  { needs: /bearer|basic|token/i, pattern: /(?<![A-Za-z0-9])(?:bearer|basic|token)\s{1,8}(?<drawn>(?<secret>[A-Za-z0-9+/=_.-]{16,}))/gi },
+  { needs: /bearer\s/i, pattern: /(?<![A-Za-z0-9])bearer\s{1,8}(?<secret>(?=[A-Za-z+/=_.-]{0,64}\d)[A-Za-z0-9+/=_.-]{16,}|[A-Za-z0-9]{20,})/gi },
+  { needs: /(?:bearer|basic|token)\s/i, pattern: /(?<![A-Za-z0-9])(?:bearer|basic|token)\s{1,8}(?<drawn>(?<secret>[A-Za-z0-9+/=_.-]{16,}))/gi },
   // Query of a signed URL: Azure, S3, Google; and anything that calls itself a secret.
   {
-    needs: '=',
+    needs: ['='],
     pattern: /[?&;#](?:sig|signature|x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|AWSAccessKeyId|ossaccesskeyid|access_?token|api_?key|password|secret)=(?<secret>[^\s&#"'<>]{4,})/gi
   },
   // `?key=step`: a secret where it looks like one
-  { needs: '=', pattern: /[?&;#](?:auth|token|key|code)=(?<mixed>(?<secret>[^\s&#"'<>]{6,}))/gi },
-  { needs: '=', pattern: /[?&;#](?:auth|token|key|code)=(?<secret>[A-Za-z0-9]{20,})/gi },
+  { needs: ['='], pattern: /[?&;#](?:auth|token|key|code)=(?<mixed>(?<secret>[^\s&#"'<>]{6,}))/gi },
+  { needs: ['='], pattern: /[?&;#](?:auth|token|key|code)=(?<secret>[A-Za-z0-9]{20,})/gi },
   // netrc
   {
-    needs: 'password',
+    needs: ['password'],
     pattern: /(?<![\w-])(?:machine\s{1,20}[^\s]{1,255}|default)\s{1,20}(?:(?:login|account)\s{1,20}[^\s]{1,255}\s{1,20}){0,2}password\s{1,20}(?<secret>[^\s]+)/g
   },
-  { needs: /curl|wget/, pattern: /(?<!\w)(?:curl|wget)\b[^\n|;]{0,200}?\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,64}:(?<secret>[^\s"']{2,})/g },
+  { needs: ['curl', 'wget'], pattern: /(?<!\w)(?:curl|wget)\b[^\n|;]{0,200}?\s(?:-u|--user|--proxy-user)[ =]{0,2}["']?[^\s:"']{1,64}:(?<secret>[^\s"']{2,})/g },
   { needs: /[\u5bc6\u53e3\u79c1\u4ee4][\u7801\u94a5\u4ee4\u724c]/, pattern: /(?:\u5bc6\u7801|\u53e3\u4ee4|\u5bc6\u94a5|\u79c1\u94a5|\u4ee4\u724c)\s{0,4}(?:[=:\uff1a]|\u662f|\u4e3a)\s{0,4}["'\u201c]?(?<secret>[!-~]{2,})/g }
 ]
 

@@ -14,9 +14,6 @@ export interface OpenOptions {
   readonly create?: boolean
 }
 
-/** Longer than any document of this program. */
-const MAX_TEXT_BYTES = 256 * 1024 * 1024
-
 /** The flags that are missing on Windows are 0 there. */
 function flagsOf({ links = 'follow', create = false }: OpenOptions): number {
   return (create ? constants.O_RDWR | constants.O_CREAT : constants.O_RDONLY) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0) |
@@ -32,7 +29,8 @@ export function kindOf(stat: Stats | BigIntStats): string | null {
   return stat.isSymbolicLink() ? 'a link' : 'a device'
 }
 
-function unreadable(path: string, found: string, cause?: unknown, expected = 'a regular file'): Fault {
+/** A file that cannot be read, and why. */
+export function unreadable(path: string, found: string, cause?: unknown, expected = 'a regular file'): Fault {
   return new Fault({
     format: 'file', problem: 'unreadable', found: printable(found, 400), expected, place: { file: path }, cause
   })
@@ -84,19 +82,6 @@ export function openRegularSync(path: string, options: OpenOptions = {}): { read
   }
   closeSync(fd)
   throw unreadable(path, found)
-}
-
-/** The text of a small file, whole. */
-export async function readText(path: string, { maxBytes = MAX_TEXT_BYTES, ...options }: OpenOptions & { readonly maxBytes?: number } = {}): Promise<string> {
-  const { handle, stat } = await openRegular(path, options)
-  try {
-    if (stat.size > BigInt(maxBytes)) throw unreadable(path, `${stat.size} bytes`, undefined, `at most ${maxBytes}`)
-    return await handle.readFile('utf8')
-  } catch (cause) {
-    throw cause instanceof Fault ? cause : unreadable(path, describeCause(cause), cause)
-  } finally {
-    await handle.close()
-  }
 }
 
 /** What stood in the way, for a reader that has a Fault of its own: `a named pipe`, `EACCES permission denied`. */

@@ -6,12 +6,14 @@
  * A parent is read where its child names it; later settings override earlier ones. In JSON, parents come first. A
  * parent's path is relative to the file that names it. All files lie in the study, after links are followed.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { describeCause, printable } from '../../core/errors.js'
 import { isSecretName, isSecretValue } from '../../core/secrets.js'
-import { openRegular, whyUnreadable } from '../../core/system/open.js'
+import { happened, type StillWords } from '../../core/still.js'
+import { readWhole } from '../../core/still-file.js'
+import { whyUnreadable } from '../../core/system/open.js'
 import { canonicalRelative, isSafeRelative, resolveInside } from '../../core/paths.js'
 import { parseEnv } from './env.js'
 import { configFault } from './faults.js'
@@ -176,18 +178,21 @@ async function readText(root: string, file: string): Promise<Omit<ConfigFile, 'p
   if (resolved.kind === 'missing') throw unreadable('nothing')
   if (resolved.kind === 'unreadable') throw unreadable(resolved.code)
   if (resolved.kind === 'outside') throw unreadable('a link that leaves the study')
-  const { handle, stat } = await openRegular(resolved.real).catch((error: unknown) => { throw unreadable(whyUnreadable(error)) })
-  try {
-    if (stat.size > MAX_FILE_BYTES) throw configFault('file too large', `${stat.size} bytes`, `at most ${MAX_FILE_BYTES}`, file)
-    const buffer = Buffer.alloc(MAX_FILE_BYTES + 1)
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
-    const bytes = buffer.subarray(0, bytesRead)
-    if (bytesRead !== Number(stat.size)) throw configFault('changed while it was read', `${bytesRead} bytes`, `${stat.size}`, file)
-    const text = decodeUtf8(bytes)
-    if (text === null || text.includes('\0')) throw configFault('wrong encoding', 'bytes that are not text', 'UTF-8', file)
-    return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytesRead, text }
-  } finally {
-    await handle.close()
+  const bytes = await readWhole(resolved.real, configWords(file), MAX_FILE_BYTES)
+  const text = decodeUtf8(bytes)
+  if (text === null || text.includes('\0')) throw configFault('wrong encoding', 'bytes that are not text', 'UTF-8', file)
+  return { sha256: hash('sha256', bytes), bytes: bytes.length, text }
+}
+
+function configWords(file: string): StillWords {
+  const unreadable = (_path: string, cause: unknown): Error => configFault('unreadable file', whyUnreadable(cause), 'a readable file in the study', file)
+  return {
+    notOpened: unreadable,
+    notRead: unreadable,
+    changed: (_path, { kind, before, now, read }) => kind === 'size'
+      ? configFault('changed while it was read', `${now.size === before.size ? read : now.size} bytes`, `${before.size}`, file)
+      : configFault('changed while it was read', happened(kind), 'a file that stands still', file),
+    tooLarge: (_path, bytes, max) => configFault('file too large', `${bytes} bytes`, `at most ${max}`, file)
   }
 }
 

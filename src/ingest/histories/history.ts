@@ -4,8 +4,10 @@
  */
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import { EXIT, Fault, describeCause, printable } from '../../core/errors.js'
-import { ByteTally, fileChunks, gunzippedIfGzip, tallied, type ByteGenerator } from '../../core/bytes.js'
+import { Fault, describeCause, printable } from '../../core/errors.js'
+import { ByteTally, tallied, type ByteGenerator } from '../../core/chunks.js'
+import { gunzippedIfGzip } from '../../core/gunzip.js'
+import { fileChunks } from '../../core/still-file.js'
 import { canonicalRelative, isSafeRelative, resolveInside } from '../../core/paths.js'
 import { parseHistory } from './parse.js'
 import { earliestFirst } from './row-order.js'
@@ -20,8 +22,6 @@ export interface ReadHistoryOptions {
   readonly chunkBytes?: number | undefined
   /** called after each chunk of the file with its length */
   readonly onBytes?: ((bytes: number) => void) | undefined
-  /** what the file was when it was verified, lower-case hexadecimal: anything else is a Fault, exit code 1 */
-  readonly sha256?: string | undefined
 }
 
 /** A run's history as a place in the study. */
@@ -75,7 +75,7 @@ function fault(problem: string, found: string, expected: string, file: string): 
  * Reads the history of `run` into columns of the `wanted` keys, in their order.
  *
  * @throws Fault exit 3: what `findHistory` throws, an unreadable file, malformed rows (with line and byte; in a gzipped
- * file the byte of the text), rows in falling step order without timestamps. Exit 1: the file changed while it was read, or is not the one that was verified.
+ * file the byte of the text), rows in falling step order without timestamps. Exit 1: the file changed while it was read.
  */
 export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
   studyDir: string,
@@ -85,25 +85,16 @@ export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
   wanted: readonly string[],
   options: ReadHistoryOptions = {}
 ): Promise<RunHistory<Run>> {
-  const { signal, chunkBytes, onBytes, sha256: verified } = options
+  const { signal, chunkBytes, onBytes } = options
   signal?.throwIfAborted()
   const { path, real } = findHistory(studyDir, folder, run)
   const file = join(studyDir, path)
   const tally = new ByteTally()
-  const chunks = fileChunks(real, {
-    ...(chunkBytes === undefined ? {} : { chunkSize: chunkBytes }), ...(signal === undefined ? {} : { signal })
-  })
+  const chunks = fileChunks(real, { format: 'history', signal, ...(chunkBytes === undefined ? {} : { chunkSize: chunkBytes }) })
   try {
     const text = historyText(path, tallied(reported(chunks, onBytes), tally))
     const rows = earliestFirst(await parseHistory(text, { keys, wanted }, signal))
-    const sha256 = tally.sha256()
-    if (verified !== undefined && verified !== sha256) {
-      throw new Fault({
-        format: 'history', problem: 'file changed after it was verified', found: sha256, expected: verified,
-        exitCode: EXIT.checkFailed
-      })
-    }
-    return { run, path, sha256, bytes: tally.bytes, ...rows }
+    return { run, path, sha256: tally.sha256(), bytes: tally.bytes, ...rows }
   } catch (error) {
     throw error instanceof Fault ? named(error, file) : error
   }
@@ -138,7 +129,7 @@ function named(error: Fault, file: string): Fault {
   const { format, place } = error.details
   return new Fault({
     ...error.details,
-    format: format === 'file' || format === 'snapshot' ? 'history' : format,
+    format: format === 'file' ? 'history' : format,
     place: { ...place, file }
   })
 }

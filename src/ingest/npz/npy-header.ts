@@ -84,15 +84,16 @@ export function npyHeaderLength(start: Uint8Array, available: number, place: Pla
 }
 
 function parseDtype(value: Literal, text: string, place: Place): { descr: string; dtype: Dtype } {
-  const source = printable(text.slice(value.at, value.end))
+  // Asked for on the way to a fault alone: what it takes to print is much.
+  const source = (): string => printable(text.slice(value.at, value.end))
   if (value.kind !== 'string') {
     const what = value.kind === 'list' || value.kind === 'tuple' ? 'structured or nested dtype' : 'not a dtype'
-    throw fault('unsupported dtype', `descr ${source} (${what})`, READABLE, place)
+    throw fault('unsupported dtype', `descr ${source()} (${what})`, READABLE, place)
   }
   const match = SUPPORTED.exec(value.text)
   if (match === null) {
     const what = REFUSED.find(([pattern]) => pattern.test(value.text))?.[1]
-    throw fault('unsupported dtype', `descr ${source}${what === undefined ? '' : ` (${what})`}`, READABLE, place)
+    throw fault('unsupported dtype', `descr ${source()}${what === undefined ? '' : ` (${what})`}`, READABLE, place)
   }
   const [, order, numeric, textKind, digits] = match
   const kind = (numeric?.[0] ?? textKind) as DtypeKind
@@ -103,8 +104,7 @@ function parseDtype(value: Literal, text: string, place: Place): { descr: string
 }
 
 function parseShape(value: Literal, text: string, place: Place): { shape: number[]; count: number } {
-  const source = printable(text.slice(value.at, value.end))
-  const bad = (expected: string): Fault => fault('bad shape', source, expected, place)
+  const bad = (expected: string): Fault => fault('bad shape', printable(text.slice(value.at, value.end)), expected, place)
   if (value.kind !== 'tuple') throw bad('a tuple of integers')
   if (value.items.length > MAX_AXES) {
     throw fault('bad shape', `${value.items.length} dimensions`, `at most ${MAX_AXES}`, place)

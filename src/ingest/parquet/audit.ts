@@ -8,12 +8,14 @@
  */
 import { nearest, printable } from '../../core/errors.js'
 import { withoutSecrets } from '../../core/secrets.js'
+import { comparingWords } from '../../core/still.js'
+import { openStill } from '../../core/still-file.js'
 import { located, malformed } from './faults.js'
 import { columnName, readFooter, type Chunk, type Footer } from './footer.js'
 import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type TextMatches, type TextPattern } from './matching.js'
 import { columnPages, type PageTally } from './pages.js'
 import { findNode, type SchemaNode } from './schema.js'
-import { openStill, type ByteSource } from './source.js'
+import type { ByteSource } from './source.js'
 
 export interface DatasetRequest {
   /** texts to count; the column is the first of `columns` (dotted paths, `extra_info.task_path`) that the schema has */
@@ -75,11 +77,11 @@ export async function auditParquet(
   path: string, request: DatasetRequest = {}, options: AuditOptions = {}
 ): Promise<DatasetAudit> {
   const tests = compilePatterns(request.texts?.patterns ?? {})
-  const file = await openStill(path)
+  const file = await openStill(path, comparingWords('parquet'))
   try {
     // A file that is not Parquet is refused before it is hashed.
     const footer = await readFooter(file)
-    const sha256 = await file.sha256(options.signal, options.onBytes)
+    const sha256 = await file.sha256(options)
     const texts = request.texts === undefined ? null : textCounter(footer, request.texts.columns, tests)
     const field = request.field === undefined ? null : fieldCounter(footer, request.field)
     const visitors: LeafVisitor[] = []
@@ -92,7 +94,7 @@ export async function auditParquet(
     const metas = groups.flatMap(group => group.chunks.map(chunk => chunk.meta))
     return {
       sha256,
-      bytes: file.byteLength,
+      bytes: file.size,
       rows: footer.rows,
       rowGroups: groups.length,
       columns: schema.leaves.length,

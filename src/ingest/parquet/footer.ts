@@ -44,21 +44,21 @@ export interface Footer {
 }
 
 export async function readFooter(source: ByteSource): Promise<Footer> {
-  const { byteLength } = source
-  if (byteLength < 4 + TAIL) throw malformed('not a Parquet file', `${byteLength} bytes`, `at least ${4 + TAIL}`)
+  const { size } = source
+  if (size < 4 + TAIL) throw malformed('not a Parquet file', `${size} bytes`, `at least ${4 + TAIL}`)
   const head = magicAt(await source.slice(0, 4), 0)
-  const tail = await source.slice(byteLength - TAIL, byteLength)
+  const tail = await source.slice(size - TAIL, size)
   for (const magic of [magicAt(tail, 4), head]) {
     if (magic === ENCRYPTED) throw malformed('encrypted', 'magic PARE', 'a file without encryption, magic PAR1')
     if (magic !== MAGIC) throw malformed('not a Parquet file', `magic ${magicText(magic)}`, 'PAR1 at start and end')
   }
   const length = new DataView(tail.buffer).getUint32(0, true)
-  if (length > byteLength - 4 - TAIL) {
-    throw malformed('impossible footer length', `${length}`, `at most ${byteLength - 4 - TAIL}, the rest of the file`)
+  if (length > size - 4 - TAIL) {
+    throw malformed('impossible footer length', `${length}`, `at most ${size - 4 - TAIL}, the rest of the file`)
   }
   if (length > MAX_FOOTER) throw malformed('footer too large', `${length} bytes`, `at most ${MAX_FOOTER}`)
-  const footerStart = byteLength - TAIL - length
-  const bytes = await source.slice(footerStart, byteLength)
+  const footerStart = size - TAIL - length
+  const bytes = await source.slice(footerStart, size)
   try {
     if (endOfStruct(bytes.subarray(0, length), 0, MAX_FOOTER_FIELDS) === null) {
       throw malformed('malformed footer', 'its end inside the metadata', 'complete metadata')

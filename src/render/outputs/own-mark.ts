@@ -9,7 +9,8 @@
  *     Arrow      `generator` of the schema's metadata
  *     NPZ        the member `synthetic` after all arrays (numpy's own layout has no place for a name)
  */
-import { openRegular, readText } from '../../core/system/open.js'
+import { comparingWords } from '../../core/still.js'
+import { openStill, readText } from '../../core/still-file.js'
 import { csvMetadataPath } from '../../schema/outputs.js'
 import { pdfCreator, pngSoftware, svgComment } from '../canvas/mark.js'
 
@@ -63,12 +64,12 @@ function member(value: unknown, key: string): unknown {
 }
 
 async function edgeOf(path: string, at: Mark['at']): Promise<string> {
-  const { handle, stat } = await openRegular(path, { links: 'refuse' })
+  const file = await openStill(path, comparingWords('file'), { links: 'refuse' })
   try {
-    const length = Math.min(Number(stat.size), LOOKED_AT_BYTES)
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, at === 'begin' ? 0 : Number(stat.size) - length)
-    return buffer.toString('latin1', 0, bytesRead)
+    const length = Math.min(file.size, LOOKED_AT_BYTES)
+    const start = at === 'begin' ? 0 : file.size - length
+    return Buffer.from(await file.slice(start, start + length)).toString('latin1')
   } finally {
-    await handle.close()
+    await file.close()
   }
 }

@@ -11,13 +11,12 @@
  *
  * All other files stay, and the run names them.
  */
-import { createHash } from 'node:crypto'
 import { lstat, realpath, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Fault } from '../../core/errors.js'
+import { hashFile } from '../../core/still-file.js'
 import { isOutputName, STREAMED_OUTPUTS } from '../../schema/outputs.js'
 import { isInside } from '../../core/system/folder.js'
-import { openRegular } from '../../core/system/open.js'
 import { systemName } from '../../core/system/error.js'
 import { outputFault } from './output-fault.js'
 import { saysGenerator } from './own-mark.js'
@@ -34,8 +33,6 @@ export interface RecordedOutput {
 export function isBySize(path: string, manifest: unknown): boolean {
   return manifest === null && STREAMED_OUTPUTS.includes(path)
 }
-
-const CHUNK_BYTES = 1024 * 1024
 
 /**
  * @param generator name that this program's documents state
@@ -85,24 +82,14 @@ async function isOwn(real: string, { path, sha256, bytes }: RecordedOutput, gene
   try {
     const info = await lstat(real)
     if (!info.isFile() || info.size !== bytes) return false
-    return (sha256 === null || await hashOf(real) === sha256) && await saysGenerator(real, generator)
+    return (sha256 === null || await isHash(real, sha256)) && await saysGenerator(real, generator)
   } catch (error) {
     if (error instanceof Fault || error instanceof SyntaxError || systemName(error) !== null) return false
     throw error
   }
 }
 
-async function hashOf(path: string): Promise<string> {
-  const { handle } = await openRegular(path, { links: 'refuse' })
-  try {
-    const hash = createHash('sha256')
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-    for (;;) {
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length, null)
-      if (bytesRead === 0) return hash.digest('hex')
-      hash.update(chunk.subarray(0, bytesRead))
-    }
-  } finally {
-    await handle.close()
-  }
+async function isHash(path: string, expected: string): Promise<boolean> {
+  const { sha256, changed } = await hashFile(path, { links: 'refuse' })
+  return sha256 === expected && !changed
 }

@@ -4,7 +4,7 @@
  * selected are left out with a reason.
  */
 import { Fault, printable } from '../../core/errors.js'
-import { fileChunks } from '../../core/bytes.js'
+import { fileChunks } from '../../core/still-file.js'
 import { historyText } from '../../ingest/histories/history.js'
 import { compareCreation } from '../../ingest/histories/iso-time.js'
 import type { ListedRun } from '../../ingest/histories/types.js'

@@ -4,7 +4,8 @@
  */
 import { Fault, printable } from '../../core/errors.js'
 import type { HistoryStudy } from '../../schema/histories.js'
-import { fileChunks, type ByteChunks } from '../../core/bytes.js'
+import type { ByteChunks } from '../../core/chunks.js'
+import { fileChunks } from '../../core/still-file.js'
 import { historyText } from '../../ingest/histories/history.js'
 import { HistoryParser } from '../../ingest/histories/parse.js'
 import { earliestFirst } from '../../ingest/histories/row-order.js'

@@ -6,8 +6,9 @@ import { join, relative, sep } from 'node:path'
 import { stat } from 'node:fs/promises'
 import { Fault, describeCause, printable } from '../../core/errors.js'
 import { DEFAULT_KEYS } from '../../schema/traces.js'
-import { fileChunks, gunzippedIfGzip } from '../../core/bytes.js'
-import { readStableFile } from '../../core/file.js'
+import { gunzippedIfGzip } from '../../core/gunzip.js'
+import { fileChunks } from '../../core/still-file.js'
+import { readStillSync } from '../../core/still-file-sync.js'
 import { findHistory, type HistoryFile } from '../../ingest/histories/history.js'
 import { readRuns } from '../../ingest/histories/runs.js'
 import type { ListedRun } from '../../ingest/histories/types.js'
@@ -179,7 +180,7 @@ function beginsSynthetic(data: Uint8Array): boolean {
 }
 
 function firstNpzSaysSynthetic({ folder, npzFiles: [first] }: SnapshotPlan): boolean {
-  return unlessFaulty(() => saysSynthetic(openNpz(readStableFile(resolveBeside(folder, first), 'npz').bytes), DEFAULT_KEYS))
+  return unlessFaulty(() => saysSynthetic(openNpz(readStillSync(resolveBeside(folder, first), 'npz').bytes), DEFAULT_KEYS))
 }
 
 /** The answer, or false if the snapshot is faulty. The first run reports its faults. */

@@ -1,0 +1,34 @@
+/**
+ * Byte sources: where the bytes of a page or a history come from, as async iterables of chunks, so that no reader knows a path.
+ *
+ * A chunk's memory may be used again as soon as the next chunk is asked for: whoever keeps bytes copies them.
+ */
+import { createHash } from 'node:crypto'
+
+export type ByteChunks = AsyncIterable<Uint8Array>
+export type ByteGenerator = AsyncGenerator<Uint8Array, void, void>
+
+/** Counts and hashes the bytes that pass: those of the file as it lies on disk, when it stands before `gunzipped`. */
+export class ByteTally {
+  /** bytes so far */
+  bytes = 0
+  private readonly hash = createHash('sha256')
+
+  update(chunk: Uint8Array): void {
+    this.bytes += chunk.length
+    this.hash.update(chunk)
+  }
+
+  /** SHA-256 of all bytes, hexadecimal; ends the tally. */
+  sha256(): string {
+    return this.hash.digest('hex')
+  }
+}
+
+/** The same chunks, tallied on the way. */
+export async function* tallied(chunks: ByteChunks, tally: ByteTally): ByteGenerator {
+  for await (const chunk of chunks) {
+    tally.update(chunk)
+    yield chunk
+  }
+}
