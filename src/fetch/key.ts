@@ -18,7 +18,9 @@ import { stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { EXIT, Fault, printable } from '../core/errors.js'
-import { isMissing, openRegular, whyUnreadable } from '../core/system/open.js'
+import { happened, type StillWords } from '../core/still.js'
+import { readWhole } from '../core/still-file.js'
+import { isMissing, whyUnreadable } from '../core/system/open.js'
 import type { Address } from '../ingest/certificate/address.js'
 import { keySearch } from './key-search.js'
 import { netrcPassword } from './netrc.js'
@@ -132,27 +134,21 @@ async function exists(path: string): Promise<boolean> {
 async function readNetrc(path: string): Promise<string | null> {
   const unreadable = (found: string, cause?: unknown): Fault =>
     fault('unreadable netrc', found, 'a readable file, or WANDB_API_KEY', path, cause)
-  const opened = await openRegular(path).catch((cause: unknown) => {
-    if (isMissing(cause)) return null
-    throw unreadable(whyUnreadable(cause), cause)
+  const words: StillWords = {
+    notOpened: (_path, cause) => unreadable(whyUnreadable(cause), cause),
+    notRead: (_path, cause) => unreadable(whyUnreadable(cause), cause),
+    changed: (_path, { kind }) => unreadable(happened(kind)),
+    tooLarge: (_path, _bytes, max) => unreadable(`more than ${max} bytes`)
+  }
+  const bytes = await readWhole(path, words, MAX_NETRC_BYTES).catch((cause: unknown) => {
+    if (cause instanceof Fault && isMissing(cause.cause)) return null
+    throw cause
   })
-  if (opened === null) return null
-  const { handle } = opened
+  if (bytes === null) return null
   try {
-    const buffer = Buffer.alloc(MAX_NETRC_BYTES + 1)
-    let length = 0
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null)
-      if (bytesRead === 0) break
-      length += bytesRead
-    }
-    if (length > MAX_NETRC_BYTES) throw unreadable(`more than ${MAX_NETRC_BYTES} bytes`)
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(buffer.subarray(0, length))
-  } catch (error) {
-    if (error instanceof Fault) throw error
-    // a decoder's error quotes nothing of the text
-    throw error instanceof TypeError ? unreadable('bytes that are not UTF-8') : unreadable(whyUnreadable(error), error)
-  } finally {
-    await handle.close()
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    // A decoder's error quotes nothing of the text.
+    throw unreadable('bytes that are not UTF-8')
   }
 }
