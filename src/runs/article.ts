@@ -19,7 +19,7 @@ import { AUDIT_PATH, OUTPUT_PATHS } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { PageFigure, ProseInputs, Template } from '../render/page/index.js'
 import type { HashedFile } from './record.js'
-import type { VerifiedManifest } from '../schema/traces.js'
+import type { VerifiedManifest } from '../schema/study.js'
 import { EVIDENCE_DOCUMENTS } from '../schema/outputs.js'
 import { GENERATOR } from '../core/version.js'
 

@@ -24,7 +24,8 @@ import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import {
   retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type FinishedRun, type HashedFile, type RunRecord
 } from './record.js'
-import type { CriticTraceStudy, VerifiedManifest } from '../schema/traces.js'
+import type { VerifiedManifest } from '../schema/study.js'
+import type { CriticTraceStudy } from '../schema/traces.js'
 import type { EvidenceStudy } from '../schema/evidence.js'
 import type { HistoryStudy } from '../schema/histories.js'
 import { inTransaction } from './transaction.js'

@@ -2,7 +2,7 @@
  * What a study must hold between its sections: no two figures have one name, and what is derived or drawn refers to
  * documents that the study's own sections write.
  */
-import type { Study } from '../schema/traces.js'
+import type { Study } from '../schema/study.js'
 import type { EvidenceStudy } from '../schema/evidence.js'
 import { documentCopy, EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../schema/outputs.js'
 import { describeValue, type CheckContext } from '../core/checker.js'

@@ -7,7 +7,7 @@
  */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Study } from '../schema/traces.js'
+import type { Study } from '../schema/study.js'
 import { Fault, describeCause, printable } from '../core/errors.js'
 import {
   flag, nullable, object, oneOf, relativePath, text, type CheckContext, type FieldValues, type JsonSchema
