@@ -8,7 +8,8 @@ import type { AuditReport, InputHash, PageText } from '../compute/audit/contract
 import type { InputsOf } from '../compute/audit/provenance.js'
 import { parseReference, pointerTokens, type Documents } from '../compute/documents.js'
 import { readClaims } from '../study/claims.js'
-import { STUDY_FILE, type LoadedStudy } from '../study/study.js'
+import { STUDY_FILE } from '../study/study.js'
+import type { Study } from '../schema/study.js'
 import { requireVerified } from '../core/verified.js'
 import type { MeasuredHistories } from './histories.js'
 import type { AuditOrigin } from '../render/outputs/audit-document.js'
@@ -18,7 +19,7 @@ import { EVIDENCE_DOCUMENTS, FIGURE_CONSTANTS } from '../schema/outputs.js'
 export interface AuditRun {
   /** the study's folder */
   readonly dir: string
-  readonly study: LoadedStudy
+  readonly study: Study
   /** SHA-256 by path relative to the study, as verified before: what is read must be what was verified */
   readonly verified: ReadonlyMap<string, string>
   /** the JSON outputs of this run */

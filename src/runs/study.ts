@@ -12,7 +12,7 @@ import { EXIT, Fault } from '../core/errors.js'
 import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import { namedFiles, rolesOf } from '../study/manifest-update.js'
 import type { ManifestReport } from '../study/manifest.js'
-import { STUDY_FILE, type LoadedStudy, type StudyFile } from '../study/study.js'
+import { STUDY_FILE, type StudyFile } from '../study/study.js'
 import { requireVerified } from '../core/verified.js'
 import type { MeasuredEvidence } from './evidence.js'
 import { figureData, measureHistories, type MeasuredHistories } from './histories.js'
@@ -24,7 +24,7 @@ import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import {
   retireRecord, settingsHash, snapshotInputs, unchangedOutputs, writeRunRecord, type FinishedRun, type HashedFile, type RunRecord
 } from './record.js'
-import type { VerifiedManifest } from '../schema/study.js'
+import type { Study, VerifiedManifest } from '../schema/study.js'
 import type { CriticTraceStudy } from '../schema/traces.js'
 import type { EvidenceStudy } from '../schema/evidence.js'
 import type { HistoryStudy } from '../schema/histories.js'
@@ -49,7 +49,7 @@ export interface StudyProgress {
 export interface StudyRun {
   /** the study's folder */
   readonly dir: string
-  readonly study: LoadedStudy
+  readonly study: Study
   /** the file that states it */
   readonly studyFile: Pick<StudyFile, 'sha256' | 'bytes'>
   /** of the same study's manifest, without a failure */

@@ -6,7 +6,7 @@ import { boundaryIndexes, traceStatistics } from '../../src/compute/traces/stati
 import { TraceSlicer } from '../../src/ingest/json/slicer.js'
 import { parseTrace, TraceScratch } from '../../src/ingest/json/trace.js'
 import { figureData, readHistories } from '../../src/runs/histories.js'
-import type { LoadedStudy } from '../../src/study/study.js'
+import type { Study } from '../../src/schema/study.js'
 import type { FigureInputs } from '../../src/render/figures/definition.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type Outcome } from '../../src/schema/traces.js'
 import { contentOf } from './content.js'
@@ -37,7 +37,7 @@ function critics(page: string, selectors: CriticTraceStudy['examples']): CriticT
 }
 
 /** What the study's figures draw; the examples are those that it names. */
-export async function figureDataOf(dir: string, page: string, study: LoadedStudy): Promise<string> {
+export async function figureDataOf(dir: string, page: string, study: Study): Promise<string> {
   const curves: CurveFigureData[] = []
   if (study.histories !== null) {
     const run = { dir, study: study.histories, synthetic: study.synthetic }
