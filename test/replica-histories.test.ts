@@ -16,6 +16,7 @@ import { measureHistories } from '../src/runs/histories.js'
 import { loadStudy } from '../src/study/study.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import type { HistoryStudy } from '../src/schema/histories.js'
+import { contextOf } from './support/context.js'
 import { best, logged, mean, missing, num, range, readSessions, stepView, window } from './support/history-files.js'
 import type { Point, Run, Session } from './support/history-files.js'
 import { fixture } from './support/paths.js'
@@ -321,9 +322,9 @@ t.test('the order of the list of runs changes nothing but its own hash', async t
   const measured = async (list: readonly Run[], name: string): Promise<unknown> => {
     writeFileSync(join(shuffled, 'wandb/runs.json'), JSON.stringify(list))
     const set = await OutputSet.open(join(shuffled, '..', name))
-    const { inputs, warnings, excluded } = await measureHistories(set, { dir: shuffled, study: section, synthetic: true })
+    const { files, warnings, excluded } = await measureHistories(contextOf(shuffled, true), section, set)
     await set.commit()
-    return { inputs: inputs.filter(({ path }) => path !== 'wandb/runs.json'), warnings, excluded, outputs: hashes(join(shuffled, '..', name)) }
+    return { files, warnings, excluded, outputs: hashes(join(shuffled, '..', name)) }
   }
   const listed = await measured(runs, 'listed')
   t.equal(Object.keys((listed as { outputs: object }).outputs).length, 19, 'every file of the histories')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TracePool } from '../compute/traces/pool.js'
 import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
-import { EXIT, printable } from '../core/errors.js'
+import { EXIT, Failures, printable } from '../core/errors.js'
 import { amountOf } from '../study/inventory.js'
 import { verifyManifest } from '../study/manifest.js'
 import { manifestBytes } from './amounts.js'
@@ -14,15 +14,13 @@ import { manifestFaults, studyManifest } from './manifest-faults.js'
 import { loadStudy } from '../study/study.js'
 import { verifyCertificates } from '../ingest/certificate/verify.js'
 import { viewFaults } from '../fetch/views.js'
-import { Failures } from '../runs/snapshot.js'
 import { readText } from '../core/system/open.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import { createProgress, type Phase as ShownPhase, type PhaseOptions } from '../render/terminal/progress.js'
 import { wantsColour } from '../render/terminal/text.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
-import { analyseStudy, unchangedStudy, verifiedManifest, type StudyOutcome } from '../runs/study.js'
-import { GENERATOR } from '../core/version.js'
+import { analyseStudy, studyOrigin, unchangedStudy, type StudyOutcome } from '../runs/study.js'
 import type { AllOptions } from './args.js'
 import { auditFaults, auditHead } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -50,7 +48,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     const changed = manifestFaults(report, dir)
     if (changed.length > 0) throw new Failures(changed)
     const run = { dir, study, studyFile, pool, manifest: report, out: options.out, formats: options.formats, signal: io.signal }
-    const origin = { synthetic: study.synthetic, manifest: verifiedManifest(run), generator: GENERATOR }
+    const origin = studyOrigin(run)
     const about = {
       synthetic: study.synthetic,
       study: { name: study.name, path: dir, sha256: studyFile.sha256 },

@@ -4,6 +4,14 @@ import type { FetchStudy } from './fetch.js'
 import type { HistoryStudy } from './histories.js'
 import type { CriticTraceStudy } from './traces.js'
 
+/** A file as it was read. */
+export interface HashedFile {
+  /** relative to the study; of a snapshot without one, to the snapshot's folder */
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+}
+
 /** A manifest that every input was verified against before anything was computed. */
 export interface VerifiedManifest {
   /** relative to the study */

@@ -5,6 +5,7 @@ import type { CurveFigureData } from '../../src/compute/histories/contract.js'
 import { boundaryIndexes, traceStatistics } from '../../src/compute/traces/statistics.js'
 import { TraceSlicer } from '../../src/ingest/json/slicer.js'
 import { parseTrace, TraceScratch } from '../../src/ingest/json/trace.js'
+import { originOf, RunContext } from '../../src/runs/context.js'
 import { figureData, readHistories } from '../../src/runs/histories.js'
 import type { Study } from '../../src/schema/study.js'
 import type { FigureInputs } from '../../src/render/figures/definition.js'
@@ -40,8 +41,8 @@ function critics(page: string, selectors: CriticTraceStudy['examples']): CriticT
 export async function figureDataOf(dir: string, page: string, study: Study): Promise<string> {
   const curves: CurveFigureData[] = []
   if (study.histories !== null) {
-    const run = { dir, study: study.histories, synthetic: study.synthetic }
-    for await (const data of figureData(run, await readHistories(run))) curves.push(data)
+    const context = new RunContext({ dir, origin: originOf(study.synthetic, null) })
+    for await (const data of figureData(context, study.histories, await readHistories(context, study.histories))) curves.push(data)
   }
   const { examples } = study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY
   const data: FigureInputs = { curves, criticTraces: critics(page, examples) }

@@ -103,7 +103,7 @@ export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
         exitCode: EXIT.checkFailed
       })
     }
-    return { run, path, sha256, bytes: tally.bytes, ...rows }
+    return { run, file: { path, sha256, bytes: tally.bytes }, ...rows }
   } catch (error) {
     throw error instanceof Fault ? named(error, file) : error
   }
