@@ -72,12 +72,9 @@ export async function writeArticle(context: RunContext, study: Study, set: Outpu
   // 4. Pages
   if (run.figures.every(({ name }) => run.pngs.has(name))) {
     const read = [...run.inputs, ...(auditor === null ? [] : [auditor.file]), templates.article.file, templates.notes.file]
+    const { claims = [], same = [], discrepancies = [], guards = [] } = report ?? {}
     await writePages(set, {
-      ...prose,
-      claims: report?.claims ?? [],
-      same: report?.same ?? [],
-      discrepancies: report?.discrepancies ?? [],
-      guards: report?.guards ?? [],
+      ...prose, claims, same, discrepancies, guards,
       unclaimed: report?.strict === true ? report.unclaimed ?? [] : [],
       study: { name: study.name, synthetic: study.synthetic },
       manifest: origin.manifest,

@@ -247,13 +247,17 @@ async function measureTraces(
     }
     for await (const given of inOrder(tasks, answer, 2 * pool.threads + 1)) {
       context.throwIfInterrupted()
-      const fault = await take(given, plan, results, collector, streams, faults.length > 0)
-      if (fault === null) {
-        if (page === null && faults.length === 0) onProgress?.(results.length)
-        continue
+      if (!given.ok) {
+        const fault = located(Fault.deserialize(given.fault), plan)
+        faults.push(fault)
+        if (fault.exitCode !== EXIT.checkFailed) break
       }
-      faults.push(fault)
-      if (fault.exitCode !== EXIT.checkFailed) break
+      // After a first failed check nothing more is written, but every trace is still checked.
+      if (!given.ok || faults.length > 0) continue
+      results.push(given.result)
+      collector.offer(given.result, given.columns)
+      await streams.write(given.result, given.columns)
+      if (page === null) onProgress?.(results.length)
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
@@ -266,23 +270,6 @@ async function measureTraces(
   }
   const html = { path: sourceName ?? context.pathOf(plan.html as string), sha256: page.sha256, bytes: page.bytes }
   return { results, header: page.header, html, examples: collector.choose() }
-}
-
-/** Takes one answer in its turn. After a first failed check nothing more is written, but every trace is still checked. */
-async function take(
-  answer: TraceAnswer,
-  plan: SnapshotPlan,
-  results: TraceResult[],
-  collector: ExampleCollector,
-  streams: Streams,
-  failed: boolean
-): Promise<Fault | null> {
-  if (!answer.ok) return located(Fault.deserialize(answer.fault), plan)
-  if (failed) return null
-  results.push(answer.result)
-  collector.offer(answer.result, answer.columns)
-  await streams.write(answer.result, answer.columns)
-  return null
 }
 
 /** Names the file that a fault is about, where the reader of bytes could not know it. */
