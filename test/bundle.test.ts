@@ -25,7 +25,7 @@ t.test('bundles and modules write the same bytes, whatever the engine kept', t =
   mkdirSync(dist, { recursive: true })
   for (const part of ['run.js', 'src', 'workers', 'bundle']) cpSync(join(root, 'dist', part), join(dist, part), { recursive: true })
   for (const part of ['package.json', 'node_modules']) symlinkSync(join(root, part), join(dir, 'copy', part))
-  writeFileSync(join(dist, 'modules.js'), "await (await import('./src/program.js')).run()\n")
+  writeFileSync(join(dist, 'modules.js'), "await (await import('./src/cli/program.js')).run()\n")
   const compiled = (name: string): string => join(dist, 'bundle', `${name}.compiled`)
   // Outputs name their own folder nowhere: one may be compared with another.
   let runs = 0
