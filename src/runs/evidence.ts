@@ -12,7 +12,7 @@
 import { cellValue } from '../compute/evidence/cell-values.js'
 import { configValues } from '../compute/evidence/config-values.js'
 import type {
-  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundDocument, FoundEvidence, FoundValue, SourceFile
+  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundDocument, FoundEvidence, FoundValue
 } from '../compute/evidence/contract.js'
 import { deriveValues } from '../compute/evidence/derive.js'
 import { documentLines, documentValue } from '../compute/evidence/document-values.js'
@@ -126,7 +126,7 @@ class Reading {
     return [...this.#inputs.values()]
   }
 
-  async workbook({ path, values }: NonNullable<EvidenceStudy['workbook']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
+  async workbook({ path, values }: NonNullable<EvidenceStudy['workbook']>): Promise<{ file: HashedFile; values: FoundValue[] }> {
     const { bytes, file } = this.#whole(path, 'xlsx')
     const book = await openWorkbook(bytes, { place: { file: file.path } })
     const names = new Set(book.sheets.map(sheet => sheet.name))
@@ -147,7 +147,7 @@ class Reading {
     return { file, values: found }
   }
 
-  async slides({ path, pages, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
+  async slides({ path, pages, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: HashedFile; values: FoundValue[] }> {
     const { bytes, file } = this.#whole(path, 'pptx')
     const presentation = await openPresentation(bytes, { place: { file: file.path } })
     const found = values.map((request, i) => (
@@ -185,7 +185,7 @@ class Reading {
     }
   }
 
-  #whole(path: string, format: string): { readonly bytes: Uint8Array; readonly file: SourceFile } {
+  #whole(path: string, format: string): { readonly bytes: Uint8Array; readonly file: HashedFile } {
     this.#context.throwIfInterrupted()
     const { bytes, file } = this.#context.read(canonicalRelative(path), format)
     return { bytes, file: this.#input(file) }

@@ -26,7 +26,7 @@ import type { CriticTraceStudy, SnapshotHeader } from '../schema/traces.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import type { ArrowMetadata, ArrowTraceWriter } from '../render/outputs/arrow.js'
 import type { TraceArchiveWriter } from '../render/outputs/archive.js'
-import type { ExcludedNpz, SourceFile } from '../render/outputs/documents.js'
+import type { ExcludedNpz } from '../render/outputs/documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import { originOf, RunContext, type Done } from './context.js'
@@ -66,7 +66,7 @@ export interface SnapshotRun extends SnapshotWork {
 export interface MeasuredSnapshot {
   readonly statistics: SnapshotStatistics
   readonly checks: readonly CheckReport[]
-  readonly html: SourceFile | null
+  readonly html: HashedFile | null
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
   /** what Figure 8 draws */
@@ -220,7 +220,7 @@ function openStreams(set: OutputSet): Streams {
 interface Measured {
   readonly results: TraceResult[]
   readonly header: SnapshotHeader
-  readonly html: SourceFile | null
+  readonly html: HashedFile | null
   readonly examples: ChosenExamples
 }
 

@@ -19,8 +19,6 @@ import { MAX_STUDY_BYTES, STUDY_FILE } from './label.js'
 import { resolveInside } from '../core/paths.js'
 import { whyNoFolder } from '../core/system/folder.js'
 
-export { STUDY_FILE }
-
 export const STUDY_KIND = object({
   $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
   schema_version: { kind: oneOf(1), doc: 'Version of this format.' },

@@ -9,6 +9,7 @@ import type { FileSummary } from './output-file.js'
 import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 import { whyNoMarked } from '../../schema/end-marker.js'
+import type { HashedFile } from '../../schema/study.js'
 
 /** What every JSON output begins with. */
 export interface Envelope {
@@ -29,14 +30,6 @@ export function envelope(schema: string, { synthetic, manifest, generator: { nam
   }
 }
 
-/** A file that was read, as it was found. */
-export interface SourceFile {
-  /** as the user gave it, or relative to the study */
-  readonly path: string
-  readonly sha256: string
-  readonly bytes: number
-}
-
 /** An NPZ file of the snapshot's folder that the snapshot does not name. */
 export interface ExcludedNpz {
   /** relative to the snapshot folder */
@@ -50,7 +43,7 @@ export interface ExcludedNpz {
 export interface SnapshotIndex {
   /** false where one source alone, page or NPZ file, holds any trace */
   readonly verified: boolean
-  readonly html: SourceFile | null
+  readonly html: HashedFile | null
   /** verbatim */
   readonly snapshotTime: string | null
   readonly alignment: string | null
