@@ -52,8 +52,10 @@ export interface SectionResult {
   readonly constants: Partial<FigureConstants>
 }
 
+type SecondStep = () => Promise<SectionResult>
+
 /** The first step, which answers the second. */
-type SectionRun<S> = (context: RunContext, section: S, work: StudyWork) => Promise<() => Promise<SectionResult>>
+type SectionRun<S> = (context: RunContext, section: S, work: StudyWork) => Promise<SecondStep>
 
 /** Null: nothing of its own. The article is written when all else is there (`article.ts`); `fetch` has its own command. */
 const RUNS: { readonly [K in SectionKey]: SectionRun<NonNullable<Study[K]>> | null } = {
@@ -66,23 +68,23 @@ const RUNS: { readonly [K in SectionKey]: SectionRun<NonNullable<Study[K]>> | nu
 
 /** Every section that the study states, in the order of the list. */
 export async function runSections(context: RunContext, work: StudyWork): Promise<SectionResult[]> {
-  const following: (() => Promise<SectionResult>)[] = []
+  const second: SecondStep[] = []
   for (const key of Object.keys(SECTIONS) as SectionKey[]) {
     const next = await begin(context, key, work)
-    if (next !== null) following.push(next)
+    if (next !== null) second.push(next)
   }
   const results: SectionResult[] = []
-  for (const follow of following) results.push(await follow())
+  for (const step of second) results.push(await step())
   return results
 }
 
-async function begin<K extends SectionKey>(context: RunContext, key: K, work: StudyWork): Promise<(() => Promise<SectionResult>) | null> {
+async function begin<K extends SectionKey>(context: RunContext, key: K, work: StudyWork): Promise<SecondStep | null> {
   const run = RUNS[key]
   const section = work.study[key]
   return run === null || !section ? null : run(context, section, work)
 }
 
-async function runTraces(context: RunContext, traces: CriticTraceStudy, { study, set, pool }: StudyWork): Promise<() => Promise<SectionResult>> {
+async function runTraces(context: RunContext, traces: CriticTraceStudy, { study, set, pool }: StudyWork): Promise<SecondStep> {
   const plan = await onlySnapshot(context.place(traces.snapshot))
   const settings = { traces, expectations: traces.expectations, enforced: true, examplesRequired: true, synthetic: study.synthetic }
   const measured = await measureSnapshot(context, { plan, settings, pool }, set)
@@ -104,7 +106,7 @@ async function onlySnapshot(folder: string): Promise<SnapshotPlan> {
   })
 }
 
-async function runHistories(context: RunContext, section: HistoryStudy, { set, listed }: StudyWork): Promise<() => Promise<SectionResult>> {
+async function runHistories(context: RunContext, section: HistoryStudy, { set, listed }: StudyWork): Promise<SecondStep> {
   return async () => {
     // What curves are drawn with may stand in the evidence.
     const drawn = withDrawnNumbers(section, new Documents(set.jsonTexts))
@@ -117,7 +119,7 @@ async function runHistories(context: RunContext, section: HistoryStudy, { set, l
   }
 }
 
-async function runEvidence(context: RunContext, section: EvidenceStudy, { study, set, listed }: StudyWork): Promise<() => Promise<SectionResult>> {
+async function runEvidence(context: RunContext, section: EvidenceStudy, { study, set, listed }: StudyWork): Promise<SecondStep> {
   const { workbook, slides, configs, datasets, documents, figures: requests } = section
   const own = new Set([workbook, slides, ...configs, ...datasets, ...documents].map(source => source?.path))
   const onBytes = context.progress.onEvidence?.(bytesOf(listed, path => own.has(path)))
