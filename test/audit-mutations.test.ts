@@ -17,22 +17,24 @@ import { audit, auditPasses } from '../src/compute/audit/audit.js'
 import type { AuditReport, PageText } from '../src/compute/audit/contract.js'
 import { Documents, escapeToken } from '../src/compute/documents.js'
 import { openTracePool, type TracePool } from '../src/compute/traces/pool.js'
-import { Fault } from '../src/core/errors.js'
+import { Failures, Fault } from '../src/core/errors.js'
 import { withDrawnNumbers } from '../src/compute/histories/drawn-numbers.js'
-import { measureEvidence, stateEvidence } from '../src/runs/evidence.js'
+import { deriveEvidence, stateEvidence, type MeasuredEvidence } from '../src/runs/evidence.js'
 import { measureHistories, readHistories, type MeasuredHistories } from '../src/runs/histories.js'
 import { checkClaims, readClaims } from '../src/study/claims.js'
 import { findSnapshots } from '../src/study/inventory.js'
 import { readManifest, verifyManifest } from '../src/study/manifest.js'
 import { loadStudy } from '../src/study/study.js'
 import { viewFaults } from '../src/fetch/views.js'
-import { Failures, measureSnapshot } from '../src/runs/snapshot.js'
+import { measureSnapshot } from '../src/runs/snapshot.js'
 import { writeFigureConstants } from '../src/render/outputs/figure-documents.js'
 import { writeHistoryStatistics, writeSharedReference } from '../src/render/outputs/history-documents.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { PAGE_OUTPUTS, proseTexts } from '../src/render/page/index.js'
+import type { EvidenceStudy } from '../src/schema/evidence.js'
 import { EVIDENCE_DOCUMENTS, FIGURE_CONSTANTS } from '../src/schema/outputs.js'
 import { GENERATOR } from '../src/core/version.js'
+import { contextOf } from './support/context.js'
 import { writeManifest } from './support/history-folder.js'
 import {
   claimsMutations, manifestMutations, proseMutations, sourceMutations, type StatedClaim, type StatedDiscrepancy
@@ -134,7 +136,7 @@ async function computeHistories(dir: string): Promise<ComputedHistories> {
   const { study } = await loadStudy(dir)
   if (study.histories === null || study.evidence === null) throw new Error('the study has histories and evidence')
   const section = withDrawnNumbers(study.histories, await statedEvidence())
-  const measured = await readHistories({ dir, study: section, synthetic: true })
+  const measured = await readHistories(contextOf(dir, true), section)
   const origin = { synthetic: true, manifest: null, generator: GENERATOR }
   const texts = await textsOf(async set => {
     for (const { analysis, statistics } of measured.analyses) {
@@ -161,7 +163,7 @@ async function statedEvidence(): Promise<Documents> {
     const dir = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
     const { study: { evidence } } = await loadStudy(dir)
     if (evidence === null) throw new Error('the replica has evidence')
-    return textsOf(set => stateEvidence(set, { dir, study: evidence, synthetic: true }))
+    return textsOf(set => stateEvidence(contextOf(dir, true), evidence, set))
   })()
   return new Documents(await evidenceTexts)
 }
@@ -202,7 +204,7 @@ t.test('histories, runs.json, the study\'s section, claims and prose: the replic
   })
 
   const blind = new Tally()
-  const path = measured.inputs[1].path
+  const path = measured.files[0].path
   const harmless = { kind: 'control', what: 'a clock that nothing reads', covered: true, files: new Map([[path, folder.text(path).replace('"_runtime": 9', '"_runtime": 8')]]) }
   await folder.with(harmless, async () => blind.add(harmless, await noticed(async () => auditOf(stated, (await compute()).documents)), await verifyNotices(dir)))
   t.strictSame(blind.row('control').survivors, [harmless.what], 'a survivor is seen as one')
@@ -280,7 +282,7 @@ t.test('a snapshot: page, NPZ files, the study\'s section', async t => {
       traces: study.critic_traces, expectations: study.critic_traces.expectations, enforced: true, examplesRequired: true, synthetic: true
     }
     const [plan] = await findSnapshots([join(dir, study.critic_traces.snapshot)])
-    return new Documents(await textsOf(set => measureSnapshot(set, { plan, settings, pool })))
+    return new Documents(await textsOf(set => measureSnapshot(contextOf(dir, true), { plan, settings, pool }, set)))
   }
 
   const documents = await compute()
@@ -311,6 +313,12 @@ function publishedBy(documents: Documents): StatedClaim[] {
   return claims
 }
 
+/** Everything of the evidence but its figures, into a set that holds what it refers to. */
+async function measureEvidence(dir: string, section: EvidenceStudy, set: OutputSet): Promise<MeasuredEvidence> {
+  const context = contextOf(dir, true)
+  return deriveEvidence(context, section, set, await stateEvidence(context, section, set))
+}
+
 t.test('workbook, slides, configurations, datasets, the study\'s section, discrepancies: the replica', async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   const dir = join(work, 'evidence')
@@ -329,7 +337,7 @@ t.test('workbook, slides, configurations, datasets, the study\'s section, discre
     const section = study.evidence
     return new Documents(await textsOf(async set => {
       for (const [path, text] of histories) await set.write(path, text)
-      const { figures } = await measureEvidence(set, { dir, study: section, synthetic: true })
+      const { figures } = await measureEvidence(dir, section, set)
       const drawn = study.histories === null ? null : withDrawnNumbers(study.histories, new Documents(set.jsonTexts))
       await writeFigureConstants(set, { histories: drawn, bars: { requests: section.figures, drawn: figures } }, { synthetic: true, manifest: null, generator: GENERATOR })
     }))
@@ -375,10 +383,10 @@ t.test('the article: its templates and its prose', async t => {
   const [plan] = await findSnapshots([join(replica, traces.snapshot)])
   const settings = { traces, expectations: traces.expectations, enforced: true, examplesRequired: true, synthetic: true }
   const documents = new Documents(await textsOf(async set => {
-    await measureSnapshot(set, { plan, settings, pool })
+    await measureSnapshot(contextOf(replica, true), { plan, settings, pool }, set)
     const drawn = withDrawnNumbers(history, await statedEvidence())
-    await measureHistories(set, { dir: replica, study: drawn, synthetic: true })
-    const { figures } = await measureEvidence(set, { dir: replica, study: section, synthetic: true })
+    await measureHistories(contextOf(replica, true), drawn, set)
+    const { figures } = await measureEvidence(replica, section, set)
     const origin = { synthetic: true, manifest: null, generator: GENERATOR }
     await writeFigureConstants(set, { histories: drawn, bars: { requests: section.figures, drawn: figures } }, origin)
   }))

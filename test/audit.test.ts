@@ -20,9 +20,9 @@ import { checkClaims, claimsJsonSchema, readClaims } from '../src/study/claims.j
 import { auditText } from '../src/render/outputs/audit-document.js'
 import type { Claims, ClaimValue } from '../src/schema/claims.js'
 import { runCli } from './support/cli.js'
-import { STUDY, writeHistoryStudy, writeManifest } from './support/history-folder.js'
+import { RUNS, STUDY, writeHistoryStudy, writeManifest } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
-import { fixture, root } from './support/paths.js'
+import { fixture, replicaSource, root } from './support/paths.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-audit-test-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))
@@ -57,7 +57,7 @@ t.test('docs/schemas/claims.schema.json is made from the same fields as the chec
 })
 
 t.test('the replica\'s claims file is a claims file', async t => {
-  t.ok((await readClaims(fixture('replica', 'claims.json'))).claims.length >= 157)
+  t.ok((await readClaims(replicaSource('claims.json'))).claims.length >= 157)
 })
 
 t.test('references: RFC 6901, own members only, and a reason that names what is missing', t => {
@@ -510,4 +510,41 @@ t.test('the command: a table, one line for each difference, exit 1, and nothing 
   writeHistoryStudy(join(work, 'none'))
   t.match(await runCli(['audit', '--study', join(work, 'none'), '--quiet']), { code: 3, stderr: /^critic-traces: study no claims: claims is not stated/ })
   t.notOk(readdirSync(tmpdir()).some(name => name.startsWith('critic-traces-audit-') && !name.startsWith('critic-traces-audit-test-') && existsSync(join(tmpdir(), name, 'wandb/both.json'))), 'no temporary folder stays')
+})
+
+t.test('a value names the history that it was computed from, and not that of another label with the same run id', async t => {
+  const dir = join(work, 'labels')
+  const out = join(work, 'labels-out')
+  const [{ displayName, createdAt }] = RUNS.filter(({ id }) => id === 'ref')
+  const labels = ['runs', 'again']
+  const rewards: readonly (readonly number[])[] = [[0.5, 0.75], [0.25, 0.125]]
+  const study = {
+    ...STUDY, claims: 'claims.json',
+    histories: {
+      ...STUDY.histories,
+      selections: labels.map(label => ({ name: label, title: label, display_name: displayName, label })),
+      analyses: [{ name: 'both', selections: labels, metrics: ['reward'], statistics: { ends: { count: 1, metrics: ['reward'] } }, outputs: { statistics: 'wandb/both.json' } }],
+      figures: []
+    }
+  }
+  const list = JSON.stringify(labels.map(label => ({ id: 'ref', displayName, createdAt, label, config: {} })))
+  writeHistoryStudy(dir, { study, list, runs: [] })
+  labels.forEach((label, i) => {
+    mkdirSync(join(dir, 'wandb/history', label), { recursive: true })
+    const lines = rewards[i].map((reward, step) => `{"_step": ${step}, "_timestamp": ${1767312000.5 + step}, "reward": ${reward}}\n`)
+    writeFileSync(join(dir, 'wandb/history', label, 'ref.jsonl'), lines.join(''))
+  })
+  const claims = labels.map((label, i) => (
+    { id: label, value: rewards[i][1], kind: 'computed', definition: 'The last one.', decimals: 3, from: `wandb/both.json#/selections/${label}/metrics/reward/last/mean` }
+  ))
+  const whole = { ...claims[0], id: 'whole', value: 1, decimals: 0, from: 'wandb/both.json#/schema_version' }
+  writeFileSync(join(dir, 'claims.json'), JSON.stringify({ schema_version: 1, claims: [...claims, whole] }))
+  writeManifest(dir)
+  const run = await runCli(['audit', '--study', dir, '--threads', '1', '--out', out])
+  t.match(run, { code: 0 }, run.stderr)
+  const written = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8')) as AuditReport
+  const inputs = new Map(written.claims.map(({ id, provenance }) => [id, provenance[0].inputs.map(({ path }) => path)]))
+  t.same(inputs.get('runs'), ['wandb/runs.json', 'wandb/history/runs/ref.jsonl'])
+  t.same(inputs.get('again'), ['wandb/runs.json', 'wandb/history/again/ref.jsonl'])
+  t.same(inputs.get('whole'), ['wandb/runs.json', 'wandb/history/runs/ref.jsonl', 'wandb/history/again/ref.jsonl'], 'of the whole analysis: each of them')
 })

@@ -15,6 +15,7 @@ import { readEvidence } from '../src/runs/evidence.js'
 import { checkStudy } from '../src/study/study.js'
 import type { DerivedValue } from '../src/schema/evidence.js'
 import { runCli } from './support/cli.js'
+import { contextOf } from './support/context.js'
 import { CANARY, EVIDENCE, writeEvidenceStudy } from './support/evidence-folder.js'
 import { writeManifest } from './support/history-folder.js'
 import { nullPointers, schemaProblems } from './support/json-schema.js'
@@ -219,7 +220,7 @@ t.test('documents follow their schemas, and every null has its reason', async t 
   }
 })
 
-type Evidence = Parameters<typeof readEvidence>[0]['study']
+type Evidence = Parameters<typeof readEvidence>[1]
 
 /** The study's evidence with another value at a path: `workbook.values.0.cell`. */
 function changed(path: string, value: unknown): Evidence {
@@ -235,7 +236,7 @@ function changed(path: string, value: unknown): Evidence {
 }
 
 async function faultOf(study: Evidence, dir = DIR, verified?: ReadonlyMap<string, string>): Promise<Fault> {
-  const error: unknown = await readEvidence({ dir, study, synthetic: false, ...(verified === undefined ? {} : { verified }) }).then(() => null, (e: unknown) => e)
+  const error: unknown = await readEvidence(contextOf(dir, false, { verified }), study).then(() => null, (e: unknown) => e)
   if (!(error instanceof Fault)) throw new Error(`expected a Fault, got ${String(error)}`)
   return error
 }
@@ -288,7 +289,7 @@ t.test('a value that is read by its place states what stands beside it', async t
   const [cell, minutes] = ['workbook.values.0', 'slides.values.0']
   const labels = { labels: [{ cell: 'C1', text: ' merged\n' }, { cell: 'D6', text: '1' }] }
   const found = async (study: Evidence, name: string): Promise<unknown> => (
-    (await readEvidence({ dir: DIR, study, synthetic: false })).values.find(value => value.name === name)?.labels
+    (await readEvidence(contextOf(DIR), study)).values.find(value => value.name === name)?.labels
   )
   t.strictSame(await found(changed(cell, labels), 'a.percent'), [{ place: 'cell C1', text: 'merged' }, { place: 'cell D6', text: '1' }], 'any white space is one space')
   const beside = { labels: [{ row: 1, column: 2, text: 'A' }, { row: 2, column: 1, text: 'Minutes' }] }
@@ -334,7 +335,7 @@ t.test('what is read is what was verified', async t => {
   const study = changed('workbook.values.0.as', 'percent')
   const paths = ['sources/scores.xlsx', 'sources/slides.pptx', 'configs/run.env', 'configs/base/base.env', 'configs/mix.json', 'configs/parent.json', 'data/train.parquet']
   const verified = new Map(paths.map(path => [path, sha256(path, dir)]))
-  const { inputs } = await readEvidence({ dir, study, synthetic: false, verified })
+  const { inputs } = await readEvidence(contextOf(dir, false, { verified }), study)
   t.same(inputs.map(({ path }) => path).sort(), [...paths].sort())
   for (const path of paths) {
     const without = new Map(verified)
@@ -350,7 +351,7 @@ t.test('what is read is what was verified', async t => {
 
 t.test('an interrupt ends the reading', async t => {
   const signal = AbortSignal.abort()
-  await t.rejects(readEvidence({ dir: DIR, study: changed('workbook.values.0.as', 'percent'), synthetic: false, signal }), { message: /^run interrupted/, exitCode: 130 })
+  await t.rejects(readEvidence(contextOf(DIR, false, { signal }), changed('workbook.values.0.as', 'percent')), { message: /^run interrupted/, exitCode: 130 })
 })
 
 t.test('decimals: Python\'s decimal module, to the nearest double', async t => {

@@ -455,9 +455,9 @@ t.test('readHistory: the run\'s file, plain or gzipped, with its hash', async t 
   const chunks: number[] = []
   const history = await readMain(dir, { chunkBytes: 1000, onBytes: n => { chunks.push(n) } })
   t.equal(history.run, RUN)
-  t.equal(history.path, 'wandb/history/main/r1.jsonl')
-  t.equal(history.sha256, hash(ROWS))
-  t.equal(history.bytes, ROWS.length)
+  t.equal(history.file.path, 'wandb/history/main/r1.jsonl')
+  t.equal(history.file.sha256, hash(ROWS))
+  t.equal(history.file.bytes, ROWS.length)
   t.equal(history.rows, 200)
   t.strictSame([...history.columns[0].value], Array.from({ length: 200 }, (_, i) => i / 8))
   t.strictSame(chunks, [...Array<number>(Math.floor(ROWS.length / 1000)).fill(1000), ROWS.length % 1000])
@@ -467,9 +467,9 @@ t.test('readHistory: the run\'s file, plain or gzipped, with its hash', async t 
   mkdirSync(join(other, 'wandb/history/main'), { recursive: true })
   writeFileSync(join(other, 'wandb/history/main/r1.jsonl.gz'), zipped)
   const inflated = await readMain(other, { chunkBytes: 50 })
-  t.equal(inflated.path, 'wandb/history/main/r1.jsonl.gz')
-  t.equal(inflated.sha256, hash(zipped), 'of the file as it lies on disk')
-  t.equal(inflated.bytes, zipped.length)
+  t.equal(inflated.file.path, 'wandb/history/main/r1.jsonl.gz')
+  t.equal(inflated.file.sha256, hash(zipped), 'of the file as it lies on disk')
+  t.equal(inflated.file.bytes, zipped.length)
   t.strictSame(plain(inflated), plain(history))
 
   truncateSync(join(other, 'wandb/history/main/r1.jsonl.gz'), zipped.length - 9)
@@ -513,7 +513,7 @@ t.test('readHistory: links may lead about the study, not out of it; a named pipe
   symlinkSync('r4.jsonl', join(main, 'r4.jsonl'))
   execFileSync('mkfifo', [join(main, 'r3.jsonl')])
   const history = await readMain(join(dir, 'study'))
-  t.equal(history.path, 'wandb/history/main/r1.jsonl')
+  t.equal(history.file.path, 'wandb/history/main/r1.jsonl')
   t.equal(history.rows, 200)
   const message = async (id: string): Promise<string> =>
     (await faultFrom(readHistory(join(dir, 'study'), 'wandb/history', { ...RUN, id }, KEYS, []))).message

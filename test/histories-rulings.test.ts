@@ -15,6 +15,7 @@ import { loadStudy } from '../src/study/study.js'
 import type { HistoryStudy } from '../src/schema/histories.js'
 import type { FigureConfig } from '../src/render/figures/config.js'
 import { buildCurveFigure } from '../src/render/figures/curves/index.js'
+import { contextOf } from './support/context.js'
 import { plainCurves, type PlainCurve } from './support/history-analysed.js'
 import { EDGES } from './support/history-edges.js'
 import { writeHistoryStudy } from './support/history-folder.js'
@@ -37,9 +38,9 @@ interface Read {
 async function readAll(dir: string): Promise<Read> {
   const { histories: study } = (await loadStudy(dir)).study
   if (study === null) throw new Error('no histories')
-  const measured = await readHistories({ dir, study, synthetic: false })
+  const measured = await readHistories(contextOf(dir), study)
   const figures: FigureConfig[] = []
-  for await (const data of figureData({ study, synthetic: false }, measured)) figures.push(buildCurveFigure(data))
+  for await (const data of figureData(contextOf(dir), study, measured)) figures.push(buildCurveFigure(data))
   const [first] = measured.selections.values()
   return { study, measured, first, curves: plainCurves(study.analyses[0], study.metrics, measured.selections), figures }
 }

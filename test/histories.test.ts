@@ -5,10 +5,12 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { measureHistories, type HistoryRun } from '../src/runs/histories.js'
+import type { RunProgress } from '../src/runs/context.js'
+import { measureHistories } from '../src/runs/histories.js'
 import { loadStudy } from '../src/study/study.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { runCli } from './support/cli.js'
+import { contextOf } from './support/context.js'
 import { parseCsv } from './support/csv-parse.js'
 import { RUNS, STUDY, writeHistoryStudy, writeManifest, type FolderOptions } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
@@ -203,7 +205,7 @@ t.test('the same bytes at any chunk size', async t => {
   for (const chunkBytes of [1, 2, 3, 7, 64, 65536]) {
     const out = join(work, `chunks${chunkBytes}`)
     const set = await OutputSet.open(out)
-    await measureHistories(set, { dir, study: study.histories, synthetic: false, chunkBytes })
+    await measureHistories(contextOf(dir, false, { chunkBytes }), study.histories, set)
     await set.commit()
     found.push(hashes(out))
   }
@@ -283,11 +285,11 @@ t.test('analysis and writing stop at a signal, between two pieces of any size', 
   if (study.histories === null) throw new Error('no histories')
   const histories = study.histories
   // As a signal arrives: from the event loop, which must have its turns.
-  const stopped = async (name: string, start: (soon: () => void) => Partial<HistoryRun>): Promise<void> => {
+  const stopped = async (name: string, start: (soon: () => void) => RunProgress): Promise<void> => {
     const stop = new AbortController()
     const set = await OutputSet.open(join(work, name))
-    const hooks = start(() => setTimeout(() => { stop.abort() }, 0))
-    await t.rejects(measureHistories(set, { dir, study: histories, synthetic: false, signal: stop.signal, ...hooks }), {
+    const progress = start(() => setTimeout(() => { stop.abort() }, 0))
+    await t.rejects(measureHistories(contextOf(dir, false, { signal: stop.signal, progress }), histories, set), {
       message: 'run interrupted: a signal, expected to finish; nothing of this run was written'
     })
     await set.abort()

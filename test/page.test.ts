@@ -7,7 +7,7 @@ import { load, type CheerioAPI } from 'cheerio'
 import t from 'tap'
 import { Documents } from '../src/compute/documents.js'
 import { Fault } from '../src/core/errors.js'
-import type { SourceFile } from '../src/render/outputs/documents.js'
+import type { HashedFile } from '../src/schema/study.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { applyFormat, formatPlainly, parseFormat } from '../src/render/page/formats.js'
 import {
@@ -572,9 +572,9 @@ t.test('a page is whole and asks for nothing', t => {
   const notes = load(written('preview/source-notes.html'))
   const rows = (name: string): readonly string[] =>
     notes(`table.${name} tbody tr`).get().map(row => notes(row).children().get().map(cell => notes(cell).text()).join(' ').replaceAll(',', ''))
-  const files = (list: readonly SourceFile[]): readonly string[] => list.map(({ path, bytes, sha256 }) => `${path} ${bytes} ${sha256}`)
-  const { inputs: read } = JSON.parse(written('run.json')) as { inputs: readonly SourceFile[] }
-  const { files: listed } = JSON.parse(readFileSync(join(run.study, 'source_manifest.json'), 'utf8')) as { files: ReadonlyArray<SourceFile & { role: string }> }
+  const files = (list: readonly HashedFile[]): readonly string[] => list.map(({ path, bytes, sha256 }) => `${path} ${bytes} ${sha256}`)
+  const { inputs: read } = JSON.parse(written('run.json')) as { inputs: readonly HashedFile[] }
+  const { files: listed } = JSON.parse(readFileSync(join(run.study, 'source_manifest.json'), 'utf8')) as { files: ReadonlyArray<HashedFile & { role: string }> }
   t.same(files(read).toSorted(), files(listed).toSorted(), 'the run says of every file of the manifest that it read it')
   t.same([...rows('sources'), ...rows('excluded')].sort(), files(listed).toSorted(), 'and the notes list each')
   const rolesIn = (name: string): readonly string[] =>

@@ -19,7 +19,7 @@ import type { CellValue, DerivedValue, EvidenceStudy, SlideValue } from '../src/
 import {
   all, cellsOf, configured, paragraphs, part, partsOf, shownSlides, sourced, table, targets, type Scalar
 } from './support/evidence-files.js'
-import { fixture } from './support/paths.js'
+import { replicaSource } from './support/paths.js'
 
 interface Claim {
   readonly id: string
@@ -48,7 +48,7 @@ interface Discrepancy {
 const dir = t.testdir()
 const folder = new StudyFolder(dir, undefined)
 const study = await evidence.write(folder, new Random(evidence.seed)) as EvidenceStudy
-const { claims, discrepancies } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as {
+const { claims, discrepancies } = JSON.parse(readFileSync(replicaSource('claims.json'), 'utf8')) as {
   claims: readonly Claim[]; discrepancies: readonly Discrepancy[]
 }
 const due = claims.filter(({ id }) => /^(?:eval|timing|paper|dataset|config|workbook|cadence)\./.test(id))
@@ -422,7 +422,7 @@ t.test('the article is the templates as they are', async t => {
   t.same(await article.write(own, new Random(article.seed)), ARTICLE_STUDY)
   t.same(own.files.map(({ path, role }) => [path, role]), [['article/article.md', 'article'], ['article/source-notes.md', 'article']])
   for (const name of ['article.md', 'source-notes.md']) {
-    t.equal(readFileSync(join(own.dir, 'article', name), 'utf8'), readFileSync(fixture('replica', 'article', name), 'utf8'))
+    t.equal(readFileSync(join(own.dir, 'article', name), 'utf8'), readFileSync(replicaSource('article', name), 'utf8'))
   }
 })
 

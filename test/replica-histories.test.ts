@@ -16,9 +16,10 @@ import { measureHistories } from '../src/runs/histories.js'
 import { loadStudy } from '../src/study/study.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import type { HistoryStudy } from '../src/schema/histories.js'
+import { contextOf } from './support/context.js'
 import { best, logged, mean, missing, num, range, readSessions, stepView, window } from './support/history-files.js'
 import type { Point, Run, Session } from './support/history-files.js'
-import { fixture } from './support/paths.js'
+import { replicaSource } from './support/paths.js'
 import { hashes } from './support/run.js'
 
 interface Claim {
@@ -174,7 +175,7 @@ t.test('every published value comes out of the files at its precision', t => {
   HARNESSES.forEach((harness, i) => { computed[`case.mixed.harness.${harness}`] = mean(shares[i]) * 100 })
   computed['case.mixed.harness.nonzero_batches'] = shares[0].filter((_, i) => shares.every(points => points[i].value !== 0)).length
 
-  const { claims } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
+  const { claims } = JSON.parse(readFileSync(replicaSource('claims.json'), 'utf8')) as { claims: readonly Claim[] }
   const due = claims.filter(claim => OF_HISTORIES.test(claim.id))
   t.same(due.map(claim => claim.id).sort(), Object.keys(computed).sort())
   t.equal(due.length, 125)
@@ -321,9 +322,9 @@ t.test('the order of the list of runs changes nothing but its own hash', async t
   const measured = async (list: readonly Run[], name: string): Promise<unknown> => {
     writeFileSync(join(shuffled, 'wandb/runs.json'), JSON.stringify(list))
     const set = await OutputSet.open(join(shuffled, '..', name))
-    const { inputs, warnings, excluded } = await measureHistories(set, { dir: shuffled, study: section, synthetic: true })
+    const { files, warnings, excluded } = await measureHistories(contextOf(shuffled, true), section, set)
     await set.commit()
-    return { inputs: inputs.filter(({ path }) => path !== 'wandb/runs.json'), warnings, excluded, outputs: hashes(join(shuffled, '..', name)) }
+    return { files, warnings, excluded, outputs: hashes(join(shuffled, '..', name)) }
   }
   const listed = await measured(runs, 'listed')
   t.equal(Object.keys((listed as { outputs: object }).outputs).length, 19, 'every file of the histories')
@@ -389,7 +390,7 @@ t.test('the study section names what is there', t => {
   ])
   // a claim points into a document that an analysis writes
   const outputs = new Set(study.analyses.flatMap(a => [a.outputs.statistics, a.outputs.time_display, a.shared_reference?.output]))
-  const { claims } = JSON.parse(readFileSync(fixture('replica', 'claims.json'), 'utf8')) as { claims: readonly Claim[] }
+  const { claims } = JSON.parse(readFileSync(replicaSource('claims.json'), 'utf8')) as { claims: readonly Claim[] }
   for (const { id, from, elements } of claims.filter(claim => OF_HISTORIES.test(claim.id))) {
     const places = [from ?? elements ?? []].flat()
     t.ok(places.length > 0 && places.every(place => outputs.has(place.split('#')[0])), id)

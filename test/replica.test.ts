@@ -23,7 +23,7 @@ import { updatedManifest } from '../src/study/manifest-update.js'
 import { asFloat64 } from '../src/ingest/npz/npy.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { loadStudy } from '../src/study/study.js'
-import { fixture, root } from './support/paths.js'
+import { replicaSource, root } from './support/paths.js'
 
 const PINNED = {
   // with the manifest, every file
@@ -227,7 +227,7 @@ t.test('the study file names the parts', t => {
     },
     examples: { success: { step: 127, outcome: 'success' }, failure: { step: 118, outcome: 'failure' } }
   })
-  t.equal(readFileSync(join(study, file.claims), 'utf8'), readFileSync(fixture('replica', 'claims.json'), 'utf8'))
+  t.equal(readFileSync(join(study, file.claims), 'utf8'), readFileSync(replicaSource('claims.json'), 'utf8'))
   t.end()
 })
 
@@ -407,7 +407,7 @@ t.test('every published value comes out at its precision', t => {
   }
   t.same(perStep('failure'), [1, 1])
 
-  const { claims } = readJson<{ claims: readonly Claim[] }>(fixture('replica', 'claims.json'))
+  const { claims } = readJson<{ claims: readonly Claim[] }>(replicaSource('claims.json'))
   const due = claims.filter(claim => claim.id.startsWith('trace.') && claim.kind !== 'source')
   t.same(due.map(claim => claim.id).sort(), Object.keys(computed).sort())
   for (const { id, value, decimals } of due) {
@@ -423,7 +423,7 @@ t.test('every published value comes out at its precision', t => {
 })
 
 t.test('claims say where their values stand', t => {
-  const { claims } = readJson<{ claims: readonly Claim[] }>(fixture('replica', 'claims.json'))
+  const { claims } = readJson<{ claims: readonly Claim[] }>(replicaSource('claims.json'))
   t.equal(new Set(claims.map(claim => claim.id)).size, claims.length)
   for (const { id, kind, unit, from, elements, scale } of claims) {
     const places = [from ?? elements ?? []].flat()

@@ -78,7 +78,7 @@ async function bundle(name: string, entry: string): Promise<void> {
     plugins: [inPlace],
     banner: { js: PLACES },
     // a binary of the machine's beside its JavaScript, and what draws with it
-    external: ['canvas', 'chart.js', 'chartjs-plugin-annotation', ...OTHER_COMMANDS.map(command => `./${command}.js`)]
+    external: ['canvas', 'chart.js', 'chartjs-plugin-annotation', ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))]
   })
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
 }

@@ -7,129 +7,92 @@ import type { TracePool } from '../compute/traces/pool.js'
 import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
 import { EXIT, printable } from '../core/errors.js'
-import { amountOf } from '../study/inventory.js'
-import { verifyManifest } from '../study/manifest.js'
-import { manifestBytes } from './amounts.js'
-import { manifestFaults, studyManifest } from './manifest-faults.js'
-import { loadStudy } from '../study/study.js'
-import { verifyCertificates } from '../ingest/certificate/verify.js'
-import { viewFaults } from '../fetch/views.js'
-import { Failures } from '../runs/snapshot.js'
 import { readText } from '../core/still-file.js'
 import { formatCount } from '../render/terminal/numbers.js'
-import { createProgress, type Phase as ShownPhase, type PhaseOptions } from '../render/terminal/progress.js'
-import { wantsColour } from '../render/terminal/text.js'
+import type { Phase, PhaseOptions } from '../render/terminal/progress.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
-import { analyseStudy, unchangedStudy, verifiedManifest, type StudyOutcome } from '../runs/study.js'
-import { GENERATOR } from '../core/version.js'
+import { analyseStudy, studyOrigin, unchangedStudy, type StudyOutcome } from '../runs/study.js'
 import type { AllOptions } from './args.js'
 import { auditFaults, auditHead } from './audit-summary.js'
 import type { CliIo, CommandResult } from './io.js'
-import { faultLines } from './lines.js'
-import { studyFolder } from './replica.js'
+import { manifestFaults } from './manifest-faults.js'
+import { refuse, reporting, type Reporter } from './reporter.js'
 import { Stopwatch } from './timings.js'
 import { certificateLine, checksTable, datasetsTable, historiesTables, leftNote, manifestTable, outputsTable, statisticsTables } from './summary.js'
+import { certify, shownPhases, studyFolder, verifyStudy } from './verified-study.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
-  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
-  const watch = new Stopwatch(io.now)
-  try {
-    const dir = await studyFolder(options.study, io, line => progress.line(line))
-    refuseOutputsAtStudy(dir, options.out)
+  return reporting(options, io, async reporter => {
+    const { out, formats, threads } = options
+    const watch = new Stopwatch(io.now)
+    // 1. Inputs against their manifest
+    const dir = await studyFolder(options.study, reporter)
+    refuseOutputsAtStudy(dir, out)
     watch.lap('study')
-    const { study, ...studyFile } = await loadStudy(dir)
-    const manifest = await studyManifest(dir, study.manifest)
-    const hashing = progress.phase({ label: 'verifying', total: manifestBytes(manifest), unit: 'bytes' })
-    const report = await verifyManifest(dir, manifest, {
-      signal: io.signal,
-      onProgress: p => hashing.update(p.bytesDone)
-    })
-    hashing.finish()
+    const verified = await verifyStudy(dir, reporter)
     watch.lap('verify')
-    const changed = manifestFaults(report, dir)
-    if (changed.length > 0) throw new Failures(changed)
-    const run = { dir, study, studyFile, pool, manifest: report, out: options.out, formats: options.formats, signal: io.signal }
-    const origin = { synthetic: study.synthetic, manifest: verifiedManifest(run), generator: GENERATOR }
+    const { study, studyFile, manifest } = verified
+    refuse(manifestFaults(manifest, dir))
+    const run = { ...verified, pool, out, formats, signal: io.signal }
     const about = {
       synthetic: study.synthetic,
       study: { name: study.name, path: dir, sha256: studyFile.sha256 },
-      manifest: { sha256: report.manifest_sha256, counts: report.counts },
-      out: options.out
+      manifest: { sha256: manifest.manifest_sha256, counts: manifest.counts },
+      out
     }
-    const table = { colour: wantsColour(io.stdout, io.env) }
-    let head = `study ${printable(study.name)} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: ${manifestTable(report, table)}`
-    const tell = (...parts: readonly string[]): void => {
-      progress.close()
-      if (!options.quiet && !options.json) io.stdout.write([head, ...parts].join('\n'))
-    }
+    const head = `study ${printable(study.name)} in ${dir}${study.synthetic ? ', SYNTHETIC data' : ''}\nmanifest: `
+    // 2. Nothing to do
     const record = options.cache ? await unchangedStudy(run) : null
     watch.lap('cache')
     if (record !== null) {
-      await watch.write(options.out, origin, { unchanged: true, threads: options.threads })
-      tell(`unchanged since the last run: all ${formatCount(record.outputs.length)} outputs in ${options.out} are as recorded (--no-cache computes them again)\n`)
-      const audit = await recordedAudit(options.out, record.outputs)
-      const passes = tellAudit(audit, options, io)
-      return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: true, outputs: record.outputs } }
+      const { outputs } = record
+      await watch.write(out, studyOrigin(run), { unchanged: true, threads })
+      const unchanged = `unchanged since the last run: all ${formatCount(outputs.length)} outputs in ${out} are as recorded (--no-cache computes them again)\n`
+      await reporter.tell(table => `${head}${manifestTable(manifest, table)}\n${unchanged}`)
+      return { exitCode: tellAudit(await recordedAudit(out, outputs), reporter), report: { ...about, unchanged: true, outputs } }
     }
-    const certificates = await verifyCertificates(dir, study, io.signal)
-    const contradicted = [...certificates.faults, ...await viewFaults(dir, study)]
-    if (contradicted.length > 0) throw new Failures(contradicted)
+    // 3. Certificates
+    const certificates = await certify(verified, reporter)
     watch.lap('certificates')
-    head += certificateLine(certificates)
-    let phase: Phase | null = null
+    // 4. Sections, figures, pages
+    let shown: { readonly label: string; readonly phase: Phase } | null = null
+    const finish = (): void => {
+      shown?.phase.finish()
+      if (shown !== null) watch.lap(shown.label)
+      shown = null
+    }
     const begin = (next: PhaseOptions): ((done: number) => void) => {
       finish()
-      phase = { label: next.label, shown: progress.phase(next) }
-      const { shown } = phase
-      return done => shown.update(done)
+      const phase = reporter.progress.phase(next)
+      shown = { label: next.label, phase }
+      return done => { phase.update(done) }
     }
-    const finish = (): void => {
-      phase?.shown.finish()
-      if (phase !== null) watch.lap(phase.label)
-      phase = null
-    }
-    const outcome = await analyseStudy({
-      ...run,
-      progress: {
-        onSnapshot: async plan => begin({ label: 'measuring traces', ...(await amountOf(plan)) }),
-        onHistories: total => begin({ label: 'reading histories', total, unit: 'bytes' }),
-        onEvidence: total => begin({ label: 'reading evidence', total, unit: 'bytes' }),
-        onAnalysis: () => begin({ label: 'analysing histories', total: null, unit: 'parts' }),
-        onWriting: () => begin({ label: 'writing histories', total: null, unit: 'rows' }),
-        onFigures: total => begin({ label: 'drawing figures', total, unit: 'files' })
-      }
-    })
+    const outcome = await analyseStudy({ ...run, progress: shownPhases(begin) })
     finish()
     watch.lap('commit')
-    await watch.write(options.out, origin, { unchanged: false, threads: options.threads })
-    tell(
-      ...(outcome.snapshot === null ? [] : [statisticsTables(outcome.snapshot.statistics, table), checksTable(outcome.snapshot.checks, table)]),
-      ...(outcome.histories === null ? [] : [historiesTables(outcome.histories, table)]),
-      ...(outcome.evidence === null || outcome.evidence.datasets.length === 0 ? [] : [datasetsTable(outcome.evidence.datasets, table)]),
-      ...(outcome.audit === null ? [] : [auditHead(outcome.audit)]),
-      ...(study.article === null || outcome.outputs.some(({ path }) => path.endsWith('.html')) ? [] : ['no pages: they are made of the figures as PNG\n']),
-      outputsTable(options.out, outcome.outputs, table),
-      ...(outcome.left.length === 0 ? [] : [leftNote(outcome.left)])
-    )
-    const passes = tellAudit(outcome.audit, options, io)
-    return { exitCode: passes ? EXIT.ok : EXIT.checkFailed, report: { ...about, unchanged: false, ...sectionReports(outcome), outputs: outcome.outputs, left: outcome.left } }
-  } finally {
-    progress.close()
-  }
+    await watch.write(out, studyOrigin(run), { unchanged: false, threads })
+    // 5. Summary
+    const { snapshot, histories, evidence, audit, outputs, left } = outcome
+    await reporter.tell(table => [
+      `${head}${manifestTable(manifest, table)}${certificateLine(certificates)}`,
+      ...(snapshot === null ? [] : [statisticsTables(snapshot.statistics, table), checksTable(snapshot.checks, table)]),
+      ...(histories === null ? [] : [historiesTables(histories, table)]),
+      ...(evidence === null || evidence.datasets.length === 0 ? [] : [datasetsTable(evidence.datasets, table)]),
+      ...(audit === null ? [] : [auditHead(audit)]),
+      ...(study.article === null || outputs.some(({ path }) => path.endsWith('.html')) ? [] : ['no pages: they are made of the figures as PNG\n']),
+      outputsTable(out, outputs, table),
+      ...(left.length === 0 ? [] : [leftNote(left)])
+    ].join('\n'))
+    return { exitCode: tellAudit(audit, reporter), report: { ...about, unchanged: false, ...sectionReports(outcome), outputs, left } }
+  })
 }
 
 /** A published value that does not hold fails the run, when everything is written: the outputs say what differs. */
-function tellAudit(audit: AuditReport | null, { verbose }: AllOptions, io: CliIo): boolean {
-  if (audit === null) return true
-  for (const line of faultLines(auditFaults(audit), verbose)) io.stderr.write(`${line}\n`)
-  return auditPasses(audit)
-}
-
-/** A phase that is shown, and its name in the timings. */
-interface Phase {
-  readonly label: string
-  readonly shown: ShownPhase
+function tellAudit(audit: AuditReport | null, reporter: Reporter): number {
+  if (audit === null) return EXIT.ok
+  reporter.tellFaults(auditFaults(audit))
+  return auditPasses(audit) ? EXIT.ok : EXIT.checkFailed
 }
 
 /** The audit of the last run: its record has just vouched for the file. */

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { printable } from '../core/errors.js'
-import type { Study } from '../schema/traces.js'
+import type { Study } from '../schema/study.js'
 
 /** A line where the study names a claims file that does not exist; else null. */
 export async function missingClaims(dir: string, { claims }: Pick<Study, 'claims'>): Promise<string | null> {

@@ -2,7 +2,7 @@
  * The command line: parses it, runs the command, turns what is thrown into lines and an exit code. Each command's code is
  * loaded when it is asked for.
  */
-import { EXIT, Fault, toFault } from '../core/errors.js'
+import { EXIT, Failures, Fault, toFault } from '../core/errors.js'
 import { HELP, parseCommand, type Command } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
@@ -26,7 +26,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
     if (command.json) printJson(io, { command: command.command, exit_code: exitCode, ...report })
     return exitCode
   } catch (error) {
-    const faults = await faultsOf(error, io.signal)
+    const faults = faultsOf(error, io.signal)
     const exitCode = Math.max(...faults.map(f => f.exitCode))
     const verbose = command !== null && 'verbose' in command && command.verbose
     for (const line of faultLines(faults, verbose)) io.stderr.write(`${line}\n`)
@@ -58,17 +58,13 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
 }
 
 /** What follows from an interruption (an aborted read, a pool that was closed) is not reported beside it. */
-async function faultsOf(error: unknown, signal: AbortSignal): Promise<readonly Fault[]> {
+function faultsOf(error: unknown, signal: AbortSignal): readonly Fault[] {
   if (signal.aborted) {
     return [
       new Fault({ format: 'run', problem: 'interrupted', found: 'a signal', expected: 'to finish; nothing is half-written', exitCode: EXIT.interrupted })
     ]
   }
-  if (!(error instanceof Fault)) {
-    const { Failures } = await import('../runs/snapshot.js')
-    if (error instanceof Failures) return error.faults
-  }
-  return [toFault(error, 'run')]
+  return error instanceof Failures ? error.faults : [toFault(error, 'run')]
 }
 
 function printJson(io: CliIo, object: object): void {

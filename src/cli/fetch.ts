@@ -8,12 +8,10 @@ import type { Clock } from '../fetch/client.js'
 import { findApiKey } from '../fetch/key.js'
 import { systemClock } from '../fetch/retry.js'
 import { formatCount, formatDuration } from '../render/terminal/numbers.js'
-import { createProgress } from '../render/terminal/progress.js'
-import { formatTable } from '../render/terminal/table.js'
-import { wantsColour } from '../render/terminal/text.js'
+import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { FetchCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
-import { faultLines } from './lines.js'
+import { reporting } from './reporter.js'
 
 /** Names a message lists at most, and characters of a name in the table. */
 const MAX_NAMED = 8
@@ -21,9 +19,8 @@ const MAX_NAME = 40
 
 /** @param clock times of the certificates, and the waiting between tries */
 export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = systemClock): Promise<CommandResult> {
-  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
-  let rows = 0
-  try {
+  return reporting(options, io, async reporter => {
+    const { progress } = reporter
     const { study: dir } = options
     const { study } = await loadStudy(dir)
     // A mistake of the study or of the label is told before a key is asked for.
@@ -33,6 +30,7 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
     const key = await findApiKey(io.env, address)
     progress.line(`fetching from ${addressText(address)} with the key of ${key.source}`)
     let phase = progress.phase({ label: 'listing', total: null, unit: 'runs' })
+    let rows = 0
     const outcome = await fetchHistories({
       dir, study, only: options.only, address, key, clock, signal: io.signal, deadlineMs: options.deadlineMinutes * 60_000,
       onRetry: ({ what, reason, attempt, waitMs }) => {
@@ -43,19 +41,16 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
         if (total > 0) phase = progress.phase({ label: 'fetching', total, unit: 'rows' })
         return done => phase.update(rows = done)
       }
+    }).catch((error: unknown) => {
+      if (rows > 0) progress.line('what has come stays: the next fetch goes on from there')
+      throw error
     })
     phase.finish()
-    progress.close()
-    if (!options.quiet && !options.json) io.stdout.write(summary(outcome, dir, wantsColour(io.stdout, io.env)))
+    await reporter.tell(table => summary(outcome, dir, table))
     const faults = [...outcome.runs.flatMap(run => run.faults), ...outcome.stopped.map(({ fault }) => fault)]
-    for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
+    reporter.tellFaults(faults)
     return { exitCode: Math.max(EXIT.ok, ...faults.map(fault => fault.exitCode)), report: report(outcome, dir, faults) }
-  } catch (error) {
-    if (rows > 0) progress.line('what has come stays: the next fetch goes on from there')
-    throw error
-  } finally {
-    progress.close()
-  }
+  })
 }
 
 function addressOf({ baseUrl }: FetchCommand, { env }: CliIo): Address {
@@ -74,13 +69,13 @@ const COLUMNS = [
   { title: 'holes', align: 'right' }, { title: 'history' }, { title: 'certificate' }
 ] as const
 
-function summary(outcome: FetchOutcome, dir: string, colour: boolean): string {
+function summary(outcome: FetchOutcome, dir: string, options: TableOptions): string {
   const table = formatTable(COLUMNS, outcome.runs.map(({ certificate: { run, steps, snapshot }, status, faults }) => [
     printable(run.label, MAX_NAME), printableId(run.id, MAX_NAME), printable(run.state, MAX_NAME), formatCount(steps.rows),
     steps.first_step === null ? 'none' : `${steps.first_step} to ${steps.last_step ?? 0}`,
     formatCount(steps.holes.reduce((sum, [from, to]) => sum + to - from + 1, 0)),
     status, faults.length > 0 ? 'INCOMPLETE' : snapshot.growing ? 'so far' : 'complete'
-  ]), { colour })
+  ]), options)
   return `${table}${notes(outcome).map(line => `${line}\n`).join('')}${outcomeLines(outcome, dir)}`
 }
 

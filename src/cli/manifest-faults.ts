@@ -1,16 +1,9 @@
-/** The manifest of a study, and what differs from it, one fault a file. */
+/** What differs from a study's manifest, one fault a file. */
 import { join } from 'node:path'
-import { EXIT, Fault, printable } from '../core/errors.js'
-import { readManifest, type Manifest, type ManifestReport, type VerifiedFile } from '../study/manifest.js'
-import { withWayTo } from '../core/strict-json.js'
+import { EXIT, Fault } from '../core/errors.js'
+import type { ManifestReport, VerifiedFile } from '../study/manifest.js'
 
 const PROBLEMS = { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not listed' } as const
-
-/** Reads it. @throws Fault, which names the command that writes one where there is none */
-export async function studyManifest(dir: string, path: string): Promise<Manifest> {
-  const command = `node dist/run.js manifest --study ${printable(dir, 400)} --write`
-  return readManifest(join(dir, path)).catch(withWayTo(`a manifest; "${command}" writes one`))
-}
 
 export function manifestFaults(report: ManifestReport, dir: string): Fault[] {
   return report.files.flatMap(file =>

@@ -7,21 +7,19 @@ import { readManifest } from '../study/manifest.js'
 import { loadStudy } from '../study/study.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import { formatCount } from '../render/terminal/numbers.js'
-import { createProgress } from '../render/terminal/progress.js'
-import { formatTable } from '../render/terminal/table.js'
-import { wantsColour } from '../render/terminal/text.js'
+import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { ManifestCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
+import { reporting } from './reporter.js'
 
 export async function runManifest(options: ManifestCommand, io: CliIo): Promise<CommandResult> {
-  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
-  try {
+  return reporting(options, io, async reporter => {
     const { study: dir } = options
     const { study } = await loadStudy(dir)
     const path = join(dir, study.manifest)
     const exists = await stat(path).then(() => true, () => false)
     const existing = exists ? await readManifest(path) : null
-    const hashing = progress.phase({ label: 'hashing', total: await studyBytes(dir, study), unit: 'bytes' })
+    const hashing = reporter.progress.phase({ label: 'hashing', total: await studyBytes(dir, study), unit: 'bytes' })
     let done = 0
     const { files, changes, text } = await updatedManifest(dir, study, existing, {
       signal: io.signal,
@@ -30,18 +28,13 @@ export async function runManifest(options: ManifestCommand, io: CliIo): Promise<
     })
     hashing.finish()
     if (options.write) await OutputSet.writeAlone(dirname(path), basename(path), text)
-    progress.close()
-    if (!options.quiet && !options.json) {
-      io.stdout.write(`${changesTable(changes, { colour: wantsColour(io.stdout, io.env) })}`)
-      io.stdout.write(options.write ? `wrote ${path}: ${formatCount(files.length)} files\n` : `${formatCount(files.length)} files; --write writes ${path}\n`)
-    }
+    const count = `${formatCount(files.length)} files`
+    await reporter.tell(table => `${changesTable(changes, table)}${options.write ? `wrote ${path}: ${count}\n` : `${count}; --write writes ${path}\n`}`)
     return { exitCode: EXIT.ok, report: { study: dir, manifest: path, written: options.write, files: files.length, ...changes } }
-  } finally {
-    progress.close()
-  }
+  })
 }
 
-function changesTable({ added, removed, changed, named }: ManifestChanges, options: { readonly colour: boolean }): string {
+function changesTable({ added, removed, changed, named }: ManifestChanges, options: TableOptions): string {
   const rows = [
     ...added.map(path => ['added', path]), ...removed.map(path => ['removed', path]), ...changed.map(path => ['changed', path]),
     ...named.map(path => ['not excluded any more', path])

@@ -4,7 +4,7 @@ import type { ManifestReport } from '../study/manifest.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import type { createProgress } from '../render/terminal/progress.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
-import type { Study } from '../schema/traces.js'
+import type { Study } from '../schema/study.js'
 import { planSecond, runSecond, type NamedReading, type SecondOptions } from '../second/run.js'
 
 export async function readAgain(

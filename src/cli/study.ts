@@ -13,14 +13,14 @@ import { LAYOUT_EXPECTED, surveyFolder, type ExportSurvey, type FolderSurvey } f
 import { titleLike } from '../study/init/words.js'
 import { parseStrictJson } from '../core/strict-json.js'
 import { errorCode } from '../core/paths.js'
-import { checkStudy, STUDY_FILE } from '../study/study.js'
+import { STUDY_FILE } from '../study/label.js'
+import { checkStudy } from '../study/study.js'
 import { realPlace } from '../core/system/folder.js'
 import { formatCount } from '../render/terminal/numbers.js'
-import { createProgress, type Progress } from '../render/terminal/progress.js'
-import { formatTable } from '../render/terminal/table.js'
-import { wantsColour } from '../render/terminal/text.js'
+import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { InitOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
+import { reporting, type Reporter } from './reporter.js'
 
 const MANIFEST_FILE = 'source_manifest.json'
 
@@ -28,9 +28,8 @@ const MANIFEST_FILE = 'source_manifest.json'
 const MAX_LINES = 20
 
 export async function runStudyInit(options: InitOptions, io: CliIo): Promise<CommandResult> {
-  const { dir } = options
-  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
-  try {
+  return reporting(options, io, async reporter => {
+    const { dir } = options
     const studyPath = options.out ?? join(dir, STUDY_FILE)
     const inPlace = realPlace(studyPath) === realPlace(join(dir, STUDY_FILE))
     const manifestPath = inPlace ? join(dir, MANIFEST_FILE) : null
@@ -38,13 +37,13 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
     if (manifestPath !== null) await refuseExisting(manifestPath)
     // 1. Look
     const survey = await surveyFolder(dir)
-    const histories = survey.exports === null ? null : await readHistories(dir, survey.exports, io, progress)
+    const histories = survey.exports === null ? null : await readHistories(dir, survey.exports, reporter)
     const refused = histories === null ? [] : await refusedHistories(histories.selections, { keys: histories.keys, ...histories.metrics }, io.signal)
     // 2. Draft
     const name = options.name ?? titleLike(basename(resolve(dir)), 'study', new Set(), 100)
     const text = draftStudy(name, histories, survey.snapshot)
     checkStudy(parseStrictJson(text, 'study'), { format: 'study', place: { file: studyPath }, paths: [] })
-    const manifest = manifestPath === null ? null : await hashAll(dir, histories, survey, text, io, progress)
+    const manifest = manifestPath === null ? null : await hashAll(dir, histories, survey, text, reporter)
     // 3. Write
     await writeNew(studyPath, text)
     if (manifestPath !== null && manifest !== null) {
@@ -53,22 +52,15 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
         throw error
       })
     }
-    progress.close()
-    if (!options.quiet && !options.json) {
-      const table = { colour: wantsColour(io.stdout, io.env) }
-      const parts = [
-        ...(histories === null ? [] : [historiesText(histories, table.colour)]),
-        ...(survey.snapshot === null ? [] : [`critic traces: ${printable(survey.snapshot.path, 400)}`]),
-        ...survey.notes.map(note => `note: ${printable(note, 400)}`),
-        ...(refused.length === 0 ? [] : lines('to be mended before the study runs', refused)),
-        nextText(dir, studyPath, manifestPath, manifest?.files ?? 0)
-      ]
-      io.stdout.write(`${parts.join('\n')}\n`)
-    }
+    await reporter.tell(table => [
+      ...(histories === null ? [] : [historiesText(histories, table)]),
+      ...(survey.snapshot === null ? [] : [`critic traces: ${printable(survey.snapshot.path, 400)}`]),
+      ...survey.notes.map(note => `note: ${printable(note, 400)}`),
+      ...(refused.length === 0 ? [] : lines('to be mended before the study runs', refused)),
+      `${nextText(dir, studyPath, manifestPath, manifest?.files ?? 0)}\n`
+    ].join('\n'))
     return { exitCode: EXIT.ok, report: { ...reportOf(studyPath, manifestPath, histories, survey), refused } }
-  } finally {
-    progress.close()
-  }
+  })
 }
 
 async function refuseExisting(path: string): Promise<void> {
@@ -82,7 +74,7 @@ function existing(path: string): Fault {
   })
 }
 
-async function readHistories(dir: string, exports: ExportSurvey, io: CliIo, progress: Progress): Promise<DraftHistories> {
+async function readHistories(dir: string, exports: ExportSurvey, { io, progress }: Reporter): Promise<DraftHistories> {
   const phase = progress.phase({ label: 'looking', total: null, unit: 'histories' })
   const selections = await draftSelections(exports.runs, { signal: io.signal, onHistory: done => phase.update(done) })
   phase.finish()
@@ -99,7 +91,7 @@ async function readHistories(dir: string, exports: ExportSurvey, io: CliIo, prog
 }
 
 async function hashAll(
-  dir: string, histories: DraftHistories | null, { snapshot }: FolderSurvey, text: string, io: CliIo, progress: Progress
+  dir: string, histories: DraftHistories | null, { snapshot }: FolderSurvey, text: string, { io, progress }: Reporter
 ): Promise<{ readonly text: string; readonly files: number }> {
   const planned = await planManifest(dir, histories, snapshot, [STUDY_FILE, MANIFEST_FILE])
   const phase = progress.phase({ label: 'hashing', total: planned.reduce((sum, file) => sum + file.bytes, 0), unit: 'bytes' })
@@ -131,12 +123,12 @@ async function writeNew(path: string, text: string): Promise<void> {
   }
 }
 
-function historiesText({ survey, selections, companions, leftOut, metrics, sample }: DraftHistories, colour: boolean): string {
+function historiesText({ survey, selections, companions, leftOut, metrics, sample }: DraftHistories, options: TableOptions): string {
   const rows = selections.map(({ name, title, runs, sample: own }) => [name, title, formatCount(runs.length), formatCount(own.rows)])
   const table = formatTable(
     [{ title: 'selection' }, { title: 'title' }, { title: 'runs', align: 'right' }, { title: 'rows looked at', align: 'right' }],
     rows,
-    { colour, maxCell: 60 }
+    { ...options, maxCell: 60 }
   )
   const { others, guessed } = metrics
   const used = metrics.metrics.map(m => m.name).join(', ')

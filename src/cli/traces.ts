@@ -4,28 +4,25 @@ import type { TracePool } from '../compute/traces/pool.js'
 import type { SnapshotSettings } from '../runs/snapshot.js'
 import { BATCH_INDEX } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
-import { createProgress, type Phase } from '../render/terminal/progress.js'
-import { wantsColour } from '../render/terminal/text.js'
+import type { Phase } from '../render/terminal/progress.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema/traces.js'
 import type { RunOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
-import { faultLines } from './lines.js'
+import { reporting } from './reporter.js'
 
 export async function runTraces(
   options: RunOptions & { readonly paths: readonly string[] },
   io: CliIo,
   pool: TracePool
 ): Promise<CommandResult> {
-  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
-  let phase: Phase | null = null
-  try {
-    if (options.study !== null) refuseOutputsAtStudy(options.study, options.out)
+  return reporting(options, io, async reporter => {
+    const { paths, out, formats } = options
+    const { progress } = reporter
+    let phase: Phase | null = null
+    if (options.study !== null) refuseOutputsAtStudy(options.study, out)
     const settings = await settingsOf(options.study)
     const results = await runBatch({
-      paths: options.paths, settings, pool,
-      out: options.out,
-      formats: options.formats,
-      signal: io.signal,
+      paths, settings, pool, out, formats, signal: io.signal,
       onStart: (plan, amount) => {
         phase = progress.phase({ label: plan.name, ...amount })
       },
@@ -33,25 +30,21 @@ export async function runTraces(
       onEnd: ({ status, faults }) => {
         if (status === 'done') phase?.finish()
         else progress.close()
-        for (const line of faultLines(faults, options.verbose)) io.stderr.write(`${line}\n`)
+        reporter.tellFaults(faults)
       }
     })
-    progress.close()
-    if (!options.quiet && !options.json) {
+    await reporter.tell(async table => {
       const { batchTable, checksTable, leftNote, statisticsTables } = await import('./summary.js')
-      const table = { colour: wantsColour(io.stdout, io.env) }
       const [only] = results
-      if (results.length === 1 && only.statistics !== null) {
-        io.stdout.write(`${statisticsTables(only.statistics, table)}\n`)
-        if (only.outcome !== null) io.stdout.write(`${checksTable(only.outcome.checks, table)}\n`)
-      }
-      io.stdout.write(`${batchTable(results, table)}\nindex: ${options.out}/${BATCH_INDEX}\n${leftNote(results.flatMap(r => r.left ?? []))}`)
-    }
+      const single = results.length === 1 && only.statistics !== null ? `${statisticsTables(only.statistics, table)}\n` : ''
+      const checks = single === '' || only.outcome === null ? '' : `${checksTable(only.outcome.checks, table)}\n`
+      return `${single}${checks}${batchTable(results, table)}\nindex: ${out}/${BATCH_INDEX}\n${leftNote(results.flatMap(r => r.left ?? []))}`
+    })
     return {
       exitCode: batchExitCode(results),
       report: {
         synthetic: isSynthetic(settings, results),
-        out: options.out,
+        out,
         snapshots: results.map(({ plan, status, statistics, outcome, faults, left }) => ({
           name: plan?.name ?? null,
           status,
@@ -62,9 +55,7 @@ export async function runTraces(
         }))
       }
     }
-  } finally {
-    progress.close()
-  }
+  })
 }
 
 async function settingsOf(dir: string | null): Promise<SnapshotSettings> {

@@ -190,3 +190,12 @@ function editDistance(a: string, b: string): number {
   }
   return previous[b.length]
 }
+
+/** Several checks failed: one line each. Its exit code is the gravest. */
+export class Failures extends Error {
+  override readonly name = 'Failures'
+
+  constructor(readonly faults: readonly Fault[]) {
+    super(faults.map(f => f.message).join('\n'))
+  }
+}

@@ -14,7 +14,8 @@ import { EXIT, Fault, printable, printableId } from '../core/errors.js'
 import { fetchRows, historyPath } from './fetch-rows.js'
 import { allowedConfig } from '../ingest/config/allowed.js'
 import type { ListedRun } from '../ingest/histories/types.js'
-import { STUDY_FILE, type LoadedStudy } from '../study/study.js'
+import type { Study } from '../schema/study.js'
+import { STUDY_FILE } from '../study/label.js'
 import { mapLimited } from '../core/limited.js'
 import { resolveInside } from '../core/paths.js'
 import { addressText, runUrl, type Address } from '../ingest/certificate/address.js'
@@ -50,7 +51,7 @@ const WINDOWS_PER_ROW = 100
 export interface FetchRun {
   /** the study's folder */
   readonly dir: string
-  readonly study: LoadedStudy
+  readonly study: Study
   /** one label of the study's selections; null: all */
   readonly only: string | null
   readonly address: Address

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { EXIT, Fault, printable } from '../core/errors.js'
-import type { Study } from '../schema/traces.js'
+import type { Study } from '../schema/study.js'
 import { MAX_RUNS_BYTES } from '../ingest/histories/runs.js'
 import { isJsonObject } from '../core/checker.js'
 import { readJsonFile } from '../core/strict-json.js'

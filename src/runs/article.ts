@@ -5,37 +5,36 @@
  *     documents ──► audit without prose ──► templates filled ──► audit of claims and prose ──► audit.json
  *     figures   ────────────────────────────────┴─────────────────────┴──► article.md, source-notes.md, preview/*.html
  */
-import { join } from 'node:path'
-import { auditRun, inputsOfRun, type AuditRun, type StudyAudit } from './audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
 import { Documents } from '../compute/documents.js'
 import { Fault } from '../core/errors.js'
-import { readStillSync } from '../core/still-file-sync.js'
-import { requireVerified } from '../core/verified.js'
 import { refuseSecrets } from '../core/secret-guard.js'
 import type { FigureConfig, FigureFormat } from '../render/figures/config.js'
 import { writeAudit } from '../render/outputs/audit-document.js'
 import { AUDIT_PATH, OUTPUT_PATHS } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { PageFigure, ProseInputs, Template } from '../render/page/index.js'
-import type { HashedFile } from './record.js'
-import type { VerifiedManifest } from '../schema/traces.js'
 import { EVIDENCE_DOCUMENTS } from '../schema/outputs.js'
-import { GENERATOR } from '../core/version.js'
+import type { HashedFile, Study } from '../schema/study.js'
+import { openAudit } from './audit.js'
+import type { RunContext } from './context.js'
+import { inputsOfRun, type SectionInputs } from './provenance.js'
 
-export interface ArticleRun extends Pick<AuditRun, 'dir' | 'study' | 'verified' | 'measured' | 'strict'> {
+export interface ArticleRun {
+  /** asked for, whatever the study says */
+  readonly strict: boolean
   /** everything that the run draws, whether it was drawn or not */
   readonly figures: readonly FigureConfig[]
   readonly formats: readonly FigureFormat[]
-  readonly manifest: VerifiedManifest
-  /** of the code that made the inputs, as the manifest states them */
-  readonly revisions: { readonly [name: string]: unknown }
   /** bytes of the pictures by figure name; pages are made only where each figure has one */
   readonly pngs: ReadonlyMap<string, Uint8Array>
+  /** of the code that made the inputs, as the manifest states them */
+  readonly revisions: { readonly [name: string]: unknown }
   /** files that the sections read into what they state */
   readonly inputs: readonly HashedFile[]
   /** every file that was verified before the run */
   readonly listed: readonly HashedFile[]
+  readonly sectionInputs: readonly SectionInputs[]
 }
 
 /**
@@ -43,55 +42,56 @@ export interface ArticleRun extends Pick<AuditRun, 'dir' | 'study' | 'verified' 
  *
  * @returns the audit; null where the study names no claims file
  */
-export async function writeArticle(set: OutputSet, run: ArticleRun): Promise<AuditReport | null> {
-  const { dir, study, verified, measured, strict, manifest } = run
-  const origin = { synthetic: study.synthetic, manifest, generator: GENERATOR }
+export async function writeArticle(context: RunContext, study: Study, set: OutputSet, run: ArticleRun): Promise<AuditReport | null> {
+  const { origin } = context
   const documents = new Documents(set.jsonTexts)
-  const audited = (pages: AuditRun['pages']): Promise<StudyAudit | null> => auditRun({ dir, study, verified, documents, pages, measured, strict })
-  const inputs: HashedFile[] = []
-  const first = await audited(null)
-  if (first !== null) inputs.push({ path: first.origin.path, sha256: first.origin.sha256, bytes: first.origin.bytes })
+  const inputsOf = inputsOfRun(context, documents, run.sectionInputs)
+  // 1. Claims against documents
+  const auditor = await openAudit(context, study, { documents, inputsOf, strict: run.strict || study.article?.strict === true })
+  const first = auditor?.judge(null)
   if (study.article === null) {
-    if (first !== null) await writeAudit(set, first.report, first.origin, origin)
-    return first?.report ?? null
+    if (auditor !== null && first !== undefined) await writeAudit(set, first, auditor.file, origin)
+    return first ?? null
   }
+  // 2. Templates filled
   const { proseTexts, writePages, PAGE_OUTPUTS } = await import('../render/page/index.js')
-  const template = (path: string): Template => {
-    const { bytes, sha256 } = readStillSync(join(dir, path), 'template')
-    inputs.push(requireVerified(dir, { path, sha256, bytes: bytes.length }, verified))
-    const text = utf8(bytes, join(dir, path))
-    refuseSecrets(text, 'template', { file: join(dir, path) })
-    return { path, text }
-  }
+  const templates = { article: readTemplate(context, study.article.article), notes: readTemplate(context, study.article.notes) }
   const prose: ProseInputs = {
-    templates: { article: template(study.article.article), notes: template(study.article.notes) },
+    templates: { article: templates.article.template, notes: templates.notes.template },
     documents,
-    inputsOf: inputsOfRun({ verified, documents, measured }),
-    claims: first?.report.claims ?? [],
-    discrepancies: first?.report.discrepancies ?? [],
-    figures: run.figures.map(figure => pageFigure(figure, run)),
+    inputsOf,
+    claims: first?.claims ?? [],
+    discrepancies: first?.discrepancies ?? [],
+    figures: run.figures.map(figure => pageFigure(figure, study, run)),
     outputs: [...set.paths, AUDIT_PATH, ...PAGE_OUTPUTS]
   }
-  const second = await audited(proseTexts(prose))
-  if (second !== null) await writeAudit(set, second.report, second.origin, origin)
-  const read = [...run.inputs, ...inputs]
+  const texts = proseTexts(prose)
+  // 3. Claims and prose
+  const report = auditor?.judge(texts)
+  if (auditor !== null && report !== undefined) await writeAudit(set, report, auditor.file, origin)
+  // 4. Pages
   if (run.figures.every(({ name }) => run.pngs.has(name))) {
+    const read = [...run.inputs, ...(auditor === null ? [] : [auditor.file]), templates.article.file, templates.notes.file]
+    const { claims = [], same = [], discrepancies = [], guards = [] } = report ?? {}
     await writePages(set, {
-      ...prose,
-      claims: second?.report.claims ?? [],
-      same: second?.report.same ?? [],
-      discrepancies: second?.report.discrepancies ?? [],
-      guards: second?.report.guards ?? [],
-      unclaimed: second?.report.strict === true ? second.report.unclaimed ?? [] : [],
+      ...prose, claims, same, discrepancies, guards,
+      unclaimed: report?.strict === true ? report.unclaimed ?? [] : [],
       study: { name: study.name, synthetic: study.synthetic },
-      manifest,
+      manifest: origin.manifest,
       revisions: run.revisions,
-      generator: GENERATOR,
+      generator: origin.generator,
       inputs: read,
       excluded: run.listed.filter(({ path }) => read.every(file => file.path !== path))
     })
   }
-  return second?.report ?? null
+  return report ?? null
+}
+
+function readTemplate(context: RunContext, path: string): { readonly template: Template; readonly file: HashedFile } {
+  const { bytes, file } = context.read(path, 'template')
+  const text = utf8(bytes, context.place(path))
+  refuseSecrets(text, 'template', { file: context.place(path) })
+  return { template: { path, text }, file }
 }
 
 function utf8(bytes: Uint8Array, file: string): string {
@@ -102,20 +102,20 @@ function utf8(bytes: Uint8Array, file: string): string {
   }
 }
 
-function pageFigure({ name, title, description }: FigureConfig, run: ArticleRun): PageFigure {
+function pageFigure({ name, title, description }: FigureConfig, study: Study, run: ArticleRun): PageFigure {
   return {
     name, title, description,
     png: run.pngs.get(name) ?? new Uint8Array(0),
     files: run.formats.map(format => `figures/${name}.${format}`),
-    data: dataOf(name, run)
+    data: dataOf(name, study)
   }
 }
 
 /** The outputs that hold what a figure draws. */
-function dataOf(name: string, { study }: ArticleRun): string[] {
-  if (study.evidence?.figures.some(figure => figure.name === name) === true) return [EVIDENCE_DOCUMENTS.data, EVIDENCE_DOCUMENTS.derived]
-  const request = study.histories?.figures.find(figure => figure.name === name)
-  const outputs = study.histories?.analyses.find(analysis => analysis.name === request?.analysis)?.outputs
+function dataOf(name: string, { evidence, histories }: Study): string[] {
+  if (evidence?.figures.some(figure => figure.name === name) === true) return [EVIDENCE_DOCUMENTS.data, EVIDENCE_DOCUMENTS.derived]
+  const request = histories?.figures.find(figure => figure.name === name)
+  const outputs = histories?.analyses.find(analysis => analysis.name === request?.analysis)?.outputs
   if (outputs === undefined) return [OUTPUT_PATHS.trajectories, OUTPUT_PATHS.arrow]
   return [outputs.points ?? outputs.observations, outputs.statistics].filter(path => path !== null)
 }

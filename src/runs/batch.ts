@@ -6,9 +6,10 @@
 import { join, posix, relative, resolve, sep } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import { EXIT, Fault, toFault, type FailureCode } from '../core/errors.js'
+import { EXIT, Failures, Fault, toFault, type FailureCode } from '../core/errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../study/inventory.js'
-import { analyseSnapshot, Failures, type SnapshotOutcome, type SnapshotSettings } from './snapshot.js'
+import { originOf } from './context.js'
+import { analyseSnapshot, snapshotInputs, type SnapshotOutcome, type SnapshotSettings } from './snapshot.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import { BATCH_INDEX, DEFAULT_OUT, OUTPUT_PATHS } from '../render/outputs/output-names.js'
@@ -16,12 +17,11 @@ import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { isOfSyntheticStudy } from '../study/label.js'
-import { retireRecord, settingsHash, snapshotInputs, unchangedRun, writeRunRecord } from './record.js'
+import { retireRecord, settingsHash, unchangedRun, writeRunRecord } from './record.js'
 import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
 import { isInside, realPlace } from '../core/system/folder.js'
 import { readText } from '../core/still-file.js'
-import { GENERATOR } from '../core/version.js'
 
 export interface BatchRun {
   readonly paths: readonly string[]
@@ -29,10 +29,10 @@ export interface BatchRun {
   readonly pool: TracePool
   readonly out: string
   readonly formats: readonly FigureFormat[]
-  readonly chunkBytes?: number
-  readonly signal?: AbortSignal
+  readonly chunkBytes?: number | undefined
+  readonly signal?: AbortSignal | undefined
   readonly onStart?: (plan: SnapshotPlan, amount: Amount) => void
-  readonly onProgress?: (done: number) => void
+  readonly onProgress?: ((done: number) => void) | undefined
   readonly onEnd?: (result: SnapshotResult) => void
 }
 
@@ -107,14 +107,13 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
     const { pool, formats, chunkBytes, signal, onProgress } = run
     let earlier: readonly RecordedOutput[] = []
     const outcome = await analyseSnapshot({
-      plan, settings, pool, out, formats,
-      beforeCommit: async () => { earlier = await retireRecord(out) },
-      ...(chunkBytes === undefined ? {} : { chunkBytes }),
-      ...(signal === undefined ? {} : { signal }),
-      ...(onProgress === undefined ? {} : { onProgress })
+      plan, settings, pool, out, formats, chunkBytes, signal, onProgress,
+      beforeCommit: async () => { earlier = await retireRecord(out) }
     })
-    const { synthetic } = outcome.statistics
-    const finished = { settingsSha256, synthetic, manifest: null, inputs: snapshotInputs(plan, outcome), outputs: outcome.outputs }
+    const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
+    const finished = {
+      settingsSha256, origin: originOf(outcome.statistics.synthetic, null), inputs: [...snapshotInputs(plan, outcome), ...aside], outputs: outcome.outputs
+    }
     const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
     return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [], source, left }
   } catch (error) {
@@ -133,9 +132,7 @@ async function readStatistics(out: string): Promise<SnapshotStatistics> {
 async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Promise<void> {
   const { envelope } = await import('../render/outputs/documents.js')
   const index = {
-    ...envelope('critic-trace-snapshots', {
-      synthetic: isSynthetic(run.settings, results), manifest: null, generator: GENERATOR
-    }),
+    ...envelope('critic-trace-snapshots', originOf(isSynthetic(run.settings, results), null)),
     snapshots: results.map(({ plan, status, statistics, faults, source }) => ({
       name: plan?.name ?? null,
       source: plan === null ? null : source,

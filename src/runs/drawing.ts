@@ -9,7 +9,7 @@ import type { FigureInputs } from '../render/figures/definition.js'
 import { buildFigures, refuseSameNames } from '../render/figures/index.js'
 import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import { throwIfInterrupted } from './transaction.js'
+import type { RunContext } from './context.js'
 
 /** A thread takes about as long to load the canvas library as one file takes to draw. */
 const FILES_WITHOUT_THREADS = 4
@@ -18,11 +18,8 @@ export interface DrawOptions {
   readonly formats: readonly FigureFormat[]
   /** threads that may draw */
   readonly threads: number
-  /** what the inputs were verified against: every file says so behind its description; default: nothing */
-  readonly manifest?: Origin['manifest']
-  readonly signal?: AbortSignal | undefined
-  /** called before the first file with their number; what it answers is called with the number of those written */
-  readonly onFiles?: ((total: number) => (done: number) => void) | undefined
+  /** what the inputs were verified against: every file says so behind its description; null: none says so */
+  readonly manifest: Origin['manifest']
 }
 
 type CurveFigureData = NonNullable<FigureInputs['curves']>[number]
@@ -43,15 +40,15 @@ export async function planFigures({ curves = [], ...others }: FigureSources): Pr
 
 /** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
 export async function drawFigures(
-  set: OutputSet, configs: readonly FigureConfig[], { formats, threads, manifest = null, signal, onFiles }: DrawOptions
+  context: RunContext, set: OutputSet, configs: readonly FigureConfig[], { formats, threads, manifest }: DrawOptions
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const tasks = configs.flatMap(config => formats.map(format => ({ config: verifiedFigure(config, manifest), format })))
   const pngs = new Map<string, Uint8Array>()
   if (tasks.length === 0) return pngs
-  const onDone = onFiles?.(tasks.length)
+  const onDone = context.progress.onFigures?.(tasks.length)
   let done = 0
   for await (const { config, format, bytes } of drawn(tasks, threads)) {
-    throwIfInterrupted(signal)
+    context.throwIfInterrupted()
     await set.write(`figures/${config.name}.${format}`, bytes)
     if (format === 'png') pngs.set(config.name, bytes)
     onDone?.(++done)

@@ -9,11 +9,10 @@
  *     documents ┤                            └──► materials/, the documents as they are
  *     datasets ─┘
  */
-import { join } from 'node:path'
 import { cellValue } from '../compute/evidence/cell-values.js'
 import { configValues } from '../compute/evidence/config-values.js'
 import type {
-  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundDocument, FoundEvidence, FoundValue, SourceFile
+  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundDocument, FoundEvidence, FoundValue
 } from '../compute/evidence/contract.js'
 import { deriveValues } from '../compute/evidence/derive.js'
 import { documentLines, documentValue } from '../compute/evidence/document-values.js'
@@ -24,36 +23,15 @@ import { slideValue } from '../compute/evidence/slide-values.js'
 import { Documents } from '../compute/documents.js'
 import { printable } from '../core/errors.js'
 import { resolveConfig } from '../ingest/config/resolve.js'
-import { readStillSync } from '../core/still-file-sync.js'
 import { openPresentation } from '../ingest/office/presentation.js'
 import { openWorkbook, type Sheet } from '../ingest/office/workbook.js'
 import { auditParquet, type DatasetRequest } from '../ingest/parquet/audit.js'
 import { canonicalRelative } from '../core/paths.js'
-import { requireVerified } from '../core/verified.js'
-import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import type { HashedFile } from './record.js'
-import type { VerifiedManifest } from '../schema/traces.js'
+import type { Done, RunContext } from './context.js'
+import type { HashedFile } from '../schema/study.js'
 import type { DatasetSource, EvidenceStudy, TextDocument } from '../schema/evidence.js'
 import { documentCopy, EVIDENCE_DOCUMENTS } from '../schema/outputs.js'
-import { throwIfInterrupted } from './transaction.js'
-import { GENERATOR } from '../core/version.js'
-
-export interface EvidenceRun {
-  /** the study's folder */
-  readonly dir: string
-  readonly study: EvidenceStudy
-  readonly synthetic: boolean
-  /** SHA-256 by path relative to the study, as verified before: what is read must be what was verified */
-  readonly verified?: ReadonlyMap<string, string>
-  /** what the inputs were verified against; default: nothing */
-  readonly manifest?: VerifiedManifest
-  /** titles of series that other figures of the study draw, in the order of their colours */
-  readonly legend?: readonly string[]
-  readonly signal?: AbortSignal
-  /** bytes of the files read so far */
-  readonly onProgress?: (done: number) => void
-}
 
 export interface MeasuredEvidence extends FoundEvidence {
   readonly derived: readonly DerivedResult[]
@@ -64,11 +42,14 @@ export interface MeasuredEvidence extends FoundEvidence {
 
 /**
  * Reads everything that the study names, writes nothing.
+ *
+ * @param onBytes takes the bytes of the files read so far
  * @throws Fault for what cannot be read or is not what the study says
  */
-export async function readEvidence(run: EvidenceRun): Promise<FoundEvidence & { readonly inputs: readonly HashedFile[] }> {
-  const reading = new Reading(run)
-  const { study } = run
+export async function readEvidence(
+  context: RunContext, study: EvidenceStudy, onBytes?: Done
+): Promise<FoundEvidence & { readonly inputs: readonly HashedFile[] }> {
+  const reading = new Reading(context, onBytes)
   const workbook = study.workbook === null ? null : await reading.workbook(study.workbook)
   const slides = study.slides === null ? null : await reading.slides(study.slides)
   const configs: FoundConfig[] = []
@@ -100,55 +81,52 @@ export async function readEvidence(run: EvidenceRun): Promise<FoundEvidence & { 
 
 export type ReadEvidence = Awaited<ReturnType<typeof readEvidence>>
 
-/** Everything of the evidence but its figures, into a set that the caller commits and that holds what it refers to. */
-export async function measureEvidence(set: OutputSet, run: EvidenceRun): Promise<MeasuredEvidence> {
-  return deriveEvidence(set, run, await stateEvidence(set, run))
-}
-
 /** Reads, and writes what was read: what follows refers to the text that readers will see. Needs no other section. */
-export async function stateEvidence(set: OutputSet, run: EvidenceRun): Promise<ReadEvidence> {
-  const found = await readEvidence(run)
+export async function stateEvidence(context: RunContext, study: EvidenceStudy, set: OutputSet, onBytes?: Done): Promise<ReadEvidence> {
+  const found = await readEvidence(context, study, onBytes)
   const { writeCaseEvidence, writeDocumentCopies, writeEvidenceData } = await import('../render/outputs/evidence-documents.js')
-  const origin = originOf(run)
-  await writeEvidenceData(set, found, origin)
-  await writeCaseEvidence(set, found, origin)
+  await writeEvidenceData(set, found, context.origin)
+  await writeCaseEvidence(set, found, context.origin)
   await writeDocumentCopies(set, found)
   return found
 }
 
-/** What follows from the evidence and from the other sections' documents in the set. */
-export async function deriveEvidence(set: OutputSet, run: EvidenceRun, found: ReadEvidence): Promise<MeasuredEvidence> {
-  const { study, synthetic } = run
+/**
+ * What follows from the evidence and from the other sections' documents in the set.
+ *
+ * @param legend titles of series that other figures of the study draw, in the order of their colours
+ */
+export async function deriveEvidence(
+  { origin }: RunContext, study: EvidenceStudy, set: OutputSet, found: ReadEvidence, legend: readonly string[] = []
+): Promise<MeasuredEvidence> {
   const { writeDerivedMetrics } = await import('../render/outputs/evidence-documents.js')
   // 1. Derive
   const documents = new Documents(set.jsonTexts)
   const derived = deriveValues(study.derived, documents)
-  await writeDerivedMetrics(set, derived, originOf(run))
+  await writeDerivedMetrics(set, derived, origin)
   // 2. What figures draw
   documents.add(EVIDENCE_DOCUMENTS.derived, set.jsonTexts.get(EVIDENCE_DOCUMENTS.derived) ?? '')
-  return { ...found, derived, figures: barFigures(study.figures, documents, { synthetic, legend: run.legend ?? [] }) }
-}
-
-function originOf({ synthetic, manifest }: EvidenceRun): Origin {
-  return { synthetic, manifest: manifest ?? null, generator: GENERATOR }
+  return { ...found, derived, figures: barFigures(study.figures, documents, { synthetic: origin.synthetic, legend }) }
 }
 
 /** The files of one study, each verified when it has been read. */
 class Reading {
-  readonly #run: EvidenceRun
+  readonly #context: RunContext
+  readonly #onBytes: Done | undefined
   readonly #search = new TextSearch()
   readonly #inputs = new Map<string, HashedFile>()
   #done = 0
 
-  constructor(run: EvidenceRun) {
-    this.#run = run
+  constructor(context: RunContext, onBytes?: Done) {
+    this.#context = context
+    this.#onBytes = onBytes
   }
 
   get inputs(): HashedFile[] {
     return [...this.#inputs.values()]
   }
 
-  async workbook({ path, values }: NonNullable<EvidenceStudy['workbook']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
+  async workbook({ path, values }: NonNullable<EvidenceStudy['workbook']>): Promise<{ file: HashedFile; values: FoundValue[] }> {
     const { bytes, file } = this.#whole(path, 'xlsx')
     const book = await openWorkbook(bytes, { place: { file: file.path } })
     const names = new Set(book.sheets.map(sheet => sheet.name))
@@ -161,7 +139,7 @@ class Reading {
         const wanted = printable(JSON.stringify(request.sheet))
         throw unreadable({ at, name: request.name }, `the sheets ${listed}`, `a sheet ${wanted}`, file.path)
       }
-      throwIfInterrupted(this.#run.signal)
+      this.#context.throwIfInterrupted()
       const sheet = sheets.get(request.sheet) ?? await book.readSheet(request.sheet)
       sheets.set(request.sheet, sheet)
       found.push(cellValue(request, at, sheet, file, this.#search))
@@ -169,7 +147,7 @@ class Reading {
     return { file, values: found }
   }
 
-  async slides({ path, pages, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: SourceFile; values: FoundValue[] }> {
+  async slides({ path, pages, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: HashedFile; values: FoundValue[] }> {
     const { bytes, file } = this.#whole(path, 'pptx')
     const presentation = await openPresentation(bytes, { place: { file: file.path } })
     const found = values.map((request, i) => (
@@ -179,24 +157,18 @@ class Reading {
   }
 
   async config(source: EvidenceStudy['configs'][number], at: string): Promise<FoundConfig> {
-    throwIfInterrupted(this.#run.signal)
-    const resolved = await resolveConfig(this.#run.dir, source.path, { allow: source.values.map(value => value.key) })
+    this.#context.throwIfInterrupted()
+    const resolved = await resolveConfig(this.#context.dir, source.path, { allow: source.values.map(value => value.key) })
     for (const file of resolved.chain) this.#input(file)
     return configValues(source, at, resolved)
   }
 
   async dataset({ name, title, path, ...source }: DatasetSource): Promise<FoundDataset> {
-    const { dir, signal, onProgress } = this.#run
-    throwIfInterrupted(signal)
+    const context = this.#context
+    context.throwIfInterrupted()
     const start = this.#done
-    const audit = await auditParquet(join(dir, path), requestOf(source), {
-      ...(signal === undefined ? {} : { signal }),
-      onBytes: bytes => {
-        this.#done += bytes
-        onProgress?.(this.#done)
-      }
-    }).catch((error: unknown) => {
-      throwIfInterrupted(signal)
+    const audit = await auditParquet(context.place(path), requestOf(source), { signal: context.signal, onBytes: bytes => { this.#add(bytes) } }).catch((error: unknown) => {
+      context.throwIfInterrupted()
       throw error
     })
     this.#done = start
@@ -213,21 +185,23 @@ class Reading {
     }
   }
 
-  #whole(path: string, format: string): { readonly bytes: Uint8Array; readonly file: SourceFile } {
-    throwIfInterrupted(this.#run.signal)
-    const { bytes, sha256 } = readStillSync(join(this.#run.dir, path), format)
-    return { bytes, file: this.#input({ path: canonicalRelative(path), sha256, bytes: bytes.length }) }
+  #whole(path: string, format: string): { readonly bytes: Uint8Array; readonly file: HashedFile } {
+    this.#context.throwIfInterrupted()
+    const { bytes, file } = this.#context.read(canonicalRelative(path), format)
+    return { bytes, file: this.#input(file) }
   }
 
   /** A file of several configurations counts once. */
   #input({ path, sha256, bytes }: HashedFile): HashedFile {
-    const file = requireVerified(this.#run.dir, { path, sha256, bytes }, this.#run.verified)
-    if (!this.#inputs.has(path)) {
-      this.#done += bytes
-      this.#run.onProgress?.(this.#done)
-    }
+    const file = this.#context.require({ path, sha256, bytes })
+    if (!this.#inputs.has(path)) this.#add(bytes)
     this.#inputs.set(path, file)
     return file
+  }
+
+  #add(bytes: number): void {
+    this.#done += bytes
+    this.#onBytes?.(this.#done)
   }
 }
 

@@ -7,8 +7,6 @@
  *
  * Memory is the joined curves and one displayed curve; a signal is looked at every few thousand rows.
  */
-import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { analyseHistories, joinHistories, type AnalysedHistories } from '../compute/histories/analyse.js'
 import type { CurveFigureData, DisplayedCurve, SelectionHistory } from '../compute/histories/contract.js'
 import { curvePlaces, displayedCurve, drawnWithReference } from '../compute/histories/display.js'
@@ -20,61 +18,46 @@ import { readHistory } from '../ingest/histories/history.js'
 import { allowedConfig } from '../ingest/config/allowed.js'
 import { readRuns } from '../ingest/histories/runs.js'
 import type { ListedRun, RunHistory } from '../ingest/histories/types.js'
-import { STUDY_FILE } from '../study/study.js'
-import { requireVerified } from '../core/verified.js'
+import { STUDY_FILE } from '../study/label.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import type { HashedFile } from './record.js'
-import type { VerifiedManifest } from '../schema/traces.js'
+import type { Done, RunContext } from './context.js'
+import type { HashedFile } from '../schema/study.js'
 import type { HistoryAnalysis, HistoryStudy } from '../schema/histories.js'
-import { throwIfInterrupted } from './transaction.js'
-import { GENERATOR } from '../core/version.js'
-
-export interface HistoryRun {
-  /** the study's folder */
-  readonly dir: string
-  readonly study: HistoryStudy
-  readonly synthetic: boolean
-  /** SHA-256 by path relative to the study, as verified before: what is read must be what was verified */
-  readonly verified?: ReadonlyMap<string, string>
-  /** what the inputs were verified against; default: nothing */
-  readonly manifest?: VerifiedManifest
-  readonly chunkBytes?: number
-  readonly signal?: AbortSignal
-  /** bytes of history read so far */
-  readonly onProgress?: (done: number) => void
-  /** everything is read; answers what takes the parts of the analysis done so far */
-  readonly onAnalysis?: () => (done: number) => void
-  /** everything is analysed; answers what takes the rows written so far */
-  readonly onWriting?: () => (done: number) => void
-}
 
 export interface MeasuredHistories extends AnalysedHistories {
-  /** relative to the study */
-  readonly inputs: readonly HashedFile[]
+  /** the list of runs */
+  readonly list: HashedFile
+  /** every history that was read, in that order; the selections name theirs */
+  readonly files: readonly HashedFile[]
 }
 
-/** Reads and analyses, writes nothing. @throws Fault for what cannot be read or does not fit the study */
-export async function readHistories(run: HistoryRun): Promise<MeasuredHistories> {
-  const { dir, study } = run
+/**
+ * Reads and analyses, writes nothing.
+ *
+ * @param onBytes takes the bytes of history read so far
+ * @throws Fault for what cannot be read or does not fit the study
+ */
+export async function readHistories(context: RunContext, study: HistoryStudy, onBytes?: Done): Promise<MeasuredHistories> {
   // 1. Select
-  const listed = await readRuns(join(dir, study.runs))
-  const inputs: HashedFile[] = [requireVerified(dir, { path: study.runs, sha256: listed.sha256, bytes: listed.bytes }, run.verified)]
+  const listed = await readRuns(context.place(study.runs))
+  const list = context.require({ path: study.runs, sha256: listed.sha256, bytes: listed.bytes })
   const runs = listed.runs.map(listing => withAllowedConfig(listing, study.config ?? []))
-  const { chosen } = await located(dir, () => selectRuns(runs, study))
+  const { chosen } = await located(context, () => selectRuns(runs, study))
   // 2. Read: a run of several selections once
-  const histories = await readAll(run, chosen.values(), inputs)
+  const histories = await readAll(context, study, chosen.values(), onBytes)
+  const files = Array.from(histories.values(), history => history.file)
   // 3. Join and analyse
   let parts = 0
-  const onPart = run.onAnalysis?.()
+  const onPart = context.progress.onAnalysis?.()
   const checkpoint: Checkpoint = async () => {
     onPart?.(++parts)
-    await turn(run.signal)
+    await context.turn()
   }
-  return located(dir, async () => {
+  return located(context, async () => {
     const joined = await inTurns(joinHistories(study, runs, histories.values()), checkpoint)
     // The curves hold what is wanted of the rows, which take as much memory again.
     histories.clear()
-    return { ...await inTurns(analyseHistories(study, joined), checkpoint), inputs }
+    return { ...await inTurns(analyseHistories(study, joined), checkpoint), list, files }
   })
 }
 
@@ -84,68 +67,59 @@ function withAllowedConfig(run: ListedRun, allowed: readonly string[]): ListedRu
   return { ...run, config, leftOut: { unnamed, withheld: withheld.length + (run.leftOut?.withheld ?? 0) } }
 }
 
-/** By `<label>/<run id>`. What was read is added to `inputs`. */
+/** By `<label>/<run id>`. */
 async function readAll(
-  run: HistoryRun, chosen: Iterable<readonly ListedRun[]>, inputs: HashedFile[]
+  context: RunContext, study: HistoryStudy, chosen: Iterable<readonly ListedRun[]>, onBytes: Done | undefined
 ): Promise<Map<string, RunHistory>> {
-  const { dir, study } = run
+  const { dir, signal, chunkBytes } = context
   const histories = new Map<string, RunHistory>()
   let done = 0
   for (const runs of chosen) {
     for (const listing of runs) {
       const name = `${listing.label}/${listing.id}`
       if (histories.has(name)) continue
-      throwIfInterrupted(run.signal)
+      context.throwIfInterrupted()
       const history = await readHistory(dir, study.folder, listing, study.keys, study.metrics.map(m => m.key), {
-        ...(run.signal === undefined ? {} : { signal: run.signal }),
-        ...(run.chunkBytes === undefined ? {} : { chunkBytes: run.chunkBytes }),
-        onBytes: bytes => {
-          done += bytes
-          run.onProgress?.(done)
-        }
+        signal, chunkBytes, onBytes: bytes => onBytes?.(done += bytes)
       })
-      inputs.push(requireVerified(dir, { path: history.path, sha256: history.sha256, bytes: history.bytes }, run.verified))
+      context.require(history.file)
       histories.set(name, history)
     }
   }
   return histories
 }
 
-/** Lets the event loop turn, in which alone a signal is heard. */
-async function turn(signal: AbortSignal | undefined): Promise<void> {
-  await setImmediate()
-  throwIfInterrupted(signal)
-}
-
 /** Compute knows neither the study's file nor its folder: its faults get them here. */
-async function located<T>(dir: string, compute: () => T | Promise<T>): Promise<T> {
+async function located<T>(context: RunContext, compute: () => T | Promise<T>): Promise<T> {
   try {
     return await compute()
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     const { format, place } = error.details
-    if (format === 'study') throw error.at({ file: join(dir, STUDY_FILE) })
-    throw place?.file === undefined ? error : new Fault({ ...error.details, place: { ...place, file: join(dir, place.file) } })
+    if (format === 'study') throw error.at({ file: context.place(STUDY_FILE) })
+    throw place?.file === undefined ? error : new Fault({ ...error.details, place: { ...place, file: context.place(place.file) } })
   }
 }
 
 /** Everything of the histories but their figures, into a set that the caller commits. */
-export async function measureHistories(set: OutputSet, run: HistoryRun): Promise<MeasuredHistories> {
-  const measured = await readHistories(run)
-  await writeHistories(set, run, measured)
+export async function measureHistories(context: RunContext, study: HistoryStudy, set: OutputSet, onBytes?: Done): Promise<MeasuredHistories> {
+  const measured = await readHistories(context, study, onBytes)
+  await writeHistories(context, study, set, measured)
   return measured
 }
 
 /** What the study's figures draw, one figure at a time. */
 export async function* figureData(
-  { study, synthetic, signal }: Pick<HistoryRun, 'study' | 'synthetic' | 'signal'>, { selections }: AnalysedHistories
+  context: RunContext, study: HistoryStudy, { selections }: AnalysedHistories
 ): AsyncGenerator<CurveFigureData, void, undefined> {
   for (const request of study.figures) {
-    yield await inTurns(curveFigureData(request, study, selections, synthetic), () => turn(signal))
+    yield await inTurns(curveFigureData(request, study, selections, context.origin.synthetic), () => context.turn())
   }
 }
 
-async function writeHistories(set: OutputSet, run: HistoryRun, { selections, analyses }: AnalysedHistories): Promise<void> {
+async function writeHistories(
+  context: RunContext, study: HistoryStudy, set: OutputSet, { selections, analyses }: AnalysedHistories
+): Promise<void> {
   const [rows, documents, { writeObservationsArrow }, { PointsArrowWriter }, { HISTORY_PATHS }] = await Promise.all([
     import('../render/outputs/history-rows.js'),
     import('../render/outputs/history-documents.js'),
@@ -153,12 +127,12 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     import('../render/outputs/points-arrow.js'),
     import('../render/outputs/output-names.js')
   ])
-  const origin = { synthetic: run.synthetic, manifest: run.manifest ?? null, generator: GENERATOR }
+  const { origin } = context
   let written = 0
-  const onWritten = run.onWriting?.()
+  const onWritten = context.progress.onWriting?.()
   const onRows = async (count: number): Promise<void> => {
     onWritten?.(written += count)
-    await turn(run.signal)
+    await context.turn()
   }
   const withPoints = analyses.map(({ analysis }) => analysis).filter(({ outputs }) => outputs.points !== null)
   const pointsArrow = withPoints.length === 0 ? null : await PointsArrowWriter.open(set, withPoints, selections, origin)
@@ -168,18 +142,18 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
     if (outputs.observations !== null) await rows.writeObservations(set, outputs.observations, table, origin, onRows)
     if (outputs.all_attempts !== null) await rows.writeAllAttempts(set, outputs.all_attempts, table, origin, onRows)
     if (outputs.points !== null && pointsArrow !== null) {
-      const curves = pointsArrow.passing(analysis.name, displayed(run, analysis, selections), onRows)
+      const curves = pointsArrow.passing(analysis.name, displayed(context, study, analysis, selections), onRows)
       await rows.writePoints(set, outputs.points, curves, origin, onRows)
     }
     if (outputs.time_display !== null) await documents.writeTimeDisplay(set, outputs.time_display, table.histories, origin)
-    const metric = run.study.metrics.find(m => m.name === reference?.metric)
+    const metric = study.metrics.find(m => m.name === reference?.metric)
     if (reference !== null && metric !== undefined) {
-      const sha256 = run.verified?.get(STUDY_FILE)
+      const sha256 = context.verifiedHash(STUDY_FILE)
       const drawnFor = drawnWithReference(analysis, reference, selections)
       await documents.writeSharedReference(set, reference, metric, drawnFor, origin, sha256 === undefined ? null : { file: STUDY_FILE, sha256 })
     }
     await documents.writeHistoryStatistics(set, outputs.statistics, statistics, origin)
-    await turn(run.signal)
+    await context.turn()
   }
   await pointsArrow?.finish()
   await rows.writeLineage(set, HISTORY_PATHS.lineage, { histories: [...selections.values()], metrics: null }, origin, onRows)
@@ -187,10 +161,10 @@ async function writeHistories(set: OutputSet, run: HistoryRun, { selections, ana
 }
 
 async function* displayed(
-  { study, signal }: HistoryRun, analysis: HistoryAnalysis, selections: AnalysedHistories['selections']
+  context: RunContext, study: HistoryStudy, analysis: HistoryAnalysis, selections: AnalysedHistories['selections']
 ): AsyncGenerator<DisplayedCurve, void, undefined> {
   for (const place of curvePlaces(analysis)) {
-    yield await inTurns(displayedCurve(analysis, study.metrics, selections, place), () => turn(signal))
+    yield await inTurns(displayedCurve(analysis, study.metrics, selections, place), () => context.turn())
   }
 }
 

@@ -12,9 +12,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TracePool } from '../compute/traces/pool.js'
 import { Fault } from '../core/errors.js'
 import { readStillSync } from '../core/still-file-sync.js'
+import type { HashedFile } from '../schema/study.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import { isSafeRelative } from '../core/paths.js'
-import type { MeasuredSnapshot } from './snapshot.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
@@ -24,12 +24,6 @@ import { OutputSet } from '../render/outputs/output-set.js'
 import { isBySize, removeOutputs, type RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { systemName } from '../core/system/error.js'
 import { GENERATOR, VERSIONS } from '../core/version.js'
-
-export interface HashedFile {
-  readonly path: string
-  readonly sha256: string
-  readonly bytes: number
-}
 
 export interface RunRecord extends Origin {
   readonly schema_version: 1
@@ -59,19 +53,11 @@ export async function retireRecord(out: string): Promise<readonly RecordedOutput
   return earlier?.outputs ?? []
 }
 
-export interface FinishedRun extends Omit<Origin, 'generator'> {
+export interface FinishedRun {
+  readonly origin: Origin
   readonly settingsSha256: string
   readonly inputs: readonly HashedFile[]
   readonly outputs: readonly FileSummary[]
-}
-
-/** What was read of a snapshot, relative to its folder. */
-export function snapshotInputs(plan: SnapshotPlan, { html, results, excluded }: Omit<MeasuredSnapshot, 'figure'>): HashedFile[] {
-  return [
-    ...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]),
-    ...results.flatMap(r => r.npz ?? []),
-    ...excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
-  ]
 }
 
 /**
@@ -100,10 +86,8 @@ export async function writeRunRecord(
   return left
 }
 
-function recordOf({ synthetic, manifest, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly RecordedOutput[]): RunRecord {
-  return {
-    schema_version: 1, schema: 'run', synthetic, manifest, generator: GENERATOR, versions: VERSIONS, settings_sha256: settingsSha256, inputs, outputs
-  }
+function recordOf({ origin, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly RecordedOutput[]): RunRecord {
+  return { schema_version: 1, schema: 'run', ...origin, versions: VERSIONS, settings_sha256: settingsSha256, inputs, outputs }
 }
 
 /** The record of an earlier run into `out`, if it still describes inputs, settings and outputs to the byte; else null. */

@@ -18,20 +18,19 @@ import type { CheckReport, Judge } from '../compute/traces/expectations.js'
 import { inOrder } from '../compute/traces/ordered.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import type { TraceAnswer, TraceTask } from '../compute/traces/trace-task.js'
-import { EXIT, Fault } from '../core/errors.js'
+import { EXIT, Failures, Fault } from '../core/errors.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import { PageSource } from '../ingest/traces/page.js'
-import type { CriticTraceStudy, SnapshotHeader, VerifiedManifest } from '../schema/traces.js'
+import type { HashedFile, VerifiedManifest } from '../schema/study.js'
+import type { CriticTraceStudy, SnapshotHeader } from '../schema/traces.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import type { ArrowMetadata, ArrowTraceWriter } from '../render/outputs/arrow.js'
 import type { TraceArchiveWriter } from '../render/outputs/archive.js'
-import type { ExcludedNpz, SourceFile } from '../render/outputs/documents.js'
+import type { ExcludedNpz } from '../render/outputs/documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
-import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
-import { inTransaction, throwIfInterrupted } from './transaction.js'
-import { verifiedFault } from '../core/verified.js'
-import { GENERATOR } from '../core/version.js'
+import { originOf, RunContext, type Done } from './context.js'
+import { inTransaction } from './transaction.js'
 
 export interface SnapshotSettings extends Judge {
   readonly traces: CriticTraceStudy
@@ -39,33 +38,35 @@ export interface SnapshotSettings extends Judge {
   readonly examplesRequired: boolean
 }
 
-export interface MeasureRun {
+/** What is measured, and how. */
+export interface SnapshotWork {
   readonly plan: SnapshotPlan
   readonly settings: SnapshotSettings
   readonly pool: TracePool
-  /** how outputs name the page; default: by its name in the snapshot's folder */
-  readonly sourceName?: string
-  /** what the inputs were verified against; default: nothing */
-  readonly manifest?: VerifiedManifest
-  /** SHA-256 by path relative to the snapshot's folder, as verified before: what is read must be what was verified */
-  readonly verified?: ReadonlyMap<string, string>
-  readonly chunkBytes?: number
-  readonly signal?: AbortSignal
-  /** bytes of the page read so far, or NPZ files measured */
-  readonly onProgress?: (done: number) => void
+  /** how outputs name the page; default: by its path below the run's folder */
+  readonly sourceName?: string | undefined
 }
 
-export interface SnapshotRun extends MeasureRun {
+/** A snapshot without a study: the run's folder is its own. */
+export interface SnapshotRun extends SnapshotWork {
+  /** what the inputs were verified against; default: nothing */
+  readonly manifest?: VerifiedManifest | undefined
+  /** SHA-256 by path relative to the snapshot's folder, as verified before: what is read must be what was verified */
+  readonly verified?: ReadonlyMap<string, string> | undefined
+  readonly chunkBytes?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  /** bytes of the page read so far, or NPZ files measured */
+  readonly onProgress?: Done | undefined
   readonly out: string
   readonly formats: readonly FigureFormat[]
   /** called when everything is written and before anything takes its place */
-  readonly beforeCommit?: () => Promise<void>
+  readonly beforeCommit?: (() => Promise<void>) | undefined
 }
 
 export interface MeasuredSnapshot {
   readonly statistics: SnapshotStatistics
   readonly checks: readonly CheckReport[]
-  readonly html: SourceFile | null
+  readonly html: HashedFile | null
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
   /** what Figure 8 draws */
@@ -76,56 +77,53 @@ export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure'> {
   readonly outputs: readonly FileSummary[]
 }
 
-/** Several checks failed: one line each. Its exit code is the gravest. */
-export class Failures extends Error {
-  override readonly name = 'Failures'
-
-  constructor(readonly faults: readonly Fault[]) {
-    super(faults.map(f => f.message).join('\n'))
-  }
-}
-
 /** @throws Failures, or the one Fault that stopped the run; no output is touched then. */
 export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome> {
+  const { plan, settings, pool, formats, manifest = null, verified, signal, onProgress, chunkBytes } = run
+  const context = new RunContext({
+    dir: plan.folder, origin: originOf(settings.synthetic, manifest), verified, signal, chunkBytes,
+    progress: { onSnapshot: onProgress && (async () => onProgress) }
+  })
   return inTransaction(run.out, run, async set => {
     // The examples' arrays end here: a batch keeps its outcomes.
-    const { figure, ...measured } = await measureSnapshot(set, run)
-    if (run.formats.length > 0) {
+    const { figure, ...measured } = await measureSnapshot(context, run, set)
+    if (formats.length > 0) {
       const { drawFigures, planFigures } = await import('./drawing.js')
-      const { formats, signal, pool: { threads } } = run
-      await drawFigures(set, await planFigures({ criticTraces: figure }), { formats, threads, signal })
+      await drawFigures(context, set, await planFigures({ criticTraces: figure }), { formats, threads: pool.threads, manifest: null })
     }
     return measured
   })
 }
 
 /** Everything of a snapshot but its figures, into a set that the caller commits. */
-export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<MeasuredSnapshot> {
+export async function measureSnapshot(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<MeasuredSnapshot> {
+  const { plan, settings } = work
+  const onProgress = await context.progress.onSnapshot?.(plan)
   try {
     // 1. Measure
     const streams = openStreams(set)
-    const measured = await measureTraces(run, streams)
+    const measured = await measureTraces(context, work, streams, onProgress)
     // 2. Pool
     const { results, header, html, examples } = measured
     const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
-    const excluded = excludedFiles(run.plan, new Set(results.flatMap(r => r.npz?.path ?? [])), run.settings.traces.keys)
-    const marker = run.settings.expectations.boundary_end_marker
+    const excluded = excludedFiles(plan, new Set(results.flatMap(r => r.npz?.path ?? [])), settings.traces.keys)
+    const marker = settings.expectations.boundary_end_marker
     const labelledBy = whatSaysSynthetic(measured)
-    const origin = originOf(run, labelledBy !== null)
+    const origin = { ...context.origin, synthetic: context.origin.synthetic || labelledBy !== null }
     const statistics = snapshotStatistics(results, {
       synthetic: origin.synthetic,
-      paged: run.plan.kind === 'html',
+      paged: plan.kind === 'html',
       snapshotTime: header.snapshotTime,
-      threshold: run.settings.traces.jump_threshold,
-      successThreshold: run.settings.traces.success_threshold,
+      threshold: settings.traces.jump_threshold,
+      successThreshold: settings.traces.success_threshold,
       examples,
       endMarker: marker
     })
     const { verified } = statistics
     // 3. Check
-    const checks = expectations.checkExpectations(results, statistics, run.settings, labelledBy)
-    const failures = [...expectations.failuresOf(checks), ...changedSinceVerified(run, html, results)]
-    if (failures.length > 0) throw new Failures(failures.map(f => located(f, run)))
+    const checks = expectations.checkExpectations(results, statistics, settings, labelledBy)
+    const failures = [...expectations.failuresOf(checks), ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))]
+    if (failures.length > 0) throw new Failures(failures.map(f => located(f, plan)))
     // 4. Write
     const writeDocuments = async (): Promise<void> => {
       await documents.writeTraceIndex(
@@ -140,7 +138,7 @@ export async function measureSnapshot(set: OutputSet, run: MeasureRun): Promise<
     await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
     return { statistics, checks, html, results, excluded, figure: figureData(statistics, results, examples) }
   } catch (error) {
-    throw error instanceof Fault ? located(error, run) : error
+    throw error instanceof Fault ? located(error, plan) : error
   }
 }
 
@@ -159,11 +157,6 @@ async function loadLastSteps() {
 /** What of the snapshot says that it was generated, by its name: the page, or the first NPZ file that does; null: nothing. */
 function whatSaysSynthetic({ header, results }: Measured): string | null {
   return header.synthetic ? 'the page' : results.find(r => r.synthetic)?.npz?.path ?? null
-}
-
-/** @param labelled the snapshot itself says that it was generated */
-function originOf({ settings, manifest }: MeasureRun, labelled: boolean): Origin {
-  return { synthetic: settings.synthetic || labelled, manifest: manifest ?? null, generator: GENERATOR }
 }
 
 interface Streams {
@@ -227,112 +220,103 @@ function openStreams(set: OutputSet): Streams {
 interface Measured {
   readonly results: TraceResult[]
   readonly header: SnapshotHeader
-  readonly html: SourceFile | null
+  readonly html: HashedFile | null
   readonly examples: ChosenExamples
 }
 
 /** What a folder of NPZ files says outside its traces. */
 const NO_PAGE: Omit<SnapshotHeader, 'traceCount'> = { snapshotTime: null, alignment: null, synthetic: false }
 
-async function measureTraces(run: MeasureRun, streams: Streams): Promise<Measured> {
-  const collector = new ExampleCollector(run.settings.traces.examples, run.settings.examplesRequired)
+async function measureTraces(
+  context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined
+): Promise<Measured> {
+  const { plan, settings: { traces, examplesRequired }, pool, sourceName } = work
+  const { chunkBytes, signal } = context
+  const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []
   const faults: Fault[] = []
-  const page = run.plan.html === null ? null : new PageSource(run.plan.html, pageOptions(run))
-  const tasks = page === null ? npzTasks(run, streams) : pageTasks(run, page, streams)
+  const page = plan.html === null ? null : new PageSource(plan.html, { keys: traces.keys, chunkBytes, signal, onProgress })
+  const tasks = page === null ? npzTasks(context, work, streams) : pageTasks(context, work, page, streams)
   try {
     const answer = async (task: TraceTask): Promise<TraceAnswer> => {
-      const answered = run.pool.run(task)
+      const answered = pool.run(task)
       if (task.index === 0) streams.prepare()
       const answer = await answered
       if (task.kind === 'snapshot') page?.release(task.bytes)
       return answer
     }
-    for await (const given of inOrder(tasks, answer, 2 * run.pool.threads + 1)) {
-      throwIfInterrupted(run.signal)
-      const fault = await take(given, run, results, collector, streams, faults.length > 0)
-      if (fault === null) continue
-      faults.push(fault)
-      if (fault.exitCode !== EXIT.checkFailed) break
+    for await (const given of inOrder(tasks, answer, 2 * pool.threads + 1)) {
+      context.throwIfInterrupted()
+      if (!given.ok) {
+        const fault = located(Fault.deserialize(given.fault), plan)
+        faults.push(fault)
+        if (fault.exitCode !== EXIT.checkFailed) break
+      }
+      // After a first failed check nothing more is written, but every trace is still checked.
+      if (!given.ok || faults.length > 0) continue
+      results.push(given.result)
+      collector.offer(given.result, given.columns)
+      await streams.write(given.result, given.columns)
+      if (page === null) onProgress?.(results.length)
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    if (faults.length === 0 || error.exitCode === EXIT.interrupted) throw located(error, run)
-    faults.push(located(error, run))
+    if (faults.length === 0 || error.exitCode === EXIT.interrupted) throw located(error, plan)
+    faults.push(located(error, plan))
   }
   if (faults.length > 0) throw new Failures(faults)
   if (page === null) {
     return { results, header: { ...NO_PAGE, traceCount: results.length }, html: null, examples: collector.choose() }
   }
-  const html = { path: run.sourceName ?? basename(run.plan.html as string), sha256: page.sha256, bytes: page.bytes }
+  const html = { path: sourceName ?? context.pathOf(plan.html as string), sha256: page.sha256, bytes: page.bytes }
   return { results, header: page.header, html, examples: collector.choose() }
 }
 
-/** Takes one answer in its turn. After a first failed check nothing more is written, but every trace is still checked. */
-async function take(
-  answer: TraceAnswer,
-  run: MeasureRun,
-  results: TraceResult[],
-  collector: ExampleCollector,
-  streams: Streams,
-  failed: boolean
-): Promise<Fault | null> {
-  if (!answer.ok) return located(Fault.deserialize(answer.fault), run)
-  if (failed) return null
-  results.push(answer.result)
-  collector.offer(answer.result, answer.columns)
-  await streams.write(answer.result, answer.columns)
-  if (run.plan.kind === 'npz-folder') run.onProgress?.(results.length)
-  return null
-}
-
 /** Names the file that a fault is about, where the reader of bytes could not know it. */
-function located(fault: Fault, run: MeasureRun): Fault {
-  return fault.at({ file: run.plan.html ?? run.plan.folder })
+function located(fault: Fault, { html, folder }: SnapshotPlan): Fault {
+  return fault.at({ file: html ?? folder })
 }
 
-function pageOptions(run: MeasureRun) {
+function taskBase({ plan: { folder }, settings: { traces, expectations } }: SnapshotWork) {
   return {
-    keys: run.settings.traces.keys,
-    ...(run.chunkBytes === undefined ? {} : { chunkBytes: run.chunkBytes }),
-    ...(run.signal === undefined ? {} : { signal: run.signal }),
-    ...(run.onProgress === undefined ? {} : { onProgress: run.onProgress })
+    folder,
+    keys: traces.keys,
+    jumpThreshold: traces.jump_threshold,
+    successThreshold: traces.success_threshold,
+    endMarker: expectations.boundary_end_marker
   }
 }
 
-function taskBase(run: MeasureRun) {
-  return {
-    folder: run.plan.folder,
-    keys: run.settings.traces.keys,
-    jumpThreshold: run.settings.traces.jump_threshold,
-    successThreshold: run.settings.traces.success_threshold,
-    endMarker: run.settings.expectations.boundary_end_marker
-  }
-}
-
-async function* pageTasks(run: MeasureRun, page: PageSource, streams: Streams): AsyncGenerator<TraceTask> {
-  const base = taskBase(run)
+async function* pageTasks(context: RunContext, work: SnapshotWork, page: PageSource, streams: Streams): AsyncGenerator<TraceTask> {
+  const base = taskBase(work)
   for await (const { index, offset, bytes } of page.slices()) {
-    throwIfInterrupted(run.signal)
+    context.throwIfInterrupted()
     yield { kind: 'snapshot', ...base, room: streams.room(), index, offset, bytes }
   }
 }
 
-async function* npzTasks(run: MeasureRun, streams: Streams): AsyncGenerator<TraceTask> {
-  const base = taskBase(run)
-  for (const [index, npz] of run.plan.npzFiles.entries()) {
-    throwIfInterrupted(run.signal)
+async function* npzTasks(context: RunContext, work: SnapshotWork, streams: Streams): AsyncGenerator<TraceTask> {
+  const base = taskBase(work)
+  for (const [index, npz] of work.plan.npzFiles.entries()) {
+    context.throwIfInterrupted()
     yield { kind: 'npz', ...base, room: streams.room(), index, npz }
   }
 }
 
-/** What was read must be what was verified: a file may have been replaced in between. */
-function changedSinceVerified(run: MeasureRun, html: SourceFile | null, results: readonly TraceResult[]): Fault[] {
-  const read = [
-    ...(html === null ? [] : [{ path: basename(run.plan.html as string), sha256: html.sha256 }]),
-    ...results.flatMap(r => r.npz ?? [])
-  ]
-  return read.flatMap(file => verifiedFault(run.plan.folder, file, run.verified) ?? [])
+/** What was read and enters, relative to the snapshot's folder. */
+export function snapshotInputs(plan: SnapshotPlan, { html, results }: Pick<MeasuredSnapshot, 'html' | 'results'>): HashedFile[] {
+  return [...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]), ...results.flatMap(r => r.npz ?? [])]
+}
+
+/** A file of the snapshot's folder by its path below the run's. */
+export function inRun(context: RunContext, { folder }: SnapshotPlan): (file: HashedFile) => HashedFile {
+  const within = context.pathOf(folder)
+  return ({ path, sha256, bytes }) => ({ path: within === '' ? path : `${within}/${path}`, sha256, bytes })
+}
+
+/** What was read must be what was verified: a file may have been replaced in between. One fault a file. */
+function changedSinceVerified(context: RunContext, read: readonly HashedFile[]): Fault[] {
+  return read.flatMap(file => context.verifiedFault(file) ?? [])
 }
 
 function figureData(

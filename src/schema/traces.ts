@@ -1,10 +1,7 @@
 /**
- * The words that all stages share: what a critic trace is, which keys a snapshot uses, what a study may expect of it.
+ * The words that all stages share on critic traces: what one is, which keys a snapshot uses, what a study may expect of it.
  * Types and plain constants only; no stage's code.
  */
-import type { ArticleStudy, EvidenceStudy } from './evidence.js'
-import type { FetchStudy } from './fetch.js'
-import type { HistoryStudy } from './histories.js'
 
 export type Outcome = 'success' | 'failure'
 
@@ -164,32 +161,4 @@ export const REPORTED_WITHOUT_STUDY: TraceExpectations = {
   boundary_end_marker: '<|im_end|>',
   score_agrees_with_outcome: true,
   distinct_uids: true
-}
-
-export type * from './evidence.js'
-export type * from './fetch.js'
-export type * from './histories.js'
-
-/** A manifest that every input was verified against before anything was computed. */
-export interface VerifiedManifest {
-  /** relative to the study */
-  readonly path: string
-  readonly sha256: string
-  /** files that were verified */
-  readonly files: number
-}
-
-/** At least one of the first three sections is stated; null: the study has none of that kind. */
-export interface Study {
-  readonly name: string
-  /** true when every input was generated: said in each output */
-  readonly synthetic: boolean
-  readonly manifest: string
-  readonly claims: string | null
-  readonly critic_traces: CriticTraceStudy | null
-  readonly histories: HistoryStudy | null
-  readonly evidence: EvidenceStudy | null
-  readonly article: ArticleStudy | null
-  /** where the histories come from */
-  readonly fetch: FetchStudy | null
 }

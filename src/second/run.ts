@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolesOf } from '../study/manifest-update.js'
 import type { ManifestReport } from '../study/manifest.js'
-import type { Study } from '../schema/traces.js'
+import type { Study } from '../schema/study.js'
 import type { SecondTask } from './formats.js'
 import { notReadable, type SecondReading } from './reading.js'
 

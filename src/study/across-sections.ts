@@ -2,7 +2,7 @@
  * Checks between the sections of a study: all figures have different names, and what is derived or drawn refers to
  * documents that the study's own sections write.
  */
-import type { Study } from '../schema/traces.js'
+import type { Study } from '../schema/study.js'
 import type { EvidenceStudy } from '../schema/evidence.js'
 import { documentCopy, EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../schema/outputs.js'
 import { describeValue, type CheckContext } from '../core/checker.js'

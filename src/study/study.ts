@@ -3,39 +3,21 @@
  * Every path in it is relative to that folder and stays inside. Documented in `docs/study.md`; the JSON Schema in
  * `docs/schemas/study.schema.json` is made from the same fields.
  *
- * A further section is one module in `study/` and one line in `SECTIONS`.
+ * A further section is one module in `study/` and one line in `sections.ts`.
  */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Study } from '../schema/traces.js'
+import type { Study } from '../schema/study.js'
 import { Fault, describeCause, printable } from '../core/errors.js'
 import {
-  flag, nullable, object, oneOf, relativePath, text, type CheckContext, type FieldValues, type JsonSchema
+  flag, nullable, object, oneOf, relativePath, text, type CheckContext, type JsonSchema
 } from '../core/checker.js'
 import { checkAcrossSections } from './across-sections.js'
-import { articleSection } from './article.js'
-import { criticTraceSection } from './critic-traces.js'
-import { evidenceSection } from './evidence.js'
-import { fetchSection } from './fetch.js'
-import { historySection } from './histories.js'
+import { SECTIONS, SECTIONS_READ } from './sections.js'
 import { readJsonFile, withWayTo } from '../core/strict-json.js'
 import { MAX_STUDY_BYTES, STUDY_FILE } from './label.js'
 import { resolveInside } from '../core/paths.js'
 import { whyNoFolder } from '../core/system/folder.js'
-
-export { STUDY_FILE }
-
-/** Each part of the pipeline that reads something from a study has its section here. */
-const SECTIONS = {
-  critic_traces: criticTraceSection,
-  histories: historySection,
-  evidence: evidenceSection,
-  article: articleSection,
-  fetch: fetchSection
-} as const
-
-/** At least one of these is stated; an article is about them. */
-const SECTIONS_READ = ['critic_traces', 'histories', 'evidence'] as const
 
 export const STUDY_KIND = object({
   $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
@@ -47,11 +29,8 @@ export const STUDY_KIND = object({
   ...SECTIONS
 })
 
-/** The shared schema's study, plus whatever further sections are listed above. */
-export type LoadedStudy = Study & FieldValues<typeof SECTIONS>
-
 export interface StudyFile {
-  readonly study: LoadedStudy
+  readonly study: Study
   /** path of the study file, as given */
   readonly path: string
   /** of the study file's bytes */
@@ -73,7 +52,7 @@ export async function loadStudy(dir: string): Promise<StudyFile> {
 }
 
 /** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */
-export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
+export function checkStudy(value: unknown, context: CheckContext): Study {
   const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
   if (SECTIONS_READ.every(name => study[name] === null)) {
     throw new Fault({
@@ -88,7 +67,7 @@ export function checkStudy(value: unknown, context: CheckContext): LoadedStudy {
 }
 
 /** One allowlist of settings: what is fetched may leave, and what the section names besides. */
-function withAllowedSettings({ histories, fetch }: Pick<LoadedStudy, 'histories' | 'fetch'>): LoadedStudy['histories'] {
+function withAllowedSettings({ histories, fetch }: Pick<Study, 'histories' | 'fetch'>): Study['histories'] {
   return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config ?? []])] }
 }
 

@@ -52,7 +52,7 @@ export function runHistory(run: PlainRun, keys: readonly string[], listed: Liste
     inexact: [],
     nested: null
   })
-  return { run: listed, path: `wandb/history/${listed.label}/${run.id}.jsonl`, sha256: '0'.repeat(64), bytes: 0, ...rows }
+  return { run: listed, file: { path: `wandb/history/${listed.label}/${run.id}.jsonl`, sha256: '0'.repeat(64), bytes: 0 }, ...rows }
 }
 
 function column(run: PlainRun, key: string): HistoryColumn {

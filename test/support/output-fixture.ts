@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { SnapshotStatistics, TraceColumns, TraceResult } from '../../src/compute/traces/contract.js'
 import { encodeNpy } from '../../src/ingest/npz/write.js'
-import type { ExcludedNpz, SourceFile } from '../../src/render/outputs/documents.js'
+import type { ExcludedNpz } from '../../src/render/outputs/documents.js'
+import type { HashedFile } from '../../src/schema/study.js'
 import type { Generator } from '../../src/render/outputs/output-names.js'
 
 /** The repository's root, from dist/test/support. */
@@ -18,7 +19,7 @@ type PlainResult = Omit<TraceResult, 'spans'> & { readonly spans: PlainSpans | n
 
 interface FixtureFile {
   readonly generator: Generator
-  readonly html: SourceFile
+  readonly html: HashedFile
   readonly alignment: string
   readonly end_marker: string
   readonly excluded: readonly ExcludedNpz[]

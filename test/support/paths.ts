@@ -8,3 +8,8 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url))
 export function fixture(...parts: readonly string[]): string {
   return [root.replace(/\/$/, ''), 'fixtures', ...parts].join('/')
 }
+
+/** A file that the replica's generator copies as it is. */
+export function replicaSource(...parts: readonly string[]): string {
+  return [root.replace(/\/$/, ''), 'src/replica', ...parts].join('/')
+}

@@ -5,8 +5,9 @@ import type { CurveFigureData } from '../../src/compute/histories/contract.js'
 import { boundaryIndexes, traceStatistics } from '../../src/compute/traces/statistics.js'
 import { TraceSlicer } from '../../src/ingest/json/slicer.js'
 import { parseTrace, TraceScratch } from '../../src/ingest/json/trace.js'
+import { originOf, RunContext } from '../../src/runs/context.js'
 import { figureData, readHistories } from '../../src/runs/histories.js'
-import type { LoadedStudy } from '../../src/study/study.js'
+import type { Study } from '../../src/schema/study.js'
 import type { FigureInputs } from '../../src/render/figures/definition.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type Outcome } from '../../src/schema/traces.js'
 import { contentOf } from './content.js'
@@ -37,11 +38,11 @@ function critics(page: string, selectors: CriticTraceStudy['examples']): CriticT
 }
 
 /** What the study's figures draw; the examples are those that it names. */
-export async function figureDataOf(dir: string, page: string, study: LoadedStudy): Promise<string> {
+export async function figureDataOf(dir: string, page: string, study: Study): Promise<string> {
   const curves: CurveFigureData[] = []
   if (study.histories !== null) {
-    const run = { dir, study: study.histories, synthetic: study.synthetic }
-    for await (const data of figureData(run, await readHistories(run))) curves.push(data)
+    const context = new RunContext({ dir, origin: originOf(study.synthetic, null) })
+    for await (const data of figureData(context, study.histories, await readHistories(context, study.histories))) curves.push(data)
   }
   const { examples } = study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY
   const data: FigureInputs = { curves, criticTraces: critics(page, examples) }

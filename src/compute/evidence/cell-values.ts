@@ -5,7 +5,8 @@
 import type { Cell, Sheet } from '../../ingest/office/workbook.js'
 import type { CellValue } from '../../schema/evidence.js'
 import { isSecretText } from '../../core/secrets.js'
-import type { FoundValue, SourceFile } from './contract.js'
+import type { FoundValue } from './contract.js'
+import type { HashedFile } from '../../schema/study.js'
 import { convert, type Written } from './convert.js'
 import { quoted, unreadable } from './faults.js'
 import { cellLabels } from './labels.js'
@@ -16,7 +17,7 @@ const NOT_CALCULATED = 'a formula without a stored result'
 
 /** @throws Fault where the cell has no such value, or where labels beside it differ from those that the study expects */
 export function cellValue(
-  request: CellValue, at: string, cells: Pick<Sheet, 'cells'>, { path, sha256 }: SourceFile, search: TextSearch
+  request: CellValue, at: string, cells: Pick<Sheet, 'cells'>, { path, sha256 }: HashedFile, search: TextSearch
 ): FoundValue {
   const { name, sheet, cell: reference, unit, title, published, excluded } = request
   const labels = cellLabels(request, cells, path)

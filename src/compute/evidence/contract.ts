@@ -8,16 +8,9 @@
 import type { DerivedValue, Reference } from '../../schema/evidence.js'
 import type { ConfigFile } from '../../ingest/config/resolve.js'
 import type { DatasetAudit } from '../../ingest/parquet/audit.js'
+import type { HashedFile } from '../../schema/study.js'
 
 export type Scalar = number | string | boolean
-
-/** A file that was read. */
-export interface SourceFile {
-  /** relative to the study */
-  readonly path: string
-  readonly sha256: string
-  readonly bytes: number
-}
 
 /** Where a value stands. `raw` is the text there before any conversion. */
 export type Origin =
@@ -100,7 +93,7 @@ export interface FoundDataset {
 }
 
 /** A text document, and the output that holds its copy. */
-export interface FoundDocument extends SourceFile {
+export interface FoundDocument extends HashedFile {
   readonly name: string
   readonly title: string
   readonly copy: string
@@ -109,8 +102,8 @@ export interface FoundDocument extends SourceFile {
 
 /** Everything that was read. */
 export interface FoundEvidence {
-  readonly workbook: SourceFile | null
-  readonly slides: SourceFile | null
+  readonly workbook: HashedFile | null
+  readonly slides: HashedFile | null
   readonly configs: readonly FoundConfig[]
   readonly datasets: readonly FoundDataset[]
   readonly documents: readonly FoundDocument[]

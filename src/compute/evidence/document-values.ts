@@ -6,7 +6,8 @@
 import { Fault } from '../../core/errors.js'
 import { refuseSecrets } from '../../core/secret-guard.js'
 import type { DocumentValue } from '../../schema/evidence.js'
-import type { FoundValue, SourceFile } from './contract.js'
+import type { FoundValue } from './contract.js'
+import type { HashedFile } from '../../schema/study.js'
 import { parseNumber } from './convert.js'
 import { quoted, unreadable } from './faults.js'
 import { documentLabels } from './labels.js'
@@ -48,7 +49,7 @@ interface AskedDocument {
 }
 
 export function documentValue(
-  request: DocumentValue, { at, document }: AskedDocument, lines: readonly string[], { path, sha256 }: SourceFile, search: TextSearch
+  request: DocumentValue, { at, document }: AskedDocument, lines: readonly string[], { path, sha256 }: HashedFile, search: TextSearch
 ): FoundValue {
   const { name, line, pattern, as, unit, title, published, excluded } = request
   const refuse = (found: string, expected: string): Fault => unreadable({ at, name }, found, expected, path, `line ${line}`)

@@ -2,7 +2,8 @@
 import type { Presentation, Slide } from '../../ingest/office/presentation.js'
 import type { SlidePage, SlideValue } from '../../schema/evidence.js'
 import { isSecretText } from '../../core/secrets.js'
-import type { FoundValue, Origin, SourceFile } from './contract.js'
+import type { FoundValue, Origin } from './contract.js'
+import type { HashedFile } from '../../schema/study.js'
 import { convert } from './convert.js'
 import { quoted, unreadable } from './faults.js'
 import { slideLabels } from './labels.js'
@@ -15,7 +16,7 @@ const MAX_LISTED = 5
 
 /** @throws Fault where the slide has no such value, or where labels beside it differ from those that the study expects */
 export function slideValue(
-  request: SlideValue, at: string, { slides }: Presentation, pages: readonly SlidePage[], { path, sha256 }: SourceFile, search: TextSearch
+  request: SlideValue, at: string, { slides }: Presentation, pages: readonly SlidePage[], { path, sha256 }: HashedFile, search: TextSearch
 ): FoundValue {
   const { name, slide: number, table, unit, title, published, excluded } = request
   const asked = { at, name }

@@ -102,7 +102,7 @@ export interface Tie {
 }
 
 /** What the reader of a run's file found beside its columns. */
-export type RunFile = Pick<RunHistory, 'path' | 'reversed' | 'inexact' | 'nested'> & { readonly run: string }
+export type RunFile = Pick<RunHistory, 'file' | 'reversed' | 'inexact' | 'nested'> & { readonly run: string }
 
 export interface ExcludedRun {
   readonly run: string

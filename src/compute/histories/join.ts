@@ -36,7 +36,7 @@ export function* joinSelection(
     selection,
     sessions,
     rollbacks: rollbacksOf(sessions),
-    files: ordered.map(({ run: { id }, path, reversed, inexact, nested }) => ({ run: id, path, reversed, inexact, nested })),
+    files: ordered.map(({ run: { id }, file, reversed, inexact, nested }) => ({ run: id, file, reversed, inexact, nested })),
     ties: tiesOf(ordered),
     owners: ownersOf(ordered),
     curves,

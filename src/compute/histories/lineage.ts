@@ -86,7 +86,7 @@ function columnsOf(key: string, stretches: readonly Stretch[]): Map<RunHistory, 
         problem: 'metric was not read',
         found: `${history.columns.length} keys of run ${printableId(history.run.id)}`,
         expected: `a column for "${printable(key)}"`,
-        place: { file: history.path }
+        place: { file: history.file.path }
       })
     }
     columns.set(history, column)

@@ -4,7 +4,7 @@ import type { SelectionHistory } from './contract.js'
 
 /** Warnings about what the reader of the files found. */
 export function* fileWarnings({ files }: SelectionHistory): Generator<string> {
-  for (const { run: id, path, reversed, inexact, nested } of files) {
+  for (const { run: id, file: { path }, reversed, inexact, nested } of files) {
     const run = `run ${printableId(id)}`
     if (reversed) yield `${run}: its file has the latest row first (steps and timestamps fall); read from its end`
     for (const { key, count, line, written } of inexact) {

@@ -219,6 +219,6 @@ function tooManySessions(history: RunHistory, index: number): Fault {
     problem: 'steps go back or repeat too often',
     found: `${MAX_SESSIONS} times in run ${printableId(history.run.id)}`,
     expected: 'steps that increase within a session: is the step key right?',
-    place: { file: history.path, index }
+    place: { file: history.file.path, index }
   })
 }

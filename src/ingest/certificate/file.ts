@@ -56,9 +56,9 @@ export async function checkCertificate(
 ): Promise<Fault[]> {
   const history = await readHistory(dir, folder, run, STEP_KEYS, [], { signal })
   const { steps: _steps, checks: _checks, complete: _complete, schema: _schema, schema_version: _version, ...facts } = certificate
-  const judged = certify(facts, { bytes: history.bytes, sha256: history.sha256, steps: history.step })
+  const judged = certify(facts, { bytes: history.file.bytes, sha256: history.file.sha256, steps: history.step })
   const file = join(dir, certificatePath(folder, run))
-  const contradicted = contradictions(certificate, judged, { run, synthetic, path: history.path })
+  const contradicted = contradictions(certificate, judged, { run, synthetic, path: history.file.path })
   return [
     ...contradicted.map(([found, expected]) => certificateFault('contradicted', found, expected, file)),
     ...failedChecks(judged, file)

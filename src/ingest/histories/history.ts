@@ -94,7 +94,7 @@ export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
   try {
     const text = historyText(path, tallied(reported(chunks, onBytes), tally))
     const rows = earliestFirst(await parseHistory(text, { keys, wanted }, signal))
-    return { run, path, sha256: tally.sha256(), bytes: tally.bytes, ...rows }
+    return { run, file: { path, sha256: tally.sha256(), bytes: tally.bytes }, ...rows }
   } catch (error) {
     throw error instanceof Fault ? named(error, file) : error
   }

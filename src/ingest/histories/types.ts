@@ -1,4 +1,5 @@
 /** What the readers of exported histories give: the list of runs, and one run's rows as columns. Plain data. */
+import type { HashedFile } from '../../schema/study.js'
 
 /** What a list of runs states and no output repeats, counted. */
 export interface LeftOutOfRun {
@@ -68,10 +69,8 @@ export interface NestedValues {
 /** One exported history, with one row per line. Memory grows with the wanted keys only. */
 export interface RunHistory<Run = ListedRun> {
   readonly run: Run
-  /** relative to the study */
-  readonly path: string
-  readonly sha256: string
-  readonly bytes: number
+  /** where its rows stood */
+  readonly file: HashedFile
   readonly rows: number
   /** of every row; a safe integer */
   readonly step: Float64Array

@@ -31,7 +31,7 @@ export interface DatasetRequest {
 }
 
 export interface AuditOptions {
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** hears of the bytes of the file as they are hashed; their sum is the file's size */
   readonly onBytes?: (bytes: number) => void
 }

@@ -17,10 +17,10 @@ import type { TraceSlice } from '../json/trace.js'
 export interface PageOptions {
   readonly keys: SnapshotKeys
   /** default 1 MiB; outputs do not depend on it */
-  readonly chunkBytes?: number
-  readonly signal?: AbortSignal
+  readonly chunkBytes?: number | undefined
+  readonly signal?: AbortSignal | undefined
   /** bytes of the file read so far */
-  readonly onProgress?: (bytes: number) => void
+  readonly onProgress?: ((bytes: number) => void) | undefined
 }
 
 /** Kernels of finished pages, reused for later pages. */

@@ -5,16 +5,10 @@ import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
 import { AUDIT_PATH, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
+import type { HashedFile } from '../../schema/study.js'
 
-/** The claims file that was audited. */
-export interface AuditOrigin {
-  /** relative to the study */
-  readonly path: string
-  readonly sha256: string
-  readonly bytes: number
-}
-
-export function auditDocument(report: AuditReport, claimsFile: AuditOrigin, origin: Origin): Envelope & Record<string, unknown> {
+/** @param claimsFile the claims file that was audited */
+export function auditDocument(report: AuditReport, claimsFile: HashedFile, origin: Origin): Envelope & Record<string, unknown> {
   const { agrees, differs, not_computable, source, quoted } = report.counts
   return {
     ...envelope('claims-audit', origin),
@@ -81,10 +75,10 @@ function unclaimedEntry({ file, line, column, reference, text }: UnclaimedValue)
   return { file, line, column, reference, text }
 }
 
-export function auditText(report: AuditReport, claimsFile: AuditOrigin, origin: Origin): string {
+export function auditText(report: AuditReport, claimsFile: HashedFile, origin: Origin): string {
   return jsonText(auditDocument(report, claimsFile, origin))
 }
 
-export function writeAudit(set: OutputSet, report: AuditReport, claimsFile: AuditOrigin, origin: Origin): Promise<FileSummary> {
+export function writeAudit(set: OutputSet, report: AuditReport, claimsFile: HashedFile, origin: Origin): Promise<FileSummary> {
   return set.write(AUDIT_PATH, auditText(report, claimsFile, origin))
 }

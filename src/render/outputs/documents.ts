@@ -10,6 +10,7 @@ import type { FileSummary } from './output-file.js'
 import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 import { whyNoMarked } from '../../schema/end-marker.js'
+import type { HashedFile } from '../../schema/study.js'
 
 /** The first members of every JSON output. */
 export interface Envelope {
@@ -30,14 +31,6 @@ export function envelope(schema: string, { synthetic, manifest, generator: { nam
   }
 }
 
-/** A file that was read, in the state in which it was found. */
-export interface SourceFile {
-  /** path as the user gave it, or relative to the study */
-  readonly path: string
-  readonly sha256: string
-  readonly bytes: number
-}
-
 /** An NPZ file in the snapshot's folder that the snapshot does not name. */
 export interface ExcludedNpz {
   /** relative to the snapshot folder */
@@ -51,7 +44,7 @@ export interface ExcludedNpz {
 export interface SnapshotIndex {
   /** false where any trace has one source only, page or NPZ file */
   readonly verified: boolean
-  readonly html: SourceFile | null
+  readonly html: HashedFile | null
   /** verbatim */
   readonly snapshotTime: string | null
   readonly alignment: string | null

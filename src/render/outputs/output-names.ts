@@ -1,5 +1,5 @@
 /** Names of the outputs, relative to the output folder, and what every one of them says about itself. */
-import type { VerifiedManifest } from '../../schema/traces.js'
+import type { VerifiedManifest } from '../../schema/study.js'
 
 export const OUTPUT_PATHS = {
   index: 'training_data/critic-trace-index.json',

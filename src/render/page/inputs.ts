@@ -6,7 +6,7 @@
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, UnclaimedValue } from '../../compute/audit/contract.js'
 import type { InputsOf } from '../../compute/audit/provenance.js'
 import type { Documents } from '../../compute/documents.js'
-import type { SourceFile } from '../outputs/documents.js'
+import type { HashedFile } from '../../schema/study.js'
 import type { Generator, Origin } from '../outputs/output-names.js'
 import type { Template } from './references.js'
 
@@ -52,7 +52,7 @@ export interface PageInputs extends ProseInputs {
   /** revisions of the code that made the inputs, as the manifest states them */
   readonly revisions: { readonly [name: string]: unknown }
   /** files that the run read and used for its results */
-  readonly inputs: readonly SourceFile[]
+  readonly inputs: readonly HashedFile[]
   /** files in the study that enter no statistic */
-  readonly excluded: readonly SourceFile[]
+  readonly excluded: readonly HashedFile[]
 }

@@ -5,7 +5,7 @@
 import { NO_SOURCES } from '../../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, ClaimStatus } from '../../compute/audit/contract.js'
 import { formatCount, formatPlural } from '../figures/format.js'
-import type { SourceFile } from '../outputs/documents.js'
+import type { HashedFile } from '../../schema/study.js'
 import { discrepancyRow, guardRow, isWrong, sameRow } from './failure.js'
 import type { PageInputs } from './inputs.js'
 import { collapse } from './text.js'
@@ -260,7 +260,7 @@ export function sourcesTable({ inputs, study }: PageInputs): Table {
   return filesTable('sources', `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`, inputs)
 }
 
-function filesTable(name: 'sources' | 'excluded', caption: string, files: readonly SourceFile[]): Table {
+function filesTable(name: 'sources' | 'excluded', caption: string, files: readonly HashedFile[]): Table {
   return {
     name,
     caption,

@@ -66,7 +66,7 @@ interface HistoryFile {
 }
 
 function fileOf({ folder, measured }: HistorySubject, run: string): HistoryFile {
-  const path = measured.inputs.map(i => i.path).find(p => p.endsWith(`/${run}.jsonl`))
+  const path = measured.files.map(file => file.path).find(p => p.endsWith(`/${run}.jsonl`))
   if (path === undefined) throw new Error(`no history of ${run}`)
   return { path, lines: folder.text(path).split('\n') }
 }

@@ -1,5 +1,5 @@
 /** Mutations of the further lists of runs: each field of each run that they state, a run less, a run more. */
-import type { Study } from '../../../src/schema/traces.js'
+import type { Study } from '../../../src/schema/study.js'
 import type { Random } from '../random.js'
 import { changeCharacter, sample, type MutableFolder, type Mutation } from './mutation.js'
 

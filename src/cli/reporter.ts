@@ -1,0 +1,51 @@
+/**
+ * What one command tells and where: progress and faults on standard error; on standard output its summary, unless the command
+ * is to be quiet or prints an object.
+ */
+import { Failures, type Fault } from '../core/errors.js'
+import { createProgress, type Progress } from '../render/terminal/progress.js'
+import type { TableOptions } from '../render/terminal/table.js'
+import { wantsColour } from '../render/terminal/text.js'
+import type { CommonOptions } from './args.js'
+import type { CliIo, CommandResult } from './io.js'
+import { faultLines } from './lines.js'
+
+export class Reporter {
+  readonly io: CliIo
+  readonly progress: Progress
+  readonly #options: CommonOptions
+
+  constructor(options: CommonOptions, io: CliIo, progress: Progress) {
+    this.#options = options
+    this.io = io
+    this.progress = progress
+  }
+
+  /** @param text made only where it is told */
+  async tell(text: (table: TableOptions) => string | Promise<string>): Promise<void> {
+    this.progress.close()
+    const { quiet, json } = this.#options
+    if (!quiet && !json) this.io.stdout.write(await text({ colour: wantsColour(this.io.stdout, this.io.env) }))
+  }
+
+  tellFaults(faults: readonly Fault[]): void {
+    for (const line of faultLines(faults, this.#options.verbose)) this.io.stderr.write(`${line}\n`)
+  }
+}
+
+/** Runs a command with a reporter, whose progress ends on every way out. */
+export async function reporting(
+  options: CommonOptions, io: CliIo, command: (reporter: Reporter) => Promise<CommandResult>
+): Promise<CommandResult> {
+  const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
+  try {
+    return await command(new Reporter(options, io, progress))
+  } finally {
+    progress.close()
+  }
+}
+
+/** @throws Failures where there are any */
+export function refuse(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw new Failures(faults)
+}
