@@ -6,6 +6,8 @@
  *     bundle/traces.cjs, worker.cjs     the command `traces` and the pool's worker, each as one file
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
  *
+ * Before that it removes what no source makes any more (`stale.ts`).
+ *
  * `traces` measures a snapshot in half a second, of which loading some 150 modules and compiling their functions was a
  * third. The other commands take seconds, or load little: they run from their modules.
  */
@@ -19,6 +21,7 @@ import type { TraceAnswer, TraceTask } from '../src/compute/traces/trace-task.js
 import { PageSource } from '../src/ingest/traces/page.js'
 import { compiledFile, loadBundle, type Bundle } from '../src/core/load.cjs'
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS } from '../src/schema/traces.js'
+import { removeStale } from './stale.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const DIST = join(ROOT, 'dist')
@@ -117,6 +120,7 @@ async function useWorker(exports: object): Promise<void> {
 }
 
 for (const folder of [BUNDLES, NEW_BUNDLES]) await rm(folder, { recursive: true, force: true })
+await removeStale(ROOT)
 await copyReplicaFiles()
 await compileKernel()
 await bundle('traces', 'src/cli/program.js')

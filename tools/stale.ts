@@ -1,0 +1,30 @@
+/**
+ * Files of `dist/` that no source makes any more. The TypeScript compiler writes and never removes: what a moved module left behind would be
+ * published, and imports of it would still be found. The folder is not emptied before the build, so that a compiler that builds
+ * incrementally finds what it wrote.
+ */
+import { existsSync } from 'node:fs'
+import { readdir, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** What the build makes of more than one source. */
+const MADE = /^(?:bundle\/|src\/kernel\/kernel\.wasm$)/
+
+/** The source of a file below `dist/`: a module, or a file that is copied as it is. */
+export function sourceOf(built: string): string {
+  return built.replace(/(?:\.d\.(c?)ts|\.(c?)js)$/, (_, declaration?: string, module?: string) => `.${declaration ?? module ?? ''}ts`)
+}
+
+/** Removes them, and folders that are empty then. */
+export async function removeStale(root: string): Promise<void> {
+  const dist = join(root, 'dist')
+  const entries = await readdir(dist, { recursive: true, withFileTypes: true })
+  const paths = entries.map(entry => ({ folder: entry.isDirectory(), path: join(entry.parentPath, entry.name).slice(dist.length + 1) }))
+  for (const { folder, path } of paths) {
+    if (!folder && !MADE.test(path) && !existsSync(join(root, sourceOf(path)))) await rm(join(dist, path))
+  }
+  // the deepest first
+  for (const { folder, path } of paths.sort((a, b) => b.path.length - a.path.length)) {
+    if (folder && (await readdir(join(dist, path))).length === 0) await rmdir(join(dist, path))
+  }
+}
