@@ -117,6 +117,22 @@ function cycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   return found
 }
 
+t.test('what a class keeps to itself is a #name', t => {
+  for (const file of ['run.ts', ...sources('src'), ...sources('workers'), ...sources('tools'), ...sources('test')]) {
+    // a constructor can have no #name
+    t.notMatch(readFileSync(join(root, file), 'utf8'), /^ +private (?!constructor\()|[(,] *private (?:readonly )?\w+\??:/m, file)
+  }
+  t.end()
+})
+
+t.test('names of files are in kebab-case', t => {
+  const files = ['src', 'workers', 'tools', 'test'].flatMap(folder => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+  for (const file of files.filter(entry => entry.isFile() && entry.name !== 'README.md')) {
+    t.match(file.name, /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?\.[a-z]+$/, join(relative(root, file.parentPath), file.name))
+  }
+  t.end()
+})
+
 /** Files of this package (its code, its manifest), and new files, which are created and fail where something is there. */
 const OPENS_BY_ITSELF = [
   'src/core/system/open.ts', 'src/core/system/folder.ts', 'src/core/version.ts', 'src/core/load.cts', 'src/kernel/kernel.ts',

@@ -12,16 +12,16 @@ export type ByteGenerator = AsyncGenerator<Uint8Array, void, void>
 export class ByteTally {
   /** bytes so far */
   bytes = 0
-  private readonly hash = createHash('sha256')
+  readonly #hash = createHash('sha256')
 
   update(chunk: Uint8Array): void {
     this.bytes += chunk.length
-    this.hash.update(chunk)
+    this.#hash.update(chunk)
   }
 
   /** SHA-256 of all bytes, hexadecimal; ends the tally. */
   sha256(): string {
-    return this.hash.digest('hex')
+    return this.#hash.digest('hex')
   }
 }
 

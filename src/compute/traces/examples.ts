@@ -30,30 +30,32 @@ const RULES: Readonly<Record<Outcome, string>> = {
 }
 
 export class ExampleCollector {
-  private readonly named: Partial<Record<Outcome, Kept>> = {}
-  private readonly ruled: Partial<Record<Outcome, Kept>> = {}
-  private unknown = 0
+  readonly #named: Partial<Record<Outcome, Kept>> = {}
+  readonly #ruled: Partial<Record<Outcome, Kept>> = {}
+  #unknown = 0
+  readonly #selectors: Readonly<Record<Outcome, TraceSelector | null>>
+  readonly #required: boolean
 
   /**
    * @param required the snapshot must hold a named example (it is the study's own); otherwise the rule replaces a
    *   missing one, and its text says so
    */
-  constructor(
-    private readonly selectors: Readonly<Record<Outcome, TraceSelector | null>>,
-    private readonly required: boolean
-  ) {}
+  constructor(selectors: Readonly<Record<Outcome, TraceSelector | null>>, required: boolean) {
+    this.#selectors = selectors
+    this.#required = required
+  }
 
   /** Takes one trace, in canonical order. Columns of a kept trace are copied, so the caller may reuse them. */
   offer(result: TraceResult, columns: TraceColumns): void {
     const { outcome } = result.fields
     if (outcome === null) {
-      this.unknown++
+      this.#unknown++
       return
     }
     for (const role of ['success', 'failure'] as const) {
-      const selector = this.selectors[role]
+      const selector = this.#selectors[role]
       if (selector === null || !matches(selector, role, result)) continue
-      const earlier = this.named[role]
+      const earlier = this.#named[role]
       if (earlier !== undefined) {
         throw new Fault({
           format: 'study',
@@ -63,10 +65,10 @@ export class ExampleCollector {
           exitCode: EXIT.checkFailed
         })
       }
-      this.named[role] = keep(result, columns)
+      this.#named[role] = keep(result, columns)
     }
-    const best = this.ruled[outcome]
-    if (best === undefined || surpasses(outcome, result, best.result)) this.ruled[outcome] = keep(result, columns)
+    const best = this.#ruled[outcome]
+    if (best === undefined || surpasses(outcome, result, best.result)) this.#ruled[outcome] = keep(result, columns)
   }
 
   /**
@@ -74,14 +76,14 @@ export class ExampleCollector {
    * @throws Fault (exit 1) where a required example is missing
    */
   choose(): ChosenExamples {
-    return { success: this.chooseOne('success'), failure: this.chooseOne('failure') }
+    return { success: this.#chooseOne('success'), failure: this.#chooseOne('failure') }
   }
 
-  private chooseOne(role: Outcome): ChosenExample {
-    const selector = this.selectors[role]
-    const named = this.named[role]
+  #chooseOne(role: Outcome): ChosenExample {
+    const selector = this.#selectors[role]
+    const named = this.#named[role]
     if (selector !== null && named !== undefined) return { ...named, rule: `named by the study: ${describe(selector)}` }
-    if (selector !== null && this.required) {
+    if (selector !== null && this.#required) {
       throw new Fault({
         format: 'study',
         problem: `${role} example is missing`,
@@ -90,10 +92,10 @@ export class ExampleCollector {
         exitCode: EXIT.checkFailed
       })
     }
-    const ruled = this.ruled[role]
+    const ruled = this.#ruled[role]
     if (ruled === undefined) {
-      const unknown = this.unknown === 0 ? '' : `; the outcome of ${this.unknown} traces is unknown`
-      return { result: null, trace: null, rule: `the snapshot holds no ${this.unknown === 0 ? '' : 'known '}${role}${unknown}` }
+      const unknown = this.#unknown === 0 ? '' : `; the outcome of ${this.#unknown} traces is unknown`
+      return { result: null, trace: null, rule: `the snapshot holds no ${this.#unknown === 0 ? '' : 'known '}${role}${unknown}` }
     }
     const why = selector === null ? '' : `the study names ${describe(selector)}, which this snapshot does not hold; `
     return { ...ruled, rule: why + RULES[role] }

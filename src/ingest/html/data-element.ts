@@ -24,12 +24,12 @@ export interface DataElementOptions {
 }
 
 export class DataElement {
-  private readonly finder: Finder
+  readonly #finder: Finder
   /** set once the encoding is known */
-  private reader: Reader | null = null
+  #reader: Reader | null = null
   /** the first bytes until then */
-  private head: Buffer = Buffer.alloc(0)
-  private readonly kernel: Kernel | undefined
+  #head: Buffer = Buffer.alloc(0)
+  readonly #kernel: Kernel | undefined
 
   constructor({ id = 'data', kernel }: DataElementOptions = {}) {
     if (!/^[!-%'-~]{1,1024}$/.test(id)) {
@@ -41,8 +41,8 @@ export class DataElement {
         exitCode: EXIT.usage
       })
     }
-    this.finder = new Finder(id)
-    this.kernel = kernel
+    this.#finder = new Finder(id)
+    this.#kernel = kernel
   }
 
   /**
@@ -50,12 +50,12 @@ export class DataElement {
    * in windows-1252 or UTF-16, in its text as UTF-8 without BOM.
    */
   get contentOffset(): number {
-    return this.finder.contentOffset
+    return this.#finder.contentOffset
   }
 
   /** The page's encoding; null until PRESCAN_BYTES bytes or the end have been read. */
   get encoding(): Encoding | null {
-    return this.reader?.sniffed.encoding ?? null
+    return this.#reader?.sniffed.encoding ?? null
   }
 
   /**
@@ -65,16 +65,16 @@ export class DataElement {
    */
   push(chunk: Uint8Array): Uint8Array[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    if (this.reader !== null) return this.reader.read(bytes)
-    const missing = PRESCAN_BYTES - this.head.length
+    if (this.#reader !== null) return this.#reader.read(bytes)
+    const missing = PRESCAN_BYTES - this.#head.length
     if (bytes.length < missing) {
-      this.head = Buffer.concat([this.head, bytes])
+      this.#head = Buffer.concat([this.#head, bytes])
       return []
     }
-    const { head } = this
-    this.head = Buffer.alloc(0)
-    this.reader = new Reader(this.finder, sniff(Buffer.concat([head, bytes.subarray(0, missing)])), this.kernel)
-    return [...this.reader.read(head), ...this.reader.read(bytes)]
+    const head = this.#head
+    this.#head = Buffer.alloc(0)
+    this.#reader = new Reader(this.#finder, sniff(Buffer.concat([head, bytes.subarray(0, missing)])), this.#kernel)
+    return [...this.#reader.read(head), ...this.#reader.read(bytes)]
   }
 
   /**
@@ -82,45 +82,47 @@ export class DataElement {
    * @throws Fault if there is no element, or if the page ends inside the element
    */
   end(): Uint8Array[] {
-    if (this.reader !== null) return this.reader.end()
-    this.reader = new Reader(this.finder, sniff(this.head), this.kernel)
-    return [...this.reader.read(this.head), ...this.reader.end()]
+    if (this.#reader !== null) return this.#reader.end()
+    this.#reader = new Reader(this.#finder, sniff(this.#head), this.#kernel)
+    return [...this.#reader.read(this.#head), ...this.#reader.end()]
   }
 }
 
 /** Reads the page once its encoding is known. */
 class Reader {
-  private readonly transcoder: Transcoder
-  private readonly tokenizer: Tokenizer
-  private bomLeft: number
+  readonly #transcoder: Transcoder
+  readonly #tokenizer: Tokenizer
+  #bomLeft: number
+  readonly #finder: Finder
 
-  constructor(private readonly finder: Finder, readonly sniffed: Sniffed, kernel: Kernel | undefined) {
+  constructor(finder: Finder, readonly sniffed: Sniffed, kernel: Kernel | undefined) {
+    this.#finder = finder
     const { encoding, bomLength, isDefault } = sniffed
-    this.transcoder = new Transcoder(encoding)
-    this.tokenizer = new Tokenizer(finder, encoding === 'utf-8' ? bomLength : 0, kernel)
-    this.bomLeft = bomLength
+    this.#transcoder = new Transcoder(encoding)
+    this.#tokenizer = new Tokenizer(finder, encoding === 'utf-8' ? bomLength : 0, kernel)
+    this.#bomLeft = bomLength
     finder.encodingIsOpen = isDefault
   }
 
   read(bytes: Buffer): Uint8Array[] {
-    const bom = Math.min(this.bomLeft, bytes.length)
-    this.bomLeft -= bom
-    return this.tokenize(this.transcoder.push(bytes.subarray(bom)))
+    const bom = Math.min(this.#bomLeft, bytes.length)
+    this.#bomLeft -= bom
+    return this.#tokenize(this.#transcoder.push(bytes.subarray(bom)))
   }
 
   end(): Uint8Array[] {
-    const pieces = this.tokenize(this.transcoder.end())
-    this.finder.end(this.tokenizer.offset, this.tokenizer.openAtEnd)
+    const pieces = this.#tokenize(this.#transcoder.end())
+    this.#finder.end(this.#tokenizer.offset, this.#tokenizer.openAtEnd)
     return pieces
   }
 
-  private tokenize(text: Buffer): Uint8Array[] {
+  #tokenize(text: Buffer): Uint8Array[] {
     try {
-      this.tokenizer.push(text)
+      this.#tokenizer.push(text)
     } catch (error) {
-      throw error instanceof Fault ? error.at({ offset: this.tokenizer.openOffset }) : error
+      throw error instanceof Fault ? error.at({ offset: this.#tokenizer.openOffset }) : error
     }
-    return this.finder.takePieces()
+    return this.#finder.takePieces()
   }
 }
 
@@ -129,70 +131,73 @@ class Finder implements TokenHandler {
   contentOffset = -1
   /** whether a meta element may still declare the encoding */
   encodingIsOpen = true
-  private isInside = false
-  private isInBody = false
-  private pieces: Uint8Array[] = []
-  private readonly tree = new TreeBuilder()
+  #isInside = false
+  #isInBody = false
+  #pieces: Uint8Array[] = []
+  readonly #tree = new TreeBuilder()
+  readonly #id: string
 
-  constructor(private readonly id: string) {}
+  constructor(id: string) {
+    this.#id = id
+  }
 
   get inForeignContent(): boolean {
-    return this.tree.inForeignContent
+    return this.#tree.inForeignContent
   }
 
   startTag(tag: Tag, offset: number, end: number): Content | 'capture' {
-    const content = this.tree.startTag(tag)
-    if (tag.name === 'meta') this.checkMeta(tag, offset)
-    if (tag.name === 'frameset') this.checkFrameset(offset)
-    if (content !== 'script' || this.tree.inTemplate || tag.attributes.get('id') !== this.id) return content
+    const content = this.#tree.startTag(tag)
+    if (tag.name === 'meta') this.#checkMeta(tag, offset)
+    if (tag.name === 'frameset') this.#checkFrameset(offset)
+    if (content !== 'script' || this.#tree.inTemplate || tag.attributes.get('id') !== this.#id) return content
     if (this.contentOffset >= 0) {
       throw new Fault({
         format: 'html',
         problem: 'duplicate element',
-        found: `a second ${this.element}; the first has its content at byte ${this.contentOffset}`,
+        found: `a second ${this.#element}; the first has its content at byte ${this.contentOffset}`,
         expected: 'one',
         place: { offset }
       })
     }
     this.contentOffset = end
-    this.isInside = true
-    this.isInBody = this.tree.bodyStarted
+    this.#isInside = true
+    this.#isInBody = this.#tree.bodyStarted
     return 'capture'
   }
 
   endTag(name: string): void {
-    this.tree.endTag(name)
+    this.#tree.endTag(name)
   }
 
   text(found: number): void {
-    this.tree.text(found)
+    this.#tree.text(found)
   }
 
   doctype(text: string): void {
-    this.tree.doctype(text)
+    this.#tree.doctype(text)
   }
 
   captured(bytes: Uint8Array): void {
-    this.pieces.push(bytes)
+    this.#pieces.push(bytes)
   }
 
   capturedAll(): void {
-    this.isInside = false
+    this.#isInside = false
   }
 
   takePieces(): Uint8Array[] {
-    const { pieces } = this
-    this.pieces = []
+    const pieces = this.#pieces
+    this.#pieces = []
     return pieces
   }
 
   /** Ends the page at `offset`; `inside` names what is open there. */
   end(offset: number, inside: string | null): void {
-    if (this.isInside) {
+    if (this.#isInside) {
       throw new Fault({
         format: 'html',
         problem: 'unterminated element',
-        found: `the end of the page in the content of ${this.element}, which starts at byte ${this.contentOffset}`,
+        found: `the end of the page in the content of ${this.#element}, which starts at byte ${this.contentOffset}`,
         expected: '</script>',
         place: { offset }
       })
@@ -201,30 +206,30 @@ class Finder implements TokenHandler {
     throw new Fault({
       format: 'html',
       problem: 'missing element',
-      found: inside === null ? `no ${this.element}` : `no ${this.element} before the page ends inside ${inside}`,
+      found: inside === null ? `no ${this.#element}` : `no ${this.#element} before the page ends inside ${inside}`,
       expected: 'one',
       place: { offset }
     })
   }
 
-  private get element(): string {
-    return `<script id="${printable(this.id)}">`
+  get #element(): string {
+    return `<script id="${printable(this.#id)}">`
   }
 
   /** A frameset replaces a body that shows nothing yet, with the scripts in it. */
-  private checkFrameset(offset: number): void {
-    if (this.tree.mode !== 'frameset' || !this.isInBody) return
+  #checkFrameset(offset: number): void {
+    if (this.#tree.mode !== 'frameset' || !this.#isInBody) return
     throw new Fault({
       format: 'html',
       problem: 'removed element',
-      found: `a frameset that replaces the body with ${this.element}`,
+      found: `a frameset that replaces the body with ${this.#element}`,
       expected: 'the element to stay in the page',
       place: { offset }
     })
   }
 
   /** Without a declaration in the first bytes the page was taken as UTF-8; a later one must not say otherwise. */
-  private checkMeta(tag: Tag, offset: number): void {
+  #checkMeta(tag: Tag, offset: number): void {
     const label = this.encodingIsOpen ? labelOfMeta(tag.attributes) : null
     if (label === null || encodingOfLabel(label, offset) === 'utf-8') return
     throw new Fault({

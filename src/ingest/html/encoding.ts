@@ -63,62 +63,65 @@ export function sniff(head: Buffer): Sniffed {
 
 /** "Prescan a byte stream to determine its encoding". Unlike the tokenizer, it ignores scripts and templates. */
 class Prescan {
-  private at = 0
+  #at = 0
+  readonly #text: string
 
-  constructor(private readonly text: string) {}
+  constructor(text: string) {
+    this.#text = text
+  }
 
   run(): Encoding | null {
-    const { text } = this
-    for (; this.at < text.length; this.at++) {
-      if (text[this.at] !== '<') continue
-      const start = this.at
+    const text = this.#text
+    for (; this.#at < text.length; this.#at++) {
+      if (text[this.#at] !== '<') continue
+      const start = this.#at
       if (text.startsWith('<!--', start)) {
         const end = text.indexOf('-->', start + 2)
         if (end < 0) return null
-        this.at = end + 2
+        this.#at = end + 2
       } else if (/^<meta[\t\n\f\r /]/i.test(text.slice(start, start + 6))) {
-        this.at += 5
-        const encoding = this.meta(start)
+        this.#at += 5
+        const encoding = this.#meta(start)
         if (encoding !== null) return encoding
       } else if (/^<\/?[a-z]/i.test(text.slice(start, start + 3))) {
-        while (this.at < text.length && !/[\t\n\f\r >]/.test(text[this.at])) this.at++
-        while (this.attribute() !== null);
+        while (this.#at < text.length && !/[\t\n\f\r >]/.test(text[this.#at])) this.#at++
+        while (this.#attribute() !== null);
       } else if (/^<[!/?]/.test(text.slice(start, start + 2))) {
         const end = text.indexOf('>', start)
         if (end < 0) return null
-        this.at = end
+        this.#at = end
       }
     }
     return null
   }
 
-  private meta(offset: number): Encoding | null {
+  #meta(offset: number): Encoding | null {
     const attributes = new Map<string, string>()
-    for (let pair = this.attribute(); pair !== null; pair = this.attribute()) {
+    for (let pair = this.#attribute(); pair !== null; pair = this.#attribute()) {
       if (!attributes.has(pair[0])) attributes.set(pair[0], pair[1])
     }
     const label = labelOfMeta(attributes)
-    const isCut = this.at >= this.text.length
+    const isCut = this.#at >= this.#text.length
     return label === null || isCut ? null : encodingOfLabel(label, offset)
   }
 
   /** "Get an attribute": name and value, or null at the `>` of the tag, where it stops, and at the end of the text. */
-  private attribute(): readonly [string, string] | null {
-    this.skip(/[\t\n\f\r /]*/y)
-    const name = asciiLowerCase(this.skip(/[^>\t\n\f\r /][^\t\n\f\r />=]*/y))
+  #attribute(): readonly [string, string] | null {
+    this.#skip(/[\t\n\f\r /]*/y)
+    const name = asciiLowerCase(this.#skip(/[^>\t\n\f\r /][^\t\n\f\r />=]*/y))
     if (name === '') return null
-    if (this.skip(/[\t\n\f\r ]*=[\t\n\f\r ]*/y) === '') return [name, '']
-    const quoted = this.skip(/"[^"]*"|'[^']*'/y)
+    if (this.#skip(/[\t\n\f\r ]*=[\t\n\f\r ]*/y) === '') return [name, '']
+    const quoted = this.#skip(/"[^"]*"|'[^']*'/y)
     if (quoted !== '') return [name, quoted.slice(1, -1)]
-    if (/["']/.test(this.text[this.at] ?? '')) this.at = this.text.length
-    return [name, this.skip(/[^\t\n\f\r >]*/y)]
+    if (/["']/.test(this.#text[this.#at] ?? '')) this.#at = this.#text.length
+    return [name, this.#skip(/[^\t\n\f\r >]*/y)]
   }
 
   /** Moves behind a match of the sticky pattern; returns it. */
-  private skip(pattern: RegExp): string {
-    pattern.lastIndex = this.at
-    const match = pattern.exec(this.text)?.[0] ?? ''
-    this.at += match.length
+  #skip(pattern: RegExp): string {
+    pattern.lastIndex = this.#at
+    const match = pattern.exec(this.#text)?.[0] ?? ''
+    this.#at += match.length
     return match
   }
 }
@@ -134,20 +137,22 @@ export function labelOfMeta(attributes: ReadonlyMap<string, string>): string | n
 
 /** Converts the bytes of a page to UTF-8, chunk by chunk. UTF-8 is passed on without a copy. */
 export class Transcoder {
-  private readonly decoder: TextDecoder | null
+  readonly #decoder: TextDecoder | null
+  readonly #encoding: Encoding
 
-  constructor(private readonly encoding: Encoding) {
+  constructor(encoding: Encoding) {
+    this.#encoding = encoding
     const isUtf16 = encoding === 'utf-16le' || encoding === 'utf-16be'
-    this.decoder = isUtf16 ? new TextDecoder(encoding, { ignoreBOM: true }) : null
+    this.#decoder = isUtf16 ? new TextDecoder(encoding, { ignoreBOM: true }) : null
   }
 
   push(chunk: Buffer): Buffer {
-    if (this.decoder !== null) return Buffer.from(this.decoder.decode(chunk, { stream: true }))
-    return this.encoding === 'windows-1252' ? fromWindows1252(chunk) : chunk
+    if (this.#decoder !== null) return Buffer.from(this.#decoder.decode(chunk, { stream: true }))
+    return this.#encoding === 'windows-1252' ? fromWindows1252(chunk) : chunk
   }
 
   end(): Buffer {
-    return Buffer.from(this.decoder?.decode() ?? '')
+    return Buffer.from(this.#decoder?.decode() ?? '')
   }
 }
 

@@ -39,49 +39,49 @@ interface Slot {
 }
 
 export class OpenElements {
-  private readonly keys: string[] = []
-  private readonly kinds: Kind[] = []
-  private readonly handles: (Handle | null)[] = []
-  private readonly sameBelow: number[] = []
-  private readonly specialAt: number[] = []
-  private readonly scopeAt: number[] = []
-  private readonly htmlAt: number[] = []
+  readonly #keys: string[] = []
+  readonly #kinds: Kind[] = []
+  readonly #handles: (Handle | null)[] = []
+  readonly #sameBelow: number[] = []
+  readonly #specialAt: number[] = []
+  readonly #scopeAt: number[] = []
+  readonly #htmlAt: number[] = []
   /** key -> its topmost slot; absent when no such element is open */
-  private readonly topmost = new Map<string, number>()
-  private steps = 0
+  readonly #topmost = new Map<string, number>()
+  #steps = 0
 
   get top(): number {
-    return this.keys.length - 1
+    return this.#keys.length - 1
   }
 
   get currentKey(): string {
-    return this.keys[this.keys.length - 1]
+    return this.#keys[this.#keys.length - 1]
   }
 
   get currentKind(): Kind {
-    return this.kinds[this.kinds.length - 1]
+    return this.#kinds[this.#kinds.length - 1]
   }
 
   get currentHandle(): Handle | null {
-    return this.handles[this.handles.length - 1]
+    return this.#handles[this.#handles.length - 1]
   }
 
   handleAt(index: number): Handle | null {
-    return this.handles[index]
+    return this.#handles[index]
   }
 
   has(key: string): boolean {
-    return this.topmost.has(key)
+    return this.#topmost.has(key)
   }
 
   /** Slot of the topmost element with this key, or -1. */
   indexOf(key: string): number {
-    return this.topmost.get(key) ?? -1
+    return this.#topmost.get(key) ?? -1
   }
 
   /** Slot of the topmost scope boundary. */
   get scopeBoundary(): number {
-    return this.scopeAt[this.top]
+    return this.#scopeAt[this.top]
   }
 
   inScope(key: string): boolean {
@@ -102,37 +102,37 @@ export class OpenElements {
 
   /** Slot of the topmost special element. */
   get topmostSpecial(): number {
-    return this.specialAt[this.top]
+    return this.#specialAt[this.top]
   }
 
   /** Slot of the topmost HTML element. */
   get topmostHtml(): number {
-    return this.htmlAt[this.top]
+    return this.#htmlAt[this.top]
   }
 
   /** Slot of the next special element below a slot, or -1. */
   specialBelow(index: number): number {
-    return index === 0 ? -1 : this.specialAt[index - 1]
+    return index === 0 ? -1 : this.#specialAt[index - 1]
   }
 
   keyAt(index: number): string {
-    return this.keys[index]
+    return this.#keys[index]
   }
 
   push(key: string, kind: Kind = KIND.html, handle: Handle | null = null): void {
-    const index = this.keys.length
+    const index = this.#keys.length
     if (index >= MAX_OPEN) {
       const found = `${index + 1} open elements`
       throw new Fault({ format: 'html', problem: 'nested too deep', found, expected: `at most ${MAX_OPEN}` })
     }
-    this.keys.push(key)
-    this.kinds.push(kind)
-    this.handles.push(handle)
-    this.sameBelow.push(this.indexOf(key))
-    this.specialAt.push(SPECIAL.has(key) ? index : this.specialAt[index - 1] ?? 0)
-    this.scopeAt.push(SCOPE.has(key) ? index : this.scopeAt[index - 1] ?? 0)
-    this.htmlAt.push(kind === KIND.html ? index : this.htmlAt[index - 1] ?? 0)
-    this.topmost.set(key, index)
+    this.#keys.push(key)
+    this.#kinds.push(kind)
+    this.#handles.push(handle)
+    this.#sameBelow.push(this.indexOf(key))
+    this.#specialAt.push(SPECIAL.has(key) ? index : this.#specialAt[index - 1] ?? 0)
+    this.#scopeAt.push(SCOPE.has(key) ? index : this.#scopeAt[index - 1] ?? 0)
+    this.#htmlAt.push(kind === KIND.html ? index : this.#htmlAt[index - 1] ?? 0)
+    this.#topmost.set(key, index)
     if (handle !== null) handle.index = index
   }
 
@@ -146,22 +146,22 @@ export class OpenElements {
   }
 
   pop(): void {
-    const key = this.keys.pop()
-    this.kinds.pop()
-    const handle = this.handles.pop()
-    const below = this.sameBelow.pop()
-    this.specialAt.pop()
-    this.scopeAt.pop()
-    this.htmlAt.pop()
+    const key = this.#keys.pop()
+    this.#kinds.pop()
+    const handle = this.#handles.pop()
+    const below = this.#sameBelow.pop()
+    this.#specialAt.pop()
+    this.#scopeAt.pop()
+    this.#htmlAt.pop()
     if (key === undefined || below === undefined) return
-    if (below < 0) this.topmost.delete(key)
-    else this.topmost.set(key, below)
+    if (below < 0) this.#topmost.delete(key)
+    else this.#topmost.set(key, below)
     if (handle) handle.index = -1
   }
 
   /** Closes every element at `index` and above. */
   truncate(index: number): void {
-    while (this.keys.length > index) this.pop()
+    while (this.#keys.length > index) this.pop()
   }
 
   popThrough(key: string): void {
@@ -175,7 +175,7 @@ export class OpenElements {
 
   /** Closes one element and leaves those above it open. */
   remove(index: number): void {
-    const above = this.take(index).slice(1)
+    const above = this.#take(index).slice(1)
     for (const slot of above) this.push(slot.key, slot.kind, slot.handle)
   }
 
@@ -184,7 +184,7 @@ export class OpenElements {
    * and those between it and slot `block` that are not in `keep`, and opens the formatting element again above `block`.
    */
   adopt(from: number, block: number, keep: ReadonlySet<number>): void {
-    const slots = this.take(from)
+    const slots = this.#take(from)
     for (let i = from + 1; i <= block; i++) {
       const slot = slots[i - from]
       if (i === block || keep.has(i)) this.push(slot.key, slot.kind, slot.handle)
@@ -195,8 +195,8 @@ export class OpenElements {
 
   /** Accounts for `count` steps of a walk whose length the page chooses. */
   charge(count: number): void {
-    this.steps += count
-    if (this.steps > MAX_STEPS) {
+    this.#steps += count
+    if (this.#steps > MAX_STEPS) {
       throw new Fault({
         format: 'html',
         problem: 'too tangled',
@@ -206,11 +206,11 @@ export class OpenElements {
     }
   }
 
-  private take(from: number): Slot[] {
-    this.charge(this.keys.length - from)
+  #take(from: number): Slot[] {
+    this.charge(this.#keys.length - from)
     const slots: Slot[] = []
-    for (let i = from; i < this.keys.length; i++) {
-      slots.push({ key: this.keys[i], kind: this.kinds[i], handle: this.handles[i] })
+    for (let i = from; i < this.#keys.length; i++) {
+      slots.push({ key: this.#keys[i], kind: this.#kinds[i], handle: this.#handles[i] })
     }
     this.truncate(from)
     return slots

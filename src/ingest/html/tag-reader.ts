@@ -33,149 +33,149 @@ export class TagReader implements Tag {
   isEnd = false
   selfClosing = false
   readonly attributes = new Map<string, string>()
-  private state: number = STATE.done
+  #state: number = STATE.done
   /** bytes of the current name or value as latin1 text, cut at MAX_KEPT + 1 */
-  private text = ''
-  private attribute = ''
-  private keptBytes = 0
-  private keepsNames = false
-  private keepsValue = false
+  #text = ''
+  #attribute = ''
+  #keptBytes = 0
+  #keepsNames = false
+  #keepsValue = false
 
   /** Begins a tag; the first letter of its name is the next byte. */
   start(isEnd: boolean): void {
-    this.reset(isEnd, STATE.name)
+    this.#reset(isEnd, STATE.name)
   }
 
   /** Begins behind the name of an end tag. @param delimiter the byte that ended the name */
   startEnd(name: string, delimiter: number): void {
-    this.reset(true, STATE.beforeAttribute)
+    this.#reset(true, STATE.beforeAttribute)
     this.name = name
-    this.beforeAttribute(delimiter)
+    this.#beforeAttribute(delimiter)
   }
 
   get done(): boolean {
-    return this.state === STATE.done
+    return this.#state === STATE.done
   }
 
   /** Reads from `from`. Returns the position behind the tag, or the chunk's length if the tag goes on. */
   read(chunk: Buffer, from: number): number {
     let i = from
-    while (i < chunk.length && this.state !== STATE.done) i = this.step(chunk, i)
+    while (i < chunk.length && this.#state !== STATE.done) i = this.#step(chunk, i)
     return i
   }
 
-  private reset(isEnd: boolean, state: number): void {
+  #reset(isEnd: boolean, state: number): void {
     this.isEnd = isEnd
-    this.state = state
+    this.#state = state
     this.selfClosing = false
     if (this.attributes.size > 0) this.attributes.clear()
-    this.keptBytes = 0
-    this.keepsNames = false
-    this.text = ''
+    this.#keptBytes = 0
+    this.#keepsNames = false
+    this.#text = ''
   }
 
-  private step(chunk: Buffer, i: number): number {
+  #step(chunk: Buffer, i: number): number {
     const byte = chunk[i]
-    switch (this.state) {
-      case STATE.name: return this.readName(chunk, i)
-      case STATE.attributeName: return this.readAttributeName(chunk, i)
+    switch (this.#state) {
+      case STATE.name: return this.#readName(chunk, i)
+      case STATE.attributeName: return this.#readAttributeName(chunk, i)
       case STATE.afterAttributeName:
         if (byte === EQUALS) {
-          this.state = STATE.beforeValue
+          this.#state = STATE.beforeValue
         } else if (!isSpace(byte)) {
-          this.endAttribute()
-          this.beforeAttribute(byte)
+          this.#endAttribute()
+          this.#beforeAttribute(byte)
         }
         return i + 1
       case STATE.beforeValue:
         if (isSpace(byte)) return i + 1
-        this.state = byte === QUOTE ? STATE.doubleQuoted : byte === APOSTROPHE ? STATE.singleQuoted : STATE.unquoted
-        return this.state === STATE.unquoted ? i : i + 1
-      case STATE.doubleQuoted: return this.readQuoted(chunk, i, QUOTE)
-      case STATE.singleQuoted: return this.readQuoted(chunk, i, APOSTROPHE)
-      case STATE.unquoted: return this.readUnquoted(chunk, i)
+        this.#state = byte === QUOTE ? STATE.doubleQuoted : byte === APOSTROPHE ? STATE.singleQuoted : STATE.unquoted
+        return this.#state === STATE.unquoted ? i : i + 1
+      case STATE.doubleQuoted: return this.#readQuoted(chunk, i, QUOTE)
+      case STATE.singleQuoted: return this.#readQuoted(chunk, i, APOSTROPHE)
+      case STATE.unquoted: return this.#readUnquoted(chunk, i)
       default:
         // a slash before anything but the end is nothing
-        this.selfClosing = this.state === STATE.selfClosing && byte === GT
-        this.beforeAttribute(byte)
+        this.selfClosing = this.#state === STATE.selfClosing && byte === GT
+        this.#beforeAttribute(byte)
         return i + 1
     }
   }
 
   /** Before an attribute and behind a quoted value. An `=` here is the first letter of a name. */
-  private beforeAttribute(byte: number): void {
+  #beforeAttribute(byte: number): void {
     if (isSpace(byte)) {
-      this.state = STATE.beforeAttribute
+      this.#state = STATE.beforeAttribute
     } else if (byte === SLASH) {
-      this.state = STATE.selfClosing
+      this.#state = STATE.selfClosing
     } else if (byte === GT) {
-      this.state = STATE.done
+      this.#state = STATE.done
     } else {
-      this.state = STATE.attributeName
-      if (this.keepsNames) this.text = String.fromCharCode(byte)
+      this.#state = STATE.attributeName
+      if (this.#keepsNames) this.#text = String.fromCharCode(byte)
     }
   }
 
-  private readName(chunk: Buffer, from: number): number {
+  #readName(chunk: Buffer, from: number): number {
     let i = from
     while (i < chunk.length && !endsName(chunk[i])) i++
-    this.keep(chunk, from, i)
+    this.#keep(chunk, from, i)
     if (i === chunk.length) return i
-    this.name = asciiLowerCase(this.take())
-    this.keepsNames = !this.isEnd && keepsAttributes(this.name)
-    this.beforeAttribute(chunk[i])
+    this.name = asciiLowerCase(this.#take())
+    this.#keepsNames = !this.isEnd && keepsAttributes(this.name)
+    this.#beforeAttribute(chunk[i])
     return i + 1
   }
 
-  private readAttributeName(chunk: Buffer, from: number): number {
+  #readAttributeName(chunk: Buffer, from: number): number {
     let i = from
     while (i < chunk.length && !endsName(chunk[i]) && chunk[i] !== EQUALS) i++
-    if (this.keepsNames) this.keep(chunk, from, i)
+    if (this.#keepsNames) this.#keep(chunk, from, i)
     if (i === chunk.length) return i
-    if (this.keepsNames) {
-      this.attribute = asciiLowerCase(this.take())
-      this.keepsValue = keepsAttribute(this.name, this.attribute) && !this.attributes.has(this.attribute)
+    if (this.#keepsNames) {
+      this.#attribute = asciiLowerCase(this.#take())
+      this.#keepsValue = keepsAttribute(this.name, this.#attribute) && !this.attributes.has(this.#attribute)
     }
-    this.state = STATE.afterAttributeName
+    this.#state = STATE.afterAttributeName
     return i
   }
 
-  private readQuoted(chunk: Buffer, from: number, quote: number): number {
+  #readQuoted(chunk: Buffer, from: number, quote: number): number {
     const at = chunk.indexOf(quote, from)
     const end = at < 0 ? chunk.length : at
-    if (this.keepsValue) this.keep(chunk, from, end)
+    if (this.#keepsValue) this.#keep(chunk, from, end)
     if (at < 0) return end
-    this.endAttribute()
-    this.state = STATE.beforeAttribute
+    this.#endAttribute()
+    this.#state = STATE.beforeAttribute
     return end + 1
   }
 
-  private readUnquoted(chunk: Buffer, from: number): number {
+  #readUnquoted(chunk: Buffer, from: number): number {
     let i = from
     while (i < chunk.length && !isSpace(chunk[i]) && chunk[i] !== GT) i++
-    if (this.keepsValue) this.keep(chunk, from, i)
+    if (this.#keepsValue) this.#keep(chunk, from, i)
     if (i === chunk.length) return i
-    this.endAttribute()
-    this.state = STATE.beforeAttribute
+    this.#endAttribute()
+    this.#state = STATE.beforeAttribute
     return i
   }
 
-  private endAttribute(): void {
-    if (!this.keepsValue) return
-    this.keepsValue = false
-    const value = this.take()
-    this.keptBytes += this.attribute.length + value.length
-    if (this.keptBytes <= 2 * MAX_KEPT) this.attributes.set(this.attribute, decodeReferences(value))
+  #endAttribute(): void {
+    if (!this.#keepsValue) return
+    this.#keepsValue = false
+    const value = this.#take()
+    this.#keptBytes += this.#attribute.length + value.length
+    if (this.#keptBytes <= 2 * MAX_KEPT) this.attributes.set(this.#attribute, decodeReferences(value))
   }
 
-  private keep(chunk: Buffer, from: number, to: number): void {
-    const room = MAX_KEPT + 1 - this.text.length
-    if (to > from && room > 0) this.text += chunk.toString('latin1', from, Math.min(to, from + room))
+  #keep(chunk: Buffer, from: number, to: number): void {
+    const room = MAX_KEPT + 1 - this.#text.length
+    if (to > from && room > 0) this.#text += chunk.toString('latin1', from, Math.min(to, from + room))
   }
 
-  private take(): string {
-    const { text } = this
-    this.text = ''
+  #take(): string {
+    const text = this.#text
+    this.#text = ''
     return text
   }
 }

@@ -48,251 +48,253 @@ const MARKUP = ['--', 'doctype', '[CDATA['] as const
 const MAX_DOCTYPE = 1024
 
 export class Tokenizer {
-  private state: number = STATE.data
-  private readonly tag = new TagReader()
-  private readonly raw: RawText
-  private rawName = ''
-  private capturing = false
+  #state: number = STATE.data
+  readonly #tag = new TagReader()
+  readonly #raw: RawText
+  #rawName = ''
+  #capturing = false
   /** bytes of a possible end tag at the end of captured text, from earlier chunks */
-  private readonly held: number[] = []
-  private text = 0
+  readonly #held: number[] = []
+  #text = 0
   /** what stands behind `<!` so far */
-  private declaration = ''
-  private comment: number = COMMENT.start
-  private brackets = 0
+  #declaration = ''
+  #comment: number = COMMENT.start
+  #brackets = 0
   /** offset of the next chunk */
-  private base: number
+  #base: number
   /** offset of the `<` of the last tag, comment or declaration */
   openOffset = 0
+  readonly #handler: TokenHandler
 
   /**
    * @param offset of the first byte that will be pushed
    * @param kernel chunks that already lie in its memory are read without a copy
    */
-  constructor(private readonly handler: TokenHandler, offset = 0, kernel = kernelOfThread()) {
-    this.base = offset
-    this.raw = new RawText(kernel)
+  constructor(handler: TokenHandler, offset = 0, kernel = kernelOfThread()) {
+    this.#handler = handler
+    this.#base = offset
+    this.#raw = new RawText(kernel)
   }
 
   /** Offset of the next byte. */
   get offset(): number {
-    return this.base
+    return this.#base
   }
 
   /** What is open at the end of the input, for a message; null between elements. */
   get openAtEnd(): string | null {
-    const what = this.state === STATE.rawText ? `the element <${this.rawName}>` : OPEN_AT_END[this.state]
+    const what = this.#state === STATE.rawText ? `the element <${this.#rawName}>` : OPEN_AT_END[this.#state]
     return what === undefined ? null : `${what} opened at byte ${this.openOffset}`
   }
 
   push(chunk: Buffer): void {
     let i = 0
-    this.raw.beginChunk()
+    this.#raw.beginChunk()
     try {
-      while (i < chunk.length) i = this.step(chunk, i)
+      while (i < chunk.length) i = this.#step(chunk, i)
     } finally {
-      this.raw.endChunk()
+      this.#raw.endChunk()
     }
-    this.base += chunk.length
+    this.#base += chunk.length
   }
 
-  private step(chunk: Buffer, i: number): number {
-    switch (this.state) {
-      case STATE.data: return this.readText(chunk, i)
-      case STATE.tagOpen: return this.readTagOpen(chunk, i)
-      case STATE.endTagOpen: return this.readEndTagOpen(chunk, i)
-      case STATE.tag: return this.readTag(chunk, i)
-      case STATE.markup: return this.readMarkup(chunk, i)
-      case STATE.comment: return this.readComment(chunk, i)
-      case STATE.bogusComment: return this.readToGt(chunk, i)
-      case STATE.doctype: return this.readDoctype(chunk, i)
-      case STATE.cdata: return this.readCdata(chunk, i)
-      case STATE.rawText: return this.readRawText(chunk, i)
+  #step(chunk: Buffer, i: number): number {
+    switch (this.#state) {
+      case STATE.data: return this.#readText(chunk, i)
+      case STATE.tagOpen: return this.#readTagOpen(chunk, i)
+      case STATE.endTagOpen: return this.#readEndTagOpen(chunk, i)
+      case STATE.tag: return this.#readTag(chunk, i)
+      case STATE.markup: return this.#readMarkup(chunk, i)
+      case STATE.comment: return this.#readComment(chunk, i)
+      case STATE.bogusComment: return this.#readToGt(chunk, i)
+      case STATE.doctype: return this.#readDoctype(chunk, i)
+      case STATE.cdata: return this.#readCdata(chunk, i)
+      case STATE.rawText: return this.#readRawText(chunk, i)
       default: return chunk.length
     }
   }
 
-  private readText(chunk: Buffer, from: number): number {
+  #readText(chunk: Buffer, from: number): number {
     let i = from
-    while (i < chunk.length && chunk[i] !== LT && (this.text & TEXT.other) === 0) this.text |= kindOf(chunk[i++])
+    while (i < chunk.length && chunk[i] !== LT && (this.#text & TEXT.other) === 0) this.#text |= kindOf(chunk[i++])
     const at = chunk[i] === LT ? i : chunk.indexOf(LT, i)
     if (at < 0) return chunk.length
-    this.openOffset = this.base + at
-    this.state = STATE.tagOpen
+    this.openOffset = this.#base + at
+    this.#state = STATE.tagOpen
     return at + 1
   }
 
-  private readTagOpen(chunk: Buffer, i: number): number {
+  #readTagOpen(chunk: Buffer, i: number): number {
     const byte = chunk[i]
-    if (isLetter(byte)) return this.beginTag(i, false)
+    if (isLetter(byte)) return this.#beginTag(i, false)
     if (byte === SLASH) {
-      this.state = STATE.endTagOpen
+      this.#state = STATE.endTagOpen
     } else if (byte === BANG) {
-      this.state = STATE.markup
-      this.declaration = ''
+      this.#state = STATE.markup
+      this.#declaration = ''
     } else if (byte === QUESTION) {
-      this.state = STATE.bogusComment
+      this.#state = STATE.bogusComment
     } else {
-      this.text |= TEXT.other
-      this.state = STATE.data
+      this.#text |= TEXT.other
+      this.#state = STATE.data
       return i
     }
     return i + 1
   }
 
-  private readEndTagOpen(chunk: Buffer, i: number): number {
+  #readEndTagOpen(chunk: Buffer, i: number): number {
     const byte = chunk[i]
-    if (isLetter(byte)) return this.beginTag(i, true)
-    this.state = byte === GT ? STATE.data : STATE.bogusComment
+    if (isLetter(byte)) return this.#beginTag(i, true)
+    this.#state = byte === GT ? STATE.data : STATE.bogusComment
     return i + 1
   }
 
-  private beginTag(i: number, isEnd: boolean): number {
-    this.tag.start(isEnd)
-    this.state = STATE.tag
+  #beginTag(i: number, isEnd: boolean): number {
+    this.#tag.start(isEnd)
+    this.#state = STATE.tag
     return i
   }
 
-  private readTag(chunk: Buffer, from: number): number {
-    const i = this.tag.read(chunk, from)
-    if (this.tag.done) this.emitTag(this.base + i)
+  #readTag(chunk: Buffer, from: number): number {
+    const i = this.#tag.read(chunk, from)
+    if (this.#tag.done) this.#emitTag(this.#base + i)
     return i
   }
 
-  private emitTag(end: number): void {
-    this.flushText()
-    this.state = STATE.data
-    const { tag } = this
+  #emitTag(end: number): void {
+    this.#flushText()
+    this.#state = STATE.data
+    const tag = this.#tag
     if (tag.isEnd) {
-      if (this.rawName === '') this.handler.endTag(tag.name)
-      else this.endRawText()
+      if (this.#rawName === '') this.#handler.endTag(tag.name)
+      else this.#endRawText()
       return
     }
-    const content = this.handler.startTag(tag, this.openOffset, end)
+    const content = this.#handler.startTag(tag, this.openOffset, end)
     if (content === 'data') return
     if (content === 'plaintext') {
-      this.state = STATE.plaintext
+      this.#state = STATE.plaintext
       return
     }
-    this.capturing = content === 'capture'
-    this.rawName = tag.name
-    this.raw.start(tag.name, content === 'script' || this.capturing)
-    this.state = STATE.rawText
+    this.#capturing = content === 'capture'
+    this.#rawName = tag.name
+    this.#raw.start(tag.name, content === 'script' || this.#capturing)
+    this.#state = STATE.rawText
   }
 
-  private endRawText(): void {
-    this.rawName = ''
-    if (!this.capturing) return
-    this.capturing = false
-    this.handler.capturedAll()
+  #endRawText(): void {
+    this.#rawName = ''
+    if (!this.#capturing) return
+    this.#capturing = false
+    this.#handler.capturedAll()
   }
 
-  private readRawText(chunk: Buffer, from: number): number {
-    const { raw } = this
+  #readRawText(chunk: Buffer, from: number): number {
+    const raw = this.#raw
     const end = raw.scan(chunk, from)
-    if (this.capturing) {
-      this.capture(chunk, from, end < 0 ? chunk.length - raw.pending : end - raw.endTagLength, end < 0)
+    if (this.#capturing) {
+      this.#capture(chunk, from, end < 0 ? chunk.length - raw.pending : end - raw.endTagLength, end < 0)
     }
     if (end < 0) return chunk.length
-    this.tag.startEnd(this.rawName, raw.delimiter)
-    this.state = STATE.tag
-    if (this.tag.done) this.emitTag(this.base + end)
+    this.#tag.startEnd(this.#rawName, raw.delimiter)
+    this.#state = STATE.tag
+    if (this.#tag.done) this.#emitTag(this.#base + end)
     return end
   }
 
   /** Passes on the text up to `to` and keeps what may be the start of the end tag until the next chunk tells. */
-  private capture(chunk: Buffer, from: number, to: number, goesOn: boolean): void {
+  #capture(chunk: Buffer, from: number, to: number, goesOn: boolean): void {
     if (to >= from) {
-      if (this.held.length > 0) this.handler.captured(Uint8Array.from(this.held))
-      if (to > from) this.handler.captured(chunk.subarray(from, to))
-      this.held.length = 0
+      if (this.#held.length > 0) this.#handler.captured(Uint8Array.from(this.#held))
+      if (to > from) this.#handler.captured(chunk.subarray(from, to))
+      this.#held.length = 0
     }
-    if (goesOn) for (let i = Math.max(from, to); i < chunk.length; i++) this.held.push(chunk[i])
-    else this.held.length = 0
+    if (goesOn) for (let i = Math.max(from, to); i < chunk.length; i++) this.#held.push(chunk[i])
+    else this.#held.length = 0
   }
 
   /** Behind `<!`: one of MARKUP, in any case for `doctype`, or else a bogus comment. */
-  private readMarkup(chunk: Buffer, i: number): number {
-    const declaration = this.declaration + String.fromCharCode(chunk[i])
+  #readMarkup(chunk: Buffer, i: number): number {
+    const declaration = this.#declaration + String.fromCharCode(chunk[i])
     const lower = declaration.toLowerCase()
     const expected = MARKUP.find(text => text.startsWith(text === 'doctype' ? lower : declaration))
     if (expected === undefined) {
-      this.state = STATE.bogusComment
+      this.#state = STATE.bogusComment
       return i
     }
-    this.declaration = declaration
+    this.#declaration = declaration
     if (declaration.length === expected.length) {
-      this.declaration = ''
+      this.#declaration = ''
       if (expected === '--') {
-        this.state = STATE.comment
-        this.comment = COMMENT.start
+        this.#state = STATE.comment
+        this.#comment = COMMENT.start
       } else if (expected === 'doctype') {
-        this.state = STATE.doctype
+        this.#state = STATE.doctype
       } else {
-        this.state = this.handler.inForeignContent ? STATE.cdata : STATE.bogusComment
-        this.brackets = 0
+        this.#state = this.#handler.inForeignContent ? STATE.cdata : STATE.bogusComment
+        this.#brackets = 0
       }
     }
     return i + 1
   }
 
-  private readComment(chunk: Buffer, from: number): number {
-    let { comment } = this
+  #readComment(chunk: Buffer, from: number): number {
+    let comment = this.#comment
     for (let i = from; i < chunk.length; i++) {
       const byte = chunk[i]
       if (byte === DASH) {
         comment = comment === COMMENT.start ? COMMENT.startDash
           : comment === COMMENT.text || comment === COMMENT.bang ? COMMENT.dash : COMMENT.dashes
       } else if (byte === GT && comment !== COMMENT.text && comment !== COMMENT.dash) {
-        this.state = STATE.data
+        this.#state = STATE.data
         return i + 1
       } else {
         comment = byte === BANG && comment === COMMENT.dashes ? COMMENT.bang : COMMENT.text
       }
     }
-    this.comment = comment
+    this.#comment = comment
     return chunk.length
   }
 
-  private readToGt(chunk: Buffer, from: number): number {
+  #readToGt(chunk: Buffer, from: number): number {
     const at = chunk.indexOf(GT, from)
     if (at < 0) return chunk.length
-    this.state = STATE.data
+    this.#state = STATE.data
     return at + 1
   }
 
-  private readDoctype(chunk: Buffer, from: number): number {
-    const end = this.readToGt(chunk, from)
-    const room = MAX_DOCTYPE - this.declaration.length
-    if (room > 0) this.declaration += chunk.toString('latin1', from, Math.min(end, from + room))
-    if (this.state === STATE.data) {
-      this.flushText()
-      this.handler.doctype(this.declaration.replace(/>$/, ''))
+  #readDoctype(chunk: Buffer, from: number): number {
+    const end = this.#readToGt(chunk, from)
+    const room = MAX_DOCTYPE - this.#declaration.length
+    if (room > 0) this.#declaration += chunk.toString('latin1', from, Math.min(end, from + room))
+    if (this.#state === STATE.data) {
+      this.#flushText()
+      this.#handler.doctype(this.#declaration.replace(/>$/, ''))
     }
     return end
   }
 
-  private readCdata(chunk: Buffer, from: number): number {
+  #readCdata(chunk: Buffer, from: number): number {
     for (let i = from; i < chunk.length; i++) {
       const byte = chunk[i]
-      if (byte === GT && this.brackets >= 2) {
-        this.state = STATE.data
+      if (byte === GT && this.#brackets >= 2) {
+        this.#state = STATE.data
         return i + 1
       }
       if (byte === BRACKET) {
-        if (this.brackets++ >= 2) this.text |= TEXT.other
+        if (this.#brackets++ >= 2) this.#text |= TEXT.other
       } else {
-        if (this.brackets > 0) this.text |= TEXT.other
-        this.brackets = 0
-        this.text |= kindOf(byte)
+        if (this.#brackets > 0) this.#text |= TEXT.other
+        this.#brackets = 0
+        this.#text |= kindOf(byte)
       }
     }
     return chunk.length
   }
 
-  private flushText(): void {
-    if (this.text !== 0) this.handler.text(this.text)
-    this.text = 0
+  #flushText(): void {
+    if (this.#text !== 0) this.#handler.text(this.#text)
+    this.#text = 0
   }
 }
 

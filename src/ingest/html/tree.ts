@@ -29,8 +29,8 @@ export class TreeBuilder implements Tree {
   quirks = true
   bodyStarted = false
   framesetOk = true
-  private initial = true
-  private headClosed = false
+  #initial = true
+  #headClosed = false
 
   constructor() {
     for (const name of ROOT) this.open.push(name)
@@ -46,15 +46,15 @@ export class TreeBuilder implements Tree {
   }
 
   doctype(text: string): void {
-    if (this.initial) this.quirks = isQuirks(text)
-    this.initial = false
+    if (this.#initial) this.quirks = isQuirks(text)
+    this.#initial = false
   }
 
   /** A run of text since the last tag: bits of TEXT. */
   text(found: number): void {
     const { open, formatting } = this
     if ((found & ~TEXT.space) !== 0) {
-      this.initial = false
+      this.#initial = false
       if (!this.inTemplate) this.bodyStarted = true
     }
     const other = (found & TEXT.other) !== 0
@@ -76,21 +76,21 @@ export class TreeBuilder implements Tree {
 
   /** Takes a start tag and says how to read on. `script` is answered for HTML script elements only. */
   startTag(tag: Tag): Content {
-    this.initial = false
-    if (!this.inTemplate) this.beginBody(tag.name)
-    return this.isForeign(tag.name) ? this.foreignStart(tag) : this.htmlStart(tag)
+    this.#initial = false
+    if (!this.inTemplate) this.#beginBody(tag.name)
+    return this.#isForeign(tag.name) ? this.#foreignStart(tag) : this.htmlStart(tag)
   }
 
   endTag(name: string): void {
-    this.initial = false
+    this.#initial = false
     const { open } = this
     if (!this.inTemplate) {
-      if (name === 'head') this.headClosed = true
+      if (name === 'head') this.#headClosed = true
       if (name === 'body' || name === 'html' || name === 'br') this.bodyStarted = true
     }
     if (this.inForeignContent) {
       if (name === 'p' || name === 'br') {
-        this.leaveForeign()
+        this.#leaveForeign()
       } else {
         const index = Math.max(open.indexOf(`svg/${name}`), open.indexOf(`math/${name}`))
         if (index > open.topmostHtml) return open.truncate(index)
@@ -103,7 +103,7 @@ export class TreeBuilder implements Tree {
   htmlStart(tag: Tag): Content {
     switch (this.mode) {
       case 'body': return startInBody(this, tag)
-      case 'template': return this.startInTemplate(tag)
+      case 'template': return this.#startInTemplate(tag)
       case 'frameset': return tag.name === 'noframes' ? 'rawtext' : 'data'
       default: return startInTable(this, tag)
     }
@@ -111,7 +111,7 @@ export class TreeBuilder implements Tree {
 
   htmlEnd(name: string): void {
     if (this.mode === 'frameset') return
-    if (name === 'template') return this.endTemplate()
+    if (name === 'template') return this.#endTemplate()
     if (this.mode === 'template') return
     if (this.mode === 'body') return endInBody(this, name)
     endInTable(this, name)
@@ -135,11 +135,11 @@ export class TreeBuilder implements Tree {
     }
   }
 
-  private beginBody(name: string): void {
-    if (!BEFORE_BODY.has(name) || (name === 'noscript' && this.headClosed)) this.bodyStarted = true
+  #beginBody(name: string): void {
+    if (!BEFORE_BODY.has(name) || (name === 'noscript' && this.#headClosed)) this.bodyStarted = true
   }
 
-  private isForeign(name: string): boolean {
+  #isForeign(name: string): boolean {
     switch (this.open.currentKind) {
       case KIND.foreign: return !(name === 'svg' && this.open.currentKey === 'math/annotation-xml')
       case KIND.textPoint: return name === 'mglyph' || name === 'malignmark'
@@ -147,23 +147,23 @@ export class TreeBuilder implements Tree {
     }
   }
 
-  private foreignStart(tag: Tag): Content {
+  #foreignStart(tag: Tag): Content {
     const { name, attributes } = tag
     const breaksOut = BREAKOUT.has(name) ||
       (name === 'font' && (attributes.has('color') || attributes.has('face') || attributes.has('size')))
     if (breaksOut) {
-      this.leaveForeign()
+      this.#leaveForeign()
       return this.htmlStart(tag)
     }
     this.open.pushForeign(this.open.currentKey.startsWith('svg/') ? 'svg' : 'math', tag)
     return 'data'
   }
 
-  private leaveForeign(): void {
+  #leaveForeign(): void {
     while (this.open.currentKind === KIND.foreign) this.open.pop()
   }
 
-  private startInTemplate(tag: Tag): Content {
+  #startInTemplate(tag: Tag): Content {
     const { name } = tag
     if (BEFORE_BODY.has(name) && !['html', 'head', 'frameset', 'noscript'].includes(name)) return startInBody(this, tag)
     const mode: Mode = name === 'col' ? 'columns' : name === 'tr' ? 'tableBody' : name === 'td' || name === 'th' ? 'row'
@@ -173,7 +173,7 @@ export class TreeBuilder implements Tree {
     return this.htmlStart(tag)
   }
 
-  private endTemplate(): void {
+  #endTemplate(): void {
     if (!this.inTemplate) return
     this.open.popThrough('template')
     this.formatting.clearToMarker()

@@ -22,93 +22,93 @@ export type Literal =
 const MAX_DEPTH = 32
 
 class Parser {
-  private readonly spacePattern = /[ \t\n\r\f]*/y
-  private readonly stringPattern = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/y
-  private readonly intPattern = /[+-]?(?:0|[1-9][0-9]*)L?(?![0-9A-Z_a-z.])/y
-  private readonly namePattern = /(?:True|False|None)(?![0-9A-Z_a-z])/y
-  private readonly text: string
-  private readonly placeAt: (index: number) => Place
-  private pos = 0
+  readonly #spacePattern = /[ \t\n\r\f]*/y
+  readonly #stringPattern = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/y
+  readonly #intPattern = /[+-]?(?:0|[1-9][0-9]*)L?(?![0-9A-Z_a-z.])/y
+  readonly #namePattern = /(?:True|False|None)(?![0-9A-Z_a-z])/y
+  readonly #text: string
+  readonly #placeAt: (index: number) => Place
+  #pos = 0
 
   constructor(text: string, placeAt: (index: number) => Place) {
-    this.text = text
-    this.placeAt = placeAt
+    this.#text = text
+    this.#placeAt = placeAt
   }
 
   whole(): Literal {
-    const value = this.value(0)
-    this.space()
-    if (this.pos < this.text.length) throw this.unexpected('nothing after the dict')
+    const value = this.#value(0)
+    this.#space()
+    if (this.#pos < this.#text.length) throw this.#unexpected('nothing after the dict')
     return value
   }
 
-  private unexpected(expected: string): Fault {
-    const rest = this.text.slice(this.pos, this.pos + 40).trimEnd()
+  #unexpected(expected: string): Fault {
+    const rest = this.#text.slice(this.#pos, this.#pos + 40).trimEnd()
     const found = rest === '' ? 'the end of the header' : `'${printable(rest)}'`
-    return new Fault({ format: 'npy', problem: 'bad header', found, expected, place: this.placeAt(this.pos) })
+    return new Fault({ format: 'npy', problem: 'bad header', found, expected, place: this.#placeAt(this.#pos) })
   }
 
-  private match(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.pos
-    const m = pattern.exec(this.text)
-    if (m !== null) this.pos = pattern.lastIndex
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#pos
+    const m = pattern.exec(this.#text)
+    if (m !== null) this.#pos = pattern.lastIndex
     return m
   }
 
-  private space(): void {
-    this.match(this.spacePattern)
+  #space(): void {
+    this.#match(this.#spacePattern)
   }
 
-  private take(char: string): boolean {
-    this.space()
-    if (this.text[this.pos] !== char) return false
-    this.pos++
+  #take(char: string): boolean {
+    this.#space()
+    if (this.#text[this.#pos] !== char) return false
+    this.#pos++
     return true
   }
 
-  private value(depth: number): Literal {
-    this.space()
-    const at = this.pos
-    if (depth > MAX_DEPTH) throw this.unexpected(`at most ${MAX_DEPTH} levels of brackets`)
-    const string = this.match(this.stringPattern)
-    if (string !== null) return { kind: 'string', text: string[1] ?? string[2], at, end: this.pos }
-    const int = this.match(this.intPattern)
-    if (int !== null) return { kind: 'int', value: parseInt(int[0], 10), text: int[0], at, end: this.pos }
-    const name = this.match(this.namePattern)
-    if (name !== null) return { kind: 'name', text: name[0], at, end: this.pos }
-    if (this.take('(')) return this.tuple(at, depth)
-    if (this.take('[')) return { kind: 'list', items: this.items(']', depth).items, at, end: this.pos }
-    if (this.take('{')) return this.dict(at, depth)
-    throw this.unexpected('a Python literal')
+  #value(depth: number): Literal {
+    this.#space()
+    const at = this.#pos
+    if (depth > MAX_DEPTH) throw this.#unexpected(`at most ${MAX_DEPTH} levels of brackets`)
+    const string = this.#match(this.#stringPattern)
+    if (string !== null) return { kind: 'string', text: string[1] ?? string[2], at, end: this.#pos }
+    const int = this.#match(this.#intPattern)
+    if (int !== null) return { kind: 'int', value: parseInt(int[0], 10), text: int[0], at, end: this.#pos }
+    const name = this.#match(this.#namePattern)
+    if (name !== null) return { kind: 'name', text: name[0], at, end: this.#pos }
+    if (this.#take('(')) return this.#tuple(at, depth)
+    if (this.#take('[')) return { kind: 'list', items: this.#items(']', depth).items, at, end: this.#pos }
+    if (this.#take('{')) return this.#dict(at, depth)
+    throw this.#unexpected('a Python literal')
   }
 
   /** `(3)` is 3, `(3,)` a tuple. */
-  private tuple(at: number, depth: number): Literal {
-    const { items, comma } = this.items(')', depth)
-    return items.length === 1 && !comma ? items[0] : { kind: 'tuple', items, at, end: this.pos }
+  #tuple(at: number, depth: number): Literal {
+    const { items, comma } = this.#items(')', depth)
+    return items.length === 1 && !comma ? items[0] : { kind: 'tuple', items, at, end: this.#pos }
   }
 
-  private items(close: string, depth: number): { readonly items: Literal[]; readonly comma: boolean } {
+  #items(close: string, depth: number): { readonly items: Literal[]; readonly comma: boolean } {
     const items: Literal[] = []
     for (;;) {
-      if (this.take(close)) return { items, comma: items.length > 0 }
-      items.push(this.value(depth + 1))
-      if (this.take(close)) return { items, comma: false }
-      if (!this.take(',')) throw this.unexpected(`, or ${close}`)
+      if (this.#take(close)) return { items, comma: items.length > 0 }
+      items.push(this.#value(depth + 1))
+      if (this.#take(close)) return { items, comma: false }
+      if (!this.#take(',')) throw this.#unexpected(`, or ${close}`)
     }
   }
 
-  private dict(at: number, depth: number): Literal {
+  #dict(at: number, depth: number): Literal {
     const entries: (readonly [Literal, Literal])[] = []
     for (;;) {
-      if (this.take('}')) break
-      const key = this.value(depth + 1)
-      if (!this.take(':')) throw this.unexpected(':')
-      entries.push([key, this.value(depth + 1)])
-      if (this.take('}')) break
-      if (!this.take(',')) throw this.unexpected(', or }')
+      if (this.#take('}')) break
+      const key = this.#value(depth + 1)
+      if (!this.#take(':')) throw this.#unexpected(':')
+      entries.push([key, this.#value(depth + 1)])
+      if (this.#take('}')) break
+      if (!this.#take(',')) throw this.#unexpected(', or }')
     }
-    return { kind: 'dict', entries, at, end: this.pos }
+    return { kind: 'dict', entries, at, end: this.#pos }
   }
 }
 

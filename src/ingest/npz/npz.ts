@@ -43,31 +43,31 @@ const LARGE = 2 ** 20
 
 class ZipNpz implements Npz {
   readonly names: readonly string[]
-  private readonly members: ReadonlyMap<string, ZipEntry>
-  private readonly bytes: Uint8Array
-  private readonly place: Place
-  private readonly maxMemberBytes: number
-  private readonly allocate: Allocate | undefined
+  readonly #members: ReadonlyMap<string, ZipEntry>
+  readonly #bytes: Uint8Array
+  readonly #place: Place
+  readonly #maxMemberBytes: number
+  readonly #allocate: Allocate | undefined
   /** parsed so far */
-  private readonly headers = new Map<ZipEntry, NpyHeader>()
+  readonly #headers = new Map<ZipEntry, NpyHeader>()
   /** members inflated whole, and checked, for their header; until they are read */
-  private readonly inflated = new Map<ZipEntry, Uint8Array>()
+  readonly #inflated = new Map<ZipEntry, Uint8Array>()
 
   constructor(bytes: Uint8Array, members: ReadonlyMap<string, ZipEntry>, place: Place, options: NpzOptions) {
-    this.bytes = bytes
-    this.members = members
+    this.#bytes = bytes
+    this.#members = members
     this.names = [...members.keys()]
-    this.place = place
-    this.maxMemberBytes = options.maxMemberBytes ?? DEFAULT_MAX_MEMBER_BYTES
-    this.allocate = options.allocate
+    this.#place = place
+    this.#maxMemberBytes = options.maxMemberBytes ?? DEFAULT_MAX_MEMBER_BYTES
+    this.#allocate = options.allocate
   }
 
   has(name: string): boolean {
-    return this.members.has(name)
+    return this.#members.has(name)
   }
 
   header(name: string): NpyHeader {
-    return this.readHeader(this.entry(name))
+    return this.#readHeader(this.#entry(name))
   }
 
   read(name: string): NpyArray {
@@ -75,35 +75,35 @@ class ZipNpz implements Npz {
   }
 
   readFile(name: string): NpyFile {
-    const entry = this.entry(name)
+    const entry = this.#entry(name)
     // A bomb that lies to the directory's size is stopped by that size; one that does not is by what its array can hold.
-    if (entry.size > LARGE) checkNpyLength(this.readHeader(entry), entry.size, this.at(entry))
-    const bytes = this.inflated.get(entry) ?? readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry))
-    this.inflated.delete(entry)
-    const array = readNpy(bytes, this.at(entry), this.allocate, this.headers.get(entry))
+    if (entry.size > LARGE) checkNpyLength(this.#readHeader(entry), entry.size, this.#at(entry))
+    const bytes = this.#inflated.get(entry) ?? readMember(this.#bytes, entry, this.#maxMemberBytes, this.#at(entry))
+    this.#inflated.delete(entry)
+    const array = readNpy(bytes, this.#at(entry), this.#allocate, this.#headers.get(entry))
     return { array, bytes, crc32: entry.crc32 }
   }
 
-  private readHeader(entry: ZipEntry): NpyHeader {
-    const known = this.headers.get(entry)
+  #readHeader(entry: ZipEntry): NpyHeader {
+    const known = this.#headers.get(entry)
     if (known !== undefined) return known
-    const place = this.at(entry)
-    const whole = this.inflateSmall(entry)
+    const place = this.#at(entry)
+    const whole = this.#inflateSmall(entry)
     const first = (length: number): Uint8Array =>
-      whole ?? readMemberPrefix(this.bytes, entry, length, this.maxMemberBytes, place)
+      whole ?? readMemberPrefix(this.#bytes, entry, length, this.#maxMemberBytes, place)
     const start = first(NPY_PREAMBLE)
     const length = npyHeaderLength(start, entry.size, place)
     const header = parseNpyHeader(start.length >= length ? start : first(length), place, entry.size)
-    this.headers.set(entry, header)
+    this.#headers.set(entry, header)
     return header
   }
 
   /** A small member that is whole and sound, kept for who reads it next; null: its first bytes and its fault are asked for apart. */
-  private inflateSmall(entry: ZipEntry): Uint8Array | null {
+  #inflateSmall(entry: ZipEntry): Uint8Array | null {
     if (!isDeflated(entry) || entry.size > LARGE) return null
     try {
-      const bytes = readMember(this.bytes, entry, this.maxMemberBytes, this.at(entry))
-      this.inflated.set(entry, bytes)
+      const bytes = readMember(this.#bytes, entry, this.#maxMemberBytes, this.#at(entry))
+      this.#inflated.set(entry, bytes)
       return bytes
     } catch (error) {
       if (error instanceof Fault) return null
@@ -111,17 +111,17 @@ class ZipNpz implements Npz {
     }
   }
 
-  private entry(name: string): ZipEntry {
-    const entry = this.members.get(name)
+  #entry(name: string): ZipEntry {
+    const entry = this.#members.get(name)
     if (entry !== undefined) return entry
     const found = this.names.length === 0 ? 'an empty archive' : `only ${printable(this.names.join(', '))}`
     throw new Fault({
-      format: 'npz', problem: 'missing array', found, expected: `an array '${printable(name)}'`, place: this.place
+      format: 'npz', problem: 'missing array', found, expected: `an array '${printable(name)}'`, place: this.#place
     })
   }
 
-  private at(entry: ZipEntry): Place {
-    return { member: entry.name, ...this.place }
+  #at(entry: ZipEntry): Place {
+    return { member: entry.name, ...this.#place }
   }
 }
 

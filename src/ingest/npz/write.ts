@@ -74,26 +74,26 @@ function crcOf(parts: readonly Uint8Array[]): number {
 /** A little-endian record under construction. */
 class Record {
   readonly bytes: Uint8Array
-  private readonly view: DataView
-  private at = 0
+  readonly #view: DataView
+  #at = 0
 
   constructor(length: number) {
     this.bytes = new Uint8Array(length)
-    this.view = new DataView(this.bytes.buffer)
+    this.#view = new DataView(this.bytes.buffer)
   }
 
   u16(...values: number[]): this {
     for (const v of values) {
-      this.view.setUint16(this.at, v, true)
-      this.at += 2
+      this.#view.setUint16(this.#at, v, true)
+      this.#at += 2
     }
     return this
   }
 
   u32(...values: number[]): this {
     for (const v of values) {
-      this.view.setUint32(this.at, v, true)
-      this.at += 4
+      this.#view.setUint32(this.#at, v, true)
+      this.#at += 4
     }
     return this
   }
@@ -104,8 +104,8 @@ class Record {
   }
 
   raw(bytes: Uint8Array): this {
-    this.bytes.set(bytes, this.at)
-    this.at += bytes.length
+    this.bytes.set(bytes, this.#at)
+    this.#at += bytes.length
     return this
   }
 }
@@ -133,23 +133,23 @@ function centralHeader(e: Entry, limit: number): Uint8Array {
 
 /** Writes an archive. Only `finish` writes the directory: a stream that is cut off before it cannot be read. */
 export class NpzWriter {
-  private readonly sink: ByteSink
-  private readonly zip64Limit: number
-  private readonly countLimit: number
-  private readonly entries: Entry[] = []
-  private readonly names = new Set<string>()
-  private offset = 0
-  private state: 'open' | 'busy' | 'broken' | 'finished' = 'open'
+  readonly #sink: ByteSink
+  readonly #zip64Limit: number
+  readonly #countLimit: number
+  readonly #entries: Entry[] = []
+  readonly #names = new Set<string>()
+  #offset = 0
+  #state: 'open' | 'busy' | 'broken' | 'finished' = 'open'
 
   constructor(sink: ByteSink, options: NpzWriterOptions = {}) {
-    this.sink = sink
-    this.zip64Limit = options.zip64Limit ?? 2 ** 31 - 1
-    this.countLimit = options.countLimit ?? 0xffff
+    this.#sink = sink
+    this.#zip64Limit = options.zip64Limit ?? 2 ** 31 - 1
+    this.#countLimit = options.countLimit ?? 0xffff
   }
 
   /** Number of bytes passed to the sink so far. */
   get bytesWritten(): number {
-    return this.offset
+    return this.#offset
   }
 
   /**
@@ -158,9 +158,9 @@ export class NpzWriter {
    */
   async add(name: string, npy: Uint8Array | readonly Uint8Array[], options: AddOptions = {}): Promise<void> {
     const encoded = new TextEncoder().encode(`${name}.npy`)
-    if (encoded.length > 0xffff) throw this.fault('member name too long', `${encoded.length} bytes`, 'at most 65,535')
-    if (this.names.has(name)) throw this.fault('duplicate member', `'${printable(name)}'`, 'distinct names')
-    await this.exclusively(async () => {
+    if (encoded.length > 0xffff) throw this.#fault('member name too long', `${encoded.length} bytes`, 'at most 65,535')
+    if (this.#names.has(name)) throw this.#fault('duplicate member', `'${printable(name)}'`, 'distinct names')
+    await this.#exclusively(async () => {
       const parts = npy instanceof Uint8Array ? [npy] : npy
       const size = parts.reduce((sum, part) => sum + part.length, 0)
       const crc = options.crc32 ?? crcOf(parts)
@@ -172,54 +172,54 @@ export class NpzWriter {
         crc,
         compressedSize: body.reduce((sum, part) => sum + part.length, 0),
         size,
-        offset: this.offset
+        offset: this.#offset
       }
-      this.names.add(name)
-      this.entries.push(entry)
-      await this.write(localHeader(entry))
-      for (const part of body) await this.write(part)
+      this.#names.add(name)
+      this.#entries.push(entry)
+      await this.#write(localHeader(entry))
+      for (const part of body) await this.#write(part)
       return 'open'
     })
   }
 
   /** Writes the directory. The sink then has the whole archive. */
   async finish(): Promise<void> {
-    await this.exclusively(async () => {
-      const start = this.offset
-      for (const entry of this.entries) await this.write(centralHeader(entry, this.zip64Limit))
-      const end = this.offset
-      const count = this.entries.length
-      if (count > this.countLimit || start > this.zip64Limit || end - start > this.zip64Limit) {
-        await this.write(new Record(56).u32(0x06064b50).u64(44).u16(VERSION, VERSION).u32(0, 0)
+    await this.#exclusively(async () => {
+      const start = this.#offset
+      for (const entry of this.#entries) await this.#write(centralHeader(entry, this.#zip64Limit))
+      const end = this.#offset
+      const count = this.#entries.length
+      if (count > this.#countLimit || start > this.#zip64Limit || end - start > this.#zip64Limit) {
+        await this.#write(new Record(56).u32(0x06064b50).u64(44).u16(VERSION, VERSION).u32(0, 0)
           .u64(count, count, end - start, start).bytes)
-        await this.write(new Record(20).u32(0x07064b50, 0).u64(end).u32(1).bytes)
+        await this.#write(new Record(20).u32(0x07064b50, 0).u64(end).u32(1).bytes)
       }
       const count16 = Math.min(count, 0xffff)
-      await this.write(new Record(22).u32(0x06054b50).u16(0, 0, count16, count16)
+      await this.#write(new Record(22).u32(0x06054b50).u16(0, 0, count16, count16)
         .u32(Math.min(end - start, ALL_ONES), Math.min(start, ALL_ONES)).u16(0).bytes)
       return 'finished'
     })
   }
 
-  private async write(bytes: Uint8Array): Promise<void> {
-    const pending = this.sink(bytes)
+  async #write(bytes: Uint8Array): Promise<void> {
+    const pending = this.#sink(bytes)
     if (pending !== undefined) await pending
-    this.offset += bytes.length
+    this.#offset += bytes.length
   }
 
   /** One call at a time; after a failed one the archive is broken and takes nothing more. */
-  private async exclusively(work: () => Promise<'open' | 'finished'>): Promise<void> {
-    if (this.state !== 'open') throw this.fault('writer not ready', this.state, 'one awaited call at a time before finish')
-    this.state = 'busy'
+  async #exclusively(work: () => Promise<'open' | 'finished'>): Promise<void> {
+    if (this.#state !== 'open') throw this.#fault('writer not ready', this.#state, 'one awaited call at a time before finish')
+    this.#state = 'busy'
     let next: 'open' | 'finished' | 'broken' = 'broken'
     try {
       next = await work()
     } finally {
-      this.state = next
+      this.#state = next
     }
   }
 
-  private fault(problem: string, found: string, expected: string): Fault {
+  #fault(problem: string, found: string, expected: string): Fault {
     return new Fault({ format: 'npz', problem, found, expected })
   }
 }

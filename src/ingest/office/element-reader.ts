@@ -5,16 +5,21 @@ import type { XmlAttributes, XmlHandler, XmlName } from './xml.js'
 export abstract class ElementReader implements XmlHandler {
   /** Local names of the open elements, outermost first; '' for one of a foreign namespace, so that it fits no path. */
   protected readonly path: string[] = []
+  readonly #format: string
+  readonly #uris: ReadonlySet<string>
+  readonly #root: string
 
-  constructor(
-    private readonly format: string, private readonly uris: ReadonlySet<string>, private readonly root: string
-  ) {}
+  constructor(format: string, uris: ReadonlySet<string>, root: string) {
+    this.#format = format
+    this.#uris = uris
+    this.#root = root
+  }
 
   open(name: XmlName, attributes: XmlAttributes): void {
-    const local = this.uris.has(name.uri) ? name.local : ''
-    if (this.path.length === 0 && local !== this.root) {
+    const local = this.#uris.has(name.uri) ? name.local : ''
+    if (this.path.length === 0 && local !== this.#root) {
       const found = `<${printable(name.local)}> of '${printable(name.uri)}'`
-      throw new Fault({ format: this.format, problem: 'not recognised', found, expected: `<${this.root}> of its namespace` })
+      throw new Fault({ format: this.#format, problem: 'not recognised', found, expected: `<${this.#root}> of its namespace` })
     }
     this.path.push(local)
     if (local !== '') this.enter(local, attributes)

@@ -24,31 +24,34 @@ function lastAt(ranges: readonly CellRange[], column: number): number {
  * columns, so that there are never more ranges than the grid has columns.
  */
 class RowRanges {
-  private readonly ranges: CellRange[] = []
-  private next = 0
+  readonly #ranges: CellRange[] = []
+  #next = 0
+  readonly #merges: readonly CellRange[]
 
   /** `merges` by top row */
-  constructor(private readonly merges: readonly CellRange[]) {}
+  constructor(merges: readonly CellRange[]) {
+    this.#merges = merges
+  }
 
   moveTo(row: number): void {
-    while (this.next < this.merges.length && this.merges[this.next].top <= row) this.add(this.merges[this.next++])
+    while (this.#next < this.#merges.length && this.#merges[this.#next].top <= row) this.#add(this.#merges[this.#next++])
   }
 
   at(row: number, column: number): CellRange | undefined {
-    const range = this.ranges[lastAt(this.ranges, column)]
+    const range = this.#ranges[lastAt(this.#ranges, column)]
     return range !== undefined && range.right >= column && range.bottom >= row ? range : undefined
   }
 
-  private add(range: CellRange): void {
-    const last = lastAt(this.ranges, range.right)
+  #add(range: CellRange): void {
+    const last = lastAt(this.#ranges, range.right)
     let first = last + 1
-    for (; first > 0 && this.ranges[first - 1].right >= range.left; first--) {
-      const other = this.ranges[first - 1]
+    for (; first > 0 && this.#ranges[first - 1].right >= range.left; first--) {
+      const other = this.#ranges[first - 1]
       if (other.bottom < range.top) continue
       const found = `${other.ref} and ${range.ref}`
       throw new Fault({ format: 'xlsx', problem: 'overlapping merged ranges', found, expected: 'ranges apart' })
     }
-    this.ranges.splice(first, last + 1 - first, range)
+    this.#ranges.splice(first, last + 1 - first, range)
   }
 }
 

@@ -71,11 +71,13 @@ function relsName(source: string): string {
 export class OfficePackage {
   readonly place: Place
   readonly limits: OfficeLimits
-  private readonly parts = new Map<string, ZipEntry>()
-  private readonly counted = new Set<string>()
-  private total = 0
+  readonly #parts = new Map<string, ZipEntry>()
+  readonly #counted = new Set<string>()
+  #total = 0
+  readonly #bytes: Uint8Array
 
-  constructor(private readonly bytes: Uint8Array, readonly format: OfficeFormat, options: OfficeOptions) {
+  constructor(bytes: Uint8Array, readonly format: OfficeFormat, options: OfficeOptions) {
+    this.#bytes = bytes
     this.place = options.place ?? {}
     this.limits = { ...DEFAULT_LIMITS, ...options.limits }
     if (OLE2.every((byte, i) => bytes[i] === byte)) {
@@ -84,12 +86,12 @@ export class OfficePackage {
     for (const entry of readZipDirectory(bytes, this.place)) {
       if (entry.name.endsWith('/')) continue
       const key = entry.name.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
-      const other = this.parts.get(key)
+      const other = this.#parts.get(key)
       if (other !== undefined) {
         const found = `'${printable(entry.name)}' and '${printable(other.name)}'`
         throw this.fault('duplicate part', found, 'names that differ in more than case', {})
       }
-      this.parts.set(key, entry)
+      this.#parts.set(key, entry)
     }
   }
 
@@ -97,29 +99,29 @@ export class OfficePackage {
     return new Fault({ format: this.format, problem, found, expected, place: { ...this.place, ...place } })
   }
 
-  private find(name: string): ZipEntry | undefined {
+  #find(name: string): ZipEntry | undefined {
     const key = name.toLowerCase()
-    return this.parts.get(key) ?? this.parts.get(unescaped(key).toLowerCase())
+    return this.#parts.get(key) ?? this.#parts.get(unescaped(key).toLowerCase())
   }
 
   has(name: string): boolean {
-    return this.find(name) !== undefined
+    return this.#find(name) !== undefined
   }
 
   /** Reads a part and parses it as XML. */
   async parse(name: string, handler: XmlHandler): Promise<void> {
-    const entry = this.find(name)
+    const entry = this.#find(name)
     if (entry === undefined) throw this.fault('missing part', `no '${printable(name)}'`, 'it in the package', {})
     const place = { ...this.place, member: entry.name }
-    if (!this.counted.has(entry.name)) {
-      this.counted.add(entry.name)
-      this.total += entry.size
-      if (this.total > this.limits.maxTotalBytes) {
-        const found = `${this.total} bytes of parts`
+    if (!this.#counted.has(entry.name)) {
+      this.#counted.add(entry.name)
+      this.#total += entry.size
+      if (this.#total > this.limits.maxTotalBytes) {
+        const found = `${this.#total} bytes of parts`
         throw this.fault('too large', found, `at most ${this.limits.maxTotalBytes}`, place)
       }
     }
-    await parseXml(await readPart(this.bytes, entry, this.limits.maxPartBytes, place), handler, place)
+    await parseXml(await readPart(this.#bytes, entry, this.limits.maxPartBytes, place), handler, place)
   }
 
   /** Relationships of a part by id; empty if it has no `.rels` part. */

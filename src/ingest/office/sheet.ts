@@ -51,32 +51,34 @@ interface OpenCell {
 }
 
 export class SheetReader extends ElementReader {
-  private readonly cells = new Map<string, MutableCell>()
-  private readonly merges: CellRange[] = []
-  private readonly shared = new Map<string, Formula>()
-  private readonly sharers: { readonly cell: MutableCell; readonly group: string }[] = []
-  private row = 0
-  private column = 0
-  private cell: OpenCell | null = null
+  readonly #cells = new Map<string, MutableCell>()
+  readonly #merges: CellRange[] = []
+  readonly #shared = new Map<string, Formula>()
+  readonly #sharers: { readonly cell: MutableCell; readonly group: string }[] = []
+  #row = 0
+  #column = 0
+  #cell: OpenCell | null = null
+  readonly #context: SheetContext
 
-  constructor(private readonly context: SheetContext) {
+  constructor(context: SheetContext) {
     super('xlsx', SPREADSHEET, 'worksheet')
+    this.#context = context
   }
 
   protected enter(local: string, attributes: XmlAttributes): void {
     if (local === 'c') {
-      if (this.within('worksheet', 'sheetData', 'row', 'c')) this.cell = this.openCell(attributes)
-    } else if (this.cell !== null) this.enterInCell(local, this.cell, attributes)
-    else if (local === 'row' && this.within('worksheet', 'sheetData', 'row')) this.openRow(attributes.get('r'))
+      if (this.within('worksheet', 'sheetData', 'row', 'c')) this.#cell = this.#openCell(attributes)
+    } else if (this.#cell !== null) this.#enterInCell(local, this.#cell, attributes)
+    else if (local === 'row' && this.within('worksheet', 'sheetData', 'row')) this.#openRow(attributes.get('r'))
     else if (local === 'mergeCell' && this.within('worksheet', 'mergeCells', 'mergeCell')) {
       const ref = attributes.get('ref') ?? ''
       const range = parseRange(ref)
       if (range === null) throw fault('bad merged range', `'${printable(ref)}'`, 'a range such as A1:C3')
-      this.merges.push(range)
+      this.#merges.push(range)
     }
   }
 
-  private enterInCell(local: string, cell: OpenCell, attributes: XmlAttributes): void {
+  #enterInCell(local: string, cell: OpenCell, attributes: XmlAttributes): void {
     if (!this.within('c', local)) return
     if (local === 'v' && cell.stored === null) cell.stored = ''
     else if (local === 'is' && cell.inline === null) cell.inline = ''
@@ -90,33 +92,33 @@ export class SheetReader extends ElementReader {
     }
   }
 
-  private openRow(written: string | undefined): void {
-    this.column = 0
-    if (written === undefined) this.row++
-    else this.row = /^[0-9]{1,7}$/.test(written) ? Number(written) : 0
-    if (this.row >= 1 && this.row <= MAX_ROW) return
-    throw fault('bad row', `'${printable(written ?? String(this.row))}'`, `1 to ${MAX_ROW}`)
+  #openRow(written: string | undefined): void {
+    this.#column = 0
+    if (written === undefined) this.#row++
+    else this.#row = /^[0-9]{1,7}$/.test(written) ? Number(written) : 0
+    if (this.#row >= 1 && this.#row <= MAX_ROW) return
+    throw fault('bad row', `'${printable(written ?? String(this.#row))}'`, `1 to ${MAX_ROW}`)
   }
 
-  private openCell(attributes: XmlAttributes): OpenCell {
+  #openCell(attributes: XmlAttributes): OpenCell {
     const written = attributes.get('r')
-    const { row } = this
-    if (written === undefined) this.column++
+    const row = this.#row
+    if (written === undefined) this.#column++
     else {
       const position = parseReference(written)
       if (position === null) throw fault('bad cell reference', `'${printable(written)}'`, `A1 to XFD${MAX_ROW}`)
       if (position.row !== row) throw fault('bad cell reference', `'${printable(written)}' in row ${row}`, 'that row')
-      this.column = position.column
+      this.#column = position.column
     }
-    if (this.column > MAX_COLUMN) throw fault('bad cell', `column ${this.column} in row ${row}`, `at most ${MAX_COLUMN}`)
-    const ref = cellReference(row, this.column)
-    const format = this.formatOf(attributes.get('s'), ref)
+    if (this.#column > MAX_COLUMN) throw fault('bad cell', `column ${this.#column} in row ${row}`, `at most ${MAX_COLUMN}`)
+    const ref = cellReference(row, this.#column)
+    const format = this.#formatOf(attributes.get('s'), ref)
     const type = attributes.get('t') ?? 'n'
-    return { ref, row, column: this.column, type, format, stored: null, inline: null, formula: null }
+    return { ref, row, column: this.#column, type, format, stored: null, inline: null, formula: null }
   }
 
-  private formatOf(index: string | undefined, ref: string): NumberFormat {
-    const { formats } = this.context
+  #formatOf(index: string | undefined, ref: string): NumberFormat {
+    const { formats } = this.#context
     if (index === undefined) return formats?.[0] ?? GENERAL
     if (formats === null) return GENERAL
     const format = /^[0-9]{1,9}$/.test(index) ? formats[Number(index)] : undefined
@@ -125,7 +127,7 @@ export class SheetReader extends ElementReader {
   }
 
   text(text: string): void {
-    const { cell } = this
+    const cell = this.#cell
     if (cell === null) return
     if (cell.stored !== null && this.within('c', 'v')) cell.stored += text
     else if (cell.formula !== null && this.within('c', 'f')) cell.formula.text += text
@@ -135,45 +137,45 @@ export class SheetReader extends ElementReader {
   }
 
   protected leave(local: string): void {
-    if (local !== 'c' || this.cell === null || !this.within('sheetData', 'row', 'c')) return
-    this.keep(this.cell)
-    this.cell = null
+    if (local !== 'c' || this.#cell === null || !this.within('sheetData', 'row', 'c')) return
+    this.#keep(this.#cell)
+    this.#cell = null
   }
 
-  private keep(open: OpenCell): void {
+  #keep(open: OpenCell): void {
     const { ref, row, column, type, format } = open
     const stored = type === 'inlineStr' ? open.inline : open.stored
-    const value = cellValue(type, stored, format, this.context, ref)
+    const value = cellValue(type, stored, format, this.#context, ref)
     if (value === null && open.formula === null) return
-    if (this.cells.has(ref)) throw fault('duplicate cell', `${ref} twice`, 'each cell once')
-    if (this.cells.size >= this.context.maxCells) {
-      throw fault('too many cells', `more than ${this.context.maxCells}`, 'fewer cells with content')
+    if (this.#cells.has(ref)) throw fault('duplicate cell', `${ref} twice`, 'each cell once')
+    if (this.#cells.size >= this.#context.maxCells) {
+      throw fault('too many cells', `more than ${this.#context.maxCells}`, 'fewer cells with content')
     }
     const known = value ?? { kind: 'empty' as const, value: null }
     const text = known.kind === 'text' ? known.value : (stored ?? '').trim()
     const cell: MutableCell = { ref, row, column, ...known, text, formula: null, format, covered: false }
-    if (open.formula !== null) this.keepFormula(cell, open.formula)
-    this.cells.set(ref, cell)
+    if (open.formula !== null) this.#keepFormula(cell, open.formula)
+    this.#cells.set(ref, cell)
   }
 
-  private keepFormula(cell: MutableCell, { text, shared, table }: OpenFormula): void {
+  #keepFormula(cell: MutableCell, { text, shared, table }: OpenFormula): void {
     const own = text === '' || table ? null : unescapeText(text)
     cell.formula = { text: own, from: cell.ref }
     if (shared === null) return
-    if (own === null) this.sharers.push({ cell, group: shared })
-    else if (!this.shared.has(shared)) this.shared.set(shared, cell.formula)
+    if (own === null) this.#sharers.push({ cell, group: shared })
+    else if (!this.#shared.has(shared)) this.#shared.set(shared, cell.formula)
   }
 
   /** Returns the sheet. Must be called once, after the whole part. */
   finish(name: string, part: string): Sheet {
-    for (const { cell, group } of this.sharers) cell.formula = this.shared.get(group) ?? cell.formula
-    const merges = distinctMerges(this.merges)
+    for (const { cell, group } of this.#sharers) cell.formula = this.#shared.get(group) ?? cell.formula
+    const merges = distinctMerges(this.#merges)
     if (merges.length > 0) {
-      eachCovered(merges, this.cells.values(), this.cells.size, (row, column) => {
-        const cell = this.cells.get(cellReference(row, column))
+      eachCovered(merges, this.#cells.values(), this.#cells.size, (row, column) => {
+        const cell = this.#cells.get(cellReference(row, column))
         if (cell !== undefined) cell.covered = true
       })
     }
-    return { name, part, cells: this.cells, merges }
+    return { name, part, cells: this.#cells, merges }
   }
 }

@@ -56,75 +56,80 @@ function isTrue(value: string | undefined): boolean {
 }
 
 export class SlideReader implements XmlHandler {
-  private readonly texts: string[] = []
-  private readonly tables: SlideTable[] = []
-  private readonly titles: string[] = []
-  private readonly pageNumbers: string[] = []
-  private hidden = false
-  private depth = 0
+  readonly #texts: string[] = []
+  readonly #tables: SlideTable[] = []
+  readonly #titles: string[] = []
+  readonly #pageNumbers: string[] = []
+  #hidden = false
+  #depth = 0
   /** elements below this depth are skipped; -1: none */
-  private skipDepth = -1
+  #skipDepth = -1
   /** of each open AlternateContent, whether a choice has been read */
-  private readonly alternatives: boolean[] = []
-  private readonly openTables: OpenTable[] = []
+  readonly #alternatives: boolean[] = []
+  readonly #openTables: OpenTable[] = []
   /** paragraphs of each open table cell */
-  private readonly openCells: string[][] = []
-  private paragraph: string | null = null
-  private inText = false
-  private placeholder = ''
+  readonly #openCells: string[][] = []
+  #paragraph: string | null = null
+  #inText = false
+  #placeholder = ''
+  readonly #root: 'sld' | 'notes'
+  readonly #author: boolean
 
   /** `root` is `sld` or `notes`; with `author`, text of page furniture is left out */
-  constructor(private readonly root: 'sld' | 'notes', private readonly author: boolean) {}
+  constructor(root: 'sld' | 'notes', author: boolean) {
+    this.#root = root
+    this.#author = author
+  }
 
   result(): SlideText {
     const joined = (paragraphs: readonly string[]): string | null => (paragraphs.length === 0 ? null : paragraphs.join('\n'))
     return {
-      texts: this.texts, tables: this.tables, hidden: this.hidden, title: joined(this.titles), pageNumber: joined(this.pageNumbers)
+      texts: this.#texts, tables: this.#tables, hidden: this.#hidden, title: joined(this.#titles), pageNumber: joined(this.#pageNumbers)
     }
   }
 
   open(name: XmlName, attributes: XmlAttributes): void {
-    this.depth++
-    if (this.skipDepth >= 0) return
-    if (this.depth === 1) this.openRoot(name, attributes)
-    else if (name.uri === COMPATIBILITY) this.openAlternative(name.local)
-    else if (PRESENTATION.has(name.uri)) this.openShape(name.local, attributes)
-    else if (DRAWING.has(name.uri)) this.openDrawing(name.local, attributes)
+    this.#depth++
+    if (this.#skipDepth >= 0) return
+    if (this.#depth === 1) this.#openRoot(name, attributes)
+    else if (name.uri === COMPATIBILITY) this.#openAlternative(name.local)
+    else if (PRESENTATION.has(name.uri)) this.#openShape(name.local, attributes)
+    else if (DRAWING.has(name.uri)) this.#openDrawing(name.local, attributes)
   }
 
-  private openRoot(name: XmlName, attributes: XmlAttributes): void {
-    if (!PRESENTATION.has(name.uri) || name.local !== this.root) {
+  #openRoot(name: XmlName, attributes: XmlAttributes): void {
+    if (!PRESENTATION.has(name.uri) || name.local !== this.#root) {
       const found = `<${printable(name.local)}> of '${printable(name.uri)}'`
-      throw new Fault({ format: 'pptx', problem: 'not recognised', found, expected: `<${this.root}> of its namespace` })
+      throw new Fault({ format: 'pptx', problem: 'not recognised', found, expected: `<${this.#root}> of its namespace` })
     }
     const show = attributes.get('show')
-    this.hidden = show === '0' || show === 'false'
+    this.#hidden = show === '0' || show === 'false'
   }
 
-  private openAlternative(local: string): void {
-    if (local === 'AlternateContent') this.alternatives.push(false)
+  #openAlternative(local: string): void {
+    if (local === 'AlternateContent') this.#alternatives.push(false)
     else if (local === 'Choice' || local === 'Fallback') {
-      if (this.alternatives.at(-1) === true) this.skipDepth = this.depth
-      else this.alternatives[this.alternatives.length - 1] = true
+      if (this.#alternatives.at(-1) === true) this.#skipDepth = this.#depth
+      else this.#alternatives[this.#alternatives.length - 1] = true
     }
   }
 
-  private openShape(local: string, attributes: XmlAttributes): void {
-    if (local === 'sp' || local === 'graphicFrame') this.placeholder = ''
-    else if (local === 'ph') this.placeholder = attributes.get('type') ?? 'obj'
+  #openShape(local: string, attributes: XmlAttributes): void {
+    if (local === 'sp' || local === 'graphicFrame') this.#placeholder = ''
+    else if (local === 'ph') this.#placeholder = attributes.get('type') ?? 'obj'
   }
 
-  private openDrawing(local: string, attributes: XmlAttributes): void {
-    if (local === 'tbl') this.openTables.push({ rows: [], spans: [] })
-    else if (local === 'tr') this.openTables.at(-1)?.rows.push([])
-    else if (local === 'tc') this.openCell(attributes)
-    else if (local === 'p') this.paragraph = ''
-    else if (local === 'br' && this.paragraph !== null) this.paragraph += '\v'
-    else if (local === 't' && this.paragraph !== null) this.inText = true
+  #openDrawing(local: string, attributes: XmlAttributes): void {
+    if (local === 'tbl') this.#openTables.push({ rows: [], spans: [] })
+    else if (local === 'tr') this.#openTables.at(-1)?.rows.push([])
+    else if (local === 'tc') this.#openCell(attributes)
+    else if (local === 'p') this.#paragraph = ''
+    else if (local === 'br' && this.#paragraph !== null) this.#paragraph += '\v'
+    else if (local === 't' && this.#paragraph !== null) this.#inText = true
   }
 
-  private openCell(attributes: XmlAttributes): void {
-    const table = this.openTables.at(-1)
+  #openCell(attributes: XmlAttributes): void {
+    const table = this.#openTables.at(-1)
     const row = table?.rows.at(-1)
     if (table === undefined || row === undefined) {
       throw new Fault({ format: 'pptx', problem: 'bad table', found: 'a cell outside a row', expected: 'it in one' })
@@ -134,43 +139,43 @@ export class SlideReader implements XmlHandler {
     if (gridSpan > 1 || rowSpan > 1 || hMerge || vMerge) {
       table.spans.push({ row: table.rows.length - 1, column: row.length, gridSpan, rowSpan, hMerge, vMerge })
     }
-    this.openCells.push([])
+    this.#openCells.push([])
   }
 
   text(text: string): void {
-    if (this.inText && this.paragraph !== null && this.skipDepth < 0) this.paragraph += unescapeText(text)
+    if (this.#inText && this.#paragraph !== null && this.#skipDepth < 0) this.#paragraph += unescapeText(text)
   }
 
   close(name: XmlName): void {
-    const { depth } = this
-    this.depth--
-    if (this.skipDepth >= 0) {
-      if (depth === this.skipDepth) this.skipDepth = -1
+    const depth = this.#depth
+    this.#depth--
+    if (this.#skipDepth >= 0) {
+      if (depth === this.#skipDepth) this.#skipDepth = -1
       return
     }
-    if (name.uri === COMPATIBILITY && name.local === 'AlternateContent') this.alternatives.pop()
+    if (name.uri === COMPATIBILITY && name.local === 'AlternateContent') this.#alternatives.pop()
     if (!DRAWING.has(name.uri)) return
-    if (name.local === 't') this.inText = false
-    else if (name.local === 'p') this.closeParagraph()
+    if (name.local === 't') this.#inText = false
+    else if (name.local === 'p') this.#closeParagraph()
     else if (name.local === 'tc') {
-      const paragraphs = this.openCells.pop()
-      if (paragraphs !== undefined) this.openTables.at(-1)?.rows.at(-1)?.push(paragraphs.join('\n'))
+      const paragraphs = this.#openCells.pop()
+      if (paragraphs !== undefined) this.#openTables.at(-1)?.rows.at(-1)?.push(paragraphs.join('\n'))
     } else if (name.local === 'tbl') {
-      const table = this.openTables.pop()
-      if (table !== undefined) this.tables.push(table)
+      const table = this.#openTables.pop()
+      if (table !== undefined) this.#tables.push(table)
     }
   }
 
-  private closeParagraph(): void {
-    const { paragraph } = this
-    this.paragraph = null
+  #closeParagraph(): void {
+    const paragraph = this.#paragraph
+    this.#paragraph = null
     if (paragraph === null) return
-    this.openCells.at(-1)?.push(paragraph)
+    this.#openCells.at(-1)?.push(paragraph)
     if (paragraph === '') return
-    if (TITLES.has(this.placeholder)) this.titles.push(paragraph)
-    else if (this.placeholder === 'sldNum') this.pageNumbers.push(paragraph)
-    if (this.author && FURNITURE.has(this.placeholder)) return
-    this.texts.push(paragraph)
+    if (TITLES.has(this.#placeholder)) this.#titles.push(paragraph)
+    else if (this.#placeholder === 'sldNum') this.#pageNumbers.push(paragraph)
+    if (this.#author && FURNITURE.has(this.#placeholder)) return
+    this.#texts.push(paragraph)
   }
 }
 

@@ -22,26 +22,26 @@ const MAX_ELEMENTS = 4 * MAX_STRINGS
 
 export class SharedStringsReader extends ElementReader {
   readonly strings: string[] = []
-  private current = ''
-  private elements = 0
+  #current = ''
+  #elements = 0
 
   constructor() {
     super('xlsx', SPREADSHEET, 'sst')
   }
 
   protected enter(local: string): void {
-    if (++this.elements > MAX_ELEMENTS) throw tooMany('elements', MAX_ELEMENTS)
-    if (local === 'si') this.current = ''
+    if (++this.#elements > MAX_ELEMENTS) throw tooMany('elements', MAX_ELEMENTS)
+    if (local === 'si') this.#current = ''
   }
 
   protected leave(local: string): void {
     if (local !== 'si' || !this.within('sst', 'si')) return
     if (this.strings.length === MAX_STRINGS) throw tooMany('strings', MAX_STRINGS)
-    this.strings.push(this.current)
+    this.strings.push(this.#current)
   }
 
   text(text: string): void {
-    if (this.within('sst', 'si', 't') || this.within('sst', 'si', 'r', 't')) this.current += unescapeText(text)
+    if (this.within('sst', 'si', 't') || this.within('sst', 'si', 'r', 't')) this.#current += unescapeText(text)
   }
 }
 

@@ -56,7 +56,7 @@ function formatId(text: string | undefined): number {
 /** Reads `styles.xml`. `formats` is indexed by the attribute `s` of a cell. */
 export class StylesReader extends ElementReader {
   readonly formats: NumberFormat[] = []
-  private readonly custom = new Map<number, NumberFormat>()
+  readonly #custom = new Map<number, NumberFormat>()
 
   constructor() {
     super('xlsx', SPREADSHEET, 'styleSheet')
@@ -66,10 +66,10 @@ export class StylesReader extends ElementReader {
     if (local === 'numFmt' && this.within('styleSheet', 'numFmts', 'numFmt')) {
       const id = formatId(attributes.get('numFmtId'))
       const code = unescapeText(attributes.get('formatCode') ?? '')
-      this.custom.set(id, { id, code, date: isDateCode(code) })
+      this.#custom.set(id, { id, code, date: isDateCode(code) })
     } else if (local === 'xf' && this.within('styleSheet', 'cellXfs', 'xf')) {
       const id = formatId(attributes.get('numFmtId'))
-      this.formats.push(this.custom.get(id) ?? builtIn(id))
+      this.formats.push(this.#custom.get(id) ?? builtIn(id))
     }
   }
 

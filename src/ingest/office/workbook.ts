@@ -93,23 +93,28 @@ function sheetInfo(pkg: OfficePackage, listed: ListedSheet, relationships: Reado
 
 /** Parts that every sheet needs. They are read once, when the first sheet is read. */
 class SharedParts {
-  private strings: Promise<readonly string[]> | null = null
-  private formats: Promise<readonly NumberFormat[] | null> | null = null
+  #strings: Promise<readonly string[]> | null = null
+  #formats: Promise<readonly NumberFormat[] | null> | null = null
+  readonly #pkg: OfficePackage
+  readonly #relationships: ReadonlyMap<string, Relationship>
 
-  constructor(private readonly pkg: OfficePackage, private readonly relationships: ReadonlyMap<string, Relationship>) {}
+  constructor(pkg: OfficePackage, relationships: ReadonlyMap<string, Relationship>) {
+    this.#pkg = pkg
+    this.#relationships = relationships
+  }
 
   readStrings(): Promise<readonly string[]> {
-    return this.strings ??= this.read('sharedStrings', new SharedStringsReader(), reader => reader?.strings ?? [])
+    return this.#strings ??= this.#read('sharedStrings', new SharedStringsReader(), reader => reader?.strings ?? [])
   }
 
   readFormats(): Promise<readonly NumberFormat[] | null> {
-    return this.formats ??= this.read('styles', new StylesReader(), reader => reader?.formats ?? null)
+    return this.#formats ??= this.#read('styles', new StylesReader(), reader => reader?.formats ?? null)
   }
 
-  private async read<R extends ElementReader, T>(kind: string, reader: R, result: (reader: R | null) => T): Promise<T> {
-    for (const relationship of this.relationships.values()) {
+  async #read<R extends ElementReader, T>(kind: string, reader: R, result: (reader: R | null) => T): Promise<T> {
+    for (const relationship of this.#relationships.values()) {
       if (relationship.kind !== kind || relationship.target === null) continue
-      await this.pkg.parse(relationship.target, reader)
+      await this.#pkg.parse(relationship.target, reader)
       return result(reader)
     }
     return result(null)

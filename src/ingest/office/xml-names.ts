@@ -27,24 +27,27 @@ export function isQName(text: string): boolean {
 /** The prefixes that one element declares, and a cache of the names resolved in it. */
 export class Scope {
   readonly own = new Map<string, string>()
-  private readonly names = new Map<string, XmlName>()
+  readonly #names = new Map<string, XmlName>()
+  readonly #parent: Scope | null
 
-  constructor(private readonly parent: Scope | null) {}
+  constructor(parent: Scope | null) {
+    this.#parent = parent
+  }
 
   prefix(prefix: string): string | undefined {
-    return this.own.get(prefix) ?? this.parent?.prefix(prefix)
+    return this.own.get(prefix) ?? this.#parent?.prefix(prefix)
   }
 
   /** The name; null if its prefix is not declared, or if it is no name. */
   resolve(raw: string): XmlName | null {
-    const known = this.names.get(raw)
+    const known = this.#names.get(raw)
     if (known !== undefined) return known
     if (!isQName(raw)) return null
     const colon = raw.indexOf(':')
     const uri = this.prefix(colon < 0 ? '' : raw.slice(0, colon))
     if (uri === undefined) return null
     const name = { uri, local: raw.slice(colon + 1) }
-    if (this.names.size < MAX_CACHED_NAMES) this.names.set(raw, name)
+    if (this.#names.size < MAX_CACHED_NAMES) this.#names.set(raw, name)
     return name
   }
 }

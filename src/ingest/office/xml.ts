@@ -41,235 +41,237 @@ const ALLOWED_ENCODINGS = /^(utf-?8|utf-?16(le|be)?|us-ascii)$/i
 
 /** One parse: the state between htmlparser2's events and the handler's. */
 class Reading {
-  private readonly parser: Parser
-  private readonly open: { readonly name: XmlName; readonly outer: Scope }[] = []
-  private scope = rootScope()
-  private readonly attributes = new Attributes(this.scope)
-  private readonly plainNames = new Set<string>()
+  readonly #parser: Parser
+  readonly #open: { readonly name: XmlName; readonly outer: Scope }[] = []
+  #scope = rootScope()
+  readonly #attributes = new Attributes(this.#scope)
+  readonly #plainNames = new Set<string>()
   /** all attributes of the tag so far have plain names */
-  private plain = true
+  #plain = true
   /** character data not yet decoded, where it starts, and what is decoded already */
-  private raw = ''
-  private rawStart = 0
-  private decoded = ''
-  private inSection = false
-  private rootSeen = false
-  private ending = false
+  #raw = ''
+  #rawStart = 0
+  #decoded = ''
+  #inSection = false
+  #rootSeen = false
+  #ending = false
   /** index after the last event: where the next one has to start, or something was skipped */
-  private next = 0
+  #next = 0
   /** 1 after an instruction: htmlparser2 counts its `>` to what follows */
-  private skew = 0
-  private selfClosingStart = -1
-  private tail = ''
-  private total = 0
+  #skew = 0
+  #selfClosingStart = -1
+  #tail = ''
+  #total = 0
   /** index of the current event, for the place of a fault */
   at = 0
+  readonly #handler: XmlHandler
 
-  constructor(private readonly handler: XmlHandler) {
-    this.parser = new Parser({
-      onattribute: (name, value, quote) => this.onAttribute(name, value, quote),
+  constructor(handler: XmlHandler) {
+    this.#handler = handler
+    this.#parser = new Parser({
+      onattribute: (name, value, quote) => this.#onAttribute(name, value, quote),
       onopentagname: () => {
-        this.attributes.values.clear()
-        this.plain = true
+        this.#attributes.values.clear()
+        this.#plain = true
       },
-      onopentag: name => this.onOpen(name),
-      onclosetag: (name, implied) => this.onClose(name, implied),
-      ontext: text => this.onText(text),
+      onopentag: name => this.#onOpen(name),
+      onclosetag: (name, implied) => this.#onClose(name, implied),
+      ontext: text => this.#onText(text),
       oncdatastart: () => {
-        this.arrive(true)
-        this.inSection = true
+        this.#arrive(true)
+        this.#inSection = true
       },
       oncdataend: () => {
-        this.inSection = false
+        this.#inSection = false
       },
-      oncomment: () => this.arrive(true),
-      onprocessinginstruction: (name, data) => this.onInstruction(name, data)
+      oncomment: () => this.#arrive(true),
+      onprocessinginstruction: (name, data) => this.#onInstruction(name, data)
     }, { xmlMode: true, decodeEntities: false })
   }
 
   write(text: string): void {
-    this.total += text.length
-    this.tail = (this.tail + text).slice(-TAIL_UNITS)
-    this.parser.write(text)
+    this.#total += text.length
+    this.#tail = (this.#tail + text).slice(-TAIL_UNITS)
+    this.#parser.write(text)
   }
 
   end(): void {
-    this.ending = true
-    this.parser.end()
-    const innermost = this.open.at(-1)
+    this.#ending = true
+    this.#parser.end()
+    const innermost = this.#open.at(-1)
     if (innermost !== undefined) {
       const found = `the end of the part inside <${printable(innermost.name.local)}>`
-      throw this.fault('cut off', found, 'its closing tag', this.total)
+      throw this.#fault('cut off', found, 'its closing tag', this.#total)
     }
-    this.flush()
-    const rest = this.total - this.next
-    const tail = rest > 0 && rest <= this.tail.length ? this.tail.slice(-rest) : ''
-    if (/^<\/.*>$/s.test(tail)) throw this.skipped()
-    if (rest !== 0 && !/^\s*>$/.test(tail)) throw this.fault('cut off', 'an unfinished tag or comment', 'its end', this.next)
-    if (!this.rootSeen) throw this.fault('empty', 'no element', 'a root element', this.total)
+    this.#flush()
+    const rest = this.#total - this.#next
+    const tail = rest > 0 && rest <= this.#tail.length ? this.#tail.slice(-rest) : ''
+    if (/^<\/.*>$/s.test(tail)) throw this.#skipped()
+    if (rest !== 0 && !/^\s*>$/.test(tail)) throw this.#fault('cut off', 'an unfinished tag or comment', 'its end', this.#next)
+    if (!this.#rootSeen) throw this.#fault('empty', 'no element', 'a root element', this.#total)
   }
 
-  private fault(problem: string, found: string, expected: string, index: number): Fault {
+  #fault(problem: string, found: string, expected: string, index: number): Fault {
     this.at = index
     return new Fault({ format: 'xml', problem, found, expected })
   }
 
-  private checked(text: string | TextProblem, start: number): string {
+  #checked(text: string | TextProblem, start: number): string {
     if (typeof text === 'string') return text
-    throw this.fault(text.problem, text.found, text.expected, start + text.index)
+    throw this.#fault(text.problem, text.found, text.expected, start + text.index)
   }
 
   /** Every event: nothing may lie between the last one and this one. */
-  private arrive(decodes: boolean): void {
-    const { startIndex, endIndex } = this.parser
-    this.at = startIndex + this.skew
-    if (startIndex !== this.next) throw this.skipped()
-    this.next = endIndex + 1
-    this.skew = 0
-    if (decodes) this.decodeRaw()
+  #arrive(decodes: boolean): void {
+    const { startIndex, endIndex } = this.#parser
+    this.at = startIndex + this.#skew
+    if (startIndex !== this.#next) throw this.#skipped()
+    this.#next = endIndex + 1
+    this.#skew = 0
+    if (decodes) this.#decodeRaw()
   }
 
-  private skipped(): Fault {
+  #skipped(): Fault {
     const found = 'a closing tag that closes nothing, or markup that is none'
-    return this.fault('invalid markup', found, 'well-formed XML', this.next + this.skew)
+    return this.#fault('invalid markup', found, 'well-formed XML', this.#next + this.#skew)
   }
 
-  private decodeRaw(): void {
-    if (this.raw === '') return
-    const outside = this.open.length === 0 ? this.raw.search(/[^ \t\r\n]/) : -1
+  #decodeRaw(): void {
+    if (this.#raw === '') return
+    const outside = this.#open.length === 0 ? this.#raw.search(/[^ \t\r\n]/) : -1
     if (outside >= 0) {
-      const found = `'${printable(this.raw.slice(outside, outside + 24))}'`
-      throw this.fault('text outside the root element', found, 'a tag', this.rawStart + outside)
+      const found = `'${printable(this.#raw.slice(outside, outside + 24))}'`
+      throw this.#fault('text outside the root element', found, 'a tag', this.#rawStart + outside)
     }
-    this.decoded += this.checked(decodeCharacterData(this.raw), this.rawStart)
-    this.raw = ''
+    this.#decoded += this.#checked(decodeCharacterData(this.#raw), this.#rawStart)
+    this.#raw = ''
   }
 
-  private flush(): void {
-    this.decodeRaw()
-    const text = this.decoded
+  #flush(): void {
+    this.#decodeRaw()
+    const text = this.#decoded
     if (text === '') return
-    this.decoded = ''
-    if (this.open.length > 0) this.handler.text(text)
+    this.#decoded = ''
+    if (this.#open.length > 0) this.#handler.text(text)
   }
 
-  private onText(text: string): void {
-    if (this.inSection) {
-      this.decoded += this.checked(decodeSection(text), this.parser.startIndex + '<![CDATA['.length)
-      if (this.open.length === 0) throw this.fault('text outside the root element', 'a CDATA section', 'a tag', this.at)
+  #onText(text: string): void {
+    if (this.#inSection) {
+      this.#decoded += this.#checked(decodeSection(text), this.#parser.startIndex + '<![CDATA['.length)
+      if (this.#open.length === 0) throw this.#fault('text outside the root element', 'a CDATA section', 'a tag', this.at)
     } else {
-      this.arrive(false)
-      if (this.raw === '') this.rawStart = this.parser.endIndex + 1 - text.length
-      this.raw += text
+      this.#arrive(false)
+      if (this.#raw === '') this.#rawStart = this.#parser.endIndex + 1 - text.length
+      this.#raw += text
     }
-    const length = this.raw.length + this.decoded.length
-    if (length > MAX_TEXT) throw this.fault('text too long', `${length} characters`, `at most ${MAX_TEXT}`, this.at)
+    const length = this.#raw.length + this.#decoded.length
+    if (length > MAX_TEXT) throw this.#fault('text too long', `${length} characters`, `at most ${MAX_TEXT}`, this.at)
   }
 
-  private onAttribute(name: string, value: string, quote: string | null | undefined): void {
-    const { values } = this.attributes
-    this.at = this.parser.startIndex
+  #onAttribute(name: string, value: string, quote: string | null | undefined): void {
+    const { values } = this.#attributes
+    this.at = this.#parser.startIndex
     if (typeof quote !== 'string') {
-      throw this.fault('invalid attribute', `'${printable(name)}' without quotes`, 'name="value"', this.at)
+      throw this.#fault('invalid attribute', `'${printable(name)}' without quotes`, 'name="value"', this.at)
     }
-    if (values.has(name)) throw this.fault('invalid attribute', `'${printable(name)}' twice`, 'it once', this.at)
+    if (values.has(name)) throw this.#fault('invalid attribute', `'${printable(name)}' twice`, 'it once', this.at)
     if (values.size >= MAX_ATTRIBUTES) {
-      throw this.fault('too many attributes', `more than ${MAX_ATTRIBUTES}`, 'fewer', this.at)
+      throw this.#fault('too many attributes', `more than ${MAX_ATTRIBUTES}`, 'fewer', this.at)
     }
     if (value.length > MAX_TEXT) {
-      throw this.fault('text too long', `${value.length} characters`, `at most ${MAX_TEXT}`, this.at)
+      throw this.#fault('text too long', `${value.length} characters`, `at most ${MAX_TEXT}`, this.at)
     }
-    values.set(name, this.checked(decodeAttribute(value), this.at + name.length + 2))
-    if (!this.plainNames.has(name)) this.plain &&= this.isPlain(name)
+    values.set(name, this.#checked(decodeAttribute(value), this.at + name.length + 2))
+    if (!this.#plainNames.has(name)) this.#plain &&= this.#isPlain(name)
   }
 
   /** Whether the attribute's name needs no look at namespaces; remembered, as a sheet has few names and many cells. */
-  private isPlain(name: string): boolean {
+  #isPlain(name: string): boolean {
     const plain = name !== 'xmlns' && !name.includes(':') && isQName(name)
-    if (plain && this.plainNames.size < MAX_CACHED_NAMES) this.plainNames.add(name)
+    if (plain && this.#plainNames.size < MAX_CACHED_NAMES) this.#plainNames.add(name)
     return plain
   }
 
-  private onOpen(raw: string): void {
-    this.arrive(true)
+  #onOpen(raw: string): void {
+    this.#arrive(true)
     const start = this.at
-    this.flush()
-    if (this.open.length === 0 && this.rootSeen) {
-      throw this.fault('second root element', `<${printable(raw)}>`, 'one', start)
+    this.#flush()
+    if (this.#open.length === 0 && this.#rootSeen) {
+      throw this.#fault('second root element', `<${printable(raw)}>`, 'one', start)
     }
-    if (this.open.length >= MAX_DEPTH) {
-      throw this.fault('nested too deeply', `more than ${MAX_DEPTH} elements`, 'fewer', start)
+    if (this.#open.length >= MAX_DEPTH) {
+      throw this.#fault('nested too deeply', `more than ${MAX_DEPTH} elements`, 'fewer', start)
     }
-    this.rootSeen = true
-    this.selfClosingStart = this.parser.startIndex
-    const outer = this.scope
-    if (!this.plain) this.scope = this.attributes.scope = this.declare(outer, start)
-    const name = this.scope.resolve(raw)
-    if (name === null) throw this.badName(raw, start)
-    this.open.push({ name, outer })
+    this.#rootSeen = true
+    this.#selfClosingStart = this.#parser.startIndex
+    const outer = this.#scope
+    if (!this.#plain) this.#scope = this.#attributes.scope = this.#declare(outer, start)
+    const name = this.#scope.resolve(raw)
+    if (name === null) throw this.#badName(raw, start)
+    this.#open.push({ name, outer })
     this.at = start
-    this.handler.open(name, this.attributes)
+    this.#handler.open(name, this.#attributes)
   }
 
   /** The scope inside the element: the outer one where it declares nothing. */
-  private declare(outer: Scope, start: number): Scope {
+  #declare(outer: Scope, start: number): Scope {
     let inner = outer
-    for (const [name, value] of this.attributes.values) {
+    for (const [name, value] of this.#attributes.values) {
       if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
       if (inner === outer) inner = new Scope(outer)
       const prefix = name.slice('xmlns:'.length)
       if (name.includes(':') && (value === '' || prefix === '')) {
-        throw this.fault('invalid namespace', `${printable(name)}="${printable(value)}"`, 'a prefix and a URI', start)
+        throw this.#fault('invalid namespace', `${printable(name)}="${printable(value)}"`, 'a prefix and a URI', start)
       }
       inner.own.set(prefix, value)
     }
-    for (const name of this.attributes.values.keys()) {
+    for (const name of this.#attributes.values.keys()) {
       if (name.startsWith('xmlns:') || (isQName(name) && (!name.includes(':') || inner.resolve(name) !== null))) continue
-      throw this.badName(name, start)
+      throw this.#badName(name, start)
     }
     return inner
   }
 
-  private badName(raw: string, at: number): Fault {
-    return this.fault('invalid name', `'${printable(raw)}'`, 'a name with a declared prefix or none', at)
+  #badName(raw: string, at: number): Fault {
+    return this.#fault('invalid name', `'${printable(raw)}'`, 'a name with a declared prefix or none', at)
   }
 
-  private onClose(raw: string, implied: boolean): void {
-    const innermost = this.open.at(-1)
-    const start = this.parser.startIndex
+  #onClose(raw: string, implied: boolean): void {
+    const innermost = this.#open.at(-1)
+    const start = this.#parser.startIndex
     // At the end of the part htmlparser2 closes what is open: end() refuses that.
-    if (this.ending) return
-    if (innermost === undefined) throw this.fault('invalid markup', `</${printable(raw)}>`, 'no closing tag', start)
-    if (start === this.selfClosingStart) this.at = start
+    if (this.#ending) return
+    if (innermost === undefined) throw this.#fault('invalid markup', `</${printable(raw)}>`, 'no closing tag', start)
+    if (start === this.#selfClosingStart) this.at = start
     else if (implied) {
-      throw this.fault('mismatched tag', 'the closing tag of an outer element', `</${printable(raw)}> first`, start)
-    } else this.arrive(true)
-    this.selfClosingStart = -1
-    this.flush()
-    this.open.pop()
-    this.handler.close(innermost.name)
-    this.scope = this.attributes.scope = innermost.outer
+      throw this.#fault('mismatched tag', 'the closing tag of an outer element', `</${printable(raw)}> first`, start)
+    } else this.#arrive(true)
+    this.#selfClosingStart = -1
+    this.#flush()
+    this.#open.pop()
+    this.#handler.close(innermost.name)
+    this.#scope = this.#attributes.scope = innermost.outer
   }
 
-  private onInstruction(name: string, data: string): void {
-    const start = this.parser.startIndex + this.skew
+  #onInstruction(name: string, data: string): void {
+    const start = this.#parser.startIndex + this.#skew
     if (name.startsWith('!')) {
       if (/^!doctype$/i.test(name)) {
-        throw this.fault('refused', 'a DOCTYPE', 'no document type and no entities of its own', start)
+        throw this.#fault('refused', 'a DOCTYPE', 'no document type and no entities of its own', start)
       }
-      throw this.fault('invalid markup', `'<${printable(data, 24)}'`, 'an element, a comment or a CDATA section', start)
+      throw this.#fault('invalid markup', `'<${printable(data, 24)}'`, 'an element, a comment or a CDATA section', start)
     }
-    this.arrive(true)
-    this.skew = 1
+    this.#arrive(true)
+    this.#skew = 1
     if (name !== '?xml') return
-    if (start !== 0) throw this.fault('invalid markup', 'an XML declaration', 'it at the start of the part only', start)
+    if (start !== 0) throw this.#fault('invalid markup', 'an XML declaration', 'it at the start of the part only', start)
     const declaration = DECLARATION.exec(data)
     if (declaration === null) {
-      throw this.fault('invalid markup', `'<${printable(data)}'`, '<?xml version="1.0" encoding="UTF-8"?>', start)
+      throw this.#fault('invalid markup', `'<${printable(data)}'`, '<?xml version="1.0" encoding="UTF-8"?>', start)
     }
     const encoding = declaration.groups?.encoding?.slice(1, -1)
     if (encoding !== undefined && !ALLOWED_ENCODINGS.test(encoding)) {
-      throw this.fault('unsupported encoding', `'${printable(encoding)}'`, 'UTF-8 or UTF-16', start)
+      throw this.#fault('unsupported encoding', `'${printable(encoding)}'`, 'UTF-8 or UTF-16', start)
     }
   }
 }

@@ -20,19 +20,19 @@ export const LOCAL_SIGNATURE = 0x04034b50
 /** Little-endian fields of the archive by absolute offset. Offsets are checked by the callers. */
 export class Fields {
   readonly bytes: Uint8Array
-  private readonly view: DataView
+  readonly #view: DataView
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   u16(at: number): number {
-    return this.view.getUint16(at, true)
+    return this.#view.getUint16(at, true)
   }
 
   u32(at: number): number {
-    return this.view.getUint32(at, true)
+    return this.#view.getUint32(at, true)
   }
 
   /** Reads a size or offset below 2^53: no file that memory can hold is larger, and a double holds it exactly. */
