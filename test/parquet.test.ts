@@ -15,7 +15,7 @@ import { EXIT, Fault } from '../src/core/errors.js'
 import { auditParquet, type DatasetAudit, type DatasetRequest } from '../src/ingest/parquet/audit.js'
 import { decodeValues } from '../src/ingest/parquet/values.js'
 import { decodeDelta, decodeHybrid } from '../src/ingest/parquet/bits.js'
-import { located } from '../src/ingest/parquet/faults.js'
+import { toParquetFault } from '../src/ingest/parquet/faults.js'
 import { endOfStruct } from '../src/ingest/parquet/thrift.js'
 import { faultOf } from './support/folders.js'
 import { craft, plainPage } from './support/parquet-craft.js'
@@ -53,7 +53,7 @@ async function compare(t: Test, path: string, name: string, expected: Reading): 
 }
 
 t.test('a decoder that meets what is not there is told in our words', t => {
-  const told = (error: unknown): string => located(error, 'malformed footer', { file: 'a.parquet' }).message
+  const told = (error: unknown): string => toParquetFault(error, 'malformed footer', { file: 'a.parquet' }).message
   t.equal(told(new TypeError('Cannot read properties of undefined (reading \'map\')')), 'parquet malformed footer: fields that do not fit each other, expected an intact file (a.parquet)')
   t.equal(told(new Error('thrift end')), 'parquet malformed footer: thrift end, expected an intact file (a.parquet)')
   t.end()

@@ -10,7 +10,7 @@ import { Fault, type Place } from '../core/errors.js'
 import { comparingWords } from '../core/still.js'
 import { openStill } from '../core/still-file.js'
 import { refuseBombs } from '../ingest/parquet/audit.js'
-import { columnName, readFooter, type Chunk, type Footer } from '../ingest/parquet/footer.js'
+import { describeColumn, readFooter, type Chunk, type Footer } from '../ingest/parquet/footer.js'
 import { columnPages, type Page } from '../ingest/parquet/pages.js'
 import type { Leaf } from '../ingest/parquet/schema.js'
 import type { ByteSource } from '../ingest/parquet/source.js'
@@ -117,7 +117,7 @@ async function compareColumn(
   comparison: Comparison, own: AsyncIterable<Page>, group: number, chunk: Chunk, second: LibraryReader, doubt: string | null
 ): Promise<void> {
   if (chunk.values === 0) return
-  const place = { member: `row group ${group}`, array: columnName(chunk.leaf) }
+  const place = { member: `row group ${group}`, array: describeColumn(chunk.leaf) }
   const leave = (reason: string): void => { comparison.unread(`${place.member}, ${place.array}`, reason) }
   if (doubt !== null) return leave(doubt)
   const pages: Page[] = []

@@ -1,6 +1,6 @@
 /** Values of a configuration whose inheritance is resolved. A value that looks like a secret is withheld and null. */
 import { printable } from '../../core/errors.js'
-import type { ConfigValue as Setting, ResolvedConfig } from '../../ingest/config/resolve.js'
+import type { ResolvedValue as Setting, ResolvedConfig } from '../../ingest/config/resolve.js'
 import type { ConfigSource, ConfigValue } from '../../schema/evidence.js'
 import type { FoundConfig, FoundValue, Scalar } from './contract.js'
 import { unreadable } from './faults.js'

@@ -32,7 +32,7 @@ const EXPECTED = 'an address such as https://api.wandb.ai (http for this machine
 /** `new URL` repairs backslashes, line breaks and a missing slash. An address that needs a repair is refused. */
 const PLAIN = /^https?:\/\/[^\s\\\p{Cc}/?#]+(?:\/[^\s\\\p{Cc}]*)?$/iu
 
-function fault(found: string, expected: string = EXPECTED): Fault {
+function wrongBaseUrl(found: string, expected: string = EXPECTED): Fault {
   return new Fault({ format: 'wandb', problem: 'wrong base URL', found, expected, exitCode: EXIT.usage })
 }
 
@@ -46,20 +46,20 @@ function isLoopback(hostname: string): boolean {
  * [::1]); the address holds credentials, a query or a fragment; its host is W&B's site for people
  */
 export function parseAddress(text: string): Address {
-  if (text.includes('?') || text.includes('#')) throw fault('a query or a fragment in it')
-  if (/^[a-z]+:\/\/[^/]*@/i.test(text)) throw fault('credentials in it', `${EXPECTED}; the key comes from the environment`)
+  if (text.includes('?') || text.includes('#')) throw wrongBaseUrl('a query or a fragment in it')
+  if (/^[a-z]+:\/\/[^/]*@/i.test(text)) throw wrongBaseUrl('credentials in it', `${EXPECTED}; the key comes from the environment`)
   if (!PLAIN.test(text) || !URL.canParse(text)) {
     const scheme = /^([a-z][a-z0-9+.-]{0,15}):\/\//i.exec(text)?.[1]
-    throw fault(scheme === undefined || /^https?$/i.test(scheme) ? 'no address' : `scheme ${scheme}`)
+    throw wrongBaseUrl(scheme === undefined || /^https?$/i.test(scheme) ? 'no address' : `scheme ${scheme}`)
   }
   const base = new URL(text)
   base.pathname = base.pathname.replace(/\/+$/, '')
   const { protocol, host, hostname, pathname } = base
   if (protocol === 'http:' && !isLoopback(hostname)) {
-    throw fault(`http to ${printable(hostname)}`, 'https: the API key would travel unencrypted')
+    throw wrongBaseUrl(`http to ${printable(hostname)}`, 'https: the API key would travel unencrypted')
   }
-  if (pathname.endsWith('/graphql')) throw fault('an address with /graphql', 'it without: the path is added')
-  if (SITES.has(hostname)) throw fault(`${hostname}, the site for people`, DEFAULT_BASE_URL)
+  if (pathname.endsWith('/graphql')) throw wrongBaseUrl('an address with /graphql', 'it without: the path is added')
+  if (SITES.has(hostname)) throw wrongBaseUrl(`${hostname}, the site for people`, DEFAULT_BASE_URL)
   const origin = `${protocol}//${host}`
   const path = pathname === '/' ? '' : pathname
   const endpoint = new URL(`${origin}${path}/graphql`)

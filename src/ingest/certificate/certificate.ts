@@ -20,13 +20,13 @@ export interface HistoryOnDisk {
   readonly steps: Float64Array
 }
 
-type Verdict = readonly [status: CertificateCheck['status'], detail: string | null]
+type CheckVerdict = readonly [status: CertificateCheck['status'], detail: string | null]
 
-const PASSED: Verdict = ['passed', null]
+const PASSED: CheckVerdict = ['passed', null]
 
 export function certify(facts: CertificateFacts, found: HistoryOnDisk): HistoryCertificate {
   const steps = summariseSteps(found.steps)
-  const judged: Readonly<Record<CertificateCheckName, Verdict>> = {
+  const judged: Readonly<Record<CertificateCheckName, CheckVerdict>> = {
     history_file: judgeFile(facts, found),
     intervals: judgeIntervals(facts, found),
     order: judgeOrder(found),
@@ -42,13 +42,13 @@ export function certify(facts: CertificateFacts, found: HistoryOnDisk): HistoryC
   }
 }
 
-function judgeFile({ history }: CertificateFacts, { bytes, sha256 }: HistoryOnDisk): Verdict {
+function judgeFile({ history }: CertificateFacts, { bytes, sha256 }: HistoryOnDisk): CheckVerdict {
   if (history.sha256 === sha256 && history.bytes === bytes) return PASSED
   return ['failed', `the file is ${sha256}, ${bytes} bytes, not ${history.sha256}, ${history.bytes} bytes`]
 }
 
 /** From 0 to the last step without a gap, none longer than asked for, each with the rows that the file has there. */
-function judgeIntervals({ snapshot, requests }: CertificateFacts, { steps }: HistoryOnDisk): Verdict {
+function judgeIntervals({ snapshot, requests }: CertificateFacts, { steps }: HistoryOnDisk): CheckVerdict {
   const { intervals } = requests
   let next = 0
   for (const { from, to } of intervals) {
@@ -68,17 +68,17 @@ function judgeIntervals({ snapshot, requests }: CertificateFacts, { steps }: His
   return row === sorted.length ? PASSED : ['failed', `step ${sorted[row]} is beyond the last one, ${last}`]
 }
 
-function judgeOrder({ steps }: HistoryOnDisk): Verdict {
+function judgeOrder({ steps }: HistoryOnDisk): CheckVerdict {
   const at = firstDisorder(steps)
   return at < 0 ? PASSED : ['failed', `step ${steps[at]} in row ${at + 1} comes after step ${steps[at - 1]}`]
 }
 
-function judgeLastStep({ snapshot }: CertificateFacts, found: number | null): Verdict {
+function judgeLastStep({ snapshot }: CertificateFacts, found: number | null): CheckVerdict {
   if (snapshot.last_step === found) return PASSED
   return ['failed', `the last row is of ${found === null ? 'no step' : `step ${found}`}, the run's last step is ${snapshot.last_step ?? 'none'}`]
 }
 
-function judgeCount({ snapshot }: CertificateFacts, steps: HistoryCertificate['steps']): Verdict {
+function judgeCount({ snapshot }: CertificateFacts, steps: HistoryCertificate['steps']): CheckVerdict {
   const { history_line_count: expected, last_step: last } = snapshot
   if (expected === null) return ['failed', 'the server does not say how many rows there are']
   if (steps.rows === expected) return PASSED
@@ -98,7 +98,7 @@ function doubtful({ rows, first_step: first, holes, repeated }: HistoryCertifica
 }
 
 /** As many rows as samples, or more: the server may have picked them out of others. */
-function judgeSamples({ requests }: CertificateFacts): Verdict {
+function judgeSamples({ requests }: CertificateFacts): CheckVerdict {
   const full = requests.intervals.filter(({ rows }) => rows >= SAMPLES_PER_REQUEST)
   if (full.length === 0) return PASSED
   return ['failed', `an answer at its limit of ${SAMPLES_PER_REQUEST} rows, which may be a sample: steps ${nameRanges(full.map(f => [f.from, f.to]))}`]

@@ -12,7 +12,7 @@ import { isSecretText } from '../../core/secrets.js'
 import { RowText } from '../histories/row-text.js'
 import { ValueKind, ValueReader } from '../histories/values.js'
 import { scanColon, stringEnd } from '../json/skip.js'
-import { Ascii, isSpace } from '../json/text.js'
+import { Ascii, isJsonSpace } from '../json/text.js'
 
 /** Longest row. A longer one is not a row of scalars. */
 const MAX_ROW_BYTES = 16 * 1024 * 1024
@@ -31,7 +31,7 @@ export type LeftOutCounts = { -readonly [kind in keyof LeftOut]: number }
 class SpreadRow extends RowText {
   override skipSpace(at: number): number {
     let i = at
-    while (isSpace(this.bytes[i])) i++
+    while (isJsonSpace(this.bytes[i])) i++
     return i
   }
 }

@@ -7,7 +7,7 @@ import { parseStrictJson } from '../../core/strict-json.js'
 import { Fault } from '../../core/errors.js'
 import { configFault } from './faults.js'
 
-export interface Leaf {
+export interface ConfigLeaf {
   readonly path: string
   readonly value: string | number | boolean | null
   /** a number, word or empty container as written; a string without its quotes and escapes */
@@ -19,7 +19,7 @@ export interface Leaf {
 
 export interface JsonConfig {
   readonly parents: readonly { readonly path: string; readonly line: number }[]
-  readonly leaves: readonly Leaf[]
+  readonly leaves: readonly ConfigLeaf[]
 }
 
 const PARENT_KEY = /^(?:inherits|extends|parent|base|_base_)(?:\.\d+)?$/
@@ -39,7 +39,7 @@ export function parseJsonConfig(text: string, file: string): JsonConfig {
     throw configFault('malformed JSON', 'unexpected text', 'RFC 8259, each field once', file, lineOf(Buffer.from(text), offset))
   }
   const all = leavesOf(text)
-  const isParent = ({ path, value }: Leaf): boolean => typeof value === 'string' && PARENT_KEY.test(path)
+  const isParent = ({ path, value }: ConfigLeaf): boolean => typeof value === 'string' && PARENT_KEY.test(path)
   return {
     parents: all.filter(isParent).map(({ text: path, line }) => ({ path, line })),
     leaves: all.filter(leaf => !isParent(leaf))
@@ -47,8 +47,8 @@ export function parseJsonConfig(text: string, file: string): JsonConfig {
 }
 
 /** Walks text that is known to be well formed. */
-function leavesOf(text: string): Leaf[] {
-  const leaves: Leaf[] = []
+function leavesOf(text: string): ConfigLeaf[] {
+  const leaves: ConfigLeaf[] = []
   /** open containers: a list has the index of its next element, an object the key that was read last */
   const open: { name: string | number; empty: boolean }[] = []
   let keyDue = false
@@ -56,11 +56,11 @@ function leavesOf(text: string): Leaf[] {
   let counted = 0
   TOKEN.lastIndex = text.startsWith('\ufeff') ? 1 : 0
   const path = (depth: number): string => open.slice(0, depth).map(({ name }) => name).join('.')
-  const add = (value: Leaf['value'], written: string): void => {
+  const add = (value: ConfigLeaf['value'], written: string): void => {
     const list = open.findIndex(({ name }) => typeof name === 'number')
     leaves.push({ path: path(open.length), value, text: written, line, list: list < 0 ? null : path(list) })
   }
-  const leaf = (value: Leaf['value'], written: string): void => {
+  const leaf = (value: ConfigLeaf['value'], written: string): void => {
     const top = open.at(-1)
     if (top !== undefined) top.empty = false
     add(value, written)

@@ -26,7 +26,7 @@ export interface ConfigFile {
   readonly bytes: number
 }
 
-export interface ConfigValue {
+export interface ResolvedValue {
   /** `true`/`false` in any case as a boolean, a number that a double holds exactly enough as a number, else the text */
   readonly value: string | number | boolean | null
   /** as written, quotes removed, references such as `$HOME` kept */
@@ -40,7 +40,7 @@ export interface ResolvedConfig {
   /** each file once, in the order in which their first reading ended: parents first, the file itself last */
   readonly chain: readonly ConfigFile[]
   /** in the order of the allowlist; below one entry in the order of the files */
-  readonly values: Readonly<Record<string, ConfigValue>>
+  readonly values: Readonly<Record<string, ResolvedValue>>
   /** allowlisted keys that are set and were not copied, because key or value looks like a secret */
   readonly withheld: number
   /** entries of the allowlist that no file sets */
@@ -64,7 +64,7 @@ interface Setting {
   readonly text: string | null
   readonly problem: string | null
   /** JSON's own type; undefined for `.env`, where all values are text */
-  readonly typed?: ConfigValue['value']
+  readonly typed?: ResolvedValue['value']
   readonly from: string
   readonly line: number
 }
@@ -124,7 +124,7 @@ export async function resolveConfig(studyDir: string, path: string, request: Con
 }
 
 function copied(settings: ReadonlyMap<string, Setting>, allow: readonly string[]): Omit<ResolvedConfig, 'chain'> {
-  const values = new Map<string, ConfigValue>()
+  const values = new Map<string, ResolvedValue>()
   const absent: string[] = []
   const withheld = new Set<string>()
   for (const entry of allow) {

@@ -7,10 +7,10 @@ import type { HistoryColumn } from './types.js'
 const FIRST_BLOCK = 256
 const LARGEST_BLOCK = 1 << 16
 
-type Numbers = Float64Array | Int32Array
+type NumberArray = Float64Array | Int32Array
 
 /** Numbers in the order in which they came. */
-export class GrowingArray<A extends Numbers> {
+export class GrowingArray<A extends NumberArray> {
   readonly #make: (length: number) => A
   readonly #full: A[] = []
   #block: A
@@ -28,7 +28,7 @@ export class GrowingArray<A extends Numbers> {
       this.#block = this.#make(Math.min(2 * this.#used, LARGEST_BLOCK))
       this.#used = 0
     }
-    const block: Numbers = this.#block
+    const block: NumberArray = this.#block
     block[this.#used++] = value
     this.#length++
   }

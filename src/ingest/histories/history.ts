@@ -42,7 +42,7 @@ export function findHistory(studyDir: string, folder: string, run: Pick<ListedRu
   const plain = canonicalRelative(relative)
   const file = join(studyDir, plain)
   if (!isSafeRelative(relative) || !isSafeName(run.label) || !isSafeName(run.id)) {
-    throw fault('unsafe path', printable(JSON.stringify(relative)), 'a path inside the study', studyDir)
+    throw historyFault('unsafe path', printable(JSON.stringify(relative)), 'a path inside the study', studyDir)
   }
   let root: string
   try {
@@ -59,15 +59,15 @@ export function findHistory(studyDir: string, folder: string, run: Pick<ListedRu
     if (resolved.kind === 'inside') found.push({ path, real: resolved.real })
     else if (resolved.kind === 'outside') {
       const link = `${printable(JSON.stringify(path))}, a link that leads out of the study`
-      throw fault('unsafe path', link, 'a file inside the study', file)
-    } else if (resolved.kind === 'unreadable') throw fault('unreadable file', resolved.code, 'a readable file', file)
+      throw historyFault('unsafe path', link, 'a file inside the study', file)
+    } else if (resolved.kind === 'unreadable') throw historyFault('unreadable file', resolved.code, 'a readable file', file)
   }
-  if (found.length === 0) throw fault('missing file', 'nothing', 'this file, or the same with .gz', file)
-  if (found.length > 1) throw fault('stated twice', 'the file and the same with .gz', 'one of them', file)
+  if (found.length === 0) throw historyFault('missing file', 'nothing', 'this file, or the same with .gz', file)
+  if (found.length > 1) throw historyFault('stated twice', 'the file and the same with .gz', 'one of them', file)
   return found[0]
 }
 
-function fault(problem: string, found: string, expected: string, file: string): Fault {
+function historyFault(problem: string, found: string, expected: string, file: string): Fault {
   return new Fault({ format: 'history', problem, found, expected, place: { file } })
 }
 
@@ -96,7 +96,7 @@ export async function readHistory<Run extends Pick<ListedRun, 'id' | 'label'>>(
     const rows = earliestFirst(await parseHistory(text, { keys, wanted }, signal))
     return { run, file: { path, sha256: tally.sha256(), bytes: tally.bytes }, ...rows }
   } catch (error) {
-    throw error instanceof Fault ? named(error, file) : error
+    throw error instanceof Fault ? asHistoryFault(error, file) : error
   }
 }
 
@@ -125,7 +125,7 @@ async function* reported(chunks: ByteGenerator, onBytes: ((bytes: number) => voi
 }
 
 /** The fault under the name by which the study knows the file, and in the words of a history. */
-function named(error: Fault, file: string): Fault {
+function asHistoryFault(error: Fault, file: string): Fault {
   const { format, place } = error.details
   return new Fault({
     ...error.details,

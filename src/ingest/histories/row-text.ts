@@ -5,7 +5,7 @@
  */
 import { Buffer } from 'node:buffer'
 import { Fault, type Place } from '../../core/errors.js'
-import { malformed } from '../json/faults.js'
+import { malformedJson } from '../json/faults.js'
 import { Ascii, JsonText } from '../json/text.js'
 
 /** Room behind the text: for zeros at the end of the input, and for scanners that read four bytes at a time. */
@@ -59,7 +59,7 @@ export class RowText extends JsonText {
     if (this.bytes[at] === Ascii.LineFeed) {
       return new Fault({ format: 'history', problem: 'malformed', found: `the end of line ${this.line}`, expected, place })
     }
-    return this.onLine(malformed(this.bytes[at], expected, place))
+    return this.onLine(malformedJson(this.bytes[at], expected, place))
   }
 
   override skipSpace(at: number): number {

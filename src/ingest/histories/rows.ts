@@ -40,7 +40,7 @@ const MAX_WRITTEN = 40
 const STEP_EXPECTED = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`
 
 /** What a key of the file is to the reader: any of the coordinates, a column, or several of these. */
-interface Slot {
+interface KeyUse {
   readonly key: string
   step: boolean
   timestamp: boolean
@@ -56,7 +56,7 @@ export interface RowLimits {
 export class RowReader {
   readonly #text: RowText
   readonly #values: ValueReader
-  readonly #slots: readonly Slot[]
+  readonly #slots: readonly KeyUse[]
   readonly #keys: KeyIndex
   readonly #stepKey: string
   readonly #columns: readonly ColumnBuilder[]
@@ -79,8 +79,8 @@ export class RowReader {
     this.#values = new ValueReader(text)
     this.#stepKey = keys.step
     this.#limits = limits
-    const slots = new Map<string, Slot>()
-    const slotOf = (key: string): Slot => {
+    const slots = new Map<string, KeyUse>()
+    const slotOf = (key: string): KeyUse => {
       const slot = slots.get(key) ?? { key, step: false, timestamp: false, globalStep: false, column: null }
       slots.set(key, slot)
       return slot
@@ -166,7 +166,7 @@ export class RowReader {
   }
 
   /** Reads a value that is wanted as a coordinate, a column, or both. */
-  #keep(at: number, slot: Slot): void {
+  #keep(at: number, slot: KeyUse): void {
     const kind = this.#values.read(at)
     const value = this.#values.number
     const { column } = slot
@@ -224,7 +224,7 @@ export class RowReader {
   }
 
   /** A coordinate's value, from `at` to the end of what was read, is not what it must be. */
-  #wrong(what: string, { key }: Slot, at: number, expected: string): Fault {
+  #wrong(what: string, { key }: KeyUse, at: number, expected: string): Fault {
     const text = this.#text
     // a text may be long; a message prints no more than 400 bytes of it
     const raw = text.bytes.toString('utf8', at, Math.min(this.#values.end, at + 400))

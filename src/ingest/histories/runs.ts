@@ -31,7 +31,7 @@ export function isSafeName(name: string): boolean {
     Buffer.byteLength(name) <= MAX_NAME_BYTES
 }
 
-function fault(problem: string, found: string, expected: string, { format, place }: CheckContext): Fault {
+function runsFault(problem: string, found: string, expected: string, { format, place }: CheckContext): Fault {
   return new Fault({ format, problem, found, expected, place })
 }
 
@@ -39,7 +39,7 @@ const quoted = (value: string): string => printableId(JSON.stringify(value))
 
 const safeName: Kind<string> = refine(rawText(), (name, at, context) => {
   if (isSafeName(name)) return refuseSecret(name, at, context, 'id')
-  throw fault('unsafe name', `${at} is ${quoted(name)}`, NAME_EXPECTED, context)
+  throw runsFault('unsafe name', `${at} is ${quoted(name)}`, NAME_EXPECTED, context)
 })
 
 /** An optional text of the list; null when it looks like a secret. */
@@ -66,7 +66,7 @@ const dateTime: Kind<DateTime> = refine(pattern(DATE_TIME_EXPECTED, DATE_TIME), 
   const seconds = parseIsoSeconds(written)
   if (seconds !== null) return { written, seconds }
   // such as the 30th of February
-  throw fault('wrong field', `${at} is ${quoted(written)}`, 'a day that exists', context)
+  throw runsFault('wrong field', `${at} is ${quoted(written)}`, 'a day that exists', context)
 })
 
 const RUNS_KIND = list(object({
@@ -104,9 +104,9 @@ export async function readRuns(path: string): Promise<RunsFile> {
 /** The runs in a parsed list, checked as in `readRuns`. @param bytes length of its text */
 export function checkRuns(value: unknown, bytes: number, path: string): readonly ListedRun[] {
   const context: CheckContext = { format: 'runs', place: { file: path }, paths: [] }
-  if (bytes > MAX_RUNS_BYTES) throw fault('file too large', `${bytes} bytes`, `at most ${MAX_RUNS_BYTES}`, context)
+  if (bytes > MAX_RUNS_BYTES) throw runsFault('file too large', `${bytes} bytes`, `at most ${MAX_RUNS_BYTES}`, context)
   if (Array.isArray(value) && value.length > MAX_RUNS) {
-    throw fault('too many runs', String(value.length), `at most ${MAX_RUNS}`, context)
+    throw runsFault('too many runs', String(value.length), `at most ${MAX_RUNS}`, context)
   }
   const listed = RUNS_KIND.read(value, '', context)
   const first = new Map<string, number>()
@@ -115,7 +115,7 @@ export function checkRuns(value: unknown, bytes: number, path: string): readonly
     const j = first.get(history)
     if (j !== undefined) {
       const found = `${quoted(id)} with label ${quoted(label)} is [${j}] and [${i}]`
-      throw fault('run listed twice', found, 'each run once', context)
+      throw runsFault('run listed twice', found, 'each run once', context)
     }
     first.set(history, i)
   })

@@ -12,7 +12,7 @@ import type { Kernel } from '../../kernel/kernel.js'
 import {
   encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed
 } from './encoding.js'
-import type { Content, Tag } from './tags.js'
+import type { ContentModel, Tag } from './tags.js'
 import { Tokenizer, type TokenHandler } from './tokenizer.js'
 import { TreeBuilder } from './tree.js'
 
@@ -145,7 +145,7 @@ class Finder implements TokenHandler {
     return this.#tree.inForeignContent
   }
 
-  startTag(tag: Tag, offset: number, end: number): Content | 'capture' {
+  startTag(tag: Tag, offset: number, end: number): ContentModel | 'capture' {
     const content = this.#tree.startTag(tag)
     if (tag.name === 'meta') this.#checkMeta(tag, offset)
     if (tag.name === 'frameset') this.#checkFrameset(offset)

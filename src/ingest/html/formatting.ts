@@ -16,7 +16,7 @@ interface Formatting extends Handle {
   listed: boolean
 }
 
-type Entry = Formatting | null
+type ListEntry = Formatting | null
 
 /** Elements equal in name and attributes that the list keeps behind a marker. */
 const MAX_EQUAL = 3
@@ -25,7 +25,7 @@ const MAX_KEPT_BETWEEN = 3
 
 export class FormattingElements {
   /** null is a marker */
-  readonly #list: Entry[] = []
+  readonly #list: ListEntry[] = []
   readonly #open: OpenElements
 
   constructor(open: OpenElements) {

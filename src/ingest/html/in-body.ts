@@ -2,12 +2,12 @@
  * The insertion mode "in body" (HTML standard, 13.2.6.4.7), in which the elements of a head are treated as "in head"
  * treats them. A select has no mode of its own in the living standard.
  */
-import type { Tree } from './insertion.js'
+import type { TreeState } from './insertion.js'
 import { KIND, type OpenElements } from './open-elements.js'
-import { BLOCK_END, BLOCK_START, FORMATTING, HEADINGS, isHidden, TABLE_PARTS, type Content, type Tag } from './tags.js'
+import { BLOCK_END, BLOCK_START, FORMATTING, HEADINGS, isHidden, TABLE_PARTS, type ContentModel, type Tag } from './tags.js'
 
 /** "In body" and, for the elements of a head, "in head". */
-export function startInBody(tree: Tree, tag: Tag): Content {
+export function startInBody(tree: TreeState, tag: Tag): ContentModel {
   const { open, formatting } = tree
   const { name } = tag
   if (BLOCK_START.has(name)) return openBlock(tree, name)
@@ -130,7 +130,7 @@ export function startInBody(tree: Tree, tag: Tag): Content {
 }
 
 /** An end tag other than `</template>` by the rules of "in body". */
-export function endInBody(tree: Tree, name: string): void {
+export function endInBody(tree: TreeState, name: string): void {
   const { open, formatting } = tree
   if (BLOCK_END.has(name)) {
     if (open.inScope(name)) open.popThrough(name)
@@ -177,13 +177,13 @@ function closeP(open: OpenElements): void {
   if (open.inButtonScope('p')) open.popThrough('p')
 }
 
-function openBlock(tree: Tree, name: string): Content {
+function openBlock(tree: TreeState, name: string): ContentModel {
   closeP(tree.open)
   tree.open.push(name)
   return 'data'
 }
 
-function openMarked(tree: Tree, name: string, marker: boolean): Content {
+function openMarked(tree: TreeState, name: string, marker: boolean): ContentModel {
   tree.formatting.reconstruct()
   tree.open.push(name)
   if (marker) tree.formatting.mark()
@@ -201,7 +201,7 @@ function closeItem(open: OpenElements, items: readonly string[]): void {
   if (items.includes(open.keyAt(index))) open.truncate(index)
 }
 
-function endForm(tree: Tree): void {
+function endForm(tree: TreeState): void {
   const { open, form } = tree
   if (tree.inTemplate) {
     if (open.inScope('form')) open.popThrough('form')

@@ -1,12 +1,12 @@
 /** What the rules of the insertion modes share: the state of tree construction, without a tree. */
 import type { FormattingElements } from './formatting.js'
 import type { Handle, OpenElements } from './open-elements.js'
-import type { Content, Tag } from './tags.js'
+import type { ContentModel, Tag } from './tags.js'
 
 /** The insertion mode. `columns` is "in column group". */
 export type Mode = 'body' | 'template' | 'frameset' | 'table' | 'caption' | 'columns' | 'tableBody' | 'row' | 'cell'
 
-export interface Tree {
+export interface TreeState {
   readonly open: OpenElements
   readonly formatting: FormattingElements
   /** the stack of template insertion modes */
@@ -20,7 +20,7 @@ export interface Tree {
   form: Handle | null
   framesetOk: boolean
   /** a start tag by the rules of the mode that is current now; see `Content` */
-  htmlStart(tag: Tag): Content
+  htmlStart(tag: Tag): ContentModel
   htmlEnd(name: string): void
   resetMode(): void
 }

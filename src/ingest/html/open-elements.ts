@@ -30,17 +30,17 @@ export const KIND = {
   /** HTML integration point */
   htmlPoint: 3
 } as const
-export type Kind = (typeof KIND)[keyof typeof KIND]
+export type ElementKind = (typeof KIND)[keyof typeof KIND]
 
-interface Slot {
+interface OpenElement {
   readonly key: string
-  readonly kind: Kind
+  readonly kind: ElementKind
   readonly handle: Handle | null
 }
 
 export class OpenElements {
   readonly #keys: string[] = []
-  readonly #kinds: Kind[] = []
+  readonly #kinds: ElementKind[] = []
   readonly #handles: (Handle | null)[] = []
   readonly #sameBelow: number[] = []
   readonly #specialAt: number[] = []
@@ -58,7 +58,7 @@ export class OpenElements {
     return this.#keys[this.#keys.length - 1]
   }
 
-  get currentKind(): Kind {
+  get currentKind(): ElementKind {
     return this.#kinds[this.#kinds.length - 1]
   }
 
@@ -119,7 +119,7 @@ export class OpenElements {
     return this.#keys[index]
   }
 
-  push(key: string, kind: Kind = KIND.html, handle: Handle | null = null): void {
+  push(key: string, kind: ElementKind = KIND.html, handle: Handle | null = null): void {
     const index = this.#keys.length
     if (index >= MAX_OPEN) {
       const found = `${index + 1} open elements`
@@ -206,9 +206,9 @@ export class OpenElements {
     }
   }
 
-  #take(from: number): Slot[] {
+  #take(from: number): OpenElement[] {
     this.charge(this.#keys.length - from)
-    const slots: Slot[] = []
+    const slots: OpenElement[] = []
     for (let i = from; i < this.#keys.length; i++) {
       slots.push({ key: this.#keys[i], kind: this.#kinds[i], handle: this.#handles[i] })
     }

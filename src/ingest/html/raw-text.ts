@@ -7,13 +7,9 @@
  * at dashes: they are as frequent as negative numbers.
  */
 import type { Kernel } from '../../kernel/kernel.js'
+import { BANG, DASH, GT, LT, SLASH } from './bytes.js'
 import { endsName } from './tag-reader.js'
 
-const LT = 0x3c
-const GT = 0x3e
-const DASH = 0x2d
-const SLASH = 0x2f
-const BANG = 0x21
 const SCRIPT = 'script'
 /** Bytes that are read one by one before a native search starts: the call costs about as much. */
 const HOP = 16

@@ -23,7 +23,7 @@ function character(code: number): string {
 }
 
 /** The value with its ASCII references resolved; `value` is latin1 text of the bytes. */
-export function decodeReferences(value: string): string {
+export function decodeHtmlReferences(value: string): string {
   if (!value.includes('&')) return value
   return value.replace(REFERENCE, (whole: string, hex?: string, decimal?: string, name?: string, bare?: string) => {
     if (hex !== undefined) return character(parseInt(hex, 16))

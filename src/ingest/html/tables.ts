@@ -3,31 +3,31 @@
  * elements, so that it does not show here.
  */
 import { endInBody, startInBody } from './in-body.js'
-import type { Mode, Tree } from './insertion.js'
-import { isHidden, TABLE_PARTS, type Content, type Tag } from './tags.js'
+import type { Mode, TreeState } from './insertion.js'
+import { isHidden, TABLE_PARTS, type ContentModel, type Tag } from './tags.js'
 
 const BODIES = ['tbody', 'tfoot', 'thead']
 
 /** "Clear the stack back to a table (body, row) context". */
-function clearTo(tree: Tree, context: readonly string[]): void {
+function clearTo(tree: TreeState, context: readonly string[]): void {
   const { open } = tree
   open.truncate(Math.max(0, open.indexOf('template'), ...context.map(key => open.indexOf(key))) + 1)
 }
 
-function openPart(tree: Tree, context: readonly string[], name: string, mode: Mode): void {
+function openPart(tree: TreeState, context: readonly string[], name: string, mode: Mode): void {
   clearTo(tree, context)
   tree.open.push(name)
   tree.mode = mode
 }
 
-function closeCell(tree: Tree): void {
+function closeCell(tree: TreeState): void {
   const { open } = tree
   open.truncate(Math.max(open.indexOf('td'), open.indexOf('th')))
   tree.formatting.clearToMarker()
   tree.mode = 'row'
 }
 
-function closeCaption(tree: Tree): boolean {
+function closeCaption(tree: TreeState): boolean {
   if (!tree.open.inTableScope('caption')) return false
   tree.open.popThrough('caption')
   tree.formatting.clearToMarker()
@@ -35,7 +35,7 @@ function closeCaption(tree: Tree): boolean {
   return true
 }
 
-function closeRow(tree: Tree): boolean {
+function closeRow(tree: TreeState): boolean {
   if (!tree.open.inTableScope('tr')) return false
   clearTo(tree, ['tr'])
   tree.open.pop()
@@ -43,7 +43,7 @@ function closeRow(tree: Tree): boolean {
   return true
 }
 
-function closeBody(tree: Tree): boolean {
+function closeBody(tree: TreeState): boolean {
   if (!BODIES.some(name => tree.open.inTableScope(name))) return false
   clearTo(tree, BODIES)
   tree.open.pop()
@@ -51,7 +51,7 @@ function closeBody(tree: Tree): boolean {
   return true
 }
 
-function closeColumns(tree: Tree): boolean {
+function closeColumns(tree: TreeState): boolean {
   if (tree.open.currentKey !== 'colgroup') return false
   tree.open.pop()
   tree.mode = 'table'
@@ -59,7 +59,7 @@ function closeColumns(tree: Tree): boolean {
 }
 
 /** A start tag in one of the table modes. */
-export function startInTable(tree: Tree, tag: Tag): Content {
+export function startInTable(tree: TreeState, tag: Tag): ContentModel {
   const { name } = tag
   switch (tree.mode) {
     case 'caption':
@@ -94,7 +94,7 @@ export function startInTable(tree: Tree, tag: Tag): Content {
 }
 
 /** "In table". */
-function startBetweenParts(tree: Tree, tag: Tag): Content {
+function startBetweenParts(tree: TreeState, tag: Tag): ContentModel {
   const { name } = tag
   switch (name) {
     case 'caption':
@@ -125,7 +125,7 @@ function startBetweenParts(tree: Tree, tag: Tag): Content {
 }
 
 /** An end tag other than `</template>` in one of the table modes. */
-export function endInTable(tree: Tree, name: string): void {
+export function endInTable(tree: TreeState, name: string): void {
   const { open } = tree
   const isTable = name === 'table'
   const isBody = BODIES.includes(name)

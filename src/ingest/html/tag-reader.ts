@@ -3,7 +3,8 @@
  * chunks of any size. Only attributes that tags.ts names are kept, and at most MAX_KEPT bytes of each name or value and of
  * each tag. A cut value is still longer than anything it is compared with. The rest is skipped, however long it is.
  */
-import { decodeReferences } from './references.js'
+import { GT, SLASH } from './bytes.js'
+import { decodeHtmlReferences } from './references.js'
 import { asciiLowerCase, keepsAttribute, keepsAttributes, type Tag } from './tags.js'
 
 export const MAX_KEPT = 64 * 1024
@@ -13,19 +14,17 @@ const STATE = {
   unquoted: 7, selfClosing: 8, done: 9
 } as const
 
-const GT = 0x3e
-const SLASH = 0x2f
 const EQUALS = 0x3d
 const QUOTE = 0x22
 const APOSTROPHE = 0x27
 
-export function isSpace(byte: number): boolean {
+export function isHtmlSpace(byte: number): boolean {
   return byte === 0x20 || (byte <= 0x0d && byte >= 0x09 && byte !== 0x0b)
 }
 
 /** True for a byte that ends the name of a tag or an attribute. */
 export function endsName(byte: number): boolean {
-  return isSpace(byte) || byte === SLASH || byte === GT
+  return isHtmlSpace(byte) || byte === SLASH || byte === GT
 }
 
 export class TagReader implements Tag {
@@ -82,13 +81,13 @@ export class TagReader implements Tag {
       case STATE.afterAttributeName:
         if (byte === EQUALS) {
           this.#state = STATE.beforeValue
-        } else if (!isSpace(byte)) {
+        } else if (!isHtmlSpace(byte)) {
           this.#endAttribute()
           this.#beforeAttribute(byte)
         }
         return i + 1
       case STATE.beforeValue:
-        if (isSpace(byte)) return i + 1
+        if (isHtmlSpace(byte)) return i + 1
         this.#state = byte === QUOTE ? STATE.doubleQuoted : byte === APOSTROPHE ? STATE.singleQuoted : STATE.unquoted
         return this.#state === STATE.unquoted ? i : i + 1
       case STATE.doubleQuoted: return this.#readQuoted(chunk, i, QUOTE)
@@ -104,7 +103,7 @@ export class TagReader implements Tag {
 
   /** Before an attribute and behind a quoted value. An `=` here is the first letter of a name. */
   #beforeAttribute(byte: number): void {
-    if (isSpace(byte)) {
+    if (isHtmlSpace(byte)) {
       this.#state = STATE.beforeAttribute
     } else if (byte === SLASH) {
       this.#state = STATE.selfClosing
@@ -152,7 +151,7 @@ export class TagReader implements Tag {
 
   #readUnquoted(chunk: Buffer, from: number): number {
     let i = from
-    while (i < chunk.length && !isSpace(chunk[i]) && chunk[i] !== GT) i++
+    while (i < chunk.length && !isHtmlSpace(chunk[i]) && chunk[i] !== GT) i++
     if (this.#keepsValue) this.#keep(chunk, from, i)
     if (i === chunk.length) return i
     this.#endAttribute()
@@ -165,7 +164,7 @@ export class TagReader implements Tag {
     this.#keepsValue = false
     const value = this.#take()
     this.#keptBytes += this.#attribute.length + value.length
-    if (this.#keptBytes <= 2 * MAX_KEPT) this.attributes.set(this.#attribute, decodeReferences(value))
+    if (this.#keptBytes <= 2 * MAX_KEPT) this.attributes.set(this.#attribute, decodeHtmlReferences(value))
   }
 
   #keep(chunk: Buffer, from: number, to: number): void {

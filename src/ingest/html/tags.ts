@@ -8,7 +8,7 @@
  */
 
 /** What the tokenizer has to read after a start tag. */
-export type Content = 'data' | 'rcdata' | 'rawtext' | 'script' | 'plaintext'
+export type ContentModel = 'data' | 'rcdata' | 'rawtext' | 'script' | 'plaintext'
 
 /** A start tag. The tokenizer reuses the object: it is valid until the next tag. */
 export interface Tag {

@@ -4,13 +4,14 @@
  * bytes that change its state are ASCII, so nothing is decoded: names and values are latin1 text of the bytes.
  */
 import { kernelOfThread } from '../../kernel/kernel.js'
+import { BANG, DASH, GT, LT, SLASH } from './bytes.js'
 import { RawText } from './raw-text.js'
-import { isSpace, TagReader } from './tag-reader.js'
-import { TEXT, type Content, type Tag } from './tags.js'
+import { isHtmlSpace, TagReader } from './tag-reader.js'
+import { TEXT, type ContentModel, type Tag } from './tags.js'
 
 export interface TokenHandler {
   /** `offset` is that of the tag's `<`, `end` the one behind its `>`. Returns how to read on. */
-  startTag(tag: Tag, offset: number, end: number): Content | 'capture'
+  startTag(tag: Tag, offset: number, end: number): ContentModel | 'capture'
   endTag(name: string): void
   /** bits of TEXT */
   text(found: number): void
@@ -36,11 +37,6 @@ const OPEN_AT_END: Readonly<Record<number, string>> = {
 /** Position within a comment: the standard's states, by the dashes and `!` read last. */
 const COMMENT = { start: 0, startDash: 1, text: 2, dash: 3, dashes: 4, bang: 5 } as const
 
-const LT = 0x3c
-const GT = 0x3e
-const DASH = 0x2d
-const BANG = 0x21
-const SLASH = 0x2f
 const QUESTION = 0x3f
 const BRACKET = 0x5d
 
@@ -116,7 +112,7 @@ export class Tokenizer {
 
   #readText(chunk: Buffer, from: number): number {
     let i = from
-    while (i < chunk.length && chunk[i] !== LT && (this.#text & TEXT.other) === 0) this.#text |= kindOf(chunk[i++])
+    while (i < chunk.length && chunk[i] !== LT && (this.#text & TEXT.other) === 0) this.#text |= textKind(chunk[i++])
     const at = chunk[i] === LT ? i : chunk.indexOf(LT, i)
     if (at < 0) return chunk.length
     this.openOffset = this.#base + at
@@ -286,7 +282,7 @@ export class Tokenizer {
       } else {
         if (this.#brackets > 0) this.#text |= TEXT.other
         this.#brackets = 0
-        this.#text |= kindOf(byte)
+        this.#text |= textKind(byte)
       }
     }
     return chunk.length
@@ -303,6 +299,6 @@ function isLetter(byte: number): boolean {
   return lower >= 0x61 && lower <= 0x7a
 }
 
-function kindOf(byte: number): number {
-  return isSpace(byte) ? TEXT.space : byte === 0 ? TEXT.nul : TEXT.other
+function textKind(byte: number): number {
+  return isHtmlSpace(byte) ? TEXT.space : byte === 0 ? TEXT.nul : TEXT.other
 }

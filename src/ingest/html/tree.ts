@@ -11,16 +11,16 @@
  */
 import { FormattingElements } from './formatting.js'
 import { endInBody, startInBody } from './in-body.js'
-import type { Mode, Tree } from './insertion.js'
+import type { Mode, TreeState } from './insertion.js'
 import { KIND, OpenElements, type Handle } from './open-elements.js'
 import { isQuirks } from './quirks.js'
 import { endInTable, startInTable } from './tables.js'
-import { BEFORE_BODY, BREAKOUT, TABLE_PARTS, TEXT, type Content, type Tag } from './tags.js'
+import { BEFORE_BODY, BREAKOUT, TABLE_PARTS, TEXT, type ContentModel, type Tag } from './tags.js'
 
 const TABLE_TEXT_PARENTS: ReadonlySet<string> = new Set(['table', 'tbody', 'template', 'tfoot', 'thead', 'tr'])
 const ROOT = ['html', 'body']
 
-export class TreeBuilder implements Tree {
+export class TreeBuilder implements TreeState {
   readonly open = new OpenElements()
   readonly formatting = new FormattingElements(this.open)
   readonly templateModes: Mode[] = []
@@ -75,7 +75,7 @@ export class TreeBuilder implements Tree {
   }
 
   /** Takes a start tag and says how to read on. `script` is answered for HTML script elements only. */
-  startTag(tag: Tag): Content {
+  startTag(tag: Tag): ContentModel {
     this.#initial = false
     if (!this.inTemplate) this.#beginBody(tag.name)
     return this.#isForeign(tag.name) ? this.#foreignStart(tag) : this.htmlStart(tag)
@@ -100,7 +100,7 @@ export class TreeBuilder implements Tree {
   }
 
   /** A start tag by the rules of the current insertion mode. */
-  htmlStart(tag: Tag): Content {
+  htmlStart(tag: Tag): ContentModel {
     switch (this.mode) {
       case 'body': return startInBody(this, tag)
       case 'template': return this.#startInTemplate(tag)
@@ -147,7 +147,7 @@ export class TreeBuilder implements Tree {
     }
   }
 
-  #foreignStart(tag: Tag): Content {
+  #foreignStart(tag: Tag): ContentModel {
     const { name, attributes } = tag
     const breaksOut = BREAKOUT.has(name) ||
       (name === 'font' && (attributes.has('color') || attributes.has('face') || attributes.has('size')))
@@ -163,7 +163,7 @@ export class TreeBuilder implements Tree {
     while (this.open.currentKind === KIND.foreign) this.open.pop()
   }
 
-  #startInTemplate(tag: Tag): Content {
+  #startInTemplate(tag: Tag): ContentModel {
     const { name } = tag
     if (BEFORE_BODY.has(name) && !['html', 'head', 'frameset', 'noscript'].includes(name)) return startInBody(this, tag)
     const mode: Mode = name === 'col' ? 'columns' : name === 'tr' ? 'tableBody' : name === 'td' || name === 'th' ? 'row'

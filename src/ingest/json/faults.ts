@@ -23,7 +23,7 @@ function describeByte(byte: number): string {
 }
 
 /** The text breaks JSON's grammar at `place.offset`: by this byte, or (null) by ending there. */
-export function malformed(byte: number | null, expected: string, place: Place): Fault {
+export function malformedJson(byte: number | null, expected: string, place: Place): Fault {
   if (byte === null) return new Fault({ format: 'json', problem: 'truncated', found: 'end of input', expected, place })
   return new Fault({ format: 'json', problem: 'malformed', found: describeByte(byte), expected, place })
 }

@@ -13,12 +13,12 @@ import { Buffer } from 'node:buffer'
 import { Fault, printable, type Place } from '../../core/errors.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
 import {
-  MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, malformed, tooDeep, tooLong, wrongType
+  MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, malformedJson, tooDeep, tooLong, wrongType
 } from './faults.js'
 import { NUMBER_BREAKS, NUMBER_ENDS, State, continueNumber, expectedIn } from './grammar.js'
 import { KeyTable } from './keys.js'
 import {
-  Ascii, decodeString, describeValue, isDigit, isEscape, isHexDigit, isSpace, wordStartingWith
+  Ascii, decodeString, describeStart, isDigit, isEscape, isHexDigit, isJsonSpace, wordStartingWith
 } from './text.js'
 
 const HEADER_KEYS = ['snapshot_time', 'alignment', 'synthetic', 'traces'] as const
@@ -72,7 +72,7 @@ export class Outline {
       if (this.#state >= State.Minus) i = this.#readNumber(chunk, i, base)
       else if (this.#state === State.Word) i = this.#readWord(chunk, i, base)
       else if (this.#state >= State.String) i = this.#readString(chunk, i, base)
-      else if (isSpace(chunk[i])) i++
+      else if (isJsonSpace(chunk[i])) i++
       else if (this.#readStructure(chunk[i], base + i)) return i
       else i++
     }
@@ -86,7 +86,7 @@ export class Outline {
 
   /** Ends the input at this offset. */
   end(offset: number): SnapshotHeader {
-    if (this.#state !== State.End) throw malformed(null, expectedIn(this.#state), this.#place(offset))
+    if (this.#state !== State.End) throw malformedJson(null, expectedIn(this.#state), this.#place(offset))
     const { snapshot_time: snapshotTime, alignment } = this.#texts
     return { snapshotTime, alignment, synthetic: this.#synthetic, traceCount: this.#traceCount }
   }
@@ -98,7 +98,7 @@ export class Outline {
   }
 
   #malformed(byte: number, offset: number): Fault {
-    return malformed(byte, expectedIn(this.#state), this.#place(offset))
+    return malformedJson(byte, expectedIn(this.#state), this.#place(offset))
   }
 
   /** Reads a byte between tokens, or the first byte of a token. Returns true at the `{` of a trace. */
@@ -145,7 +145,7 @@ export class Outline {
   }
 
   #startValue(byte: number, offset: number): boolean {
-    const type = describeValue(byte)
+    const type = describeStart(byte)
     if (type === null) throw this.#malformed(byte, offset)
     if (this.#depth === 0 && byte !== Ascii.OpenBrace) throw wrongType(type, 'an object', { offset })
     if (this.#depth === 1 && this.#key !== null) this.#checkHeaderValue(this.#key, byte, type, offset)
@@ -227,7 +227,7 @@ export class Outline {
 
   #readWord(chunk: Buffer, from: number, base: number): number {
     if (chunk[from] !== this.#word.charCodeAt(this.#wordAt)) {
-      throw malformed(chunk[from], this.#word, this.#place(base + from))
+      throw malformedJson(chunk[from], this.#word, this.#place(base + from))
     }
     if (++this.#wordAt === this.#word.length) {
       if (this.#key === 'synthetic' && this.#depth === 1 && this.#word === 'true') this.#synthetic = true
@@ -259,7 +259,7 @@ export class Outline {
       }
     }
     this.#keep(chunk, from, i)
-    if (broken) throw malformed(chunk[i - 1], expectedIn(State.String), this.#place(base + i - 1))
+    if (broken) throw malformedJson(chunk[i - 1], expectedIn(State.String), this.#place(base + i - 1))
     return i
   }
 

@@ -9,7 +9,7 @@ import { Buffer } from 'node:buffer'
 import { toFault, type Fault } from '../../core/errors.js'
 import { Kernel, kernelOfThread } from '../../kernel/kernel.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
-import { malformed, tooLong } from './faults.js'
+import { malformedJson, tooLong } from './faults.js'
 import { Outline } from './outline.js'
 import { SlicePool } from './pool.js'
 import { NOT_YET, TraceSkim } from './skim.js'
@@ -43,7 +43,7 @@ export class TraceSlicer {
   readonly #outline: Outline
   readonly #kernel: Kernel
   readonly #skim: TraceSkim
-  readonly #part = new Part()
+  readonly #part = new TraceBytes()
   /** offset of the next chunk's first byte */
   #offset: number
   /** offset of the `{` of the current trace, or -1 */
@@ -80,7 +80,7 @@ export class TraceSlicer {
   /** Ends the input. Returns what the document states about itself. @throws Fault if the document is incomplete */
   end(): SnapshotHeader {
     if (this.#fault !== null) throw this.#fault
-    if (this.#traceOffset >= 0) throw this.#explain(malformed(null, '"}"', { offset: this.#offset }))
+    if (this.#traceOffset >= 0) throw this.#explain(malformedJson(null, '"}"', { offset: this.#offset }))
     return this.#outline.end(this.#offset)
   }
 
@@ -129,7 +129,7 @@ export class TraceSlicer {
 }
 
 /** The bytes of a trace that reaches over several chunks. Grows by doubling, and is reused. */
-class Part {
+class TraceBytes {
   #bytes: Buffer = Buffer.alloc(0)
   length = 0
 

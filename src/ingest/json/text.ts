@@ -8,7 +8,7 @@
 
 import { Buffer } from 'node:buffer'
 import type { Fault, Place } from '../../core/errors.js'
-import { malformed } from './faults.js'
+import { malformedJson } from './faults.js'
 
 /**
  * A const enum: the compiler inlines its numbers. An imported binding is loaded and checked at every use, which costs the
@@ -51,7 +51,7 @@ export function wordStartingWith(byte: number): string | undefined {
   return WORDS.get(byte)
 }
 
-export function isSpace(byte: number): boolean {
+export function isJsonSpace(byte: number): boolean {
   return byte === Ascii.Space || byte === Ascii.LineFeed || byte === Ascii.CarriageReturn || byte === Ascii.Tab
 }
 
@@ -73,7 +73,7 @@ export function isEscape(byte: number): boolean {
 }
 
 /** The type of the value that starts with this byte, or null where no value does. */
-export function describeValue(byte: number): string | null {
+export function describeStart(byte: number): string | null {
   if (byte === Ascii.Quote) return 'a string'
   if (byte === Ascii.OpenBracket) return 'an array'
   if (byte === Ascii.OpenBrace) return 'an object'
@@ -120,20 +120,20 @@ export class JsonText {
   }
 
   malformed(at: number, expected: string, more: Place = {}): Fault {
-    return malformed(at < this.length ? this.bytes[at] : null, expected, this.place(at, more))
+    return malformedJson(at < this.length ? this.bytes[at] : null, expected, this.place(at, more))
   }
 
   /** The type of the value at `at`, or null if no value starts there. */
   valueType(at: number): string | null {
     if (at >= this.length) return null
     const word = wordStartingWith(this.bytes[at])
-    return word !== undefined && scanWord(this, at, word) < 0 ? null : describeValue(this.bytes[at])
+    return word !== undefined && scanWord(this, at, word) < 0 ? null : describeStart(this.bytes[at])
   }
 
   /** Offset of the first byte at or after `at` that is not white space. */
   skipSpace(at: number): number {
     let i = at
-    while (isSpace(this.bytes[i])) i++
+    while (isJsonSpace(this.bytes[i])) i++
     return i
   }
 }

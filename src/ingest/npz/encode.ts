@@ -26,7 +26,7 @@ const GROWTH_AXIS_DIGITS = 21
 
 const MAGIC = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0)
 
-function refuse(problem: string, found: string, expected: string): Fault {
+function unwritable(problem: string, found: string, expected: string): Fault {
   return new Fault({ format: 'npy', problem, found, expected })
 }
 
@@ -34,10 +34,10 @@ function refuse(problem: string, found: string, expected: string): Fault {
 export function elementCount(shape: readonly number[]): number {
   let count = 1
   for (const n of shape) {
-    if (!Number.isSafeInteger(n) || n < 0) throw refuse('bad shape', `[${shape.join(', ')}]`, 'dimensions of 0 or more')
+    if (!Number.isSafeInteger(n) || n < 0) throw unwritable('bad shape', `[${shape.join(', ')}]`, 'dimensions of 0 or more')
     count *= n
   }
-  if (!Number.isSafeInteger(count)) throw refuse('bad shape', `[${shape.join(', ')}]`, 'at most 2^53 - 1 elements')
+  if (!Number.isSafeInteger(count)) throw unwritable('bad shape', `[${shape.join(', ')}]`, 'at most 2^53 - 1 elements')
   return count
 }
 
@@ -49,7 +49,7 @@ export function shapeText(shape: readonly number[]): string {
 /** The NPY 1.0 header (magic, length, dict text, padding, newline) that numpy writes for this descr, shape and order. */
 export function encodeNpyHeader(descr: string, shape: readonly number[], fortranOrder = false): Uint8Array {
   elementCount(shape)
-  if (!/^[<>|=]?[a-zA-Z]\d*$/.test(descr)) throw refuse('bad descr', `'${printable(descr)}'`, 'a plain dtype such as <f4')
+  if (!/^[<>|=]?[a-zA-Z]\d*$/.test(descr)) throw unwritable('bad descr', `'${printable(descr)}'`, 'a plain dtype such as <f4')
   const axis = shape[fortranOrder ? shape.length - 1 : 0]
   const room = axis === undefined ? 0 : GROWTH_AXIS_DIGITS - String(axis).length
   const order = fortranOrder ? 'True' : 'False'
@@ -58,7 +58,7 @@ export function encodeNpyHeader(descr: string, shape: readonly number[], fortran
   // numpy adds a whole block of padding to a header that is already aligned; so does this.
   const length = prefix + dict.length + 1
   const total = length + ALIGN - (length % ALIGN)
-  if (total - prefix > 0xffff) throw refuse('header too long', `${total} bytes`, 'at most 65,545')
+  if (total - prefix > 0xffff) throw unwritable('header too long', `${total} bytes`, 'at most 65,545')
   const bytes = new Uint8Array(total).fill(0x20)
   bytes.set(MAGIC)
   new DataView(bytes.buffer).setUint16(MAGIC.length, total - prefix, true)
@@ -106,7 +106,7 @@ function littleEndianBytes(data: NumericArray): Uint8Array {
  */
 export function npyParts(data: NumericArray, shape: readonly number[] = [data.length]): [Uint8Array, Uint8Array] {
   if (elementCount(shape) !== data.length) {
-    throw refuse('bad shape', shapeText(shape), `a shape of ${data.length} elements`)
+    throw unwritable('bad shape', shapeText(shape), `a shape of ${data.length} elements`)
   }
   return [encodeNpyHeader(descrOf(data), shape), littleEndianBytes(data)]
 }
@@ -127,9 +127,9 @@ export function encodeNpy(data: NumericArray, shape: readonly number[] = [data.l
 export function encodeNpyText(text: string): Uint8Array {
   const points = Array.from(text, c => c.codePointAt(0) ?? 0)
   const lone = points.findIndex(p => p >= 0xd800 && p <= 0xdfff)
-  if (lone >= 0) throw refuse('text not encodable', `a lone surrogate at code point ${lone}`, 'Unicode text')
+  if (lone >= 0) throw unwritable('text not encodable', `a lone surrogate at code point ${lone}`, 'Unicode text')
   // numpy drops trailing NULs on reading, so such a text would be read back shorter.
-  if (points.at(-1) === 0) throw refuse('text not encodable', 'a trailing NUL', 'a text that numpy reads back unchanged')
+  if (points.at(-1) === 0) throw unwritable('text not encodable', 'a trailing NUL', 'a text that numpy reads back unchanged')
   const size = Math.max(1, points.length)
   const data = new Uint8Array(4 * size)
   const view = new DataView(data.buffer)
@@ -145,10 +145,10 @@ export function encodeNpyBool(value: boolean): Uint8Array {
 /** A 0-d int64, as `np.array(5)` is saved. */
 export function encodeNpyInt(value: number | bigint): Uint8Array {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    throw refuse('integer not encodable', String(value), 'a safe integer, or a bigint')
+    throw unwritable('integer not encodable', String(value), 'a safe integer, or a bigint')
   }
   const big = BigInt(value)
-  if (BigInt.asIntN(64, big) !== big) throw refuse('integer not encodable', String(big), 'an int64')
+  if (BigInt.asIntN(64, big) !== big) throw unwritable('integer not encodable', String(big), 'an int64')
   return encodeNpy(BigInt64Array.of(big), [])
 }
 

@@ -53,7 +53,7 @@ const REFUSED: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^[<>=|]?[Mm]8/, 'datetime or timedelta array']
 ]
 
-function fault(problem: string, found: string, expected: string, place: Place): Fault {
+function npyFault(problem: string, found: string, expected: string, place: Place): Fault {
   return new Fault({ format: 'npy', problem, found, expected, place })
 }
 
@@ -62,24 +62,24 @@ function fault(problem: string, found: string, expected: string, place: Place): 
  * `available` is the length of the file.
  */
 export function npyHeaderLength(start: Uint8Array, available: number, place: Place = {}): number {
-  if (available === 0) throw fault('empty', '0 bytes', 'an .npy file', place)
+  if (available === 0) throw npyFault('empty', '0 bytes', 'an .npy file', place)
   const magic = start.subarray(0, Math.min(6, available))
   if (magic.some((b, i) => b !== MAGIC[i])) {
     const found = Array.from(start.subarray(0, 6), b => b.toString(16).padStart(2, '0')).join(' ')
-    throw fault('not recognised', `bytes ${found}`, "93 4e 55 4d 50 59 ('\\x93NUMPY')", { offset: 0, ...place })
+    throw npyFault('not recognised', `bytes ${found}`, "93 4e 55 4d 50 59 ('\\x93NUMPY')", { offset: 0, ...place })
   }
-  if (available < NPY_PREAMBLE) throw fault('truncated', `${available} bytes`, 'a whole header', place)
+  if (available < NPY_PREAMBLE) throw npyFault('truncated', `${available} bytes`, 'a whole header', place)
   const [major, minor] = [start[6], start[7]]
   if (major < 1 || major > 3 || minor !== 0) {
-    throw fault('unsupported version', `${major}.${minor}`, '1.0, 2.0 or 3.0', { offset: 6, ...place })
+    throw npyFault('unsupported version', `${major}.${minor}`, '1.0, 2.0 or 3.0', { offset: 6, ...place })
   }
   const view = new DataView(start.buffer, start.byteOffset, start.byteLength)
   const length = major === 1 ? view.getUint16(8, true) : view.getUint32(8, true)
   if (length > MAX_HEADER) {
-    throw fault('header too long', `${length} bytes`, `at most ${MAX_HEADER}, as in numpy`, { offset: 8, ...place })
+    throw npyFault('header too long', `${length} bytes`, `at most ${MAX_HEADER}, as in numpy`, { offset: 8, ...place })
   }
   const end = (major === 1 ? 10 : 12) + length
-  if (end > available) throw fault('truncated', `${available} bytes`, `a header of ${end}`, place)
+  if (end > available) throw npyFault('truncated', `${available} bytes`, `a header of ${end}`, place)
   return end
 }
 
@@ -88,12 +88,12 @@ function parseDtype(value: Literal, text: string, place: Place): { descr: string
   const source = (): string => printable(text.slice(value.at, value.end))
   if (value.kind !== 'string') {
     const what = value.kind === 'list' || value.kind === 'tuple' ? 'structured or nested dtype' : 'not a dtype'
-    throw fault('unsupported dtype', `descr ${source()} (${what})`, READABLE, place)
+    throw npyFault('unsupported dtype', `descr ${source()} (${what})`, READABLE, place)
   }
   const match = SUPPORTED.exec(value.text)
   if (match === null) {
     const what = REFUSED.find(([pattern]) => pattern.test(value.text))?.[1]
-    throw fault('unsupported dtype', `descr ${source()}${what === undefined ? '' : ` (${what})`}`, READABLE, place)
+    throw npyFault('unsupported dtype', `descr ${source()}${what === undefined ? '' : ` (${what})`}`, READABLE, place)
   }
   const [, order, numeric, textKind, digits] = match
   const kind = (numeric?.[0] ?? textKind) as DtypeKind
@@ -104,10 +104,10 @@ function parseDtype(value: Literal, text: string, place: Place): { descr: string
 }
 
 function parseShape(value: Literal, text: string, place: Place): { shape: number[]; count: number } {
-  const bad = (expected: string): Fault => fault('bad shape', printable(text.slice(value.at, value.end)), expected, place)
+  const bad = (expected: string): Fault => npyFault('bad shape', printable(text.slice(value.at, value.end)), expected, place)
   if (value.kind !== 'tuple') throw bad('a tuple of integers')
   if (value.items.length > MAX_AXES) {
-    throw fault('bad shape', `${value.items.length} dimensions`, `at most ${MAX_AXES}`, place)
+    throw npyFault('bad shape', `${value.items.length} dimensions`, `at most ${MAX_AXES}`, place)
   }
   const shape: number[] = []
   let product = 1
@@ -124,7 +124,7 @@ function parseShape(value: Literal, text: string, place: Place): { shape: number
 
 function parseOrder(value: Literal, text: string, place: Place): boolean {
   if (value.kind === 'name' && value.text !== 'None') return value.text === 'True'
-  throw fault('bad header', `'fortran_order': ${printable(text.slice(value.at, value.end))}`, 'True or False', place)
+  throw npyFault('bad header', `'fortran_order': ${printable(text.slice(value.at, value.end))}`, 'True or False', place)
 }
 
 /** The header at the start of `bytes`, which contain all of it. @param available the file's length if `bytes` are fewer */
@@ -134,7 +134,7 @@ export function parseNpyHeader(bytes: Uint8Array, place: Place = {}, available: 
   const start = major === 1 ? 10 : 12
   const encoded = Buffer.from(bytes.subarray(start, end))
   if (major === 3 && !isUtf8(encoded)) {
-    throw fault('bad header', 'bytes that are not UTF-8', 'UTF-8 in version 3.0', { offset: start, ...place })
+    throw npyFault('bad header', 'bytes that are not UTF-8', 'UTF-8 in version 3.0', { offset: start, ...place })
   }
   const text = encoded.toString(major === 3 ? 'utf8' : 'latin1')
   const placeAt = (index: number): Place => {
@@ -142,21 +142,21 @@ export function parseNpyHeader(bytes: Uint8Array, place: Place = {}, available: 
     return { offset: start + before, ...place }
   }
   const dict = parsePythonLiteral(text, placeAt)
-  if (dict.kind !== 'dict') throw fault('bad header', printable(text.trim()), 'a dict', placeAt(dict.at))
+  if (dict.kind !== 'dict') throw npyFault('bad header', printable(text.trim()), 'a dict', placeAt(dict.at))
 
   const values = new Map<string, Literal>()
   for (const [key, value] of dict.entries) {
     const name = key.kind === 'string' ? key.text : text.slice(key.at, key.end)
     if (key.kind !== 'string' || !['descr', 'fortran_order', 'shape'].includes(name) || values.has(name)) {
       const found = `${values.has(name) ? 'a second' : 'the'} key '${printable(name)}'`
-      throw fault('bad header', found, 'descr, fortran_order and shape, once each', placeAt(key.at))
+      throw npyFault('bad header', found, 'descr, fortran_order and shape, once each', placeAt(key.at))
     }
     values.set(name, value)
   }
   const get = (key: string): Literal => {
     const value = values.get(key)
     if (value === undefined) {
-      throw fault('bad header', `no key '${key}'`, 'descr, fortran_order and shape, once each', placeAt(dict.at))
+      throw npyFault('bad header', `no key '${key}'`, 'descr, fortran_order and shape, once each', placeAt(dict.at))
     }
     return value
   }
@@ -175,5 +175,5 @@ export function checkNpyLength(header: NpyHeader, available: number, place: Plac
   const present = available - dataOffset
   if (present === dataBytes) return
   const what = present < dataBytes ? 'truncated' : 'trailing bytes'
-  throw fault(what, `${present} bytes of data`, `${dataBytes} for ${shapeText(shape)} of ${descr}`, place)
+  throw npyFault(what, `${present} bytes of data`, `${dataBytes} for ${shapeText(shape)} of ${descr}`, place)
 }

@@ -10,6 +10,7 @@
  */
 import { crc32 as zlibCrc32, deflateRawSync } from 'node:zlib'
 import { Fault, printable } from '../../core/errors.js'
+import { DEFLATED, STORED } from '../zip/zip-end.js'
 
 export {
   descrOf,
@@ -43,7 +44,7 @@ export interface AddOptions {
   readonly deflate?: boolean
 }
 
-interface Entry {
+interface WrittenEntry {
   readonly name: Uint8Array
   readonly flags: number
   readonly method: number
@@ -53,8 +54,6 @@ interface Entry {
   readonly offset: number
 }
 
-const STORED = 0
-const DEFLATED = 8
 const UTF8_NAME = 0x800
 /** version 4.5, the first with zip64: the version needed to extract, and also stated as the maker's version */
 const VERSION = 45
@@ -110,7 +109,7 @@ class Record {
   }
 }
 
-function localHeader(e: Entry): Uint8Array {
+function localHeader(e: WrittenEntry): Uint8Array {
   return new Record(30 + e.name.length + 20)
     .u32(0x04034b50).u16(VERSION, e.flags, e.method, 0, DOS_DATE).u32(e.crc, ALL_ONES, ALL_ONES)
     .u16(e.name.length, 20).raw(e.name)
@@ -118,7 +117,7 @@ function localHeader(e: Entry): Uint8Array {
     .bytes
 }
 
-function centralHeader(e: Entry, limit: number): Uint8Array {
+function centralHeader(e: WrittenEntry, limit: number): Uint8Array {
   const bigSize = e.size > limit || e.compressedSize > limit
   const bigOffset = e.offset > limit
   const wide = [...(bigSize ? [e.size, e.compressedSize] : []), ...(bigOffset ? [e.offset] : [])]
@@ -136,7 +135,7 @@ export class NpzWriter {
   readonly #sink: ByteSink
   readonly #zip64Limit: number
   readonly #countLimit: number
-  readonly #entries: Entry[] = []
+  readonly #entries: WrittenEntry[] = []
   readonly #names = new Set<string>()
   #offset = 0
   #state: 'open' | 'busy' | 'broken' | 'finished' = 'open'
@@ -165,7 +164,7 @@ export class NpzWriter {
       const size = parts.reduce((sum, part) => sum + part.length, 0)
       const crc = options.crc32 ?? crcOf(parts)
       const body = options.deflate === true ? [deflateRawSync(Buffer.concat(parts), { level: DEFLATE_LEVEL })] : parts
-      const entry: Entry = {
+      const entry: WrittenEntry = {
         name: encoded,
         flags: encoded.length === name.length + 4 ? 0 : UTF8_NAME,
         method: options.deflate === true ? DEFLATED : STORED,

@@ -16,7 +16,7 @@ export interface Formula {
   readonly from: string
 }
 
-export type CellValue =
+export type CellContent =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'boolean'; readonly value: boolean }
@@ -43,7 +43,7 @@ export interface CellFrame {
   readonly covered: boolean
 }
 
-export type Cell = CellFrame & CellValue
+export type Cell = CellFrame & CellContent
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/
 
@@ -56,14 +56,14 @@ function bad(problem: string, found: string, expected: string, ref: string): Fau
   return new Fault({ format: 'xlsx', problem, found: `${found} in cell ${ref}`, expected })
 }
 
-function numberValue(text: string, format: NumberFormat, date1904: boolean, ref: string): CellValue {
+function numberValue(text: string, format: NumberFormat, date1904: boolean, ref: string): CellContent {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN
   if (!Number.isFinite(value)) throw bad('bad number', `'${printable(text)}'`, 'a finite decimal number', ref)
   const iso = format.date ? serialToIso(value, date1904) : null
   return iso === null ? { kind: 'number', value } : { kind: 'date', value: iso, serial: value }
 }
 
-function sharedValue(text: string, strings: readonly string[], ref: string): CellValue {
+function sharedValue(text: string, strings: readonly string[], ref: string): CellContent {
   const index = /^\d{1,9}$/.test(text) ? Number(text) : -1
   const value = strings[index]
   if (value !== undefined) return { kind: 'text', value }
@@ -75,9 +75,9 @@ function sharedValue(text: string, strings: readonly string[], ref: string): Cel
  * The value of a cell of type `t`; null for a cell without one. `stored` is the text of its `v` (null: no `v`), or the text
  * of the runs of an inline string.
  */
-export function cellValue(
+export function cellContent(
   type: string, stored: string | null, format: NumberFormat, book: Workings, ref: string
-): CellValue | null {
+): CellContent | null {
   if (stored === null) return null
   if (type === 'str') return { kind: 'text', value: unescapeText(stored) }
   if (type === 'inlineStr') return { kind: 'text', value: stored }

@@ -7,12 +7,11 @@ import { setImmediate } from 'node:timers/promises'
 import { describeCause, Fault, type Place } from '../../core/errors.js'
 import { checkReadable, readMember } from '../zip/unzip.js'
 import type { ZipEntry } from '../zip/zip.js'
-import { zipFault } from '../zip/zip-end.js'
+import { DEFLATED, zipFault } from '../zip/zip-end.js'
 
 /** Largest member that is inflated in one call, in bytes. It takes about two milliseconds. */
 const SMALL = 512 * 1024
 const CHUNK = 256 * 1024
-const DEFLATED = 8
 
 async function inflateInto(buffer: Uint8Array, compressed: Uint8Array, place: Place): Promise<void> {
   const stream = createInflateRaw({ chunkSize: CHUNK })

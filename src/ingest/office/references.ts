@@ -31,7 +31,7 @@ export function cellReference(row: number, column: number): string {
 }
 
 /** The position, or null where the text is no cell of the grid. */
-export function parseReference(ref: string): CellPosition | null {
+export function parseCellReference(ref: string): CellPosition | null {
   const match = REFERENCE.exec(ref)
   if (match === null) return null
   const [, letters, digits] = match
@@ -45,8 +45,8 @@ export function parseReference(ref: string): CellPosition | null {
 /** The range with its corners in order; null if the text is no range. */
 export function parseRange(ref: string): CellRange | null {
   const [first, second = first, ...rest] = ref.split(':')
-  const a = parseReference(first)
-  const b = parseReference(second)
+  const a = parseCellReference(first)
+  const b = parseCellReference(second)
   if (a === null || b === null || rest.length > 0) return null
   const [top, bottom] = [Math.min(a.row, b.row), Math.max(a.row, b.row)]
   const [left, right] = [Math.min(a.column, b.column), Math.max(a.column, b.column)]

@@ -5,11 +5,11 @@
  * Not read: column widths, comments, hyperlinks, validations, conditional formats, elements of a foreign namespace.
  */
 import { Fault, printable } from '../../core/errors.js'
-import { cellValue, type Cell, type CellFrame, type CellValue, type Formula, type Workings } from './cells.js'
+import { cellContent, type Cell, type CellFrame, type CellContent, type Formula, type Workings } from './cells.js'
 import { ElementReader } from './element-reader.js'
 import { distinctMerges, eachCovered } from './merges.js'
 import { SPREADSHEET } from './names.js'
-import { cellReference, MAX_COLUMN, MAX_ROW, parseRange, parseReference, type CellRange } from './references.js'
+import { cellReference, MAX_COLUMN, MAX_ROW, parseRange, parseCellReference, type CellRange } from './references.js'
 import { GENERAL, type NumberFormat } from './styles.js'
 import { unescapeText } from './strings.js'
 import type { XmlAttributes } from './xml.js'
@@ -30,13 +30,13 @@ export interface SheetContext extends Workings {
   readonly maxCells: number
 }
 
-function fault(problem: string, found: string, expected: string): Fault {
+function sheetFault(problem: string, found: string, expected: string): Fault {
   return new Fault({ format: 'xlsx', problem, found, expected })
 }
 
 type OpenFormula = { text: string; readonly shared: string | null; readonly table: boolean }
 /** A cell until the sheet is whole: formulas shared and merged ranges are known then. */
-type MutableCell = CellValue & { -readonly [K in keyof CellFrame]: CellFrame[K] }
+type MutableCell = CellContent & { -readonly [K in keyof CellFrame]: CellFrame[K] }
 
 /** The cell that is read now. */
 interface OpenCell {
@@ -73,7 +73,7 @@ export class SheetReader extends ElementReader {
     else if (local === 'mergeCell' && this.within('worksheet', 'mergeCells', 'mergeCell')) {
       const ref = attributes.get('ref') ?? ''
       const range = parseRange(ref)
-      if (range === null) throw fault('bad merged range', `'${printable(ref)}'`, 'a range such as A1:C3')
+      if (range === null) throw sheetFault('bad merged range', `'${printable(ref)}'`, 'a range such as A1:C3')
       this.#merges.push(range)
     }
   }
@@ -88,7 +88,7 @@ export class SheetReader extends ElementReader {
       const shared = type === 'shared' && group !== undefined ? group : null
       cell.formula = { text: '', shared, table: type === 'dataTable' }
     } else if (local === 'v' || local === 'is' || local === 'f') {
-      throw fault('bad cell', `two <${local}> in cell ${cell.ref}`, 'one')
+      throw sheetFault('bad cell', `two <${local}> in cell ${cell.ref}`, 'one')
     }
   }
 
@@ -97,7 +97,7 @@ export class SheetReader extends ElementReader {
     if (written === undefined) this.#row++
     else this.#row = /^[0-9]{1,7}$/.test(written) ? Number(written) : 0
     if (this.#row >= 1 && this.#row <= MAX_ROW) return
-    throw fault('bad row', `'${printable(written ?? String(this.#row))}'`, `1 to ${MAX_ROW}`)
+    throw sheetFault('bad row', `'${printable(written ?? String(this.#row))}'`, `1 to ${MAX_ROW}`)
   }
 
   #openCell(attributes: XmlAttributes): OpenCell {
@@ -105,12 +105,12 @@ export class SheetReader extends ElementReader {
     const row = this.#row
     if (written === undefined) this.#column++
     else {
-      const position = parseReference(written)
-      if (position === null) throw fault('bad cell reference', `'${printable(written)}'`, `A1 to XFD${MAX_ROW}`)
-      if (position.row !== row) throw fault('bad cell reference', `'${printable(written)}' in row ${row}`, 'that row')
+      const position = parseCellReference(written)
+      if (position === null) throw sheetFault('bad cell reference', `'${printable(written)}'`, `A1 to XFD${MAX_ROW}`)
+      if (position.row !== row) throw sheetFault('bad cell reference', `'${printable(written)}' in row ${row}`, 'that row')
       this.#column = position.column
     }
-    if (this.#column > MAX_COLUMN) throw fault('bad cell', `column ${this.#column} in row ${row}`, `at most ${MAX_COLUMN}`)
+    if (this.#column > MAX_COLUMN) throw sheetFault('bad cell', `column ${this.#column} in row ${row}`, `at most ${MAX_COLUMN}`)
     const ref = cellReference(row, this.#column)
     const format = this.#formatOf(attributes.get('s'), ref)
     const type = attributes.get('t') ?? 'n'
@@ -123,7 +123,7 @@ export class SheetReader extends ElementReader {
     if (formats === null) return GENERAL
     const format = /^[0-9]{1,9}$/.test(index) ? formats[Number(index)] : undefined
     if (format !== undefined) return format
-    throw fault('bad style', `index '${printable(index)}' in cell ${ref}`, `one of ${formats.length} formats`)
+    throw sheetFault('bad style', `index '${printable(index)}' in cell ${ref}`, `one of ${formats.length} formats`)
   }
 
   text(text: string): void {
@@ -145,11 +145,11 @@ export class SheetReader extends ElementReader {
   #keep(open: OpenCell): void {
     const { ref, row, column, type, format } = open
     const stored = type === 'inlineStr' ? open.inline : open.stored
-    const value = cellValue(type, stored, format, this.#context, ref)
+    const value = cellContent(type, stored, format, this.#context, ref)
     if (value === null && open.formula === null) return
-    if (this.#cells.has(ref)) throw fault('duplicate cell', `${ref} twice`, 'each cell once')
+    if (this.#cells.has(ref)) throw sheetFault('duplicate cell', `${ref} twice`, 'each cell once')
     if (this.#cells.size >= this.#context.maxCells) {
-      throw fault('too many cells', `more than ${this.#context.maxCells}`, 'fewer cells with content')
+      throw sheetFault('too many cells', `more than ${this.#context.maxCells}`, 'fewer cells with content')
     }
     const known = value ?? { kind: 'empty' as const, value: null }
     const text = known.kind === 'text' ? known.value : (stored ?? '').trim()

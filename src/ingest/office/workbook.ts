@@ -22,9 +22,9 @@ import { StylesReader, type NumberFormat } from './styles.js'
 import { SharedStringsReader } from './strings.js'
 import type { XmlAttributes } from './xml.js'
 
-export type { Cell, CellValue, Formula } from './cells.js'
+export type { Cell, CellContent, Formula } from './cells.js'
 export type { OfficeLimits, OfficeOptions } from './package.js'
-export { cellReference, columnName, parseReference, parseRange, type CellPosition, type CellRange } from './references.js'
+export { cellReference, columnName, parseCellReference, parseRange, type CellPosition, type CellRange } from './references.js'
 export type { Sheet } from './sheet.js'
 export type { NumberFormat } from './styles.js'
 

@@ -88,7 +88,7 @@ function reference(raw: string, at: number): { readonly text: string; readonly l
   return isXmlCharacter(code) ? { text: String.fromCodePoint(code), length: whole.length } : null
 }
 
-function decodeReferences(raw: string): string | TextProblem {
+function decodeXmlReferences(raw: string): string | TextProblem {
   let text = ''
   let from = 0
   for (let at = raw.indexOf('&'); at >= 0; at = raw.indexOf('&', from)) {
@@ -120,7 +120,7 @@ export function decodeCharacterData(raw: string): string | TextProblem {
     const found = `'${printable(raw.slice(stray, stray + 24))}'`
     return { problem: 'invalid markup', found, expected: 'a tag, or text without < and ]]>', index: stray }
   }
-  return decodeReferences(raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw)
+  return decodeXmlReferences(raw.includes('\r') ? raw.replace(/\r\n?/g, '\n') : raw)
 }
 
 /** Decodes the content of a CDATA section. */
@@ -134,5 +134,5 @@ export function decodeAttribute(raw: string): string | TextProblem {
   if (bad !== null) return bad
   const stray = raw.indexOf('<')
   if (stray >= 0) return { problem: 'invalid attribute', found: "'<' in its value", expected: '&lt;', index: stray }
-  return decodeReferences(/[\t\n\r]/.test(raw) ? raw.replace(/\r\n|[\t\n\r]/g, ' ') : raw)
+  return decodeXmlReferences(/[\t\n\r]/.test(raw) ? raw.replace(/\r\n|[\t\n\r]/g, ' ') : raw)
 }

@@ -40,7 +40,7 @@ const DECLARATION = new RegExp('^\\?xml\\s+version\\s*=\\s*(?:"1\\.\\d+"|\'1\\.\
 const ALLOWED_ENCODINGS = /^(utf-?8|utf-?16(le|be)?|us-ascii)$/i
 
 /** One parse: the state between htmlparser2's events and the handler's. */
-class Reading {
+class XmlParse {
   readonly #parser: Parser
   readonly #open: { readonly name: XmlName; readonly outer: Scope }[] = []
   #scope = rootScope()
@@ -277,7 +277,7 @@ class Reading {
 }
 
 /** The fault with the byte where it happened. */
-function located(error: unknown, bytes: Uint8Array, index: number, place: Place): Fault {
+function atByte(error: unknown, bytes: Uint8Array, index: number, place: Place): Fault {
   return toFault(error, 'xml', { ...place, offset: byteOffset(bytes, index) })
 }
 
@@ -285,7 +285,7 @@ function located(error: unknown, bytes: Uint8Array, index: number, place: Place)
 export async function parseXml(bytes: Uint8Array, handler: XmlHandler, place: Place): Promise<void> {
   const { encoding } = detectEncoding(bytes)
   const decoder = new TextDecoder(encoding, { fatal: true })
-  const reading = new Reading(handler)
+  const reading = new XmlParse(handler)
   for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
     const to = Math.min(bytes.length, from + CHUNK_BYTES)
     let text: string
@@ -301,13 +301,13 @@ export async function parseXml(bytes: Uint8Array, handler: XmlHandler, place: Pl
     try {
       reading.write(text)
     } catch (error) {
-      throw located(error, bytes, reading.at, place)
+      throw atByte(error, bytes, reading.at, place)
     }
     await setImmediate()
   }
   try {
     reading.end()
   } catch (error) {
-    throw located(error, bytes, reading.at, place)
+    throw atByte(error, bytes, reading.at, place)
   }
 }

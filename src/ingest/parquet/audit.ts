@@ -10,8 +10,8 @@ import { nearest, printable } from '../../core/errors.js'
 import { withoutSecrets } from '../../core/secrets.js'
 import { comparingWords } from '../../core/still.js'
 import { openStill } from '../../core/still-file.js'
-import { located, malformed } from './faults.js'
-import { columnName, readFooter, type Chunk, type Footer } from './footer.js'
+import { toParquetFault, malformedParquet } from './faults.js'
+import { describeColumn, readFooter, type Chunk, type Footer } from './footer.js'
 import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type TextMatches, type TextPattern } from './matching.js'
 import { columnPages, type PageTally } from './pages.js'
 import { findNode, type SchemaNode } from './schema.js'
@@ -30,7 +30,7 @@ export interface DatasetRequest {
   readonly decode?: 'all' | 'requested'
 }
 
-export interface AuditOptions {
+export interface ParquetAuditOptions {
   readonly signal?: AbortSignal | undefined
   /** hears of the bytes of the file as they are hashed; their sum is the file's size */
   readonly onBytes?: (bytes: number) => void
@@ -74,7 +74,7 @@ export interface DatasetAudit {
  * exit 1 for a wrong page checksum or a file that changed while it was read
  */
 export async function auditParquet(
-  path: string, request: DatasetRequest = {}, options: AuditOptions = {}
+  path: string, request: DatasetRequest = {}, options: ParquetAuditOptions = {}
 ): Promise<DatasetAudit> {
   const tests = compilePatterns(request.texts?.patterns ?? {})
   const file = await openStill(path, comparingWords('parquet'))
@@ -112,7 +112,7 @@ export async function auditParquet(
     }
   } catch (error) {
     if (options.signal?.aborted === true) throw error
-    throw located(error, 'unreadable', { file: path })
+    throw toParquetFault(error, 'unreadable', { file: path })
   } finally {
     await file.close()
   }
@@ -130,16 +130,16 @@ function textCounter(
     const node = findNode(schema, path)
     if (node === null) continue
     const leaf = schema.leaves.find(({ node: own }) => own === node.node)
-    if (leaf === undefined) throw malformed('wrong column type', `${printable(path)} is a group`, 'a text')
+    if (leaf === undefined) throw malformedParquet('wrong column type', `${printable(path)} is a group`, 'a text')
     try {
       return { leaf: leaf.index, counter: new TextCounter(leaf, tests) }
     } catch (error) {
-      throw located(error, 'unreadable', { array: columnName(leaf) })
+      throw toParquetFault(error, 'unreadable', { array: describeColumn(leaf) })
     }
   }
   const near = nearest(candidates[0], schema.leaves.map(leaf => leaf.path.join('.')))
   const hint = near === null ? '' : `; did you mean ${printable(near)}?`
-  throw malformed('missing column', `none of ${printable(candidates.join(', '))}`, `one of them in the schema${hint}`)
+  throw malformedParquet('missing column', `none of ${printable(candidates.join(', '))}`, `one of them in the schema${hint}`)
 }
 
 function fieldCounter({ schema }: Footer, path: string): {
@@ -173,7 +173,7 @@ async function visitColumns(
         try {
           for (const { counter } of own) counter.page(page)
         } catch (error) {
-          throw located(error, 'unreadable', { member: `row group ${group.index}`, array: columnName(chunk.leaf) })
+          throw toParquetFault(error, 'unreadable', { member: `row group ${group.index}`, array: describeColumn(chunk.leaf) })
         }
       }
     }
@@ -186,10 +186,10 @@ export function refuseBombs(chunks: readonly Chunk[]): void {
   const stored = chunks.reduce((sum, chunk) => sum + chunk.end - chunk.start, 0)
   const inflated = chunks.reduce((sum, chunk) => sum + chunk.uncompressedBytes, 0)
   const limit = Math.max(FREE_BYTES, MAX_RATIO * stored)
-  if (inflated > limit) throw malformed('inflates too far', `${inflated} bytes from ${stored}`, `at most ${limit}`)
+  if (inflated > limit) throw malformedParquet('inflates too far', `${inflated} bytes from ${stored}`, `at most ${limit}`)
   const values = chunks.reduce((sum, chunk) => sum + chunk.values, 0)
   const most = Math.max(FREE_VALUES, VALUES_PER_BYTE * stored)
-  if (values > most) throw malformed('too many values', `${values} in ${stored} bytes`, `at most ${most}`)
+  if (values > most) throw malformedParquet('too many values', `${values} in ${stored} bytes`, `at most ${most}`)
 }
 
 function distinct(names: readonly string[]): string[] {

@@ -4,7 +4,7 @@
  * hyparquet's own readers let a run of any length grow their output, and do not notice the end of the encoded bytes.
  * Source: parquet-format Encodings.md.
  */
-import { malformed } from './faults.js'
+import { malformedParquet } from './faults.js'
 
 const CUT = 'the end of the page'
 
@@ -22,14 +22,14 @@ export class VarintReader {
   constructor(readonly bytes: Uint8Array, public at: number) {}
 
   byte(): number {
-    if (this.at >= this.bytes.length) throw malformed('truncated page', CUT, 'more encoded values')
+    if (this.at >= this.bytes.length) throw malformedParquet('truncated page', CUT, 'more encoded values')
     return this.bytes[this.at++]
   }
 
   /** a number of at most 32 bits */
   uint32(): number {
     const value = this.uint64()
-    if (value > 0xffffffffn) throw malformed('malformed page', `the number ${value}`, 'at most 32 bits')
+    if (value > 0xffffffffn) throw malformedParquet('malformed page', `the number ${value}`, 'at most 32 bits')
     return Number(value)
   }
 
@@ -42,7 +42,7 @@ export class VarintReader {
       else value |= BigInt(byte & 0x7f) << BigInt(7 * i)
       if (byte < 0x80) return value | BigInt(low)
     }
-    throw malformed('malformed page', 'a number of more than 10 bytes', 'at most 64 bits')
+    throw malformedParquet('malformed page', 'a number of more than 10 bytes', 'at most 64 bits')
   }
 
   zigzag64(): bigint {
@@ -69,7 +69,7 @@ export function decodeHybrid(bytes: Uint8Array, start: number, width: number, ou
       const wanted = Math.min((header >>> 1) * 8, output.length - filled)
       const available = bytes.length - reader.at
       // The padding of the last group may be left out, the values may not.
-      if (Math.ceil((wanted * width) / 8) > available) throw malformed('truncated page', CUT, 'more encoded values')
+      if (Math.ceil((wanted * width) / 8) > available) throw malformedParquet('truncated page', CUT, 'more encoded values')
       const firstBit = reader.at * 8
       for (let i = 0; i < wanted; i++) output[filled + i] = bitsAt(bytes, firstBit + i * width, width)
       reader.at += Math.min((header >>> 1) * width, available)
@@ -78,7 +78,7 @@ export function decodeHybrid(bytes: Uint8Array, start: number, width: number, ou
       let value = 0
       for (let i = 0; i < Math.ceil(width / 8); i++) value += reader.byte() * 2 ** (8 * i)
       const length = header >>> 1
-      if (length === 0) throw malformed('malformed page', 'an empty run', 'runs of one value or more')
+      if (length === 0) throw malformedParquet('malformed page', 'an empty run', 'runs of one value or more')
       const end = Math.min(filled + length, output.length)
       output.fill(value, filled, end)
       filled = end
@@ -101,9 +101,9 @@ export function decodeDelta(bytes: Uint8Array, start: number, output: Int32Array
   const total = reader.uint32()
   const perMiniblock = blockSize / miniblocks
   if (blockSize > MAX_BLOCK || !Number.isInteger(perMiniblock) || perMiniblock % 32 !== 0 || perMiniblock === 0) {
-    throw malformed('malformed page', `${miniblocks} miniblocks in ${blockSize} values`, 'multiples of 32 values each')
+    throw malformedParquet('malformed page', `${miniblocks} miniblocks in ${blockSize} values`, 'multiples of 32 values each')
   }
-  if (total !== output.length) throw malformed('wrong number of values', `${total} deltas`, `${output.length}`)
+  if (total !== output.length) throw malformedParquet('wrong number of values', `${total} deltas`, `${output.length}`)
   let value = reader.zigzag64()
   if (output.length === 0) return reader.at
   put(output, 0, value)
@@ -113,10 +113,10 @@ export function decodeDelta(bytes: Uint8Array, start: number, output: Int32Array
     const widths = Array.from({ length: miniblocks }, () => reader.byte())
     for (let m = 0; m < miniblocks && filled < output.length; m++) {
       const width = widths[m]
-      if (width > 64) throw malformed('malformed page', `deltas of ${width} bits`, 'at most 64')
+      if (width > 64) throw malformedParquet('malformed page', `deltas of ${width} bits`, 'at most 64')
       const wanted = Math.min(perMiniblock, output.length - filled)
       const available = bytes.length - reader.at
-      if (Math.ceil((wanted * width) / 8) > available) throw malformed('truncated page', CUT, 'more encoded values')
+      if (Math.ceil((wanted * width) / 8) > available) throw malformedParquet('truncated page', CUT, 'more encoded values')
       const firstBit = reader.at * 8
       for (let i = 0; i < wanted; i++) {
         const at = firstBit + i * width

@@ -5,7 +5,7 @@
  */
 import { constants, brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { snappyUncompress, type CompressionCodec } from 'hyparquet'
-import { malformed } from './faults.js'
+import { malformedParquet } from './faults.js'
 import { lz4, lz4Raw } from './lz4.js'
 import { zstd } from './zstd.js'
 
@@ -28,10 +28,10 @@ const DECOMPRESSORS: Readonly<Partial<Record<CompressionCodec, Decompressor>>> =
 /** Returns `length` bytes in a buffer of their own: hyparquet's plain reader reads to the end of the buffer. */
 export function decompress(input: Uint8Array, codec: CompressionCodec, length: number): Uint8Array<ArrayBuffer> {
   const decompressor = DECOMPRESSORS[codec]
-  if (decompressor === undefined) throw malformed('unsupported codec', codec, Object.keys(DECOMPRESSORS).join(', '))
+  if (decompressor === undefined) throw malformedParquet('unsupported codec', codec, Object.keys(DECOMPRESSORS).join(', '))
   const output = length === 0 && codec !== 'UNCOMPRESSED' ? new Uint8Array(0) : inflate(decompressor, input, codec, length)
   if (output.length !== length) {
-    throw malformed('wrong page size', `${output.length} bytes`, `${length} as its header states`)
+    throw malformedParquet('wrong page size', `${output.length} bytes`, `${length} as its header states`)
   }
   return output.buffer instanceof ArrayBuffer && output.buffer.byteLength === length
     ? new Uint8Array(output.buffer)
@@ -43,7 +43,7 @@ function inflate(decompressor: Decompressor, input: Uint8Array, codec: string, l
     return decompressor(input, length)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
-      throw malformed('page inflates too far', `more than ${length} bytes of ${codec}`, `${length} as its header states`)
+      throw malformedParquet('page inflates too far', `more than ${length} bytes of ${codec}`, `${length} as its header states`)
     }
     throw error
   }
@@ -56,7 +56,7 @@ function snappy(input: Uint8Array, length: number): Uint8Array {
     stated += (input[i] & 0x7f) * 2 ** (7 * i)
     if (!(input[i] & 0x80)) break
   }
-  if (stated !== length) throw malformed('corrupt snappy', `${stated} bytes stated`, `${length} as the page header states`)
+  if (stated !== length) throw malformedParquet('corrupt snappy', `${stated} bytes stated`, `${length} as the page header states`)
   const output = new Uint8Array(length)
   snappyUncompress(input, output)
   return output

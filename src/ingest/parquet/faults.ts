@@ -1,7 +1,7 @@
 /** Faults of a Parquet file. The place is given as row group, column and byte. */
 import { Fault, describeCause, printable, type FailureCode, type Place } from '../../core/errors.js'
 
-export function malformed(problem: string, found: string, expected: string, exitCode?: FailureCode): Fault {
+export function malformedParquet(problem: string, found: string, expected: string, exitCode?: FailureCode): Fault {
   return new Fault({ format: 'parquet', problem, found, expected, ...(exitCode === undefined ? {} : { exitCode }) })
 }
 
@@ -9,7 +9,7 @@ export function malformed(problem: string, found: string, expected: string, exit
  * Adds the place to an error of a decoder. hyparquet throws plain TypeErrors and RangeErrors on bad bytes; these become one
  * Fault, with the error as its cause.
  */
-export function located(error: unknown, problem: string, place: Place): Fault {
+export function toParquetFault(error: unknown, problem: string, place: Place): Fault {
   if (error instanceof Fault) return error.at(place)
   return new Fault({
     format: 'parquet', problem, found: whatWentWrong(error), expected: 'an intact file', place, cause: error
@@ -26,7 +26,7 @@ export function count(value: unknown, name: string, max: number = Number.MAX_SAF
   const number = typeof value === 'bigint' ? Number(value) : value
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0 || number > max) {
     const found = typeof number === 'number' ? `${number}` : value === undefined ? 'none' : `a ${typeof value}`
-    throw malformed(`impossible ${name}`, found, `an integer from 0 to ${max}`)
+    throw malformedParquet(`impossible ${name}`, found, `an integer from 0 to ${max}`)
   }
   return number
 }

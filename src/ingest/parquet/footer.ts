@@ -6,7 +6,7 @@
  */
 import { parquetMetadata, type ColumnMetaData, type FileMetaData } from 'hyparquet'
 import { printable } from '../../core/errors.js'
-import { count, located, malformed } from './faults.js'
+import { count, toParquetFault, malformedParquet } from './faults.js'
 import { buildSchema, type Leaf, type Schema } from './schema.js'
 import type { ByteSource } from './source.js'
 import { endOfStruct } from './thrift.js'
@@ -45,33 +45,33 @@ export interface Footer {
 
 export async function readFooter(source: ByteSource): Promise<Footer> {
   const { size } = source
-  if (size < 4 + TAIL) throw malformed('not a Parquet file', `${size} bytes`, `at least ${4 + TAIL}`)
+  if (size < 4 + TAIL) throw malformedParquet('not a Parquet file', `${size} bytes`, `at least ${4 + TAIL}`)
   const head = magicAt(await source.slice(0, 4), 0)
   const tail = await source.slice(size - TAIL, size)
   for (const magic of [magicAt(tail, 4), head]) {
-    if (magic === ENCRYPTED) throw malformed('encrypted', 'magic PARE', 'a file without encryption, magic PAR1')
-    if (magic !== MAGIC) throw malformed('not a Parquet file', `magic ${magicText(magic)}`, 'PAR1 at start and end')
+    if (magic === ENCRYPTED) throw malformedParquet('encrypted', 'magic PARE', 'a file without encryption, magic PAR1')
+    if (magic !== MAGIC) throw malformedParquet('not a Parquet file', `magic ${magicText(magic)}`, 'PAR1 at start and end')
   }
   const length = new DataView(tail.buffer).getUint32(0, true)
   if (length > size - 4 - TAIL) {
-    throw malformed('impossible footer length', `${length}`, `at most ${size - 4 - TAIL}, the rest of the file`)
+    throw malformedParquet('impossible footer length', `${length}`, `at most ${size - 4 - TAIL}, the rest of the file`)
   }
-  if (length > MAX_FOOTER) throw malformed('footer too large', `${length} bytes`, `at most ${MAX_FOOTER}`)
+  if (length > MAX_FOOTER) throw malformedParquet('footer too large', `${length} bytes`, `at most ${MAX_FOOTER}`)
   const footerStart = size - TAIL - length
   const bytes = await source.slice(footerStart, size)
   try {
     if (endOfStruct(bytes.subarray(0, length), 0, MAX_FOOTER_FIELDS) === null) {
-      throw malformed('malformed footer', 'its end inside the metadata', 'complete metadata')
+      throw malformedParquet('malformed footer', 'its end inside the metadata', 'complete metadata')
     }
     const metadata = parquetMetadata(bytes, { geoparquet: false })
     const schema = buildSchema(metadata.schema)
     const groups = rowGroups(metadata, schema, footerStart)
     const rows = count(metadata.num_rows, 'number of rows')
     const sum = groups.reduce((total, group) => total + group.rows, 0)
-    if (sum !== rows) throw malformed('row counts differ', `${sum} in the row groups`, `${rows} as the footer states`)
+    if (sum !== rows) throw malformedParquet('row counts differ', `${sum} in the row groups`, `${rows} as the footer states`)
     return { rows, groups, schema, metadata }
   } catch (error) {
-    throw located(error, 'malformed footer', { offset: footerStart })
+    throw toParquetFault(error, 'malformed footer', { offset: footerStart })
   }
 }
 
@@ -94,33 +94,33 @@ function rowGroups(metadata: FileMetaData, schema: Schema, footerStart: number):
       const rows = count(group.num_rows, 'number of rows')
       const { leaves } = schema
       if (group.columns.length !== leaves.length) {
-        throw malformed('wrong number of columns', `${group.columns.length}`, `${leaves.length} as in the schema`)
+        throw malformedParquet('wrong number of columns', `${group.columns.length}`, `${leaves.length} as in the schema`)
       }
       const chunks = group.columns.map((column, i) => {
         try {
-          if (column.crypto_metadata !== undefined) throw malformed('encrypted', 'an encrypted column', 'none')
-          if (column.file_path !== undefined) throw malformed('unsupported', 'a column in another file', 'its data here')
-          if (column.meta_data === undefined) throw malformed('malformed footer', 'no column metadata', 'metadata')
+          if (column.crypto_metadata !== undefined) throw malformedParquet('encrypted', 'an encrypted column', 'none')
+          if (column.file_path !== undefined) throw malformedParquet('unsupported', 'a column in another file', 'its data here')
+          if (column.meta_data === undefined) throw malformedParquet('malformed footer', 'no column metadata', 'metadata')
           return chunkOf(leaves[i], column.meta_data, rows, footerStart, slack)
         } catch (error) {
-          throw located(error, 'malformed footer', { array: columnName(leaves[i]) })
+          throw toParquetFault(error, 'malformed footer', { array: describeColumn(leaves[i]) })
         }
       })
       return { index, rows, chunks }
     } catch (error) {
-      throw located(error, 'malformed footer', place)
+      throw toParquetFault(error, 'malformed footer', place)
     }
   })
 }
 
 function chunkOf(leaf: Leaf, meta: ColumnMetaData, rows: number, footerStart: number, slack: number): Chunk {
   const path = meta.path_in_schema.join('.')
-  if (path !== leaf.path.join('.')) throw malformed('wrong column', printable(path), 'the columns of the schema in order')
-  if (meta.type !== leaf.element.type) throw malformed('wrong column type', String(meta.type), `${leaf.element.type}`)
-  if (meta.codec === undefined) throw malformed('unknown codec', 'a number without a name', 'a codec of parquet.thrift')
+  if (path !== leaf.path.join('.')) throw malformedParquet('wrong column', printable(path), 'the columns of the schema in order')
+  if (meta.type !== leaf.element.type) throw malformedParquet('wrong column type', String(meta.type), `${leaf.element.type}`)
+  if (meta.codec === undefined) throw malformedParquet('unknown codec', 'a number without a name', 'a codec of parquet.thrift')
   const values = count(meta.num_values, 'number of values')
-  if (leaf.repetition === 0 && values !== rows) throw malformed('row counts differ', `${values} values`, `${rows} rows`)
-  if (leaf.repetition > 0 && values < rows) throw malformed('row counts differ', `${values} values`, `${rows} rows or more`)
+  if (leaf.repetition === 0 && values !== rows) throw malformedParquet('row counts differ', `${values} values`, `${rows} rows`)
+  if (leaf.repetition > 0 && values < rows) throw malformedParquet('row counts differ', `${values} values`, `${rows} rows or more`)
   const uncompressedBytes = count(meta.total_uncompressed_size, 'uncompressed size')
   // There is nothing to read, and some writers leave meaningless offsets.
   if (values === 0) return { leaf, meta, values, start: 0, end: 0, uncompressedBytes }
@@ -129,13 +129,13 @@ function chunkOf(leaf: Leaf, meta: ColumnMetaData, rows: number, footerStart: nu
   const start = dictionary > 0 && dictionary < data ? dictionary : data
   const end = start + count(meta.total_compressed_size, 'compressed size', footerStart)
   if (start < 4 || end > footerStart) {
-    throw malformed('column outside the data', `bytes ${start} to ${end}`, `bytes from 4 to ${footerStart}`)
+    throw malformedParquet('column outside the data', `bytes ${start} to ${end}`, `bytes from 4 to ${footerStart}`)
   }
   return { leaf, meta, values, start, end: Math.min(footerStart, end + slack), uncompressedBytes }
 }
 
 /** A column as a message names it. */
-export function columnName(leaf: Leaf): string {
+export function describeColumn(leaf: Leaf): string {
   return `column ${leaf.path.join('.')}`
 }
 

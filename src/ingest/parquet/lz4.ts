@@ -3,9 +3,9 @@
  * hyparquet-compressors does not report how many bytes a block gave, so a short one would pass as zeros.
  * Sources: lz4_Block_format.md; parquet-cpp for the framing.
  */
-import { malformed } from './faults.js'
+import { malformedParquet } from './faults.js'
 
-const corrupt = (found: string): Error => malformed('corrupt lz4', found, 'an intact block')
+const corrupt = (found: string): Error => malformedParquet('corrupt lz4', found, 'an intact block')
 
 /** Decodes one block into `output` from `start`. Returns the position behind the last byte written. */
 function block(input: Uint8Array, output: Uint8Array, start: number): number {

@@ -1,6 +1,6 @@
 /** Counts over pages: the rows whose texts match patterns, and the rows that have a value at a node of the schema. */
 import { EXIT, Fault, describeCause, printable } from '../../core/errors.js'
-import { malformed } from './faults.js'
+import { malformedParquet } from './faults.js'
 import type { Leaf, PlacedNode } from './schema.js'
 import type { Page } from './pages.js'
 
@@ -55,8 +55,8 @@ export class TextCounter implements PageVisitor {
 
   constructor(leaf: Leaf, tests: ReadonlyMap<string, Test>) {
     const { type } = leaf.element
-    if (type !== 'BYTE_ARRAY') throw malformed('wrong column type', `${type}`, 'BYTE_ARRAY, a text')
-    if (leaf.repetition > 0) throw malformed('unsupported', 'a list of texts in each row', 'one text a row')
+    if (type !== 'BYTE_ARRAY') throw malformedParquet('wrong column type', `${type}`, 'BYTE_ARRAY, a text')
+    if (leaf.repetition > 0) throw malformedParquet('unsupported', 'a list of texts in each row', 'one text a row')
     this.#leaf = leaf
     this.#tests = [...tests]
     this.#counts = this.#tests.map(() => 0)
@@ -88,7 +88,7 @@ export class TextCounter implements PageVisitor {
   }
 
   #matched(value: unknown): readonly boolean[] {
-    if (!(value instanceof Uint8Array)) throw malformed('missing value', typeof value, 'a text').at({ index: this.#row })
+    if (!(value instanceof Uint8Array)) throw malformedParquet('missing value', typeof value, 'a text').at({ index: this.#row })
     let text: string
     try {
       text = this.#decoder.decode(value)

@@ -11,11 +11,11 @@ import { parquetHeader } from 'hyparquet/src/column.js'
 import { EXIT } from '../../core/errors.js'
 import { decodeHybrid } from './bits.js'
 import { decompress } from './decompress.js'
-import { count, located, malformed } from './faults.js'
-import { columnName, type Chunk, type RowGroup } from './footer.js'
+import { count, toParquetFault, malformedParquet } from './faults.js'
+import { describeColumn, type Chunk, type RowGroup } from './footer.js'
 import type { ByteSource } from './source.js'
 import { endOfStruct } from './thrift.js'
-import { decodePlain, decodeValues, prefixed, type DecodedValues, type Values } from './values.js'
+import { decodePlain, decodeValues, prefixed, type DecodedValues, type ColumnValues } from './values.js'
 
 export interface Page extends DecodedValues {
   /** one level per value, nulls and empty lists included; null if the column's highest level is 0 */
@@ -42,7 +42,7 @@ export interface PageTally {
 
 const MIB = 1024 * 1024
 /** One string of this size is possible; the largest page that writers make by themselves is about 1 MiB. */
-const MAX_PAGE_BYTES = 256 * MIB
+const MAX_DATA_PAGE_BYTES = 256 * MIB
 /** A page of runs states any number in five bytes; its levels and indexes are five bytes a value in memory. */
 const MAX_PAGE_VALUES = 2 ** 24
 /** Longest header. Its statistics hold whole values. parquet-cpp has the same limit. */
@@ -63,21 +63,21 @@ export async function* columnPages(
 ): AsyncGenerator<Page, void, void> {
   if (chunk.values === 0) return
   const window = new Window(source, chunk.end)
-  let dictionary: Values | null = null
+  let dictionary: ColumnValues | null = null
   let at = chunk.start
   let values = 0
   let rows = 0
   let inflated = 0
   while (values < chunk.values) {
     signal?.throwIfAborted()
-    const place = { member: `row group ${group.index}`, array: columnName(chunk.leaf), offset: at }
+    const place = { member: `row group ${group.index}`, array: describeColumn(chunk.leaf), offset: at }
     let page: Page | null = null
     try {
       const header = await readHeader(window, at)
       const stored = count(header.compressed_page_size, 'page size', chunk.end - header.body)
-      inflated += count(header.uncompressed_page_size, 'uncompressed page size', MAX_PAGE_BYTES)
+      inflated += count(header.uncompressed_page_size, 'uncompressed page size', MAX_DATA_PAGE_BYTES)
       if (inflated > chunk.uncompressedBytes + HEADER_ALLOWANCE) {
-        throw malformed('pages too large', `${inflated} bytes`, `${chunk.uncompressedBytes} as the footer states`)
+        throw malformedParquet('pages too large', `${inflated} bytes`, `${chunk.uncompressedBytes} as the footer states`)
       }
       at = header.body + stored
       // A reader may skip pages of other types, such as index pages.
@@ -91,22 +91,22 @@ export async function* columnPages(
       }
       if (page !== null) {
         if (values === 0 && page.repetition !== null && page.repetition[0] !== 0) {
-          throw malformed('wrong repetition level', `${page.repetition[0]}`, '0 at the start of the first row')
+          throw malformedParquet('wrong repetition level', `${page.repetition[0]}`, '0 at the start of the first row')
         }
         values += page.levels
         rows += page.rows
         if (values > chunk.values || rows > group.rows) {
-          throw malformed('row counts differ', `${values} values in ${rows} rows`, `${chunk.values} in ${group.rows}`)
+          throw malformedParquet('row counts differ', `${values} values in ${rows} rows`, `${chunk.values} in ${group.rows}`)
         }
       }
     } catch (error) {
-      throw located(error, 'malformed page', place)
+      throw toParquetFault(error, 'malformed page', place)
     }
     if (page !== null) yield page
   }
   if (rows !== group.rows) {
-    throw malformed('row counts differ', `${rows} rows`, `${group.rows} as the footer states`)
-      .at({ member: `row group ${group.index}`, array: columnName(chunk.leaf) })
+    throw malformedParquet('row counts differ', `${rows} rows`, `${group.rows} as the footer states`)
+      .at({ member: `row group ${group.index}`, array: describeColumn(chunk.leaf) })
   }
 }
 
@@ -137,7 +137,7 @@ async function readHeader(window: Window, start: number): Promise<Header> {
       const reader = { view: new DataView(bytes.buffer, bytes.byteOffset, end) as DataView<ArrayBuffer>, offset: 0 }
       return { ...parquetHeader(reader), start, body: start + end }
     }
-    if (length === room) throw malformed('missing page', `${room} bytes without a whole page header`, 'the next page')
+    if (length === room) throw malformedParquet('missing page', `${room} bytes without a whole page header`, 'the next page')
   }
 }
 
@@ -148,33 +148,33 @@ function checkCrc(header: Header, bytes: Uint8Array): void {
   const stated = header.crc >>> 0
   if (actual === stated) return
   const hex = (crc: number): string => crc.toString(16).padStart(8, '0')
-  throw malformed('wrong checksum', `CRC-32 ${hex(actual)}`, `${hex(stated)} as its header states`, EXIT.checkFailed)
+  throw malformedParquet('wrong checksum', `CRC-32 ${hex(actual)}`, `${hex(stated)} as its header states`, EXIT.checkFailed)
 }
 
-function readDictionary(header: Header, stored: Uint8Array, chunk: Chunk, before: Values | null): Values {
+function readDictionary(header: Header, stored: Uint8Array, chunk: Chunk, before: ColumnValues | null): ColumnValues {
   const head = header.dictionary_page_header
-  if (head === undefined) throw malformed('malformed page', 'no dictionary header', 'one')
-  if (before !== null) throw malformed('malformed page', 'a second dictionary', 'one a column')
+  if (head === undefined) throw malformedParquet('malformed page', 'no dictionary header', 'one')
+  if (before !== null) throw malformedParquet('malformed page', 'a second dictionary', 'one a column')
   if (head.encoding !== 'PLAIN' && head.encoding !== 'PLAIN_DICTIONARY') {
-    throw malformed('unsupported encoding', `a dictionary in ${head.encoding}`, 'PLAIN')
+    throw malformedParquet('unsupported encoding', `a dictionary in ${head.encoding}`, 'PLAIN')
   }
   const bytes = decompress(stored, chunk.meta.codec, header.uncompressed_page_size)
   const values = count(head.num_values, 'number of values', MAX_PAGE_VALUES)
   return decodePlain({ bytes, start: 0, encoding: 'PLAIN', count: values }, chunk.leaf.element)
 }
 
-function readData(header: Header, stored: Uint8Array<ArrayBuffer>, chunk: Chunk, dictionary: Values | null): Page {
+function readData(header: Header, stored: Uint8Array<ArrayBuffer>, chunk: Chunk, dictionary: ColumnValues | null): Page {
   const { leaf, meta } = chunk
   if (header.type === 'DATA_PAGE') {
     const head = header.data_page_header
-    if (head === undefined) throw malformed('malformed page', 'no data page header', 'one')
+    if (head === undefined) throw malformedParquet('malformed page', 'no data page header', 'one')
     const levels = count(head.num_values, 'number of values', MAX_PAGE_VALUES)
     const bytes = decompress(stored, meta.codec, header.uncompressed_page_size)
     let start = 0
     let levelsFill = true
     const level = (max: number, encoding: DataPageHeader['encoding']): Uint8Array | null => {
       if (max === 0) return null
-      if (encoding !== 'RLE') throw malformed('unsupported encoding', `levels in ${encoding}`, 'RLE')
+      if (encoding !== 'RLE') throw malformedParquet('unsupported encoding', `levels in ${encoding}`, 'RLE')
       const encoded = prefixed(bytes, start)
       start += 4 + encoded.length
       const decoded = decodeLevels(encoded, max, levels)
@@ -186,7 +186,7 @@ function readData(header: Header, stored: Uint8Array<ArrayBuffer>, chunk: Chunk,
     return { ...finish(repetition, definition, levels, null, { bytes, start, encoding: head.encoding }, chunk, dictionary), levelsFill, statedNulls: null }
   }
   const head = header.data_page_header_v2
-  if (head === undefined) throw malformed('malformed page', 'no data page header', 'one')
+  if (head === undefined) throw malformedParquet('malformed page', 'no data page header', 'one')
   const levels = count(head.num_values, 'number of values', MAX_PAGE_VALUES)
   const room = Math.min(stored.length, header.uncompressed_page_size)
   const repetitionBytes = count(head.repetition_levels_byte_length, 'size of the repetition levels', room)
@@ -209,14 +209,14 @@ function decodeLevels(encoded: Uint8Array, max: number, levels: number): { reado
   const output = new Uint8Array(levels)
   const end = decodeHybrid(encoded, 0, 32 - Math.clz32(max), output)
   const wrong = output.find(level => level > max)
-  if (wrong !== undefined) throw malformed('wrong level', `${wrong}`, `at most ${max}`)
+  if (wrong !== undefined) throw malformedParquet('wrong level', `${wrong}`, `at most ${max}`)
   return { output, end }
 }
 
 function finish(
   repetition: Uint8Array | null, definition: Uint8Array | null, levels: number,
   stated: { readonly nulls: number; readonly rows: number } | null,
-  encoded: Omit<Parameters<typeof decodeValues>[0], 'count'>, { leaf }: Chunk, dictionary: Values | null
+  encoded: Omit<Parameters<typeof decodeValues>[0], 'count'>, { leaf }: Chunk, dictionary: ColumnValues | null
 ): Omit<Page, 'levelsFill' | 'statedNulls'> {
   const values = definition === null ? levels : tally(definition, leaf.definition)
   const rows = repetition === null ? levels : tally(repetition, 0)
@@ -224,10 +224,10 @@ function finish(
   // Arrow's writer does not count values that are absent because a list or struct above is empty or null. The levels do.
   const isNested = leaf.repetition > 0 || leaf.definition > 1
   if (stated !== null && (isNested ? nulls < stated.nulls : nulls !== stated.nulls)) {
-    throw malformed('wrong number of nulls', `${nulls}`, `${stated.nulls} as its header states`)
+    throw malformedParquet('wrong number of nulls', `${nulls}`, `${stated.nulls} as its header states`)
   }
   if (stated !== null && rows !== stated.rows) {
-    throw malformed('row counts differ', `${rows} rows`, `${stated.rows} as its header states`)
+    throw malformedParquet('row counts differ', `${rows} rows`, `${stated.rows} as its header states`)
   }
   const decoded = decodeValues({ ...encoded, count: values }, leaf.element, dictionary)
   return { ...decoded, definition, repetition, levels, rows, encoding: encoded.encoding }

@@ -4,7 +4,7 @@
  * node also adds one repetition level.
  */
 import type { LogicalType, SchemaElement } from 'hyparquet'
-import { count, malformed } from './faults.js'
+import { count, malformedParquet } from './faults.js'
 import { printable } from '../../core/errors.js'
 
 /** One node in the form that the audit reports. */
@@ -52,8 +52,8 @@ export function buildSchema(elements: readonly SchemaElement[]): Schema {
 
   const build = (path: readonly string[], definition: number, repetition: number): SchemaNode => {
     const element = elements[next++]
-    if (element === undefined) throw malformed('malformed schema', 'fewer elements than its groups hold', 'all of them')
-    if (path.length >= MAX_DEPTH) throw malformed('schema too deep', `more than ${MAX_DEPTH} levels`, 'fewer')
+    if (element === undefined) throw malformedParquet('malformed schema', 'fewer elements than its groups hold', 'all of them')
+    if (path.length >= MAX_DEPTH) throw malformedParquet('schema too deep', `more than ${MAX_DEPTH} levels`, 'fewer')
     const name = element.name ?? ''
     const own = [...path, name]
     // Some writers leave the repetition out. As in parquet-cpp, thrift's default holds: the first value of the enum.
@@ -70,7 +70,7 @@ export function buildSchema(elements: readonly SchemaElement[]): Schema {
     nodes.push({ ...placed, node, firstLeaf })
     const length = count(element.num_children ?? 0, 'number of children', elements.length)
     if (element.type !== undefined) {
-      if (length > 0) throw malformed('malformed schema', `children of column ${printable(own.join('.'))}`, 'none')
+      if (length > 0) throw malformedParquet('malformed schema', `children of column ${printable(own.join('.'))}`, 'none')
       leaves.push({ ...placed, node, firstLeaf, element, index: firstLeaf })
     }
     for (let i = 0; i < length; i++) children.push(build(own, placed.definition, placed.repetition))
@@ -79,17 +79,17 @@ export function buildSchema(elements: readonly SchemaElement[]): Schema {
   }
 
   const root = elements[next++]
-  if (root === undefined) throw malformed('malformed schema', 'no elements', 'a root')
+  if (root === undefined) throw malformedParquet('malformed schema', 'no elements', 'a root')
   const length = count(root.num_children ?? 0, 'number of children', elements.length)
   const children = Array.from({ length }, () => build([], 0, 0))
-  if (next !== elements.length) throw malformed('malformed schema', `${elements.length - next} elements in no group`, 'none')
+  if (next !== elements.length) throw malformedParquet('malformed schema', `${elements.length - next} elements in no group`, 'none')
   return { children, nodes, leaves }
 }
 
 /** The only node whose names, joined by dots, are `path`; null without one. */
 export function findNode(schema: Schema, path: string): PlacedNode | null {
   const found = schema.nodes.filter(placed => placed.path.join('.') === path)
-  if (found.length > 1) throw malformed('ambiguous column', `${found.length} of ${printable(path)}`, 'one of that name')
+  if (found.length > 1) throw malformedParquet('ambiguous column', `${found.length} of ${printable(path)}`, 'one of that name')
   return found[0] ?? null
 }
 

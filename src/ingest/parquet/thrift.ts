@@ -3,7 +3,7 @@
  * the length that the file states, follows nesting of any depth, and shifts a number of any length (quadratic time).
  * Source: Apache Thrift, compact protocol specification.
  */
-import { malformed } from './faults.js'
+import { malformedParquet } from './faults.js'
 
 /** Deepest nesting. No struct of parquet.thrift is deeper. */
 const MAX_DEPTH = 24
@@ -33,14 +33,14 @@ export function endOfStruct(bytes: Uint8Array, start: number, maxItems: number):
       value += (b & 0x7f) * 2 ** (7 * i)
       if (b < 0x80) return value
     }
-    throw malformed('malformed thrift', `a number of more than ${MAX_VARINT} bytes`, 'at most 64 bits')
+    throw malformedParquet('malformed thrift', `a number of more than ${MAX_VARINT} bytes`, 'at most 64 bits')
   }
   const skip = (bytesToSkip: number): void => {
     if (bytesToSkip > bytes.length - at) throw CUT
     at += bytesToSkip
   }
   const item = (): void => {
-    if (++items > maxItems) throw malformed('thrift too large', `more than ${maxItems} fields`, 'fewer')
+    if (++items > maxItems) throw malformedParquet('thrift too large', `more than ${maxItems} fields`, 'fewer')
   }
   const element = (type: number, depth: number, inList: boolean): void => {
     item()
@@ -59,11 +59,11 @@ export function endOfStruct(bytes: Uint8Array, start: number, maxItems: number):
         return
       }
       case 12: struct(depth + 1); return
-      default: throw malformed('malformed thrift', `type ${type}`, 'a type that parquet.thrift uses')
+      default: throw malformedParquet('malformed thrift', `type ${type}`, 'a type that parquet.thrift uses')
     }
   }
   const struct = (depth: number): void => {
-    if (depth > MAX_DEPTH) throw malformed('malformed thrift', `more than ${MAX_DEPTH} levels`, 'fewer')
+    if (depth > MAX_DEPTH) throw malformedParquet('malformed thrift', `more than ${MAX_DEPTH} levels`, 'fewer')
     for (;;) {
       const head = byte()
       if ((head & 15) === 0) return

@@ -9,9 +9,9 @@ import { byteStreamSplit } from 'hyparquet/src/encoding.js'
 import { readPlain } from 'hyparquet/src/plain.js'
 import type { Encoding, SchemaElement } from 'hyparquet'
 import { decodeDelta, decodeHybrid } from './bits.js'
-import { malformed } from './faults.js'
+import { malformedParquet } from './faults.js'
 
-export type Values =
+export type ColumnValues =
   | Int32Array | BigInt64Array | Float32Array | Float64Array
   | readonly boolean[] | readonly bigint[] | readonly Uint8Array[]
 
@@ -27,14 +27,14 @@ export interface EncodedValues {
 
 export interface DecodedValues {
   /** one a value; where `indexes` is given, the dictionary that they point into */
-  readonly values: Values
+  readonly values: ColumnValues
   readonly indexes: Uint32Array | null
 }
 
 /** Most bytes that DELTA_BYTE_ARRAY may make of one page: each value can repeat any part of the one before. */
 const MAX_EXPANDED = 256 * 1024 * 1024
 
-export function decodeValues(page: EncodedValues, element: SchemaElement, dictionary: Values | null): DecodedValues {
+export function decodeValues(page: EncodedValues, element: SchemaElement, dictionary: ColumnValues | null): DecodedValues {
   const { bytes, start, encoding, count } = page
   const { type } = element
   switch (encoding) {
@@ -64,19 +64,19 @@ export function decodeValues(page: EncodedValues, element: SchemaElement, dictio
     case 'BYTE_STREAM_SPLIT':
       requireBytes(page, count * width(element))
       if (count === 0) return plain([])
-      return plain(byteStreamSplit(readerOf(page), count, type ?? 'BYTE_ARRAY', element.type_length) as Values)
+      return plain(byteStreamSplit(readerOf(page), count, type ?? 'BYTE_ARRAY', element.type_length) as ColumnValues)
     default:
-      throw malformed('unsupported encoding', String(encoding), 'an encoding of Parquet 2')
+      throw malformedParquet('unsupported encoding', String(encoding), 'an encoding of Parquet 2')
   }
-  throw malformed('wrong encoding', `${encoding} of ${type}`, 'an encoding of that type')
+  throw malformedParquet('wrong encoding', `${encoding} of ${type}`, 'an encoding of that type')
 }
 
-export function decodePlain(page: EncodedValues, element: SchemaElement): Values {
+export function decodePlain(page: EncodedValues, element: SchemaElement): ColumnValues {
   const { type } = element
-  if (type === undefined) throw malformed('malformed schema', 'a column without a type', 'a physical type')
+  if (type === undefined) throw malformedParquet('malformed schema', 'a column without a type', 'a physical type')
   requireBytes(page, type === 'BOOLEAN' ? Math.ceil(page.count / 8) : page.count * width(element))
   if (type === 'INT96') return plainInt96(readerOf(page).view, page.start, page.count)
-  return readPlain(readerOf(page), type, page.count, element.type_length) as Values
+  return readPlain(readerOf(page), type, page.count, element.type_length) as ColumnValues
 }
 
 /**
@@ -90,7 +90,7 @@ function plainInt96(view: DataView, start: number, count: number): bigint[] {
   })
 }
 
-function plain(values: Values): DecodedValues {
+function plain(values: ColumnValues): DecodedValues {
   return { values, indexes: null }
 }
 
@@ -105,37 +105,37 @@ function width({ type, type_length: length }: SchemaElement): number {
     case 'INT64': case 'DOUBLE': return 8
     case 'INT96': return 12
     case 'FIXED_LEN_BYTE_ARRAY':
-      if (length === undefined || !(length > 0)) throw malformed('malformed schema', `a fixed length of ${length}`, '1 or more')
+      if (length === undefined || !(length > 0)) throw malformedParquet('malformed schema', `a fixed length of ${length}`, '1 or more')
       return length
-    default: throw malformed('wrong encoding', `bytes of ${type}`, 'a type of whole bytes')
+    default: throw malformedParquet('wrong encoding', `bytes of ${type}`, 'a type of whole bytes')
   }
 }
 
 function requireBytes({ bytes, start, count }: EncodedValues, needed: number): void {
   const available = bytes.length - start
-  if (needed > available) throw malformed('truncated page', `${available} bytes for ${count} values`, `${needed} or more`)
+  if (needed > available) throw malformedParquet('truncated page', `${available} bytes for ${count} values`, `${needed} or more`)
 }
 
 /** The bytes behind a length prefix of four bytes. */
 export function prefixed(bytes: Uint8Array, start: number): Uint8Array {
-  if (bytes.length - start < 4) throw malformed('truncated page', `${bytes.length - start} bytes`, 'a length of 4')
+  if (bytes.length - start < 4) throw malformedParquet('truncated page', `${bytes.length - start} bytes`, 'a length of 4')
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(start, true)
   if (length > bytes.length - start - 4) {
-    throw malformed('truncated page', `${bytes.length - start - 4} bytes`, `${length} as stated`)
+    throw malformedParquet('truncated page', `${bytes.length - start - 4} bytes`, `${length} as stated`)
   }
   return bytes.subarray(start + 4, start + 4 + length)
 }
 
-function dictionaryIndexes({ bytes, start, count }: EncodedValues, dictionary: Values | null): Uint32Array {
+function dictionaryIndexes({ bytes, start, count }: EncodedValues, dictionary: ColumnValues | null): Uint32Array {
   const indexes = new Uint32Array(count)
   if (count === 0) return indexes
-  if (dictionary === null) throw malformed('missing dictionary', 'a page of indexes', 'a dictionary page before it')
-  if (start >= bytes.length) throw malformed('truncated page', 'no bit width', 'one byte')
+  if (dictionary === null) throw malformedParquet('missing dictionary', 'a page of indexes', 'a dictionary page before it')
+  if (start >= bytes.length) throw malformedParquet('truncated page', 'no bit width', 'one byte')
   const bits = bytes[start]
-  if (bits > 32) throw malformed('malformed page', `indexes of ${bits} bits`, 'at most 32')
+  if (bits > 32) throw malformedParquet('malformed page', `indexes of ${bits} bits`, 'at most 32')
   decodeHybrid(bytes, start + 1, bits, indexes)
   for (const index of indexes) {
-    if (index >= dictionary.length) throw malformed('wrong index', `${index}`, `below ${dictionary.length}, the dictionary's size`)
+    if (index >= dictionary.length) throw malformedParquet('wrong index', `${index}`, `below ${dictionary.length}, the dictionary's size`)
   }
   return indexes
 }
@@ -144,7 +144,7 @@ function lengthsAt(bytes: Uint8Array, start: number, count: number): { lengths: 
   const lengths = new Int32Array(count)
   const end = decodeDelta(bytes, start, lengths)
   const negative = lengths.find(length => length < 0)
-  if (negative !== undefined) throw malformed('malformed page', `a length of ${negative}`, '0 or more')
+  if (negative !== undefined) throw malformedParquet('malformed page', `a length of ${negative}`, '0 or more')
   return { lengths, end }
 }
 
@@ -153,7 +153,7 @@ function deltaLengths(bytes: Uint8Array, start: number, count: number): Uint8Arr
   const { lengths, end } = lengthsAt(bytes, start, count)
   let at = end
   return Array.from(lengths, length => {
-    if (length > bytes.length - at) throw malformed('truncated page', `${bytes.length - at} bytes`, `${length} of a value`)
+    if (length > bytes.length - at) throw malformedParquet('truncated page', `${bytes.length - at} bytes`, `${length} of a value`)
     at += length
     return bytes.subarray(at - length, at)
   })
@@ -167,15 +167,15 @@ function deltaBytes(bytes: Uint8Array, start: number, count: number, element: Sc
   let expanded = 0
   return suffixes.map((suffix, i) => {
     const prefix = prefixes.lengths[i]
-    if (prefix > previous.length) throw malformed('malformed page', `a prefix of ${prefix}`, `at most ${previous.length}`)
+    if (prefix > previous.length) throw malformedParquet('malformed page', `a prefix of ${prefix}`, `at most ${previous.length}`)
     expanded += prefix + suffix.length
-    if (expanded > MAX_EXPANDED) throw malformed('page inflates too far', `${expanded} bytes`, `at most ${MAX_EXPANDED}`)
+    if (expanded > MAX_EXPANDED) throw malformedParquet('page inflates too far', `${expanded} bytes`, `at most ${MAX_EXPANDED}`)
     const value = new Uint8Array(prefix + suffix.length)
     value.set(previous.subarray(0, prefix))
     value.set(suffix, prefix)
     previous = value
     if (element.type === 'FIXED_LEN_BYTE_ARRAY' && value.length !== element.type_length) {
-      throw malformed('wrong length', `${value.length} bytes`, `${element.type_length}`)
+      throw malformedParquet('wrong length', `${value.length} bytes`, `${element.type_length}`)
     }
     return value
   })

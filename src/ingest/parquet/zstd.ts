@@ -7,7 +7,7 @@
  * Source: RFC 8878, sections 3.1.1.1 and 3.1.1.2.
  */
 import { decompressZstd } from 'hyparquet-compressors'
-import { malformed } from './faults.js'
+import { malformedParquet } from './faults.js'
 
 const MIB = 1024 * 1024
 /** Largest window. Levels up to 22 use at most 128 MiB. */
@@ -18,7 +18,7 @@ const MAX_BOUND = 512 * MIB
 /** Up to this size the bytes of the blocks are counted exactly. This takes a window as large as the page. */
 const MAX_EXACT = 16 * MIB
 
-const corrupt = (found: string, expected: string): Error => malformed('corrupt zstd', found, expected)
+const corrupt = (found: string, expected: string): Error => malformedParquet('corrupt zstd', found, expected)
 
 /** Decompresses a page. @param length stated size; the caller has capped it at 4 GiB */
 export function zstd(input: Uint8Array, length: number): Uint8Array {
@@ -29,7 +29,7 @@ export function zstd(input: Uint8Array, length: number): Uint8Array {
   const single = (descriptor & 0x20) !== 0
   const checksum = (descriptor & 0x04) !== 0
   if ((descriptor & 0x08) !== 0) throw corrupt('a reserved bit', 'a frame of RFC 8878')
-  if ((descriptor & 0x03) !== 0) throw malformed('unsupported zstd', 'a dictionary', 'a frame without one')
+  if ((descriptor & 0x03) !== 0) throw malformedParquet('unsupported zstd', 'a dictionary', 'a frame without one')
   const sizeBytes = [single ? 1 : 0, 2, 4, 8][descriptor >> 6]
   const blocks = 5 + (single ? 0 : 1) + sizeBytes
   if (blocks > input.length) throw corrupt('its end inside the frame header', 'a frame')
@@ -40,7 +40,7 @@ export function zstd(input: Uint8Array, length: number): Uint8Array {
   if (!single) {
     const exponent = input[5] >> 3
     const window = 2 ** (10 + exponent) * (1 + (input[5] & 7) / 8)
-    if (window > MAX_WINDOW) throw malformed('unsupported zstd', `a window of ${window} bytes`, `at most ${MAX_WINDOW}`)
+    if (window > MAX_WINDOW) throw malformedParquet('unsupported zstd', `a window of ${window} bytes`, `at most ${MAX_WINDOW}`)
   }
   if (sizeBytes === 0) return decompressZstd(input)
   const at = blocks - sizeBytes
@@ -77,7 +77,7 @@ function checkBlocks(input: Uint8Array, start: number): number {
     at += 3 + (type === 1 ? 1 : size)
     if (at > input.length) throw corrupt('its end inside a block', 'the whole block')
     bound += type === 2 ? MAX_BLOCK : size
-    if (bound > MAX_BOUND) throw malformed('zstd page too large', `blocks for ${bound} bytes`, `at most ${MAX_BOUND}`)
+    if (bound > MAX_BOUND) throw malformedParquet('zstd page too large', `blocks for ${bound} bytes`, `at most ${MAX_BOUND}`)
     if ((header & 1) === 1) return at
   }
 }

@@ -27,7 +27,7 @@ export function fieldsOfNpz(npz: Npz, file: string, keys: SnapshotKeys): TraceFi
 export function stepOfNpz(npz: Npz, file: string, keys: SnapshotKeys): number | null {
   const step = numberMember(npz, file, keys.step)
   if (step === null) return stepFromName(file)
-  if (!Number.isSafeInteger(step)) throw wrong(file, keys.step, String(step), 'an integer')
+  if (!Number.isSafeInteger(step)) throw wrongMember(file, keys.step, String(step), 'an integer')
   return step
 }
 
@@ -52,7 +52,7 @@ function isFlag(npz: Npz, name: string): boolean {
 function scalarMember(npz: Npz, file: string, name: string): NpyArray | null {
   if (!npz.has(name)) return null
   const array = npz.read(name)
-  if (array.data.length !== 1) throw wrong(file, name, `${array.data.length} elements`, 'one')
+  if (array.data.length !== 1) throw wrongMember(file, name, `${array.data.length} elements`, 'one')
   return array
 }
 
@@ -60,7 +60,7 @@ function numberMember(npz: Npz, file: string, name: string): number | null {
   const array = scalarMember(npz, file, name)
   if (array === null) return null
   const [value] = asFloat64(array, { file, member: name })
-  if (!Number.isFinite(value)) throw wrong(file, name, String(value), 'a finite number')
+  if (!Number.isFinite(value)) throw wrongMember(file, name, String(value), 'a finite number')
   return value
 }
 
@@ -70,7 +70,7 @@ function textMember(npz: Npz, file: string, name: string): string | null {
   if (array === null) return null
   if (!isText(array.data)) return String(array.data[0])
   const [text] = array.data
-  if (!text.isWellFormed()) throw wrong(file, name, 'half a surrogate pair', 'text')
+  if (!text.isWellFormed()) throw wrongMember(file, name, 'half a surrogate pair', 'text')
   return text
 }
 
@@ -80,14 +80,14 @@ function outcomeMember(npz: Npz, file: string, member: string): Outcome | null {
   if (isText(array.data)) {
     const [text] = array.data
     if (text === 'success' || text === 'failure') return text
-    throw wrong(file, member, JSON.stringify(printable(text)), OUTCOME_FORMS)
+    throw wrongMember(file, member, JSON.stringify(printable(text)), OUTCOME_FORMS)
   }
   const [value] = asFloat64(array, { file, member })
   const outcome = outcomeOfNumber(value)
-  if (outcome === null) throw wrong(file, member, String(value), OUTCOME_FORMS)
+  if (outcome === null) throw wrongMember(file, member, String(value), OUTCOME_FORMS)
   return outcome
 }
 
-function wrong(file: string, member: string, found: string, expected: string): Fault {
+function wrongMember(file: string, member: string, found: string, expected: string): Fault {
   return new Fault({ format: 'npz', problem: 'wrong member', found, expected, place: { file, member }, exitCode: EXIT.badInput })
 }

@@ -8,10 +8,8 @@
 import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { describeCause, Fault, type Place } from '../../core/errors.js'
 import type { ZipEntry } from './zip.js'
-import { zipFault } from './zip-end.js'
+import { DEFLATED, STORED, zipFault } from './zip-end.js'
 
-const STORED = 0
-const DEFLATED = 8
 /** A deflated byte yields at most four matches of 258 bytes (two bits each). */
 const MAX_EXPANSION = 1032
 const FIRST_INPUT = 256

@@ -12,13 +12,17 @@ const LOCATOR = 0x07064b50
 const LOCATOR_SIZE = 20
 const END64 = 0x06064b50
 const END64_SIZE = 56
-const ALL_ONES_16 = 0xffff
-const ALL_ONES_32 = 0xffffffff
+/** In place of a number that a zip64 record holds. */
+export const ALL_ONES_16 = 0xffff
+export const ALL_ONES_32 = 0xffffffff
+/** Compression methods. */
+export const STORED = 0
+export const DEFLATED = 8
 export const CENTRAL_SIZE = 46
 export const LOCAL_SIGNATURE = 0x04034b50
 
 /** Little-endian fields of the archive by absolute offset. Offsets are checked by the callers. */
-export class Fields {
+export class ZipFields {
   readonly bytes: Uint8Array
   readonly #view: DataView
 
@@ -64,7 +68,7 @@ export function hex(bytes: Uint8Array, at: number, length: number): string {
 }
 
 /** Offset of the end record whose comment ends the file. */
-function findEnd(f: Fields, place: Place): number {
+function findEnd(f: ZipFields, place: Place): number {
   const length = f.bytes.length
   const lowest = Math.max(0, length - END_SIZE - ALL_ONES_16)
   const tail = Buffer.from(f.bytes.buffer, f.bytes.byteOffset + lowest, length - lowest)
@@ -94,7 +98,7 @@ function findEnd(f: Fields, place: Place): number {
 }
 
 /** The zip64 end record before the locator before `end`, or null where there is no locator. */
-function findEnd64(f: Fields, end: number, place: Place): number | null {
+function findEnd64(f: ZipFields, end: number, place: Place): number | null {
   const locator = end - LOCATOR_SIZE
   if (locator < 0 || f.u32(locator) !== LOCATOR) return null
   const at = locator - END64_SIZE
@@ -114,7 +118,7 @@ function findEnd64(f: Fields, end: number, place: Place): number | null {
 }
 
 /** Finds and checks the central directory's place. */
-export function readEnd(f: Fields, place: Place): Directory {
+export function readEnd(f: ZipFields, place: Place): Directory {
   const end = findEnd(f, place)
   const short = {
     disks: [f.u16(end + 4), f.u16(end + 6)],

@@ -10,7 +10,7 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { printable, type Place } from '../../core/errors.js'
-import { CENTRAL_SIZE, hex, LOCAL_SIGNATURE, readEnd, zipFault, Fields, type Directory } from './zip-end.js'
+import { ALL_ONES_16, ALL_ONES_32, CENTRAL_SIZE, hex, LOCAL_SIGNATURE, readEnd, STORED, zipFault, ZipFields, type Directory } from './zip-end.js'
 
 export interface ZipEntry {
   readonly name: string
@@ -29,8 +29,6 @@ export interface ZipEntry {
 const CENTRAL = 0x02014b50
 const LOCAL_SIZE = 30
 const ZIP64_EXTRA = 1
-const ALL_ONES_16 = 0xffff
-const ALL_ONES_32 = 0xffffffff
 
 /** Encrypted, compressed patched data, strong encryption, masked local headers: the stored bytes are not the content. */
 const UNREADABLE_FLAGS = 0x0001 | 0x0020 | 0x0040 | 0x2000
@@ -57,7 +55,7 @@ interface Central {
 }
 
 /** Offset and length of the zip64 extra field's data in the extra fields at `start`, or null. */
-function findZip64Extra(f: Fields, start: number, length: number, place: Place): { at: number; length: number } | null {
+function findZip64Extra(f: ZipFields, start: number, length: number, place: Place): { at: number; length: number } | null {
   const end = start + length
   let found: { at: number; length: number } | null = null
   // Up to three bytes of padding may end the list, as in Python's zipfile.
@@ -76,7 +74,7 @@ function findZip64Extra(f: Fields, start: number, length: number, place: Place):
 }
 
 /** Replaces each field of 32 ones by its zip64 value; the extra holds those fields only, in this order. */
-function widen(f: Fields, fields: readonly number[], extraAt: number, extraLength: number, place: Place): number[] {
+function widen(f: ZipFields, fields: readonly number[], extraAt: number, extraLength: number, place: Place): number[] {
   const extra = findZip64Extra(f, extraAt, extraLength, place)
   let used = 0
   return fields.map(value => {
@@ -100,7 +98,7 @@ function decodeName(bytes: Uint8Array, utf8: boolean, place: Place): string {
   return name
 }
 
-function readCentral(f: Fields, at: number, directory: Directory, place: Place): { entry: Central; next: number } {
+function readCentral(f: ZipFields, at: number, directory: Directory, place: Place): { entry: Central; next: number } {
   const where = { offset: at, ...place }
   if (at + CENTRAL_SIZE > directory.end || f.u32(at) !== CENTRAL) {
     throw zipFault('bad directory', hex(f.bytes, at, 4), 'a central header (50 4b 01 02)', where)
@@ -132,7 +130,7 @@ function sameBytes(bytes: Uint8Array, a: number, b: number, length: number): boo
 }
 
 /** The entry, once its local header has been found to agree with the directory. */
-function checkLocal(f: Fields, c: Central, directory: Directory, place: Place): ZipEntry {
+function checkLocal(f: ZipFields, c: Central, directory: Directory, place: Place): ZipEntry {
   const at = c.headerOffset
   const where = { member: c.name, offset: at, ...place }
   if (at + LOCAL_SIZE > directory.start) {
@@ -165,7 +163,7 @@ function checkLocal(f: Fields, c: Central, directory: Directory, place: Place): 
     throw zipFault('local header disagrees', `${what} ${local}`, `${central} as in the directory`, where)
   }
   const encrypted = ((flags | c.flags) & UNREADABLE_FLAGS) !== 0
-  if (c.method === 0 && !encrypted && c.size !== c.compressedSize) {
+  if (c.method === STORED && !encrypted && c.size !== c.compressedSize) {
     throw zipFault('bad member size', `${c.size} bytes stored in ${c.compressedSize}`, 'the same number', where)
   }
   return {
@@ -196,7 +194,7 @@ function checkDistinct(entries: readonly ZipEntry[], place: Place): void {
 
 /** The members of a ZIP archive in directory order. @param place names the file */
 export function readZipDirectory(bytes: Uint8Array, place: Place = {}): readonly ZipEntry[] {
-  const f = new Fields(bytes)
+  const f = new ZipFields(bytes)
   if (bytes.length === 0) throw zipFault('empty', '0 bytes', 'a ZIP archive', place)
   const directory = readEnd(f, place)
   const entries: ZipEntry[] = []
