@@ -20,7 +20,7 @@ export interface Pointed {
   readonly pointer: string
 }
 
-type JsonObject = { readonly [name: string]: unknown }
+export type JsonObject = { readonly [name: string]: unknown }
 
 /** `0` or a number without a leading zero (RFC 6901, section 4). */
 const ARRAY_INDEX = /^(?:0|[1-9][0-9]*)$/
@@ -166,7 +166,8 @@ function child(parent: unknown, token: string): { readonly value: unknown } | nu
   return isObject(parent) && Object.hasOwn(parent, token) ? { value: parent[token] } : null
 }
 
-function own(object: JsonObject, name: string): unknown {
+/** What an object inherits is no member. */
+export function own(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 

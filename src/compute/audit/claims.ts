@@ -9,7 +9,7 @@ const NOT_IN_OUTPUTS = 'a property of the original files; no output states it'
 const NOT_COMPUTED = 'another publication states it; nothing is computed'
 const AS_QUOTED = 'another publication states it; the study quotes it so, and nothing is computed'
 
-interface Judged extends Omit<Verdict, 'status' | 'element'> {
+interface JudgedClaim extends Omit<Verdict, 'status' | 'element'> {
   readonly status: ClaimStatus
   /** reference of the value that does not agree; absent where all agree or none does */
   readonly at?: string
@@ -26,7 +26,7 @@ export function auditClaim(claim: Claim, documents: Documents, inputsOf: InputsO
   }
 }
 
-function judge(claim: Claim, documents: Documents): Judged {
+function judge(claim: Claim, documents: Documents): JudgedClaim {
   const verdict = verdictOf(claim, documents)
   // A claim of any kind that has a reference is compared. Agreement with a value that the study quotes proves nothing,
   // so its status is `quoted`.

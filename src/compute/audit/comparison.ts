@@ -19,7 +19,7 @@ export interface Published {
 }
 
 /** The value at a reference, or the reason why there is none. */
-export type Found = { readonly value: ClaimValue } | { readonly reason: string }
+export type ComputedValue = { readonly value: ClaimValue } | { readonly reason: string }
 
 export interface Verdict {
   readonly status: 'agrees' | 'differs' | 'not_computable'
@@ -31,7 +31,7 @@ export interface Verdict {
 }
 
 /** The value at a reference, times `scale`. */
-export function findValue(documents: Documents, reference: string, scale = 1): Found {
+export function findValue(documents: Documents, reference: string, scale = 1): ComputedValue {
   const found = documents.resolve(reference)
   if ('reason' in found) return found
   const { value } = found
@@ -68,7 +68,7 @@ export function notComputable(reason: string): Verdict {
   return { status: 'not_computable', computed: null, difference: null, reason, element: null }
 }
 
-export function compare(published: Published, found: Found): Verdict {
+export function compare(published: Published, found: ComputedValue): Verdict {
   if ('reason' in found) return notComputable(found.reason)
   const computed = found.value
   const [p, c] = [published.value, computed].map(asList)
@@ -78,12 +78,12 @@ export function compare(published: Published, found: Found): Verdict {
   const element = isListed && sameShape && at >= 0 ? at : null
   const differs = (difference: number | null, reason: string): Verdict => ({ status: 'differs', computed, difference, reason, element })
   if (!sameShape) {
-    return differs(null, `computed ${kindOf(computed)}, published ${kindOf(published.value)}`)
+    return differs(null, `computed ${describeKind(computed)}, published ${describeKind(published.value)}`)
   }
   if (at < 0) return { status: 'agrees', computed, difference: null, reason: null, element }
   const place = isListed ? `element ${at}: ` : ''
   const [one, other] = [p[at], c[at]]
-  if (typeof one !== typeof other) return differs(null, `${place}computed ${kindOf(other)}, published ${kindOf(one)}`)
+  if (typeof one !== typeof other) return differs(null, `${place}computed ${describeKind(other)}, published ${describeKind(one)}`)
   const said = `${place}computed ${shownValue(other)}, published ${shownValue(one)}`
   if (typeof one !== 'number' || typeof other !== 'number') return differs(null, said)
   const difference = other - one
@@ -104,7 +104,7 @@ function asList(value: ClaimValue): readonly ClaimScalar[] {
   return isList(value) ? value : [value]
 }
 
-function kindOf(value: ClaimValue): string {
+function describeKind(value: ClaimValue): string {
   if (isList(value)) return `a list of ${value.length}`
   return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false'
 }

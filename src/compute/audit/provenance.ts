@@ -1,5 +1,5 @@
 /** Finds where a computed value stands, and which inputs it follows from as far as the outputs state that. */
-import { parseReference, type Documents } from '../documents.js'
+import { own, parseReference, type Documents, type JsonObject } from '../documents.js'
 import type { InputHash, Provenance } from './contract.js'
 
 const SHA256 = /^[0-9a-f]{64}$/
@@ -8,8 +8,6 @@ const SHA256 = /^[0-9a-f]{64}$/
 const MAX_DEPTH = 8
 
 type ProvenanceDocuments = Pick<Documents, 'enclosing' | 'sha256'>
-
-type JsonObject = { readonly [name: string]: unknown }
 
 /** Inputs of a reference, for outputs that do not state their own. The caller knows them from the run. */
 export type InputsOf = (reference: string) => readonly InputHash[]
@@ -35,8 +33,8 @@ function collect(
     if (input !== null) inputs.set(input.path, input)
   }
   for (const object of documents.enclosing(reference)) {
-    add(stated(object))
-    for (const link of listed(object, 'chain')) add(stated(link))
+    add(statedInput(object))
+    for (const link of listed(object, 'chain')) add(statedInput(link))
     for (const operand of listed(object, 'operands')) {
       const next = own(operand, 'reference')
       if (typeof next === 'string') collect(documents, next, inputsOf, inputs, seen, depth + 1)
@@ -45,7 +43,7 @@ function collect(
   for (const input of inputsOf(reference)) add(input)
 }
 
-function stated(object: JsonObject): InputHash | null {
+function statedInput(object: JsonObject): InputHash | null {
   const path = own(object, 'path') ?? own(object, 'file')
   const sha256 = own(object, 'sha256')
   return typeof path === 'string' && typeof sha256 === 'string' && SHA256.test(sha256) ? { path, sha256 } : null
@@ -54,8 +52,4 @@ function stated(object: JsonObject): InputHash | null {
 function listed(object: JsonObject, name: string): JsonObject[] {
   const list = own(object, name)
   return Array.isArray(list) ? list.filter((item: unknown): item is JsonObject => typeof item === 'object' && item !== null) : []
-}
-
-function own(object: JsonObject, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined
 }

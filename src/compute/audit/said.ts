@@ -28,7 +28,7 @@ export function pagesWith(pages: readonly NormalPage[] | null, has: (page: Norma
   return (pages ?? []).filter(has).map(page => page.name)
 }
 
-interface Asked {
+interface AskedSentences {
   /** null: nothing must be said */
   readonly disclosure: string | null
   readonly forbidden: readonly string[]
@@ -39,7 +39,7 @@ interface Asked {
  * @param claims claims of the same audit: a differing one can explain why a disclosure is not found
  */
 export function judgeSaid(
-  { disclosure, forbidden }: Asked, documents: Documents, pages: readonly NormalPage[] | null, claims: readonly AuditedClaim[]
+  { disclosure, forbidden }: AskedSentences, documents: Documents, pages: readonly NormalPage[] | null, claims: readonly AuditedClaim[]
 ): Said & { readonly problems: readonly string[] } {
   const problems: string[] = []
   const passage = disclosure === null ? null : passageOf(disclosure, documents)

@@ -7,22 +7,22 @@ import { printable } from '../../core/errors.js'
 import type { Discrepancy, SameQuantity } from '../../schema/claims.js'
 import type { Documents } from '../documents.js'
 import { scalarsAgree } from './agreement.js'
-import { findValue, shownValue, type Found } from './comparison.js'
+import { findValue, shownValue, type ComputedValue } from './comparison.js'
 import type { AuditedPair, AuditedSame } from './contract.js'
 
 export function auditSame(same: readonly SameQuantity[], discrepancies: readonly Discrepancy[], documents: Documents): AuditedSame[] {
   return same.map(quantity => auditQuantity(quantity, discrepancies, documents))
 }
 
-interface Stated {
+interface StatedSource {
   readonly label: string
   readonly reference: string
-  readonly found: Found
+  readonly found: ComputedValue
 }
 
 function auditQuantity(quantity: SameQuantity, discrepancies: readonly Discrepancy[], documents: Documents): AuditedSame {
   const { id, section, definition, decimals } = quantity
-  const stated = quantity.sources.map(({ label, reference, scale }): Stated => ({ label, reference, found: findValue(documents, reference, scale) }))
+  const stated = quantity.sources.map(({ label, reference, scale }): StatedSource => ({ label, reference, found: findValue(documents, reference, scale) }))
   const pairs = stated.flatMap((one, i) => stated.slice(i + 1).map(other => auditPair(one, other, decimals, discrepancies)))
   const unknown = stated.flatMap(({ label, found }) => ('reason' in found ? [`${printable(label)}: ${found.reason}`] : []))
   const contradictions = pairs.flatMap(({ of, status }) => {
@@ -41,12 +41,12 @@ function auditQuantity(quantity: SameQuantity, discrepancies: readonly Discrepan
   }
 }
 
-function shownAt(stated: readonly Stated[], label: string): string {
+function shownAt(stated: readonly StatedSource[], label: string): string {
   const found = stated.find(one => one.label === label)?.found
   return found === undefined || 'reason' in found ? 'nothing' : shownValue(found.value)
 }
 
-function auditPair(one: Stated, other: Stated, decimals: number | null, discrepancies: readonly Discrepancy[]): AuditedPair {
+function auditPair(one: StatedSource, other: StatedSource, decimals: number | null, discrepancies: readonly Discrepancy[]): AuditedPair {
   const of = [one.label, other.label] as const
   if ('reason' in one.found || 'reason' in other.found) return { of, status: 'not_computable', discrepancy: null }
   const [a, b] = [one.found.value, other.found.value].map(value => [value].flat())

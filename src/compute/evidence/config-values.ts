@@ -10,11 +10,11 @@ const STATED_NULL = 'the configuration states null'
 
 /** @param at field of the study: `evidence.configs[2]` */
 export function configValues({ name, path, values }: ConfigSource, at: string, config: ResolvedConfig): FoundConfig {
-  const found = values.map((request, i) => configValue(request, `${at}.values[${i}]`, path, config))
+  const found = values.map((request, i) => readConfigValue(request, `${at}.values[${i}]`, path, config))
   return { name, path, chain: config.chain, values: found, withheld: config.withheld }
 }
 
-function configValue({ name, key, title, published }: ConfigValue, at: string, path: string, config: ResolvedConfig): FoundValue {
+function readConfigValue({ name, key, title, published }: ConfigValue, at: string, path: string, config: ResolvedConfig): FoundValue {
   const common = { name, unit: '', title, published, excluded: null, labels: [] }
   if (config.absent.includes(key)) throw unreadable({ at, name }, 'no setting in it or above it', `the key ${printable(key)}`, path)
   const setting = settingOf(key, config.values)

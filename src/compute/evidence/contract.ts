@@ -13,7 +13,7 @@ import type { HashedFile } from '../../schema/study.js'
 export type Scalar = number | string | boolean
 
 /** Where a value stands. `raw` is the text there before any conversion. */
-export type Origin =
+export type ValueOrigin =
   | {
       readonly source: 'workbook'
       readonly file: string
@@ -72,7 +72,7 @@ export interface FoundValue {
   readonly excluded: string | null
   /** labels that the study expects, all found; empty where a value is read by its name */
   readonly labels: readonly FoundLabel[]
-  readonly origin: Origin
+  readonly origin: ValueOrigin
 }
 
 export interface FoundConfig {

@@ -13,7 +13,7 @@ export interface Written {
   readonly number: number | null
 }
 
-export type Conversion = { readonly value: number | string } | { readonly expected: string }
+export type Converted = { readonly value: number | string } | { readonly expected: string }
 
 /** A number without a unit. Commas may stand between groups of three digits only. The minus sign U+2212 is allowed. */
 const NUMBER = /^[+\u2212-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
@@ -29,7 +29,7 @@ export function parseNumber(text: string): number | null {
 type Request = Pick<CellValue | SlideValue, 'as' | 'pattern' | 'multiply'>
 
 /** The converted value, or what was expected where the conversion fails. */
-export function convert({ as, pattern, multiply }: Request, { text, number }: Written, search: TextSearch): Conversion {
+export function convert({ as, pattern, multiply }: Request, { text, number }: Written, search: TextSearch): Converted {
   if (as === 'text' && pattern === null) return text === '' ? { expected: 'a text' } : { value: text }
   if (as === 'text' || as === 'match') {
     const found = search.find(pattern ?? '', text)
@@ -41,7 +41,7 @@ export function convert({ as, pattern, multiply }: Request, { text, number }: Wr
   return scaled(number ?? parseNumber(text), decimalProduct(multiply, percent), as === 'percent' ? 'a fraction' : 'a number')
 }
 
-function scaled(number: number | null, factor: number, expected: string): Conversion {
+function scaled(number: number | null, factor: number, expected: string): Converted {
   const value = number === null ? NaN : decimalProduct(number, factor)
   return Number.isFinite(value) ? { value } : { expected }
 }

@@ -1,14 +1,14 @@
 /** Builds the faults of written evidence. A fault names the field of the study, what was found in the source, and the place. */
 import { Fault, printable } from '../../core/errors.js'
 
-export interface Asked {
+export interface AskedValue {
   /** `evidence.workbook.values[3]` */
   readonly at: string
   readonly name: string
 }
 
 /** @param member place in the file: `Scores!C8`, `slide 40` */
-export function unreadable({ at, name }: Asked, found: string, expected: string, file: string, member?: string): Fault {
+export function unreadable({ at, name }: AskedValue, found: string, expected: string, file: string, member?: string): Fault {
   return new Fault({
     format: 'evidence', problem: 'unreadable value', found: `${at} (${name}) finds ${found}`, expected,
     place: { file, ...(member === undefined ? {} : { member }) }

@@ -19,13 +19,13 @@ export function barFigures(
   const titles = [...new Set([...legend, ...drawn])]
   return requests.map(({ name, title, panels }, i) => ({
     synthetic, name, title,
-    panels: panels.map((panel, k) => barPanel(panel, `evidence.figures[${i}].panels[${k}]`, titles, documents))
+    panels: panels.map((panel, k) => barPanelData(panel, `evidence.figures[${i}].panels[${k}]`, titles, documents))
   }))
 }
 
-type PanelRequest = BarFigureRequest['panels'][number]
+type BarPanelRequest = BarFigureRequest['panels'][number]
 
-function barPanel(panel: PanelRequest, at: string, titles: readonly string[], documents: Resolver): BarPanelData {
+function barPanelData(panel: BarPanelRequest, at: string, titles: readonly string[], documents: Resolver): BarPanelData {
   const { title, axis, groups, series, decimals, from } = panel
   return {
     title, axis, groups, decimals, from,

@@ -9,7 +9,7 @@ import { createContext, Script, type Context } from 'node:vm'
 const MAX_TEXT = 32_767
 const TIME_LIMIT_MS = 1000
 
-export type Found =
+export type TextMatch =
   /** group 1 of the first match */
   | { readonly group: string }
   | { readonly problem: 'no match' | 'too long' | 'too slow' }
@@ -28,7 +28,7 @@ export class TextSearch {
   }
 
   /** @param pattern a valid regular expression with one group */
-  find(pattern: string, text: string): Found {
+  find(pattern: string, text: string): TextMatch {
     if (text.length > MAX_TEXT) return { problem: 'too long' }
     const context = (this.#context ??= createContext(Object.create(null) as Context, NO_CODE))
     context['source'] = pattern

@@ -2,14 +2,14 @@
 import type { Presentation, Slide } from '../../ingest/office/presentation.js'
 import type { SlidePage, SlideValue } from '../../schema/evidence.js'
 import { isSecretText } from '../../core/secrets.js'
-import type { FoundValue, Origin } from './contract.js'
+import type { FoundValue, ValueOrigin } from './contract.js'
 import type { HashedFile } from '../../schema/study.js'
 import { convert } from './convert.js'
 import { quoted, unreadable } from './faults.js'
 import { slideLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
-type Position = Extract<Origin, { readonly source: 'slides' }>['position']
+type Position = Extract<ValueOrigin, { readonly source: 'slides' }>['position']
 
 /** Largest number of paragraphs that a message lists. */
 const MAX_LISTED = 5
@@ -34,7 +34,7 @@ export function slideValue(
   }
 }
 
-interface Text {
+interface SlideString {
   readonly raw: string
   readonly position: Position
 }
@@ -45,7 +45,7 @@ function tablePlace({ index, row, column }: NonNullable<SlideValue['table']>): s
   return `, table ${index}, row ${row}, column ${column}`
 }
 
-function tableCell(asked: NonNullable<SlideValue['table']>, { tables }: Slide, refuse: Refuse): Text {
+function tableCell(asked: NonNullable<SlideValue['table']>, { tables }: Slide, refuse: Refuse): SlideString {
   const { index, row, column } = asked
   const table = tables[index - 1]
   if (table === undefined) throw refuse(`${tables.length} tables`, `a table ${index}`)
@@ -59,7 +59,7 @@ function tableCell(asked: NonNullable<SlideValue['table']>, { tables }: Slide, r
   return { raw, position: { table: index, row, column } }
 }
 
-function paragraph({ pattern }: SlideValue, { texts }: Slide, search: TextSearch, refuse: Refuse): Text {
+function paragraph({ pattern }: SlideValue, { texts }: Slide, search: TextSearch, refuse: Refuse): SlideString {
   const matching = texts.flatMap((raw, i) => {
     const found = search.find(pattern ?? '', raw)
     if ('problem' in found && found.problem === 'too slow') {

@@ -131,7 +131,7 @@ export interface SelectionHistory {
  * Where a displayed point comes from. `observed`: the curve's own history. `borrowed_<reference>` and
  * `shared_<reference>_reference`: the named selection. `shared_reference`: a value of no history.
  */
-export type Provenance = string
+export type PointProvenance = string
 
 /** One curve of an analysis in one view. */
 export interface CurvePlace {
@@ -142,7 +142,7 @@ export interface CurvePlace {
 
 /** The source of displayed points. */
 export interface PointSource {
-  readonly provenance: Provenance
+  readonly provenance: PointProvenance
   /** history with the observations; null for a value that belongs to no history */
   readonly history: SelectionHistory | null
   readonly curve: Curve | null

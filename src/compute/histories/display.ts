@@ -7,16 +7,16 @@
  * session boundary.
  */
 import type { HistoryAnalysis, MetricDefinition, SharedReference } from '../../schema/histories.js'
-import type { CurvePlace, DisplayedCurve, PointSource, Provenance, SelectionHistory } from './contract.js'
+import type { CurvePlace, DisplayedCurve, PointSource, PointProvenance, SelectionHistory } from './contract.js'
 import { drawnValue } from './drawn-numbers.js'
 import { curveFor, historyFor, metricFor } from './join.js'
-import { holds } from './steps.js'
+import { hasStep } from './steps.js'
 import { anchorOfReference, borrowedFrom, sharedBy, supplyTarget, viewOf, type Anchor, type View, type ViewPoints } from './supplied.js'
 import { trailingMean } from './windows.js'
 import { PIECE, type Work } from './work.js'
 
-const OBSERVED: Provenance = 'observed'
-export const SHARED_REFERENCE: Provenance = 'shared_reference'
+const OBSERVED: PointProvenance = 'observed'
+export const SHARED_REFERENCE: PointProvenance = 'shared_reference'
 
 type Histories = ReadonlyMap<string, SelectionHistory>
 
@@ -30,7 +30,7 @@ export function curvePlaces({ metrics, selections }: HistoryAnalysis): CurvePlac
 }
 
 /** All provenances that a displayed point of the analysis can have. */
-export function provenancesOf({ supplied: rule, shared_reference: shared }: HistoryAnalysis): Provenance[] {
+export function provenancesOf({ supplied: rule, shared_reference: shared }: HistoryAnalysis): PointProvenance[] {
   return [OBSERVED, ...(rule === null ? [] : [borrowedFrom(rule), sharedBy(rule)]), ...(shared === null ? [] : [SHARED_REFERENCE])]
 }
 
@@ -41,7 +41,7 @@ export function* displayedCurve(
   place: CurvePlace
 ): Work<DisplayedCurve> {
   const { trailing_mean: window } = metricFor(metrics, place.metric)
-  const parts = partsOf(analysis, histories, place)
+  const parts = sourcePointsOf(analysis, histories, place)
   yield
   const merged = yield* mergeParts(parts)
   return {
@@ -58,17 +58,17 @@ export function* displayedCurve(
  */
 export function drawnWithReference(analysis: HistoryAnalysis, shared: SharedReference, histories: Histories): string[] {
   return analysis.selections.filter(selection =>
-    partsOf(analysis, histories, { view: 'step', metric: shared.metric, selection })
+    sourcePointsOf(analysis, histories, { view: 'step', metric: shared.metric, selection })
       .some(part => part.source.provenance === SHARED_REFERENCE))
 }
 
 /** Whether a curve, supplied points included, starts before 0. Such a curve has no place for an anchor. */
 export function startsBeforeZero(analysis: HistoryAnalysis, histories: Histories, place: CurvePlace): boolean {
-  return partsOf(analysis, histories, place).some(({ x }) => x.length > 0 && x[0] < 0)
+  return sourcePointsOf(analysis, histories, place).some(({ x }) => x.length > 0 && x[0] < 0)
 }
 
 /** Points of one source, by x. */
-interface Part {
+interface SourcePoints {
   readonly source: PointSource
   readonly x: Float64Array
   readonly index: Int32Array
@@ -76,7 +76,7 @@ interface Part {
 }
 
 /** The parts of a curve. At equal x, points of an earlier part come first. */
-function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric, selection }: CurvePlace): Part[] {
+function sourcePointsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric, selection }: CurvePlace): SourcePoints[] {
   const own = viewIn(histories, selection, metric, view)
   const parts = [observationsOf(own, OBSERVED)]
   const { supplied: rule, shared_reference: shared } = analysis
@@ -88,14 +88,14 @@ function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric
       if (positions.length > 0) parts.push(lentPart(reference, positions, borrowedFrom(rule)))
     }
     // The prefix may already have a point at 0.
-    if (anchor !== null && !parts.some(part => holds(part.x, 0))) parts.push(anchored(reference, anchor))
+    if (anchor !== null && !parts.some(part => hasStep(part.x, 0))) parts.push(anchored(reference, anchor))
   } else if (rule !== null && selection === rule.reference) {
     const anchor = anchorOfReference(rule, own)
     if (anchor !== null) parts.push(anchored(own, anchor))
   }
   if (
     shared !== null && view === 'step' && shared.metric === metric && shared.selections.includes(selection) &&
-    !parts.some(part => holds(part.x, shared.step))
+    !parts.some(part => hasStep(part.x, shared.step))
   ) {
     parts.push({
       source: { provenance: SHARED_REFERENCE, history: null, curve: null },
@@ -107,11 +107,11 @@ function partsOf(analysis: HistoryAnalysis, histories: Histories, { view, metric
   return parts
 }
 
-function observationsOf({ history, curve, x, index }: ViewPoints, provenance: Provenance): Part {
+function observationsOf({ history, curve, x, index }: ViewPoints, provenance: PointProvenance): SourcePoints {
   return { source: { provenance, history, curve }, x, index, value: k => curve.value[index[k]] }
 }
 
-function lentPart(reference: ViewPoints, positions: Int32Array, provenance: Provenance): Part {
+function lentPart(reference: ViewPoints, positions: Int32Array, provenance: PointProvenance): SourcePoints {
   const x = new Float64Array(positions.length)
   const index = new Int32Array(positions.length)
   positions.forEach((position, k) => {
@@ -121,7 +121,7 @@ function lentPart(reference: ViewPoints, positions: Int32Array, provenance: Prov
   return observationsOf({ ...reference, x, index }, provenance)
 }
 
-function anchored(reference: ViewPoints, { position, provenance }: Anchor): Part {
+function anchored(reference: ViewPoints, { position, provenance }: Anchor): SourcePoints {
   return observationsOf({ ...reference, x: new Float64Array(1), index: reference.index.slice(position, position + 1) }, provenance)
 }
 
@@ -130,7 +130,7 @@ function viewIn(histories: Histories, selection: string, metric: string, view: V
   return viewOf(history, curveFor(history, metric), view)
 }
 
-function* mergeParts(parts: readonly Part[]): Work<Pick<DisplayedCurve, 'x' | 'value' | 'source' | 'observation'>> {
+function* mergeParts(parts: readonly SourcePoints[]): Work<Pick<DisplayedCurve, 'x' | 'value' | 'source' | 'observation'>> {
   const [own] = parts
   const count = parts.reduce((sum, part) => sum + part.x.length, 0)
   // Nothing is supplied, so the columns of the view are used without a copy.

@@ -14,7 +14,7 @@ import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve, 
 import { displayedCurve, SHARED_REFERENCE } from './display.js'
 import { drawnValue, plottedValue } from './drawn-numbers.js'
 import { metricFor, unknown } from './join.js'
-import { holds } from './steps.js'
+import { hasStep } from './steps.js'
 import { displayHours } from './time.js'
 import type { Work } from './work.js'
 
@@ -104,7 +104,7 @@ function gapsOf({ view, sources, x }: DisplayedCurve): Float64Array {
   if (history === null || curve === null) return new Float64Array(0)
   const gaps = view === 'step' ? curve.nonFiniteSteps.toSorted() : curve.nonFiniteTimes.map(time => displayHours(history, time)).sort()
   // Two rows can have one step; the view shows that step once.
-  return gaps.filter((gap, i) => Number.isFinite(gap) && !holds(x, gap) && !(view === 'step' && gap === gaps[i - 1]))
+  return gaps.filter((gap, i) => Number.isFinite(gap) && !hasStep(x, gap) && !(view === 'step' && gap === gaps[i - 1]))
 }
 
 /** Only observed points count, because a supplied point belongs to no session of the curve. */

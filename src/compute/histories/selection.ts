@@ -103,7 +103,7 @@ function withoutRuns(selection: RunSelection, runs: readonly ListedRun[], at: st
   const named = runs.filter(run => run.displayName === selection.display_name)
   const near = nearNames(selection.display_name, runs.map(run => run.displayName))
   const expected = named.length > 0
-    ? `its project, entity and label as listed; by display name: ${named.slice(0, MAX_SUGGESTIONS).map(describe).join('; ')}`
+    ? `its project, entity and label as listed; by display name: ${named.slice(0, MAX_SUGGESTIONS).map(describeRun).join('; ')}`
     : near.length > 0
       ? `an exact display name; near: ${near.map(name => `"${printable(name)}"`).join(', ')}`
       : 'an exact display name of the list of runs'
@@ -115,7 +115,7 @@ function withoutRuns(selection: RunSelection, runs: readonly ListedRun[], at: st
   })
 }
 
-function describe(run: ListedRun): string {
+function describeRun(run: ListedRun): string {
   const part = (name: string, text: string | null): string =>
     `${name} ${text === null ? 'not stated' : `"${printable(text)}"`}`
   return [part('project', run.project), part('entity', run.entity), part('label', run.label)].join(', ')
@@ -126,7 +126,7 @@ function nearNames(name: string, listed: readonly string[]): string[] {
   if (name.length > MAX_COMPARED_NAME) return []
   const names = [...new Set(listed)].filter(other => other.length <= MAX_COMPARED_NAME).slice(0, MAX_COMPARED_NAMES)
   return names
-    .map(other => ({ other, distance: editDistance(name, other) }))
+    .map(other => ({ other, distance: levenshtein(name, other) }))
     .filter(({ distance }) => distance * 3 <= Math.max(name.length, 3))
     .sort((a, b) => a.distance - b.distance || compareText(a.other, b.other))
     .slice(0, MAX_SUGGESTIONS)
@@ -134,7 +134,7 @@ function nearNames(name: string, listed: readonly string[]): string[] {
 }
 
 /** Levenshtein distance, computed one row of the table at a time. */
-function editDistance(a: string, b: string): number {
+function levenshtein(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
     const row = [i]

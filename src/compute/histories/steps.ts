@@ -49,6 +49,6 @@ export function lowerBound(sorted: Float64Array | Int32Array, value: number): nu
 }
 
 /** Whether `value` is an element of `sorted`. */
-export function holds(sorted: Float64Array, value: number): boolean {
+export function hasStep(sorted: Float64Array, value: number): boolean {
   return sorted[lowerBound(sorted, value)] === value
 }

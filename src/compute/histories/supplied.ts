@@ -13,8 +13,8 @@
  * double range. Its curve would consist of supplied points alone.
  */
 import type { SuppliedPoints } from '../../schema/histories.js'
-import type { Curve, Provenance, SelectionHistory } from './contract.js'
-import { holds, lowerBound, missingSteps, type MissingSteps } from './steps.js'
+import type { Curve, PointProvenance, SelectionHistory } from './contract.js'
+import { hasStep, lowerBound, missingSteps, type MissingSteps } from './steps.js'
 import { displayHours } from './time.js'
 
 export type View = 'step' | 'time'
@@ -33,7 +33,7 @@ export interface ViewPoints {
 export interface Anchor {
   /** index in the reference's view */
   readonly position: number
-  readonly provenance: Provenance
+  readonly provenance: PointProvenance
 }
 
 /** Increasing indexes in the reference's view. Each point is drawn at its own x. */
@@ -66,7 +66,7 @@ export function anchorOfReference(rule: SuppliedPoints, reference: ViewPoints): 
   return { position: 0, provenance: sharedBy(rule) }
 }
 
-export function borrowedFrom(rule: SuppliedPoints): Provenance {
+export function borrowedFrom(rule: SuppliedPoints): PointProvenance {
   return `borrowed_${rule.reference}`
 }
 
@@ -94,7 +94,7 @@ export function supplyTarget(
   for (let k = 0; k < lent.length && reference.x[k] <= last; k++) {
     const before = prefixed && reference.x[k] < first
     if (before) prefix++
-    if (before || (filled && !holds(target.x, reference.x[k]))) lent[count++] = k
+    if (before || (filled && !hasStep(target.x, reference.x[k]))) lent[count++] = k
   }
   return {
     prefix: lent.slice(0, prefix),
@@ -105,11 +105,11 @@ export function supplyTarget(
 
 /** @param behindZero the supplied points start before 0 */
 function anchorOfTarget(rule: SuppliedPoints, reference: ViewPoints, behindZero: boolean): Anchor | null {
-  if (holds(reference.x, 0)) return { position: lowerBound(reference.x, 0), provenance: borrowedFrom(rule) }
+  if (hasStep(reference.x, 0)) return { position: lowerBound(reference.x, 0), provenance: borrowedFrom(rule) }
   return behindZero ? null : { position: 0, provenance: sharedBy(rule) }
 }
 
-export function sharedBy(rule: SuppliedPoints): Provenance {
+export function sharedBy(rule: SuppliedPoints): PointProvenance {
   return `shared_${rule.reference}_reference`
 }
 

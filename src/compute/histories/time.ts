@@ -4,14 +4,14 @@
  */
 import type { SelectionHistory } from './contract.js'
 
-type Origin = Pick<SelectionHistory, 'originSeconds'>
+type TimeOrigin = Pick<SelectionHistory, 'originSeconds'>
 
 /** (timestamp - createdAt of the first session) / 3600, both in seconds; NaN for NaN. A restart does not reset it. */
-export function elapsedHours({ originSeconds }: Origin, timestamp: number): number {
+export function elapsedHours({ originSeconds }: TimeOrigin, timestamp: number): number {
   return (timestamp - originSeconds) / 3600
 }
 
 /** Elapsed hours scaled to the axis that figures show. */
-export function displayHours(history: Origin & Pick<SelectionHistory, 'displayFactor'>, timestamp: number): number {
+export function displayHours(history: TimeOrigin & Pick<SelectionHistory, 'displayFactor'>, timestamp: number): number {
   return elapsedHours(history, timestamp) * history.displayFactor
 }

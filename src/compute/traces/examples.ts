@@ -60,7 +60,7 @@ export class ExampleCollector {
         throw new Fault({
           format: 'study',
           problem: `${role} example is ambiguous`,
-          found: `traces ${earlier.result.index} and ${result.index} match ${describe(selector)}`,
+          found: `traces ${earlier.result.index} and ${result.index} match ${describeSelector(selector)}`,
           expected: 'exactly one trace',
           exitCode: EXIT.checkFailed
         })
@@ -82,12 +82,12 @@ export class ExampleCollector {
   #chooseOne(role: Outcome): ChosenExample {
     const selector = this.#selectors[role]
     const named = this.#named[role]
-    if (selector !== null && named !== undefined) return { ...named, rule: `named by the study: ${describe(selector)}` }
+    if (selector !== null && named !== undefined) return { ...named, rule: `named by the study: ${describeSelector(selector)}` }
     if (selector !== null && this.#required) {
       throw new Fault({
         format: 'study',
         problem: `${role} example is missing`,
-        found: `no trace with ${describe(selector)}`,
+        found: `no trace with ${describeSelector(selector)}`,
         expected: 'exactly one',
         exitCode: EXIT.checkFailed
       })
@@ -97,7 +97,7 @@ export class ExampleCollector {
       const unknown = this.#unknown === 0 ? '' : `; the outcome of ${this.#unknown} traces is unknown`
       return { result: null, trace: null, rule: `the snapshot holds no ${this.#unknown === 0 ? '' : 'known '}${role}${unknown}` }
     }
-    const why = selector === null ? '' : `the study names ${describe(selector)}, which this snapshot does not hold; `
+    const why = selector === null ? '' : `the study names ${describeSelector(selector)}, which this snapshot does not hold; `
     return { ...ruled, rule: why + RULES[role] }
   }
 }
@@ -129,7 +129,7 @@ function matches(selector: TraceSelector, role: Outcome, { fields }: TraceResult
   )
 }
 
-function describe(selector: TraceSelector): string {
+function describeSelector(selector: TraceSelector): string {
   const parts: string[] = []
   if (selector.step !== undefined) parts.push(`step ${selector.step}`)
   if (selector.outcome !== undefined) parts.push(`outcome ${selector.outcome}`)

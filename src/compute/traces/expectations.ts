@@ -43,7 +43,7 @@ export function checkExpectations(
   labelledBy: string | null
 ): CheckReport[] {
   const sampling = [
-    outcomesPerStep(results, expectations.outcomes_per_step),
+    outcomesAsExpected(results, expectations.outcomes_per_step),
     scoreAgainstOutcome(results, statistics.success_threshold, expectations.score_agrees_with_outcome),
     returnsEqualOutcome(results, expectations.returns_equal_outcome),
     predictionStage(results, expectations.prediction_stage),
@@ -75,12 +75,12 @@ function distinctUids(results: readonly TraceResult[], expected: boolean): Check
  */
 function syntheticLabel(labelledBy: string | null, study: boolean): CheckReport {
   const denied = labelledBy !== null && !study
-  const faults = denied ? [fault('synthetic differs', `true in ${printable(labelledBy, 400)}, false in the study`, 'true in the study too', {})] : []
+  const faults = denied ? [expectationFault('synthetic differs', `true in ${printable(labelledBy, 400)}, false in the study`, 'true in the study too', {})] : []
   return report('synthetic label', true, { total: 1, passed: 1 - faults.length, unstated: 0 }, faults)
 }
 
 /** Checks each step. A step with a trace of unknown outcome is left out, and so is a trace without a step. */
-function outcomesPerStep(results: readonly TraceResult[], expected: readonly [number, number] | null): CheckReport {
+function outcomesAsExpected(results: readonly TraceResult[], expected: readonly [number, number] | null): CheckReport {
   const [successes, failures] = expected ?? [1, 1]
   const steps = outcomesByStep(results)
   const known = steps.filter(s => s.unknown === 0)
@@ -88,11 +88,11 @@ function outcomesPerStep(results: readonly TraceResult[], expected: readonly [nu
   const holds = known.filter(({ success, failure }) => success === successes && failure === failures)
   const wanted = `${successes} and ${failures}`
   const faults = [
-    ...steps.filter(s => !holds.includes(s)).map(({ step, success, failure, unknown }) => fault(
+    ...steps.filter(s => !holds.includes(s)).map(({ step, success, failure, unknown }) => expectationFault(
       'outcomes per step',
       `${success} successes and ${failure} failures${unknown === 0 ? '' : `, ${unknown} of unknown outcome`}`, wanted, { step }
     )),
-    ...stepless.map(({ index }) => fault('outcomes per step', 'a trace without step', 'a step', { trace: index }))
+    ...stepless.map(({ index }) => expectationFault('outcomes per step', 'a trace without step', 'a step', { trace: index }))
   ]
   const unstated = steps.length - known.length + stepless.length
   return report('outcomes per step', expected !== null, { total: known.length, passed: holds.length, unstated }, faults)
@@ -149,12 +149,12 @@ function endMarkers(results: readonly TraceResult[], marker: string | null): Che
     }
     if (marker === null || marked === boundaries) continue
     const found = spans === null ? 'no segment texts' : `span ${spans.endsWithMarker.indexOf(0)} ends otherwise (${marked} of ${boundaries} end so)`
-    faults.push(fault('end marker missing', found, `${quote(marker)} at the end of every span before a boundary`, placeOf(index, fields)))
+    faults.push(expectationFault('end marker missing', found, `${quote(marker)} at the end of every span before a boundary`, placeOf(index, fields)))
   }
   return report('end marker', marker !== null, counts, faults)
 }
 
-interface Difference {
+interface UnmetExpectation {
   readonly problem: string
   readonly found: string
   readonly expected: string
@@ -163,7 +163,7 @@ interface Difference {
 }
 
 function eachTrace(
-  results: readonly TraceResult[], check: string, expected: boolean, inspect: (r: TraceResult) => Difference | null
+  results: readonly TraceResult[], check: string, expected: boolean, inspect: (r: TraceResult) => UnmetExpectation | null
 ): CheckReport {
   const faults: Fault[] = []
   let unstated = 0
@@ -171,7 +171,7 @@ function eachTrace(
     const difference = inspect(r)
     if (difference === null) continue
     if (difference.unstated === true) unstated++
-    faults.push(fault(difference.problem, difference.found, difference.expected, placeOf(r.index, r.fields)))
+    faults.push(expectationFault(difference.problem, difference.found, difference.expected, placeOf(r.index, r.fields)))
   }
   const total = results.length - unstated
   return report(check, expected, { total, passed: results.length - faults.length, unstated }, faults)
@@ -188,7 +188,7 @@ function report(
   return { check, expected, passed: total === 0 ? null : passed, total, unstated, faults }
 }
 
-function fault(problem: string, found: string, expected: string, place: Place): Fault {
+function expectationFault(problem: string, found: string, expected: string, place: Place): Fault {
   return new Fault({ format: 'snapshot', problem, found, expected, place, exitCode: EXIT.checkFailed })
 }
 

@@ -109,7 +109,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
         r => scoreAgrees(r, successThreshold) === true, 'no trace states both its outcome and its score'
       ),
       prediction_stages: known('/checks/prediction_stages', countStages(results), 'no trace states its prediction stage'),
-      boundaries_with_end_marker: markedBoundaries(results, boundary.transitions, options.endMarker, known)
+      boundaries_with_end_marker: markedOfAll(results, boundary.transitions, options.endMarker, known)
     },
     undefined_reasons: reasons
   }
@@ -118,7 +118,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
 const NO_OUTCOME = 'no trace states an outcome or a score'
 
 /** The count covers all boundaries, so it exists only where every trace has texts. */
-function markedBoundaries(
+function markedOfAll(
   results: readonly TraceResult[], boundaries: number, marker: string | null,
   known: (pointer: string, value: number | null, why: string) => number | null
 ): number | null {

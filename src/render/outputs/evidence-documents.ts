@@ -4,7 +4,7 @@
  * docs/schemas/{evidence-data,derived-metrics,case-evidence}.schema.json.
  */
 import type {
-  DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand, Origin
+  DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand, ValueOrigin
 } from '../../compute/evidence/contract.js'
 import { operationName } from '../../compute/evidence/derive.js'
 import { EVIDENCE_DOCUMENTS } from '../../schema/outputs.js'
@@ -68,7 +68,7 @@ function valueEntry({ value, unit, title, published, excluded, labels, origin }:
   }
 }
 
-function originEntry(origin: Origin): object {
+function originEntry(origin: ValueOrigin): object {
   switch (origin.source) {
     case 'workbook': {
       const { source, file, sha256, sheet, cell, raw } = origin
