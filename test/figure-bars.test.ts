@@ -19,7 +19,7 @@ import { curveStyle } from '../src/render/figures/curves/style.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
 import { hatchLines } from '../src/render/figures/hatch.js'
 import { buildFigures } from '../src/render/figures/index.js'
-import { textWidth, wrapWidth } from '../src/render/figures/text-width.js'
+import { drawnWidth, wrapWidth } from '../src/render/figures/text-width.js'
 import { compare, decode, encode, halve, labelRectangles } from './support/compare-pictures.js'
 import { annotationsOf, FIXTURES, scalesOf, seriesOf, type LooseFigure } from './support/figure-config.js'
 import { pdfStrings } from './support/pdf-text.js'
@@ -238,9 +238,9 @@ t.test('configuration', async t => {
     const [first, cut, ...more] = wrapWidth('one two three four five', 8, 40, 2)
     t.same([first, more], ['one two', []])
     t.match(cut, /^three f.*\u2026$/)
-    t.ok(textWidth(cut, 8) <= 40)
+    t.ok(drawnWidth(cut, 8) <= 40)
     t.same(wrapWidth('  ', 8, 40, 2), [])
-    for (const line of wrapWidth('unbreakableunbreakable x', 8, 40, 3)) t.ok(textWidth(line, 8) <= 40)
+    for (const line of wrapWidth('unbreakableunbreakable x', 8, 40, 3)) t.ok(drawnWidth(line, 8) <= 40)
   })
 })
 
@@ -317,8 +317,8 @@ t.test('hostile titles', async t => {
     return value
   })
   t.same(strings.filter(text => /[\u0000-\u001f\u202e\ufffe]|\p{Surrogate}/u.test(text)), [], 'escaped')
-  for (const { text, x } of config.texts) t.ok(x + textWidth(text, 10) <= 504, 'on the page')
-  for (const { label, labelX } of config.legend) t.ok(labelX + textWidth(label, 8) <= 504, 'on the page')
+  for (const { text, x } of config.texts) t.ok(x + drawnWidth(text, 10) <= 504, 'on the page')
+  for (const { label, labelX } of config.legend) t.ok(labelX + drawnWidth(label, 8) <= 504, 'on the page')
   const svg = (await renderFigure(config, 'svg')).toString('utf8')
   t.notMatch(svg, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|<b>/, 'no character that XML forbids')
   t.equal(parseFragment(svg).childNodes.filter(node => node.nodeName === 'svg').length, 1)

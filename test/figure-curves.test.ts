@@ -24,7 +24,7 @@ import { buildFigures } from '../src/render/figures/index.js'
 import { Ink } from '../src/render/figures/ink.js'
 import { logTicks, symlogTicks } from '../src/render/figures/log-ticks.js'
 import { axisMap, symlogMap } from '../src/render/figures/scales.js'
-import { fitWidth, textWidth } from '../src/render/figures/text-width.js'
+import { fitWidth, drawnWidth } from '../src/render/figures/text-width.js'
 import type { AxisScale } from '../src/schema/histories.js'
 import { compare, decode, encode, halve, labelRectangles, shareOfAxis } from './support/compare-pictures.js'
 import { curveFigureData } from './support/curve-data.js'
@@ -408,7 +408,7 @@ t.test('configuration', async t => {
       if (label === undefined) return []
       const { x, y } = scalesOf(config, 0)
       const { plot } = config.panels[0]
-      const width = textWidth(label.content, 8)
+      const width = drawnWidth(label.content, 8)
       const middle = ((label.xValue - x.min) / (x.max - x.min)) * plot.width
       return [{ left: middle - width / 2, right: middle + width / 2, y: ((y.max - label.yValue) / (y.max - y.min)) * plot.height }]
     })
@@ -477,7 +477,7 @@ t.test('configuration', async t => {
         const outside = seriesOf(config, k).flatMap(line => line.data).filter(point =>
           !(point.x >= x.min && point.x <= x.max && (point.y === null ? data.panels[k].scale.kind === 'log' : point.y >= y.min && point.y <= y.max)))
         if (outside.length > 0) t.fail(`${one.label}: ${JSON.stringify(outside.slice(0, 3))}`)
-        if (textWidth(one.title, 8.5) + 18 > one.box.width) t.fail(`${one.label}: the heading is too long: ${one.title}`)
+        if (drawnWidth(one.title, 8.5) + 18 > one.box.width) t.fail(`${one.label}: the heading is too long: ${one.title}`)
       })
       const sizes = [...JSON.stringify(config).matchAll(/"size":(\d+(?:\.\d+)?)[,}]/g)].map(match => Number(match[1])).filter(size => size < 13)
       if (sizes.length === 0 || Math.min(...sizes) < 8) t.fail(`text of ${Math.min(...sizes)} points`)
@@ -644,8 +644,8 @@ t.test('hostile titles', async t => {
   })
   t.same(strings.filter(text => /[\u0000-\u001f\u202e\ufffe]|\p{Surrogate}/u.test(text)), [], 'escaped')
   t.ok(config.panels[0].title.endsWith('\u2026 (1 not shown: \u2264 0)'), 'the note stays')
-  for (const { text, x } of config.texts) t.ok(x + textWidth(text, 10) <= 504, 'on the page')
-  for (const { label, labelX } of config.legend) t.ok(labelX + textWidth(label, 8) <= 504, 'on the page')
+  for (const { text, x } of config.texts) t.ok(x + drawnWidth(text, 10) <= 504, 'on the page')
+  for (const { label, labelX } of config.legend) t.ok(labelX + drawnWidth(label, 8) <= 504, 'on the page')
   const svg = (await renderFigure(config, 'svg')).toString('utf8')
   const [title] = [...svg.matchAll(/<title id="figure-title">(.*?)<\/title>/gs)].map(match => match[1])
   t.match(title, /^A &lt;b&gt;&amp;amp;\\u0000\\u001b\[31m\\u000a\\u202e\ufffd\ufffd "title" \]\]&gt; that/)
@@ -654,7 +654,7 @@ t.test('hostile titles', async t => {
   for (const format of ['png', 'pdf'] as const) t.ok((await renderFigure(config, format)).length > 1000)
   t.equal(fitWidth('short', 8, 100), 'short')
   t.equal(fitWidth('a rather long text', 8, 40), 'a rathe\u2026')
-  t.ok(textWidth(fitWidth(hostile, 8, 77), 8) <= 77)
+  t.ok(drawnWidth(fitWidth(hostile, 8, 77), 8) <= 77)
 })
 
 t.test('odd data are drawn, and what is undefined is said', async t => {

@@ -20,10 +20,10 @@ import { finishSvg } from '../src/render/canvas/svg.js'
 import { buildFigure08, describeFigure08 } from '../src/render/figures/08-critic-traces/index.js'
 import { FIGURE_FORMATS, type FigureConfig } from '../src/render/figures/config.js'
 import { decimateSpans, spanMeans, spanStarts } from '../src/render/figures/decimate.js'
-import { decimalsFor, formatCount, formatFixed, formatScientific, formatSigned } from '../src/render/figures/format.js'
+import { decimalsFor, formatFigureCount, formatFixed, formatScientific, formatSigned } from '../src/render/figures/format.js'
 import { resolveFunctions } from '../src/render/figures/functions.js'
 import { buildFigures, FIGURES } from '../src/render/figures/index.js'
-import { textWidth } from '../src/render/figures/text-width.js'
+import { drawnWidth } from '../src/render/figures/text-width.js'
 import { extent, niceTicks, padRange } from '../src/render/figures/ticks.js'
 import { compare, decode, encode, halve, labelRectangles } from './support/compare-pictures.js'
 import { makeExample, oddCases, randomBoundaries, seededRandom, syntheticFigureData, walkExample } from './support/figure-data.js'
@@ -115,9 +115,9 @@ t.test('numbers, ticks and widths', async t => {
     t.equal(formatSigned(-0.1348876953125, 3), '\u22120.135')
     t.equal(formatSigned(0, 3), '0.000')
     t.equal(formatScientific(-2.5e-7), '\u22122.5e\u22127')
-    t.equal(formatCount(22773), '22,773')
-    t.equal(formatCount(-1234567), '\u22121,234,567')
-    t.equal(formatCount(999), '999')
+    t.equal(formatFigureCount(22773), '22,773')
+    t.equal(formatFigureCount(-1234567), '\u22121,234,567')
+    t.equal(formatFigureCount(999), '999')
     t.same([0.5, 0.01, 0.0042, 0].map(decimalsFor), [3, 3, 4, 3])
   })
 
@@ -152,7 +152,7 @@ t.test('numbers, ticks and widths', async t => {
     context.font = '8px "DejaVu Sans"'
     for (const text of ['largest boundary jump', '0.988 \u2192 1.242 (+0.254)', '\u22120.135', 'Retained token index 22,773', '{|}~ WAVE']) {
       const real = context.measureText(text).width
-      t.ok(textWidth(text, 8) >= real - 0.01 && textWidth(text, 8) <= real * 1.03, `${text}: ${textWidth(text, 8)} for ${real}`)
+      t.ok(drawnWidth(text, 8) >= real - 0.01 && drawnWidth(text, 8) <= real * 1.03, `${text}: ${drawnWidth(text, 8)} for ${real}`)
     }
   })
 })
@@ -211,7 +211,7 @@ t.test('configuration', async t => {
         const outside = seriesOf(config, k).flatMap(series => series.data).filter(point =>
           !(point.x >= x.min && point.x <= x.max && (point.y === null || (point.y >= y.min && point.y <= y.max))))
         if (outside.length > 0) t.fail(`${panel.label}: ${JSON.stringify(outside.slice(0, 3))}`)
-        if (textWidth(panel.title, 8.5) + 18 > panel.box.width) t.fail(`${panel.label}: the heading is too long: ${panel.title}`)
+        if (drawnWidth(panel.title, 8.5) + 18 > panel.box.width) t.fail(`${panel.label}: the heading is too long: ${panel.title}`)
       })
       const sizes = [...JSON.stringify(config).matchAll(/"size":(\d+(?:\.\d+)?),"(?:lineHeight|weight)/g)].map(match => Number(match[1]))
       if (sizes.length === 0 || Math.min(...sizes) < 8) t.fail(`text of ${Math.min(...sizes)} points`)

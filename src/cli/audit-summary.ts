@@ -4,7 +4,7 @@ import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, Audit
 import { parseReference } from '../compute/documents.js'
 import { EXIT, Fault, printable, type Place } from '../core/errors.js'
 import { formatCount } from '../render/terminal/numbers.js'
-import { formatTable, type Cell, type TableOptions, type Tone } from '../render/terminal/table.js'
+import { formatTable, type TerminalCell, type TableOptions, type Tone } from '../render/terminal/table.js'
 
 const STATUS: { readonly [status in ClaimStatus]: { readonly text: string; readonly tone: Tone } } = {
   agrees: { text: 'agrees', tone: 'good' },
@@ -59,7 +59,7 @@ function unclaimedTable({ unclaimed }: AuditReport, options: TableOptions): stri
   )}`
 }
 
-function guardCell({ status }: AuditedGuard): Cell {
+function guardCell({ status }: AuditedGuard): TerminalCell {
   if (status === 'holds') return { text: 'kept', tone: 'good' }
   return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
 }
@@ -89,7 +89,7 @@ function sameHead(same: readonly AuditedSame[]): string {
     `${of('disclosed')} contradictory and disclosed, ${of('fails')} not\n`
 }
 
-function sameCell({ status }: AuditedSame): Cell {
+function sameCell({ status }: AuditedSame): TerminalCell {
   if (status === 'agrees') return { text: 'agree', tone: 'good' }
   return status === 'fails' ? { text: 'CONTRADICT', tone: 'bad' } : { text: 'contradict, disclosed', tone: 'muted' }
 }
@@ -99,7 +99,7 @@ function sourcesText({ sources }: Pick<AuditedDiscrepancy | AuditedSame, 'source
   return sources.map(({ label, value }) => `${label}: ${value === null ? '-' : shownValue(value)}`).join('; ')
 }
 
-function discrepancyCell({ status }: AuditedDiscrepancy): Cell {
+function discrepancyCell({ status }: AuditedDiscrepancy): TerminalCell {
   if (status === 'holds') return { text: 'disclosed', tone: 'good' }
   return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
 }

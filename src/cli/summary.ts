@@ -9,7 +9,7 @@ import type { FoundDataset } from '../compute/evidence/contract.js'
 import type { MetricStatistics } from '../compute/histories/document.js'
 import { printable, printableId } from '../core/errors.js'
 import { formatBytes, formatCount } from '../render/terminal/numbers.js'
-import { formatTable, type Cell, type TableOptions } from '../render/terminal/table.js'
+import { formatTable, type TerminalCell, type TableOptions } from '../render/terminal/table.js'
 
 const NONE = 'undefined'
 
@@ -85,7 +85,7 @@ export function checksTable(checks: readonly CheckReport[], options: TableOption
 /** What a check looks at, one by one, where it is not a trace. */
 const LOOKED_AT: Readonly<Record<string, string>> = { 'end marker': 'boundary', 'outcomes per step': 'step' }
 
-function verdict(c: CheckReport): Cell {
+function verdict(c: CheckReport): TerminalCell {
   if (c.passed === null && c.unstated === 0 && c.faults.length === 0) {
     const looked = Object.hasOwn(LOOKED_AT, c.check) ? LOOKED_AT[c.check] : 'trace'
     return { text: `${c.expected ? '' : 'reported only, '}no ${looked} to look at`, tone: 'muted' }

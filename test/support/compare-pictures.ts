@@ -6,7 +6,7 @@
  */
 import type { FigureConfig, Plain, Rectangle } from '../../src/render/figures/config.js'
 import { axisMap } from '../../src/render/figures/scales.js'
-import { textWidth } from '../../src/render/figures/text-width.js'
+import { drawnWidth } from '../../src/render/figures/text-width.js'
 import { createCanvas, loadImage, type Canvas } from 'canvas'
 
 export interface Picture {
@@ -131,7 +131,7 @@ export function labelRectangles(figure: FigureConfig): Rectangle[] {
     return Object.values(plugins.annotation.annotations).flatMap(({ content, xValue, yValue, xAdjust = 0, yAdjust = 0, rotation = 0 }) => {
       if (content === undefined || xValue === undefined || yValue === undefined) return []
       const lines = typeof content === 'string' ? [content] : content
-      const size = [Math.max(...lines.map(line => textWidth(line, 8))) + 4, lines.length * 9.6 + 4] as const
+      const size = [Math.max(...lines.map(line => drawnWidth(line, 8))) + 4, lines.length * 9.6 + 4] as const
       const [width, height] = rotation === 0 ? size : [size[1], size[0]]
       const centerX = plot.x + shareOfAxis(xValue, x) * plot.width + xAdjust
       const centerY = plot.y + (1 - shareOfAxis(yValue, y)) * plot.height + yAdjust

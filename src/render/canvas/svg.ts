@@ -6,7 +6,7 @@
 import type { FigureConfig } from '../figures/config.js'
 import { svgComment } from './mark.js'
 
-function escapeXml(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[&<>]/g, c => c === '&' ? '&amp;' : c === '<' ? '&lt;' : '&gt;')
 }
 
@@ -20,6 +20,6 @@ export function finishSvg(svg: string, { title, description }: Pick<FigureConfig
     })
     .replace(/<svg ([^>]*)>/, (_, attributes: string) =>
       `${svgComment(generator)}. -->\n<svg ${attributes} role="img" aria-labelledby="figure-title figure-description">\n` +
-      `<title id="figure-title">${escapeXml(title)}</title>\n` +
-      `<desc id="figure-description">${escapeXml(description)}</desc>`)
+      `<title id="figure-title">${escapeText(title)}</title>\n` +
+      `<desc id="figure-description">${escapeText(description)}</desc>`)
 }

@@ -33,14 +33,14 @@ export function formatScientific(value: number, digits?: number): string {
 }
 
 /** Formats as 22,773. `Intl` is not used, because its data differ between builds of Node. */
-export function formatCount(value: number): string {
+export function formatFigureCount(value: number): string {
   const text = String(Math.abs(value)).replace(/^\d+/, digits => digits.replace(/\B(?=(\d{3})+$)/g, ','))
   return value < 0 ? MINUS + text : text
 }
 
 /** `1 span`, `25 spans`. */
 export function formatPlural(count: number, singular: string, plural: string = `${singular}s`): string {
-  return `${formatCount(count)} ${count === 1 ? singular : plural}`
+  return `${formatFigureCount(count)} ${count === 1 ? singular : plural}`
 }
 
 /** Number of decimals that shows a difference of `delta` with at least two significant digits; at least three. */

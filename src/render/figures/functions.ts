@@ -24,8 +24,8 @@ export type NamedFunction =
   | { readonly fn: 'fixedSize'; readonly size: number; readonly side: 'width' | 'height' }
 
 /** A node of a resolved chart. Chart.js may write to all nodes except the points. */
-export type Resolved = string | number | boolean | null | ResolvedFunction | Resolved[] | { [key: string]: Resolved } | Point
-type Point = PlainObject & { readonly x: Plain; readonly y: Plain }
+export type ResolvedChart = string | number | boolean | null | ResolvedFunction | ResolvedChart[] | { [key: string]: ResolvedChart } | PlainPoint
+type PlainPoint = PlainObject & { readonly x: Plain; readonly y: Plain }
 type ResolvedFunction = (scale: never, index: number) => unknown
 
 function makeFunction(named: NamedFunction): ResolvedFunction {
@@ -60,7 +60,7 @@ function isNamedFunction(value: PlainObject): value is PlainObject & NamedFuncti
  * they get. They do not write to points, so the thousands of points are shared and not copied.
  * @throws Fault for an unknown name
  */
-export function resolveFunctions(plain: Plain): Resolved {
+export function resolveFunctions(plain: Plain): ResolvedChart {
   if (plain === null || typeof plain !== 'object') return plain
   if (isList(plain)) return plain.map(resolveFunctions)
   if (isPoint(plain)) return plain
@@ -71,12 +71,12 @@ export function resolveFunctions(plain: Plain): Resolved {
       expected: [...NAMES].join(', ')
     })
   }
-  const copy: { [key: string]: Resolved } = {}
+  const copy: { [key: string]: ResolvedChart } = {}
   for (const key of Object.keys(plain)) copy[key] = resolveFunctions(plain[key] as Plain)
   return copy
 }
 
-function isPoint(value: PlainObject): value is Point {
+function isPoint(value: PlainObject): value is PlainPoint {
   return 'x' in value && 'y' in value && Object.keys(value).length === 2 && typeof value['x'] === 'number'
 }
 

@@ -1,12 +1,12 @@
 /** All kinds of figures, in the order of their numbers. A new kind is a folder and a line here. */
 import { Fault, printable } from '../../core/errors.js'
 import { figure08 } from './08-critic-traces/index.js'
-import { barFigures } from './bars/index.js'
+import { barFigureDefinition } from './bars/index.js'
 import type { FigureConfig } from './config.js'
-import { curveFigures } from './curves/index.js'
+import { curveFigureDefinition } from './curves/index.js'
 import type { FigureDefinition, FigureInputs } from './definition.js'
 
-export const FIGURES: readonly FigureDefinition[] = [barFigures, curveFigures, figure08]
+export const FIGURES: readonly FigureDefinition[] = [barFigureDefinition, curveFigureDefinition, figure08]
 
 /**
  * All figures that the data allow.

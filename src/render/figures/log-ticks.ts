@@ -3,7 +3,7 @@
  * An axis of less than two decades also has twice and five times a power, or plain round numbers. Between them are
  * minor ticks: the other multiples, or the powers that are left out.
  */
-import { formatCount, formatScientific } from './format.js'
+import { formatFigureCount, formatScientific } from './format.js'
 import { axisMap, type AxisMap } from './scales.js'
 import { niceTicks, type Range, type Ticks } from './ticks.js'
 
@@ -28,7 +28,7 @@ function isPlain(exponent: number): boolean {
 
 /** Label such as `100`, or `10⁵` where a power of the axis has more than four zeros. */
 function powerLabel(multiple: number, exponent: number, plain: boolean): string {
-  if (plain) return formatCount(Number(`${multiple}e${exponent}`))
+  if (plain) return formatFigureCount(Number(`${multiple}e${exponent}`))
   return `${multiple === 1 ? '' : `${multiple}\u00d7`}10${superscript(exponent)}`
 }
 
@@ -106,7 +106,7 @@ export function symlogTicks(range: Range, linearTo: number, height: number): Tic
 }
 
 function shortest(value: number): string {
-  return value >= 1e6 || value < 1e-4 ? formatScientific(value) : formatCount(value)
+  return value >= 1e6 || value < 1e-4 ? formatScientific(value) : formatFigureCount(value)
 }
 
 /**

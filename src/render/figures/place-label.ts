@@ -7,14 +7,14 @@
 import { Fault } from '../../core/errors.js'
 import type { Rectangle } from './config.js'
 
-export interface Envelope {
+export interface InkEnvelope {
   /** smallest y per column; Infinity where nothing is drawn */
   readonly top: Float64Array
   /** largest y per column; -Infinity where nothing is drawn */
   readonly bottom: Float64Array
 }
 
-export interface Placement {
+export interface LabelPlacement {
   /** upper left corner of the label */
   readonly x: number
   readonly y: number
@@ -25,13 +25,13 @@ export interface Placement {
   readonly overlap: number
 }
 
-export function emptyEnvelope(width: number): Envelope {
+export function emptyEnvelope(width: number): InkEnvelope {
   const columns = Math.max(1, Math.ceil(width))
   return { top: new Float64Array(columns).fill(Infinity), bottom: new Float64Array(columns).fill(-Infinity) }
 }
 
 /** Adds the straight line from (x1, y1) to (x2, y2), x1 <= x2, to the envelope. */
-export function addLine({ top, bottom }: Envelope, x1: number, y1: number, x2: number, y2: number): void {
+export function addLine({ top, bottom }: InkEnvelope, x1: number, y1: number, x2: number, y2: number): void {
   const last = Math.min(top.length - 1, Math.floor(x2))
   for (let column = Math.max(0, Math.floor(x1)); column <= last; column++) {
     // Shares of the line at which it enters and leaves this column.
@@ -49,7 +49,7 @@ export interface LabelProblem {
   readonly label: { readonly width: number; readonly height: number }
   /** the leader ends at the point of this line that is nearest to the label's middle */
   readonly target: { readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number }
-  readonly envelope: Envelope
+  readonly envelope: InkEnvelope
 }
 
 /** distance from the plot's edges */
@@ -62,12 +62,12 @@ const STEP_Y = 4
 /** a shorter arrow is not recognized as one */
 const SHORTEST_LEADER = 14
 
-function clamp(value: number, low: number, high: number): number {
+export function clamp(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(high, value))
 }
 
 /** Covered ink in square points. Counting stops at `enough`. */
-function coveredInk({ top, bottom }: Envelope, { x, y, width, height }: Rectangle, enough: number): number {
+function coveredInk({ top, bottom }: InkEnvelope, { x, y, width, height }: Rectangle, enough: number): number {
   let sum = 0
   const last = Math.min(top.length - 1, Math.ceil(x + width))
   for (let column = Math.max(0, Math.floor(x)); column <= last && sum < enough; column++) {
@@ -78,7 +78,7 @@ function coveredInk({ top, bottom }: Envelope, { x, y, width, height }: Rectangl
 }
 
 /** Length of the leader over ink, in points. The last few points before the target are not counted. */
-function crossedInk({ top, bottom }: Envelope, from: Placement['from'], to: Placement['to'], length: number): number {
+function crossedInk({ top, bottom }: InkEnvelope, from: LabelPlacement['from'], to: LabelPlacement['to'], length: number): number {
   let crossed = 0
   for (let walked = 0; walked < length - 4; walked++) {
     const x = from.x + ((to.x - from.x) * walked) / length
@@ -89,18 +89,18 @@ function crossedInk({ top, bottom }: Envelope, from: Placement['from'], to: Plac
   return crossed
 }
 
-function nearestPoint({ x1, y1, x2, y2 }: LabelProblem['target'], x: number, y: number): Placement['to'] {
+function nearestPoint({ x1, y1, x2, y2 }: LabelProblem['target'], x: number, y: number): LabelPlacement['to'] {
   const [dx, dy] = [x2 - x1, y2 - y1]
   const square = dx * dx + dy * dy
   const share = square === 0 ? 0 : clamp(((x - x1) * dx + (y - y1) * dy) / square, 0, 1)
   return { x: x1 + share * dx, y: y1 + share * dy }
 }
 
-export function placeLabel({ area, label, target, envelope }: LabelProblem): Placement {
+export function placeLabel({ area, label, target, envelope }: LabelProblem): LabelPlacement {
   const lastX = Math.max(MARGIN, area.width - label.width - MARGIN)
   const lastY = Math.max(MARGIN, area.height - label.height - MARGIN)
   const around = 2 * CLEARANCE
-  let best: Placement | null = null
+  let best: LabelPlacement | null = null
   let bestCost = Infinity
   for (let y = MARGIN; ; y = Math.min(y + STEP_Y, lastY)) {
     for (let x = MARGIN; ; x = Math.min(x + STEP_X, lastX)) {

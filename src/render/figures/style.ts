@@ -6,7 +6,7 @@
 import type { Outcome } from '../../schema/traces.js'
 import type { AxisScale } from '../../schema/histories.js'
 import type { BarMark, FigureText, LegendKey, Plain, PointMark, Rectangle } from './config.js'
-import { textWidth } from './text-width.js'
+import { drawnWidth } from './text-width.js'
 import { fittingTicks, type Range, type Ticks } from './ticks.js'
 
 export const FONT_FAMILY = 'DejaVu Sans'
@@ -52,7 +52,7 @@ const Y_TITLE_WIDTH = 13
  * @param titleLines number of lines of its title
  */
 export function yAxisWidth(ticks: Ticks, titleLines = 1): number {
-  const widest = Math.max(0, ...ticks.labels.map(label => textWidth(label, TEXT_SIZE)))
+  const widest = Math.max(0, ...ticks.labels.map(label => drawnWidth(label, TEXT_SIZE)))
   return Math.ceil(Y_TITLE_WIDTH + (titleLines - 1) * TEXT_SIZE * AXIS_FONT.lineHeight + widest + TICK.length + TICK.padding + 2)
 }
 
@@ -136,7 +136,7 @@ export function isDrawable(value: number): boolean {
 
 /** Ticks of an x axis of the given length. The axis counts something, unless `kind` says otherwise. */
 export function horizontalTicks(values: Range, range: Range, width: number, kind: 'count' | 'value' = 'count'): Ticks {
-  const labelWidth = (label: string): number => textWidth(label, TEXT_SIZE)
+  const labelWidth = (label: string): number => drawnWidth(label, TEXT_SIZE)
   return fittingTicks(values, 10, { range, width, overhang: PLOT_PADDING.right, labelWidth }, kind)
 }
 
@@ -168,7 +168,7 @@ export function pointMark({ pointStyle, rotation, radius, fill, strong }: Series
 
 /** Width of a legend key with its label, without the gap to the next key. */
 export function keyWidth({ kind, label }: KeyEntry): number {
-  return KEY_LENGTH[kind] + KEY_GAP.label + textWidth(label, TEXT_SIZE)
+  return KEY_LENGTH[kind] + KEY_GAP.label + drawnWidth(label, TEXT_SIZE)
 }
 
 /** Legend keys in a row that starts at `left` and is centred on the line `y`. */
@@ -177,7 +177,7 @@ export function legendRow(left: number, y: number, entries: readonly KeyEntry[])
   return entries.map(entry => {
     const length = KEY_LENGTH[entry.kind]
     const at = { x, y, label: entry.label, labelX: x + length + KEY_GAP.label }
-    x = at.labelX + textWidth(entry.label, TEXT_SIZE) + KEY_GAP.next
+    x = at.labelX + drawnWidth(entry.label, TEXT_SIZE) + KEY_GAP.next
     if (entry.kind === 'point') return { kind: 'point', ...at, x: at.x + length / 2, ...pointMark(entry.style) }
     if (entry.kind === 'bar') return { kind: 'bar', ...at, width: length, height: BAR_KEY_HEIGHT, ...entry.mark }
     const { kind, colors, width, dash, mark } = entry

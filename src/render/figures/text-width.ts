@@ -25,7 +25,7 @@ const OTHERS: ReadonlyMap<string, number> = new Map([
 ])
 
 /** Width of the text in the unit of `size`. */
-export function textWidth(text: string, size: number): number {
+export function drawnWidth(text: string, size: number): number {
   let width = 0
   for (const character of text) {
     width += ASCII[character.charCodeAt(0) - 32] ?? OTHERS.get(character) ?? EM
@@ -35,12 +35,12 @@ export function textWidth(text: string, size: number): number {
 
 /** Cuts a text to a width in the unit of `size`. A cut text ends with an ellipsis. */
 export function fitWidth(text: string, size: number, width: number): string {
-  if (textWidth(text, size) <= width) return text
+  if (drawnWidth(text, size) <= width) return text
   const room = width - size
   let kept = ''
   let used = 0
   for (const character of text) {
-    used += textWidth(character, size)
+    used += drawnWidth(character, size)
     if (used > room) break
     kept += character
   }
@@ -57,7 +57,7 @@ export function wrapWidth(text: string, size: number, width: number, most: numbe
   const words = text.split(' ').filter(word => word !== '')
   for (const [k, word] of words.entries()) {
     const longer = line === '' ? word : `${line} ${word}`
-    if (line === '' || textWidth(longer, size) <= width) {
+    if (line === '' || drawnWidth(longer, size) <= width) {
       line = longer
       continue
     }

@@ -1,5 +1,5 @@
 /** Chooses axis limits and tick positions. They depend on the data alone, so that a configuration can state them. */
-import { formatCount, formatFixed, formatScientific } from './format.js'
+import { formatFigureCount, formatFixed, formatScientific } from './format.js'
 
 export interface Range {
   readonly min: number
@@ -52,7 +52,7 @@ export function padRange(range: Range, fraction: number): Range {
 
 /** Labels of an axis in one notation, with as many digits as distinguish neighbours. */
 function tickLabels(values: readonly number[], power: number, kind: 'count' | 'value'): string[] {
-  if (kind === 'count') return values.map(formatCount)
+  if (kind === 'count') return values.map(formatFigureCount)
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
   if (power >= -8 && size < 1e6) return values.map(value => formatFixed(value, Math.max(0, -power)))
   const digits = Math.max(0, Math.floor(Math.log10(size)) - power)

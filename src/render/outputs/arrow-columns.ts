@@ -9,7 +9,7 @@ import { SCHEMA_VERSION, type Origin } from './output-names.js'
 /** Number of rows in the largest batch. */
 export const ROWS_PER_BATCH = 65536
 
-type Text = Dictionary<Utf8, Int32>
+type TextDictionary = Dictionary<Utf8, Int32>
 
 /** Marks the null elements of a column. An empty object means that none is null. */
 export interface Nulls {
@@ -49,7 +49,7 @@ export class ArrowColumns {
   readonly #codes = new Map<string, number>()
   readonly #dictionary: Vector<Utf8>
   /** type of all text columns */
-  readonly text: Text
+  readonly text: TextDictionary
 
   /** @param words all texts of the file, in the order of the dictionary; repeated ones are skipped */
   constructor(arrow: ArrowLibrary, words: Iterable<string>) {
@@ -70,12 +70,12 @@ export class ArrowColumns {
   }
 
   /** A column of texts, given by their codes. */
-  codes(data: Int32Array, nulls: Nulls = {}): Data<Text> {
+  codes(data: Int32Array, nulls: Nulls = {}): Data<TextDictionary> {
     return this.#arrow.makeData({ type: this.text, length: data.length, data, dictionary: this.#dictionary, ...nulls })
   }
 
   /** A column with the same text in every row. */
-  same(word: string, length: number): Data<Text> {
+  same(word: string, length: number): Data<TextDictionary> {
     return this.codes(new Int32Array(length).fill(this.code(word)))
   }
 

@@ -46,7 +46,7 @@ function grown(array: Int32Array, length: number): Int32Array {
 }
 
 /** An array with at least `length` elements that holds 0, 1, 2 … */
-function counted(array: Int32Array, length: number): Int32Array {
+function ascending(array: Int32Array, length: number): Int32Array {
   const longer = grown(array, length)
   if (longer === array) return array
   longer.set(array)
@@ -113,7 +113,7 @@ export class ArrowTraceWriter {
       const lengths = `${length}, ${returns.length} and ${responsePositions.length}`
       throw new Error(`trace ${trace} has columns of ${lengths} elements`)
     }
-    this.#indexes = counted(this.#indexes, length)
+    this.#indexes = ascending(this.#indexes, length)
     this.#trace = grown(this.#trace, length).fill(trace, 0, length)
     const { Int32, Float64, Int64, RecordBatch, Struct, makeData } = this.#arrow
     const children = [

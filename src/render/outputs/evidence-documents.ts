@@ -119,9 +119,9 @@ function datasetEntry({ title, path, audit }: FoundDataset): object {
   }
 }
 
-type Reasons = { readonly [pointer: string]: string }
+type ReasonTexts = { readonly [pointer: string]: string }
 
-function unknownCreators(datasets: readonly FoundDataset[], pointer: (name: string, index: number) => string): Reasons {
+function unknownCreators(datasets: readonly FoundDataset[], pointer: (name: string, index: number) => string): ReasonTexts {
   return Object.fromEntries(datasets.flatMap(({ name, audit }, i) => (
     audit.createdBy === null ? [[pointer(name, i), 'the file does not say what wrote it']] : []
   )))

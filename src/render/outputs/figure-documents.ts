@@ -30,11 +30,11 @@ export function writeFigureConstants(set: OutputSet, { histories, bars }: Figure
       const analysis = histories?.analyses.find(one => one.name === of) ?? null
       return [name, {
         kind: 'curves', title, analysis: of, view, x_title, series: curveSeries(analysis, histories?.selections ?? []),
-        panels: panels.map(panel => curvePanel(panel, histories?.metrics.find(metric => metric.name === panel.metric), view, analysis))
+        panels: panels.map(panel => curvePanelDocument(panel, histories?.metrics.find(metric => metric.name === panel.metric), view, analysis))
       }] as const
     }),
     ...(bars?.requests ?? []).map(({ name, title, panels }, i) => (
-      [name, { kind: 'bars', title, panels: panels.map((panel, k) => barPanel(panel, bars?.drawn[i]?.panels[k])) }] as const
+      [name, { kind: 'bars', title, panels: panels.map((panel, k) => barPanelDocument(panel, bars?.drawn[i]?.panels[k])) }] as const
     ))
   ]
   return set.write(FIGURE_CONSTANTS, jsonText({
@@ -60,7 +60,7 @@ function curveSeries(analysis: HistoryAnalysis | null, selections: readonly RunS
   })
 }
 
-function curvePanel(panel: PanelRequest, metric: MetricDefinition | undefined, view: string, analysis: HistoryAnalysis | null): object {
+function curvePanelDocument(panel: PanelRequest, metric: MetricDefinition | undefined, view: string, analysis: HistoryAnalysis | null): object {
   if (metric === undefined) throw new Error(`no metric ${panel.metric}`)
   const shared = analysis?.shared_reference ?? null
   const { key, axis, multiply, divide, trailing_mean, sparse } = metric
@@ -87,7 +87,7 @@ function drawn(number: DrawnNumber, metric: MetricDefinition): object {
   }
 }
 
-function barPanel(request: BarFigureRequest['panels'][number], panel: BarFigureData['panels'][number] | undefined): object {
+function barPanelDocument(request: BarFigureRequest['panels'][number], panel: BarFigureData['panels'][number] | undefined): object {
   const { title, axis, from, groups, series } = request
   return {
     title, axis, from, groups,

@@ -24,7 +24,7 @@ function wordsOf(histories: readonly SelectionHistory[]): string[] {
 }
 
 /** The rows of one batch. */
-interface Piece {
+interface RowRange {
   readonly history: SelectionHistory
   readonly curve: Curve
   readonly from: number
@@ -52,7 +52,7 @@ class Observations {
     ], metadata)
   }
 
-  batch({ history, curve, from, to }: Piece): RecordBatch {
+  batch({ history, curve, from, to }: RowRange): RecordBatch {
     const { makeData, RecordBatch, Struct, Int32, Bool } = this.#arrow
     const columns = this.#columns
     const length = to - from

@@ -23,7 +23,7 @@ const ROWS_PER_WRITE = 4096
 export type OnRows = (rows: number) => Promise<void>
 
 /** Gives the text of a cell in the row of element i of a curve. */
-type Cell = (i: number) => string
+type CellWriter = (i: number) => string
 
 /** A curve, with texts that its rows repeat. */
 interface Source {
@@ -35,15 +35,15 @@ interface Source {
   readonly hours: (value: number) => string
 }
 
-type Table<T> = CsvTable<(of: T) => Cell>
-type Columns<T> = Table<T>['columns']
+type RowTable<T> = CsvTable<(of: T) => CellWriter>
+type Columns<T> = RowTable<T>['columns']
 
 /** Empty where there is no number, and where no finite double holds it. */
 function numberOrEmpty(value: number): string {
   return Number.isFinite(value) ? numberCell(value) : ''
 }
 
-function always(text: string): Cell {
+function always(text: string): CellWriter {
   return () => text
 }
 
@@ -63,7 +63,7 @@ function rememberingLast(): (value: number) => string {
   }
 }
 
-function hours({ history, curve: { timestamp }, hours: text }: Source, of: typeof elapsedHours | typeof displayHours): Cell {
+function hours({ history, curve: { timestamp }, hours: text }: Source, of: typeof elapsedHours | typeof displayHours): CellWriter {
   return i => text(of(history, timestamp[i]))
 }
 
@@ -97,7 +97,7 @@ const FATE: Columns<Source> = [
 ]
 
 /** Empty where the step view keeps the observation. */
-function superseded(cell: (source: Source, session: number, i: number) => string): (source: Source) => Cell {
+function superseded(cell: (source: Source, session: number, i: number) => string): (source: Source) => CellWriter {
   return source => i => {
     const session = source.curve.supersededBy[i]
     return session < 0 ? '' : cell(source, session, i)
@@ -106,7 +106,7 @@ function superseded(cell: (source: Source, session: number, i: number) => string
 
 /** The rows of one curve. Row k, from 0 to `count`, is that of element `at(k)`. */
 interface Rows {
-  readonly cells: readonly Cell[]
+  readonly cells: readonly CellWriter[]
   readonly count: number
   readonly at: (k: number) => number
 }
@@ -136,7 +136,7 @@ export interface CurveTable {
   readonly metrics: ReadonlySet<string> | null
 }
 
-function* curveRows({ histories, metrics }: CurveTable, { columns }: Table<Source>, order: Order): Generator<Rows> {
+function* curveRows({ histories, metrics }: CurveTable, { columns }: RowTable<Source>, order: Order): Generator<Rows> {
   for (const history of histories) {
     const runs = history.sessions.map(({ run }) => textCell(run))
     for (const curve of history.curves) {
@@ -165,7 +165,7 @@ async function writeRows(file: OutputFile, { cells, count, at }: Rows, onRows: O
 
 /** Writes the table and its metadata. */
 async function writeTable<T>(
-  set: OutputSet, path: string, table: Table<T>, curves: Iterable<Rows> | AsyncIterable<Rows>, origin: Origin, onRows: OnRows
+  set: OutputSet, path: string, table: RowTable<T>, curves: Iterable<Rows> | AsyncIterable<Rows>, origin: Origin, onRows: OnRows
 ): Promise<void> {
   const file = await set.file(path, { sha256: true })
   await file.write(Buffer.from(csvHeading(table)))
@@ -174,7 +174,7 @@ async function writeTable<T>(
   await writeCsvMetadata(set, path, table, origin)
 }
 
-const OBSERVATIONS: Table<Source> = {
+const OBSERVATIONS: RowTable<Source> = {
   title: 'Observations of the step view',
   description: 'One row an observation that the step view keeps, ordered by selection, metric, then step.',
   columns: SOURCE
@@ -184,7 +184,7 @@ export function writeObservations(set: OutputSet, path: string, curves: CurveTab
   return writeTable(set, path, OBSERVATIONS, curveRows(curves, OBSERVATIONS, KEPT), origin, onRows)
 }
 
-const ATTEMPTS: Table<Source> = {
+const ATTEMPTS: RowTable<Source> = {
   title: 'Observations of every attempt',
   description: 'One row an observation, superseded ones among them, ordered by selection, metric, then timestamp; those without one last.',
   columns: [...SOURCE, ...FATE]
@@ -196,7 +196,7 @@ export function writeAllAttempts(set: OutputSet, path: string, curves: CurveTabl
 
 const OF_LINEAGE = new Set(['selection', 'metric', 'step', 'run', 'session'])
 
-const LINEAGE: Table<Source> = {
+const LINEAGE: RowTable<Source> = {
   title: 'Lineage of the observations',
   description: 'Which run gave each observation, and what superseded it. ' +
     'One row an observation of any selection and metric, in the order of sessions and rows.',
@@ -208,7 +208,7 @@ export function writeLineage(set: OutputSet, path: string, curves: CurveTable, o
 }
 
 /** Cells that come from the source of a point. A cell is empty where the source has no curve. */
-function ofSource(cell: (curve: Curve, observation: number, runs: readonly string[]) => string): (displayed: DisplayedCurve) => Cell {
+function ofSource(cell: (curve: Curve, observation: number, runs: readonly string[]) => string): (displayed: DisplayedCurve) => CellWriter {
   return ({ sources, source, observation }) => {
     const runs = sources.map(({ history }) => history?.sessions.map(({ run }) => textCell(run)) ?? [])
     return k => {
@@ -218,7 +218,7 @@ function ofSource(cell: (curve: Curve, observation: number, runs: readonly strin
   }
 }
 
-const POINTS: Table<DisplayedCurve> = {
+const POINTS: RowTable<DisplayedCurve> = {
   title: 'Displayed points',
   description: 'One row a point that figures draw, of both views, ordered by view, metric, algorithm, then x.',
   columns: [

@@ -7,7 +7,7 @@ import { isSecretText } from '../../core/secrets.js'
 import { secretFault } from '../../core/secret-guard.js'
 
 /** Results for texts that were checked before, because keys, paths and hashes repeat often. */
-type Known = Map<string, boolean>
+type KnownTexts = Map<string, boolean>
 
 /** @throws Fault (exit 3) with the JSON pointer of the text and never the text */
 export function refuseSecretsInJson(value: unknown): void {
@@ -15,18 +15,18 @@ export function refuseSecretsInJson(value: unknown): void {
 }
 
 /** @param name name of the member that holds the value, or the list around it */
-function look(value: unknown, name: string, pointer: string, known: Known): void {
-  if (typeof value === 'string') refuse(value, name, pointer, known)
+function look(value: unknown, name: string, pointer: string, known: KnownTexts): void {
+  if (typeof value === 'string') refuseText(value, name, pointer, known)
   else if (Array.isArray(value)) value.forEach((item: unknown, i) => look(item, name, `${pointer}/${i}`, known))
   else if (typeof value === 'object' && value !== null) {
     for (const [key, item] of Object.entries(value)) {
-      refuse(key, 'name', pointer, known)
+      refuseText(key, 'name', pointer, known)
       look(item, key, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, known)
     }
   }
 }
 
-function refuse(text: string, name: string, pointer: string, known: Known): void {
+function refuseText(text: string, name: string, pointer: string, known: KnownTexts): void {
   const asked = `${name}\n${text}`
   let secret = known.get(asked)
   if (secret === undefined) known.set(asked, secret = isSecretText(text, name))

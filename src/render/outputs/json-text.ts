@@ -7,7 +7,7 @@
 import { Fault } from '../../core/errors.js'
 import { refuseSecretsInJson } from './json-secrets.js'
 
-function refuse(found: string, pointer: string): Fault {
+function notJson(found: string, pointer: string): Fault {
   return new Fault({
     format: 'output', problem: 'not JSON', found,
     expected: 'null, true, false, a finite number, a text, an array or a plain object',
@@ -24,7 +24,7 @@ function text(value: unknown, pointer: string, indent: string): string {
   if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw refuse(String(value), pointer)
+    if (!Number.isFinite(value)) throw notJson(String(value), pointer)
     return Object.is(value, -0) ? '-0' : String(value)
   }
   const inner = `${indent}  `
@@ -33,8 +33,8 @@ function text(value: unknown, pointer: string, indent: string): string {
     const items = Array.from<unknown, string>(value, (item, i) => inner + text(item, `${pointer}/${i}`, inner))
     return items.length === 0 ? '[]' : `[\n${items.join(',\n')}\n${indent}]`
   }
-  if (typeof value !== 'object') throw refuse(typeof value, pointer)
-  if (!isPlain(value)) throw refuse(`a ${value.constructor.name}`, pointer)
+  if (typeof value !== 'object') throw notJson(typeof value, pointer)
+  if (!isPlain(value)) throw notJson(`a ${value.constructor.name}`, pointer)
   const members = Object.entries(value).map(([key, item]) => {
     const member = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
     return `${inner}${JSON.stringify(key)}: ${text(item, member, inner)}`

@@ -10,7 +10,7 @@ import { DEFAULT_OUT } from './output-names.js'
  * @throws Fault (exit 2) where the output folder is, contains or lies in the study
  */
 export function refuseOutputsAtStudy(dir: string, out: string): void {
-  refuse('the study', dir, out)
+  refuseNested('the study', dir, out)
 }
 
 /**
@@ -25,11 +25,11 @@ export function refuseOutputsAtInputs(paths: readonly string[], out: string): vo
   for (const path of paths) {
     const input = realPlace(path)
     if (isInside(unread, place) && isInside(input, unread) && input !== unread) continue
-    refuse('an input', path, out)
+    refuseNested('an input', path, out)
   }
 }
 
-function refuse(what: string, input: string, out: string): void {
+function refuseNested(what: string, input: string, out: string): void {
   const problem = holds(input, out) ? `output inside ${what}` : holds(out, input) ? `output around ${what}` : null
   if (problem === null) return
   throw new Fault({ format: 'usage', problem, found: out, expected: `a folder outside ${input} that does not hold it`, exitCode: EXIT.usage })

@@ -36,7 +36,7 @@ export interface FileOptions {
   readonly sha256?: boolean
 }
 
-interface Entry {
+interface OutputEntry {
   readonly file: OutputFile
   readonly temp: string
   readonly target: string
@@ -76,7 +76,7 @@ export class OutputSet {
   /** the output folder, as given */
   readonly dir: string
   readonly #fs: OutputFs
-  readonly #entries: Entry[] = []
+  readonly #entries: OutputEntry[] = []
   readonly #paths = new Set<string>()
   /** files that are being created */
   readonly #starting = new Set<Promise<OutputFile>>()

@@ -17,7 +17,7 @@ import { pdfCreator, pngSoftware, svgComment } from '../canvas/mark.js'
 /** A mark lies within this distance of the beginning or the end of a file, in bytes. */
 const LOOKED_AT_BYTES = 64 * 1024
 
-interface Mark {
+interface OwnMark {
   readonly at: 'begin' | 'end'
   /** Latin-1 */
   readonly texts: readonly string[]
@@ -27,7 +27,7 @@ interface Mark {
  * The mark of a kind of file, without a version, because the outputs of every version count. Null for a kind that the
  * program does not write.
  */
-function markOf(path: string, name: string): Mark | null {
+function markOf(path: string, name: string): OwnMark | null {
   switch (path.slice(path.lastIndexOf('.'))) {
     case '.png': return { at: 'begin', texts: ['\x89PNG\r\n', pngSoftware(`${name} `)] }
     case '.svg': return { at: 'begin', texts: ['<svg ', svgComment(`${name} `)] }
@@ -63,7 +63,7 @@ function member(value: unknown, key: string): unknown {
   return Object.entries(value).find(([name]) => name === key || name.endsWith(`:${key}`))?.[1]
 }
 
-async function edgeOf(path: string, at: Mark['at']): Promise<string> {
+async function edgeOf(path: string, at: OwnMark['at']): Promise<string> {
   const file = await openStill(path, comparingWords('file'), { links: 'refuse' })
   try {
     const length = Math.min(file.size, LOOKED_AT_BYTES)

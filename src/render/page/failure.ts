@@ -1,6 +1,6 @@
 /** The first statement of both pages where the audit fails the run. It counts the same conditions as `auditPasses`. */
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame } from '../../compute/audit/contract.js'
-import { formatCount, formatPlural } from '../figures/format.js'
+import { formatFigureCount, formatPlural } from '../figures/format.js'
 import type { PageInputs } from './inputs.js'
 
 export interface AuditFailure {
@@ -14,10 +14,10 @@ export function isWrong({ status }: Pick<AuditedClaim, 'status'>): boolean {
   return status === 'differs' || status === 'not_computable'
 }
 
-type Judged = Pick<PageInputs, 'claims' | 'same' | 'discrepancies' | 'guards' | 'unclaimed'>
+type JudgedInputs = Pick<PageInputs, 'claims' | 'same' | 'discrepancies' | 'guards' | 'unclaimed'>
 
 /** Null where nothing fails. */
-export function auditFailure({ claims, same = [], discrepancies, guards, unclaimed }: Judged): AuditFailure | null {
+export function auditFailure({ claims, same = [], discrepancies, guards, unclaimed }: JudgedInputs): AuditFailure | null {
   const wrong = claims.find(isWrong)
   const contradictory = same.filter(({ status }) => status === 'fails')
   const contradiction = discrepancies.find(({ status }) => status === 'fails')
@@ -26,7 +26,7 @@ export function auditFailure({ claims, same = [], discrepancies, guards, unclaim
     claimsText(claims),
     ...contradictory.length === 0 ? [] : [`${contradictory.length} of ${same.length} quantities of several sources contradictory and not disclosed`],
     ...discrepancies.length === 0 ? [] : [disclosedText(discrepancies)],
-    ...broken.length === 0 ? [] : [`${formatCount(broken.length)} of ${formatPlural(guards.length, 'guard')} not kept`],
+    ...broken.length === 0 ? [] : [`${formatFigureCount(broken.length)} of ${formatPlural(guards.length, 'guard')} not kept`],
     ...unclaimed.length === 0 ? [] : [`${formatPlural(unclaimed.length, 'cited value')} without a claim`]
   ].join('; ')}.`
   if (wrong !== undefined) return { text, first: { name: wrong.id, row: wrong.id, table: 'audit' } }
@@ -54,14 +54,14 @@ export function sameRow({ id }: Pick<AuditedSame, 'id'>): string {
 function claimsText(claims: readonly AuditedClaim[]): string {
   const count = (status: AuditedClaim['status']): number => claims.filter(claim => claim.status === status).length
   const differs = count('differs')
-  return `${formatCount(differs)} of ${formatPlural(claims.length, 'claim')} ${differs === 1 ? 'differs' : 'differ'}, ` +
-    `${formatCount(count('not_computable'))} cannot be computed`
+  return `${formatFigureCount(differs)} of ${formatPlural(claims.length, 'claim')} ${differs === 1 ? 'differs' : 'differ'}, ` +
+    `${formatFigureCount(count('not_computable'))} cannot be computed`
 }
 
 /** A disclosed contradiction can still fail: a source states another value, or a page contains what it must not. */
 function disclosedText(discrepancies: readonly AuditedDiscrepancy[]): string {
   const disclosed = discrepancies.filter(({ disclosure }) => disclosure.found_in.length > 0)
   const wrongly = disclosed.filter(({ status }) => status === 'fails').length
-  return `${formatCount(disclosed.length)} of ${formatPlural(discrepancies.length, 'contradiction')} disclosed` +
-    (wrongly === 0 ? '' : `, ${formatCount(wrongly)} of them wrongly stated`)
+  return `${formatFigureCount(disclosed.length)} of ${formatPlural(discrepancies.length, 'contradiction')} disclosed` +
+    (wrongly === 0 ? '' : `, ${formatFigureCount(wrongly)} of them wrongly stated`)
 }

@@ -1,11 +1,11 @@
 /** Writes a template as Markdown with every reference replaced: `article.md` and `source-notes.md`. */
-import { formatCount } from '../figures/format.js'
+import { formatFigureCount } from '../figures/format.js'
 import { AUDIT_PATH, type Generator } from '../outputs/output-names.js'
 import { auditFailure } from './failure.js'
 import type { PageInputs } from './inputs.js'
 import { slotText, type PageName, type Prose } from './prose.js'
-import type { Part, ValuePart } from './references.js'
-import { tablesOf, type Table } from './tables.js'
+import type { TemplatePart, ValuePart } from './references.js'
+import { tablesOf, type PageTable } from './tables.js'
 import { codeText, collapse, escapeMarkdown, visible } from './text.js'
 
 /** Follows a value in prose that no source publishes. */
@@ -24,7 +24,7 @@ export function syntheticText(study: PageInputs['study']): string {
 export function verifiedText({ manifest }: Pick<PageInputs, 'manifest'>): string | null {
   if (manifest === null) return null
   const { path, sha256, files } = manifest
-  const which = files === 1 ? 'The one input file was' : `All ${formatCount(files)} input files were`
+  const which = files === 1 ? 'The one input file was' : `All ${formatFigureCount(files)} input files were`
   return `${which} verified against ${path} (sha256 ${sha256}) before anything was computed.`
 }
 
@@ -49,23 +49,23 @@ export function hasStandIns(prose: Prose, page: PageName): boolean {
   return prose[page].parts.some(part => isValue(part) && prose.show(part).standIn)
 }
 
-function isValue(part: Part): part is ValuePart {
+function isValue(part: TemplatePart): part is ValuePart {
   return part.kind === 'claim' || part.kind === 'output' || part.kind === 'discrepancy'
 }
 
 interface Neighbours {
-  readonly before: Part | undefined
-  readonly after: Part | undefined
+  readonly before: TemplatePart | undefined
+  readonly after: TemplatePart | undefined
   /** the part is inside a code span */
   readonly inCode: boolean
 }
 
-function neighboursOf(parts: readonly Part[], i: number): Neighbours {
+function neighboursOf(parts: readonly TemplatePart[], i: number): Neighbours {
   const paragraph = parts.slice(0, i).map(part => part.kind === 'text' ? part.text : 'x').join('').split(/\n[ \t]*\n/).at(-1) ?? ''
   return { before: parts[i - 1], after: parts[i + 1], inCode: (paragraph.match(/`+/g)?.length ?? 0) % 2 === 1 }
 }
 
-function partText(part: Part, { before, after, inCode }: Neighbours, prose: Prose, inputs: PageInputs): string {
+function partText(part: TemplatePart, { before, after, inCode }: Neighbours, prose: Prose, inputs: PageInputs): string {
   switch (part.kind) {
     // `(published: …)` after a marked value already includes the percent sign.
     case 'text': return before !== undefined && isMarked(before, prose) ? part.text.slice(percentOf(part).length) : part.text
@@ -90,12 +90,12 @@ function partText(part: Part, { before, after, inCode }: Neighbours, prose: Pros
   }
 }
 
-function isMarked(part: Part, prose: Prose): boolean {
+function isMarked(part: TemplatePart, prose: Prose): boolean {
   return isValue(part) && prose.show(part).published !== null
 }
 
 /** The percent sign that the author wrote after a reference. It belongs to the value. */
-function percentOf(part: Part | undefined): string {
+function percentOf(part: TemplatePart | undefined): string {
   return part?.kind === 'text' ? /^\u00a0?%/.exec(part.text)?.[0] ?? '' : ''
 }
 
@@ -105,7 +105,7 @@ export function encodePath(path: string): string {
     .replace(/[()'!*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-function markdownTable({ caption, head, rows }: Table): string {
+function markdownTable({ caption, head, rows }: PageTable): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [
     escapeMarkdown(caption), '', line(head), line(head.map(() => '---')),

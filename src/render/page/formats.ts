@@ -44,7 +44,7 @@ export function parseFormat(text: string): Format | null {
 
 /** Writes a value whose reference states no format: with the published decimals, else the number as it is. */
 export function formatPlainly(value: unknown, decimals: number | null): Formatted {
-  if (typeof value === 'number') return decimals === null ? number(value, x => String(x)) : fixed(value, decimals)
+  if (typeof value === 'number') return decimals === null ? formatNumber(value, x => String(x)) : fixed(value, decimals)
   if (typeof value === 'string' || typeof value === 'boolean') return { text: String(value) }
   if (Array.isArray(value)) return list(value, decimals)
   return { reason: `${kind(value)}, expected a number, a text or a list` }
@@ -54,7 +54,7 @@ export function applyFormat(value: unknown, format: Format, decimals: number | n
   const digits = format.digits ?? 0
   switch (format.name) {
     case 'text': return typeof value === 'string' ? { text: value } : expected('a text', value)
-    case 'name': return typeof value === 'string' ? { text: nameOf(value) } : expected('a text', value)
+    case 'name': return typeof value === 'string' ? { text: lastSegment(value) } : expected('a text', value)
     case 'integer':
       return typeof value === 'number' && !Number.isInteger(value) ? expected('an integer', value) : fixed(value, 0)
     case 'fixed': return fixed(value, digits)
@@ -63,9 +63,9 @@ export function applyFormat(value: unknown, format: Format, decimals: number | n
       const positive = 'text' in plain && typeof value === 'number' && value > 0 && /[1-9]/.test(plain.text)
       return positive ? { text: `+${plain.text}` } : plain
     }
-    case 'percent': return number(value, x => grouped((x * 100).toFixed(digits)))
-    case 'scientific': return number(value, x => x.toExponential().replace('e+', 'e'))
-    case 'hours': return number(value, x => `${grouped(x.toFixed(digits))}${NO_BREAK_SPACE}h`)
+    case 'percent': return formatNumber(value, x => grouped((x * 100).toFixed(digits)))
+    case 'scientific': return formatNumber(value, x => x.toExponential().replace('e+', 'e'))
+    case 'hours': return formatNumber(value, x => `${grouped(x.toFixed(digits))}${NO_BREAK_SPACE}h`)
     case 'list': return Array.isArray(value) ? list(value, decimals) : expected('a list', value)
     case 'range': return range(value)
     case 'switch': return typeof value === 'boolean' ? { text: value ? 'on' : 'off' } : expected('true or false', value)
@@ -73,7 +73,7 @@ export function applyFormat(value: unknown, format: Format, decimals: number | n
 }
 
 /** Last part of a path, such as the name of a model or a file. */
-export function nameOf(path: string): string {
+export function lastSegment(path: string): string {
   return path.slice(path.replace(/\/+$/, '').lastIndexOf('/') + 1)
 }
 
@@ -87,18 +87,18 @@ function expected(what: string, value: unknown): Formatted {
   return { reason: `${kind(value)}, expected ${what}` }
 }
 
-function number(value: unknown, write: (value: number) => string): Formatted {
+function formatNumber(value: unknown, write: (value: number) => string): Formatted {
   if (typeof value !== 'number') return expected('a number', value)
   if (!Number.isFinite(value)) return expected('a finite number', value)
-  return { text: withMinus(write(value)) }
+  return { text: withTrueMinus(write(value)) }
 }
 
 function fixed(value: unknown, digits: number): Formatted {
-  return number(value, x => grouped(x.toFixed(digits)))
+  return formatNumber(value, x => grouped(x.toFixed(digits)))
 }
 
 /** Writes a true minus sign, and none before a zero that results from rounding. */
-function withMinus(text: string): string {
+function withTrueMinus(text: string): string {
   if (!text.startsWith('-')) return text.replace('e-', `e${MINUS}`)
   const shown = text.slice(1).replace('e-', `e${MINUS}`)
   return /[1-9]/.test(shown) ? MINUS + shown : shown

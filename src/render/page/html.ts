@@ -6,7 +6,7 @@ import type { Align, Block, FigureSlot, Inline, InlineSlot } from './markdown.js
 import { bdi, claimId, outputHref, pageHref, valueHtml } from './panel.js'
 import { pngSize } from './png.js'
 import type { PageName, Prose, Target } from './prose.js'
-import { tablesOf, type Cell, type Row, type Table } from './tables.js'
+import { tablesOf, type TableCell, type TableRow, type PageTable } from './tables.js'
 import { breakable, escapeHtml, escapeMarkup } from './text.js'
 
 /** Prefix of the ids of headings, so that no heading takes an `id` that the page uses itself. */
@@ -147,7 +147,7 @@ function formatOf(path: string): string {
  * A table that the program makes. Roles are stated, because on narrow screens the rows are drawn as blocks, and a table
  * then loses its implied roles.
  */
-function tableHtml({ name, caption, head, rows, folded }: Table): string {
+function tableHtml({ name, caption, head, rows, folded }: PageTable): string {
   const header = head.map(title => `<th role="columnheader" scope="col">${escapeHtml(title)}</th>`).join('')
   const text = escapeHtml(caption)
   const [before, label, after] = folded === undefined ? ['', '', ''] :
@@ -157,7 +157,7 @@ function tableHtml({ name, caption, head, rows, folded }: Table): string {
     `${rows.map(row => rowHtml(row, head)).join('\n')}\n</tbody></table>${after}`
 }
 
-function rowHtml({ id, cells }: Row, head: readonly string[]): string {
+function rowHtml({ id, cells }: TableRow, head: readonly string[]): string {
   const name = id === null ? '' : ` id="${escapeHtml(claimId(id))}"`
   const content = cells.map((cell, i) => {
     const attributes = `data-label="${escapeHtml(head[i])}"${cell.status === undefined ? '' : ` class="${cell.status}"`}`
@@ -167,7 +167,7 @@ function rowHtml({ id, cells }: Row, head: readonly string[]): string {
   return `<tr role="row"${name}>${content.join('')}</tr>`
 }
 
-function cellHtml({ lines, code, links }: Cell): string {
+function cellHtml({ lines, code, links }: TableCell): string {
   return lines.map((line, i) => {
     const text = breakable(escapeHtml(line))
     const kind = SHA256.test(line) ? ' class="hash"' : ''

@@ -15,8 +15,8 @@ import { numbersAgree } from '../../compute/audit/agreement.js'
 import { normalText, numbersIn } from '../../compute/audit/page-text.js'
 import { Fault, printable } from '../../core/errors.js'
 import type { ClaimScalar } from '../../schema/claims.js'
-import { nameOf } from './formats.js'
-import { placeOf, type Part, type Template } from './references.js'
+import { lastSegment } from './formats.js'
+import { placeOf, type TemplatePart, type Template } from './references.js'
 
 export interface Finding {
   /** what was typed */
@@ -103,7 +103,7 @@ export function findTypedNumbers(template: Template): readonly Finding[] {
 }
 
 /** The values of a claim, for comparison with typed text. */
-export interface Held {
+export interface ClaimedValues {
   readonly id: string
   readonly values: readonly ClaimScalar[]
   readonly unit: string
@@ -118,12 +118,12 @@ const NAME = /[\p{Lu}\p{N}_/.]/u
  * Searches the template, code included, for texts of claims as whole words in the same case.
  * @throws Fault for the first such text
  */
-export function refuseTypedFacts(template: Template, held: readonly Held[]): void {
+export function refuseTypedFacts(template: Template, held: readonly ClaimedValues[]): void {
   const text = withoutReferences(template).replace(/\]\([^()\s]*\)/g, blank)
   for (const { id, values, isList } of held) {
     for (const value of values) {
       if (typeof value !== 'string' || isList) continue
-      for (const fact of new Set([value, nameOf(value)])) {
+      for (const fact of new Set([value, lastSegment(value)])) {
         const at = fact.length < 3 || !NAME.test(fact) ? -1 : indexOfWord(text, fact)
         if (at < 0) continue
         throw new Fault({
@@ -149,7 +149,7 @@ function indexOfWord(text: string, word: string): number {
  * because `Figure 4` and `release 2` are labels. For a fraction its percentage counts too.
  * @throws Fault for the first such number
  */
-export function refuseWrittenClaims(parts: readonly Part[], held: readonly Held[]): void {
+export function refuseWrittenClaims(parts: readonly TemplatePart[], held: readonly ClaimedValues[]): void {
   for (const part of parts) {
     if (part.kind !== 'written') continue
     const normal = normalText(part.text)

@@ -7,10 +7,10 @@
 import { Marked, type MarkedToken, type Token, type Tokens } from 'marked'
 import { Fault, printable, toFault, type Place } from '../../core/errors.js'
 import { withoutCode } from './lint.js'
-import { placeOf, type Part, type Template } from './references.js'
+import { placeOf, type TemplatePart, type Template } from './references.js'
 import { idPart } from './text.js'
 
-export type Slot = Exclude<Part, { readonly kind: 'text' }>
+export type Slot = Exclude<TemplatePart, { readonly kind: 'text' }>
 export type BlockSlot = Extract<Slot, { readonly kind: 'audit' | 'discrepancies' | 'sources' }>
 export type FigureSlot = Extract<Slot, { readonly kind: 'figure' }>
 export type InlineSlot = Exclude<Slot, BlockSlot | FigureSlot>
@@ -42,7 +42,7 @@ export type Block =
 
 export interface Article {
   readonly template: Template
-  readonly parts: readonly Part[]
+  readonly parts: readonly TemplatePart[]
   /** text of the only first-level heading, with which the template begins */
   readonly title: string
   /** the blocks after that heading */
@@ -80,7 +80,7 @@ function reader(): Marked {
  * @param template normalized
  * @param parts parts of this template
  */
-export function readArticle(template: Template, parts: readonly Part[]): Article {
+export function readArticle(template: Template, parts: readonly TemplatePart[]): Article {
   let source = ''
   const slots: Slot[] = []
   for (const part of parts) {
@@ -88,7 +88,7 @@ export function readArticle(template: Template, parts: readonly Part[]): Article
     else source += `${OPEN}${slots.push(part) - 1}${CLOSE}`
   }
   refuseNesting(template)
-  const blocks = new Tree(template, slots).document(lex(source, template))
+  const blocks = new MarkdownTree(template, slots).document(lex(source, template))
   const [first, ...rest] = blocks
   if (first?.kind !== 'heading' || first.depth !== 1) {
     throw new Fault({
@@ -134,7 +134,7 @@ export function plainText(content: readonly Inline[]): string {
   return content.map(inline => 'text' in inline ? inline.text : 'content' in inline ? plainText(inline.content) : ' ').join('')
 }
 
-class Tree {
+class MarkdownTree {
   readonly #template: Template
   readonly #slots: readonly Slot[]
   readonly #ids = new Set<string>()

@@ -13,7 +13,7 @@ import { exact, type ShownValue } from './values.js'
 /** A longer text may break into lines. */
 const NO_WRAP = 30
 
-export interface PanelOptions {
+export interface PagePanelOptions {
   /** number of the panel on its page; its ids are made from it */
   readonly number: number
   /** address, from this page, of the page whose audit table has the ids of claims; null where no page has such a table */
@@ -36,7 +36,7 @@ export function pageHref(page: 'article' | 'notes'): string {
   return html.slice(html.lastIndexOf('/') + 1)
 }
 
-export function valueHtml(value: ShownValue, { number, auditHref }: PanelOptions): string {
+export function valueHtml(value: ShownValue, { number, auditHref }: PagePanelOptions): string {
   const id = `v${number}`
   const wraps = value.text.length > NO_WRAP ? ' w' : ''
   const status = value.claim === null ? '' : ` ${value.claim.status}`

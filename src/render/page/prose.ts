@@ -6,11 +6,11 @@
 import type { CitedValue } from '../../compute/audit/contract.js'
 import { Fault, printable, type Place } from '../../core/errors.js'
 import type { PageFigure, ProseInputs } from './inputs.js'
-import { refuseTypedFacts, refuseTypedNumbers, refuseWrittenClaims, type Held } from './lint.js'
+import { refuseTypedFacts, refuseTypedNumbers, refuseWrittenClaims, type ClaimedValues } from './lint.js'
 import { readArticle, type Article, type Block, type FigureSlot, type Inline, type InlineSlot } from './markdown.js'
 import { normalized, parseTemplate, type Template, type ValuePart } from './references.js'
 import { collapse, idPart } from './text.js'
-import { Values, type ShownValue } from './values.js'
+import { ProseValues, type ShownValue } from './values.js'
 
 export type PageName = 'article' | 'notes'
 
@@ -43,11 +43,11 @@ export interface Prose {
 }
 
 export function readProse(inputs: ProseInputs): Prose {
-  const held = inputs.claims.map(({ id, published, computed, unit }): Held => (
+  const held = inputs.claims.map(({ id, published, computed, unit }): ClaimedValues => (
     { id, unit, values: [published, computed ?? []].flat(), isList: Array.isArray(published) }
   ))
   const [article, notes] = [inputs.templates.article, inputs.templates.notes].map(template => readTemplate(template, held))
-  const values = new Values(inputs)
+  const values = new ProseValues(inputs)
   refuseOtherDecimals([article, notes], values)
   const figures = placeFigures(inputs.figures, { article, notes })
   const ids = { article: headingIds(article), notes: headingIds(notes) }
@@ -79,7 +79,7 @@ export function readProse(inputs: ProseInputs): Prose {
 }
 
 /** A number with four decimals in one place and one decimal in another looks like two numbers. */
-function refuseOtherDecimals(pages: readonly Article[], values: Values): void {
+function refuseOtherDecimals(pages: readonly Article[], values: ProseValues): void {
   const first = new Map<string, string>()
   for (const part of pages.flatMap(page => page.parts)) {
     if (part.kind !== 'claim' && part.kind !== 'output') continue
@@ -100,7 +100,7 @@ function decimalsOf(text: string): number {
   return /\.(\d+)/.exec(text)?.[1].length ?? 0
 }
 
-function readTemplate(raw: Template, held: readonly Held[]): Article {
+function readTemplate(raw: Template, held: readonly ClaimedValues[]): Article {
   const template = normalized(raw)
   const parts = parseTemplate(template)
   refuseTypedNumbers(template)

@@ -27,7 +27,7 @@ export interface Template {
 
 export type BlockName = 'audit' | 'discrepancies' | 'sources'
 
-export type Part =
+export type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
   | ({ readonly kind: 'claim'; readonly id: string } & Referenced)
   | ({ readonly kind: 'output'; readonly reference: string } & Referenced)
@@ -43,7 +43,7 @@ interface Referenced {
   readonly place: Place
 }
 
-export type ValuePart = Extract<Part, Referenced>
+export type ValuePart = Extract<TemplatePart, Referenced>
 
 /** Largest number of characters in a template. An article has some tens of thousands. */
 const MAX_LENGTH = 1_000_000
@@ -65,7 +65,7 @@ export function placeOf(template: Template, offset: number): Place {
   return { file: template.path, line, column: offset - before.lastIndexOf('\n') }
 }
 
-function fault(problem: string, found: string, expected: string, place: Place): Fault {
+function templateFault(problem: string, found: string, expected: string, place: Place): Fault {
   return new Fault({ format: 'template', problem, found: printable(found), expected, place })
 }
 
@@ -75,14 +75,14 @@ function fault(problem: string, found: string, expected: string, place: Place): 
  */
 export function normalized({ path, text }: Template): Template {
   if (text.length > MAX_LENGTH) {
-    throw fault('too long', `${text.length} characters`, `at most ${MAX_LENGTH}`, { file: path })
+    throw templateFault('too long', `${text.length} characters`, `at most ${MAX_LENGTH}`, { file: path })
   }
   const template = { path, text: text.replace(/^\ufeff/, '').replace(LINE_ENDS, '\n') }
   const seen = template.text.replaceAll('\n', ' ')
   for (let at = 0; at < seen.length;) {
     const character = String.fromCodePoint(seen.codePointAt(at) ?? 0)
     if (visible(character) !== character) {
-      throw fault('character', visible(character), 'characters that can be seen, spaces and line ends', placeOf(template, at))
+      throw templateFault('character', visible(character), 'characters that can be seen, spaces and line ends', placeOf(template, at))
     }
     at += character.length
   }
@@ -90,9 +90,9 @@ export function normalized({ path, text }: Template): Template {
 }
 
 /** Splits a normalized template. Its parts, each reference with its braces, make up the whole text. */
-export function parseTemplate(template: Template): readonly Part[] {
+export function parseTemplate(template: Template): readonly TemplatePart[] {
   const { text } = template
-  const parts: Part[] = []
+  const parts: TemplatePart[] = []
   let done = 0
   let open = -1
   for (const { 0: braces, index } of text.matchAll(REFERENCE)) {
@@ -102,10 +102,10 @@ export function parseTemplate(template: Template): readonly Part[] {
       if (index > done) parts.push({ kind: 'text', text: text.slice(done, index) })
       open = index
     } else {
-      if (open < 0) throw fault('unbalanced braces', '}}', '"{{" before it on the same line', place)
+      if (open < 0) throw templateFault('unbalanced braces', '}}', '"{{" before it on the same line', place)
       const body = text.slice(open + 2, index)
       if (body.includes('\n')) throw unclosed(template, open)
-      parts.push(parseReference(body.trim(), placeOf(template, open), aloneIn(text, open, index + 2)))
+      parts.push(parseTag(body.trim(), placeOf(template, open), aloneIn(text, open, index + 2)))
       open = -1
       done = index + 2
     }
@@ -117,7 +117,7 @@ export function parseTemplate(template: Template): readonly Part[] {
 
 function unclosed(template: Template, open: number): Fault {
   const line = template.text.slice(open).split('\n', 1)[0]
-  return fault('unbalanced braces', line, '"}}" on the same line', placeOf(template, open))
+  return templateFault('unbalanced braces', line, '"}}" on the same line', placeOf(template, open))
 }
 
 /** Whether a reference stands alone on its line, as a block must. */
@@ -125,7 +125,7 @@ function aloneIn(text: string, from: number, to: number): boolean {
   return (from === 0 || text[from - 1] === '\n') && (to === text.length || text[to] === '\n')
 }
 
-function parseReference(body: string, place: Place, alone: boolean): Part {
+function parseTag(body: string, place: Place, alone: boolean): TemplatePart {
   const [, head, rest] = /^(\S*)\s*(.*)$/.exec(body) ?? ['', '', '']
   switch (head) {
     case 'figure': return { kind: 'figure', figure: block(word(rest, 'figure', place), body, place, alone), place }
@@ -133,7 +133,7 @@ function parseReference(body: string, place: Place, alone: boolean): Part {
     case 'fact': return fact(rest, body, place)
     case 'written': return { kind: 'written', text: written(rest, place), place }
     case 'audit': case 'discrepancies': case 'sources': {
-      if (rest !== '') throw fault('reference', body, `"${head}" alone`, place)
+      if (rest !== '') throw templateFault('reference', body, `"${head}" alone`, place)
       return { kind: block(head, body, place, alone), place }
     }
     default: return valuePart(body, place)
@@ -141,44 +141,44 @@ function parseReference(body: string, place: Place, alone: boolean): Part {
 }
 
 function block<T extends string>(name: T, body: string, place: Place, alone: boolean): T {
-  if (!alone) throw fault('block', body, 'it alone on its line, from the first column', place)
+  if (!alone) throw templateFault('block', body, 'it alone on its line, from the first column', place)
   return name
 }
 
 function word(text: string, head: string, place: Place): string {
-  if (!WORD.test(text)) throw fault('reference', `${head} ${text}`, `"${head}" and the name of one figure`, place)
+  if (!WORD.test(text)) throw templateFault('reference', `${head} ${text}`, `"${head}" and the name of one figure`, place)
   return text
 }
 
 function written(text: string, place: Place): string {
   if (text.length > MAX_WRITTEN || !/\p{N}/u.test(text)) {
-    throw fault('reference', `written ${text}`, `"written" and at most ${MAX_WRITTEN} characters with a digit among them`, place)
+    throw templateFault('reference', `written ${text}`, `"written" and at most ${MAX_WRITTEN} characters with a digit among them`, place)
   }
   return text
 }
 
 /** A reference to a claim whose value is a text. All other references are refused. */
-function fact(rest: string, body: string, place: Place): Part {
+function fact(rest: string, body: string, place: Place): TemplatePart {
   const part = valuePart(rest, place)
   const format = part.kind === 'claim' ? part.format ?? TEXT : null
   if (part.kind !== 'claim' || format === null || !['text', 'name'].includes(format.name)) {
-    throw fault('reference', body, '"fact" and the id of a claim, as text or name', place)
+    throw templateFault('reference', body, '"fact" and the id of a claim, as text or name', place)
   }
   return { ...part, format }
 }
 
 const TEXT: Format = { name: 'text', digits: null }
 
-function valuePart(body: string, place: Place): Part {
+function valuePart(body: string, place: Place): TemplatePart {
   const bar = body.lastIndexOf('|')
   const subject = (bar < 0 ? body : body.slice(0, bar)).trim()
   const format = bar < 0 ? null : parseFormat(body.slice(bar + 1).trim())
-  if (bar >= 0 && format === null) throw fault('format', body.slice(bar + 1).trim(), FORMAT_LIST, place)
+  if (bar >= 0 && format === null) throw templateFault('format', body.slice(bar + 1).trim(), FORMAT_LIST, place)
   const discrepancy = /^discrepancy\s+(\S+?):\s*(\S.*)$/.exec(subject)
   if (discrepancy !== null) return { kind: 'discrepancy', id: discrepancy[1], label: discrepancy[2], format, place }
   if (subject.includes('#')) return { kind: 'output', reference: subject, format, place }
   if (!WORD.test(subject)) {
-    throw fault('reference', `{{${body}}}`, 'a claim, an output and a JSON pointer, or a word that templates know', place)
+    throw templateFault('reference', `{{${body}}}`, 'a claim, an output and a JSON pointer, or a word that templates know', place)
   }
   return { kind: 'claim', id: subject, format, place }
 }

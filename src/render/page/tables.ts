@@ -4,7 +4,7 @@
  */
 import { NO_SOURCES } from '../../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, ClaimStatus } from '../../compute/audit/contract.js'
-import { formatCount, formatPlural } from '../figures/format.js'
+import { formatFigureCount, formatPlural } from '../figures/format.js'
 import type { HashedFile } from '../../schema/study.js'
 import { discrepancyRow, guardRow, isWrong, sameRow } from './failure.js'
 import type { PageInputs } from './inputs.js'
@@ -28,7 +28,7 @@ const COUNTED: Readonly<Record<ClaimStatus, string>> = {
   quoted: 'quoted from other publications, compared with nothing computed'
 }
 
-export interface Cell {
+export interface TableCell {
   /** one paragraph each */
   readonly lines: readonly string[]
   /** whether the lines are set as code */
@@ -39,17 +39,17 @@ export interface Cell {
   readonly links?: readonly (string | null)[]
 }
 
-export interface Row {
+export interface TableRow {
   /** id of the claim or discrepancy, as links use it; null where nothing links to the row */
   readonly id: string | null
-  readonly cells: readonly Cell[]
+  readonly cells: readonly TableCell[]
 }
 
-export interface Table {
+export interface PageTable {
   readonly name: 'audit' | 'same' | 'outputs' | 'discrepancies' | 'guards' | 'sources' | 'excluded' | 'revisions'
   readonly caption: string
   readonly head: readonly string[]
-  readonly rows: readonly Row[]
+  readonly rows: readonly TableRow[]
   /** the rows are shown when the caption is opened; `open` where something in them is wrong */
   readonly folded?: 'closed' | 'open'
 }
@@ -57,14 +57,14 @@ export interface Table {
 /** The tables of one block reference, below a line with counts. */
 export interface TableGroup {
   readonly lead: string | null
-  readonly tables: readonly Table[]
+  readonly tables: readonly PageTable[]
 }
 
 /**
  * One table for each section of the publication, by section number. Claims without a section come last, in the order of
  * the claims file.
  */
-export function auditTables({ claims }: PageInputs): readonly Table[] {
+export function claimTables({ claims }: PageInputs): readonly PageTable[] {
   const sections = new Map<string, AuditedClaim[]>()
   for (const claim of claims) {
     const section = sections.get(claim.section) ?? []
@@ -87,7 +87,7 @@ function sectionText(section: string): string {
   return /\d,\s*\d/.test(section) ? `Sections ${section.replace(/,\s*/g, ', ')}` : `Section ${section}`
 }
 
-function auditTable(section: string, claims: readonly AuditedClaim[]): Table {
+function auditTable(section: string, claims: readonly AuditedClaim[]): PageTable {
   return {
     name: 'audit',
     caption: `${sectionText(section)}: ${countsText(claims, true)}`,
@@ -133,7 +133,7 @@ function statusLines({ status, difference, reason }: AuditedClaim): readonly str
 }
 
 /** Outputs that contain values of claims. Each is listed once, with its hash and all inputs of its claims. */
-export function outputsTable({ claims }: PageInputs): Table {
+export function claimOutputsTable({ claims }: PageInputs): PageTable {
   const outputs = new Map<string, { readonly sha256: string | null; readonly inputs: Set<string> }>()
   for (const { file, sha256, inputs } of claims.flatMap(claim => claim.provenance)) {
     const output = outputs.get(file) ?? { sha256, inputs: new Set<string>() }
@@ -164,7 +164,7 @@ export function inputLines(paths: readonly string[], max: number = MAX_INPUTS): 
 }
 
 /** Quantities that several sources state. There is no table where the claims file lists none. */
-function sameTables({ same = [] }: PageInputs): readonly Table[] {
+function sameTables({ same = [] }: PageInputs): readonly PageTable[] {
   if (same.length === 0) return []
   const count = (status: AuditedSame['status']): number => same.filter(one => one.status === status).length
   return [{
@@ -191,7 +191,7 @@ function comparedLines({ status, pairs, problems }: AuditedSame): readonly strin
   return ['contradictory, disclosed', ...disclosed]
 }
 
-export function discrepanciesTable({ discrepancies }: PageInputs): Table {
+export function discrepanciesTable({ discrepancies }: PageInputs): PageTable {
   return {
     name: 'discrepancies',
     caption: 'Where sources contradict each other or say more than they show.',
@@ -226,11 +226,11 @@ function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): r
 }
 
 /** Guards: what the pages must or must not say where no sources contradict each other. */
-export function guardsTable({ guards }: PageInputs): Table {
+export function guardsTable({ guards }: PageInputs): PageTable {
   return {
     name: 'guards',
     caption: `What these pages must say, or must not, for other reasons: ${formatPlural(guards.length, 'guard')}, ` +
-      `${formatCount(guards.filter(({ status }) => status === 'holds').length)} kept.`,
+      `${formatFigureCount(guards.filter(({ status }) => status === 'holds').length)} kept.`,
     folded: guards.some(({ status }) => status === 'fails') ? 'open' : 'closed',
     head: ['Guard', 'Section', 'Why', 'Kept'],
     rows: guards.map(guard => ({
@@ -247,7 +247,7 @@ function keptLines({ status, disclosure, problems }: AuditedGuard): readonly str
 }
 
 /** Revisions of the code that made the inputs, as the manifest states them. */
-function revisionsTable({ revisions }: PageInputs): Table {
+function revisionsTable({ revisions }: PageInputs): PageTable {
   return {
     name: 'revisions',
     caption: 'Revisions of the code that made these files, as their manifest states them.',
@@ -256,17 +256,17 @@ function revisionsTable({ revisions }: PageInputs): Table {
   }
 }
 
-export function sourcesTable({ inputs, study }: PageInputs): Table {
+export function sourcesTable({ inputs, study }: PageInputs): PageTable {
   return filesTable('sources', `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`, inputs)
 }
 
-function filesTable(name: 'sources' | 'excluded', caption: string, files: readonly HashedFile[]): Table {
+function filesTable(name: 'sources' | 'excluded', caption: string, files: readonly HashedFile[]): PageTable {
   return {
     name,
     caption,
     head: ['File', 'Bytes', 'SHA-256'],
     rows: files.map(({ path, bytes, sha256 }) => ({
-      id: null, cells: [{ lines: [path], code: true }, { lines: [formatCount(bytes)] }, { lines: [sha256], code: true }]
+      id: null, cells: [{ lines: [path], code: true }, { lines: [formatFigureCount(bytes)] }, { lines: [sha256], code: true }]
     }))
   }
 }
@@ -274,7 +274,7 @@ function filesTable(name: 'sources' | 'excluded', caption: string, files: readon
 /** The tables of a block reference. */
 export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: PageInputs): TableGroup {
   switch (kind) {
-    case 'audit': return { lead: countsText(inputs.claims, false), tables: [...auditTables(inputs), ...sameTables(inputs), outputsTable(inputs)] }
+    case 'audit': return { lead: countsText(inputs.claims, false), tables: [...claimTables(inputs), ...sameTables(inputs), claimOutputsTable(inputs)] }
     case 'discrepancies': return { lead: null, tables: [discrepanciesTable(inputs), ...inputs.guards.length === 0 ? [] : [guardsTable(inputs)]] }
     case 'sources': {
       const caption = 'Files of the study that enter no statistic: their hashes were checked, certificates judged by their histories, and of array files the step was read.'

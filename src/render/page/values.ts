@@ -39,7 +39,7 @@ export const NOT_COMPUTABLE = 'not computable'
 const MAX_TEXT = 200
 
 /** @param expected null where `found` already contains it */
-function fault(problem: string, found: string, expected: string | null, place: Place): Fault {
+function valueFault(problem: string, found: string, expected: string | null, place: Place): Fault {
   return new Fault({ format: 'template', problem, found: printable(found, 300), ...expected === null ? {} : { expected }, place })
 }
 
@@ -54,7 +54,7 @@ export function exact(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
 }
 
-export class Values {
+export class ProseValues {
   readonly #documents: DocumentSource
   readonly #claims: ReadonlyMap<string, AuditedClaim>
   readonly #inputs: ProseInputs
@@ -68,16 +68,16 @@ export class Values {
   show(part: ValuePart): ShownValue {
     const shown = part.kind === 'claim' ? this.#claim(part) : part.kind === 'output' ? this.#output(part) : this.#stated(part)
     if (shown.text.length > MAX_TEXT) {
-      throw fault('value', `${shown.text.length} characters`, `at most ${MAX_TEXT} in prose`, part.place)
+      throw valueFault('value', `${shown.text.length} characters`, `at most ${MAX_TEXT} in prose`, part.place)
     }
     return shown
   }
 
   #claim({ id, format, place }: Extract<ValuePart, { kind: 'claim' }>): ShownValue {
     const claim = this.#claims.get(id)
-    if (claim === undefined) throw fault('reference', id, `the id of a claim${hint(id, [...this.#claims.keys()])}`, place)
+    if (claim === undefined) throw valueFault('reference', id, `the id of a claim${hint(id, [...this.#claims.keys()])}`, place)
     if (format?.name === 'percent' && claim.unit === 'percent') {
-      throw fault('format', `percent of ${id}`, 'another format: its unit is percent already', place)
+      throw valueFault('format', `percent of ${id}`, 'another format: its unit is percent already', place)
     }
     const stated = claim.status === 'source' || claim.status === 'quoted'
     const value = stated ? claim.published : claim.computed
@@ -94,7 +94,7 @@ export class Values {
     const value = this.#resolved(reference, place)
     const about = this.#documents.enclosing(reference).at(-1) ?? {}
     return {
-      text: written(value, format, null, reference, place), name: reference, definition: describe(about),
+      text: written(value, format, null, reference, place), name: reference, definition: describeSource(about),
       claim: null, standIn: about['published'] === false, published: null, stated: statedIn(about),
       digitsOf: typeof value === 'number' ? digitsOf(reference, format) : null,
       provenance: this.#provenance(reference)
@@ -103,17 +103,17 @@ export class Values {
 
   #stated({ id, label, format, place }: Extract<ValuePart, { kind: 'discrepancy' }>): ShownValue {
     const discrepancy = this.#inputs.discrepancies.find(d => d.id === id)
-    if (discrepancy === undefined) throw fault('reference', id, `the id of a discrepancy${hint(id, this.#inputs.discrepancies.map(d => d.id))}`, place)
+    if (discrepancy === undefined) throw valueFault('reference', id, `the id of a discrepancy${hint(id, this.#inputs.discrepancies.map(d => d.id))}`, place)
     const wanted = label.toLowerCase()
     const exactly = discrepancy.sources.filter(source => source.label.toLowerCase() === wanted)
     const found = exactly.length > 0 ? exactly : discrepancy.sources.filter(source => source.label.toLowerCase().includes(wanted))
     if (found.length !== 1) {
       const labels = discrepancy.sources.map(source => `"${source.label}"`).join(', ')
-      throw fault('reference', `${found.length} sources of ${id} with "${label}"`, `one of ${labels}`, place)
+      throw valueFault('reference', `${found.length} sources of ${id} with "${label}"`, `one of ${labels}`, place)
     }
     const [source] = found
     const { reference, value } = source
-    if (value === null) throw fault('reference', source.reason ?? `${id}: ${label}`, 'a source with a value', place)
+    if (value === null) throw valueFault('reference', source.reason ?? `${id}: ${label}`, 'a source with a value', place)
     return {
       text: written(value, format, null, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
       definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, published: null, stated: null, digitsOf: null,
@@ -137,10 +137,10 @@ export class Values {
 
   #resolved(reference: string, place: Place): unknown {
     const resolution = this.#documents.resolve(reference)
-    if ('reason' in resolution) throw fault('reference', resolution.reason, 'a value in an output', place)
+    if ('reason' in resolution) throw valueFault('reference', resolution.reason, 'a value in an output', place)
     if (resolution.value === null) {
       const why = this.#documents.undefinedReason(reference)
-      throw fault('reference', `${reference} is null${why === null ? '' : `: ${why}`}`, 'a value in an output', place)
+      throw valueFault('reference', `${reference} is null${why === null ? '' : `: ${why}`}`, 'a value in an output', place)
     }
     return resolution.value
   }
@@ -149,7 +149,7 @@ export class Values {
 function written(value: unknown, format: Format | null, decimals: number | null, name: string, place: Place): string {
   const formatted = format === null ? formatPlainly(value, decimals) : applyFormat(value, format, decimals)
   if ('text' in formatted) return formatted.text
-  throw fault('value', `${name} is ${formatted.reason}`, null, place)
+  throw valueFault('value', `${name} is ${formatted.reason}`, null, place)
 }
 
 /**
@@ -174,7 +174,7 @@ function textOf(about: { readonly [name: string]: unknown }, key: string): strin
   return typeof text === 'string' ? text : ''
 }
 
-function describe(about: { readonly [name: string]: unknown }): string {
+function describeSource(about: { readonly [name: string]: unknown }): string {
   const excluded = textOf(about, 'excluded')
   return `${textOf(about, 'title')}${excluded === '' ? '' : ` (used in no comparison: ${excluded})`}`
 }

@@ -11,7 +11,7 @@ export type Tone = 'good' | 'bad' | 'muted'
  * One cell: a text, or a text with a tone that only a terminal shows. Unprintable characters of a file's text are made
  * safe here.
  */
-export type Cell = string | { readonly text: string; readonly tone: Tone }
+export type TerminalCell = string | { readonly text: string; readonly tone: Tone }
 
 export interface Column {
   readonly title: string
@@ -30,7 +30,7 @@ export interface TableOptions {
 const SGR: { readonly [tone in Tone]: string } = { good: '32', bad: '31', muted: '2' }
 
 /** Lines without trailing spaces, each ended by a newline. A row shorter than the header is filled with empty cells. */
-export function formatTable(columns: readonly Column[], rows: readonly (readonly Cell[])[], options: TableOptions = {}): string {
+export function formatTable(columns: readonly Column[], rows: readonly (readonly TerminalCell[])[], options: TableOptions = {}): string {
   const { colour = false, maxCell = 200 } = options
   const cells = rows.map(row => columns.map((_, i) => {
     const cell = row[i] ?? ''

@@ -1,7 +1,7 @@
 /** The alternative text of Figure 8: one paragraph with the drawn facts, for readers who cannot see the figure. */
 import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/traces/contract.js'
 import type { Outcome } from '../../../schema/traces.js'
-import { decimalsFor, formatCount, formatFixed, formatPlural, formatSigned } from '../format.js'
+import { decimalsFor, formatFigureCount, formatFixed, formatPlural, formatSigned } from '../format.js'
 import { extent } from '../ticks.js'
 
 function span(values: readonly number[], format: (value: number) => string): string {
@@ -28,18 +28,18 @@ function describeExample(outcome: Outcome, example: ExampleTrace | null): string
   const range = extent(values) ?? { min: 0, max: 0 }
   const last = values[values.length - 1]
   const digits = jump === null ? 3 : decimalsFor(jump.delta)
-  return ` The ${outcome} example${step === null ? '' : ` at step ${formatCount(step)}`} has ` +
+  return ` The ${outcome} example${step === null ? '' : ` at step ${formatFigureCount(step)}`} has ` +
     `${formatPlural(values.length, 'retained token')} in ${formatPlural(boundaries.length + 1, 'generated span')}, ` +
     `values from ${three(range.min)} to ${three(range.max)}, first ${three(values[0])}, last ${three(last)}; ` +
     (jump === null
       ? 'it has no turn boundary.'
       : `its largest boundary jump is ${formatFixed(jump.from, digits)} to ${formatFixed(jump.to, digits)} ` +
-        `(${formatSigned(jump.delta, digits)}) after token ${formatCount(jump.from_index)}.`)
+        `(${formatSigned(jump.delta, digits)}) after token ${formatFigureCount(jump.from_index)}.`)
 }
 
 export function describeFigure08(data: CriticTraceFigureData): string {
   const { traces, success, failure, synthetic, outcomesByScore: byScore } = data
-  const steps = span(traces.map(trace => trace.step).filter(step => step !== null), formatCount)
+  const steps = span(traces.map(trace => trace.step).filter(step => step !== null), formatFigureCount)
   const unknown = traces.filter(trace => trace.outcome === null).length
   return 'Four panels of critic values. The upper two show the mean value and the endpoint difference of ' +
     `${formatPlural(traces.length, 'trace')}${steps === '' ? '' : ` at trainer step ${steps}`}.` +

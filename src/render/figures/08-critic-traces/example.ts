@@ -9,13 +9,13 @@ import { Fault } from '../../../core/errors.js'
 import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { decimateSpans, spanMeans, spanStarts, type Decimated } from '../decimate.js'
-import { decimalsFor, formatCount, formatFixed, formatPlural, formatScientific } from '../format.js'
-import { addLine, emptyEnvelope, placeLabel, type Envelope, type Placement } from '../place-label.js'
+import { decimalsFor, formatFigureCount, formatFixed, formatPlural, formatScientific } from '../format.js'
+import { addLine, emptyEnvelope, placeLabel, type InkEnvelope, type LabelPlacement } from '../place-label.js'
 import {
   chartOptions, horizontalTicks, emptyNote, GUIDE, INK, isDrawable, chartAxis, MEAN_LINE, NO_TICKS, plotArea, RAW_LINE, RAW_LINE_FEW, SERIES,
   TEXT_SIZE, X_AXIS_HEIGHT
 } from '../style.js'
-import { textWidth } from '../text-width.js'
+import { drawnWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
 /** Buckets per point of plot width. A bucket is about two pixels wide in a 300 dpi picture. */
@@ -54,7 +54,7 @@ function toPoints(plot: Rectangle, x: Range, y: Range): { x(value: number): numb
   }
 }
 
-function envelopeOf({ example, kept, starts, means, x, y }: ScaledExample, plot: Rectangle): Envelope {
+function envelopeOf({ example, kept, starts, means, x, y }: ScaledExample, plot: Rectangle): InkEnvelope {
   const envelope = emptyEnvelope(plot.width)
   if (example === null) return envelope
   const at = toPoints(plot, x, y)
@@ -77,10 +77,10 @@ function jumpText(jump: Jump): readonly string[] {
 }
 
 function jumpWidth(jump: Jump): number {
-  return Math.max(...jumpText(jump).map(line => textWidth(line, TEXT_SIZE))) + 2 * LABEL_PADDING
+  return Math.max(...jumpText(jump).map(line => drawnWidth(line, TEXT_SIZE))) + 2 * LABEL_PADDING
 }
 
-function placeJump(prepared: ScaledExample, jump: Jump, plot: Rectangle): Placement {
+function placeJump(prepared: ScaledExample, jump: Jump, plot: Rectangle): LabelPlacement {
   const at = toPoints(plot, prepared.x, prepared.y)
   const [left, right, from, to] = [at.x(jump.from_index), at.x(jump.to_index), at.y(jump.from), at.y(jump.to)]
   const envelope = envelopeOf(prepared, plot)
@@ -210,7 +210,7 @@ function panelTitle({ outcome, example, means }: PreparedExample, guides: boolea
   const note = values.length === 1
     ? '; no transition'
     : boundaries.length === 0 ? '; no turn boundary' : guides ? '' : '; guides too close to draw'
-  return `${name}: ${step === null ? 'step not stated' : `step ${formatCount(step)}`}, ` +
+  return `${name}: ${step === null ? 'step not stated' : `step ${formatFigureCount(step)}`}, ` +
     `${formatPlural(values.length, 'retained token')} in ${formatPlural(means.length, 'generated span')}${note}`
 }
 

@@ -6,26 +6,22 @@
 import type { CriticTraceFigureData } from '../../../compute/traces/contract.js'
 import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
+import { HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
 import {
   FONT_FAMILY, figureTitle, GUIDE, INK, legendRow, MEAN_LINE, PLOT_PADDING, plotArea, RAW_LINE, SERIES, syntheticMark, X_AXIS_HEIGHT,
   yAxisWidth
 } from '../style.js'
 import { describeFigure08 } from './describe.js'
 import { examplePanel, prepareExample } from './example.js'
-import { findExample, kindOf, KINDS, overviewAxis, overviewPanel, traceAxis } from './overview.js'
+import { findExample, outcomeKind, KINDS, overviewAxis, overviewPanel, traceAxis } from './overview.js'
 
 export { describeFigure08 } from './describe.js'
 
 const NAME = '08-critic-traces'
 const TITLE = 'Critic values by outcome and model turn'
-const WIDTH = 504
 /** a multiple of 6, like the width: this gives a whole number of pixels at 300 dpi */
 const HEIGHT = 426
-const MARGIN = 2
 const GUTTER = 6
-const LEGEND_Y = 27
-/** from the top of a row, where its heading starts, to its chart box */
-const HEADING = 16
 const FIRST_ROW = 38
 const ROW_GAP = 7
 /** approximate width of a y axis; the exact width depends on labels, which depend on the plot */
@@ -34,19 +30,19 @@ const PLOT_HEIGHTS = [73, 83, 83] as const
 
 /** Chart box of row 0, 1 or 2; row 0 has two columns. */
 function boxOf(row: 0 | 1 | 2, column?: 0 | 1): Rectangle {
-  let y = FIRST_ROW + HEADING
-  for (let r = 0; r < row; r++) y += PLOT_PADDING.top + PLOT_HEIGHTS[r] + X_AXIS_HEIGHT + ROW_GAP + HEADING
-  const full = WIDTH - 2 * MARGIN
+  let y = FIRST_ROW + HEADING_HEIGHT
+  for (let r = 0; r < row; r++) y += PLOT_PADDING.top + PLOT_HEIGHTS[r] + X_AXIS_HEIGHT + ROW_GAP + HEADING_HEIGHT
+  const full = SHEET_WIDTH - 2 * SHEET_MARGIN
   const half = (full - GUTTER) / 2
   const height = PLOT_PADDING.top + PLOT_HEIGHTS[row] + X_AXIS_HEIGHT
-  if (column === undefined) return { x: MARGIN, y, width: full, height }
-  return { x: MARGIN + column * (half + GUTTER), y, width: half, height }
+  if (column === undefined) return { x: SHEET_MARGIN, y, width: full, height }
+  return { x: SHEET_MARGIN + column * (half + GUTTER), y, width: half, height }
 }
 
 function legend(traces: CriticTraceFigureData['traces']): LegendKey[] {
-  const kinds = KINDS.filter(kind => traces.some(trace => kindOf(trace) === kind))
+  const kinds = KINDS.filter(kind => traces.some(trace => outcomeKind(trace) === kind))
   const { success, failure } = SERIES
-  return legendRow(MARGIN, LEGEND_Y, [
+  return legendRow(SHEET_MARGIN, LEGEND_Y, [
     ...kinds.map(kind => {
       const label = kind === 'unknown' ? 'outcome not stated' : kind
       return { kind: 'point' as const, style: SERIES[kind], label }
@@ -80,10 +76,10 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
     name: NAME,
     title: TITLE,
     description: describeFigure08(data),
-    width: WIDTH,
+    width: SHEET_WIDTH,
     height: HEIGHT,
     fontFamily: FONT_FAMILY,
-    texts: [figureTitle(TITLE, MARGIN), ...(data.synthetic ? [syntheticMark(WIDTH - PLOT_PADDING.right - MARGIN)] : [])],
+    texts: [figureTitle(TITLE, SHEET_MARGIN), ...(data.synthetic ? [syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)] : [])],
     legend: legend(traces),
     panels: [
       overviewPanel({

@@ -2,7 +2,7 @@
 import type { CriticTraceFigureData, ExampleTrace } from '../../../compute/traces/contract.js'
 import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
-import { formatCount } from '../format.js'
+import { formatFigureCount } from '../format.js'
 import {
   chartOptions, horizontalTicks, emptyNote, FONT_FAMILY, INK, isDrawable, chartAxis, NO_TICKS, plotArea, POINT_OUTLINE, SERIES, TEXT_SIZE,
   X_AXIS_HEIGHT
@@ -10,12 +10,12 @@ import {
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 
 type Traces = CriticTraceFigureData['traces']
-export type Kind = Outcome | 'unknown'
-export const KINDS: readonly Kind[] = ['success', 'failure', 'unknown']
+export type OutcomeKind = Outcome | 'unknown'
+export const KINDS: readonly OutcomeKind[] = ['success', 'failure', 'unknown']
 /** Chart.js draws the first series last. Open markers lie on top of filled ones, so that neither hides the other. */
-const FRONT_TO_BACK: readonly Kind[] = ['unknown', 'failure', 'success']
+const FRONT_TO_BACK: readonly OutcomeKind[] = ['unknown', 'failure', 'success']
 
-export function kindOf(trace: Traces[number]): Kind {
+export function outcomeKind(trace: Traces[number]): OutcomeKind {
   return trace.outcome ?? 'unknown'
 }
 
@@ -44,9 +44,9 @@ export function traceAxis({ traces, outcomesByScore }: Pick<CriticTraceFigureDat
   const range = { min: min - margin, max: max + margin }
   const notes = [
     ...(byOrder ? ['no trace states a step'] : []),
-    ...(stepless > 0 ? [`not drawn: ${formatCount(stepless)} without one`] : []),
-    ...(extreme > 0 ? [`not drawn: ${formatCount(extreme)} beyond 1e100`] : []),
-    ...(outcomesByScore === undefined ? [] : [`outcome of ${formatCount(outcomesByScore.traces)} by score`])
+    ...(stepless > 0 ? [`not drawn: ${formatFigureCount(stepless)} without one`] : []),
+    ...(extreme > 0 ? [`not drawn: ${formatFigureCount(extreme)} beyond 1e100`] : []),
+    ...(outcomesByScore === undefined ? [] : [`outcome of ${formatFigureCount(outcomesByScore.traces)} by score`])
   ]
   return {
     title: (byOrder ? 'Snapshot order' : 'Trainer step') + (notes.length === 0 ? '' : ` (${notes.join('; ')})`),
@@ -136,13 +136,13 @@ export interface OverviewOptions {
 
 export function overviewPanel(options: OverviewOptions): PanelConfig {
   const { traces, x, y, quantity, box, axisWidth } = options
-  const kinds = FRONT_TO_BACK.filter(kind => traces.some(trace => kindOf(trace) === kind))
+  const kinds = FRONT_TO_BACK.filter(kind => traces.some(trace => outcomeKind(trace) === kind))
   const datasets = kinds.map((kind): Plain => {
     const style = SERIES[kind]
     const data: Plain[] = []
     traces.forEach((trace, k) => {
       const position = x.positions[k]
-      if (kindOf(trace) === kind && position !== null) data.push({ x: position, y: trace[quantity] })
+      if (outcomeKind(trace) === kind && position !== null) data.push({ x: position, y: trace[quantity] })
     })
     return {
       label: kind, data, showLine: false,

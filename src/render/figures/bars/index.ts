@@ -7,31 +7,21 @@ import { Fault } from '../../../core/errors.js'
 import type { FigureConfig, PanelConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import {
+  BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH
+} from '../sheet.js'
+import {
   FONT_FAMILY, figureTitle, legendRows, PLOT_PADDING, plotArea, syntheticMark, TEXT_SIZE, TITLE_SIZE, yAxisWidth, type KeyEntry
 } from '../style.js'
-import { cleanText, fitWidth, textWidth } from '../text-width.js'
+import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
 import { describeBarFigure } from './describe.js'
 import { barPanel, groupTitleHeight, neededWidth, prepareBars, type PreparedBars } from './panel.js'
 import { barMark, STAND_IN, STAND_IN_LABEL } from './style.js'
 
-const WIDTH = 504
-const MARGIN = 2
 const GUTTER = 8
-const LEGEND_Y = 27
-const LEGEND_ROW = 12
-/** from the last row of the legend to the first heading */
-const BELOW_LEGEND = 9
-/** from the top of a row, where its heading starts, to its chart box */
-const HEADING = 16
 const ROW_GAP = 8
 const PLOT_HEIGHT = 128
 /** approximate width of a y axis; the exact width depends on labels, which depend on the plot */
 const NOMINAL_AXIS = 48
-const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
-/** Largest ratio of the width of bold text to the width that `textWidth` gives. */
-const BOLD = 1.16
-/** Largest width of a legend label in points. A longer label would leave no place for the others. */
-const LONGEST_KEY = 220
 
 /** One legend key for each series, whatever panels it is in, and one for stand-ins where there are any. */
 function legendEntries({ panels }: BarFigureData): KeyEntry[] {
@@ -46,7 +36,7 @@ function legendEntries({ panels }: BarFigureData): KeyEntry[] {
 }
 
 function boxWidth(columns: number): number {
-  return (WIDTH - 2 * MARGIN - (columns - 1) * GUTTER) / columns
+  return (SHEET_WIDTH - 2 * SHEET_MARGIN - (columns - 1) * GUTTER) / columns
 }
 
 /** Number of panels in a row: as many as have room for the values on their bars. */
@@ -95,7 +85,7 @@ export function buildBarFigure(data: BarFigureData): FigureConfig {
   }
   const columns = columnsOf(data.panels)
   const width = boxWidth(columns)
-  const legend = legendRows(MARGIN, LEGEND_Y, legendEntries(data), WIDTH - 2 * MARGIN, LEGEND_ROW)
+  const legend = legendRows(SHEET_MARGIN, LEGEND_Y, legendEntries(data), SHEET_WIDTH - 2 * SHEET_MARGIN, LEGEND_ROW)
   const { prepared, axisWidths } = withAxes(data.panels, columns, width)
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
   let y = (legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y) + BELOW_LEGEND
@@ -104,31 +94,31 @@ export function buildBarFigure(data: BarFigureData): FigureConfig {
     const row = prepared.slice(first, first + columns)
     const xAxisHeight = Math.max(...row.map(groupTitleHeight))
     const height = PLOT_PADDING.top + PLOT_HEIGHT + xAxisHeight
-    y += HEADING
+    y += HEADING_HEIGHT
     row.forEach((panel, k) => {
-      const box = { x: MARGIN + k * (width + GUTTER), y, width, height }
+      const box = { x: SHEET_MARGIN + k * (width + GUTTER), y, width, height }
       panels.push(barPanel(panel, { label: labels[first + k], box, axisWidth: axisWidths[k], xAxisHeight }))
     })
     y += height + ROW_GAP
   }
-  const mark = syntheticMark(WIDTH - PLOT_PADDING.right - MARGIN)
-  const titleRoom = mark.x - MARGIN - (data.synthetic ? textWidth(mark.text, mark.size) + 12 : 0)
+  const mark = syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)
+  const titleRoom = mark.x - SHEET_MARGIN - (data.synthetic ? drawnWidth(mark.text, mark.size) + 12 : 0)
   const title = cleanText(data.title)
   return {
     name: data.name,
     title,
     description: describeBarFigure(data, labels),
-    width: WIDTH,
+    width: SHEET_WIDTH,
     // A multiple of 6 points is a whole number of pixels at 300 dpi.
-    height: Math.ceil((y - ROW_GAP + MARGIN) / 6) * 6,
+    height: Math.ceil((y - ROW_GAP + SHEET_MARGIN) / 6) * 6,
     fontFamily: FONT_FAMILY,
-    texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), MARGIN), ...(data.synthetic ? [mark] : [])],
+    texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), SHEET_MARGIN), ...(data.synthetic ? [mark] : [])],
     legend,
     panels
   }
 }
 
-export const barFigures: FigureDefinition = {
+export const barFigureDefinition: FigureDefinition = {
   name: 'bars',
   build: inputs => (inputs.bars ?? []).map(buildBarFigure)
 }

@@ -5,12 +5,12 @@
  */
 import type { BarData, BarPanelData } from '../../../compute/evidence/contract.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
-import { formatCount, formatScientific } from '../format.js'
+import { formatFigureCount, formatScientific } from '../format.js'
 import { hatchLines } from '../hatch.js'
 import {
   chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, isDrawable, NO_TICKS, plotArea, TEXT_SIZE
 } from '../style.js'
-import { cleanText, fitWidth, textWidth, wrapWidth } from '../text-width.js'
+import { cleanText, fitWidth, drawnWidth, wrapWidth } from '../text-width.js'
 import { extent, niceTicks, type Range, type Ticks } from '../ticks.js'
 import { barMark } from './style.js'
 
@@ -53,7 +53,7 @@ export interface PreparedBars {
 
 /** Formats a value with at most `decimals` decimals, without trailing zeros. */
 export function formatValue(value: number, decimals: number): string {
-  return Math.abs(value) >= 1e9 ? formatScientific(value) : formatCount(Number(value.toFixed(decimals)) + 0)
+  return Math.abs(value) >= 1e9 ? formatScientific(value) : formatFigureCount(Number(value.toFixed(decimals)) + 0)
 }
 
 /** The text on a bar with a value: with exactly the stated decimals, else with at most those of the panel. */
@@ -70,7 +70,7 @@ function labelOf({ value, decimals: stated }: BarData, decimals: number): string
 
 /** Title of the value axis. It names a start other than zero, because readers compare bars by their lengths. */
 export function axisTitleOf({ axis, from }: BarPanelData): string {
-  return from === 0 ? cleanText(axis) : `${cleanText(axis)}, axis from ${formatCount(from)}`
+  return from === 0 ? cleanText(axis) : `${cleanText(axis)}, axis from ${formatFigureCount(from)}`
 }
 
 /** @param plot expected size of the plot */
@@ -79,7 +79,7 @@ export function prepareBars(data: BarPanelData, plot: Rectangle): PreparedBars {
   const room = plot.width / groups.length
   const across = Math.min(WIDEST, (room * FILLED) / series.length)
   const labels = series.flatMap(one => one.bars.flatMap(bar => bar === null ? [] : [labelOf(bar, decimals)]))
-  const upright = labels.some(label => textWidth(label, TEXT_SIZE) + 2 > across)
+  const upright = labels.some(label => drawnWidth(label, TEXT_SIZE) + 2 > across)
   const each = upright ? Math.min(WIDEST, (room * FILLED_UPRIGHT) / series.length) : across
   const bars = groups.flatMap((_, group) => series.flatMap(({ slot, bars: own }, k): PlacedBar[] => {
     const bar = own[group]
@@ -88,7 +88,7 @@ export function prepareBars(data: BarPanelData, plot: Rectangle): PreparedBars {
     const height = bar.value !== null && isDrawable(bar.value) ? bar.value : null
     return [{ data: bar, slot, x, label: labelOf(bar, decimals), height }]
   }))
-  const labelHeight = GAP.value + (upright ? Math.max(...bars.map(({ label }) => textWidth(label, TEXT_SIZE))) : LINE)
+  const labelHeight = GAP.value + (upright ? Math.max(...bars.map(({ label }) => drawnWidth(label, TEXT_SIZE))) : LINE)
   const y = valueRange(bars, from, labelHeight / plot.height)
   return {
     data, bars, upright, y,
@@ -144,7 +144,7 @@ function annotationsOf(panel: PreparedBars, plot: Rectangle): { [name: string]: 
   bars.forEach(({ data, slot, x, label: text, height }, k) => {
     const end = height ?? from
     const down = end < from
-    const half = (upright ? textWidth(text, TEXT_SIZE) : LINE) / 2 + GAP.value
+    const half = (upright ? drawnWidth(text, TEXT_SIZE) : LINE) / 2 + GAP.value
     annotations[`value-${k}`] = label(text, x, end, {
       yAdjust: down ? half : -half,
       // A white background covers the grid lines. Upright values have none: they stand so close that it would cover the

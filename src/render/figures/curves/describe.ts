@@ -1,5 +1,5 @@
 /** The alternative text of a curve figure: one paragraph with the drawn facts, for readers who cannot see the figure. */
-import { formatCount, formatPlural, formatScientific } from '../format.js'
+import { formatFigureCount, formatPlural, formatScientific } from '../format.js'
 import { cleanText } from '../text-width.js'
 import { extent } from '../ticks.js'
 import type { DrawnPanel, DrawnSeries } from './series.js'
@@ -7,22 +7,22 @@ import type { DrawnPanel, DrawnSeries } from './series.js'
 /** Rounds to four significant digits, or to six for a coordinate. */
 function short(value: number, digits = 4): string {
   const size = Math.abs(value)
-  return size >= 1e9 || (size < 1e-4 && size > 0) ? formatScientific(value) : formatCount(Number(value.toPrecision(digits)))
+  return size >= 1e9 || (size < 1e-4 && size > 0) ? formatScientific(value) : formatFigureCount(Number(value.toPrecision(digits)))
 }
 
 /** Largest number of places that are named one by one. */
 const MAX_NAMED = 8
 
-function named(places: ArrayLike<number>): string {
+function listPlaces(places: ArrayLike<number>): string {
   const first = Array.from({ length: Math.min(places.length, MAX_NAMED) }, (_, i) => short(places[i], 6))
   const more = places.length - first.length
-  const last = more > 0 ? `${formatCount(more)} more` : first.pop() ?? ''
+  const last = more > 0 ? `${formatFigureCount(more)} more` : first.pop() ?? ''
   return first.length === 0 ? last : `${first.join(', ')} and ${last}`
 }
 
 function describeEdges({ edges, restarts }: DrawnSeries): string {
-  return (edges.length === 0 ? '' : `, not on the axis and marked on its lower edge at ${named(edges)}`) +
-    (restarts.length === 0 ? '' : `, passes to another session at ${named(restarts)}`)
+  return (edges.length === 0 ? '' : `, not on the axis and marked on its lower edge at ${listPlaces(edges)}`) +
+    (restarts.length === 0 ? '' : `, passes to another session at ${listPlaces(restarts)}`)
 }
 
 function describeSeries(series: DrawnSeries): string {

@@ -8,36 +8,26 @@ import { Fault } from '../../../core/errors.js'
 import type { FigureConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import {
+  BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH
+} from '../sheet.js'
+import {
   FONT_FAMILY, figureTitle, horizontalTicks, legendRows, MEAN_LINE, NO_TICKS, PLOT_PADDING, plotArea, pointMark, syntheticMark,
   TEXT_SIZE, TITLE_SIZE, UNTITLED_X_AXIS_HEIGHT, X_AXIS_HEIGHT, yAxisWidth, type KeyEntry
 } from '../style.js'
-import { cleanText, fitWidth, textWidth } from '../text-width.js'
+import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
 import { extent, type Range } from '../ticks.js'
 import { describeCurveFigure } from './describe.js'
 import { curvePanel, preparePanel, type SharedAxis } from './panel.js'
 import { drawnPanel, type DrawnPanel } from './series.js'
 import { curveStyle } from './style.js'
 
-const WIDTH = 504
-const MARGIN = 2
 const GUTTER = 6
-const LEGEND_Y = 27
-const LEGEND_ROW = 12
-/** from the top of a row, where its heading starts, to its chart box */
-const HEADING = 16
-/** from the last row of the legend to the first heading */
-const BELOW_LEGEND = 9
 const ROW_GAP = 8
 const PLOT_HEIGHT = 112
 /** height where one panel has the whole width */
 const SINGLE_PLOT_HEIGHT = 190
 /** approximate width of a y axis; the exact width depends on labels, which depend on the plot */
 const NOMINAL_AXIS = 42
-const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
-/** Largest ratio of the width of bold text to the width that `textWidth` gives. */
-const BOLD = 1.16
-/** Largest width of a legend label in points. A longer label would leave no place for the others. */
-const LONGEST_KEY = 220
 
 interface Layout {
   readonly boxes: readonly Rectangle[]
@@ -49,23 +39,23 @@ interface Layout {
 /** Places the panels row by row. The horizontal axes of a row have titles where one of its panels has no panel below it. */
 function layOut(count: number, top: number): Layout {
   const columns = count === 1 ? 1 : 2
-  const width = (WIDTH - 2 * MARGIN - (columns - 1) * GUTTER) / columns
+  const width = (SHEET_WIDTH - 2 * SHEET_MARGIN - (columns - 1) * GUTTER) / columns
   const plotHeight = count === 1 ? SINGLE_PLOT_HEIGHT : PLOT_HEIGHT
   const boxes: Rectangle[] = []
   const xAxisHeights: number[] = []
   let y = top
   for (let first = 0; first < count; first += columns) {
     const xAxisHeight = first + 2 * columns > count ? X_AXIS_HEIGHT : UNTITLED_X_AXIS_HEIGHT
-    y += HEADING
+    y += HEADING_HEIGHT
     const height = PLOT_PADDING.top + plotHeight + xAxisHeight
     for (let k = first; k < Math.min(first + columns, count); k++) {
-      boxes.push({ x: MARGIN + (k - first) * (width + GUTTER), y, width, height })
+      boxes.push({ x: SHEET_MARGIN + (k - first) * (width + GUTTER), y, width, height })
       xAxisHeights.push(xAxisHeight)
     }
     y += height + ROW_GAP
   }
   // A multiple of 6 points is a whole number of pixels at 300 dpi.
-  return { boxes, height: Math.ceil((y - ROW_GAP + MARGIN) / 6) * 6, columns, xAxisHeights }
+  return { boxes, height: Math.ceil((y - ROW_GAP + SHEET_MARGIN) / 6) * 6, columns, xAxisHeights }
 }
 
 /** One horizontal axis for all panels. */
@@ -107,7 +97,7 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
     })
   }
   const panels = data.panels.map(drawnPanel)
-  const legend = legendRows(MARGIN, LEGEND_Y, legendEntries(panels), WIDTH - 2 * MARGIN, LEGEND_ROW)
+  const legend = legendRows(SHEET_MARGIN, LEGEND_Y, legendEntries(panels), SHEET_WIDTH - 2 * SHEET_MARGIN, LEGEND_ROW)
   const lastLegendY = legend.length === 0 ? LEGEND_Y - LEGEND_ROW : legend[legend.length - 1].y
   const { boxes, height, columns, xAxisHeights } = layOut(count, lastLegendY + BELOW_LEGEND)
   const nominal = plotArea(boxes[0], NOMINAL_AXIS, xAxisHeights[0])
@@ -118,17 +108,17 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
   const axisWidths = [0, 1].map(column =>
     Math.max(0, ...prepared.filter((_, k) => k % columns === column).map(panel => yAxisWidth(panel.yTicks))))
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
-  const mark = syntheticMark(WIDTH - PLOT_PADDING.right - MARGIN)
-  const titleRoom = mark.x - MARGIN - (data.synthetic ? textWidth(mark.text, mark.size) + 12 : 0)
+  const mark = syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)
+  const titleRoom = mark.x - SHEET_MARGIN - (data.synthetic ? drawnWidth(mark.text, mark.size) + 12 : 0)
   const title = cleanText(data.title)
   return {
     name: data.name,
     title,
     description: describeCurveFigure(prepared, labels, xTitle, data.synthetic),
-    width: WIDTH,
+    width: SHEET_WIDTH,
     height,
     fontFamily: FONT_FAMILY,
-    texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), MARGIN), ...(data.synthetic ? [mark] : [])],
+    texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), SHEET_MARGIN), ...(data.synthetic ? [mark] : [])],
     legend,
     panels: prepared.map((panel, k) => curvePanel(panel, {
       label: labels[k], box: boxes[k], axisWidth: axisWidths[k % columns], xAxisHeight: xAxisHeights[k], x,
@@ -137,7 +127,7 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
   }
 }
 
-export const curveFigures: FigureDefinition = {
+export const curveFigureDefinition: FigureDefinition = {
   name: 'curves',
   build: inputs => (inputs.curves ?? []).map(buildCurveFigure)
 }

@@ -4,8 +4,9 @@
  */
 import type { Rectangle } from '../config.js'
 import type { Ink } from '../ink.js'
+import { clamp } from '../place-label.js'
 import { TEXT_SIZE } from '../style.js'
-import { textWidth } from '../text-width.js'
+import { drawnWidth } from '../text-width.js'
 import { MARK_RADIUS } from './style.js'
 
 export interface Point {
@@ -37,10 +38,6 @@ function inside({ x, y, width, height }: Rectangle, ink: Ink): boolean {
 
 function covered({ x, y, width, height }: Rectangle, ink: Ink): number {
   return ink.covered({ x: x - CLEARANCE, y: y - CLEARANCE, width: width + 2 * CLEARANCE, height: height + 2 * CLEARANCE })
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.max(low, Math.min(high, value))
 }
 
 /** The first candidate that covers the least ink. */
@@ -102,7 +99,7 @@ function* around({ x, y }: Point, width: number, ink: Ink, furthest: number): Ge
  * possible.
  */
 export function placeMarkLabel(point: Point, text: string, ink: Ink): PlacedLabel | null {
-  const width = textWidth(text, TEXT_SIZE)
+  const width = drawnWidth(text, TEXT_SIZE)
   const uncrossed = function* (): Generator<Rectangle> {
     for (const box of around(point, width, ink, NEAR)) {
       const leader = leaderOf(point, box)
@@ -140,7 +137,7 @@ function* nearTo(y: number, width: number, ink: Ink): Generator<Rectangle> {
  * on the guide. It is not moved far away, because a long leader would look like a part of the curves.
  */
 export function placeGuideLabel(y: number, text: string, ink: Ink): PlacedLabel | null {
-  const width = textWidth(text, TEXT_SIZE)
+  const width = drawnWidth(text, TEXT_SIZE)
   const onGuide = leastCovering(along(y, width, ink), ink)
   if (onGuide?.free === true) return { ...onGuide, leader: null }
   const apart = leastCovering(nearTo(y, width, ink), ink)

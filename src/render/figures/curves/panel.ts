@@ -11,7 +11,7 @@ import { axisMap, type AxisMap } from '../scales.js'
 import {
   chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, NO_TICKS, plotArea, TEXT_SIZE
 } from '../style.js'
-import { cleanText, fitWidth, textWidth } from '../text-width.js'
+import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
 import { extent, isTooShort, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 import { edgeLayers, layersOf, type Layer } from './layers.js'
 import { placeGuideLabel, placeMarkLabel, type PlacedLabel } from './labels.js'
@@ -34,7 +34,7 @@ export interface SharedAxis {
 }
 
 /** Maps data to points from the plot's upper left corner, and back. */
-class Placement {
+class PlotMap {
   readonly #x: Range
   readonly #map: AxisMap
   readonly #low: number
@@ -86,7 +86,7 @@ function shortened(label: string): string {
   return fitWidth(label, TEXT_SIZE, LONGEST_LABEL)
 }
 
-function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: Placement, plot: Rectangle): Labels {
+function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: PlotMap, plot: Rectangle): Labels {
   const ink = new Ink(plot.width, plot.height)
   const radius = MARK_RADIUS + 1
   for (const { line, joined } of [...layers, ...edgeLayers(panel.series, at)]) {
@@ -182,7 +182,7 @@ function preparedFor(drawn: DrawnPanel, found: Range, x: Range, plot: Rectangle)
   let most = -1
   for (const above of ROOM_ABOVE) {
     const panel = withRoom(above)
-    const labels = placeLabels(panel, layers, new Placement(panel, x, plot), plot)
+    const labels = placeLabels(panel, layers, new PlotMap(panel, x, plot), plot)
     const free = [...labels.marks, ...labels.guides].filter(label => label?.free === true).length
     if (free > most) {
       best = panel
@@ -200,7 +200,7 @@ function lineAnnotation(from: readonly [number, number], to: readonly [number, n
   }
 }
 
-function labelAnnotation(text: string, { box }: PlacedLabel, at: Placement): Plain {
+function labelAnnotation(text: string, { box }: PlacedLabel, at: PlotMap): Plain {
   return {
     type: 'label', content: shortened(text), padding: 0, color: INK.text, font: { family: FONT_FAMILY, size: TEXT_SIZE }, backgroundColor: '#ffffff',
     xValue: at.valueX(box.x + box.width / 2), yValue: at.valueY(box.y + box.height / 2), drawTime: 'afterDatasetsDraw',
@@ -208,7 +208,7 @@ function labelAnnotation(text: string, { box }: PlacedLabel, at: Placement): Pla
   }
 }
 
-function annotationsOf(panel: PreparedPanel, labels: Labels, x: Range, at: Placement): { [name: string]: Plain } {
+function annotationsOf(panel: PreparedPanel, labels: Labels, x: Range, at: PlotMap): { [name: string]: Plain } {
   const annotations: { [name: string]: Plain } = {}
   const between = ([from, to]: NonNullable<PlacedLabel['leader']>, color: string, width: number, dash: readonly number[]): Plain =>
     lineAnnotation([at.valueX(from.x), at.valueY(from.y)], [at.valueX(to.x), at.valueY(to.y)], color, width, dash)
@@ -243,12 +243,12 @@ const LEAST_TITLE = 1 / 5
 function headingOf({ data, notes, shortNotes }: DrawnPanel, width: number): string {
   const room = width - HEADING.indent
   const [full, short] = [notes, shortNotes].map(list => list.length === 0 ? '' : ` (${list.join('; ')})`)
-  const note = textWidth(full, HEADING.size) > room * (1 - LEAST_TITLE) ? short : full
-  const title = fitWidth(cleanText(data.title), HEADING.size, Math.max(room * LEAST_TITLE, room - textWidth(note, HEADING.size)))
+  const note = drawnWidth(full, HEADING.size) > room * (1 - LEAST_TITLE) ? short : full
+  const title = fitWidth(cleanText(data.title), HEADING.size, Math.max(room * LEAST_TITLE, room - drawnWidth(note, HEADING.size)))
   return fitWidth(title + note, HEADING.size, room)
 }
 
-export interface PanelOptions {
+export interface CurvePanelOptions {
   readonly label: string
   readonly box: Rectangle
   readonly axisWidth: number
@@ -257,11 +257,11 @@ export interface PanelOptions {
   readonly xTitle: boolean
 }
 
-export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisHeight, x, xTitle }: PanelOptions): PanelConfig {
+export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisHeight, x, xTitle }: CurvePanelOptions): PanelConfig {
   const { data, series, y } = panel
   const plot = plotArea(box, axisWidth, xAxisHeight)
   const layers = layersOf(series, data.sparse, x.range, plot.width)
-  const at = new Placement(panel, x.range, plot)
+  const at = new PlotMap(panel, x.range, plot)
   const annotations = annotationsOf(panel, placeLabels(panel, layers, at, plot), x.range, at)
   if (series.every(({ raw }) => raw.x.length === 0)) {
     const reason = panel.notes.length === 0 ? 'no points' : 'no point can be shown'

@@ -1,7 +1,7 @@
 /** Decides what of a panel's data is drawn: checks the values and counts those that the axis cannot show. */
 import type { CurvePanelData, CurveSeriesData, Numbers } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../core/errors.js'
-import { formatCount, formatPlural } from '../format.js'
+import { formatFigureCount, formatPlural } from '../format.js'
 import { isBelowAxis, whyNotShown } from '../scales.js'
 import { isDrawable } from '../style.js'
 import { cleanText } from '../text-width.js'
@@ -13,7 +13,7 @@ export interface Line {
   readonly breaks: readonly number[]
 }
 
-export interface Mark {
+export interface DrawnMark {
   readonly x: number
   readonly y: number
   readonly label: string
@@ -31,7 +31,7 @@ export interface DrawnSeries {
   readonly restarts: Numbers
 }
 
-export interface Guide {
+export interface DrawnGuide {
   readonly value: number
   readonly label: string
   /** slot of the series that it belongs to; null where it belongs to none */
@@ -42,8 +42,8 @@ export interface DrawnPanel {
   readonly data: CurvePanelData
   readonly series: readonly DrawnSeries[]
   /** distinct marks; several series may share one */
-  readonly marks: readonly Mark[]
-  readonly guides: readonly Guide[]
+  readonly marks: readonly DrawnMark[]
+  readonly guides: readonly DrawnGuide[]
   /** `2 points, 1 mean not shown: ≤ 0`, then for each further reason `1 point beyond 1e100` */
   readonly notes: readonly string[]
   /** the same notes without kinds: `3 not shown: ≤ 0` */
@@ -68,13 +68,13 @@ class Hidden {
     return [...this.#reasons].map(([reason, kinds], k) => {
       const onlyPoints = kinds.size === 1 && kinds.has('point')
       const total = [...kinds.values()].reduce((sum, n) => sum + n, 0)
-      const counts = short || onlyPoints ? [formatCount(total)] : [...kinds].map(([kind, n]) => formatPlural(n, kind))
+      const counts = short || onlyPoints ? [formatFigureCount(total)] : [...kinds].map(([kind, n]) => formatPlural(n, kind))
       return `${counts.join(', ')} ${k === 0 ? 'not shown: ' : ''}${reason}`
     })
   }
 }
 
-function fault(problem: string, found: string, expected: string, index?: number): Fault {
+function seriesFault(problem: string, found: string, expected: string, index?: number): Fault {
   const place = index === undefined ? {} : { place: { array: 'series', index } }
   return new Fault({ format: 'figure', problem, found, expected, ...place })
 }
@@ -84,31 +84,31 @@ function fault(problem: string, found: string, expected: string, index?: number)
  * without an error.
  */
 function checkSeries({ x, y, smooth, gaps, restarts, marks, slot }: CurveSeriesData, index: number): void {
-  if (x.length !== y.length) throw fault('has a series with unequal lengths', `${x.length} x and ${y.length} y`, 'as many', index)
+  if (x.length !== y.length) throw seriesFault('has a series with unequal lengths', `${x.length} x and ${y.length} y`, 'as many', index)
   if (smooth !== null && smooth.length !== y.length) {
-    throw fault('has a trailing mean of another length', String(smooth.length), String(y.length), index)
+    throw seriesFault('has a trailing mean of another length', String(smooth.length), String(y.length), index)
   }
-  if (!Number.isSafeInteger(slot) || slot < 0) throw fault('has a series without a place in the legend', String(slot), 'a count', index)
+  if (!Number.isSafeInteger(slot) || slot < 0) throw seriesFault('has a series without a place in the legend', String(slot), 'a count', index)
   for (let i = 0; i < x.length; i++) {
     if (Number.isNaN(x[i]) || Number.isNaN(y[i]) || (smooth !== null && Number.isNaN(smooth[i]))) {
-      throw fault('has a point that is not a number', `point ${i}`, 'numbers', index)
+      throw seriesFault('has a point that is not a number', `point ${i}`, 'numbers', index)
     }
-    if (i > 0 && x[i] < x[i - 1]) throw fault('has points out of order', `x ${x[i]} after ${x[i - 1]}`, 'points by x', index)
+    if (i > 0 && x[i] < x[i - 1]) throw seriesFault('has points out of order', `x ${x[i]} after ${x[i - 1]}`, 'points by x', index)
   }
   for (const [what, list] of [['gaps', gaps], ['restarts', restarts]] as const) {
     for (let i = 0; i < list.length; i++) {
-      if (Number.isNaN(list[i]) || list[i] < list[i - 1]) throw fault(`has ${what} that are no numbers by x`, String(list[i]), 'numbers by x', index)
+      if (Number.isNaN(list[i]) || list[i] < list[i - 1]) throw seriesFault(`has ${what} that are no numbers by x`, String(list[i]), 'numbers by x', index)
     }
   }
   if (marks.some(mark => Number.isNaN(mark.x) || Number.isNaN(mark.y))) {
-    throw fault('has a labelled point that is not a number', 'NaN', 'numbers', index)
+    throw seriesFault('has a labelled point that is not a number', 'NaN', 'numbers', index)
   }
 }
 
 export function drawnPanel(data: CurvePanelData): DrawnPanel {
   const { scale } = data
   if (scale.kind === 'symlog' && !(scale.linear_to >= 1e-100 && isDrawable(scale.linear_to))) {
-    throw fault('has a linear part of no length', String(scale.linear_to), 'linear_to from 1e-100 to 1e100')
+    throw seriesFault('has a linear part of no length', String(scale.linear_to), 'linear_to from 1e-100 to 1e100')
   }
   const hidden = new Hidden()
   const isShown = (x: number, y: number, kind: string): boolean => {
@@ -151,17 +151,17 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
       restarts: Float64Array.from(restarts).filter(isDrawable)
     }
   })
-  const marks = new Map<string, Mark>()
+  const marks = new Map<string, DrawnMark>()
   for (const { x, y, label } of data.series.flatMap(one => one.marks)) marks.set(JSON.stringify([x, y, label]), { x, y, label: cleanText(label) })
-  const guides = data.guides.map(({ value, label, series: owner }): Guide => {
-    if (Number.isNaN(value)) throw fault('has a guide that is not a number', 'NaN', 'a number')
+  const guides = data.guides.map(({ value, label, series: owner }): DrawnGuide => {
+    if (Number.isNaN(value)) throw seriesFault('has a guide that is not a number', 'NaN', 'a number')
     if (owner !== null && data.series[owner] === undefined) {
-      throw fault('has a guide of no series', String(owner), `a place among ${data.series.length}`)
+      throw seriesFault('has a guide of no series', String(owner), `a place among ${data.series.length}`)
     }
     return { value, label: cleanText(label), slot: owner === null ? null : data.series[owner].slot }
   })
   if (guides.length + marks.size > MAX_LABELS) {
-    throw fault('has no room for its guides and labelled points', String(guides.length + marks.size), `at most ${MAX_LABELS} in a panel`)
+    throw seriesFault('has no room for its guides and labelled points', String(guides.length + marks.size), `at most ${MAX_LABELS} in a panel`)
   }
   return {
     data, series,
