@@ -21,7 +21,7 @@ import { columnPages } from '../src/ingest/parquet/pages.js'
 import { DEFAULT_KEYS, type ParsedTrace } from '../src/schema/traces.js'
 import { compareHistory, type OwnHistory } from '../src/second/history.js'
 import { compareNpy, compareNpz, type OpenOwn } from '../src/second/npz.js'
-import { compareElement, comparePage, MAX_PAGE_BYTES, openOwnPage, type OwnPage } from '../src/second/page.js'
+import { compareElement, comparePage, MAX_SECOND_PAGE_BYTES, openOwnPage, type OwnPage } from '../src/second/page.js'
 import { compareParquet, type OwnPages } from '../src/second/parquet.js'
 import { Comparison, type SecondReading } from '../src/second/reading.js'
 import { runSecond } from '../src/second/run.js'
@@ -267,8 +267,8 @@ t.test('what JSON.parse does not take is not readable, and what our reader refus
   page('1.5')
   writeFileSync(`${path}.gz`, gzipSync(readFileSync(path)))
   t.match(await comparePage(`${path}.gz`, REQUEST), { status: 'same' })
-  writeFileSync(`${path}.gz`, gzipSync(Buffer.concat([readFileSync(path), Buffer.alloc(MAX_PAGE_BYTES, ' ')])))
-  t.match(await comparePage(`${path}.gz`, REQUEST), { status: 'not readable', unread: [{ reason: `more than ${MAX_PAGE_BYTES} bytes: cheerio would take more than a gigabyte of memory` }] })
+  writeFileSync(`${path}.gz`, gzipSync(Buffer.concat([readFileSync(path), Buffer.alloc(MAX_SECOND_PAGE_BYTES, ' ')])))
+  t.match(await comparePage(`${path}.gz`, REQUEST), { status: 'not readable', unread: [{ reason: `more than ${MAX_SECOND_PAGE_BYTES} bytes: cheerio would take more than a gigabyte of memory` }] })
   writeFileSync(path, `<template><p></template>${readFileSync(path, 'utf8')}`)
   t.match(await comparePage(path, REQUEST), { status: 'same', notes: [/^<template> before the script: cheerio stands on parse5, so where our reader asks parse5 too/] })
   const history = join(dir, 'h.jsonl')

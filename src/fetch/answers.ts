@@ -126,10 +126,10 @@ export function readRunsPage(data: unknown, where: ProjectName): RunsPage {
   const { endCursor, hasNextPage } = runs.pageInfo
   if (hasNextPage && (endCursor === null || endCursor === '')) {
     throw new Fault({
-      format: 'wandb', problem: 'wrong page', found: 'more runs to come and no cursor', expected: `where the next page of ${nameOf(where)} starts`
+      format: 'wandb', problem: 'wrong page', found: 'more runs to come and no cursor', expected: `where the next page of ${projectPath(where)} starts`
     })
   }
-  return { runs: runs.edges.map(({ node }) => named(node)), next: hasNextPage ? endCursor : null }
+  return { runs: runs.edges.map(({ node }) => listedName(node)), next: hasNextPage ? endCursor : null }
 }
 
 /** @param data the `data` of an answer to RUN_QUERY */
@@ -137,7 +137,7 @@ export function readRun(data: unknown, where: ProjectName, id: string): RunDetai
   const run = RUN.read(runOf(data, where, id), 'project.run', CONTEXT)
   const { lastStep } = run.historyKeys ?? { lastStep: null }
   return {
-    ...named(run), config: readConfig(run.config, id), lineCount: run.historyLineCount, heartbeatAt: run.heartbeatAt || null,
+    ...listedName(run), config: readConfig(run.config, id), lineCount: run.historyLineCount, heartbeatAt: run.heartbeatAt || null,
     lastStep: lastStep === null || lastStep < 0 ? null : lastStep
   }
 }
@@ -147,7 +147,7 @@ export function readHistoryRows(data: unknown, where: ProjectName, id: string): 
   return HISTORY.read(runOf(data, where, id), 'project.run', CONTEXT).history
 }
 
-function named({ name, displayName, state, createdAt }: {
+function listedName({ name, displayName, state, createdAt }: {
   readonly name: string; readonly displayName: string | null; readonly state: string | null; readonly createdAt: string
 }): ListedName {
   // An empty text is treated as absent.
@@ -164,18 +164,18 @@ function runOf(data: unknown, where: ProjectName, id: string): unknown {
   const { run } = object({ run: { kind: anything, doc: '', default: null } }, 'skip').read(projectOf(data, where), 'project', CONTEXT)
   if (run !== null) return run
   throw new Fault({
-    format: 'wandb', problem: 'unknown run', found: `nothing under ${printableId(id)} in ${nameOf(where)}`, expected: 'a run that was not deleted'
+    format: 'wandb', problem: 'unknown run', found: `nothing under ${printableId(id)} in ${projectPath(where)}`, expected: 'a run that was not deleted'
   })
 }
 
 function missingProject(where: ProjectName): Fault {
   return new Fault({
-    format: 'wandb', problem: 'unknown project', found: `nothing under ${nameOf(where)}`,
+    format: 'wandb', problem: 'unknown project', found: `nothing under ${projectPath(where)}`,
     expected: 'an entity and project that this key may read (fetch.runs of the study)'
   })
 }
 
-export function nameOf({ entity, project }: ProjectName): string {
+export function projectPath({ entity, project }: ProjectName): string {
   return printable(`${entity}/${project}`)
 }
 

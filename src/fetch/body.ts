@@ -22,11 +22,11 @@ export function dataOf({ body, contentType }: Answer, fault: FaultMaker): unknow
   const text = utf8(body)
   if (text === null) throw fault('answer not UTF-8', 'other bytes', 'UTF-8')
   const value = parse(text, contentType, fault)
-  if (!isObject(value)) throw fault('answer not GraphQL', kindOf(value), EXPECTED)
+  if (!isObject(value)) throw fault('answer not GraphQL', jsonKind(value), EXPECTED)
   const messages = messagesOf(value)
   if (messages !== null) throw fault('query refused', messages, 'an answer without errors')
   const data = value['data']
-  if (!isObject(data)) throw fault('answer without data', `data is ${kindOf(data)}`, 'an object')
+  if (!isObject(data)) throw fault('answer without data', `data is ${jsonKind(data)}`, 'an object')
   return data
 }
 
@@ -64,12 +64,12 @@ function parse(text: string, contentType: string, fault: FaultMaker): unknown {
       throw fault('answer not JSON', 'an HTML page, of a login or a proxy perhaps', EXPECTED)
     }
     if (text.trim() === '') throw fault('answer not JSON', 'nothing', EXPECTED)
-    throw malformed(text, fault)
+    throw answerNotJson(text, fault)
   }
 }
 
 /** Adds the offset, which the strict reader states and JSON.parse does not. Its stricter rules are not applied. */
-function malformed(text: string, fault: FaultMaker): Fault {
+function answerNotJson(text: string, fault: FaultMaker): Fault {
   const plain = fault('answer not JSON', 'malformed text', EXPECTED)
   try {
     parseStrictJson(text, 'wandb')
@@ -108,7 +108,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function kindOf(value: unknown): string {
+function jsonKind(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`

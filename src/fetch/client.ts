@@ -60,7 +60,7 @@ const ERROR_MS = 5000
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** One query that is being sent. */
-interface Ask {
+interface PendingQuery {
   readonly body: Buffer
   readonly what: string
   readonly fault: FaultMaker
@@ -108,7 +108,7 @@ export class WandbClient {
    * @throws Fault exit 3: the server's answer, the network, the deadline; the signal's reason when it aborts
    */
   async query(query: string, variables: Readonly<Record<string, unknown>>, what: string): Promise<unknown> {
-    const ask: Ask = {
+    const ask: PendingQuery = {
       body: Buffer.from(JSON.stringify({ query, variables })), what, fault: this.#faultMaker(what), failures: 0,
       last: 'no answer to those before'
     }
@@ -134,7 +134,7 @@ export class WandbClient {
     return (problem, found, expected) => new Fault({ format: 'wandb', problem, found, expected, place: { file } })
   }
 
-  async #ask(ask: Ask): Promise<unknown> {
+  async #ask(ask: PendingQuery): Promise<unknown> {
     const { signal } = this.#stop
     for (;;) {
       if (this.#clock.now() >= this.#deadlineAt) throw this.#late(ask)
@@ -174,7 +174,7 @@ export class WandbClient {
   }
 
   /** One try, with its redirects. */
-  async #send({ body, fault }: Ask): Promise<Answer | Broken> {
+  async #send({ body, fault }: PendingQuery): Promise<Answer | Broken> {
     const { key, address } = this.#options
     let url = address.endpoint
     for (let redirects = 0; ; redirects++) {
@@ -190,7 +190,7 @@ export class WandbClient {
     }
   }
 
-  #late({ failures, last, fault }: Ask, waitMs?: number): Fault {
+  #late({ failures, last, fault }: PendingQuery, waitMs?: number): Fault {
     const seconds = (ms: number): string => `${Math.ceil(ms / 1000)} s`
     const tries = failures === 0 ? '' : ` after ${failures} ${failures === 1 ? 'try' : 'tries'}`
     const wait = waitMs === undefined ? '' : `, the next would be in ${seconds(waitMs)}`

@@ -20,7 +20,7 @@ import { mapLimited } from '../core/limited.js'
 import { resolveInside } from '../core/paths.js'
 import { addressText, runUrl, type Address } from '../ingest/certificate/address.js'
 import { isGrowingState } from '../ingest/certificate/states.js'
-import { LOST, nameOf, readRun, type ProjectName, type RunDetails } from './answers.js'
+import { LOST, projectPath, readRun, type ProjectName, type RunDetails } from './answers.js'
 import { certificatePath, checkCertificate, failedChecks, readCertificate } from '../ingest/certificate/file.js'
 import { WandbClient, type Clock, type Retry } from './client.js'
 import type { Ask } from './history.js'
@@ -99,7 +99,7 @@ export interface FetchOutcome {
 }
 
 /** Data that every step needs. */
-interface Session extends FetchRun {
+interface FetchContext extends FetchRun {
   readonly fetch: FetchStudy
   readonly histories: HistoryStudy
   readonly ask: Ask
@@ -116,7 +116,7 @@ export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
     signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
     ...(run.onRetry === undefined ? {} : { onRetry: run.onRetry })
   })
-  const session: Session = {
+  const session: FetchContext = {
     ...run, fetch, histories,
     ask: (query, variables, what) => client.query(query, variables, what)
   }
@@ -134,7 +134,7 @@ export function noFetch(dir: string): Fault {
   })
 }
 
-async function fetchAll(session: Session, stop: AbortController): Promise<FetchOutcome> {
+async function fetchAll(session: FetchContext, stop: AbortController): Promise<FetchOutcome> {
   const { dir, fetch, histories } = session
   const wanted = wantedRuns(fetch, session.only)
   // Before any request: existing files under these names must be lists of runs.
@@ -188,7 +188,7 @@ interface Listing {
 }
 
 async function listProjects(
-  session: Session, projects: readonly ProjectName[], wanted: readonly FetchRuns[], earlier: readonly RunEntry[]
+  session: FetchContext, projects: readonly ProjectName[], wanted: readonly FetchRuns[], earlier: readonly RunEntry[]
 ): Promise<Listing> {
   const labelled: LabelledRun[] = []
   let [unlisted, before] = [0, 0]
@@ -217,7 +217,7 @@ function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: Projec
   if (windows <= Math.min(MAX_WINDOWS, FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0))) return
   throw new Fault({
     format: 'wandb', problem: 'implausible last step', found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
-    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printableId(id)} of ${nameOf(where)})`
+    expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printableId(id)} of ${projectPath(where)})`
   })
 }
 
@@ -230,7 +230,7 @@ interface PlannedRun {
 }
 
 async function fetchSelected(
-  session: Session, selected: readonly LabelledRun[], checkList: (planned: readonly RunEntry[]) => void, stop: AbortController
+  session: FetchContext, selected: readonly LabelledRun[], checkList: (planned: readonly RunEntry[]) => void, stop: AbortController
 ): Promise<Pick<FetchOutcome, 'runs' | 'stopped'>> {
   const stopping = async <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => {
     stop.abort(error)
@@ -249,14 +249,14 @@ async function fetchSelected(
   return { runs: outcomes.filter(one => 'entry' in one), stopped: outcomes.filter(one => 'fault' in one) }
 }
 
-async function planRun(session: Session, run: LabelledRun): Promise<PlannedRun> {
-  const details = await describe(session, run)
+async function planRun(session: FetchContext, run: LabelledRun): Promise<PlannedRun> {
+  const details = await readDetails(session, run)
   requirePlausible(details, run)
   return { run, details, unchanged: await unchangedCertificate(session, run, details) }
 }
 
 async function fetchPlanned(
-  session: Session, { run, details, unchanged }: PlannedRun, count: (rows: number) => void
+  session: FetchContext, { run, details, unchanged }: PlannedRun, count: (rows: number) => void
 ): Promise<FetchedRun | StoppedRun> {
   const { config, withheld } = allowedConfig(details.config, session.fetch.config, LOST)
   if (unchanged !== null) {
@@ -268,7 +268,7 @@ async function fetchPlanned(
   const { dir, histories: { folder }, study: { synthetic }, address, ask, signal } = session
   const fetched = await fetchRows({
     dir, folder, synthetic, run, details, server: addressText(address), time: timeOf(session), ask, count, signal,
-    describe: () => describe(session, run)
+    describe: () => readDetails(session, run)
   })
   if (fetched instanceof Fault) return { run, fault: fetched }
   const { certificate, resumed, now } = fetched
@@ -277,15 +277,15 @@ async function fetchPlanned(
   return { certificate, status: resumed ? 'resumed' : 'fetched', faults, withheld, entry }
 }
 
-async function describe({ ask }: Session, run: LabelledRun): Promise<RunDetails> {
+async function readDetails({ ask }: FetchContext, run: LabelledRun): Promise<RunDetails> {
   const { entity, project, id } = run
-  const details = readRun(await ask(RUN_QUERY, { entity, project, run: id }, `run ${id} of ${nameOf(run)}`), run, id)
+  const details = readRun(await ask(RUN_QUERY, { entity, project, run: id }, `run ${id} of ${projectPath(run)}`), run, id)
   if (details.displayName !== run.displayName) throw renamedRun(run, 'listed', details.displayName, ' until it is fetched; fetch again')
   return details
 }
 
 /** The existing certificate if it is complete and the server still describes the run as it did then; else null. */
-async function unchangedCertificate(session: Session, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
+async function unchangedCertificate(session: FetchContext, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
   const { dir, histories: { folder }, study: { synthetic }, signal } = session
   try {
     const certificate = await readCertificate(dir, folder, run)
@@ -305,7 +305,7 @@ async function unchangedCertificate(session: Session, run: LabelledRun, now: Run
 }
 
 function entryOf(
-  { address }: Session, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>
+  { address }: FetchContext, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>
 ): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
   // A fetched run has the display name that the study states. Any other run may have any name.
@@ -317,7 +317,7 @@ function listedRun(entry: RunEntry): ListedRun {
 }
 
 /** @returns paths of the lists whose text has changed */
-async function writeLists({ dir, fetch, histories }: Session, entries: readonly RunEntry[]): Promise<string[]> {
+async function writeLists({ dir, fetch, histories }: FetchContext, entries: readonly RunEntry[]): Promise<string[]> {
   const lists = [
     // A view is a copy of our own fields. Fields that another exporter wrote stay in the list only.
     ...fetch.views.map(({ path, labels }) => ({
@@ -373,6 +373,6 @@ function requirePlaces(dir: string, folder: string, runs: readonly LabelledRun[]
 }
 
 /** UTC, to the second. */
-function timeOf({ clock }: Session): string {
+function timeOf({ clock }: FetchContext): string {
   return new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -6,7 +6,7 @@
  */
 import { EXIT, Fault, printableId } from '../core/errors.js'
 import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type FetchedInterval } from '../schema/fetch.js'
-import { nameOf, readHistoryRows, type ProjectName } from './answers.js'
+import { projectPath, readHistoryRows, type ProjectName } from './answers.js'
 import { HISTORY_QUERY } from './queries.js'
 import type { ExportedRow, RowExporter } from '../ingest/certificate/row.js'
 
@@ -79,7 +79,7 @@ function exportedOrFault(raw: readonly string[], from: number, to: number, reque
 }
 
 function exported(raw: readonly string[], from: number, to: number, request: WindowRequest): HistoryWindow {
-  const where = `run ${printableId(request.id)} of ${nameOf(request)}, steps ${from} to ${to}`
+  const where = `run ${printableId(request.id)} of ${projectPath(request)}, steps ${from} to ${to}`
   const rows = raw.map((text, i): ExportedRow => {
     try {
       return request.rows.read(text)

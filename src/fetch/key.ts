@@ -43,7 +43,7 @@ export class ApiKey {
   /** @throws Fault exit 2, without quoting the key: not 8 to 512 characters of printable ASCII, white space or a colon */
   constructor(key: string, source: KeySource) {
     if (!KEY.test(key)) {
-      throw fault('wrong key', `${key.length} characters in ${source}`,
+      throw keyFault('wrong key', `${key.length} characters in ${source}`,
         `${MIN_KEY} to ${MAX_KEY} of printable ASCII without white space and colon`)
     }
     this.source = source
@@ -77,7 +77,7 @@ export class ApiKey {
   }
 }
 
-function fault(problem: string, found: string, expected: string, file?: string, cause?: unknown): Fault {
+function keyFault(problem: string, found: string, expected: string, file?: string, cause?: unknown): Fault {
   const place = file === undefined ? {} : { file }
   return new Fault({ format: 'wandb', problem, found, expected, place, exitCode: EXIT.usage, cause })
 }
@@ -91,7 +91,7 @@ function fault(problem: string, found: string, expected: string, file?: string, 
 export async function findApiKey(env: NodeJS.ProcessEnv, address: Address): Promise<ApiKey> {
   const key = await look(env, address)
   if (key.occursIn(address.base.href)) {
-    throw fault('wrong base URL', 'the API key in it', 'an address without it; the key comes from the environment')
+    throw keyFault('wrong base URL', 'the API key in it', 'an address without it; the key comes from the environment')
   }
   return key
 }
@@ -107,7 +107,7 @@ async function look(env: NodeJS.ProcessEnv, { host }: Address): Promise<ApiKey> 
     const entry = password === null ? 'no entry' : 'an entry without a password'
     const found = text === null ? `WANDB_API_KEY is not set and there is no ${printable(path, 400)}`
       : `WANDB_API_KEY is not set and ${printable(path, 400)} has ${entry} for ${printable(host)}`
-    throw fault('no API key', found, 'one of them (`wandb login` writes the entry)')
+    throw keyFault('no API key', found, 'one of them (`wandb login` writes the entry)')
   }
   return new ApiKey(password, 'netrc')
 }
@@ -116,7 +116,7 @@ async function netrcPath(env: NodeJS.ProcessEnv): Promise<string> {
   const home = env[process.platform === 'win32' ? 'USERPROFILE' : 'HOME'] || homedir()
   const named = env['NETRC']
   if (named !== undefined && named !== '') {
-    if (/^~[^/\\]/.test(named)) throw fault('wrong NETRC', 'the home folder of another user', 'a path', named)
+    if (/^~[^/\\]/.test(named)) throw keyFault('wrong NETRC', 'the home folder of another user', 'a path', named)
     return named.startsWith('~') ? join(home, named.slice(1)) : named
   }
   const [unix, windows] = [join(home, '.netrc'), join(home, '_netrc')]
@@ -133,7 +133,7 @@ async function exists(path: string): Promise<boolean> {
 /** The text of the netrc file; null without one. */
 async function readNetrc(path: string): Promise<string | null> {
   const unreadable = (found: string, cause?: unknown): Fault =>
-    fault('unreadable netrc', found, 'a readable file, or WANDB_API_KEY', path, cause)
+    keyFault('unreadable netrc', found, 'a readable file, or WANDB_API_KEY', path, cause)
   const words: StillWords = {
     notOpened: (_path, cause) => unreadable(whyUnreadable(cause), cause),
     notRead: (_path, cause) => unreadable(whyUnreadable(cause), cause),

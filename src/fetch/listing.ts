@@ -1,7 +1,7 @@
 /** Lists all runs of a project, page by page, and selects runs by their display names. */
 import { EXIT, Fault, nearest, printable, printableId } from '../core/errors.js'
 import { OTHER_LABEL, type FetchRuns } from '../schema/fetch.js'
-import { MAX_NAME_LENGTH, nameOf, readRunsPage, type ListedName, type ProjectName } from './answers.js'
+import { MAX_NAME_LENGTH, projectPath, readRunsPage, type ListedName, type ProjectName } from './answers.js'
 import type { Ask } from './history.js'
 import { RUNS_QUERY } from './queries.js'
 import type { RunEntry } from './runs-file.js'
@@ -31,7 +31,7 @@ export async function listRuns(ask: Ask, where: ProjectName, onListed?: (runs: n
   let after: string | null = null
   do {
     const variables = { entity: where.entity, project: where.project, first: RUNS_PER_PAGE, after, order: '+created_at' }
-    const page = readRunsPage(await ask(RUNS_QUERY, variables, `runs of ${nameOf(where)}`), where)
+    const page = readRunsPage(await ask(RUNS_QUERY, variables, `runs of ${projectPath(where)}`), where)
     const before = runs.size
     for (const run of page.runs) runs.set(run.id, run)
     idle = runs.size === before ? idle + 1 : 0
@@ -46,7 +46,7 @@ export async function listRuns(ask: Ask, where: ProjectName, onListed?: (runs: n
 }
 
 function wrongPages(where: ProjectName, found: string): Fault {
-  return new Fault({ format: 'wandb', problem: 'endless list', found, expected: `an end of the runs of ${nameOf(where)}` })
+  return new Fault({ format: 'wandb', problem: 'endless list', found, expected: `an end of the runs of ${projectPath(where)}` })
 }
 
 export interface LabelledRuns {
@@ -91,7 +91,7 @@ function emptySelection(listed: readonly ListedName[], where: ProjectName, { dis
   const hint = near === null ? '' : `; did you mean ${printable(JSON.stringify(near))}?`
   return new Fault({
     format: 'wandb', problem: 'empty selection',
-    found: `none of ${listed.length} runs of ${nameOf(where)} has the display name ${printable(JSON.stringify(name))}`,
+    found: `none of ${listed.length} runs of ${projectPath(where)} has the display name ${printable(JSON.stringify(name))}`,
     expected: `at least one with exactly this name${hint}`
   })
 }
@@ -108,7 +108,7 @@ export function requireStillThere(earlier: readonly RunEntry[], listed: readonly
     const goOn = 'to go on without it, remove its entry from the list of runs (histories.runs), its history and its certificate'
     if (now !== undefined) throw renamedRun(run, before, now.displayName, `; ${goOn}`)
     throw new Fault({
-      format: 'wandb', problem: 'deleted run', found: `${namedBefore(run, before)}, is gone from ${nameOf(where)}`, expected: `it there; ${goOn}`,
+      format: 'wandb', problem: 'deleted run', found: `${namedBefore(run, before)}, is gone from ${projectPath(where)}`, expected: `it there; ${goOn}`,
       exitCode: EXIT.checkFailed
     })
   }

@@ -94,10 +94,10 @@ function withEarlierTime(entry: RunEntry, before: RunEntry | undefined): RunEntr
   return same ? { ...entry, fetchedAt: before.fetchedAt } : entry
 }
 
-type Place = Pick<RunEntry, 'entity' | 'project'>
+type ProjectOfEntry = Pick<RunEntry, 'entity' | 'project'>
 
 /** True if the entry is of this entity and project. An entry of another exporter may name neither. */
-function isOf(entry: Place, { entity, project }: Place): boolean {
+function isOf(entry: ProjectOfEntry, { entity, project }: ProjectOfEntry): boolean {
   return (entry.entity === null || entry.entity === entity) && (entry.project === null || entry.project === project)
 }
 

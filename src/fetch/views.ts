@@ -33,7 +33,7 @@ export async function viewFaults(dir: string, { histories, fetch }: Pick<Study, 
     for (const run of listed.filter(({ label }) => labels.includes(label))) {
       const shown = view.find(other => isSame(other, run))
       if (shown === undefined) refuse('lacks a run', run, 'nothing', `the run, as in ${histories.runs}`)
-      else for (const [field, found, expected] of differences(shown.stated, run.stated)) refuse('differs', run, `${field} ${said(found)}`, `${said(expected)}, as in ${histories.runs}`)
+      else for (const [field, found, expected] of differences(shown.stated, run.stated)) refuse('differs', run, `${field} ${stateValue(found)}`, `${stateValue(expected)}, as in ${histories.runs}`)
     }
     for (const run of view) {
       if (!labels.includes(run.label)) refuse('has a run too many', run, `label ${run.label}`, `one of ${labels.join(', ')}`)
@@ -56,18 +56,18 @@ function isSame(a: StatedRun, b: StatedRun): boolean {
   return a.id === b.id && a.label === b.label
 }
 
-type Difference = readonly [field: string, found: unknown, expected: unknown]
+type FieldDifference = readonly [field: string, found: unknown, expected: unknown]
 
 /** Differing fields among those that both state; for a configuration, each setting. */
-function differences(shown: StatedRun['stated'], run: StatedRun['stated']): Difference[] {
+function differences(shown: StatedRun['stated'], run: StatedRun['stated']): FieldDifference[] {
   return Object.keys(run).filter(field => Object.hasOwn(shown, field) && !isDeepStrictEqual(shown[field], run[field])).flatMap(field => {
     const [a, b] = [shown[field], run[field]]
     if (field !== 'config' || !isJsonObject(a) || !isJsonObject(b)) return [[field, a, b] as const]
     return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter(key => !isDeepStrictEqual(a[key], b[key]))
-      .map((key): Difference => [`config ${key}`, a[key], b[key]])
+      .map((key): FieldDifference => [`config ${key}`, a[key], b[key]])
   })
 }
 
-function said(value: unknown): string {
+function stateValue(value: unknown): string {
   return value === undefined ? 'nothing' : printable(JSON.stringify(value))
 }

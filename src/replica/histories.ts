@@ -12,10 +12,10 @@ import { createdSeconds, onGrid } from './histories/clock.js'
 import type { Experiment, SessionPlan } from './histories/experiment.js'
 import { EXPERIMENTS } from './histories/experiments.js'
 import { KEY } from './histories/keys.js'
-import { makeRows, type Row } from './histories/rows.js'
-import { settleSum, shareHarnesses } from './histories/settle.js'
+import { makeRows, type MadeRow } from './histories/rows.js'
+import { settleSessionSum, shareHarnesses } from './histories/settle.js'
 import { ENTITY, FETCH_STUDY, PROJECT } from './histories/fetch.js'
-import { COMPANION_SUFFIX, HISTORY_FOLDER, HISTORY_STUDY, RUNS_FILE } from './histories/study.js'
+import { TRAIN_NODE_SUFFIX, HISTORY_FOLDER, HISTORY_STUDY, RUNS_FILE } from './histories/study.js'
 import type { ReplicaPart, StudyFolder } from './part.js'
 import { pythonFloat } from './python-json.js'
 import type { Random } from './random.js'
@@ -68,12 +68,12 @@ function listed(run: OtherRun & { readonly config: Readonly<Record<string, unkno
 const SERVER = 'https://wandb.example'
 
 /** Time at which a run last logged. */
-function heartbeatOf(rows: readonly Row[]): string {
+function heartbeatOf(rows: readonly MadeRow[]): string {
   return new Date(Number(rows[rows.length - 1].values.get(KEY.timestamp)) * 1000).toISOString()
 }
 
 /** Certifies the rows of a run as complete: as many as the server counts, requested in windows of 100 steps. */
-async function writeCertificate(folder: StudyFolder, entry: RunEntry, rows: readonly Row[]): Promise<void> {
+async function writeCertificate(folder: StudyFolder, entry: RunEntry, rows: readonly MadeRow[]): Promise<void> {
   const history = folder.files[folder.files.length - 1]
   const steps = Float64Array.from(rows, row => row.step)
   const lastStep = steps[steps.length - 1]
@@ -96,7 +96,7 @@ async function writeCertificate(folder: StudyFolder, entry: RunEntry, rows: read
 }
 
 /** One line: keys in order of code units, numbers as Python writes them, non-finite ones as the plan states. */
-function spell(row: Row, session: SessionPlan | null): string {
+function spell(row: MadeRow, session: SessionPlan | null): string {
   const odd = new Map(session?.odd?.filter(o => o.step === row.step).map(o => [o.key, o.text]))
   const fields = [...row.values.keys()].sort().map(key => {
     const value = row.values.get(key) ?? 0
@@ -114,8 +114,8 @@ function inBase36(random: Random): string {
 }
 
 /** Rows of a companion. It logs its node, and scores that differ from the experiment's. */
-function companionRows(created: number, firstStep: number, random: Random): Row[] {
-  return Array.from({ length: 6 }, (_, i): Row => {
+function companionRows(created: number, firstStep: number, random: Random): MadeRow[] {
+  return Array.from({ length: 6 }, (_, i): MadeRow => {
     const runtime = onGrid(600 * (i + random.between(0.9, 1.1)))
     return {
       step: firstStep + i,
@@ -132,7 +132,7 @@ async function writeExperiment(folder: StudyFolder, experiment: Experiment, rand
   const origin = createdSeconds(sessions[0])
   const rows = sessions.map(session => makeRows(experiment, session, origin, random.fork(session.id)))
   shareHarnesses(experiment, rows, random.fork('harnesses'))
-  for (const [i, sum] of sums.entries()) settleSum(rows, sum, random.fork(`sum ${i}`))
+  for (const [i, sum] of sums.entries()) settleSessionSum(rows, sum, random.fork(`sum ${i}`))
   const entries: RunEntry[] = []
   for (const [i, session] of sessions.entries()) {
     const config = { ...experiment.config, ...session.config }
@@ -142,7 +142,7 @@ async function writeExperiment(folder: StudyFolder, experiment: Experiment, rand
     await writeCertificate(folder, entry, rows[i])
     const companions = random.fork(`companion ${session.id}`)
     const id = inBase36(companions)
-    entries.push(listed({ ...session, id, displayName: displayName + COMPANION_SUFFIX, label, fetchedAt, config: {} }))
+    entries.push(listed({ ...session, id, displayName: displayName + TRAIN_NODE_SUFFIX, label, fetchedAt, config: {} }))
     if (session.id !== COMPANION_WITH_HISTORY) continue
     const lines = companionRows(createdSeconds(session), session.firstStep, companions).map(row => spell(row, null))
     await folder.writeText(historyPath(label, id), 'excluded', lines.join(''))

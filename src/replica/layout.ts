@@ -34,7 +34,7 @@ function uid(random: Random): string {
 }
 
 /** Moves integers inside [low, high] to the given sum, by shares that are as even as the bounds allow. */
-function settleSum(numbers: number[], sum: number, low: number, high: number): void {
+function settleLayoutSum(numbers: number[], sum: number, low: number, high: number): void {
   let missing = sum - numbers.reduce((a, b) => a + b, 0)
   while (missing !== 0) {
     const open = numbers.flatMap((n, i) => (missing > 0 ? n < high : n > low) ? [i] : [])
@@ -58,7 +58,7 @@ function cutSpans(tokens: number, boundaries: number, forced: number | null, ran
   const total = weights.reduce((a, b) => a + b, 0)
   const room = tokens - SHORTEST_SPAN * weights.length
   const lengths = weights.map(w => SHORTEST_SPAN + Math.floor((w / total) * room))
-  settleSum(lengths, tokens, SHORTEST_SPAN, tokens)
+  settleLayoutSum(lengths, tokens, SHORTEST_SPAN, tokens)
   const starts = new Int32Array(lengths.length)
   for (let i = 1; i < starts.length; i++) starts[i] = starts[i - 1] + lengths[i - 1]
   if (forced !== null) {
@@ -111,14 +111,14 @@ export function layTraces(random: Random): TraceLayout[] {
     const u = random.uniform()
     return Math.round(slot.outcome === 'success' ? 4300 + 44000 * u * u : 8600 + 47000 * (u + u * u) / 2)
   })
-  settleSum(tokens, target.TOKENS - examples.reduce((n, e) => n + e.tokens, 0), FEWEST_TOKENS, MOST_TOKENS)
+  settleLayoutSum(tokens, target.TOKENS - examples.reduce((n, e) => n + e.tokens, 0), FEWEST_TOKENS, MOST_TOKENS)
   const boundaries = tokens.map(n => {
     // longer trajectories have longer turns
     const turns = Math.round(n / (random.between(130, 290) + n / 240))
     return Math.min(MOST_BOUNDARIES, Math.max(FEWEST_BOUNDARIES, turns))
   })
   const otherBoundaries = target.BOUNDARIES - examples.reduce((n, e) => n + e.boundaries, 0)
-  settleSum(boundaries, otherBoundaries, FEWEST_BOUNDARIES, MOST_BOUNDARIES)
+  settleLayoutSum(boundaries, otherBoundaries, FEWEST_BOUNDARIES, MOST_BOUNDARIES)
   let other = 0
   return slots.map(({ step, outcome, example }) => {
     const i = example === null ? other++ : -1

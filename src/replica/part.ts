@@ -4,12 +4,12 @@
  */
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../core/system/folder.js'
-import { HashedFile } from './bytes.js'
+import { HashedWriter } from './bytes.js'
 import type { WrittenFile } from './bytes.js'
 import type { Random } from './random.js'
 
 /** An entry of the manifest. */
-export interface ListedFile extends WrittenFile {
+export interface ReplicaFile extends WrittenFile {
   /** path relative to the study, with `/` */
   readonly path: string
   readonly role: string
@@ -20,11 +20,11 @@ export type Send = (bytes: Uint8Array) => Promise<void>
 
 /** The folder of a study under construction. Every file is listed for the manifest, in the order of writing. */
 export class StudyFolder {
-  readonly #files: ListedFile[] = []
+  readonly #files: ReplicaFile[] = []
 
   constructor(readonly dir: string, readonly signal: AbortSignal | undefined) {}
 
-  get files(): readonly ListedFile[] {
+  get files(): readonly ReplicaFile[] {
     return this.#files
   }
 
@@ -33,7 +33,7 @@ export class StudyFolder {
     this.signal?.throwIfAborted()
     const full = join(this.dir, ...path.split('/'))
     await makeFolder(dirname(full))
-    const file = await HashedFile.create(full)
+    const file = await HashedWriter.create(full)
     try {
       await produce(async bytes => {
         this.signal?.throwIfAborted()

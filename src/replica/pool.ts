@@ -8,10 +8,10 @@ import { quantize, spacing } from './bfloat16.js'
 import { makeExample } from './examples.js'
 import type { TraceLayout } from './layout.js'
 import { walk, wanderingLevels } from './model.js'
-import type { Character, Components, Pace } from './model.js'
+import type { Character, Components, RiseTiming } from './model.js'
 import type { Random } from './random.js'
 import {
-  boundaryFlags, changesOf, effectOnChanges, floorAt, isInside, keepsJumps, pooledChanges, settleSum
+  boundaryFlags, changesOf, effectOnChanges, floorAt, isInternal, keepsJumps, pooledChanges, settleSum
 } from './settle.js'
 import type { Token, ValueTrace } from './settle.js'
 import * as target from './targets.js'
@@ -67,7 +67,7 @@ const FINEST_START = 128 * target.BOUNDARY_GRID
 /** the internal sum need not be exact: the rounding of its published mean leaves 4.8e-5 */
 const INTERNAL_TOLERANCE = 2 ** -22
 
-const PACES: readonly Pace[] = ['early', 'even', 'even', 'late']
+const PACES: readonly RiseTiming[] = ['early', 'even', 'even', 'late']
 
 const DELTA_MARGIN = 0.012
 /** least ratio of the boundary mean to the internal mean; for the smooth trace, the inverse is the largest ratio */
@@ -157,7 +157,7 @@ function plantNegativeZeros(traces: readonly ValueTrace[]): void {
     const { values } = trace
     let nearest = 0
     for (let t = 1; t < values.length; t++) if (Math.abs(values[t]) < Math.abs(values[nearest])) nearest = t
-    if (isInside({ trace, t: nearest }) && keepsJumps(trace, nearest, 0)) values[nearest] = -0
+    if (isInternal({ trace, t: nearest }) && keepsJumps(trace, nearest, 0)) values[nearest] = -0
   }
 }
 
@@ -182,7 +182,7 @@ function settleInternalSum(traces: readonly ValueTrace[], missing: number, rando
     for (let t = 0; t < trace.values.length; t++) {
       const value = trace.values[t]
       const chosen = Math.abs(value) < 2 ** -12 ? value !== 0 : random.next() < 2 ** 27
-      if (chosen && isInside({ trace, t })) tokens.push({ trace, t })
+      if (chosen && isInternal({ trace, t })) tokens.push({ trace, t })
     }
   }
   settleSum(missing, INTERNAL_TOLERANCE, tokens, 2, ({ trace, t }, value) => effectOnChanges(trace, t, value, 0), random)

@@ -54,10 +54,10 @@ async function readText(path: string, maxBytes: number): Promise<Buffer | null> 
   return Buffer.concat(chunks, length)
 }
 
-type Row = { readonly [key: string]: unknown }
+type PlainRow = { readonly [key: string]: unknown }
 
 /** The rows in order; a text with the reason for a row that JSON.parse refuses. Lines of white space alone are skipped. */
-function* rowsOf(text: Buffer): Generator<{ readonly line: number; readonly row: Row | string }> {
+function* rowsOf(text: Buffer): Generator<{ readonly line: number; readonly row: PlainRow | string }> {
   let line = 1
   for (let at = 0; at < text.length; line++) {
     const found = text.indexOf(0x0a, at)
@@ -70,10 +70,10 @@ function* rowsOf(text: Buffer): Generator<{ readonly line: number; readonly row:
 }
 
 /** The row, or the reason why JSON.parse refuses it. */
-function parsedRow(written: string): Row | string {
+function parsedRow(written: string): PlainRow | string {
   try {
     const row: unknown = JSON.parse(written)
-    return typeof row === 'object' && row !== null ? row as Row : 'JSON.parse: no object'
+    return typeof row === 'object' && row !== null ? row as PlainRow : 'JSON.parse: no object'
   } catch (error) {
     return jsonReason(written, error)
   }
@@ -110,9 +110,9 @@ function compareRows(comparison: Comparison, text: Buffer, keys: HistoryKeys, ou
       continue
     }
     // Our reader turns a step -0 into 0.
-    comparison.same(ours.step[index], number(row, keys.step) + 0, { line, array: keys.step })
-    if (keys.timestamp !== null) comparison.same(ours.timestamp[index], number(row, keys.timestamp), { line, array: keys.timestamp })
-    if (keys.global_step !== null) comparison.same(ours.globalStep[index], number(row, keys.global_step), { line, array: keys.global_step })
+    comparison.same(ours.step[index], numberAt(row, keys.step) + 0, { line, array: keys.step })
+    if (keys.timestamp !== null) comparison.same(ours.timestamp[index], numberAt(row, keys.timestamp), { line, array: keys.timestamp })
+    if (keys.global_step !== null) comparison.same(ours.globalStep[index], numberAt(row, keys.global_step), { line, array: keys.global_step })
     for (const [key, value] of Object.entries(row)) {
       const entry = columns.get(key)
       if (entry === undefined) throw comparison.different(undefined, value, { line, array: key })
@@ -132,7 +132,7 @@ function compareRows(comparison: Comparison, text: Buffer, keys: HistoryKeys, ou
 }
 
 /** A coordinate; NaN if the row has no finite one. */
-function number(row: Row, key: string): number {
+function numberAt(row: PlainRow, key: string): number {
   const value = Object.hasOwn(row, key) ? row[key] : undefined
   return typeof value === 'number' && Number.isFinite(value) ? value : NaN
 }

@@ -19,7 +19,7 @@ import { TRACE_ARRAYS, type ParsedTrace, type SnapshotHeader, type SnapshotKeys 
 import { Comparison, thrown, type SecondReading } from './reading.js'
 
 /** Largest page, inflated. */
-export const MAX_PAGE_BYTES = 64 * 2 ** 20
+export const MAX_SECOND_PAGE_BYTES = 64 * 2 ** 20
 
 export interface PageRequest {
   readonly keys: SnapshotKeys
@@ -50,7 +50,7 @@ export function openOwnPage(path: string, { keys, endMarker }: PageRequest): Own
 }
 
 /** @param maxBytes another limit; tests pass a small one */
-export async function comparePage(path: string, request: PageRequest, open = openOwnPage, maxBytes = MAX_PAGE_BYTES): Promise<SecondReading> {
+export async function comparePage(path: string, request: PageRequest, open = openOwnPage, maxBytes = MAX_SECOND_PAGE_BYTES): Promise<SecondReading> {
   const comparison = new Comparison('page', 'cheerio and JSON.parse', path)
   return comparison.run(async () => {
     // 1. Our reader alone, to the end: its refusals count, whatever the second reader can judge of the page.
@@ -64,7 +64,7 @@ export async function comparePage(path: string, request: PageRequest, open = ope
     const text = await compareElement(comparison, bytes, await ownElement(path))
     if (text === null) return
     const document = parsed(text, comparison)
-    if (document !== undefined) await compareTraces(comparison, open(path, request), document, request, text)
+    if (document !== undefined) await compareAllTraces(comparison, open(path, request), document, request, text)
   })
 }
 
@@ -197,7 +197,7 @@ function member(object: Json, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-async function compareTraces(comparison: Comparison, own: OwnPage, document: unknown, request: PageRequest, text: string): Promise<void> {
+async function compareAllTraces(comparison: Comparison, own: OwnPage, document: unknown, request: PageRequest, text: string): Promise<void> {
   const { keys } = request
   const root: Json = isObject(document) ? document : {}
   const second = member(root, keys.traces)
@@ -230,7 +230,7 @@ function compareTrace(comparison: Comparison, trace: ParsedTrace, second: Json, 
   const place = { trace: trace.index }
   const { values, returns, positions, fields, spans } = trace
   const arrays = { values, returns, response_positions: positions }
-  for (const name of TRACE_ARRAYS) compareNumbers(comparison, arrays[name], member(second, keys[name]), { ...place, array: keys[name] })
+  for (const name of TRACE_ARRAYS) compareArray(comparison, arrays[name], member(second, keys[name]), { ...place, array: keys[name] })
   comparison.same(fields.outcome, outcomeOf(member(second, keys.outcome) ?? null), { ...place, member: keys.outcome })
   const scalars = [
     ['step', fields.step], ['score', fields.score], ['prediction_stage', fields.predictionStage],
@@ -251,7 +251,7 @@ function compareTrace(comparison: Comparison, trace: ParsedTrace, second: Json, 
   })
 }
 
-function compareNumbers(comparison: Comparison, ours: Float64Array, second: unknown, place: { readonly trace: number; readonly array: string }): void {
+function compareArray(comparison: Comparison, ours: Float64Array, second: unknown, place: { readonly trace: number; readonly array: string }): void {
   if (!Array.isArray(second)) throw comparison.different(ours, second, place)
   const both = Math.min(ours.length, second.length)
   for (let index = 0; index < both; index++) {

@@ -6,7 +6,7 @@ import type { Study } from '../schema/study.js'
 import type { EvidenceStudy } from '../schema/evidence.js'
 import { documentCopy, EVIDENCE_DOCUMENTS, TRACE_DOCUMENTS } from '../schema/outputs.js'
 import { describeValue, type CheckContext } from '../core/checker.js'
-import { CrossChecks, fold, type Stated } from './cross-checks.js'
+import { CrossChecks, fold, type NamedField } from './cross-checks.js'
 import type { HistoryStudy } from '../schema/histories.js'
 import { operandsOf, splitReference } from './reference.js'
 
@@ -66,8 +66,8 @@ function checkDrawn({ histories, evidence }: Sections, checks: CrossChecks): voi
   }
 }
 
-function drawnReferences(histories: HistoryStudy | null): Stated[] {
-  const stated = (at: string, from: string | null | undefined): Stated[] => (from == null ? [] : [{ at: `${at}.from`, value: from }])
+function drawnReferences(histories: HistoryStudy | null): NamedField[] {
+  const stated = (at: string, from: string | null | undefined): NamedField[] => (from == null ? [] : [{ at: `${at}.from`, value: from }])
   return [
     ...(histories?.analyses ?? []).flatMap((analysis, i) => stated(`histories.analyses[${i}].shared_reference`, analysis.shared_reference?.from)),
     ...(histories?.figures ?? []).flatMap(({ panels }, i) => panels.flatMap(({ guides }, k) => guides.flatMap(({ from }, n) => (
@@ -87,7 +87,7 @@ function documentsOf({ critic_traces: traces, histories }: Sections): string[] {
   ]
 }
 
-function referencesOf({ derived, figures }: EvidenceStudy): Stated[] {
+function referencesOf({ derived, figures }: EvidenceStudy): NamedField[] {
   const operands = derived.flatMap(({ operation }, i) => operandsOf(operation).map(({ at, value }) => (
     { at: `evidence.derived[${i}].operation.${at}`, value }
   )))

@@ -10,7 +10,7 @@ import { isDeviceName } from '../core/file-names.js'
 const MAX_LISTED = 12
 
 /** A field: its path and its value. */
-export interface Stated {
+export interface NamedField {
   readonly at: string
   readonly value: string
 }
@@ -23,7 +23,7 @@ export class CrossChecks {
   }
 
   /** Checks that no value occurs twice. @param same maps values that count as equal to one text */
-  unique(stated: readonly Stated[], same: (value: string) => string = value => value): void {
+  unique(stated: readonly NamedField[], same: (value: string) => string = value => value): void {
     const first = new Map<string, string>()
     for (const { at, value } of stated) {
       const earlier = first.get(same(value))

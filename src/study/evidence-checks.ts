@@ -6,12 +6,9 @@ import { Fault } from '../core/errors.js'
 import type { BarFigureRequest, CellValue, EvidenceStudy, Reference, SlideValue } from '../schema/evidence.js'
 import { documentCopy, EVIDENCE_DOCUMENTS, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../schema/outputs.js'
 import { describeValue, type CheckContext } from '../core/checker.js'
-import { CrossChecks, fold, type Stated } from './cross-checks.js'
+import { MAX_COLUMN, MAX_ROW } from '../ingest/office/references.js'
+import { CrossChecks, fold, type NamedField } from './cross-checks.js'
 import { operandsOf, splitReference } from './reference.js'
-
-const MAX_ROW = 1_048_576
-/** Column XFD. */
-const MAX_COLUMN = 16_384
 
 export const CELL = 'a cell: column letters A to XFD and a row from 1 to 1048576'
 
@@ -32,7 +29,7 @@ export function checkEvidence(study: EvidenceStudy, at: string, context: CheckCo
 }
 
 /** Properties of a value of `data.json` or `derived_metrics.json`. */
-interface Known {
+interface KnownValue {
   readonly at: string
   readonly excluded: boolean
   readonly isText: boolean
@@ -41,8 +38,8 @@ interface Known {
 }
 
 class EvidenceChecks extends CrossChecks {
-  readonly #values = new Map<string, Known>()
-  readonly #derived = new Map<string, Known>()
+  readonly #values = new Map<string, KnownValue>()
+  readonly #derived = new Map<string, KnownValue>()
 
   constructor(readonly study: EvidenceStudy, readonly at: string, context: CheckContext) {
     super(context)
@@ -76,8 +73,8 @@ class EvidenceChecks extends CrossChecks {
     for (const list of ['configs', 'datasets', 'documents'] as const) {
       this.unique(study[list].map(({ name }, i) => ({ at: `${at}.${list}[${i}].name`, value: name })))
     }
-    const names: Stated[] = []
-    const add = (name: string, known: Known, to: Map<string, Known> = this.#values): void => {
+    const names: NamedField[] = []
+    const add = (name: string, known: KnownValue, to: Map<string, KnownValue> = this.#values): void => {
       names.push({ at: `${known.at}.name`, value: name })
       to.set(name, known)
     }
@@ -160,7 +157,7 @@ class EvidenceChecks extends CrossChecks {
    * another section.
    * @param before index of the derived value that uses it: only earlier ones are allowed
    */
-  #usable(reference: Reference, at: string, before: number): Known | null {
+  #usable(reference: Reference, at: string, before: number): KnownValue | null {
     const { path, tokens } = splitReference(reference)
     const isData = path === EVIDENCE_DOCUMENTS.data
     if (!isData && path !== EVIDENCE_DOCUMENTS.derived) return null

@@ -13,7 +13,7 @@ import {
   type Field, type Kind
 } from '../core/checker.js'
 import { CELL, checkCell, checkEvidence } from './evidence-checks.js'
-import { figureName, NAME_PATTERN } from './histories.js'
+import { caption, figureName, MAX_DECIMALS, NAME_PATTERN } from './histories.js'
 import { reference } from './reference.js'
 import { safePattern } from '../core/safe-pattern.js'
 
@@ -27,14 +27,11 @@ const MAX_LABELS = 8
 const MAX_PANELS = 6
 const MAX_GROUPS = 8
 const MAX_SERIES = 6
-const MAX_DECIMALS = 10
 
 const valueName = pattern(
   'a name: a lower-case letter, then lower-case letters, digits, "_" and "-", and "." between parts; at most 100', VALUE_NAME_PATTERN
 )
 
-/** A title, axis or legend: one line of a picture. */
-const caption = text(200)
 const title: Field<string> = { kind: text(300), doc: 'What it is, in one sentence.' }
 const unit: Field<string> = { kind: text(50), doc: 'Unit, as tables and the article write it; absent: it has none.', default: '' }
 const published: Field<boolean> = {

@@ -21,7 +21,7 @@ import { reference } from './reference.js'
 const MAX_TRAILING_MEAN = 1000
 
 /** Most decimals of a number in a label. */
-const MAX_DECIMALS = 10
+export const MAX_DECIMALS = 10
 
 /** Most panels of a figure. */
 const MAX_PANELS = 12
@@ -38,7 +38,7 @@ function names(min: number): Kind<readonly string[]> {
 }
 
 /** A title, axis or legend: one line of a picture. */
-const caption = text(200)
+export const caption = text(200)
 /** A text as logged: a name of a run, or a key of its rows. */
 const logged = text(1000)
 

@@ -6,7 +6,7 @@
 import type { CurveFigureRequest, DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, StatisticsRequest } from '../schema/histories.js'
 import { csvMetadataPath, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../schema/outputs.js'
 import { describeValue, type CheckContext } from '../core/checker.js'
-import { CrossChecks, fold, type Stated } from './cross-checks.js'
+import { CrossChecks, fold, type NamedField } from './cross-checks.js'
 import { isSafeRelative } from '../core/paths.js'
 
 export function checkHistories(study: HistoryStudy, at: string, context: CheckContext): HistoryStudy {
@@ -155,7 +155,7 @@ class HistoryChecks extends CrossChecks {
 
   /** Checks over all analyses that no two outputs have the same path. */
   #outputs(): void {
-    const stated: Stated[] = this.study.analyses.flatMap(({ outputs, shared_reference: shared }, i) => {
+    const stated: NamedField[] = this.study.analyses.flatMap(({ outputs, shared_reference: shared }, i) => {
       const at = `${this.at}.analyses[${i}]`
       const paths = Object.entries(outputs).flatMap(([name, value]) => value === null ? [] : [{ at: `${at}.outputs.${name}`, value }])
       return shared === null ? paths : [...paths, { at: `${at}.shared_reference.output`, value: shared.output }]

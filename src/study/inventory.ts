@@ -31,7 +31,7 @@ export interface SnapshotPlan {
   readonly name: string
 }
 
-interface Found extends Omit<SnapshotPlan, 'name' | 'source'> {
+interface FoundSnapshot extends Omit<SnapshotPlan, 'name' | 'source'> {
   /** real path of the page or folder; equal for one snapshot that is reached twice */
   readonly real: string
 }
@@ -53,7 +53,7 @@ export async function findSnapshots(
   paths: readonly string[], onFault?: (fault: Fault, source: string) => void, except: string | null = null
 ): Promise<SnapshotPlan[]> {
   const given = shortNames(paths)
-  const found = new Map<string, Found & { readonly source: string }>()
+  const found = new Map<string, FoundSnapshot & { readonly source: string }>()
   for (const [i, path] of paths.entries()) {
     const sourceOf = (file: string): string => [given[i], ...relative(path, file).split(sep)].filter(s => s !== '').join('/') || '.'
     for await (const item of survey(path, except)) {
@@ -86,57 +86,57 @@ function shortNames(paths: readonly string[]): string[] {
 }
 
 /** The parts of the name, outermost folder first. An index page is named by its folder, any other page by itself. */
-function nameSegments(plan: Found): string[] {
+function nameSegments(plan: FoundSnapshot): string[] {
   const page = plan.html === null ? '' : basename(plan.html).replace(PAGE, '')
   const folder = plan.html === null ? plan.real : dirname(plan.real)
   const segments = folder.split(sep).filter(s => s !== '')
   return page === '' || page === 'index' ? segments : [...segments, page]
 }
 
-function fault(problem: string, path: string, found: string, cause?: unknown): Fault {
+function snapshotFault(problem: string, path: string, found: string, cause?: unknown): Fault {
   return new Fault({ format: 'snapshot', problem, found, expected: EXPECTED, place: { file: path }, cause })
 }
 
-async function* survey(path: string, except: string | null): AsyncGenerator<Found | Fault> {
+async function* survey(path: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
   let info: Stats
   try {
     info = await stat(path)
   } catch (cause) {
-    yield fault(errorCode(cause) === 'ENOENT' ? 'not found' : 'unreadable path', path, describeCause(cause), cause)
+    yield snapshotFault(errorCode(cause) === 'ENOENT' ? 'not found' : 'unreadable path', path, describeCause(cause), cause)
     return
   }
   if (info.isFile() && PAGE.test(path)) {
     yield await pagePlan(path)
   } else if (!info.isDirectory()) {
-    yield fault('wrong kind of file', path, kindOf(info) ?? printable(JSON.stringify(basename(path))))
+    yield snapshotFault('wrong kind of file', path, kindOf(info) ?? printable(JSON.stringify(basename(path))))
   } else {
     let any = false
     for await (const item of search(path, except)) {
       any = true
       yield item
     }
-    if (!any) yield fault('not found', path, 'a folder without any')
+    if (!any) yield snapshotFault('not found', path, 'a folder without any')
   }
 }
 
-async function pagePlan(html: string): Promise<Found | Fault> {
+async function pagePlan(html: string): Promise<FoundSnapshot | Fault> {
   try {
     const kind = kindOf(await stat(html))
-    if (kind !== null) return fault('wrong kind of file', html, kind)
+    if (kind !== null) return snapshotFault('wrong kind of file', html, kind)
     const folder = dirname(html)
     const npzFiles = npzNames(await readdir(folder, { withFileTypes: true }))
     return { kind: 'html', folder, html, npzFiles, real: await realpath(html) }
   } catch (cause) {
-    return fault('unreadable path', html, describeCause(cause), cause)
+    return snapshotFault('unreadable path', html, describeCause(cause), cause)
   }
 }
 
-async function* search(folder: string, except: string | null): AsyncGenerator<Found | Fault> {
+async function* search(folder: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
   let entries: Dirent[]
   try {
     entries = await readdir(folder, { withFileTypes: true })
   } catch (cause) {
-    yield fault('unreadable folder', folder, describeCause(cause), cause)
+    yield snapshotFault('unreadable folder', folder, describeCause(cause), cause)
     return
   }
   const files = entries.filter(e => !e.isDirectory()).map(e => e.name)
@@ -144,12 +144,12 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   const npzFiles = npzNames(entries)
   const others = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
   if (pages.length === 2) {
-    yield fault('stated twice', folder, 'index.html and index.html.gz')
+    yield snapshotFault('stated twice', folder, 'index.html and index.html.gz')
   } else if (pages.length === 1) {
     yield await pagePlan(join(folder, pages[0]))
   } else if (npzFiles.length > 0 && others.length > 0) {
     // Without an index page it is not clear which page verifies the files. Reading them unverified would hide that.
-    yield fault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
+    yield snapshotFault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
   } else if (npzFiles.length > 0) {
     yield { kind: 'npz-folder', folder, html: null, npzFiles, real: await realpath(folder) }
   } else {

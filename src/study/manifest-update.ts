@@ -70,14 +70,14 @@ export async function updatedManifest(
   }
   const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
     const file = join(dir, path)
-    if (PARTIAL.test(path)) throw fault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
-    if (!isSafeRelative(path)) throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
+    if (PARTIAL.test(path)) throw manifestFault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
+    if (!isSafeRelative(path)) throw manifestFault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
     if (isSecretText(path, 'path')) throw secretFault('manifest', `the name of a file in ${printableId(dirname(path))}`, {})
     const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
       signal?.throwIfAborted()
-      throw fault('unreadable file', whyUnreadable(cause), 'a readable file', file)
+      throw manifestFault('unreadable file', whyUnreadable(cause), 'a readable file', file)
     })
-    if (changed || sha256 === null) throw fault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
+    if (changed || sha256 === null) throw manifestFault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
     return { path, sha256, bytes, role: roleNow(path) }
   })
   const now = new Set(found)
@@ -101,7 +101,7 @@ export async function studyBytes(dir: string, study: Study): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-function fault(problem: string, found: string, expected: string, file: string): Fault {
+function manifestFault(problem: string, found: string, expected: string, file: string): Fault {
   return new Fault({ format: 'manifest', problem, found, expected, place: { file } })
 }
 

@@ -1,7 +1,7 @@
 /** References to the outputs of a run, `data.json#/values/x/value`: the path of a JSON output and a JSON pointer (RFC 6901). */
 import type { DerivedValue, Reference } from '../schema/evidence.js'
 import { pattern, type Kind } from '../core/checker.js'
-import type { Stated } from './cross-checks.js'
+import type { NamedField } from './cross-checks.js'
 
 const REFERENCE = /^(?=.{1,300}$)[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*\.json#(?:\/(?:[^~\/]|~[01])*)+$/
 
@@ -15,7 +15,7 @@ export function splitReference(text: string): { readonly path: string; readonly 
 }
 
 /** The references in an operation, with their places in it. */
-export function operandsOf(operation: DerivedValue['operation']): readonly Stated[] {
+export function operandsOf(operation: DerivedValue['operation']): readonly NamedField[] {
   if ('scale' in operation) return [{ at: 'scale', value: operation.scale }]
   const pairs: readonly [string, readonly Reference[]][] = Object.entries(operation)
   return pairs.flatMap(([name, pair]) => pair.map((value, k) => ({ at: `${name}[${k}]`, value })))

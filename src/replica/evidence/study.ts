@@ -5,8 +5,8 @@ import type {
 } from '../../schema/evidence.js'
 import { CONFIGS, type ConfigName } from './configs.js'
 import { DATASETS, HARNESS_FIELD, TASK_PATH } from './datasets.js'
-import { COMMENTED, POSTMORTEM, README, TUTORIAL, type TextFile } from './documents.js'
-import { efficiencyCell, efficiencyLabels, PAGES, SLIDE } from './slides.js'
+import { COMMENTED, POSTMORTEM_FILE, README, TUTORIAL_FILE, type TextFile } from './documents.js'
+import { efficiencyCell, efficiencyLabels, PAGES, SLIDE, type EfficiencyRow } from './slides.js'
 import { HEADS, LABEL, MATRIX_SHEET, NOTE_CELL, NOTE_LABELS, NOTE_SHEET, ROW } from './workbook.js'
 
 export const WORKBOOK_FILE = 'sources/evaluation.xlsx'
@@ -54,8 +54,6 @@ const CELLS: readonly CellValue[] = [
   noted('note.turns', `，${NUMBER} turns，`, 'turns', `Turns ${OF_NOTE}`),
   noted('note.limit', `turns，${NUMBER} s$`, 'seconds', `Time limit ${OF_NOTE}`)
 ]
-
-type EfficiencyRow = Parameters<typeof efficiencyCell>[0]
 
 function both(
   row: EfficiencyRow, key: string, unit: string, title: string,
@@ -154,19 +152,19 @@ const TEXT_DOCUMENTS: readonly TextDocument[] = [
     ]
   },
   {
-    name: 'tutorial', path: TUTORIAL.path, title: 'SAO tutorial of the training repository',
+    name: 'tutorial', path: TUTORIAL_FILE.path, title: 'SAO tutorial of the training repository',
     values: [
-      written(TUTORIAL, 'tutorial.sao.verified', `reaches ${NUMBER}% on SWE-bench Verified`, PERCENT, 'SAO on SWE-bench Verified, an earlier result'),
-      written(TUTORIAL, 'tutorial.sao.steps', `over ${NUMBER} steps`, 'steps', 'Steps of that result')
+      written(TUTORIAL_FILE, 'tutorial.sao.verified', `reaches ${NUMBER}% on SWE-bench Verified`, PERCENT, 'SAO on SWE-bench Verified, an earlier result'),
+      written(TUTORIAL_FILE, 'tutorial.sao.steps', `over ${NUMBER} steps`, 'steps', 'Steps of that result')
     ]
   },
   {
-    name: 'postmortem', path: POSTMORTEM.path, title: 'Postmortem of the r6 and r7 runs',
+    name: 'postmortem', path: POSTMORTEM_FILE.path, title: 'Postmortem of the r6 and r7 runs',
     values: [
-      written(POSTMORTEM, 'postmortem.r6.critic_warmup', 'critic_warmup = ([0-9]+)', 'steps', 'Critic warmup of r6'),
-      written(POSTMORTEM, 'postmortem.r6.all_negative_steps', 'all negative at steps ([0-9-]+)', 'steps', 'Steps at which all advantages of r6 are said to be negative', { as: 'text' }),
-      written(POSTMORTEM, 'postmortem.unscaled_norms', 'norms of ([0-9-]+) pass', 'gradient norm', 'Critic gradient norms that are said to pass without scaling', { as: 'text' }),
-      written(POSTMORTEM, 'postmortem.think_call_percent', `about ${NUMBER}% of the calls`, PERCENT, 'Share of think calls in audited trajectories, about')
+      written(POSTMORTEM_FILE, 'postmortem.r6.critic_warmup', 'critic_warmup = ([0-9]+)', 'steps', 'Critic warmup of r6'),
+      written(POSTMORTEM_FILE, 'postmortem.r6.all_negative_steps', 'all negative at steps ([0-9-]+)', 'steps', 'Steps at which all advantages of r6 are said to be negative', { as: 'text' }),
+      written(POSTMORTEM_FILE, 'postmortem.unscaled_norms', 'norms of ([0-9-]+) pass', 'gradient norm', 'Critic gradient norms that are said to pass without scaling', { as: 'text' }),
+      written(POSTMORTEM_FILE, 'postmortem.think_call_percent', `about ${NUMBER}% of the calls`, PERCENT, 'Share of think calls in audited trajectories, about')
     ]
   },
   {

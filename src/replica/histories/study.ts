@@ -6,7 +6,7 @@ import { harnessKey, KEY } from './keys.js'
 
 export const RUNS_FILE = 'wandb/runs.json'
 export const HISTORY_FOLDER = 'wandb/history'
-export const COMPANION_SUFFIX = '-trainnode'
+export const TRAIN_NODE_SUFFIX = '-trainnode'
 
 function selection(
   name: Name, title: string, display_name: string, display_time: RunSelection['display_time'] = null
@@ -14,9 +14,9 @@ function selection(
   return { name, title, display_name, entity: null, project: null, label: null, display_time }
 }
 
-type Look = Partial<Omit<MetricDefinition, 'name' | 'key' | 'title' | 'axis'>>
+type MetricLook = Partial<Omit<MetricDefinition, 'name' | 'key' | 'title' | 'axis'>>
 
-function metric(name: Name, key: string, title: string, axis: string, look: Look = {}): MetricDefinition {
+function metric(name: Name, key: string, title: string, axis: string, look: MetricLook = {}): MetricDefinition {
   return { name, key, title, axis, multiply: 1, divide: 1, trailing_mean: null, sparse: false, ...look }
 }
 
@@ -151,7 +151,7 @@ export const HISTORY_STUDY: HistoryStudy = {
   runs: RUNS_FILE,
   folder: HISTORY_FOLDER,
   keys: { step: KEY.step, timestamp: KEY.timestamp, global_step: KEY.globalStep },
-  companion_suffixes: [COMPANION_SUFFIX],
+  companion_suffixes: [TRAIN_NODE_SUFFIX],
   selections: [
     selection('gspo', 'GSPO', 'gspo-3nodes-35b-a3b-openhands', { best_of: 'validation', at_hours: 135 }),
     selection('sao', 'SAO', 'sao-3nodes-35b-a3b-dynbsz-r7', { multiply: 0.5 }),

@@ -25,7 +25,7 @@ export function checkClaim(stated: FieldValues<typeof claimFields>, at: string, 
   if (elements !== null && (!Array.isArray(value) || value.length !== elements.length)) {
     throw refuse(`has ${elements.length} elements for ${describeValue(value)}`, 'one reference for each element of a list')
   }
-  if (scale !== 1 && !numbersOf(value)) throw refuse(`has a scale for ${describeValue(value)}`, 'numbers')
+  if (scale !== 1 && !isNumeric(value)) throw refuse(`has a scale for ${describeValue(value)}`, 'numbers')
   return { ...stated, from: from ?? [], elements: elements ?? [] }
 }
 
@@ -36,7 +36,7 @@ function repeated(texts: readonly string[]): string | null {
 /** Refuses a value with more decimals than it states: it would be compared with digits that nobody published. */
 function checkDecimals(value: ClaimValue, decimals: number | null, where: string, context: CheckContext): void {
   if (decimals === null) return
-  if (!numbersOf(value)) {
+  if (!isNumeric(value)) {
     throw contradiction(context, MISFIT, `${where} has decimals for ${describeValue(value)}`, 'numbers, or no decimals')
   }
   const odd = [value].flat().find(v => typeof v === 'number' && Number(v.toFixed(decimals)) !== v)
@@ -44,7 +44,7 @@ function checkDecimals(value: ClaimValue, decimals: number | null, where: string
   throw contradiction(context, MISFIT, `${where} is ${describeValue(odd)} with ${decimals} decimals`, 'a value that has no more')
 }
 
-function numbersOf(value: ClaimValue): boolean {
+function isNumeric(value: ClaimValue): boolean {
   return [value].flat().every(v => typeof v === 'number')
 }
 

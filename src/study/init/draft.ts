@@ -71,7 +71,7 @@ export function draftStudy(name: string, histories: DraftHistories | null, snaps
     name,
     ...(snapshot?.synthetic === true ? { synthetic: true } : {}),
     ...(snapshot === null ? {} : { critic_traces: traceSection(snapshot) }),
-    ...(histories === null ? {} : { histories: historySection(histories) })
+    ...(histories === null ? {} : { histories: draftHistorySection(histories) })
   }
   return asciiControls(`${JSON.stringify(study, null, 2)}\n`)
 }
@@ -92,7 +92,7 @@ function traceSection({ path, plan }: SnapshotSurvey): object {
   }
 }
 
-function historySection(draft: DraftHistories): object {
+function draftHistorySection(draft: DraftHistories): object {
   const { survey, keys, companions, leftOut, metrics, selections, sample } = draft
   const analyses = analysesOf(draft)
   return {

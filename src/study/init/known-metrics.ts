@@ -23,9 +23,9 @@ export interface DraftMetric extends Pick<MetricDefinition, 'name' | 'key' | 'ti
 const SMOOTH = 10
 
 /** A scale that depends on the sampled values. */
-type Look = Partial<Pick<DraftMetric, 'axis' | 'multiply' | 'divide' | 'scale'>>
+type ScaleLook = Partial<Pick<DraftMetric, 'axis' | 'multiply' | 'divide' | 'scale'>>
 
-interface Known {
+interface KnownMetric {
   readonly key: string
   readonly name: string
   readonly title: string
@@ -33,15 +33,15 @@ interface Known {
   readonly drawn?: true
   /** drawn without a trailing mean, which would hide the detail of interest */
   readonly plain?: true
-  readonly look?: (sample: KeySample) => Look
+  readonly look?: (sample: KeySample) => ScaleLook
 }
 
-const thousands = ({ max }: KeySample): Look => max >= 1000 ? { divide: 1000, axis: 'Tokens (thousands)' } : {}
-const decades = ({ min, max }: KeySample): Look => min > 0 && max > 100 * min ? { scale: { kind: 'log' } } : {}
-const manyNegative = ({ min }: KeySample): Look => min < -1 ? { scale: { kind: 'symlog', linear_to: 1 } } : {}
+const thousands = ({ max }: KeySample): ScaleLook => max >= 1000 ? { divide: 1000, axis: 'Tokens (thousands)' } : {}
+const decades = ({ min, max }: KeySample): ScaleLook => min > 0 && max > 100 * min ? { scale: { kind: 'log' } } : {}
+const manyNegative = ({ min }: KeySample): ScaleLook => min < -1 ? { scale: { kind: 'symlog', linear_to: 1 } } : {}
 
 /** In the order of the panels. */
-const KNOWN: readonly Known[] = [
+const KNOWN: readonly KnownMetric[] = [
   { key: 'critic/score/mean', name: 'reward', title: 'Reward', axis: 'Mean reward', drawn: true },
   { key: 'response_length/mean', name: 'response_length', title: 'Response length', axis: 'Tokens', drawn: true, look: thousands },
   { key: 'num_turns/mean', name: 'turns', title: 'Turns', axis: 'Turns', drawn: true },
@@ -117,7 +117,7 @@ export function draftMetrics(keys: ReadonlyMap<string, KeySample>): DraftMetrics
   return { metrics, others, guessed: known.length === 0 }
 }
 
-function fromTable({ key, name, title, axis, drawn, plain, look }: Known, sample: KeySample): DraftMetric {
+function fromTable({ key, name, title, axis, drawn, plain, look }: KnownMetric, sample: KeySample): DraftMetric {
   return {
     name, key, title, axis,
     ...(plain === true ? {} : { trailing_mean: SMOOTH }),

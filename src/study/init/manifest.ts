@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { Fault, printable, printableId } from '../../core/errors.js'
+import { printable, printableId } from '../../core/errors.js'
 import { secretFault } from '../../core/secret-guard.js'
 import { isSecretText } from '../../core/secrets.js'
 import { whyUnreadable } from '../../core/system/open.js'
@@ -17,6 +17,7 @@ import { canonicalRelative, compareCodepoints, isSafeRelative, resolveInside } f
 import { findUnlisted } from '../unlisted.js'
 import type { DraftHistories } from './draft.js'
 import type { SnapshotSurvey } from './survey.js'
+import { initFault } from './words.js'
 
 /** Most files. A folder with more is not a study. */
 const MAX_FILES = 100_000
@@ -39,25 +40,21 @@ export async function planManifest(
   const roles = rolesOf(histories, snapshot, new Set(below))
   // A history that is a link is listed under the name by which it is read.
   const paths = [...new Set([...below, ...roles.keys()])].sort(compareCodepoints)
-  if (paths.length > MAX_FILES) throw fault('too many files', String(paths.length), `at most ${MAX_FILES}`, dir)
+  if (paths.length > MAX_FILES) throw initFault('too many files', String(paths.length), `at most ${MAX_FILES}`, dir)
   return mapLimited(paths, 8, async path => {
     const file = join(dir, path)
     if (!isSafeRelative(path)) {
-      throw fault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
+      throw initFault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
     }
     if (isSecretText(path, 'path')) throw secretFault('init', `the name of a file in ${printableId(dirname(path))}`, {})
     if (resolveInside(root, path).kind === 'outside') {
-      throw fault('unsafe path', 'a link that leads out of the folder', 'a file inside it', file)
+      throw initFault('unsafe path', 'a link that leads out of the folder', 'a file inside it', file)
     }
     const info = await stat(file).catch((cause: unknown) => {
-      throw fault('unreadable file', whyUnreadable(cause), 'a readable file', file)
+      throw initFault('unreadable file', whyUnreadable(cause), 'a readable file', file)
     })
     return { path, role: roles.get(path) ?? 'excluded', bytes: info.size, modified: info.mtimeMs }
   })
-}
-
-function fault(problem: string, found: string, expected: string, file: string): Fault {
-  return new Fault({ format: 'init', problem, found, expected, place: { file } })
 }
 
 function rolesOf(histories: DraftHistories | null, snapshot: SnapshotSurvey | null, below: ReadonlySet<string>): Map<string, string> {
@@ -95,9 +92,9 @@ export async function draftManifest(
     const file = join(dir, path)
     const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
       signal?.throwIfAborted()
-      throw fault('unreadable file', whyUnreadable(cause), 'a readable file', file)
+      throw initFault('unreadable file', whyUnreadable(cause), 'a readable file', file)
     })
-    if (changed || sha256 === null) throw fault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
+    if (changed || sha256 === null) throw initFault('changed while it was read', `${bytes} bytes`, 'a file that stands still', file)
     return { path, sha256, bytes, role }
   })
   const own = Buffer.from(study.text)

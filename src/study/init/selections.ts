@@ -55,7 +55,7 @@ export async function draftSelections(runs: readonly SurveyedRun[], options: Sel
   const companions = new Set(runs.filter(({ run }) => isCompanion(run)).map(({ run }) => run.displayName))
   const leftOut: string[] = []
   const groups = groupBy(runs.filter(({ run }) => !isCompanion(run)), ({ run }) => run.displayName)
-  const curves = [...groups.values()].flatMap(group => partsOf(group, leftOut)).sort((a, b) => compareCreation(firstOf(a.runs), firstOf(b.runs)))
+  const curves = [...groups.values()].flatMap(group => curvesOf(group, leftOut)).sort((a, b) => compareCreation(firstOf(a.runs), firstOf(b.runs)))
   const names = new Set<string>()
   const titles = new Set<string>()
   const selections: DraftSelection[] = []
@@ -117,12 +117,12 @@ function firstOf(runs: readonly SurveyedRun[]): ListedRun {
   return runs.reduce((first, { run }) => (compareCreation(run, first) < 0 ? run : first), runs[0].run)
 }
 
-type Curve = Pick<DraftSelection, 'display_name' | 'entity' | 'project' | 'label' | 'runs'>
+type CurveDraft = Pick<DraftSelection, 'display_name' | 'entity' | 'project' | 'label' | 'runs'>
 
 /** Splits the runs of one display name by entity and project, and by label if a run is listed twice. */
-function partsOf(group: readonly SurveyedRun[], leftOut: string[]): Curve[] {
+function curvesOf(group: readonly SurveyedRun[], leftOut: string[]): CurveDraft[] {
   const owners = groupBy(group, ({ run }) => JSON.stringify([run.entity, run.project]))
-  return [...owners.values()].flatMap((owned): Curve[] => {
+  return [...owners.values()].flatMap((owned): CurveDraft[] => {
     const [{ run: { displayName: display_name, entity, project } }] = owned
     const several = owners.size > 1
     // In a study null means any, so such a part would take the others' runs too.
@@ -135,6 +135,6 @@ function partsOf(group: readonly SurveyedRun[], leftOut: string[]): Curve[] {
     const owner = several ? { entity, project } : { entity: null, project: null }
     const twice = new Set(owned.map(({ run }) => run.id)).size < owned.length
     if (!twice) return [{ display_name, ...owner, label: null, runs: owned }]
-    return [...groupBy(owned, ({ run }) => run.label)].map(([label, runs]): Curve => ({ display_name, ...owner, label, runs }))
+    return [...groupBy(owned, ({ run }) => run.label)].map(([label, runs]): CurveDraft => ({ display_name, ...owner, label, runs }))
   })
 }

@@ -17,7 +17,7 @@ import { findSnapshots, resolveBeside, type SnapshotPlan } from '../inventory.js
 import { Outline } from '../../ingest/json/outline.js'
 import { openNpz } from '../../ingest/npz/npz.js'
 import { saysSynthetic } from '../../ingest/traces/npz-fields.js'
-import { capped } from './words.js'
+import { capped, initFault } from './words.js'
 
 /** Possible places of a list of runs, each with the possible places of its histories. */
 const RUNS_FILES = ['wandb/runs.json', 'runs.json'] as const
@@ -67,44 +67,40 @@ export interface FolderSurvey {
 
 /** @throws Fault exit 3: no such folder, nothing in it that a study could read, a malformed list of runs. */
 export async function surveyFolder(dir: string): Promise<FolderSurvey> {
-  if (await kindOf(dir) !== 'folder') throw fault('no folder', await kindOf(dir), 'a folder of exports', dir)
+  if (await fileKind(dir) !== 'folder') throw initFault('no folder', await fileKind(dir), 'a folder of exports', dir)
   const notes: string[] = []
   const exports = await surveyExports(dir, notes)
   const snapshot = await surveySnapshot(dir, notes)
   if (exports === null && snapshot === null) {
     const found = notes.length === 0 ? 'neither a list of runs nor a snapshot' : printable(notes.join('; '), 400)
-    throw fault('nothing to read', found, `${LAYOUT_EXPECTED}, or a folder with a critic-trace snapshot`, dir)
+    throw initFault('nothing to read', found, `${LAYOUT_EXPECTED}, or a folder with a critic-trace snapshot`, dir)
   }
   return { exports, snapshot, notes }
 }
 
-function fault(problem: string, found: string, expected: string, file: string): Fault {
-  return new Fault({ format: 'init', problem, found, expected, place: { file } })
-}
-
-async function kindOf(path: string): Promise<string> {
+async function fileKind(path: string): Promise<string> {
   const found = await stat(path).catch((error: unknown) => describeCause(error))
   if (typeof found === 'string') return found
   return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'special file'
 }
 
 async function surveyExports(dir: string, notes: string[]): Promise<ExportSurvey | null> {
-  const kinds = await Promise.all(RUNS_FILES.map(file => kindOf(join(dir, file))))
+  const kinds = await Promise.all(RUNS_FILES.map(file => fileKind(join(dir, file))))
   const files = RUNS_FILES.filter((_, i) => kinds[i] === 'file')
-  if (files.length === 2) throw fault('stated twice', files.join(' and '), 'one list of runs', dir)
+  if (files.length === 2) throw initFault('stated twice', files.join(' and '), 'one list of runs', dir)
   if (files.length === 0) {
     for (const folder of HISTORY_FOLDERS['wandb/runs.json']) {
-      if (await kindOf(join(dir, folder)) === 'folder') notes.push(`${folder} without a list of runs`)
+      if (await fileKind(join(dir, folder)) === 'folder') notes.push(`${folder} without a list of runs`)
     }
     return null
   }
   const [runsFile] = files
   const folders = HISTORY_FOLDERS[runsFile]
-  const present = await Promise.all(folders.map(folder => kindOf(join(dir, folder))))
+  const present = await Promise.all(folders.map(folder => fileKind(join(dir, folder))))
   // If no folder exists, messages name the first.
   const historyFolder = folders[Math.max(0, present.indexOf('folder'))]
   const { runs: listed } = await readRuns(join(dir, runsFile))
-  if (listed.length === 0) throw fault('no runs', 'an empty list', 'at least one run', join(dir, runsFile))
+  if (listed.length === 0) throw initFault('no runs', 'an empty list', 'at least one run', join(dir, runsFile))
   return { runsFile, historyFolder, runs: listed.map(run => surveyRun(dir, historyFolder, run)) }
 }
 

@@ -1,7 +1,12 @@
-/** Names, titles and lists that a draft makes from texts of the exports. Such texts are treated as hostile. */
+/** Names, titles and lists that a draft makes from texts of the exports. Such texts are treated as hostile. Also the fault of a draft. */
+import { Fault } from '../../core/errors.js'
 
 /** Control characters, line separators, bidirectional overrides, lone surrogates. */
 const UNDRAWABLE = /[\p{Cc}\u2028-\u202e\u2066-\u2069\ufeff\p{Surrogate}]+/gu
+
+export function initFault(problem: string, found: string, expected: string, file: string): Fault {
+  return new Fault({ format: 'init', problem, found, expected, place: { file } })
+}
 
 /** Longest base of a name. It leaves room for a distinguishing number within the 64 characters of a name. */
 const MAX_NAME = 48
