@@ -125,6 +125,32 @@ t.test('what a class keeps to itself is a #name', t => {
   t.end()
 })
 
+/** Definitions at the top level of a module: the kind of declaration, its name, whether it is exported. */
+function definitionsOf(file: string): { readonly name: string; readonly isType: boolean; readonly isExported: boolean }[] {
+  const pattern = /^(export )?(?:default )?(?:declare )?(?:async )?(?:abstract )?(class|interface|type|function\*?|(?:const )?enum|const|let) (\w+)/gm
+  return [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([, exported, kind, name]) => (
+    { name, isType: /class|interface|type|enum/.test(kind), isExported: exported !== undefined }
+  ))
+}
+
+t.test('a type, and a name that is exported, is defined in one module', t => {
+  const modules = new Map<string, { readonly all: string[]; readonly exporting: string[]; isType: boolean }>()
+  for (const file of [...sources('src'), ...sources('workers')]) {
+    for (const { name, isType, isExported } of definitionsOf(file)) {
+      const known = modules.get(name) ?? { all: [], exporting: [], isType: false }
+      modules.set(name, known)
+      if (!known.all.includes(file)) known.all.push(file)
+      if (isExported && !known.exporting.includes(file)) known.exporting.push(file)
+      known.isType ||= isType
+    }
+  }
+  t.ok(modules.size > 2000)
+  for (const [name, { all, exporting, isType }] of modules) {
+    if (isType ? all.length > 1 : exporting.length > 1) t.fail(`${name} is defined in ${(isType ? all : exporting).join(', ')}`)
+  }
+  t.end()
+})
+
 t.test('names of files are in kebab-case', t => {
   const files = ['src', 'workers', 'tools', 'test'].flatMap(folder => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
   for (const file of files.filter(entry => entry.isFile() && entry.name !== 'README.md')) {

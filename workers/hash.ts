@@ -14,7 +14,7 @@ export interface HashAnswer {
 }
 
 /** null where the file cannot be read, is none or does not stand still: an input may be a link, an output that the program wrote is not */
-export default function hashFile({ path, links }: HashTask): HashAnswer | null {
+export default function answerHash({ path, links }: HashTask): HashAnswer | null {
   try {
     const file = openStillSync(path, comparingWords('file'), { links })
     try {

@@ -2,6 +2,7 @@
  * The figures that a run has data for, in every format that was asked for. Loaded where figures are drawn. Few files are
  * drawn here and now; more are worth threads of their own.
  */
+import type { CurveFigureData } from '../compute/histories/contract.js'
 import { openFigurePool, type DrawnFigure, type FigureTask } from '../render/canvas/pool.js'
 import { renderFigure } from '../render/canvas/index.js'
 import type { FigureConfig, FigureFormat } from '../render/figures/config.js'
@@ -21,8 +22,6 @@ export interface DrawOptions {
   /** what the inputs were verified against: every file says so behind its description; null: none says so */
   readonly manifest: Origin['manifest']
 }
-
-type CurveFigureData = NonNullable<FigureInputs['curves']>[number]
 
 /** Data of millions of points need not be there for all figures at a time. */
 export interface FigureSources extends Omit<FigureInputs, 'curves'> {

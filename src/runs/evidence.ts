@@ -16,7 +16,7 @@ import type {
 } from '../compute/evidence/contract.js'
 import { deriveValues } from '../compute/evidence/derive.js'
 import { documentLines, documentValue } from '../compute/evidence/document-values.js'
-import { unreadable } from '../compute/evidence/faults.js'
+import { valueUnreadable } from '../compute/evidence/faults.js'
 import { barFigures } from '../compute/evidence/figures.js'
 import { TextSearch } from '../compute/evidence/match.js'
 import { slideValue } from '../compute/evidence/slide-values.js'
@@ -137,7 +137,7 @@ class Reading {
       if (!names.has(request.sheet)) {
         const listed = [...names].slice(0, 12).map(name => printable(JSON.stringify(name), 40)).join(', ')
         const wanted = printable(JSON.stringify(request.sheet))
-        throw unreadable({ at, name: request.name }, `the sheets ${listed}`, `a sheet ${wanted}`, file.path)
+        throw valueUnreadable({ at, name: request.name }, `the sheets ${listed}`, `a sheet ${wanted}`, file.path)
       }
       this.#context.throwIfInterrupted()
       const sheet = sheets.get(request.sheet) ?? await book.readSheet(request.sheet)

@@ -8,7 +8,7 @@ import { isSecretText } from '../../core/secrets.js'
 import type { FoundValue } from './contract.js'
 import type { HashedFile } from '../../schema/study.js'
 import { convert, type Written } from './convert.js'
-import { quoted, unreadable } from './faults.js'
+import { quoted, valueUnreadable } from './faults.js'
 import { cellLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
@@ -21,7 +21,7 @@ export function cellValue(
 ): FoundValue {
   const { name, sheet, cell: reference, unit, title, published, excluded } = request
   const labels = cellLabels(request, cells, path)
-  const refuse = (found: string, expected: string): Error => unreadable({ at, name }, found, expected, path, `${sheet}!${reference}`)
+  const refuse = (found: string, expected: string): Error => valueUnreadable({ at, name }, found, expected, path, `${sheet}!${reference}`)
   const written = writtenIn(cells.cells.get(reference))
   if (typeof written === 'string') throw refuse(written, written === NOT_CALCULATED ? 'a value: open and save it in a spreadsheet program' : 'a value')
   if (isSecretText(written.raw) || isSecretText(written.text)) throw refuse('what looks like a secret', 'a value without one')

@@ -3,7 +3,7 @@ import { printable } from '../../core/errors.js'
 import type { ResolvedValue as Setting, ResolvedConfig } from '../../ingest/config/resolve.js'
 import type { ConfigSource, ConfigValue } from '../../schema/evidence.js'
 import type { FoundConfig, FoundValue, Scalar } from './contract.js'
-import { unreadable } from './faults.js'
+import { valueUnreadable } from './faults.js'
 
 const WITHHELD = 'withheld: the key or its value looks like a secret'
 const STATED_NULL = 'the configuration states null'
@@ -16,11 +16,11 @@ export function configValues({ name, path, values }: ConfigSource, at: string, c
 
 function readConfigValue({ name, key, title, published }: ConfigValue, at: string, path: string, config: ResolvedConfig): FoundValue {
   const common = { name, unit: '', title, published, excluded: null, labels: [] }
-  if (config.absent.includes(key)) throw unreadable({ at, name }, 'no setting in it or above it', `the key ${printable(key)}`, path)
+  if (config.absent.includes(key)) throw valueUnreadable({ at, name }, 'no setting in it or above it', `the key ${printable(key)}`, path)
   const setting = settingOf(key, config.values)
   if (setting === null) {
     if (Object.keys(config.values).some(own => own.startsWith(`${key}.`))) {
-      throw unreadable({ at, name }, 'an object', `a value or a list of values under ${printable(key)}`, path)
+      throw valueUnreadable({ at, name }, 'an object', `a value or a list of values under ${printable(key)}`, path)
     }
     const own = config.chain[config.chain.length - 1]
     const origin = { source: 'config', file: own.path, sha256: own.sha256, key, line: null, raw: null } as const

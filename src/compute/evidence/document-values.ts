@@ -9,7 +9,7 @@ import type { DocumentValue } from '../../schema/evidence.js'
 import type { FoundValue } from './contract.js'
 import type { HashedFile } from '../../schema/study.js'
 import { parseNumber } from './convert.js'
-import { quoted, unreadable } from './faults.js'
+import { quoted, valueUnreadable } from './faults.js'
 import { documentLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
@@ -52,7 +52,7 @@ export function documentValue(
   request: DocumentValue, { at, document }: AskedDocument, lines: readonly string[], { path, sha256 }: HashedFile, search: TextSearch
 ): FoundValue {
   const { name, line, pattern, as, unit, title, published, excluded } = request
-  const refuse = (found: string, expected: string): Fault => unreadable({ at, name }, found, expected, path, `line ${line}`)
+  const refuse = (found: string, expected: string): Fault => valueUnreadable({ at, name }, found, expected, path, `line ${line}`)
   const matching = lines.flatMap((text, i) => {
     const found = search.find(pattern, text)
     if ('group' in found) return [{ line: i + 1, raw: text, group: found.group }]

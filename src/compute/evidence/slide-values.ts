@@ -5,7 +5,7 @@ import { isSecretText } from '../../core/secrets.js'
 import type { FoundValue, ValueOrigin } from './contract.js'
 import type { HashedFile } from '../../schema/study.js'
 import { convert } from './convert.js'
-import { quoted, unreadable } from './faults.js'
+import { quoted, valueUnreadable } from './faults.js'
 import { slideLabels } from './labels.js'
 import type { TextSearch } from './match.js'
 
@@ -21,9 +21,9 @@ export function slideValue(
   const { name, slide: number, table, unit, title, published, excluded } = request
   const asked = { at, name }
   const slide = slides[number - 1]
-  if (slide === undefined) throw unreadable(asked, `${slides.length} slides`, `a slide ${number}`, path)
+  if (slide === undefined) throw valueUnreadable(asked, `${slides.length} slides`, `a slide ${number}`, path)
   const labels = slideLabels(request, slide, pages, path)
-  const refuse: Refuse = (found, expected, place = '') => unreadable(asked, found, expected, path, `slide ${number}${place}`)
+  const refuse: Refuse = (found, expected, place = '') => valueUnreadable(asked, found, expected, path, `slide ${number}${place}`)
   const { raw, position } = table === null ? paragraph(request, slide, search, refuse) : tableCell(table, slide, refuse)
   if (isSecretText(raw)) throw refuse('what looks like a secret', 'a text without one', table === null ? '' : tablePlace(table))
   const converted = convert(request, { raw, text: raw, number: null }, search)
