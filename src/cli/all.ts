@@ -20,7 +20,7 @@ import { manifestFaults } from './manifest-faults.js'
 import { refuse, reporting, type Reporter } from './reporter.js'
 import { Stopwatch } from './timings.js'
 import { certificateLine, checksTable, datasetsTable, historiesTables, leftNote, manifestTable, outputsTable, statisticsTables } from './summary.js'
-import { certify, shownPhases, studyFolder, verifyStudy } from './verified-study.js'
+import { checkCertificates, shownPhases, studyFolder, verifyStudy } from './verified-study.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   return reporting(options, io, async reporter => {
@@ -53,7 +53,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       return { exitCode: tellAudit(await recordedAudit(out, outputs), reporter), report: { ...about, unchanged: true, outputs } }
     }
     // 3. Certificates
-    const certificates = await certify(verified, reporter)
+    const certificates = await checkCertificates(verified, reporter)
     watch.lap('certificates')
     // 4. Sections, figures, pages
     let shown: { readonly label: string; readonly phase: Phase } | null = null

@@ -20,7 +20,7 @@ import type { CliIo, CommandResult } from './io.js'
 import { manifestFaults } from './manifest-faults.js'
 import { refuse, reporting, type Reporter } from './reporter.js'
 import { certificateLine } from './summary.js'
-import { certify, shownPhases, studyFolder, verifyStudy, type VerifiedStudy } from './verified-study.js'
+import { checkCertificates, shownPhases, studyFolder, verifyStudy, type VerifiedStudy } from './verified-study.js'
 
 const WORK_NAME = 'critic-traces-audit'
 
@@ -30,7 +30,7 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
     if (options.out !== null) refuseOutputsAtStudy(dir, options.out)
     const verified = await verifyStudy(dir, reporter)
     refuse(manifestFaults(verified.manifest, dir))
-    const certificates = await certify(verified, reporter)
+    const certificates = await checkCertificates(verified, reporter)
     const { report, text } = await computedAudit(verified, options.strict, pool, reporter)
     const { study } = verified
     if (options.out !== null) await OutputSet.writeAlone(options.out, AUDIT_PATH, text)

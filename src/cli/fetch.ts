@@ -7,7 +7,7 @@ import { addressText, DEFAULT_BASE_URL, parseAddress, type Address } from '../in
 import type { Clock } from '../fetch/client.js'
 import { findApiKey } from '../fetch/key.js'
 import { systemClock } from '../fetch/retry.js'
-import { formatCount, formatDuration } from '../render/terminal/numbers.js'
+import { counted, formatCount, formatDuration } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { FetchCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -102,10 +102,6 @@ function notes({ runs, stopped, excluded, unlisted, replaced }: FetchOutcome): s
       `not kept of ${printableId(entry.id)}: ${printable(name)} (${reason})`
     )))
   ]
-}
-
-function counted(count: number, what: string): string {
-  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
 function outcomeLines({ runs, stopped, lists }: FetchOutcome, dir: string): string {

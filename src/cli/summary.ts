@@ -8,7 +8,7 @@ import type { AnalysedHistories } from '../compute/histories/analyse.js'
 import type { FoundDataset } from '../compute/evidence/contract.js'
 import type { MetricStatistics } from '../compute/histories/document.js'
 import { printable, printableId } from '../core/errors.js'
-import { formatBytes, formatCount } from '../render/terminal/numbers.js'
+import { counted, formatBytes, formatCount } from '../render/terminal/numbers.js'
 import { formatTable, type TerminalCell, type TableOptions } from '../render/terminal/table.js'
 
 const NONE = 'undefined'
@@ -115,10 +115,6 @@ export function historiesTables({ selections, analyses, excluded, warnings }: An
   })
   const lines = [...joined, `runs not selected: ${formatCount(excluded.length)}`, ...warnings.map(w => `note: ${printableId(w, 400)}`)]
   return `${lines.join('\n')}\n\n${tables.join('\n')}`
-}
-
-function counted(count: number, what: string): string {
-  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`
 }
 
 function stepRange(m: MetricStatistics): string {

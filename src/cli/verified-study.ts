@@ -41,7 +41,7 @@ export async function verifyStudy(dir: string, { io, progress }: Reporter): Prom
 }
 
 /** @throws Failures where a certificate or a view contradicts what lies there */
-export async function certify({ dir, study }: VerifiedStudy, { io }: Reporter): Promise<CertificateReport> {
+export async function checkCertificates({ dir, study }: VerifiedStudy, { io }: Reporter): Promise<CertificateReport> {
   const certificates = await verifyCertificates(dir, study, io.signal)
   refuse([...certificates.faults, ...await viewFaults(dir, study)])
   return certificates

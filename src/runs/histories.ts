@@ -42,7 +42,7 @@ export async function readHistories(context: RunContext, study: HistoryStudy, on
   const listed = await readRuns(context.place(study.runs))
   const list = context.require({ path: study.runs, sha256: listed.sha256, bytes: listed.bytes })
   const runs = listed.runs.map(listing => withAllowedConfig(listing, study.config ?? []))
-  const { chosen } = await located(context, () => selectRuns(runs, study))
+  const { chosen } = await atStudyFile(context, () => selectRuns(runs, study))
   // 2. Read: a run of several selections once
   const histories = await readAll(context, study, chosen.values(), onBytes)
   const files = Array.from(histories.values(), history => history.file)
@@ -53,7 +53,7 @@ export async function readHistories(context: RunContext, study: HistoryStudy, on
     onPart?.(++parts)
     await context.turn()
   }
-  return located(context, async () => {
+  return atStudyFile(context, async () => {
     const joined = await inTurns(joinHistories(study, runs, histories.values()), checkpoint)
     // The curves hold what is wanted of the rows, which take as much memory again.
     histories.clear()
@@ -90,7 +90,7 @@ async function readAll(
 }
 
 /** Compute knows neither the study's file nor its folder: its faults get them here. */
-async function located<T>(context: RunContext, compute: () => T | Promise<T>): Promise<T> {
+async function atStudyFile<T>(context: RunContext, compute: () => T | Promise<T>): Promise<T> {
   try {
     return await compute()
   } catch (error) {

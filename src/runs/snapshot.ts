@@ -123,7 +123,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
     // 3. Check
     const checks = expectations.checkExpectations(results, statistics, settings, labelledBy)
     const failures = [...expectations.failuresOf(checks), ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))]
-    if (failures.length > 0) throw new Failures(failures.map(f => located(f, plan)))
+    if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(f, plan)))
     // 4. Write
     const writeDocuments = async (): Promise<void> => {
       await documents.writeTraceIndex(
@@ -138,7 +138,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
     await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
     return { statistics, checks, html, results, excluded, figure: figureData(statistics, results, examples) }
   } catch (error) {
-    throw error instanceof Fault ? located(error, plan) : error
+    throw error instanceof Fault ? atSnapshot(error, plan) : error
   }
 }
 
@@ -248,7 +248,7 @@ async function measureTraces(
     for await (const given of inOrder(tasks, answer, 2 * pool.threads + 1)) {
       context.throwIfInterrupted()
       if (!given.ok) {
-        const fault = located(Fault.deserialize(given.fault), plan)
+        const fault = atSnapshot(Fault.deserialize(given.fault), plan)
         faults.push(fault)
         if (fault.exitCode !== EXIT.checkFailed) break
       }
@@ -261,8 +261,8 @@ async function measureTraces(
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    if (faults.length === 0 || error.exitCode === EXIT.interrupted) throw located(error, plan)
-    faults.push(located(error, plan))
+    if (faults.length === 0 || error.exitCode === EXIT.interrupted) throw atSnapshot(error, plan)
+    faults.push(atSnapshot(error, plan))
   }
   if (faults.length > 0) throw new Failures(faults)
   if (page === null) {
@@ -273,7 +273,7 @@ async function measureTraces(
 }
 
 /** Names the file that a fault is about, where the reader of bytes could not know it. */
-function located(fault: Fault, { html, folder }: SnapshotPlan): Fault {
+function atSnapshot(fault: Fault, { html, folder }: SnapshotPlan): Fault {
   return fault.at({ file: html ?? folder })
 }
 

@@ -53,3 +53,8 @@ function formatTenth(value: number): string {
 function pad(value: number): string {
   return String(value).padStart(2, '0')
 }
+
+/** `1 run`, `1,234 runs`. */
+export function counted(count: number, what: string): string {
+  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`
+}
