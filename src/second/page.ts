@@ -55,7 +55,7 @@ export async function comparePage(path: string, request: PageRequest, open = ope
   return comparison.run(async () => {
     // 1. Our reader alone, to the end: its refusals count, whatever the second reader can judge of the page.
     for await (const trace of open(path, request).traces()) void trace
-    // 2. Both.
+    // 2. Both readers.
     const bytes = statSync(path).size > maxBytes ? null : inflated(readStillSync(path, 'snapshot').bytes, maxBytes)
     if (bytes === null) {
       comparison.unread(null, `more than ${maxBytes} bytes: cheerio would take more than a gigabyte of memory`)

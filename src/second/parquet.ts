@@ -66,7 +66,7 @@ export async function compareParquet(path: string, pagesOf = ownPages, maxBytes 
           if (reason !== null) unsupported.set(chunk, reason)
         }
       }
-      // 2. Both.
+      // 2. Both readers.
       if (file.size > maxBytes) {
         comparison.unread(null, `more than ${maxBytes} bytes, which the second reader would hold`)
         return

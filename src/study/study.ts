@@ -51,7 +51,7 @@ export async function loadStudy(dir: string): Promise<StudyFile> {
   return { study, path, sha256, bytes }
 }
 
-/** The study that a JSON value states, defaults filled in; the paths that it names are left in `context.paths`. */
+/** The study in a JSON value, with defaults filled in. The paths that it names are added to `context.paths`. */
 export function checkStudy(value: unknown, context: CheckContext): Study {
   const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
   if (SECTIONS_READ.every(name => study[name] === null)) {
@@ -66,7 +66,7 @@ export function checkStudy(value: unknown, context: CheckContext): Study {
   return { ...study, histories: withAllowedSettings(study) }
 }
 
-/** One allowlist of settings: what is fetched may leave, and what the section names besides. */
+/** Joins the two allowlists of settings: those that are fetched, and those that the section names. */
 function withAllowedSettings({ histories, fetch }: Pick<Study, 'histories' | 'fetch'>): Study['histories'] {
   return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config ?? []])] }
 }

@@ -47,7 +47,7 @@ function judgeFile({ history }: CertificateFacts, { bytes, sha256 }: HistoryOnDi
   return ['failed', `the file is ${sha256}, ${bytes} bytes, not ${history.sha256}, ${history.bytes} bytes`]
 }
 
-/** From 0 to the last step without a gap, none longer than asked for, each with the rows that the file has there. */
+/** The intervals cover 0 to the last step without a gap, none is too long, and the file has the rows of each. */
 function judgeIntervals({ snapshot, requests }: CertificateFacts, { steps }: HistoryOnDisk): CheckVerdict {
   const { intervals } = requests
   let next = 0
@@ -97,7 +97,7 @@ function doubtful({ rows, first_step: first, holes, repeated }: HistoryCertifica
   return words.length > 0 ? words.join('; ') : `every step from 0 to ${last ?? 0} has one row`
 }
 
-/** As many rows as samples, or more: the server may have picked them out of others. */
+/** An answer with as many rows as the sample limit, or more, may be a sample of more rows. */
 function judgeSamples({ requests }: CertificateFacts): CheckVerdict {
   const full = requests.intervals.filter(({ rows }) => rows >= SAMPLES_PER_REQUEST)
   if (full.length === 0) return PASSED

@@ -46,10 +46,10 @@ export function parseJsonConfig(text: string, file: string): JsonConfig {
   }
 }
 
-/** Walks text that is known to be well formed. */
+/** Walks well-formed text. */
 function leavesOf(text: string): ConfigLeaf[] {
   const leaves: ConfigLeaf[] = []
-  /** open containers: a list has the index of its next element, an object the key that was read last */
+  /** open containers; the name is the index of the next element in a list, the last key in an object */
   const open: { name: string | number; empty: boolean }[] = []
   let keyDue = false
   let line = 1

@@ -27,7 +27,7 @@ export interface ConfigFile {
 }
 
 export interface ResolvedValue {
-  /** `true`/`false` in any case as a boolean, a number that a double holds exactly enough as a number, else the text */
+  /** `true`/`false` in any case as a boolean; a number if a double holds it (see `typedText`); else the text */
   readonly value: string | number | boolean | null
   /** as written, quotes removed, references such as `$HOME` kept */
   readonly text: string
@@ -39,9 +39,9 @@ export interface ResolvedValue {
 export interface ResolvedConfig {
   /** each file once, in the order in which their first reading ended: parents first, the file itself last */
   readonly chain: readonly ConfigFile[]
-  /** in the order of the allowlist; below one entry in the order of the files */
+  /** by key, in the order of the allowlist; below one entry in the order of the files */
   readonly values: Readonly<Record<string, ResolvedValue>>
-  /** allowlisted keys that are set and were not copied, because key or value looks like a secret */
+  /** number of allowlisted keys that are set but not copied, because the key or the value looks like a secret */
   readonly withheld: number
   /** entries of the allowlist that no file sets */
   readonly absent: readonly string[]
@@ -63,7 +63,7 @@ const MAX_VALUE = 16 * 1024
 interface Setting {
   readonly text: string | null
   readonly problem: string | null
-  /** JSON's own type; undefined for `.env`, where all values are text */
+  /** JSON's typed value; undefined for `.env`, where all values are text */
   readonly typed?: ResolvedValue['value']
   readonly from: string
   readonly line: number

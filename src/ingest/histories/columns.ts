@@ -9,7 +9,7 @@ const LARGEST_BLOCK = 1 << 16
 
 type NumberArray = Float64Array | Int32Array
 
-/** Numbers in the order in which they came. */
+/** Numbers in the order of their arrival. */
 export class GrowingArray<A extends NumberArray> {
   readonly #make: (length: number) => A
   readonly #full: A[] = []

@@ -124,7 +124,7 @@ async function* reported(chunks: ByteGenerator, onBytes: ((bytes: number) => voi
   }
 }
 
-/** The fault under the name by which the study knows the file, and in the words of a history. */
+/** The fault with the study's name for the file, and with the format `history`. */
 function asHistoryFault(error: Fault, file: string): Fault {
   const { format, place } = error.details
   return new Fault({

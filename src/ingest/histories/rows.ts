@@ -39,7 +39,7 @@ const MAX_WRITTEN = 40
 
 const STEP_EXPECTED = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`
 
-/** What a key of the file is to the reader: any of the coordinates, a column, or several of these. */
+/** How the reader uses a key of the file: as one or more coordinates, as a column, or as both. */
 interface KeyUse {
   readonly key: string
   step: boolean
@@ -223,7 +223,7 @@ export class RowReader {
     this.#numbers++
   }
 
-  /** A coordinate's value, from `at` to the end of what was read, is not what it must be. */
+  /** The fault of a coordinate whose value stands from `at` to the end of the last value read. */
   #wrong(what: string, { key }: KeyUse, at: number, expected: string): Fault {
     const text = this.#text
     // a text may be long; a message prints no more than 400 bytes of it

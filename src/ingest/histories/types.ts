@@ -1,7 +1,7 @@
-/** What the readers of exported histories give: the list of runs, and one run's rows as columns. Plain data. */
+/** Results of the readers of exported histories: the list of runs, and one run's rows as columns. Plain data. */
 import type { HashedFile } from '../../schema/study.js'
 
-/** What a list of runs states and no output repeats, counted. */
+/** Counts of what a list of runs states and no output repeats. */
 export interface LeftOutOfRun {
   /** number of settings that the study does not name */
   readonly unnamed: number

@@ -1,8 +1,8 @@
 /**
- * The one `script#data` of a page: takes the page's bytes in chunks of any size and gives back the bytes of the
- * element's content. The HTML standard decides which element that is and where it ends: tokenizer.ts, raw-text.ts and
- * tree.ts follow it, so that look-alikes in comments, raw text, templates, foreign content and other scripts are passed
- * over. Memory does not grow with the page, whatever stands before the element; time is linear in it.
+ * Extracts the one `script#data` of a page. It takes the page's bytes in chunks of any size and returns the bytes of the
+ * element's content. The HTML standard decides which element that is and where it ends. tokenizer.ts, raw-text.ts and
+ * tree.ts follow the standard, so that look-alikes in comments, raw text, templates, foreign content and other scripts
+ * are skipped. Memory does not grow with the page, whatever precedes the element; time is linear in the page.
  *
  * Not supported: ids with other than printable ASCII characters, or with white space or an ampersand; a page without a
  * BOM that declares windows-1252 after its first 1024 bytes (refused).
@@ -27,7 +27,7 @@ export class DataElement {
   readonly #finder: Finder
   /** set once the encoding is known */
   #reader: Reader | null = null
-  /** the first bytes until then */
+  /** the first bytes of the page, until the encoding is known */
   #head: Buffer = Buffer.alloc(0)
   readonly #kernel: Kernel | undefined
 
@@ -59,9 +59,9 @@ export class DataElement {
   }
 
   /**
-   * Takes the next bytes of the page; returns the pieces of the content among them, in order, as UTF-8. A piece is part
-   * of `chunk` where possible: it is valid only as long as the chunk's memory is not reused.
-   * Throws a Fault (format `html`) for a second element, an unsupported encoding or a page made to exhaust the reader.
+   * Takes the next bytes of the page. Returns the pieces of the content among them, in order, as UTF-8. A piece is a view
+   * of `chunk` where possible: it is valid until the chunk's memory is reused.
+   * @throws Fault (format `html`): a second element, an unsupported encoding, or a page made to exhaust the reader
    */
   push(chunk: Uint8Array): Uint8Array[] {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
@@ -216,7 +216,7 @@ class Finder implements TokenHandler {
     return `<script id="${printable(this.#id)}">`
   }
 
-  /** A frameset replaces a body that shows nothing yet, with the scripts in it. */
+  /** A frameset removes a body that shows nothing yet, with the scripts in it. Throws if it removes the element. */
   #checkFrameset(offset: number): void {
     if (this.#tree.mode !== 'frameset' || !this.#isInBody) return
     throw new Fault({
@@ -228,7 +228,7 @@ class Finder implements TokenHandler {
     })
   }
 
-  /** Without a declaration in the first bytes the page was taken as UTF-8; a later one must not say otherwise. */
+  /** A page without a declaration in its first bytes is read as UTF-8. Throws if a later declaration differs. */
   #checkMeta(tag: Tag, offset: number): void {
     const label = this.encodingIsOpen ? labelOfMeta(tag.attributes) : null
     if (label === null || encodingOfLabel(label, offset) === 'utf-8') return

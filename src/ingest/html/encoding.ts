@@ -105,7 +105,7 @@ class Prescan {
     return label === null || isCut ? null : encodingOfLabel(label, offset)
   }
 
-  /** "Get an attribute": name and value, or null at the `>` of the tag, where it stops, and at the end of the text. */
+  /** "Get an attribute": name and value; null at the `>` of the tag, where it stops, and at the end of the text. */
   #attribute(): readonly [string, string] | null {
     this.#skip(/[\t\n\f\r /]*/y)
     const name = asciiLowerCase(this.#skip(/[^>\t\n\f\r /][^\t\n\f\r />=]*/y))
@@ -117,7 +117,7 @@ class Prescan {
     return [name, this.#skip(/[^\t\n\f\r >]*/y)]
   }
 
-  /** Moves behind a match of the sticky pattern; returns it. */
+  /** Moves past a match of the sticky pattern and returns the match. */
   #skip(pattern: RegExp): string {
     pattern.lastIndex = this.#at
     const match = pattern.exec(this.#text)?.[0] ?? ''

@@ -21,7 +21,7 @@ const STEP = { text: 0, lessThan: 1, endTag: 2, startTag: 3, bang: 4, bangDash: 
 
 export class RawText {
   readonly #kernel: Kernel
-  /** the chunk in the kernel's memory, once it was needed there */
+  /** the chunk in the kernel's memory; null until it is needed there */
   #held: Uint8Array | null = null
   #mark = 0
   /** the byte that ended the end tag's name: white space, `/` or `>` */
@@ -30,9 +30,9 @@ export class RawText {
   #isScript = false
   #escape: number = ESCAPE.none
   #step: number = STEP.text
-  /** letters of the name that matched in the steps endTag and startTag */
+  /** number of letters of the name that match so far, in the steps endTag and startTag */
   #matched = 0
-  /** dashes directly before the next byte, at most 2; kept inside an escape only */
+  /** number of dashes directly before the next byte, at most 2; counted inside an escape only */
   #dashes = 0
 
   constructor(kernel: Kernel) {
@@ -84,7 +84,7 @@ export class RawText {
     return -1
   }
 
-  /** To the byte behind the next `<` that may begin something. */
+  /** Moves to the byte behind the next `<` that may begin a tag or an escape. */
   #hop(chunk: Buffer, from: number): number {
     this.#held ??= this.#kernel.hold(chunk)
     const at = this.#kernel.nextTag(this.#held, from)
@@ -93,7 +93,7 @@ export class RawText {
     return at + 1
   }
 
-  /** To the byte behind the next `<`, or behind the `-->` that closes the escape. */
+  /** Moves to the byte behind the next `<`, or behind the `-->` that closes the escape. */
   #hopEscaped(chunk: Buffer, from: number): number {
     const lt = indexOf(chunk, LT, from)
     const end = lt < 0 ? chunk.length : lt
@@ -121,7 +121,7 @@ export class RawText {
     return at - count === start ? Math.min(2, count + this.#dashes) : count
   }
 
-  /** One byte behind a `<`. False when the byte is to be read again as text. */
+  /** Reads one byte behind a `<`. Returns false if the byte is to be read again as text. */
   #advance(byte: number): boolean {
     const step = this.#step
     this.#step = STEP.text
@@ -160,7 +160,7 @@ export class RawText {
     }
   }
 
-  /** Counts the byte as the next letter of `name` if it is, in either case. */
+  /** Tells whether the byte is the next letter of `name`, in either case, and counts it. */
   #matches(byte: number, name: string): boolean {
     if (this.#matched >= name.length || (byte | 0x20) !== name.charCodeAt(this.#matched)) return false
     this.#matched++

@@ -22,7 +22,7 @@ function character(code: number): string {
   return code < 0x80 ? String.fromCharCode(code) : REPLACEMENT
 }
 
-/** The value with its ASCII references resolved; `value` is latin1 text of the bytes. */
+/** The value with its ASCII references resolved. @param value latin1 text of the bytes */
 export function decodeHtmlReferences(value: string): string {
   if (!value.includes('&')) return value
   return value.replace(REFERENCE, (whole: string, hex?: string, decimal?: string, name?: string, bare?: string) => {

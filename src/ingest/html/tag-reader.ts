@@ -94,14 +94,14 @@ export class TagReader implements Tag {
       case STATE.singleQuoted: return this.#readQuoted(chunk, i, APOSTROPHE)
       case STATE.unquoted: return this.#readUnquoted(chunk, i)
       default:
-        // a slash before anything but the end is nothing
+        // a slash counts only directly before the `>`
         this.selfClosing = this.#state === STATE.selfClosing && byte === GT
         this.#beforeAttribute(byte)
         return i + 1
     }
   }
 
-  /** Before an attribute and behind a quoted value. An `=` here is the first letter of a name. */
+  /** Reads a byte before an attribute or behind a quoted value. An `=` here is the first letter of a name. */
   #beforeAttribute(byte: number): void {
     if (isHtmlSpace(byte)) {
       this.#state = STATE.beforeAttribute

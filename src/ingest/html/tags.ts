@@ -1,13 +1,13 @@
 /**
- * Tag names and the classes into which the HTML standard sorts them (13.2.4.2 "The stack of open elements", 13.2.4.3
- * "The list of active formatting elements", 13.2.6 "Tree construction"; living standard of 2026, in which `select` has
- * no insertion mode of its own and bounds scopes).
+ * Tag names, and the classes in which the HTML standard groups them (13.2.4.2 "The stack of open elements", 13.2.4.3 "The
+ * list of active formatting elements", 13.2.6 "Tree construction"). The version is the living standard of 2026, in which
+ * `select` has no insertion mode of its own and bounds scopes.
  *
- * An open element is known by its key: an HTML element by its name, an SVG or MathML element by its lower-case name
- * behind `svg/` or `math/`. No tag name holds a slash, so keys never collide.
+ * Each open element has a key. The key of an HTML element is its name, that of an SVG or MathML element is its lower-case
+ * name behind `svg/` or `math/`. No tag name contains a slash, so keys never collide.
  */
 
-/** What the tokenizer has to read after a start tag. */
+/** How the tokenizer reads on after a start tag. */
 export type ContentModel = 'data' | 'rcdata' | 'rawtext' | 'script' | 'plaintext'
 
 /** A start tag. The tokenizer reuses the object: it is valid until the next tag. */
@@ -24,7 +24,7 @@ export const TEXT = { space: 1, nul: 2, other: 4 } as const
 
 const names = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/))
 
-/** Elements through which no stray end tag reaches. */
+/** Special elements: the search for the element of a stray end tag stops at them. */
 export const SPECIAL = names(`
   address applet area article aside base basefont bgsound blockquote body br button caption center col colgroup dd
   details dir div dl dt embed fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header
@@ -50,19 +50,19 @@ export const BLOCK_START = names(`
   address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer header hgroup
   main menu nav ol p search section summary ul`)
 
-/** End tags that close up to the element of their name when it is in scope. */
+/** End tags that close everything up to the element of their name, if it is in scope. */
 export const BLOCK_END = names(`
   address article aside blockquote button center details dialog dir div dl fieldset figcaption figure footer header
   hgroup listing main menu nav ol pre search section select summary ul`)
 
-/** Start tags after which the body has not begun yet. */
+/** Start tags that do not begin the body. */
 export const BEFORE_BODY = names(`
   html head base basefont bgsound frameset link meta noframes noscript script style template title`)
 
-/** Start tags that a table part's insertion mode takes as the end of that part. */
+/** Start tags that end the current part of a table in its insertion mode. */
 export const TABLE_PARTS = names('caption col colgroup tbody td tfoot th thead tr')
 
-/** Start tags that leave foreign content (`font` does with one of three attributes). */
+/** Start tags that end foreign content (`font` does with one of three attributes). */
 export const BREAKOUT = names(`
   b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta
   nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`)
@@ -70,7 +70,7 @@ export const BREAKOUT = names(`
 export const SVG_HTML_POINTS = names('svg/foreignobject svg/desc svg/title')
 export const MATHML_TEXT_POINTS = names('math/mi math/mo math/mn math/ms math/mtext')
 
-/** Attributes that decide anything here, by tag name. Formatting elements are compared by all of theirs. */
+/** Attributes that affect the result, by tag name. Formatting elements are compared by all of their attributes. */
 const KEPT: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['script', names('id')],
   ['input', names('type')],

@@ -10,7 +10,7 @@ import { isHtmlSpace, TagReader } from './tag-reader.js'
 import { TEXT, type ContentModel, type Tag } from './tags.js'
 
 export interface TokenHandler {
-  /** `offset` is that of the tag's `<`, `end` the one behind its `>`. Returns how to read on. */
+  /** `offset` is that of the tag's `<`, `end` is the offset behind its `>`. Returns how to read on. */
   startTag(tag: Tag, offset: number, end: number): ContentModel | 'capture'
   endTag(name: string): void
   /** bits of TEXT */
@@ -52,7 +52,7 @@ export class Tokenizer {
   /** bytes of a possible end tag at the end of captured text, from earlier chunks */
   readonly #held: number[] = []
   #text = 0
-  /** what stands behind `<!` so far */
+  /** the text behind `<!` so far */
   #declaration = ''
   #comment: number = COMMENT.start
   #brackets = 0
@@ -198,7 +198,7 @@ export class Tokenizer {
     return end
   }
 
-  /** Passes on the text up to `to` and keeps what may be the start of the end tag until the next chunk tells. */
+  /** Passes on the text up to `to`. Keeps what may be the start of the end tag until the next chunk decides it. */
   #capture(chunk: Buffer, from: number, to: number, goesOn: boolean): void {
     if (to >= from) {
       if (this.#held.length > 0) this.#handler.captured(Uint8Array.from(this.#held))
@@ -209,7 +209,7 @@ export class Tokenizer {
     else this.#held.length = 0
   }
 
-  /** Behind `<!`: one of MARKUP, in any case for `doctype`, or else a bogus comment. */
+  /** Reads behind `<!`: one of MARKUP, `doctype` in any case, or else a bogus comment. */
   #readMarkup(chunk: Buffer, i: number): number {
     const declaration = this.#declaration + String.fromCharCode(chunk[i])
     const lower = declaration.toLowerCase()

@@ -1,13 +1,14 @@
 /**
- * Tree construction (HTML standard, 13.2.6) as far as it decides how the bytes behind a tag are read and whether a
- * script is an HTML element of the document: insertion modes, the stack of open elements, foreign content and template
- * contents. No node is made. Scripting is on, so `noscript` is raw text.
+ * Tree construction (HTML standard, 13.2.6) without nodes. It decides how the bytes behind a tag are read, and whether a
+ * script is an HTML element of the document. It covers insertion modes, the stack of open elements, foreign content and
+ * template contents. Scripting is on, so `noscript` is raw text.
  *
- * The modes before "in body" are one here, because they differ only in what they put into the tree; so are those
- * behind it ("after body"), which return to "in body" at the next tag. Raw text elements are never on the stack.
+ * The modes before "in body" are one mode here, because they differ only in what they put into the tree. The modes after
+ * "in body" ("after body") are part of it too, because they return to "in body" at the next tag. Raw text elements are
+ * never on the stack.
  *
- * Not supported: character references in text (`&#32;` counts as text, not as white space, which matters only to a
- * frameset behind it and inside tables); the public identifiers of quirks mode one by one (by vendor instead).
+ * Not supported: character references in text (`&#32;` counts as text, not as white space; this matters only to a
+ * frameset behind it and inside tables); the public identifiers of quirks mode one by one (matched by vendor instead).
  */
 import { FormattingElements } from './formatting.js'
 import { endInBody, startInBody } from './in-body.js'
@@ -50,7 +51,7 @@ export class TreeBuilder implements TreeState {
     this.#initial = false
   }
 
-  /** A run of text since the last tag: bits of TEXT. */
+  /** Handles a run of text since the last tag. @param found bits of TEXT */
   text(found: number): void {
     const { open, formatting } = this
     if ((found & ~TEXT.space) !== 0) {
@@ -74,7 +75,7 @@ export class TreeBuilder implements TreeState {
     if (other) this.framesetOk = false
   }
 
-  /** Takes a start tag and says how to read on. `script` is answered for HTML script elements only. */
+  /** Takes a start tag and returns how to read on. The answer is `script` for HTML script elements only. */
   startTag(tag: Tag): ContentModel {
     this.#initial = false
     if (!this.inTemplate) this.#beginBody(tag.name)
@@ -99,7 +100,7 @@ export class TreeBuilder implements TreeState {
     this.htmlEnd(name)
   }
 
-  /** A start tag by the rules of the current insertion mode. */
+  /** Handles a start tag by the rules of the current insertion mode. */
   htmlStart(tag: Tag): ContentModel {
     switch (this.mode) {
       case 'body': return startInBody(this, tag)
@@ -117,7 +118,7 @@ export class TreeBuilder implements TreeState {
     endInTable(this, name)
   }
 
-  /** "Reset the insertion mode appropriately": by the topmost element that has a mode. */
+  /** "Reset the insertion mode appropriately": the topmost element that has a mode decides. */
   resetMode(): void {
     const { open } = this
     let topmost = 0

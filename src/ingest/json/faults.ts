@@ -22,7 +22,7 @@ function describeByte(byte: number): string {
   return `byte 0x${byte.toString(16).padStart(2, '0')}`
 }
 
-/** The text breaks JSON's grammar at `place.offset`: by this byte, or (null) by ending there. */
+/** The text breaks JSON's grammar at `place.offset`. @param byte the wrong byte; null if the text ends there */
 export function malformedJson(byte: number | null, expected: string, place: Place): Fault {
   if (byte === null) return new Fault({ format: 'json', problem: 'truncated', found: 'end of input', expected, place })
   return new Fault({ format: 'json', problem: 'malformed', found: describeByte(byte), expected, place })

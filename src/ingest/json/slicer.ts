@@ -128,7 +128,7 @@ export class TraceSlicer {
   }
 }
 
-/** The bytes of a trace that reaches over several chunks. Grows by doubling, and is reused. */
+/** The bytes of a trace that spans several chunks. It grows by doubling, and is reused. */
 class TraceBytes {
   #bytes: Buffer = Buffer.alloc(0)
   length = 0

@@ -72,7 +72,7 @@ export function isEscape(byte: number): boolean {
   }
 }
 
-/** The type of the value that starts with this byte, or null where no value does. */
+/** The type of the value that starts with this byte; null if no value does. */
 export function describeStart(byte: number): string | null {
   if (byte === Ascii.Quote) return 'a string'
   if (byte === Ascii.OpenBracket) return 'an array'

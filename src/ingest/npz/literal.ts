@@ -82,7 +82,7 @@ class Parser {
     throw this.#unexpected('a Python literal')
   }
 
-  /** `(3)` is 3, `(3,)` a tuple. */
+  /** `(3)` is the integer 3, `(3,)` a tuple. */
   #tuple(at: number, depth: number): Literal {
     const { items, comma } = this.#items(')', depth)
     return items.length === 1 && !comma ? items[0] : { kind: 'tuple', items, at, end: this.#pos }

@@ -48,9 +48,9 @@ class ZipNpz implements Npz {
   readonly #place: Place
   readonly #maxMemberBytes: number
   readonly #allocate: Allocate | undefined
-  /** parsed so far */
+  /** headers parsed so far */
   readonly #headers = new Map<ZipEntry, NpyHeader>()
-  /** members inflated whole, and checked, for their header; until they are read */
+  /** members that were inflated whole and checked for their header, until they are read */
   readonly #inflated = new Map<ZipEntry, Uint8Array>()
 
   constructor(bytes: Uint8Array, members: ReadonlyMap<string, ZipEntry>, place: Place, options: NpzOptions) {
@@ -76,7 +76,7 @@ class ZipNpz implements Npz {
 
   readFile(name: string): NpyFile {
     const entry = this.#entry(name)
-    // A bomb that lies to the directory's size is stopped by that size; one that does not is by what its array can hold.
+    // The directory's size bounds the inflated bytes. A huge size in the directory is checked against the array's header.
     if (entry.size > LARGE) checkNpyLength(this.#readHeader(entry), entry.size, this.#at(entry))
     const bytes = this.#inflated.get(entry) ?? readMember(this.#bytes, entry, this.#maxMemberBytes, this.#at(entry))
     this.#inflated.delete(entry)
@@ -98,7 +98,7 @@ class ZipNpz implements Npz {
     return header
   }
 
-  /** A small member that is whole and sound, kept for who reads it next; null: its first bytes and its fault are asked for apart. */
+  /** Inflates a small member and keeps it for `readFile`. Null if it is large or damaged: then its prefix is read alone. */
   #inflateSmall(entry: ZipEntry): Uint8Array | null {
     if (!isDeflated(entry) || entry.size > LARGE) return null
     try {

@@ -206,7 +206,7 @@ export class NpzWriter {
     this.#offset += bytes.length
   }
 
-  /** One call at a time; after a failed one the archive is broken and takes nothing more. */
+  /** Runs one call at a time. After a failed call the archive is broken and accepts no more. */
   async #exclusively(work: () => Promise<'open' | 'finished'>): Promise<void> {
     if (this.#state !== 'open') throw this.#fault('writer not ready', this.#state, 'one awaited call at a time before finish')
     this.#state = 'busy'

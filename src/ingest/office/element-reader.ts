@@ -3,7 +3,7 @@ import { Fault, printable } from '../../core/errors.js'
 import type { XmlAttributes, XmlHandler, XmlName } from './xml.js'
 
 export abstract class ElementReader implements XmlHandler {
-  /** Local names of the open elements, outermost first; '' for one of a foreign namespace, so that it fits no path. */
+  /** Local names of the open elements, outermost first; '' for a foreign namespace, which matches no path. */
   protected readonly path: string[] = []
   readonly #format: string
   readonly #uris: ReadonlySet<string>

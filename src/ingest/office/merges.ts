@@ -28,7 +28,7 @@ class RowRanges {
   #next = 0
   readonly #merges: readonly CellRange[]
 
-  /** `merges` by top row */
+  /** @param merges sorted by top row */
   constructor(merges: readonly CellRange[]) {
     this.#merges = merges
   }

@@ -30,7 +30,7 @@ export function cellReference(row: number, column: number): string {
   return columnName(column) + row
 }
 
-/** The position, or null where the text is no cell of the grid. */
+/** The position; null if the text names no cell of the grid. */
 export function parseCellReference(ref: string): CellPosition | null {
   const match = REFERENCE.exec(ref)
   if (match === null) return null

@@ -35,7 +35,7 @@ function sheetFault(problem: string, found: string, expected: string): Fault {
 }
 
 type OpenFormula = { text: string; readonly shared: string | null; readonly table: boolean }
-/** A cell until the sheet is whole: formulas shared and merged ranges are known then. */
+/** A cell that may still change: shared formulas and merged ranges are known only at the end of the sheet. */
 type MutableCell = CellContent & { -readonly [K in keyof CellFrame]: CellFrame[K] }
 
 /** The cell that is read now. */

@@ -64,7 +64,7 @@ export class SlideReader implements XmlHandler {
   #depth = 0
   /** elements below this depth are skipped; -1: none */
   #skipDepth = -1
-  /** of each open AlternateContent, whether a choice has been read */
+  /** for each open AlternateContent: whether a choice has been read */
   readonly #alternatives: boolean[] = []
   readonly #openTables: OpenTable[] = []
   /** paragraphs of each open table cell */
@@ -75,7 +75,7 @@ export class SlideReader implements XmlHandler {
   readonly #root: 'sld' | 'notes'
   readonly #author: boolean
 
-  /** `root` is `sld` or `notes`; with `author`, text of page furniture is left out */
+  /** @param author leaves out the text of page furniture */
   constructor(root: 'sld' | 'notes', author: boolean) {
     this.#root = root
     this.#author = author

@@ -39,25 +39,25 @@ const DECLARATION = new RegExp('^\\?xml\\s+version\\s*=\\s*(?:"1\\.\\d+"|\'1\\.\
   '(?:\\s+standalone\\s*=\\s*(?:"(?:yes|no)"|\'(?:yes|no)\'))?\\s*$')
 const ALLOWED_ENCODINGS = /^(utf-?8|utf-?16(le|be)?|us-ascii)$/i
 
-/** One parse: the state between htmlparser2's events and the handler's. */
+/** One parse. It holds the state between htmlparser2's events and the handler's. */
 class XmlParse {
   readonly #parser: Parser
   readonly #open: { readonly name: XmlName; readonly outer: Scope }[] = []
   #scope = rootScope()
   readonly #attributes = new Attributes(this.#scope)
   readonly #plainNames = new Set<string>()
-  /** all attributes of the tag so far have plain names */
+  /** true while all attributes of the tag have plain names */
   #plain = true
-  /** character data not yet decoded, where it starts, and what is decoded already */
+  /** undecoded character data, its start, and the text decoded before it */
   #raw = ''
   #rawStart = 0
   #decoded = ''
   #inSection = false
   #rootSeen = false
   #ending = false
-  /** index after the last event: where the next one has to start, or something was skipped */
+  /** index behind the last event; the next event must start there, else htmlparser2 skipped something */
   #next = 0
-  /** 1 after an instruction: htmlparser2 counts its `>` to what follows */
+  /** 1 after an instruction, whose `>` htmlparser2 counts as part of what follows */
   #skew = 0
   #selfClosingStart = -1
   #tail = ''
@@ -121,7 +121,7 @@ class XmlParse {
     throw this.#fault(text.problem, text.found, text.expected, start + text.index)
   }
 
-  /** Every event: nothing may lie between the last one and this one. */
+  /** Records an event. Throws if anything lies between the last event and this one. */
   #arrive(decodes: boolean): void {
     const { startIndex, endIndex } = this.#parser
     this.at = startIndex + this.#skew
@@ -185,7 +185,7 @@ class XmlParse {
     if (!this.#plainNames.has(name)) this.#plain &&= this.#isPlain(name)
   }
 
-  /** Whether the attribute's name needs no look at namespaces; remembered, as a sheet has few names and many cells. */
+  /** True if the attribute's name involves no namespace. Cached, since a sheet has few names and many cells. */
   #isPlain(name: string): boolean {
     const plain = name !== 'xmlns' && !name.includes(':') && isQName(name)
     if (plain && this.#plainNames.size < MAX_CACHED_NAMES) this.#plainNames.add(name)
@@ -213,7 +213,7 @@ class XmlParse {
     this.#handler.open(name, this.#attributes)
   }
 
-  /** The scope inside the element: the outer one where it declares nothing. */
+  /** The scope inside the element; the outer scope if it declares nothing. */
   #declare(outer: Scope, start: number): Scope {
     let inner = outer
     for (const [name, value] of this.#attributes.values) {
@@ -239,7 +239,7 @@ class XmlParse {
   #onClose(raw: string, implied: boolean): void {
     const innermost = this.#open.at(-1)
     const start = this.#parser.startIndex
-    // At the end of the part htmlparser2 closes what is open: end() refuses that.
+    // At the end of the part htmlparser2 closes all open elements; end() refuses that.
     if (this.#ending) return
     if (innermost === undefined) throw this.#fault('invalid markup', `</${printable(raw)}>`, 'no closing tag', start)
     if (start === this.#selfClosingStart) this.at = start
@@ -276,7 +276,7 @@ class XmlParse {
   }
 }
 
-/** The fault with the byte where it happened. */
+/** The fault with its byte offset. */
 function atByte(error: unknown, bytes: Uint8Array, index: number, place: Place): Fault {
   return toFault(error, 'xml', { ...place, offset: byteOffset(bytes, index) })
 }

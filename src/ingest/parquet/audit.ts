@@ -32,7 +32,7 @@ export interface DatasetRequest {
 
 export interface ParquetAuditOptions {
   readonly signal?: AbortSignal | undefined
-  /** hears of the bytes of the file as they are hashed; their sum is the file's size */
+  /** called with the number of bytes of each step while the file is hashed; the sum is the file's size */
   readonly onBytes?: (bytes: number) => void
 }
 

@@ -68,7 +68,7 @@ export function decodeHybrid(bytes: Uint8Array, start: number, width: number, ou
     if (header & 1) {
       const wanted = Math.min((header >>> 1) * 8, output.length - filled)
       const available = bytes.length - reader.at
-      // The padding of the last group may be left out, the values may not.
+      // The padding of the last group may be missing; the values may not.
       if (Math.ceil((wanted * width) / 8) > available) throw malformedParquet('truncated page', CUT, 'more encoded values')
       const firstBit = reader.at * 8
       for (let i = 0; i < wanted; i++) output[filled + i] = bitsAt(bytes, firstBit + i * width, width)

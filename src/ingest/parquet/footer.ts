@@ -134,7 +134,7 @@ function chunkOf(leaf: Leaf, meta: ColumnMetaData, rows: number, footerStart: nu
   return { leaf, meta, values, start, end: Math.min(footerStart, end + slack), uncompressedBytes }
 }
 
-/** A column as a message names it. */
+/** The name of a column in messages. */
 export function describeColumn(leaf: Leaf): string {
   return `column ${leaf.path.join('.')}`
 }

@@ -41,9 +41,9 @@ export interface PageTally {
 }
 
 const MIB = 1024 * 1024
-/** One string of this size is possible; the largest page that writers make by themselves is about 1 MiB. */
+/** Largest page. One string can have this size; the largest page that writers choose is about 1 MiB. */
 const MAX_DATA_PAGE_BYTES = 256 * MIB
-/** A page of runs states any number in five bytes; its levels and indexes are five bytes a value in memory. */
+/** Most values of a page. Runs state any number in five bytes; levels and indexes take five bytes a value in memory. */
 const MAX_PAGE_VALUES = 2 ** 24
 /** Longest header. Its statistics hold whole values. parquet-cpp has the same limit. */
 const MAX_HEADER = 16 * MIB

@@ -26,7 +26,7 @@ export interface EncodedValues {
 }
 
 export interface DecodedValues {
-  /** one a value; where `indexes` is given, the dictionary that they point into */
+  /** one per value; with `indexes`, the dictionary that they point into */
   readonly values: ColumnValues
   readonly indexes: Uint32Array | null
 }

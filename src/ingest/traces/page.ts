@@ -19,7 +19,7 @@ export interface PageOptions {
   /** default 1 MiB; outputs do not depend on it */
   readonly chunkBytes?: number | undefined
   readonly signal?: AbortSignal | undefined
-  /** bytes of the file read so far */
+  /** called with the number of bytes of the file read so far */
   readonly onProgress?: ((bytes: number) => void) | undefined
 }
 

@@ -21,7 +21,7 @@ export const DEFLATED = 8
 export const CENTRAL_SIZE = 46
 export const LOCAL_SIGNATURE = 0x04034b50
 
-/** Little-endian fields of the archive by absolute offset. Offsets are checked by the callers. */
+/** Reads little-endian fields of the archive at absolute offsets. The callers check the offsets. */
 export class ZipFields {
   readonly bytes: Uint8Array
   readonly #view: DataView
@@ -97,7 +97,7 @@ function findEnd(f: ZipFields, place: Place): number {
   throw zipFault('not recognised', `${hex(f.bytes, 0, 8)} …`, expected, place)
 }
 
-/** The zip64 end record before the locator before `end`, or null where there is no locator. */
+/** Offset of the zip64 end record in front of its locator, which precedes `end`; null without a locator. */
 function findEnd64(f: ZipFields, end: number, place: Place): number | null {
   const locator = end - LOCATOR_SIZE
   if (locator < 0 || f.u32(locator) !== LOCATOR) return null
@@ -117,7 +117,7 @@ function findEnd64(f: ZipFields, end: number, place: Place): number | null {
   return at
 }
 
-/** Finds and checks the central directory's place. */
+/** Finds and checks the place of the central directory. */
 export function readEnd(f: ZipFields, place: Place): Directory {
   const end = findEnd(f, place)
   const short = {

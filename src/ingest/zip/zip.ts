@@ -54,7 +54,7 @@ interface Central {
   readonly headerOffset: number
 }
 
-/** Offset and length of the zip64 extra field's data in the extra fields at `start`, or null. */
+/** Offset and length of the zip64 field's data among the extra fields at `start`, or null. */
 function findZip64Extra(f: ZipFields, start: number, length: number, place: Place): { at: number; length: number } | null {
   const end = start + length
   let found: { at: number; length: number } | null = null
@@ -73,7 +73,7 @@ function findZip64Extra(f: ZipFields, start: number, length: number, place: Plac
   return found
 }
 
-/** Replaces each field of 32 ones by its zip64 value; the extra holds those fields only, in this order. */
+/** Replaces each field of 32 ones by its zip64 value. The extra field holds the values of those fields only, in order. */
 function widen(f: ZipFields, fields: readonly number[], extraAt: number, extraLength: number, place: Place): number[] {
   const extra = findZip64Extra(f, extraAt, extraLength, place)
   let used = 0
@@ -129,7 +129,7 @@ function sameBytes(bytes: Uint8Array, a: number, b: number, length: number): boo
   return true
 }
 
-/** The entry, once its local header has been found to agree with the directory. */
+/** Checks that the local header agrees with the directory, and returns the entry. */
 function checkLocal(f: ZipFields, c: Central, directory: Directory, place: Place): ZipEntry {
   const at = c.headerOffset
   const where = { member: c.name, offset: at, ...place }
