@@ -10,12 +10,12 @@ import { canonicalRelative, isSafeRelative } from './paths.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
-/** What a check knows about where it is. */
+/** What a check knows of the value's place. */
 export interface CheckContext {
   /** first word of every message: `study`, `manifest` */
   readonly format: string
   readonly place: Place
-  /** every relative path that was read, for the check against the file system that follows */
+  /** every relative path that was read; a later check holds them against the file system */
   readonly paths: { readonly at: string; readonly path: string }[]
 }
 
@@ -42,7 +42,7 @@ export interface ObjectKind<F extends Fields> extends Kind<FieldValues<F>> {
   readonly fields: F
 }
 
-/** A value from a file as a message repeats it. @param name of its field: an id is no secret by its digits */
+/** A value from a file, as text for a message. @param name name of its field: in a field of ids, digits alone are not taken for a secret */
 export function describeValue(value: unknown, name = ''): string {
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'object' && value !== null) return 'an object'
@@ -74,7 +74,7 @@ export function text(max = 1000): Kind<string> {
   return refine(rawText(max), refuseSecret)
 }
 
-/** The same, a secret or not: for a field that is withheld where it looks like one. */
+/** The same without the refusal of secrets: for a field that is withheld where it looks like one. */
 export function rawText(max = 1000): Kind<string> {
   return simple(`a text of 1 to ${max} characters`, { type: 'string', minLength: 1, maxLength: max },
     (v): v is string => typeof v === 'string' && v.length >= 1 && v.length <= max)
@@ -87,24 +87,29 @@ export function pattern(expected: string, regex: RegExp): Kind<string> {
   )
 }
 
-/** Every text of a file that is read field by field may come to stand in an output. @throws Fault that names the field alone */
+/**
+ * Refuses a text that looks like a secret, because any text of a file that is read field by field may be copied into an
+ * output.
+ *
+ * @throws Fault that names the field and does not repeat the text
+ */
 export function refuseSecret(value: string, at: string, { format, place }: CheckContext, name = nameAt(at)): string {
   if (isSecretText(value, name)) throw secretFault(format, at, place)
   return value
 }
 
-/** The last name of a path: of `files[3].sha256` the `sha256`. */
+/** The last name in a path: `sha256` in `files[3].sha256`. */
 function nameAt(at: string): string {
   return /([^.[\]]*)(?:\[[^\]]*\])*$/.exec(at)?.[1] ?? ''
 }
 
-/** A finite number of at least `min`. JSON can write 1e999, which reads as Infinity: refused. */
+/** A finite number of at least `min`. 1e999 is valid JSON and reads as Infinity; it is refused. */
 export function number(min: number): Kind<number> {
   return simple(`a number >= ${min}`, { type: 'number', minimum: min },
     (v): v is number => typeof v === 'number' && Number.isFinite(v) && v >= min)
 }
 
-/** Any number but those that JSON cannot write, and 1e999. */
+/** Any finite number. 1e999, which reads as Infinity, is refused. */
 export const finite: Kind<number> = simple('a finite number', { type: 'number' }, isFiniteNumber)
 
 /** A number from `min` to `max`. */
@@ -116,7 +121,7 @@ export function between(min: number, max: number): Kind<number> {
 export const positive: Kind<number> = simple('a number > 0', { type: 'number', exclusiveMinimum: 0 },
   (v): v is number => isFiniteNumber(v) && v > 0)
 
-/** What a value can be multiplied with or divided by and stay a number: not 0, nothing that overflows. */
+/** A factor or divisor of values: not 0, and neither so large nor so small that the result overflows. */
 export const factor: Kind<number> = simple('a number other than 0, its absolute value from 1e-15 to 1e15',
   { anyOf: [{ type: 'number', minimum: 1e-15, maximum: 1e15 }, { type: 'number', minimum: -1e15, maximum: -1e-15 }] },
   (v): v is number => isFiniteNumber(v) && Math.abs(v) >= 1e-15 && Math.abs(v) <= 1e15)
@@ -144,14 +149,14 @@ export function nullable<T>(kind: Kind<T>): Kind<T | null> {
     schema: { anyOf: [kind.schema, { type: 'null' }] },
     read: (value, at, context) => {
       if (value === null) return null
-      // A wrong scalar is told that null would do; inside an object the inner field's own message is the better one.
+      // For a wrong scalar the message adds that null is allowed. For an object the message of the inner field stays: it says more.
       if (typeof value !== 'object') return relabel(kind, `${kind.expected}, or null`).read(value, at, context)
       return kind.read(value, at, context)
     }
   }
 }
 
-/** The same kind under other words, where it is one of several that would do. */
+/** The same kind with another `expected`, for a place where it is one of several allowed kinds. */
 export function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
   return {
     ...kind,
@@ -160,7 +165,7 @@ export function relabel<T>(kind: Kind<T>, expected: string): Kind<T> {
       try {
         return kind.read(value, at, context)
       } catch (error) {
-        // A refinement's own message says better what is wrong.
+        // The message of a refinement stays: it says more exactly what is wrong.
         throw error instanceof Fault && error.details.expected === kind.expected ? new Fault({ ...error.details, expected }) : error
       }
     }
@@ -196,7 +201,7 @@ export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T
 
 export const anyObject: Kind<{ readonly [name: string]: unknown }> = simple('an object', { type: 'object' }, isJsonObject)
 
-/** A JSON object whose content is the author's own: kept, and looked into for secrets alone. */
+/** A JSON object with content of the author's choice. It is kept as it is and only searched for secrets. */
 export const freeObject: Kind<{ readonly [name: string]: unknown }> = refine(anyObject, (value, at, context) => {
   refuseSecretsWithin(value, at, context)
   return value
@@ -214,7 +219,7 @@ function refuseSecretsWithin(value: unknown, at: string, context: CheckContext):
   }
 }
 
-/** An object whose names are the author's own: each matches the pattern, and its value is of one kind. Comments are passed over. */
+/** An object with names of the author's choice. Each name matches the pattern, and all values are of one kind. Comments are left out. */
 export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, max: number): Kind<{ readonly [name: string]: T }> {
   const expected = `an object of at most ${max}`
   return {
@@ -240,7 +245,10 @@ export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, ma
   }
 }
 
-/** An object of the author's own with finite numbers alone: 1e999 reads as Infinity, which no JSON output can hold. */
+/**
+ * An object with content of the author's choice in which every number is finite. 1e999 reads as Infinity, which no JSON
+ * output can hold.
+ */
 export const finiteObject: Kind<{ readonly [name: string]: unknown }> = refine(anyObject, (value, at, context) => {
   refuseInfinite(value, at, context)
   return value
@@ -256,7 +264,7 @@ function refuseInfinite(value: unknown, at: string, context: CheckContext): void
   }
 }
 
-/** A relative path that cannot climb out of its folder, as it is written. Symbolic links are checked later, on the file system. */
+/** A relative path that does not leave its folder, kept as it is written. Symbolic links are checked later, on the file system. */
 export const writtenPath: Kind<string> = pathIn('the study')
 
 function pathIn(folder: string): Kind<string> {
@@ -274,13 +282,13 @@ function pathIn(folder: string): Kind<string> {
   }
 }
 
-/** The same in its one form: `./a` and `a` are one file, and manifest, records and roles know it by one name. */
+/** The same in its canonical form. `./a` and `a` are one file, and manifest, records and roles have one name for it. */
 export const relativePath: Kind<string> = refine(writtenPath, canonicalRelative)
 
-/** The same in a folder of outputs. */
+/** The same for a path inside a folder of outputs. */
 export const outputPath: Kind<string> = refine(pathIn('the folder of outputs'), canonicalRelative)
 
-/** A kind with one more step: `convert` may refuse the value (with a Fault of its own) or reshape it; `schema` adds keywords. */
+/** A kind with one more step. `convert` refuses the value with a Fault of its own, or changes its form; `schema` adds keywords. */
 export function refine<T, U>(
   kind: Kind<T>,
   convert: (value: T, at: string, context: CheckContext) => U,
@@ -293,7 +301,7 @@ export function refine<T, U>(
   }
 }
 
-/** One of several objects. `choose` tells which one a value means to be, or refuses it with a Fault of its own. */
+/** One of several kinds of objects. `choose` decides by the value which kind reads it, or refuses the value with a Fault of its own. */
 export function alternatives<T>(
   expected: string,
   kinds: readonly Kind<T>[],
@@ -309,7 +317,7 @@ export function alternatives<T>(
   }
 }
 
-/** JSON has no comments: in an object of known fields, one whose name begins so is a comment. */
+/** JSON has no comments. In an object of known fields, a field whose name begins with this text is a comment. */
 const COMMENT = '//'
 
 const COMMENT_SCHEMA: JsonSchema = {
@@ -345,7 +353,7 @@ export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' =
           format: context.format, problem: 'missing field', found: path, expected: field.kind.expected, place: context.place
         })
       })
-      // Sound: exactly the names of F, each read by its own kind or its own default.
+      // The cast is sound: the object has exactly the names of F, each read by its own kind or set to its own default.
       return Object.fromEntries(entries) as FieldValues<F>
     }
   }
@@ -378,7 +386,7 @@ function refuseUnknown(value: { readonly [name: string]: unknown }, names: reado
   }
 }
 
-/** Path of a member whose name is the file's own. */
+/** Path of a member whose name comes from the file. */
 function shownPath(name: string, at: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? `${at === '' ? '' : `${at}.`}${printable(name)}` : `${at}[${describeValue(name)}]`
 }

@@ -1,14 +1,15 @@
 /**
- * Byte sources: where the bytes of a page or a history come from, as async iterables of chunks, so that no reader knows a path.
+ * Byte sources: the bytes of a page or a history as an async iterable of chunks. A reader takes the iterable and knows no
+ * path.
  *
- * A chunk's memory may be used again as soon as the next chunk is asked for: whoever keeps bytes copies them.
+ * The memory of a chunk may be reused as soon as the next chunk is asked for. A reader that keeps bytes copies them.
  */
 import { createHash } from 'node:crypto'
 
 export type ByteChunks = AsyncIterable<Uint8Array>
 export type ByteGenerator = AsyncGenerator<Uint8Array, void, void>
 
-/** Counts and hashes the bytes that pass: those of the file as it lies on disk, when it stands before `gunzipped`. */
+/** Counts and hashes the bytes that pass. In front of `gunzipped` they are the bytes of the file as it lies on disk. */
 export class ByteTally {
   /** bytes so far */
   bytes = 0

@@ -3,9 +3,9 @@
  *
  *     <format> <problem>: <found>, expected <what> (<place>)
  *
- * The place names file, member, trace, array, index and byte offset, as far as they are known where the error is
- * made; callers further out add what only they know with `at()`. The cause is kept. What looks like a secret is in no
- * message: `[withheld]` stands in its place.
+ * The place names file, member, trace, array, index and byte offset, as far as they are known where the error is made. Outer
+ * callers add what they know with `at()`. The cause is kept. A message holds no text that looks like a secret: `[withheld]`
+ * replaces it.
  */
 import { withoutSecrets } from './secrets.js'
 import { systemText } from './system/error.js'
@@ -57,15 +57,17 @@ export interface SerializedFault extends Omit<FaultDetails, 'cause'> {
 const MAX_QUOTED = 120
 
 /**
- * Control characters, line separators, bidirectional overrides and what has no width: they would forge a terminal's lines.
+ * Control characters, line separators, bidirectional overrides and characters without a width. On a terminal they could fake
+ * other lines.
  *
- * A source text, as everywhere that a run comes by: a pattern with Unicode properties costs up to half a millisecond where
- * it is met as a literal, be it only read over, and again where it first runs. Plain ASCII is answered without it.
+ * The pattern is kept as source text, as in every module that each run loads. As a literal, a pattern with Unicode properties
+ * costs up to half a millisecond when the engine reads it, even where it is not used, and again when it first runs. ASCII
+ * text is handled without it.
  */
 const UNPRINTABLE = '[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]'
 const PLAIN = /^[\x20-\x7e]*$/
 
-/** So much behind what a message repeats is looked at too: half a secret is not known as one. */
+/** Characters after the quoted piece that are searched for secrets too: half a secret is not recognised as one. */
 const LOOKED_AT_BEHIND = 1024
 
 /** Text from a file as it may stand in a message: one line, capped, control characters escaped, secrets withheld. */
@@ -73,7 +75,7 @@ export function printable(text: string, max: number = MAX_QUOTED): string {
   return shown(text, max, false)
 }
 
-/** The same for an id, a hash or a path, where forty hexadecimal digits are no key. */
+/** The same for an id, a hash or a path, in which forty hexadecimal digits are not taken for a key. */
 export function printableId(text: string, max: number = MAX_QUOTED): string {
   return shown(text, max, true)
 }
@@ -105,14 +107,14 @@ function placeText(place: Place): string {
 }
 
 function compose(d: FaultDetails): string {
-  // Hashes and ids stand in these; text that may hold a key of bare digits came through printable().
+  // These two may hold hashes and ids, so bare digits stay. Text that may hold a key of bare digits went through printable() before.
   const found = d.found === undefined ? '' : `: ${withoutSecrets(d.found, true)}`
   const expected = d.expected === undefined ? '' : `, expected ${withoutSecrets(d.expected, true)}`
   const place = d.place === undefined ? '' : placeText(d.place)
   return `${d.format} ${d.problem}${found}${expected}${place === '' ? '' : ` (${place})`}`
 }
 
-/** Text of any thrown thing, for a message or a cause; the system's errors have the words of `core/system/error.ts`. */
+/** The text of anything thrown, for a message or a cause. Errors of the operating system have the words of `core/system/error.ts`. */
 export function describeCause(cause: unknown): string {
   return systemText(cause) ?? (cause instanceof Error ? cause.message : String(cause))
 }
@@ -134,7 +136,7 @@ export class Fault extends Error {
     return this.details.place ?? {}
   }
 
-  /** The same fault with more of the place filled in; what is already there (the innermost reader's word) stays. */
+  /** The same fault with more of its place filled in. Fields that are set already stay: the innermost reader set them. */
   at(place: Place): Fault {
     const fault = new Fault({ ...this.details, place: { ...place, ...this.details.place } })
     if (this.stack !== undefined) fault.stack = this.stack
@@ -152,15 +154,15 @@ export class Fault extends Error {
   }
 }
 
-/** Any thrown thing as a Fault: a Fault stays, everything else is wrapped with its cause kept. */
+/** Anything thrown as a Fault. A Fault stays and gains the place; anything else becomes the cause of a new Fault. */
 export function toFault(error: unknown, format: string, place: Place = {}): Fault {
   if (error instanceof Fault) return error.at(place)
   return new Fault({ format, problem: 'failed', found: printable(describeCause(error), 400), place, cause: error })
 }
 
-/** The known name nearest to a mistyped one: at most a third of its characters wrong; null when none is near. */
+/** The known name nearest to a mistyped one. At most a third of the characters may be wrong; null when no name is so near. */
 export function nearest(name: string, known: readonly string[]): string | null {
-  // A field name of a thousand characters is not a slip of the finger.
+  // A field name of a thousand characters is no typing mistake.
   if (name.length > 64) return null
   let best: string | null = null
   let bestDistance = Math.floor(name.length / 3) + 1
@@ -191,7 +193,7 @@ function editDistance(a: string, b: string): number {
   return previous[b.length]
 }
 
-/** Several checks failed: one line each. Its exit code is the gravest. */
+/** Several failed checks, one line each. The exit code of the command is the gravest of theirs. */
 export class Failures extends Error {
   override readonly name = 'Failures'
 

@@ -1,7 +1,7 @@
 /**
- * Names of files: what one says of its step, which ones Windows keeps for itself, and
- * those of output folders for snapshots: readable, unique without regard to case, the same for the same set of
- * snapshots in any order, and safe as a folder name on Linux, macOS and Windows.
+ * Names of files and folders: the step that a file name states, the names that Windows reserves for devices, and the names of
+ * output folders for snapshots. Such a folder name is readable, unique without regard to case, the same for the same set of
+ * snapshots in any order, and valid on Linux, macOS and Windows.
  */
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
@@ -10,27 +10,27 @@ import { isAscii } from './paths.js'
 /** Room for a suffix and a temporary name within the 255 bytes that file systems allow. */
 const MAX_NAME_BYTES = 120
 
-/** Devices of Windows: no folder can have their names, with or without an extension. */
+/** Names of devices on Windows. No folder can have such a name, with or without an extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
-/** True where Windows keeps the name, with whatever extension, for a device. */
+/** True for a name that Windows reserves for a device, whatever the extension. */
 export function isDeviceName(name: string): boolean {
   return RESERVED.test(name)
 }
 
 export interface Nameable {
-  /** identity of the snapshot, distinct for each */
+  /** real path of the snapshot: its identity, distinct for each */
   readonly real: string
-  /** folder names that lead to it, outermost first; the last alone is its name where no other has the same */
+  /** names of the folders that lead to it, outermost first. The last one is its name unless another snapshot has the same. */
   readonly segments: readonly string[]
 }
 
 /**
- * The last segment, preceded by as many of its parents as tell it from the others (`run-a--critic_traces`); where the
- * names cannot, by a part of the SHA-256 of the real path.
+ * A name is the last segment. Parents are put before it until the name differs from the others (`run-a--critic_traces`).
+ * Where the segments cannot tell two snapshots apart, a part of the SHA-256 of the real path is appended.
  */
 export function snapshotNames(snapshots: readonly Nameable[]): string[] {
-  // More parents do not tell apart two snapshots whose whole paths give one name.
+  // Where whole paths give the same name, more parents do not tell the snapshots apart.
   const full = snapshots.map(s => fold(folderName(s.segments)))
   const hopeless = new Set(clashes(full).flat())
   const depths = snapshots.map(() => 1)
@@ -71,10 +71,10 @@ function fold(name: string): string {
   return name.normalize('NFC').toLowerCase()
 }
 
-/** What no folder's name keeps. A source text, and not used for ASCII: Unicode properties are slow to compile. */
+/** Characters that are replaced in a folder's name. Kept as source text and not used for ASCII: Unicode properties are slow to compile. */
 const UNNAMEABLE = '[^\\p{L}\\p{M}\\p{N}._-]+'
 
-/** Letters, digits, `.`, `_` and `-` of any script; no dot or dash at either end; long names keep their head and gain a hash. */
+/** Letters and digits of any script, `.`, `_` and `-`, with no dot or dash at either end. A long name is cut and ends in a hash. */
 function folderName(segments: readonly string[]): string {
   const clean = segments
     .map(s => s.normalize('NFC').replace(isAscii(s) ? /[^A-Za-z0-9._-]+/g : new RegExp(UNNAMEABLE, 'gu'), '-').replace(/^[.-]+|[.-]+$/g, ''))
@@ -96,7 +96,7 @@ function folderName(segments: readonly string[]): string {
 
 /** At most 15 digits: below 2^53, so nothing is rounded. */
 const ASCII_STEP = /step[^a-z0-9]*(\d{1,15})(?!\d)/i
-/** The same in any script. A source text: Unicode properties are slow to compile. */
+/** The same in any script. Kept as source text: Unicode properties are slow to compile. */
 const STEP = 'step[^\\p{L}\\p{N}]*(\\d{1,15})(?!\\d)'
 
 /** The number after the first `step` in a file name (`step_132_a.npz`, `global-step=000132.npz`), else null. */

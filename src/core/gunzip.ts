@@ -1,5 +1,5 @@
 /**
- * Chunks of gzip inflated on the way: one member or several, whole, and not without end.
+ * Inflates gzip chunk by chunk: one member or several. Data that ends too early or inflates too far is refused.
  */
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { ByteChunks, ByteGenerator } from './chunks.js'
@@ -8,14 +8,14 @@ import { Fault, printable } from './errors.js'
 const MIB = 1024 * 1024
 
 export interface GunzipOptions {
-  /** inflated bytes that any file may have; default 1 GiB. Beyond, the data may be at most MAX_RATIO times the file. */
+  /** inflated bytes that any file may have; default 1 GiB. Above that, the data may be at most MAX_RATIO times the compressed bytes */
   readonly freeBytes?: number
 }
 
-/** Deflate reaches 1032. JSON of a snapshot stays below 50. */
+/** Most inflated bytes for each compressed byte, above `freeBytes`. Deflate reaches 1032; the JSON of a snapshot stays below 50. */
 const MAX_RATIO = 256
 
-/** The chunks inflated if they start as gzip does (1f 8b), whatever the file's name; else as they are. */
+/** The chunks inflated if they begin with the bytes of gzip (1f 8b), whatever the file's name; otherwise unchanged. */
 export async function* gunzippedIfGzip(chunks: ByteChunks, options: GunzipOptions = {}): ByteGenerator {
   const source = chunks[Symbol.asyncIterator]()
   let head = Buffer.alloc(0)
@@ -41,13 +41,14 @@ async function* continued(
 }
 
 /**
- * Inflates gzip, of one member or several. Cut short, corrupt, followed by anything but zero bytes, or inflating
- * without end: one Fault with exit code 3.
+ * Inflates gzip of one member or several.
+ *
+ * @throws Fault exit 3 for data that is cut short, corrupt, followed by bytes other than zero, or inflated too far
  */
 export async function* gunzipped(chunks: ByteChunks, options: GunzipOptions = {}): ByteGenerator {
   const { freeBytes = 1024 * MIB } = options
   const gunzip = createGunzip({ chunkSize: MIB })
-  /** settles always: with what the source or the rest behind the last member threw */
+  /** never rejects: resolves to null, or to what the source threw or the check of the bytes after the last member */
   const feeding = feed(chunks, gunzip).then(() => null, (error: unknown) => {
     gunzip.destroy(error instanceof Error ? error : new Error(String(error)))
     return { error }
@@ -73,12 +74,12 @@ export async function* gunzipped(chunks: ByteChunks, options: GunzipOptions = {}
 }
 
 /**
- * Writes chunk after chunk, each when the one before is used up: its memory may then be used again. Reads its source to
- * the end even when the last member has ended, because zlib leaves what follows a zero byte there unread, silently.
+ * Writes one chunk after another, each when zlib has used up the one before, whose memory may then be reused. Reads the
+ * source to its end even after the last member: zlib silently leaves unread what follows a zero byte there.
  */
 async function feed(chunks: ByteChunks, gunzip: Gunzip): Promise<void> {
   let fed = 0
-  // after an error zlib calls back no write
+  // after an error zlib no longer calls back for a write
   const closed = new Promise<void>(resolve => { gunzip.once('close', resolve) })
   for await (const chunk of chunks) {
     if (!gunzip.readableEnded) {

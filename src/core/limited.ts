@@ -1,6 +1,6 @@
 /**
- * Runs `task` over items, at most `concurrency` at once; results in the items' order. After a failure no further item is
- * begun, the ones under way are waited for (no file stays open behind the caller's back), and the failure of the
+ * Runs `task` over the items, at most `concurrency` at a time; the results are in the order of the items. After a failure no
+ * further item is started. The running ones are awaited, so that no file stays open after the call. Then the failure of the
  * earliest item is thrown.
  */
 export async function mapLimited<T, R>(

@@ -1,10 +1,10 @@
 /**
- * Runs a bundle of `dist/bundle/` with what the engine has compiled of it before (`build.ts` writes both), which takes a
- * fraction of the time of loading its modules one by one. CommonJS, because a thread or process that loads no ES module
- * starts faster.
+ * Runs a bundle of `dist/bundle/` with the code that the engine compiled of it before; `build.ts` writes both. This takes a
+ * fraction of the time of loading the modules one by one. The file is CommonJS, because a thread or process that loads no ES
+ * module starts faster.
  *
- * What another version of the engine compiled, the engine refuses, and compiles anew. It does not see that the bundle is
- * another of the same length, or that a byte has changed: the checksums behind the compiled code do.
+ * The engine refuses code that another version of the engine compiled, and compiles anew. It does not notice another bundle
+ * of the same length, or a changed byte. The checksums at the end of the compiled file show both.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { constants, Script } from 'node:vm'
 import { crc32 } from 'node:zlib'
 
-/** A bundle's code as a function of what Node hands to a CommonJS module. */
+/** The code of a bundle, as a function of what Node gives to a CommonJS module. */
 type Wrapper = (exports: object, require: NodeJS.Require, module: { exports: object }, filename: string, dirname: string) => void
 
 const FOLDER = join(__dirname, '../../bundle')
@@ -25,8 +25,8 @@ export interface Bundle {
 }
 
 /**
- * @param name of a file in `dist/bundle/`, without `.cjs`
- * @throws what the system says where it cannot be read
+ * @param name name of a file in `dist/bundle/`, without `.cjs`
+ * @throws the system's error where the file cannot be read
  */
 export function loadBundle(name: string): Bundle {
   const file = join(FOLDER, `${name}.cjs`)
@@ -53,7 +53,10 @@ export function compiledFile(name: string): string {
   return join(FOLDER, `${name}.compiled`)
 }
 
-/** null where there is none, as while it is made, or one of another bundle, or a damaged one: the engine then compiles what it needs. */
+/**
+ * The compiled code of an earlier run. Null where there is none (as while the build makes it), where it belongs to another
+ * bundle, or where it is damaged. The engine then compiles what it needs.
+ */
 function compiledBefore(name: string, source: Buffer): Buffer | null {
   let content: Buffer
   try {

@@ -1,9 +1,9 @@
 /**
- * Relative paths that a file states: they are hostile until checked. Text is checked first (`isSafeRelative`), then the
- * file system (`resolveInside`: a symbolic link may leave the folder although its name does not).
+ * Relative paths from a file. They are not trusted until checked: first the text (`isSafeRelative`), then the file system
+ * (`resolveInside`), because a symbolic link may leave the folder although its name does not.
  *
- * One rule on every system: `/` separates; a backslash and a drive letter are refused everywhere, so that a study that
- * is safe on Linux is safe on Windows too.
+ * One rule holds on every system: `/` separates names. A backslash and a drive letter are refused everywhere, so that a study
+ * that is safe on Linux is safe on Windows too.
  */
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ export function canonicalRelative(path: string): string {
   return segments.length === 0 ? '.' : segments.join('/')
 }
 
-/** True when a text is ASCII: then the tables of Unicode, which are slow to compile into a pattern, are not needed for it. */
+/** True when a text is ASCII. It then needs no pattern with Unicode properties, which are slow to compile. */
 export function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text)
 }
@@ -39,12 +39,12 @@ export type Resolved =
   | { readonly kind: 'outside'; readonly real: string }
   /** nothing is there; `ENOENT`, `ENOTDIR` or `ENAMETOOLONG` */
   | { readonly kind: 'missing' }
-  /** something is there that cannot be looked at: `EACCES`, `ELOOP` … */
+  /** something is there, and the system does not resolve it: `EACCES`, `ELOOP` … */
   | { readonly kind: 'unreadable'; readonly code: string }
 
 /**
  * Follows the links of `path` (already safe as text) below `rootReal` (a real path). Synchronous: the system answers in
- * microseconds, and the way through a thread pool and back costs a hundred times that.
+ * microseconds, and the way through a thread pool takes a hundred times as long.
  */
 export function resolveInside(rootReal: string, path: string): Resolved {
   try {
@@ -76,7 +76,7 @@ export function compareCodepoints(a: string, b: string): number {
     const x = a.charCodeAt(i)
     const y = b.charCodeAt(i)
     if (x === y) continue
-    // Equal units so far: a surrogate on one side only belongs to a character beyond U+FFFF, the larger one.
+    // All units before are equal. A surrogate on one side only belongs to a character beyond U+FFFF, which is the larger one.
     const astralX = x >= 0xd800 && x <= 0xdfff
     const astralY = y >= 0xd800 && y <= 0xdfff
     return astralX === astralY ? x - y : astralX ? 1 : -1

@@ -1,22 +1,26 @@
 /**
- * Regular expressions that a study or its claims state: JavaScript's, in Unicode mode. Both are hostile until checked, and a
- * backtracking matcher takes exponential time for `(a+)+$`. What is refused depends on the pattern alone: a repetition of
- * what holds a repetition, an option or an alternative; a reference back; more ways to match than `MAX_WAYS` by options,
- * alternatives and counted repetitions; more than `MAX_OPEN` repetitions without an end, or two of what matches nearly
- * everything. What is left takes polynomial time, which whoever matches caps.
+ * Regular expressions from a study or its claims, in the syntax of JavaScript's Unicode mode. They are not trusted: a
+ * backtracking matcher takes exponential time for `(a+)+$`. The check depends on the pattern alone. It refuses
+ *
+ * - a repetition of a part that holds a repetition, an option or an alternative
+ * - a back reference
+ * - more than `MAX_WAYS` ways to match by options, alternatives and counted repetitions
+ * - more than `MAX_OPEN` repetitions without an end, or two of a part that matches nearly everything
+ *
+ * A pattern that passes takes polynomial time. The code that matches it limits that time.
  */
 import { Fault } from './errors.js'
 import { describeValue, refine, text, type CheckContext, type Kind } from './checker.js'
 
 const MAX_PATTERN = 200
 
-/** Product of what each `a?` (2), `a{0,40}` (41) and `(?:a|b|c)` (3) allows. */
+/** Limit of the product of the ways to match: `a?` has 2, `a{0,40}` has 41, `(?:a|b|c)` has 3. */
 const MAX_WAYS = 100_000
 
-/** `a*`, `a+`, `a{2,}`. */
+/** Limit of the repetitions without an end: `a*`, `a+`, `a{2,}`. */
 const MAX_OPEN = 4
 
-/** The one before a quantifier matches nearly everything: `.`, `[^.]`, `\S`. */
+/** What stands before a quantifier and matches nearly every character: `.`, `[^.]`, `\S`. */
 const WIDE = /^(?:\.|\[\^|\\[DSWP])/
 
 /** A quantifier at the start of the text, with its two numbers where it has them. */
@@ -35,7 +39,7 @@ interface PatternProblem {
   readonly expected: string
 }
 
-/** Why a pattern that is to find one number is refused; null where nothing is wrong with it. */
+/** Why a pattern that must find one number is refused; null where it is accepted. */
 export function patternProblem(source: string): PatternProblem | null {
   const compiled = compile(source)
   if (compiled === null) return { found: 'no regular expression', expected: 'one that JavaScript\'s RegExp takes with its flag u' }
@@ -55,7 +59,7 @@ function compile(source: string): RegExp | null {
   }
 }
 
-/** Why a valid pattern may take too long on some text; null where it may not. */
+/** Why a valid pattern may take too long on some text; null where it cannot. */
 export function slownessProblem(source: string): PatternProblem | null {
   const whole: OpenGroup = { start: 0, varies: false, alternatives: 1 }
   const open: OpenGroup[] = [whole]
@@ -84,7 +88,7 @@ export function slownessProblem(source: string): PatternProblem | null {
     if (group !== null) ways *= group.alternatives
     if (character === '(') {
       open.push({ start: at, varies: false, alternatives: 1 })
-      // `(?:`, `(?=`, `(?<name>`: its question mark repeats nothing
+      // in `(?:`, `(?=` and `(?<name>` the question mark is no quantifier
       at += /^\((?:\?(?:[:=!]|<[=!]|<[^>]*>))?/.exec(rest)?.[0].length ?? 1
     } else {
       if (character === '|') {
@@ -111,7 +115,7 @@ function bounds([quantifier, least, comma, most]: RegExpExecArray): { readonly l
   return { least: quantifier.startsWith('+') ? 1 : 0, most: quantifier.startsWith('?') ? 1 : Infinity }
 }
 
-/** Length of the class that the text begins with. */
+/** Length of the character class at the start of the text. */
 function classLength(text: string): number {
   let at = 1
   while (at < text.length && text[at] !== ']') at += text[at] === '\\' ? 2 : 1

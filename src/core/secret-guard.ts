@@ -1,8 +1,8 @@
-/** What looks like a secret does not enter: the fault names the place and never repeats the text. */
+/** Refuses texts that look like secrets. The fault names the place and never repeats the text. */
 import { Fault, type Place } from './errors.js'
 import { isSecretText } from './secrets.js'
 
-/** Read in pieces that overlap by as much as the longest secret that is found by its beginning and end. */
+/** A document is read in pieces. They overlap by the length of the longest secret that is found by its beginning and end. */
 const PIECE = 64 * 1024
 const OVERLAP = 4 * 1024
 
@@ -10,7 +10,7 @@ const OVERLAP = 4 * 1024
  * Refuses a document (a template, notes, a file that is copied) that holds what looks like a secret.
  *
  * @param format first word of the message: `template`
- * @throws Fault exit 3, with the line in which it begins to look like one
+ * @throws Fault exit 3, with the line number that `lineOf` gives
  */
 export function refuseSecrets(text: string, format: string, place: Place): void {
   for (let from = 0; from === 0 || from < text.length; from += PIECE) {
@@ -20,12 +20,12 @@ export function refuseSecrets(text: string, format: string, place: Place): void 
   }
 }
 
-/** @param what field or document: never the text */
+/** @param what the field or document, never its text */
 export function secretFault(format: string, what: string, place: Place): Fault {
   return new Fault({ format, problem: 'secret refused', found: `${what} holds what looks like a secret`, expected: 'a text without one', place })
 }
 
-/** The first line that is a secret on its own; else the one where the piece begins. */
+/** Number of the first line that is a secret on its own; otherwise of the line where the piece begins. */
 function lineOf(text: string, from: number, piece: string): number {
   const first = text.slice(0, from).split('\n').length
   const within = piece.split('\n').findIndex(line => isSecretText(line))

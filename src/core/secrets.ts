@@ -1,13 +1,14 @@
 /**
- * The one filter for secrets: by the name of a setting, or by the shape of its text. It knows names and shapes, nothing of
- * where a text comes from; who reads or writes a text decides what follows (refused by name, withheld and counted, or
- * replaced in a message). A text too many is withheld rather than one too few.
+ * The one filter for secrets. It finds them by the name of a setting or by the shape of the text, and does not know where a
+ * text comes from. The code that reads or writes a text decides what follows: it refuses the text by its name, withholds and
+ * counts it, or replaces it in a message. In doubt a text is withheld.
  *
- * A field of ids and names (uid, run id, hash, revision, path, label, key of a metric) holds no key by its forty hexadecimal
- * digits, and no password because it reads `kind:name` in base64. What an issuer marks is a secret there too.
+ * In a field of ids and names (uid, run id, hash, revision, path, label, key of a metric) forty hexadecimal digits are no
+ * key, and base64 that reads `kind:name` is no password. A token with its issuer's mark is a secret there too.
  *
- * Not found: a secret under a harmless name in a shape that no issuer uses, one that is cut in two, enciphered, or encoded
- * in another way than base64 (twice at most) and percent signs. An allowlist stands before the filter wherever settings are copied.
+ * Not found: a secret under a harmless name in a shape that no issuer uses, and one that is cut in two, enciphered, or
+ * encoded in another way than base64 (at most twice) and percent signs. Wherever settings are copied, an allowlist comes
+ * before this filter.
  */
 import { isIdentityName, isSecretName } from './secrets/names.js'
 import { isMixed, isRandom } from './secrets/random.js'
@@ -18,16 +19,16 @@ import {
 
 export { isIdentityName, isSecretName }
 
-/** Stands in a message in place of what was found. */
+/** Replaces in a message what was found. */
 export const WITHHELD = '[withheld]'
 
-/** A part of a text: from, to. */
+/** A part of a text: index of its first character, index behind its last. */
 type Span = readonly [from: number, to: number]
 
 interface Rules {
-  /** any text under a secret name in the text, variables among them; else only what reads like a secret's own text */
+  /** true: any text under a secret name is a secret, variables included; false: it must also read like one */
   readonly settings: boolean
-  /** a field of ids and names */
+  /** the text is from a field of ids and names */
   readonly identity: boolean
 }
 
@@ -36,12 +37,17 @@ export function isSecretValue(text: string, name = ''): boolean {
   return holds(text, { settings: true, identity: isIdentityName(name) })
 }
 
-/** Whether prose holds a secret. `key: the metric's key` is none here, as it would be in a setting. @param name of the field that it stands in; `key`: it names a metric or a setting, and forty digits alone name none */
+/**
+ * Whether prose holds a secret. `key: the metric's key` is none in prose; in a setting it is one.
+ *
+ * @param name name of the text's field. The text of `key` names a metric or a setting, and forty digits alone are no such
+ * name
+ */
 export function isSecretText(text: string, name = ''): boolean {
   return holds(text, { settings: false, identity: name === 'key' ? text.length > HEX_LENGTH || !BARE_HEX_ALONE.test(text) : isIdentityName(name) })
 }
 
-/** A text for a message, with `[withheld]` in place of each secret. @param identity ids, names and hashes may stand in it */
+/** A text for a message, with `[withheld]` in place of each secret. @param identity the text may hold ids, names and hashes */
 export function withoutSecrets(text: string, identity = false): string {
   const spans = [...secretsIn(text, { settings: false, identity })].sort((a, b) => a[0] - b[0])
   let shown = ''
@@ -59,14 +65,14 @@ function holds(text: string, rules: Rules, depth = 0): boolean {
   return false
 }
 
-/** No secret is shorter, and none has neither one of these characters nor so many of a word in a row. */
+/** Quick tests. No secret is shorter than this, and each has one of the marks below or eleven characters of a word in a row. */
 const MIN_LENGTH = 4
 const WORTH_A_LOOK = /[=:@$\uff1a\u662f\u4e3a]|--|[\w+/.-]{11}|login/
 const ASSIGNS = /[=:\uff1a]|--/
 const HEX_LENGTH = 40
 const BARE_HEX_ALONE = /^[0-9a-f]{40}$/i
 
-/** A text in a text in a text: base64 of base64, and no more. */
+/** Layers of encoding that are read: base64 of base64, and no more. */
 const MAX_DEPTH = 2
 
 function* secretsIn(text: string, rules: Rules, depth = 0): Generator<Span, void, void> {
@@ -85,13 +91,17 @@ function* secretsIn(text: string, rules: Rules, depth = 0): Generator<Span, void
   if (ASSIGNS.test(text)) yield* assigned(text, settings)
 }
 
-/** Whether what a pattern names looks like a token, or like a password. */
+/**
+ * Whether the groups of a match look like a token (`drawn`) or like a password (`mixed`).
+ *
+ * @param strict a group `secret` must look random too
+ */
 function isLikeSecret({ groups = {} }: RegExpExecArray, strict: boolean): boolean {
   const { secret, mixed, drawn = strict ? secret : undefined } = groups as Partial<Record<string, string>>
   return (drawn === undefined || isRandom(drawn)) && (mixed === undefined || isMixed(mixed))
 }
 
-/** What is withheld of a match: all, or its group `secret`, which stands once in it and nearly at its end. */
+/** The part of a match that is withheld: its group `secret`, otherwise all of it. The group occurs once in the match, nearly at its end. */
 function spanOf(match: RegExpExecArray): Span {
   const from = match.index
   const secret = match.groups?.['secret']
@@ -100,7 +110,7 @@ function spanOf(match: RegExpExecArray): Span {
   return [start, start + secret.length]
 }
 
-/** Whether what stands around it says that it is an id or a revision. */
+/** Whether the text around forty digits says that they are an id or a revision. */
 function isNamedIdentity(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - BEFORE_HEX), at)
   if (BEFORE_IDENTITY.test(before)) return true
@@ -108,7 +118,7 @@ function isNamedIdentity(text: string, at: number): boolean {
   return BEFORE_COMMIT.test(before) || AFTER_COMMIT.test(text.slice(at + HEX_LENGTH, at + HEX_LENGTH + 16))
 }
 
-/** `user:password`, or a text that is a secret as it stands. */
+/** Whether base64 holds `user:password` or a text that is a secret. */
 function isEncodedSecret(encoded: string, rules: Rules, depth: number): boolean {
   const text = Buffer.from(encoded, 'base64').toString('utf8').trim()
   if (/[\ufffd\x00-\x08\x0e-\x1f\x7f]/.test(text)) return false
@@ -122,7 +132,7 @@ function isEscapedSecret(run: string, rules: Rules, depth: number): boolean {
   return text !== run && holds(text, rules, depth + 1)
 }
 
-/** No assignment is looked for in what was found to be a secret: the whole is read once. */
+/** Secrets that are assigned. The search goes on behind each one that was found, so that the text is read once. */
 function* assigned(text: string, settings: boolean): Generator<Span, void, void> {
   const value = new RegExp(ASSIGNED_VALUE)
   let end = 0
@@ -141,12 +151,12 @@ function* assigned(text: string, settings: boolean): Generator<Span, void, void>
   }
 }
 
-/** So much of a value tells whether it is one. */
+/** Characters of a value that are looked at to judge it. */
 const MAX_JUDGED = 256
 
-/** Values that say what belongs there, and words that stand behind a colon in prose. */
+/** Values that are placeholders, and words that follow a colon in prose. */
 const PLACEHOLDER = /^(?:|[<[{(*$%].*|\.{2,}|\u2026|x{3,}|\*+|-+|your.*|my[_-].*|none|null|nil|true|false|undefined|unset|missing|empty|redacted|withheld|required|optional|str|string|text|bytes|int|any|the|a|an|no|not|is|see|and|or|of|in|to|for|from|with|it|this|that|os\.environ.*|env.*|example.*|changeme|todo|tbd)[.,;:!?)]*$/i
-/** Names that are secrets in no other sense: what stands under them needs no look of its own. */
+/** Names that can only mean a secret: the text under them is not judged by its shape. */
 const PLAIN_SECRET = /secret|passw(?:or)?d|passphrase|passcode|credential|apikey|accesskey|accountkey|authtoken|accesstoken|privatekey|connectionstr|webhook|(?:^|_)(?:pwd|passwd|pat|otp|totp|jwt)(?:_|$)/
 
 function readsLikeSecret(name: string, separator: string, value: string): boolean {
@@ -155,6 +165,6 @@ function readsLikeSecret(name: string, separator: string, value: string): boolea
   // `WANDB_KEY=…`: an environment variable
   if (/^[A-Z][A-Z0-9_]*_[A-Z0-9_]+$/.test(name) && separator.includes('=')) return true
   if (PLAIN_SECRET.test(plain) || PLAIN_SECRET.test(plain.replace(/[^a-z0-9]/g, ''))) return true
-  // `key: reward`, `token=12`: the name of a thing, or a count; a secret is long and mixed.
+  // `key: reward` is a name and `token=12` a count. A secret is long and mixed.
   return /^(?=.*[0-9])(?=.*[A-Za-z])[\w+/=.~%!-]{8,}$/.test(value) || /^(?=.*[0-9]|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[A-Za-z0-9+=_-]{20,}$/.test(value)
 }

@@ -1,4 +1,4 @@
-/** A file that stands still while it is read (see `still.ts`), on the calling thread: for workers, and for what is small. */
+/** A file that stands still while it is read (see `still.ts`), read on the calling thread: for workers and for small files. */
 import { createHash, hash } from 'node:crypto'
 import { closeSync, fstatSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import { Fault } from './errors.js'
@@ -6,7 +6,7 @@ import { changeError, changeOf, CHUNK_BYTES, isSameFile, MAX_WHOLE_BYTES, wordsO
 import { openRegularSync, type OpenOptions } from './system/open.js'
 
 export interface FileContent {
-  /** in the memory that was given, where some was */
+  /** in the memory that the caller gave, where it gave some */
   readonly bytes: Uint8Array
   /** lower-case hexadecimal SHA-256 of `bytes` */
   readonly sha256: string
@@ -14,14 +14,14 @@ export interface FileContent {
 
 export interface StillFileSync {
   readonly size: number
-  /** All bytes, of a file that stood still, in the memory that is given. */
+  /** All bytes of the file, which stood still, in the memory that `allocate` gives. */
   whole(allocate: (length: number) => Uint8Array): Uint8Array
-  /** Of all bytes, hexadecimal, of a file that stood still: in one megabyte of memory. */
+  /** SHA-256 of all bytes of the file, which stood still; hexadecimal. Takes one megabyte of memory. */
   sha256(): string
   close(): void
 }
 
-/** @throws what `words` say of a file that cannot be opened */
+/** @throws what `words.notOpened` makes of a file that cannot be opened */
 export function openStillSync(path: string, words: StillWords, options: OpenOptions = {}): StillFileSync {
   return new OpenStillSync(path, opened(path, words, options), words)
 }

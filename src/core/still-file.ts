@@ -1,6 +1,6 @@
 /**
- * A regular file that stands still while it is read: whole, in chunks, in parts, hashed. What standing still means is in
- * `still.ts`; the same on the calling thread is `still-file-sync.ts`.
+ * A regular file that stands still while it is read: whole, in chunks, in parts, or hashed. `still.ts` says what standing
+ * still means. `still-file-sync.ts` reads on the calling thread.
  *
  * Not supported: pipes, devices and other files that are not regular (they have no size to compare, and may never end).
  */
@@ -12,9 +12,9 @@ import { changeError, changeOf, CHUNK_BYTES, comparingWords, cutAt, isSameFile, 
 import { openRegular, type OpenOptions } from './system/open.js'
 
 export interface ChunkOptions {
-  /** bytes a chunk; default 1 MiB */
+  /** bytes of a chunk; default 1 MiB */
   readonly chunkSize?: number
-  /** memory for the chunks, asked for when the file is open; default: new */
+  /** gives memory for the chunks; called when the file is open. Default: new memory */
   readonly allocate?: (length: number) => Uint8Array
   /** stops the reading between two chunks, by throwing the signal's reason */
   readonly signal?: AbortSignal | undefined
@@ -28,7 +28,7 @@ export interface HashOptions {
   readonly buffer?: Buffer | undefined
 }
 
-/** What was read to be hashed. */
+/** Hash and number of the bytes that were read. */
 export interface ReadHash {
   /** lower-case hexadecimal */
   readonly sha256: string
@@ -37,19 +37,26 @@ export interface ReadHash {
 
 export interface StillFile {
   readonly size: number
-  /** All bytes, of a file that stood still and has at most `maxBytes`. */
+  /** All bytes of the file, which stood still and has at most `maxBytes`. */
   whole(maxBytes?: number): Promise<Buffer<ArrayBuffer>>
-  /** The same in chunks; the file is known to have stood still when the iteration has gone to its end. */
+  /** The same in chunks. That the file stood still is known only when the iteration has gone to its end. */
   chunks(options?: ChunkOptions): ByteGenerator
   /** Exactly the bytes asked for, in memory of their own. */
   slice(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
-  /** Of all bytes, hexadecimal, of a file that stood still. */
+  /** SHA-256 of all bytes of the file, which stood still; hexadecimal. */
   sha256(options?: HashOptions): Promise<string>
-  /** The same of one that may not: of what was read, which is at most one chunk more than the file had. */
+  /**
+   * The hash of what was read, whether or not the file stood still. At most one chunk more is read than the file had when it
+   * was opened.
+   */
   readHash(options?: HashOptions): Promise<ReadHash>
-  /** How the file is not what it was when it was opened. @param read bytes up to its end, where it was read to its end */
+  /**
+   * How the file differs from what it was when it was opened; null: not at all.
+   *
+   * @param read bytes up to its end, where it was read to its end
+   */
   change(read?: number): Promise<Change | null>
-  /** @throws the error of `change` */
+  /** @throws the error for what `change` finds */
   assertStill(read?: number): Promise<void>
   close(): Promise<void>
 }
@@ -88,13 +95,13 @@ class OpenStill implements StillFile {
   async *chunks({ chunkSize = CHUNK_BYTES, allocate = Buffer.allocUnsafe, signal }: ChunkOptions = {}): ByteGenerator {
     const size = Math.min(chunkSize, this.size + 1)
     const buffers = Array.from({ length: BUFFERS }, () => allocate(size))
-    /** settles always, so that a failed read ahead is no unhandled rejection */
+    /** never rejects, so that a failed read ahead is no unhandled rejection */
     const read = (turn: number, at: number): Promise<Uint8Array | { readonly error: unknown }> => this.#read(buffers[turn % BUFFERS], 0, size, at)
       .then(bytesRead => buffers[turn % BUFFERS].subarray(0, bytesRead), (error: unknown) => ({ error }))
     let total = 0
     let ahead = read(0, 0)
     try {
-      // A file that grows for ever ends too.
+      // The condition ends the loop also for a file that keeps growing.
       for (let turn = 1; total <= this.size; turn++) {
         const chunk = await ahead
         signal?.throwIfAborted()
@@ -154,7 +161,7 @@ class OpenStill implements StillFile {
     return this.#handle.close()
   }
 
-  /** How many bytes there were; fewer than asked for at the file's end. */
+  /** Fills `bytes` from `start` of the file. Returns how many bytes there were: fewer at the file's end. */
   async #fill(bytes: Uint8Array, start: number): Promise<number> {
     let filled = 0
     while (filled < bytes.length) {
@@ -172,7 +179,7 @@ class OpenStill implements StillFile {
   }
 }
 
-/** The chunks of a file that is opened for them. @param format of which a changed file is said to be */
+/** Opens a file, gives its chunks and closes it. @param format first word of the message for a file that changed */
 export async function* fileChunks(path: string, { format = 'snapshot', ...options }: ChunkOptions & { readonly format?: string } = {}): ByteGenerator {
   const file = await openStill(path, comparingWords(format))
   try {
@@ -210,13 +217,14 @@ export interface FileHash {
 }
 
 /**
- * The hash of a file of any size, and whether it stood still: for a report. Throws a Fault where the file cannot be opened or read, or
- * the signal's reason.
+ * The hash of a file of any size, and whether it stood still: for a report.
  *
- * Reading is done by libuv's threads, hashing by the calling thread. Measured on 42 files of 5 MB and one of 34 MB, page
- * cache warm, 2 cores: one file at a time 0.7 of the rate of a plain synchronous loop (0.2 to 0.3 with chunks of 64 KiB),
- * four at a time 1.0 of it; `crypto.subtle` over whole files 0.6; two worker threads 0.3 to 0.45, start included.
- * Hence several at a time, large chunks, no workers.
+ * libuv's threads read, the calling thread hashes. Measured on 42 files of 5 MB and one of 34 MB, page cache warm, 2 cores:
+ * one file at a time 0.7 of the rate of a plain synchronous loop (0.2 to 0.3 with chunks of 64 KiB), four at a time 1.0 of
+ * it; `crypto.subtle` over whole files 0.6; two worker threads 0.3 to 0.45, start included. Hence several at a time, large
+ * chunks, no workers.
+ *
+ * @throws Fault where the file cannot be opened or read, or the signal's reason
  */
 export async function hashFile(path: string, { links = 'follow', ...options }: HashOptions & Pick<OpenOptions, 'links'> = {}): Promise<FileHash> {
   options.signal?.throwIfAborted()

@@ -1,61 +1,63 @@
 /**
- * What it means that a file stands still while it is read. One rule for all readers: between its opening and its last byte
- * neither its size nor its modification time, its identity (device and inode) nor its change time may differ, and its path must
- * name it still. The change time finds a writer that sets the old modification time again; a new hard link or new permissions
- * change it too.
+ * What it means that a file stands still while it is read. One rule holds for all readers: between the opening and the last
+ * byte, size, modification time, identity (device and inode) and change time stay the same, and the path still names the
+ * file. The change time shows a writer that sets the old modification time again. A new hard link or new permissions change
+ * it too.
  *
- * The rule is here once. How a reader names what it found is data: `StillWords`. Links, folders, named pipes and devices are for
- * `system/open.ts`.
+ * Each reader gives its own messages as data: `StillWords`. `system/open.ts` handles links, folders, named pipes and devices.
  */
 import type { BigIntStats } from 'node:fs'
 import { EXIT, Fault, describeCause, printable } from './errors.js'
 import { causeName } from './system/error.js'
 import { unreadable, whyUnreadable } from './system/open.js'
 
-/** One buffer holds a whole file; Node reads no more at once. */
+/** Largest file that is read whole, into one buffer: Node reads no more at once. */
 export const MAX_WHOLE_BYTES = 2 ** 31 - 1
 
-/** A chunk: large, since reading in pieces of 64 KiB takes several times as long. */
+/** Bytes of a chunk. Reading in pieces of 64 KiB takes several times as long. */
 export const CHUNK_BYTES = 1024 * 1024
 
-/** How a file is not what it was when it was opened. */
+/** How a file differs from what it was when it was opened. */
 export interface Change {
-  /** the first that holds; `cut`: it ended inside a part that was asked for; `gone`: its path names nothing; `status`: the change time */
+  /**
+   * the first that holds. `cut`: the file ended inside a part that was asked for; `gone`: its path names nothing; `status`:
+   * the change time differs
+   */
   readonly kind: 'cut' | 'size' | 'modified' | 'gone' | 'replaced' | 'status'
   readonly before: BigIntStats
-  /** the file that was opened, or the one that has its name where it was replaced */
+  /** the file that was opened; where it was replaced, the file that has its name now */
   readonly now: BigIntStats
-  /** bytes up to its end; null where it was not read to its end */
+  /** bytes up to the file's end; null where it was not read to its end */
   readonly read: number | null
-  /** why nothing could be asked of the path: of `gone` */
+  /** of `gone`: the error for the path */
   readonly cause?: unknown
 }
 
-/** Whether two answers are of one file. */
+/** Whether two results of `stat` are of one file. */
 export function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
   return a.ino === b.ino && a.dev === b.dev
 }
 
-/** What the path named after the reading: a file, or why nothing can be said of one. */
+/** What the path named after the reading: a file, or an error. */
 export type Named = { readonly stat: BigIntStats } | { readonly cause: unknown }
 
-/** The rule. @param own of the open file, after the reading */
+/** The rule: the first difference, or null. @param own the open file after the reading @param named what its path names then */
 export function changeOf(before: BigIntStats, own: BigIntStats, named: Named, read: number | null): Change | null {
   const change = (kind: Change['kind'], now = own): Change => ({ kind, before, now, read, ...('cause' in named ? { cause: named.cause } : {}) })
   if (own.size !== before.size || (read !== null && BigInt(read) !== before.size)) return change('size')
   if (own.mtimeNs !== before.mtimeNs) return change('modified')
   if ('cause' in named) return change('gone')
-  // Before the change time: that of a file whose name another one takes changes too.
+  // Compared before the change time, which changes too where another file takes the name.
   if (!isSameFile(named.stat, before)) return change('replaced', named.stat)
   return own.ctimeNs === before.ctimeNs ? null : change('status')
 }
 
-/** The same of a read that ended inside a part, at this byte. */
+/** The change where a read ended inside a part, at the byte `read`. */
 export function cutAt(before: BigIntStats, read: number): Change {
   return { kind: 'cut', before, now: before, read }
 }
 
-/** What a reader says. */
+/** The errors that a reader makes. */
 export interface StillWords {
   /** @param cause what `system/open.ts` threw */
   notOpened(path: string, cause: unknown): Error
@@ -64,12 +66,12 @@ export interface StillWords {
   tooLarge(path: string, bytes: bigint, max: number): Error
 }
 
-/** The error for a change: of a file that is gone, why nothing can be read of it. */
+/** The error for a change. For a file that is gone, it says why nothing can be read. */
 export function changeError(words: StillWords, path: string, change: Change): Error {
   return change.kind === 'gone' ? words.notRead(path, change.cause) : words.changed(path, change)
 }
 
-/** `it was replaced` */
+/** What happened, in words: `it was replaced`. */
 export function happened(kind: Change['kind']): string {
   return HAPPENED[kind]
 }
@@ -80,13 +82,13 @@ const HAPPENED: Readonly<Record<Change['kind'], string>> = {
 }
 
 export interface Expected {
-  /** of a file that cannot be opened */
+  /** what is expected of a file that cannot be opened */
   readonly opened?: string
-  /** of one that cannot be read */
+  /** what is expected of a file that cannot be read */
   readonly read?: string
 }
 
-/** By what happened, in the words of the file's format: `npz changed while it was read: it was replaced`. */
+/** Messages that say what happened, under the name of the format: `npz changed while it was read: it was replaced`. */
 export function wordsOf(format: string, { opened = 'a regular file', read }: Expected = {}): StillWords {
   return {
     notOpened(path, cause) {
@@ -106,7 +108,10 @@ export function wordsOf(format: string, { opened = 'a regular file', read }: Exp
   }
 }
 
-/** By what differs, and of a file that cannot be read in the opener's words: `snapshot changed while it was read: 10 bytes, then 12`. */
+/**
+ * Messages that say what differs: `snapshot changed while it was read: 10 bytes, then 12`. Of a file that cannot be read they
+ * repeat the words of `system/open.ts`.
+ */
 export function comparingWords(format: string): StillWords {
   return {
     notOpened: (path, cause) => cause instanceof Fault ? cause : unreadable(path, describeCause(cause), cause),

@@ -1,22 +1,22 @@
 /**
  * Small JSON files that people write by hand (study, manifest), read strictly: RFC 8259, UTF-8 with or without a BOM.
  *
- * The values are JSON.parse's. Before it runs, one pass over the text finds what JSON.parse does not say: the place of
- * an error (Node 20 often names none) and a key that stands twice in one object (JSON.parse keeps the last silently).
- * Not for the snapshot: that one is streamed.
+ * JSON.parse gives the values. Before it runs, one pass over the text finds what JSON.parse does not tell: the place of an
+ * error (Node 20 often names none) and a key that occurs twice in one object (JSON.parse silently keeps the last). Not for
+ * the snapshot, which is streamed.
  */
 import { hash } from 'node:crypto'
 import { Fault, describeCause, printable, type Place } from './errors.js'
 import { wordsOf, type StillWords } from './still.js'
 import { readWhole } from './still-file.js'
 
-/** Deeper nesting is an attack on the stack, not a study. */
+/** Deepest nesting. No study nests deeper; a file that does is taken for an attack on the stack. */
 const MAX_DEPTH = 64
 
-/** Problem of a Fault where no file is. */
+/** The problem in the Fault for a file that is missing. */
 const MISSING_FILE = 'missing file'
 
-/** Throws what reading a JSON file ended with; where the file is not there, with the way to one. */
+/** Rethrows an error of reading a JSON file. Where the file is missing, the Fault says how to get one. */
 export function withWayTo(expected: string): (error: unknown) => never {
   return error => {
     if (!(error instanceof Fault) || error.details.problem !== MISSING_FILE) throw error
@@ -32,7 +32,7 @@ export interface JsonFile {
 }
 
 export interface JsonRules {
-  /** a number whose digits no double has is a Fault, as in 9007199254740993 or 70.40000000000000000001 */
+  /** a number is a Fault where no double has its digits: 9007199254740993, 70.40000000000000000001 */
   readonly exactNumbers?: boolean
 }
 
@@ -59,7 +59,7 @@ export async function readJsonFile(path: string, format: string, maxBytes: numbe
   return { value: parseStrictJson(text, format, place, rules), sha256, bytes: data.length }
 }
 
-// A string, a number, a word or one character of punctuation; the sticky flag makes the match start where it must.
+// Patterns of the tokens. The sticky flag makes a match start at `lastIndex`.
 const WHITESPACE = /[ \t\n\r]*/y
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y
@@ -76,13 +76,13 @@ export function parseStrictJson(text: string, format: string, place: Place = {},
   }
 }
 
-/** Whether the double that a number is read as has the digits that are written. */
+/** Whether the double that a number is read as has the written digits. */
 export function isExact(literal: string): boolean {
   const digits = literal.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '')
   const value = Math.abs(Number(literal))
-  // Infinity is for the field to refuse.
+  // The field's own check refuses Infinity.
   if (digits === '' || !Number.isFinite(value)) return true
-  // More digits than this are those of no published value.
+  // No published value has so many digits.
   if (digits.length > 100) return false
   return value.toExponential(digits.length - 1).replace(/e.*$/, '').replace('.', '') === digits
 }
@@ -127,7 +127,7 @@ function checkGrammar(text: string, start: number, format: string, place: Place,
   }
 
   for (;;) {
-    // A value is due.
+    // A value comes next.
     const c = skip()
     if (c === '{' || c === '[') {
       if (stack.length === MAX_DEPTH) fail('nesting too deep', `at most ${MAX_DEPTH} levels`)

@@ -1,11 +1,14 @@
 /**
- * Compensated sums. A running total is kept as an unevaluated pair high + low (about 106 bits): every addition
- * (`kernel/assembly/statistics.ts`) is Knuth's TwoSum, whose rounding error goes into `low`. Two pairs add to a pair, so that sums of traces, each computed by
- * whichever worker, reduce in canonical order to the same bits at any thread count.
+ * Compensated sums. A running total is kept as an unevaluated pair high + low (about 106 bits). Every addition
+ * (`kernel/assembly/statistics.ts`) is Knuth's TwoSum, whose rounding error goes into `low`. The sum of two pairs is a pair.
+ * Sums of traces, each computed by any of the workers, therefore reduce in canonical order to the same bits at any number of
+ * threads.
  *
- * Source: Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithms 3.1 and 4.4.
- * Error of a sum of n terms x: at most 2^-53 |sum| + n 2^-104 sum(|x|); sums of |change| and of squares, which cannot
- * cancel, are therefore the correctly rounded ones but in ties. Not supported: totals beyond the double range (they become Infinity or NaN; callers check).
+ * Source: Ogita, Rump, Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26 (2005), algorithms 3.1 and 4.4. Error
+ * of a sum of n terms x: at most 2^-53 |sum| + n 2^-104 sum(|x|). Sums of |change| and of squares cannot cancel; they are
+ * therefore correctly rounded except in ties.
+ *
+ * Not supported: totals beyond the double range. They become Infinity or NaN; callers check.
  */
 
 export interface SumPair {

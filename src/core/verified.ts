@@ -1,4 +1,4 @@
-/** Files that are read must be those that were verified before: the hash of the bytes read against the manifest's. */
+/** Checks that a file that was read is the one that was verified before: the hash of the bytes read against the manifest's. */
 import { join } from 'node:path'
 import { EXIT, Fault } from './errors.js'
 
@@ -11,7 +11,7 @@ export interface ReadFile {
 /**
  * @param dir folder to which the paths are relative
  * @param verified SHA-256 by path; undefined: nothing was verified
- * @returns exit 1; null where the file is the one that was verified
+ * @returns Fault exit 1; null where the file is the one that was verified, or nothing was verified
  */
 export function verifiedFault(dir: string, { path, sha256 }: Omit<ReadFile, 'bytes'>, verified: ReadonlyMap<string, string> | undefined): Fault | null {
   const expected = verified?.get(path)
@@ -26,7 +26,7 @@ export function verifiedFault(dir: string, { path, sha256 }: Omit<ReadFile, 'byt
   })
 }
 
-/** The file, where it is the one that was verified. @throws what `verifiedFault` finds */
+/** Returns the file where it is the one that was verified. @throws what `verifiedFault` finds */
 export function requireVerified<F extends ReadFile>(dir: string, file: F, verified: ReadonlyMap<string, string> | undefined): F {
   const fault = verifiedFault(dir, file, verified)
   if (fault !== null) throw fault

@@ -1,11 +1,11 @@
 /**
- * Names that stand for a secret, and names that stand for an identity. A name is looked at word by word (`wandbApiKey`,
- * `db.password`, `HF_TOKEN`), and once more as if it had no separators.
+ * Names that stand for a secret, and names that stand for an identity. A name is checked word by word (`wandbApiKey`,
+ * `db.password`, `HF_TOKEN`), and once more without its separators.
  */
 
 /**
- * Words that stand for a secret. `key` and `token` only as whole words: `keys`, `tokens` and `tokenizer` count things.
- * `sessionid` is that of a browser; `session_id` is the id of a run's session.
+ * Words that stand for a secret. `key` and `token` count only as whole words: `keys`, `tokens` and `tokenizer` are about
+ * numbers and text. `sessionid` is that of a browser; `session_id` is the id of a run's session.
  */
 const SECRET_WORDS = new Set([
   'key', 'apikey', 'token', 'secret', 'secrets', 'password', 'passwd', 'passphrase', 'pwd', 'credential', 'credentials', 'cred', 'creds',
@@ -13,7 +13,10 @@ const SECRET_WORDS = new Set([
   'pw', 'dbpw', 'dbpwd', 'pswd', 'passwort', 'kennwort', 'basicauth', 'sessionid', 'pat', 'otp', 'totp', 'mfa', 'webhook', 'webhooks', 'netrc', 'pgpass', 'htpasswd', 'kubeconfig', 'mnemonic', 'pem'
 ])
 
-/** Whose keys and tokens are secrets in names without separators and in the plural. The short ones only where a word begins. */
+/**
+ * Words that make a `key` or `token` behind them a secret, in names without separators and in the plural too. The short ones
+ * count only at the beginning of a word.
+ */
 const OWNERS = 'api|access|private|auth|refresh|session|bearer|gitlab|github|hub|wandb|openai|anthropic|azure|slack|discord|personal'
 const SHORT_OWNERS = 'hf|gh|ssh|aws|gcp|bot|npm|pypi|csrf|xsrf'
 const KEY_OWNERS = 'account|shared|storage|service|client|master|encryption|encrypt|signing|license|deploy'
@@ -25,16 +28,19 @@ const SECRET_PARTS = new RegExp([
 ].join('|'))
 const SECRET_STARTS = new RegExp(`_(?:(?:${SHORT_OWNERS})_?(?:key|token)s?|(?:github|gitlab|gh|azure|ado)_?pats?|(?:db|pg)_?(?:url|uri|dsn)|id_?(?:rsa|dsa|ecdsa|ed25519))_`)
 
-/** Words that end in `pass` and are about none. */
+/** Words that end in `pass` and mean no password. */
 const HARMLESS_PASS = new Set(['bypass', 'compass', 'encompass', 'overpass', 'surpass', 'trespass', 'underpass'])
 /** Neighbours that make `pass` a share of solved tasks or a run through a network: `pass_at_k`, `pass_rate`, `forward_pass`. */
 const AFTER_PASS = new Set(['at', 'k', 'rate', 'rates', 'ratio', 'count', 'fraction', 'percent', 'score', 'threshold', 'through'])
 const BEFORE_PASS = new Set(['forward', 'backward'])
 
-/** Names of other alphabets. */
+/** Words for password and key in Chinese, Russian and Spanish. */
 const SECRET_ELSEWHERE = /\u5bc6\u7801|\u53e3\u4ee4|\u5bc6\u94a5|\u79c1\u94a5|\u043f\u0430\u0440\u043e\u043b\u044c|contrase\u00f1a/i
 
-/** What a key names and a token is: a column (`prompt_key`), a part of a network (`key_value_heads`), a piece of text (`eos_token`). */
+/**
+ * Neighbours with which `key` or `token` is no secret: a column (`prompt_key`), a part of a network (`key_value_heads`), a
+ * piece of text (`eos_token`).
+ */
 const BEFORE_KEY = new Set([
   'prompt', 'response', 'reward', 'fn', 'image', 'video', 'audio', 'answer', 'question', 'solution', 'target', 'val', 'messages', 'metric', 'text', 'label', 'input',
   'output', 'feature', 'column', 'step', 'primary', 'foreign', 'group', 'sort', 'dict', 'cache', 'head', 'kv', 'query', 'num'
@@ -58,7 +64,7 @@ function wordsOf(name: string): string[] {
   return name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase().replace(/(?<![a-z])pass@/g, 'pass_at_').split(/[^a-z0-9]+/)
 }
 
-/** A longer name is no name of a setting: what stands behind is not looked at word by word. */
+/** Characters of a name that are checked. No name of a setting is longer. */
 const MAX_NAME = 1000
 
 /** True for `HF_TOKEN`, `wandbApiKey`, `db.password`, `PGPASS`, `GITHUB_PAT`; false for `max_tokens`, `keyboard`, `bypass`, `pass@1`. */
@@ -69,13 +75,16 @@ export function isSecretName(name: string): boolean {
     SECRET_STARTS.test(`_${words.join('_')}_`) || words.some(isPass)
 }
 
-/** `DB_PASS`, `mysqlpass`, `PASS_PROD`. */
+/** True for `DB_PASS`, `mysqlpass`, `PASS_PROD`. */
 function isPass(word: string, i: number, words: readonly string[]): boolean {
   if (word !== 'pass') return word.endsWith('pass') && !HARMLESS_PASS.has(word)
   return !AFTER_PASS.has(words[i + 1] ?? '') && !BEFORE_PASS.has(words[i - 1] ?? '')
 }
 
-/** Words of names whose values are ids or names, hexadecimal or not: of runs, traces, contents, revisions, and of what a message tells. */
+/**
+ * Words in names of fields that hold ids or names, hexadecimal or not: of runs, traces, contents and revisions, and of what a
+ * message tells.
+ */
 const IDENTITY_WORDS = new Set([
   'uid', 'uids', 'uuid', 'guid', 'id', 'ids', 'run', 'runs', 'hash', 'hashes', 'sha', 'sha1', 'sha256', 'sha512', 'md5', 'crc', 'checksum', 'digest',
   'etag', 'oid', 'revision', 'revisions', 'rev', 'commit', 'git', 'version', 'npz', 'path', 'file', 'from', 'member',

@@ -1,20 +1,21 @@
 /**
- * Whether the process that made a temporary file is still there. On this host its number tells. Other hosts (and containers
- * that share a folder) say it by the time of what they have made: they set it to the present every HEARTBEAT_MS, and what has
- * been silent for STALE_MS is left over, and what has a time a day ahead. Their clocks may differ: "now" is what the file system says.
+ * Whether the process that made a temporary file is still running. On this host its process id tells. On other hosts, and in
+ * containers that share a folder, the time of the file tells: the process sets it to the present every HEARTBEAT_MS. A file
+ * is left over when its time is STALE_MS old or a day ahead. The clocks of hosts may differ, so "now" is the time of the file
+ * system.
  */
 import { lstat, mkdtemp, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemName } from './error.js'
 
 export const HEARTBEAT_MS = 10 * 60 * 1000
-/** Five heartbeats may be lost: a machine that sleeps, a network that is away. */
+/** Five heartbeats may be missed: a machine may sleep, a network may be down. */
 export const STALE_MS = 60 * 60 * 1000
 
-/** A clock that was set back leaves times ahead for a while: the next heartbeat mends those of what lives. */
+/** How far ahead a time may lie. After a clock was set back, times lie ahead until the next heartbeat of a running process. */
 const AHEAD_MS = 24 * 60 * 60 * 1000
 
-/** No sign of life for too long, or one at a time that no heartbeat can have given. */
+/** True where the last sign of life is too old, or lies so far ahead that no heartbeat can have given it. */
 export function isSilent(now: number, lastSign: number): boolean {
   return now - lastSign > STALE_MS || lastSign - now > AHEAD_MS
 }
@@ -24,12 +25,12 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: there is such a process, and it is somebody else's
+    // EPERM: the process runs and belongs to another user
     return systemName(error) !== 'ESRCH'
   }
 }
 
-/** The time that the file system gives to what is made in the folder now. */
+/** The present time by the clock of the folder's file system, in milliseconds. */
 export async function fileSystemTime(folder: string): Promise<number> {
   const probe = await mkdtemp(join(folder, '.critic-traces-now-'))
   try {

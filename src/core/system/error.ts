@@ -1,12 +1,15 @@
 /**
- * What the operating system said, in one form: `ENOSPC no space left on device`. Node's own message is
- * `ENOSPC: no space left on device, write`, or, of an error that libuv does not know (a disk quota, a stale file handle),
- * `Unknown system error -122: Unknown system error -122, write`: neither reaches the user.
+ * Errors of the operating system in one form: `ENOSPC no space left on device`. Node's own message is `ENOSPC: no space left
+ * on device, write`. For an error that libuv does not know (a disk quota, a stale file handle) it is
+ *
+ *     Unknown system error -122: Unknown system error -122, write
+ *
+ * Neither reaches the user.
  */
 import { constants } from 'node:os'
 import { getSystemErrorMap } from 'node:util'
 
-/** Where libuv has no words, or words that speak of a system call. */
+/** Words for errors for which libuv has none, or words about a system call. */
 const WORDS: Readonly<Record<string, string>> = {
   EBADMSG: 'damaged data',
   ECHILD: 'no such child process',
@@ -31,7 +34,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EWOULDBLOCK: 'not available now'
 }
 
-/** What would have had to be true for a write, by the name; in all other cases a folder that can be written to. */
+/** What a write needs, by the name of its error. For all others it is a folder that can be written to. */
 const TO_WRITE: Readonly<Record<string, string>> = {
   EDQUOT: 'free space in the disk quota',
   EFBIG: 'a file system that takes files of this size',
@@ -49,14 +52,14 @@ const TO_WRITE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Null for anything that is no error of the system. A number counts only where Node says that it is the system's: errors of
- * zlib have an `errno` of their own.
+ * The system's name of an error, such as `ENOSPC`; null for any other error. A number counts only where Node says that it is
+ * the system's: errors of zlib have an `errno` of their own.
  */
 export function systemName(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   const { code, errno } = error as { readonly code?: unknown; readonly errno?: unknown }
   if (typeof code !== 'string') return null
-  // Of a thread that could not start, Node gives the system's name at the end of its own words.
+  // For a thread that could not start, Node's message ends in the system's name.
   if (code === 'ERR_WORKER_INIT_FAILED') return /: (E[A-Z0-9]+)$/.exec(error.message)?.[1] ?? null
   if (/^E[A-Z0-9]+$/.test(code)) return code
   const unnamed = /^Unknown system error (-?\d+)$/.exec(code)
@@ -66,7 +69,7 @@ export function systemName(error: unknown): string | null {
   return name ?? `system error ${Math.abs(number)}`
 }
 
-/** The system's name of an error, or of what it was made of. */
+/** The system's name of an error or of its cause. */
 export function causeName(error: unknown): string | null {
   return systemName(error) ?? (error instanceof Error ? systemName(error.cause) : null)
 }
@@ -78,11 +81,11 @@ export function systemText(error: unknown): string | null {
   if (Object.hasOwn(WORDS, name)) return `${name} ${WORDS[name]}`
   const known = [...getSystemErrorMap().values()].find(([its]) => its === name)
   if (known !== undefined) return `${name} ${known[1]}`
-  // A resolver's or a library's code of that form (ENOTFOUND) keeps the message that came with it.
+  // A code of this form that is a resolver's or a library's (ENOTFOUND) keeps its own message.
   return name.startsWith('system error') || Object.hasOwn(constants.errno, name) ? `${name} without a word of its own` : null
 }
 
-/** What a write that failed so would have needed. */
+/** What a write that failed with this error needs. */
 export function neededToWrite(name: string): string {
   return Object.hasOwn(TO_WRITE, name) ? TO_WRITE[name] : 'a writable folder'
 }

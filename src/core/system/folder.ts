@@ -1,4 +1,4 @@
-/** Folders: made one level at a time, brought to the disk, and where a path leads that is not there yet. */
+/** Folders: made one level at a time, synced to the disk, and resolved where they do not exist yet. */
 import { constants, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { access, lstat, mkdir, open, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
@@ -6,10 +6,10 @@ import { systemName } from './error.js'
 import { kindOf } from './open.js'
 
 /**
- * Creates a folder and its parents; answers those that it created, deepest first. mkdir's own recursive mode is not used:
- * it never returns where a file system like /proc refuses new names.
+ * Creates a folder and its parents; returns those that it created, deepest first. mkdir's own recursive mode is not used: it
+ * never returns where a file system like /proc refuses new names.
  *
- * @throws the system's error; EEXIST where something else than a folder is in the way
+ * @throws the system's error; EEXIST where something other than a folder is in the way
  */
 export async function makeFolder(path: string): Promise<readonly string[]> {
   const missing: string[] = []
@@ -35,7 +35,7 @@ async function exists(path: string): Promise<boolean> {
   return access(path).then(() => true, () => false)
 }
 
-/** What lies there instead of a folder, in words; null where it is one, or where it cannot be looked at. */
+/** What lies there instead of a folder, in words; null where a folder is there, or where the system refuses to say. */
 export async function whyNoFolder(path: string): Promise<string | null> {
   return stat(path).then(found => (found.isDirectory() ? null : kindOf(found) ?? 'a file'), () => null)
 }
@@ -44,7 +44,7 @@ async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(found => found.isDirectory(), () => false)
 }
 
-/** What keeps a folder from being made: the nearest thing above it, or in its place, that is no folder. Null where nothing does. */
+/** What prevents a folder from being made: the nearest entry in its place or above it that is no folder. Null where there is none. */
 export async function inTheWay(path: string): Promise<{ readonly path: string; readonly found: string } | null> {
   for (let at = path; ; at = dirname(at)) {
     const found = await stat(at).catch(async (error: unknown) => {
@@ -57,10 +57,10 @@ export async function inTheWay(path: string): Promise<{ readonly path: string; r
   }
 }
 
-/** A file system that cannot sync a folder says so with one of these; its renames are as durable as it makes them. */
+/** Errors of a file system that cannot sync folders. How durable its renames are depends on it alone. */
 const CANNOT_SYNC_FOLDERS: ReadonlySet<string | null> = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
-/** fsync of a folder: renames inside it are on the disk. */
+/** fsync of a folder: afterwards, renames inside it are on the disk. */
 export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_DIRECTORY ?? 0))
   try {
@@ -72,10 +72,10 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** A chain of links longer than this is a ring. */
+/** A longer chain of links is taken for a loop. */
 const MAX_LINKS = 40
 
-/** The path with every link followed as far as there is something; the rest would be made there. */
+/** The path with every link followed as far as the path exists. The rest is appended: it would be created there. */
 export function realPlace(path: string, links = 0): string {
   const absolute = resolve(path)
   try {
@@ -89,7 +89,7 @@ export function realPlace(path: string, links = 0): string {
   }
 }
 
-/** Where a link that leads to nothing points; null for anything else. */
+/** The target of a link that leads to nothing; null for anything else. */
 function linkTarget(path: string): string | null {
   try {
     return readlinkSync(path)
@@ -104,14 +104,17 @@ export function isInside(outer: string, inner: string): boolean {
   return rest === '' || !(rest === '..' || rest.startsWith(`..${sep}`) || isAbsolute(rest))
 }
 
-/** Device and file number of what is there and of every folder above it: the same folder mounted twice has one. */
+/**
+ * Device and inode number of the path and of every folder above it. A folder that is mounted in two places has the same
+ * numbers in both.
+ */
 function identities(path: string): readonly string[] {
   const above = dirname(path) === path ? [] : identities(dirname(path))
   const own = identity(path)
   return own === null ? above : [own, ...above]
 }
 
-/** Null where nothing is there, where it may not be looked at, and where a file system has no numbers. */
+/** Device and inode number; null where nothing is there, where access is refused, and where a file system has no inode numbers. */
 function identity(path: string): string | null {
   try {
     const { dev, ino } = statSync(path, { bigint: true })
@@ -123,8 +126,8 @@ function identity(path: string): string | null {
 }
 
 /**
- * True when what `outer` leads to is what `inner` leads to, or holds it: by their real paths, or by what the system calls them,
- * where a folder is mounted in a second place or a file system does not tell cases apart.
+ * True when `outer` leads to the same place as `inner`, or to a folder that holds it. Real paths are compared first, then
+ * device and inode numbers: a folder may be mounted in a second place, and a file system may not distinguish cases.
  */
 export function holds(outer: string, inner: string): boolean {
   const [place, below] = [realPlace(outer), realPlace(inner)]

@@ -1,10 +1,13 @@
 /**
- * The line of what no command could catch: a module that could not be read, a thread that could not start. `run.ts` loads this
- * before anything else, so that the words are there when no file can be opened any more.
+ * The message for an error that no command caught: a module that could not be read, a thread that could not start. `run.ts`
+ * loads this module before anything else, so that it is there when no file can be opened any more.
  */
 import { neededToWrite, systemName, systemText } from './error.js'
 
-/** What may stand in a line is known by `core/errors.ts`, which may be the very file that could not be read: then no path is told. */
+/**
+ * The message as one line. `core/errors.ts` makes texts printable. Where that very module cannot be read, neither path nor
+ * message is repeated.
+ */
 export async function lastWords(error: unknown): Promise<string> {
   const errors = await import('../errors.js').catch(() => null)
   const name = systemName(error)

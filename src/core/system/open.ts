@@ -1,6 +1,6 @@
 /**
- * The one way to open a file for reading. It never waits (a named pipe without a writer would hold the program for ever) and
- * asks what it has opened before a byte is read: anything but a regular file is a Fault.
+ * The one way to open a file for reading. Opening never waits: a named pipe without a writer would hold the program for ever.
+ * What was opened is checked before a byte is read: anything but a regular file is a Fault.
  */
 import { closeSync, constants, fstatSync, openSync, type BigIntStats, type Stats } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
@@ -8,9 +8,9 @@ import { describeCause, Fault, printable } from '../errors.js'
 import { causeName, systemName } from './error.js'
 
 export interface OpenOptions {
-  /** a link in the file's place is refused, wherever it leads: where the program itself has written the file */
+  /** `refuse`: a link in the file's place is an error, wherever it leads; for files that the program itself wrote. Default: `follow` */
   readonly links?: 'follow' | 'refuse'
-  /** to be written to as well, and made where it is missing; nothing is cut off */
+  /** true: the file is opened for writing too and created where it is missing; it is not truncated */
   readonly create?: boolean
 }
 
@@ -84,12 +84,12 @@ export function openRegularSync(path: string, options: OpenOptions = {}): { read
   throw unreadable(path, found)
 }
 
-/** What stood in the way, for a reader that has a Fault of its own: `a named pipe`, `EACCES permission denied`. */
+/** Why a file was not opened, for a reader that makes a Fault of its own: `a named pipe`, `EACCES permission denied`. */
 export function whyUnreadable(error: unknown): string {
   return error instanceof Fault ? error.details.found ?? error.message : printable(describeCause(error), 400)
 }
 
-/** True where nothing has the name that was to be opened. */
+/** True where a file was not opened because its path names nothing. */
 export function isMissing(error: unknown): boolean {
   const name = causeName(error)
   return name === 'ENOENT' || name === 'ENOTDIR'

@@ -1,11 +1,11 @@
 /**
- * A folder for the time of one piece of work, beside what it makes or in the system's folder of temporary files:
+ * A temporary folder for one piece of work, beside its result or in the system's folder of temporary files:
  *
  *     <name>@<host>@<pid>@XXXXXX
  *
- * What a killed process left goes when the next one looks: at once where the process ran on this host, and has been silent
- * for an hour where it ran on another (or in a container that shares the folder). While the work goes on, the folder is
- * changed every ten minutes, so that its time, by the clock of the file system that it lies on, says that the process lives.
+ * The next process that looks removes what a killed process left: at once where that process ran on this host, and after an
+ * hour without a sign of life where it ran on another (or in a container that shares the folder). While the work goes on, the
+ * folder is changed every ten minutes. Its time, by the clock of its file system, shows that the process is running.
  */
 import { lstat, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -22,7 +22,7 @@ function hostPart(): string {
   return hostname().replaceAll(/[^\w.-]/g, '_')
 }
 
-/** Makes one in an existing folder. */
+/** Makes a work folder in an existing folder. */
 export async function makeWorkFolder(parent: string, name: string): Promise<WorkFolder> {
   const path = await mkdtemp(join(parent, `${name}@${hostPart()}@${process.pid}@`))
   const heart = setInterval(() => { void beat(path) }, HEARTBEAT_MS).unref()
@@ -35,12 +35,15 @@ export async function makeWorkFolder(parent: string, name: string): Promise<Work
   }
 }
 
-/** A name that comes and goes changes the folder's time. Where none can come, the work itself fails and says so. */
+/** Creates and removes an entry, which changes the folder's time. An error is ignored: the work itself then fails and reports it. */
 async function beat(folder: string): Promise<void> {
   await mkdtemp(join(folder, '.alive-')).then(rmdir).catch(() => undefined)
 }
 
-/** Removes what dead processes left under names that begin so. What cannot be looked at or removed (of another user, on a disk that only reads) stays. */
+/**
+ * Removes folders that dead processes left, of names that begin with `begin`. A folder that cannot be looked at or removed
+ * (another user's, or on a read-only disk) stays.
+ */
 export async function sweepWorkFolders(parent: string, begin: string): Promise<void> {
   const entries = await readdir(parent, { withFileTypes: true }).catch(() => [])
   let now: number | null = null
