@@ -1,6 +1,6 @@
 /**
- * What a study says in words, and the audit of what it publishes: the claims against the documents that the run wrote, the
- * prose against the contradictions that it must disclose, then the pages.
+ * The article of a study and the audit of what it publishes. Claims are compared with the documents that the run wrote, and
+ * the prose is searched for the contradictions that it must disclose. Then the pages are written.
  *
  *     documents ──► audit without prose ──► templates filled ──► audit of claims and prose ──► audit.json
  *     figures   ────────────────────────────────┴─────────────────────┴──► article.md, source-notes.md, preview/*.html
@@ -21,16 +21,16 @@ import type { RunContext } from './context.js'
 import { inputsOfRun, type SectionInputs } from './provenance.js'
 
 export interface ArticleRun {
-  /** asked for, whatever the study says */
+  /** true: the audit is strict, whatever the study says */
   readonly strict: boolean
-  /** everything that the run draws, whether it was drawn or not */
+  /** all figures of the run, drawn or not */
   readonly figures: readonly FigureConfig[]
   readonly formats: readonly FigureFormat[]
-  /** bytes of the pictures by figure name; pages are made only where each figure has one */
+  /** bytes of the pictures by figure name; pages are made only where every figure has one */
   readonly pngs: ReadonlyMap<string, Uint8Array>
-  /** of the code that made the inputs, as the manifest states them */
+  /** revisions of the code that made the inputs, as the manifest states them */
   readonly revisions: { readonly [name: string]: unknown }
-  /** files that the sections read into what they state */
+  /** files from which the sections take what they state */
   readonly inputs: readonly HashedFile[]
   /** every file that was verified before the run */
   readonly listed: readonly HashedFile[]

@@ -1,6 +1,6 @@
 /**
- * The audit of a run: the study's claims file against the JSON documents that the run wrote. Nothing that computes sees
- * the claims file; it is read here, once, when everything is computed.
+ * The audit of a run: the study's claims file against the JSON documents that the run wrote. The claims file is read here,
+ * once, after everything is computed. No computation sees it.
  */
 import { audit, type AuditSubject } from '../compute/audit/audit.js'
 import type { AuditReport, PageText } from '../compute/audit/contract.js'

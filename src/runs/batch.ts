@@ -1,7 +1,7 @@
 /**
- * Many snapshots, one after another over one pool, each into its own subfolder, with one index over all. A bad snapshot
- * does not stop the rest; one whose inputs, settings and outputs are unchanged since its last run is not done again, so
- * that a batch that was killed goes on where it was.
+ * Many snapshots, one after another over one pool. Each is written into its own subfolder; one index lists all. A bad
+ * snapshot does not stop the rest. A snapshot whose inputs, settings and outputs are unchanged since its last run is skipped,
+ * so that a batch that was killed continues where it was.
  */
 import { join, posix, relative, resolve, sep } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
@@ -46,14 +46,17 @@ export interface SnapshotResult {
   readonly faults: readonly Fault[]
   /** what outputs call the snapshot, or the path that led to none */
   readonly source: string
-  /** recorded by an earlier run, not written by this one, and not known to be the program's: paths in the output folder */
+  /**
+   * paths in the output folder that an earlier run recorded and this one did not write; they stay, because nothing shows that
+   * they are the program's
+   */
   readonly left?: readonly string[]
 }
 
 /** @throws Fault (exit 130) when interrupted; every other fault is in its snapshot's result */
 export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
   refuseOutputsAtInputs(run.paths, run.out)
-  // A folder that cannot be written to is one fault, not one a snapshot.
+  // Opened once before all snapshots: a folder that cannot be written to is then one fault, not one for each snapshot.
   const folder = await OutputSet.open(run.out)
   try {
     await folder.sweepSnapshots()
@@ -81,7 +84,7 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
   return results
 }
 
-/** What a batch says as a whole: its study is synthetic, or one of its snapshots is. */
+/** Whether a batch is synthetic as a whole: its study is, or one of its snapshots is. */
 export function isSynthetic(settings: SnapshotSettings, results: readonly SnapshotResult[]): boolean {
   return settings.synthetic || results.some(r => r.statistics?.synthetic === true)
 }
@@ -123,12 +126,12 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
   }
 }
 
-/** The statistics of an unchanged run: its record has just vouched for the file. */
+/** The statistics of an unchanged run. The file was just compared with the run's record. */
 async function readStatistics(out: string): Promise<SnapshotStatistics> {
   return JSON.parse(await readText(join(out, OUTPUT_PATHS.statistics))) as SnapshotStatistics
 }
 
-/** The same bytes whether a snapshot was computed now or before. */
+/** Writes the index: the same bytes whether a snapshot was computed now or before. */
 async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Promise<void> {
   const { envelope } = await import('../render/outputs/documents.js')
   const index = {

@@ -1,6 +1,6 @@
 /**
- * What every run over the files of one folder is given, made once by whoever starts it: where the files lie, what they were
- * verified to be, what outputs say of them, what stops the run and who is told how far it is.
+ * What every run over the files of one folder is given; the code that starts the run makes it once. It says where the files
+ * lie, which hashes were verified, what outputs state about the run, what stops the run and who receives its progress.
  */
 import { join, relative, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -16,24 +16,27 @@ import { throwIfInterrupted } from './transaction.js'
 /** Takes how much is done so far. */
 export type Done = (done: number) => void
 
-/** What a run tells while it works, stage by stage; each answers what takes the amount done so far. */
+/**
+ * Receivers of a run's progress, one for each stage. Each is called when its stage begins and returns a function that takes
+ * the amount done so far.
+ */
 export interface RunProgress {
-  /** bytes of the page, or NPZ files */
+  /** amounts are bytes of the page, or NPZ files */
   readonly onSnapshot?: ((plan: SnapshotPlan) => Promise<Done>) | undefined
   /** @param total bytes of the histories' folder */
   readonly onHistories?: ((total: number) => Done) | undefined
-  /** the histories are read; parts of their analysis */
+  /** called when the histories are read; amounts are parts of their analysis */
   readonly onAnalysis?: (() => Done) | undefined
-  /** the histories are analysed; rows written */
+  /** called when the histories are analysed; amounts are rows written */
   readonly onWriting?: (() => Done) | undefined
-  /** @param total bytes of the evidence's own files, without what they inherit from */
+  /** @param total bytes of the files that the evidence names, without those that they inherit from */
   readonly onEvidence?: ((total: number) => Done) | undefined
   /** @param total files to draw */
   readonly onFigures?: ((total: number) => Done) | undefined
 }
 
 export interface RunSettings {
-  /** the study's folder; of a snapshot without a study, the snapshot's */
+  /** the study's folder; without a study, the snapshot's */
   readonly dir: string
   readonly origin: Origin
   /** SHA-256 by path relative to the folder; absent: nothing was verified */
@@ -81,12 +84,12 @@ export class RunContext {
     return verifiedFault(this.dir, file, this.#verified)
   }
 
-  /** The file, which must be as it was verified. @throws Fault exit 1 */
+  /** Returns the file, which must be as it was verified. @throws Fault exit 1 */
   require<F extends HashedFile>(file: F): F {
     return requireVerified(this.dir, file, this.#verified)
   }
 
-  /** A whole file, read once and as it was verified. @param format as messages call it */
+  /** Reads a whole file, once; it must be as it was verified. @param format the format's name in messages */
   read(path: string, format: string): { readonly bytes: Uint8Array; readonly file: HashedFile } {
     const { bytes, sha256 } = readStillSync(this.place(path), format)
     return { bytes, file: this.require({ path, sha256, bytes: bytes.length }) }
@@ -96,7 +99,7 @@ export class RunContext {
     throwIfInterrupted(this.signal)
   }
 
-  /** Lets the event loop turn, in which alone a signal is heard. */
+  /** Lets the event loop turn once: a signal is heard only there. @throws Fault exit 130 where one was */
   async turn(): Promise<void> {
     await setImmediate()
     this.throwIfInterrupted()

@@ -1,6 +1,6 @@
 /**
- * The figures that a run has data for, in every format that was asked for. Loaded where figures are drawn. Few files are
- * drawn here and now; more are worth threads of their own.
+ * The figures that a run has data for, in every format that was asked for. The module is loaded only where figures are
+ * needed. A few files are drawn on the calling thread; more files are drawn by threads of their own.
  */
 import type { CurveFigureData } from '../compute/histories/contract.js'
 import { openFigurePool, type DrawnFigure, type FigureTask } from '../render/canvas/pool.js'
@@ -12,23 +12,23 @@ import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { RunContext } from './context.js'
 
-/** A thread takes about as long to load the canvas library as one file takes to draw. */
+/** Most files that are drawn on the calling thread. A thread takes about as long to load the canvas library as one file takes to draw. */
 const FILES_WITHOUT_THREADS = 4
 
 export interface DrawOptions {
   readonly formats: readonly FigureFormat[]
   /** threads that may draw */
   readonly threads: number
-  /** what the inputs were verified against: every file says so behind its description; null: none says so */
+  /** what the inputs were verified against; every file says so at the end of its description. Null: no file says so */
   readonly manifest: Origin['manifest']
 }
 
-/** Data of millions of points need not be there for all figures at a time. */
+/** Curves may come one figure at a time, so that the data of millions of points need not be in memory for all figures. */
 export interface FigureSources extends Omit<FigureInputs, 'curves'> {
   readonly curves?: Iterable<CurveFigureData> | AsyncIterable<CurveFigureData>
 }
 
-/** Everything that the data allow, drawn or not, in the order of the figures' names. */
+/** All figures that the data allow, drawn or not, in the order of their names. */
 export async function planFigures({ curves = [], ...others }: FigureSources): Promise<FigureConfig[]> {
   const configs: FigureConfig[] = []
   for await (const data of curves) configs.push(...buildFigures({ curves: [data] }))

@@ -1,7 +1,7 @@
 /**
- * Written evidence, from files to outputs: workbook and slides read once each, configurations with what they inherit,
- * datasets column by column; then what follows from them and from the documents that the run wrote before. Figures and
- * commit are the caller's.
+ * Written evidence, from files to outputs. Workbook and slides are read once each, configurations with what they inherit,
+ * datasets column by column. Values are then derived from them and from the documents that the run wrote before. The caller
+ * draws the figures and commits.
  *
  *     workbook ─┐
  *     slides    ├─► values, each with its place ──► data.json ──► derived ──► derived_metrics.json ──► figures' data
@@ -81,7 +81,7 @@ export async function readEvidence(
 
 export type ReadEvidence = Awaited<ReturnType<typeof readEvidence>>
 
-/** Reads, and writes what was read: what follows refers to the text that readers will see. Needs no other section. */
+/** Reads the evidence and writes what was read: derived values refer to the text that readers will see. Needs no other section. */
 export async function stateEvidence(context: RunContext, study: EvidenceStudy, set: OutputSet, onBytes?: Done): Promise<ReadEvidence> {
   const found = await readEvidence(context, study, onBytes)
   const { writeCaseEvidence, writeDocumentCopies, writeEvidenceData } = await import('../render/outputs/evidence-documents.js')
@@ -92,7 +92,7 @@ export async function stateEvidence(context: RunContext, study: EvidenceStudy, s
 }
 
 /**
- * What follows from the evidence and from the other sections' documents in the set.
+ * Derives values, and the data of figures, from the evidence and from the other sections' documents in the set.
  *
  * @param legend titles of series that other figures of the study draw, in the order of their colours
  */
@@ -109,7 +109,7 @@ export async function deriveEvidence(
   return { ...found, derived, figures: barFigures(study.figures, documents, { synthetic: origin.synthetic, legend }) }
 }
 
-/** The files of one study, each verified when it has been read. */
+/** Reads the files of one study and verifies each when it has been read. */
 class Reading {
   readonly #context: RunContext
   readonly #onBytes: Done | undefined
@@ -191,7 +191,7 @@ class Reading {
     return { bytes, file: this.#input(file) }
   }
 
-  /** A file of several configurations counts once. */
+  /** Adds a file to the inputs. A file that several configurations share counts once. */
   #input({ path, sha256, bytes }: HashedFile): HashedFile {
     const file = this.#context.require({ path, sha256, bytes })
     if (!this.#inputs.has(path)) this.#add(bytes)

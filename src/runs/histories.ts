@@ -1,11 +1,11 @@
 /**
- * Training histories, from exports to outputs: runs selected, every history read once, joined, analysed, written. Figures
- * and commit are the caller's.
+ * Training histories, from exports to outputs: runs are selected, every history is read once, joined, analysed and written.
+ * The caller draws the figures and commits.
  *
  *     runs.json ──► select ──► <label>/<run>.jsonl, one after another ──► join ──► statistics
  *                                                                          └──► CSV, JSON, Arrow, figures' data
  *
- * Memory is the joined curves and one displayed curve; a signal is looked at every few thousand rows.
+ * Memory holds the joined curves and one displayed curve. The signal is checked every few thousand rows.
  */
 import { analyseHistories, joinHistories, type AnalysedHistories } from '../compute/histories/analyse.js'
 import type { CurveFigureData, DisplayedCurve, SelectionHistory } from '../compute/histories/contract.js'
@@ -27,7 +27,7 @@ import type { HistoryAnalysis, HistoryStudy } from '../schema/histories.js'
 export interface MeasuredHistories extends AnalysedHistories {
   /** the list of runs */
   readonly list: HashedFile
-  /** every history that was read, in that order; the selections name theirs */
+  /** every history that was read, in the order of reading; each selection names its own */
   readonly files: readonly HashedFile[]
 }
 
@@ -55,19 +55,19 @@ export async function readHistories(context: RunContext, study: HistoryStudy, on
   }
   return atStudyFile(context, async () => {
     const joined = await inTurns(joinHistories(study, runs, histories.values()), checkpoint)
-    // The curves hold what is wanted of the rows, which take as much memory again.
+    // The curves hold what is needed of the rows. The rows would take as much memory again.
     histories.clear()
     return { ...await inTurns(analyseHistories(study, joined), checkpoint), list, files }
   })
 }
 
-/** What of a run's settings may leave; the rest is counted. */
+/** The run with the settings that the study allows; the others are counted. */
 function withAllowedConfig(run: ListedRun, allowed: readonly string[]): ListedRun {
   const { config, withheld, unnamed } = allowedConfig(run.config, allowed)
   return { ...run, config, leftOut: { unnamed, withheld: withheld.length + (run.leftOut?.withheld ?? 0) } }
 }
 
-/** By `<label>/<run id>`. */
+/** Reads every chosen history once. Keys are `<label>/<run id>`. */
 async function readAll(
   context: RunContext, study: HistoryStudy, chosen: Iterable<readonly ListedRun[]>, onBytes: Done | undefined
 ): Promise<Map<string, RunHistory>> {
@@ -89,7 +89,7 @@ async function readAll(
   return histories
 }
 
-/** Compute knows neither the study's file nor its folder: its faults get them here. */
+/** Adds the place to faults of `compute/`, which knows neither the study's file nor its folder. */
 async function atStudyFile<T>(context: RunContext, compute: () => T | Promise<T>): Promise<T> {
   try {
     return await compute()
@@ -101,14 +101,14 @@ async function atStudyFile<T>(context: RunContext, compute: () => T | Promise<T>
   }
 }
 
-/** Everything of the histories but their figures, into a set that the caller commits. */
+/** Reads, analyses and writes the histories, without their figures, into a set that the caller commits. */
 export async function measureHistories(context: RunContext, study: HistoryStudy, set: OutputSet, onBytes?: Done): Promise<MeasuredHistories> {
   const measured = await readHistories(context, study, onBytes)
   await writeHistories(context, study, set, measured)
   return measured
 }
 
-/** What the study's figures draw, one figure at a time. */
+/** The data of the study's figures, one figure at a time. */
 export async function* figureData(
   context: RunContext, study: HistoryStudy, { selections }: AnalysedHistories
 ): AsyncGenerator<CurveFigureData, void, undefined> {

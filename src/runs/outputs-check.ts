@@ -1,8 +1,9 @@
 /**
- * A folder of outputs against what its run recorded: `run.json` of a study, and that of each snapshot's folder of a batch. Nothing
- * is computed, and neither study nor inputs are looked at.
+ * Compares a folder of outputs with what its run recorded: the `run.json` of a study, or that of each snapshot's folder of a
+ * batch. Nothing is computed. Neither the study nor its inputs are read.
  *
- * Unlike the run that decides what to skip (`runs/record.ts`), a record that is missing, malformed or not ours is a Fault here.
+ * A record that is missing, malformed or of another program is a Fault here. In `runs/record.ts`, which decides whether a run
+ * is skipped, it is none.
  */
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -44,7 +45,7 @@ export interface OutputsReport {
 
 const MAX_RECORD_BYTES = 64 * 1024 * 1024
 
-/** docs/schemas documents the fields. */
+/** A field without a sentence for the docs: docs/schemas documents the fields. */
 const field = <T>(kind: Kind<T>): Field<T> => ({ kind, doc: '' })
 const sha256 = pattern('64 lower-case hexadecimal digits', /^[0-9a-f]{64}$/)
 const RECORD = object({
@@ -94,16 +95,16 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
   for (const folder of records) {
     for (const file of await readRecord(out, root, below(folder, RUN_RECORD))) recorded.set(below(folder, file.path), file)
   }
-  // 2. Hold every recorded file against its record.
+  // 2. Compare every recorded file with its record.
   const files: CheckedOutput[] = await mapLimited([...recorded], 4, async ([path, { sha256, bytes }]) => {
     const expected = { sha256, bytes }
     return { path, expected, ...await hold(root, path, expected, options) }
   })
-  // 3. What else lies there.
+  // 3. List what else lies there.
   for (const path of await findUnlisted(root, { listed: new Set(recorded.keys()), except: new Set(), outputs: true, signal: options.signal })) {
     const found = await lstat(join(root, path)).catch(() => null)
     const special = found === null ? null : kindOf(found)
-    // What a run writes is a file.
+    // A run writes regular files only.
     const reason = special === null ? besideReason(path, records) : null
     files.push({
       path, status: reason === null ? 'unlisted' : 'beside', expected: null,
@@ -132,7 +133,10 @@ function below(folder: string, path: string): string {
   return folder === '' ? path : `${folder}/${path}`
 }
 
-/** Folders with a record, '' for the outermost: its own, and every snapshot's that the index of a batch names, or that has one. */
+/**
+ * Folders with a record, '' for the outermost: the outermost itself, each subfolder that has one, and each snapshot that the
+ * index of a batch names.
+ */
 async function recordsIn(out: string, root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch((cause: unknown) => { throw unreadableFolder(out, describeCause(cause), cause) })
   const names = new Set(entries.map(entry => entry.name))
@@ -145,7 +149,7 @@ async function recordsIn(out: string, root: string): Promise<string[]> {
     const place = { file: join(out, BATCH_INDEX) }
     await refuseLink(out, root, BATCH_INDEX, 'batch index')
     const { value } = await readJsonFile(place.file, 'batch index', MAX_RECORD_BYTES)
-    // A snapshot that failed leaves what an earlier run wrote, with its record.
+    // The folder of a snapshot that failed may hold what an earlier run wrote, with its record.
     for (const { name, status } of INDEX.read(value, '', { format: 'batch index', place, paths: [] }).snapshots) {
       if (name !== null && status === 'ok') folders.add(name)
     }
@@ -176,7 +180,7 @@ async function readRecord(out: string, root: string, path: string): Promise<read
   return outputs
 }
 
-/** A record is held like an output: a link in its place or on the way to it is not followed. */
+/** A record is checked like an output: a link in its place or on the way to it is not followed. */
 async function refuseLink(out: string, root: string, path: string, format: string): Promise<void> {
   const standing = await standsAt(root, path)
   if (typeof standing === 'number' || !LINKS.includes(standing.reason ?? '')) return
@@ -228,13 +232,13 @@ async function standsAt(root: string, path: string): Promise<number | Held> {
     }
     if (info.isSymbolicLink()) return mismatch(i === segments.length ? IS_LINK : BEHIND_LINK)
     if (i < segments.length) continue
-    // Never opened: reading a named pipe would wait for its writer.
+    // Only a regular file is opened later: reading a named pipe would wait for its writer.
     return info.isFile() ? info.size : mismatch(info.isDirectory() ? 'is a folder' : 'is a special file')
   }
   return mismatch('names no file')
 }
 
-/** Why a file that a run writes is in no record; null: it is none. */
+/** Why a file of a run is in no record; null: the file is not known to be of a run. */
 function besideReason(path: string, records: readonly string[]): string | null {
   if (records.some(folder => path === below(folder, RUN_RECORD))) return 'the record itself'
   if (path === TIMINGS_PATH && records.includes('')) return 'how long the run took: differs from run to run'
@@ -243,7 +247,7 @@ function besideReason(path: string, records: readonly string[]): string | null {
 
 const PROBLEMS = { mismatch: 'file differs', missing: 'file missing', unlisted: 'file not recorded' } as const
 
-/** One a difference, exit 1. */
+/** One Fault for each difference, exit 1. */
 export function outputFaults({ files }: OutputsReport, out: string): Fault[] {
   return files.flatMap(({ path, status, expected, found, reason }) => {
     if (status === 'ok' || status === 'size only' || status === 'beside') return []

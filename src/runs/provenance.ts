@@ -1,6 +1,6 @@
 /**
- * From which inputs the values of outputs follow that do not state theirs. Quotations stand in the study file alone, and so
- * do settings that an output repeats. Statistics do not list their inputs: each section says of its own documents.
+ * The inputs of values in outputs that do not state theirs. Quotations, and settings that an output repeats, come from the
+ * study file alone. Statistics do not list their inputs: each section gives those of its own documents.
  */
 import type { InputHash } from '../compute/audit/contract.js'
 import type { InputsOf } from '../compute/audit/provenance.js'
@@ -20,7 +20,7 @@ export function inputsOfRun(context: RunContext, documents: Documents, sections:
     const pointed = parseReference(reference)
     if (pointed === null) return []
     const quoted = pointed.file === EVIDENCE_DOCUMENTS.data && documents.enclosing(reference).some(object => object['source'] === 'quoted')
-    // What figures draw as the study has it; what they take from elsewhere is stated there as an operand.
+    // Constants of figures come from the study. What figures take from elsewhere is stated there as an operand.
     if (quoted || pointed.file === FIGURE_CONSTANTS) return studyFile(context)
     for (const inputsOf of sections) {
       const inputs = inputsOf(pointed)
@@ -36,11 +36,11 @@ function studyFile(context: RunContext): InputHash[] {
 }
 
 const OF_TRACES: readonly string[] = [OUTPUT_PATHS.statistics, OUTPUT_PATHS.audit]
-/** Of critic traces: what repeats a setting of the study, and what follows from one. */
+/** Pointers into documents of critic traces: to values that repeat a setting of the study, and to values that depend on one. */
 const SETTING = /^\/(?:threshold|success_threshold|end_marker)$/
 const BY_SETTING = /jump|end_marker|^\/examples|^\/exceptions|score_agrees/
 
-/** The snapshot: its page and the NPZ files of its traces, for some values with the study's settings. */
+/** The inputs of critic traces: the page and the NPZ files of its traces. Values that depend on a setting have the study file too. */
 export function traceInputs(context: RunContext, snapshot: readonly HashedFile[]): SectionInputs {
   return ({ file, pointer }) => {
     if (!OF_TRACES.includes(file)) return null
@@ -49,7 +49,10 @@ export function traceInputs(context: RunContext, snapshot: readonly HashedFile[]
   }
 }
 
-/** The list of runs and the histories of the selection that the pointer goes into, or else of all of the analysis. */
+/**
+ * The inputs of histories: the list of runs, and the histories of the selection that the pointer leads into, or else of the
+ * whole analysis.
+ */
 export function historyInputs({ analyses, selections, list, files }: MeasuredHistories): SectionInputs {
   return ({ file, pointer }) => {
     const analysis = analyses.find(({ analysis: { outputs } }) => outputs.statistics === file || outputs.time_display === file)?.analysis

@@ -38,12 +38,12 @@ export interface RunRecord extends Origin {
   readonly outputs: readonly RecordedOutput[]
 }
 
-/** @param settings plain data: whatever decides the bytes of the outputs, beside the inputs */
+/** @param settings plain data: everything that decides the bytes of the outputs, beside the inputs */
 export function settingsHash(settings: object, formats: readonly FigureFormat[]): string {
   return createHash('sha256').update(JSON.stringify([settings, formats])).digest('hex')
 }
 
-/** Takes the record of the run before away, and answers which outputs it listed. */
+/** Removes the record of the run before and returns the outputs that it listed. */
 export async function retireRecord(out: string): Promise<readonly RecordedOutput[]> {
   const path = join(out, RUN_RECORD)
   const earlier = readRecord(path)
@@ -102,14 +102,14 @@ export async function unchangedRun(
   const listed = new Set(record.inputs.map(f => f.path))
   const present = [...plan.npzFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
   if (!present.every(path => listed.has(path))) return null
-  // Whoever wrote the record: only what lies in the snapshot's folder and in the output folder is looked at.
+  // Anyone may have written the record: only files in the snapshot's folder and in the output folder are looked at.
   if (![...record.inputs, ...record.outputs].every(({ path }) => isSafeRelative(path))) return null
   const inputs = await Promise.all(record.inputs.map(f => isSame(join(plan.folder, f.path), f, 'follow', pool)))
   return inputs.every(Boolean) && (await outputsStand(out, record, pool)) ? record : null
 }
 
 /**
- * The same for a run whose inputs were verified just now: a study's.
+ * The same for the run of a study, whose inputs were verified just now.
  *
  * @param now what the run would record
  */
@@ -147,9 +147,9 @@ async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 
   return answer !== null && answer.sha256 === expected.sha256 && answer.bytes === expected.bytes
 }
 
-/** A record that cannot be read, or is none, means only that there is nothing to skip. */
+/** The record at a path. Null where it cannot be read or is none: then no run is skipped. */
 function readRecord(path: string): RunRecord | null {
-  // Of a first run. A Fault is made with its message, in which secrets are looked for.
+  // A first run has no record. The test saves making a Fault, whose message is searched for secrets.
   if (!existsSync(path)) return null
   let parsed: unknown
   try {

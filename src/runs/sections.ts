@@ -1,7 +1,7 @@
 /**
- * What a run does with each section of a study: the keys of `study/sections.ts` with a `run` each. A run has two steps. The
- * first needs no other section: it reads, and writes what stands there. The second follows from documents that are in the
- * set by then: those of every first step, and of the second steps of the sections before it.
+ * What a run does with each section of a study: each key of `study/sections.ts` has a function with two steps. The first step
+ * needs no other section: it reads, and writes what was read. The second step uses the documents that are in the set by then:
+ * those of every first step, and of the second steps of the sections before it.
  *
  *     first:   critic traces measured ──► evidence stated
  *     second:                                  └──► histories analysed, with numbers of the evidence ──► evidence derived
@@ -44,20 +44,20 @@ export interface SectionOutcomes {
 
 export interface SectionResult {
   readonly outcome: Partial<SectionOutcomes>
-  /** what was read and entered, relative to the study */
+  /** files that were read and used, relative to the study */
   readonly inputs: readonly HashedFile[]
   readonly inputsOf: SectionInputs
-  /** what its figures draw */
+  /** data of its figures */
   readonly figures: FigureSources
   readonly constants: Partial<FigureConstants>
 }
 
 type SecondStep = () => Promise<SectionResult>
 
-/** The first step, which answers the second. */
+/** The first step; it returns the second. */
 type SectionRun<S> = (context: RunContext, section: S, work: StudyWork) => Promise<SecondStep>
 
-/** Null: nothing of its own. The article is written when all else is there (`article.ts`); `fetch` has its own command. */
+/** Null: the section has no step here. The article is written after all sections (`article.ts`); `fetch` has its own command. */
 const RUNS: { readonly [K in SectionKey]: SectionRun<NonNullable<Study[K]>> | null } = {
   critic_traces: runTraces,
   histories: runHistories,
@@ -66,7 +66,7 @@ const RUNS: { readonly [K in SectionKey]: SectionRun<NonNullable<Study[K]>> | nu
   fetch: null
 }
 
-/** Every section that the study states, in the order of the list. */
+/** Runs every section that the study states, in the order of the list. */
 export async function runSections(context: RunContext, work: StudyWork): Promise<SectionResult[]> {
   const second: SecondStep[] = []
   for (const key of Object.keys(SECTIONS) as SectionKey[]) {
@@ -108,7 +108,7 @@ async function onlySnapshot(folder: string): Promise<SnapshotPlan> {
 
 async function runHistories(context: RunContext, section: HistoryStudy, { set, listed }: StudyWork): Promise<SecondStep> {
   return async () => {
-    // What curves are drawn with may stand in the evidence.
+    // Numbers that figures of curves show may come from the evidence.
     const drawn = withDrawnNumbers(section, new Documents(set.jsonTexts))
     const onBytes = context.progress.onHistories?.(bytesOf(listed, path => path.startsWith(`${drawn.folder}/`)))
     const histories = await measureHistories(context, drawn, set, onBytes)
@@ -123,7 +123,7 @@ async function runEvidence(context: RunContext, section: EvidenceStudy, { study,
   const { workbook, slides, configs, datasets, documents, figures: requests } = section
   const own = new Set([workbook, slides, ...configs, ...datasets, ...documents].map(source => source?.path))
   const onBytes = context.progress.onEvidence?.(bytesOf(listed, path => own.has(path)))
-  // Readers of office files and Parquet: only a study that has some loads them.
+  // Loads the readers of office files and Parquet, which only a study with evidence needs.
   const { deriveEvidence, stateEvidence } = await import('./evidence.js')
   const found = await stateEvidence(context, section, set, onBytes)
   return async () => {
@@ -133,7 +133,7 @@ async function runEvidence(context: RunContext, section: EvidenceStudy, { study,
   }
 }
 
-/** Titles by the colours that the first analysis gives them: a bar figure gives the same title the same one. */
+/** Titles in the order of the colours that the first analysis gives them. A bar figure gives the same title the same colour. */
 function legendOf(histories: HistoryStudy | null): string[] {
   const drawn = histories?.analyses[0]?.selections ?? []
   return drawn.flatMap(name => histories?.selections.find(selection => selection.name === name)?.title ?? [])

@@ -1,5 +1,5 @@
 /**
- * One snapshot, from bytes to outputs. The only module that sees all three stages.
+ * One snapshot, from bytes to outputs.
  *
  *     page bytes ──► DataElement ──► TraceSlicer ──► pool: parse, verify, measure ──► in canonical order
  *      (sha256)       script#data      one trace               (threads)                     │
@@ -8,8 +8,8 @@
  *                                                     columns, archive   examples    pooled statistics ──► checks
  *                                                            └───────────────┴──► figure, documents ──► commit
  *
- * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 write. Figures and commit are the
- * caller's: all outputs or none.
+ * Phases: 1 measure every trace and stream its columns out, 2 pool, 3 check, 4 write. The caller draws the figures and
+ * commits: all outputs or none.
  */
 import { basename } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
@@ -34,7 +34,10 @@ import { inTransaction } from './transaction.js'
 
 export interface SnapshotSettings extends Judge {
   readonly traces: CriticTraceStudy
-  /** a named example must be there (the study's own snapshot); else the rule stands in, and says so */
+  /**
+   * true: an example that the study names must be there, as in the study's own snapshot; false: the rule chooses one in its
+   * place, and the output says so
+   */
   readonly examplesRequired: boolean
 }
 
@@ -69,7 +72,7 @@ export interface MeasuredSnapshot {
   readonly html: HashedFile | null
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
-  /** what Figure 8 draws */
+  /** data of Figure 8 */
   readonly figure: CriticTraceFigureData
 }
 
@@ -85,7 +88,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
     progress: { onSnapshot: onProgress && (async () => onProgress) }
   })
   return inTransaction(run.out, run, async set => {
-    // The examples' arrays end here: a batch keeps its outcomes.
+    // The arrays of the examples are released here, because a batch keeps its outcomes.
     const { figure, ...measured } = await measureSnapshot(context, run, set)
     if (formats.length > 0) {
       const { drawFigures, planFigures } = await import('./drawing.js')
@@ -95,7 +98,7 @@ export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome
   })
 }
 
-/** Everything of a snapshot but its figures, into a set that the caller commits. */
+/** Measures and writes a snapshot, without its figures, into a set that the caller commits. */
 export async function measureSnapshot(context: RunContext, work: SnapshotWork, set: OutputSet): Promise<MeasuredSnapshot> {
   const { plan, settings } = work
   const onProgress = await context.progress.onSnapshot?.(plan)
@@ -142,7 +145,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
   }
 }
 
-/** What is needed behind the last trace. Asked for at the first one too: it then loads while the workers are busy. */
+/** Modules that are needed after the last trace. They are asked for at the first one too, to load while the workers are busy. */
 async function loadLastSteps() {
   const [{ snapshotStatistics }, expectations, { excludedFiles }, documents, { writeTrajectories }] = await Promise.all([
     import('../compute/traces/pooled.js'),
@@ -154,17 +157,17 @@ async function loadLastSteps() {
   return { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories }
 }
 
-/** What of the snapshot says that it was generated, by its name: the page, or the first NPZ file that does; null: nothing. */
+/** What in the snapshot says that it was generated: the page, or the path of the first NPZ file that says so; null: nothing. */
 function whatSaysSynthetic({ header, results }: Measured): string | null {
   return header.synthetic ? 'the page' : results.find(r => r.synthetic)?.npz?.path ?? null
 }
 
 interface Streams {
-  /** Begins to open the outputs; a failure is met again by the first write. */
+  /** Begins to open the outputs. If that fails, the first write throws the error. */
   prepare(): void
-  /** Takes the columns over: their buffer comes back through `room` when they are written. */
+  /** Takes the columns over. When they are written, `room` returns their buffer. */
   write(result: TraceResult, columns: TraceColumns): Promise<void>
-  /** a buffer that is free, for the columns of a trace to come */
+  /** a free buffer for the columns of a later trace; null: there is none */
   room(): SharedArrayBuffer | null
   finish(meta: ArrowMetadata): Promise<void>
 }
@@ -176,7 +179,7 @@ interface Writers {
   readonly archive: TraceArchiveWriter
 }
 
-/** Opened when the first trace is on its way: their libraries then load while the workers are busy. */
+/** The outputs are opened when a worker has the first trace: their libraries then load while the workers are busy. */
 function openStreams(set: OutputSet): Streams {
   let opened: Promise<Writers> | null = null
   const openAll = async (): Promise<Writers> => {
@@ -191,7 +194,7 @@ function openStreams(set: OutputSet): Streams {
     opened ??= openAll()
     return opened
   }
-  // Writes go on while the next traces are sliced and measured; a few may be under way, which bounds the columns held.
+  // Writes run while the next traces are sliced and measured. Only a few run at a time, which limits the columns in memory.
   const underWay: Array<Promise<unknown>> = []
   const free: SharedArrayBuffer[] = []
   return {
@@ -204,7 +207,7 @@ function openStreams(set: OutputSet): Streams {
       const written = Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)]).then(() => {
         if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
       })
-      // Awaited in its turn; until then a failure must not count as unhandled.
+      // Awaited later; until then a failure must not count as an unhandled rejection.
       written.catch(() => undefined)
       underWay.push(written)
       if (underWay.length > MAX_WRITES_UNDER_WAY) await underWay.shift()
@@ -224,7 +227,7 @@ interface Measured {
   readonly examples: ChosenExamples
 }
 
-/** What a folder of NPZ files says outside its traces. */
+/** The header of a folder of NPZ files, which has no page. */
 const NO_PAGE: Omit<SnapshotHeader, 'traceCount'> = { snapshotTime: null, alignment: null, synthetic: false }
 
 async function measureTraces(
@@ -272,7 +275,7 @@ async function measureTraces(
   return { results, header: page.header, html, examples: collector.choose() }
 }
 
-/** Names the file that a fault is about, where the reader of bytes could not know it. */
+/** Adds the file to a fault of a reader of bytes, which does not know it. */
 function atSnapshot(fault: Fault, { html, folder }: SnapshotPlan): Fault {
   return fault.at({ file: html ?? folder })
 }
@@ -303,18 +306,18 @@ async function* npzTasks(context: RunContext, work: SnapshotWork, streams: Strea
   }
 }
 
-/** What was read and enters, relative to the snapshot's folder. */
+/** Files that were read and used, relative to the snapshot's folder. */
 export function snapshotInputs(plan: SnapshotPlan, { html, results }: Pick<MeasuredSnapshot, 'html' | 'results'>): HashedFile[] {
   return [...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]), ...results.flatMap(r => r.npz ?? [])]
 }
 
-/** A file of the snapshot's folder by its path below the run's. */
+/** The file with its path relative to the run's folder instead of the snapshot's. */
 export function inRun(context: RunContext, { folder }: SnapshotPlan): (file: HashedFile) => HashedFile {
   const within = context.pathOf(folder)
   return ({ path, sha256, bytes }) => ({ path: within === '' ? path : `${within}/${path}`, sha256, bytes })
 }
 
-/** What was read must be what was verified: a file may have been replaced in between. One fault a file. */
+/** One Fault for each file that is not as it was verified: a file may have been replaced in between. */
 function changedSinceVerified(context: RunContext, read: readonly HashedFile[]): Fault[] {
   return read.flatMap(file => context.verifiedFault(file) ?? [])
 }

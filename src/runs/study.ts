@@ -1,5 +1,5 @@
 /**
- * A study, whole: its inputs against its manifest, then every section that it states, its figures, and all outputs or none.
+ * A whole study: its inputs against its manifest, then every section that it states, its figures, and all outputs or none.
  *
  *     manifest ──► sections (sections.ts) ──► what figures draw with ──► figures ──► audit, pages ──► commit ──► run.json
  */
@@ -28,14 +28,14 @@ export interface StudyRun {
   /** the study's folder */
   readonly dir: string
   readonly study: Study
-  /** the file that states it */
+  /** the study file */
   readonly studyFile: Pick<StudyFile, 'sha256' | 'bytes'>
-  /** of the same study's manifest, without a failure */
+  /** report on the study's manifest, without a failure */
   readonly manifest: ManifestReport
   readonly pool: TracePool
   readonly out: string
   readonly formats: readonly FigureFormat[]
-  /** a value that a page cites and nothing published holds fails the audit, whatever the study says; default: as the study says */
+  /** true: a value that a page cites and no claim holds fails the audit; default: as the study says */
   readonly strict?: boolean | undefined
   readonly signal?: AbortSignal | undefined
   readonly progress?: RunProgress | undefined
@@ -45,7 +45,7 @@ export interface StudyOutcome extends SectionOutcomes {
   /** null where the study names no claims file */
   readonly audit: AuditReport | null
   readonly outputs: readonly FileSummary[]
-  /** recorded by an earlier run, not written by this one, and not known to be the program's: it stays */
+  /** paths that an earlier run recorded and this one did not write; they stay, because nothing shows that they are the program's */
   readonly left: readonly string[]
 }
 
@@ -66,7 +66,7 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
     await writeConstants(context, set, merged({ histories: null, bars: null }, sections.map(section => section.constants)))
     const inputs = [studyFile, ...sections.flatMap(section => section.inputs)]
     refuseExcluded(run, new Set([...inputs.map(file => file.path), study.claims, study.article?.article, study.article?.notes]))
-    // 2. Figures; the trace pool and this thread have nothing to do meanwhile
+    // 2. Figures. They may use one thread more than the pool: the pool and this thread are idle meanwhile.
     const { drawFigures, planFigures } = await import('./drawing.js')
     const figures = await planFigures(merged<FigureSources>({}, sections.map(section => section.figures)))
     const pngs = await drawFigures(context, set, figures, { formats, threads: pool.threads + 1, manifest: context.origin.manifest })
@@ -81,12 +81,15 @@ export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
   return { ...outcome, left }
 }
 
-/** What every part states, over what stands where none does. */
+/** The fields of all parts in one object; `none` gives those that no part states. */
 function merged<T extends object>(none: T, parts: readonly Partial<T>[]): T {
   return parts.reduce<T>((all, part) => ({ ...all, ...part }), none)
 }
 
-/** The settings' hash is of all that decides the bytes of a study's outputs: its manifest lists every input, the study file among them. */
+/**
+ * What the record says of a run. The settings' hash covers everything that decides the bytes of a study's outputs: its
+ * manifest lists every input, the study file among them.
+ */
 function recordedOf(run: Pick<StudyRun, 'study' | 'manifest' | 'formats'>): Omit<FinishedRun, 'outputs'> {
   const { study, manifest, formats } = run
   return { settingsSha256: settingsHash([study, manifest.manifest_sha256], formats), origin: studyOrigin(run), inputs: listedFiles(manifest) }
@@ -97,21 +100,21 @@ export function unchangedStudy(run: Pick<StudyRun, 'study' | 'manifest' | 'forma
   return unchangedOutputs(run.out, recordedOf(run), run.pool)
 }
 
-/** None for a study without figures of its own. */
+/** Writes the constants of figures; nothing for a study without figures of its own. */
 async function writeConstants({ origin }: RunContext, set: OutputSet, constants: FigureConstants): Promise<void> {
   if ((constants.histories?.figures ?? []).length + (constants.bars?.requests ?? []).length === 0) return
   const { writeFigureConstants } = await import('../render/outputs/figure-documents.js')
   await writeFigureConstants(set, constants, origin)
 }
 
-/** All that was verified before the run began: whatever a section, a certificate's judge or an audit reads is among them. */
+/** Every file that was verified before the run. What a section, the check of a certificate or the audit reads is among them. */
 function listedFiles({ files }: ManifestReport): HashedFile[] {
   return files.flatMap(({ path, status, expected }) => status === 'ok' && expected !== null ? [{ path, ...expected }] : [])
 }
 
 /**
- * The manifest says of a file that it enters nothing, and the study names it. What a configuration inherits from is named by
- * no study, and a new manifest excludes it: it may be read.
+ * Refuses a run that read a file to which the manifest gives the role "excluded" although the study names it. A file that a
+ * configuration inherits from is not named by the study, and a new manifest excludes it: it may be read.
  *
  * @throws Failures where such a file was read
  */

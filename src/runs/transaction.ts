@@ -1,6 +1,6 @@
 /**
- * All outputs of a run, or none: what `fill` writes takes its places together when it has finished, and nothing of it
- * stays when it throws.
+ * All outputs of a run, or none: what `fill` writes is moved to its places together when `fill` has finished. Nothing of it
+ * stays when `fill` throws.
  */
 import { EXIT, Fault } from '../core/errors.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
@@ -12,7 +12,7 @@ export interface TransactionOptions {
   readonly beforeCommit?: (() => Promise<void>) | undefined
 }
 
-/** @throws what `fill` throws, or the fault of an interruption, whatever that made fail */
+/** @throws what `fill` throws; after an interruption the Fault of the interruption, whatever failed because of it */
 export async function inTransaction<T extends object>(
   out: string,
   { signal, beforeCommit }: TransactionOptions,
