@@ -2,7 +2,7 @@
  * The library: what the command line uses, typed. `analyseSnapshot` and `runBatch` are the whole way from files to outputs;
  * the readers below them take bytes, never paths, where they can. Documented in `docs/library.md`.
  *
- * Worker threads find their code beside this package's; the native canvas is loaded only where figures are asked for.
+ * Worker threads find their code beside this package's. The native canvas is loaded only where figures are asked for.
  */
 export { runBatch, batchExitCode, type BatchRun, type SnapshotResult } from './runs/batch.js'
 export type * from './compute/traces/contract.js'

@@ -1,6 +1,6 @@
 /**
- * `all`: the study's inputs against its manifest, then its sections measured, checked, drawn and written; or, where nothing has
- * changed since the last run, its outputs against their record.
+ * `all`: verifies the study's inputs against its manifest, then measures, checks, draws and writes its sections. Where
+ * nothing has changed since the last run, it compares the outputs with their record instead.
  */
 import { join } from 'node:path'
 import type { TracePool } from '../compute/traces/pool.js'
@@ -88,14 +88,14 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
   })
 }
 
-/** A published value that does not hold fails the run, when everything is written: the outputs say what differs. */
+/** A published value that does not hold fails the run after everything is written: the outputs say what differs. */
 function tellAudit(audit: AuditReport | null, reporter: Reporter): number {
   if (audit === null) return EXIT.ok
   reporter.tellFaults(auditFaults(audit))
   return auditPasses(audit) ? EXIT.ok : EXIT.checkFailed
 }
 
-/** The audit of the last run: its record has just vouched for the file. */
+/** The audit of the last run. The file was just compared with the run's record. */
 async function recordedAudit(out: string, outputs: ReadonlyArray<{ readonly path: string }>): Promise<AuditReport | null> {
   if (!outputs.some(({ path }) => path === AUDIT_PATH)) return null
   return JSON.parse(await readText(join(out, AUDIT_PATH))) as AuditReport

@@ -29,7 +29,7 @@ export interface AuditOptions extends CommonOptions {
   readonly threads: number
   /** folder for `audit.json`; null: it is written nowhere */
   readonly out: string | null
-  /** a value that a page cites and nothing published holds fails, whatever the study says */
+  /** true: a value that a page cites and no claim holds fails, whatever the study says */
   readonly strict: boolean
 }
 
@@ -50,9 +50,9 @@ export interface AllOptions extends RunOptions {
 export interface VerifyCommand extends CommonOptions {
   /** study folder; null: the synthetic replica */
   readonly study: string | null
-  /** a folder of outputs, held against its own record; null: the study is verified */
+  /** a folder of outputs to compare with its own record; null: the study is verified */
   readonly outputs: string | null
-  /** every input is read again by other libraries */
+  /** true: every input is read again by other libraries */
   readonly secondReader: boolean
   readonly format: 'text' | 'sha256sum'
 }
@@ -280,7 +280,7 @@ function pathText(argument: string, value: string, what: string): string {
 }
 
 function threadCount(text: string | undefined): number {
-  // The main thread cuts the page and writes the outputs: it fills a core of its own.
+  // The main thread cuts the page and writes the outputs. It fills a core.
   if (text === undefined) return Math.min(Math.max(1, availableParallelism() - 1), MAX_THREADS)
   const threads = /^\d{1,4}$/.test(text) ? Number(text) : NaN
   if (!(threads >= 1 && threads <= MAX_THREADS)) throw usage('wrong --threads', printable(text), `an integer from 1 to ${MAX_THREADS}`)

@@ -1,4 +1,7 @@
-/** What an audit says on the terminal: a table of all claims, one of the discrepancies, one fault for each that does not hold. */
+/**
+ * An audit on the terminal: tables of claims, discrepancies, quantities of several sources, guards and values without a
+ * claim, and one fault for each that does not hold.
+ */
 import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
 import { parseReference } from '../compute/documents.js'
@@ -64,7 +67,10 @@ function guardCell({ status }: AuditedGuard): TerminalCell {
   return status === 'fails' ? { text: 'FAILS', tone: 'bad' } : { text: 'not checked: no page', tone: 'muted' }
 }
 
-/** One line for the claims, one for quantities of several sources, one for the discrepancies, one for the guards, one for what pages cite, one for each note. */
+/**
+ * One line for the claims, one for quantities of several sources, one for the discrepancies, one for the guards, one for what
+ * pages cite, one for each note.
+ */
 export function auditHead({ claims, counts, same, discrepancies, guards, unclaimed, strict, notes }: AuditReport): string {
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)

@@ -1,6 +1,6 @@
 /**
- * `audit`: the study computed afresh, its published values compared with what comes out. Everything goes into a folder of its
- * own that is removed: an output that lies somewhere is not looked at, whoever wrote it.
+ * `audit`: computes the study afresh and compares its published values with the results. All outputs go into a folder of
+ * their own, which is removed. Outputs that lie elsewhere are not read.
  */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The study's published values, which `verify` does not read: whether they are there at all. */
+/** Whether the file of the study's published values is there; `verify` does not read it. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { printable } from '../core/errors.js'

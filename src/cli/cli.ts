@@ -1,6 +1,6 @@
 /**
- * The command line: parses it, runs the command, turns what is thrown into lines and an exit code. Each command's code is
- * loaded when it is asked for.
+ * The command line: parses it, runs the command, and turns errors into lines and an exit code. A command's code is loaded
+ * when the command is asked for.
  */
 import { EXIT, Failures, Fault, toFault } from '../core/errors.js'
 import { HELP, parseCommand, type Command } from './args.js'
@@ -8,7 +8,7 @@ import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
 import { isIdentityName, withoutSecrets } from '../core/secrets.js'
 
-/** Runs one command. Never throws; answers the exit code. */
+/** Runs one command and returns the exit code. Never throws. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
   let command: Command | null = null
   try {
@@ -44,7 +44,7 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   if (command.command === 'manifest') return (await import('./manifest.js')).runManifest(command, io)
   if (command.command === 'fetch') return (await import('./fetch.js')).runFetch(command, io)
   if (command.command === 'study init') return (await import('./study.js')).runStudyInit(command, io)
-  // The threads start first: they load their code while this one loads its own.
+  // The threads start first: they load their code while this thread loads its own.
   const { openTracePool } = await import('../compute/traces/pool.js')
   const pool = openTracePool(command.threads)
   try {
@@ -57,7 +57,7 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
   }
 }
 
-/** What follows from an interruption (an aborted read, a pool that was closed) is not reported beside it. */
+/** After an interruption only the interruption is reported, without what follows from it (an aborted read, a pool that was closed). */
 function faultsOf(error: unknown, signal: AbortSignal): readonly Fault[] {
   if (signal.aborted) {
     return [
@@ -68,7 +68,7 @@ function faultsOf(error: unknown, signal: AbortSignal): readonly Fault[] {
 }
 
 function printJson(io: CliIo, object: object): void {
-  // Messages and elements of lists hold ids, whose digits alone make no secret.
+  // Messages and elements of lists may hold ids, whose digits alone are no secret.
   const shown = (name: string, value: unknown): unknown => (
     typeof value === 'string' ? withoutSecrets(value, !/^(?:message|\d+)$/.test(name) && !isIdentityName(name)) : value
   )

@@ -13,17 +13,17 @@ import type { FetchCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting } from './reporter.js'
 
-/** Names a message lists at most, and characters of a name in the table. */
+/** Most names in a message, and most characters of a name in the table. */
 const MAX_NAMED = 8
 const MAX_NAME = 40
 
-/** @param clock times of the certificates, and the waiting between tries */
+/** @param clock gives the times of certificates, and waits between tries */
 export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = systemClock): Promise<CommandResult> {
   return reporting(options, io, async reporter => {
     const { progress } = reporter
     const { study: dir } = options
     const { study } = await loadStudy(dir)
-    // A mistake of the study or of the label is told before a key is asked for.
+    // A mistake in the study or the label is reported before a key is asked for.
     if (study.fetch === null) throw noFetch(dir)
     wantedRuns(study.fetch, options.only)
     const address = addressOf(options, io)

@@ -1,4 +1,4 @@
-/** What the command line needs of the world, passed in so that tests can watch it. */
+/** What the command line needs of its surroundings. It is passed in, so that tests can watch it. */
 import type { Environment, TextStream } from '../render/terminal/text.js'
 
 export interface CliIo {
@@ -10,7 +10,7 @@ export interface CliIo {
   readonly signal: AbortSignal
 }
 
-/** What a command gives back: its exit code, and the object that `--json` prints. */
+/** What a command returns: its exit code, and the object that `--json` prints. */
 export interface CommandResult {
   readonly exitCode: number
   readonly report: object

@@ -12,7 +12,7 @@ export function faultLines(faults: readonly Fault[], verbose: boolean): string[]
 
 function withCauses(error: Error): string {
   const { cause } = error
-  // The engine quotes a piece of what it could not parse: where it cuts, half a secret could stand.
+  // The engine's message quotes a piece of the text that it could not parse. The piece may end inside a secret, so it is left out.
   const { message, stack = message } = error
   const own = withoutSecrets(error instanceof SyntaxError ? stack.replace(message, message.replace(/"[^]*"/, '"…"')) : stack, false)
   return cause instanceof Error ? `${own}\n  caused by ${withCauses(cause)}` : own

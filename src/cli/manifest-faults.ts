@@ -1,4 +1,4 @@
-/** What differs from a study's manifest, one fault a file. */
+/** What differs from a study's manifest: one fault for each file. */
 import { join } from 'node:path'
 import { EXIT, Fault } from '../core/errors.js'
 import type { ManifestReport, VerifiedFile } from '../study/manifest.js'
@@ -24,7 +24,7 @@ export function manifestFaults(report: ManifestReport, dir: string): Fault[] {
   )
 }
 
-/** The reason is told where the hash alone does not say what is wrong: the file moved while it was read. */
+/** What was found. The reason is added where the hash alone does not say what is wrong: the file changed while it was read. */
 function foundText({ found, reason, expected }: VerifiedFile): string {
   if (found === null) return reason ?? 'nothing'
   const bytes = found.sha256 === null ? `${found.bytes} bytes` : `${found.sha256}, ${found.bytes} bytes`

@@ -1,4 +1,4 @@
-/** `manifest`: what the study's manifest would say of the files that lie there now; with --write it says so. */
+/** `manifest`: shows what a new manifest of the study would change; with --write, writes it. */
 import { stat } from 'node:fs/promises'
 import { dirname, basename, join } from 'node:path'
 import { EXIT } from '../core/errors.js'

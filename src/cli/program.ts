@@ -20,14 +20,14 @@ export async function run(): Promise<void> {
 }
 
 /**
- * How long a command may take to give up and to remove what it has begun. Whoever sent the signal often kills ten seconds
- * later (docker stop).
+ * How long a command may take to stop and to remove what it has begun, in milliseconds. The sender of a signal often kills
+ * the process ten seconds later (docker stop).
  */
 const GRACE_MS = 8000
 
 /**
- * The first signal asks for the end: exit code 130, nothing half-written. A second one of whatever kind, and time, end the
- * process at once, as the system does by default: whatever holds it, be it a file system that does not answer.
+ * The first signal asks the command to stop: exit code 130, nothing half-written. A second signal of any kind, or the end of
+ * the time, ends the process at once, as the system does by default. It does so even where a file system does not answer.
  */
 export function endOnSignals(interrupt: AbortController, graceMs = GRACE_MS): void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -41,12 +41,12 @@ export function endOnSignals(interrupt: AbortController, graceMs = GRACE_MS): vo
 
 const watched = new Set<'stdout' | 'stderr'>()
 
-/** A standard stream, opened when first asked for: that takes milliseconds, in which the pool's thread could start. */
+/** A standard stream. It is opened when it is first asked for, because opening takes milliseconds in which the pool's thread can start. */
 function standard(name: 'stdout' | 'stderr'): NodeJS.WriteStream {
   const stream = process[name]
   if (watched.has(name)) return stream
   watched.add(name)
-  // A reader that went away (head, less) does not stop the work: only what it would have read is lost.
+  // EPIPE: the reader has ended (head, less). The work goes on; only what it would have read is lost.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return
     process.exitCode = EXIT.badInput

@@ -1,6 +1,6 @@
 /**
- * What one command tells and where: progress and faults on standard error; on standard output its summary, unless the command
- * is to be quiet or prints an object.
+ * What one command prints and where: progress and faults on standard error, its summary on standard output. There is no
+ * summary where the command is to be quiet or prints an object.
  */
 import { Failures, type Fault } from '../core/errors.js'
 import { createProgress, type Progress } from '../render/terminal/progress.js'
@@ -21,7 +21,7 @@ export class Reporter {
     this.progress = progress
   }
 
-  /** @param text made only where it is told */
+  /** Prints the summary. @param text called only where the summary is printed */
   async tell(text: (table: TableOptions) => string | Promise<string>): Promise<void> {
     this.progress.close()
     const { quiet, json } = this.#options
@@ -33,7 +33,7 @@ export class Reporter {
   }
 }
 
-/** Runs a command with a reporter, whose progress ends on every way out. */
+/** Runs a command with a reporter. The reporter's progress ends however the command ends. */
 export async function reporting(
   options: CommonOptions, io: CliIo, command: (reporter: Reporter) => Promise<CommandResult>
 ): Promise<CommandResult> {

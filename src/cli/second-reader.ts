@@ -17,12 +17,12 @@ export async function readAgain(
   return readings
 }
 
-/** One a file that is read differently, or that our reader refuses. */
+/** One fault for each file that is read differently, or that our reader refuses. */
 export function secondFaults(readings: readonly NamedReading[]): Fault[] {
   return readings.flatMap(({ fault }) => (fault === null ? [] : [Fault.deserialize(fault)]))
 }
 
-/** Counts, then every file that is not plainly the same, with the reason; notes behind it. */
+/** Counts, then a row for every file that is not the same, with the reason, then notes. */
 export function secondTable(readings: readonly NamedReading[], options: TableOptions): string {
   const count = (status: NamedReading['status']): number => readings.filter(r => r.status === status).length
   const values = readings.reduce((sum, r) => sum + r.values, 0)

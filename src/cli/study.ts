@@ -1,6 +1,7 @@
 /**
- * `study init DIR`: a commented study file for a folder of exports, and a manifest over the folder. The study then runs as
- * it is, unless a history holds rows that the reader refuses: those of the first lines are said. Nothing is overwritten. With `--out FILE` elsewhere the study file is written alone, as a draft.
+ * `study init DIR`: writes a commented study file for a folder of exports, and a manifest over the folder. The study then
+ * runs as it is, unless a history holds rows that the reader refuses; those among the first lines are listed. Nothing is
+ * overwritten. With `--out FILE` elsewhere only the study file is written, as a draft.
  */
 import { lstat, open, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -105,7 +106,7 @@ async function hashAll(
   return { text: manifest, files: planned.length + 1 }
 }
 
-/** A new file, whole or not at all. */
+/** Writes a new file, whole or not at all. */
 async function writeNew(path: string, text: string): Promise<void> {
   const unwritable = (cause: unknown): Fault => errorCode(cause) === 'EEXIST' ? existing(path) : new Fault({
     format: 'init', problem: 'unwritable', found: describeCause(cause), expected: `a folder that can be written to: ${dirname(path)}`,

@@ -1,4 +1,4 @@
-/** What a finished command says on standard output: tables for a person, one object for a machine. */
+/** Tables and lines that a finished command prints on standard output. */
 import type { PooledChanges, SnapshotStatistics } from '../compute/traces/contract.js'
 import type { CheckReport } from '../compute/traces/expectations.js'
 import type { ManifestReport } from '../study/manifest.js'
@@ -22,7 +22,7 @@ function percent(x: number | null): string {
   return x === null ? NONE : `${value(x * 100, 9)} %`
 }
 
-/** Boundary against internal transitions, then what holds for traces. */
+/** What holds for traces, then a table of boundary against internal transitions. */
 export function statisticsTables(s: SnapshotStatistics, options: TableOptions): string {
   const both = (of: (c: PooledChanges) => string): [string, string] => [of(s.boundary), of(s.internal)]
   const transitions = formatTable(
@@ -50,7 +50,7 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
   return `${lines.join('\n')}\n\n${transitions}`
 }
 
-/** Two sources of one array are compared; one source is a fact. */
+/** Whether the arrays were compared: a trace with one source has nothing to compare with. */
 function comparedLine({ verified, traces, one_source: alone, checks }: SnapshotStatistics): string {
   if (verified) return `values, returns and positions of all ${formatCount(traces)} traces equal their NPZ arrays exactly`
   if (checks.npz_exactly_equal === null) return 'UNVERIFIED: one source for every trace, page or NPZ file: not compared'
@@ -58,7 +58,7 @@ function comparedLine({ verified, traces, one_source: alone, checks }: SnapshotS
     `exactly; UNVERIFIED: one source for ${formatCount(alone)}: not compared`
 }
 
-/** Only where the outcome is not every trace's own word. */
+/** Lines only where a trace does not state its own outcome. */
 function outcomeLines({ traces, outcome_from: from, success_threshold: threshold }: SnapshotStatistics): string[] {
   return [
     ...(from.score === 0 ? [] : [`outcome told by the score, above ${threshold} a success: ${formatCount(from.score)} of ${formatCount(traces)} traces`]),
@@ -73,7 +73,7 @@ function share(some: number | null, all: number | null): string {
   return all === null ? `${NOT_STATED} (outcome unknown)` : 'none there'
 }
 
-/** One row a check; only expected ones can fail a run. */
+/** One row for each check; only expected checks can fail a run. */
 export function checksTable(checks: readonly CheckReport[], options: TableOptions): string {
   return formatTable(
     [{ title: 'check' }, { title: 'holds', align: 'right' }, { title: 'of', align: 'right' }, { title: '' }],
@@ -82,7 +82,7 @@ export function checksTable(checks: readonly CheckReport[], options: TableOption
   )
 }
 
-/** What a check looks at, one by one, where it is not a trace. */
+/** What a check looks at one by one, where it does not look at traces. */
 const LOOKED_AT: Readonly<Record<string, string>> = { 'end marker': 'boundary', 'outcomes per step': 'step' }
 
 function verdict(c: CheckReport): TerminalCell {
@@ -95,7 +95,7 @@ function verdict(c: CheckReport): TerminalCell {
   return c.faults.length === 0 ? { text: `ok${aside}`, tone: 'good' } : { text: `FAILED${aside}`, tone: 'bad' }
 }
 
-/** One table an analysis: what the step view keeps of every metric; then how the sessions were joined. */
+/** How the sessions were joined, then one table for each analysis: what the step view keeps of every metric. */
 export function historiesTables({ selections, analyses, excluded, warnings }: AnalysedHistories, options: TableOptions): string {
   const tables = analyses.map(({ analysis, statistics }) => formatTable(
     [
@@ -126,7 +126,7 @@ function best(m: MetricStatistics): string {
   return m.best === null ? NONE : `${value(m.best.value, 6)} at ${m.best.step}`
 }
 
-/** One row a dataset. Where the study restricts decoding, pages of the other columns are not read: the count says so. */
+/** One row for each dataset. Where the study restricts decoding, pages of the other columns are not read; the count says so. */
 export function datasetsTable(datasets: readonly FoundDataset[], options: TableOptions): string {
   return formatTable(
     [
@@ -153,7 +153,7 @@ export function outputsTable(
   )
 }
 
-/** Nothing where nothing stayed. At most twenty names. */
+/** A note on outputs that stay; empty where there are none. Names at most twenty. */
 export function leftNote(left: readonly string[]): string {
   if (left.length === 0) return ''
   const more = left.length > 20 ? ` and ${formatCount(left.length - 20)} more` : ''
@@ -184,7 +184,7 @@ export function certificateLine(report: CertificateReport | null): string {
   return `certificates: ${complete} of ${histories.length} histories whole, ${formatCount(rows)} rows${still}\n`
 }
 
-/** What must be known of a snapshot's numbers beside them. */
+/** Labels that belong to a snapshot's numbers. */
 function notes(s: SnapshotStatistics | null): string[] {
   return [...(s?.verified === false ? ['unverified'] : []), ...(s?.synthetic === true ? ['SYNTHETIC'] : [])]
 }

@@ -1,4 +1,4 @@
-/** `traces PATH…`: critic-trace snapshots of anyone's, each into its own subfolder of the output folder. */
+/** `traces PATH…`: analyses critic-trace snapshots, each into its own subfolder of the output folder. */
 import { batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import type { SnapshotSettings } from '../runs/snapshot.js'
@@ -61,7 +61,7 @@ export async function runTraces(
 async function settingsOf(dir: string | null): Promise<SnapshotSettings> {
   const study = dir === null ? null : (await (await import('../study/study.js')).loadStudy(dir)).study
   const traces = study?.critic_traces ?? null
-  // A study without this section expects nothing of a snapshot, and so does no study.
+  // Without a study, and with one that lacks this section, nothing is expected of a snapshot.
   return {
     traces: traces ?? DEFAULT_CRITIC_TRACE_STUDY,
     expectations: traces?.expectations ?? REPORTED_WITHOUT_STUDY,

@@ -16,9 +16,9 @@ export interface VerifiedStudy {
   /** the study's folder */
   readonly dir: string
   readonly study: Study
-  /** the file that states it */
+  /** the study file */
   readonly studyFile: Omit<StudyFile, 'study'>
-  /** every file against the manifest */
+  /** every file compared with the manifest */
   readonly manifest: ManifestReport
 }
 
@@ -29,7 +29,7 @@ export async function studyFolder(named: string | null, { io, progress }: Report
   return ensureReplica({ cacheDir: defaultCacheDir(io.env), signal: io.signal, log: line => { progress.line(line) } })
 }
 
-/** Files that differ are no exception: the report lists them. */
+/** Loads a study and verifies its files. A file that differs does not throw: the report lists it. */
 export async function verifyStudy(dir: string, { io, progress }: Reporter): Promise<VerifiedStudy> {
   const { study, ...studyFile } = await loadStudy(dir)
   const command = `node dist/run.js manifest --study ${printable(dir, 400)} --write`

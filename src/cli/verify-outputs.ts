@@ -1,4 +1,4 @@
-/** `verify --outputs OUT`: a folder of outputs against the record of its run. */
+/** `verify --outputs OUT`: compares a folder of outputs with the record of its run. */
 import { EXIT } from '../core/errors.js'
 import { formatSha256sum } from '../study/manifest.js'
 import { checkOutputs, outputFaults, type OutputsReport } from '../runs/outputs-check.js'
@@ -27,7 +27,7 @@ export async function verifyOutputs(out: string, options: VerifyCommand, io: Cli
   })
 }
 
-/** What is not plainly ok, one row each. */
+/** Counts, then one row for each file that is not plainly ok. */
 function outputsStatus({ files, counts }: OutputsReport, options: TableOptions): string {
   const { ok, 'size only': sizeOnly, mismatch, missing, unlisted } = counts
   const head = `${ok} ok, ${sizeOnly} by size only, ${mismatch} mismatch, ${missing} missing, ${unlisted} unlisted\n`

@@ -1,4 +1,7 @@
-/** `verify`: every file of the study against its source_manifest.json; every certificate; with `--second-reader` every value, read twice. */
+/**
+ * `verify`: checks every file of the study against its source_manifest.json, and every certificate. With `--second-reader`
+ * every value is read twice.
+ */
 import { EXIT, printable } from '../core/errors.js'
 import { formatSha256sum } from '../study/manifest.js'
 import { verifyCertificates } from '../ingest/certificate/verify.js'
@@ -18,10 +21,10 @@ export async function runVerify(options: VerifyCommand, io: CliIo, second: Secon
   return reporting(options, io, async reporter => {
     const { progress } = reporter
     const { dir, study, manifest } = await verifyStudy(await studyFolder(options.study, reporter), reporter)
-    // Of files that are not those of the manifest a certificate says nothing.
+    // A certificate says nothing of files that differ from the manifest.
     const certificates = manifest.ok ? await verifyCertificates(dir, study, io.signal) : null
     const views = manifest.ok ? await viewFaults(dir, study) : []
-    // Loaded only here, and its libraries only in a process of their own.
+    // Loaded only where it is asked for. Its libraries are loaded only in a process of their own.
     const reader = options.secondReader ? await import('./second-reader.js') : null
     const readings = reader === null || !manifest.ok ? null : await reader.readAgain(dir, study, manifest, progress, { signal: io.signal, ...second })
     progress.close()
