@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The program's entry: `node dist/run.js`. The command that takes half a second comes as a bundle (`tools/build.ts`). */
+/** The program's entry: `node dist/run.js`. The command `traces`, which takes half a second, is loaded as a bundle (`tools/build.ts`). */
 import { createRequire } from 'node:module'
 import { lastWords } from './src/core/system/last-words.js'
 
 type Program = typeof import('./src/cli/program.js')
 
-/** The last resort, there before anything that can fail: an error that no command could catch is one line too. */
+/** Prints an error that no command caught as one line and ends the process. It is there before anything that can fail. */
 async function fail(error: unknown): Promise<never> {
   const line = await lastWords(error)
   process.stderr.write(line)
@@ -16,7 +16,7 @@ process.on('uncaughtException', error => { void fail(error) })
 process.on('unhandledRejection', error => { void fail(error) })
 
 function bundled(): Program {
-  // Not imported: Node reads over a CommonJS module for its exports first, which takes longer than all of it.
+  // Required, not imported: for an import, Node first scans a CommonJS module for its exports, which takes longer than all the rest.
   const { loadBundle } = createRequire(import.meta.url)('./src/core/load.cjs') as typeof import('./src/core/load.cjs')
   try {
     return loadBundle('traces').exports as Program

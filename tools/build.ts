@@ -1,5 +1,5 @@
 /**
- * The second half of `npm run build`, behind the TypeScript compiler, all into `dist/`:
+ * The second half of `npm run build`, after the TypeScript compiler; all files go into `dist/`:
  *
  *     src/replica/                      what the replica copies as it is: claims, article
  *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
@@ -8,8 +8,8 @@
  *
  * Before that it removes what no source makes any more (`stale.ts`).
  *
- * `traces` measures a snapshot in half a second, of which loading some 150 modules and compiling their functions was a
- * third. The other commands take seconds, or load little: they run from their modules.
+ * `traces` measures a snapshot in half a second. Without bundles a third of it was loading some 150 modules and compiling
+ * their functions. The other commands take seconds, or load little: they run from their modules.
  */
 import assemblyscript from 'assemblyscript/asc'
 import { build, type Plugin } from 'esbuild'
@@ -26,11 +26,11 @@ import { removeStale } from './stale.js'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const DIST = join(ROOT, 'dist')
 const BUNDLES = join(DIST, 'bundle')
-/** Bundles are whole when they come to their place. */
+/** Bundles are made here and moved to their place when they are whole. */
 const NEW_BUNDLES = join(DIST, 'bundle.new')
 const SNAPSHOT = join(ROOT, 'fixtures/snapshot')
 
-/** The compiler leaves behind whatever is no module. */
+/** Copies files of the replica that are no modules; the TypeScript compiler does not copy them. */
 async function copyReplicaFiles(): Promise<void> {
   for (const name of ['claims.json', 'article']) await cp(join(ROOT, 'src/replica', name), join(DIST, 'src/replica', name), { recursive: true })
 }
@@ -44,7 +44,10 @@ async function compileKernel(): Promise<void> {
   if (error !== null) throw new Error(`the kernel does not compile\n${stderr.toString()}`, { cause: error })
 }
 
-/** A bundled module believes that it lies where it lay, and finds there what it opens by its own place. */
+/**
+ * Gives a bundled module the place that its file has in `dist/` or in its package. There it finds the files that it opens
+ * relative to itself.
+ */
 const inPlace: Plugin = {
   name: 'in-place',
   setup({ onLoad }) {
@@ -53,7 +56,7 @@ const inPlace: Plugin = {
       const place = inPackage.length === 1 ? `__ours(${quoted(relative(DIST, path))})` : `__package(${quoted(inPackage[inPackage.length - 1])})`
       const text = await readFile(path, 'utf8')
       const contents = text
-        // a package that is asked for when it is needed is bundled too, and begins to run then
+        // a package that is required on demand is bundled too, and runs when it is required
         .replace(/createRequire\(import\.meta\.url\)\(('[^']+')\)/g, 'require($1)')
         .replaceAll('import.meta.url', `require('node:url').pathToFileURL(${place}).href`)
       return { contents: contents.includes('__dirname') ? `var __dirname = require('node:path').dirname(${place});${contents}` : contents }
@@ -65,12 +68,15 @@ function quoted(path: string): string {
   return JSON.stringify(path.split(sep).join('/'))
 }
 
-/** Where files of ours and of packages lie: packages wherever Node finds them from the bundle, beside this one too. */
+/**
+ * Where files of this package and of other packages lie. Other packages lie where Node finds them from the bundle, beside
+ * this package too.
+ */
 const PLACES = `
 const __ours = path => require('node:path').join(__dirname, '..', path)
 const __package = path => require.resolve.paths(path).map(folder => require('node:path').join(folder, path)).find(require('node:fs').existsSync)`
 
-/** In the bundle of one command the others are not there: src/cli/cli.ts imports a command's module when it runs that command. */
+/** Commands that are not in the bundles: src/cli/cli.ts imports a command's module when it runs that command. */
 const OTHER_COMMANDS = ['all', 'audit', 'fetch', 'manifest', 'study', 'verify']
 
 async function bundle(name: string, entry: string): Promise<void> {
@@ -80,7 +86,7 @@ async function bundle(name: string, entry: string): Promise<void> {
     bundle: true, format: 'cjs', platform: 'node', target: 'node20', charset: 'ascii', preserveSymlinks: true, logLevel: 'silent',
     plugins: [inPlace],
     banner: { js: PLACES },
-    // a binary of the machine's beside its JavaScript, and what draws with it
+    // canvas has a binary of the machine beside its JavaScript; the others draw with it
     external: ['canvas', 'chart.js', 'chartjs-plugin-annotation', ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))]
   })
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)

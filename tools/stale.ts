@@ -1,13 +1,13 @@
 /**
- * Files of `dist/` that no source makes any more. The TypeScript compiler writes and never removes: what a moved module left behind would be
- * published, and imports of it would still be found. The folder is not emptied before the build, so that a compiler that builds
- * incrementally finds what it wrote.
+ * Removes files of `dist/` that no source makes any more. The TypeScript compiler never removes a file. What a moved module
+ * left behind would be published, and imports of it would still be found. The folder is not emptied before the build, so that
+ * an incremental compiler finds what it wrote.
  */
 import { existsSync } from 'node:fs'
 import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What the build makes of more than one source. */
+/** Files that the build makes from more than one source. */
 const MADE = /^(?:bundle\/|src\/kernel\/kernel\.wasm$)/
 
 /** The source of a file below `dist/`: a module, or a file that is copied as it is. */
@@ -15,7 +15,7 @@ export function sourceOf(built: string): string {
   return built.replace(/(?:\.d\.(c?)ts|\.(c?)js)$/, (_, declaration?: string, module?: string) => `.${declaration ?? module ?? ''}ts`)
 }
 
-/** Removes them, and folders that are empty then. */
+/** Removes such files, and folders that are then empty. */
 export async function removeStale(root: string): Promise<void> {
   const dist = join(root, 'dist')
   const entries = await readdir(dist, { recursive: true, withFileTypes: true })

@@ -10,6 +10,6 @@ import type { FigureTask } from '../src/render/canvas/pool.js'
 
 /** Resolves, on the caller's side, to a Uint8Array: the file's bytes, moved, not copied. */
 export default async function drawFigure({ config, format }: FigureTask): Promise<ReturnType<typeof move>> {
-  // Memory of its own: a Buffer may be a view of memory that others use, which cannot be moved.
+  // Copied into memory of its own: a Buffer may be a view of memory that others use, which cannot be moved.
   return move(new Uint8Array(await renderFigure(config, format)))
 }

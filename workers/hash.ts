@@ -13,7 +13,10 @@ export interface HashAnswer {
   readonly bytes: number
 }
 
-/** null where the file cannot be read, is none or does not stand still: an input may be a link, an output that the program wrote is not */
+/**
+ * Null where the file cannot be read, is none or does not stand still. An input may be a link; an output that the program
+ * wrote is none.
+ */
 export default function answerHash({ path, links }: HashTask): HashAnswer | null {
   try {
     const file = openStillSync(path, comparingWords('file'), { links })

@@ -1,4 +1,4 @@
-/** The floor: read a file and SHA-256 it. */
+/** The least that a run can take: reads a file and hashes it with SHA-256. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: ours against a Python peer that does the same work (tools/bench/peer.py: json and numpy), whole processes,
- * in turn, medians and ratios of one run. Needs python3 with numpy, and matplotlib for the figures; what is missing is
- * said and left out. Prints a Markdown report; nothing here is a test.
+ * `npm run bench`: compares this program with a Python peer that does the same work (tools/bench/peer.py: json and numpy).
+ * Whole processes run in turn; medians and ratios are of one run. Needs python3 with numpy, and matplotlib for the figures.
+ * What is missing is reported and left out. Prints a Markdown report; nothing here is a test.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,10 @@ const ROUNDS = 5
 
 const python = process.env['PYTHON'] ?? 'python3'
 
-/** Without the file of certificates that Node parses at its start, before any program: no command here reaches for a network. */
+/**
+ * The environment without NODE_EXTRA_CA_CERTS: Node parses that file of certificates at its start, before any program. No
+ * command here uses a network.
+ */
 const { NODE_EXTRA_CA_CERTS: certificates, ...env } = process.env
 
 function measure(command: readonly string[]): Measurement {
