@@ -17,10 +17,10 @@ const STATUS: { readonly [status in ClaimStatus]: { readonly text: string; reado
   quoted: { text: 'quoted, not computed', tone: 'muted' }
 }
 
-/** Widest value in the table; `audit.json` has it whole. */
+/** Most characters of a value in the table; `audit.json` has the whole value. */
 const MAX_CELL = 40
 
-/** Widest reference. */
+/** Most characters of a reference. */
 const MAX_REFERENCE = 120
 
 export function auditTables(report: AuditReport, options: TableOptions): string {

@@ -1,4 +1,4 @@
-/** `fetch`: training histories from W&B into the study, each with a certificate that it is whole. */
+/** `fetch`: copies training histories from W&B into the study, each with a certificate that it is whole. */
 import { EXIT, Fault, printable, printableId } from '../core/errors.js'
 import { fetchHistories, noFetch, wantedRuns, type FetchOutcome } from '../fetch/fetch.js'
 import { loadStudy } from '../study/study.js'

@@ -1,4 +1,4 @@
-/** Faults as lines on standard error: one each, capped; stack traces only when asked for. */
+/** Faults as lines on standard error: one line each, a limited number of lines, stack traces only when asked for. */
 import { Fault } from '../core/errors.js'
 import { withoutSecrets } from '../core/secrets.js'
 

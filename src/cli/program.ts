@@ -1,4 +1,4 @@
-/** The program as `dist/run.js` runs it: src/cli/cli.ts tied to the process. */
+/** The program as `dist/run.js` runs it: connects src/cli/cli.ts to the streams, the signals and the exit code of the process. */
 import { main } from './cli.js'
 import { describeCause, EXIT } from '../core/errors.js'
 

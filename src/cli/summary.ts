@@ -13,7 +13,7 @@ import { formatTable, type TerminalCell, type TableOptions } from '../render/ter
 
 const NONE = 'undefined'
 
-/** A double as the statistics file holds it, cut for reading: ten significant digits. */
+/** A double of the statistics file, rounded for reading to ten significant digits. */
 function value(x: number | null, digits = 10): string {
   return x === null ? NONE : String(Number(x.toPrecision(digits)))
 }

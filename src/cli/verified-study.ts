@@ -1,4 +1,4 @@
-/** What `all`, `audit` and `verify` begin with: a study, its files against its manifest, its certificates and views. */
+/** The first steps of `all`, `audit` and `verify`: the study, its files against its manifest, its certificates and views. */
 import { join } from 'node:path'
 import { printable } from '../core/errors.js'
 import { withWayTo } from '../core/strict-json.js'
@@ -22,7 +22,7 @@ export interface VerifiedStudy {
   readonly manifest: ManifestReport
 }
 
-/** The folder that was named, else that of the synthetic replica, generated once into the cache folder. */
+/** The folder that was named; otherwise that of the synthetic replica, which is generated once into the cache folder. */
 export async function studyFolder(named: string | null, { io, progress }: Reporter): Promise<string> {
   if (named !== null) return named
   const { defaultCacheDir, ensureReplica } = await import('../replica/index.js')

@@ -26,7 +26,7 @@ export class ByteTally {
   }
 }
 
-/** The same chunks, tallied on the way. */
+/** The same chunks, counted and hashed on the way. */
 export async function* tallied(chunks: ByteChunks, tally: ByteTally): ByteGenerator {
   for await (const chunk of chunks) {
     tally.update(chunk)

@@ -53,7 +53,7 @@ export interface SerializedFault extends Omit<FaultDetails, 'cause'> {
   readonly cause?: string
 }
 
-/** Longest piece of text from a file that a message repeats. Input is hostile; a message is one line. */
+/** Most characters of a file's text that a message repeats. Input is not trusted, and a message is one line. */
 const MAX_QUOTED = 120
 
 /**
@@ -70,7 +70,7 @@ const PLAIN = /^[\x20-\x7e]*$/
 /** Characters after the quoted piece that are searched for secrets too: half a secret is not recognised as one. */
 const LOOKED_AT_BEHIND = 1024
 
-/** Text from a file as it may stand in a message: one line, capped, control characters escaped, secrets withheld. */
+/** Text from a file, made fit for a message: one line, capped, control characters escaped, secrets withheld. */
 export function printable(text: string, max: number = MAX_QUOTED): string {
   return shown(text, max, false)
 }

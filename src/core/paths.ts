@@ -13,7 +13,7 @@ import { isInside } from './system/folder.js'
 /** PATH_MAX of Linux. A longer path cannot be opened, so it is refused before it is handled. */
 const MAX_PATH = 4096
 
-/** True when the text of `path` is relative, non-empty and has no segment that climbs. `.` and `a//b` are safe. */
+/** True when the text of `path` is relative, non-empty and has no segment `..`. `.` and `a//b` are safe. */
 export function isSafeRelative(path: string): boolean {
   if (path === '' || path.length > MAX_PATH) return false
   // A lone surrogate has no UTF-8 form: the system would open another file than the one named.

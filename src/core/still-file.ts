@@ -61,10 +61,10 @@ export interface StillFile {
   close(): Promise<void>
 }
 
-/** Two buffers in turn: one is read into while the other is worked on. */
+/** Two buffers are used in turn: the system reads into one while the caller works on the other. */
 const BUFFERS = 2
 
-/** @throws what `words` say of a file that cannot be opened */
+/** @throws what `words.notOpened` makes of a file that cannot be opened */
 export async function openStill(path: string, words: StillWords = comparingWords('file'), options: OpenOptions = {}): Promise<StillFile> {
   const { handle, stat: before } = await openRegular(path, options).catch((cause: unknown) => { throw words.notOpened(path, cause) })
   return new OpenStill(path, handle, before, words)
@@ -199,7 +199,7 @@ export async function readWhole(path: string, words: StillWords, maxBytes: numbe
   }
 }
 
-/** Longer than any document of this program. */
+/** Most bytes of a text. Every document of this program is shorter. */
 const MAX_TEXT_BYTES = 256 * 1024 * 1024
 
 /** The text of a small file, whole. */

@@ -45,7 +45,11 @@ function jsonWords(format: string): StillWords {
   }
 }
 
-/** Reads a whole small file and parses it. More than `maxBytes`, anything but a regular file, or one that changes meanwhile is a Fault. */
+/**
+ * Reads a whole small file and parses it.
+ *
+ * @throws Fault for more than `maxBytes`, anything but a regular file, or a file that changes meanwhile
+ */
 export async function readJsonFile(path: string, format: string, maxBytes: number, rules: JsonRules = {}): Promise<JsonFile> {
   const place = { file: path }
   const data = await readWhole(path, jsonWords(format), maxBytes)

@@ -44,7 +44,7 @@ export interface SnapshotResult {
   /** null where nothing was computed */
   readonly outcome: SnapshotOutcome | null
   readonly faults: readonly Fault[]
-  /** what outputs call the snapshot, or the path that led to none */
+  /** the snapshot's name in outputs, or the path that led to none */
   readonly source: string
   /**
    * paths in the output folder that an earlier run recorded and this one did not write; they stay, because nothing shows that

@@ -218,7 +218,7 @@ async function hold(
   }
 }
 
-/** The size of the regular file there, or why none is. A link, in the file's place or on the way to it, is not followed. */
+/** The size of the regular file there, or why there is none. A link, in the file's place or on the way to it, is not followed. */
 async function standsAt(root: string, path: string): Promise<number | Held> {
   const mismatch = (reason: string): Held => ({ status: 'mismatch', found: null, reason })
   const segments = path.split('/')

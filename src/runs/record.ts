@@ -61,11 +61,12 @@ export interface FinishedRun {
 }
 
 /**
- * Writes the record of a run whose outputs are in place, and removes what the run before recorded and this one did not
- * write again (`removed-outputs.ts`).
- * @param earlier outputs of the run before, as its record says
- * @param pool hashes the column files too; null leaves them by size
- * @returns what the run before recorded and stays all the same
+ * Writes the record of a run whose outputs are in place, and removes what the run before recorded and this one did not write
+ * again (`removed-outputs.ts`).
+ *
+ * @param earlier outputs of the run before, as its record lists them
+ * @param pool hashes the column files; null: they are recorded by size
+ * @returns paths that the run before recorded and that stay nevertheless
  */
 export async function writeRunRecord(
   out: string,
@@ -90,7 +91,7 @@ function recordOf({ origin, settingsSha256, inputs }: Omit<FinishedRun, 'outputs
   return { schema_version: 1, schema: 'run', ...origin, versions: VERSIONS, settings_sha256: settingsSha256, inputs, outputs }
 }
 
-/** The record of an earlier run into `out`, if it still describes inputs, settings and outputs to the byte; else null. */
+/** The record of an earlier run into `out`, where inputs, settings and outputs are still as it says, to the byte; otherwise null. */
 export async function unchangedRun(
   out: string,
   plan: SnapshotPlan,

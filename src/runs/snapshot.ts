@@ -54,7 +54,7 @@ export interface SnapshotWork {
 export interface SnapshotRun extends SnapshotWork {
   /** what the inputs were verified against; default: nothing */
   readonly manifest?: VerifiedManifest | undefined
-  /** SHA-256 by path relative to the snapshot's folder, as verified before: what is read must be what was verified */
+  /** SHA-256 by path relative to the snapshot's folder, as verified before. A file that is read must have it. */
   readonly verified?: ReadonlyMap<string, string> | undefined
   readonly chunkBytes?: number | undefined
   readonly signal?: AbortSignal | undefined

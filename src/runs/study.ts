@@ -95,7 +95,7 @@ function recordedOf(run: Pick<StudyRun, 'study' | 'manifest' | 'formats'>): Omit
   return { settingsSha256: settingsHash([study, manifest.manifest_sha256], formats), origin: studyOrigin(run), inputs: listedFiles(manifest) }
 }
 
-/** The record of the last run into `out` where nothing that decides its outputs has changed and they are all there; else null. */
+/** The record of the last run into `out`, where nothing has changed that decides its outputs and all outputs are there; otherwise null. */
 export function unchangedStudy(run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'out' | 'pool'>): Promise<RunRecord | null> {
   return unchangedOutputs(run.out, recordedOf(run), run.pool)
 }

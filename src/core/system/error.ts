@@ -74,7 +74,7 @@ export function causeName(error: unknown): string | null {
   return systemName(error) ?? (error instanceof Error ? systemName(error.cause) : null)
 }
 
-/** One phrase on one line; null for anything that is no error of the system. */
+/** An error of the system as one phrase on one line; null for any other error. */
 export function systemText(error: unknown): string | null {
   const name = systemName(error)
   if (name === null) return null

@@ -14,7 +14,7 @@ import { fileSystemTime, HEARTBEAT_MS, isAlive, isSilent } from './alive.js'
 
 export interface WorkFolder {
   readonly path: string
-  /** Removes it with all that is in it. */
+  /** Removes the folder with everything in it. */
   remove(): Promise<void>
 }
 
