@@ -5,10 +5,13 @@ import { lastWords } from './src/core/system/last-words.js'
 
 type Program = typeof import('./src/cli/program.js')
 
+let line: Promise<string> | undefined
+
 /** Prints an error that no command caught as one line and ends the process. It is there before anything that can fail. */
 async function fail(error: unknown): Promise<never> {
-  const line = await lastWords(error)
-  process.stderr.write(line)
+  // The first error is the cause; those that follow from it would be further lines.
+  line ??= lastWords(error)
+  process.stderr.write(await line)
   process.exit(3)
 }
 

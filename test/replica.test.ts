@@ -521,7 +521,7 @@ t.test('a complete folder is returned at once, and nothing heavy is imported', a
   t.same(lines, [], 'nothing to do')
   // the entry module, the errors, what they withhold and what asks the system alone: a generator that is not there cannot be imported
   const alone = t.testdir()
-  for (const file of ['replica/index', 'core/errors', 'core/secrets', 'core/secrets/names', 'core/secrets/random', 'core/secrets/shapes', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `core/system/${name}`)].map(path => `src/${path}.js`)) {
+  for (const file of ['replica/index', 'core/errors', 'core/still', 'core/still-file', 'core/secrets', 'core/secrets/names', 'core/secrets/random', 'core/secrets/shapes', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `core/system/${name}`)].map(path => `src/${path}.js`)) {
     mkdirSync(dirname(join(alone, file)), { recursive: true })
     copyFileSync(join(DIST, file), join(alone, file))
   }
