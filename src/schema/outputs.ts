@@ -33,7 +33,7 @@ export const TRACE_DOCUMENTS: readonly string[] = [
   'training_data/critic-trace-statistics.json'
 ]
 
-/** Names relative to the output folder. */
+/** Relative to the output folder. */
 export const RESERVED_OUTPUTS: readonly string[] = [
   ...Object.values(EVIDENCE_DOCUMENTS),
   ...TRACE_DOCUMENTS,
