@@ -1,6 +1,6 @@
 """The figures as a matplotlib user would draw them: the same data, decimation, panels and files as figures.ts.
 
-    python3 bench/figures.py DATA.json OUT
+    python3 tools/bench/figures.py DATA.json OUT
 
 Written with matplotlib 3.6. Artists are batched (vlines, hlines, one line per series), fonts are embedded as TrueType.
 """

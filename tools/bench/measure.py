@@ -1,7 +1,7 @@
 """Runs one command to its end and prints what the operating system counted for it, as JSON:
 wall, user and system seconds, peak resident memory in KiB, exit code.
 
-    python3 bench/measure.py COMMAND [ARGUMENT...]
+    python3 tools/bench/measure.py COMMAND [ARGUMENT...]
 """
 import json
 import os

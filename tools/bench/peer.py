@@ -1,7 +1,7 @@
 """The same work as `traces --no-figures`, as a Python user would write it with json and numpy: extraction from the page,
 exact comparison with every NPZ, integrity checks, boundary statistics, and one uncompressed NPZ archive of all arrays.
 
-    python3 bench/peer.py SNAPSHOT_FOLDER OUT_FOLDER
+    python3 tools/bench/peer.py SNAPSHOT_FOLDER OUT_FOLDER
 """
 import csv
 import hashlib
