@@ -21,6 +21,7 @@ const ALLOWED_DEPENDENCIES = [
   'ndarray',
   'npyjs',
   'parquetjs-lite',
+  'parse5',
   'piscina'
 ]
 
@@ -32,7 +33,6 @@ const ALLOWED_DEV_DEPENDENCIES = [
   'axe-core',
   'esbuild',
   'graphql',
-  'parse5',
   'playwright-core',
   'tap',
   'typescript'

@@ -8,10 +8,10 @@ import { fixture, root } from './support/paths.js'
 
 const BUNDLES = ['traces', 'worker']
 
-/** Every output of a run over the tiny snapshot, by path. */
-function outputs(program: string, out: string, flags: readonly string[] = []): Record<string, string> {
+/** Every output of a run over a snapshot, by path. */
+function outputs(program: string, out: string, flags: readonly string[] = [], snapshot = fixture('snapshot')): Record<string, string> {
   const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env
-  const args = [...flags, program, 'traces', fixture('snapshot'), '--no-figures', '--out', out]
+  const args = [...flags, program, 'traces', snapshot, '--no-figures', '--out', out]
   const child = spawnSync(process.execPath, args, { encoding: 'utf8', env })
   if (child.status !== 0) throw new Error(child.stderr)
   const files = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter(path => statSync(join(out, path)).isFile())
@@ -57,6 +57,22 @@ t.test('bundles and modules write the same bytes, whatever the engine kept', t =
   const unbuilt = spawnSync(process.execPath, [join(flat, 'run.js'), 'traces', fixture('snapshot')], { encoding: 'utf8' })
   t.equal(unbuilt.status, 3)
   t.match(unbuilt.stderr, /^critic-traces: program not built: no dist\/bundle\/traces\.cjs, expected what "npm run build" writes\n$/)
+  t.end()
+})
+
+t.test('a page on which parse5 decides', t => {
+  const dir = t.testdir()
+  const snapshot = join(dir, 'snapshot')
+  cpSync(fixture('snapshot'), snapshot, { recursive: true })
+  const page = readFileSync(join(snapshot, 'index.html'), 'utf8')
+  writeFileSync(join(snapshot, 'index.html'), page.replace('<body>', '<body><template><script id="data">decoy</script></template>'))
+  t.not(readFileSync(join(snapshot, 'index.html'), 'utf8'), page)
+  const without = (files: Record<string, string>): Record<string, string> => (
+    Object.fromEntries(Object.entries(files).filter(([path]) => /\.(?:arrow|csv|npz)$/.test(path)))
+  )
+  const plain = without(outputs(join(root, 'dist/run.js'), join(dir, 'plain')))
+  t.ok(Object.keys(plain).length > 2)
+  t.strictSame(without(outputs(join(root, 'dist/run.js'), join(dir, 'unusual'), [], snapshot)), plain)
   t.end()
 })
 

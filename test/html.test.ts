@@ -3,6 +3,7 @@
  * standard, parse5 is the oracle of the random pages, the real page's hashes are those of CASES.tsv, code pages are
  * Python's. Every page is read at many chunk sizes, from memory that is overwritten behind the reader.
  */
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +14,8 @@ import { Fault } from '../src/core/errors.js'
 import type { ByteChunks } from '../src/core/chunks.js'
 import { gunzippedIfGzip } from '../src/core/gunzip.js'
 import { DataElement } from '../src/ingest/html/data-element.js'
-import { Tokenizer } from '../src/ingest/html/tokenizer.js'
-import { TreeBuilder } from '../src/ingest/html/tree.js'
 import { cut, cutAsync, seeded } from './support/chunks.js'
-import { everyTag, openElements, randomMarkup, randomPage, scriptsById } from './support/html-oracle.js'
+import { everyTag, randomMarkup, randomPage, scriptsById } from './support/html-oracle.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FIXTURES = join(ROOT, 'fixtures/html')
@@ -29,17 +28,17 @@ interface Read {
 }
 
 /** Reads a page in chunks; every piece is copied before the next chunk. */
-function read(page: Uint8Array, size: number | (() => number), id = 'data'): Read {
+async function read(page: Uint8Array, size: number | (() => number), id = 'data'): Promise<Read> {
   const element = new DataElement({ id })
   const pieces: Buffer[] = []
-  for (const chunk of cut(page, size)) for (const piece of element.push(chunk)) pieces.push(Buffer.from(piece))
-  for (const piece of element.end()) pieces.push(Buffer.from(piece))
+  for (const chunk of cut(page, size)) for (const piece of await element.push(chunk)) pieces.push(Buffer.from(piece))
+  for (const piece of await element.end()) pieces.push(Buffer.from(piece))
   return { content: Buffer.concat(pieces), offset: element.contentOffset, encoding: element.encoding }
 }
 
-function faultOf(run: () => unknown): Fault {
+async function faultOf(run: () => unknown): Promise<Fault> {
   try {
-    run()
+    await run()
   } catch (error) {
     if (error instanceof Fault) return error
     throw error
@@ -50,14 +49,14 @@ function faultOf(run: () => unknown): Fault {
 /** White space that changes nothing and takes the page past the bytes that are held until the encoding is known. */
 const PAD = Buffer.alloc(1024, ' ')
 
-t.test('fixtures', t => {
+t.test('fixtures', async t => {
   for (const name of readdirSync(FIXTURES).filter(file => file.endsWith('.html')).map(file => file.slice(0, -5))) {
     const page = readFileSync(join(FIXTURES, `${name}.html`))
     const expected = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')) as {
       why: string, content: string, contentOffset: number, encoding?: string
     }
-    t.test(`${name}: ${expected.why}`, t => {
-      const whole = read(page, page.length)
+    t.test(`${name}: ${expected.why}`, async t => {
+      const whole = await read(page, page.length)
       t.equal(whole.content.toString(), expected.content)
       t.equal(whole.offset, expected.contentOffset)
       t.equal(whole.encoding, expected.encoding ?? 'utf-8')
@@ -66,37 +65,70 @@ t.test('fixtures', t => {
       const shift = padded.length - page.length
       const others: unknown[] = []
       for (let size = 1; size <= page.length; size++) {
-        const { content, offset } = read(padded, size)
+        const { content, offset } = await read(padded, size)
         const isSame = content.toString() === expected.content && offset === expected.contentOffset + shift
         if (!isSame) others.push({ size, content: content.toString(), offset })
       }
       t.strictSame(others, [], 'the same at every chunk size')
-      t.end()
     })
   }
-  t.end()
 })
 
-t.test('invalid fixtures', t => {
+t.test('invalid fixtures', async t => {
   const folder = join(FIXTURES, 'invalid')
   for (const name of readdirSync(folder).filter(file => file.endsWith('.html')).map(file => file.slice(0, -5))) {
     const page = readFileSync(join(folder, `${name}.html`))
     const expected = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
       why: string, message: string, exitCode: number
     }
-    t.test(`${name}: ${expected.why}`, t => {
-      const fault = faultOf(() => read(page, page.length || 1))
+    t.test(`${name}: ${expected.why}`, async t => {
+      const fault = await faultOf(() => read(page, page.length || 1))
       t.equal(fault.message, expected.message)
       t.equal(fault.exitCode, expected.exitCode)
       const isEncoding = fault.details.problem.includes('encoding')
       const padded = isEncoding ? page : Buffer.concat([PAD, page])
       const problems = new Set<string>()
-      for (let size = 1; size < page.length; size++) problems.add(faultOf(() => read(padded, size)).details.problem)
+      for (let size = 1; size < page.length; size++) problems.add((await faultOf(() => read(padded, size))).details.problem)
       problems.delete(fault.details.problem)
       t.strictSame([...problems], [], 'the same at every chunk size')
-      t.end()
     })
   }
+})
+
+t.test('departures of parse5 from the standard are ours', async t => {
+  const folder = join(FIXTURES, 'departures')
+  for (const name of readdirSync(folder).filter(file => file.endsWith('.html')).map(file => file.slice(0, -5))) {
+    const page = readFileSync(join(folder, `${name}.html`))
+    const standard = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
+      why: string, contentOffset: number, message: string
+    }
+    t.test(`${name}: not here: ${standard.why}`, async t => {
+      const offsets = (scriptsById(page.toString('latin1')).get('data') ?? []).map(({ offset }) => offset)
+      const decoys = offsets.filter(offset => offset < standard.contentOffset)
+      t.ok(offsets.includes(standard.contentOffset), 'the element that the standard knows')
+      t.equal((await faultOf(() => read(page, 7))).message, standard.message)
+      t.ok(decoys.some(offset => standard.message.includes(`at byte ${offset},`)), 'one that parse5 alone finds before it')
+    })
+  }
+})
+
+t.test('parse5 is loaded where a page needs it, and nowhere else', t => {
+  const hook = "export async function resolve(name, context, next) { if (name === 'parse5') throw new Error('parse5 is asked for'); return next(name, context) }"
+  const program = `
+    import { register } from 'node:module'
+    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}))
+    const { DataElement } = await import(${JSON.stringify(new URL('../src/ingest/html/data-element.js', import.meta.url).href)})
+    for (const before of ['<title><svg></title><!-- <svg> --><table><select><textarea><template></textarea>', '<svg>', '<math>', '<template>', '<frameset>']) {
+      const element = new DataElement()
+      try {
+        await element.push(Buffer.from(before + '<script id=data>{}</script>'))
+        console.log((await element.end()).toString())
+      } catch (error) {
+        console.log(error.message)
+      }
+    }`
+  const child = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' })
+  t.strictSame(child.stdout.split('\n'), ['{}', ...Array<string>(4).fill('parse5 is asked for'), ''], child.stderr)
   t.end()
 })
 
@@ -120,9 +152,9 @@ function treeText(content: Buffer): string {
   return content.toString('latin1').replace(/\r\n?/g, '\n').replace(/\0/g, '\ufffd')
 }
 
-function answerOf(page: Buffer, size: number, id: string): Answer {
+async function answerOf(page: Buffer, size: number, id: string): Promise<Answer> {
   try {
-    const { content, offset } = read(page, size, id)
+    const { content, offset } = await read(page, size, id)
     return { content: `${offset - PAD.length} ${treeText(content)}`, problem: null }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
@@ -130,18 +162,18 @@ function answerOf(page: Buffer, size: number, id: string): Answer {
   }
 }
 
-t.test('random pages: the same scripts as parse5, at any chunk size', t => {
-  const random = seeded(20260101)
+t.test('random pages: the same scripts as parse5, at any chunk size', async t => {
+  const random = seeded(5)
   const differences: unknown[] = []
   const seen = { contents: 0, missing: 0, duplicate: 0, unterminated: 0, removed: 0 }
-  for (let i = 0; i < 1500; i++) {
+  for (let i = 0; i < 800; i++) {
     const { page, ids } = randomPage(random, 4 + (i % 30))
     const scripts = scriptsById(page)
     const bytes = Buffer.concat([PAD, Buffer.from(page, 'latin1')])
     for (const id of ids) {
       const expected = expectedOf(scripts, id)
       const size = 1 + Math.floor(random() * 12)
-      const actual = answerOf(bytes, size, id)
+      const actual = await answerOf(bytes, size, id)
       if (actual.content !== null) seen.contents++
       if (actual.problem !== null) seen[actual.problem.split(' ')[0] as keyof typeof seen]++
       // parse5 shows the tree at the end, in which a script in a replaced body is missing
@@ -152,37 +184,30 @@ t.test('random pages: the same scripts as parse5, at any chunk size', t => {
     }
   }
   t.strictSame(differences.slice(0, 3), [], `${differences.length} differences`)
-  t.ok(Object.values(seen).every(count => count > 0) && seen.contents > 1000, JSON.stringify(seen))
-  t.end()
+  t.ok(Object.values(seen).every(count => count > 0) && seen.contents > 600, JSON.stringify(seen))
 })
 
-/** Keys of the open elements behind a page's last tag, without html and body; null in a frameset. */
-function openInTree(page: Buffer, size: number): readonly string[] | null {
-  const tree = new TreeBuilder()
-  const tokenizer = new Tokenizer({
-    startTag: tag => tree.startTag(tag),
-    endTag: name => { tree.endTag(name) },
-    text: found => { tree.text(found) },
-    doctype: text => { tree.doctype(text) },
-    captured: () => { throw new Error('nothing was to be captured') },
-    capturedAll: () => { throw new Error('nothing was to be captured') },
-    get inForeignContent() { return tree.inForeignContent }
-  })
-  for (const chunk of cut(page, size)) tokenizer.push(Buffer.from(chunk))
-  return tree.mode === 'frameset' ? null : Array.from({ length: tree.open.top - 1 }, (_, i) => tree.open.keyAt(i + 2))
-}
+/** Scripts behind a page's markup: each shows what is open there, the later ones behind what they close. */
+const PROBES = ['', '</svg></math>', '</table>', '</template>'].map((close, i) => `${close}<script id=d${i}>${i}</script>`).join('')
 
-t.test('every tag in every context, and random markup: the same open elements as parse5', t => {
+t.test('every tag in every context, and random markup: the same scripts behind it as parse5', async t => {
   const random = seeded(20260102)
   const differences: unknown[] = []
-  const pages = [...everyTag(), ...Array.from({ length: 5000 }, (_, i) => randomMarkup(random, 2 + (i % 25)))]
-  for (const [i, page] of pages.entries()) {
-    const expected = openElements(page)
-    const actual = openInTree(Buffer.from(page, 'latin1'), i % 9 + 1)
-    if (JSON.stringify(actual) !== JSON.stringify(expected)) differences.push({ page, expected, actual })
+  let contents = 0
+  const pages = [...everyTag(), ...Array.from({ length: 1500 }, (_, i) => randomMarkup(random, 2 + (i % 25)))]
+  for (const [i, markup] of pages.entries()) {
+    const page = markup + PROBES
+    const scripts = scriptsById(page)
+    const bytes = Buffer.concat([PAD, Buffer.from(page, 'latin1')])
+    for (let probe = 0; probe < 4; probe++) {
+      const { content, problem } = await answerOf(bytes, 1100 + i % 9, `d${probe}`)
+      const expected = expectedOf(scripts, `d${probe}`)
+      if (content !== null) contents++
+      if (content !== expected.content || problem !== expected.problem) differences.push({ page, probe, expected, content, problem })
+    }
   }
   t.strictSame(differences.slice(0, 3), [], `${differences.length} differences`)
-  t.end()
+  t.ok(contents > pages.length, `${contents} contents`)
 })
 
 const SCRIPT = '<script id="data">'
@@ -193,14 +218,17 @@ const PAGE = `${SCRIPT}${PAYLOAD}</script>`
 const SIZES = [...Array.from({ length: 40 }, (_, i) => i + 1), 1023, 1024, 1025, 65536]
 
 /** The sizes at which something else is read, and what; `content` is latin1 text of the bytes. */
-function othersOf(page: Buffer, expected: { content: string, encoding: string, offset: number }): unknown[] {
-  return SIZES.map(size => {
-    const { content, encoding, offset } = read(page, size)
-    return { size, actual: { content: content.toString('latin1'), encoding, offset } }
-  }).filter(({ actual }) => JSON.stringify(actual) !== JSON.stringify(expected))
+async function othersOf(page: Buffer, expected: { content: string, encoding: string, offset: number }): Promise<unknown[]> {
+  const others: unknown[] = []
+  for (const size of SIZES) {
+    const { content, encoding, offset } = await read(page, size)
+    const actual = { content: content.toString('latin1'), encoding, offset }
+    if (JSON.stringify(actual) !== JSON.stringify(expected)) others.push({ size, actual })
+  }
+  return others
 }
 
-t.test('encodings by BOM', t => {
+t.test('encodings by BOM', async t => {
   const utf8 = Buffer.from(PAYLOAD).toString('latin1')
   const utf16le = Buffer.from(`\ufeff${PAGE}`, 'utf16le')
   const cases: readonly (readonly [string, Buffer, string, number])[] = [
@@ -212,14 +240,13 @@ t.test('encodings by BOM', t => {
     ['a BOM beats a meta element', Buffer.from(`\ufeff<meta charset=latin1>${PAGE}`), 'utf-8', 42]
   ]
   for (const [name, page, encoding, offset] of cases) {
-    t.strictSame(othersOf(page, { content: utf8, encoding, offset }), [], name)
+    t.strictSame(await othersOf(page, { content: utf8, encoding, offset }), [], name)
   }
   const long = Buffer.from(`\ufeff${SCRIPT}${PAYLOAD.repeat(500)}</script>`, 'utf16le')
-  t.equal(read(long, 777).content.toString(), PAYLOAD.repeat(500), 'past the first bytes')
-  t.end()
+  t.equal((await read(long, 777)).content.toString(), PAYLOAD.repeat(500), 'past the first bytes')
 })
 
-t.test('encodings by meta element', t => {
+t.test('encodings by meta element', async t => {
   const cases: readonly (readonly [string, string, boolean])[] = [
     ['no declaration', '', false],
     ['charset', '<meta charset=windows-1252>', true],
@@ -242,50 +269,46 @@ t.test('encodings by meta element', t => {
     const page = Buffer.from(`${declaration}${SCRIPT}\x80\xfc</script>`, 'latin1')
     const content = isWindows ? Buffer.from('\u20ac\u00fc').toString('latin1') : '\x80\xfc'
     const encoding = isWindows ? 'windows-1252' : 'utf-8'
-    t.strictSame(othersOf(page, { content, encoding, offset: declaration.length + 18 }), [], name)
+    t.strictSame(await othersOf(page, { content, encoding, offset: declaration.length + 18 }), [], name)
   }
   const cuts = [
     '<meta charset=latin1>', '<meta charset="latin1" >', '<meta charset="latin1"\n\n>', '<meta x=\'">"\' charset=latin1>'
   ]
   for (const meta of cuts) {
     const cut = Buffer.from(`${meta.padStart(1025)}${SCRIPT}</script>`)
-    t.equal(faultOf(() => read(cut, 100)).details.problem, 'late encoding declaration', `cut by the 1024 bytes: ${meta}`)
+    t.equal((await faultOf(() => read(cut, 100))).details.problem, 'late encoding declaration', `cut by the 1024 bytes: ${meta}`)
   }
-  t.end()
 })
 
-t.test('windows-1252 has the characters that Python 3.11 gives it', t => {
+t.test('windows-1252 has the characters that Python 3.11 gives it', async t => {
   // bytes([b]).decode('cp1252'); where Python has none, the control character of that number, as encoding.spec.whatwg.org
   const expected = '9ba654722668eee979b3e1b274ff8bcbb1f6b48bb85cbec5ec71309a7da35477'
   const high = Buffer.from(Array.from({ length: 128 }, (_, i) => 128 + i))
   const page = Buffer.concat([Buffer.from(`<meta charset=latin1>${SCRIPT}`), high, Buffer.from('</script>')])
-  t.equal(createHash('sha256').update(read(page, 7).content).digest('hex'), expected)
-  t.end()
+  t.equal(createHash('sha256').update((await read(page, 7)).content).digest('hex'), expected)
 })
 
-t.test('a piece is part of the chunk, not a copy', t => {
+t.test('a piece is part of the chunk, not a copy', async t => {
   const page = Buffer.from(`${SCRIPT}${'{"a":"<b>"}'.repeat(1000)}</script>`)
-  const pieces = new DataElement().push(page)
+  const pieces = await new DataElement().push(page)
   t.equal(pieces.length, 1)
   t.equal(pieces[0].buffer, page.buffer)
   t.equal(pieces[0].byteOffset, page.byteOffset + SCRIPT.length)
-  t.end()
 })
 
-t.test('ids', t => {
+t.test('ids', async t => {
   const page = Buffer.from('<script id="a:b.c-[1]">1</script><script id="&lt">2</script><script id="&gt">3</script>')
-  t.equal(read(page, 5, 'a:b.c-[1]').content.toString(), '1')
-  t.equal(read(page, 5, '<').content.toString(), '2')
-  t.equal(read(page, 5, '>').content.toString(), '3')
+  t.equal((await read(page, 5, 'a:b.c-[1]')).content.toString(), '1')
+  t.equal((await read(page, 5, '<')).content.toString(), '2')
+  t.equal((await read(page, 5, '>')).content.toString(), '3')
   for (const id of ['', 'a b', 'a&b', 'd\u00e4ta', 'x'.repeat(1025)]) {
-    t.equal(faultOf(() => new DataElement({ id })).exitCode, 2, JSON.stringify(id.slice(0, 9)))
+    t.equal((await faultOf(() => new DataElement({ id }))).exitCode, 2, JSON.stringify(id.slice(0, 9)))
   }
-  t.end()
 })
 
 const REAL_PAGE = join(CASES, 'html/highcharter_index.html')
 const SKIP_REAL = existsSync(REAL_PAGE) ? false : `${REAL_PAGE} is absent`
-t.test('a real page: JSON blocks of htmlwidgets', { skip: SKIP_REAL }, t => {
+t.test('a real page: JSON blocks of htmlwidgets', { skip: SKIP_REAL }, async t => {
   // the page names its blocks by data-for
   const page = Buffer.from(readFileSync(REAL_PAGE, 'latin1').replaceAll('data-for=', 'id='), 'latin1')
   const rows = readFileSync(join(CASES, 'CASES.tsv'), 'utf8').split('\n')
@@ -295,18 +318,17 @@ t.test('a real page: JSON blocks of htmlwidgets', { skip: SKIP_REAL }, t => {
   const random = seeded(7)
   for (const [, id, chars, sha256] of blocks) {
     for (const size of [page.length, 4096, () => random() * 3000, 11]) {
-      const { content } = read(page, size, id)
+      const { content } = await read(page, size, id)
       t.equal(content.toString().length, Number(chars))
       t.equal(createHash('sha256').update(content).digest('hex').slice(0, sha256.length), sha256)
     }
   }
-  t.equal(faultOf(() => read(page, 999)).details.problem, 'missing element')
-  t.end()
+  t.equal((await faultOf(() => read(page, 999))).details.problem, 'missing element')
 })
 
-t.test('hostile pages: bounded, and found behind', t => {
-  const many = 100_000
-  const pages: Readonly<Record<string, string>> = {
+/** What costs time or memory where a reader is not careful, by name. */
+function hostile(many: number): Readonly<Record<string, string>> {
+  return {
     'long comment': `<!--${'- -!x>'.repeat(many)}-->`,
     'long attribute of the element': `<script id="data${' '.repeat(many)}">x</script>`,
     'long attribute': `<p x="${'y'.repeat(many)}">`,
@@ -316,17 +338,27 @@ t.test('hostile pages: bounded, and found behind', t => {
     'nested div behind an open p': '<p><object>' + '<div>'.repeat(many) + '<div></div>'.repeat(many),
     'open list items': '<li><b>'.repeat(many),
     'open formatting elements': '<b><p>'.repeat(many),
-    'misnested ones': '<a><p>'.repeat(many)
+    'misnested ones': '<a><p>'.repeat(many),
+    'open formatting elements, all different': Array.from({ length: many }, (_, i) => `<font size=${i}>`).join('')
   }
-  for (const [name, head] of Object.entries(pages)) {
-    t.equal(read(Buffer.from(head + PAGE), 65536).content.toString(), PAYLOAD, name)
+}
+
+t.test('hostile pages: bounded, and found behind', async t => {
+  for (const [name, head] of Object.entries(hostile(100_000))) {
+    t.equal((await read(Buffer.from(head + PAGE), 65536)).content.toString(), PAYLOAD, name)
   }
-  const distinct = Array.from({ length: 15_000 }, (_, i) => `<font size=${i}>`).join('')
-  t.equal(faultOf(() => read(Buffer.from(distinct + PAGE), 65536)).details.problem, 'too tangled')
+  for (const [name, head] of Object.entries(hostile(20_000))) {
+    t.equal((await read(Buffer.from(`<svg></svg>${head}${PAGE}`), 65536)).content.toString(), PAYLOAD, `${name}, behind an svg`)
+    t.equal((await read(Buffer.from(`${head}<svg></svg></template>${PAGE}`), 65536)).content.toString(), PAYLOAD, `${name}, before one`)
+  }
   const deep = Buffer.from('<svg>' + '<g>'.repeat(2 ** 20) + PAGE)
   const message = 'html nested too deep: 1048577 open elements, expected at most 1048576 (byte 3145724)'
-  t.equal(faultOf(() => read(deep, 65536)).message, message)
-  t.end()
+  t.equal((await faultOf(() => read(deep, 65536))).message, message)
+  const long = '<p x>'.repeat(2 ** 24 / 3 + 1)
+  t.equal((await read(Buffer.from(long + PAGE), 65536)).content.toString(), PAYLOAD, 'plain markup of any length')
+  t.equal((await faultOf(() => read(Buffer.from(`${long}<svg>${PAGE}`), 65536))).message,
+    'html too much markup: 16777218 characters of tags before the first svg, math, template or frameset, expected at most 16777216 ' +
+    `(byte ${long.length})`)
 })
 
 async function collect(chunks: ByteChunks): Promise<Buffer> {

@@ -4,7 +4,7 @@
  *
  * cheerio uses parse5, which keeps a tree of the page and reads the script character by character. It takes about 20 bytes
  * of memory for each byte of the page, so larger pages are left out. parse5 8.1.1 differs from the living HTML standard in
- * a few places (test/support/html-oracle.ts lists them). A page with one of those cannot be judged by it.
+ * a few places (docs/verify.md lists them). A page with one of those cannot be judged by it.
  */
 import { isUtf8 } from 'node:buffer'
 import { statSync } from 'node:fs'
@@ -89,8 +89,8 @@ export interface OwnElement {
 async function ownElement(path: string): Promise<OwnElement> {
   const element = new DataElement()
   const pieces: Buffer[] = []
-  for await (const chunk of gunzippedIfGzip(fileChunks(path))) for (const piece of element.push(chunk)) pieces.push(Buffer.from(piece))
-  for (const piece of element.end()) pieces.push(Buffer.from(piece))
+  for await (const chunk of gunzippedIfGzip(fileChunks(path))) for (const piece of await element.push(chunk)) pieces.push(Buffer.from(piece))
+  for (const piece of await element.end()) pieces.push(Buffer.from(piece))
   return { content: Buffer.concat(pieces), offset: element.contentOffset, encoding: element.encoding ?? 'utf-8' }
 }
 

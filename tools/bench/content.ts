@@ -1,7 +1,7 @@
 /** The bytes of script#data, by our own reader. */
 import { DataElement } from '../../src/ingest/html/data-element.js'
 
-export function contentOf(page: Buffer): Buffer {
+export async function contentOf(page: Buffer): Promise<Buffer> {
   const element = new DataElement()
-  return Buffer.concat([...element.push(page), ...element.end()])
+  return Buffer.concat([...await element.push(page), ...await element.end()])
 }

@@ -5,10 +5,10 @@ import { DEFAULT_KEYS } from '../../src/schema/traces.js'
 import { TraceSlicer } from '../../src/ingest/json/slicer.js'
 import { contentOf } from './content.js'
 
-export function enlarge(snapshot: string, target: string, times: number): void {
+export async function enlarge(snapshot: string, target: string, times: number): Promise<void> {
   mkdirSync(target)
   for (const name of readdirSync(snapshot)) if (name.endsWith('.npz')) linkOrCopy(join(snapshot, name), join(target, name))
-  const content = contentOf(readFileSync(join(snapshot, 'index.html')))
+  const content = await contentOf(readFileSync(join(snapshot, 'index.html')))
   const slices = new TraceSlicer({ keys: DEFAULT_KEYS }).push(content)
   const file = openSync(join(target, 'index.html'), 'w')
   writeSync(file, '<!doctype html><title>many traces</title><script type="application/json" id="data">{"snapshot_time": "2026-01-01T00:00:00Z", "traces": [')

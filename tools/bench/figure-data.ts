@@ -19,8 +19,8 @@ export interface FigureDataFile {
   readonly criticTraces: Omit<CriticTraceFigureData, 'success' | 'failure'> & { readonly success: Listed | null; readonly failure: Listed | null }
 }
 
-function critics(page: string, selectors: CriticTraceStudy['examples']): CriticTraceFigureData {
-  const slices = new TraceSlicer({ keys: DEFAULT_KEYS }).push(contentOf(readFileSync(page)))
+async function critics(page: string, selectors: CriticTraceStudy['examples']): Promise<CriticTraceFigureData> {
+  const slices = new TraceSlicer({ keys: DEFAULT_KEYS }).push(await contentOf(readFileSync(page)))
   const scratch = new TraceScratch()
   const traces: CriticTraceFigureData['traces'][number][] = []
   const examples: Partial<Record<Outcome, ExampleTrace>> = {}
@@ -45,7 +45,7 @@ export async function figureDataOf(dir: string, page: string, study: Study): Pro
     for await (const data of figureData(context, study.histories, await readHistories(context, study.histories))) curves.push(data)
   }
   const { examples } = study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY
-  const data: FigureInputs = { curves, criticTraces: critics(page, examples) }
+  const data: FigureInputs = { curves, criticTraces: await critics(page, examples) }
   return JSON.stringify(data, (_key, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value))
 }
 

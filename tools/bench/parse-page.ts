@@ -2,5 +2,5 @@
 import { readFileSync } from 'node:fs'
 import { contentOf } from './content.js'
 
-const { traces } = JSON.parse(contentOf(readFileSync(process.argv[2])).toString('utf8')) as { traces: unknown[] }
+const { traces } = JSON.parse((await contentOf(readFileSync(process.argv[2]))).toString('utf8')) as { traces: unknown[] }
 process.stdout.write(`${traces.length}\n`)

@@ -98,7 +98,7 @@ try {
   if (has('numpy')) traces(snapshot)
   else line(`${python} has no numpy: no comparison with the peer`)
   await rates(snapshot)
-  if (has('numpy')) memory(snapshot)
+  if (has('numpy')) await memory(snapshot)
   if (has('matplotlib')) await figures(snapshot)
   else line(`${python} has no matplotlib: no comparison of the figures`)
 } finally {
@@ -144,11 +144,11 @@ async function rates(snapshot: string): Promise<void> {
   line()
 }
 
-function memory(snapshot: string): void {
+async function memory(snapshot: string): Promise<void> {
   line('## Ten times as many traces')
   line()
   const large = join(work, 'large')
-  enlarge(snapshot, large, 10)
+  await enlarge(snapshot, large, 10)
   const results = inTurn({ once: () => ours(snapshot, '--no-figures'), 'ten times': () => ours(large, '--no-figures') }, 3)
   table(results, 'once')
   line(`peak memory, ten times / once: ${(results['ten times'].peakKiB / results['once'].peakKiB).toFixed(2)}`)

@@ -1,8 +1,9 @@
 /**
- * Extracts the one `script#data` of a page. It takes the page's bytes in chunks of any size and returns the bytes of the
- * element's content. The HTML standard decides which element that is and where it ends. tokenizer.ts, raw-text.ts and
- * tree.ts follow the standard, so that look-alikes in comments, raw text, templates, foreign content and other scripts
- * are skipped. Memory does not grow with the page, whatever precedes the element; time is linear in the page.
+ * The one `script#data` of a page: takes the page's bytes in chunks of any size and gives back the bytes of the
+ * element's content. The HTML standard decides which element that is and where it ends. tokenizer.ts and raw-text.ts
+ * follow it; tree.ts asks parse5 where a tokenizer is not enough. Look-alikes in comments, raw text, templates, foreign
+ * content and other scripts are passed over. Memory holds one chunk, an outline of the page's tags (16 MiB at most) and
+ * the open elements. Time is linear in the page.
  *
  * Not supported: ids with other than printable ASCII characters, or with white space or an ampersand; a page without a
  * BOM that declares windows-1252 after its first 1024 bytes (refused).
@@ -14,7 +15,7 @@ import {
 } from './encoding.js'
 import type { ContentModel, Tag } from './tags.js'
 import { Tokenizer, type TokenHandler } from './tokenizer.js'
-import { TreeBuilder } from './tree.js'
+import { Tree } from './tree.js'
 
 export interface DataElementOptions {
   /** id of the script element; default `data` */
@@ -59,11 +60,12 @@ export class DataElement {
   }
 
   /**
-   * Takes the next bytes of the page. Returns the pieces of the content among them, in order, as UTF-8. A piece is a view
-   * of `chunk` where possible: it is valid until the chunk's memory is reused.
-   * @throws Fault (format `html`): a second element, an unsupported encoding, or a page made to exhaust the reader
+   * Takes the next bytes of the page; returns the pieces of the content among them, in order, as UTF-8. A piece is part
+   * of `chunk` where possible: it is valid only as long as the chunk's memory is not reused.
+   * Throws a Fault (format `html`) for a second element, an unsupported encoding or a page made to exhaust the reader.
+   * The next call has to wait for the answer.
    */
-  push(chunk: Uint8Array): Uint8Array[] {
+  async push(chunk: Uint8Array): Promise<Uint8Array[]> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     if (this.#reader !== null) return this.#reader.read(bytes)
     const missing = PRESCAN_BYTES - this.#head.length
@@ -74,17 +76,17 @@ export class DataElement {
     const head = this.#head
     this.#head = Buffer.alloc(0)
     this.#reader = new Reader(this.#finder, sniff(Buffer.concat([head, bytes.subarray(0, missing)])), this.#kernel)
-    return [...this.#reader.read(head), ...this.#reader.read(bytes)]
+    return [...await this.#reader.read(head), ...await this.#reader.read(bytes)]
   }
 
   /**
    * Ends the page. Returns the pieces that were held back (all of them, for a page shorter than PRESCAN_BYTES).
    * @throws Fault if there is no element, or if the page ends inside the element
    */
-  end(): Uint8Array[] {
+  async end(): Promise<Uint8Array[]> {
     if (this.#reader !== null) return this.#reader.end()
     this.#reader = new Reader(this.#finder, sniff(this.#head), this.#kernel)
-    return [...this.#reader.read(this.#head), ...this.#reader.end()]
+    return [...await this.#reader.read(this.#head), ...await this.#reader.end()]
   }
 }
 
@@ -104,21 +106,21 @@ class Reader {
     finder.encodingIsOpen = isDefault
   }
 
-  read(bytes: Buffer): Uint8Array[] {
+  async read(bytes: Buffer): Promise<Uint8Array[]> {
     const bom = Math.min(this.#bomLeft, bytes.length)
     this.#bomLeft -= bom
     return this.#tokenize(this.#transcoder.push(bytes.subarray(bom)))
   }
 
-  end(): Uint8Array[] {
-    const pieces = this.#tokenize(this.#transcoder.end())
+  async end(): Promise<Uint8Array[]> {
+    const pieces = await this.#tokenize(this.#transcoder.end())
     this.#finder.end(this.#tokenizer.offset, this.#tokenizer.openAtEnd)
     return pieces
   }
 
-  #tokenize(text: Buffer): Uint8Array[] {
+  async #tokenize(text: Buffer): Promise<Uint8Array[]> {
     try {
-      this.#tokenizer.push(text)
+      await this.#tokenizer.push(text)
     } catch (error) {
       throw error instanceof Fault ? error.at({ offset: this.#tokenizer.openOffset }) : error
     }
@@ -132,9 +134,8 @@ class Finder implements TokenHandler {
   /** whether a meta element may still declare the encoding */
   encodingIsOpen = true
   #isInside = false
-  #isInBody = false
   #pieces: Uint8Array[] = []
-  readonly #tree = new TreeBuilder()
+  readonly #tree = new Tree()
   readonly #id: string
 
   constructor(id: string) {
@@ -145,7 +146,12 @@ class Finder implements TokenHandler {
     return this.#tree.inForeignContent
   }
 
-  startTag(tag: Tag, offset: number, end: number): ContentModel | 'capture' {
+  ready(): Promise<void> {
+    return this.#tree.load()
+  }
+
+  startTag(tag: Tag, offset: number, end: number): ContentModel | 'capture' | 'wait' {
+    if (this.#tree.needsParser(tag.name)) return 'wait'
     const content = this.#tree.startTag(tag)
     if (tag.name === 'meta') this.#checkMeta(tag, offset)
     if (tag.name === 'frameset') this.#checkFrameset(offset)
@@ -161,7 +167,7 @@ class Finder implements TokenHandler {
     }
     this.contentOffset = end
     this.#isInside = true
-    this.#isInBody = this.#tree.bodyStarted
+    this.#tree.mark()
     return 'capture'
   }
 
@@ -218,7 +224,7 @@ class Finder implements TokenHandler {
 
   /** A frameset removes a body that shows nothing yet, with the scripts in it. Throws if it removes the element. */
   #checkFrameset(offset: number): void {
-    if (this.#tree.mode !== 'frameset' || !this.#isInBody) return
+    if (!this.#tree.markedIsRemoved) return
     throw new Fault({
       format: 'html',
       problem: 'removed element',

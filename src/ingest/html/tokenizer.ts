@@ -10,8 +10,12 @@ import { isHtmlSpace, TagReader } from './tag-reader.js'
 import { TEXT, type ContentModel, type Tag } from './tags.js'
 
 export interface TokenHandler {
-  /** `offset` is that of the tag's `<`, `end` is the offset behind its `>`. Returns how to read on. */
-  startTag(tag: Tag, offset: number, end: number): ContentModel | 'capture'
+  /**
+   * `offset` is that of the tag's `<`, `end` the one behind its `>`. Returns how to read on. `wait`: the tag comes again
+   * when `ready` has settled.
+   */
+  startTag(tag: Tag, offset: number, end: number): ContentModel | 'capture' | 'wait'
+  ready(): Promise<void>
   endTag(name: string): void
   /** bits of TEXT */
   text(found: number): void
@@ -56,6 +60,8 @@ export class Tokenizer {
   #declaration = ''
   #comment: number = COMMENT.start
   #brackets = 0
+  /** a start tag was read that the handler takes later */
+  #isWaiting = false
   /** offset of the next chunk */
   #base: number
   /** offset of the `<` of the last tag, comment or declaration */
@@ -83,15 +89,28 @@ export class Tokenizer {
     return what === undefined ? null : `${what} opened at byte ${this.openOffset}`
   }
 
-  push(chunk: Buffer): void {
-    let i = 0
+  /** Takes the next bytes. They are read when the promise settles. */
+  async push(chunk: Buffer): Promise<void> {
+    let i = this.#read(chunk, 0)
+    while (this.#isWaiting) {
+      await this.#handler.ready()
+      this.#isWaiting = false
+      this.#emitTag(this.#base + i)
+      i = this.#read(chunk, i)
+    }
+    this.#base += chunk.length
+  }
+
+  /** Reads from `from` to the chunk's end, or behind a tag that waits. */
+  #read(chunk: Buffer, from: number): number {
+    let i = from
     this.#raw.beginChunk()
     try {
-      while (i < chunk.length) i = this.#step(chunk, i)
+      while (i < chunk.length && !this.#isWaiting) i = this.#step(chunk, i)
     } finally {
       this.#raw.endChunk()
     }
-    this.#base += chunk.length
+    return i
   }
 
   #step(chunk: Buffer, i: number): number {
@@ -162,12 +181,16 @@ export class Tokenizer {
     this.#state = STATE.data
     const tag = this.#tag
     if (tag.isEnd) {
-      if (this.#rawName === '') this.#handler.endTag(tag.name)
-      else this.#endRawText()
+      this.#handler.endTag(tag.name)
+      if (this.#rawName !== '') this.#endRawText()
       return
     }
     const content = this.#handler.startTag(tag, this.openOffset, end)
     if (content === 'data') return
+    if (content === 'wait') {
+      this.#isWaiting = true
+      return
+    }
     if (content === 'plaintext') {
       this.#state = STATE.plaintext
       return

@@ -1,184 +1,91 @@
 /**
- * Tree construction (HTML standard, 13.2.6) without nodes. It decides how the bytes behind a tag are read, and whether a
- * script is an HTML element of the document. It covers insertion modes, the stack of open elements, foreign content and
- * template contents. Scripting is on, so `noscript` is raw text.
+ * What tree construction decides of a page: how the bytes behind a start tag are read, and which scripts are HTML elements
+ * of the document. Without an element of UNUSUAL a tag's name decides that. At the first of them parse5 is loaded; it takes
+ * the outline of the page so far, then each tag as it comes.
  *
- * The modes before "in body" are one mode here, because they differ only in what they put into the tree. The modes after
- * "in body" ("after body") are part of it too, because they return to "in body" at the next tag. Raw text elements are
- * never on the stack.
+ * An element's place is decided when its tag is met. Later tags may move a script (out of a table, into a formatting
+ * element that is opened again), but only a frameset takes one out of the document, with the body that it replaces.
  *
- * Not supported: character references in text (`&#32;` counts as text, not as white space; this matters only to a
- * frameset behind it and inside tables); the public identifiers of quirks mode one by one (matched by vendor instead).
+ * Not supported: an element of UNUSUAL behind more than 16 MiB of outline.
  */
-import { FormattingElements } from './formatting.js'
-import { endInBody, startInBody } from './in-body.js'
-import type { Mode, TreeState } from './insertion.js'
-import { KIND, OpenElements, type Handle } from './open-elements.js'
-import { isQuirks } from './quirks.js'
-import { endInTable, startInTable } from './tables.js'
-import { BEFORE_BODY, BREAKOUT, TABLE_PARTS, TEXT, type ContentModel, type Tag } from './tags.js'
+import { Outline, startTagOutline, textOutline } from './outline.js'
+import type { DocumentParser } from './parser.js'
+import type { ContentModel, Tag } from './tags.js'
 
-const TABLE_TEXT_PARENTS: ReadonlySet<string> = new Set(['table', 'tbody', 'template', 'tfoot', 'thead', 'tr'])
-const ROOT = ['html', 'body']
+/** Elements that make other tags mean something else. In the living standard `select` does not. */
+const UNUSUAL: ReadonlySet<string> = new Set(['svg', 'math', 'template', 'frameset'])
 
-export class TreeBuilder implements TreeState {
-  readonly open = new OpenElements()
-  readonly formatting = new FormattingElements(this.open)
-  readonly templateModes: Mode[] = []
-  mode: Mode = 'body'
-  form: Handle | null = null
-  quirks = true
-  bodyStarted = false
-  framesetOk = true
-  #initial = true
-  #headClosed = false
+/** How the bytes behind a start tag are read where nothing of UNUSUAL stands before it. */
+const CONTENT: ReadonlyMap<string, ContentModel> = new Map([
+  ['script', 'script'], ['title', 'rcdata'], ['textarea', 'rcdata'], ['style', 'rawtext'], ['xmp', 'rawtext'],
+  ['iframe', 'rawtext'], ['noembed', 'rawtext'], ['noframes', 'rawtext'], ['noscript', 'rawtext'], ['plaintext', 'plaintext']
+])
 
-  constructor() {
-    for (const name of ROOT) this.open.push(name)
+export class Tree {
+  private parser: DocumentParser | null = null
+  private readonly outline = new Outline()
+  /** length of the outline with the start tag of the marked element; 0: none is marked */
+  private markedAt = 0
+  private markedInBody = false
+
+  /** Whether a start tag has to wait for `load`. */
+  needsParser(name: string): boolean {
+    return this.parser === null && UNUSUAL.has(name)
+  }
+
+  /** Loads parse5 and brings it to where the page stands. Throws a Fault where the outline is too long. */
+  async load(): Promise<void> {
+    const outline = this.outline.take()
+    const { DocumentParser } = await import('./parser.js')
+    const parser = new DocumentParser()
+    parser.write(outline.slice(0, this.markedAt))
+    this.markedInBody = this.markedAt > 0 && parser.inBody
+    parser.write(outline.slice(this.markedAt))
+    this.parser = parser
   }
 
   /** Whether `<![CDATA[` starts a CDATA section here. */
   get inForeignContent(): boolean {
-    return this.open.currentKind !== KIND.html
+    return this.parser !== null && this.parser.inForeignContent
   }
 
   get inTemplate(): boolean {
-    return this.open.has('template')
+    return this.parser !== null && this.parser.inTemplate
   }
 
-  doctype(text: string): void {
-    if (this.#initial) this.quirks = isQuirks(text)
-    this.#initial = false
+  /** Marks the element whose start tag came last. */
+  mark(): void {
+    if (this.parser === null) this.markedAt = this.outline.length
+    else this.markedInBody = this.parser.inBody
   }
 
-  /** Handles a run of text since the last tag. @param found bits of TEXT */
-  text(found: number): void {
-    const { open, formatting } = this
-    if ((found & ~TEXT.space) !== 0) {
-      this.#initial = false
-      if (!this.inTemplate) this.bodyStarted = true
-    }
-    const other = (found & TEXT.other) !== 0
-    if (this.mode === 'frameset') return
-    if (open.currentKind === KIND.foreign) {
-      if (other) this.framesetOk = false
-      return
-    }
-    if (this.mode === 'columns') {
-      if (found === TEXT.space || open.currentKey !== 'colgroup') return
-      open.pop()
-      this.mode = 'table'
-    }
-    const inTable = this.mode === 'table' || this.mode === 'tableBody' || this.mode === 'row'
-    if (inTable && TABLE_TEXT_PARENTS.has(open.currentKey) && !other) return
-    if (found !== TEXT.nul) formatting.reconstruct()
-    if (other) this.framesetOk = false
+  /** Whether the marked element was taken out of the document. */
+  get markedIsRemoved(): boolean {
+    return this.markedInBody && this.parser !== null && this.parser.bodyRemoved
   }
 
   /** Takes a start tag and returns how to read on. The answer is `script` for HTML script elements only. */
   startTag(tag: Tag): ContentModel {
-    this.#initial = false
-    if (!this.inTemplate) this.#beginBody(tag.name)
-    return this.#isForeign(tag.name) ? this.#foreignStart(tag) : this.htmlStart(tag)
+    this.write(startTagOutline(tag))
+    return this.parser === null ? CONTENT.get(tag.name) ?? 'data' : this.parser.content
   }
 
   endTag(name: string): void {
-    this.#initial = false
-    const { open } = this
-    if (!this.inTemplate) {
-      if (name === 'head') this.#headClosed = true
-      if (name === 'body' || name === 'html' || name === 'br') this.bodyStarted = true
-    }
-    if (this.inForeignContent) {
-      if (name === 'p' || name === 'br') {
-        this.#leaveForeign()
-      } else {
-        const index = Math.max(open.indexOf(`svg/${name}`), open.indexOf(`math/${name}`))
-        if (index > open.topmostHtml) return open.truncate(index)
-      }
-    }
-    this.htmlEnd(name)
+    this.write(`</${name}>`)
   }
 
-  /** Handles a start tag by the rules of the current insertion mode. */
-  htmlStart(tag: Tag): ContentModel {
-    switch (this.mode) {
-      case 'body': return startInBody(this, tag)
-      case 'template': return this.#startInTemplate(tag)
-      case 'frameset': return tag.name === 'noframes' ? 'rawtext' : 'data'
-      default: return startInTable(this, tag)
-    }
+  /** A run of text since the last tag: bits of TEXT. */
+  text(found: number): void {
+    this.write(textOutline(found))
   }
 
-  htmlEnd(name: string): void {
-    if (this.mode === 'frameset') return
-    if (name === 'template') return this.#endTemplate()
-    if (this.mode === 'template') return
-    if (this.mode === 'body') return endInBody(this, name)
-    endInTable(this, name)
+  /** `text` is what stands between `<!doctype` and `>`. */
+  doctype(text: string): void {
+    this.write(`<!doctype${text}>`)
   }
 
-  /** "Reset the insertion mode appropriately": the topmost element that has a mode decides. */
-  resetMode(): void {
-    const { open } = this
-    let topmost = 0
-    this.mode = 'body'
-    const candidates: readonly (readonly [string, Mode])[] = [
-      ['td', 'cell'], ['th', 'cell'], ['tr', 'row'],
-      ['tbody', 'tableBody'], ['thead', 'tableBody'], ['tfoot', 'tableBody'],
-      ['caption', 'caption'], ['colgroup', 'columns'], ['table', 'table'],
-      ['template', this.templateModes.at(-1) ?? 'template']
-    ]
-    for (const [key, mode] of candidates) {
-      if (open.indexOf(key) <= topmost) continue
-      topmost = open.indexOf(key)
-      this.mode = mode
-    }
-  }
-
-  #beginBody(name: string): void {
-    if (!BEFORE_BODY.has(name) || (name === 'noscript' && this.#headClosed)) this.bodyStarted = true
-  }
-
-  #isForeign(name: string): boolean {
-    switch (this.open.currentKind) {
-      case KIND.foreign: return !(name === 'svg' && this.open.currentKey === 'math/annotation-xml')
-      case KIND.textPoint: return name === 'mglyph' || name === 'malignmark'
-      default: return false
-    }
-  }
-
-  #foreignStart(tag: Tag): ContentModel {
-    const { name, attributes } = tag
-    const breaksOut = BREAKOUT.has(name) ||
-      (name === 'font' && (attributes.has('color') || attributes.has('face') || attributes.has('size')))
-    if (breaksOut) {
-      this.#leaveForeign()
-      return this.htmlStart(tag)
-    }
-    this.open.pushForeign(this.open.currentKey.startsWith('svg/') ? 'svg' : 'math', tag)
-    return 'data'
-  }
-
-  #leaveForeign(): void {
-    while (this.open.currentKind === KIND.foreign) this.open.pop()
-  }
-
-  #startInTemplate(tag: Tag): ContentModel {
-    const { name } = tag
-    if (BEFORE_BODY.has(name) && !['html', 'head', 'frameset', 'noscript'].includes(name)) return startInBody(this, tag)
-    const mode: Mode = name === 'col' ? 'columns' : name === 'tr' ? 'tableBody' : name === 'td' || name === 'th' ? 'row'
-      : TABLE_PARTS.has(name) ? 'table' : 'body'
-    this.templateModes[this.templateModes.length - 1] = mode
-    this.mode = mode
-    return this.htmlStart(tag)
-  }
-
-  #endTemplate(): void {
-    if (!this.inTemplate) return
-    this.open.popThrough('template')
-    this.formatting.clearToMarker()
-    this.templateModes.pop()
-    this.resetMode()
+  private write(outline: string): void {
+    if (this.parser === null) this.outline.add(outline)
+    else this.parser.write(outline)
   }
 }

@@ -69,10 +69,10 @@ export class PageSource {
       return slicer.push(piece)
     }
     for await (const chunk of gunzippedIfGzip(tallied(bytes, this.#tally))) {
-      for (const piece of element.push(chunk)) yield* slice(piece)
+      for (const piece of await element.push(chunk)) yield* slice(piece)
       onProgress?.(this.#tally.bytes)
     }
-    for (const piece of element.end()) yield* slice(piece)
+    for (const piece of await element.end()) yield* slice(piece)
     slicer ??= new TraceSlicer({ keys, baseOffset: element.contentOffset, pool: this.#pool, kernel })
     this.#header = endOf(slicer)
     this.#sha256 = this.#tally.sha256()

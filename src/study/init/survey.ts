@@ -154,12 +154,12 @@ async function beginningOfData(page: string): Promise<Uint8Array | null> {
   let searched = 0
   try {
     for await (const chunk of gunzippedIfGzip(fileChunks(page, { chunkSize: CHUNK }))) {
-      const data = begins(element.push(chunk))
+      const data = begins(await element.push(chunk))
       if (data !== null) return data
       searched += chunk.length
       if (searched >= MAX_SEARCHED) return null
     }
-    return begins(element.end())
+    return begins(await element.end())
   } catch (error) {
     if (error instanceof Fault) return null
     throw error

@@ -1,0 +1,110 @@
+/**
+ * parse5 as tree construction alone (HTML standard, 13.2.6): it takes a page's outline, tag by tag, and says how the bytes
+ * behind a tag are read and whether an element is in the document. No tree is kept: memory holds the open elements only.
+ * Scripting is on, so `noscript` is raw text.
+ *
+ * parse5 8.1.1 departs from the living standard in a few places. docs/verify.md lists them, `fixtures/html/departures/` has pages.
+ * A script's text never comes here: the outline has none.
+ *
+ * Not supported: more than MAX_OPEN elements at once.
+ */
+import { html, Parser, TokenizerMode, type Token, type TreeAdapter, type TreeAdapterTypeMap } from 'parse5'
+import { Fault } from '../../core/errors.js'
+import type { ContentModel } from './tags.js'
+
+const { DOCUMENT_MODE, NS } = html
+
+/** Some hundred megabytes. Browsers stop nesting at 512. */
+const MAX_OPEN = 2 ** 20
+
+/** Characters of read text that parse5 may keep. */
+const KEPT_TEXT = 64
+
+interface TreeNode {
+  readonly name: string
+  readonly namespace: html.NS
+  readonly attributes: Token.Attribute[]
+}
+
+type Nodes = TreeAdapterTypeMap<
+  TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode
+>
+
+/** What parse5 makes its tokenizer read behind a tag. */
+const CONTENTS: ReadonlyMap<number, ContentModel> = new Map<number, ContentModel>([
+  [TokenizerMode.RCDATA, 'rcdata'], [TokenizerMode.RAWTEXT, 'rawtext'], [TokenizerMode.SCRIPT_DATA, 'script'],
+  [TokenizerMode.PLAINTEXT, 'plaintext']
+])
+
+export class DocumentParser {
+  private readonly parser: Parser<Nodes>
+  /** a frameset has replaced the body, and with it every element in it */
+  bodyRemoved = false
+
+  constructor() {
+    const treeAdapter = {
+      ...withoutTree(),
+      onItemPush: () => { requireRoom(this.parser.openElements.depth) },
+      detachNode: ({ name }: TreeNode) => { if (name === 'body') this.bodyRemoved = true }
+    } as TreeAdapter<Nodes>
+    this.parser = new Parser<Nodes>({ treeAdapter })
+    // Each write joins what is kept of the text with the new one: 64 KiB, unless told otherwise.
+    this.parser.tokenizer.preprocessor.bufferWaterline = KEPT_TEXT
+  }
+
+  /** Takes whole tags, doctypes and text. Throws a Fault where elements are nested too deep. */
+  write(outline: string): void {
+    this.parser.tokenizer.write(outline, false)
+  }
+
+  /** How the bytes behind the last start tag are read; `script` for HTML script elements only. */
+  get content(): ContentModel {
+    return CONTENTS.get(this.parser.tokenizer.state) ?? 'data'
+  }
+
+  /** Whether `<![CDATA[` starts a CDATA section here: the current node is no HTML element. */
+  get inForeignContent(): boolean {
+    return this.parser.openElements.current?.namespace !== NS.HTML
+  }
+
+  get inTemplate(): boolean {
+    return this.parser.openElements.tmplCount > 0
+  }
+
+  get inBody(): boolean {
+    return this.parser.openElements.items[1]?.name === 'body'
+  }
+}
+
+function requireRoom(depth: number): void {
+  if (depth <= MAX_OPEN) return
+  throw new Fault({ format: 'html', problem: 'nested too deep', found: `${depth} open elements`, expected: `at most ${MAX_OPEN}` })
+}
+
+/** The functions that the parser calls while it keeps no locations. No node has a parent or a child. */
+function withoutTree(): Partial<TreeAdapter<Nodes>> {
+  const node = (name: string, namespace = NS.HTML, attributes: Token.Attribute[] = []): TreeNode => ({ name, namespace, attributes })
+  const ignore = (): void => undefined
+  let mode = DOCUMENT_MODE.NO_QUIRKS
+  return {
+    createDocument: () => node('#document'),
+    createDocumentFragment: () => node('#fragment'),
+    createElement: node,
+    createCommentNode: () => node('#comment'),
+    appendChild: ignore,
+    insertBefore: ignore,
+    insertText: ignore,
+    insertTextBefore: ignore,
+    adoptAttributes: ignore,
+    setDocumentType: ignore,
+    setDocumentMode: (_, next) => { mode = next },
+    getDocumentMode: () => mode,
+    setTemplateContent: ignore,
+    getTemplateContent: template => template,
+    getAttrList: ({ attributes }) => attributes,
+    getChildNodes: () => [],
+    getNamespaceURI: ({ namespace }) => namespace,
+    getParentNode: () => null,
+    getTagName: ({ name }) => name
+  }
+}
