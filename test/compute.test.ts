@@ -130,6 +130,18 @@ t.test('integrity checks name array, index and both values', t => {
   t.throws(() => checkEqual('values', of(0.1), npy(Float32Array.of(0.1)), file), /NPZ value differs: 0.10000000149011612 in a.npz, expected 0.1 as/)
   t.throws(() => checkEqual('response_positions', of(3), npy(BigInt64Array.of(2n ** 32n + 3n)), file), /NPZ value differs: 4294967299 in/)
   t.throws(() => checkEqual('response_positions', of(2 ** 53 - 1), npy(BigInt64Array.of(2n ** 53n + 1n)), file), /npy integer out of range: 9007199254740993/)
+  for (const kind of [Float32Array, Float64Array, Int32Array, BigInt64Array]) {
+    for (const n of [1, 2, 3, 4, 5, 9, 17]) {
+      const numbers = Array.from({ length: n }, (_, i) => (i % 2 === 0 ? i : -i))
+      const stored = kind === BigInt64Array ? BigInt64Array.from(numbers, BigInt) : (kind as typeof Float64Array).from(numbers)
+      const data = npy(stored as NumericArray)
+      t.doesNotThrow(() => checkEqual('values', Float64Array.from(numbers), data, file), `${kind.name} of ${n}`)
+      for (let i = 0; i < n; i++) {
+        const other = Float64Array.from(numbers, (x, k) => (k >= i ? x + 1 : x))
+        t.throws(() => checkEqual('values', other, data, file), new RegExp(`\\(values, index ${i}\\)`), `${kind.name} of ${n}, at ${i}`)
+      }
+    }
+  }
   t.throws(() => checkEqual('values', of(1, 0.5), npy(of(1, 0.5000000000000001)), file), {
     message: 'trace NPZ value differs: 0.5000000000000001 in a.npz, expected 0.5 as embedded (values, index 1)',
     exitCode: 1

@@ -3,6 +3,7 @@
  *
  *     src/replica/                      what the replica copies as it is: claims, article
  *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
+ *     maps/kernel.wasm.map              their source map, which is not published
  *     bundle/traces.cjs, worker.cjs     the command `traces` and the pool's worker, each as one file
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
  *
@@ -39,9 +40,11 @@ async function compileKernel(): Promise<void> {
   const { error, stderr } = await assemblyscript.main([
     'src/kernel/assembly/index.ts', '--baseDir', ROOT, '--outFile', 'dist/src/kernel/kernel.wasm',
     '--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd,threads',
-    '--importMemory', '--sharedMemory', '--maximumMemory', '65536'
+    '--importMemory', '--sharedMemory', '--maximumMemory', '65536', '--sourceMap', '../../maps/kernel.wasm.map'
   ])
   if (error !== null) throw new Error(`the kernel does not compile\n${stderr.toString()}`, { cause: error })
+  await mkdir(join(DIST, 'maps'), { recursive: true })
+  await rename(join(DIST, 'src/kernel/kernel.wasm.map'), join(DIST, 'maps/kernel.wasm.map'))
 }
 
 /**

@@ -20,14 +20,14 @@ const MAX_OPEN = 2 ** 20
 /** Characters of read text that parse5 may keep. */
 const KEPT_TEXT = 64
 
-interface TreeNode {
+interface OpenNode {
   readonly name: string
   readonly namespace: html.NS
   readonly attributes: Token.Attribute[]
 }
 
 type Nodes = TreeAdapterTypeMap<
-  TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode, TreeNode
+  OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode
 >
 
 /** What parse5 makes its tokenizer read behind a tag. */
@@ -37,42 +37,42 @@ const CONTENTS: ReadonlyMap<number, ContentModel> = new Map<number, ContentModel
 ])
 
 export class DocumentParser {
-  private readonly parser: Parser<Nodes>
+  readonly #parser: Parser<Nodes>
   /** a frameset has replaced the body, and with it every element in it */
   bodyRemoved = false
 
   constructor() {
     const treeAdapter = {
       ...withoutTree(),
-      onItemPush: () => { requireRoom(this.parser.openElements.depth) },
-      detachNode: ({ name }: TreeNode) => { if (name === 'body') this.bodyRemoved = true }
+      onItemPush: () => { requireRoom(this.#parser.openElements.depth) },
+      detachNode: ({ name }: OpenNode) => { if (name === 'body') this.bodyRemoved = true }
     } as TreeAdapter<Nodes>
-    this.parser = new Parser<Nodes>({ treeAdapter })
+    this.#parser = new Parser<Nodes>({ treeAdapter })
     // Each write joins what is kept of the text with the new one: 64 KiB, unless told otherwise.
-    this.parser.tokenizer.preprocessor.bufferWaterline = KEPT_TEXT
+    this.#parser.tokenizer.preprocessor.bufferWaterline = KEPT_TEXT
   }
 
   /** Takes whole tags, doctypes and text. Throws a Fault where elements are nested too deep. */
   write(outline: string): void {
-    this.parser.tokenizer.write(outline, false)
+    this.#parser.tokenizer.write(outline, false)
   }
 
   /** How the bytes behind the last start tag are read; `script` for HTML script elements only. */
   get content(): ContentModel {
-    return CONTENTS.get(this.parser.tokenizer.state) ?? 'data'
+    return CONTENTS.get(this.#parser.tokenizer.state) ?? 'data'
   }
 
   /** Whether `<![CDATA[` starts a CDATA section here: the current node is no HTML element. */
   get inForeignContent(): boolean {
-    return this.parser.openElements.current?.namespace !== NS.HTML
+    return this.#parser.openElements.current?.namespace !== NS.HTML
   }
 
   get inTemplate(): boolean {
-    return this.parser.openElements.tmplCount > 0
+    return this.#parser.openElements.tmplCount > 0
   }
 
   get inBody(): boolean {
-    return this.parser.openElements.items[1]?.name === 'body'
+    return this.#parser.openElements.items[1]?.name === 'body'
   }
 }
 
@@ -83,7 +83,7 @@ function requireRoom(depth: number): void {
 
 /** The functions that the parser calls while it keeps no locations. No node has a parent or a child. */
 function withoutTree(): Partial<TreeAdapter<Nodes>> {
-  const node = (name: string, namespace = NS.HTML, attributes: Token.Attribute[] = []): TreeNode => ({ name, namespace, attributes })
+  const node = (name: string, namespace = NS.HTML, attributes: Token.Attribute[] = []): OpenNode => ({ name, namespace, attributes })
   const ignore = (): void => undefined
   let mode = DOCUMENT_MODE.NO_QUIRKS
   return {

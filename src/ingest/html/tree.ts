@@ -8,7 +8,7 @@
  *
  * Not supported: an element of UNUSUAL behind more than 16 MiB of outline.
  */
-import { Outline, startTagOutline, textOutline } from './outline.js'
+import { MarkupOutline, startTagOutline, textOutline } from './markup-outline.js'
 import type { DocumentParser } from './parser.js'
 import type { ContentModel, Tag } from './tags.js'
 
@@ -22,70 +22,70 @@ const CONTENT: ReadonlyMap<string, ContentModel> = new Map([
 ])
 
 export class Tree {
-  private parser: DocumentParser | null = null
-  private readonly outline = new Outline()
+  #parser: DocumentParser | null = null
+  readonly #outline = new MarkupOutline()
   /** length of the outline with the start tag of the marked element; 0: none is marked */
-  private markedAt = 0
-  private markedInBody = false
+  #markedAt = 0
+  #markedInBody = false
 
   /** Whether a start tag has to wait for `load`. */
   needsParser(name: string): boolean {
-    return this.parser === null && UNUSUAL.has(name)
+    return this.#parser === null && UNUSUAL.has(name)
   }
 
   /** Loads parse5 and brings it to where the page stands. Throws a Fault where the outline is too long. */
   async load(): Promise<void> {
-    const outline = this.outline.take()
+    const outline = this.#outline.take()
     const { DocumentParser } = await import('./parser.js')
     const parser = new DocumentParser()
-    parser.write(outline.slice(0, this.markedAt))
-    this.markedInBody = this.markedAt > 0 && parser.inBody
-    parser.write(outline.slice(this.markedAt))
-    this.parser = parser
+    parser.write(outline.slice(0, this.#markedAt))
+    this.#markedInBody = this.#markedAt > 0 && parser.inBody
+    parser.write(outline.slice(this.#markedAt))
+    this.#parser = parser
   }
 
   /** Whether `<![CDATA[` starts a CDATA section here. */
   get inForeignContent(): boolean {
-    return this.parser !== null && this.parser.inForeignContent
+    return this.#parser !== null && this.#parser.inForeignContent
   }
 
   get inTemplate(): boolean {
-    return this.parser !== null && this.parser.inTemplate
+    return this.#parser !== null && this.#parser.inTemplate
   }
 
   /** Marks the element whose start tag came last. */
   mark(): void {
-    if (this.parser === null) this.markedAt = this.outline.length
-    else this.markedInBody = this.parser.inBody
+    if (this.#parser === null) this.#markedAt = this.#outline.length
+    else this.#markedInBody = this.#parser.inBody
   }
 
   /** Whether the marked element was taken out of the document. */
   get markedIsRemoved(): boolean {
-    return this.markedInBody && this.parser !== null && this.parser.bodyRemoved
+    return this.#markedInBody && this.#parser !== null && this.#parser.bodyRemoved
   }
 
   /** Takes a start tag and returns how to read on. The answer is `script` for HTML script elements only. */
   startTag(tag: Tag): ContentModel {
-    this.write(startTagOutline(tag))
-    return this.parser === null ? CONTENT.get(tag.name) ?? 'data' : this.parser.content
+    this.#write(startTagOutline(tag))
+    return this.#parser === null ? CONTENT.get(tag.name) ?? 'data' : this.#parser.content
   }
 
   endTag(name: string): void {
-    this.write(`</${name}>`)
+    this.#write(`</${name}>`)
   }
 
   /** A run of text since the last tag: bits of TEXT. */
   text(found: number): void {
-    this.write(textOutline(found))
+    this.#write(textOutline(found))
   }
 
   /** `text` is what stands between `<!doctype` and `>`. */
   doctype(text: string): void {
-    this.write(`<!doctype${text}>`)
+    this.#write(`<!doctype${text}>`)
   }
 
-  private write(outline: string): void {
-    if (this.parser === null) this.outline.add(outline)
-    else this.parser.write(outline)
+  #write(outline: string): void {
+    if (this.#parser === null) this.#outline.add(outline)
+    else this.#parser.write(outline)
   }
 }

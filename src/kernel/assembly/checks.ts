@@ -55,29 +55,10 @@ export function differsFromFloat32(doubles: usize, floats: usize, n: i32): i32 {
   return -1
 }
 
-/** The same as `differsFromFloat32` for float64. */
-export function differsFromFloat64(doubles: usize, stored: usize, n: i32): i32 {
-  let i = 0
-  for (; i + 2 <= n; i += 2) {
-    const at = <usize>i << 3
-    if (!i64x2.all_true(f64x2.eq(v128.load(doubles + at), v128.load(stored + at)))) break
-  }
-  for (; i < n; i++) if (load<f64>(stored + (<usize>i << 3)) != load<f64>(doubles + (<usize>i << 3))) return i
-  return -1
-}
-
-/** The same for int64. The doubles are safe integers, and only a safe integer rounds to a safe integer. */
+/** The same as `differsFromFloat32` for int64. The doubles are safe integers, and only a safe integer rounds to a safe integer. */
 export function differsFromInt64(doubles: usize, stored: usize, n: i32): i32 {
   for (let i = 0; i < n; i++) {
     if (<f64>load<i64>(stored + (<usize>i << 3)) != load<f64>(doubles + (<usize>i << 3))) return i
-  }
-  return -1
-}
-
-/** The same for int32. */
-export function differsFromInt32(doubles: usize, stored: usize, n: i32): i32 {
-  for (let i = 0; i < n; i++) {
-    if (<f64>load<i32>(stored + (<usize>i << 2)) != load<f64>(doubles + (<usize>i << 3))) return i
   }
   return -1
 }

@@ -21,17 +21,17 @@ export function textOutline(found: number): string {
 }
 
 /** Keeps the outline of a page, up to MAX_OUTLINE characters. */
-export class Outline {
-  private readonly parts: string[] = []
-  private readonly recent: string[] = []
+export class MarkupOutline {
+  readonly #parts: string[] = []
+  readonly #recent: string[] = []
   length = 0
 
   add(text: string): void {
     this.length += text.length
     if (this.length <= MAX_OUTLINE) {
-      if (this.recent.push(text) === BATCH) this.join()
+      if (this.#recent.push(text) === BATCH) this.#join()
     } else {
-      this.parts.length = this.recent.length = 0
+      this.#parts.length = this.#recent.length = 0
     }
   }
 
@@ -45,12 +45,12 @@ export class Outline {
         expected: `at most ${MAX_OUTLINE}`
       })
     }
-    this.join()
-    return this.parts.splice(0).join('')
+    this.#join()
+    return this.#parts.splice(0).join('')
   }
 
-  private join(): void {
-    this.parts.push(this.recent.join(''))
-    this.recent.length = 0
+  #join(): void {
+    this.#parts.push(this.#recent.join(''))
+    this.#recent.length = 0
   }
 }
