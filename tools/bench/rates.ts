@@ -30,7 +30,7 @@ async function best(work: () => void | Promise<void>): Promise<number> {
 export async function parseRates(path: string): Promise<Rate[]> {
   const page = readFileSync(path)
   const content = await contentOf(page)
-  // Chunks lie where the program reads them: in a kernel's memory.
+  // The chunks lie in a kernel's memory, as in the program.
   const kernel = new Kernel()
   const chunksOf = (bytes: Buffer): Uint8Array[] =>
     Array.from({ length: Math.ceil(bytes.length / CHUNK) }, (_, i) => kernel.hold(bytes.subarray(i * CHUNK, (i + 1) * CHUNK)))

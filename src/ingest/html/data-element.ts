@@ -1,9 +1,9 @@
 /**
- * The one `script#data` of a page: takes the page's bytes in chunks of any size and gives back the bytes of the
+ * Extracts the one `script#data` of a page. It takes the page's bytes in chunks of any size and returns the bytes of the
  * element's content. The HTML standard decides which element that is and where it ends. tokenizer.ts and raw-text.ts
- * follow it; tree.ts asks parse5 where a tokenizer is not enough. Look-alikes in comments, raw text, templates, foreign
- * content and other scripts are passed over. Memory holds one chunk, an outline of the page's tags (16 MiB at most) and
- * the open elements. Time is linear in the page.
+ * follow the standard; tree.ts asks parse5 where a tokenizer is not enough. Look-alikes in comments, raw text, templates,
+ * foreign content and other scripts are skipped. Memory holds one chunk, an outline of the page's tags (16 MiB at most)
+ * and the open elements. Time is linear in the page.
  *
  * Not supported: ids with other than printable ASCII characters, or with white space or an ampersand; a page without a
  * BOM that declares windows-1252 after its first 1024 bytes (refused).
@@ -60,10 +60,9 @@ export class DataElement {
   }
 
   /**
-   * Takes the next bytes of the page; returns the pieces of the content among them, in order, as UTF-8. A piece is part
-   * of `chunk` where possible: it is valid only as long as the chunk's memory is not reused.
-   * Throws a Fault (format `html`) for a second element, an unsupported encoding or a page made to exhaust the reader.
-   * The next call has to wait for the answer.
+   * Takes the next bytes of the page. Returns the pieces of the content among them, in order, as UTF-8. A piece is a view
+   * of `chunk` where possible: it is valid until the chunk's memory is reused. The next call must wait for the answer.
+   * @throws Fault (format `html`): a second element, an unsupported encoding, or a page made to exhaust the reader
    */
   async push(chunk: Uint8Array): Promise<Uint8Array[]> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)

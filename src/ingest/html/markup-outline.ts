@@ -1,12 +1,13 @@
 /**
- * A page's outline, as markup that parse5 reads like the page: its tags, without comments, without what raw text holds,
- * without attributes that decide nothing, and with one character for every kind of text.
+ * The outline of a page: markup from which parse5 builds the same elements as from the page. It has the page's tags with
+ * the attributes that affect the result, and one character for each kind of text between two tags. It has no comments and
+ * no raw text, so no script's content.
  */
 import { Fault } from '../../core/errors.js'
 import { TEXT, type Tag } from './tags.js'
 
 const MAX_OUTLINE = 2 ** 24
-/** Pieces that are joined at a time: a text of many pieces takes several times its length. */
+/** Number of pieces that are joined at a time. Separate pieces take several times their length in memory. */
 const BATCH = 4096
 
 export function startTagOutline({ name, attributes, selfClosing }: Tag): string {

@@ -1,6 +1,6 @@
 /**
- * parse5 as tree construction alone (HTML standard, 13.2.6): it takes a page's outline, tag by tag, and says how the bytes
- * behind a tag are read and whether an element is in the document. No tree is kept: memory holds the open elements only.
+ * Uses parse5 for tree construction alone (HTML standard, 13.2.6). It takes a page's outline, tag by tag, and answers how
+ * the bytes behind a tag are read and where the last element stands. No tree is kept: memory holds the open elements only.
  * Scripting is on, so `noscript` is raw text.
  *
  * parse5 8.1.1 departs from the living standard in a few places. docs/verify.md lists them, `fixtures/html/departures/` has pages.

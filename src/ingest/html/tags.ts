@@ -1,4 +1,4 @@
-/** Tags as the tokenizer hands them on, and what of a page decides how it is read on (HTML standard, 13.2.5 and 13.2.6). */
+/** A start tag as the tokenizer passes it on, and the attributes that it keeps. */
 
 /** How the tokenizer reads on after a start tag. */
 export type ContentModel = 'data' | 'rcdata' | 'rawtext' | 'script' | 'plaintext'
@@ -17,10 +17,10 @@ export const TEXT = { space: 1, nul: 2, other: 4 } as const
 
 const names = (list: string): ReadonlySet<string> => new Set(list.trim().split(/\s+/))
 
-/** Elements that are opened again behind misnested tags, told apart by all their attributes (13.2.4.3). */
+/** Formatting elements (HTML standard, 13.2.4.3), which are compared by all of their attributes. */
 const FORMATTING = names('a b big code em font i nobr s small strike strong tt u')
 
-/** Attributes that decide anything here, by tag name; of formatting elements all. */
+/** Attributes that affect the result, by tag name. Formatting elements keep all of theirs. */
 const KEPT: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['script', names('id')],
   ['input', names('type')],

@@ -11,8 +11,8 @@ import { TEXT, type ContentModel, type Tag } from './tags.js'
 
 export interface TokenHandler {
   /**
-   * `offset` is that of the tag's `<`, `end` the one behind its `>`. Returns how to read on. `wait`: the tag comes again
-   * when `ready` has settled.
+   * `offset` is that of the tag's `<`, `end` is the offset behind its `>`. Returns how to read on. For `wait` the same tag
+   * is passed again after `ready` has settled.
    */
   startTag(tag: Tag, offset: number, end: number): ContentModel | 'capture' | 'wait'
   ready(): Promise<void>
@@ -60,7 +60,7 @@ export class Tokenizer {
   #declaration = ''
   #comment: number = COMMENT.start
   #brackets = 0
-  /** a start tag was read that the handler takes later */
+  /** a start tag was read for which the handler waits */
   #isWaiting = false
   /** offset of the next chunk */
   #base: number

@@ -1,7 +1,7 @@
 /**
- * What tree construction decides of a page: how the bytes behind a start tag are read, and which scripts are HTML elements
- * of the document. Without an element of UNUSUAL a tag's name decides that. At the first of them parse5 is loaded; it takes
- * the outline of the page so far, then each tag as it comes.
+ * Decides what takes tree construction (HTML standard, 13.2.6): how the bytes behind a start tag are read, and which
+ * scripts are HTML elements of the document. Before the first element of UNUSUAL a tag's name decides both. At that
+ * element parse5 is loaded. It takes the outline of the page so far, and then each tag.
  *
  * An element's place is decided when its tag is met. Later tags may move a script (out of a table, into a formatting
  * element that is opened again), but only a frameset takes one out of the document, with the body that it replaces.
@@ -12,10 +12,13 @@ import { MarkupOutline, startTagOutline, textOutline } from './markup-outline.js
 import type { DocumentParser } from './parser.js'
 import type { ContentModel, Tag } from './tags.js'
 
-/** Elements that make other tags mean something else. In the living standard `select` does not. */
+/**
+ * Elements that change what other tags mean. `select` does not in the living standard; it did when it had an insertion
+ * mode of its own, as it still has in parse5.
+ */
 const UNUSUAL: ReadonlySet<string> = new Set(['svg', 'math', 'template', 'frameset'])
 
-/** How the bytes behind a start tag are read where nothing of UNUSUAL stands before it. */
+/** How the bytes behind a start tag are read before the first element of UNUSUAL. Other tags: data. */
 const CONTENT: ReadonlyMap<string, ContentModel> = new Map([
   ['script', 'script'], ['title', 'rcdata'], ['textarea', 'rcdata'], ['style', 'rawtext'], ['xmp', 'rawtext'],
   ['iframe', 'rawtext'], ['noembed', 'rawtext'], ['noframes', 'rawtext'], ['noscript', 'rawtext'], ['plaintext', 'plaintext']
