@@ -1,0 +1,39 @@
+/** `derived_metrics.json`. */
+import { finite, flag, list, nullable, oneOf, type Infer } from '../../core/checker.js'
+import { envelope, output } from './document.js'
+import { TITLE, UNIT } from './evidence-parts.js'
+import { exact, map, reasons, anyText } from './kinds.js'
+
+export const DERIVED_METRICS = output('derived-metrics', {
+  title: 'Values that follow from others',
+  description: 'Ratios, differences and the like of values in other outputs. Original ones follow from what sources state, ' +
+    'displayed ones from a stated convention.'
+}, {
+  ...envelope('derived-metrics'),
+  values: {
+    kind: map(exact({
+      value: { kind: nullable(finite), doc: 'null where it is undefined' },
+      unit: UNIT,
+      title: TITLE,
+      kind: { kind: oneOf('original', 'displayed'), doc: 'of what sources state, or after a stated convention of display' },
+      published: { kind: flag, doc: 'false: it follows from a stand-in that no source publishes' },
+      operation: {
+        kind: oneOf('ratio', 'difference', 'product', 'scale', 'reduction_percent'),
+        doc: 'how it follows from its operands; docs/study.md'
+      },
+      by: { kind: finite, doc: 'factor of scale', optional: true },
+      operands: {
+        kind: list(exact({
+          reference: { kind: anyText, doc: 'output path, # and JSON pointer' },
+          value: { kind: nullable(finite), doc: 'what stands there; null where it is undefined' },
+          published: { kind: flag, doc: 'false: a stand-in that no source publishes' }
+        }), 1, 2),
+        doc: 'in the order of the operation'
+      }
+    })),
+    doc: 'by the study\'s name of the value'
+  },
+  undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
+})
+
+export type DerivedMetrics = Infer<typeof DERIVED_METRICS>
