@@ -1,11 +1,9 @@
 /** `critic-turn-boundary-audit.json`. */
 import { integer, list, nullable, type Infer } from '../../core/checker.js'
+import { MAX_LISTED_EXCEPTIONS } from '../outputs.js'
 import { envelope, output } from './document.js'
 import { anyText, count, exact, reasons, sha256 } from './kinds.js'
 import { OUTCOME, STEP, UID } from './trace-parts.js'
-
-/** Exceptions beyond this many are counted and not listed. */
-const MAX_LISTED = 1000
 
 export const BOUNDARY_AUDIT = output('critic-turn-boundary-audit', {
   title: 'Turn-boundary audit',
@@ -37,7 +35,7 @@ export const BOUNDARY_AUDIT = output('critic-turn-boundary-audit', {
     kind: nullable(count),
     doc: 'boundaries whose preceding span does not end with the marker; null where that is not known for all traces'
   },
-  exceptions_listed: { kind: integer(0, MAX_LISTED), doc: 'length of exceptions: all that are known, up to 1,000' },
+  exceptions_listed: { kind: integer(0, MAX_LISTED_EXCEPTIONS), doc: 'length of exceptions: all that are known, up to 1,000' },
   exceptions: {
     kind: list(exact({
       trace: { kind: count, doc: '0-based canonical index' },
@@ -45,10 +43,10 @@ export const BOUNDARY_AUDIT = output('critic-turn-boundary-audit', {
       step: STEP,
       outcome: OUTCOME,
       span: { kind: count, doc: '0-based span that lacks the marker; the boundary after it has the same number' }
-    }), 0, MAX_LISTED),
+    }), 0, MAX_LISTED_EXCEPTIONS),
     doc: 'in canonical order of the traces, then by span'
   },
   undefined_reasons: { kind: reasons, doc: 'why each undefined quantity is null: its JSON pointer -> the reason' }
 })
 
-export type BoundaryAudit = Infer<typeof BOUNDARY_AUDIT>
+export type BoundaryAuditDocument = Infer<typeof BOUNDARY_AUDIT>

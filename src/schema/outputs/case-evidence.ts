@@ -33,4 +33,4 @@ export const CASE_EVIDENCE = output('case-evidence', {
   undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
 })
 
-export type CaseEvidence = Infer<typeof CASE_EVIDENCE>
+export type CaseEvidenceDocument = Infer<typeof CASE_EVIDENCE>

@@ -40,4 +40,4 @@ export const CLAIMS_AUDIT = output('claims-audit', {
   undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
 })
 
-export type ClaimsAudit = Infer<typeof CLAIMS_AUDIT>
+export type ClaimsAuditDocument = Infer<typeof CLAIMS_AUDIT>

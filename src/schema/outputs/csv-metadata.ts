@@ -57,4 +57,4 @@ export const CSV_METADATA = output('csv-metadata', {
   }
 })
 
-export type CsvMetadata = Infer<typeof CSV_METADATA>
+export type CsvMetadataDocument = Infer<typeof CSV_METADATA>

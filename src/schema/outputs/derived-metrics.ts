@@ -36,4 +36,4 @@ export const DERIVED_METRICS = output('derived-metrics', {
   undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
 })
 
-export type DerivedMetrics = Infer<typeof DERIVED_METRICS>
+export type DerivedMetricsDocument = Infer<typeof DERIVED_METRICS>

@@ -13,15 +13,18 @@ const GENERATOR = exact({
 const INPUTS_VERIFIED = nullable(exact({ manifest_sha256: { kind: sha256, doc: 'SHA-256 of the manifest\'s bytes, hexadecimal' } }))
 
 /** The first five fields of a JSON output, in their order. */
-export type EnvelopeFields<N extends SchemaName> = {
-  readonly schema_version: Field<(typeof SCHEMA_VERSIONS)[N]>
-  readonly schema: Field<N>
-  readonly synthetic: Field<boolean>
-  readonly inputs_verified: Field<Infer<typeof INPUTS_VERIFIED>>
-  readonly generator: Field<Infer<typeof GENERATOR>>
+export interface Envelope<N extends SchemaName> {
+  readonly schema_version: (typeof SCHEMA_VERSIONS)[N]
+  readonly schema: N
+  readonly synthetic: boolean
+  readonly inputs_verified: Infer<typeof INPUTS_VERIFIED>
+  readonly generator: Infer<typeof GENERATOR>
 }
 
-export function envelope<N extends SchemaName>(name: N): EnvelopeFields<N> {
+/** A document without its envelope. */
+export type Content<D> = Omit<D, keyof Envelope<SchemaName>>
+
+export function envelope<N extends SchemaName>(name: N): { readonly [K in keyof Envelope<N>]: Field<Envelope<N>[K]> } {
   return {
     schema_version: { kind: oneOf(SCHEMA_VERSIONS[name]), doc: VERSION_DOC },
     schema: { kind: oneOf(name), doc: 'name of this schema' },

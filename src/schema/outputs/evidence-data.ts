@@ -112,4 +112,4 @@ export const EVIDENCE_DATA = output('evidence-data', {
   undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
 })
 
-export type EvidenceData = Infer<typeof EVIDENCE_DATA>
+export type EvidenceDataDocument = Infer<typeof EVIDENCE_DATA>

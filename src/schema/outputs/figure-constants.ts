@@ -1,5 +1,5 @@
 /** `figure_constants.json`. */
-import { finite, flag, list, nullable, oneOf, type Infer } from '../../core/checker.js'
+import { finite, flag, list, nullable, oneOf, type FieldValues, type Infer } from '../../core/checker.js'
 import { envelope, output } from './document.js'
 import { anyOf, anyText, count, exact, map, reasons, whole } from './kinds.js'
 import { operands } from './operands.js'
@@ -7,7 +7,7 @@ import { operands } from './operands.js'
 const OPERANDS = { kind: operands, doc: 'where the number comes from; empty: the study states it' }
 
 /** A number that a figure draws. */
-const DRAWN = {
+const DRAWN_FIELDS = {
   value: { kind: finite, doc: 'in the metric\'s own unit' },
   plotted_value: { kind: finite, doc: 'as the axis shows it; absent where scaling leaves the double range', optional: true },
   operands: OPERANDS
@@ -39,7 +39,7 @@ const CURVE_PANEL = exact({
     kind: list(exact({
       label: LABEL,
       selection: { kind: nullable(anyText), doc: 'selection whose colour it has; null: none' },
-      ...DRAWN
+      ...DRAWN_FIELDS
     })),
     doc: 'horizontal lines'
   },
@@ -48,10 +48,16 @@ const CURVE_PANEL = exact({
       label: LABEL,
       selections: { kind: list(anyText), doc: 'curves that it is meant for' },
       step: { kind: count, doc: 'where it is drawn' },
-      ...DRAWN
+      ...DRAWN_FIELDS
     })),
     doc: 'the point that several curves begin with; null: none in this panel'
   }
+})
+
+const CURVE_SERIES = exact({
+  title: { kind: anyText, doc: 'as the legend has it' },
+  selection: { kind: anyText, doc: 'selection of the study whose curve it names' },
+  display_name: { kind: anyText, doc: 'of the runs of that selection' }
 })
 
 const CURVES = exact({
@@ -60,14 +66,7 @@ const CURVES = exact({
   analysis: { kind: anyText, doc: 'whose curves it shows' },
   view: { kind: oneOf('step', 'time'), doc: 'by step, or by display hours' },
   x_title: { kind: anyText, doc: 'of the horizontal axes' },
-  series: {
-    kind: list(exact({
-      title: { kind: anyText, doc: 'as the legend has it' },
-      selection: { kind: anyText, doc: 'selection of the study whose curve it names' },
-      display_name: { kind: anyText, doc: 'of the runs of that selection' }
-    })),
-    doc: 'names in the legend, in the order drawn'
-  },
+  series: { kind: list(CURVE_SERIES), doc: 'names in the legend, in the order drawn' },
   panels: { kind: list(CURVE_PANEL), doc: 'in the order of the study' }
 })
 
@@ -106,4 +105,8 @@ export const FIGURE_CONSTANTS_DOCUMENT = output('figure-constants', {
   undefined_reasons: { kind: reasons, doc: 'JSON pointer of a null to why it is undefined' }
 })
 
+export type DrawnFields = FieldValues<typeof DRAWN_FIELDS>
+export type CurveSeries = Infer<typeof CURVE_SERIES>
+export type CurvePanel = Infer<typeof CURVE_PANEL>
+export type BarPanel = Infer<typeof BAR_PANEL>
 export type FigureConstantsDocument = Infer<typeof FIGURE_CONSTANTS_DOCUMENT>

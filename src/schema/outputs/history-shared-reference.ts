@@ -28,4 +28,4 @@ export const HISTORY_SHARED_REFERENCE = output('history-shared-reference', {
   use: { kind: anyText, doc: 'what it is for' }
 })
 
-export type HistorySharedReference = Infer<typeof HISTORY_SHARED_REFERENCE>
+export type HistorySharedReferenceDocument = Infer<typeof HISTORY_SHARED_REFERENCE>

@@ -32,4 +32,4 @@ export const HISTORY_TIME_DISPLAY = output('history-time-display', {
   }
 })
 
-export type HistoryTimeDisplay = Infer<typeof HISTORY_TIME_DISPLAY>
+export type HistoryTimeDisplayDocument = Infer<typeof HISTORY_TIME_DISPLAY>

@@ -61,4 +61,4 @@ export const TRACE_INDEX = output('critic-trace-index', {
   }
 })
 
-export type TraceIndex = Infer<typeof TRACE_INDEX>
+export type TraceIndexDocument = Infer<typeof TRACE_INDEX>

@@ -36,4 +36,4 @@ export const TRACE_SNAPSHOTS = output('critic-trace-snapshots', {
   }
 })
 
-export type TraceSnapshots = Infer<typeof TRACE_SNAPSHOTS>
+export type TraceSnapshotsDocument = Infer<typeof TRACE_SNAPSHOTS>

@@ -68,7 +68,7 @@ const CHECKS = exact({
   }
 })
 
-/** Traces that state a field. */
+/** A count of the traces that state a field. */
 function stating(what: string) {
   return { kind: count, doc: `traces that state ${what}` }
 }
@@ -160,4 +160,7 @@ export const TRACE_STATISTICS = output('critic-trace-statistics', {
   undefined_reasons: { kind: reasons, doc: 'why each undefined quantity is null: its JSON pointer -> the reason' }
 })
 
+export type PooledChanges = Infer<typeof CHANGES>
+export type Jump = Infer<typeof JUMP>
+export type ExampleStatistics = Infer<typeof EXAMPLE>
 export type TraceStatisticsDocument = Infer<typeof TRACE_STATISTICS>
