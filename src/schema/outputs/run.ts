@@ -22,7 +22,7 @@ export const RUN = output('run', {
     doc: 'the manifest that every input was verified against; null: nothing was verified against one'
   },
   generator,
-  versions: { kind: map(someText), doc: 'exact versions of the engine and of the libraries' },
+  versions: { kind: map(someText), doc: 'exact versions of the engine, of the libraries, and of the outputs\' schemas (schema:<name>)' },
   settings_sha256: { kind: sha256, doc: 'SHA-256 of the settings that decide the outputs\' bytes' },
   inputs: {
     kind: list(exact(fileFields('relative to the snapshot\'s folder; of a study\'s run, to the study'))),
