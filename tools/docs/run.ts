@@ -1,8 +1,6 @@
 /** `npm run docs`: writes the files in `docs/` that follow from the code. */
-import { writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import { docsFiles } from './files.js'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { docsFiles, ROOT } from './files.js'
 
-const ROOT = new URL('../../../', import.meta.url)
-
-for (const [path, text] of docsFiles()) await writeFile(fileURLToPath(new URL(path, ROOT)), text)
+for (const [path, text] of docsFiles()) writeFileSync(join(ROOT, path), text)
