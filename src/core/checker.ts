@@ -38,10 +38,9 @@ export interface Field<T> {
 }
 
 export type Fields = { readonly [name: string]: Field<unknown> }
-type ValueOf<F> = F extends Field<infer T> ? T : never
 type Optional<F extends Fields> = { [K in keyof F]: F[K] extends { readonly optional: true } ? K : never }[keyof F]
 export type FieldValues<F extends Fields> =
-  { readonly [K in Exclude<keyof F, Optional<F>>]: ValueOf<F[K]> } & { readonly [K in Optional<F>]?: ValueOf<F[K]> }
+  { readonly [K in Exclude<keyof F, Optional<F>>]: Infer<F[K]['kind']> } & { readonly [K in Optional<F>]?: Infer<F[K]['kind']> }
 
 /** What a kind reads. */
 export type Infer<K> = K extends Kind<infer T> ? T : never
@@ -404,9 +403,6 @@ function shownPath(name: string, at: string): string {
 }
 
 function readComment(value: unknown, at: string, context: CheckContext): void {
-  if (!isComment(value)) throw wrong(value, at, 'a comment: a text or a list of texts', context)
-}
-
-function isComment(value: unknown): boolean {
-  return typeof value === 'string' || (Array.isArray(value) && value.every(line => typeof line === 'string'))
+  const isComment = typeof value === 'string' || (Array.isArray(value) && value.every(line => typeof line === 'string'))
+  if (!isComment) throw wrong(value, at, 'a comment: a text or a list of texts', context)
 }
