@@ -3,9 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { integer, list, nullable, oneOf } from '../src/core/checker.js'
 import { Fault } from '../src/core/errors.js'
+import { exact } from '../src/schema/outputs/kinds.js'
 import { JSON_OUTPUTS } from '../src/schema/outputs/index.js'
 import { docsFiles } from '../tools/docs/files.js'
+import { documentedFields, withTables } from '../tools/docs/tables.js'
 import { runCli } from './support/cli.js'
 import { unprefixed } from './support/csv-tables.js'
 import { mutated, mutationsOf } from './support/document-mutations.js'
@@ -26,6 +29,23 @@ t.test('the files in docs are those that npm run docs writes', t => {
   for (const [path, text] of files) t.equal(readFileSync(join(root, path), 'utf8'), text, `${path}: npm run docs writes it`)
   const schemas = readdirSync(join(root, 'docs/schemas')).map(name => `docs/schemas/${name}`)
   t.strictSame(schemas, [...files.keys()].filter(path => path.startsWith('docs/schemas/')).sort())
+  t.end()
+})
+
+t.test('a table of fields has every field, each in a row of its own, and no other', t => {
+  const fields = documentedFields(exact({
+    a: { kind: nullable(list(exact({ b: { kind: oneOf('x', 'y'), doc: 'B | b.' } }), 1, 3)), doc: 'A, as docs/outputs.md says.', default: null },
+    c: { kind: integer(1), doc: 'C.' }
+  }).schema)
+  const table = (...rows: readonly string[]): string => ['# T', '| field | value | meaning | default |', '|---|---|---|---|', ...rows, '', '| `c` | of another table |'].join('\n')
+  const filled = table(
+    '| `c` | integer >= 1 | C. | required |', '| `a` | list of 1 to 3, or `null` | A, as [outputs.md](outputs.md) says. | `null` |',
+    '| `a[].b` | `"x"` or `"y"` | B \\| b. | required |'
+  )
+  t.equal(withTables(table('| `c` |', '| `a` | old | cells |', '| `a[].b` |'), fields, 'T'), filled)
+  t.equal(withTables(filled, fields, 'T'), filled)
+  t.throws(() => withTables(table('| `c` |', '| `a` |'), fields, 'T'), { message: 'T: no row for a[].b' })
+  t.throws(() => withTables(table('| `d` |'), fields, 'T'), { message: 'T: no field d' })
   t.end()
 })
 

@@ -56,10 +56,15 @@ const HEADING = '| field | value | meaning | default |'
 /** Headings of tables whose paths lack the beginning that stands beside them, and which have the meaning alone. */
 const SHORT: ReadonlyMap<string, string> = new Map([['| key, and its default name | what it holds |', 'critic_traces.keys.']])
 
-/** The document with the cells of its tables of fields as they follow. @param name of the document, for what is wrong with it */
+/**
+ * The document with the cells of its tables of fields as they follow.
+ * @param name of the document, for what is wrong with it
+ * @throws Error for a row that is no field, and for a field without a row
+ */
 export function withTables(markdown: string, fields: ReadonlyMap<string, DocumentedField>, name: string): string {
+  const without = new Set(fields.keys())
   let prefix: string | null = null
-  return markdown.split('\n').map(line => {
+  const filled = markdown.split('\n').map(line => {
     if (line === HEADING) prefix = ''
     else if (SHORT.has(line)) prefix = SHORT.get(line) ?? null
     else if (!line.startsWith('|')) prefix = null
@@ -67,9 +72,12 @@ export function withTables(markdown: string, fields: ReadonlyMap<string, Documen
     if (prefix === null || path === undefined) return line
     const field = fields.get(prefix + path)
     if (field === undefined) throw new Error(`${name}: no field ${prefix}${path}`)
+    without.delete(prefix + path)
     const cells = prefix === '' ? [valueWords(field.schema), meaning(field), standard(field)] : [meaning(field)]
     return `| \`${path}\` | ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`.replaceAll(' |  |', ' | |')
   }).join('\n')
+  if (without.size > 0) throw new Error(`${name}: no row for ${[...without].join(', ')}`)
+  return filled
 }
 
 /** The sentence, with a link to each document that it names. */
