@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { integer, list, nullable, oneOf } from '../src/core/checker.js'
 import { Fault } from '../src/core/errors.js'
-import { exact } from '../src/schema/outputs/kinds.js'
+import { closed } from '../src/schema/outputs/kinds.js'
 import { JSON_OUTPUTS } from '../src/schema/outputs/index.js'
 import { docsFiles } from '../tools/docs/files.js'
 import { documentedFields, withTables } from '../tools/docs/tables.js'
@@ -33,8 +33,8 @@ t.test('the files in docs are those that npm run docs writes', t => {
 })
 
 t.test('a table of fields has every field, each in a row of its own, and no other', t => {
-  const fields = documentedFields(exact({
-    a: { kind: nullable(list(exact({ b: { kind: oneOf('x', 'y'), doc: 'B | b.' } }), 1, 3)), doc: 'A, as docs/outputs.md says.', default: null },
+  const fields = documentedFields(closed({
+    a: { kind: nullable(list(closed({ b: { kind: oneOf('x', 'y'), doc: 'B | b.' } }), 1, 3)), doc: 'A, as docs/outputs.md says.', default: null },
     c: { kind: integer(1), doc: 'C.' }
   }).schema)
   const table = (...rows: readonly string[]): string => ['# T', '| field | value | meaning | default |', '|---|---|---|---|', ...rows, '', '| `c` | of another table |'].join('\n')

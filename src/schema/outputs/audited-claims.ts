@@ -1,6 +1,6 @@
 /** What the audit says of claims, and of quantities that several sources state. */
 import { finite, flag, list, nullable, oneOf, pair, type Infer } from '../../core/checker.js'
-import { anyOf, anyText, count, define, exact, matching, sha256, someText } from './kinds.js'
+import { anyOf, anyText, closed, define, matching, natural, sha256, someText } from './kinds.js'
 
 const scalar = anyOf(finite, anyText, flag)
 
@@ -11,20 +11,20 @@ export const PROBLEMS = { kind: list(someText), doc: 'what is wrong, each in a s
 
 const STATUS = ['agrees', 'differs', 'not_computable', 'source', 'quoted'] as const
 
-export const COUNTS = exact({
-  agrees: { kind: count, doc: 'the computed value agrees' },
-  differs: { kind: count, doc: 'it does not' },
-  not_computable: { kind: count, doc: 'nothing stands at the reference' },
-  source: { kind: count, doc: 'a property of the original files' },
-  quoted: { kind: count, doc: 'another publication states it' }
+export const COUNTS = closed({
+  agrees: { kind: natural, doc: 'the computed value agrees' },
+  differs: { kind: natural, doc: 'it does not' },
+  not_computable: { kind: natural, doc: 'nothing stands at the reference' },
+  source: { kind: natural, doc: 'a property of the original files' },
+  quoted: { kind: natural, doc: 'another publication states it' }
 })
 
-const PROVENANCE = exact({
+const PROVENANCE = closed({
   file: { kind: someText, doc: 'output that holds the value' },
   pointer: { kind: matching('a JSON pointer', /^(?:\/.*)?$/), doc: 'JSON pointer into it' },
   sha256: { kind: nullable(sha256), doc: 'of the output\'s text; null where there is no such output' },
   inputs: {
-    kind: list(exact({
+    kind: list(closed({
       path: { kind: someText, doc: 'relative to the study' },
       sha256: { kind: sha256, doc: 'SHA-256 of the file\'s bytes, hexadecimal' }
     })),
@@ -32,7 +32,7 @@ const PROVENANCE = exact({
   }
 })
 
-export const CLAIM = exact({
+export const CLAIM = closed({
   id: { kind: someText, doc: 'name in the claims file' },
   published: { kind: VALUE, doc: 'as the claims file states it' },
   computed: {
@@ -40,7 +40,7 @@ export const CLAIM = exact({
     doc: 'scaled, unrounded; null where nothing is computed; where several references stand and not all agree, a value that does not'
   },
   unit: { kind: anyText, doc: 'may be empty' },
-  decimals: { kind: nullable(count), doc: 'published decimals; null: compared for equality' },
+  decimals: { kind: nullable(natural), doc: 'published decimals; null: compared for equality' },
   kind: { kind: oneOf('computed', 'config', 'quoted', 'source'), doc: 'what the value is: docs/claims.md' },
   section: { kind: anyText, doc: 'of the publication' },
   definition: { kind: someText, doc: 'what it is' },
@@ -56,7 +56,7 @@ export const CLAIM = exact({
 })
 
 /** Two sources of one quantity. */
-const PAIR = exact({
+const PAIR = closed({
   of: { kind: pair(someText), doc: 'labels of two sources' },
   status: {
     kind: oneOf('agrees', 'disclosed', 'differs', 'not_computable'),
@@ -65,13 +65,13 @@ const PAIR = exact({
   discrepancy: { kind: nullable(anyText), doc: 'the discrepancy that discloses it' }
 })
 
-export const SAME = exact({
+export const SAME = closed({
   id: { kind: someText, doc: 'name in the claims file' },
   section: { kind: anyText, doc: 'of the publication; may be empty' },
   definition: { kind: someText, doc: 'what it is' },
-  decimals: { kind: nullable(count), doc: 'precision to which two are compared; null: for equality' },
+  decimals: { kind: nullable(natural), doc: 'precision to which two are compared; null: for equality' },
   sources: {
-    kind: list(exact({
+    kind: list(closed({
       label: { kind: someText, doc: 'as a reader would call it' },
       reference: { kind: someText, doc: 'where it stands in the outputs' },
       value: { kind: nullable(VALUE), doc: 'what stands there, scaled; null where there is none' },

@@ -1,14 +1,14 @@
 /** What the audit says of contradictions among sources, and of what the pages say. */
 import { finite, list, nullable, oneOf, pair, type Infer } from '../../core/checker.js'
 import { PROBLEMS, VALUE } from './audited-claims.js'
-import { anyText, exact, someText, whole } from './kinds.js'
+import { anyText, closed, someText, whole } from './kinds.js'
 
 const FOUND_IN = { kind: list(someText), doc: 'names of the pages' }
 
-const DISCLOSURE = exact({ text: { kind: someText, doc: 'as the claims file states it' }, found_in: FOUND_IN })
+const DISCLOSURE = closed({ text: { kind: someText, doc: 'as the claims file states it' }, found_in: FOUND_IN })
 
 const FORBIDDEN = {
-  kind: list(exact({ text: { kind: someText, doc: 'the pattern' }, found_in: FOUND_IN })),
+  kind: list(closed({ text: { kind: someText, doc: 'the pattern' }, found_in: FOUND_IN })),
   doc: 'regular expressions that must match on no page'
 }
 
@@ -18,7 +18,7 @@ const ID = { kind: someText, doc: 'name in the claims file' }
 
 const SECTION = { kind: anyText, doc: 'of the publication' }
 
-const SOURCE = exact({
+const SOURCE = closed({
   label: { kind: someText, doc: 'as a reader would call it' },
   value: { kind: nullable(VALUE), doc: 'what the outputs hold, or else what the claims file states' },
   stated: { kind: nullable(VALUE), doc: 'what the claims file says that it states' },
@@ -27,7 +27,7 @@ const SOURCE = exact({
   reason: { kind: nullable(someText), doc: 'why it differs, or cannot be had' }
 })
 
-export const DISCREPANCY = exact({
+export const DISCREPANCY = closed({
   id: ID,
   section: SECTION,
   sources: { kind: list(SOURCE), doc: 'that contradict each other' },
@@ -36,7 +36,7 @@ export const DISCREPANCY = exact({
   disclosure: { kind: DISCLOSURE, doc: 'what a page must say' },
   forbidden: FORBIDDEN,
   averages: {
-    kind: list(exact({
+    kind: list(closed({
       of: { kind: pair(someText), doc: 'labels of two sources' },
       value: { kind: finite, doc: 'their mean' },
       found_in: FOUND_IN
@@ -47,7 +47,7 @@ export const DISCREPANCY = exact({
   problems: PROBLEMS
 })
 
-export const GUARD = exact({
+export const GUARD = closed({
   id: ID,
   section: SECTION,
   reason: { kind: someText, doc: 'why it must be said, or must not' },
@@ -58,7 +58,7 @@ export const GUARD = exact({
 })
 
 /** A value that a page cites from an output. */
-export const CITED = exact({
+export const CITED = closed({
   file: { kind: someText, doc: 'template, relative to the study' },
   line: { kind: whole(1), doc: 'of the template' },
   column: { kind: whole(1), doc: 'of the line' },

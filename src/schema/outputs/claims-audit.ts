@@ -2,8 +2,8 @@
 import { flag, list, nullable, type Infer } from '../../core/checker.js'
 import { CLAIM, COUNTS, SAME, VALUE } from './audited-claims.js'
 import { CITED, DISCREPANCY, GUARD } from './audited-pages.js'
-import { envelope, output } from './document.js'
-import { exact, reasons, sha256, someText } from './kinds.js'
+import { envelopeFields, output } from './document.js'
+import { closed, reasons, sha256, someText } from './kinds.js'
 
 export const CLAIMS_AUDIT = output('claims-audit', {
   title: 'Audit of published values',
@@ -11,9 +11,9 @@ export const CLAIMS_AUDIT = output('claims-audit', {
     'among sources that a reader must be told of.',
   definitions: [VALUE]
 }, {
-  ...envelope('claims-audit'),
+  ...envelopeFields('claims-audit'),
   claims_file: {
-    kind: exact({
+    kind: closed({
       path: { kind: someText, doc: 'relative to the study' },
       sha256: { kind: sha256, doc: 'SHA-256 of the file\'s bytes, hexadecimal' }
     }),

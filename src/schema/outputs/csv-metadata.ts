@@ -1,9 +1,9 @@
 /** `<name>.csv-metadata.json`. The vocabulary wants the keys of the envelope, at any depth, behind `urn:critic-traces:`. */
 import { flag, list, nullable, oneOf, type Infer } from '../../core/checker.js'
-import { envelope, output } from './document.js'
-import { exact, matching, sha256, someText } from './kinds.js'
+import { envelopeFields, output } from './document.js'
+import { closed, matching, sha256, someText } from './kinds.js'
 
-const { schema_version, schema, synthetic, inputs_verified, generator } = envelope('csv-metadata')
+const { schema_version, schema, synthetic, inputs_verified, generator } = envelopeFields('csv-metadata')
 
 const columnName = matching('lower-case letters, digits and _', /^[a-z][a-z0-9_]*$/)
 
@@ -20,30 +20,30 @@ export const CSV_METADATA = output('csv-metadata', {
   'urn:critic-traces:schema': schema,
   'urn:critic-traces:synthetic': synthetic,
   'urn:critic-traces:inputs_verified': {
-    kind: nullable(exact({
+    kind: nullable(closed({
       'urn:critic-traces:manifest_sha256': { kind: sha256, doc: 'SHA-256 of the manifest\'s bytes, hexadecimal' }
     })),
     doc: inputs_verified.doc
   },
   'urn:critic-traces:generator': {
-    kind: exact({
+    kind: closed({
       'urn:critic-traces:name': { kind: someText, doc: 'name of the program' },
       'urn:critic-traces:version': { kind: someText, doc: 'version of the program' }
     }),
     doc: generator.doc
   },
   dialect: {
-    kind: exact({
+    kind: closed({
       lineTerminators: { kind: oneOf('\r\n'), doc: 'every row ends with CRLF' },
       trim: { kind: oneOf(false), doc: 'white space belongs to its cell' }
     }),
     doc: 'where the CSV differs from the vocabulary\'s default: a comma, double quotes, UTF-8, one heading'
   },
   tableSchema: {
-    kind: exact({
+    kind: closed({
       null: { kind: oneOf(''), doc: 'an empty cell is null' },
       columns: {
-        kind: list(exact({
+        kind: list(closed({
           name: { kind: columnName, doc: 'heading of the column' },
           titles: { kind: columnName, doc: 'the same: readers compare it with the heading' },
           'dc:description': { kind: someText, doc: 'meaning, with the unit where there is one' },

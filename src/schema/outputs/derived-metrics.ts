@@ -1,17 +1,17 @@
 /** `derived_metrics.json`. */
 import { finite, flag, list, nullable, oneOf, type Infer } from '../../core/checker.js'
-import { envelope, output } from './document.js'
+import { envelopeFields, output } from './document.js'
 import { TITLE, UNIT } from './evidence-parts.js'
-import { exact, map, reasons, anyText } from './kinds.js'
+import { anyText, closed, map, reasons } from './kinds.js'
 
 export const DERIVED_METRICS = output('derived-metrics', {
   title: 'Values that follow from others',
   description: 'Ratios, differences and the like of values in other outputs. Original ones follow from what sources state, ' +
     'displayed ones from a stated convention.'
 }, {
-  ...envelope('derived-metrics'),
+  ...envelopeFields('derived-metrics'),
   values: {
-    kind: map(exact({
+    kind: map(closed({
       value: { kind: nullable(finite), doc: 'null where it is undefined' },
       unit: UNIT,
       title: TITLE,
@@ -23,7 +23,7 @@ export const DERIVED_METRICS = output('derived-metrics', {
       },
       by: { kind: finite, doc: 'factor of scale', optional: true },
       operands: {
-        kind: list(exact({
+        kind: list(closed({
           reference: { kind: anyText, doc: 'output path, # and JSON pointer' },
           value: { kind: nullable(finite), doc: 'what stands there; null where it is undefined' },
           published: { kind: flag, doc: 'false: a stand-in that no source publishes' }

@@ -1,16 +1,16 @@
 /** What every JSON output begins with, and how an output is described: its fields, and the JSON Schema in `docs/schemas/`. */
 import { flag, nullable, oneOf, type Field, type Fields, type Infer, type JsonSchema, type ObjectKind } from '../../core/checker.js'
-import { definitionsSchema, exact, sha256, someText, type DefinedKind } from './kinds.js'
+import { closed, type DefinedKind, definitionsSchema, sha256, someText } from './kinds.js'
 import { SCHEMA_VERSIONS, type SchemaName } from './versions.js'
 
 export const VERSION_DOC = 'version of this layout; a change of shape raises it'
 
-const GENERATOR = exact({
+const GENERATOR = closed({
   name: { kind: someText, doc: 'name of the program' },
   version: { kind: someText, doc: 'version of the program' }
 })
 
-const INPUTS_VERIFIED = nullable(exact({ manifest_sha256: { kind: sha256, doc: 'SHA-256 of the manifest\'s bytes, hexadecimal' } }))
+const INPUTS_VERIFIED = nullable(closed({ manifest_sha256: { kind: sha256, doc: 'SHA-256 of the manifest\'s bytes, hexadecimal' } }))
 
 /** The first five fields of a JSON output, in their order. */
 export interface Envelope<N extends SchemaName> {
@@ -24,7 +24,7 @@ export interface Envelope<N extends SchemaName> {
 /** A document without its envelope. */
 export type Content<D> = Omit<D, keyof Envelope<SchemaName>>
 
-export function envelope<N extends SchemaName>(name: N): { readonly [K in keyof Envelope<N>]: Field<Envelope<N>[K]> } {
+export function envelopeFields<N extends SchemaName>(name: N): { readonly [K in keyof Envelope<N>]: Field<Envelope<N>[K]> } {
   return {
     schema_version: { kind: oneOf(SCHEMA_VERSIONS[name]), doc: VERSION_DOC },
     schema: { kind: oneOf(name), doc: 'name of this schema' },
@@ -49,7 +49,7 @@ export interface OutputKind<F extends Fields> extends ObjectKind<F> {
 }
 
 export function output<F extends Fields>(name: SchemaName, { title, description, definitions = [] }: About, fields: F): OutputKind<F> {
-  const kind = exact(fields)
+  const kind = closed(fields)
   return {
     ...kind,
     name,

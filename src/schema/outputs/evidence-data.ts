@@ -1,17 +1,17 @@
 /** `data.json`. */
 import { flag, list, nullable, oneOf, type Infer } from '../../core/checker.js'
-import { envelope, output } from './document.js'
+import { envelopeFields, output } from './document.js'
 import { CHAIN, DATASET, FOUND_VALUE, NODE, STUDY_PATH, TITLE, UNIT } from './evidence-parts.js'
 import { fileFields, SHA256, studyFile } from './files.js'
-import { anyOf, anyText, exact, map, matching, reasons, someText, whole } from './kinds.js'
+import { anyOf, anyText, closed, map, matching, reasons, someText, whole } from './kinds.js'
 
-const SOURCES = exact({
+const SOURCES = closed({
   workbook: { kind: studyFile, doc: 'absent where the study has none', optional: true },
   slides: { kind: studyFile, doc: 'absent where the study has none', optional: true },
-  configs: { kind: map(exact({ path: STUDY_PATH, chain: CHAIN })), doc: 'by the study\'s name of the configuration' },
+  configs: { kind: map(closed({ path: STUDY_PATH, chain: CHAIN })), doc: 'by the study\'s name of the configuration' },
   datasets: { kind: map(studyFile), doc: 'by the study\'s name of the dataset' },
   documents: {
-    kind: map(exact({
+    kind: map(closed({
       title: TITLE,
       ...fileFields('relative to the study'),
       copy: { kind: someText, doc: 'output that is its copy, byte for byte' }
@@ -37,7 +37,7 @@ function source<const S extends string>(name: S) {
 const RAW = { kind: anyText, doc: 'as written, before any conversion' }
 
 const LABELS = {
-  kind: list(exact({
+  kind: list(closed({
     place: { kind: someText, doc: 'cell, place in the table, title, printed page or line' },
     text: { kind: anyText, doc: 'as found, any white space as one space' }
   }), 1),
@@ -45,7 +45,7 @@ const LABELS = {
   optional: true
 } as const
 
-const FROM_WORKBOOK = exact({
+const FROM_WORKBOOK = closed({
   ...VALUE,
   source: source('workbook'),
   file: STUDY_PATH,
@@ -56,7 +56,7 @@ const FROM_WORKBOOK = exact({
   labels: LABELS
 })
 
-const FROM_SLIDES = exact({
+const FROM_SLIDES = closed({
   ...VALUE,
   source: source('slides'),
   file: STUDY_PATH,
@@ -70,7 +70,7 @@ const FROM_SLIDES = exact({
   labels: LABELS
 })
 
-const FROM_CONFIG = exact({
+const FROM_CONFIG = closed({
   ...VALUE,
   source: source('config'),
   file: { kind: someText, doc: 'the file of the chain that sets it, relative to the study' },
@@ -80,7 +80,7 @@ const FROM_CONFIG = exact({
   raw: { ...RAW, optional: true }
 })
 
-const FROM_DOCUMENT = exact({
+const FROM_DOCUMENT = closed({
   ...VALUE,
   source: source('document'),
   document: { kind: someText, doc: 'the study\'s name of the document' },
@@ -91,7 +91,7 @@ const FROM_DOCUMENT = exact({
   labels: LABELS
 })
 
-const QUOTED = exact({
+const QUOTED = closed({
   ...VALUE,
   source: source('quoted'),
   text: { kind: anyText, doc: 'publication, and the place in it' }
@@ -102,13 +102,13 @@ export const EVIDENCE_DATA = output('evidence-data', {
   description: 'Values that the study reads from its workbook, slides, configurations and publications, each with its place; datasets.',
   definitions: [NODE]
 }, {
-  ...envelope('evidence-data'),
+  ...envelopeFields('evidence-data'),
   sources: { kind: SOURCES, doc: 'files that were read' },
   values: {
     kind: map(anyOf(FROM_WORKBOOK, FROM_SLIDES, FROM_CONFIG, FROM_DOCUMENT, QUOTED)),
     doc: 'by the study\'s name of the value'
   },
-  datasets: { kind: map(exact(DATASET)), doc: 'by the study\'s name of the dataset' },
+  datasets: { kind: map(closed(DATASET)), doc: 'by the study\'s name of the dataset' },
   undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
 })
 

@@ -1,7 +1,7 @@
 /** What several outputs of written evidence have: values, files of a configuration, datasets. */
 import { finite, flag, list, nullable, oneOf, type Kind } from '../../core/checker.js'
 import { BYTES, SHA256, studyFile } from './files.js'
-import { anyOf, anyText, count, define, exact, map, someText, type DefinedKind } from './kinds.js'
+import { anyOf, anyText, closed, define, type DefinedKind, map, natural, someText } from './kinds.js'
 
 export const UNIT = { kind: anyText, doc: 'as the study writes it; empty: it has none' }
 
@@ -22,13 +22,15 @@ export const CHAIN = { kind: list(studyFile, 1), doc: 'files of the configuratio
 /** A node of the schema of a dataset. */
 export interface SchemaNode {
   readonly name: string
+  /** physical type (`BYTE_ARRAY`, `INT64` …); null for a group */
   readonly type: string | null
+  /** annotation (`STRING`, `LIST`, `DECIMAL(29,2)` …); null without one */
   readonly logical: string | null
   readonly repetition: 'REQUIRED' | 'OPTIONAL' | 'REPEATED'
   readonly children: readonly SchemaNode[]
 }
 
-export const NODE: DefinedKind<SchemaNode> = define('node', (): Kind<SchemaNode> => exact({
+export const NODE: DefinedKind<SchemaNode> = define('node', (): Kind<SchemaNode> => closed({
   name: { kind: anyText, doc: 'name of the column, or of the group' },
   type: { kind: nullable(anyText), doc: 'physical type; null for a group' },
   logical: { kind: nullable(anyText), doc: 'annotation; null where there is none' },
@@ -42,11 +44,11 @@ export const DATASET = {
   path: STUDY_PATH,
   sha256: SHA256,
   bytes: BYTES,
-  rows: { kind: count, doc: 'rows of the file' },
-  row_groups: { kind: count, doc: 'row groups of the file' },
-  columns: { kind: count, doc: 'leaf columns' },
+  rows: { kind: natural, doc: 'rows of the file' },
+  row_groups: { kind: natural, doc: 'row groups of the file' },
+  columns: { kind: natural, doc: 'leaf columns' },
   columns_decoded: {
-    kind: count,
+    kind: natural,
     doc: 'columns whose pages were read and decoded; of the others the footer and the SHA-256 of the file are all that was checked'
   },
   created_by: { kind: nullable(anyText), doc: 'the program that wrote the file; null where it does not say' },
@@ -57,22 +59,22 @@ export const DATASET = {
     kind: anyText, optional: true,
     doc: 'column whose texts were matched; absent, with the four after it, where the study matches none'
   },
-  matches: { kind: map(count), doc: 'name of the pattern -> rows whose text contains it', optional: true },
-  matched_several: { kind: count, doc: 'rows that several patterns match', optional: true },
-  unmatched: { kind: count, doc: 'rows with a text that no pattern matches', optional: true },
-  null_paths: { kind: count, doc: 'rows without a text', optional: true },
+  matches: { kind: map(natural), doc: 'name of the pattern -> rows whose text contains it', optional: true },
+  matched_several: { kind: natural, doc: 'rows that several patterns match', optional: true },
+  unmatched: { kind: natural, doc: 'rows with a text that no pattern matches', optional: true },
+  null_paths: { kind: natural, doc: 'rows without a text', optional: true },
   field: {
-    kind: exact({
+    kind: closed({
       path: { kind: anyText, doc: 'column that was looked for' },
       in_schema: { kind: flag, doc: 'the schema has it' },
-      rows: { kind: count, doc: 'rows in which it is not null' }
+      rows: { kind: natural, doc: 'rows in which it is not null' }
     }),
     doc: 'absent where the study looks for none', optional: true
   },
   pages: {
-    kind: exact({
-      decoded: { kind: count, doc: 'pages that were decoded' },
-      with_checksum: { kind: count, doc: 'those of them with a CRC-32, which was right' }
+    kind: closed({
+      decoded: { kind: natural, doc: 'pages that were decoded' },
+      with_checksum: { kind: natural, doc: 'those of them with a CRC-32, which was right' }
     }),
     doc: 'of the columns that were read'
   },

@@ -1,9 +1,9 @@
 /** Files that an output names. */
-import { count, exact, sha256, someText } from './kinds.js'
+import { closed, natural, sha256, someText } from './kinds.js'
 
 export const SHA256 = { kind: sha256, doc: 'SHA-256 of the file\'s bytes, hexadecimal' }
 
-export const BYTES = { kind: count, doc: 'size of the file in bytes' }
+export const BYTES = { kind: natural, doc: 'size of the file in bytes' }
 
 /** @param path what its path is relative to */
 export function fileFields(path: string) {
@@ -11,4 +11,4 @@ export function fileFields(path: string) {
 }
 
 /** A file of the study. */
-export const studyFile = exact(fileFields('relative to the study'))
+export const studyFile = closed(fileFields('relative to the study'))

@@ -1,6 +1,6 @@
 /** What the statistics of histories say of observations: where they stand, and means over several. */
 import { finite, nullable, oneOf, pair, type Infer } from '../../core/checker.js'
-import { anyText, count, define, exact } from './kinds.js'
+import { anyText, closed, define, natural } from './kinds.js'
 
 /** Of an observation, or of a difference of two. */
 export const HOURS = {
@@ -8,24 +8,24 @@ export const HOURS = {
   display_hours: { kind: nullable(finite), doc: 'the same on the axis that figures show' }
 }
 
-export const hours = exact(HOURS)
+export const hours = closed(HOURS)
 
 /** A mean and what it is a mean of. */
-export const WINDOW = define('window', () => exact({
+export const WINDOW = define('window', () => closed({
   mean: { kind: nullable(finite), doc: 'unweighted mean of what was logged' },
-  count: { kind: count, doc: 'observations that entered' },
+  count: { kind: natural, doc: 'observations that entered' },
   steps: { kind: nullable(pair(finite)), doc: 'first and last step that entered; null without an observation' }
 }))
 
 const VALUE = { kind: finite, doc: 'as logged' }
 
-export const STEP_VALUE = define('step_value', () => exact({
-  step: { kind: count, doc: 'step of the observation' },
+export const STEP_VALUE = define('step_value', () => closed({
+  step: { kind: natural, doc: 'step of the observation' },
   value: VALUE
 }))
 
 /** The observation before. */
-const PREVIOUS = nullable(exact({ step: { kind: count, doc: 'its step' }, ...HOURS }))
+const PREVIOUS = nullable(closed({ step: { kind: natural, doc: 'its step' }, ...HOURS }))
 
 const CENSORING = oneOf('interval', 'left')
 
@@ -33,8 +33,8 @@ const CENSORING = oneOf('interval', 'left')
  * An observation, when it was made, and the observation before it. A metric is evaluated now and then: when its value was
  * first reached is known to lie after `previous` and at or before `step`, no closer.
  */
-export const PLACED = define('placed', () => exact({
-  step: { kind: count, doc: 'step of the observation' },
+export const PLACED = define('placed', () => closed({
+  step: { kind: natural, doc: 'step of the observation' },
   value: VALUE,
   run: { kind: anyText, doc: 'run that logged it' },
   ...HOURS,
@@ -47,10 +47,10 @@ export const PLACED = define('placed', () => exact({
 }))
 
 /** The first observation at or above a value. The crossing itself is censored like any other first reaching. */
-export const CROSSING = define('crossing', () => exact({
+export const CROSSING = define('crossing', () => closed({
   metric: { kind: anyText, doc: 'metric that crosses' },
   at_least: { kind: finite, doc: 'the threshold' },
-  step: { kind: count, doc: 'step of the first observation at or above it' },
+  step: { kind: natural, doc: 'step of the first observation at or above it' },
   value: VALUE,
   run: { kind: anyText, doc: 'run that logged it' },
   ...HOURS,

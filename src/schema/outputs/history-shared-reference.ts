@@ -1,18 +1,18 @@
 /** The shared reference point of an analysis; the study names the file. */
 import { finite, list, nullable, oneOf, type Infer } from '../../core/checker.js'
-import { envelope, output } from './document.js'
-import { anyText, count, sha256, someText } from './kinds.js'
+import { envelopeFields, output } from './document.js'
+import { anyText, natural, sha256, someText } from './kinds.js'
 import { someOperands } from './operands.js'
 
 export const HISTORY_SHARED_REFERENCE = output('history-shared-reference', {
   title: 'Shared reference point',
   description: 'A value that a figure draws at one step for several curves. It belongs to no history and enters no statistic.'
 }, {
-  ...envelope('history-shared-reference'),
+  ...envelopeFields('history-shared-reference'),
   metric: { kind: anyText, doc: 'metric of the study' },
   key: { kind: anyText, doc: 'key of the history rows' },
   selections: { kind: list(anyText, 1), doc: 'curves that it is meant for' },
-  step: { kind: count, doc: 'where it is drawn' },
+  step: { kind: natural, doc: 'where it is drawn' },
   value: { kind: finite, doc: 'in the metric\'s own unit' },
   plotted_value: { kind: nullable(finite), doc: 'as the axis shows it; null where scaling leaves the double range' },
   label: { kind: anyText, doc: 'as the figure writes it' },

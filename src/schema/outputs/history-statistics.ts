@@ -1,13 +1,13 @@
 /** Statistics of an analysis of histories; the study names the file. */
 import { finite, list, nullable, oneOf, type Infer } from '../../core/checker.js'
-import { envelope, output } from './document.js'
+import { envelopeFields, output } from './document.js'
 import { METRIC } from './history-metric.js'
 import { CROSSING, HOURS, hours, PLACED, STEP_VALUE, WINDOW } from './history-observed.js'
 import { SELECTION, SESSION } from './history-selection.js'
-import { anyText, count, exact, map, reasons, whole } from './kinds.js'
+import { anyText, closed, map, natural, reasons, whole } from './kinds.js'
 
 /** Target minus reference. */
-const COMPARED = exact({
+const COMPARED = closed({
   reference: { kind: anyText, doc: 'selection' },
   target: { kind: anyText, doc: 'selection' },
   thresholds: {
@@ -16,7 +16,7 @@ const COMPARED = exact({
       'known as exactly'
   },
   best: {
-    kind: map(exact({
+    kind: map(closed({
       ...HOURS,
       reduction_percent: { kind: nullable(finite), doc: '(1 - target display_hours / reference display_hours) * 100' }
     })),
@@ -24,14 +24,14 @@ const COMPARED = exact({
   }
 })
 
-const SUPPLIED_METRIC = exact({
+const SUPPLIED_METRIC = closed({
   anchor: { kind: nullable(anyText), doc: 'provenance of the target\'s point at step 0 by the anchor rule' },
   time_anchor: { kind: nullable(anyText), doc: 'the same at 0 hours' },
-  step_prefix: { kind: list(count), doc: 'steps before the target\'s first observation at which the reference stands in' },
-  same_step: { kind: list(count), doc: 'steps that the target misses and the reference fills' },
-  unfilled: { kind: list(count), doc: 'steps that both miss, the first 1000; none without same-step fills' },
-  unfilled_count: { kind: count, doc: 'all of them' },
-  time_prefix: { kind: count, doc: 'points of the time view that stand in before the target\'s first' },
+  step_prefix: { kind: list(natural), doc: 'steps before the target\'s first observation at which the reference stands in' },
+  same_step: { kind: list(natural), doc: 'steps that the target misses and the reference fills' },
+  unfilled: { kind: list(natural), doc: 'steps that both miss, the first 1000; none without same-step fills' },
+  unfilled_count: { kind: natural, doc: 'all of them' },
+  time_prefix: { kind: natural, doc: 'points of the time view that stand in before the target\'s first' },
   trailing_mean: {
     kind: nullable(whole(1)),
     doc: 'latest points in the mean that is drawn, supplied ones among them; null: none is drawn'
@@ -45,12 +45,12 @@ export const HISTORY_STATISTICS = output('history-statistics', {
     'numbers. Points that stand in for missing ones in the figures never enter.',
   definitions: [WINDOW, STEP_VALUE, PLACED, CROSSING, METRIC, SESSION, SELECTION]
 }, {
-  ...envelope('history-statistics'),
+  ...envelopeFields('history-statistics'),
   analysis: { kind: anyText, doc: 'name of the analysis in the study' },
   selections: { kind: map(SELECTION), doc: 'by the study\'s name of the selection' },
   compare: { kind: nullable(COMPARED), doc: 'target against reference; null where the study does not ask' },
   supplied: {
-    kind: nullable(exact({
+    kind: nullable(closed({
       reference: { kind: anyText, doc: 'selection that supplies' },
       target: { kind: anyText, doc: 'selection that is supplied' },
       metrics: { kind: map(SUPPLIED_METRIC), doc: 'by metric' }
@@ -58,7 +58,7 @@ export const HISTORY_STATISTICS = output('history-statistics', {
     doc: 'what the figures draw beside observations; null where nothing is supplied'
   },
   excluded_runs: {
-    kind: list(exact({
+    kind: list(closed({
       run: { kind: anyText, doc: 'run id' },
       display_name: { kind: anyText, doc: 'verbatim' },
       reason: {

@@ -30,10 +30,11 @@ export function whole(min = -Infinity): Kind<number> {
     (v): v is number => typeof v === 'number' && Number.isInteger(v) && v >= min)
 }
 
-export const count: Kind<number> = whole(0)
+/** An integer of at least 0: a number of things, a place counted from 0. */
+export const natural: Kind<number> = whole(0)
 
 /** An object with these fields and no other. */
-export function exact<F extends Fields>(fields: F): ObjectKind<F> {
+export function closed<F extends Fields>(fields: F): ObjectKind<F> {
   return object(fields, 'exact')
 }
 

@@ -1,8 +1,8 @@
 /** Numbers that an output takes from another. */
 import { finite, list } from '../../core/checker.js'
-import { exact, someText } from './kinds.js'
+import { closed, someText } from './kinds.js'
 
-const OPERAND = exact({
+const OPERAND = closed({
   reference: { kind: someText, doc: 'output path, # and JSON pointer' },
   scale: { kind: finite, doc: 'what stands there is multiplied by this' }
 })

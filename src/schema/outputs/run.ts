@@ -1,10 +1,10 @@
 /** `run.json`. */
 import { list, nullable, type Infer } from '../../core/checker.js'
-import { envelope, output } from './document.js'
+import { envelopeFields, output } from './document.js'
 import { BYTES, fileFields, SHA256 } from './files.js'
-import { count, exact, map, sha256, someText } from './kinds.js'
+import { closed, map, natural, sha256, someText } from './kinds.js'
 
-const { schema_version, schema, synthetic, generator } = envelope('run')
+const { schema_version, schema, synthetic, generator } = envelopeFields('run')
 
 export const RUN = output('run', {
   title: 'Run record',
@@ -14,10 +14,10 @@ export const RUN = output('run', {
   schema,
   synthetic,
   manifest: {
-    kind: nullable(exact({
+    kind: nullable(closed({
       path: { kind: someText, doc: 'relative to the study' },
       sha256: SHA256,
-      files: { kind: count, doc: 'files that were verified' }
+      files: { kind: natural, doc: 'files that were verified' }
     })),
     doc: 'the manifest that every input was verified against; null: nothing was verified against one'
   },
@@ -25,11 +25,11 @@ export const RUN = output('run', {
   versions: { kind: map(someText), doc: 'exact versions of the engine, of the libraries, and of the outputs\' schemas (schema:<name>)' },
   settings_sha256: { kind: sha256, doc: 'SHA-256 of the settings that decide the outputs\' bytes' },
   inputs: {
-    kind: list(exact(fileFields('relative to the snapshot\'s folder; of a study\'s run, to the study'))),
+    kind: list(closed(fileFields('relative to the snapshot\'s folder; of a study\'s run, to the study'))),
     doc: 'files read'
   },
   outputs: {
-    kind: list(exact({
+    kind: list(closed({
       path: { kind: someText, doc: 'relative to the output folder' },
       sha256: { kind: nullable(sha256), doc: `${SHA256.doc}; null: recorded by size alone` },
       bytes: BYTES

@@ -1,29 +1,29 @@
 /** `critic-trace-index.json`. */
 import { flag, list, nullable, oneOf, finite, type Infer } from '../../core/checker.js'
-import { envelope, output } from './document.js'
+import { envelopeFields, output } from './document.js'
 import { BYTES, fileFields, SHA256 } from './files.js'
-import { anyText, count, exact, matching, someText, whole } from './kinds.js'
-import { OUTCOME, SNAPSHOT_TIME, STEP, UID, VERIFIED_DOC } from './trace-parts.js'
+import { anyText, closed, matching, natural, someText, whole } from './kinds.js'
+import { OUTCOME, TIME_OF_SNAPSHOT, STEP, UID, VERIFIED_DOC } from './trace-parts.js'
 
 export const TRACE_INDEX = output('critic-trace-index', {
   title: 'Critic-trace index',
   description: 'Which files a critic-trace analysis read, and where each trace is in them and in the archive.'
 }, {
-  ...envelope('critic-trace-index'),
+  ...envelopeFields('critic-trace-index'),
   verified: { kind: flag, doc: VERIFIED_DOC },
   html: {
-    kind: nullable(exact(fileFields('its name in the snapshot\'s folder, or relative to the study'))),
+    kind: nullable(closed(fileFields('its name in the snapshot\'s folder, or relative to the study'))),
     doc: 'the snapshot page; null without one'
   },
-  snapshot_time: SNAPSHOT_TIME,
+  snapshot_time: TIME_OF_SNAPSHOT,
   alignment: {
     kind: nullable(anyText),
     doc: 'the snapshot\'s own words on how values align with tokens, verbatim; null where it does not say'
   },
   traces: {
-    kind: list(exact({
+    kind: list(closed({
       index: {
-        kind: count,
+        kind: natural,
         doc: '0-based canonical index: the number in the archive\'s member names and in the trace column of critic-traces.arrow'
       },
       uid: UID,
@@ -36,7 +36,7 @@ export const TRACE_INDEX = output('critic-trace-index', {
       score: { kind: nullable(finite), doc: 'score of the trajectory; null where the snapshot states none' },
       tokens: { kind: whole(1), doc: 'retained tokens: length of each array' },
       npz: {
-        kind: nullable(exact(fileFields('relative to the snapshot folder'))),
+        kind: nullable(closed(fileFields('relative to the snapshot folder'))),
         doc: 'the NPZ file that the trace was compared with or, without a page, read from; null where the page names none'
       },
       compared: {
@@ -51,7 +51,7 @@ export const TRACE_INDEX = output('critic-trace-index', {
     doc: 'in canonical order, the order of the snapshot'
   },
   excluded: {
-    kind: list(exact({
+    kind: list(closed({
       path: { kind: someText, doc: 'relative to the snapshot folder' },
       step: { kind: nullable(whole()), doc: 'trainer step from the file\'s step member, else from its name; null where neither says' },
       sha256: SHA256,
