@@ -15,7 +15,7 @@ import { Fault } from '../src/core/errors.js'
 import type { ListedRun, RunHistory } from '../src/ingest/histories/types.js'
 import type { HistoryAnalysis, HistoryStudy, SuppliedPoints } from '../src/schema/histories.js'
 import { analysed, figuresOf, plainCurves } from './support/history-analysed.js'
-import { metric, NO_OUTPUTS, NO_STATISTICS, randomWorld, selection, studyOf } from './support/history-layouts.js'
+import { metric, NO_OUTPUTS, NO_STATISTICS, randomWorld, selection, STATED, studyOf } from './support/history-layouts.js'
 import {
   displayedPoints,
   everyObservation,
@@ -463,7 +463,7 @@ function fillWorld() {
       panels: [
         {
           metric: 'reward', title: 'Mine', axis: 'My axis', scale: { kind: 'log' },
-          guides: [{ value: 500, label: 'half', selection: 'ours' }, { value: 1000, label: 'all', selection: null }]
+          guides: [{ value: 500, ...STATED, label: 'half', selection: 'ours' }, { value: 1000, ...STATED, label: 'all', selection: null }]
         },
         { metric: 'validation', title: null, axis: null, scale: { kind: 'linear' }, guides: [] }
       ]
@@ -542,7 +542,7 @@ t.test('the trailing mean sums each window anew', t => {
 t.test('a figure is scaled, ordered and labelled', t => {
   const { study, analysis, listed, histories } = fillWorld()
   const shared = {
-    metric: 'validation', selections: ['ours', 'base'], step: 3, value: 0.64, label: '64.0 %', source: 's', output: 'o.json'
+    metric: 'validation', selections: ['ours', 'base'], step: 3, value: 0.64, ...STATED, label: '64.0 %', source: 's', output: 'o.json'
   }
   const marked = { ...study, analyses: [{ ...analysis, supplied: null, shared_reference: shared }] }
   const result = analysed(marked, listed, histories)
@@ -682,7 +682,7 @@ t.test('warnings, one line each', t => {
   }
   const empty: PlainRun = { ...odd, id: 'o\n2', createdSeconds: -5, rows: [] }
   const more = [odd, empty]
-  const shared = { metric: 'validation', selections: ['base'], step: 5, value: 1, label: '', source: '', output: '' }
+  const shared = { metric: 'validation', selections: ['base'], step: 5, value: 1, ...STATED, label: '', source: '', output: '' }
   const asked = { ...study, analyses: [{ ...analysis, shared_reference: shared }] }
   const result = analysed(
     asked,

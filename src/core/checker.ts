@@ -45,6 +45,9 @@ export type FieldValues<F extends Fields> =
 /** What a kind reads. */
 export type Infer<K> = K extends Kind<infer T> ? T : never
 
+/** Each default is a value that its field's kind can read. */
+export type Defaults<F extends Fields> = { readonly [K in keyof F]: 'default' extends keyof F[K] ? { readonly default?: Infer<F[K]['kind']> } : unknown }
+
 export interface ObjectKind<F extends Fields> extends Kind<FieldValues<F>> {
   readonly fields: F
 }
@@ -309,17 +312,18 @@ export function refine<T, U>(
 }
 
 /** One of several kinds of objects. `choose` decides by the value which kind reads it, or refuses the value with a Fault of its own. */
-export function alternatives<T>(
+export function alternatives<K extends Kind<unknown>>(
   expected: string,
-  kinds: readonly Kind<T>[],
-  choose: (value: { readonly [name: string]: unknown }, at: string, context: CheckContext) => Kind<T>
-): Kind<T> {
+  kinds: readonly K[],
+  choose: (value: { readonly [name: string]: unknown }, at: string, context: CheckContext) => K
+): Kind<Infer<K>> {
   return {
     expected,
     schema: { anyOf: kinds.map(kind => kind.schema) },
     read: (value, at, context) => {
       if (!isJsonObject(value)) throw wrong(value, at, expected, context)
-      return choose(value, at, context).read(value, at, context)
+      // Sound: what K reads is Infer<K>.
+      return choose(value, at, context).read(value, at, context) as Infer<K>
     }
   }
 }
@@ -336,7 +340,7 @@ const COMMENT_SCHEMA: JsonSchema = {
  * `unknown` says `skip`; `exact`: a comment is refused too. The result has every field, defaults filled in, and no
  * prototype trickery: it is built from the known names only.
  */
-export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' | 'exact' = 'refuse'): ObjectKind<F> {
+export function object<F extends Fields>(fields: F & Defaults<F>, unknown: 'refuse' | 'skip' | 'exact' = 'refuse'): ObjectKind<F> {
   const names = Object.keys(fields)
   const required = names.filter(name => !('default' in fields[name] || fields[name].optional === true))
   return {

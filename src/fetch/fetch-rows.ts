@@ -16,7 +16,8 @@ import type { LabelledRun } from './listing.js'
 import { RowExporter } from '../ingest/certificate/row.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import { ResumableFile } from './resumable-file.js'
-import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type HistoryCertificate } from '../schema/fetch.js'
+import type { HistoryCertificate } from '../ingest/certificate/fields.js'
+import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../schema/fetch.js'
 
 export interface RowsRequest {
   /** the study's folder, and the folder of its histories in it */

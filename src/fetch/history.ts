@@ -5,7 +5,8 @@
  * An empty answer does not end a history; only its last step does.
  */
 import { EXIT, Fault, printableId } from '../core/errors.js'
-import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type FetchedInterval } from '../schema/fetch.js'
+import type { FetchedInterval } from '../ingest/certificate/fields.js'
+import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../schema/fetch.js'
 import { projectPath, readHistoryRows, type ProjectName } from './answers.js'
 import { HISTORY_QUERY } from './queries.js'
 import type { ExportedRow, RowExporter } from '../ingest/certificate/row.js'

@@ -2,7 +2,7 @@
  * The article part of the replica: two templates, copied unchanged. The program fills them; this module does not read them.
  */
 import { fileURLToPath } from 'node:url'
-import type { ArticleStudy } from '../schema/evidence.js'
+import type { ArticleStudy } from '../schema/article.js'
 import { readText } from '../core/still-file.js'
 import type { ReplicaPart } from './part.js'
 

@@ -41,7 +41,7 @@ export async function readHistories(context: RunContext, study: HistoryStudy, on
   // 1. Select
   const listed = await readRuns(context.place(study.runs))
   const list = context.require({ path: study.runs, sha256: listed.sha256, bytes: listed.bytes })
-  const runs = listed.runs.map(listing => withAllowedConfig(listing, study.config ?? []))
+  const runs = listed.runs.map(listing => withAllowedConfig(listing, study.config))
   const { chosen } = await atStudyFile(context, () => selectRuns(runs, study))
   // 2. Read: a run of several selections once
   const histories = await readAll(context, study, chosen.values(), onBytes)

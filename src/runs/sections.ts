@@ -1,5 +1,5 @@
 /**
- * What a run does with each section of a study: each key of `study/sections.ts` has a function with two steps. The first step
+ * What a run does with each section of a study: each key of `schema/study.ts` has a function with two steps. The first step
  * needs no other section: it reads, and writes what was read. The second step uses the documents that are in the set by then:
  * those of every first step, and of the second steps of the sections before it.
  *
@@ -14,10 +14,9 @@ import type { FigureConstants } from '../render/outputs/figure-documents.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { EvidenceStudy } from '../schema/evidence.js'
 import type { HistoryStudy } from '../schema/histories.js'
-import type { HashedFile, Study } from '../schema/study.js'
-import type { CriticTraceStudy } from '../schema/traces.js'
+import { SECTIONS, type HashedFile, type SectionKey, type Study } from '../schema/study.js'
+import type { CriticTraceStudy } from '../schema/critic-traces.js'
 import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
-import { SECTIONS, type SectionKey } from '../study/sections.js'
 import type { RunContext } from './context.js'
 import type { FigureSources } from './drawing.js'
 import type { MeasuredEvidence } from './evidence.js'

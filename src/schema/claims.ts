@@ -2,7 +2,7 @@
  * The claims file as plain data: what a study publishes, and where each value must appear again in the outputs. Values are
  * computed without it; only the audit and the pages read it. Types only.
  */
-import type { Reference } from './evidence.js'
+import type { Reference } from './reference.js'
 
 export type ClaimScalar = number | string | boolean
 export type ClaimValue = ClaimScalar | readonly ClaimScalar[]

@@ -1,30 +1,11 @@
 /**
- * What is fetched from W&B, and the certificate that a fetched history is whole. Types and plain constants only.
+ * The section of a study on the origin of its histories: which runs of which projects, which configuration fields, which
+ * further lists. It does not state the server: a study from elsewhere must not be able to send the user's key to a host of
+ * its choice.
  */
-
-/** All runs of a project that have exactly this display name. */
-export interface FetchRuns {
-  /** folder of their histories below `histories.folder`; also their label in the list of runs */
-  readonly label: string
-  readonly entity: string
-  readonly project: string
-  readonly display_name: string
-}
-
-/** A further list of runs with the entries of some labels. */
-export interface RunsView {
-  /** relative to the study */
-  readonly path: string
-  readonly labels: readonly string[]
-}
-
-/** The section of a study on the origin of its histories. */
-export interface FetchStudy {
-  readonly runs: readonly FetchRuns[]
-  /** configuration fields that are kept, with dots between nested names; all others are dropped */
-  readonly config: readonly string[]
-  readonly views: readonly RunsView[]
-}
+import { list, object, relativePath, text, type Infer } from '../core/checker.js'
+import { configKey } from './config-key.js'
+import { studyName } from './names.js'
 
 /** Label of a project's runs that no selection takes and whose names do not begin with a selected one. */
 export const OTHER_LABEL = 'other'
@@ -33,85 +14,39 @@ export const OTHER_LABEL = 'other'
 export const STEPS_PER_REQUEST = 100
 export const SAMPLES_PER_REQUEST = 1000
 
-/** The steps of one request, both inclusive, and the number of rows received. */
-export interface FetchedInterval {
-  readonly from: number
-  readonly to: number
-  readonly rows: number
-}
+const fetchRuns = object({
+  label: { kind: studyName, doc: 'Folder of their histories below `histories.folder`, and their label in the list of runs; another one for each, not `other`; a curve of two display names is two labels.' },
+  entity: { kind: text(200), doc: 'Owner of the project.' },
+  project: { kind: text(200), doc: 'Project.' },
+  display_name: { kind: text(), doc: 'Exact display name; every run that has it is fetched.' }
+})
 
-/** The run as the server described it before the first row was requested. */
-export interface RunSnapshot {
-  /** null: the run has logged nothing */
-  readonly last_step: number | null
-  /** null: the server does not say */
-  readonly history_line_count: number | null
-  /** when the run last logged, as the server writes it */
-  readonly heartbeat_at: string | null
-  /** the run was active, or had grown by the end of the fetch: rows up to last_step are exported, later ones are not */
-  readonly growing: boolean
-}
+const runsView = object({
+  path: { kind: relativePath, doc: 'File, relative to the study.' },
+  labels: { kind: list(studyName, 1), doc: 'Labels whose entries stand in it.' }
+})
 
-/** Counts of row values that are no numeric scalars. They are not exported. */
-export interface LeftOut {
-  readonly texts: number
-  readonly flags: number
-  readonly objects: number
-  readonly lists: number
-}
-
-/** Summary of the steps in a history's file. */
-export interface StepSummary {
-  readonly rows: number
-  readonly first_step: number | null
-  readonly last_step: number | null
-  /** steps without a row between the first and the last: ranges, both inclusive */
-  readonly holes: ReadonlyArray<readonly [from: number, to: number]>
-  /** steps with more than one row */
-  readonly repeated: ReadonlyArray<{ readonly step: number; readonly rows: number }>
-}
-
-export const CERTIFICATE_CHECKS = ['history_file', 'intervals', 'order', 'last_step', 'row_count', 'samples'] as const
-export type CertificateCheckName = (typeof CERTIFICATE_CHECKS)[number]
-
-export interface CertificateCheck {
-  readonly name: CertificateCheckName
-  readonly status: 'passed' | 'failed'
-  /** what was found, with the steps; null without a remark */
-  readonly detail: string | null
-}
-
-/** The certificate beside a fetched history. */
-export interface HistoryCertificate {
-  readonly schema: 'history-certificate'
-  readonly schema_version: 1
-  readonly synthetic: boolean
-  /** base URL */
-  readonly server: string
-  readonly run: {
-    readonly id: string
-    readonly entity: string
-    readonly project: string
-    readonly display_name: string
-    readonly label: string
-    readonly created_at: string
-    readonly state: string
+export const FETCH = object({
+  runs: {
+    kind: list(fetchRuns, 1),
+    doc: 'Runs to fetch.'
+  },
+  config: {
+    kind: list(configKey),
+    doc: 'Configuration fields that are kept, with dots between nested names. No other one leaves the answer; names that look like secrets are refused.',
+    default: []
+  },
+  views: {
+    kind: list(runsView),
+    doc: 'Further lists of runs, each with the entries of some labels.',
+    default: []
   }
-  /** UTC, ISO 8601 */
-  readonly fetched_at: string
-  readonly snapshot: RunSnapshot
-  /** path relative to the study */
-  readonly history: { readonly path: string; readonly bytes: number; readonly sha256: string }
-  readonly requests: {
-    readonly steps: number
-    readonly samples: number
-    readonly intervals: readonly FetchedInterval[]
-    /** number of answers whose rows were not in the order of their steps; they were sorted */
-    readonly reordered: number
-  }
-  readonly steps: StepSummary
-  readonly left_out: LeftOut
-  readonly checks: readonly CertificateCheck[]
-  /** no check failed */
-  readonly complete: boolean
-}
+})
+
+/** All runs of a project that have exactly this display name. */
+export type FetchRuns = Infer<typeof fetchRuns>
+
+/** A further list of runs with the entries of some labels. */
+export type RunsView = Infer<typeof runsView>
+
+export type FetchStudy = Infer<typeof FETCH>

@@ -12,31 +12,7 @@ export type OutcomeSource = 'outcome' | 'score'
 export const TRACE_ARRAYS = ['values', 'returns', 'response_positions'] as const
 export type TraceArrayName = (typeof TRACE_ARRAYS)[number]
 
-/**
- * Names of the keys in the snapshot's JSON. Other trainers use other names, so a study file may rename each of them. The
- * left side is this program's name, the right side the file's. The three array names are also the NPZ member names. So are
- * the names of the 0-d members that an NPZ may have: step, outcome, score, uid, prediction_stage, synthetic.
- */
-export interface SnapshotKeys {
-  readonly snapshot_time: string
-  readonly alignment: string
-  readonly synthetic: string
-  readonly traces: string
-  readonly step: string
-  readonly outcome: string
-  readonly score: string
-  readonly uid: string
-  readonly prediction_stage: string
-  readonly npz: string
-  readonly value_mean: string
-  readonly value_rmse: string
-  readonly values: string
-  readonly returns: string
-  readonly response_positions: string
-  readonly segment_texts: string
-}
-
-export const DEFAULT_KEYS: SnapshotKeys = {
+const KEYS = {
   snapshot_time: 'snapshot_time',
   alignment: 'alignment',
   synthetic: 'synthetic',
@@ -54,6 +30,15 @@ export const DEFAULT_KEYS: SnapshotKeys = {
   response_positions: 'response_positions',
   segment_texts: 'segment_texts'
 }
+
+/**
+ * Names of the keys in the snapshot's JSON. Other trainers use other names, so a study file may rename each of them. The
+ * left side is this program's name, the right side the file's. The three array names are also the NPZ member names. So are
+ * the names of the 0-d members that an NPZ may have: step, outcome, score, uid, prediction_stage, synthetic.
+ */
+export type SnapshotKeys = { readonly [name in keyof typeof KEYS]: string }
+
+export const DEFAULT_KEYS: SnapshotKeys = KEYS
 
 /** What a snapshot states about itself, outside its traces. Text is verbatim. */
 export interface SnapshotHeader {
@@ -98,46 +83,8 @@ export interface ParsedTrace {
   readonly spans: SpanTexts | null
 }
 
-/** Expectations of how a study was sampled. Null: not expected; the check is then reported and never fails. */
-export interface TraceExpectations {
-  /** successes and failures at every step, e.g. [1, 1] */
-  readonly outcomes_per_step: readonly [number, number] | null
-  /** every return equals 1 for a success and 0 for a failure */
-  readonly returns_equal_outcome: boolean
-  readonly prediction_stage: string | null
-  /** text at the end of the span before every boundary */
-  readonly boundary_end_marker: string | null
-  /**
-   * every trace states its outcome and a score, and exactly the successes have a score above `success_threshold`;
-   * `binary`: the score is 1 in a success and 0 in a failure
-   */
-  readonly score_agrees_with_outcome: boolean | 'binary'
-  /** every trace states a uid, and all are different */
-  readonly distinct_uids: boolean
-}
-
-/** Names one trace. Every given field must match, and exactly one trace may match. */
-export interface TraceSelector {
-  readonly step?: number
-  readonly outcome?: Outcome
-  readonly uid?: string
-}
-
-/** The section of a study file on critic traces. */
-export interface CriticTraceStudy {
-  /** folder of the snapshot, relative to the study */
-  readonly snapshot: string
-  readonly keys: SnapshotKeys
-  /** strict threshold on |change of value| that counts as a jump */
-  readonly jump_threshold: number
-  /** a trace without a stated outcome is a success if its score is strictly larger */
-  readonly success_threshold: number
-  readonly expectations: TraceExpectations
-  readonly examples: { readonly success: TraceSelector | null; readonly failure: TraceSelector | null }
-}
-
 /** Defaults without a study: the snapshot is the folder itself, and nothing is expected of its sampling. */
-export const DEFAULT_CRITIC_TRACE_STUDY: CriticTraceStudy = {
+export const DEFAULT_CRITIC_TRACE_STUDY = {
   snapshot: '.',
   keys: DEFAULT_KEYS,
   jump_threshold: 0.1,
@@ -154,11 +101,11 @@ export const DEFAULT_CRITIC_TRACE_STUDY: CriticTraceStudy = {
 }
 
 /** Expectations that are reported, and never failed, for a snapshot without a study. */
-export const REPORTED_WITHOUT_STUDY: TraceExpectations = {
+export const REPORTED_WITHOUT_STUDY = {
   outcomes_per_step: [1, 1],
   returns_equal_outcome: true,
   prediction_stage: 'before_critic_update',
   boundary_end_marker: '<|im_end|>',
   score_agrees_with_outcome: true,
   distinct_uids: true
-}
+} as const

@@ -67,9 +67,9 @@ function checkDrawn({ histories, evidence }: Sections, checks: CrossChecks): voi
 }
 
 function drawnReferences(histories: HistoryStudy | null): NamedField[] {
-  const stated = (at: string, from: string | null | undefined): NamedField[] => (from == null ? [] : [{ at: `${at}.from`, value: from }])
+  const stated = (at: string, from: string | null): NamedField[] => (from === null ? [] : [{ at: `${at}.from`, value: from }])
   return [
-    ...(histories?.analyses ?? []).flatMap((analysis, i) => stated(`histories.analyses[${i}].shared_reference`, analysis.shared_reference?.from)),
+    ...(histories?.analyses ?? []).flatMap((analysis, i) => stated(`histories.analyses[${i}].shared_reference`, analysis.shared_reference?.from ?? null)),
     ...(histories?.figures ?? []).flatMap(({ panels }, i) => panels.flatMap(({ guides }, k) => guides.flatMap(({ from }, n) => (
       stated(`histories.figures[${i}].panels[${k}].guides[${n}]`, from)
     ))))

@@ -2,30 +2,15 @@
  * Checks between the fields of the section on written evidence: a name stands for one value, references into the section's
  * own outputs lead to values of their kind, an excluded value is used nowhere, and quoted values meet no local ones.
  */
-import { Fault } from '../core/errors.js'
-import type { BarFigureRequest, CellValue, EvidenceStudy, Reference, SlideValue } from '../schema/evidence.js'
+import type { BarFigureRequest, CellValue, EvidenceStudy, SlideValue } from '../schema/evidence.js'
+import type { Reference } from '../schema/reference.js'
 import { documentCopy, EVIDENCE_DOCUMENTS, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../schema/outputs.js'
 import { describeValue, type CheckContext } from '../core/checker.js'
-import { MAX_COLUMN, MAX_ROW } from '../ingest/office/references.js'
 import { CrossChecks, fold, type NamedField } from './cross-checks.js'
 import { operandsOf, splitReference } from './reference.js'
 
-export const CELL = 'a cell: column letters A to XFD and a row from 1 to 1048576'
-
-/** Checks that a cell lies in the grid of spreadsheets. @throws Fault */
-export function checkCell(cell: string, at: string, context: CheckContext): string {
-  const letters = cell.replace(/[0-9]+$/, '')
-  const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
-  if (column <= MAX_COLUMN && Number(cell.slice(letters.length)) <= MAX_ROW) return cell
-  throw new Fault({
-    format: context.format, problem: 'wrong field', found: `${at} is ${describeValue(cell)}`,
-    expected: CELL, place: context.place
-  })
-}
-
-export function checkEvidence(study: EvidenceStudy, at: string, context: CheckContext): EvidenceStudy {
+export function checkEvidence(study: EvidenceStudy, at: string, context: CheckContext): void {
   new EvidenceChecks(study, at, context).all()
-  return study
 }
 
 /** Properties of a value of `data.json` or `derived_metrics.json`. */

@@ -9,9 +9,8 @@ import { describeValue, type CheckContext } from '../core/checker.js'
 import { CrossChecks, fold, type NamedField } from './cross-checks.js'
 import { isSafeRelative } from '../core/paths.js'
 
-export function checkHistories(study: HistoryStudy, at: string, context: CheckContext): HistoryStudy {
+export function checkHistories(study: HistoryStudy, at: string, context: CheckContext): void {
   new HistoryChecks(study, at, context).all()
-  return study
 }
 
 class HistoryChecks extends CrossChecks {
@@ -116,12 +115,12 @@ class HistoryChecks extends CrossChecks {
   }
 
   /** Checks that a number is stated in one way. The target of its reference is checked across sections. */
-  #drawnNumber({ value, from = null, scale }: DrawnNumber, at: string): void {
+  #drawnNumber({ value, from, scale }: DrawnNumber, at: string): void {
     if (value === null && from === null) this.refuse('missing field', `${at} has neither value nor from`, 'one of them')
     if (value !== null && from !== null) {
       this.refuse('contradiction', `${at}.value is ${value} and ${at}.from is ${describeValue(from)}`, 'one of them')
     }
-    if (from === null && scale !== undefined && scale !== 1) {
+    if (from === null && scale !== 1) {
       this.refuse('contradiction', `${at}.scale is ${scale} and ${at}.from is null`, '1: what stands at from is multiplied')
     }
   }

@@ -1,11 +1,7 @@
-/** References to the outputs of a run, `data.json#/values/x/value`: the path of a JSON output and a JSON pointer (RFC 6901). */
-import type { DerivedValue, Reference } from '../schema/evidence.js'
-import { pattern, type Kind } from '../core/checker.js'
+/** What a reference to an output says: its path and its pointer. */
+import type { DerivedValue } from '../schema/evidence.js'
+import type { Reference } from '../schema/reference.js'
 import type { NamedField } from './cross-checks.js'
-
-const REFERENCE = /^(?=.{1,300}$)[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*\.json#(?:\/(?:[^~\/]|~[01])*)+$/
-
-export const reference: Kind<string> = pattern('a reference: the path of a JSON output, "#" and a JSON pointer; at most 300', REFERENCE)
 
 /** Path and unescaped tokens of a checked reference. */
 export function splitReference(text: string): { readonly path: string; readonly tokens: readonly string[] } {

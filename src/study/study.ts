@@ -2,32 +2,20 @@
  * The study file `study.json` in a folder states what the pipeline reads there, under which names, and what it expects.
  * Every path in it is relative to that folder and stays inside. Documented in `docs/study.md`; the JSON Schema in
  * `docs/schemas/study.schema.json` is made from the same fields.
- *
- * A further section is one module in `study/` and one line in `sections.ts`.
  */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Study } from '../schema/study.js'
+import { SECTIONS_READ, STUDY_KIND, type Study } from '../schema/study.js'
 import { Fault, describeCause, printable } from '../core/errors.js'
-import {
-  flag, nullable, object, oneOf, relativePath, text, type CheckContext, type JsonSchema
-} from '../core/checker.js'
+import type { CheckContext, JsonSchema } from '../core/checker.js'
 import { checkAcrossSections } from './across-sections.js'
-import { SECTIONS, SECTIONS_READ } from './sections.js'
+import { checkEvidence } from './evidence-checks.js'
+import { checkFetch } from './fetch-checks.js'
+import { checkHistories } from './history-checks.js'
 import { readJsonFile, withWayTo } from '../core/strict-json.js'
 import { MAX_STUDY_BYTES, STUDY_FILE } from './label.js'
 import { resolveInside } from '../core/paths.js'
 import { whyNoFolder } from '../core/system/folder.js'
-
-export const STUDY_KIND = object({
-  $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
-  schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
-  name: { kind: text(200), doc: 'Name of the study, as outputs state it.' },
-  synthetic: { kind: flag, doc: 'Every input was generated; each output then says so. `false` while the snapshot says that it is synthetic fails the run.', default: false },
-  manifest: { kind: relativePath, doc: 'Manifest of the files that the study reads.', default: 'source_manifest.json' },
-  claims: { kind: nullable(relativePath), doc: 'Published values to audit: docs/claims.md. `all` and `verify` say where no such file exists.', default: null },
-  ...SECTIONS
-})
 
 export interface StudyFile {
   readonly study: Study
@@ -60,6 +48,9 @@ export function checkStudy(value: unknown, context: CheckContext): Study {
       expected: `one of ${SECTIONS_READ.join(', ')}`, place: context.place
     })
   }
+  if (study.histories !== null) checkHistories(study.histories, 'histories', context)
+  if (study.evidence !== null) checkEvidence(study.evidence, 'evidence', context)
+  if (study.fetch !== null) checkFetch(study.fetch, 'fetch', context)
   checkAcrossSections(study, context)
   // A default path must be checked too: it may be a link.
   context.paths.push({ at: 'manifest', path: study.manifest })
@@ -68,7 +59,7 @@ export function checkStudy(value: unknown, context: CheckContext): Study {
 
 /** Joins the two allowlists of settings: those that are fetched, and those that the section names. */
 function withAllowedSettings({ histories, fetch }: Pick<Study, 'histories' | 'fetch'>): Study['histories'] {
-  return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config ?? []])] }
+  return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config])] }
 }
 
 async function refuseLinksOut(dir: string, context: CheckContext): Promise<void> {

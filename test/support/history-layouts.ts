@@ -28,6 +28,9 @@ export const NO_OUTPUTS: HistoryAnalysis['outputs'] = {
   observations: null, all_attempts: null, statistics: 'statistics.json', points: null, time_display: null
 }
 
+/** The rest of a drawn number that is stated as it is. */
+export const STATED = { from: null, scale: 1, decimals: null } as const
+
 export function studyOf(parts: Partial<HistoryStudy>): HistoryStudy {
   return {
     runs: 'wandb/runs.json',
@@ -37,6 +40,7 @@ export function studyOf(parts: Partial<HistoryStudy>): HistoryStudy {
     selections: [],
     metrics: [],
     analyses: [],
+    config: [],
     figures: [],
     ...parts
   }
@@ -78,7 +82,7 @@ export function randomWorld(random: Random): { readonly study: HistoryStudy; rea
       time_prefix: random.chance(0.7)
     },
     shared_reference: random.chance(0.5) ? null : {
-      metric: random.pick(ALL), selections: subset(NAMES), step: random.below(6), value: random.normal(), label: 'start',
+      metric: random.pick(ALL), selections: subset(NAMES), step: random.below(6), value: random.normal(), ...STATED, label: 'start',
       source: 'stated', output: 'start.json'
     },
     statistics: {

@@ -1,5 +1,6 @@
 /** The histories of the replica's study as a typed value, written by hand: what its study file must read as. */
 import type { HistoryStudy, MetricDefinition, RunSelection, StatisticsRequest } from '../../src/schema/histories.js'
+import { STATED } from './history-layouts.js'
 
 function selection(name: string, title: string, display_name: string, display_time: RunSelection['display_time'] = null): RunSelection {
   return { name, title, display_name, entity: null, project: null, label: null, display_time }
@@ -13,9 +14,6 @@ const SMOOTH = { trailing_mean: 10 } as const
 const TRAINING = ['reward', 'response_length', 'turns']
 const FOUR = ['reward', 'validation', 'response_length', 'turns']
 const HARNESSES = ['harness_openhands_sdk', 'harness_opencode', 'harness_claude_code']
-
-/** A drawn number that refers to nothing. */
-const STATED = { from: null, scale: 1, decimals: null } as const
 
 const NOTHING: StatisticsRequest = {
   ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [], shares: [], compare: null

@@ -9,7 +9,8 @@ import { originOf, RunContext } from '../../src/runs/context.js'
 import { figureData, readHistories } from '../../src/runs/histories.js'
 import type { Study } from '../../src/schema/study.js'
 import type { FigureInputs } from '../../src/render/figures/definition.js'
-import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type Outcome } from '../../src/schema/traces.js'
+import type { CriticTraceStudy } from '../../src/schema/critic-traces.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type Outcome } from '../../src/schema/traces.js'
 import { contentOf } from './content.js'
 
 type Listed = Omit<ExampleTrace, 'values' | 'boundaries'> & { readonly values: number[]; readonly boundaries: number[] }

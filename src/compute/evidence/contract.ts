@@ -5,7 +5,8 @@
  *     workbook, slides, configs, datasets ──► FoundValue, FoundDataset ──► data.json ──► DerivedResult ──► derived_metrics.json
  *         (ingest)                                                                            └──► BarFigureData ──► figures
  */
-import type { DerivedValue, Reference } from '../../schema/evidence.js'
+import type { DerivedValue } from '../../schema/evidence.js'
+import type { Reference } from '../../schema/reference.js'
 import type { ConfigFile } from '../../ingest/config/resolve.js'
 import type { DatasetAudit } from '../../ingest/parquet/audit.js'
 import type { HashedFile } from '../../schema/study.js'

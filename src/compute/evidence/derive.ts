@@ -4,7 +4,8 @@
  */
 import { Fault, printable } from '../../core/errors.js'
 import { operandsOf, splitReference } from '../../study/reference.js'
-import type { DerivedValue, Reference } from '../../schema/evidence.js'
+import type { DerivedValue } from '../../schema/evidence.js'
+import type { Reference } from '../../schema/reference.js'
 import { EVIDENCE_DOCUMENTS } from '../../schema/outputs.js'
 import { escapeToken, type Resolution } from '../documents.js'
 import type { DerivedResult, Operand } from './contract.js'

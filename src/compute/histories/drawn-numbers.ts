@@ -53,12 +53,11 @@ type Labelled = DrawnNumber & { readonly label: string }
 function resolved<T extends Labelled>(drawn: T, metric: MetricDefinition, at: string, documents: Resolver): T {
   const value = drawn.value ?? referred(drawn, `${at}.from`, documents)
   const plotted = plottedValue(value, metric)
-  const { decimals = null } = drawn
-  const text = decimals === null ? String(plotted) : plotted.toFixed(decimals)
+  const text = drawn.decimals === null ? String(plotted) : plotted.toFixed(drawn.decimals)
   return { ...drawn, value, label: drawn.label.replaceAll(VALUE, () => text) }
 }
 
-function referred({ from = null, scale = 1 }: DrawnNumber, at: string, documents: Resolver): number {
+function referred({ from, scale }: DrawnNumber, at: string, documents: Resolver): number {
   if (from === null) throw new Error(`${at} is null, and so is its value`)
   const { value, reason } = operandOf(from, at, documents)
   const scaled = value === null ? NaN : decimalProduct(value, scale)

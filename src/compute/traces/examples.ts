@@ -4,7 +4,8 @@
  * first to last token, and the failure whose value falls most; the earlier trace on a tie.
  */
 import { EXIT, Fault } from '../../core/errors.js'
-import type { Outcome, TraceSelector } from '../../schema/traces.js'
+import type { TraceSelector } from '../../schema/critic-traces.js'
+import type { Outcome } from '../../schema/traces.js'
 import type { ExampleTrace, TraceColumns, TraceResult } from './contract.js'
 
 export interface ChosenExample {

@@ -6,7 +6,7 @@
  */
 import { EXIT, Fault, printable, type Place } from '../../core/errors.js'
 import { outcomeOfScore } from '../../ingest/traces/outcome.js'
-import type { TraceExpectations } from '../../schema/traces.js'
+import type { TraceExpectations } from '../../schema/critic-traces.js'
 import type { SnapshotStatistics, TraceResult } from './contract.js'
 import { outcomesByStep, scoreAgrees } from './stated.js'
 

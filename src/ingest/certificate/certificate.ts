@@ -4,9 +4,8 @@
  *
  * It shows that the export is what the server counted. It cannot show that the server has everything that was logged.
  */
-import {
-  SAMPLES_PER_REQUEST, STEPS_PER_REQUEST, type CertificateCheck, type CertificateCheckName, type HistoryCertificate
-} from '../../schema/fetch.js'
+import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../../schema/fetch.js'
+import type { CertificateCheck, CertificateCheckName, HistoryCertificate } from './fields.js'
 import { firstDisorder, nameRanges, summariseSteps } from './steps.js'
 
 /** The facts of a certificate, without what is judged from them. */

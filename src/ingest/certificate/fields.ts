@@ -1,12 +1,32 @@
 /** The fields of a history's certificate, and of the journal of a fetch. */
-import { CERTIFICATE_CHECKS, SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../../schema/fetch.js'
+import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../../schema/fetch.js'
 import { DATE_TIME, DATE_TIME_EXPECTED } from '../histories/iso-time.js'
-import { flag, integer, list, nullable, object, oneOf, pair, pattern, text, type JsonSchema } from '../../core/checker.js'
+import { flag, integer, list, nullable, object, oneOf, pair, pattern, text, type Infer, type JsonSchema } from '../../core/checker.js'
 
 const anyText = text(100_000)
 const time = pattern(DATE_TIME_EXPECTED, DATE_TIME)
 const sha256 = pattern('64 hexadecimal digits', /^[0-9a-f]{64}$/)
 const count = integer(0)
+
+const snapshot = object({
+  last_step: { kind: nullable(count), doc: 'The run\'s last step; null: it has logged nothing.' },
+  history_line_count: { kind: nullable(count), doc: 'Rows that the server counts; null: it does not say.' },
+  heartbeat_at: { kind: nullable(anyText), doc: 'When the run last logged, as the server writes it.' },
+  growing: { kind: flag, doc: 'The run was still logging: its rows up to last_step are here, later ones are not.' }
+})
+
+const fetchedInterval = object({
+  from: { kind: count, doc: 'First step.' },
+  to: { kind: count, doc: 'Last step, inclusive.' },
+  rows: { kind: count, doc: 'Rows that came.' }
+})
+
+const leftOut = object({
+  texts: { kind: count, doc: 'Texts other than NaN and Infinity.' },
+  flags: { kind: count, doc: 'true and false.' },
+  objects: { kind: count, doc: 'Media, histograms, nested values.' },
+  lists: { kind: count, doc: 'Lists.' }
+})
 
 /** Fields that are known before a fetch ends. */
 const STARTED = {
@@ -25,12 +45,7 @@ const STARTED = {
   },
   fetched_at: { kind: time, doc: 'When the fetch of this run began, UTC.' },
   snapshot: {
-    kind: object({
-      last_step: { kind: nullable(count), doc: 'The run\'s last step; null: it has logged nothing.' },
-      history_line_count: { kind: nullable(count), doc: 'Rows that the server counts; null: it does not say.' },
-      heartbeat_at: { kind: nullable(anyText), doc: 'When the run last logged, as the server writes it.' },
-      growing: { kind: flag, doc: 'The run was still logging: its rows up to last_step are here, later ones are not.' }
-    }),
+    kind: snapshot,
     doc: 'What the server said before the first row was asked for.'
   },
   requests: {
@@ -38,11 +53,7 @@ const STARTED = {
       steps: { kind: oneOf(STEPS_PER_REQUEST), doc: 'Possible steps of one request, at most.' },
       samples: { kind: oneOf(SAMPLES_PER_REQUEST), doc: 'Samples asked for in each.' },
       intervals: {
-        kind: list(object({
-          from: { kind: count, doc: 'First step.' },
-          to: { kind: count, doc: 'Last step, inclusive.' },
-          rows: { kind: count, doc: 'Rows that came.' }
-        })),
+        kind: list(fetchedInterval),
         doc: 'Every request.'
       },
       reordered: { kind: count, doc: 'Answers whose rows were not in the order of their steps; they were sorted.' }
@@ -50,15 +61,33 @@ const STARTED = {
     doc: 'How the rows were asked for.'
   },
   left_out: {
-    kind: object({
-      texts: { kind: count, doc: 'Texts other than NaN and Infinity.' },
-      flags: { kind: count, doc: 'true and false.' },
-      objects: { kind: count, doc: 'Media, histograms, nested values.' },
-      lists: { kind: count, doc: 'Lists.' }
-    }),
+    kind: leftOut,
     doc: 'Values of the rows that are no numeric scalars, and are not exported.'
   }
 } as const
+
+const CERTIFICATE_CHECKS = ['history_file', 'intervals', 'order', 'last_step', 'row_count', 'samples'] as const
+export type CertificateCheckName = (typeof CERTIFICATE_CHECKS)[number]
+
+const steps = object({
+  rows: { kind: count, doc: 'Rows of the file.' },
+  first_step: { kind: nullable(count), doc: 'Lowest step; null without rows.' },
+  last_step: { kind: nullable(count), doc: 'Highest step; null without rows.' },
+  holes: { kind: list(pair(count)), doc: 'Steps between them without a row: ranges, both ends inclusive.' },
+  repeated: {
+    kind: list(object({
+      step: { kind: count, doc: 'Step.' },
+      rows: { kind: integer(2), doc: 'Its rows.' }
+    })),
+    doc: 'Steps with more than one row.'
+  }
+})
+
+const check = object({
+  name: { kind: oneOf(...CERTIFICATE_CHECKS), doc: 'What is checked.' },
+  status: { kind: oneOf('passed', 'failed'), doc: 'What came out.' },
+  detail: { kind: nullable(anyText), doc: 'What was found, with the steps.' }
+})
 
 export const CERTIFICATE_KIND = object({
   schema: { kind: oneOf('history-certificate'), doc: 'What this file is.' },
@@ -74,27 +103,11 @@ export const CERTIFICATE_KIND = object({
     doc: 'The exported rows.'
   },
   steps: {
-    kind: object({
-      rows: { kind: count, doc: 'Rows of the file.' },
-      first_step: { kind: nullable(count), doc: 'Lowest step; null without rows.' },
-      last_step: { kind: nullable(count), doc: 'Highest step; null without rows.' },
-      holes: { kind: list(pair(count)), doc: 'Steps between them without a row: ranges, both ends inclusive.' },
-      repeated: {
-        kind: list(object({
-          step: { kind: count, doc: 'Step.' },
-          rows: { kind: integer(2), doc: 'Its rows.' }
-        })),
-        doc: 'Steps with more than one row.'
-      }
-    }),
+    kind: steps,
     doc: 'The steps as they stand in the file.'
   },
   checks: {
-    kind: list(object({
-      name: { kind: oneOf(...CERTIFICATE_CHECKS), doc: 'What is checked.' },
-      status: { kind: oneOf('passed', 'failed'), doc: 'What came out.' },
-      detail: { kind: nullable(anyText), doc: 'What was found, with the steps.' }
-    })),
+    kind: list(check),
     doc: 'Every check.'
   },
   complete: { kind: flag, doc: 'No check failed.' }
@@ -112,3 +125,20 @@ export function certificateJsonSchema(): JsonSchema {
     ...CERTIFICATE_KIND.schema
   }
 }
+
+/** The run as the server described it before the first row was requested. */
+export type RunSnapshot = Infer<typeof snapshot>
+
+/** The steps of one request, both inclusive, and the number of rows received. */
+export type FetchedInterval = Infer<typeof fetchedInterval>
+
+/** Counts of row values that are no numeric scalars. They are not exported. */
+export type LeftOut = Infer<typeof leftOut>
+
+/** Summary of the steps in a history's file. */
+export type StepSummary = Infer<typeof steps>
+
+export type CertificateCheck = Infer<typeof check>
+
+/** The certificate beside a fetched history. */
+export type HistoryCertificate = Infer<typeof CERTIFICATE_KIND>

@@ -7,7 +7,7 @@
  */
 import { Buffer } from 'node:buffer'
 import { printable } from '../../core/errors.js'
-import type { LeftOut } from '../../schema/fetch.js'
+import type { LeftOut } from './fields.js'
 import { isSecretText } from '../../core/secrets.js'
 import { RowText } from '../histories/row-text.js'
 import { ValueKind, ValueReader } from '../histories/values.js'

@@ -1,5 +1,5 @@
 /** Summarises the steps of a history: first, last, missing and repeated ones, in numbers and in words. */
-import type { StepSummary } from '../../schema/fetch.js'
+import type { StepSummary } from './fields.js'
 
 /** Number of ranges that a message names. */
 const MAX_NAMED = 10

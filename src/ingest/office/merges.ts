@@ -5,7 +5,8 @@
  * take milliseconds.
  */
 import { Fault } from '../../core/errors.js'
-import { MAX_COLUMN, type CellRange } from './references.js'
+import { MAX_COLUMN } from '../../schema/grid.js'
+import type { CellRange } from './references.js'
 
 /** Index of the last range that starts at or left of `column`, or -1. */
 function lastAt(ranges: readonly CellRange[], column: number): number {

@@ -1,8 +1,5 @@
-/** Cell references and ranges (`B7`, `A1:C3`). Rows and columns count from 1; the grid is that of ECMA-376 and Excel. */
-
-export const MAX_ROW = 1_048_576
-/** Column XFD. */
-export const MAX_COLUMN = 16_384
+/** Cell references and ranges (`B7`, `A1:C3`). Rows and columns count from 1. */
+import { MAX_COLUMN, MAX_ROW } from '../../schema/grid.js'
 
 export interface CellPosition {
   readonly row: number

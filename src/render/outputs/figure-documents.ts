@@ -80,7 +80,7 @@ function sharedReference(shared: SharedReference, metric: MetricDefinition): Non
 function drawn(number: DrawnNumber, metric: MetricDefinition): DrawnFields {
   const value = drawnValue(number)
   const plotted = plottedValue(value, metric)
-  const { from = null, scale = 1 } = number
+  const { from, scale } = number
   return {
     value,
     // Scaling may leave the double range. Then nothing is drawn.

@@ -72,7 +72,7 @@ export function writeSharedReference(
 ): Promise<FileSummary> {
   const value = drawnValue(reference)
   const plotted = plottedValue(value, metric)
-  const { from = null, scale = 1 } = reference
+  const { from, scale } = reference
   const document: HistorySharedReferenceDocument = {
     ...envelope('history-shared-reference', origin),
     metric: metric.name,

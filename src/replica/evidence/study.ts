@@ -1,8 +1,9 @@
 /** The study section on the synthetic evidence: what is read from which file, what is derived, and two bar figures. */
 import type {
-  BarFigureRequest, CellValue, ConfigSource, DatasetSource, DerivedValue, DocumentValue, EvidenceStudy, QuotedValue, Reference, SlideValue,
-  TextDocument, ValueName
+  BarFigureRequest, CellValue, ConfigSource, DatasetSource, DerivedValue, DocumentValue, EvidenceStudy, QuotedValue, SlideValue,
+  TextDocument
 } from '../../schema/evidence.js'
+import type { Reference } from '../../schema/reference.js'
 import { CONFIGS, type ConfigName } from './configs.js'
 import { DATASETS, HARNESS_FIELD, TASK_PATH } from './datasets.js'
 import { COMMENTED, POSTMORTEM_FILE, README, TUTORIAL_FILE, type TextFile } from './documents.js'
@@ -16,7 +17,7 @@ const AS_STATED = { pattern: null, multiply: 1, published: true, excluded: null 
 const PERCENT = 'percent'
 
 function score(
-  name: ValueName, column: 'C' | 'L', row: keyof typeof LABEL, title: string, look: Partial<Pick<CellValue, 'published' | 'excluded'>> = {}
+  name: string, column: 'C' | 'L', row: keyof typeof LABEL, title: string, look: Partial<Pick<CellValue, 'published' | 'excluded'>> = {}
 ): CellValue {
   const labels = [{ cell: `B${ROW[row]}`, text: LABEL[row] }, ...HEADS[column]]
   return { ...AS_STATED, name, as: PERCENT, unit: PERCENT, title, sheet: MATRIX_SHEET, cell: `${column}${ROW[row]}`, labels, ...look }
@@ -29,7 +30,7 @@ function limit(column: 'C' | 'D', title: string): CellValue {
   }
 }
 
-function noted(name: ValueName, pattern: string, unit: string, title: string): CellValue {
+function noted(name: string, pattern: string, unit: string, title: string): CellValue {
   return { ...AS_STATED, name, as: 'match', pattern, unit, title, sheet: NOTE_SHEET, cell: NOTE_CELL, labels: NOTE_LABELS }
 }
 
@@ -65,12 +66,12 @@ function both(
   }))
 }
 
-function said(name: ValueName, slide: number, pattern: string, unit: string, title: string, excluded: string): SlideValue {
+function said(name: string, slide: number, pattern: string, unit: string, title: string, excluded: string): SlideValue {
   return { ...AS_STATED, name, as: 'match', pattern, unit, title, excluded, slide, table: null, labels: [] }
 }
 
 /** A whole sentence below the table of slide 40. The article repeats its content in other words. */
-function footnote(name: ValueName, pattern: string, title: string): SlideValue {
+function footnote(name: string, pattern: string, title: string): SlideValue {
   return { ...AS_STATED, name, as: 'text', pattern, unit: 'words', title, slide: SLIDE.efficiency, table: null, labels: [] }
 }
 
@@ -110,7 +111,7 @@ const SLIDE_VALUES: readonly SlideValue[] = [
 const PAPER = 'SAO paper, version 1'
 const TABLE_2 = `${PAPER}, table 2`
 
-function quote(name: ValueName, value: number, unit: string, title: string, source: string): QuotedValue {
+function quote(name: string, value: number, unit: string, title: string, source: string): QuotedValue {
   return { name, value, unit, title, source }
 }
 
@@ -128,7 +129,7 @@ const QUOTED: readonly QuotedValue[] = [
 
 /** A value in the first line that the pattern matches. */
 function written(
-  { text }: TextFile, name: ValueName, pattern: string, unit: string, title: string, look: Pick<Partial<DocumentValue>, 'as' | 'labels'> = {}
+  { text }: TextFile, name: string, pattern: string, unit: string, title: string, look: Pick<Partial<DocumentValue>, 'as' | 'labels'> = {}
 ): DocumentValue {
   const line = text.split('\n').findIndex(one => new RegExp(pattern, 'u').test(one)) + 1
   return { name, line, pattern, as: 'number', unit, title, published: true, excluded: null, labels: [], ...look }
@@ -176,11 +177,11 @@ const TEXT_DOCUMENTS: readonly TextDocument[] = [
   }
 ]
 
-function stated(name: ValueName): Reference {
+function stated(name: string): Reference {
   return `data.json#/values/${name}/value`
 }
 
-function followed(name: ValueName): Reference {
+function followed(name: string): Reference {
   return `derived_metrics.json#/values/${name}/value`
 }
 
@@ -189,12 +190,12 @@ function bestHours(selection: 'gspo' | 'sao'): Reference {
 }
 
 function derive(
-  kind: DerivedValue['kind'], name: ValueName, unit: string, title: string, operation: DerivedValue['operation']
+  kind: DerivedValue['kind'], name: string, unit: string, title: string, operation: DerivedValue['operation']
 ): DerivedValue {
   return { name, title, unit, kind, operation }
 }
 
-function ratio(name: ValueName, title: string, key: string): DerivedValue {
+function ratio(name: string, title: string, key: string): DerivedValue {
   return derive('original', name, 'ratio', title, { ratio: [stated(`gspo.${key}`), stated(`sao.${key}`)] })
 }
 
@@ -326,7 +327,7 @@ function dataset(name: keyof typeof DATASETS): DatasetSource {
 }
 
 /** Settings that are not published. The values are typical of such a configuration. */
-const UNPUBLISHED_SETTINGS: ReadonlySet<ValueName> = new Set([
+const UNPUBLISHED_SETTINGS: ReadonlySet<string> = new Set([
   ...['gspo', 'sao_r6', 'sao_r7', 'single', 'mixed', 'trace'].flatMap(name => ['train_files', 'val_files', 'critic_path'].map(key => `${name}.${key}`)),
   'openswe.train_files',
   'gspo.train_prompts', 'sao_r6.train_prompts', 'sao_r7.train_prompts', 'single.train_prompts', 'mixed.train_prompts',

@@ -1,6 +1,6 @@
 /** The study section on the synthetic histories: selections, metrics, analyses and figures as the study defines them. */
 import type {
-  HistoryAnalysis, HistoryStudy, MetricDefinition, Name, PanelRequest, RunSelection, StatisticsRequest
+  HistoryAnalysis, HistoryStudy, Guide, MetricDefinition, PanelRequest, RunSelection, StatisticsRequest
 } from '../../schema/histories.js'
 import { harnessKey, KEY } from './keys.js'
 
@@ -8,15 +8,21 @@ export const RUNS_FILE = 'wandb/runs.json'
 export const HISTORY_FOLDER = 'wandb/history'
 export const TRAIN_NODE_SUFFIX = '-trainnode'
 
+/** As the study file writes them: what it leaves out has its default. */
+type WrittenGuide = Omit<Guide, 'scale' | 'decimals'>
+type WrittenPanel = Omit<PanelRequest, 'guides'> & { readonly guides: readonly WrittenGuide[] }
+type WrittenFigure = Omit<HistoryStudy['figures'][number], 'panels'> & { readonly panels: readonly WrittenPanel[] }
+type WrittenHistories = Omit<HistoryStudy, 'config' | 'figures'> & { readonly figures: readonly WrittenFigure[] }
+
 function selection(
-  name: Name, title: string, display_name: string, display_time: RunSelection['display_time'] = null
+  name: string, title: string, display_name: string, display_time: RunSelection['display_time'] = null
 ): RunSelection {
   return { name, title, display_name, entity: null, project: null, label: null, display_time }
 }
 
 type MetricLook = Partial<Omit<MetricDefinition, 'name' | 'key' | 'title' | 'axis'>>
 
-function metric(name: Name, key: string, title: string, axis: string, look: MetricLook = {}): MetricDefinition {
+function metric(name: string, key: string, title: string, axis: string, look: MetricLook = {}): MetricDefinition {
   return { name, key, title, axis, multiply: 1, divide: 1, trailing_mean: null, sparse: false, ...look }
 }
 
@@ -27,7 +33,7 @@ function statistics(request: Partial<StatisticsRequest>): StatisticsRequest {
   }
 }
 
-function panel(name: Name, look: Partial<Omit<PanelRequest, 'metric'>> = {}): PanelRequest {
+function panel(name: string, look: Partial<Omit<WrittenPanel, 'metric'>> = {}): WrittenPanel {
   return { metric: name, title: null, axis: null, scale: { kind: 'linear' }, guides: [], ...look }
 }
 
@@ -138,16 +144,16 @@ const CASES: HistoryAnalysis = {
   }
 }
 
-function clipGuide(selection: 'sao_r6' | 'sao_r7', title: string): PanelRequest['guides'][number] {
+function clipGuide(selection: 'sao_r6' | 'sao_r7', title: string): WrittenGuide {
   return { value: null, from: `data.json#/values/${selection}.critic_clip/value`, label: `${title} clip at {value}`, selection }
 }
 
 /** The axis of validation names its benchmark, because figures of different benchmarks look alike. */
-function outcomePanels(benchmark: 'Verified' | 'Multilingual'): PanelRequest[] {
+function outcomePanels(benchmark: 'Verified' | 'Multilingual'): WrittenPanel[] {
   return OUTCOMES.map(name => panel(name, name === 'validation' ? { axis: `SWE-bench ${benchmark} (%)` } : {}))
 }
 
-export const HISTORY_STUDY: HistoryStudy = {
+export const HISTORY_STUDY: WrittenHistories = {
   runs: RUNS_FILE,
   folder: HISTORY_FOLDER,
   keys: { step: KEY.step, timestamp: KEY.timestamp, global_step: KEY.globalStep },

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../../core/errors.js'
 import {
-  describeValue, isJsonObject, object, simple, type CheckContext, type Fields, type Infer, type JsonSchema, type Kind, type ObjectKind
+  describeValue, isJsonObject, object, simple, type CheckContext, type Defaults, type Fields, type Infer, type JsonSchema, type Kind, type ObjectKind
 } from '../../core/checker.js'
 
 export const anyText: Kind<string> = simple('a text', { type: 'string' }, isText)
@@ -33,9 +33,9 @@ export function whole(min = -Infinity): Kind<number> {
 /** An integer of at least 0: a number of things, a place counted from 0. */
 export const natural: Kind<number> = whole(0)
 
-/** An object with these fields and no other. */
+/** An object with these fields and no other. Fields of outputs have no defaults. */
 export function closed<F extends Fields>(fields: F): ObjectKind<F> {
-  return object(fields, 'exact')
+  return object<F>(fields as F & Defaults<F>, 'exact')
 }
 
 /** An object whose names are not known here, and whose values are of one kind. */

@@ -1,11 +1,11 @@
 /**
- * The study file's section on critic traces: the snapshot, the names of its keys, what is expected of it, and which traces
- * are the examples. Its type is `CriticTraceStudy` of the shared schema.
+ * The section of a study on critic traces: the snapshot, the names of its keys, what is expected of it, and which traces are
+ * the examples. Its defaults stand in `traces.ts`, which every run loads.
  */
-import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type CriticTraceStudy, type SnapshotKeys, type TraceSelector } from '../schema/traces.js'
+import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type SnapshotKeys } from './traces.js'
 import { Fault } from '../core/errors.js'
 import {
-  finite, flag, integer, nullable, number, object, oneOf, pair, refine, relativePath, text, type Field, type Kind
+  finite, flag, integer, nullable, number, object, oneOf, pair, refine, relativePath, text, type Field, type Infer
 } from '../core/checker.js'
 
 /** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ only within one object. */
@@ -15,7 +15,7 @@ function keyField(name: keyof SnapshotKeys, doc: string): Field<string> {
   return { kind: text(200), doc, default: DEFAULT_KEYS[name] }
 }
 
-const keys: Kind<SnapshotKeys> = refine(
+const keys = refine(
   object({
     snapshot_time: keyField('snapshot_time', 'Time at which the snapshot was taken, text.'),
     alignment: keyField('alignment', 'Text on how values align with tokens.'),
@@ -54,7 +54,7 @@ const keys: Kind<SnapshotKeys> = refine(
   }
 )
 
-const selector: Kind<TraceSelector> = refine(
+const selector = refine(
   object({
     step: { kind: nullable(integer(0)), doc: 'Trainer step.', default: null },
     outcome: { kind: nullable(oneOf('success', 'failure')), doc: 'Outcome.', default: null },
@@ -77,62 +77,68 @@ const selector: Kind<TraceSelector> = refine(
 
 const { expectations, examples } = DEFAULT_CRITIC_TRACE_STUDY
 
-export const criticTraceSection: Field<CriticTraceStudy | null> = {
-  doc: 'The critic-trace snapshot and what is expected of it.',
-  default: null,
-  kind: nullable<CriticTraceStudy>(object({
-    snapshot: { kind: relativePath, doc: 'Folder of the snapshot, or its HTML page.' },
-    keys: { kind: keys, doc: 'Names of the snapshot\'s keys where they differ from the default ones.', default: DEFAULT_KEYS },
-    jump_threshold: {
-      kind: number(0),
-      doc: 'A change of value is a jump when its absolute value is strictly larger.',
-      default: DEFAULT_CRITIC_TRACE_STUDY.jump_threshold
-    },
-    success_threshold: {
-      kind: finite,
-      doc: 'A trace that states no `outcome` is a success when its score is strictly larger, else a failure.',
-      default: DEFAULT_CRITIC_TRACE_STUDY.success_threshold
-    },
-    expectations: {
-      kind: object({
-        outcomes_per_step: {
-          kind: nullable(pair(integer(0))),
-          doc: 'Numbers of successes and failures at every step.',
-          default: expectations.outcomes_per_step
-        },
-        returns_equal_outcome: {
-          kind: flag,
-          doc: 'Every return is 1 in a success and 0 in a failure.',
-          default: expectations.returns_equal_outcome
-        },
-        prediction_stage: { kind: nullable(text()), doc: 'Prediction stage of every trace.', default: expectations.prediction_stage },
-        boundary_end_marker: {
-          kind: nullable(text()),
-          doc: 'Text that ends the generated span before every boundary.',
-          default: expectations.boundary_end_marker
-        },
-        score_agrees_with_outcome: {
-          kind: oneOf<boolean | 'binary'>(true, false, 'binary'),
-          doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone, so that 0.5 is one of a ' +
-            'success; `"binary"`: it is 1 in a success and 0 in a failure.',
-          default: expectations.score_agrees_with_outcome
-        },
-        distinct_uids: {
-          kind: flag,
-          doc: 'Every trace states a uid, and no two the same. A uid may repeat where it names the prompt, which several rollouts share.',
-          default: expectations.distinct_uids
-        }
-      }),
-      doc: 'Checks of how the traces were sampled. One that is not stated is reported and never fails.',
-      default: expectations
-    },
-    examples: {
-      kind: object({
-        success: { kind: nullable(selector), doc: 'The success that the figure shows in full; null: picked by rule.', default: examples.success },
-        failure: { kind: nullable(selector), doc: 'The failure that the figure shows in full; null: picked by rule.', default: examples.failure }
-      }),
-      doc: 'The two traces that the figure shows in full.',
-      default: examples
-    }
-  }))
-}
+const expected = object({
+  outcomes_per_step: {
+    kind: nullable(pair(integer(0))),
+    doc: 'Numbers of successes and failures at every step.',
+    default: expectations.outcomes_per_step
+  },
+  returns_equal_outcome: {
+    kind: flag,
+    doc: 'Every return is 1 in a success and 0 in a failure.',
+    default: expectations.returns_equal_outcome
+  },
+  prediction_stage: { kind: nullable(text()), doc: 'Prediction stage of every trace.', default: expectations.prediction_stage },
+  boundary_end_marker: {
+    kind: nullable(text()),
+    doc: 'Text that ends the generated span before every boundary.',
+    default: expectations.boundary_end_marker
+  },
+  score_agrees_with_outcome: {
+    kind: oneOf<boolean | 'binary'>(true, false, 'binary'),
+    doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone, so that 0.5 is one of a ' +
+      'success; `"binary"`: it is 1 in a success and 0 in a failure.',
+    default: expectations.score_agrees_with_outcome
+  },
+  distinct_uids: {
+    kind: flag,
+    doc: 'Every trace states a uid, and no two the same. A uid may repeat where it names the prompt, which several rollouts share.',
+    default: expectations.distinct_uids
+  }
+})
+
+export const CRITIC_TRACES = object({
+  snapshot: { kind: relativePath, doc: 'Folder of the snapshot, or its HTML page.' },
+  keys: { kind: keys, doc: 'Names of the snapshot\'s keys where they differ from the default ones.', default: DEFAULT_KEYS },
+  jump_threshold: {
+    kind: number(0),
+    doc: 'A change of value is a jump when its absolute value is strictly larger.',
+    default: DEFAULT_CRITIC_TRACE_STUDY.jump_threshold
+  },
+  success_threshold: {
+    kind: finite,
+    doc: 'A trace that states no `outcome` is a success when its score is strictly larger, else a failure.',
+    default: DEFAULT_CRITIC_TRACE_STUDY.success_threshold
+  },
+  expectations: {
+    kind: expected,
+    doc: 'Checks of how the traces were sampled. One that is not stated is reported and never fails.',
+    default: expectations
+  },
+  examples: {
+    kind: object({
+      success: { kind: nullable(selector), doc: 'The success that the figure shows in full; null: picked by rule.', default: examples.success },
+      failure: { kind: nullable(selector), doc: 'The failure that the figure shows in full; null: picked by rule.', default: examples.failure }
+    }),
+    doc: 'The two traces that the figure shows in full.',
+    default: examples
+  }
+})
+
+/** Expectations of how a study was sampled. Null or false: not expected; the check is then reported and never fails. */
+export type TraceExpectations = Infer<typeof expected>
+
+/** Names one trace. Every given field must match, and exactly one trace may match. */
+export type TraceSelector = Infer<typeof selector>
+
+export type CriticTraceStudy = Infer<typeof CRITIC_TRACES>
