@@ -11,7 +11,7 @@ import { Fault, describeCause, printable } from '../core/errors.js'
 import { isMissing, kindOf, whyUnreadable } from '../core/system/open.js'
 import { isInside } from '../core/system/folder.js'
 import {
-  freeObject, integer, list, object, pattern, refine, text, writtenPath, type CheckContext, type JsonSchema
+  freeObject, integer, list, object, pattern, refine, text, writtenPath, type CheckContext, type Infer, type JsonSchema
 } from '../core/checker.js'
 import { mapLimited } from '../core/limited.js'
 import { CHUNK_BYTES } from '../core/still.js'
@@ -23,29 +23,6 @@ import { findUnlisted } from './unlisted.js'
 /** Largest manifest: about 300,000 files. */
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
 
-export interface ManifestFile {
-  /** relative to the study, canonical: `/` between names, no `.`, no empty name */
-  readonly path: string
-  /** 64 lower-case hexadecimal digits */
-  readonly sha256: string
-  readonly bytes: number
-  /** the file's role in the study; an `excluded` file is never used in statistics */
-  readonly role: string
-}
-
-export interface Manifest {
-  /** path of the manifest, as given */
-  readonly path: string
-  /** of the manifest's own bytes */
-  readonly sha256: string
-  /** date of the snapshot, verbatim */
-  readonly snapshot: string
-  /** in the manifest's order */
-  readonly files: readonly ManifestFile[]
-  /** revisions of the code that made the files, as the manifest states them */
-  readonly revisions: { readonly [name: string]: unknown }
-}
-
 const snapshotDate = refine(pattern('an ISO 8601 date', /^\d{4}-\d{2}-\d{2}(?:[T ][0-9:.+\-Z]+)?$/), (date, at, context) => {
   const day = date.slice(0, 10)
   const time = Date.parse(`${day}T00:00:00Z`)
@@ -55,30 +32,42 @@ const snapshotDate = refine(pattern('an ISO 8601 date', /^\d{4}-\d{2}-\d{2}(?:[T
   })
 })
 
+const manifestFile = object({
+  path: {
+    kind: refine(writtenPath, (path, at, context) => {
+      const canonical = canonicalRelative(path)
+      if (canonical !== '.' && !path.endsWith('/')) return canonical
+      const found = `${at} is ${printable(JSON.stringify(path))}`
+      throw new Fault({ format: context.format, problem: 'unsafe path', found, expected: 'the path of a file', place: context.place })
+    }),
+    doc: 'Path relative to the study.'
+  },
+  sha256: {
+    kind: refine(pattern('64 hexadecimal digits', /^[0-9a-fA-F]{64}$/), hex => hex.toLowerCase()),
+    doc: 'SHA-256 of the file, hexadecimal.'
+  },
+  bytes: { kind: integer(0), doc: 'Length of the file.' },
+  role: { kind: text(200), doc: 'What the file is to the study; "excluded" is never read into statistics.' }
+}, 'skip')
+
 const MANIFEST_KIND = object({
   snapshot: { kind: snapshotDate, doc: 'Date of the snapshot, ISO 8601.' },
   files: {
-    kind: list(object({
-      path: {
-        kind: refine(writtenPath, (path, at, context) => {
-          const canonical = canonicalRelative(path)
-          if (canonical !== '.' && !path.endsWith('/')) return canonical
-          const found = `${at} is ${printable(JSON.stringify(path))}`
-          throw new Fault({ format: context.format, problem: 'unsafe path', found, expected: 'the path of a file', place: context.place })
-        }),
-        doc: 'Path relative to the study.'
-      },
-      sha256: {
-        kind: refine(pattern('64 hexadecimal digits', /^[0-9a-fA-F]{64}$/), hex => hex.toLowerCase()),
-        doc: 'SHA-256 of the file, hexadecimal.'
-      },
-      bytes: { kind: integer(0), doc: 'Length of the file.' },
-      role: { kind: text(200), doc: 'What the file is to the study; "excluded" is never read into statistics.' }
-    }, 'skip')),
+    kind: list(manifestFile),
     doc: 'Every file that the pipeline reads.'
   },
   revisions: { kind: freeObject, doc: 'Revisions of the code that made the files, kept as they are.', default: {} }
 }, 'skip')
+
+/** An entry. Its path is canonical: `/` between names, no `.`, no empty name; its hash has lower-case digits. */
+export type ManifestFile = Infer<typeof manifestFile>
+
+export type Manifest = Infer<typeof MANIFEST_KIND> & {
+  /** path of the manifest, as given */
+  readonly path: string
+  /** of the manifest's own bytes */
+  readonly sha256: string
+}
 
 /** JSON Schema (draft 2020-12) of a manifest: the content of `docs/schemas/source-manifest.schema.json`. */
 export function manifestJsonSchema(): JsonSchema {

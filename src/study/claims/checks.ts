@@ -1,9 +1,8 @@
-/** Checks between the fields of a claim or a discrepancy, and their final form. */
+/** Checks between the fields of a claim, a discrepancy or a guard, and the final form of a claim. */
 import { Fault, describeCause, printable } from '../../core/errors.js'
-import type { Claim, ClaimValue, Discrepancy, DiscrepancySource, Guard } from '../../schema/claims.js'
-import { describeValue, type CheckContext, type FieldValues } from '../../core/checker.js'
+import { REFERENCE, type Claim, type ClaimValue, type Discrepancy, type DiscrepancySource, type Guard, type StatedClaim } from '../../schema/claims.js'
+import { describeValue, type CheckContext } from '../../core/checker.js'
 import { slownessProblem } from '../../core/safe-pattern.js'
-import { REFERENCE, type claimFields, type discrepancyFields, type guardFields } from './fields.js'
 
 const MISFIT = 'fields that do not fit'
 
@@ -11,7 +10,7 @@ function contradiction(context: CheckContext, problem: string, found: string, ex
   return new Fault({ format: context.format, problem, found: printable(found, 300), expected, place: context.place })
 }
 
-export function checkClaim(stated: FieldValues<typeof claimFields>, at: string, context: CheckContext): Claim {
+export function checkClaim(stated: StatedClaim, at: string, context: CheckContext): Claim {
   const { id, value, decimals, kind, from, elements, scale } = stated
   const where = `${at} (${id})`
   const refuse = (found: string, expected: string): Fault => contradiction(context, MISFIT, `${where} ${found}`, expected)
@@ -48,9 +47,7 @@ function isNumeric(value: ClaimValue): boolean {
   return [value].flat().every(v => typeof v === 'number')
 }
 
-export function checkDiscrepancy(
-  stated: FieldValues<typeof discrepancyFields>, at: string, context: CheckContext
-): Discrepancy {
+export function checkDiscrepancy(stated: Discrepancy, at: string, context: CheckContext): void {
   const where = `${at} (${stated.id})`
   const { sources } = stated
   for (const source of sources) checkSource(source, where, context)
@@ -62,17 +59,15 @@ export function checkDiscrepancy(
   }
   checkPatterns(stated.forbidden, where, context)
   checkDisclosure(stated.disclosure, where, context)
-  return stated
 }
 
-export function checkGuard(stated: FieldValues<typeof guardFields>, at: string, context: CheckContext): Guard {
+export function checkGuard(stated: Guard, at: string, context: CheckContext): void {
   const where = `${at} (${stated.id})`
   if (stated.disclosure === null && stated.forbidden.length === 0) {
     throw contradiction(context, 'missing field', `${where} has neither disclosure nor forbidden`, 'what the pages must say, or must not')
   }
   checkPatterns(stated.forbidden, where, context)
   if (stated.disclosure !== null) checkDisclosure(stated.disclosure, where, context)
-  return stated
 }
 
 function checkPatterns(forbidden: readonly string[], where: string, context: CheckContext): void {
