@@ -15,7 +15,6 @@ import type { AuditReport } from '../src/compute/audit/contract.js'
 import { auditDiscrepancies } from '../src/compute/audit/discrepancies.js'
 import { hasPassage, matchesPattern, normalText, numbersIn } from '../src/compute/audit/page-text.js'
 import { Documents } from '../src/compute/documents.js'
-import { Fault } from '../src/core/errors.js'
 import { checkClaims, claimsJsonSchema, readClaims } from '../src/study/claims.js'
 import { auditText } from '../src/render/outputs/audit-document.js'
 import type { Claims, ClaimValue } from '../src/schema/claims.js'
@@ -23,6 +22,7 @@ import { runCli } from './support/cli.js'
 import { RUNS, STUDY, writeHistoryStudy, writeManifest } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
 import { fixture, replicaSource, root } from './support/paths.js'
+import { faultsOf } from './support/run.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-audit-test-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))
@@ -42,9 +42,9 @@ t.test('every claims file in fixtures/claims reads as its .expected.json says; e
   t.ok(invalid.length >= 55)
   for (const name of invalid) {
     const path = fixture('claims', 'invalid', name)
-    const error = await readClaims(path).catch((e: unknown) => e)
-    t.ok(error instanceof Fault && error.exitCode === 3, name)
-    t.equal((error as Fault).message.replace(path, 'FILE'), readFileSync(path.replace('.json', '.txt'), 'utf8').trimEnd(), name)
+    const faults = await faultsOf(readClaims(path))
+    t.ok(faults.every(fault => fault.exitCode === 3), name)
+    t.equal(faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'), readFileSync(path.replace('.json', '.txt'), 'utf8').trimEnd(), name)
   }
 })
 

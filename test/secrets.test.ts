@@ -12,7 +12,7 @@ import { main } from '../src/cli/cli.js'
 import { cellValue } from '../src/compute/evidence/cell-values.js'
 import { TextSearch } from '../src/compute/evidence/match.js'
 import { slideValue } from '../src/compute/evidence/slide-values.js'
-import { Fault, printable, printableId } from '../src/core/errors.js'
+import { Fault, isRefusal, printable, printableId } from '../src/core/errors.js'
 import { checkClaims } from '../src/study/claims.js'
 import { checkRuns } from '../src/ingest/histories/runs.js'
 import { readManifest } from '../src/study/manifest.js'
@@ -62,8 +62,8 @@ function message(work: () => unknown): string {
   try {
     return JSON.stringify(work()) ?? ''
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
-    return `Fault ${error.message} ${JSON.stringify(error.serialize().cause ?? '')}`
+    if (!isRefusal(error)) throw error
+    return `Fault ${error.message} ${JSON.stringify(error instanceof Fault ? error.serialize().cause ?? '' : '')}`
   }
 }
 
@@ -146,7 +146,7 @@ function* places(value: Json, change: (inner: Json, at: string) => Json | undefi
 
 const context = (format: string) => ({ format, place: { file: 'f.json' }, paths: [] })
 const json = (path: string): Json => JSON.parse(readFileSync(join(root, path), 'utf8')) as Json
-const study = { ...HISTORIES, evidence: EVIDENCE, fetch: json('fixtures/study/fetch.json') } as unknown as Json
+const study = { ...HISTORIES, evidence: EVIDENCE, fetch: (json('fixtures/study/fetch.json') as { fetch: Json }).fetch } as unknown as Json
 const list: Json = [{
   id: 'r', displayName: 'target', createdAt: '2026-01-01T00:00:00Z', label: 'l', entity: 'e', project: 'p', state: 's', url: 'u', fetchedAt: 'f', config: { lr: 1, a: { b: ['x'] } }
 }]
@@ -200,7 +200,7 @@ t.test('a field that looks like a secret is refused by name, wherever it stands;
     }
   }
   for (const changed of places(manifest, (inner, at) => typeof inner === 'object' && inner !== null ? undefined : next(at))) {
-    judge('manifest', await readManifest(manifestOf(changed)).then(() => '', (error: unknown) => (error as Fault).message))
+    judge('manifest', await readManifest(manifestOf(changed)).then(() => '', (error: unknown) => (error as Error).message))
   }
   t.same(leaks, [])
   t.ok(tried > 1000, `${tried} documents`)

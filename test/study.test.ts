@@ -5,18 +5,21 @@ import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { Fault } from '../src/core/errors.js'
+import { Failures, Fault } from '../src/core/errors.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS } from '../src/schema/traces.js'
 import { csvMetadataPath, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../src/schema/outputs.js'
 import { STUDY_KIND } from '../src/schema/study.js'
 import { checkStudy, loadStudy, studyJsonSchema } from '../src/study/study.js'
-import { isJsonObject } from '../src/core/checker.js'
+import { isJsonObject, list, object, pair, type Kind } from '../src/core/checker.js'
+import { MAX_FAULTS } from '../src/core/read-each.js'
 import { parseStrictJson } from '../src/core/strict-json.js'
 import { canonicalRelative, compareCodepoints, isSafeRelative } from '../src/core/paths.js'
 import { figure08 } from '../src/render/figures/08-critic-traces/index.js'
 import { BATCH_INDEX, HISTORY_PATHS, OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
+import { runCli } from './support/cli.js'
 import { REPLICA_HISTORIES } from './support/history-study.js'
 import { schemaProblems } from './support/json-schema.js'
+import { faultsOf } from './support/run.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FIXTURES = join(ROOT, 'fixtures/study')
@@ -51,11 +54,53 @@ t.test('every study in fixtures/study/invalid is refused with its message', asyn
   for (const name of names) {
     const dir = t.testdir({ 'study.json': await readFile(join(folder, name)) })
     const expected = (await readFile(join(folder, name.replace('.json', '.txt')), 'utf8')).trimEnd()
-    const message = await messageOf(loadStudy(dir))
-    t.equal(message.replace(join(dir, 'study.json'), 'FILE'), expected, name)
+    const messages = (await faultsOf(loadStudy(dir))).map(fault => fault.message)
+    t.equal(messages.join('\n').replaceAll(join(dir, 'study.json'), 'FILE'), expected, name)
     // eslint-disable-next-line no-control-regex
-    t.notMatch(message, /[\u0000-\u001f]/, 'one line, nothing a terminal would act on')
+    for (const message of messages) t.notMatch(message, /[\u0000-\u001f]/, 'one line, nothing a terminal would act on')
   }
+})
+
+t.test('two thousand wrong fields: each is told, on twenty lines and one that counts the rest', async t => {
+  const study = { schema_version: 1, name: 'n', histories: { runs: 'r.json', folder: 'f', companion_suffixes: Array(2000).fill(0), selections: [], metrics: 1, analyses: [] } }
+  const dir = t.testdir({ 'study.json': JSON.stringify(study) })
+  const faults = await faultsOf(loadStudy(dir))
+  t.equal(faults.length, 2003)
+  t.match(faults[1999].message, 'histories.companion_suffixes[1999] is 0')
+  t.match(faults.slice(2000).map(fault => fault.details.found), ['histories.selections is', 'histories.metrics is 1', 'histories.analyses is'])
+  const { code, stdout, stderr } = await runCli(['verify', '--study', dir])
+  t.equal(code, 3)
+  t.equal(stdout, '')
+  const lines = stderr.trimEnd().split('\n')
+  t.equal(lines.length, 21)
+  t.equal(lines[20], 'critic-traces: and 1983 more like these')
+})
+
+t.test('every member is read once, up to the limit of faults', t => {
+  let reads = 0
+  const odd: Kind<never> = {
+    expected: 'nothing', schema: {},
+    read: (_value, at, { format, place }) => {
+      reads++
+      throw new Fault({ format, problem: 'wrong field', found: at, expected: 'nothing', place })
+    }
+  }
+  const kind = object({ rows: { kind: list(object({ a: { kind: odd, doc: '' }, b: { kind: pair(odd), doc: '' } })), doc: '' } })
+  const told = (rows: number): string[] => {
+    reads = 0
+    try {
+      kind.read({ rows: Array(rows).fill({ b: [1, 2], a: 1 }) }, '', context())
+    } catch (error) {
+      return error instanceof Failures ? error.faults.map(fault => fault.details.found ?? '') : []
+    }
+    return []
+  }
+  t.same(told(2), ['rows[0].b[0]', 'rows[0].b[1]', 'rows[0].a', 'rows[1].b[0]', 'rows[1].b[1]', 'rows[1].a'])
+  t.equal(told(2000).length, 6000)
+  t.equal(reads, 6000)
+  t.equal(told(100_000).length, MAX_FAULTS)
+  t.ok(reads < MAX_FAULTS + 3, `${reads} reads`)
+  t.end()
 })
 
 t.test('what is not a readable file is a Fault with exit code 3', async t => {

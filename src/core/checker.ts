@@ -1,12 +1,13 @@
 /**
  * A small declarative checker for JSON values. A kind is plain data: what it accepts (in words and as JSON Schema) and how
  * it reads a value. An object's fields carry their documentation and default, so the checker, the JSON Schema in `docs/`
- * and the field table in `docs/study.md` have one source. The first wrong field is reported, with its path.
+ * and the field table in `docs/study.md` have one source. Every wrong field is reported, with its path, in the order
+ * in which the file has them; a value that only its fields together make wrong is looked at once each of them is right.
  */
 import { Fault, nearest, printable, printableId, type Place } from './errors.js'
+import { readEach } from './read-each.js'
 import { secretFault } from './secret-guard.js'
 import { isIdentityName, isSecretName, isSecretText } from './secrets.js'
-import { canonicalRelative, isSafeRelative } from './paths.js'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
@@ -60,7 +61,8 @@ export function describeValue(value: unknown, name = ''): string {
   return shown(typeof value === 'string' ? JSON.stringify(value) : String(value))
 }
 
-function wrong(value: unknown, at: string, expected: string, context: CheckContext, problem = 'wrong field'): Fault {
+/** @param problem what is wrong with the value, beside that it is not what was expected */
+export function wrong(value: unknown, at: string, expected: string, context: CheckContext, problem = 'wrong field'): Fault {
   const found = `${at === '' ? 'the file' : at} is ${describeValue(value, nameAt(at))}`
   return new Fault({ format: context.format, problem, found, expected, place: context.place })
 }
@@ -190,7 +192,8 @@ export function pair<T>(kind: Kind<T>): Kind<readonly [T, T]> {
     schema: { type: 'array', items: kind.schema, minItems: 2, maxItems: 2 },
     read: (value, at, context) => {
       if (!Array.isArray(value) || value.length !== 2) throw wrong(value, at, expected, context)
-      return [kind.read(value[0], `${at}[0]`, context), kind.read(value[1], `${at}[1]`, context)]
+      const [first, second] = readEach(value, (element, i) => kind.read(element, `${at}[${i}]`, context))
+      return [first, second]
     }
   }
 }
@@ -204,7 +207,7 @@ export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T
     },
     read: (value, at, context) => {
       if (!Array.isArray(value) || value.length < min || value.length > max) throw wrong(value, at, expected, context)
-      return value.map((element: unknown, i) => kind.read(element, `${at}[${i}]`, context))
+      return readEach(value, (element: unknown, i) => kind.read(element, `${at}[${i}]`, context))
     }
   }
 }
@@ -240,17 +243,17 @@ export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, ma
     },
     read: (value, at, context) => {
       if (!isJsonObject(value) || Object.keys(value).length > max) throw wrong(value, at, expected, context)
-      const entries = Object.keys(value).flatMap((name): [string, T][] => {
+      const entries = readEach(Object.keys(value), (name): [string, T] | null => {
         const shown = shownPath(name, at)
         if (name.startsWith(COMMENT)) {
           readComment(value[name], shown, context)
-          return []
+          return null
         }
         if (isSecretText(name, 'name')) throw secretFault(context.format, shown, context.place)
-        if (names.test(name)) return [[name, kind.read(value[name], shown, context)]]
+        if (names.test(name)) return [name, kind.read(value[name], shown, context)]
         throw new Fault({ format: context.format, problem: 'wrong name', found: shown, expected: nameExpected, place: context.place })
       })
-      return Object.fromEntries(entries)
+      return Object.fromEntries(entries.filter(entry => entry !== null))
     }
   }
 }
@@ -273,30 +276,6 @@ function refuseInfinite(value: unknown, at: string, context: CheckContext): void
     }
   }
 }
-
-/** A relative path that does not leave its folder, kept as it is written. Symbolic links are checked later, on the file system. */
-export const writtenPath: Kind<string> = pathIn('the study')
-
-function pathIn(folder: string): Kind<string> {
-  const expected = `a relative path inside ${folder} ("/" between names, no "..")`
-  return {
-    expected,
-    schema: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^(?!/)(?![A-Za-z]:)(?!(?:.*/)?\\.\\.(?:/|$))[^\\\\\\u0000]+$' },
-    read: (value, at, context) => {
-      if (typeof value !== 'string') throw wrong(value, at, expected, context)
-      if (!isSafeRelative(value)) throw wrong(value, at, expected, context, 'unsafe path')
-      refuseSecret(value, at, context, 'path')
-      context.paths.push({ at, path: value })
-      return value
-    }
-  }
-}
-
-/** The same in its canonical form. `./a` and `a` are one file, and manifest, records and roles have one name for it. */
-export const relativePath: Kind<string> = refine(writtenPath, canonicalRelative)
-
-/** The same for a path inside a folder of outputs. */
-export const outputPath: Kind<string> = refine(pathIn('the folder of outputs'), canonicalRelative)
 
 /** A kind with one more step. `convert` refuses the value with a Fault of its own, or changes its form; `schema` adds keywords. */
 export function refine<T, U>(
@@ -355,17 +334,20 @@ export function object<F extends Fields>(fields: F & Defaults<F>, unknown: 'refu
     },
     read: (value, at, context) => {
       if (!isJsonObject(value)) throw wrong(value, at, 'an object', context)
-      if (unknown !== 'skip') refuseUnknown(value, names, at, context, unknown === 'refuse')
-      const entries = names.flatMap(name => {
+      const read = new Map<string, unknown>()
+      readEach([...Object.keys(value), ...names.filter(name => !Object.hasOwn(value, name))], name => {
+        if (!Object.hasOwn(fields, name)) {
+          if (unknown !== 'skip') refuseUnknown(value, name, names, at, context, unknown === 'refuse')
+          return
+        }
         const field = fields[name]
         const path = at === '' ? name : `${at}.${name}`
-        if (Object.hasOwn(value, name)) return [[name, field.kind.read(value[name], path, context)]]
-        if (field.optional === true) return []
-        if ('default' in field) return [[name, field.default]]
-        throw new Fault({
-          format: context.format, problem: 'missing field', found: path, expected: field.kind.expected, place: context.place
-        })
+        if (Object.hasOwn(value, name)) read.set(name, field.kind.read(value[name], path, context))
+        else if (field.optional === true) return
+        else if ('default' in field) read.set(name, field.default)
+        else throw missing(field, path, context)
       })
+      const entries = names.flatMap(name => (read.has(name) ? [[name, read.get(name)]] : []))
       // The cast is sound: the object has exactly the names of F, each read by its own kind or set to its own default.
       return Object.fromEntries(entries) as FieldValues<F>
     }
@@ -380,25 +362,26 @@ export function isJsonObject(value: unknown): value is { readonly [name: string]
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+function missing({ kind }: Field<unknown>, path: string, { format, place }: CheckContext): Fault {
+  return new Fault({ format, problem: 'missing field', found: path, expected: kind.expected, place })
+}
+
 function refuseUnknown(
-  value: { readonly [name: string]: unknown }, names: readonly string[], at: string, context: CheckContext, comments: boolean
+  value: { readonly [name: string]: unknown }, name: string, names: readonly string[], at: string, context: CheckContext, comments: boolean
 ): void {
-  for (const name of Object.keys(value)) {
-    if (names.includes(name)) continue
-    const shown = shownPath(name, at)
-    if (comments && name.startsWith(COMMENT)) {
-      readComment(value[name], shown, context)
-      continue
-    }
-    const near = nearest(name, names)
-    throw new Fault({
-      format: context.format,
-      problem: 'unknown field',
-      found: shown,
-      expected: `one of ${names.join(', ')}${near === null ? '' : `; did you mean ${near}?`}`,
-      place: context.place
-    })
+  const shown = shownPath(name, at)
+  if (comments && name.startsWith(COMMENT)) {
+    readComment(value[name], shown, context)
+    return
   }
+  const near = nearest(name, names)
+  throw new Fault({
+    format: context.format,
+    problem: 'unknown field',
+    found: shown,
+    expected: `one of ${names.join(', ')}${near === null ? '' : `; did you mean ${near}?`}`,
+    place: context.place
+  })
 }
 
 /** Path of a member whose name comes from the file. */

@@ -193,11 +193,16 @@ function editDistance(a: string, b: string): number {
   return previous[b.length]
 }
 
-/** Several failed checks, one line each. The exit code of the command is the gravest of theirs. */
+/** Several failed checks, or several wrong fields of a file, one line each. The exit code of the command is the gravest of theirs. */
 export class Failures extends Error {
   override readonly name = 'Failures'
 
   constructor(readonly faults: readonly Fault[]) {
     super(faults.map(f => f.message).join('\n'))
   }
+}
+
+/** What was read is refused, for one reason or for several. */
+export function isRefusal(error: unknown): error is Fault | Failures {
+  return error instanceof Fault || error instanceof Failures
 }

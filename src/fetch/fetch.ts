@@ -10,7 +10,7 @@
  */
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { EXIT, Fault, printable, printableId } from '../core/errors.js'
+import { EXIT, Fault, isRefusal, printable, printableId } from '../core/errors.js'
 import { fetchRows, historyPath } from './fetch-rows.js'
 import { allowedConfig } from '../ingest/config/allowed.js'
 import type { ListedRun } from '../ingest/histories/types.js'
@@ -300,7 +300,7 @@ async function unchangedCertificate(session: FetchContext, run: LabelledRun, now
     return faults.length === 0 ? certificate : null
   } catch (error) {
     // An unreadable certificate or history is fetched again.
-    if (error instanceof Fault && !(signal?.aborted ?? false)) return null
+    if (isRefusal(error) && !(signal?.aborted ?? false)) return null
     throw error
   }
 }

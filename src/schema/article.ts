@@ -1,5 +1,6 @@
 /** The section of a study on its article and the notes on its evidence: two Markdown templates that the program fills. */
-import { flag, object, relativePath, type Infer } from '../core/checker.js'
+import { flag, object, type Infer } from '../core/checker.js'
+import { relativePath } from '../core/path-kinds.js'
 
 export const ARTICLE = object({
   article: { kind: relativePath, doc: 'Template of the article, Markdown with references.' },

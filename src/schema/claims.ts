@@ -2,11 +2,11 @@
  * The claims file: what a study publishes, and where each value must appear again in the outputs. Values are computed without
  * it; only the audit and the pages read it. Checks between fields are in `study/claims/checks.ts`.
  */
-import { Fault } from '../core/errors.js'
 import {
-  describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, refuseSecret, relabel, text, type CheckContext,
-  type Infer, type Kind
+  describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, refuseSecret, relabel, text, wrong,
+  type CheckContext, type Infer, type Kind
 } from '../core/checker.js'
+import { readEach } from '../core/read-each.js'
 
 /** Doubles have at most 17 significant digits; 20 decimals leave room for small numbers. */
 const MAX_DECIMALS = 20
@@ -23,11 +23,6 @@ export const REFERENCE = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,199}#(?:\/(?:[^~/]|~[01]
 
 const id = pattern('an id: letters, digits, "_", "-" and ".", at most 128', /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/)
 const claimReference = pattern('a reference: an output path, "#" and a JSON pointer', REFERENCE)
-
-function refused(value: unknown, at: string, expected: string, context: CheckContext): Fault {
-  const found = `${at} is ${describeValue(value)}`
-  return new Fault({ format: context.format, problem: 'wrong field', found, expected, place: context.place })
-}
 
 export type ClaimScalar = number | string | boolean
 export type ClaimValue = ClaimScalar | readonly ClaimScalar[]
@@ -49,10 +44,10 @@ const claimValue: Kind<ClaimValue> = {
   schema: { anyOf: [...SCALAR.anyOf, { type: 'array', items: SCALAR, maxItems: MAX_ELEMENTS }] },
   read: (value, at, context) => {
     if (isScalar(value)) return scalar(value, at, context)
-    if (!Array.isArray(value) || value.length > MAX_ELEMENTS) throw refused(value, at, claimValue.expected, context)
-    return value.map((element: unknown, i) => {
+    if (!Array.isArray(value) || value.length > MAX_ELEMENTS) throw wrong(value, at, claimValue.expected, context)
+    return readEach(value, (element: unknown, i) => {
       if (isScalar(element)) return scalar(element, `${at}[${i}]`, context)
-      throw refused(element, `${at}[${i}]`, 'a finite number, a text, true or false', context)
+      throw wrong(element, `${at}[${i}]`, 'a finite number, a text, true or false', context)
     })
   }
 }
@@ -64,7 +59,7 @@ function anyText(max: number): Kind<string> {
     expected,
     schema: { type: 'string', maxLength: max },
     read: (value, at, context) => {
-      if (typeof value !== 'string' || value.length > max) throw refused(value, at, expected, context)
+      if (typeof value !== 'string' || value.length > max) throw wrong(value, at, expected, context)
       return refuseSecret(value, at, context)
     }
   }
@@ -118,11 +113,11 @@ const sources: Kind<readonly DiscrepancySource[]> = {
     additionalProperties: { anyOf: [claimValue.schema, sourceObject.schema] }
   },
   read: (value, at, context) => {
-    if (!isJsonObject(value) || Object.keys(value).length > MAX_SOURCES) throw refused(value, at, sources.expected, context)
-    return Object.entries(value).map(([label, stated]) => {
+    if (!isJsonObject(value) || Object.keys(value).length > MAX_SOURCES) throw wrong(value, at, sources.expected, context)
+    return readEach(Object.entries(value), ([label, stated]) => {
       const place = `${at}[${describeValue(label)}]`
       refuseSecret(label, place, context, 'label')
-      if (label === '' || label.length > 200) throw refused(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
+      if (label === '' || label.length > 200) throw wrong(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
       if (isJsonObject(stated)) return { label, ...sourceObject.read(stated, place, context) }
       const bare = claimValue.read(stated, place, context)
       // A bare text in the form of a reference is read as a reference.
@@ -146,9 +141,9 @@ const sameSources: Kind<ReadonlyArray<{ readonly label: string } & Infer<typeof 
   },
   read: (value, at, context) => {
     const count = isJsonObject(value) ? Object.keys(value).length : 0
-    if (!isJsonObject(value) || count < 2 || count > MAX_SOURCES) throw refused(value, at, sameSources.expected, context)
-    return Object.entries(value).map(([label, stated]) => {
-      if (label === '' || label.length > 200) throw refused(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
+    if (!isJsonObject(value) || count < 2 || count > MAX_SOURCES) throw wrong(value, at, sameSources.expected, context)
+    return readEach(Object.entries(value), ([label, stated]) => {
+      if (label === '' || label.length > 200) throw wrong(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
       const place = `${at}[${describeValue(label)}]`
       return { label, ...(isJsonObject(stated) ? sameSource.read(stated, place, context) : { reference: claimReference.read(stated, place, context), scale: 1 }) }
     })

@@ -5,9 +5,10 @@
  */
 import { Fault } from '../core/errors.js'
 import {
-  alternatives, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pair, pattern, record, refine, relativePath, text,
+  alternatives, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pair, pattern, record, refine, text,
   type CheckContext, type Field, type Infer
 } from '../core/checker.js'
+import { relativePath } from '../core/path-kinds.js'
 import { safePattern } from '../core/safe-pattern.js'
 import { MAX_COLUMN, MAX_ROW } from './grid.js'
 import { caption, figureName, MAX_DECIMALS, NAME_EXPECTED, NAME_PATTERN } from './names.js'

@@ -3,7 +3,8 @@
  * further lists. It does not state the server: a study from elsewhere must not be able to send the user's key to a host of
  * its choice.
  */
-import { list, object, relativePath, text, type Infer } from '../core/checker.js'
+import { list, object, text, type Infer } from '../core/checker.js'
+import { relativePath } from '../core/path-kinds.js'
 import { configKey } from './config-key.js'
 import { studyName } from './names.js'
 

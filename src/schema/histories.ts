@@ -5,9 +5,10 @@
  */
 import { Fault } from '../core/errors.js'
 import {
-  alternatives, between, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pattern, positive, relativePath, text,
+  alternatives, between, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pattern, positive, text,
   type Field, type FieldValues, type Infer, type Kind
 } from '../core/checker.js'
+import { relativePath } from '../core/path-kinds.js'
 import { configKey } from './config-key.js'
 import { caption, figureName, MAX_DECIMALS, studyName } from './names.js'
 import { CHOSEN_OUTPUT } from './outputs.js'

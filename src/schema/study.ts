@@ -1,5 +1,6 @@
 /** A study as its study file states it, and what was verified of it. */
-import { flag, nullable, object, oneOf, relativePath, text, type Infer } from '../core/checker.js'
+import { flag, nullable, object, oneOf, text, type Infer } from '../core/checker.js'
+import { relativePath } from '../core/path-kinds.js'
 import { ARTICLE } from './article.js'
 import { CRITIC_TRACES } from './critic-traces.js'
 import { EVIDENCE } from './evidence.js'

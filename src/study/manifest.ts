@@ -11,8 +11,9 @@ import { Fault, describeCause, printable } from '../core/errors.js'
 import { isMissing, kindOf, whyUnreadable } from '../core/system/open.js'
 import { isInside } from '../core/system/folder.js'
 import {
-  freeObject, integer, list, object, pattern, refine, text, writtenPath, type CheckContext, type Infer, type JsonSchema
+  freeObject, integer, list, object, pattern, refine, text, type CheckContext, type Infer, type JsonSchema
 } from '../core/checker.js'
+import { writtenPath } from '../core/path-kinds.js'
 import { mapLimited } from '../core/limited.js'
 import { CHUNK_BYTES } from '../core/still.js'
 import { hashFile } from '../core/still-file.js'

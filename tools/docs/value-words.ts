@@ -1,5 +1,6 @@
 /** What a field may be, in words: `text`, `integer >= 1`, `list of 1 to 12`, `path, or null`. */
-import { relativePath, type JsonSchema } from '../../src/core/checker.js'
+import type { JsonSchema } from '../../src/core/checker.js'
+import { relativePath } from '../../src/core/path-kinds.js'
 
 type Members = { readonly [name: string]: unknown }
 

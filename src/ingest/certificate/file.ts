@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EXIT, Fault, printable } from '../../core/errors.js'
+import { EXIT, Fault, isRefusal, printable } from '../../core/errors.js'
 import { readHistory } from '../histories/history.js'
 import type { ListedRun } from '../histories/types.js'
 import type { CheckContext, FieldValues } from '../../core/checker.js'
@@ -125,7 +125,7 @@ export function isFetchState(value: unknown): value is FetchState {
     FETCH_STATE_KIND.read(value, '', { format: 'journal', place: {}, paths: [] })
     return true
   } catch (error) {
-    if (error instanceof Fault) return false
+    if (isRefusal(error)) return false
     throw error
   }
 }

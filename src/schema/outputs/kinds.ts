@@ -2,10 +2,11 @@
  * Kinds that outputs need beside those of the checker. What a program writes is not what a person writes: a text may be empty
  * or long, no comment stands anywhere, and names of members may be the study's own.
  */
-import { Fault } from '../../core/errors.js'
+import { isRefusal } from '../../core/errors.js'
 import {
-  describeValue, isJsonObject, object, simple, type CheckContext, type Defaults, type Fields, type Infer, type JsonSchema, type Kind, type ObjectKind
+  describeValue, isJsonObject, object, simple, wrong, type Defaults, type Fields, type Infer, type JsonSchema, type Kind, type ObjectKind
 } from '../../core/checker.js'
+import { readEach } from '../../core/read-each.js'
 
 export const anyText: Kind<string> = simple('a text', { type: 'string' }, isText)
 
@@ -48,7 +49,7 @@ export function map<T>(kind: Kind<T>, names: RegExp | null = null): Kind<{ reado
     },
     read: (value, at, context) => {
       if (!isJsonObject(value)) throw wrong(value, at, expected, context)
-      return Object.fromEntries(Object.entries(value).map(([name, member]): [string, T] => {
+      return Object.fromEntries(readEach(Object.entries(value), ([name, member]): [string, T] => {
         if (names !== null && !names.test(name)) throw wrong(value, at, expected, context)
         return [name, kind.read(member, `${at}[${describeValue(name)}]`, context)]
       }))
@@ -71,16 +72,12 @@ export function anyOf<const Kinds extends readonly Kind<unknown>[]>(...kinds: Ki
           // Sound: the value is what one of the kinds read.
           return kind.read(value, at, context) as Infer<Kinds[number]>
         } catch (error) {
-          if (!(error instanceof Fault)) throw error
+          if (!isRefusal(error)) throw error
         }
       }
       throw wrong(value, at, expected, context)
     }
   }
-}
-
-function wrong(value: unknown, at: string, expected: string, { format, place }: CheckContext): Fault {
-  return new Fault({ format, problem: 'wrong field', found: `${at === '' ? 'the file' : at} is ${describeValue(value)}`, expected, place })
 }
 
 /** A kind that stands once in a schema, under `$defs`, and by its name wherever it is used: in itself too. */
