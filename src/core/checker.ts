@@ -347,9 +347,10 @@ export function object<F extends Fields>(fields: F & Defaults<F>, unknown: 'refu
         else if ('default' in field) read.set(name, field.default)
         else throw missing(field, path, context)
       })
-      const entries = names.flatMap(name => (read.has(name) ? [[name, read.get(name)]] : []))
+      const values: { [name: string]: unknown } = {}
+      for (const name of names) if (read.has(name)) values[name] = read.get(name)
       // The cast is sound: the object has exactly the names of F, each read by its own kind or set to its own default.
-      return Object.fromEntries(entries) as FieldValues<F>
+      return values as FieldValues<F>
     }
   }
 }

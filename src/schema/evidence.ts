@@ -37,6 +37,7 @@ const published: Field<boolean> = {
 
 const named = {
   name: { kind: valueName, doc: 'The study\'s name of the value.' },
+  // A percentage has no digits that the fraction does not have. What a pattern finds has no unit: `multiply` accounts for the `k` of `200k`.
   as: {
     kind: oneOf('number', 'percent', 'text', 'match'),
     doc: 'The number as written, a fraction times 100, the text as written (or what a pattern finds in it), or the number that a pattern finds in it.',

@@ -340,7 +340,7 @@ export type MetricDefinition = Infer<typeof metric>
 /** Points of the reference that replace missing ones of the target, in the pictures only. */
 export type SuppliedPoints = Infer<typeof supplied>
 
-/** A number that a figure draws and no history holds. It is stated, or taken from the written evidence. */
+/** A number that a figure draws and no history holds. It is stated, or taken from the written evidence: `value` is null until it is. */
 export type DrawnNumber = FieldValues<ReturnType<typeof drawnNumber>>
 
 /** A value that is drawn at one step for several curves and belongs to no history. */

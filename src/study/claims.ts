@@ -20,7 +20,7 @@ export interface ClaimsFile extends Claims {
   readonly bytes: number
 }
 
-/** Reads and checks a claims file. The outputs that it refers to are not read. @throws Fault */
+/** Reads and checks a claims file. The outputs that it refers to are not read. @throws Fault, or Failures for several wrong fields */
 export async function readClaims(path: string): Promise<ClaimsFile> {
   const { value, sha256, bytes } = await readJsonFile(path, 'claims', MAX_CLAIMS_BYTES, { exactNumbers: true })
   return { ...checkClaims(value, { format: 'claims', place: { file: path }, paths: [] }), path, sha256, bytes }

@@ -126,7 +126,7 @@ export function certificateJsonSchema(): JsonSchema {
   }
 }
 
-/** The run as the server described it before the first row was requested. */
+/** The run as the server described it before the first row was requested. `growing` too where it had grown by the end of the fetch. */
 export type RunSnapshot = Infer<typeof snapshot>
 
 /** The steps of one request, both inclusive, and the number of rows received. */
