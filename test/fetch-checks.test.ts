@@ -9,7 +9,6 @@ import type { HistoryCertificate } from '../src/schema/fetch.js'
 import { runCli, type CliResult } from './support/cli.js'
 import { contents, sha256, tree } from './support/folders.js'
 import { schemaProblems } from './support/json-schema.js'
-import { root } from './support/paths.js'
 import { start, type EmulatorOptions } from './support/wandb/emulator.js'
 import type { Behaviour, Rule, ScriptedRequest } from './support/wandb/script.js'
 import { rawJson, type EmulatedRun } from './support/wandb/store.js'
@@ -631,9 +630,8 @@ t.test('verify judges each certificate by the rows beside it', async t => {
   t.match((await fetchInto(dir, url)).report, { runs: [{ status: 'fetched', complete: true }] }, 'a certificate that cannot be read is made anew')
 })
 
-t.test('documents: the certificate follows its schema, which is the one in docs; queries only read', async t => {
+t.test('documents: the certificate follows its schema; queries only read', async t => {
   const schema = certificateJsonSchema()
-  t.strictSame(JSON.parse(readFileSync(join(root, 'docs/schemas/history-certificate.schema.json'), 'utf8')), schema)
   const { dir } = await scene(t)
   t.strictSame(schemaProblems(schema, certificateOf(dir)), [])
   t.notMatch(RUN_QUERY, /mutation/)

@@ -11,13 +11,13 @@ import * as fullArrow from 'apache-arrow'
 import t from 'tap'
 import type { TraceColumns, TraceResult } from '../src/compute/traces/contract.js'
 import type { Outcome } from '../src/schema/traces.js'
-import { csvMetadataPath } from '../src/schema/outputs.js'
+import { csvMetadataPath, MAX_LISTED_EXCEPTIONS } from '../src/schema/outputs.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { TraceArchiveWriter } from '../src/render/outputs/archive.js'
 import { ArrowTraceWriter, type ArrowMetadata } from '../src/render/outputs/arrow.js'
 import { csvRow, type CsvCell } from '../src/render/outputs/csv.js'
 import {
-  boundaryAuditDocument, MAX_LISTED_EXCEPTIONS, statisticsDocument, writeBoundaryAudit, writeStatistics, writeTraceIndex,
+  boundaryAuditDocument, statisticsDocument, writeBoundaryAudit, writeStatistics, writeTraceIndex,
   type BoundaryAudit
 } from '../src/render/outputs/documents.js'
 import { jsonText } from '../src/render/outputs/json-text.js'

@@ -259,13 +259,6 @@ t.test('reserved names are those of the outputs and figures that are always writ
   t.ok(RESERVED_FIGURES.includes(figure08.name), figure08.name)
 })
 
-t.test('docs/schemas/study.schema.json is made from the same fields as the checker', async t => {
-  const path = join(ROOT, 'docs/schemas/study.schema.json')
-  const made = `${JSON.stringify(studyJsonSchema(), null, 2)}\n`
-  if (process.env['UPDATE_SCHEMAS'] === '1') await writeFile(path, made)
-  t.equal(await readFile(path, 'utf8'), made, 'run with UPDATE_SCHEMAS=1 after a change of fields')
-})
-
 t.test('docs/study.md documents every field, and its examples are valid', async t => {
   const doc = await readFile(join(ROOT, 'docs/study.md'), 'utf8')
   const fields = [...fieldsOf(STUDY_KIND.schema)]

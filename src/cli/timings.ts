@@ -2,6 +2,7 @@
 import { envelope } from '../render/outputs/documents.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import { TIMINGS_PATH, type Origin } from '../render/outputs/output-names.js'
+import type { TimingsDocument } from '../schema/outputs/timings.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 
 export class Stopwatch {
@@ -25,8 +26,7 @@ export class Stopwatch {
 
   async write(out: string, origin: Origin, about: { readonly unchanged: boolean; readonly threads: number }): Promise<void> {
     const seconds = (this.#now() - this.#start) / 1000
-    await OutputSet.writeAlone(out, TIMINGS_PATH, jsonText({
-      ...envelope('timings', origin), ...about, phases: this.#phases, seconds
-    }))
+    const document: TimingsDocument = { ...envelope('timings', origin), ...about, phases: this.#phases, seconds }
+    await OutputSet.writeAlone(out, TIMINGS_PATH, jsonText(document))
   }
 }

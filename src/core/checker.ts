@@ -33,10 +33,17 @@ export interface Field<T> {
   readonly doc: string
   /** absent: the field is required */
   readonly default?: T
+  /** the field may be absent, and then is absent in what was read */
+  readonly optional?: true
 }
 
 export type Fields = { readonly [name: string]: Field<unknown> }
-export type FieldValues<F extends Fields> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+type Optional<F extends Fields> = { [K in keyof F]: F[K] extends { readonly optional: true } ? K : never }[keyof F]
+export type FieldValues<F extends Fields> =
+  { readonly [K in Exclude<keyof F, Optional<F>>]: Infer<F[K]['kind']> } & { readonly [K in Optional<F>]?: Infer<F[K]['kind']> }
+
+/** What a kind reads. */
+export type Infer<K> = K extends Kind<infer T> ? T : never
 
 export interface ObjectKind<F extends Fields> extends Kind<FieldValues<F>> {
   readonly fields: F
@@ -56,7 +63,7 @@ function wrong(value: unknown, at: string, expected: string, context: CheckConte
 }
 
 /** A kind whose values pass one test. */
-function simple<T>(expected: string, schema: JsonSchema, test: (value: unknown) => value is T): Kind<T> {
+export function simple<T>(expected: string, schema: JsonSchema, test: (value: unknown) => value is T): Kind<T> {
   return {
     expected,
     schema,
@@ -326,12 +333,12 @@ const COMMENT_SCHEMA: JsonSchema = {
 
 /**
  * An object of known fields. An unknown field is refused with the nearest known name, unless it is a comment or
- * `unknown` says `skip`. The result has every field, defaults filled in, and no prototype trickery: it is built from the
- * known names only.
+ * `unknown` says `skip`; `exact`: a comment is refused too. The result has every field, defaults filled in, and no
+ * prototype trickery: it is built from the known names only.
  */
-export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' = 'refuse'): ObjectKind<F> {
+export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' | 'exact' = 'refuse'): ObjectKind<F> {
   const names = Object.keys(fields)
-  const required = names.filter(name => !('default' in fields[name]))
+  const required = names.filter(name => !('default' in fields[name] || fields[name].optional === true))
   return {
     expected: 'an object',
     fields,
@@ -339,16 +346,18 @@ export function object<F extends Fields>(fields: F, unknown: 'refuse' | 'skip' =
       type: 'object',
       properties: Object.fromEntries(names.map(name => [name, fieldSchema(fields[name])])),
       ...(required.length === 0 ? {} : { required }),
-      ...(unknown === 'refuse' ? { patternProperties: { [`^${COMMENT}`]: COMMENT_SCHEMA }, additionalProperties: false } : {})
+      ...(unknown === 'refuse' ? { patternProperties: { [`^${COMMENT}`]: COMMENT_SCHEMA } } : {}),
+      ...(unknown === 'skip' ? {} : { additionalProperties: false })
     },
     read: (value, at, context) => {
       if (!isJsonObject(value)) throw wrong(value, at, 'an object', context)
-      if (unknown === 'refuse') refuseUnknown(value, names, at, context)
-      const entries = names.map(name => {
+      if (unknown !== 'skip') refuseUnknown(value, names, at, context, unknown === 'refuse')
+      const entries = names.flatMap(name => {
         const field = fields[name]
         const path = at === '' ? name : `${at}.${name}`
-        if (Object.hasOwn(value, name)) return [name, field.kind.read(value[name], path, context)]
-        if ('default' in field) return [name, field.default]
+        if (Object.hasOwn(value, name)) return [[name, field.kind.read(value[name], path, context)]]
+        if (field.optional === true) return []
+        if ('default' in field) return [[name, field.default]]
         throw new Fault({
           format: context.format, problem: 'missing field', found: path, expected: field.kind.expected, place: context.place
         })
@@ -367,11 +376,13 @@ export function isJsonObject(value: unknown): value is { readonly [name: string]
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function refuseUnknown(value: { readonly [name: string]: unknown }, names: readonly string[], at: string, context: CheckContext): void {
+function refuseUnknown(
+  value: { readonly [name: string]: unknown }, names: readonly string[], at: string, context: CheckContext, comments: boolean
+): void {
   for (const name of Object.keys(value)) {
     if (names.includes(name)) continue
     const shown = shownPath(name, at)
-    if (name.startsWith(COMMENT)) {
+    if (comments && name.startsWith(COMMENT)) {
       readComment(value[name], shown, context)
       continue
     }
@@ -392,9 +403,6 @@ function shownPath(name: string, at: string): string {
 }
 
 function readComment(value: unknown, at: string, context: CheckContext): void {
-  if (!isComment(value)) throw wrong(value, at, 'a comment: a text or a list of texts', context)
-}
-
-function isComment(value: unknown): boolean {
-  return typeof value === 'string' || (Array.isArray(value) && value.every(line => typeof line === 'string'))
+  const isComment = typeof value === 'string' || (Array.isArray(value) && value.every(line => typeof line === 'string'))
+  if (!isComment) throw wrong(value, at, 'a comment: a text or a list of texts', context)
 }

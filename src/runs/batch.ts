@@ -22,6 +22,7 @@ import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
 import { isInside, realPlace } from '../core/system/folder.js'
 import { readText } from '../core/still-file.js'
+import type { TraceSnapshotsDocument } from '../schema/outputs/trace-snapshots.js'
 
 export interface BatchRun {
   readonly paths: readonly string[]
@@ -134,7 +135,7 @@ async function readStatistics(out: string): Promise<SnapshotStatistics> {
 /** Writes the index: the same bytes whether a snapshot was computed now or before. */
 async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Promise<void> {
   const { envelope } = await import('../render/outputs/documents.js')
-  const index = {
+  const index: TraceSnapshotsDocument = {
     ...envelope('critic-trace-snapshots', originOf(isSynthetic(run.settings, results), null)),
     snapshots: results.map(({ plan, status, statistics, faults, source }) => ({
       name: plan?.name ?? null,
@@ -146,10 +147,16 @@ async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Pr
       tokens: statistics?.tokens ?? null,
       snapshot_time: statistics?.snapshot_time ?? null,
       statistics: plan === null || status === 'failed' ? null : `${plan.name}/${OUTPUT_PATHS.statistics}`,
-      faults: faults.map(f => ({ message: inOutputs(f, plan, source, run.out).message, exit_code: f.exitCode }))
+      faults: faults.map(f => ({ message: inOutputs(f, plan, source, run.out).message, exit_code: faultCode(f) }))
     }))
   }
   await OutputSet.writeAlone(run.out, BATCH_INDEX, jsonText(index))
+}
+
+/** An interrupt ends the command: no snapshot has it. */
+function faultCode({ exitCode }: Fault): TraceSnapshotsDocument['snapshots'][number]['faults'][number]['exit_code'] {
+  if (exitCode === EXIT.interrupted) throw new Error('a snapshot was interrupted')
+  return exitCode
 }
 
 /** The fault with its file as outputs call it: below what was given, or below the output folder. */

@@ -14,6 +14,7 @@ import { hashFile } from '../core/still-file.js'
 import { readJsonFile } from '../core/strict-json.js'
 import { compareCodepoints, errorCode } from '../core/paths.js'
 import { findUnlisted } from '../study/unlisted.js'
+import { SCHEMA_VERSIONS } from '../schema/outputs/versions.js'
 import { BATCH_INDEX, RUN_RECORD, TIMINGS_PATH } from '../render/outputs/output-names.js'
 import { isBySize } from '../render/outputs/removed-outputs.js'
 import { whyNoFolder } from '../core/system/folder.js'
@@ -50,7 +51,7 @@ const field = <T>(kind: Kind<T>): Field<T> => ({ kind, doc: '' })
 const sha256 = pattern('64 lower-case hexadecimal digits', /^[0-9a-f]{64}$/)
 const RECORD = object({
   schema: field(oneOf('run')),
-  schema_version: field(oneOf(1)),
+  schema_version: field(oneOf(SCHEMA_VERSIONS.run)),
   generator: field(object({ name: field(oneOf(GENERATOR.name)), version: field(text()) })),
   manifest: field(nullable(anyObject)),
   settings_sha256: field(sha256),

@@ -1,7 +1,7 @@
 /**
  * `run.json`: what one finished run read and wrote, with hashes. Removed before the outputs of a new run take their places,
  * and written last, on its own: outputs without a record are an unfinished run. A later run over the same inputs with the
- * same settings, program and libraries is skipped when every input has the hash that the record lists and every output
+ * same settings, program, libraries and schemas is skipped when every input has the hash that the record lists and every output
  * is still there. In a batch the two column files are recorded by size alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
@@ -19,23 +19,19 @@ import type { FigureFormat } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { RUN_RECORD, type Origin } from '../render/outputs/output-names.js'
+import type { RunDocument } from '../schema/outputs/run.js'
+import { SCHEMA_VERSIONS } from '../schema/outputs/versions.js'
 import { outputFault } from '../render/outputs/output-fault.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import { isBySize, removeOutputs, type RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { systemName } from '../core/system/error.js'
 import { GENERATOR, VERSIONS } from '../core/version.js'
 
-export interface RunRecord extends Origin {
-  readonly schema_version: 1
-  readonly schema: 'run'
-  /** of the engine and of the libraries */
-  readonly versions: Readonly<Record<string, string>>
-  /** SHA-256 of the settings that decide the outputs' bytes */
-  readonly settings_sha256: string
-  /** relative to the snapshot's folder; of a study's run, to the study */
-  readonly inputs: readonly HashedFile[]
-  /** relative to the output folder */
-  readonly outputs: readonly RecordedOutput[]
+export type RunRecord = RunDocument
+
+/** Of the engine, of the libraries, and of the outputs' schemas: the outputs of an earlier version are computed again. */
+const RUN_VERSIONS: Readonly<Record<string, string>> = {
+  ...VERSIONS, ...Object.fromEntries(Object.entries(SCHEMA_VERSIONS).map(([name, version]) => [`schema:${name}`, String(version)]))
 }
 
 /** @param settings plain data: everything that decides the bytes of the outputs, beside the inputs */
@@ -88,7 +84,9 @@ export async function writeRunRecord(
 }
 
 function recordOf({ origin, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly RecordedOutput[]): RunRecord {
-  return { schema_version: 1, schema: 'run', ...origin, versions: VERSIONS, settings_sha256: settingsSha256, inputs, outputs }
+  return {
+    schema_version: SCHEMA_VERSIONS.run, schema: 'run', ...origin, versions: RUN_VERSIONS, settings_sha256: settingsSha256, inputs, outputs
+  }
 }
 
 /** The record of an earlier run into `out`, where inputs, settings and outputs are still as it says, to the byte; otherwise null. */
@@ -121,11 +119,11 @@ export async function unchangedOutputs(out: string, now: Omit<FinishedRun, 'outp
   return (await outputsStand(out, record, pool)) ? record : null
 }
 
-/** The record of a run with these settings, this program and these libraries. */
+/** The record of a run with these settings, this program, these libraries and these schemas. */
 function currentRecord(out: string, settingsSha256: string): RunRecord | null {
   const record = readRecord(join(out, RUN_RECORD))
   if (record === null || record.settings_sha256 !== settingsSha256 || record.generator.version !== GENERATOR.version) return null
-  return isDeepStrictEqual(record.versions, VERSIONS) ? record : null
+  return isDeepStrictEqual(record.versions, RUN_VERSIONS) ? record : null
 }
 
 async function outputsStand(out: string, record: RunRecord, pool: TracePool): Promise<boolean> {
@@ -175,7 +173,7 @@ function isRunRecord(x: unknown): x is RunRecord {
         typeof (f as HashedFile).bytes === 'number'
     )
   return (
-    record.schema === 'run' && record.schema_version === 1 && record.manifest !== undefined && typeof record.settings_sha256 === 'string' &&
+    record.schema === 'run' && record.schema_version === SCHEMA_VERSIONS.run && record.manifest !== undefined && typeof record.settings_sha256 === 'string' &&
     typeof (record.generator as { version?: unknown } | undefined)?.version === 'string' &&
     files(record.inputs, false) && files(record.outputs, true) &&
     // Every run writes something.

@@ -33,6 +33,9 @@ export const TRACE_DOCUMENTS: readonly string[] = [
   'training_data/critic-trace-statistics.json'
 ]
 
+/** Largest number of listed exceptions of the turn-boundary audit. All are counted. */
+export const MAX_LISTED_EXCEPTIONS = 1000
+
 /** Relative to the output folder. */
 export const RESERVED_OUTPUTS: readonly string[] = [
   ...Object.values(EVIDENCE_DOCUMENTS),

@@ -8,11 +8,11 @@ import { flag, nullable, object, relativePath, type Field } from '../core/checke
 export const articleSection: Field<ArticleStudy | null> = {
   doc: 'Templates of an article and of the notes on its evidence.',
   kind: nullable<ArticleStudy>(object({
-    article: { kind: relativePath, doc: 'The article, Markdown with references.' },
-    notes: { kind: relativePath, doc: 'The notes on its evidence, Markdown with references.' },
+    article: { kind: relativePath, doc: 'Template of the article, Markdown with references.' },
+    notes: { kind: relativePath, doc: 'Template of the notes on its evidence, Markdown with references.' },
     strict: {
       kind: flag, default: false,
-      doc: 'A number that the pages cite from an output, and that no claim and no source of a discrepancy holds, fails the run.'
+      doc: 'A value that the pages cite from an output and that no claim and no source of a discrepancy holds fails `all` and `audit`.'
     }
   })),
   default: null

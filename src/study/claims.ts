@@ -22,10 +22,10 @@ const CLAIMS_KIND = object({
   $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
   schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
   about: { kind: nullable(text(4000)), doc: 'What the file is, for its readers; not read.', default: null },
-  claims: { kind: distinct(claim), doc: 'Published values.' },
-  same: { kind: distinct(same), doc: 'Quantities that several sources state, which must agree or be a discrepancy.', default: [] },
-  discrepancies: { kind: distinct(discrepancy), doc: 'Contradictions among sources.', default: [] },
-  guards: { kind: distinct(guard), doc: 'What the pages must say, or must not, without a contradiction of sources.', default: [] }
+  claims: { kind: distinct(claim), doc: 'Published values, each `id` once.' },
+  same: { kind: distinct(same), doc: 'Quantities of several sources, each `id` once, which must agree or be a discrepancy.', default: [] },
+  discrepancies: { kind: distinct(discrepancy), doc: 'Contradictions among sources, each `id` once. With none the pages are not searched, and the audit says so.', default: [] },
+  guards: { kind: distinct(guard), doc: 'What the pages must say, or must not, without a contradiction of sources, each `id` once.', default: [] }
 })
 
 export interface ClaimsFile extends Claims {

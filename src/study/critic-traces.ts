@@ -17,18 +17,18 @@ function keyField(name: keyof SnapshotKeys, doc: string): Field<string> {
 
 const keys: Kind<SnapshotKeys> = refine(
   object({
-    snapshot_time: keyField('snapshot_time', 'Time at which the snapshot was taken.'),
+    snapshot_time: keyField('snapshot_time', 'Time at which the snapshot was taken, text.'),
     alignment: keyField('alignment', 'Text on how values align with tokens.'),
     synthetic: keyField('synthetic', '`true`: the data were generated; also the NPZ member, a 0-d bool.'),
     traces: keyField('traces', 'List of traces.'),
-    step: keyField('step', 'Trainer step of a trace.'),
-    outcome: keyField('outcome', '"success" or "failure", true or false, 1 or 0.'),
-    score: keyField('score', 'Score of the trajectory.'),
-    uid: keyField('uid', 'Identity of the trajectory.'),
-    prediction_stage: keyField('prediction_stage', 'When the critic predicted.'),
-    npz: keyField('npz', 'Name of the NPZ file beside the page.'),
+    step: keyField('step', 'Trainer step of a trace, integer.'),
+    outcome: keyField('outcome', '`"success"` or `"failure"`, `true` or `false`, `1` or `0`; without one the score decides, by `success_threshold`.'),
+    score: keyField('score', 'Score of the trajectory, number.'),
+    uid: keyField('uid', 'Identity of the trajectory, text or integer; may repeat.'),
+    prediction_stage: keyField('prediction_stage', 'When the critic predicted, text.'),
+    npz: keyField('npz', 'Name of the NPZ file beside the page, which must then be there and hold the same arrays.'),
     value_mean: keyField('value_mean', 'Stored mean of the values.'),
-    value_rmse: keyField('value_rmse', 'Stored root mean square of values minus returns.'),
+    value_rmse: keyField('value_rmse', 'Stored sqrt(mean((values - returns)^2)).'),
     values: keyField('values', 'Predicted value of each retained token; also the NPZ member.'),
     returns: keyField('returns', 'Return of each retained token; also the NPZ member.'),
     response_positions: keyField('response_positions', 'Position of each retained token in the response; also the NPZ member.'),
@@ -85,12 +85,12 @@ export const criticTraceSection: Field<CriticTraceStudy | null> = {
     keys: { kind: keys, doc: 'Names of the snapshot\'s keys where they differ from the default ones.', default: DEFAULT_KEYS },
     jump_threshold: {
       kind: number(0),
-      doc: 'A change of value counts as a jump when it is strictly larger than this.',
+      doc: 'A change of value is a jump when its absolute value is strictly larger.',
       default: DEFAULT_CRITIC_TRACE_STUDY.jump_threshold
     },
     success_threshold: {
       kind: finite,
-      doc: 'A trace that states no outcome is a success when its score is strictly larger than this.',
+      doc: 'A trace that states no `outcome` is a success when its score is strictly larger, else a failure.',
       default: DEFAULT_CRITIC_TRACE_STUDY.success_threshold
     },
     expectations: {
@@ -113,13 +113,13 @@ export const criticTraceSection: Field<CriticTraceStudy | null> = {
         },
         score_agrees_with_outcome: {
           kind: oneOf<boolean | 'binary'>(true, false, 'binary'),
-          doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone; "binary": ' +
-            'it is 1 in a success and 0 in a failure.',
+          doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone, so that 0.5 is one of a ' +
+            'success; `"binary"`: it is 1 in a success and 0 in a failure.',
           default: expectations.score_agrees_with_outcome
         },
         distinct_uids: {
           kind: flag,
-          doc: 'Every trace states a uid, and no two the same.',
+          doc: 'Every trace states a uid, and no two the same. A uid may repeat where it names the prompt, which several rollouts share.',
           default: expectations.distinct_uids
         }
       }),
@@ -128,8 +128,8 @@ export const criticTraceSection: Field<CriticTraceStudy | null> = {
     },
     examples: {
       kind: object({
-        success: { kind: nullable(selector), doc: 'The success that the figure shows; null: picked by rule.', default: examples.success },
-        failure: { kind: nullable(selector), doc: 'The failure that the figure shows; null: picked by rule.', default: examples.failure }
+        success: { kind: nullable(selector), doc: 'The success that the figure shows in full; null: picked by rule.', default: examples.success },
+        failure: { kind: nullable(selector), doc: 'The failure that the figure shows in full; null: picked by rule.', default: examples.failure }
       }),
       doc: 'The two traces that the figure shows in full.',
       default: examples

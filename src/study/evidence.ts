@@ -46,7 +46,7 @@ const named = {
     default: 'number'
   },
   pattern: {
-    kind: nullable(safePattern), doc: 'Regular expression with one group: of "match" around the number, of "text" around the text.', default: null
+    kind: nullable(safePattern), doc: 'Regular expression with one group: of `"match"` around the number, of `"text"` (where it may be left out) around the text.', default: null
   },
   multiply: { kind: factor, doc: 'The number is multiplied by this.', default: 1 },
   unit,
@@ -65,7 +65,7 @@ const labelText: Field<string> = { kind: text(), doc: 'What stands there; any wh
 const cellValue: Kind<CellValue> = object({
   ...named,
   sheet: { kind: text(200), doc: 'Name of the sheet.' },
-  cell: { kind: cell, doc: 'Cell of the sheet.' },
+  cell: { kind: cell, doc: 'Cell of the sheet: `C8`.' },
   labels: {
     kind: list(object({ cell: { kind: cell, doc: 'Cell of the same sheet.' }, text: labelText }), 0, MAX_LABELS),
     doc: 'Texts of other cells that say what the value is: head of its column, name of its row.',
@@ -81,9 +81,9 @@ const slideTable = object({
 
 const slideValue: Kind<SlideValue> = object({
   ...named,
-  slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide in the order of the presentation, from 1.' },
+  slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide, from 1, in the order of the presentation (not of file names).' },
   table: {
-    kind: nullable(slideTable), doc: 'Cell of a table; null: the one paragraph of the slide that the pattern matches.', default: null
+    kind: nullable(slideTable), doc: 'Cell of a table; null: the one paragraph of the slide that `pattern` matches, with `"match"`.', default: null
   },
   labels: {
     kind: list(object({
@@ -97,26 +97,26 @@ const slideValue: Kind<SlideValue> = object({
 })
 
 const slidePage: Kind<SlidePage> = object({
-  slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide in the order of the presentation, from 1.' },
-  title: { kind: nullable(text()), doc: 'Title of the slide; null: not looked at.', default: null },
-  printed_page: { kind: nullable(integer(0)), doc: 'Page number printed on it; null: not looked at.', default: null }
+  slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide, from 1, in the order of the presentation (not of file names).' },
+  title: { kind: nullable(text()), doc: 'Its title: of the title\'s placeholder, or else the first paragraph; null: not looked at.', default: null },
+  printed_page: { kind: nullable(integer(0)), doc: 'The page number printed on it: of its placeholder, or else the last paragraph that is a whole number; null: not looked at.', default: null }
 })
 
 const configValue: Kind<ConfigValue> = object({
   name: { kind: valueName, doc: 'The study\'s name of the value.' },
-  key: { kind: text(), doc: 'Key in the configuration.' },
+  key: { kind: text(), doc: 'Its key, each a different one; of JSON a path (`trainer.lr`), a list at once; one that looks like a secret is withheld and null.' },
   title,
   published
 })
 
 const config: Kind<ConfigSource> = object({
   name: { kind: valueName, doc: 'The study\'s name of the configuration.' },
-  path: { kind: relativePath, doc: 'Configuration file: .env or JSON.' },
-  values: { kind: list(configValue, 1), doc: 'The keys that are read; no other one is copied.' }
+  path: { kind: relativePath, doc: 'Configuration file: `.json` is JSON, every other one is read as `.env`; the files that it inherits from are read too.' },
+  values: { kind: list(configValue, 1), doc: 'The keys that are read; no other one is copied into an output.' }
 })
 
 const decode: Field<DatasetSource['decode']> = {
-  kind: oneOf('all', 'requested'), doc: 'Columns whose pages are decoded and checked: all, or those of task_path and field.', default: 'all'
+  kind: oneOf('all', 'requested'), doc: '`"all"`: the pages of every column are decoded and checked; `"requested"`: those of the columns of `task_path` and `field`.', default: 'all'
 }
 
 const dataset: Kind<DatasetSource> = object({
@@ -124,7 +124,7 @@ const dataset: Kind<DatasetSource> = object({
   path: { kind: relativePath, doc: 'Parquet file.' },
   title,
   task_path: {
-    kind: nullable(text()), doc: 'Column of the task path, its parts joined by "."; null: rows are not matched.', default: null
+    kind: nullable(text()), doc: 'Column of the task path, its parts joined by `.`: `extra_info.task_path`; null: no rows are matched.', default: null
   },
   patterns: {
     kind: record(
@@ -135,13 +135,13 @@ const dataset: Kind<DatasetSource> = object({
   },
   field: {
     kind: nullable(text()),
-    doc: 'Column that is looked for in the schema, and its rows that are not null; null: none is.',
+    doc: 'Column that is looked for: is it in the schema, and in how many rows not null; null: none is.',
     default: null
   },
   decode
 })
 
-const group: Field<DocumentValue['as']> = { kind: oneOf('number', 'text'), doc: 'The group as a number, or as written.', default: 'number' }
+const group: Field<DocumentValue['as']> = { kind: oneOf('number', 'text'), doc: '`"number"`: the group as a number; `"text"`: as written.', default: 'number' }
 
 const documentValue: Kind<DocumentValue> = object({
   name: named.name,
@@ -161,7 +161,7 @@ const documentValue: Kind<DocumentValue> = object({
 
 const document: Kind<TextDocument> = object({
   name: { kind: valueName, doc: 'The study\'s name of the document.' },
-  path: { kind: relativePath, doc: 'Text file, UTF-8. Its copy is materials/ and the last part of this path.' },
+  path: { kind: relativePath, doc: 'Text file, UTF-8, at most 4 MiB. Its copy is `materials/` and the last part of this path, so that two documents have different ones.' },
   title,
   values: { kind: list(documentValue, 1), doc: 'What is quoted from it.' }
 })
@@ -180,8 +180,8 @@ const operations = {
   difference: object({ difference: { kind: two, doc: 'The first minus the second.' } }),
   product: object({ product: { kind: two, doc: 'The first times the second.' } }),
   scale: object({
-    scale: { kind: reference, doc: 'What is multiplied.' },
-    by: { kind: factor, doc: 'The factor of scale.' }
+    scale: { kind: reference, doc: 'A reference, which is multiplied.' },
+    by: { kind: factor, doc: 'Of `scale` alone: the factor.' }
   }),
   reduction_percent: object({ reduction_percent: { kind: two, doc: '(1 - first / second) * 100.' } })
 } as const
@@ -207,13 +207,13 @@ const derivedValue: Kind<DerivedValue> = object({
   title,
   unit,
   kind: {
-    kind: oneOf('original', 'displayed'), doc: 'It follows from what sources state, or from a stated convention of display.'
+    kind: oneOf('original', 'displayed'), doc: '`"original"`: of what sources state; `"displayed"`: after a stated convention of display.'
   },
-  operation: { kind: operation, doc: 'How it follows from other values.' }
+  operation: { kind: operation, doc: 'One operation on other values; derived ones that it refers to stand before it.' }
 })
 
 const figure: Kind<BarFigureRequest> = object({
-  name: { kind: figureName, doc: 'File name without extension.' },
+  name: { kind: figureName, doc: 'File name without extension, as of a figure of histories; no two figures of the study have one name.' },
   title: { kind: caption, doc: 'Title of the figure.' },
   panels: {
     kind: list(object({
@@ -226,13 +226,13 @@ const figure: Kind<BarFigureRequest> = object({
           values: { kind: list(nullable(reference), 1, MAX_GROUPS), doc: 'One reference for each group; null: no bar.' },
           decimals: {
             kind: nullable(list(integer(0, MAX_DECIMALS), 1, MAX_GROUPS)),
-            doc: 'Decimals of each value as published, trailing zeros printed; null: those of the panel.', default: null
+            doc: 'Decimals of each value, trailing zeros printed: as many as were published, so that figure and text agree; null: those of the panel.', default: null
           }
         }), 1, MAX_SERIES),
-        doc: 'Bars of one colour, one in each group.'
+        doc: 'Bars of one colour, one in each group; one title has one colour in all bar figures.'
       },
       decimals: { kind: integer(0, MAX_DECIMALS), doc: 'Most decimals printed on bars whose series states none; no trailing zeros.', default: 0 },
-      from: { kind: finite, doc: 'Where the value axis begins.', default: 0 }
+      from: { kind: finite, doc: 'Where the value axis begins; other than 0, the axis says so.', default: 0 }
     }), 1, MAX_PANELS),
     doc: 'Panels in the order of reading.'
   }
@@ -250,7 +250,7 @@ const fields = object({
   slides: {
     kind: nullable(object({
       path: { kind: relativePath, doc: 'Slides (.pptx).' },
-      pages: { kind: list(slidePage), doc: 'What slides must say of themselves, each slide once.', default: [] },
+      pages: { kind: list(slidePage), doc: 'What slides say of themselves, each slide once; looked at where a value is read from it.', default: [] },
       values: { kind: list(slideValue, 1), doc: 'Texts that are read.' }
     })),
     doc: 'Slides of a presentation.',
@@ -259,7 +259,7 @@ const fields = object({
   configs: { kind: list(config), doc: 'Configurations.', default: [] },
   datasets: { kind: list(dataset), doc: 'Datasets.', default: [] },
   documents: {
-    kind: list(document), doc: 'Texts that are kept beside the outputs as they are, and values that they state.', default: []
+    kind: list(document), doc: 'Texts that are kept beside the outputs as they are (a README, a postmortem, a configuration for its comment), and values that stand in them.', default: []
   },
   quoted: {
     kind: list(quotedValue), doc: 'Values that publications state: never computed with those of this study.', default: []

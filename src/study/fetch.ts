@@ -17,7 +17,7 @@ const label = pattern('a name: a lower-case letter, then lower-case letters, dig
 const section: Kind<FetchStudy> = object({
   runs: {
     kind: list(object({
-      label: { kind: label, doc: 'Folder of the histories below histories.folder, and the label in the list of runs.' },
+      label: { kind: label, doc: 'Folder of their histories below `histories.folder`, and their label in the list of runs; another one for each, not `other`; a curve of two display names is two labels.' },
       entity: { kind: text(200), doc: 'Owner of the project.' },
       project: { kind: text(200), doc: 'Project.' },
       display_name: { kind: text(), doc: 'Exact display name; every run that has it is fetched.' }
@@ -26,13 +26,13 @@ const section: Kind<FetchStudy> = object({
   },
   config: {
     kind: list(configKey),
-    doc: 'Configuration fields that are kept, with dots between nested names. No other one leaves the answer.',
+    doc: 'Configuration fields that are kept, with dots between nested names. No other one leaves the answer; names that look like secrets are refused.',
     default: []
   },
   views: {
     kind: list(object({
       path: { kind: relativePath, doc: 'File, relative to the study.' },
-      labels: { kind: list(label, 1), doc: 'Labels whose runs stand in it.' }
+      labels: { kind: list(label, 1), doc: 'Labels whose entries stand in it.' }
     })),
     doc: 'Further lists of runs, each with the entries of some labels.',
     default: []

@@ -54,8 +54,8 @@ const multiplied: Kind<{ readonly multiply: number }> = object({
 })
 
 const calibrated: Kind<{ readonly best_of: string; readonly at_hours: number }> = object({
-  best_of: { kind: name, doc: 'Metric whose best observation is put at at_hours.' },
-  at_hours: { kind: positive, doc: 'Display hours of that observation.' }
+  best_of: { kind: name, doc: 'Metric whose best observation is put at `at_hours`; with that, in place of `multiply`.' },
+  at_hours: { kind: positive, doc: 'Display hours of that observation; all others follow in proportion.' }
 })
 
 const displayTime = alternatives<DisplayTime>(
@@ -100,22 +100,22 @@ const metric: Kind<MetricDefinition> = object({
   divide: { kind: factor, doc: 'Plotted value = value * multiply / divide; files keep the value.', default: 1 },
   trailing_mean: {
     kind: nullable(integer(1, MAX_TRAILING_MEAN)),
-    doc: 'Number of latest points in the mean that is drawn over the raw series; null: none is drawn.',
+    doc: 'The mean of so many latest points is drawn over the raw series, as told below; null: none is.',
     default: null
   },
-  sparse: { kind: flag, doc: 'Logged now and then: drawn dashed, with markers, without a trailing mean.', default: false }
+  sparse: { kind: flag, doc: 'Logged now and then: drawn dashed, with markers; has no `trailing_mean`.', default: false }
 })
 
 const supplied: Kind<SuppliedPoints> = object({
   reference: { kind: name, doc: 'Selection that supplies points.' },
-  target: { kind: name, doc: 'Selection that is supplied with them.' },
-  anchor: { kind: flag, doc: 'Both curves start at x = 0 with the reference\'s first recorded value.', default: false },
+  target: { kind: name, doc: 'Another selection, which is supplied with them.' },
+  anchor: { kind: flag, doc: 'Both curves start at x = 0 with the reference\'s first recorded value, but for a curve that has a point at x <= 0.', default: false },
   step_prefix: {
     kind: names(0), doc: 'Metrics whose step view gets the reference\'s observations before the target\'s first one.', default: []
   },
   same_step: {
     kind: names(0),
-    doc: 'Metrics whose step view gets the reference\'s observation at a step where the target has none.',
+    doc: 'Metrics, none of them in `step_prefix`, whose step view gets the reference\'s observation at a step where the target has none.',
     default: []
   },
   time_prefix: {
@@ -127,9 +127,9 @@ const supplied: Kind<SuppliedPoints> = object({
 
 function drawnNumber(what: string) {
   return {
-    value: { kind: nullable(finite), doc: `${what}, in the metric's own unit; null: as from says.`, default: null },
-    from: { kind: nullable(reference), doc: 'A value of data.json, in place of value: a reference.', default: null },
-    scale: { kind: factor, doc: 'What stands at from is multiplied by this.', default: 1 },
+    value: { kind: nullable(finite), doc: `${what}; this or \`from\`.`, default: null },
+    from: { kind: nullable(reference), doc: 'Where it stands in the evidence: `data.json#/values/<name>/value`, of a value that is not excluded.', default: null },
+    scale: { kind: factor, doc: 'What stands at `from` is multiplied by this: 0.01, for a percentage.', default: 1 },
     decimals: {
       kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals of the number in the label; null: as short as it is.', default: null
     }
@@ -140,10 +140,10 @@ const sharedReference: Kind<SharedReference> = object({
   metric: { kind: name, doc: 'Metric in whose panel the value is drawn.' },
   selections: { kind: names(1), doc: 'Selections whose curves start with it.' },
   step: { kind: integer(0), doc: 'Step at which it is drawn.' },
-  ...drawnNumber('The value'),
-  label: { kind: caption, doc: 'Text beside the point; {value} in it is the plotted number.' },
+  ...drawnNumber('The value, in the metric\'s own unit'),
+  label: { kind: caption, doc: 'Text beside the point; `{value}` in it is the plotted number.' },
   source: { kind: text(), doc: 'Where the value comes from, for the provenance file.' },
-  output: { kind: outputPath('json'), doc: 'Provenance file, relative to the output folder.' }
+  output: { kind: outputPath('json'), doc: 'Provenance file, `.json`, relative to the output folder.' }
 })
 
 const named: Field<string> = { kind: name, doc: 'Name under which the result stands in the statistics.' }
@@ -158,7 +158,7 @@ const stepWindow: Kind<StepWindow> = object({
   name: named,
   metrics: ofMetrics,
   from: { kind: integer(0), doc: 'First step of the window.' },
-  to: { kind: integer(0), doc: 'Last step of the window.' }
+  to: { kind: integer(0), doc: 'Last step of the window, not below `from`.' }
 })
 
 const NO_STATISTICS: StatisticsRequest = {
@@ -190,7 +190,7 @@ const statistics: Kind<StatisticsRequest> = object({
   max_abs: { kind: names(0), doc: 'Metrics whose largest absolute value is reported.', default: NO_STATISTICS.max_abs },
   constant: {
     kind: names(0),
-    doc: 'Metrics of the study, of the analysis or not, whose every logged value is looked at, session by session.',
+    doc: 'Metrics of the study, in the analysis or not, that should not change, a learning rate say: every logged value of every session is looked at, superseded sessions among them.',
     default: NO_STATISTICS.constant
   },
   below_zero: { kind: names(0), doc: 'Metrics whose observations below zero are counted.', default: NO_STATISTICS.below_zero },
@@ -207,9 +207,9 @@ const statistics: Kind<StatisticsRequest> = object({
   compare: {
     kind: nullable(object({
       reference: { kind: name, doc: 'Selection that is compared with.' },
-      target: { kind: name, doc: 'Selection that is compared.' }
+      target: { kind: name, doc: 'Another selection, which is compared.' }
     })),
-    doc: 'Hours of the target minus those of the reference, at thresholds and best points.',
+    doc: 'Hours of the target minus those of the reference, at `thresholds` and `best` points, of which there is at least one.',
     default: NO_STATISTICS.compare
   }
 })
@@ -231,17 +231,17 @@ const analysis: Kind<HistoryAnalysis> = object({
   statistics: { kind: statistics, doc: 'What is computed over the observed points of the step view.', default: NO_STATISTICS },
   outputs: {
     kind: object({
-      observations: { kind: nullable(outputPath('csv')), doc: 'Observations of the step view; null: not written.', default: null },
-      all_attempts: { kind: nullable(outputPath('csv')), doc: 'Observations of every attempt; null: not written.', default: null },
-      statistics: { kind: outputPath('json'), doc: 'The statistics.' },
+      observations: { kind: nullable(outputPath('csv')), doc: '`.csv` of the observations of the step view; null: not written.', default: null },
+      all_attempts: { kind: nullable(outputPath('csv')), doc: '`.csv` of the observations of every attempt; null: not written.', default: null },
+      statistics: { kind: outputPath('json'), doc: '`.json` of the statistics.' },
       points: {
         kind: nullable(outputPath('csv')),
-        doc: 'Every displayed point of both views with its provenance; null: not written.',
+        doc: '`.csv` of every displayed point of both views with its provenance, which stand in `wandb/points.arrow` too; null: not written.',
         default: null
       },
       time_display: {
         kind: nullable(outputPath('json')),
-        doc: 'The convention of the display hours; null: not written.',
+        doc: '`.json` that states the convention of the display hours; null: not written.',
         default: null
       }
     }),
@@ -255,7 +255,7 @@ const symlog = object({
   kind: { kind: oneOf('symlog'), doc: 'Kind of the axis.' },
   linear_to: {
     kind: between(1e-100, 1e100),
-    doc: 'The axis is linear between -linear_to and +linear_to, in plotted values, and logarithmic beyond.'
+    doc: 'Of `"symlog"` alone: linear between -linear_to and +linear_to, in plotted values, logarithmic beyond.'
   }
 })
 
@@ -276,12 +276,12 @@ const LINEAR: AxisScale = { kind: 'linear' }
 const panel: Kind<PanelRequest> = object({
   metric: { kind: name, doc: 'Metric of the figure\'s analysis.' },
   title: { kind: nullable(caption), doc: 'Heading; null: the metric\'s title.', default: null },
-  axis: { kind: nullable(caption), doc: 'Title of the vertical axis; null: the metric\'s.', default: null },
+  axis: { kind: nullable(caption), doc: 'Title of the vertical axis; null: the metric\'s. One metric on two benchmarks needs two.', default: null },
   scale: { kind: scale, doc: 'Vertical axis.', default: LINEAR },
   guides: {
     kind: list(object({
-      ...drawnNumber('Where the line stands'),
-      label: { kind: caption, doc: 'Text beside the line; {value} in it is the plotted number.' },
+      ...drawnNumber('Where the line stands, in the metric\'s own unit; plotted above 0 where the axis is logarithmic'),
+      label: { kind: caption, doc: 'Text beside the line; `{value}` in it is the plotted number.' },
       selection: { kind: nullable(name), doc: 'Selection whose colour it has; null: none.', default: null }
     })),
     doc: 'Dotted horizontal lines.',
@@ -294,12 +294,12 @@ export const figureName = pattern(
 )
 
 const figure: Kind<CurveFigureRequest> = object({
-  name: { kind: figureName, doc: 'File name without extension.' },
+  name: { kind: figureName, doc: 'File name without extension: letters, digits, `_`, `-`; unique without regard to case, and not `08-critic-traces`. The article calls it by the digits it begins with: `03-training` is Figure 3 (docs/article.md).' },
   title: { kind: caption, doc: 'Title of the figure.' },
   analysis: { kind: name, doc: 'Analysis whose curves it shows.' },
   view: {
     kind: oneOf('step', 'time'),
-    doc: 'Horizontal axis: steps of the latest continuation, or display hours of every attempt.'
+    doc: '`"step"`: the latest continuation by step; `"time"`: every attempt by display hours.'
   },
   x_title: { kind: caption, doc: 'Title of the horizontal axes.' },
   panels: { kind: list(panel, 1, MAX_PANELS), doc: 'One panel a metric, in the order of reading.' }
@@ -308,23 +308,23 @@ const figure: Kind<CurveFigureRequest> = object({
 const DEFAULT_ROW_KEYS: HistoryStudy['keys'] = { step: '_step', timestamp: '_timestamp', global_step: null }
 
 const fields = object({
-  runs: { kind: relativePath, doc: 'List of the runs.' },
-  folder: { kind: relativePath, doc: 'Folder of the histories, <label>/<run id>.jsonl.' },
+  runs: { kind: relativePath, doc: 'List of the runs, a JSON file.' },
+  folder: { kind: relativePath, doc: 'Folder of the histories, `<label>/<run id>.jsonl`.' },
   keys: {
     kind: object({
-      step: { kind: logged, doc: 'Key of the step.', default: DEFAULT_ROW_KEYS.step },
+      step: { kind: logged, doc: 'Key of the step, which is the coordinate of the step view.', default: DEFAULT_ROW_KEYS.step },
       timestamp: {
         kind: nullable(logged),
-        doc: 'Key of the time in seconds since 1970; null: rows have none.',
+        doc: 'Key of the time in seconds since 1970; null: rows have none, and there is no time view.',
         default: DEFAULT_ROW_KEYS.timestamp
       },
       global_step: {
         kind: nullable(logged),
-        doc: 'Key of the trainer\'s own step; null: rows have none.',
+        doc: 'Key of the trainer\'s own step, kept beside the step; null: rows have none.',
         default: DEFAULT_ROW_KEYS.global_step
       }
     }),
-    doc: 'Keys of a row\'s own coordinates.',
+    doc: 'Keys of a row\'s own coordinates, each a different one.',
     default: DEFAULT_ROW_KEYS
   },
   companion_suffixes: {
@@ -334,7 +334,8 @@ const fields = object({
   },
   config: {
     kind: list(configKey),
-    doc: 'Settings of the runs that statistics state, besides those of fetch.config, with dots between nested names. No other one leaves the list of runs.',
+    doc: 'Settings of the runs that statistics state, besides those of fetch.config, with dots between nested names. No other one leaves the list of runs, and how many stayed is said. ' +
+      'Names that look like secrets are refused.',
     default: []
   },
   selections: { kind: list(selection, 1), doc: 'Runs that make one curve.' },

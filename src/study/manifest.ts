@@ -56,7 +56,7 @@ const snapshotDate = refine(pattern('an ISO 8601 date', /^\d{4}-\d{2}-\d{2}(?:[T
 })
 
 const MANIFEST_KIND = object({
-  snapshot: { kind: snapshotDate, doc: 'Date of the snapshot.' },
+  snapshot: { kind: snapshotDate, doc: 'Date of the snapshot, ISO 8601.' },
   files: {
     kind: list(object({
       path: {
@@ -77,7 +77,7 @@ const MANIFEST_KIND = object({
     }, 'skip')),
     doc: 'Every file that the pipeline reads.'
   },
-  revisions: { kind: freeObject, doc: 'Revisions of the code that made the files.', default: {} }
+  revisions: { kind: freeObject, doc: 'Revisions of the code that made the files, kept as they are.', default: {} }
 }, 'skip')
 
 /** JSON Schema (draft 2020-12) of a manifest: the content of `docs/schemas/source-manifest.schema.json`. */

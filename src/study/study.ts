@@ -23,9 +23,9 @@ export const STUDY_KIND = object({
   $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
   schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
   name: { kind: text(200), doc: 'Name of the study, as outputs state it.' },
-  synthetic: { kind: flag, doc: 'True when every input was generated; each output then says so.', default: false },
+  synthetic: { kind: flag, doc: 'Every input was generated; each output then says so. `false` while the snapshot says that it is synthetic fails the run.', default: false },
   manifest: { kind: relativePath, doc: 'Manifest of the files that the study reads.', default: 'source_manifest.json' },
-  claims: { kind: nullable(relativePath), doc: 'Published values to audit.', default: null },
+  claims: { kind: nullable(relativePath), doc: 'Published values to audit: docs/claims.md. `all` and `verify` say where no such file exists.', default: null },
   ...SECTIONS
 })
 

@@ -166,13 +166,7 @@ export interface DisplayedCurve extends CurvePlace {
   readonly trailingMean: Float64Array | null
 }
 
-/** A mean and the observations that it covers. */
-export interface WindowMean {
-  readonly mean: number | null
-  readonly count: number
-  /** [first, last] step of the observations */
-  readonly steps: readonly [number, number] | null
-}
+export type { WindowMean } from '../../schema/outputs/history-observed.js'
 
 /** Numbers of a series, in either form. */
 export type Numbers = readonly number[] | Float64Array

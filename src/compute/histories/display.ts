@@ -16,7 +16,7 @@ import { trailingMean } from './windows.js'
 import { PIECE, type Work } from './work.js'
 
 const OBSERVED: PointProvenance = 'observed'
-export const SHARED_REFERENCE: PointProvenance = 'shared_reference'
+export const SHARED_REFERENCE = 'shared_reference'
 
 type Histories = ReadonlyMap<string, SelectionHistory>
 

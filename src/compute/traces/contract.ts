@@ -3,16 +3,9 @@
  * (the order of the traces in the snapshot), and the pooled `SnapshotStatistics`. An undefined quantity is null, and
  * `undefinedReasons` says why under its JSON pointer.
  */
+import type { Content } from '../../schema/outputs/document.js'
+import type { ExampleStatistics, Jump, PooledChanges, TraceStatisticsDocument } from '../../schema/outputs/trace-statistics.js'
 import type { Outcome, OutcomeSource, SpanTexts, TraceFields } from '../../schema/traces.js'
-
-/** An observed change of value from one retained token to the next. Indexes count retained tokens from 0. */
-export interface Jump {
-  readonly from_index: number
-  readonly to_index: number
-  readonly from: number
-  readonly to: number
-  readonly delta: number
-}
 
 /** Transitions of one kind (boundary or internal) of one trace. */
 export interface ChangeStatistics {
@@ -85,79 +78,11 @@ export interface TraceResult {
   readonly boundariesWithMarker: number | null
 }
 
-export interface PooledChanges {
-  readonly transitions: number
-  readonly mean_abs_change: number | null
-  readonly jumps: number
-  readonly jump_rate: number | null
-}
+export type { ExampleStatistics, Jump, PooledChanges }
 
-export interface ExampleStatistics {
-  readonly index: number
-  readonly uid: string | null
-  readonly step: number | null
-  readonly tokens: number
-  readonly mean: number
-  readonly first: number
-  readonly last: number
-  readonly delta: number
-  readonly first_half_mean: number | null
-  readonly second_half_mean: number
-  readonly max_boundary_jump: Jump | null
-}
-
-/** Fields other than the outcome that a trace may leave out. A name is the snapshot's default key. */
-export type StatedField =
-  'step' | 'score' | 'uid' | 'prediction_stage' | 'npz' | 'value_mean' | 'value_rmse' | 'segment_texts'
-
-/** The content of critic-trace-statistics.json (plus its envelope). Field names are the published file's. */
-export interface SnapshotStatistics {
+/** The content of critic-trace-statistics.json, described in schema/outputs/trace-statistics.ts. */
+export interface SnapshotStatistics extends Content<TraceStatisticsDocument> {
   readonly synthetic: boolean
-  /** true where every trace stands in a page and in an NPZ file with equal arrays; false where any trace has one source only */
-  readonly verified: boolean
-  readonly snapshot_time: string | null
-  readonly traces: number
-  readonly tokens: number
-  /** null where no trace states a uid */
-  readonly distinct_uids: number | null
-  /** [first, last] trainer step; null where no trace states one */
-  readonly steps: readonly [number, number] | null
-  /** [fewest, most] successes and failures at one step; null where no trace states a step, or where no outcome is known */
-  readonly per_step: { readonly success: readonly [number, number]; readonly failure: readonly [number, number] } | null
-  readonly threshold: number
-  /** score above which a trace without a stated outcome is a success */
-  readonly success_threshold: number
-  /** number of traces by what their outcome was taken from */
-  readonly outcome_from: { readonly [source in OutcomeSource | 'unknown']: number }
-  /** number of traces that state each optional field */
-  readonly stated: { readonly [name in StatedField]: number }
-  /** number of traces with one source only, page or NPZ file; they were not compared */
-  readonly one_source: number
-  readonly boundary: PooledChanges
-  readonly internal: PooledChanges
-  /** boundary jump rate / internal jump rate */
-  readonly jump_rate_ratio: number | null
-  /** traces that have transitions of both kinds */
-  readonly traces_with_both_kinds: number
-  /** number of those; null where there are none */
-  readonly traces_boundary_exceeds_internal: number | null
-  /** `traces` is null where no outcome is known; the second count is null where there is no trace to count */
-  readonly success: { readonly traces: number | null; readonly positive_delta: number | null }
-  readonly failure: { readonly traces: number | null; readonly negative_delta: number | null }
-  readonly examples: { readonly success: ExampleStatistics | null; readonly failure: ExampleStatistics | null }
-  /** how the examples were picked */
-  readonly examples_rule: { readonly success: string; readonly failure: string }
-  /** number of traces that passed; null where no trace could be checked */
-  readonly checks: {
-    readonly npz_exactly_equal: number | null
-    readonly stored_statistics_equal: number | null
-    readonly returns_equal_outcome: number | null
-    readonly score_agrees_with_outcome: number | null
-    readonly prediction_stages: { readonly [stage: string]: number } | null
-    readonly boundaries_with_end_marker: number | null
-  }
-  /** JSON pointer of each null above -> the reason */
-  readonly undefined_reasons: { readonly [pointer: string]: string }
 }
 
 /** One of the two example trajectories for the figure: full arrays, not decimated. */

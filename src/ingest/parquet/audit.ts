@@ -14,7 +14,8 @@ import { toParquetFault, malformedParquet } from './faults.js'
 import { describeColumn, readFooter, type Chunk, type Footer } from './footer.js'
 import { compilePatterns, PresenceCounter, TextCounter, type PageVisitor, type TextMatches, type TextPattern } from './matching.js'
 import { columnPages, type PageTally } from './pages.js'
-import { findNode, type SchemaNode } from './schema.js'
+import type { SchemaNode } from '../../schema/outputs/evidence-parts.js'
+import { findNode } from './schema.js'
 import type { ByteSource } from './source.js'
 
 export interface DatasetRequest {

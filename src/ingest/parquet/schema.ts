@@ -6,17 +6,7 @@
 import type { LogicalType, SchemaElement } from 'hyparquet'
 import { count, malformedParquet } from './faults.js'
 import { printable } from '../../core/errors.js'
-
-/** One node in the form that the audit reports. */
-export interface SchemaNode {
-  readonly name: string
-  /** physical type (`BYTE_ARRAY`, `INT64` …); null for a group */
-  readonly type: string | null
-  /** annotation (`STRING`, `LIST`, `DECIMAL(29,2)` …); null without one */
-  readonly logical: string | null
-  readonly repetition: 'REQUIRED' | 'OPTIONAL' | 'REPEATED'
-  readonly children: readonly SchemaNode[]
-}
+import type { SchemaNode } from '../../schema/outputs/evidence-parts.js'
 
 /** A node with the levels and columns that the readers need. */
 export interface PlacedNode {

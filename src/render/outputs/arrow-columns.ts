@@ -3,8 +3,9 @@
  * dictionary-encoded, with one dictionary for all columns and batches of a file.
  */
 import type { Data, DataType, Dictionary, Field, Int32, Utf8, Vector } from 'apache-arrow'
+import { SCHEMA_VERSIONS, type SchemaName } from '../../schema/outputs/versions.js'
 import type { ArrowLibrary } from './arrow-library.js'
-import { SCHEMA_VERSION, type Origin } from './output-names.js'
+import type { Origin } from './output-names.js'
 
 /** Number of rows in the largest batch. */
 export const ROWS_PER_BATCH = 65536
@@ -32,9 +33,9 @@ export function validity(length: number, isNull: (k: number) => boolean): Nulls 
 }
 
 /** Metadata of a schema. All values are text. */
-export function fileMetadata(schema: string, { synthetic, manifest, generator: { name, version } }: Origin): Map<string, string> {
+export function fileMetadata(schema: SchemaName, { synthetic, manifest, generator: { name, version } }: Origin): Map<string, string> {
   return new Map([
-    ['schema', schema], ['schema_version', String(SCHEMA_VERSION)], ['synthetic', String(synthetic)], ['generator', `${name} ${version}`],
+    ['schema', schema], ['schema_version', String(SCHEMA_VERSIONS[schema])], ['synthetic', String(synthetic)], ['generator', `${name} ${version}`],
     ...manifestMetadata(manifest)
   ])
 }

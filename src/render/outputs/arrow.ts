@@ -7,11 +7,12 @@
 import type { RecordBatch, Schema } from 'apache-arrow'
 import { Fault, printable } from '../../core/errors.js'
 import type { TraceColumns } from '../../compute/traces/contract.js'
+import { SCHEMA_VERSIONS } from '../../schema/outputs/versions.js'
 import { manifestMetadata } from './arrow-columns.js'
 import { ArrowFile } from './arrow-file.js'
 import { loadArrow, type ArrowLibrary } from './arrow-library.js'
 import type { FileSummary } from './output-file.js'
-import { OUTPUT_PATHS, SCHEMA_VERSION, type Origin } from './output-names.js'
+import { OUTPUT_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 /** Contents of the schema's metadata. All values become text. */
@@ -31,7 +32,7 @@ function metadataEntries(metadata: ArrowMetadata): Array<[string, string]> {
   }
   return [
     ['schema', 'critic-traces'],
-    ['schema_version', String(SCHEMA_VERSION)],
+    ['schema_version', String(SCHEMA_VERSIONS['critic-traces'])],
     ['synthetic', String(metadata.synthetic)],
     ['verified', String(metadata.verified)],
     ...(snapshotTime === null ? [] : [['snapshot_time', snapshotTime] satisfies [string, string]]),

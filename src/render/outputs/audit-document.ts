@@ -1,6 +1,7 @@
 /** `audit.json`: every published value beside the computed one. The schema is docs/schemas/claims-audit.schema.json. */
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, UnclaimedValue } from '../../compute/audit/contract.js'
-import { envelope, type Envelope } from './documents.js'
+import type { ClaimsAuditDocument } from '../../schema/outputs/claims-audit.js'
+import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
 import { AUDIT_PATH, type Origin } from './output-names.js'
@@ -8,7 +9,7 @@ import type { OutputSet } from './output-set.js'
 import type { HashedFile } from '../../schema/study.js'
 
 /** @param claimsFile the claims file that was audited */
-export function auditDocument(report: AuditReport, claimsFile: HashedFile, origin: Origin): Envelope & Record<string, unknown> {
+export function auditDocument(report: AuditReport, claimsFile: HashedFile, origin: Origin): ClaimsAuditDocument {
   const { agrees, differs, not_computable, source, quoted } = report.counts
   return {
     ...envelope('claims-audit', origin),
@@ -25,7 +26,7 @@ export function auditDocument(report: AuditReport, claimsFile: HashedFile, origi
   }
 }
 
-function claimEntry(claim: AuditedClaim): object {
+function claimEntry(claim: AuditedClaim): AuditedClaim {
   const { id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason, at } = claim
   return {
     id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason, at,
@@ -35,7 +36,7 @@ function claimEntry(claim: AuditedClaim): object {
   }
 }
 
-function sameEntry({ id, section, definition, decimals, sources, pairs, status, problems }: AuditedSame): object {
+function sameEntry({ id, section, definition, decimals, sources, pairs, status, problems }: AuditedSame): AuditedSame {
   return {
     id, section, definition, decimals,
     sources: sources.map(({ label, reference, value, reason }) => ({ label, reference, value, reason })),
@@ -44,7 +45,7 @@ function sameEntry({ id, section, definition, decimals, sources, pairs, status, 
   }
 }
 
-function discrepancyEntry(discrepancy: AuditedDiscrepancy): object {
+function discrepancyEntry(discrepancy: AuditedDiscrepancy): AuditedDiscrepancy {
   const { id, section, sources, chosen, decision, disclosure, forbidden, averages, status, problems } = discrepancy
   return {
     id,
@@ -62,7 +63,7 @@ function discrepancyEntry(discrepancy: AuditedDiscrepancy): object {
   }
 }
 
-function guardEntry({ id, section, reason, disclosure, forbidden, status, problems }: AuditedGuard): object {
+function guardEntry({ id, section, reason, disclosure, forbidden, status, problems }: AuditedGuard): AuditedGuard {
   return {
     id, section, reason,
     disclosure: disclosure === null ? null : { text: disclosure.text, found_in: disclosure.found_in },
@@ -71,7 +72,7 @@ function guardEntry({ id, section, reason, disclosure, forbidden, status, proble
   }
 }
 
-function unclaimedEntry({ file, line, column, reference, text }: UnclaimedValue): object {
+function unclaimedEntry({ file, line, column, reference, text }: UnclaimedValue): UnclaimedValue {
   return { file, line, column, reference, text }
 }
 

@@ -7,6 +7,7 @@
  * of the envelope, at any depth, therefore have the prefix `urn:critic-traces:`.
  */
 import { csvMetadataPath } from '../../schema/outputs.js'
+import type { CsvMetadataDocument } from '../../schema/outputs/csv-metadata.js'
 import { csvRow } from './csv.js'
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
@@ -37,10 +38,12 @@ export function csvHeading({ columns }: CsvTable<unknown>): string {
 
 const KEY_PREFIX = 'urn:critic-traces:'
 
-function prefixed(members: object): object {
-  return Object.fromEntries(Object.entries(members).map(([key, value]: [string, unknown]) => (
-    [KEY_PREFIX + key, typeof value === 'object' && value !== null ? prefixed(value) : value]
-  )))
+type Prefixed<T> = T extends object ? { readonly [K in keyof T & string as `${typeof KEY_PREFIX}${K}`]: Prefixed<T[K]> } : T
+
+function prefixed<T>(value: T): Prefixed<T> {
+  if (typeof value !== 'object' || value === null) return value as Prefixed<T>
+  // Sound: every member, its key prefixed at every depth.
+  return Object.fromEntries(Object.entries(value).map(([key, member]: [string, unknown]) => [KEY_PREFIX + key, prefixed(member)])) as Prefixed<T>
 }
 
 /**
@@ -52,7 +55,7 @@ const DIALECT = { lineTerminators: '\r\n', trim: false } as const
 const TEXTS = 'A text that a spreadsheet would take for a formula has a leading apostrophe.'
 
 /** @param path path of the CSV, relative to the output folder */
-export function csvMetadataDocument(path: string, { title, description, columns }: CsvTable<unknown>, origin: Origin): object {
+export function csvMetadataDocument(path: string, { title, description, columns }: CsvTable<unknown>, origin: Origin): CsvMetadataDocument {
   return {
     '@context': 'http://www.w3.org/ns/csvw',
     url: path.slice(path.lastIndexOf('/') + 1),
@@ -66,7 +69,7 @@ export function csvMetadataDocument(path: string, { title, description, columns 
         name,
         titles: name,
         'dc:description': meaning,
-        datatype: type.replace('?', ''),
+        datatype: type.replace('?', '') as CsvDatatype,
         required: !type.endsWith('?')
       }))
     }

@@ -4,28 +4,23 @@
  * count.
  */
 import type { SnapshotStatistics, TraceResult } from '../../compute/traces/contract.js'
-import type { Outcome } from '../../schema/traces.js'
+import { MAX_LISTED_EXCEPTIONS } from '../../schema/outputs.js'
+import type { BoundaryAuditDocument } from '../../schema/outputs/boundary-audit.js'
+import type { Envelope } from '../../schema/outputs/document.js'
+import type { TraceIndexDocument } from '../../schema/outputs/trace-index.js'
+import type { TraceStatisticsDocument } from '../../schema/outputs/trace-statistics.js'
+import { SCHEMA_VERSIONS, type SchemaName } from '../../schema/outputs/versions.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
-import { OUTPUT_PATHS, SCHEMA_VERSION, tracePrefix, type Generator, type Origin } from './output-names.js'
+import { OUTPUT_PATHS, tracePrefix, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 import { whyNoMarked } from '../../schema/end-marker.js'
 import type { HashedFile } from '../../schema/study.js'
 
 /** The first members of every JSON output. */
-export interface Envelope {
-  readonly schema_version: number
-  /** name of the schema: docs/schemas/<schema>.schema.json */
-  readonly schema: string
-  readonly synthetic: boolean
-  /** null where the inputs were not verified against a manifest */
-  readonly inputs_verified: { readonly manifest_sha256: string } | null
-  readonly generator: Generator
-}
-
-export function envelope(schema: string, { synthetic, manifest, generator: { name, version } }: Origin): Envelope {
+export function envelope<N extends SchemaName>(schema: N, { synthetic, manifest, generator: { name, version } }: Origin): Envelope<N> {
   return {
-    schema_version: SCHEMA_VERSION, schema, synthetic,
+    schema_version: SCHEMA_VERSIONS[schema], schema, synthetic,
     inputs_verified: manifest === null ? null : { manifest_sha256: manifest.sha256 },
     generator: { name, version }
   }
@@ -54,7 +49,7 @@ export interface SnapshotIndex {
   readonly excluded: readonly ExcludedNpz[]
 }
 
-export function traceIndexDocument(data: SnapshotIndex, origin: Origin): Envelope & Record<string, unknown> {
+export function traceIndexDocument(data: SnapshotIndex, origin: Origin): TraceIndexDocument {
   return {
     ...envelope('critic-trace-index', origin),
     verified: data.verified,
@@ -86,21 +81,8 @@ export interface BoundaryAudit {
   readonly traces: readonly TraceResult[]
 }
 
-/** A boundary whose preceding span does not end with the marker. */
-interface AuditException {
-  readonly trace: number
-  readonly uid: string | null
-  readonly step: number | null
-  readonly outcome: Outcome | null
-  /** 0-based span, which is also the 0-based boundary that follows it */
-  readonly span: number
-}
-
-/** Largest number of listed exceptions. All are counted. */
-export const MAX_LISTED_EXCEPTIONS = 1000
-
 /** Appends a trace's exceptions up to the limit. Returns their number. */
-function collectExceptions(trace: TraceResult, listed: AuditException[]): number {
+function collectExceptions(trace: TraceResult, listed: BoundaryAuditDocument['exceptions'][number][]): number {
   const { index, fields, spans, statistics, boundariesWithMarker } = trace
   if (spans === null || boundariesWithMarker === null) return 0
   let found = 0
@@ -118,14 +100,14 @@ function collectExceptions(trace: TraceResult, listed: AuditException[]): number
   return found
 }
 
-export function boundaryAuditDocument(data: BoundaryAudit, origin: Origin): Envelope & Record<string, unknown> {
+export function boundaryAuditDocument(data: BoundaryAudit, origin: Origin): BoundaryAuditDocument {
   const reasons: Record<string, string> = {}
   const { endMarker: marker } = data
   const boundaries = data.traces.reduce((sum, trace) => sum + trace.statistics.boundary.transitions, 0)
   const why = whyNoMarked({ marker, traces: data.traces.length, withTexts: data.traces.filter(trace => trace.spans !== null).length, boundaries })
   if (data.htmlSha256 === null) reasons['/source_html_sha256'] = 'there was no HTML snapshot'
   if (marker === null) reasons['/end_marker'] = 'no end marker is named'
-  const listed: AuditException[] = []
+  const listed: BoundaryAuditDocument['exceptions'][number][] = []
   let withMarker = 0
   let exceptions = 0
   const traces = data.traces.map((trace, i) => {
@@ -163,7 +145,7 @@ export function boundaryAuditDocument(data: BoundaryAudit, origin: Origin): Enve
   }
 }
 
-export function statisticsDocument(data: SnapshotStatistics, origin: Origin): Envelope & SnapshotStatistics {
+export function statisticsDocument(data: SnapshotStatistics, origin: Origin): TraceStatisticsDocument {
   return {
     ...envelope('critic-trace-statistics', origin),
     verified: data.verified,

@@ -4,10 +4,15 @@
  * docs/schemas/{evidence-data,derived-metrics,case-evidence}.schema.json.
  */
 import type {
-  DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand, ValueOrigin
+  DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand
 } from '../../compute/evidence/contract.js'
 import { operationName } from '../../compute/evidence/derive.js'
 import { EVIDENCE_DOCUMENTS } from '../../schema/outputs.js'
+import type { CaseEvidenceDocument } from '../../schema/outputs/case-evidence.js'
+import type { DerivedMetricsDocument } from '../../schema/outputs/derived-metrics.js'
+import type { Content } from '../../schema/outputs/document.js'
+import type { EvidenceDataDocument } from '../../schema/outputs/evidence-data.js'
+import type { SchemaName } from '../../schema/outputs/versions.js'
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
@@ -35,11 +40,11 @@ export async function writeDocumentCopies(set: OutputSet, { documents }: FoundEv
   for (const { copy, content } of documents) await set.write(copy, content)
 }
 
-function write(set: OutputSet, path: string, schema: string, content: object, source: Source): Promise<FileSummary> {
+function write(set: OutputSet, path: string, schema: SchemaName, content: object, source: Source): Promise<FileSummary> {
   return set.write(path, jsonText({ ...envelope(schema, source), ...content }))
 }
 
-function evidenceData({ workbook, slides, configs, datasets, documents, values }: FoundEvidence): object {
+function evidenceData({ workbook, slides, configs, datasets, documents, values }: FoundEvidence): Content<EvidenceDataDocument> {
   return {
     sources: {
       ...(workbook === null ? {} : { workbook: { path: workbook.path, sha256: workbook.sha256, bytes: workbook.bytes } }),
@@ -57,41 +62,36 @@ function evidenceData({ workbook, slides, configs, datasets, documents, values }
   }
 }
 
-function chainOf({ chain }: FoundConfig): object[] {
+function chainOf({ chain }: FoundConfig): EvidenceDataDocument['sources']['configs'][string]['chain'] {
   return chain.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
 }
 
-function valueEntry({ value, unit, title, published, excluded, labels, origin }: FoundValue): object {
-  return {
-    value, unit, title, published, excluded, ...originEntry(origin),
-    ...(labels.length === 0 ? {} : { labels: labels.map(({ place, text }) => ({ place, text })) })
-  }
-}
-
-function originEntry(origin: ValueOrigin): object {
+function valueEntry({ value, unit, title, published, excluded, labels, origin }: FoundValue): EvidenceDataDocument['values'][string] {
+  const stated = { value, unit, title, published, excluded }
+  const beside = labels.length === 0 ? {} : { labels: labels.map(({ place, text }) => ({ place, text })) }
   switch (origin.source) {
     case 'workbook': {
       const { source, file, sha256, sheet, cell, raw } = origin
-      return { source, file, sha256, sheet, cell, raw }
+      return { ...stated, source, file, sha256, sheet, cell, raw, ...beside }
     }
     case 'slides': {
       const { source, file, sha256, slide, position, raw } = origin
-      return { source, file, sha256, slide, ...position, raw }
+      return { ...stated, source, file, sha256, slide, ...position, raw, ...beside }
     }
     case 'config': {
       const { source, file, sha256, key, line, raw } = origin
-      // A withheld setting has no line and no text here.
-      return { source, file, sha256, key, ...(line === null ? {} : { line, raw }) }
+      // A withheld setting has neither line nor text.
+      return { ...stated, source, file, sha256, key, ...(line === null || raw === null ? {} : { line, raw }) }
     }
     case 'document': {
       const { source, document, file, sha256, line, raw } = origin
-      return { source, document, file, sha256, line, raw }
+      return { ...stated, source, document, file, sha256, line, raw, ...beside }
     }
-    case 'quoted': return { source: origin.source, text: origin.text }
+    case 'quoted': return { ...stated, source: origin.source, text: origin.text }
   }
 }
 
-function datasetEntry({ title, path, audit }: FoundDataset): object {
+function datasetEntry({ title, path, audit }: FoundDataset): EvidenceDataDocument['datasets'][string] {
   const { rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, schema, texts, field, checked } = audit
   return {
     title,
@@ -127,9 +127,9 @@ function unknownCreators(datasets: readonly FoundDataset[], pointer: (name: stri
   )))
 }
 
-function derivedMetrics(derived: readonly DerivedResult[]): object {
+function derivedMetrics(derived: readonly DerivedResult[]): Content<DerivedMetricsDocument> {
   const reasons: [string, string][] = []
-  const values = derived.map(({ request, value, reason, published, operands }): [string, object] => {
+  const values = derived.map(({ request, value, reason, published, operands }): [string, DerivedMetricsDocument['values'][string]] => {
     const { name, unit, title, kind, operation } = request
     const at = `/values/${name}`
     if (reason !== null) reasons.push([`${at}/value`, reason])
@@ -145,11 +145,11 @@ function derivedMetrics(derived: readonly DerivedResult[]): object {
   return { values: Object.fromEntries(values), undefined_reasons: Object.fromEntries(reasons) }
 }
 
-function operandEntry({ reference, value, published }: Operand): object {
+function operandEntry({ reference, value, published }: Operand): DerivedMetricsDocument['values'][string]['operands'][number] {
   return { reference, value, published }
 }
 
-function caseEvidence({ configs, datasets }: FoundEvidence): object {
+function caseEvidence({ configs, datasets }: FoundEvidence): Content<CaseEvidenceDocument> {
   const reasons: [string, string][] = []
   return {
     datasets: datasets.map(dataset => ({ name: dataset.name, ...datasetEntry(dataset) })),
@@ -164,7 +164,7 @@ function caseEvidence({ configs, datasets }: FoundEvidence): object {
 }
 
 /** An entry under the key in the configuration. The study's name of the value is not used. */
-function configEntry({ value, reason, origin }: FoundValue, config: string, reasons: [string, string][]): [string, object] {
+function configEntry({ value, reason, origin }: FoundValue, config: string, reasons: [string, string][]): [string, CaseEvidenceDocument['configs'][string]['values'][string]] {
   const { key, file, line } = origin.source === 'config' ? origin : { key: '', file: '', line: null }
   const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1')
   if (reason !== null) reasons.push([`/configs/${config}/values/${escaped}/value`, reason])

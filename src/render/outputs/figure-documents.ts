@@ -10,6 +10,7 @@ import type {
   DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest, RunSelection, SharedReference
 } from '../../schema/histories.js'
 import { FIGURE_CONSTANTS } from '../../schema/outputs.js'
+import type { BarPanel, CurvePanel, CurveSeries, DrawnFields, FigureConstantsDocument } from '../../schema/outputs/figure-constants.js'
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
@@ -24,7 +25,7 @@ export interface FigureConstants {
 }
 
 export function writeFigureConstants(set: OutputSet, { histories, bars }: FigureConstants, origin: Origin): Promise<FileSummary> {
-  const figures = [
+  const figures: readonly (readonly [name: string, FigureConstantsDocument['figures'][string]])[] = [
     ...(histories?.figures ?? []).map(figure => {
       const { name, title, analysis: of, view, x_title, panels } = figure
       const analysis = histories?.analyses.find(one => one.name === of) ?? null
@@ -37,9 +38,10 @@ export function writeFigureConstants(set: OutputSet, { histories, bars }: Figure
       [name, { kind: 'bars', title, panels: panels.map((panel, k) => barPanelDocument(panel, bars?.drawn[i]?.panels[k])) }] as const
     ))
   ]
-  return set.write(FIGURE_CONSTANTS, jsonText({
+  const document: FigureConstantsDocument = {
     ...envelope('figure-constants', origin), figures: Object.fromEntries(figures), undefined_reasons: Object.fromEntries(barReasons(bars?.drawn ?? []))
-  }))
+  }
+  return set.write(FIGURE_CONSTANTS, jsonText(document))
 }
 
 function barReasons(figures: readonly BarFigureData[]): (readonly [pointer: string, reason: string])[] {
@@ -52,7 +54,7 @@ function barReasons(figures: readonly BarFigureData[]): (readonly [pointer: stri
  * Titles of the legend in the order drawn, each with the selection whose curve it labels. With the selection a claim
  * can detect exchanged titles, which would show one run's curve as the other's.
  */
-function curveSeries(analysis: HistoryAnalysis | null, selections: readonly RunSelection[]): object[] {
+function curveSeries(analysis: HistoryAnalysis | null, selections: readonly RunSelection[]): readonly CurveSeries[] {
   return (analysis?.selections ?? []).map(name => {
     const selection = selections.find(one => one.name === name)
     if (selection === undefined) throw new Error(`no selection ${name}`)
@@ -60,7 +62,7 @@ function curveSeries(analysis: HistoryAnalysis | null, selections: readonly RunS
   })
 }
 
-function curvePanelDocument(panel: PanelRequest, metric: MetricDefinition | undefined, view: string, analysis: HistoryAnalysis | null): object {
+function curvePanelDocument(panel: PanelRequest, metric: MetricDefinition | undefined, view: string, analysis: HistoryAnalysis | null): CurvePanel {
   if (metric === undefined) throw new Error(`no metric ${panel.metric}`)
   const shared = analysis?.shared_reference ?? null
   const { key, axis, multiply, divide, trailing_mean, sparse } = metric
@@ -71,11 +73,11 @@ function curvePanelDocument(panel: PanelRequest, metric: MetricDefinition | unde
   }
 }
 
-function sharedReference(shared: SharedReference, metric: MetricDefinition): object {
+function sharedReference(shared: SharedReference, metric: MetricDefinition): NonNullable<CurvePanel['shared_reference']> {
   return { label: shared.label, selections: shared.selections, step: shared.step, ...drawn(shared, metric) }
 }
 
-function drawn(number: DrawnNumber, metric: MetricDefinition): object {
+function drawn(number: DrawnNumber, metric: MetricDefinition): DrawnFields {
   const value = drawnValue(number)
   const plotted = plottedValue(value, metric)
   const { from = null, scale = 1 } = number
@@ -87,7 +89,7 @@ function drawn(number: DrawnNumber, metric: MetricDefinition): object {
   }
 }
 
-function barPanelDocument(request: BarFigureRequest['panels'][number], panel: BarFigureData['panels'][number] | undefined): object {
+function barPanelDocument(request: BarFigureRequest['panels'][number], panel: BarFigureData['panels'][number] | undefined): BarPanel {
   const { title, axis, from, groups, series } = request
   return {
     title, axis, from, groups,

@@ -7,6 +7,11 @@ import { SHARED_REFERENCE } from '../../compute/histories/display.js'
 import { drawnValue, plottedValue } from '../../compute/histories/drawn-numbers.js'
 import { displayHours, elapsedHours } from '../../compute/histories/time.js'
 import type { MetricDefinition, SharedReference } from '../../schema/histories.js'
+import type { HistoryStatistics } from '../../compute/histories/document.js'
+import type { Content } from '../../schema/outputs/document.js'
+import type { HistorySharedReferenceDocument } from '../../schema/outputs/history-shared-reference.js'
+import type { HistoryStatisticsDocument } from '../../schema/outputs/history-statistics.js'
+import type { HistoryTimeDisplayDocument } from '../../schema/outputs/history-time-display.js'
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
 import type { FileSummary } from './output-file.js'
@@ -14,8 +19,9 @@ import type { Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 /** @param statistics plain data: the analysis and everything that was computed for it */
-export function writeHistoryStatistics(set: OutputSet, path: string, statistics: object, origin: Origin): Promise<FileSummary> {
-  return set.write(path, jsonText({ ...envelope('history-statistics', origin), ...statistics }))
+export function writeHistoryStatistics(set: OutputSet, path: string, statistics: HistoryStatistics, origin: Origin): Promise<FileSummary> {
+  const document: HistoryStatisticsDocument = { ...envelope('history-statistics', origin), ...statistics }
+  return set.write(path, jsonText(document))
 }
 
 /** First and last timestamp of a selection's observations, over all metrics and attempts. Null where no row has a timestamp. */
@@ -37,7 +43,7 @@ function span(history: SelectionHistory, of: (history: SelectionHistory, timesta
   return hours.every(Number.isFinite) ? hours : null
 }
 
-export function timeDisplayDocument(histories: readonly SelectionHistory[]): object {
+export function timeDisplayDocument(histories: readonly SelectionHistory[]): Content<HistoryTimeDisplayDocument> {
   return {
     elapsed_hours: '(timestamp - creation of the first session, in seconds) / 3600; restarts and pauses included, never reset',
     display_hours: 'elapsed_hours * factor; a display convention: nothing was measured at another speed',
@@ -67,7 +73,7 @@ export function writeSharedReference(
   const value = drawnValue(reference)
   const plotted = plottedValue(value, metric)
   const { from = null, scale = 1 } = reference
-  return set.write(reference.output, jsonText({
+  const document: HistorySharedReferenceDocument = {
     ...envelope('history-shared-reference', origin),
     metric: metric.name,
     key: metric.key,
@@ -82,5 +88,6 @@ export function writeSharedReference(
     provenance: SHARED_REFERENCE,
     drawn_for: drawnFor,
     use: 'not an observation, and in no statistic; drawn in the step view of the curves that drawn_for names'
-  }))
+  }
+  return set.write(reference.output, jsonText(document))
 }

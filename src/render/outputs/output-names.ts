@@ -33,9 +33,6 @@ export const TIMINGS_PATH = 'timings.json'
 /** The index of a batch, with one entry for each snapshot. */
 export const BATCH_INDEX = 'critic-trace-snapshots.json'
 
-/** Version of the layout of each output: 1 until a key, a column or a member changes its meaning or goes away. */
-export const SCHEMA_VERSION = 1
-
 /** The program that wrote an output. Time and machine are left out, so that the same input gives the same bytes. */
 export interface Generator {
   readonly name: string

@@ -75,31 +75,31 @@ const references: Kind<readonly string[]> = {
   )
 }
 
-const decimals = { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals published; null: compared for equality.', default: null }
+const decimals = { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals published, of numbers alone; the value has no more of them. null: compared for equality.', default: null }
 
 export const claimFields = {
-  id: { kind: id, doc: 'Name of the claim; stands once.' },
-  value: { kind: claimValue, doc: 'What was published: a number, a text, true or false, or a list of such.' },
+  id: { kind: id, doc: 'Its name, as templates refer to it: letters, digits, `_`, `-` and `.`, at most 128, the first a letter or a digit.' },
+  value: { kind: claimValue, doc: 'What was published: a finite number, a text, `true`, `false`, or a list of such.' },
   decimals,
-  unit: { kind: anyText(100), doc: 'Unit of the value; may be empty.', default: '' },
-  section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
+  unit: { kind: anyText(100), doc: 'Its unit; shown, not compared.', default: '' },
+  section: { kind: anyText(100), doc: 'Section of the publication; the article folds its table of claims by it.', default: '' },
   kind: {
     kind: oneOf('computed', 'config', 'quoted', 'source'),
-    doc: 'Where it comes from: the inputs, a configuration, another publication, or the original files alone.'
+    doc: 'Where the value comes from: the inputs, a configuration, another publication, or the original files alone.'
   },
   definition: { kind: text(2000), doc: 'What it is, in one sentence.' },
-  from: { kind: nullable(references), doc: 'Where the value stands in the outputs; of several each must agree.', default: null },
+  from: { kind: nullable(references), doc: 'The reference at which the whole value stands, or a list of at most 100 different ones, of which each must agree.', default: null },
   elements: {
-    kind: nullable(list(reference, 1, MAX_ELEMENTS)), doc: 'Where each element of a list stands, instead of from.', default: null
+    kind: nullable(list(reference, 1, MAX_ELEMENTS)), doc: 'In place of `from`: a reference for each element of a list, in its order.', default: null
   },
-  scale: { kind: factor, doc: 'What is found is multiplied by this.', default: 1 }
+  scale: { kind: factor, doc: 'What is found is multiplied by this before it is compared; of numbers alone.', default: 1 }
 } as const
 
 /** A source with its reference and, if the file states it, the value there. */
 const sourceObject = object({
   value: { kind: nullable(claimValue), doc: 'What the source states; null: whatever stands at the reference.', default: null },
   decimals,
-  reference: { kind: nullable(reference), doc: 'Where it stands in the outputs.', default: null }
+  reference: { kind: nullable(reference), doc: 'Where it stands in the outputs; a source has a value or a reference. With both they must agree.', default: null }
 })
 
 /** Sources by label, in the file's order. They become a list, because a label is free text and must not become a key. */
@@ -148,39 +148,39 @@ const sameSources: Kind<SameQuantity['sources']> = {
 }
 
 export const sameFields = {
-  id: { kind: id, doc: 'Name of the quantity; stands once.' },
+  id: { kind: id, doc: 'Its name, as a claim\'s.' },
   section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
   definition: { kind: text(2000), doc: 'What it is, in one sentence.' },
-  decimals: { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Precision to which two sources are compared; null: for equality.', default: null },
-  sources: { kind: sameSources, doc: 'Where each source has it, by label: a reference, or an object with a reference and a scale.' }
+  decimals: { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Every two numbers agree as a claim with so many decimals does; null: they are equal.', default: null },
+  sources: { kind: sameSources, doc: 'References by label, a text of 1 to 200 characters that readers see. Each is a reference, or an object of the next two.' }
 } as const
 
 const forbidden = {
   kind: list(text(1000), 0, MAX_PATTERNS),
-  doc: 'Regular expressions that must match nothing on the page, without regard to case.',
+  doc: 'Patterns that must match on no page, without regard to case.',
   default: []
 }
 
 export const guardFields = {
-  id: { kind: id, doc: 'Name of the guard; stands once.' },
-  section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
-  reason: { kind: text(2000), doc: 'Why the pages must say it, or must not.' },
+  id: { kind: id, doc: 'Its name, as a claim\'s.' },
+  section: { kind: anyText(100), doc: 'Section of the publication that demands it.', default: '' },
+  reason: { kind: text(2000), doc: 'Why; the notes print it.' },
   disclosure: {
-    kind: nullable(text(2000)), doc: 'Text that must appear on the page, as a discrepancy\'s; null: none.', default: null
+    kind: nullable(text(2000)), doc: 'Text that must stand on a page, as a discrepancy\'s; a guard has this, or patterns that are forbidden; null: none.', default: null
   },
   forbidden
 } as const
 
 export const discrepancyFields = {
-  id: { kind: id, doc: 'Name of the discrepancy; stands once.' },
+  id: { kind: id, doc: 'Its name, as a claim\'s.' },
   section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
-  sources: { kind: sources, doc: 'What each source states, by label: a value, a reference, or an object with both.' },
+  sources: { kind: sources, doc: 'At most 20 sources by label, a text of 1 to 200 characters that readers see: `"report, Table 1"`. Each is a value, a reference, or an object of the next three.' },
   chosen: { kind: nullable(text(200)), doc: 'Label of the source that the study follows; null: none alone.', default: null },
   decision: { kind: text(2000), doc: 'How the contradiction is resolved.' },
   disclosure: {
     kind: text(2000),
-    doc: 'Text that must appear on the page; {{reference}} stands for a number or text that agrees with what is there.'
+    doc: 'Text that must stand in the article or in the notes; `{{reference}}` in it stands for a number or text that agrees with what is there.'
   },
   forbidden,
-  average_forbidden: { kind: flag, doc: 'The mean of two conflicting numbers must not appear on the page.', default: true }
+  average_forbidden: { kind: flag, doc: 'No page may print the mean of two numbers of different sources.', default: true }
 } as const
