@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The program's entry: `node dist/run.js`. The command `traces`, which takes half a second, is loaded as a bundle (`tools/build.ts`). */
 import { createRequire } from 'node:module'
+import { isTooOld, NODE_NEEDED } from './src/core/node-version.js'
 import { lastWords } from './src/core/system/last-words.js'
 
 type Program = typeof import('./src/cli/program.js')
@@ -28,6 +29,11 @@ function bundled(): Program {
     process.stderr.write('critic-traces: program not built: no dist/bundle/traces.cjs, expected what "npm run build" writes\n')
     process.exit(3)
   }
+}
+
+if (isTooOld(process.versions.node)) {
+  process.stderr.write(`critic-traces: Node too old: ${process.versions.node}, expected ${NODE_NEEDED}\n`)
+  process.exit(3)
 }
 
 try {

@@ -10,8 +10,8 @@
 # prebuilt binary from GitHub and needs none of them.
 set -eu
 
-NODE_MAJOR=20
-NODE_MINOR=15
+# As src/core/node-version.ts has it.
+NODE_NEEDED='20.15 or newer (not 21, 22.0 or 22.1)'
 APT_PACKAGES='build-essential pkg-config python3 libcairo2-dev libpango1.0-dev libjpeg-dev libgif-dev librsvg2-dev'
 BREW_PACKAGES='pkg-config cairo pango libpng jpeg giflib librsvg'
 # Where npm ci left the Node version and platform that it installed for.
@@ -46,7 +46,7 @@ quietly() {
 }
 
 node_help() {
-  complain "$1, $NODE_MAJOR.$NODE_MINOR or newer is needed. Ways to get it:"
+  complain "$1, $NODE_NEEDED is needed. Ways to get it:"
   printf '  %s\n' \
     'https://nodejs.org/en/download   installer or archive' \
     'nvm install 20                   with nvm (https://github.com/nvm-sh/nvm)' \
@@ -63,7 +63,7 @@ check_node() {
   case $major:$minor in
     *[!0-9:]* | :* | *:) node_help "The version of $(command -v node) could not be read" ;;
   esac
-  if [ "$major" -lt "$NODE_MAJOR" ] || { [ "$major" -eq "$NODE_MAJOR" ] && [ "$minor" -lt "$NODE_MINOR" ]; }; then
+  if [ "$major" -lt 20 ] || { [ "$major" -eq 20 ] && [ "$minor" -lt 15 ]; } || [ "$major" -eq 21 ] || { [ "$major" -eq 22 ] && [ "$minor" -lt 2 ]; }; then
     node_help "Node $version was found ($(command -v node))"
   fi
   have npm || node_help "Node $version was found without npm"

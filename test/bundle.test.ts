@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, sym
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import t from 'tap'
+import { sealed } from '../src/core/load.cjs'
 import { fixture, root } from './support/paths.js'
 
 const BUNDLES = ['traces', 'worker']
@@ -44,6 +45,12 @@ t.test('bundles and modules write the same bytes, whatever the engine kept', t =
     writeFileSync(compiled(name), content.fill(0, 40_960, 45_056))
   }
   t.strictSame(of(join(dist, 'run.js')), wanted, 'a block lost: the engine itself would end by a signal')
+  for (const name of BUNDLES) {
+    const content = readFileSync(join(root, 'dist/bundle', `${name}.compiled`)).subarray(0, -8)
+    writeFileSync(compiled(name), sealed(readFileSync(join(dist, 'bundle', `${name}.cjs`)), content.fill(0, 40_960, 45_056)))
+  }
+  writeFileSync(join(dir, 'another.cjs'), "Object.defineProperty(process, 'version', { value: 'v20.15.0' })\n")
+  t.strictSame(of(join(dist, 'run.js'), ['--require', join(dir, 'another.cjs')]), wanted, 'of another release of Node')
   for (const name of BUNDLES) unlinkSync(compiled(name))
   t.strictSame(of(join(dist, 'run.js')), wanted, 'none')
   // dependencies beside the package, as npm lays them

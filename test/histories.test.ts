@@ -212,7 +212,7 @@ t.test('the same bytes at any chunk size', async t => {
   for (const other of found.slice(1)) t.strictSame(other, found[0])
 })
 
-t.test('what is wrong is one line with its place, and nothing is written', async t => {
+t.test('what is wrong is one line with its place, each wrong field one, and nothing is written', async t => {
   const edited = (id: string, edit: (lines: readonly string[]) => readonly string[]): FolderOptions => ({
     runs: RUNS.map(run => (run.id === id ? { ...run, lines: edit(run.lines ?? []) } : run))
   })
@@ -220,14 +220,14 @@ t.test('what is wrong is one line with its place, and nothing is written', async
     list: JSON.stringify(RUNS.map(({ id, displayName, createdAt }) => edit({ id, displayName, createdAt, label: 'runs', config: {} })))
   })
   const histories = (change: object): FolderOptions => ({ study: { ...STUDY, histories: { ...STUDY.histories, ...change } } })
-  const cases: ReadonlyArray<readonly [string, FolderOptions, number, RegExp]> = [
+  const cases: ReadonlyArray<readonly [what: string, options: FolderOptions, code: number, message: RegExp, lines?: number]> = [
     ['a truncated last line', edited('first', lines => [...lines.slice(0, 3), '{"_step": 3, "rew']), 3, /^critic-traces: .*line 4.*first\.jsonl.*byte \d+/],
     ['a bare nan', edited('first', lines => [...lines.slice(0, 3), '{"_step": 3, "reward": nan}']), 3, /line 4/],
     ['a fractional step', edited('first', lines => ['{"_step": 0.5}', ...lines]), 3, /0\.5.*line 1|line 1.*0\.5/],
     ['a missing history', { runs: RUNS.map(run => (run.id === 'second' ? { ...run, lines: null } : run)) }, 3, /missing.*second\.jsonl/],
-    ['createdAt that is no time', listed(entry => ({ ...entry, createdAt: 'yesterday' })), 3, /createdAt.*yesterday.*runs\.json/],
+    ['createdAt that is no time', listed(entry => ({ ...entry, createdAt: 'yesterday' })), 3, /createdAt.*yesterday.*runs\.json/, RUNS.length],
     ['a run listed twice', { list: JSON.stringify([...RUNS, RUNS[0]].map(({ id, displayName, createdAt }) => ({ id, displayName, createdAt, label: 'runs', config: {} }))) }, 3, /second.*runs\.json/],
-    ['a run id that climbs', listed(entry => ({ ...entry, id: `../${String(entry['id'])}` })), 3, /\.\.\/.*runs\.json/],
+    ['a run id that climbs', listed(entry => ({ ...entry, id: `../${String(entry['id'])}` })), 3, /\.\.\/.*runs\.json/, RUNS.length],
     ['a selection without runs', histories({ selections: [STUDY.histories.selections[0], { ...STUDY.histories.selections[1], display_name: 'targt' }] }), 3, /targt.*target.*study\.json\)/],
     ['a run twice', { list: JSON.stringify(RUNS.flatMap(({ id, displayName, createdAt }) => (id === 'ref' ? ['runs', 'again'] : ['runs']).map(label => ({ id, displayName, createdAt, label, config: {} })))) }, 3, /selection ref takes run ref twice: histories\.selections\[0\], labels.*study\.json\)/],
     ['a factor that nothing gives', histories({ selections: [{ ...STUDY.histories.selections[0], display_time: { best_of: 'score', at_hours: 5 } }, STUDY.histories.selections[1]] }), 3, /selection ref, display_time gives no factor: histories\.selections\[0\]\.display_time: .*study\.json\)/],
@@ -235,12 +235,13 @@ t.test('what is wrong is one line with its place, and nothing is written', async
     ['a metric that is not defined', histories({ analyses: [{ ...STUDY.histories.analyses[0], metrics: ['reward', 'scores'] }] }), 3, /histories\.analyses\[0\]\.metrics\[1\].*scores.*score/],
     ['a key that is no text', histories({ metrics: [{ ...STUDY.histories.metrics[0], key: 7 }, STUDY.histories.metrics[1]] }), 3, /histories\.metrics\[0\]\.key is 7/]
   ]
-  for (const [what, options, code, message] of cases) {
+  for (const [what, options, code, message, lines = 1] of cases) {
     const place = folder(options)
     const run = await all(place, '--quiet')
     t.equal(run.code, code, `${what}: ${run.stderr}`)
-    t.match(run.stderr, message, what)
-    t.equal(run.stderr.trimEnd().split('\n').length, 1, `${what}: one line`)
+    const said = run.stderr.trimEnd().split('\n')
+    for (const line of said) t.match(line, message, what)
+    t.equal(said.length, lines, `${what}: one line each`)
     t.strictSame(readdirSync(work).includes(place.out), false, `${what}: nothing written`)
   }
 })

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { isTooOld } from '../src/core/node-version.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const POSIX_ONLY = { skip: process.platform === 'win32' ? 'shell scripts' : false }
@@ -95,25 +96,30 @@ function checkout(teardown: (f: () => void) => void, folder = 'checkout'): Check
 
 t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_ONLY, async t => {
   const c = checkout(f => { t.teardown(f) })
-  for (const version of ['18.19.0', '20.14.9', '0.10.48', '9.0.0']) {
+  for (const version of ['18.19.0', '20.14.9', '0.10.48', '9.0.0', '21.7.3', '22.0.0', '22.1.0']) {
     const { status, stderr, calls } = c.run({ FAKE_NODE: version })
     t.equal(status, 1)
-    t.match(stderr, `setup: Node ${version} was found (${join(c.bin, 'node')}), 20.15 or newer is needed. Ways to get it:`)
+    t.match(stderr, `setup: Node ${version} was found (${join(c.bin, 'node')}), 20.15 or newer (not 21, 22.0 or 22.1) is needed. Ways to get it:`)
     for (const way of ['https://nodejs.org/en/download', 'nvm install 20', 'brew install node@20']) t.match(stderr, way)
     t.same(calls, [], 'nothing is begun')
   }
-  for (const version of ['20.15.0', '20.20.2', '22.0.0', '100.1.0']) t.equal(c.run({ FAKE_NODE: version }).status, 0, version)
+  for (const version of ['20.15.0', '20.20.2', '22.2.0', '24.0.0', '100.1.0']) t.equal(c.run({ FAKE_NODE: version }).status, 0, version)
   for (const version of ['', 'nonsense', 'v20.x']) {
     const { status, stderr } = c.run({ FAKE_NODE: version })
     t.equal(status, 1)
-    t.match(stderr, 'could not be read, 20.15 or newer is needed')
+    t.match(stderr, 'could not be read, 20.15 or newer (not 21, 22.0 or 22.1) is needed')
   }
+  // The program itself has the same rule: without zlib.crc32 it cannot check a ZIP member.
+  for (const version of ['18.19.0', '20.14.9', '0.10.48', '21.7.3', '22.0.0', '22.1.0']) t.ok(isTooOld(version), version)
+  for (const version of ['20.15.0', '20.20.2', '22.2.0', '24.0.0', '100.1.0']) t.notOk(isTooOld(version), version)
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } }
+  t.equal(engines.node, '^20.15 || >=22.2')
   unlinkSync(join(c.bin, 'npm'))
-  t.match(c.run().stderr, 'setup: Node 20.20.2 was found without npm, 20.15 or newer is needed')
+  t.match(c.run().stderr, 'setup: Node 20.20.2 was found without npm, 20.15 or newer (not 21, 22.0 or 22.1) is needed')
   unlinkSync(join(c.bin, 'node'))
   const without = c.run()
   t.equal(without.status, 1)
-  t.match(without.stderr, 'setup: Node.js was not found, 20.15 or newer is needed')
+  t.match(without.stderr, 'setup: Node.js was not found, 20.15 or newer (not 21, 22.0 or 22.1) is needed')
 })
 
 t.test('missing libraries, not root: exactly those are named, with the apt line; nothing is begun', POSIX_ONLY, async t => {

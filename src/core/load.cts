@@ -3,8 +3,9 @@
  * fraction of the time of loading the modules one by one. The file is CommonJS, because a thread or process that loads no ES
  * module starts faster.
  *
- * The engine refuses code that another version of the engine compiled, and compiles anew. It does not notice another bundle
- * of the same length, or a changed byte. The checksums at the end of the compiled file show both.
+ * The engine refuses code that another version of the engine compiled, and compiles anew. It does not notice another bundle of
+ * the same length, a changed byte, or another release of Node with the same version of the engine: code that 20.20 compiled ends
+ * 20.15 with a segmentation fault. The checksums at the end of the compiled file show all three.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,6 +18,7 @@ type Wrapper = (exports: object, require: NodeJS.Require, module: { exports: obj
 
 const FOLDER = join(__dirname, '../../bundle')
 const CHECKSUMS = 8
+const NODE = `${process.version} ${process.platform} ${process.arch}`
 
 export interface Bundle {
   readonly exports: object
@@ -44,7 +46,7 @@ export function loadBundle(name: string): Bundle {
     exports: module.exports,
     compiled() {
       const code = script.createCachedData()
-      return Buffer.concat([code, checksums(source, code)])
+      return sealed(source, code)
     }
   }
 }
@@ -55,7 +57,7 @@ export function compiledFile(name: string): string {
 
 /**
  * The compiled code of an earlier run. Null where there is none (as while the build makes it), where it belongs to another
- * bundle, or where it is damaged. The engine then compiles what it needs.
+ * bundle or release of Node, or where it is damaged. The engine then compiles what it needs.
  */
 function compiledBefore(name: string, source: Buffer): Buffer | null {
   let content: Buffer
@@ -68,9 +70,14 @@ function compiledBefore(name: string, source: Buffer): Buffer | null {
   return content.subarray(code.length).equals(checksums(source, code)) ? code : null
 }
 
+/** Content of a compiled file: the code and its checksums. */
+export function sealed(source: Buffer, code: Buffer): Buffer {
+  return Buffer.concat([code, checksums(source, code)])
+}
+
 function checksums(source: Buffer, code: Buffer): Buffer {
   const sums = Buffer.alloc(CHECKSUMS)
-  sums.writeUInt32LE(crc32(source), 0)
+  sums.writeUInt32LE(crc32(source, crc32(NODE)), 0)
   sums.writeUInt32LE(crc32(code), 4)
   return sums
 }
