@@ -10,11 +10,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { createCanvas, loadImage, type Image } from 'canvas'
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { becomes } from './cpu.js'
 import { sha256, tree } from './folders.js'
 import type { ReplicaRun } from './replica-run.js'
 
 export const PAGES = ['article', 'source-notes'] as const
 const DESKTOP = { viewport: { width: 1280, height: 900 } }
+/** Milliseconds after which something does not happen any more. */
+const PATIENCE = 180_000
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const named = process.env['CRITIC_TRACES_CHROMIUM']
@@ -26,7 +29,7 @@ export async function withBrowser(test: (browser: Browser) => Promise<void>): Pr
     t.pass('pages in a browser', { skip: `no Chromium at ${named ?? CANDIDATES.join(', ')}: apt-get install chromium` })
     return
   }
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: PATIENCE })
   t.teardown(() => browser.close())
   await test(browser)
 }
@@ -50,6 +53,7 @@ interface Opened {
 async function open(t: Test, browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
   const context = await browser.newContext(options)
   t.teardown(() => context.close())
+  context.setDefaultTimeout(PATIENCE)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', message => complaints.push(`${message.type()}: ${message.text()}`))
@@ -62,9 +66,9 @@ async function open(t: Test, browser: Browser, url: string, options: BrowserCont
   return { page, complaints }
 }
 
-/** Whether it does within ten seconds: on a busy machine a page takes its time to answer a key, the pointer or a link. */
+/** Whether it does, at last: on a busy machine a page takes its time to answer a key, the pointer or a link. */
 async function turns(state: 'visible' | 'hidden', locator: Locator): Promise<boolean> {
-  return locator.waitFor({ state, timeout: 10_000 }).then(() => true, () => false)
+  return locator.waitFor({ state, timeout: PATIENCE }).then(() => true, () => false)
 }
 
 export async function testPage(t: Test, browser: Browser, url: string, run: ReplicaRun): Promise<void> {
@@ -73,8 +77,9 @@ export async function testPage(t: Test, browser: Browser, url: string, run: Repl
   t.equal(await page.evaluate(() => getComputedStyle(document.body).marginTop), '0px', 'the style sheet is allowed')
 
   await page.keyboard.press('Tab')
+  await becomes(() => page.evaluate(() => document.activeElement !== document.body))
   t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the text', 'the first stop is the skip link')
-  t.ok(await page.locator('.skip').evaluate(link => link.getBoundingClientRect().left >= 0), 'which is then in view')
+  t.ok(await becomes(() => page.locator('.skip').evaluate(link => link.getBoundingClientRect().left >= 0)), 'which is then in view')
   await page.keyboard.press('Enter')
   await testValues(t, page)
   await testStops(t, page)
@@ -102,7 +107,7 @@ async function testValues(t: Test, page: Page): Promise<void> {
   t.ok(await turns('visible', panel(0)), 'until its value has the focus')
   t.match(await panel(0).innerText(), /sha256 [0-9a-f]{64}/)
   await page.keyboard.press('Tab')
-  t.ok(await second.evaluate(value => value === document.activeElement), 'the next stop is the next value')
+  t.ok(await becomes(() => second.evaluate(value => value === document.activeElement)), 'the next stop is the next value')
   t.ok(await turns('hidden', panel(0)))
   t.ok(await turns('visible', panel(1)))
   await page.evaluate(() => (document.activeElement as HTMLElement).blur())
@@ -300,10 +305,10 @@ async function testPhone(t: Test, browser: Browser, url: string): Promise<void> 
   for (const n of [0, 3, 7, await values.count() - 1]) {
     await values.nth(n).scrollIntoViewIfNeeded()
     await values.nth(n).tap()
-    t.ok(await values.nth(n).evaluate(value => getComputedStyle(value.nextElementSibling as Element).display !== 'none'), 'a tap shows the panel')
+    t.ok(await becomes(() => values.nth(n).evaluate(value => getComputedStyle(value.nextElementSibling as Element).display !== 'none')), 'a tap shows the panel')
     t.equal(await width(), 360, 'and it fits')
     await page.touchscreen.tap(4, 400)
-    t.notOk(await values.nth(n).evaluate(value => value === document.activeElement), 'a tap beside it closes it')
+    t.ok(await becomes(() => values.nth(n).evaluate(value => value !== document.activeElement)), 'a tap beside it closes it')
   }
   t.same((await panels(page)).filter(({ shown }) => !shown), [], 'every panel fits')
   await testPictures(t, page)
@@ -334,11 +339,11 @@ async function testPictures(t: Test, page: Page): Promise<void> {
       await page.keyboard.press('ArrowRight')
       await page.waitForTimeout(100)
     }
-    t.ok(await box.evaluate(box => new Promise(resolve => {
-      const until = Date.now() + 10_000
+    t.ok(await box.evaluate((box, patience) => new Promise(resolve => {
+      const until = Date.now() + patience
       const look = (): void => { if (box.scrollLeft > 0 || Date.now() > until) resolve(box.scrollLeft > 0); else setTimeout(look, 20) }
       look()
-    })), 'and scrolls')
+    }), PATIENCE), 'and scrolls')
   }
 }
 
