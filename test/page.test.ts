@@ -23,7 +23,7 @@ import { runReplica, runWrongReplica } from './support/replica-run.js'
 type AuditedClaim = PageInputs['claims'][number]
 
 /** The pages that users get. */
-const run = await runReplica(t)
+const run = await runReplica(t, '--formats', 'png')
 const written = (path: string): string => readFileSync(join(run.out, path), 'utf8')
 const HTML = ['preview/article.html', 'preview/source-notes.html'] as const
 

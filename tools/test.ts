@@ -2,21 +2,24 @@
  * Runs the tests after a build, in as many processes as there are cores:
  *
  *     npm test            test/*.test.ts
+ *     npm test -- npz     test/npz.test.ts alone; all/fetch is test/all/fetch.test.ts; several names, several files
  *     npm run test:all    test/all/*.test.ts, and the property tests with more rounds from another seed
  *     npm run soak        the property tests with many rounds (ROUNDS) from a seed of the day (SEED), which is printed
  *
  * Property tests are the files that import `test/support/rounds.ts`. One run of `all` on the replica is made first, for all files
- * that look at its outputs. A file is a program that writes TAP: `node dist/test/npz.test.js` runs one. Here each has a line, one that
- * fails all its output; the last line adds the counts, those of skipped tests too.
+ * that look at its outputs; files that are named make their own. A file is a program that writes TAP. Here each has a line, one that fails
+ * says what failed; the last line adds the counts, those of skipped tests too.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { REPLICA_RUN } from '../test/support/replica-run.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+/** What takes longest begins first: else one of them is waited for at the end, on one core. */
+const LONG = ['audit-mutations', 'page-browser', 'page', 'all', 'fetch', 'html', 'fetch-checks', 'pipeline', 'replica', 'docs', 'output-folder', 'secrets']
 const COUNTS = ['total', 'pass', 'fail', 'skip', 'todo'] as const
 
 type Environment = Readonly<Record<string, string>>
@@ -37,12 +40,23 @@ const everyTest = testsIn('dist/test')
 const rest = testsIn('dist/test/all')
 const properties = [...everyTest, ...rest].filter(path => readFileSync(join(ROOT, path), 'utf8').includes('support/rounds.js'))
 
+function turnOf(path: string): number {
+  const at = LONG.indexOf(basename(path, '.test.js'))
+  return at < 0 ? LONG.length : at
+}
+
 /** tap's own summary: `# { total: 3, pass: 2, skip: 1 }`. */
 function countsIn(output: string): Counts | null {
   const line = /^# (\{ total: .*\})$/m.exec(output)?.[1]
   if (line === undefined) return null
   const of = (name: string): number => Number(new RegExp(`\\b${name}: (\\d+)`).exec(line)?.[1] ?? 0)
   return Object.fromEntries(COUNTS.map(name => [name, of(name)])) as Counts
+}
+
+/** What failed, with what tap says of it; the end of a file that did not come so far. */
+function failuresIn(output: string): string {
+  const found = output.match(/^( *)not ok .*\n(?:\1  ---\n[^]*?^\1  \.\.\.$)?/gm)
+  return found?.join('\n') ?? output.split('\n').slice(-60).join('\n')
 }
 
 /** Nothing in a file may hang, and no file is to hurry: TAP_TIMEOUT is half an hour, in seconds. */
@@ -56,10 +70,10 @@ function runFile(path: string, env: Environment): Promise<FileResult> {
   })
 }
 
-/** Whether all passed. The longest sources first: they take longest, and should not be what is waited for at the end. */
+/** Whether all passed. */
 async function runTests(files: readonly string[], env: Environment): Promise<boolean> {
   const sum: Counts = { total: 0, pass: 0, fail: 0, skip: 0, todo: 0 }
-  const queue = [...files].sort((a, b) => statSync(join(ROOT, b)).size - statSync(join(ROOT, a)).size)
+  const queue = [...files].sort((a, b) => turnOf(a) - turnOf(b))
   const failed: string[] = []
   const work = async (): Promise<void> => {
     for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
@@ -68,7 +82,7 @@ async function runTests(files: readonly string[], env: Environment): Promise<boo
       const ok = code === 0 && counts !== null && counts.fail === 0
       if (!ok) {
         failed.push(path)
-        console.log(output)
+        console.log(failuresIn(output))
       }
       for (const name of COUNTS) sum[name] += counts?.[name] ?? 0
       const seconds = ((performance.now() - began) / 1000).toFixed(1)
@@ -97,14 +111,18 @@ function runProperties(rounds: string, seed: string): Promise<boolean> {
   return runTests(properties, { ROUNDS: rounds, SEED: seed })
 }
 
-async function main(part: string | undefined): Promise<boolean> {
+async function main(names: readonly string[]): Promise<boolean> {
+  const [part] = names
   if (part === undefined) return withReplicaRun(env => runTests(everyTest, env))
   if (part === 'rest') {
     const fine = await withReplicaRun(env => runTests(rest, env))
     return await runProperties('4', '1000003') && fine
   }
   if (part === 'soak') return runProperties(process.env['ROUNDS'] ?? '100', process.env['SEED'] ?? String(Math.floor(Date.now() / 86_400_000)))
-  throw new Error(`tests: no part ${part}, expected rest or soak`)
+  const files = names.map(name => `dist/test/${name}.test.js`)
+  const missing = files.find(path => !existsSync(join(ROOT, path)))
+  if (missing !== undefined) throw new Error(`no ${missing}, expected the name of a file below test/, without .test.ts`)
+  return runTests(files, {})
 }
 
-process.exitCode = await main(process.argv[2]) ? 0 : 1
+process.exitCode = await main(process.argv.slice(2)) ? 0 : 1

@@ -20,16 +20,17 @@ export interface ReplicaRun {
   readonly out: string
 }
 
-export async function runReplica(t: Test): Promise<ReplicaRun> {
+/** @param more options of `all`; with any, the run is the test's own */
+export async function runReplica(t: Test, ...more: readonly string[]): Promise<ReplicaRun> {
   const study = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   const out = mkdtempSync(join(tmpdir(), 'critic-traces-replica-run-'))
   t.teardown(() => rmSync(out, { recursive: true, force: true }))
   const shared = process.env[REPLICA_RUN]
-  if (shared !== undefined) {
+  if (shared !== undefined && more.length === 0) {
     cpSync(shared, out, { recursive: true })
     return { study, out }
   }
-  const { code, stderr } = await runCli(['all', '--out', out, '--quiet'])
+  const { code, stderr } = await runCli(['all', '--out', out, '--quiet', ...more])
   if (code !== 0) throw new Error(`all ended with ${code}: ${stderr}`)
   return { study, out }
 }
