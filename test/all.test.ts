@@ -1,5 +1,4 @@
 /** `all` run again, and `manifest`: what is computed once, what is told, what is written. */
-import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -262,21 +261,4 @@ t.test('the replica\'s snapshot, copied elsewhere without its study, still says 
     t.equal(documents.length, 6)
     for (const path of documents) t.match(unprefixed(JSON.parse(readFileSync(join(out, path), 'utf8'))), { synthetic: true }, path)
   }
-})
-
-t.test('the replica at 1, 2 and 7 threads, killed at any moment and run again: the same bytes', async t => {
-  const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
-  const run = (out: string, threads: number, onStart: (child: ChildProcess) => void = () => undefined): Promise<CliResult> => (
-    runCli(['all', '--study', replica, '--out', join(work, out), '--formats', 'png,svg', '--threads', String(threads), '-q'], { onStart })
-  )
-  t.match(await run('whole', 1), { code: 0, stderr: '' })
-  let killed = 0
-  for (const after of [500, 1200, 1900, 2600, 3300]) {
-    const { code, signal } = await run('part', 2, child => { setTimeout(() => child.kill('SIGKILL'), after) })
-    t.ok(signal === 'SIGKILL' || code === 0)
-    if (signal === 'SIGKILL') killed++
-  }
-  t.ok(killed >= 2, `killed ${killed} times`)
-  t.match(await run('part', 7), { code: 0, stderr: '' })
-  t.strictSame(withoutTimings(join(work, 'part')), withoutTimings(join(work, 'whole')), 'no temporary file is left either')
 })

@@ -3,9 +3,9 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
-import { certificateJsonSchema } from '../src/ingest/certificate/fields.js'
+import { certificateJsonSchema, type HistoryCertificate } from '../src/ingest/certificate/fields.js'
 import { RUN_QUERY } from '../src/fetch/queries.js'
-import type { HistoryCertificate } from '../src/ingest/certificate/fields.js'
+import { cpuMs } from './support/cpu.js'
 import { runCli, type CliResult } from './support/cli.js'
 import { contents, sha256, tree } from './support/folders.js'
 import { schemaProblems } from './support/json-schema.js'
@@ -527,9 +527,9 @@ t.test('thousands of other runs are merged in no time', async t => {
   t.equal(code, 0)
   t.match(stdout, /listed, not fetched: 5,000 runs of 1,000 names/)
   t.match(stdout, /not listed: 2,000 runs/)
-  const before = performance.now()
+  const before = process.cpuUsage()
   t.match((await fetchInto(dir, url)).stdout, /nothing changed\n$/)
-  t.ok(performance.now() - before < 10_000)
+  t.ok(cpuMs(before) < 10_000)
 })
 
 t.test('nothing outside the study and no other file is written over', async t => {

@@ -21,6 +21,7 @@ import { EDGES } from './support/history-edges.js'
 import { writeHistoryStudy } from './support/history-folder.js'
 import { root } from './support/paths.js'
 import { Random } from './support/random.js'
+import { rounds, seedOf } from './support/rounds.js'
 
 const CASES = join(process.env['CRITIC_TRACES_CASES'] ?? join(root, '../shared/cases'), 'histories-edge')
 const NO_CASES = { skip: existsSync(CASES) ? false : `${CASES} is not there (CRITIC_TRACES_CASES names another folder of cases)` }
@@ -192,8 +193,8 @@ t.test('the sessions of one run keep the order of its file, also where its clock
 })
 
 t.test('finite values have a finite mean, at any number of them', t => {
-  const random = new Random(11)
-  for (let k = 0; k < 300; k++) {
+  const random = new Random(seedOf(11))
+  for (let k = 0; k < rounds(300); k++) {
     const values = Float64Array.from({ length: 1 + random.below(40) }, () => random.pick([1.7e308, -1.7e308, Number.MAX_VALUE, -Number.MAX_VALUE, 1e308, 1]))
     // By exact integers of the unit 2^970, of which all but the small value are multiples.
     for (const [i, mean] of finish(trailingMean(values, 10)).entries()) {

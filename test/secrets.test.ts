@@ -34,8 +34,6 @@ import { randomTraces, writeSnapshot } from './support/snapshot.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-secrets-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))
-// Some thirty runs of the command line, with their pools of threads.
-t.setTimeout(600_000)
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 

@@ -14,6 +14,7 @@ import { WandbClient } from '../src/fetch/client.js'
 import { ApiKey, findApiKey } from '../src/fetch/key.js'
 import { netrcPassword } from '../src/fetch/netrc.js'
 import { retryAfterMs } from '../src/fetch/retry.js'
+import { cpuMs } from './support/cpu.js'
 import { faultOf } from './support/folders.js'
 import { fixture } from './support/paths.js'
 import { AUTHORIZATION, CUT, HALF, KEY, NOON, ask, partial, session } from './support/wandb-session.js'
@@ -214,10 +215,10 @@ t.test('no text makes the search for the key slow', t => {
   for (const piece of ['\\', '%25', '&amp;', KEY.slice(0, -1), `&#${'0'.repeat(40)}`, '\\u003', '\\u005c', '\\u005cu005c']) {
     // the letter at the end makes an escape of the last backslash
     const text = `${piece.repeat(Math.ceil(2 ** 20 / piece.length))}n`
-    const start = performance.now()
+    const start = process.cpuUsage()
     t.notOk(key.occursIn(text))
     // a megabyte takes some 10 to 50 ms; a search that tries every length of a run would take minutes
-    t.ok(performance.now() - start < 5000, piece)
+    t.ok(cpuMs(start) < 5000, piece)
   }
   t.end()
 })
@@ -383,7 +384,7 @@ t.test('the deadline ends the tries and says what the last one was', async t => 
 })
 
 t.test('the deadline ends a request that is under way, and the queue', async t => {
-  const { client, server } = await session(t, [() => undefined], { deadlineMs: 200 })
+  const { client, server } = await session(t, [() => undefined], { deadlineMs: 1000 })
   const messages = await Promise.all(Array.from({ length: 5 }, () => refusal(t, client)))
   t.match(messages[0], /deadline passed: no answer yet, expected an answer within 1 s/)
   t.match(messages[4], /deadline passed: no answer to those before, expected an answer within 1 s/)
@@ -398,11 +399,11 @@ t.test('broken connections are tried again', async t => {
     'answer cut short ': partial(200, HALF, CUT, socket => socket.resetAndDestroy()),
     'answer cut short  ': partial(200, HALF, { 'Transfer-Encoding': 'chunked' }, socket => socket.end()),
     'answer cut short   ': answer(200, zipped.subarray(0, -9), { 'Content-Encoding': 'gzip' }),
-    'no byte for 0.15 s': () => undefined,
-    'no byte for 0.15 s ': partial(200, HALF, {}, () => undefined)
+    'no byte for 1 s': () => undefined,
+    'no byte for 1 s ': partial(200, HALF, {}, () => undefined)
   }
   for (const [reason, reply] of Object.entries(broken)) {
-    const { client, clock, retries, server } = await session(t, [reply, fine], { idleMs: 150 })
+    const { client, clock, retries, server } = await session(t, [reply, fine], { idleMs: 1000 })
     t.same(await ask(client), { viewer: { id: 'v' } })
     t.match(retries, [{ reason: reason.trim(), attempt: 1, waitMs: 2000 }])
     t.same(clock.waits, [2000])
@@ -415,14 +416,14 @@ t.test('broken connections are tried again', async t => {
 
 t.test('a slow answer is waited for as long as bytes come', async t => {
   const { client, retries } = await session(t, [response => {
-    const text = '{"data":{"slow":1}}'
+    const text = `{"data":${' '.repeat(100)}{"slow":1}}`
     let at = 0
     const timer = setInterval(() => {
       if (at < text.length) response.write(text[at++])
       else clearInterval(timer)
       if (at === text.length) response.end()
     }, 20)
-  }], { idleMs: 250 })
+  }], { idleMs: 1500 })
   t.same(await ask(client), { slow: 1 })
   t.same(retries, [])
 })
@@ -620,7 +621,7 @@ t.test('a signal ends what runs, sleeps and waits, at once and with its reason',
   })
   const start = performance.now()
   t.equal(await thrown(ask(sleeping.client)), reason, 'asleep')
-  t.ok(performance.now() - start < 5000)
+  t.ok(performance.now() - start < 300_000, 'not the ten minutes that the server asks for')
 
   const half = new AbortController()
   const reading = await session(t, [response => response.write('{', () => setTimeout(() => half.abort(reason), 20))], { signal: half.signal })
@@ -649,7 +650,7 @@ interface ChildRun {
 function runChild(args: readonly string[], env: Readonly<Record<string, string>>): Promise<ChildRun> {
   const script = fileURLToPath(new URL('./support/wandb-child.js', import.meta.url))
   return new Promise((resolve, reject) => {
-    const options = { env: { HOME: folder, WANDB_API_KEY: KEY, ...env }, timeout: 15_000, maxBuffer: 2 ** 26 }
+    const options = { env: { HOME: folder, WANDB_API_KEY: KEY, ...env }, timeout: 600_000, maxBuffer: 2 ** 26 }
     execFile(process.execPath, [script, ...args], options, (error, stdout, stderr) => {
       if (error !== null) reject(error)
       else resolve({ output: JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as ChildRun['output'], everything: stdout + stderr })

@@ -414,7 +414,7 @@ t.test('a script that cannot work is seen when the emulator is closed', async t 
 })
 
 t.test('a client that goes away while it is sending or waiting', async t => {
-  const e = await start({ key: KEY, runs: [run('a')], script: () => ({ kind: 'slow', ms: 50 }) })
+  const e = await start({ key: KEY, runs: [run('a')], script: ({ index }) => ({ kind: 'slow', ms: index === 0 ? 'never' : 50 }) })
   const leaving = new AbortController()
   const left = t.rejects(post(e.url, RUN, { ...AT, run: 'a' }, { key: KEY, signal: leaving.signal }))
   while (e.requests.length === 0) await new Promise(resolve => setTimeout(resolve, 1))

@@ -6,14 +6,17 @@
  *     maps/kernel.wasm.map              their source map, which is not published
  *     bundle/traces.cjs, worker.cjs     the command `traces` and the pool's worker, each as one file
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
+ *     .built                            a hash of all that these are made of, and of them
  *
- * Before that it removes what no source makes any more (`stale.ts`).
+ * Before that it removes what no source makes any more (`stale.ts`). Where `.built` still has the hash, it makes nothing.
  *
  * `traces` measures a snapshot in half a second. Without bundles a third of it was loading some 150 modules and compiling
  * their functions. The other commands take seconds, or load little: they run from their modules.
  */
 import assemblyscript from 'assemblyscript/asc'
 import { build, type Plugin } from 'esbuild'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
@@ -29,6 +32,7 @@ const DIST = join(ROOT, 'dist')
 const BUNDLES = join(DIST, 'bundle')
 /** Bundles are made here and moved to their place when they are whole. */
 const NEW_BUNDLES = join(DIST, 'bundle.new')
+const BUILT = join(DIST, '.built')
 const SNAPSHOT = join(ROOT, 'fixtures/snapshot')
 
 /** Copies files of the replica that are no modules; the TypeScript compiler does not copy them. */
@@ -128,14 +132,36 @@ async function useWorker(exports: object): Promise<void> {
   }
 }
 
-for (const folder of [BUNDLES, NEW_BUNDLES]) await rm(folder, { recursive: true, force: true })
+/** What the files of this program are made of, and these files; `dist/` has compiled modules and copied files. */
+function hashOfBuild(): string {
+  const hash = createHash('sha256').update(process.version)
+  for (const folder of ['dist/src', 'dist/workers', 'dist/bundle', 'dist/maps', 'dist/tools', 'src/kernel/assembly', 'src/replica', 'fixtures/snapshot']) {
+    if (!existsSync(join(ROOT, folder))) continue
+    const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+    for (const path of entries.map(entry => relative(ROOT, join(entry.parentPath, entry.name))).sort()) {
+      hash.update(`\0${path}\0`).update(readFileSync(join(ROOT, path)))
+    }
+  }
+  for (const path of ['package.json', 'package-lock.json']) hash.update(readFileSync(join(ROOT, path)))
+  return hash.digest('hex')
+}
+
+async function make(): Promise<void> {
+  for (const folder of [BUNDLES, NEW_BUNDLES]) await rm(folder, { recursive: true, force: true })
+  await copyReplicaFiles()
+  await compileKernel()
+  await bundle('traces', 'src/cli/program.js')
+  await bundle('worker', 'workers/trace.js')
+  await rename(NEW_BUNDLES, BUNDLES)
+  await mkdir(NEW_BUNDLES)
+  await keepCompiled('worker', useWorker)
+  await keepCompiled('traces', useCommand)
+  await rm(NEW_BUNDLES, { recursive: true })
+}
+
 await removeStale(ROOT)
-await copyReplicaFiles()
-await compileKernel()
-await bundle('traces', 'src/cli/program.js')
-await bundle('worker', 'workers/trace.js')
-await rename(NEW_BUNDLES, BUNDLES)
-await mkdir(NEW_BUNDLES)
-await keepCompiled('worker', useWorker)
-await keepCompiled('traces', useCommand)
-await rm(NEW_BUNDLES, { recursive: true })
+if (!existsSync(BUILT) || readFileSync(BUILT, 'utf8') !== hashOfBuild()) {
+  await rm(BUILT, { force: true })
+  await make()
+  await writeFile(BUILT, hashOfBuild())
+}

@@ -7,8 +7,8 @@ import { existsSync } from 'node:fs'
 import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Files that the build makes from more than one source. */
-const MADE = /^(?:bundle\/|src\/kernel\/kernel\.wasm$)/
+/** Files that the build makes from more than one source, and what it keeps for the next one. */
+const MADE = /^(?:bundle\/|maps\/|src\/kernel\/kernel\.wasm$|\.tsbuildinfo$|\.built$)/
 
 /** The source of a file below `dist/`: a module, or a file that is copied as it is. */
 export function sourceOf(built: string): string {

@@ -1,4 +1,4 @@
-/** One run of `all` on the replica into a folder of its own: what a user has, for all tests of a file. */
+/** The outputs of one run of `all` on the replica, in a folder of the test's own: what a user has. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,12 @@ import type { Test } from 'tap'
 import { defaultCacheDir, ensureReplica } from '../../src/replica/index.js'
 import { runCli } from './cli.js'
 
+/**
+ * Names, in the environment, the outputs of a run that `tools/test.ts` has made for all files; each takes a copy. A test file that is
+ * run by itself makes its own.
+ */
+export const REPLICA_RUN = 'CRITIC_TRACES_REPLICA_RUN'
+
 export interface ReplicaRun {
   /** the study's folder */
   readonly study: string
@@ -14,10 +20,16 @@ export interface ReplicaRun {
   readonly out: string
 }
 
+/** @param more options of `all`; with any, the run is the test's own */
 export async function runReplica(t: Test, ...more: readonly string[]): Promise<ReplicaRun> {
   const study = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   const out = mkdtempSync(join(tmpdir(), 'critic-traces-replica-run-'))
   t.teardown(() => rmSync(out, { recursive: true, force: true }))
+  const shared = process.env[REPLICA_RUN]
+  if (shared !== undefined && more.length === 0) {
+    cpSync(shared, out, { recursive: true })
+    return { study, out }
+  }
   const { code, stderr } = await runCli(['all', '--out', out, '--quiet', ...more])
   if (code !== 0) throw new Error(`all ended with ${code}: ${stderr}`)
   return { study, out }

@@ -2,9 +2,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { claimsJsonSchema } from '../src/study/claims.js'
-import { runCli, type CliResult } from './support/cli.js'
-import { root } from './support/paths.js'
+import { claimsJsonSchema } from '../../src/study/claims.js'
+import { runCli, type CliResult } from '../support/cli.js'
+import { root } from '../support/paths.js'
 
 const CLAIMS = readFileSync(join(root, 'docs/claims.md'), 'utf8')
 const ARTICLE = readFileSync(join(root, 'docs/article.md'), 'utf8')
