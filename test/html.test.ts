@@ -360,6 +360,12 @@ t.test('hostile pages: bounded, and found behind', async t => {
   t.equal((await faultOf(() => read(Buffer.from(`${long}<svg>${PAGE}`), 65536))).message,
     'html too much markup: 16777218 characters of tags before the first svg, math, template or frameset, expected at most 16777216 ' +
     `(byte ${long.length})`)
+  // Each paragraph opens every formatting element before it again.
+  const tangled = Array.from({ length: 20_000 }, (_, i) => `<p><b x=${i}>`).join('')
+  t.equal((await read(Buffer.from(tangled + PAGE), 65536)).content.toString(), PAYLOAD, 'no step is taken on a plain page')
+  const { details } = await faultOf(() => read(Buffer.from(`<svg></svg>${tangled}${PAGE}`), 65536))
+  t.equal(details.problem, 'too tangled')
+  t.match(details.found, /^more than \d+ steps to find where its elements stand$/)
 })
 
 async function collect(chunks: ByteChunks): Promise<Buffer> {

@@ -391,8 +391,13 @@ t.test('scripts: rules by operation, field, variables, attempt and number of tim
 })
 
 t.test('how many requests are under way at once', async t => {
-  const e = await emulator(t, { script: () => ({ kind: 'slow', ms: 60 }) })
-  await Promise.all(Array.from({ length: 6 }, () => ask(e, RUN)))
+  const e = await emulator(t, { script: () => ({ kind: 'slow', ms: 'never' }) })
+  const leaving = new AbortController()
+  const asked = Array.from({ length: 6 }, () => post(e.url, RUN, { ...AT, run: 'a' }, { key: KEY, signal: leaving.signal }))
+  const ended = Promise.allSettled(asked)
+  while (e.requests.length < 6) await new Promise(resolve => setTimeout(resolve, 5))
+  leaving.abort()
+  await ended
   t.equal(e.maxUnderWay, 6)
   const one = await emulator(t)
   for (let k = 0; k < 3; k++) await ask(one, RUN)
