@@ -64,7 +64,7 @@ export interface TableGroup {
  * One table for each section of the publication, by section number. Claims without a section come last, in the order of
  * the claims file.
  */
-export function claimTables({ claims }: PageInputs): readonly PageTable[] {
+function claimTables({ claims }: PageInputs): readonly PageTable[] {
   const sections = new Map<string, AuditedClaim[]>()
   for (const claim of claims) {
     const section = sections.get(claim.section) ?? []
@@ -226,7 +226,7 @@ function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): r
 }
 
 /** Guards: what the pages must or must not say where no sources contradict each other. */
-export function guardsTable({ guards }: PageInputs): PageTable {
+function guardsTable({ guards }: PageInputs): PageTable {
   return {
     name: 'guards',
     caption: `What these pages must say, or must not, for other reasons: ${formatPlural(guards.length, 'guard')}, ` +
@@ -256,7 +256,7 @@ function revisionsTable({ revisions }: PageInputs): PageTable {
   }
 }
 
-export function sourcesTable({ inputs, study }: PageInputs): PageTable {
+function sourcesTable({ inputs, study }: PageInputs): PageTable {
   return filesTable('sources', `Files that were read, relative to the study${study.synthetic ? ', all of them generated' : ''}.`, inputs)
 }
 

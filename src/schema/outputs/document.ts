@@ -3,7 +3,7 @@ import { flag, nullable, oneOf, type Field, type Fields, type Infer, type JsonSc
 import { closed, type DefinedKind, definitionsSchema, sha256, someText } from './kinds.js'
 import { SCHEMA_VERSIONS, type SchemaName } from './versions.js'
 
-export const VERSION_DOC = 'version of this layout; a change of shape raises it'
+const VERSION_DOC = 'version of this layout; a change of shape raises it'
 
 const GENERATOR = closed({
   name: { kind: someText, doc: 'name of the program' },
