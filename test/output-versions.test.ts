@@ -130,3 +130,14 @@ t.test('outputs of an earlier version are computed again', async t => {
     t.equal(await again(), true, name)
   }
 })
+
+t.test('of a snapshot too', async t => {
+  const [path] = tree(join(work, 'traces')).filter(file => file.endsWith('/run.json')).map(file => join(work, 'traces', file))
+  const record = readFileSync(path, 'utf8')
+  const traces = (): ReturnType<typeof runCli> => runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures'])
+  const change = record.replace('"schema:critic-trace-statistics": "1"', '"schema:critic-trace-statistics": "0"')
+  t.not(change, record)
+  writeFileSync(path, change)
+  t.equal((await traces()).code, 0)
+  t.equal(readFileSync(path, 'utf8'), record, 'a run that is skipped writes no record')
+})
