@@ -16,8 +16,12 @@ async function fail(error: unknown): Promise<never> {
   process.exit(3)
 }
 
-process.on('uncaughtException', error => { void fail(error) })
-process.on('unhandledRejection', error => { void fail(error) })
+process.on('uncaughtException', error => {
+  void fail(error)
+})
+process.on('unhandledRejection', error => {
+  void fail(error)
+})
 
 function bundled(): Program {
   // Required, not imported: for an import, Node first scans a CommonJS module for its exports, which takes longer than all the rest.

@@ -52,7 +52,11 @@ t.test('a second run with nothing changed computes nothing', async t => {
   t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, 'docs/schemas/run.schema.json'), 'utf8')), record), [])
   t.match(record, { versions: { node: process.versions.node, 'chart.js': '4.6.1' } })
   t.strictSame(record.inputs.map((f: { path: string }) => f.path).sort(), [
-    'study.json', 'wandb/history/runs/first.jsonl', 'wandb/history/runs/ref.jsonl', 'wandb/history/runs/second.jsonl', 'wandb/runs.json'
+    'study.json',
+    'wandb/history/runs/first.jsonl',
+    'wandb/history/runs/ref.jsonl',
+    'wandb/history/runs/second.jsonl',
+    'wandb/runs.json'
   ])
 })
 
@@ -60,12 +64,18 @@ t.test('a file that the manifest excludes is not read', async t => {
   const study = place()
   const path = join(study.dir, 'source_manifest.json')
   const manifest = JSON.parse(readFileSync(path, 'utf8'))
-  for (const [name, hint] of [['wandb/history/runs/ref.jsonl', ' in the manifest'], ['wandb/runs.json', ' (manifest --write gives it one)']]) {
-    const files = manifest.files.map((f: { path: string }) => f.path === name ? { ...f, role: 'excluded' } : f)
+  for (const [name, hint] of [
+    ['wandb/history/runs/ref.jsonl', ' in the manifest'],
+    ['wandb/runs.json', ' (manifest --write gives it one)']
+  ]) {
+    const files = manifest.files.map((f: { path: string }) => (f.path === name ? { ...f, role: 'excluded' } : f))
     writeFileSync(path, JSON.stringify({ ...manifest, files }))
     const { code, stderr } = await all(study)
     t.equal(code, 1)
-    t.match(stderr, `critic-traces: manifest excluded file read: the role "excluded", expected another role${hint}, or a study that does not read the file (${join(study.dir, name)})\n`)
+    t.match(
+      stderr,
+      `critic-traces: manifest excluded file read: the role "excluded", expected another role${hint}, or a study that does not read the file (${join(study.dir, name)})\n`
+    )
     t.notOk(existsSync(study.out), 'nothing was written')
   }
   // A manifest that is made anew gives it the role that the study does.
@@ -97,7 +107,12 @@ t.test('outputs do not go into the study, by no way', async t => {
   const study = place()
   const link = join(work, 'link')
   symlinkSync(study.dir, link)
-  for (const [dir, out] of [[study.dir, join(study.dir, 'out')], [study.dir, join(link, 'new/out')], [link, join(study.dir, 'out')], [link, study.dir]]) {
+  for (const [dir, out] of [
+    [study.dir, join(study.dir, 'out')],
+    [study.dir, join(link, 'new/out')],
+    [link, join(study.dir, 'out')],
+    [link, study.dir]
+  ]) {
     t.match(await all({ dir, out }), { code: 2, stderr: /^critic-traces: usage output inside the study: / }, out)
     t.match(await runCli(['audit', '--study', dir, '--out', out]), { code: 2, stderr: /output inside the study/ }, `audit ${out}`)
   }
@@ -111,25 +126,52 @@ t.test('anything that changed is computed again', async t => {
   const first = withoutTimings(study.out)
   const changes: ReadonlyArray<readonly [string, () => unknown]> = [
     ['an output with other bytes', () => appendFileSync(join(study.out, 'wandb/both.json'), ' ')],
-    ['an output that is gone', () => { rmSync(join(study.out, 'wandb/lineage.csv')) }],
-    ['a record of another program', () => {
-      const path = join(study.out, 'run.json')
-      writeFileSync(path, readFileSync(path, 'utf8').replace(/"version": "[^"]*"/, '"version": "0.0.0"'))
-    }],
-    ['a record of another library', () => {
-      const path = join(study.out, 'run.json')
-      writeFileSync(path, readFileSync(path, 'utf8').replace(/"chart.js": "[^"]*"/, '"chart.js": "0.0.0"'))
-    }],
-    ...Object.entries({ synthetic: true, inputs: [], manifest: null, more: 1 }).map(([field, value]): [string, () => unknown] => [`a record with another ${field}`, () => {
-      const path = join(study.out, 'run.json')
-      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')) as object, [field]: value }))
-    }]),
-    ['a record without outputs', () => {
-      const path = join(study.out, 'run.json')
-      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')) as object, outputs: [] }))
-    }],
-    ['a description of a CSV that is gone', () => { rmSync(join(study.out, 'wandb/lineage.csv-metadata.json')) }],
-    ['no record', () => { rmSync(join(study.out, 'run.json')) }]
+    [
+      'an output that is gone',
+      () => {
+        rmSync(join(study.out, 'wandb/lineage.csv'))
+      }
+    ],
+    [
+      'a record of another program',
+      () => {
+        const path = join(study.out, 'run.json')
+        writeFileSync(path, readFileSync(path, 'utf8').replace(/"version": "[^"]*"/, '"version": "0.0.0"'))
+      }
+    ],
+    [
+      'a record of another library',
+      () => {
+        const path = join(study.out, 'run.json')
+        writeFileSync(path, readFileSync(path, 'utf8').replace(/"chart.js": "[^"]*"/, '"chart.js": "0.0.0"'))
+      }
+    ],
+    ...Object.entries({ synthetic: true, inputs: [], manifest: null, more: 1 }).map(([field, value]): [string, () => unknown] => [
+      `a record with another ${field}`,
+      () => {
+        const path = join(study.out, 'run.json')
+        writeFileSync(path, JSON.stringify({ ...(JSON.parse(readFileSync(path, 'utf8')) as object), [field]: value }))
+      }
+    ]),
+    [
+      'a record without outputs',
+      () => {
+        const path = join(study.out, 'run.json')
+        writeFileSync(path, JSON.stringify({ ...(JSON.parse(readFileSync(path, 'utf8')) as object), outputs: [] }))
+      }
+    ],
+    [
+      'a description of a CSV that is gone',
+      () => {
+        rmSync(join(study.out, 'wandb/lineage.csv-metadata.json'))
+      }
+    ],
+    [
+      'no record',
+      () => {
+        rmSync(join(study.out, 'run.json'))
+      }
+    ]
   ]
   for (const [what, change] of changes) {
     change()
@@ -146,13 +188,24 @@ t.test('every output names the manifest that its inputs were verified against', 
   const sha256 = createHash('sha256').update(manifest).digest('hex')
   const documents = tree(study.out).filter(path => path.endsWith('.json'))
   t.strictSame(documents, [
-    'figure_constants.json', 'run.json', 'time_display.json', 'timings.json', 'wandb/all.csv-metadata.json', 'wandb/both.json', 'wandb/kept.csv-metadata.json',
-    'wandb/lineage.csv-metadata.json', 'wandb/points.csv-metadata.json'
+    'figure_constants.json',
+    'run.json',
+    'time_display.json',
+    'timings.json',
+    'wandb/all.csv-metadata.json',
+    'wandb/both.json',
+    'wandb/kept.csv-metadata.json',
+    'wandb/lineage.csv-metadata.json',
+    'wandb/points.csv-metadata.json'
   ])
   for (const path of documents) {
     const written = JSON.parse(readFileSync(join(study.out, path), 'utf8'))
     const document = unprefixed(written)
-    t.strictSame(schemaProblems(JSON.parse(readFileSync(join(root, `docs/schemas/${document['schema']}.schema.json`), 'utf8')), written), [], path)
+    t.strictSame(
+      schemaProblems(JSON.parse(readFileSync(join(root, `docs/schemas/${document['schema']}.schema.json`), 'utf8')), written),
+      [],
+      path
+    )
     const [name, stated] = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]
     if (path === 'run.json') {
       const files: number = JSON.parse(manifest.toString('utf8')).files.length
@@ -166,14 +219,20 @@ t.test('every output names the manifest that its inputs were verified against', 
   }
   const record = readFileSync(join(study.out, 'run.json'), 'utf8')
   writeFileSync(join(study.out, 'run.json'), record.replace(/"manifest": \{[^}]*\},\s*/, ''))
-  t.match(JSON.parse((await all(study, '--json')).stdout), { unchanged: false }, 'outputs of a program that did not say it are computed again')
+  t.match(
+    JSON.parse((await all(study, '--json')).stdout),
+    { unchanged: false },
+    'outputs of a program that did not say it are computed again'
+  )
   t.equal(readFileSync(join(study.out, 'run.json'), 'utf8'), record)
 })
 
 t.test('every figure names it behind its description', async t => {
   const study = place()
   t.match(await runCli(['all', '--study', study.dir, '--out', study.out, '--formats', 'png,svg,pdf']), { code: 0 })
-  const sha256 = createHash('sha256').update(readFileSync(join(study.dir, 'source_manifest.json'))).digest('hex')
+  const sha256 = createHash('sha256')
+    .update(readFileSync(join(study.dir, 'source_manifest.json')))
+    .digest('hex')
   const says = `Inputs verified against manifest ${sha256.slice(0, 12)}.`
   const figures = tree(study.out).filter(path => path.startsWith('figures/'))
   t.ok(figures.length >= 3)
@@ -220,7 +279,12 @@ t.test('manifest: what changed, and with --write a new one', async t => {
   rmSync(join(dir, 'wandb/history/runs/second.jsonl'))
   t.match(await all({ dir, out }), { code: 1 })
   const report = JSON.parse((await manifest('--json')).stdout)
-  t.match(report, { added: ['notes.txt'], removed: ['wandb/history/runs/second.jsonl'], changed: ['wandb/history/runs/ref.jsonl'], written: false })
+  t.match(report, {
+    added: ['notes.txt'],
+    removed: ['wandb/history/runs/second.jsonl'],
+    changed: ['wandb/history/runs/ref.jsonl'],
+    written: false
+  })
   t.match(await runCli(['verify', '--study', dir]), { code: 1 }, 'nothing was written')
   t.match(await manifest('--write'), { code: 0 })
   t.match(await runCli(['verify', '--study', dir]), { code: 0 })
@@ -231,7 +295,11 @@ t.test('manifest: what changed, and with --write a new one', async t => {
   t.match(await manifest('--write'), { code: 0 })
   const roles = JSON.parse(readFileSync(path, 'utf8')).files.map((f: { path: string; role: string }) => `${f.role} ${f.path}`)
   t.strictSame(roles, [
-    'excluded notes.txt', 'study study.json', 'history wandb/history/runs/first.jsonl', 'history wandb/history/runs/ref.jsonl', 'runs wandb/runs.json'
+    'excluded notes.txt',
+    'study study.json',
+    'history wandb/history/runs/first.jsonl',
+    'history wandb/history/runs/ref.jsonl',
+    'runs wandb/runs.json'
   ])
   t.match(await runCli(['manifest']), { code: 2, stderr: /no study/ })
 })
@@ -247,9 +315,12 @@ t.test('the replica with a manifest made anew: what configurations inherit from 
   t.match(await all({ dir, out: join(work, 'anew-out') }, '-q'), { code: 0, stderr: '' })
 })
 
-t.test('the replica\'s snapshot, copied elsewhere without its study, still says that it is synthetic', async t => {
+t.test("the replica's snapshot, copied elsewhere without its study, still says that it is synthetic", async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
-  for (const [name, keep] of [['whole', () => true], ['arrays', (path: string) => !path.endsWith('.html')]] as const) {
+  for (const [name, keep] of [
+    ['whole', () => true],
+    ['arrays', (path: string) => !path.endsWith('.html')]
+  ] as const) {
     const copy = join(work, 'elsewhere', name)
     cpSync(join(replica, 'critic_traces'), copy, { recursive: true, filter: keep })
     const out = join(work, `elsewhere-${name}`)

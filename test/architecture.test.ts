@@ -26,6 +26,7 @@ const ALLOWED_DEPENDENCIES = [
 ]
 
 const ALLOWED_DEV_DEPENDENCIES = [
+  '@biomejs/biome',
   '@types/cli-progress',
   '@types/ndarray',
   '@types/node',
@@ -43,8 +44,22 @@ const ALLOWED_DEV_DEPENDENCIES = [
  * packages.
  */
 const ROOMS = [
-  'src/core', 'src/schema', 'src/kernel', 'src/ingest', 'src/study', 'src/compute', 'src/render', 'src/second', 'src/fetch', 'src/runs', 'src/replica', 'src/cli',
-  'src/index', 'workers', 'run', 'tools'
+  'src/core',
+  'src/schema',
+  'src/kernel',
+  'src/ingest',
+  'src/study',
+  'src/compute',
+  'src/render',
+  'src/second',
+  'src/fetch',
+  'src/runs',
+  'src/replica',
+  'src/cli',
+  'src/index',
+  'workers',
+  'run',
+  'tools'
 ]
 
 interface Manifest {
@@ -127,10 +142,13 @@ t.test('what a class keeps to itself is a #name', t => {
 
 /** Definitions at the top level of a module: the kind of declaration, its name, whether it is exported. */
 function definitionsOf(file: string): { readonly name: string; readonly isType: boolean; readonly isExported: boolean }[] {
-  const pattern = /^(export )?(?:default )?(?:declare )?(?:async )?(?:abstract )?(class|interface|type|function\*?|(?:const )?enum|const|let) (\w+)/gm
-  return [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([, exported, kind, name]) => (
-    { name, isType: /class|interface|type|enum/.test(kind), isExported: exported !== undefined }
-  ))
+  const pattern =
+    /^(export )?(?:default )?(?:declare )?(?:async )?(?:abstract )?(class|interface|type|function\*?|(?:const )?enum|const|let) (\w+)/gm
+  return [...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([, exported, kind, name]) => ({
+    name,
+    isType: /class|interface|type|enum/.test(kind),
+    isExported: exported !== undefined
+  }))
 }
 
 t.test('a type, and a name that is exported, is defined in one module', t => {
@@ -152,7 +170,9 @@ t.test('a type, and a name that is exported, is defined in one module', t => {
 })
 
 t.test('names of files are in kebab-case', t => {
-  const files = ['src', 'workers', 'tools', 'test'].flatMap(folder => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+  const files = ['src', 'workers', 'tools', 'test'].flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+  )
   for (const file of files.filter(entry => entry.isFile() && entry.name !== 'README.md')) {
     t.match(file.name, /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?\.[a-z]+$/, join(relative(root, file.parentPath), file.name))
   }
@@ -161,8 +181,14 @@ t.test('names of files are in kebab-case', t => {
 
 /** Files of this package (its code, its manifest), and new files, which are created and fail where something is there. */
 const OPENS_BY_ITSELF = [
-  'src/core/system/open.ts', 'src/core/system/folder.ts', 'src/core/version.ts', 'src/core/load.cts', 'src/kernel/kernel.ts',
-  'src/render/outputs/output-fs.ts', 'src/cli/study.ts', 'src/replica/bytes.ts'
+  'src/core/system/open.ts',
+  'src/core/system/folder.ts',
+  'src/core/version.ts',
+  'src/core/load.cts',
+  'src/kernel/kernel.ts',
+  'src/render/outputs/output-fs.ts',
+  'src/cli/study.ts',
+  'src/replica/bytes.ts'
 ]
 
 t.test('whatever a run reads is opened by src/core/system/open.ts, which does not wait', t => {

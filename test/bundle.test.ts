@@ -1,6 +1,17 @@
 /** `traces` as a bundle: the same bytes as from its modules, with and without what the engine compiled before. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import t from 'tap'
@@ -57,7 +68,8 @@ t.test('bundles and modules write the same bytes, whatever the engine kept', t =
   mkdirSync(join(dir, 'flat/node_modules'), { recursive: true })
   renameSync(join(dir, 'copy'), join(dir, 'flat/node_modules/critic-traces'))
   unlinkSync(join(dir, 'flat/node_modules/critic-traces/node_modules'))
-  for (const name of readdirSync(join(root, 'node_modules'))) symlinkSync(join(root, 'node_modules', name), join(dir, 'flat/node_modules', name))
+  for (const name of readdirSync(join(root, 'node_modules')))
+    symlinkSync(join(root, 'node_modules', name), join(dir, 'flat/node_modules', name))
   const flat = join(dir, 'flat/node_modules/critic-traces/dist')
   t.strictSame(of(join(flat, 'run.js')), wanted, 'dependencies beside it')
   unlinkSync(join(flat, 'bundle/traces.cjs'))
@@ -74,9 +86,8 @@ t.test('a page on which parse5 decides', t => {
   const page = readFileSync(join(snapshot, 'index.html'), 'utf8')
   writeFileSync(join(snapshot, 'index.html'), page.replace('<body>', '<body><template><script id="data">decoy</script></template>'))
   t.not(readFileSync(join(snapshot, 'index.html'), 'utf8'), page)
-  const without = (files: Record<string, string>): Record<string, string> => (
+  const without = (files: Record<string, string>): Record<string, string> =>
     Object.fromEntries(Object.entries(files).filter(([path]) => /\.(?:arrow|csv|npz)$/.test(path)))
-  )
   const plain = without(outputs(join(root, 'dist/run.js'), join(dir, 'plain')))
   t.ok(Object.keys(plain).length > 2)
   t.strictSame(without(outputs(join(root, 'dist/run.js'), join(dir, 'unusual'), [], snapshot)), plain)
@@ -94,7 +105,11 @@ t.test('what the build kept is what this engine takes', t => {
     // Another's code may end the process.
     if (own) t.equal(new Script(source, { cachedData: code }).cachedDataRejected, false, name)
     const lines = source.split('\n').filter(line => !/^\s*(?:\/\*\*|\*)/.test(line))
-    t.strictSame(lines.filter(line => /[^\x00-\x7f]/.test(line)), [], `${name} is ASCII but for comments: it is read as Latin-1`)
+    t.strictSame(
+      lines.filter(line => /[^\x00-\x7f]/.test(line)),
+      [],
+      `${name} is ASCII but for comments: it is read as Latin-1`
+    )
   }
   t.end()
 })

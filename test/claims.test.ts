@@ -32,7 +32,13 @@ function agrees(published: unknown, computed: unknown, decimals: number | undefi
 }
 
 function at(document: unknown, pointer: string): unknown {
-  return pointer.split('/').slice(1).reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')], document)
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce<unknown>(
+      (value, key) => (value as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')],
+      document
+    )
 }
 
 t.test('all on the replica: every computed claim', async t => {
@@ -67,38 +73,69 @@ t.test('all on the replica: every computed claim', async t => {
   t.equal(claims.length, 337)
   const hashes = new Map<string, string>()
   const sha256 = (path: string): string => {
-    const known = hashes.get(path) ?? createHash('sha256').update(readFileSync(join(study, path))).digest('hex')
+    const known =
+      hashes.get(path) ??
+      createHash('sha256')
+        .update(readFileSync(join(study, path)))
+        .digest('hex')
     hashes.set(path, known)
     return known
   }
   const audit = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8')) as { claims: readonly AuditedClaim[] }
   for (const { id, provenance } of audit.claims.filter(claim => claim.provenance.length > 0)) {
-    t.ok(provenance.every(({ inputs }) => inputs.length > 0), `${id} names the files that it follows from`)
+    t.ok(
+      provenance.every(({ inputs }) => inputs.length > 0),
+      `${id} names the files that it follows from`
+    )
     for (const { path, sha256: stated } of provenance.flatMap(({ inputs }) => inputs)) if (stated !== sha256(path)) t.fail(`${id}: ${path}`)
   }
   for (const page of ['article', 'source-notes']) {
     const $ = load(readFileSync(join(out, `preview/${page}.html`), 'utf8'))
-    const bare = $('data.v').toArray().filter(value => !/from .*[0-9a-f]{64}/.test($(`#${$(value).attr('aria-describedby')?.slice(0, -1)}`).text().replace(/\s+/g, ' ')))
+    const bare = $('data.v')
+      .toArray()
+      .filter(
+        value =>
+          !/from .*[0-9a-f]{64}/.test(
+            $(`#${$(value).attr('aria-describedby')?.slice(0, -1)}`)
+              .text()
+              .replace(/\s+/g, ' ')
+          )
+      )
     // The size of the original page is a property of a file that is not here.
-    t.same([...new Set(bare.map(value => $(value).text()))], page === 'article' ? [] : ['34,293,250'], `${page}: every number names an input with its hash`)
+    t.same(
+      [...new Set(bare.map(value => $(value).text()))],
+      page === 'article' ? [] : ['34,293,250'],
+      `${page}: every number names an input with its hash`
+    )
   }
   const inputsOf = (id: string): unknown => audit.claims.find(claim => claim.id === id)?.provenance[0].inputs.map(({ path }) => path)
   t.same(inputsOf('dataset.mixed.swegen_rows'), ['data/mixed-train.parquet'])
   t.same(inputsOf('recipe.shared_start'), ['study.json', 'sources/evaluation.xlsx'])
   t.same(inputsOf('paper.sao_minus_grpo'), ['study.json'])
   // A trace claim follows from the page and the 40 NPZ files that it names, a jump from the study's threshold too.
-  const { files } = JSON.parse(readFileSync(join(study, 'source_manifest.json'), 'utf8')) as { files: ReadonlyArray<{ path: string; role: string }> }
-  const snapshot = files.filter(({ role }) => role === 'snapshot' || role === 'npz').map(({ path }) => path).sort()
+  const { files } = JSON.parse(readFileSync(join(study, 'source_manifest.json'), 'utf8')) as {
+    files: ReadonlyArray<{ path: string; role: string }>
+  }
+  const snapshot = files
+    .filter(({ role }) => role === 'snapshot' || role === 'npz')
+    .map(({ path }) => path)
+    .sort()
   t.equal(snapshot.length, 41)
   const traceClaims = audit.claims.filter(({ id, provenance }) => id.startsWith('trace.') && provenance.length > 0)
   t.ok(traceClaims.length > 45)
   for (const { id } of traceClaims) {
-    const named = [...inputsOf(id) as string[]].sort()
+    const named = [...(inputsOf(id) as string[])].sort()
     const study = id.includes('jump') || id.includes('.example.') || id === 'trace.spans_ending_im_end' ? ['study.json'] : []
     t.same(named, id === 'trace.threshold' ? ['study.json'] : [...snapshot, ...study].sort(), id)
   }
-  t.match(JSON.parse(readFileSync(join(out, 'training_data/recipe-validation-start.json'), 'utf8')), { file: 'study.json', sha256: sha256('study.json') })
+  t.match(JSON.parse(readFileSync(join(out, 'training_data/recipe-validation-start.json'), 'utf8')), {
+    file: 'study.json',
+    sha256: sha256('study.json')
+  })
   const { inputs } = JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')) as { inputs: ReadonlyArray<{ path: string; sha256: string }> }
-  t.match(inputs.find(({ path }) => path === 'study.json'), { sha256: sha256('study.json') })
+  t.match(
+    inputs.find(({ path }) => path === 'study.json'),
+    { sha256: sha256('study.json') }
+  )
   t.notOk(agrees(0.0295787047, 0.02957870481, 10), 'the comparison can fail')
 })

@@ -22,13 +22,28 @@ function temp(t: Test): string {
 
 t.test('a command line becomes plain data', t => {
   t.match(parseCommand(['all', '--threads', '7', '--out=o', '--formats', 'pdf,PNG']), {
-    command: 'all', threads: 7, out: 'o', formats: ['png', 'pdf'], study: null, json: false
+    command: 'all',
+    threads: 7,
+    out: 'o',
+    formats: ['png', 'pdf'],
+    study: null,
+    json: false
   })
   t.match(parseCommand(['traces', 'a', '--no-figures', 'b', '--study', 's', '-q']), {
-    command: 'traces', paths: ['a', 'b'], formats: [], study: 's', quiet: true
+    command: 'traces',
+    paths: ['a', 'b'],
+    formats: [],
+    study: 's',
+    quiet: true
   })
   t.match(parseCommand(['verify', '--format', 'sha256sum']), { command: 'verify', format: 'sha256sum' })
-  t.match(parseCommand(['study', 'init', 'd', '--name', 'N', '--json']), { command: 'study init', dir: 'd', out: null, name: 'N', json: true })
+  t.match(parseCommand(['study', 'init', 'd', '--name', 'N', '--json']), {
+    command: 'study init',
+    dir: 'd',
+    out: null,
+    name: 'N',
+    json: true
+  })
   t.same(parseCommand(['all', '-h']), { command: 'help' })
   t.end()
 })
@@ -79,17 +94,37 @@ t.test('what is no command line says what one is', t => {
 t.test('help and version go to standard output, usage faults to standard error', async t => {
   const help = await runCli(['--help'])
   t.match(help, { code: 0, stderr: '' })
-  for (const word of ['all', 'traces PATH', 'verify', 'audit', 'study init DIR', '--threads N', 'exit codes', '130', 'CRITIC_TRACES_CACHE', 'XDG_CACHE_HOME/critic-traces', '~/.cache/critic-traces']) t.ok(help.stdout.includes(word), word)
+  for (const word of [
+    'all',
+    'traces PATH',
+    'verify',
+    'audit',
+    'study init DIR',
+    '--threads N',
+    'exit codes',
+    '130',
+    'CRITIC_TRACES_CACHE',
+    'XDG_CACHE_HOME/critic-traces',
+    '~/.cache/critic-traces'
+  ])
+    t.ok(help.stdout.includes(word), word)
   t.match(await runCli(['--version']), { code: 0, stdout: /^critic-traces \d+\.\d+\.\d+\n$/, stderr: '' })
   const wrong = await runCli(['frobnicate'])
   t.match(wrong, { code: 2, stdout: '' })
-  t.equal(wrong.stderr, 'critic-traces: usage unknown command: frobnicate, expected all, traces, verify, audit, study, manifest, fetch\n' +
-    'critic-traces: --help lists commands and options\n')
+  t.equal(
+    wrong.stderr,
+    'critic-traces: usage unknown command: frobnicate, expected all, traces, verify, audit, study, manifest, fetch\n' +
+      'critic-traces: --help lists commands and options\n'
+  )
 })
 
 t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
   const dir = temp(t)
-  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('cli'), 3, i => 50 + 13 * i), { float32: true })
+  await writeSnapshot(
+    join(dir, 'snap'),
+    randomTraces(new Random('cli'), 3, i => 50 + 13 * i),
+    { float32: true }
+  )
   const run = await runCli(['traces', 'snap', '--out', 'out', '--formats', 'svg'], { cwd: dir })
   t.match(run, { code: 0 }, run.stderr)
   t.match(run.stdout, /6 traces, 495 tokens, trainer steps 10-12/)
@@ -98,20 +133,33 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
   t.same(readdirSync(join(dir, 'out/snap')).sort(), ['figures', 'run.json', 'training_data'])
   t.same(readdirSync(join(dir, 'out/snap/figures')), ['08-critic-traces.svg'])
   t.same(readdirSync(join(dir, 'out/snap/training_data')).sort(), [
-    'critic-trace-arrays.npz', 'critic-trace-index.json', 'critic-trace-statistics.json', 'critic-trace-trajectories.csv',
-    'critic-trace-trajectories.csv-metadata.json', 'critic-traces.arrow', 'critic-turn-boundary-audit.json'
+    'critic-trace-arrays.npz',
+    'critic-trace-index.json',
+    'critic-trace-statistics.json',
+    'critic-trace-trajectories.csv',
+    'critic-trace-trajectories.csv-metadata.json',
+    'critic-traces.arrow',
+    'critic-turn-boundary-audit.json'
   ])
   for (const path of ['critic-trace-snapshots', 'snap/run', ...['index', 'statistics'].map(n => `snap/training_data/critic-trace-${n}`)]) {
     const name = basename(path)
     const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'))
-    t.same(schemaProblems(read(join(root, `docs/schemas/${name}.schema.json`)), read(join(dir, `out/${path}.json`))), [], `${name} follows its schema`)
+    t.same(
+      schemaProblems(read(join(root, `docs/schemas/${name}.schema.json`)), read(join(dir, `out/${path}.json`))),
+      [],
+      `${name} follows its schema`
+    )
   }
   const documents = tree(join(dir, 'out')).filter(path => path.endsWith('.json'))
   t.equal(documents.length, 6)
   for (const path of documents) {
     const document = unprefixed(JSON.parse(readFileSync(join(dir, 'out', path), 'utf8')))
     const verified = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]
-    t.strictSame(verified, [path === 'snap/run.json' ? 'manifest' : 'inputs_verified', null], `${path}: nothing was verified against a manifest`)
+    t.strictSame(
+      verified,
+      [path === 'snap/run.json' ? 'manifest' : 'inputs_verified', null],
+      `${path}: nothing was verified against a manifest`
+    )
   }
   const json = await runCli(['traces', 'snap', '--out', 'out2', '--no-figures', '--json', '--quiet'], { cwd: dir })
   t.match(json, { code: 0, stderr: '' })
@@ -125,7 +173,11 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
 t.test('a bad snapshot does not stop the rest, and says what is wrong in one line', async t => {
   const dir = temp(t)
   const random = new Random('batch')
-  for (const name of ['a', 'b', 'c']) await writeSnapshot(join(dir, 'many', name), randomTraces(random, 2, () => 40))
+  for (const name of ['a', 'b', 'c'])
+    await writeSnapshot(
+      join(dir, 'many', name),
+      randomTraces(random, 2, () => 40)
+    )
   const page = join(dir, 'many/b/index.html')
   writeFileSync(page, readFileSync(page, 'utf8').slice(0, 900))
   const run = await runCli(['traces', 'many', 'nothing-here', '--out', 'out', '--no-figures', '--quiet'], { cwd: dir })
@@ -136,20 +188,34 @@ t.test('a bad snapshot does not stop the rest, and says what is wrong in one lin
   t.match(lines[1], /^critic-traces: .*many\/b\/index\.html.*byte \d+/)
   t.same(readdirSync(join(dir, 'out')).sort(), ['a', 'c', 'critic-trace-snapshots.json'])
   const index = JSON.parse(readFileSync(join(dir, 'out/critic-trace-snapshots.json'), 'utf8')) as { snapshots: object[] }
-  t.match(index.snapshots, [{ status: 'failed' }, { name: 'a', status: 'ok' }, { name: 'b', status: 'failed', faults: [{ exit_code: 3 }] }, { name: 'c' }])
+  t.match(index.snapshots, [
+    { status: 'failed' },
+    { name: 'a', status: 'ok' },
+    { name: 'b', status: 'failed', faults: [{ exit_code: 3 }] },
+    { name: 'c' }
+  ])
 })
 
 t.test('a folder of NPZ files is analysed and marked unverified', async t => {
   const dir = temp(t)
-  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('npz'), 2, () => 30))
+  await writeSnapshot(
+    join(dir, 'snap'),
+    randomTraces(new Random('npz'), 2, () => 30)
+  )
   rmSync(join(dir, 'snap/index.html'))
   const run = await runCli(['traces', 'snap', '--out', 'out', '--no-figures'], { cwd: dir })
   t.match(run, { code: 0 }, run.stderr)
   t.match(run.stdout, /UNVERIFIED/)
   const statistics = JSON.parse(readFileSync(join(dir, 'out/snap/training_data/critic-trace-statistics.json'), 'utf8')) as object
   t.match(statistics, {
-    verified: false, traces: 4, tokens: 120, distinct_uids: 4, steps: [10, 11],
-    success: { traces: 2 }, failure: { traces: 2 }, checks: { npz_exactly_equal: null }
+    verified: false,
+    traces: 4,
+    tokens: 120,
+    distinct_uids: 4,
+    steps: [10, 11],
+    success: { traces: 2 },
+    failure: { traces: 2 },
+    checks: { npz_exactly_equal: null }
   })
 })
 
@@ -157,9 +223,20 @@ t.test('each snapshot of a batch says by itself that it is synthetic, and the in
   const dir = temp(t)
   const random = new Random('labels')
   const editJson = (json: string): string => json.replace('{', '{"synthetic":true,')
-  await writeSnapshot(join(dir, 'many/made'), randomTraces(random, 1, () => 20), { editJson })
-  await writeSnapshot(join(dir, 'many/real'), randomTraces(random, 1, () => 20))
-  await writeSnapshot(join(dir, 'many/torn'), randomTraces(random, 1, () => 20), { editJson: json => editJson(json).slice(0, 500) })
+  await writeSnapshot(
+    join(dir, 'many/made'),
+    randomTraces(random, 1, () => 20),
+    { editJson }
+  )
+  await writeSnapshot(
+    join(dir, 'many/real'),
+    randomTraces(random, 1, () => 20)
+  )
+  await writeSnapshot(
+    join(dir, 'many/torn'),
+    randomTraces(random, 1, () => 20),
+    { editJson: json => editJson(json).slice(0, 500) }
+  )
   const read = (path: string): unknown => JSON.parse(readFileSync(join(dir, path), 'utf8'))
   const first = await runCli(['traces', 'many', '--out', 'out', '--no-figures'], { cwd: dir })
   t.equal(first.code, 3)
@@ -169,10 +246,21 @@ t.test('each snapshot of a batch says by itself that it is synthetic, and the in
     const run = await runCli(['traces', 'many', '--out', 'out', '--no-figures', '--json', '-q'], { cwd: dir })
     t.match(JSON.parse(run.stdout), {
       synthetic: true,
-      snapshots: [{ name: 'made', status, statistics: { synthetic: true } }, { status, statistics: { synthetic: false } }, { status: 'failed', statistics: null }]
+      snapshots: [
+        { name: 'made', status, statistics: { synthetic: true } },
+        { status, statistics: { synthetic: false } },
+        { status: 'failed', statistics: null }
+      ]
     })
     const index = read('out/critic-trace-snapshots.json')
-    t.match(index, { synthetic: true, snapshots: [{ name: 'made', synthetic: true }, { name: 'real', synthetic: false }, { name: 'torn', synthetic: null }] })
+    t.match(index, {
+      synthetic: true,
+      snapshots: [
+        { name: 'made', synthetic: true },
+        { name: 'real', synthetic: false },
+        { name: 'torn', synthetic: null }
+      ]
+    })
     t.same(schemaProblems(JSON.parse(readFileSync(join(root, 'docs/schemas/critic-trace-snapshots.schema.json'), 'utf8')), index), [])
     t.match([read('out/made/run.json'), read('out/real/run.json')], [{ synthetic: true }, { synthetic: false }])
     t.same(hashes(join(dir, 'out')), written)
@@ -185,7 +273,11 @@ t.test('each snapshot of a batch says by itself that it is synthetic, and the in
 
 t.test('a study that does not say synthetic does not hide that its snapshot does', async t => {
   const dir = temp(t)
-  await writeSnapshot(join(dir, 'study/snap'), randomTraces(new Random('hide'), 1, () => 20), { editJson: json => json.replace('{', '{"made_up":true,') })
+  await writeSnapshot(
+    join(dir, 'study/snap'),
+    randomTraces(new Random('hide'), 1, () => 20),
+    { editJson: json => json.replace('{', '{"made_up":true,') }
+  )
   const study = async (fields: object, keys: object): Promise<void> => {
     const text = JSON.stringify({ schema_version: 1, name: 'n', ...fields, critic_traces: { snapshot: 'snap', keys } })
     writeFileSync(join(dir, 'study/study.json'), text)
@@ -193,13 +285,16 @@ t.test('a study that does not say synthetic does not hide that its snapshot does
   }
   const all = ['all', '--study', 'study', '--out', 'out', '--no-figures', '-q']
   const traces = ['traces', 'study/snap', '--study', 'study', '--out', 'traces', '--no-figures', '-q']
-  const statistics = (out: string): unknown => JSON.parse(readFileSync(join(dir, out, 'training_data/critic-trace-statistics.json'), 'utf8'))
+  const statistics = (out: string): unknown =>
+    JSON.parse(readFileSync(join(dir, out, 'training_data/critic-trace-statistics.json'), 'utf8'))
   const renamed = { synthetic: 'made_up' }
   for (const fields of [{}, { synthetic: false }]) {
     await study(fields, renamed)
     for (const command of [all, traces]) {
       t.match(await runCli(command, { cwd: dir }), {
-        code: 1, stderr: /^critic-traces: snapshot synthetic differs: true in the page, false in the study, expected true in the study too \(.*index\.html\)\n$/
+        code: 1,
+        stderr:
+          /^critic-traces: snapshot synthetic differs: true in the page, false in the study, expected true in the study too \(.*index\.html\)\n$/
       })
     }
     t.notOk(readdirSync(dir).includes('out'), 'nothing is written')
@@ -217,7 +312,10 @@ t.test('a study that does not say synthetic does not hide that its snapshot does
 
 t.test('outputs that cannot be written are one line', async t => {
   const dir = temp(t)
-  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('out'), 1, () => 20))
+  await writeSnapshot(
+    join(dir, 'snap'),
+    randomTraces(new Random('out'), 1, () => 20)
+  )
   writeFileSync(join(dir, 'file'), '')
   const file = await runCli(['traces', 'snap', '--out', 'file', '--no-figures', '--quiet'], { cwd: dir })
   t.equal(file.code, 3)
@@ -238,13 +336,31 @@ t.test('outputs that cannot be written are one line', async t => {
 
 t.test('progress goes on when nobody reads it, and a full standard output is one line', async t => {
   const dir = temp(t)
-  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('pipes'), 1, () => 20))
-  const deaf = await runCli(['traces', 'snap', '--out', 'deaf', '--no-figures'], { cwd: dir, onStart: child => { child.stderr?.destroy() } })
+  await writeSnapshot(
+    join(dir, 'snap'),
+    randomTraces(new Random('pipes'), 1, () => 20)
+  )
+  const deaf = await runCli(['traces', 'snap', '--out', 'deaf', '--no-figures'], {
+    cwd: dir,
+    onStart: child => {
+      child.stderr?.destroy()
+    }
+  })
   t.equal(deaf.code, 0)
   t.ok(readdirSync(join(dir, 'deaf/snap')).includes('run.json'))
-  const mute = await runCli(['traces', 'snap', '--out', 'mute', '--no-figures'], { cwd: dir, onStart: child => { child.stdout?.destroy() } })
+  const mute = await runCli(['traces', 'snap', '--out', 'mute', '--no-figures'], {
+    cwd: dir,
+    onStart: child => {
+      child.stdout?.destroy()
+    }
+  })
   t.equal(mute.code, 0)
-  const gone = await runCli(['traces', 'nowhere', 'snap', '--out', 'gone', '--no-figures'], { cwd: dir, onStart: child => { child.stdout?.destroy() } })
+  const gone = await runCli(['traces', 'nowhere', 'snap', '--out', 'gone', '--no-figures'], {
+    cwd: dir,
+    onStart: child => {
+      child.stdout?.destroy()
+    }
+  })
   t.equal(gone.code, 3, 'the exit code does not depend on a reader')
   const full = await runCli(['--help'], { cwd: dir, stdout: '/dev/full' })
   t.match(full, { code: 3, stderr: /^critic-traces: output unwritable: ENOSPC.*\n$/ })
@@ -254,20 +370,30 @@ t.test('verify says what differs on standard error, even when quiet', async t =>
   const dir = temp(t)
   const study = { schema_version: 1, name: 'made up', critic_traces: { snapshot: '.' } }
   writeFileSync(join(dir, 'study.json'), JSON.stringify(study))
-  const files = [{ path: 'study.json', sha256: '0'.repeat(64), bytes: 1, role: 'study' }, { path: 'gone', sha256: '0'.repeat(64), bytes: 1, role: 'npz' }]
+  const files = [
+    { path: 'study.json', sha256: '0'.repeat(64), bytes: 1, role: 'study' },
+    { path: 'gone', sha256: '0'.repeat(64), bytes: 1, role: 'npz' }
+  ]
   writeFileSync(join(dir, 'source_manifest.json'), JSON.stringify({ snapshot: '2026-01-01', files, revisions: {} }))
   writeFileSync(join(dir, 'extra'), '')
   const run = await runCli(['verify', '--study', dir, '--quiet'])
   t.match(run, { code: 1, stdout: '' })
-  t.same(run.stderr.trimEnd().split('\n').map(line => line.replace(/: .*\(/, ' (').replace(dir, 'DIR')), [
-    'critic-traces (DIR/extra)', 'critic-traces (DIR/gone)', 'critic-traces (DIR/study.json)'
-  ])
+  t.same(
+    run.stderr
+      .trimEnd()
+      .split('\n')
+      .map(line => line.replace(/: .*\(/, ' (').replace(dir, 'DIR')),
+    ['critic-traces (DIR/extra)', 'critic-traces (DIR/gone)', 'critic-traces (DIR/study.json)']
+  )
   t.match(run.stderr, /file not listed.*\n.*file missing.*\n.*file differs/)
 })
 
 t.test('outputs are no inputs, figures that are not drawn again go, a replica given by its path is synthetic', async t => {
   const dir = temp(t)
-  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('again'), 1, () => 20))
+  await writeSnapshot(
+    join(dir, 'snap'),
+    randomTraces(new Random('again'), 1, () => 20)
+  )
   for (const expected of ['done', 'unchanged']) {
     const run = await runCli(['traces', '.', '--out', 'artifacts', '--formats', 'svg', '--json', '-q'], { cwd: dir })
     t.match(JSON.parse(run.stdout), { exit_code: 0, snapshots: [{ name: 'snap', status: expected }] })
@@ -283,11 +409,20 @@ t.test('outputs are no inputs, figures that are not drawn again go, a replica gi
 t.test('kill -9 in the middle of a batch: the batch goes on, and ends with the same bytes', async t => {
   const dir = temp(t)
   const random = new Random('killed')
-  for (let k = 0; k < 6; k++) await writeSnapshot(join(dir, 'many', `s${k}`), randomTraces(random, 3, () => 400))
+  for (let k = 0; k < 6; k++)
+    await writeSnapshot(
+      join(dir, 'many', `s${k}`),
+      randomTraces(random, 3, () => 400)
+    )
   const args = ['traces', 'many', '--formats', 'svg', '-q']
   t.equal((await runCli([...args, '--out', 'whole'], { cwd: dir })).code, 0)
   for (const after of [250, 500, 800]) {
-    const killed = await runCli([...args, '--out', 'part'], { cwd: dir, onStart: child => { setTimeout(() => child.kill('SIGKILL'), after) } })
+    const killed = await runCli([...args, '--out', 'part'], {
+      cwd: dir,
+      onStart: child => {
+        setTimeout(() => child.kill('SIGKILL'), after)
+      }
+    })
     t.ok(killed.signal === 'SIGKILL' || killed.code === 0)
   }
   t.match(await runCli([...args, '--out', 'part'], { cwd: dir }), { code: 0, stderr: '' })
@@ -318,17 +453,25 @@ t.test('a record that no longer speaks of the outputs is gone before they change
 
 t.test('the package entry does what the command line does', async t => {
   const dir = temp(t)
-  await writeSnapshot(join(dir, 'snap'), randomTraces(new Random('library'), 2, () => 30))
+  await writeSnapshot(
+    join(dir, 'snap'),
+    randomTraces(new Random('library'), 2, () => 30)
+  )
   await runCli(['traces', 'snap', '--out', 'cli', '--no-figures', '-q'], { cwd: dir })
   // By the package's own name, as another project would import it.
   const library = (await import(['critic', 'traces'].join('-'))) as typeof import('../src/index.js')
   const pool = library.openTracePool(2)
   const settings = {
-    traces: library.DEFAULT_CRITIC_TRACE_STUDY, expectations: library.REPORTED_WITHOUT_STUDY, enforced: false, examplesRequired: false, synthetic: false
+    traces: library.DEFAULT_CRITIC_TRACE_STUDY,
+    expectations: library.REPORTED_WITHOUT_STUDY,
+    enforced: false,
+    examplesRequired: false,
+    synthetic: false
   }
   const [result] = await library.runBatch({ paths: [join(dir, 'snap')], settings, pool, out: join(dir, 'library'), formats: [] })
   await pool.destroy()
   t.match(result, { status: 'done', statistics: { traces: 4, verified: true } })
-  const strip = (all: Record<string, string>) => Object.fromEntries(Object.entries(all).filter(([path]) => !/index|snapshots|run\.json/.test(path)))
+  const strip = (all: Record<string, string>) =>
+    Object.fromEntries(Object.entries(all).filter(([path]) => !/index|snapshots|run\.json/.test(path)))
   t.same(strip(hashes(join(dir, 'library'))), strip(hashes(join(dir, 'cli'))), 'the same bytes')
 })

@@ -24,10 +24,10 @@ interface StatisticsCase {
   /** given where the sum of values cancels: the mean is then held to the bound that `sums.ts` states */
   readonly sumOfAbsolutes?: number
   readonly expected: { mean: number } & Omit<TraceStatistics, 'boundary' | 'internal' | 'mean'> & {
-    readonly boundary: { transitions: number; jumps: number; meanAbs: number | null }
-    readonly internal: { transitions: number; jumps: number; meanAbs: number | null }
-    readonly boundaryIndexes: number[]
-  }
+      readonly boundary: { transitions: number; jumps: number; meanAbs: number | null }
+      readonly internal: { transitions: number; jumps: number; meanAbs: number | null }
+      readonly boundaryIndexes: number[]
+    }
 }
 
 t.test('statistics of a trace are those of math.fsum and numpy, to the last bit', t => {
@@ -59,14 +59,22 @@ t.test('every sum of a trace is compensated: thousand ones beside what swallows 
   const values = Float64Array.from({ length: ones + 2 }, (_, i) => (i === 0 ? 0 : 2 ** 53 - (i % 2 === 0 ? 1 : 0)))
   const mean = Number(2n ** 53n + BigInt(ones)) / (ones + 1)
   const options = { jumpThreshold: 0.1, outcome: null } as const
-  for (const [name, gap] of [['internal', 1], ['boundary', 2]] as const) {
+  for (const [name, gap] of [
+    ['internal', 1],
+    ['boundary', 2]
+  ] as const) {
     const positions = values.map((_, i) => gap * i)
     t.equal(traceStatistics(values, values, positions, options)[name].meanAbs, mean, name)
     t.not(2 ** 53 / (ones + 1), mean)
   }
   // the first error is 2^27, all others are 1
   const errors = Float64Array.from({ length: ones + 1 }, (_, i) => (i === 0 ? 2 ** 27 : 1))
-  const { rmse } = traceStatistics(errors, new Float64Array(ones + 1), errors.map((_, i) => i), options)
+  const { rmse } = traceStatistics(
+    errors,
+    new Float64Array(ones + 1),
+    errors.map((_, i) => i),
+    options
+  )
   t.equal(rmse, Math.sqrt(Number(2n ** 54n + BigInt(ones)) / (ones + 1)))
   t.not(rmse, Math.sqrt(2 ** 54 / (ones + 1)))
   t.end()
@@ -76,10 +84,16 @@ t.test('sums keep what a plain sum loses, and pairs add like one long sum', t =>
   const x = Float64Array.from([1e16, 1, -1e16, 3e-17, 1, 1e300, -1e300])
   const halves = (part: Float64Array): [SumPair, SumPair] => {
     const [high, low, secondHigh, secondLow] = kernelOfThread().measure(part, new Float64Array(part.length), new Int32Array(0), 0.1, 0)
-    return [{ high, low }, { high: secondHigh, low: secondLow }]
+    return [
+      { high, low },
+      { high: secondHigh, low: secondLow }
+    ]
   }
   t.equal(pairValue(addPairs(...halves(x.subarray(0, 5)))), 2)
-  t.not(x.subarray(0, 5).reduce((a, b) => a + b, 0), 2)
+  t.not(
+    x.subarray(0, 5).reduce((a, b) => a + b, 0),
+    2
+  )
   // the first half of four and what follows it, as one long sum
   t.equal(pairValue(addPairs(halves(x.subarray(0, 4))[0], addPairs(...halves(x.subarray(2, 5))))), 2)
   t.end()
@@ -125,11 +139,20 @@ t.test('integrity checks name array, index and both values', t => {
   t.doesNotThrow(() => checkEqual('response_positions', of(-1, 2 ** 40 + 3), npy(BigInt64Array.of(-1n, 2n ** 40n + 3n)), file), 'int64')
   t.doesNotThrow(() => checkEqual('response_positions', of(-1, 7), npy(Int32Array.of(-1, 7)), file), 'int32')
   t.throws(() => checkEqual('values', of(0.5, NaN), npy(Float32Array.of(0.5, NaN)), file), /NaN in a.npz/, 'nor as float32')
-  t.throws(() => checkEqual('values', of(0, 1), npy(Float32Array.of(-0, 2)), file), /2 in a.npz, expected 1 as embedded \(values, index 1\)/)
+  t.throws(
+    () => checkEqual('values', of(0, 1), npy(Float32Array.of(-0, 2)), file),
+    /2 in a.npz, expected 1 as embedded \(values, index 1\)/
+  )
   t.throws(() => checkEqual('response_positions', of(0.5), npy(BigInt64Array.of(0n)), file), /0 in a.npz, expected 0.5/)
-  t.throws(() => checkEqual('values', of(0.1), npy(Float32Array.of(0.1)), file), /NPZ value differs: 0.10000000149011612 in a.npz, expected 0.1 as/)
+  t.throws(
+    () => checkEqual('values', of(0.1), npy(Float32Array.of(0.1)), file),
+    /NPZ value differs: 0.10000000149011612 in a.npz, expected 0.1 as/
+  )
   t.throws(() => checkEqual('response_positions', of(3), npy(BigInt64Array.of(2n ** 32n + 3n)), file), /NPZ value differs: 4294967299 in/)
-  t.throws(() => checkEqual('response_positions', of(2 ** 53 - 1), npy(BigInt64Array.of(2n ** 53n + 1n)), file), /npy integer out of range: 9007199254740993/)
+  t.throws(
+    () => checkEqual('response_positions', of(2 ** 53 - 1), npy(BigInt64Array.of(2n ** 53n + 1n)), file),
+    /npy integer out of range: 9007199254740993/
+  )
   for (const kind of [Float32Array, Float64Array, Int32Array, BigInt64Array]) {
     for (const n of [1, 2, 3, 4, 5, 9, 17]) {
       const numbers = Array.from({ length: n }, (_, i) => (i % 2 === 0 ? i : -i))
@@ -204,7 +227,9 @@ t.test('a message is one line, capped, with its place', t => {
     if ((printable(character) !== character) !== /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(character)) wrong++
   }
   t.equal(wrong, 0, 'escaped are the characters of four classes of Unicode, and no others')
-  const round = Fault.deserialize(structuredClone(new Fault({ format: 'npz', problem: 'p', exitCode: 1, cause: new Error('why') }).serialize()))
+  const round = Fault.deserialize(
+    structuredClone(new Fault({ format: 'npz', problem: 'p', exitCode: 1, cause: new Error('why') }).serialize())
+  )
   t.equal(round.exitCode, 1)
   t.equal((round.cause as Error).message, 'why')
   t.end()

@@ -37,14 +37,20 @@ function check(t: Test, out: string, beside: string): DescribedTable[] {
     t.strictSame([said, named, by], [synthetic, verified, generator], path)
     const bytes = readFileSync(join(out, `${path}-metadata.json`))
     t.ok(bytes.length < 5000, `${path} has ${bytes.length} bytes of metadata`)
-    t.strictSame(record.find(f => f.path === `${path}-metadata.json`), { path: `${path}-metadata.json`, sha256: sha256(bytes), bytes: bytes.length })
+    t.strictSame(
+      record.find(f => f.path === `${path}-metadata.json`),
+      { path: `${path}-metadata.json`, sha256: sha256(bytes), bytes: bytes.length }
+    )
     for (const [c, { name, required }] of columns.entries()) {
       if (required) continue
       const key = `${String(metadata['dc:title'])}: ${name}`
       found.set(key, found.get(key) === true || rows.some(row => row[c] === null))
     }
   }
-  t.strictSame(tree(out).filter(path => path.endsWith('-metadata.json')), tables.map(({ path }) => `${path}-metadata.json`))
+  t.strictSame(
+    tree(out).filter(path => path.endsWith('-metadata.json')),
+    tables.map(({ path }) => `${path}-metadata.json`)
+  )
   return tables
 }
 
@@ -76,15 +82,19 @@ function hostileStudy(dir: string): void {
   writeHistoryStudy(dir, {
     runs: [
       {
-        id: '-1, a', displayName: 'target', createdAt: '2026-01-01T02:00:00Z', lines: [
+        id: '-1, a',
+        displayName: 'target',
+        createdAt: '2026-01-01T02:00:00Z',
+        lines: [
           logged('"_step": 2, "_timestamp": 1767236400.0, "reward": -0.0, "global": 0.5'),
           logged('"_step": 3, "reward": 1.7e308, KEY: NaN'),
           logged('"_step": 9007199254740991, "_timestamp": 1e300, "reward": 1.7e308, KEY: 0.75')
         ]
       },
-      ...RUNS.filter(({ id }) => id !== 'second').map(run => (
-        { ...run, lines: run.lines?.map(line => line.replace('"score"', JSON.stringify(KEY))) ?? null }
-      ))
+      ...RUNS.filter(({ id }) => id !== 'second').map(run => ({
+        ...run,
+        lines: run.lines?.map(line => line.replace('"score"', JSON.stringify(KEY))) ?? null
+      }))
     ],
     study: {
       ...STUDY,
@@ -92,10 +102,21 @@ function hostileStudy(dir: string): void {
         ...STUDY.histories,
         selections: [reference, { ...target, display_time: { multiply: 1e300 } }],
         metrics: [reward, { ...score, key: KEY }],
-        analyses: [{
-          ...both, supplied: null,
-          shared_reference: { metric: 'score', selections: ['target'], step: 1, value: 0.125, label: 'l', source: 's', output: 'shared.json' }
-        }]
+        analyses: [
+          {
+            ...both,
+            supplied: null,
+            shared_reference: {
+              metric: 'score',
+              selections: ['target'],
+              step: 1,
+              value: 0.125,
+              label: 'l',
+              source: 's',
+              output: 'shared.json'
+            }
+          }
+        ]
       }
     }
   })
@@ -108,7 +129,10 @@ t.test('a hostile study', async t => {
   const run = await runCli(['all', '--study', dir, '--out', out, '--no-figures'])
   t.match(run, { code: 0 }, run.stderr)
   const tables = check(t, out, 'wandb/both.json')
-  t.strictSame(tables.map(({ path }) => path), ['wandb/all.csv', 'wandb/kept.csv', 'wandb/lineage.csv', 'wandb/points.csv'])
+  t.strictSame(
+    tables.map(({ path }) => path),
+    ['wandb/all.csv', 'wandb/kept.csv', 'wandb/lineage.csv', 'wandb/points.csv']
+  )
   const [{ columns, rows, metadata }] = tables
   const column = (name: string): Set<string | null> => new Set(rows.map(row => row[columns.findIndex(c => c.name === name)]))
   t.strictSame(column('key'), new Set(['reward', `'${KEY}`]), 'what would be a formula has an apostrophe, and the metadata says so')
@@ -120,11 +144,16 @@ t.test('a hostile study', async t => {
 
 t.test('a batch of snapshots, verified against nothing', async t => {
   const dir = join(work, 'batch')
-  await writeSnapshot(join(dir, 'one'), randomTraces(new Random('csv'), 2, i => i === 3 ? 1 : 40))
+  await writeSnapshot(
+    join(dir, 'one'),
+    randomTraces(new Random('csv'), 2, i => (i === 3 ? 1 : 40))
+  )
   // an NPZ alone, which states neither step nor outcome
   mkdirSync(join(dir, 'two'))
   const chunks: Uint8Array[] = []
-  const npz = new NpzWriter(bytes => { chunks.push(bytes.slice()) })
+  const npz = new NpzWriter(bytes => {
+    chunks.push(bytes.slice())
+  })
   for (const name of ['values', 'returns']) await npz.add(name, encodeNpy(Float64Array.of(1e-7, -0, 1e21)))
   await npz.add('response_positions', encodeNpy(BigInt64Array.of(1n, 2n, 9n)))
   await npz.finish()
@@ -141,21 +170,33 @@ t.test('a batch of snapshots, verified against nothing', async t => {
 
 t.test('a column is not called optional that is never empty', t => {
   t.ok(found.size >= 25)
-  t.strictSame([...found].filter(([, empty]) => !empty).map(([column]) => column), [])
+  t.strictSame(
+    [...found].filter(([, empty]) => !empty).map(([column]) => column),
+    []
+  )
   t.end()
 })
 
 t.test('the checks of this file see what is wrong', t => {
   const [table] = describedTables(join(work, 'hostile-out'))
   const broken = (change: Partial<DescribedTable>): string[] => [
-    ...vocabularyProblems({ ...table, ...change }, join(work, 'hostile-out')), ...cellProblems({ ...table, ...change })
+    ...vocabularyProblems({ ...table, ...change }, join(work, 'hostile-out')),
+    ...cellProblems({ ...table, ...change })
   ]
-  const as = (name: string, change: object) => ({ columns: table.columns.map(c => c.name === name ? { ...c, ...change } : c) })
+  const as = (name: string, change: object) => ({ columns: table.columns.map(c => (c.name === name ? { ...c, ...change } : c)) })
   t.strictSame(broken({}), [])
   for (const change of [
-    as('global_step', { required: true }), as('value', { datatype: 'integer' }), as('run', { datatype: 'number' }), as('step', { titles: 'Step' }),
-    as('kept', { datatype: 'bool' }), as('step', { name: 'value' }), as('step', { unit: 'x' }), { columns: table.columns.slice(1) },
-    { metadata: { ...table.metadata, synthetic: true } }, { metadata: { ...table.metadata, url: 'kept.csv' } }
-  ]) t.not(broken(change).length, 0, JSON.stringify(change).slice(0, 200))
+    as('global_step', { required: true }),
+    as('value', { datatype: 'integer' }),
+    as('run', { datatype: 'number' }),
+    as('step', { titles: 'Step' }),
+    as('kept', { datatype: 'bool' }),
+    as('step', { name: 'value' }),
+    as('step', { unit: 'x' }),
+    { columns: table.columns.slice(1) },
+    { metadata: { ...table.metadata, synthetic: true } },
+    { metadata: { ...table.metadata, url: 'kept.csv' } }
+  ])
+    t.not(broken(change).length, 0, JSON.stringify(change).slice(0, 200))
   t.end()
 })

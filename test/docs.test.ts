@@ -33,13 +33,21 @@ t.test('the files in docs are those that npm run docs writes', t => {
 })
 
 t.test('a table of fields has every field, each in a row of its own, and no other', t => {
-  const fields = documentedFields(closed({
-    a: { kind: nullable(list(closed({ b: { kind: oneOf('x', 'y'), doc: 'B | b.' } }), 1, 3)), doc: 'A, as docs/outputs.md says.', default: null },
-    c: { kind: integer(1), doc: 'C.' }
-  }).schema)
-  const table = (...rows: readonly string[]): string => ['# T', '| field | value | meaning | default |', '|---|---|---|---|', ...rows, '', '| `c` | of another table |'].join('\n')
+  const fields = documentedFields(
+    closed({
+      a: {
+        kind: nullable(list(closed({ b: { kind: oneOf('x', 'y'), doc: 'B | b.' } }), 1, 3)),
+        doc: 'A, as docs/outputs.md says.',
+        default: null
+      },
+      c: { kind: integer(1), doc: 'C.' }
+    }).schema
+  )
+  const table = (...rows: readonly string[]): string =>
+    ['# T', '| field | value | meaning | default |', '|---|---|---|---|', ...rows, '', '| `c` | of another table |'].join('\n')
   const filled = table(
-    '| `c` | integer >= 1 | C. | required |', '| `a` | list of 1 to 3, or `null` | A, as [outputs.md](outputs.md) says. | `null` |',
+    '| `c` | integer >= 1 | C. | required |',
+    '| `a` | list of 1 to 3, or `null` | A, as [outputs.md](outputs.md) says. | `null` |',
     '| `a[].b` | `"x"` or `"y"` | B \\| b. | required |'
   )
   t.equal(withTables(table('| `c` |', '| `a` | old | cells |', '| `a[].b` |'), fields, 'T'), filled)
@@ -51,10 +59,12 @@ t.test('a table of fields has every field, each in a row of its own, and no othe
 
 /** The documents below a folder by the name of their schema. */
 function documentsIn(folder: string): (readonly [schema: string, path: string, document: unknown])[] {
-  return tree(folder).filter(path => path.endsWith('.json')).map(path => {
-    const document = JSON.parse(readFileSync(join(folder, path), 'utf8')) as object
-    return [String(unprefixed(document)['schema']), path, document] as const
-  })
+  return tree(folder)
+    .filter(path => path.endsWith('.json'))
+    .map(path => {
+      const document = JSON.parse(readFileSync(join(folder, path), 'utf8')) as object
+      return [String(unprefixed(document)['schema']), path, document] as const
+    })
 }
 
 t.test('every output follows its schema and its kind; each of 200 mutations of it is refused by both', async t => {

@@ -35,7 +35,15 @@ function bar(value: number | null, more: Partial<BarData> = {}): BarData {
 }
 
 function panel(more: Partial<BarPanelData> = {}): BarPanelData {
-  return { title: 'Panel', axis: 'Value', groups: ['g'], decimals: 2, from: 0, series: [{ title: 'one', slot: 0, bars: [bar(3)] }], ...more }
+  return {
+    title: 'Panel',
+    axis: 'Value',
+    groups: ['g'],
+    decimals: 2,
+    from: 0,
+    series: [{ title: 'one', slot: 0, bars: [bar(3)] }],
+    ...more
+  }
 }
 
 function figure(panels: readonly BarPanelData[], more: Partial<BarFigureData> = {}): BarFigureData {
@@ -56,11 +64,26 @@ function drawnBars(config: FigureConfig, k: number): DrawnBar[] {
   const context = createCanvas(600, 600).getContext('2d')
   const canvas = panelCanvas(context, context, box.width, box.height)
   const resolved = resolveFunctions({ ...chart }) as unknown as ChartConfiguration<'bar'>
-  const drawn = new Chart(canvas as unknown as HTMLCanvasElement, { ...resolved, platform: BasicPlatform, options: { ...resolved.options, devicePixelRatio: 64 } })
+  const drawn = new Chart(canvas as unknown as HTMLCanvasElement, {
+    ...resolved,
+    platform: BasicPlatform,
+    options: { ...resolved.options, devicePixelRatio: 64 }
+  })
   const { left, top } = drawn.chartArea
   const bars = drawn.data.datasets.map((_, i): DrawnBar => {
-    const { x = NaN, y = NaN, base = NaN, width = NaN } = (drawn.getDatasetMeta(i).data[0] as BarElement).getProps(['x', 'y', 'base', 'width'], true) as Record<string, number>
-    return { left: x - width / 2 - left, right: x + width / 2 - left, base: base - top, end: y - top, value: seriesOf(config, k)[i].data[0].y ?? NaN }
+    const {
+      x = NaN,
+      y = NaN,
+      base = NaN,
+      width = NaN
+    } = (drawn.getDatasetMeta(i).data[0] as BarElement).getProps(['x', 'y', 'base', 'width'], true) as Record<string, number>
+    return {
+      left: x - width / 2 - left,
+      right: x + width / 2 - left,
+      base: base - top,
+      end: y - top,
+      value: seriesOf(config, k)[i].data[0].y ?? NaN
+    }
   })
   drawn.destroy()
   return bars.sort((a, b) => a.left - b.left)
@@ -68,12 +91,29 @@ function drawnBars(config: FigureConfig, k: number): DrawnBar[] {
 
 t.test('values are printed with no digit that they do not have', async t => {
   const cases: [number, number, string][] = [
-    [64, 2, '64'], [70.4, 2, '70.4'], [55.33, 2, '55.33'], [49.62358, 1, '49.6'], [135.00000000000003, 4, '135'], [48640, 0, '48,640'], [1234567.5, 1, '1,234,567.5'],
-    [-6.125, 1, '\u22126.1'], [-0.001, 1, '0'], [0, 3, '0'], [1e-7, 2, '0'], [2.5e12, 0, '2.5e12']
+    [64, 2, '64'],
+    [70.4, 2, '70.4'],
+    [55.33, 2, '55.33'],
+    [49.62358, 1, '49.6'],
+    [135.00000000000003, 4, '135'],
+    [48640, 0, '48,640'],
+    [1234567.5, 1, '1,234,567.5'],
+    [-6.125, 1, '\u22126.1'],
+    [-0.001, 1, '0'],
+    [0, 3, '0'],
+    [1e-7, 2, '0'],
+    [2.5e12, 0, '2.5e12']
   ]
   for (const [value, decimals, text] of cases) t.equal(formatValue(value, decimals), text, `${value} with ${decimals}`)
   const stated: [number, number | null, string][] = [
-    [64, 1, '64.0'], [64, null, '64'], [54.67, 1, '54.7'], [135, 4, '135.0000'], [48640, 0, '48,640'], [-0.001, 1, '0.0'], [1234.5, 2, '1,234.50'], [2.5e12, 1, '2.5e12']
+    [64, 1, '64.0'],
+    [64, null, '64'],
+    [54.67, 1, '54.7'],
+    [135, 4, '135.0000'],
+    [48640, 0, '48,640'],
+    [-0.001, 1, '0.0'],
+    [1234.5, 2, '1,234.50'],
+    [2.5e12, 1, '2.5e12']
   ]
   for (const [value, decimals, text] of stated) t.equal(barText(value, decimals, 2), text, `${value} with ${decimals} stated`)
 })
@@ -87,7 +127,11 @@ t.test('bars', async t => {
       const { plot } = config.panels[k]
       const bars = drawnBars(config, k)
       const values = data.groups.flatMap((_, g) => data.series.flatMap(one => one.bars[g]?.value ?? []))
-      t.same(bars.map(one => one.value), values, 'group by group, series by series')
+      t.same(
+        bars.map(one => one.value),
+        values,
+        'group by group, series by series'
+      )
       for (const { base, end, value } of bars) {
         const perUnit = plot.height / (y.max - y.min)
         t.ok(Math.abs(end - (y.max - value) * perUnit) < 0.05, `${value} ends at ${end}`)
@@ -117,26 +161,39 @@ t.test('bars', async t => {
   })
 
   t.test('all have their value, inside the plot, over none of its neighbours', async t => {
-    const texts = [0, 1, 2].map(k => Object.entries(annotationsOf(config, k)).filter(([name]) => name.startsWith('value-')).map(([, { content }]) => content))
-    t.same(texts, [['41', '52.5', '47.12', '30.25', '38.75'], ['12,345', '1,800'], ['11.5', '\u22126.1', 'n/a', '\u22122']])
+    const texts = [0, 1, 2].map(k =>
+      Object.entries(annotationsOf(config, k))
+        .filter(([name]) => name.startsWith('value-'))
+        .map(([, { content }]) => content)
+    )
+    t.same(texts, [
+      ['41', '52.5', '47.12', '30.25', '38.75'],
+      ['12,345', '1,800'],
+      ['11.5', '\u22126.1', 'n/a', '\u22122']
+    ])
     const labels = labelRectangles({ ...config, panels: config.panels.map(one => ({ ...one })) })
     for (const [i, a] of labels.entries()) {
       t.ok(a.x > 0 && a.x + a.width < config.width && a.y > 0 && a.y + a.height < config.height + 4, 'on the page')
       for (const b of labels.slice(i + 1)) {
-        t.notOk(a.x < b.x + b.width - 4 && b.x < a.x + a.width - 4 && a.y < b.y + b.height - 4 && b.y < a.y + a.height - 4, 'no label over another')
+        t.notOk(
+          a.x < b.x + b.width - 4 && b.x < a.x + a.width - 4 && a.y < b.y + b.height - 4 && b.y < a.y + a.height - 4,
+          'no label over another'
+        )
       }
     }
   })
 
   t.test('of one title look the same in every panel, and as the curves of that place', async t => {
-    const colours = (k: number): unknown[] => (config.panels[k].chart.data.datasets as unknown as { backgroundColor: string }[]).map(one => one.backgroundColor)
+    const colours = (k: number): unknown[] =>
+      (config.panels[k].chart.data.datasets as unknown as { backgroundColor: string }[]).map(one => one.backgroundColor)
     t.same(colours(0), ['#d9d9d9', '#0072b2', '#e69f00', '#d9d9d9', '#ffffff'])
     t.same(colours(1), ['#0072b2', '#e69f00'])
     for (const slot of [0, 1]) t.equal(barMark(slot, true).fill, curveStyle(slot).strong)
   })
 
   t.test('stay apart in greyscale', async t => {
-    const luma = (hex: string): number => [0.299, 0.587, 0.114].reduce((sum, weight, c) => sum + weight * parseInt(hex.slice(1 + 2 * c, 3 + 2 * c), 16), 0)
+    const luma = (hex: string): number =>
+      [0.299, 0.587, 0.114].reduce((sum, weight, c) => sum + weight * parseInt(hex.slice(1 + 2 * c, 3 + 2 * c), 16), 0)
     const levels = [0, 1, 2, 3, 4, 5].map(slot => luma(barMark(slot, true).fill)).sort((a, b) => a - b)
     for (const [i, level] of levels.entries()) t.ok(i === 0 || level - levels[i - 1] > 20, `${levels[i - 1]} and ${level}`)
   })
@@ -145,11 +202,16 @@ t.test('bars', async t => {
 t.test('stand-ins', async t => {
   const config = buildBarFigure(SMALL)
   const hatches = (k: number): { xMin: number; xMax: number; yMin: number; yMax: number; borderColor: string }[] =>
-    Object.entries(annotationsOf(config, k)).filter(([name]) => name.startsWith('hatch-')).map(([, one]) => one as never)
+    Object.entries(annotationsOf(config, k))
+      .filter(([name]) => name.startsWith('hatch-'))
+      .map(([, one]) => one as never)
 
   t.test('are hatched from edge to edge, and nothing else is', async t => {
     t.equal(hatches(1).length, 0)
-    for (const [k, value, place] of [[0, 38.75, 4], [2, -2, 2]] as const) {
+    for (const [k, value, place] of [
+      [0, 38.75, 4],
+      [2, -2, 2]
+    ] as const) {
       const lines = hatches(k)
       t.ok(lines.length > 5)
       const { x } = scalesOf(config, k)
@@ -164,14 +226,30 @@ t.test('stand-ins', async t => {
   })
 
   t.test('are named in the legend, where there are any', async t => {
-    t.same(config.legend.map(({ label, kind }) => [label, kind]), [['Before', 'bar'], ['Alpha', 'bar'], ['Beta', 'bar'], ['stand-in: not published', 'bar']])
-    t.same(buildBarFigure(figure([panel()])).legend.map(({ label }) => label), ['one'])
+    t.same(
+      config.legend.map(({ label, kind }) => [label, kind]),
+      [
+        ['Before', 'bar'],
+        ['Alpha', 'bar'],
+        ['Beta', 'bar'],
+        ['stand-in: not published', 'bar']
+      ]
+    )
+    t.same(
+      buildBarFigure(figure([panel()])).legend.map(({ label }) => label),
+      ['one']
+    )
   })
 
   t.test('hatching: parallel lines at 45 degrees inside the rectangle', async t => {
-    for (const [width, height] of [[30, 80], [80, 5], [1, 1], [40, 0]]) {
+    for (const [width, height] of [
+      [30, 80],
+      [80, 5],
+      [1, 1],
+      [40, 0]
+    ]) {
       for (const [a, b] of hatchLines(width, height)) {
-        t.ok(Math.abs((b.x - a.x) + (b.y - a.y)) < 1e-9)
+        t.ok(Math.abs(b.x - a.x + (b.y - a.y)) < 1e-9)
         for (const { x, y } of [a, b]) t.ok(x >= 0 && x <= width && y >= -1e-9 && y <= height + 1e-9)
       }
     }
@@ -197,7 +275,9 @@ t.test('configuration', async t => {
   })
 
   t.test('the axis says where it begins, when that is not zero', async t => {
-    const titles = buildBarFigure(SMALL).panels.map(one => (one.chart.options as unknown as { scales: { y: { title: { text: string[] } } } }).scales.y.title.text.join(' '))
+    const titles = buildBarFigure(SMALL).panels.map(one =>
+      (one.chart.options as unknown as { scales: { y: { title: { text: string[] } } } }).scales.y.title.text.join(' ')
+    )
     t.same(titles, ['Solved (%)', 'Hours (normalised to one machine), axis from 1,000', 'Points'])
     const axis = 'Hours per improvement (concurrency-normalised)'
     const long = buildBarFigure(figure([panel({ axis }), panel(), panel()]))
@@ -207,17 +287,26 @@ t.test('configuration', async t => {
   })
 
   t.test('alternative text: every value, in order', async t => {
-    t.equal(buildBarFigure(SMALL).description, '3 panels of bars. ' +
-      '(a) Benchmarks, Solved (%): First: Before 41, Alpha 52.5, Beta 47.12; Second, on other tasks: Before 30.25, Beta 38.75 (a stand-in, not published). ' +
-      '(b) Cost, Hours (normalised to one machine), axis from 1,000: To the best checkpoint: Alpha 12,345, Beta 1,800. ' +
-      '(c) Gain, Points: First: Alpha 11.5, Beta \u22126.1; Second: Alpha undefined (the second operand is zero), Beta \u22122 (a stand-in, not published). ' +
-      'The data are a synthetic replica.')
+    t.equal(
+      buildBarFigure(SMALL).description,
+      '3 panels of bars. ' +
+        '(a) Benchmarks, Solved (%): First: Before 41, Alpha 52.5, Beta 47.12; Second, on other tasks: Before 30.25, Beta 38.75 (a stand-in, not published). ' +
+        '(b) Cost, Hours (normalised to one machine), axis from 1,000: To the best checkpoint: Alpha 12,345, Beta 1,800. ' +
+        '(c) Gain, Points: First: Alpha 11.5, Beta \u22126.1; Second: Alpha undefined (the second operand is zero), Beta \u22122 (a stand-in, not published). ' +
+        'The data are a synthetic replica.'
+    )
   })
 
   t.test('panels: side by side, in rows where there is no room or more than three', async t => {
     const columns = (panels: readonly BarPanelData[]): number => new Set(buildBarFigure(figure(panels)).panels.map(({ box }) => box.x)).size
-    t.same([1, 2, 3, 4, 5, 6].map(n => columns(Array.from({ length: n }, () => panel()))), [1, 2, 3, 2, 3, 3])
-    const crowded = panel({ groups: ['a', 'b', 'c', 'd'], series: [0, 1, 2, 3, 4, 5].map(slot => ({ title: `s${slot}`, slot, bars: [bar(1), bar(2), bar(3), bar(4)] })) })
+    t.same(
+      [1, 2, 3, 4, 5, 6].map(n => columns(Array.from({ length: n }, () => panel()))),
+      [1, 2, 3, 2, 3, 3]
+    )
+    const crowded = panel({
+      groups: ['a', 'b', 'c', 'd'],
+      series: [0, 1, 2, 3, 4, 5].map(slot => ({ title: `s${slot}`, slot, bars: [bar(1), bar(2), bar(3), bar(4)] }))
+    })
     t.equal(columns([crowded, panel()]), 1)
     const upright = buildBarFigure(figure([crowded]))
     t.notOk(annotationsOf(upright, 0)['value-0']['rotation'], 'one digit has room across')
@@ -227,7 +316,10 @@ t.test('configuration', async t => {
   })
 
   t.test('the list of figures draws them, first', async t => {
-    t.same(buildFigures({ bars: [SMALL, figure([panel()])] }).map(({ name }) => name), ['01-three-recipes', 'figure'])
+    t.same(
+      buildFigures({ bars: [SMALL, figure([panel()])] }).map(({ name }) => name),
+      ['01-three-recipes', 'figure']
+    )
     t.throws(() => buildFigures({ bars: [SMALL, SMALL] }), /has the name of another/)
     t.same(buildFigures({}), [])
   })
@@ -258,18 +350,59 @@ t.test('picture', async t => {
     t.ok(same(difference), JSON.stringify(difference))
   })
 
-  const datasets = (f: LooseFigure, k: number) => f.panels[k].chart.data.datasets as unknown as { backgroundColor: string; base: number; data: { y: number }[] }[]
+  const datasets = (f: LooseFigure, k: number) =>
+    f.panels[k].chart.data.datasets as unknown as { backgroundColor: string; base: number; data: { y: number }[] }[]
   const annotations = (f: LooseFigure, k: number) => f.panels[k].chart.options.plugins.annotation.annotations
   const mutations: ReadonlyArray<readonly [string, (figure: LooseFigure) => void]> = [
     ['a panel', f => f.panels.splice(1, 1)],
-    ['a bar', f => { datasets(f, 0).splice(1, 1) }],
-    ['a bar\'s colour', f => { datasets(f, 0)[1].backgroundColor = '#e69f00' }],
-    ['two points of a bar\'s length', f => { datasets(f, 0)[0].data[0].y += 1.2 }],
-    ['the right base', f => { datasets(f, 1)[0].base = 1500 }],
-    ['a value', f => { delete annotations(f, 0)['value-0'] }],
-    ['the right value', f => { annotations(f, 1)['value-0']['content'] = '12' }],
-    ['a line of hatching', f => { delete annotations(f, 0)['hatch-4-3'] }],
-    ['the title of a group', f => { delete annotations(f, 2)['group-1'] }],
+    [
+      'a bar',
+      f => {
+        datasets(f, 0).splice(1, 1)
+      }
+    ],
+    [
+      "a bar's colour",
+      f => {
+        datasets(f, 0)[1].backgroundColor = '#e69f00'
+      }
+    ],
+    [
+      "two points of a bar's length",
+      f => {
+        datasets(f, 0)[0].data[0].y += 1.2
+      }
+    ],
+    [
+      'the right base',
+      f => {
+        datasets(f, 1)[0].base = 1500
+      }
+    ],
+    [
+      'a value',
+      f => {
+        delete annotations(f, 0)['value-0']
+      }
+    ],
+    [
+      'the right value',
+      f => {
+        annotations(f, 1)['value-0']['content'] = '12'
+      }
+    ],
+    [
+      'a line of hatching',
+      f => {
+        delete annotations(f, 0)['hatch-4-3']
+      }
+    ],
+    [
+      'the title of a group',
+      f => {
+        delete annotations(f, 2)['group-1']
+      }
+    ],
     ['the word synthetic', f => f.texts.pop()],
     ['a legend key', f => f.legend.pop()]
   ]
@@ -284,7 +417,8 @@ t.test('picture', async t => {
 })
 
 t.test('odd data are drawn, and what is undefined is said', async t => {
-  const series = (...bars: (BarData | null)[]): BarPanelData => panel({ groups: bars.map((_, i) => `g${i}`), series: [{ title: 'one', slot: 0, bars }] })
+  const series = (...bars: (BarData | null)[]): BarPanelData =>
+    panel({ groups: bars.map((_, i) => `g${i}`), series: [{ title: 'one', slot: 0, bars }] })
   const cases: ReadonlyArray<readonly [string, BarPanelData, string]> = [
     ['no value', series(bar(null)), 'no value'],
     ['no bar at all', series(null), 'no bar'],
@@ -295,7 +429,11 @@ t.test('odd data are drawn, and what is undefined is said', async t => {
     ['very small', { ...series(bar(1e-9), bar(3e-9)), decimals: 10 }, '3e-9'],
     ['very large', series(bar(1e99), bar(2e98)), '1e99'],
     ['beyond what is drawn', series(bar(1e200), bar(2)), '1e200'],
-    ['eight places', { ...series(...Array.from({ length: 8 }, (_, i) => bar(1234.5 + i, { published: i % 2 === 0 }))), decimals: 2 }, '1,234.5'],
+    [
+      'eight places',
+      { ...series(...Array.from({ length: 8 }, (_, i) => bar(1234.5 + i, { published: i % 2 === 0 }))), decimals: 2 },
+      '1,234.5'
+    ],
     ['slots without end', panel({ series: [{ title: 'one', slot: 17, bars: [bar(1, { published: false })] }] }), '#4c9bc9']
   ]
   for (const [name, one, says] of cases) {
@@ -303,20 +441,32 @@ t.test('odd data are drawn, and what is undefined is said', async t => {
     t.ok(JSON.stringify(config).includes(says), `${name}: says ${says}`)
     t.notMatch(JSON.stringify(config.panels), /NaN|Infinity|"(?:min|max|x|xMin|xMax|yMin|yMax|xValue|yValue)":null/, name)
     t.same(JSON.parse(JSON.stringify(config)), config, `${name}: plain`)
-    t.ok(pdfStrings(await renderFigure(config, 'pdf')).some(text => text.includes('Figure')), `${name}: drawn`)
+    t.ok(
+      pdfStrings(await renderFigure(config, 'pdf')).some(text => text.includes('Figure')),
+      `${name}: drawn`
+    )
   }
 })
 
 t.test('hostile titles', async t => {
   const hostile = 'A <b>&amp;\u0000\u001b[31m\n\u202e\ufffe\ud800 "title" ]]> that is far too long for any panel: $& ${x} '.repeat(3)
-  const one = panel({ title: hostile, axis: hostile, groups: [hostile, 'g'], series: [{ title: hostile, slot: 0, bars: [bar(1, { reason: hostile }), bar(null, { reason: hostile })] }] })
+  const one = panel({
+    title: hostile,
+    axis: hostile,
+    groups: [hostile, 'g'],
+    series: [{ title: hostile, slot: 0, bars: [bar(1, { reason: hostile }), bar(null, { reason: hostile })] }]
+  })
   const config = buildBarFigure(figure([one, one, one], { title: hostile }))
   const strings: string[] = []
   JSON.stringify(config, (_key, value: unknown) => {
     if (typeof value === 'string') strings.push(value)
     return value
   })
-  t.same(strings.filter(text => /[\u0000-\u001f\u202e\ufffe]|\p{Surrogate}/u.test(text)), [], 'escaped')
+  t.same(
+    strings.filter(text => /[\u0000-\u001f\u202e\ufffe]|\p{Surrogate}/u.test(text)),
+    [],
+    'escaped'
+  )
   for (const { text, x } of config.texts) t.ok(x + drawnWidth(text, 10) <= 504, 'on the page')
   for (const { label, labelX } of config.legend) t.ok(labelX + drawnWidth(label, 8) <= 504, 'on the page')
   const svg = (await renderFigure(config, 'svg')).toString('utf8')
@@ -329,8 +479,22 @@ t.test('files', async t => {
   const [png, svg, pdf] = await Promise.all(FIGURE_FORMATS.map(format => renderFigure(config, format)))
   t.same([png.readUInt32BE(16), png.readUInt32BE(20)], [2100, (config.height * 300) / 72], '300 dpi, 7.0 inches wide')
   const strings = pdfStrings(pdf)
-  for (const word of ['Three recipes', '(a)', 'Solved (%)', '52.5', '12,345', 'Second, on', 'Beta', 'stand-in: not published', 'axis from 1,000', 'synthetic replica']) {
-    t.ok(strings.some(text => text.includes(word)), `${word} is text in the PDF`)
+  for (const word of [
+    'Three recipes',
+    '(a)',
+    'Solved (%)',
+    '52.5',
+    '12,345',
+    'Second, on',
+    'Beta',
+    'stand-in: not published',
+    'axis from 1,000',
+    'synthetic replica'
+  ]) {
+    t.ok(
+      strings.some(text => text.includes(word)),
+      `${word} is text in the PDF`
+    )
   }
   t.notMatch(svg.toString('latin1'), /<image|<pattern/, 'hatching is lines')
   const again = await Promise.all(FIGURE_FORMATS.map(format => renderFigure(buildBarFigure(SMALL), format)))

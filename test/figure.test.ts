@@ -47,7 +47,10 @@ t.test('decimation', async t => {
     t.equal(indexes.length, 155)
     t.same([...indexes.slice(0, 16)], [0, 20, 24, 25, 33, 46, 49, 50, 59, 66, 74, 75, 79, 99, 100, 101])
     t.same([...indexes.slice(-8)], [953, 963, 976, 977, 978, 989, 996, 999])
-    t.equal(indexes.reduce((sum, i, k) => sum + i * k, 0), 8027494)
+    t.equal(
+      indexes.reduce((sum, i, k) => sum + i * k, 0),
+      8027494
+    )
     t.same([...spanOffsets], [0, 14, 15, 55, 121, 155])
   })
 
@@ -56,13 +59,14 @@ t.test('decimation', async t => {
     for (let round = 0; round < 300; round++) {
       const length = 1 + Math.floor(random() * 400)
       // few levels, so that extremes are tied
-      const values = Float64Array.from({ length }, () => round % 3 === 0 ? Math.floor(random() * 4) : random())
+      const values = Float64Array.from({ length }, () => (round % 3 === 0 ? Math.floor(random() * 4) : random()))
       const starts = spanStarts(length, randomBoundaries(random, length, Math.floor(random() * 12)))
       const buckets = 1 + Math.floor(random() * 60)
       const { indexes, spanOffsets } = decimateSpans(values, starts, buckets)
       const spans = starts.length - 1
       if (!indexes.every((index, k) => k === 0 || index > indexes[k - 1])) return t.fail(`round ${round}: order`)
-      if (indexes.length > 4 * (buckets + spans)) return t.fail(`round ${round}: ${indexes.length} kept of ${buckets} buckets and ${spans} spans`)
+      if (indexes.length > 4 * (buckets + spans))
+        return t.fail(`round ${round}: ${indexes.length} kept of ${buckets} buckets and ${spans} spans`)
       const bucketLength = Math.max(1, Math.ceil(length / buckets))
       const kept = new Set(indexes)
       for (let k = 0; k < spans; k++) {
@@ -91,9 +95,13 @@ t.test('decimation', async t => {
       example === null ? [] : [...spanMeans(example.values, spanStarts(example.values.length, example.boundaries))]
     // numpy 1.24.2, np.mean of every span of the fixture
     t.same(means(SMALL.success), [0.8239667338709677, 0.8671875, 0.9244791666666666, 0.85546875, 0.86962890625])
-    t.same(means(SMALL.failure), [
-      0.2880859375, 0.283203125, 0.31026785714285715, 0.37109375, 0.25882662259615385, 0.14423828125, 0.030661843039772728, -0.15348307291666666
-    ])
+    t.same(
+      means(SMALL.failure),
+      [
+        0.2880859375, 0.283203125, 0.31026785714285715, 0.37109375, 0.25882662259615385, 0.14423828125, 0.030661843039772728,
+        -0.15348307291666666
+      ]
+    )
   })
 
   t.test('boundaries out of order are a fault', async t => {
@@ -122,7 +130,10 @@ t.test('numbers, ticks and widths', async t => {
   })
 
   t.test('ticks are round, inside the range, and not more than asked for', async t => {
-    t.same(niceTicks({ min: -0.43, max: 0.27 }, 6, 'value'), { values: [-0.4, -0.2, 0, 0.2], labels: ['\u22120.4', '\u22120.2', '0.0', '0.2'] })
+    t.same(niceTicks({ min: -0.43, max: 0.27 }, 6, 'value'), {
+      values: [-0.4, -0.2, 0, 0.2],
+      labels: ['\u22120.4', '\u22120.2', '0.0', '0.2']
+    })
     t.same(niceTicks({ min: 111.4, max: 131.6 }, 8, 'count').values, [115, 120, 125, 130])
     t.same(niceTicks({ min: 0, max: 22772 }, 10, 'count').labels, ['0', '5,000', '10,000', '15,000', '20,000'])
     const random = seededRandom(4)
@@ -150,7 +161,13 @@ t.test('numbers, ticks and widths', async t => {
   t.test('text is as wide as the canvas says', async t => {
     const context = createCanvas(10, 10).getContext('2d')
     context.font = '8px "DejaVu Sans"'
-    for (const text of ['largest boundary jump', '0.988 \u2192 1.242 (+0.254)', '\u22120.135', 'Retained token index 22,773', '{|}~ WAVE']) {
+    for (const text of [
+      'largest boundary jump',
+      '0.988 \u2192 1.242 (+0.254)',
+      '\u22120.135',
+      'Retained token index 22,773',
+      '{|}~ WAVE'
+    ]) {
       const real = context.measureText(text).width
       t.ok(drawnWidth(text, 8) >= real - 0.01 && drawnWidth(text, 8) <= real * 1.03, `${text}: ${drawnWidth(text, 8)} for ${real}`)
     }
@@ -167,21 +184,43 @@ t.test('configuration', async t => {
 
   t.test('states what the data hold', async t => {
     const config = buildFigure08(SMALL)
-    const points = (panel: number, label: string): readonly Point[] => seriesOf(config, panel).find(series => series.label === label)?.data ?? []
+    const points = (panel: number, label: string): readonly Point[] =>
+      seriesOf(config, panel).find(series => series.label === label)?.data ?? []
     for (const outcome of ['success', 'failure']) {
       const own = SMALL.traces.filter(trace => trace.outcome === outcome)
-      t.same(points(0, outcome), own.map(trace => ({ x: trace.step, y: trace.mean })))
-      t.same(points(1, outcome), own.map(trace => ({ x: trace.step, y: trace.delta })))
+      t.same(
+        points(0, outcome),
+        own.map(trace => ({ x: trace.step, y: trace.mean }))
+      )
+      t.same(
+        points(1, outcome),
+        own.map(trace => ({ x: trace.step, y: trace.delta }))
+      )
     }
-    for (const [panel, example] of [[2, SMALL.success], [3, SMALL.failure]] as const) {
+    for (const [panel, example] of [
+      [2, SMALL.success],
+      [3, SMALL.failure]
+    ] as const) {
       if (example === null) return t.fail('the fixture has both examples')
       // shorter than the plot is wide: every value is drawn, in order, with a gap at each boundary
       const drawn = points(panel, 'token values')
-      t.same(drawn.filter(point => point.y !== null).map(point => point.y), [...example.values])
-      t.same(drawn.filter(point => point.y === null).map(point => point.x), [...example.boundaries].map(i => i + 0.5))
+      t.same(
+        drawn.filter(point => point.y !== null).map(point => point.y),
+        [...example.values]
+      )
+      t.same(
+        drawn.filter(point => point.y === null).map(point => point.x),
+        [...example.boundaries].map(i => i + 0.5)
+      )
       const guides = points(panel, 'turn boundary').filter(point => point.y !== null)
       const { y } = scalesOf(config, panel)
-      t.same(guides, [...example.boundaries].flatMap(i => [{ x: i + 0.5, y: y.min }, { x: i + 0.5, y: y.max }]))
+      t.same(
+        guides,
+        [...example.boundaries].flatMap(i => [
+          { x: i + 0.5, y: y.min },
+          { x: i + 0.5, y: y.max }
+        ])
+      )
       const { jump } = annotationsOf(config, panel)
       const { from_index, to_index, from, to } = example.maxBoundaryJump ?? { from_index: 0, to_index: 0, from: 0, to: 0 }
       t.same([jump['xMin'], jump['xMax'], jump['yMin'], jump['yMax']], [from_index, to_index, from, to])
@@ -189,11 +228,17 @@ t.test('configuration', async t => {
     }
     t.same(annotationsOf(config, 3)['jumpLabel']['content'], ['largest boundary jump', '0.016 \u2192 \u22120.160 (\u22120.176)'])
     t.not(scalesOf(config, 2).y.max, scalesOf(config, 3).y.max, 'each example has its own y limits')
-    t.same(config.panels.map(panel => panel.label), ['(a)', '(b)', '(c)', '(d)'])
+    t.same(
+      config.panels.map(panel => panel.label),
+      ['(a)', '(b)', '(c)', '(d)']
+    )
     t.ok(config.texts.some(text => text.text === 'synthetic replica'))
     t.notOk(buildFigure08({ ...SMALL, synthetic: false }).texts.some(text => text.text.includes('synthetic')))
     // the examples are marked among all traces
-    t.match(annotationsOf(config, 0), { 'ring-c': { xValue: 4, yValue: 0.8485026041666667 }, 'ring-d': { xValue: 3, yValue: 0.18380805121527777 } })
+    t.match(annotationsOf(config, 0), {
+      'ring-c': { xValue: 4, yValue: 0.8485026041666667 },
+      'ring-d': { xValue: 3, yValue: 0.18380805121527777 }
+    })
   })
 
   t.test('has no point outside its axes and no text smaller than 8 points', async t => {
@@ -208,8 +253,9 @@ t.test('configuration', async t => {
       const config = buildFigure08(data)
       config.panels.forEach((panel, k) => {
         const { x, y } = scalesOf(config, k)
-        const outside = seriesOf(config, k).flatMap(series => series.data).filter(point =>
-          !(point.x >= x.min && point.x <= x.max && (point.y === null || (point.y >= y.min && point.y <= y.max))))
+        const outside = seriesOf(config, k)
+          .flatMap(series => series.data)
+          .filter(point => !(point.x >= x.min && point.x <= x.max && (point.y === null || (point.y >= y.min && point.y <= y.max))))
         if (outside.length > 0) t.fail(`${panel.label}: ${JSON.stringify(outside.slice(0, 3))}`)
         if (drawnWidth(panel.title, 8.5) + 18 > panel.box.width) t.fail(`${panel.label}: the heading is too long: ${panel.title}`)
       })
@@ -223,7 +269,7 @@ t.test('configuration', async t => {
     for (let seed = 1; seed <= 20; seed++) {
       const tokens = seed % 4 === 0 ? 40 : 3000
       const level = (x: number): number => 0.5 + 0.4 * Math.sin(x * seed)
-      const noise = 0.02 * (1 + seed % 5)
+      const noise = 0.02 * (1 + (seed % 5))
       const success = walkExample(seed, { outcome: 'success', step: 1, tokens, spans: 12, level, noise, jump: 0.1 })
       const config = buildFigure08({ synthetic: false, traces: [], success, failure: null })
       const { plot } = config.panels[2]
@@ -251,26 +297,33 @@ t.test('configuration', async t => {
   })
 
   t.test('a function name that is not in the registry is a fault', async t => {
-    t.throws(() => resolveFunctions({ ticks: { callback: { fn: 'eval' } } }), { message: /names an unknown function: eval, expected tickValues/ })
+    t.throws(() => resolveFunctions({ ticks: { callback: { fn: 'eval' } } }), {
+      message: /names an unknown function: eval, expected tickValues/
+    })
   })
 
   t.test('the list of figures builds it, or says that it has no data', async t => {
-    t.same(FIGURES.map(figure => figure.name), ['bars', 'curves', '08-critic-traces'])
+    t.same(
+      FIGURES.map(figure => figure.name),
+      ['bars', 'curves', '08-critic-traces']
+    )
     t.same(buildFigures({}), [])
     t.same(buildFigures({ criticTraces: SMALL }), [buildFigure08(SMALL)])
   })
 })
 
 t.test('alternative text', async t => {
-  t.equal(describeFigure08(SMALL),
+  t.equal(
+    describeFigure08(SMALL),
     'Four panels of critic values. The upper two show the mean value and the endpoint difference of 12 traces at trainer step 1 to 6. ' +
-    '6 successes: mean value 0.722 to 0.927, last minus first value positive in 3 of 6. ' +
-    '6 failures: mean value 0.094 to 0.206, last minus first value negative in 6 of 6. ' +
-    'The lower two show one trace each by retained token index, with the mean of every generated span and a dotted guide at every turn boundary. ' +
-    'The success example at step 4 has 60 retained tokens in 5 generated spans, values from 0.738 to 0.953, first 0.762, last 0.953; ' +
-    'its largest boundary jump is 0.867 to 0.922 (+0.055) after token 31. ' +
-    'The failure example at step 3 has 90 retained tokens in 8 generated spans, values from \u22120.179 to 0.445, first 0.273, last \u22120.122; ' +
-    'its largest boundary jump is 0.016 to \u22120.160 (\u22120.176) after token 83. The data are a synthetic replica.')
+      '6 successes: mean value 0.722 to 0.927, last minus first value positive in 3 of 6. ' +
+      '6 failures: mean value 0.094 to 0.206, last minus first value negative in 6 of 6. ' +
+      'The lower two show one trace each by retained token index, with the mean of every generated span and a dotted guide at every turn boundary. ' +
+      'The success example at step 4 has 60 retained tokens in 5 generated spans, values from 0.738 to 0.953, first 0.762, last 0.953; ' +
+      'its largest boundary jump is 0.867 to 0.922 (+0.055) after token 31. ' +
+      'The failure example at step 3 has 90 retained tokens in 8 generated spans, values from \u22120.179 to 0.445, first 0.273, last \u22120.122; ' +
+      'its largest boundary jump is 0.016 to \u22120.160 (\u22120.176) after token 83. The data are a synthetic replica.'
+  )
 })
 
 t.test('plots are where the configuration says', async t => {
@@ -313,16 +366,51 @@ t.test('picture', async t => {
     ['panel (d)', f => f.panels.splice(3, 1)],
     ['one filled marker', f => f.panels[0].chart.data.datasets[1].data.pop()],
     ['one open marker', f => f.panels[1].chart.data.datasets[0].data.pop()],
-    ['the openness of markers', f => { f.panels[0].chart.data.datasets[0].pointBackgroundColor = '#b84a00' }],
-    ['the zero line', f => { delete annotations(f, 1)['zero'] }],
-    ['a ring', f => { delete annotations(f, 0)['ring-c'] }],
+    [
+      'the openness of markers',
+      f => {
+        f.panels[0].chart.data.datasets[0].pointBackgroundColor = '#b84a00'
+      }
+    ],
+    [
+      'the zero line',
+      f => {
+        delete annotations(f, 1)['zero']
+      }
+    ],
+    [
+      'a ring',
+      f => {
+        delete annotations(f, 0)['ring-c']
+      }
+    ],
     ['one guide', f => f.panels[2].chart.data.datasets[2].data.splice(-3)],
     ['raw values', f => f.panels[3].chart.data.datasets.splice(1, 1)],
     ['one span mean', f => f.panels[3].chart.data.datasets[0].data.splice(0, 3)],
-    ['the jump', f => { delete annotations(f, 2)['jump'] }],
-    ['the arrow', f => { delete annotations(f, 3)['jumpArrow'] }],
-    ['the arrow head', f => { delete annotations(f, 3)['jumpArrow']['arrowHeads'] }],
-    ['the label', f => { delete annotations(f, 2)['jumpLabel'] }],
+    [
+      'the jump',
+      f => {
+        delete annotations(f, 2)['jump']
+      }
+    ],
+    [
+      'the arrow',
+      f => {
+        delete annotations(f, 3)['jumpArrow']
+      }
+    ],
+    [
+      'the arrow head',
+      f => {
+        delete annotations(f, 3)['jumpArrow']['arrowHeads']
+      }
+    ],
+    [
+      'the label',
+      f => {
+        delete annotations(f, 2)['jumpLabel']
+      }
+    ],
     ['the word synthetic', f => f.texts.pop()],
     ['a legend key', f => f.legend.pop()]
   ]
@@ -346,9 +434,15 @@ t.test('files', async t => {
     t.equal(png.readUInt32BE(at + 4), 11811, '300 dpi in pixels per metre')
     const plain = finishPng(png, { description: 'Caf\u00e9 42' }, 'a program 1')
     // Python 3.11: zlib.crc32(b'tEXtDescription\0Caf\xe9 42')
-    t.equal(plain.subarray(33, 33 + 31).toString('hex'), `00000013${Buffer.from('tEXtDescription\0Caf\u00e9 42', 'latin1').toString('hex')}a08b6b3f`)
+    t.equal(
+      plain.subarray(33, 33 + 31).toString('hex'),
+      `00000013${Buffer.from('tEXtDescription\0Caf\u00e9 42', 'latin1').toString('hex')}a08b6b3f`
+    )
     // Python 3.11: zlib.crc32(b'tEXtSoftware\0a program 1')
-    t.equal(plain.subarray(33 + 31, 33 + 31 + 32).toString('hex'), `00000014${Buffer.from('tEXtSoftware\0a program 1').toString('hex')}5286137e`)
+    t.equal(
+      plain.subarray(33 + 31, 33 + 31 + 32).toString('hex'),
+      `00000014${Buffer.from('tEXtSoftware\0a program 1').toString('hex')}5286137e`
+    )
     const description = Buffer.from(`iTXtDescription\0\0\0\0\0${figure.description}`)
     t.equal(png.indexOf(description), 37, 'the description, right behind the header')
   })
@@ -357,12 +451,18 @@ t.test('files', async t => {
     const text = svg.toString('utf8')
     t.match(text, /<svg [^>]*role="img" aria-labelledby="figure-title figure-description">\n<title id="figure-title">Critic values by/)
     t.match(text, /<desc id="figure-description">Four panels of critic values[^<]*synthetic replica\.<\/desc>/)
-    const finished = finishSvg('<svg a="b"><g id="surface77"/><use xlink:href="#surface77"/></svg>', { title: 'a < b & c', description: '</desc>' }, 'a program 1')
+    const finished = finishSvg(
+      '<svg a="b"><g id="surface77"/><use xlink:href="#surface77"/></svg>',
+      { title: 'a < b & c', description: '</desc>' },
+      'a program 1'
+    )
     t.ok(finished.startsWith('<!-- Written by a program 1. -->\n<svg a="b" '))
     t.match(finished, '<title id="figure-title">a &lt; b &amp; c</title>')
     t.match(finished, '>&lt;/desc&gt;</desc><g id="surface1"/><use xlink:href="#surface1"/></svg>')
     const big = buildFigure08(syntheticFigureData())
-    const lines = (await renderFigure(big, 'svg')).toString('latin1').matchAll(/<path style="fill:none;stroke-width:0\.5;[^"]*" d="([^"]*)"/g)
+    const lines = (await renderFigure(big, 'svg'))
+      .toString('latin1')
+      .matchAll(/<path style="fill:none;stroke-width:0\.5;[^"]*" d="([^"]*)"/g)
     const vertices = [...lines].reduce((sum, [, path]) => sum + path.split(/[ML] /).length - 1, 0)
     const raw = [2, 3].flatMap(panel => seriesOf(big, panel).find(series => series.label === 'token values')?.data ?? [])
     const drawn = raw.filter(point => point.y !== null).length
@@ -371,12 +471,28 @@ t.test('files', async t => {
   })
 
   const words = [
-    'Critic values by outcome and model turn', '(a)', '(b)', '(c)', '(d)', 'Trainer step', 'Mean value', 'Retained token index',
-    'Critic value', 'largest boundary jump', 'synthetic replica', 'turn boundary', 'success', 'failure'
+    'Critic values by outcome and model turn',
+    '(a)',
+    '(b)',
+    '(c)',
+    '(d)',
+    'Trainer step',
+    'Mean value',
+    'Retained token index',
+    'Critic value',
+    'largest boundary jump',
+    'synthetic replica',
+    'turn boundary',
+    'success',
+    'failure'
   ]
   t.test('PDF: text is text, fonts are embedded, metadata are fixed', async t => {
     const strings = pdfStrings(pdf)
-    for (const word of words) t.ok(strings.some(text => text.includes(word)), word)
+    for (const word of words)
+      t.ok(
+        strings.some(text => text.includes(word)),
+        word
+      )
     const inflated = inflatePdf(pdf)
     t.equal([...inflated.matchAll(/\/Type \/FontDescriptor/g)].length, [...inflated.matchAll(/\/FontFile2/g)].length)
     t.match(inflated, /\+DejaVuSans\b/)
@@ -395,7 +511,8 @@ t.test('files', async t => {
       t.pass('pdftotext finds the text', { skip: 'pdftotext is not installed' })
       return
     }
-    for (const word of [...words, '0.867 \u2192 0.922 (+0.055)', 'Last \u2212 first value', '\u22120.4']) t.ok(result.stdout.includes(word), word)
+    for (const word of [...words, '0.867 \u2192 0.922 (+0.055)', 'Last \u2212 first value', '\u22120.4'])
+      t.ok(result.stdout.includes(word), word)
   })
 
   t.test('the same bytes again, from a copy, and from workers', async t => {
@@ -441,8 +558,12 @@ t.test('files', async t => {
       console.log(process.env.FONTCONFIG_FILE)`
     const child = run(process.execPath, ['--input-type=module', '-e', script], {
       env: {
-        PATH: process.env['PATH'], TZ: 'Asia/Tokyo', LC_ALL: 'de_DE.UTF-8', HOME: '/nonexistent',
-        FONTCONFIG_FILE: '/nonexistent/fonts.conf', FONTCONFIG_PATH: '/nonexistent'
+        PATH: process.env['PATH'],
+        TZ: 'Asia/Tokyo',
+        LC_ALL: 'de_DE.UTF-8',
+        HOME: '/nonexistent',
+        FONTCONFIG_FILE: '/nonexistent/fonts.conf',
+        FONTCONFIG_PATH: '/nonexistent'
       }
     })
     child.child.stdin?.end(JSON.stringify(figure))
@@ -477,6 +598,9 @@ t.test('odd data are drawn, and what is undefined is said', async t => {
     t.notMatch(JSON.stringify(config.panels), /NaN|Infinity|"(?:min|max|x|xMin|xMax|yMin|yMax)":null/, name)
     t.same(JSON.parse(JSON.stringify(config)), config, `${name}: plain`)
     const pdf = await renderFigure(config, 'pdf')
-    t.ok(pdfStrings(pdf).some(text => text.includes('Critic values')), `${name}: drawn`)
+    t.ok(
+      pdfStrings(pdf).some(text => text.includes('Critic values')),
+      `${name}: drawn`
+    )
   }
 })

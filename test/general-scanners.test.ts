@@ -42,7 +42,7 @@ async function sameOutputs(t: Test, snapshot: string): Promise<void> {
 
 t.test('fixtures/snapshot', t => sameOutputs(t, fixture('snapshot')))
 
-t.test('the replica\'s page', async t => {
+t.test("the replica's page", async t => {
   await sameOutputs(t, join(await ensureReplica({ cacheDir: defaultCacheDir(process.env) }), 'critic_traces'))
 })
 

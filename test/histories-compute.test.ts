@@ -95,7 +95,12 @@ function nullPointers(value: unknown, at = ''): string[] {
 const withoutSupplied = (a: HistoryAnalysis): HistoryAnalysis => ({ ...a, supplied: null, shared_reference: null })
 
 /** As a figure of this one panel draws it. */
-function drawnSeries(study: HistoryStudy, analysis: HistoryAnalysis, joined: AnalysedHistories, { view, metric: name, selection: of }: CurvePlace): CurveSeriesData {
+function drawnSeries(
+  study: HistoryStudy,
+  analysis: HistoryAnalysis,
+  joined: AnalysedHistories,
+  { view, metric: name, selection: of }: CurvePlace
+): CurveSeriesData {
   const panel = { metric: name, title: null, axis: null, scale: { kind: 'log' }, guides: [] } as const
   const request = { name: 'f', title: 'F', analysis: analysis.name, view, x_title: 'x', panels: [panel] }
   const data = finish(curveFigureData(request, study, joined.selections, true))
@@ -105,9 +110,37 @@ function drawnSeries(study: HistoryStudy, analysis: HistoryAnalysis, joined: Ana
 t.test('thousands of random layouts agree with the oracle to the last bit', t => {
   const random = new Random(seedOf(20261007))
   const seen = {
-    layouts: 0, faults: 0, observations: 0, rolledBack: 0, replaced: 0, equalStartKept: 0, emptySessions: 0,
-    reversed: 0, refused: 0, betweenRuns: 0, behindZero: 0, restarts: 0, gaps: 0, cutRuns: 0, noTimestamp: 0, outOfTimeOrder: 0, sharedAnchors: 0, borrowedAnchors: 0, prefix: 0, sameStep: 0, unfilled: 0,
-    timePrefix: 0, sharedReference: 0, unusable: 0, unusableGlobals: 0, fractionalGlobals: 0, emptyWindows: 0, crossings: 0, reductions: 0, sameSecond: 0, ties: 0
+    layouts: 0,
+    faults: 0,
+    observations: 0,
+    rolledBack: 0,
+    replaced: 0,
+    equalStartKept: 0,
+    emptySessions: 0,
+    reversed: 0,
+    refused: 0,
+    betweenRuns: 0,
+    behindZero: 0,
+    restarts: 0,
+    gaps: 0,
+    cutRuns: 0,
+    noTimestamp: 0,
+    outOfTimeOrder: 0,
+    sharedAnchors: 0,
+    borrowedAnchors: 0,
+    prefix: 0,
+    sameStep: 0,
+    unfilled: 0,
+    timePrefix: 0,
+    sharedReference: 0,
+    unusable: 0,
+    unusableGlobals: 0,
+    fractionalGlobals: 0,
+    emptyWindows: 0,
+    crossings: 0,
+    reductions: 0,
+    sameSecond: 0,
+    ties: 0
   }
   let fine = true
   for (let k = 0; k < LAYOUTS && fine; k++) {
@@ -159,8 +192,16 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
         check([...curve.steps], placesOf(kept), `${name} ${m.name} step view`)
         check([...curve.times], placesOf(times), `${name} ${m.name} time view`)
         const fate = all.map(o => fates.get(`${o.session}/${o.step}`))
-        check([...curve.supersededBy], fate.map(f => f?.by ?? -1), `${name} ${m.name} superseded by`)
-        check([...curve.replaced], fate.map(f => (f?.why === 'replaced' ? 1 : 0)), `${name} ${m.name} replaced`)
+        check(
+          [...curve.supersededBy],
+          fate.map(f => f?.by ?? -1),
+          `${name} ${m.name} superseded by`
+        )
+        check(
+          [...curve.replaced],
+          fate.map(f => (f?.why === 'replaced' ? 1 : 0)),
+          `${name} ${m.name} replaced`
+        )
         seen.observations += all.length
         seen.rolledBack += fate.filter(f => f?.why === 'rolled back').length
         seen.replaced += fate.filter(f => f?.why === 'replaced').length
@@ -178,7 +219,13 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
       const what = `${curve.view} view of ${curve.selection} ${curve.metric}`
       check(curve.points, points, what)
       const window = study.metrics.find(m => m.name === curve.metric)?.trailing_mean ?? null
-      const smooth = window === null ? null : plainTrailingMean(points.map(p => p.value), window)
+      const smooth =
+        window === null
+          ? null
+          : plainTrailingMean(
+              points.map(p => p.value),
+              window
+            )
       check(curve.trailingMean, smooth, `trailing mean of the ${what}`)
       const drawn = drawnSeries(study, analysis, result, curve)
       check([...drawn.restarts], restarts, `restarts of the ${what}`)
@@ -210,8 +257,11 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
     // Nothing that is supplied enters a statistic.
     if (k % 4 !== 0) continue
     const bare = finish(analysisStatistics(withoutSupplied(analysis), study.metrics, result.selections, []))
-    check({ ...bare, supplied: null, undefined_reasons: null }, { ...statistics, supplied: null, excluded_runs: [],
-      undefined_reasons: null }, 'statistics without supplied points')
+    check(
+      { ...bare, supplied: null, undefined_reasons: null },
+      { ...statistics, supplied: null, excluded_runs: [], undefined_reasons: null },
+      'statistics without supplied points'
+    )
   }
   t.equal(seen.layouts, LAYOUTS)
   for (const [what, count] of Object.entries(seen)) t.ok(count >= 100, `${what}: ${count}`)
@@ -219,13 +269,7 @@ t.test('thousands of random layouts agree with the oracle to the last bit', t =>
 })
 
 /** One reward a step from `first` to `last`, one row each minute after creation. */
-function run(
-  id: string,
-  created: number,
-  first: number,
-  last: number,
-  more: (step: number) => Record<string, Logged>
-): PlainRun {
+function run(id: string, created: number, first: number, last: number, more: (step: number) => Record<string, Logged>): PlainRun {
   const rows: PlainRow[] = []
   for (let step = first; step <= last; step++) {
     rows.push({ step, timestamp: created + 60 * (step - first + 1), global: step - 1, logged: more(step) })
@@ -235,7 +279,14 @@ function run(
 
 function join(runs: readonly PlainRun[], metrics = [metric('reward', 'r')], chosen = selection('a')): SelectionHistory {
   const keys = [...new Set(metrics.map(m => m.key))]
-  return finish(joinSelection(chosen, runs.map(r => runHistory(r, keys)), metrics, 'histories.selections[0]'))
+  return finish(
+    joinSelection(
+      chosen,
+      runs.map(r => runHistory(r, keys)),
+      metrics,
+      'histories.selections[0]'
+    )
+  )
 }
 
 t.test('the published clock: 136.05747247649563 hours and its calibration', t => {
@@ -259,13 +310,23 @@ t.test('the published clock: 136.05747247649563 hours and its calibration', t =>
 
 t.test('the session layout of the notes: 292 rows, 240 retained steps, 235 observations', t => {
   const silent = new Set(['0/0', '0/1', '1/40', '2/40', '2/41', '3/160', '3/161', '4/200', '4/201'])
-  const layout = [[0, 45], [40, 19], [40, 124], [160, 64], [200, 40]]
+  const layout = [
+    [0, 45],
+    [40, 19],
+    [40, 124],
+    [160, 64],
+    [200, 40]
+  ]
   const runs = layout.map(([first, rows], k) =>
     run(`s${k}`, 1000 * (k + 1) ** 3, first, first + rows - 1, step => (silent.has(`${k}/${step}`) ? {} : { r: step }))
   )
   const history = join([...runs].reverse())
   const curve = curveFor(history, 'reward')
-  t.same(history.sessions.map(s => [s.run, s.rows]), runs.map(r => [r.id, r.rows.length]), 'by creation, not by listing')
+  t.same(
+    history.sessions.map(s => [s.run, s.rows]),
+    runs.map(r => [r.id, r.rows.length]),
+    'by creation, not by listing'
+  )
   t.same(history.rollbacks, [
     { session: 1, run: 's1', steps: [40, 44] },
     { session: 2, run: 's2', steps: [40, 58] },
@@ -274,8 +335,13 @@ t.test('the session layout of the notes: 292 rows, 240 retained steps, 235 obser
   ])
   const study = studyOf({ metrics: [metric('reward', 'r')] })
   const analysis: HistoryAnalysis = {
-    name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null,
-    statistics: { ...NO_STATISTICS, ends: { count: 20, metrics: ['reward'] } }, outputs: NO_OUTPUTS
+    name: 'one',
+    selections: ['a'],
+    metrics: ['reward'],
+    supplied: null,
+    shared_reference: null,
+    statistics: { ...NO_STATISTICS, ends: { count: 20, metrics: ['reward'] } },
+    outputs: NO_OUTPUTS
   }
   const { a } = finish(analysisStatistics(analysis, study.metrics, new Map([['a', history]]), [])).selections
   t.match(a, { runs: 5, rows: 292, first_step: 0, last_step: 239 })
@@ -288,14 +354,25 @@ t.test('the session layout of the notes: 292 rows, 240 retained steps, 235 obser
   const at40 = curve.steps.find(i => curve.step[i] === 40) as number
   t.equal(curve.session[at40], 0)
   const session1 = [...curve.session.keys()].filter(i => curve.session[i] === 1)
-  t.ok(session1.every(i => curve.supersededBy[i] === 2 && curve.replaced[i] === 0), 'the superseded attempt gives nothing')
+  t.ok(
+    session1.every(i => curve.supersededBy[i] === 2 && curve.replaced[i] === 0),
+    'the superseded attempt gives nothing'
+  )
   t.end()
 })
 
 t.test('odd histories: a repeated step, a step back, an empty first session, a sample, missing clocks', t => {
   const rows = [3, 4, 4, 5, 2].map((step, i) => ({ step, timestamp: null, global: null, logged: { r: i } }))
   const odd = join([{ ...run('odd', 100, 0, -1, () => ({})), rows }])
-  t.same(odd.sessions.map(s => [s.firstStep, s.lastStep]), [[3, 4], [4, 5], [2, 2]], 'one rule: a new session of the same run')
+  t.same(
+    odd.sessions.map(s => [s.firstStep, s.lastStep]),
+    [
+      [3, 4],
+      [4, 5],
+      [2, 2]
+    ],
+    'one rule: a new session of the same run'
+  )
   const curve = curveFor(odd, 'reward')
   t.same([...curve.steps], [4])
   t.same([...curve.supersededBy], [2, 1, 2, 2, -1])
@@ -304,7 +381,13 @@ t.test('odd histories: a repeated step, a step back, an empty first session, a s
 
   const empty = run('empty', 50, 0, -1, () => ({}))
   const late = join([run('late', 3650, 5, 6, step => ({ r: step })), empty])
-  t.same(late.sessions.map(s => [s.run, s.firstStep, s.rows]), [['empty', null, 0], ['late', 5, 2]])
+  t.same(
+    late.sessions.map(s => [s.run, s.firstStep, s.rows]),
+    [
+      ['empty', null, 0],
+      ['late', 5, 2]
+    ]
+  )
   t.equal(late.originSeconds, 50, 'the clock starts at the first creation')
   t.same([...curveFor(late, 'reward').steps], [0, 1], 'a session without rows changes nothing in the step view')
 
@@ -319,8 +402,7 @@ t.test('odd histories: a repeated step, a step back, an empty first session, a s
   t.same(holes, { count: 2 ** 52 - 1, first: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, 'counted without being walked')
 
   const back = Array.from({ length: 100_002 }, () => ({ step: 7, timestamp: null, global: null, logged: {} }))
-  t.match(faultOf(() => join([{ ...empty, rows: back }])).message,
-    /history steps go back or repeat too often: 100000 times in run empty/)
+  t.match(faultOf(() => join([{ ...empty, rows: back }])).message, /history steps go back or repeat too often: 100000 times in run empty/)
   t.end()
 })
 
@@ -330,20 +412,35 @@ t.test('order of runs created in the same second', t => {
     rows: [null, first].map((timestamp, step) => ({ step, timestamp, global: null, logged: {} }))
   })
   const runs = [at('z', null), at('b', 120), at('c', 110), at('a', 120), { ...at('first', 900), createdSeconds: 99.5 }, at('y', null)]
-  t.same(join(runs).sessions.map(s => s.run), ['first', 'c', 'a', 'b', 'y', 'z'])
+  t.same(
+    join(runs).sessions.map(s => s.run),
+    ['first', 'c', 'a', 'b', 'y', 'z']
+  )
   t.same(join(runs).ties, [{ runs: ['c', 'a', 'b', 'y', 'z'], decidedBy: 'first timestamp, then run id' }])
   t.same(join([at('b', 120), at('c', 110), run('later', 101, 0, 1, () => ({}))]).ties, [{ runs: ['c', 'b'], decidedBy: 'first timestamp' }])
   t.same(join([at('b', null), at('a', null)]).ties, [{ runs: ['a', 'b'], decidedBy: 'run id' }])
   // Told once, also where two selections have the runs.
   const study = studyOf({
-    selections: [selection('a'), selection('again', { display_name: 'run-a' })], metrics: [metric('reward', 'r')],
-    analyses: [{
-      name: 'one', selections: ['a', 'again'], metrics: ['reward'], supplied: null, shared_reference: null, statistics: NO_STATISTICS,
-      outputs: NO_OUTPUTS
-    }]
+    selections: [selection('a'), selection('again', { display_name: 'run-a' })],
+    metrics: [metric('reward', 'r')],
+    analyses: [
+      {
+        name: 'one',
+        selections: ['a', 'again'],
+        metrics: ['reward'],
+        supplied: null,
+        shared_reference: null,
+        statistics: NO_STATISTICS,
+        outputs: NO_OUTPUTS
+      }
+    ]
   })
   const told = (many: readonly PlainRun[]): readonly string[] =>
-    analysed(study, many.map(r => listedRun(r)), many.map(r => runHistory(r, ['r']))).warnings.filter(w => /created|createdAt/.test(w))
+    analysed(
+      study,
+      many.map(r => listedRun(r)),
+      many.map(r => runHistory(r, ['r']))
+    ).warnings.filter(w => /created|createdAt/.test(w))
   t.same(told([...runs, at('x', null)]), [
     'runs c, a, b, x, y, 1 more were created at the same time; this order is by first timestamp, then run id'
   ])
@@ -356,32 +453,75 @@ t.test('a selection that joins runs of several projects says so', t => {
   const told = (owners: ReadonlyArray<readonly [string | null, string | null]>): readonly string[] => {
     const many = owners.map((_, i) => ({ ...run(`r${i}`, i, 10 * i, 10 * i + 2, () => ({ r: 1 })), displayName: 'run-a' }))
     const listed = many.map((r, i) => ({ ...listedRun(r), entity: owners[i][0], project: owners[i][1] }))
-    return analysed(study, listed, many.map((r, i) => ({ ...runHistory(r, ['r']), run: listed[i] }))).warnings.filter(w => w.includes('projects'))
+    return analysed(
+      study,
+      listed,
+      many.map((r, i) => ({ ...runHistory(r, ['r']), run: listed[i] }))
+    ).warnings.filter(w => w.includes('projects'))
   }
-  t.same(told([['e', 'p'], ['e', 'p'], ['e', 'q'], [null, 'p']]), [
-    'selection a joins runs of 2 projects (p, q), which "project" would tell apart'
-  ])
+  t.same(
+    told([
+      ['e', 'p'],
+      ['e', 'p'],
+      ['e', 'q'],
+      [null, 'p']
+    ]),
+    ['selection a joins runs of 2 projects (p, q), which "project" would tell apart']
+  )
   t.same(told(Array.from({ length: 7 }, (_, i) => ['e', `p${i}`])), [
     'selection a joins runs of 7 projects (p0, p1, p2, p3, p4, 2 more), which "project" would tell apart'
   ])
-  t.same(told([['e', 'p'], ['f', 'q']]), [
-    'selection a joins runs of 2 entities (e, f), which "entity" would tell apart and of 2 projects (p, q), which "project" would tell apart'
-  ])
-  t.same(told([['e', 'p'], ['e', 'p']]), [])
-  t.same(told([['e', 'p'], [null, 'p'], [null, null]]), [], 'they may be of the same')
+  t.same(
+    told([
+      ['e', 'p'],
+      ['f', 'q']
+    ]),
+    [
+      'selection a joins runs of 2 entities (e, f), which "entity" would tell apart and of 2 projects (p, q), which "project" would tell apart'
+    ]
+  )
+  t.same(
+    told([
+      ['e', 'p'],
+      ['e', 'p']
+    ]),
+    []
+  )
+  t.same(
+    told([
+      ['e', 'p'],
+      [null, 'p'],
+      [null, null]
+    ]),
+    [],
+    'they may be of the same'
+  )
   t.end()
 })
 
 t.test('createdAt without a zone is told once', t => {
   const study = studyOf({
-    selections: [selection('a'), selection('again', { display_name: 'run-a' })], metrics: [metric('reward', 'r')],
-    analyses: [{
-      name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null, statistics: NO_STATISTICS, outputs: NO_OUTPUTS
-    }]
+    selections: [selection('a'), selection('again', { display_name: 'run-a' })],
+    metrics: [metric('reward', 'r')],
+    analyses: [
+      {
+        name: 'one',
+        selections: ['a'],
+        metrics: ['reward'],
+        supplied: null,
+        shared_reference: null,
+        statistics: NO_STATISTICS,
+        outputs: NO_OUTPUTS
+      }
+    ]
   })
   const told = (...created: string[]): readonly string[] => {
     const runs = created.map((createdAt, k) => ({ ...run(`r${k}`, k, 0, 0, () => ({ r: 1 })), createdAt }))
-    return analysed(study, runs.map(r => listedRun(r)), runs.map(r => runHistory(r, ['r']))).warnings
+    return analysed(
+      study,
+      runs.map(r => listedRun(r)),
+      runs.map(r => runHistory(r, ['r']))
+    ).warnings
   }
   t.same(told('2026-01-01T00:00:00Z', '2026-01-01T02:00:00'), ['createdAt of run r1 has no zone and is read as UTC: 2026-01-01T02:00:00'])
   t.same(told('2026-01-01 00:00', '2026-01-01T02:00:00.5', '2026-01-01T02:00:01z'), [
@@ -399,17 +539,35 @@ t.test('selection by exact names; what is left out says why', t => {
     selections: [selection('a', { display_name: 'sao-r7', project: 'training' }), selection('b', { display_name: 'gspo' })]
   })
   const runs = [
-    listed('2', 'sao-r7'), listed('1', 'sao-r7'), listed('0', 'sao-r7', { createdSeconds: 11 }), listed('g', 'gspo'),
-    listed('3', 'sao-r7-companion'), listed('4', 'sao-r70'), listed('5', 'SAO-r7'),
-    listed('6', 'sao-r7', { project: 'other' }), listed('7', 'gspo-companion-companion')
+    listed('2', 'sao-r7'),
+    listed('1', 'sao-r7'),
+    listed('0', 'sao-r7', { createdSeconds: 11 }),
+    listed('g', 'gspo'),
+    listed('3', 'sao-r7-companion'),
+    listed('4', 'sao-r70'),
+    listed('5', 'SAO-r7'),
+    listed('6', 'sao-r7', { project: 'other' }),
+    listed('7', 'gspo-companion-companion')
   ]
   const { chosen, excluded } = selectRuns(runs, study)
-  t.same(chosen.get('a')?.map(r => r.id), ['1', '2', '0'])
-  t.same(chosen.get('b')?.map(r => r.id), ['g'])
-  t.same(excluded.map(e => [e.run, e.reason]), [
-    ['3', 'companion'], ['4', 'other display name'], ['5', 'other display name'], ['6', 'other project'],
-    ['7', 'other display name']
-  ])
+  t.same(
+    chosen.get('a')?.map(r => r.id),
+    ['1', '2', '0']
+  )
+  t.same(
+    chosen.get('b')?.map(r => r.id),
+    ['g']
+  )
+  t.same(
+    excluded.map(e => [e.run, e.reason]),
+    [
+      ['3', 'companion'],
+      ['4', 'other display name'],
+      ['5', 'other display name'],
+      ['6', 'other project'],
+      ['7', 'other display name']
+    ]
+  )
   const picky = (more: Partial<HistoryStudy['selections'][number]>) =>
     studyOf({ selections: [selection('g', { display_name: 'gspo', ...more }), selection('s', { display_name: 'sao-r7' })] })
   const reason = (odd: Partial<ListedRun>, wanted: Partial<HistoryStudy['selections'][number]>): string | undefined =>
@@ -419,19 +577,29 @@ t.test('selection by exact names; what is left out says why', t => {
 
   const near = faultOf(() => selectRuns(runs, studyOf({ selections: [selection('a', { display_name: 'sao-r8' })] })))
   t.equal(near.exitCode, 3)
-  t.equal(near.message, 'study selection a has no run: histories.selections[0].display_name is "sao-r8", 9 runs listed, ' +
-    'expected an exact display name; near: "sao-r7", "sao-r70"')
-  t.match(faultOf(() => selectRuns(runs, picky({ project: 'elsewhere' }))).message,
-    /selection g has no run.*by display name: project "training", entity "lab", label "all"/)
+  t.equal(
+    near.message,
+    'study selection a has no run: histories.selections[0].display_name is "sao-r8", 9 runs listed, ' +
+      'expected an exact display name; near: "sao-r7", "sao-r70"'
+  )
+  t.match(
+    faultOf(() => selectRuns(runs, picky({ project: 'elsewhere' }))).message,
+    /selection g has no run.*by display name: project "training", entity "lab", label "all"/
+  )
   t.match(faultOf(() => selectRuns([], picky({}))).message, /expected an exact display name of the list of runs/)
   const forged = studyOf({ selections: [selection('a', { display_name: 'a\u001b[2K' })] })
   const hostile = faultOf(() => selectRuns([listed('h', 'a\u001b[2J')], forged))
   t.notMatch(hostile.message, /\u001b/)
   const twice = [...runs, listed('g', 'gspo', { label: 'again' })]
   for (const list of [twice, [...twice].reverse()]) {
-    t.match(faultOf(() => selectRuns(list, picky({}))).message,
-      /selection g takes run g twice: histories\.selections\[0\], labels "again" and "all", expected each run once/)
-    t.same(selectRuns(list.slice(list === twice ? 0 : 1, list === twice ? -1 : undefined), study).excluded.map(e => e.run), ['3', '4', '5', '6', '7'])
+    t.match(
+      faultOf(() => selectRuns(list, picky({}))).message,
+      /selection g takes run g twice: histories\.selections\[0\], labels "again" and "all", expected each run once/
+    )
+    t.same(
+      selectRuns(list.slice(list === twice ? 0 : 1, list === twice ? -1 : undefined), study).excluded.map(e => e.run),
+      ['3', '4', '5', '6', '7']
+    )
   }
   t.end()
 })
@@ -443,34 +611,61 @@ function fillWorld() {
     metric('validation', 'v', { sparse: true, multiply: 100, trailing_mean: 2 })
   ]
   const base = run('b0', 0, 0, 8, step => ({
-    ...(step >= 2 ? { r: 100 + step } : {}), ...(step % 5 === 0 ? { v: step } : {})
+    ...(step >= 2 ? { r: 100 + step } : {}),
+    ...(step % 5 === 0 ? { v: step } : {})
   }))
   const ours = run('o0', 0, 0, 10, step => ({
-    ...(step >= 2 && step !== 4 && step !== 9 ? { r: step } : {}), ...(step === 6 || step === 10 ? { v: -step } : {})
+    ...(step >= 2 && step !== 4 && step !== 9 ? { r: step } : {}),
+    ...(step === 6 || step === 10 ? { v: -step } : {})
   }))
   const supplied: SuppliedPoints = {
-    reference: 'base', target: 'ours', anchor: true, step_prefix: ['validation'], same_step: ['reward'], time_prefix: true
+    reference: 'base',
+    target: 'ours',
+    anchor: true,
+    step_prefix: ['validation'],
+    same_step: ['reward'],
+    time_prefix: true
   }
   const analysis: HistoryAnalysis = {
-    name: 'both', selections: ['base', 'ours'], metrics: ['reward', 'validation'], supplied, shared_reference: null,
-    statistics: { ...NO_STATISTICS, best: ['validation'] }, outputs: NO_OUTPUTS
+    name: 'both',
+    selections: ['base', 'ours'],
+    metrics: ['reward', 'validation'],
+    supplied,
+    shared_reference: null,
+    statistics: { ...NO_STATISTICS, best: ['validation'] },
+    outputs: NO_OUTPUTS
   }
   const study = studyOf({
     selections: [selection('base', { title: 'Base' }), selection('ours', { title: 'Ours', display_time: { multiply: 2 } })],
     metrics,
     analyses: [analysis],
-    figures: [{
-      name: '01-both', title: 'Both', analysis: 'both', view: 'step', x_title: 'Step',
-      panels: [
-        {
-          metric: 'reward', title: 'Mine', axis: 'My axis', scale: { kind: 'log' },
-          guides: [{ value: 500, ...STATED, label: 'half', selection: 'ours' }, { value: 1000, ...STATED, label: 'all', selection: null }]
-        },
-        { metric: 'validation', title: null, axis: null, scale: { kind: 'linear' }, guides: [] }
-      ]
-    }]
+    figures: [
+      {
+        name: '01-both',
+        title: 'Both',
+        analysis: 'both',
+        view: 'step',
+        x_title: 'Step',
+        panels: [
+          {
+            metric: 'reward',
+            title: 'Mine',
+            axis: 'My axis',
+            scale: { kind: 'log' },
+            guides: [
+              { value: 500, ...STATED, label: 'half', selection: 'ours' },
+              { value: 1000, ...STATED, label: 'all', selection: null }
+            ]
+          },
+          { metric: 'validation', title: null, axis: null, scale: { kind: 'linear' }, guides: [] }
+        ]
+      }
+    ]
   })
-  const runs = [{ ...base, displayName: 'run-base' }, { ...ours, displayName: 'run-ours' }]
+  const runs = [
+    { ...base, displayName: 'run-base' },
+    { ...ours, displayName: 'run-ours' }
+  ]
   return { study, analysis, runs, listed: runs.map(r => listedRun(r)), histories: runs.map(r => runHistory(r, ['r', 'v'])) }
 }
 
@@ -479,7 +674,8 @@ t.test('supplied points, point by point', t => {
   const { selections } = analysed(study, listed, histories)
   const curves = plainCurves(analysis, study.metrics, selections)
   const points = (view: string, who: string, what: string): Array<readonly [number, number, string]> =>
-    curves.filter(c => c.view === view && c.selection === who && c.metric === what)
+    curves
+      .filter(c => c.view === view && c.selection === who && c.metric === what)
       .flatMap(c => c.points.map(p => [p.x, p.value, `${p.provenance} ${p.sourceRun} ${p.sourceStep}`] as const))
   t.same(points('step', 'ours', 'reward'), [
     [0, 102, 'shared_base_reference b0 2'],
@@ -489,37 +685,64 @@ t.test('supplied points, point by point', t => {
   ])
   t.same(points('step', 'base', 'reward')[0], [0, 102, 'shared_base_reference b0 2'])
   t.same(points('step', 'ours', 'validation'), [
-    [0, 0, 'borrowed_base b0 0'], [5, 5, 'borrowed_base b0 5'], [6, -6, 'observed o0 6'], [10, -10, 'observed o0 10']
+    [0, 0, 'borrowed_base b0 0'],
+    [5, 5, 'borrowed_base b0 5'],
+    [6, -6, 'observed o0 6'],
+    [10, -10, 'observed o0 10']
   ])
-  t.same(points('step', 'base', 'validation'), [[0, 0, 'observed b0 0'], [5, 5, 'observed b0 5']])
+  t.same(points('step', 'base', 'validation'), [
+    [0, 0, 'observed b0 0'],
+    [5, 5, 'observed b0 5']
+  ])
   // Minutes: the reference at step s shows s + 1 of them, the target 2 (s + 1). Its first reward is at 6, its validation at 14.
   const minutes = (list: Array<readonly [number, number, string]>) => list.map(([x, , p]) => [Math.round(x * 60), p])
   t.same(minutes(points('time', 'ours', 'reward')).slice(0, 5), [
-    [0, 'shared_base_reference b0 2'], [3, 'borrowed_base b0 2'], [4, 'borrowed_base b0 3'], [5, 'borrowed_base b0 4'],
+    [0, 'shared_base_reference b0 2'],
+    [3, 'borrowed_base b0 2'],
+    [4, 'borrowed_base b0 3'],
+    [5, 'borrowed_base b0 4'],
     [6, 'observed o0 2']
   ])
   t.same(minutes(points('time', 'ours', 'validation')), [
-    [0, 'shared_base_reference b0 0'], [1, 'borrowed_base b0 0'], [6, 'borrowed_base b0 5'], [14, 'observed o0 6'],
+    [0, 'shared_base_reference b0 0'],
+    [1, 'borrowed_base b0 0'],
+    [6, 'borrowed_base b0 5'],
+    [14, 'observed o0 6'],
     [22, 'observed o0 10']
   ])
   const reward = curves.find(c => c.view === 'step' && c.selection === 'ours' && c.metric === 'reward')
-  t.same(reward?.trailingMean, [102, 104, 107, 109, 112, 115, 18, 21, 25].map((sum, i) => sum / Math.min(i + 1, 3)),
-    'over observed and supplied values alike')
+  t.same(
+    reward?.trailingMean,
+    [102, 104, 107, 109, 112, 115, 18, 21, 25].map((sum, i) => sum / Math.min(i + 1, 3)),
+    'over observed and supplied values alike'
+  )
   const { supplied } = finish(analysisStatistics(analysis, study.metrics, selections, []))
   t.same(supplied?.metrics, {
     reward: {
-      anchor: 'shared_base_reference', time_anchor: 'shared_base_reference', step_prefix: [], same_step: [4], unfilled: [9],
-      unfilled_count: 1, time_prefix: 3, trailing_mean: 3
+      anchor: 'shared_base_reference',
+      time_anchor: 'shared_base_reference',
+      step_prefix: [],
+      same_step: [4],
+      unfilled: [9],
+      unfilled_count: 1,
+      time_prefix: 3,
+      trailing_mean: 3
     },
     validation: {
-      anchor: 'borrowed_base', time_anchor: 'shared_base_reference', step_prefix: [0, 5], same_step: [], unfilled: [],
-      unfilled_count: 0, time_prefix: 2, trailing_mean: 2
+      anchor: 'borrowed_base',
+      time_anchor: 'shared_base_reference',
+      step_prefix: [0, 5],
+      same_step: [],
+      unfilled: [],
+      unfilled_count: 0,
+      time_prefix: 2,
+      trailing_mean: 2
     }
   })
   t.end()
 })
 
-t.test('a target whose own points are beyond the axis gets none: its curve would be the reference\'s', t => {
+t.test("a target whose own points are beyond the axis gets none: its curve would be the reference's", t => {
   const { study, analysis, listed, histories } = fillWorld()
   const { selections } = analysed(study, listed, histories)
   const [base, ours] = analysis.selections.map(name => {
@@ -529,7 +752,11 @@ t.test('a target whose own points are beyond the axis gets none: its curve would
   const rule = analysis.supplied as SuppliedPoints
   t.equal(supplyTarget(rule, 'validation', 'time', base, ours).prefix.length, 2)
   const beyond = { ...ours, x: ours.x.map(() => Infinity) }
-  t.strictSame(supplyTarget(rule, 'validation', 'time', base, beyond), { prefix: new Int32Array(0), sameStep: new Int32Array(0), anchor: null })
+  t.strictSame(supplyTarget(rule, 'validation', 'time', base, beyond), {
+    prefix: new Int32Array(0),
+    sameStep: new Int32Array(0),
+    anchor: null
+  })
   t.end()
 })
 
@@ -543,7 +770,14 @@ t.test('the trailing mean sums each window anew', t => {
 t.test('a figure is scaled, ordered and labelled', t => {
   const { study, analysis, listed, histories } = fillWorld()
   const shared = {
-    metric: 'validation', selections: ['ours', 'base'], step: 3, value: 0.64, ...STATED, label: '64.0 %', source: 's', output: 'o.json'
+    metric: 'validation',
+    selections: ['ours', 'base'],
+    step: 3,
+    value: 0.64,
+    ...STATED,
+    label: '64.0 %',
+    source: 's',
+    output: 'o.json'
   }
   const marked = { ...study, analyses: [{ ...analysis, supplied: null, shared_reference: shared }] }
   const result = analysed(marked, listed, histories)
@@ -551,48 +785,96 @@ t.test('a figure is scaled, ordered and labelled', t => {
   const [reward, validation] = figure.panels
   t.match(figure, { synthetic: true, name: '01-both', title: 'Both', xTitle: 'Step' })
   t.match(reward, { title: 'Mine', yTitle: 'My axis', scale: { kind: 'log' }, sparse: false })
-  t.same(reward.guides, [{ value: 0.5, label: 'half', series: 1 }, { value: 1, label: 'all', series: null }])
-  t.same(reward.series.map(s => [s.title, s.slot, s.y[0], s.smooth?.[1]]), [
-    ['Base', 0, 0.102, 0.1025],
-    ['Ours', 1, 0.002, 0.0025]
+  t.same(reward.guides, [
+    { value: 0.5, label: 'half', series: 1 },
+    { value: 1, label: 'all', series: null }
   ])
+  t.same(
+    reward.series.map(s => [s.title, s.slot, s.y[0], s.smooth?.[1]]),
+    [
+      ['Base', 0, 0.102, 0.1025],
+      ['Ours', 1, 0.002, 0.0025]
+    ]
+  )
   t.match(validation, { title: 'validation', sparse: true })
   // Sparse: drawn with markers and without a trailing mean, also where the study names a window.
-  t.same(validation.series.map(s => [[...s.x], [...s.y], s.smooth]), [
-    [[0, 3, 5], [0, 64, 500], null],
-    [[3, 6, 10], [64, -600, -1000], null]
-  ])
-  t.same(validation.series.map(s => s.marks), [[{ x: 3, y: 64, label: '64.0 %' }], []], 'one label for the shared point')
+  t.same(
+    validation.series.map(s => [[...s.x], [...s.y], s.smooth]),
+    [
+      [[0, 3, 5], [0, 64, 500], null],
+      [[3, 6, 10], [64, -600, -1000], null]
+    ]
+  )
+  t.same(
+    validation.series.map(s => s.marks),
+    [[{ x: 3, y: 64, label: '64.0 %' }], []],
+    'one label for the shared point'
+  )
   const { statistics } = result.analyses[0]
   t.equal(statistics.selections.ours.metrics.validation.best?.value, -6, 'the shared value is no observation')
   const timed = { ...marked, figures: marked.figures.map(f => ({ ...f, view: 'time' as const })) }
-  t.same(figuresOf(timed, result, true)[0].panels[1].series.map(s => s.marks), [[], []])
+  t.same(
+    figuresOf(timed, result, true)[0].panels[1].series.map(s => s.marks),
+    [[], []]
+  )
   const lost = { ...study, figures: study.figures.map(f => ({ ...f, analysis: 'none' })) }
-  t.match(faultOf(() => figuresOf(lost, result, true)).message,
-    /figure 01-both draws an unknown analysis: "none", expected one of both/)
+  t.match(faultOf(() => figuresOf(lost, result, true)).message, /figure 01-both draws an unknown analysis: "none", expected one of both/)
   t.end()
 })
 
 t.test('a metric that should not change: every logged value of every session, what is superseded among it', t => {
-  const lr = (value: (step: number) => Logged) => (step: number): Record<string, Logged> => ({ r: step, lr: value(step) })
+  const lr =
+    (value: (step: number) => Logged) =>
+    (step: number): Record<string, Logged> => ({ r: step, lr: value(step) })
   const runs = [
-    run('first', 0, 0, 5, lr(() => 2e-6)), run('second', 1, 3, 6, lr(step => (step === 5 ? 9e-6 : 1e-6))), run('third', 2, 2, 4, lr(step => (step === 3 ? 'NaN' : 1e-6))),
+    run(
+      'first',
+      0,
+      0,
+      5,
+      lr(() => 2e-6)
+    ),
+    run(
+      'second',
+      1,
+      3,
+      6,
+      lr(step => (step === 5 ? 9e-6 : 1e-6))
+    ),
+    run(
+      'third',
+      2,
+      2,
+      4,
+      lr(step => (step === 3 ? 'NaN' : 1e-6))
+    ),
     run('fourth', 3, 9, 9, () => ({ r: 1 }))
   ]
   const metrics = [metric('reward', 'r'), metric('lr', 'lr')]
   const history = join(runs, metrics)
   const analysis: HistoryAnalysis = {
-    name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null,
-    statistics: { ...NO_STATISTICS, constant: ['lr'] }, outputs: NO_OUTPUTS
+    name: 'one',
+    selections: ['a'],
+    metrics: ['reward'],
+    supplied: null,
+    shared_reference: null,
+    statistics: { ...NO_STATISTICS, constant: ['lr'] },
+    outputs: NO_OUTPUTS
   }
   const { selections, undefined_reasons: reasons } = finish(analysisStatistics(analysis, metrics, new Map([['a', history]]), []))
-  t.strictSame(selections['a']?.metrics['lr']?.constant, {
-    unusable: 1,
-    sessions: [
-      { run: 'first', observations: 6, value: 2e-6, min: 2e-6, max: 2e-6 }, { run: 'second', observations: 4, value: null, min: 1e-6, max: 9e-6 },
-      { run: 'third', observations: 2, value: 1e-6, min: 1e-6, max: 1e-6 }, { run: 'fourth', observations: 0, value: null, min: null, max: null }
-    ]
-  }, 'a metric of the study that the analysis does not draw')
+  t.strictSame(
+    selections['a']?.metrics['lr']?.constant,
+    {
+      unusable: 1,
+      sessions: [
+        { run: 'first', observations: 6, value: 2e-6, min: 2e-6, max: 2e-6 },
+        { run: 'second', observations: 4, value: null, min: 1e-6, max: 9e-6 },
+        { run: 'third', observations: 2, value: 1e-6, min: 1e-6, max: 1e-6 },
+        { run: 'fourth', observations: 0, value: null, min: null, max: null }
+      ]
+    },
+    'a metric of the study that the analysis does not draw'
+  )
   const at = '/selections/a/metrics/lr/constant/sessions'
   t.equal(reasons[`${at}/1/value`], 'run second logs values from 0.000001 to 0.000009: the first that is not 0.000001 stands at step 5')
   for (const field of ['value', 'min', 'max']) t.equal(reasons[`${at}/3/${field}`], 'the session has no observation')
@@ -603,11 +885,18 @@ t.test('a displayed curve is columns, whatever its length, and its work is in pi
   const rows = 200_000
   const history = join([run('long', 0, 0, rows - 1, step => ({ r: step % 7 }))], [metric('reward', 'r', { trailing_mean: 1000 })])
   const analysis: HistoryAnalysis = {
-    name: 'one', selections: ['a'], metrics: ['reward'], supplied: null, shared_reference: null,
-    statistics: NO_STATISTICS, outputs: NO_OUTPUTS
+    name: 'one',
+    selections: ['a'],
+    metrics: ['reward'],
+    supplied: null,
+    shared_reference: null,
+    statistics: NO_STATISTICS,
+    outputs: NO_OUTPUTS
   }
   const work = displayedCurve(analysis, [metric('reward', 'r', { trailing_mean: 1000 })], new Map([['a', history]]), {
-    view: 'step', metric: 'reward', selection: 'a'
+    view: 'step',
+    metric: 'reward',
+    selection: 'a'
   })
   let pieces = 0
   let next = work.next()
@@ -648,24 +937,45 @@ t.test('more warnings: own words whole, a clock that is none, milliseconds, a me
     'selection ours, metric reward: 1 value is not finite (beyond the double range 1); not plotted, not averaged'
   ])
   const timeless = { ...study, keys: { ...study.keys, timestamp: 'ts' } }
-  t.same(warnings(rows(() => ({ timestamp: null })), timeless), [
-    'histories.keys.timestamp "ts" stands in no row with a number: there are no hours, and the time view is empty'
-  ])
+  t.same(
+    warnings(
+      rows(() => ({ timestamp: null })),
+      timeless
+    ),
+    ['histories.keys.timestamp "ts" stands in no row with a number: there are no hours, and the time view is empty']
+  )
   // Created at 0: one row ten years and a second later, the others within the hour.
-  t.same(warnings(rows(({ step, timestamp }) => (step === 3 ? { timestamp: 315576001 } : { timestamp }))), ['b0', 'o0'].map((id, k) =>
-    `run ${id}: 1 of ${[9, 11][k]} rows has a timestamp more than ten years after the run's creation, the first 315576001; ` +
-    'seconds since 1970 are expected'))
+  t.same(
+    warnings(rows(({ step, timestamp }) => (step === 3 ? { timestamp: 315576001 } : { timestamp }))),
+    ['b0', 'o0'].map(
+      (id, k) =>
+        `run ${id}: 1 of ${[9, 11][k]} rows has a timestamp more than ten years after the run's creation, the first 315576001; ` +
+        'seconds since 1970 are expected'
+    )
+  )
   t.same(warnings(rows(({ step, timestamp }) => (step === 3 ? { timestamp: 315576000 } : { timestamp }))), [], 'ten years are enough')
   t.same(warnings(rows(({ logged: { v: _v, ...logged } }) => ({ logged }))), [
     'analysis both, metric validation: no observation of "v" in base, ours'
   ])
   const only = rows(() => ({}))
-  const lacking = { listed: only.listed, read: [only.read[0], runHistory({ ...runs[1], rows: runs[1].rows.map(row => ({ ...row, logged: {} })) }, ['r', 'v'])] }
+  const lacking = {
+    listed: only.listed,
+    read: [only.read[0], runHistory({ ...runs[1], rows: runs[1].rows.map(row => ({ ...row, logged: {} })) }, ['r', 'v'])]
+  }
   t.same(warnings(lacking), [], 'one selection has it')
-  t.match(faultOf(() => analysed({
-    ...study, selections: [study.selections[0], { ...study.selections[1], display_time: { best_of: 'validation', at_hours: 3 } }]
-  }, lacking.listed, lacking.read)).message,
-  /study selection ours, display_time gives no factor: histories\.selections\[1\]\.display_time: no observation of validation/)
+  t.match(
+    faultOf(() =>
+      analysed(
+        {
+          ...study,
+          selections: [study.selections[0], { ...study.selections[1], display_time: { best_of: 'validation', at_hours: 3 } }]
+        },
+        lacking.listed,
+        lacking.read
+      )
+    ).message,
+    /study selection ours, display_time gives no factor: histories\.selections\[1\]\.display_time: no observation of validation/
+  )
   t.same(analysis.metrics, ['reward', 'validation'])
   t.end()
 })
@@ -685,11 +995,7 @@ t.test('warnings, one line each', t => {
   const more = [odd, empty]
   const shared = { metric: 'validation', selections: ['base'], step: 5, value: 1, ...STATED, label: '', source: '', output: '' }
   const asked = { ...study, analyses: [{ ...analysis, shared_reference: shared }] }
-  const result = analysed(
-    asked,
-    [...listed, ...more.map(r => listedRun(r))],
-    [...histories, ...more.map(r => runHistory(r, ['r', 'v']))]
-  )
+  const result = analysed(asked, [...listed, ...more.map(r => listedRun(r))], [...histories, ...more.map(r => runHistory(r, ['r', 'v']))])
   t.same(result.warnings, [
     'run o\\u000a2: its history has no row',
     'run o1: steps go back or repeat once; what follows counts as a new session',
@@ -715,34 +1021,47 @@ t.test('values that are no finite numbers are told of every metric, also one tha
   // Two selections of the same runs; an analysis of one of them and of one metric alone.
   const [base, ours] = study.selections
   const asked: HistoryStudy = {
-    ...study, figures: [], selections: [base, ours, { ...ours, name: 'again', display_time: null }],
+    ...study,
+    figures: [],
+    selections: [base, ours, { ...ours, name: 'again', display_time: null }],
     analyses: [
       { ...analysis, selections: ['base'], metrics: ['reward'], supplied: null, statistics: NO_STATISTICS },
       { ...analysis, name: 'more', selections: ['again', 'base'], metrics: ['reward'], supplied: null, statistics: NO_STATISTICS }
     ]
   }
   const odd = runs.map(r => ({
-    ...r, rows: r.rows.map(row => ({ ...row, logged: row.step === 3 ? { r: 'NaN', v: r.id === 'b0' ? '-Infinity' : null } : row.logged }))
+    ...r,
+    rows: r.rows.map(row => ({ ...row, logged: row.step === 3 ? { r: 'NaN', v: r.id === 'b0' ? '-Infinity' : null } : row.logged }))
   }))
-  t.same(analysed(asked, odd.map(r => listedRun(r)), odd.map(r => runHistory(r, ['r', 'v']))).warnings, [
-    'selection base, metric reward: 1 value is not finite (NaN 1); not plotted, not averaged',
-    'selection base, metric validation: 1 value is not finite (-Infinity 1); not plotted, not averaged',
-    'selections ours, again, metric reward: 1 value is not finite (NaN 1); not plotted, not averaged',
-    'selections ours, again, metric validation: 1 is null; not plotted, not averaged'
-  ])
+  t.same(
+    analysed(
+      asked,
+      odd.map(r => listedRun(r)),
+      odd.map(r => runHistory(r, ['r', 'v']))
+    ).warnings,
+    [
+      'selection base, metric reward: 1 value is not finite (NaN 1); not plotted, not averaged',
+      'selection base, metric validation: 1 value is not finite (-Infinity 1); not plotted, not averaged',
+      'selections ours, again, metric reward: 1 value is not finite (NaN 1); not plotted, not averaged',
+      'selections ours, again, metric validation: 1 is null; not plotted, not averaged'
+    ]
+  )
   t.end()
 })
 
 t.test('what does not fit is a fault', t => {
   const { study, listed, histories } = fillWorld()
-  t.match(faultOf(() => analysed(study, listed, histories.slice(1))).message,
-    /history was not read: run b0, label all/)
+  t.match(faultOf(() => analysed(study, listed, histories.slice(1))).message, /history was not read: run b0, label all/)
   const unread = [runHistory(fillWorld().runs[0], ['v']), histories[1]]
-  t.match(faultOf(() => analysed(study, listed, unread)).message,
-    /history metric was not read.*a column for "r"/)
+  t.match(faultOf(() => analysed(study, listed, unread)).message, /history metric was not read.*a column for "r"/)
   const overflow = run('big', 0, 0, 1, () => ({ r: 1e308 }))
-  const analysis = { ...study.analyses[0], selections: ['a'], metrics: ['reward'], supplied: null,
-    statistics: { ...NO_STATISTICS, ends: { count: 2, metrics: ['reward'] } } }
+  const analysis = {
+    ...study.analyses[0],
+    selections: ['a'],
+    metrics: ['reward'],
+    supplied: null,
+    statistics: { ...NO_STATISTICS, ends: { count: 2, metrics: ['reward'] } }
+  }
   const statistics = finish(analysisStatistics(analysis, study.metrics, new Map([['a', join([overflow])]]), []))
   t.equal(statistics.selections.a.metrics.reward.first?.mean, 1e308, 'finite values have a finite mean')
   t.equal(statistics.undefined_reasons['/selections/a/metrics/reward/first/mean'], undefined)

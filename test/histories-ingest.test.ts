@@ -32,20 +32,29 @@ const DEFAULTS: ParseOptions = { keys: KEYS, wanted: [REWARD] }
 
 /** Names in a folder that end so, without the end. */
 function tableOf(folder: string, end: string): string[] {
-  return readdirSync(folder).filter(name => name.endsWith(end)).map(name => name.slice(0, -end.length))
+  return readdirSync(folder)
+    .filter(name => name.endsWith(end))
+    .map(name => name.slice(0, -end.length))
 }
 
 /** A history as plain data that compares bit by bit: NaN is null, -0 is "-0". */
 function plain(rows: HistoryRows): unknown {
   const numbers = (values: ArrayLike<number>): unknown[] =>
-    Array.from(values, value => Number.isNaN(value) ? null : Object.is(value, -0) ? '-0' : value)
+    Array.from(values, value => (Number.isNaN(value) ? null : Object.is(value, -0) ? '-0' : value))
   return {
-    rows: rows.rows, step: numbers(rows.step), timestamp: numbers(rows.timestamp), globalStep: numbers(rows.globalStep),
+    rows: rows.rows,
+    step: numbers(rows.step),
+    timestamp: numbers(rows.timestamp),
+    globalStep: numbers(rows.globalStep),
     unusableGlobalSteps: numbers(rows.unusableGlobalSteps),
     columns: rows.columns.map(column => ({
-      ...column, row: numbers(column.row), value: numbers(column.value), nonFiniteRow: numbers(column.nonFiniteRow)
+      ...column,
+      row: numbers(column.row),
+      value: numbers(column.value),
+      nonFiniteRow: numbers(column.nonFiniteRow)
     })),
-    inexact: rows.inexact, nested: rows.nested
+    inexact: rows.inexact,
+    nested: rows.nested
   }
 }
 
@@ -67,7 +76,10 @@ function faultOf(task: () => unknown): Fault | null {
 }
 
 async function faultFrom(promise: Promise<unknown>): Promise<Fault> {
-  const error: unknown = await promise.then(() => null, (e: unknown) => e)
+  const error: unknown = await promise.then(
+    () => null,
+    (e: unknown) => e
+  )
   if (!(error instanceof Fault)) throw new Error(`expected a Fault, got ${String(error)}`)
   return error
 }
@@ -84,9 +96,8 @@ t.test('fixtures/histories: the columns that Python gives, in chunks of every si
   t.ok(names.length >= 20, 'the table is there')
   for (const name of names) {
     const bytes = readFileSync(join(folder, `${name}.jsonl`))
-    const { keys, wanted, ...expected } = JSON.parse(
-      readFileSync(join(folder, `${name}.expected.json`), 'utf8'),
-      (_key, value: unknown) => Object.is(value, -0) ? '-0' : value
+    const { keys, wanted, ...expected } = JSON.parse(readFileSync(join(folder, `${name}.expected.json`), 'utf8'), (_key, value: unknown) =>
+      Object.is(value, -0) ? '-0' : value
     ) as Expected & Record<string, unknown>
     const columns = (expected['columns'] as object[]).map(column => ({ nonFiniteRow: [], ...column }))
     t.strictSame(plain(read(bytes, { keys, wanted })), { unusableGlobalSteps: [], inexact: [], nested: null, ...expected, columns }, name)
@@ -195,8 +206,13 @@ t.test('a name is safe where it cannot be a path on any system', t => {
 t.test('numbers are the doubles of JSON.parse', t => {
   const random = new Random(20)
   const spellings: ((value: number) => string)[] = [
-    String, v => JSON.stringify(Math.fround(v)), v => v.toExponential(), v => v.toExponential(17).replace('e', 'E'),
-    v => v.toPrecision(1 + random.below(25)), v => String(Math.trunc(v % 1e15)), v => (v % 1e9).toFixed(random.below(20))
+    String,
+    v => JSON.stringify(Math.fround(v)),
+    v => v.toExponential(),
+    v => v.toExponential(17).replace('e', 'E'),
+    v => v.toPrecision(1 + random.below(25)),
+    v => String(Math.trunc(v % 1e15)),
+    v => (v % 1e9).toFixed(random.below(20))
   ]
   const written: string[] = []
   while (written.length < 40_000) {
@@ -205,7 +221,11 @@ t.test('numbers are the doubles of JSON.parse', t => {
     if (Number.isFinite(Number(text))) written.push(text)
   }
   const lines = written.map((text, i) => `{"_step": ${i}, "_timestamp": ${text}, "${REWARD}": ${text}, "skipped": ${text}}\n`)
-  const { step, timestamp, columns: [{ value, row }] } = read(lines.join(''), DEFAULTS, 65_537)
+  const {
+    step,
+    timestamp,
+    columns: [{ value, row }]
+  } = read(lines.join(''), DEFAULTS, 65_537)
   const differing = written.filter((text, i) => {
     const expected: unknown = JSON.parse(text)
     return !Object.is(value[i], expected) || !Object.is(timestamp[i], expected) || step[i] !== i || row[i] !== i
@@ -221,10 +241,15 @@ t.test('docs/study.md states the limits', t => {
   const doc = readFileSync(join(root, 'docs/study.md'), 'utf8')
   const stated = (count: number): string => count.toLocaleString('en-US')
   for (const text of [
-    `${stated(MAX_ROWS)} (2^${Math.log2(MAX_ROWS)}) rows a history`, `${stated(MAX_NUMBERS)} (2^${Math.log2(MAX_NUMBERS)}) numbers of all wanted keys`,
-    `${stated(MAX_KEYS)} keys a row`, `${MAX_ROW_BYTES / 2 ** 20} MiB a line`, `${MAX_KEY_BYTES / 2 ** 10} KiB a key`,
-    `${stated(MAX_DEPTH)} open brackets`, `a list of at most ${MAX_RUNS_BYTES / 2 ** 20} MiB`
-  ]) t.ok(doc.replaceAll(/\s+/g, ' ').includes(text), text)
+    `${stated(MAX_ROWS)} (2^${Math.log2(MAX_ROWS)}) rows a history`,
+    `${stated(MAX_NUMBERS)} (2^${Math.log2(MAX_NUMBERS)}) numbers of all wanted keys`,
+    `${stated(MAX_KEYS)} keys a row`,
+    `${MAX_ROW_BYTES / 2 ** 20} MiB a line`,
+    `${MAX_KEY_BYTES / 2 ** 10} KiB a key`,
+    `${stated(MAX_DEPTH)} open brackets`,
+    `a list of at most ${MAX_RUNS_BYTES / 2 ** 20} MiB`
+  ])
+    t.ok(doc.replaceAll(/\s+/g, ' ').includes(text), text)
   t.end()
 })
 
@@ -232,15 +257,24 @@ t.test('docs/study.md states the limits', t => {
 function randomHistory(random: Random): { readonly text: string; readonly expected: unknown; readonly options: ParseOptions } {
   const pool = ['a', 'b', 'a/b', 'a/b/c', '', 'critic/score/mean', 'critic/score/means', '路径', '"', 'x\\', 'x\u0001y']
   const wanted = random.shuffle(pool).slice(0, random.below(5))
-  const space = (): string => random.chance(0.8) ? '' : random.pick([' ', '\t', '\r', '  \t'])
-  const spelled = (key: string): string => random.chance(0.9)
-    ? JSON.stringify(key)
-    : `"${Array.from(key, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
-  const value = (): string => random.pick([
-    () => String(random.normal()), () => String(random.below(1000)), () => 'null', () => 'true', () => '"text \\" \\\\"',
-    () => '"NaN"', () => '[1, {"a": [2, null]}, "]"]', () => '{"b": {"a/b": 1}}', () => '{}', () => '1e999', () => '-1.5E-7',
-    () => '"12"'
-  ])()
+  const space = (): string => (random.chance(0.8) ? '' : random.pick([' ', '\t', '\r', '  \t']))
+  const spelled = (key: string): string =>
+    random.chance(0.9) ? JSON.stringify(key) : `"${Array.from(key, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
+  const value = (): string =>
+    random.pick([
+      () => String(random.normal()),
+      () => String(random.below(1000)),
+      () => 'null',
+      () => 'true',
+      () => '"text \\" \\\\"',
+      () => '"NaN"',
+      () => '[1, {"a": [2, null]}, "]"]',
+      () => '{"b": {"a/b": 1}}',
+      () => '{}',
+      () => '1e999',
+      () => '-1.5E-7',
+      () => '"12"'
+    ])()
   const lines: string[] = []
   const rows: Record<string, unknown>[] = []
   const shownKeys: string[][] = []
@@ -260,7 +294,13 @@ function randomHistory(random: Random): { readonly text: string; readonly expect
   }
   const columns = wanted.map(key => {
     const column = {
-      key, row: [] as number[], value: [] as number[], nonFiniteRow: [] as number[], nonFinite: {} as Record<string, number>, nulls: 0, notNumbers: 0
+      key,
+      row: [] as number[],
+      value: [] as number[],
+      nonFiniteRow: [] as number[],
+      nonFinite: {} as Record<string, number>,
+      nulls: 0,
+      notNumbers: 0
     }
     rows.forEach((row, r) => {
       const count = (name: string): void => {
@@ -280,12 +320,20 @@ function randomHistory(random: Random): { readonly text: string; readonly expect
     })
     return column
   })
-  const nested = lines.flatMap((_, r) => shownKeys[r].filter(key => typeof rows[r][key] === 'object' && rows[r][key] !== null).map(key => [r + 1, key] as const))
+  const nested = lines.flatMap((_, r) =>
+    shownKeys[r].filter(key => typeof rows[r][key] === 'object' && rows[r][key] !== null).map(key => [r + 1, key] as const)
+  )
   const expected = {
-    rows: rows.length, step: rows.map(r => r['_step']), timestamp: rows.map(r => r['_timestamp'] ?? null),
+    rows: rows.length,
+    step: rows.map(r => r['_step']),
+    timestamp: rows.map(r => r['_timestamp'] ?? null),
     globalStep: rows.map(r => (isFiniteNumber(r['training/global_step']) ? r['training/global_step'] : null)),
-    unusableGlobalSteps: [...rows.keys()].filter(i => 'training/global_step' in rows[i] && !isFiniteNumber(rows[i]['training/global_step'])),
-    columns, inexact: [], nested: nested.length === 0 ? null : { count: nested.length, line: nested[0][0], key: nested[0][1] }
+    unusableGlobalSteps: [...rows.keys()].filter(
+      i => 'training/global_step' in rows[i] && !isFiniteNumber(rows[i]['training/global_step'])
+    ),
+    columns,
+    inexact: [],
+    nested: nested.length === 0 ? null : { count: nested.length, line: nested[0][0], key: nested[0][1] }
   }
   const end = random.pick(['\n', '\r\n'])
   return { text: lines.map(line => line + end).join(''), expected, options: { keys: KEYS, wanted } }
@@ -309,7 +357,11 @@ t.test('random histories, in random chunks: the columns of JSON.parse and a few 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, sorted(v)]))
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([k, v]) => [k, sorted(v)])
+  )
 }
 
 /** Whether every line is a row by JSON.parse and the rules on coordinates. Duplicate keys are not looked for. */
@@ -326,16 +378,20 @@ function acceptable(text: string): boolean {
     }
     if (typeof row !== 'object' || row === null || Array.isArray(row)) return false
     const { _step: step, _timestamp: timestamp } = row as Record<string, unknown>
-    return Number.isSafeInteger(step) && Number(step) >= 0 && ['number', 'undefined'].includes(timestamp === null ? 'number' : typeof timestamp)
+    return (
+      Number.isSafeInteger(step) && Number(step) >= 0 && ['number', 'undefined'].includes(timestamp === null ? 'number' : typeof timestamp)
+    )
   })
 }
 
 t.test('any truncation and any change of one byte: accepted exactly where JSON.parse accepts the lines', t => {
-  const text = `{"_step": 0, "_timestamp": 1.5e3, "${REWARD}": -0.25, "text": "a\\n\\u00e9\\"", "list": [1, {"key": null}, true]}\r\n` +
+  const text =
+    `{"_step": 0, "_timestamp": 1.5e3, "${REWARD}": -0.25, "text": "a\\n\\u00e9\\"", "list": [1, {"key": null}, true]}\r\n` +
     `{"_step": 12, "${REWARD}": null, "flag": false, "object": {}}`
   const changed: string[] = Array.from({ length: text.length + 1 }, (_, length) => text.slice(0, length))
   for (let at = 0; at < text.length; at++) {
-    for (const byte of '\0\t\n\v\r\x1f !"#+,-.\/0129:;AEIN[\\]_abeflnrstux{|}~\x7f') changed.push(text.slice(0, at) + byte + text.slice(at + 1))
+    for (const byte of '\0\t\n\v\r\x1f !"#+,-.\/0129:;AEIN[\\]_abeflnrstux{|}~\x7f')
+      changed.push(text.slice(0, at) + byte + text.slice(at + 1))
   }
   const wrong: string[] = []
   let accepted = 0
@@ -371,12 +427,18 @@ t.test('limits: rows, numbers, keys, the length of a line and of a key', t => {
   t.equal(message(lines(3), { rows: 3 }), undefined)
   t.equal(message(lines(4), { rows: 3 }), 'history too many rows: row 4 on line 4, expected at most 3 (byte 111)')
   t.equal(message(lines(3), { numbers: 3 }), undefined)
-  t.equal(message(lines(4), { numbers: 3 }), 'history too many numbers: number 4 of the wanted keys on line 4, expected at most 3 (byte 145)')
+  t.equal(
+    message(lines(4), { numbers: 3 }),
+    'history too many numbers: number 4 of the wanted keys on line 4, expected at most 3 (byte 145)'
+  )
   const long = `{"_step": 0}\n{"_step": 1, "a": "${'x'.repeat(50)}"}\n`
   for (const size of [1, 7, 64, 1000]) {
     t.equal(message(long, { rowBytes: 71 }, size), undefined)
     t.equal(message(long, { rowBytes: 70 }, size), 'history too long: more than 70 bytes on line 2, expected at most 70 (byte 13)')
-    t.equal(message(long.slice(0, -1), { rowBytes: 70 }, size), 'history too long: more than 70 bytes on line 2, expected at most 70 (byte 13)')
+    t.equal(
+      message(long.slice(0, -1), { rowBytes: 70 }, size),
+      'history too long: more than 70 bytes on line 2, expected at most 70 (byte 13)'
+    )
   }
   const keys = (count: number): string => `{"_step": 0${Array.from({ length: count - 1 }, (_, i) => `,"${i}":0`).join('')}}\n`
   t.equal(message(keys(MAX_KEYS), undefined), undefined)
@@ -395,14 +457,25 @@ t.test('ever new keys are read in bounded memory, and a key that stands twice is
   }
   const last = `"_step":100,"${REWARD}":100,"new/1":1,"other":2`
   parser.push(Buffer.from(`{${last}}\n`))
-  t.match(faultOf(() => { parser.push(Buffer.from(`{${last},"new/1":3}\n`)) })?.message, 'history duplicate key: "new/1" on line 102')
+  t.match(
+    faultOf(() => {
+      parser.push(Buffer.from(`{${last},"new/1":3}\n`))
+    })?.message,
+    'history duplicate key: "new/1" on line 102'
+  )
   const again = new HistoryParser(DEFAULTS)
   for (let row = 0; row < 60; row++) {
     again.push(Buffer.from(`{"_step":${row},"${REWARD}":${row},${Array.from({ length: 2000 }, () => `"${next++}":1`).join(',')}}\n`))
   }
   const rows = again.finish()
-  t.strictSame([...rows.step], Array.from({ length: 60 }, (_, i) => i))
-  t.strictSame([...rows.columns[0].value], Array.from({ length: 60 }, (_, i) => i))
+  t.strictSame(
+    [...rows.step],
+    Array.from({ length: 60 }, (_, i) => i)
+  )
+  t.strictSame(
+    [...rows.columns[0].value],
+    Array.from({ length: 60 }, (_, i) => i)
+  )
   t.end()
 })
 
@@ -435,8 +508,17 @@ t.test('parseHistory stops at the signal, and passes on what the source throws',
 // ---------------------------------------------------------------------------------------------------------- files
 
 const RUN: ListedRun = {
-  id: 'r1', displayName: 'a run', entity: null, project: null, createdAt: '2026-01-02T03:04:05', createdSeconds: 1767323045,
-  state: null, url: null, fetchedAt: null, label: 'main', config: {}
+  id: 'r1',
+  displayName: 'a run',
+  entity: null,
+  project: null,
+  createdAt: '2026-01-02T03:04:05',
+  createdSeconds: 1767323045,
+  state: null,
+  url: null,
+  fetchedAt: null,
+  label: 'main',
+  config: {}
 }
 const ROWS = Array.from({ length: 200 }, (_, i) => `{"_step": ${i}, "${REWARD}": ${i / 8}}\n`).join('')
 const hash = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
@@ -451,16 +533,24 @@ function study(main: Folder): { wandb: { history: { main: Folder } } } {
   return { wandb: { history: { main } } }
 }
 
-t.test('readHistory: the run\'s file, plain or gzipped, with its hash', async t => {
+t.test("readHistory: the run's file, plain or gzipped, with its hash", async t => {
   const dir = t.testdir(study({ 'r1.jsonl': ROWS }))
   const chunks: number[] = []
-  const history = await readMain(dir, { chunkBytes: 1000, onBytes: n => { chunks.push(n) } })
+  const history = await readMain(dir, {
+    chunkBytes: 1000,
+    onBytes: n => {
+      chunks.push(n)
+    }
+  })
   t.equal(history.run, RUN)
   t.equal(history.file.path, 'wandb/history/main/r1.jsonl')
   t.equal(history.file.sha256, hash(ROWS))
   t.equal(history.file.bytes, ROWS.length)
   t.equal(history.rows, 200)
-  t.strictSame([...history.columns[0].value], Array.from({ length: 200 }, (_, i) => i / 8))
+  t.strictSame(
+    [...history.columns[0].value],
+    Array.from({ length: 200 }, (_, i) => i / 8)
+  )
   t.strictSame(chunks, [...Array<number>(Math.floor(ROWS.length / 1000)).fill(1000), ROWS.length % 1000])
 
   const zipped = gzipSync(ROWS)
@@ -484,8 +574,14 @@ t.test('readHistory: an empty file is a history of no rows', async t => {
   t.equal(history.rows, 0)
   t.equal(history.step.length, 0)
   t.strictSame(plain(history), {
-    rows: 0, step: [], timestamp: [], globalStep: [], unusableGlobalSteps: [],
-    columns: [{ key: REWARD, row: [], value: [], nonFiniteRow: [], nonFinite: {}, nulls: 0, notNumbers: 0 }], inexact: [], nested: null
+    rows: 0,
+    step: [],
+    timestamp: [],
+    globalStep: [],
+    unusableGlobalSteps: [],
+    columns: [{ key: REWARD, row: [], value: [], nonFiniteRow: [], nonFinite: {}, nulls: 0, notNumbers: 0 }],
+    inexact: [],
+    nested: null
   })
 })
 
@@ -495,15 +591,19 @@ t.test('readHistory: what is not there, or not to be read', async t => {
   const message = async (run: Partial<ListedRun>, folder = 'wandb/history', options: ReadHistoryOptions = {}): Promise<string> =>
     (await faultFrom(readHistory(dir, folder, { ...RUN, ...run }, KEYS, [], options))).message
   t.equal(await message({}), `history stated twice: the file and the same with .gz, expected one of them (${file})`)
-  t.equal(await message({ id: 'r2' }),
-    `history missing file: nothing, expected this file, or the same with .gz (${join(dir, 'wandb/history/main/r2.jsonl')})`)
+  t.equal(
+    await message({ id: 'r2' }),
+    `history missing file: nothing, expected this file, or the same with .gz (${join(dir, 'wandb/history/main/r2.jsonl')})`
+  )
   t.match(await message({}, 'nowhere'), 'history missing file')
   for (const id of ['../r1', '..', 'a/b', '', '\0']) t.match(await message({ id }), 'history unsafe path', JSON.stringify(id))
   for (const folder of ['../wandb', '/etc', 'wandb\\history']) t.match(await message({}, folder), 'history unsafe path', folder)
   t.match((await faultFrom(readMain(join(dir, 'nowhere')))).message, 'history unreadable folder: ENOENT')
   mkdirSync(join(dir, 'wandb/history/main/r3.jsonl'))
-  t.equal(await message({ id: 'r3' }),
-    `history unreadable: a folder, expected a regular file (${join(dir, 'wandb/history/main/r3.jsonl')})`)
+  t.equal(
+    await message({ id: 'r3' }),
+    `history unreadable: a folder, expected a regular file (${join(dir, 'wandb/history/main/r3.jsonl')})`
+  )
 })
 
 t.test('readHistory: links may lead about the study, not out of it; a named pipe is not opened', POSIX_ONLY, async t => {
@@ -528,13 +628,15 @@ t.test('readHistory: a file that changes or is malformed', async t => {
   const dir = t.testdir(study({ 'r1.jsonl': ROWS }))
   const file = join(dir, 'wandb/history/main/r1.jsonl')
   let grown = false
-  const growing = await faultFrom(readMain(dir, {
-    chunkBytes: 500,
-    onBytes: () => {
-      if (!grown) appendFileSync(file, '{"_step": 200}\n')
-      grown = true
-    }
-  }))
+  const growing = await faultFrom(
+    readMain(dir, {
+      chunkBytes: 500,
+      onBytes: () => {
+        if (!grown) appendFileSync(file, '{"_step": 200}\n')
+        grown = true
+      }
+    })
+  )
   t.match(growing.message, 'history changed while it was read: ')
   t.equal(growing.place.file, file)
   t.equal(growing.exitCode, 1)
@@ -561,39 +663,89 @@ t.test('readHistory stops at the signal', async t => {
   const dir = t.testdir(study({ 'r1.jsonl': ROWS }))
   await t.rejects(readMain(dir, { signal: AbortSignal.abort(new Error('before')) }), { message: 'before' })
   const stop = new AbortController()
-  const reading = readMain(dir, { chunkBytes: 500, signal: stop.signal, onBytes: () => { stop.abort(new Error('amid')) } })
+  const reading = readMain(dir, {
+    chunkBytes: 500,
+    signal: stop.signal,
+    onBytes: () => {
+      stop.abort(new Error('amid'))
+    }
+  })
   await t.rejects(reading, { message: 'amid' })
 })
 
 t.test('integers that no double holds: a step is refused, a value is counted with its first place', t => {
-  const row = (step: string, value = '1', timestamp = '1'): string => `{"_step": ${step}, "_timestamp": ${timestamp}, "${REWARD}": ${value}}\n`
-  for (const step of ['9007199254740992', '9007199254740993', '0.99999999999999999999', '3.0000000000000000001', '1e-400', '1E400', '-1', '0.5']) {
+  const row = (step: string, value = '1', timestamp = '1'): string =>
+    `{"_step": ${step}, "_timestamp": ${timestamp}, "${REWARD}": ${value}}\n`
+  for (const step of [
+    '9007199254740992',
+    '9007199254740993',
+    '0.99999999999999999999',
+    '3.0000000000000000001',
+    '1e-400',
+    '1E400',
+    '-1',
+    '0.5'
+  ]) {
     const fault = faultOf(() => read(row('0') + row(step)))
     t.equal(fault?.message.split(',')[0], `history wrong step: ${step} as "_step" on line 2`, step)
   }
-  for (const [step, read7] of [['7.0', 7], ['70e-1', 7], ['0.7E+1', 7], ['-0', 0], ['0e9', 0], ['9007199254740991.0', 9007199254740991]] as const) {
+  for (const [step, read7] of [
+    ['7.0', 7],
+    ['70e-1', 7],
+    ['0.7E+1', 7],
+    ['-0', 0],
+    ['0e9', 0],
+    ['9007199254740991.0', 9007199254740991]
+  ] as const) {
     t.strictSame([...read(row(step)).step], [read7], step)
   }
   // 2^53 + 2, 10^20 and 2^64 are doubles; Python writes 1e+16 and 10000000000000000.0 for a double.
-  const exact = ['9007199254740992', '9007199254740994', '100000000000000000000', '18446744073709551616', '1e+16', '10000000000000000.0', '1e300',
-    '12345678901234567890.5', '-9007199254740991']
+  const exact = [
+    '9007199254740992',
+    '9007199254740994',
+    '100000000000000000000',
+    '18446744073709551616',
+    '1e+16',
+    '10000000000000000.0',
+    '1e300',
+    '12345678901234567890.5',
+    '-9007199254740991'
+  ]
   t.strictSame(read(exact.map((value, i) => row(String(i), value)).join('')).inexact, [])
-  const lines = [row('0', '2'), row('1', '-9007199254740993'), row('2', '123456789012345678901', '1786000000000000001'), row('3', '9007199254740993')]
+  const lines = [
+    row('0', '2'),
+    row('1', '-9007199254740993'),
+    row('2', '123456789012345678901', '1786000000000000001'),
+    row('3', '9007199254740993')
+  ]
   t.strictSame(read(lines.join('')).inexact, [
-    { key: REWARD, count: 3, line: 2, written: '-9007199254740993' }, { key: '_timestamp', count: 1, line: 3, written: '1786000000000000001' }
+    { key: REWARD, count: 3, line: 2, written: '-9007199254740993' },
+    { key: '_timestamp', count: 1, line: 3, written: '1786000000000000001' }
   ])
   t.end()
 })
 
 t.test('rows with the latest first are turned round where timestamps say so', t => {
-  const rows = (steps: readonly number[], times: ReadonlyArray<number | null>): HistoryRows => read(steps.map((step, i) =>
-    `{"_step": ${step}, "_timestamp": ${times[i] ?? 'null'}, "training/global_step": ${i === 1 ? 'null' : step}, "${REWARD}": ${i === 2 ? 'NaN' : step}}\n`).join(''))
+  const rows = (steps: readonly number[], times: ReadonlyArray<number | null>): HistoryRows =>
+    read(
+      steps
+        .map(
+          (step, i) =>
+            `{"_step": ${step}, "_timestamp": ${times[i] ?? 'null'}, "training/global_step": ${i === 1 ? 'null' : step}, "${REWARD}": ${i === 2 ? 'NaN' : step}}\n`
+        )
+        .join('')
+    )
   const turned = earliestFirst(rows([5, 4, 3, 1, 0], [50, 40, null, 10, 0]))
   t.equal(turned.reversed, true)
   t.strictSame(plain(turned), {
-    rows: 5, step: [0, 1, 3, 4, 5], timestamp: [0, 10, null, 40, 50], globalStep: [0, 1, 3, null, 5], unusableGlobalSteps: [3],
+    rows: 5,
+    step: [0, 1, 3, 4, 5],
+    timestamp: [0, 10, null, 40, 50],
+    globalStep: [0, 1, 3, null, 5],
+    unusableGlobalSteps: [3],
     columns: [{ key: REWARD, row: [0, 1, 3, 4], value: [0, 1, 4, 5], nonFiniteRow: [2], nonFinite: { NaN: 1 }, nulls: 0, notNumbers: 0 }],
-    inexact: [], nested: null
+    inexact: [],
+    nested: null
   })
   // A resumed run with the latest first: its steps rise once.
   t.strictSame([...earliestFirst(rows([4, 3, 2, 3, 2, 1, 0], [70, 60, 50, 40, 30, 20, 10])).step], [0, 1, 2, 3, 2, 3, 4])
@@ -607,16 +759,30 @@ t.test('rows with the latest first are turned round where timestamps say so', t 
   kept([0, 0, 0, 0], [4, 3, 2, 1])
   kept([0, 1, 2], [3, 2, 1])
   kept([3], [1])
-  for (const times of [[null, null, null], [7, 7, 7], [null, 5, null]]) {
-    t.equal(faultOf(() => earliestFirst(rows([5, 4, 3], times)))?.message, 'history rows in falling step order: 3 rows from step 5 to 3, and ' +
-      'no timestamps that rise or fall, expected rows with the earliest first, or a key of timestamps in histories.keys.timestamp: turn the file round if it has the latest first')
+  for (const times of [
+    [null, null, null],
+    [7, 7, 7],
+    [null, 5, null]
+  ]) {
+    t.equal(
+      faultOf(() => earliestFirst(rows([5, 4, 3], times)))?.message,
+      'history rows in falling step order: 3 rows from step 5 to 3, and ' +
+        'no timestamps that rise or fall, expected rows with the earliest first, or a key of timestamps in histories.keys.timestamp: turn the file round if it has the latest first'
+    )
   }
   t.end()
 })
 
 t.test('times by all their digits', t => {
-  const order = ['1969-12-31T23:59:58.9', '1970-01-01T00:00:00', '2026-08-06T00:00:00.000000001', '2026-08-06T00:00:00.0000000010000000001',
-    '2026-08-06T00:00:00.000000002+00:00', '2026-08-06T02:00:00.5+02:00', '2026-08-06T00:00:00.50000000000000000000001Z']
+  const order = [
+    '1969-12-31T23:59:58.9',
+    '1970-01-01T00:00:00',
+    '2026-08-06T00:00:00.000000001',
+    '2026-08-06T00:00:00.0000000010000000001',
+    '2026-08-06T00:00:00.000000002+00:00',
+    '2026-08-06T02:00:00.5+02:00',
+    '2026-08-06T00:00:00.50000000000000000000001Z'
+  ]
   const instants = order.map(text => parseInstant(text) as Instant)
   for (const [i, a] of instants.entries()) {
     for (const [j, b] of instants.entries()) t.equal(compareInstants(a, b), Math.sign(i - j), `${order[i]} and ${order[j]}`)
@@ -638,21 +804,37 @@ const NO_CASES = { skip: existsSync(REAL) ? false : `${REAL} is not there (CRITI
 t.test('a real GRPO run whose restarts append to one file: four rows of step 0, then 1 to 40', NO_CASES, t => {
   // counts, mean, first and last row as the list of cases states them
   const wanted = [
-    'learning_rate', 'batch_size', 'num_generations', 'loss', 'reward_mean', 'reward_std', 'num_tokens', 'step_time', 'step',
+    'learning_rate',
+    'batch_size',
+    'num_generations',
+    'loss',
+    'reward_mean',
+    'reward_std',
+    'num_tokens',
+    'step_time',
+    'step',
     'time_elapsed'
   ]
   const bytes = readFileSync(REAL)
   const history = read(bytes, { keys: { step: 'step', timestamp: null, global_step: null }, wanted })
   t.equal(history.rows, 44)
   t.strictSame([...history.step], [0, 0, 0, ...Array.from({ length: 41 }, (_, i) => i)])
-  t.strictSame(history.columns.map(({ key, value, nulls, notNumbers, nonFinite }) => [key, value.length, nulls, notNumbers, nonFinite]),
-    wanted.map(key => [key, 44, 0, 0, {}]))
+  t.strictSame(
+    history.columns.map(({ key, value, nulls, notNumbers, nonFinite }) => [key, value.length, nulls, notNumbers, nonFinite]),
+    wanted.map(key => [key, 44, 0, 0, {}])
+  )
   const rates = history.columns[0].value
-  t.ok(Math.abs(rates.reduce((a, b) => a + b) / 44 - 1.4090909090909113e-05) < 1e-19)
-  t.equal(Math.min(...rates), 1e-05)
+  t.ok(Math.abs(rates.reduce((a, b) => a + b) / 44 - 1.4090909090909113e-5) < 1e-19)
+  t.equal(Math.min(...rates), 1e-5)
   t.equal(Math.max(...rates), 0.0001)
-  t.strictSame(history.columns.slice(0, 7).map(({ value }) => value[0]), [0.0001, 2, 8, 0, 0, 0, 53864])
-  t.strictSame(history.columns.slice(0, 6).map(({ value }) => value[43]), [1e-05, 2, 8, 67.35916519165039, 0.16875000135041773, 0.16571342000704498])
+  t.strictSame(
+    history.columns.slice(0, 7).map(({ value }) => value[0]),
+    [0.0001, 2, 8, 0, 0, 0, 53864]
+  )
+  t.strictSame(
+    history.columns.slice(0, 6).map(({ value }) => value[43]),
+    [1e-5, 2, 8, 67.35916519165039, 0.16875000135041773, 0.16571342000704498]
+  )
   for (const size of [1, 2, 3, 5, 100, 1000]) {
     t.strictSame(plain(read(bytes, { keys: { step: 'step', timestamp: null, global_step: null }, wanted }, size)), plain(history))
   }

@@ -51,10 +51,15 @@ async function faultOf(run: () => unknown): Promise<Fault> {
 const PAD = Buffer.alloc(1024, ' ')
 
 t.test('fixtures', async t => {
-  for (const name of readdirSync(FIXTURES).filter(file => file.endsWith('.html')).map(file => file.slice(0, -5))) {
+  for (const name of readdirSync(FIXTURES)
+    .filter(file => file.endsWith('.html'))
+    .map(file => file.slice(0, -5))) {
     const page = readFileSync(join(FIXTURES, `${name}.html`))
     const expected = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')) as {
-      why: string, content: string, contentOffset: number, encoding?: string
+      why: string
+      content: string
+      contentOffset: number
+      encoding?: string
     }
     t.test(`${name}: ${expected.why}`, async t => {
       const whole = await read(page, page.length)
@@ -77,10 +82,14 @@ t.test('fixtures', async t => {
 
 t.test('invalid fixtures', async t => {
   const folder = join(FIXTURES, 'invalid')
-  for (const name of readdirSync(folder).filter(file => file.endsWith('.html')).map(file => file.slice(0, -5))) {
+  for (const name of readdirSync(folder)
+    .filter(file => file.endsWith('.html'))
+    .map(file => file.slice(0, -5))) {
     const page = readFileSync(join(folder, `${name}.html`))
     const expected = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
-      why: string, message: string, exitCode: number
+      why: string
+      message: string
+      exitCode: number
     }
     t.test(`${name}: ${expected.why}`, async t => {
       const fault = await faultOf(() => read(page, page.length || 1))
@@ -98,23 +107,31 @@ t.test('invalid fixtures', async t => {
 
 t.test('departures of parse5 from the standard are ours', async t => {
   const folder = join(FIXTURES, 'departures')
-  for (const name of readdirSync(folder).filter(file => file.endsWith('.html')).map(file => file.slice(0, -5))) {
+  for (const name of readdirSync(folder)
+    .filter(file => file.endsWith('.html'))
+    .map(file => file.slice(0, -5))) {
     const page = readFileSync(join(folder, `${name}.html`))
     const standard = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
-      why: string, contentOffset: number, message: string
+      why: string
+      contentOffset: number
+      message: string
     }
     t.test(`${name}: not here: ${standard.why}`, async t => {
       const offsets = (scriptsById(page.toString('latin1')).get('data') ?? []).map(({ offset }) => offset)
       const decoys = offsets.filter(offset => offset < standard.contentOffset)
       t.ok(offsets.includes(standard.contentOffset), 'the element that the standard knows')
       t.equal((await faultOf(() => read(page, 7))).message, standard.message)
-      t.ok(decoys.some(offset => standard.message.includes(`at byte ${offset},`)), 'one that parse5 alone finds before it')
+      t.ok(
+        decoys.some(offset => standard.message.includes(`at byte ${offset},`)),
+        'one that parse5 alone finds before it'
+      )
     })
   }
 })
 
 t.test('parse5 is loaded where a page needs it, and nowhere else', t => {
-  const hook = "export async function resolve(name, context, next) { if (name === 'parse5') throw new Error('parse5 is asked for'); return next(name, context) }"
+  const hook =
+    "export async function resolve(name, context, next) { if (name === 'parse5') throw new Error('parse5 is asked for'); return next(name, context) }"
   const program = `
     import { register } from 'node:module'
     register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}))
@@ -201,7 +218,7 @@ t.test('every tag in every context, and random markup: the same scripts behind i
     const scripts = scriptsById(page)
     const bytes = Buffer.concat([PAD, Buffer.from(page, 'latin1')])
     for (let probe = 0; probe < 4; probe++) {
-      const { content, problem } = await answerOf(bytes, 1100 + i % 9, `d${probe}`)
+      const { content, problem } = await answerOf(bytes, 1100 + (i % 9), `d${probe}`)
       const expected = expectedOf(scripts, `d${probe}`)
       if (content !== null) contents++
       if (content !== expected.content || problem !== expected.problem) differences.push({ page, probe, expected, content, problem })
@@ -219,7 +236,7 @@ const PAGE = `${SCRIPT}${PAYLOAD}</script>`
 const SIZES = [...Array.from({ length: 40 }, (_, i) => i + 1), 1023, 1024, 1025, 65536]
 
 /** The sizes at which something else is read, and what; `content` is latin1 text of the bytes. */
-async function othersOf(page: Buffer, expected: { content: string, encoding: string, offset: number }): Promise<unknown[]> {
+async function othersOf(page: Buffer, expected: { content: string; encoding: string; offset: number }): Promise<unknown[]> {
   const others: unknown[] = []
   for (const size of SIZES) {
     const { content, encoding, offset } = await read(page, size)
@@ -253,7 +270,7 @@ t.test('encodings by meta element', async t => {
     ['charset', '<meta charset=windows-1252>', true],
     ['a label in any case, with white space', '<META/x CHARSET = " Latin1\n">', true],
     ['a pragma', '<meta content="text/html; charset=iso-8859-1" http-equiv=Content-Type>', true],
-    ['a pragma with quotes inside', '<meta http-equiv=\'Content-Type\' content=\'charset = "ascii" \'>', true],
+    ['a pragma with quotes inside', "<meta http-equiv='Content-Type' content='charset = \"ascii\" '>", true],
     ['content without a pragma', '<meta content="text/html; charset=latin1">', false],
     ['charset beats content', '<meta http-equiv=content-type content="charset=latin1" charset=utf8>', false],
     ['the first of two', '<meta charset=utf-8><meta charset=latin1>', false],
@@ -272,9 +289,7 @@ t.test('encodings by meta element', async t => {
     const encoding = isWindows ? 'windows-1252' : 'utf-8'
     t.strictSame(await othersOf(page, { content, encoding, offset: declaration.length + 18 }), [], name)
   }
-  const cuts = [
-    '<meta charset=latin1>', '<meta charset="latin1" >', '<meta charset="latin1"\n\n>', '<meta x=\'">"\' charset=latin1>'
-  ]
+  const cuts = ['<meta charset=latin1>', '<meta charset="latin1" >', '<meta charset="latin1"\n\n>', '<meta x=\'">"\' charset=latin1>']
   for (const meta of cuts) {
     const cut = Buffer.from(`${meta.padStart(1025)}${SCRIPT}</script>`)
     t.equal((await faultOf(() => read(cut, 100))).details.problem, 'late encoding declaration', `cut by the 1024 bytes: ${meta}`)
@@ -286,7 +301,12 @@ t.test('windows-1252 has the characters that Python 3.11 gives it', async t => {
   const expected = '9ba654722668eee979b3e1b274ff8bcbb1f6b48bb85cbec5ec71309a7da35477'
   const high = Buffer.from(Array.from({ length: 128 }, (_, i) => 128 + i))
   const page = Buffer.concat([Buffer.from(`<meta charset=latin1>${SCRIPT}`), high, Buffer.from('</script>')])
-  t.equal(createHash('sha256').update((await read(page, 7)).content).digest('hex'), expected)
+  t.equal(
+    createHash('sha256')
+      .update((await read(page, 7)).content)
+      .digest('hex'),
+    expected
+  )
 })
 
 t.test('a piece is part of the chunk, not a copy', async t => {
@@ -357,9 +377,11 @@ t.test('hostile pages: bounded, and found behind', async t => {
   t.equal((await faultOf(() => read(deep, 65536))).message, message)
   const long = '<p x>'.repeat(2 ** 24 / 3 + 1)
   t.equal((await read(Buffer.from(long + PAGE), 65536)).content.toString(), PAYLOAD, 'plain markup of any length')
-  t.equal((await faultOf(() => read(Buffer.from(`${long}<svg>${PAGE}`), 65536))).message,
+  t.equal(
+    (await faultOf(() => read(Buffer.from(`${long}<svg>${PAGE}`), 65536))).message,
     'html too much markup: 16777218 characters of tags before the first svg, math, template or frameset, expected at most 16777216 ' +
-    `(byte ${long.length})`)
+      `(byte ${long.length})`
+  )
   // Each paragraph opens every formatting element before it again.
   const tangled = Array.from({ length: 20_000 }, (_, i) => `<p><b x=${i}>`).join('')
   t.equal((await read(Buffer.from(tangled + PAGE), 65536)).content.toString(), PAYLOAD, 'no step is taken on a plain page')

@@ -16,9 +16,7 @@ import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { EndMarker } from '../src/ingest/json/string.js'
 import { KernelText } from '../src/ingest/json/kernel-text.js'
 import { TraceScratch, parseTrace } from '../src/ingest/json/trace.js'
-import {
-  WHOLE, inPiecesOf, randomDocument, readSnapshot, type Pieces, type ReadOptions, type ReadSnapshot
-} from './support/json-reader.js'
+import { WHOLE, inPiecesOf, randomDocument, readSnapshot, type Pieces, type ReadOptions, type ReadSnapshot } from './support/json-reader.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
 
@@ -110,7 +108,7 @@ t.test('the pinned numbers have the bits that Python gives them, and JSON.parse 
   t.strictSame(bits(column.view()), expected)
   t.strictSame(bits(texts.map(x => Number(JSON.parse(x)))), expected)
   t.strictSame(differences(texts), [])
-  t.strictSame(differences(texts.map(x => x.startsWith('-') ? x.slice(1) : `-${x}`)), [], 'negated')
+  t.strictSame(differences(texts.map(x => (x.startsWith('-') ? x.slice(1) : `-${x}`))), [], 'negated')
   t.end()
 })
 
@@ -122,7 +120,16 @@ t.test('a number repeated thousands of times, then another, is what JSON.parse r
       for (const count of [511, 513, 1022, 1023, 1024, 1025, 3000]) {
         // what ends a run: the last digit alone, one digit more, other white space; anywhere in a block, its last element too
         const run = Array<string>(count).fill(number)
-        const texts = ['7', ...run, number.replace(/[0-9]$/, '5'), ...run, number.replace(/[0-9]$/, '$&1'), ...run, `${number}${separator.trim()} 9`, ...run]
+        const texts = [
+          '7',
+          ...run,
+          number.replace(/[0-9]$/, '5'),
+          ...run,
+          number.replace(/[0-9]$/, '$&1'),
+          ...run,
+          `${number}${separator.trim()} 9`,
+          ...run
+        ]
         const source = `[${texts.join(separator)}]`
         text.load({ index: 0, offset: 0, bytes: utf8(source) })
         const end = scanNumberArray(text, 1, column, 'returns')
@@ -159,12 +166,19 @@ t.test('every count of digits before and behind the point, with and without a si
   for (const edge of [2n ** 53n, 10n ** 19n, 2n ** 64n, 1023n * 10n ** 15n, 1024n * 10n ** 15n]) {
     for (let step = -3n; step <= 3n; step++) {
       const all = String(edge + step)
-      for (let place = 1; place < all.length; place++) texts.push(`${all.slice(0, place)}.${all.slice(place)}`, `-0.${'0'.repeat(place)}${all}`)
+      for (let place = 1; place < all.length; place++)
+        texts.push(`${all.slice(0, place)}.${all.slice(place)}`, `-0.${'0'.repeat(place)}${all}`)
     }
   }
   t.strictSame(differences(texts).slice(0, 5), [], `${texts.length} texts`)
   // each one last in its text
-  t.strictSame(texts.slice(0, 4_000).flatMap(one => differences([one])).slice(0, 5), [])
+  t.strictSame(
+    texts
+      .slice(0, 4_000)
+      .flatMap(one => differences([one]))
+      .slice(0, 5),
+    []
+  )
   t.end()
 })
 
@@ -180,12 +194,25 @@ t.test('integers that count up, and what ends the count or looks like it', t => 
     if (!same) wrong.push(source)
   }
   for (const separator of [',', ', ', ' , ', ',  ', ' ,\n\t ']) {
-    for (const first of [0, 1, 7, 8, 9, 95, 98, 990, 9_989, 12_345, 99_990, 123_454, 999_985, 1_234_561, 9_999_990, 99_999_990, 999_999_985]) {
+    for (const first of [
+      0, 1, 7, 8, 9, 95, 98, 990, 9_989, 12_345, 99_990, 123_454, 999_985, 1_234_561, 9_999_990, 99_999_990, 999_999_985
+    ]) {
       for (let count = 1; count <= 24; count++) {
         const run = Array.from({ length: count }, (_, k) => String(first + k))
         const next = first + count
         const ends = [
-          '7', String(next - 1), String(next + 1), `${next}.5`, `${next}e1`, `${next}E0`, `${next}5`, `-${next}`, `${next} `, ` ${next}`, '-0', '0.10'
+          '7',
+          String(next - 1),
+          String(next + 1),
+          `${next}.5`,
+          `${next}e1`,
+          `${next}E0`,
+          `${next}5`,
+          `-${next}`,
+          `${next} `,
+          ` ${next}`,
+          '-0',
+          '0.10'
         ]
         for (const end of ends) read(`[${[...run, end, ...run].join(separator)}]`)
         read(`[${run.join(separator)}]`)
@@ -233,8 +260,7 @@ const SPELLINGS: ReadonlyArray<readonly [name: string, count: number, make: (ran
   ['shortest text of random bits, exponent form', 50_000, r => r.anyDouble().toExponential()],
   ['shortest text of doubles near 1', 125_000, r => String(r.normal())],
   ['float32 values, Python spelling', 150_000, r => python(Math.fround(r.normal()))],
-  ['float32 values of all sizes, Python spelling', 75_000,
-    r => python(Math.fround(r.normal() * 10 ** (r.below(76) - 38)))],
+  ['float32 values of all sizes, Python spelling', 75_000, r => python(Math.fround(r.normal() * 10 ** (r.below(76) - 38)))],
   ['small float32 values, Python spelling', 50_000, r => python(Math.fround(r.normal() * 10 ** -r.below(8)))],
   ['float64 values, Python spelling', 100_000, r => python(r.normal() * 10 ** (r.below(30) - 15))],
   ['bfloat16 grid', 75_000, r => python((r.below(512) - 256) / 2 ** r.below(24))],
@@ -243,16 +269,19 @@ const SPELLINGS: ReadonlyArray<readonly [name: string, count: number, make: (ran
   ['toPrecision near 1', 50_000, r => r.normal().toPrecision(1 + r.below(30))],
   ['toFixed', 75_000, r => (r.normal() * 10 ** r.below(12)).toFixed(r.below(30))],
   ['toExponential', 50_000, r => (r.normal() * 10 ** (r.below(160) - 80)).toExponential(r.below(25))],
-  ['17 to 25 random digits', 50_000, r => {
-    const digits = Array.from({ length: 17 + r.below(9) }, () => r.below(10)).join('')
-    const point = r.below(digits.length - 1)
-    const whole = point === 0 ? '0' : digits.slice(0, point).replace(/^0+(?=.)/, '')
-    const text = `${whole}.${digits.slice(point)}`
-    return r.chance(0.3) ? `${text}E${r.pick(['+', '-', ''])}${r.below(40)}` : text
-  }],
+  [
+    '17 to 25 random digits',
+    50_000,
+    r => {
+      const digits = Array.from({ length: 17 + r.below(9) }, () => r.below(10)).join('')
+      const point = r.below(digits.length - 1)
+      const whole = point === 0 ? '0' : digits.slice(0, point).replace(/^0+(?=.)/, '')
+      const text = `${whole}.${digits.slice(point)}`
+      return r.chance(0.3) ? `${text}E${r.pick(['+', '-', ''])}${r.below(40)}` : text
+    }
+  ],
   ['subnormals', 15_000, r => String(r.below(2 ** 52) * 2 ** -1074)],
-  ['zeros around', 25_000,
-    r => `${r.pick(['', '-'])}0.${'0'.repeat(r.below(28))}${r.below(1e9)}${'0'.repeat(r.below(20))}`]
+  ['zeros around', 25_000, r => `${r.pick(['', '-'])}0.${'0'.repeat(r.below(28))}${r.below(1e9)}${'0'.repeat(r.below(20))}`]
 ]
 
 t.test('random numbers are what JSON.parse gives, to the last bit', t => {
@@ -321,7 +350,7 @@ interface Expected {
   readonly traces: unknown
 }
 
-const optionalBits = (value: number | null): string | null => value === null ? null : bits([value])[0]
+const optionalBits = (value: number | null): string | null => (value === null ? null : bits([value])[0])
 
 /** A reading in the form of the expected files. */
 function plain({ header, traces }: ReadSnapshot): unknown {
@@ -331,7 +360,9 @@ function plain({ header, traces }: ReadSnapshot): unknown {
       offset,
       length,
       fields: {
-        ...fields, score: optionalBits(fields.score), valueMean: optionalBits(fields.valueMean),
+        ...fields,
+        score: optionalBits(fields.score),
+        valueMean: optionalBits(fields.valueMean),
         valueRmse: optionalBits(fields.valueRmse)
       },
       values: bits(values),
@@ -386,25 +417,35 @@ function compare(t: Test, read: ReadSnapshot, document: Record<string, unknown>,
   const traces = document.traces as Array<Record<string, unknown>>
   const wanted = {
     header: {
-      snapshotTime: document.snapshot_time ?? null, alignment: document.alignment ?? null, synthetic: document.synthetic === true,
+      snapshotTime: document.snapshot_time ?? null,
+      alignment: document.alignment ?? null,
+      synthetic: document.synthetic === true,
       traceCount: traces.length
     },
     traces: traces.map(trace => ({
       fields: {
-        step: trace.step ?? null, outcome: trace.outcome ?? null, score: trace.score ?? null, uid: trace.uid ?? null,
-        predictionStage: trace.prediction_stage ?? null, npz: trace.npz ?? null, valueMean: trace.value_mean ?? null,
+        step: trace.step ?? null,
+        outcome: trace.outcome ?? null,
+        score: trace.score ?? null,
+        uid: trace.uid ?? null,
+        predictionStage: trace.prediction_stage ?? null,
+        npz: trace.npz ?? null,
+        valueMean: trace.value_mean ?? null,
         valueRmse: trace.value_rmse ?? null
       },
-      values: trace.values, returns: trace.returns, positions: trace.response_positions,
-      spans: Array.isArray(trace.segment_texts)
-        ? trace.segment_texts.map(text => Number(String(text).endsWith('<|im_end|>')))
-        : null
+      values: trace.values,
+      returns: trace.returns,
+      positions: trace.response_positions,
+      spans: Array.isArray(trace.segment_texts) ? trace.segment_texts.map(text => Number(String(text).endsWith('<|im_end|>'))) : null
     }))
   }
   const got = {
     header: read.header,
     traces: read.traces.map(({ trace: { fields, values, returns, positions, spans } }) => ({
-      fields, values: Array.from(values), returns: Array.from(returns), positions: Array.from(positions),
+      fields,
+      values: Array.from(values),
+      returns: Array.from(returns),
+      positions: Array.from(positions),
       spans: spans === null ? null : Array.from(spans.endsWithMarker)
     }))
   }
@@ -424,12 +465,17 @@ t.test('random documents: same slices, header and numbers as JSON.parse, for eve
     const bytes = utf8(text)
     const document = JSON.parse(text) as Record<string, unknown>
     const whole = readSnapshot(bytes, WHOLE, { scratch, baseOffset: 0 })
-    t.strictSame(whole.traces.map(({ offset, length }) => ({ offset, length })), places, `places of document ${k}`)
+    t.strictSame(
+      whole.traces.map(({ offset, length }) => ({ offset, length })),
+      places,
+      `places of document ${k}`
+    )
     compare(t, whole, document, `document ${k}`)
     const wanted = JSON.stringify(plain(whole))
-    const cuts: Array<readonly [string, Pieces]> = k < 2
-      ? Array.from({ length: Math.min(bytes.length, 1000) }, (_, n) => [`chunks of ${n + 1}`, inPiecesOf(n + 1)])
-      : [3, 40, 600].map(longest => [`random cuts up to ${longest}`, length => random.pieces(length, longest)])
+    const cuts: Array<readonly [string, Pieces]> =
+      k < 2
+        ? Array.from({ length: Math.min(bytes.length, 1000) }, (_, n) => [`chunks of ${n + 1}`, inPiecesOf(n + 1)])
+        : [3, 40, 600].map(longest => [`random cuts up to ${longest}`, length => random.pieces(length, longest)])
     const read = (pieces: Pieces): string => JSON.stringify(plain(readSnapshot(bytes, pieces, { scratch })))
     const wrong = cuts.filter(([, pieces]) => read(pieces) !== wanted).map(([label]) => label)
     t.strictSame(wrong, [], `document ${k} in pieces`)
@@ -440,7 +486,10 @@ t.test('random documents: same slices, header and numbers as JSON.parse, for eve
 t.test('offsets count from the base offset', t => {
   const bytes = fixture('compact.json')
   const at = readSnapshot(bytes, WHOLE).traces.map(trace => trace.offset + 34_000_000)
-  t.strictSame(readSnapshot(bytes, WHOLE, { baseOffset: 34_000_000 }).traces.map(trace => trace.offset), at)
+  t.strictSame(
+    readSnapshot(bytes, WHOLE, { baseOffset: 34_000_000 }).traces.map(trace => trace.offset),
+    at
+  )
   const fault = faultOf(() => readSnapshot(utf8('{"traces": [{"values": [1, x]}]}'), WHOLE, { baseOffset: 1e10 }))
   t.equal(fault?.place.offset, 1e10 + 27)
   t.end()
@@ -448,7 +497,8 @@ t.test('offsets count from the base offset', t => {
 
 // ----------------------------------------------------------------------------------------------- broken documents
 
-const SMALL = '{"zeta": {"a": [1, "b\\"]", null]}, "snapshot_time": "t\\u0031", "traces": [{"step": 112, ' +
+const SMALL =
+  '{"zeta": {"a": [1, "b\\"]", null]}, "snapshot_time": "t\\u0031", "traces": [{"step": 112, ' +
   '"outcome": "success", "score": -0.0, "uid": "u", "npz": null, ' +
   '"values": [0.5, -1e-07, NaN, 12345, 0.001876, -23.75], "returns": [1.0,1], ' +
   '"response_positions": [ ], "x": {"y": [true, {"z": "}"}]}, "segment_texts": ["a{<|im_end|>", "\\n"]}, ' +
@@ -464,7 +514,10 @@ t.test('cut off after any byte: exactly one fault, exit code 3, at the end of th
     const same = whole?.message === single?.message
     return { problem: whole?.details.problem, exit: whole?.exitCode, at: whole?.place.offset, same }
   })
-  t.strictSame(faults, faults.map((_, length) => ({ problem: 'truncated', exit: 3, at: length, same: true })))
+  t.strictSame(
+    faults,
+    faults.map((_, length) => ({ problem: 'truncated', exit: 3, at: length, same: true }))
+  )
   t.end()
 })
 
@@ -473,7 +526,7 @@ function verdict(text: string): string | null {
   // bare non-finite numbers are values: null stands in for the grammar, a number for the types. In a string nothing
   // changes; what is glued to another token stays glued, so "1NaN" stays wrong.
   const token = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g
-  const replace = (by: string): string => text.replace(token, found => found.startsWith('"') ? found : by)
+  const replace = (by: string): string => text.replace(token, found => (found.startsWith('"') ? found : by))
   try {
     JSON.parse(replace('null'))
   } catch {
@@ -535,19 +588,146 @@ t.test('every change of one byte gets the verdict of JSON.parse and the format',
 
 /** JSON values and near misses; JSON.parse says which is which. */
 const VALUES = [
-  '0', '-0', '-1', '10', '00', '01', '-01', '1.', '.1', '1.0', '-.1', '1.5.5', '1e5', '1E+5', '1e-5', '1e', '1e+',
-  '1e5.5', '0e0', '0x1', '1_0', '+1', '--1', '-', '1 2', '1a', '0.0e', '1e1e1', '123456789012345678901234567890',
-  '1.0e+', '-a', '9.e1', 'true', 'false', 'null', 'tru', 'True', 'nul', 'nulll', 'falsey', 'undefined', 'nan',
-  '-nan', 'inf', 'infinity', '-infinity', '""', '"a', 'a"', '"\\"', '"\\""', '"\\\\"', '"\\\\\\"', '"\\a"',
-  '"\\u12"', '"\\u12g4"', '"\\u123"', '"\\u123z"', '"\\u1234"',
-  '"\\ud800"', '"\\U0041"', '"\\x41"', '"\t"', '"\n"', '"\u007f"', '"\u2028"',
-  '"\\/"', '"/"', '\'a\'', '"a""b"', '"\\u00"', '"\\"a"', '"é路😀"', '"\\\n"', '[]', '[', ']', '[1', '[1,', '[1,]',
-  '[,]', '[,1]', '[1,,2]', '[1 2]', '[1}', '[[]', '[[]]', '[[],]', '[[[1]],[[]]]', '[ ]', '[\n]', '[1]]', '["]"]',
-  '[true,false]', '[1:2]', '(1)', '[1;2]', '[\f1]', '[1\u00a0]', '[\v]', '[/**/]', '[1]//', '#', '[-]', '[""', '{}',
-  '{', '}', '{"a"}', '{"a":}', '{"a":1', '{"a":1,}', '{,}', '{"a" 1}', '{"a":1 "b":2}', '{a:1}', '{1:1}', '{"a":1]',
-  '{"a"::1}', '{"a":1,"a":2}', '{"a":{"b":{}}}', '{"a":[{}]}', '{"":1}', '{"}":1}', '{ }', '{null:1}',
-  '{"a":1,,"b":2}', '{"a",1}', '{"a":1;}', '{[]:1}', '{"a":1}}', '{"__proto__":1}', '{"a\\":1}', '{"a\\"":1}',
-  '{"a":{}', '[{]}', '[{}', '{[}]', '{"a":[}', ''
+  '0',
+  '-0',
+  '-1',
+  '10',
+  '00',
+  '01',
+  '-01',
+  '1.',
+  '.1',
+  '1.0',
+  '-.1',
+  '1.5.5',
+  '1e5',
+  '1E+5',
+  '1e-5',
+  '1e',
+  '1e+',
+  '1e5.5',
+  '0e0',
+  '0x1',
+  '1_0',
+  '+1',
+  '--1',
+  '-',
+  '1 2',
+  '1a',
+  '0.0e',
+  '1e1e1',
+  '123456789012345678901234567890',
+  '1.0e+',
+  '-a',
+  '9.e1',
+  'true',
+  'false',
+  'null',
+  'tru',
+  'True',
+  'nul',
+  'nulll',
+  'falsey',
+  'undefined',
+  'nan',
+  '-nan',
+  'inf',
+  'infinity',
+  '-infinity',
+  '""',
+  '"a',
+  'a"',
+  '"\\"',
+  '"\\""',
+  '"\\\\"',
+  '"\\\\\\"',
+  '"\\a"',
+  '"\\u12"',
+  '"\\u12g4"',
+  '"\\u123"',
+  '"\\u123z"',
+  '"\\u1234"',
+  '"\\ud800"',
+  '"\\U0041"',
+  '"\\x41"',
+  '"\t"',
+  '"\n"',
+  '"\u007f"',
+  '"\u2028"',
+  '"\\/"',
+  '"/"',
+  "'a'",
+  '"a""b"',
+  '"\\u00"',
+  '"\\"a"',
+  '"é路😀"',
+  '"\\\n"',
+  '[]',
+  '[',
+  ']',
+  '[1',
+  '[1,',
+  '[1,]',
+  '[,]',
+  '[,1]',
+  '[1,,2]',
+  '[1 2]',
+  '[1}',
+  '[[]',
+  '[[]]',
+  '[[],]',
+  '[[[1]],[[]]]',
+  '[ ]',
+  '[\n]',
+  '[1]]',
+  '["]"]',
+  '[true,false]',
+  '[1:2]',
+  '(1)',
+  '[1;2]',
+  '[\f1]',
+  '[1\u00a0]',
+  '[\v]',
+  '[/**/]',
+  '[1]//',
+  '#',
+  '[-]',
+  '[""',
+  '{}',
+  '{',
+  '}',
+  '{"a"}',
+  '{"a":}',
+  '{"a":1',
+  '{"a":1,}',
+  '{,}',
+  '{"a" 1}',
+  '{"a":1 "b":2}',
+  '{a:1}',
+  '{1:1}',
+  '{"a":1]',
+  '{"a"::1}',
+  '{"a":1,"a":2}',
+  '{"a":{"b":{}}}',
+  '{"a":[{}]}',
+  '{"":1}',
+  '{"}":1}',
+  '{ }',
+  '{null:1}',
+  '{"a":1,,"b":2}',
+  '{"a",1}',
+  '{"a":1;}',
+  '{[]:1}',
+  '{"a":1}}',
+  '{"__proto__":1}',
+  '{"a\\":1}',
+  '{"a\\"":1}',
+  '{"a":{}',
+  '[{]}',
+  '[{}',
+  '{[}]',
+  '{"a":[}',
+  ''
 ]
 
 t.test('values in every position: the verdict of JSON.parse', t => {
@@ -594,7 +774,10 @@ t.test('depth is counted, capped and does not recurse', t => {
   }
   const bomb = 1_000_000
   const bombs = [
-    inDocument(nested(bomb)), inTrace(nested(bomb)), inTrace(objects(bomb)), inDocument('['.repeat(bomb)),
+    inDocument(nested(bomb)),
+    inTrace(nested(bomb)),
+    inTrace(objects(bomb)),
+    inDocument('['.repeat(bomb)),
     inTrace('{'.repeat(bomb))
   ]
   for (const text of bombs) {
@@ -621,7 +804,8 @@ t.test('a trace has a size limit, checked before it is kept', t => {
     )
     t.equal(
       faultOf(() => readSnapshot(utf8(text.replace('2.5', '2.x')), pieces, { maxTraceBytes: size - 1 }))?.message,
-      'json malformed: "x", expected a number (trace 0, values, index 1, byte 32)', 'an earlier fault wins'
+      'json malformed: "x", expected a number (trace 0, values, index 1, byte 32)',
+      'an earlier fault wins'
     )
   }
   t.end()
@@ -651,7 +835,10 @@ t.test('complete traces come before the fault, and the fault stays', t => {
   const trace = '{"values": [1], "returns": [1], "response_positions": [1]}'
   const slicer = new TraceSlicer({ keys: DEFAULT_KEYS })
   const slices = slicer.push(utf8(`{"traces": [${trace}, ${trace}, 7, ${trace}]}`))
-  t.strictSame(slices.map(slice => slice.index), [0, 1])
+  t.strictSame(
+    slices.map(slice => slice.index),
+    [0, 1]
+  )
   const expected = { message: 'json wrong type: a number, expected an object (traces, index 2, byte 132)' }
   t.throws(() => slicer.push(utf8(']}')), expected)
   t.throws(() => slicer.end(), expected)
@@ -659,8 +846,7 @@ t.test('complete traces come before the fault, and the fault stays', t => {
 })
 
 t.test('slices are shared buffers hardly larger than their trace; a pool reuses them', t => {
-  const trace = (n: number): string =>
-    `{"values": [${Array(n).fill('0.25').join(', ')}], "returns": [], "response_positions": []}`
+  const trace = (n: number): string => `{"values": [${Array(n).fill('0.25').join(', ')}], "returns": [], "response_positions": []}`
   const text = `{"traces": [${[20_000, 19_900, 100, 19_000].map(trace).join(', ')}]}`
   for (const size of [1000, 65_536, 1e9]) {
     const pool = new SlicePool()
@@ -766,15 +952,16 @@ t.test('ends of texts are judged as decoded, however they are escaped', t => {
   const random = new Random(seedOf(3))
   const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   const short: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\t': '\\t', '/': '\\/' }
-  const spell = (text: string): string => text.split('').map(unit => {
-    if (random.chance(0.2)) return escape(unit)
-    const plain = unit >= ' ' && unit !== '"' && unit !== '\\' && !/[\ud800-\udfff]/.test(unit)
-    return plain && random.chance(0.9) ? unit : short[unit] ?? (plain ? unit : escape(unit))
-  }).join('')
-  const markers = [
-    '<|im_end|>', '', '>', '\\', '"', 'n>', '\n', '路', '😀', '\\n', 'u003e', '3e', '\\\\', '</s>',
-    '\u001f', '\ude00', 'é"'
-  ]
+  const spell = (text: string): string =>
+    text
+      .split('')
+      .map(unit => {
+        if (random.chance(0.2)) return escape(unit)
+        const plain = unit >= ' ' && unit !== '"' && unit !== '\\' && !/[\ud800-\udfff]/.test(unit)
+        return plain && random.chance(0.9) ? unit : (short[unit] ?? (plain ? unit : escape(unit)))
+      })
+      .join('')
+  const markers = ['<|im_end|>', '', '>', '\\', '"', 'n>', '\n', '路', '😀', '\\n', 'u003e', '3e', '\\\\', '</s>', '\u001f', '\ude00', 'é"']
   const pieces = [...markers, 'x', ' ', '\\', '<|im_end|', '\\u003e', 'n', '0', '\ud83d', '\ufffd', 'a'.repeat(29)]
   const counts = [0, 0]
   const wrong: string[] = []

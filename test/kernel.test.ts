@@ -51,12 +51,21 @@ interface Arrays {
 }
 
 function isSound({ values, returns, positions }: Arrays): boolean {
-  return [...values, ...returns].every(Number.isFinite) && positions.every((p, i) => Number.isSafeInteger(p) && (i === 0 || p > positions[i - 1]))
+  return (
+    [...values, ...returns].every(Number.isFinite) &&
+    positions.every((p, i) => Number.isSafeInteger(p) && (i === 0 || p > positions[i - 1]))
+  )
 }
 
 t.test('soundness is what the invariants say, with one number spoilt at a time', t => {
   const spoils: ReadonlyArray<readonly [keyof Arrays, number]> = [
-    ...[NaN, Infinity, -Infinity, -0, 5e-324, 1.7976931348623157e308].flatMap(x => [['values', x], ['returns', x]] as const),
+    ...[NaN, Infinity, -Infinity, -0, 5e-324, 1.7976931348623157e308].flatMap(
+      x =>
+        [
+          ['values', x],
+          ['returns', x]
+        ] as const
+    ),
     ...[NaN, Infinity, -Infinity, -0, 0.5, 2 ** 53, -(2 ** 53), 2 ** 53 - 1, -(2 ** 53) + 1, 3, 4].map(x => ['positions', x] as const)
   ]
   let sound = 0
@@ -111,7 +120,9 @@ t.test('what types cannot say is refused, not computed with', t => {
 t.test('forced to, every loop that may decline declines everything', t => {
   const own = new Kernel()
   const text = Buffer.from('1, 2]')
-  const load = (): void => { own.begin(64).fill(0).set(text) }
+  const load = (): void => {
+    own.begin(64).fill(0).set(text)
+  }
   const one = Float64Array.of(1)
   for (const forced of [false, true, false]) {
     own.forceGeneralScanners(forced)
@@ -134,7 +145,9 @@ t.test('the source map, beside what is published, knows every module of the loop
   // behind the length of the text, one byte
   const url = Buffer.from(section).toString('latin1', 1)
   const { sources } = JSON.parse(readFileSync(new URL(url, wasm), 'utf8')) as { sources: string[] }
-  const modules = readdirSync(join(root, 'src/kernel/assembly')).filter(file => file.endsWith('.ts')).map(file => `src/kernel/assembly/${file}`)
+  const modules = readdirSync(join(root, 'src/kernel/assembly'))
+    .filter(file => file.endsWith('.ts'))
+    .map(file => `src/kernel/assembly/${file}`)
   t.strictSame(sources.filter(path => path.startsWith('src/')).sort(), modules.sort())
   t.end()
 })
@@ -166,13 +179,19 @@ t.test('memory grows under its views, is free again behind begin, and has an end
   own.begin(16)
   const first = own.take(100).fill(7)
   const large = own.take(30 * 2 ** 20).fill(9)
-  t.ok(first.every(byte => byte === 7), 'a view from before the growth')
+  t.ok(
+    first.every(byte => byte === 7),
+    'a view from before the growth'
+  )
   first[0] = 1
   t.equal(large.byteOffset % 8, 0)
   t.equal(own.difference(new Float64Array(large.buffer, large.byteOffset, 4).fill(0.5), Float32Array.of(0.5, 0.5, 0.5, 0.5)), -1)
   own.begin(16)
   t.equal(own.take(100).byteOffset, first.byteOffset, 'used again')
-  t.throws(() => own.take(2 ** 32), { message: /^trace too large: \d+ bytes of memory needed, expected a trace that fits in the 4 GiB of the compiled loops$/, exitCode: 3 })
+  t.throws(() => own.take(2 ** 32), {
+    message: /^trace too large: \d+ bytes of memory needed, expected a trace that fits in the 4 GiB of the compiled loops$/,
+    exitCode: 3
+  })
   t.throws(() => own.begin(2 ** 30), /^trace too large/)
   t.end()
 })

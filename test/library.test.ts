@@ -30,8 +30,15 @@ async function run(dir: string): Promise<{ readonly stdout: string; readonly std
 function trace(outcome: 'success' | 'failure'): TestTrace {
   const end = outcome === 'success' ? 1 : 0
   return {
-    step: 7, outcome, score: end, uid: outcome, prediction_stage: 'before_critic_update', npz: `${outcome}.npz`,
-    values: [0.25, 0.25, 0.75, 0.5], returns: [end, end, end, end], response_positions: [0, 1, 9, 10],
+    step: 7,
+    outcome,
+    score: end,
+    uid: outcome,
+    prediction_stage: 'before_critic_update',
+    npz: `${outcome}.npz`,
+    values: [0.25, 0.25, 0.75, 0.5],
+    returns: [end, end, end, end],
+    response_positions: [0, 1, 9, 10],
     segment_texts: ['a<|im_end|>', 'b']
   }
 }

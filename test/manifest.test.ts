@@ -7,9 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { Fault } from '../src/core/errors.js'
-import {
-  formatSha256sum, readManifest, verifyManifest, type ManifestReport, type VerifyOptions
-} from '../src/study/manifest.js'
+import { formatSha256sum, readManifest, verifyManifest, type ManifestReport, type VerifyOptions } from '../src/study/manifest.js'
 import { stepFromName } from '../src/core/file-names.js'
 import { excludedNpz, findSnapshots, resolveBeside } from '../src/study/inventory.js'
 import { mapLimited } from '../src/core/limited.js'
@@ -27,7 +25,10 @@ const CHECKED_BY_COREUTILS = { skip: HAS_COREUTILS ? false : 'GNU sha256sum is n
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 async function faultOf(promise: Promise<unknown>): Promise<Fault> {
-  const error: unknown = await promise.then(() => null, (e: unknown) => e)
+  const error: unknown = await promise.then(
+    () => null,
+    (e: unknown) => e
+  )
   if (!(error instanceof Fault)) throw new Error(`expected a Fault, got ${String(error)}`)
   return error
 }
@@ -64,7 +65,12 @@ t.test('every study folder in fixtures/manifest verifies as its .expected.json s
       const report = await verify(dir, { concurrency })
       t.same(report.files, expected, `${name} with ${concurrency} at once`)
       t.equal(report.manifest, manifestPath)
-      t.equal(report.manifest_sha256, createHash('sha256').update(await readFile(manifestPath)).digest('hex'))
+      t.equal(
+        report.manifest_sha256,
+        createHash('sha256')
+          .update(await readFile(manifestPath))
+          .digest('hex')
+      )
     }
   }
 })
@@ -79,7 +85,11 @@ t.test('counts and verdict', async t => {
   await writeFile(join(dir, 'extra'), '')
   const withExtra = await verify(dir)
   t.same([withExtra.ok, withExtra.counts.unlisted], [true, 1], 'an unlisted file alone does not fail')
-  t.equal((await readManifest(join(FIXTURES, 'every-status/source_manifest.json'))).snapshot, '2026-10-07T06:20:32.937056+00:00', 'verbatim')
+  t.equal(
+    (await readManifest(join(FIXTURES, 'every-status/source_manifest.json'))).snapshot,
+    '2026-10-07T06:20:32.937056+00:00',
+    'verbatim'
+  )
   t.same((await readManifest(join(FIXTURES, 'every-status/source_manifest.json'))).revisions, { trainer: { commit: '0123abcd' } })
 })
 
@@ -90,7 +100,11 @@ t.test('every manifest in fixtures/manifest/invalid is refused with its message'
   for (const name of names) {
     const path = join(folder, name)
     const faults = await faultsOf(readManifest(path))
-    t.equal(faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'), (await readFile(path.replace('.json', '.txt'), 'utf8')).trimEnd(), name)
+    t.equal(
+      faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'),
+      (await readFile(path.replace('.json', '.txt'), 'utf8')).trimEnd(),
+      name
+    )
     t.ok(faults.every(fault => fault.exitCode === 3))
   }
   t.match((await faultOf(readManifest(join(folder, 'nowhere')))).message, 'manifest missing file: nothing, expected a readable JSON file')
@@ -120,8 +134,10 @@ t.test('any one changed, added or removed byte of a listed file is found', async
   for (const other of [content.subarray(1), content.subarray(0, 299), Buffer.concat([content, Buffer.of(0)])]) {
     await writeFile(join(dir, 'data'), other)
     const { files } = await verify(dir)
-    t.same([files[0].status, files[0].reason, files[0].found],
-      ['mismatch', `${other.length} bytes, expected 300`, { bytes: other.length, sha256: createHash('sha256').update(other).digest('hex') }])
+    t.same(
+      [files[0].status, files[0].reason, files[0].found],
+      ['mismatch', `${other.length} bytes, expected 300`, { bytes: other.length, sha256: createHash('sha256').update(other).digest('hex') }]
+    )
   }
 })
 
@@ -136,46 +152,85 @@ t.test('files at and around the chunk size, hashed by coreutils', CHECKED_BY_COR
   }
 })
 
-t.test('sha256sum -c accepts and refuses what verify does, with any name', { ...CHECKED_BY_COREUTILS, ...(POSIX_ONLY.skip === false ? {} : POSIX_ONLY) }, async t => {
-  const dir = t.testdir({})
-  const names = ['plain', 'with space', ' leading', 'trailing ', 'new\nline', '\n', 'carriage\rreturn', 'ends in cr\r', '-', '--check', '*star', '#hash',
-    'ünï/訓練/😀', '\u001b[31mred', 'tab\t', '\ud7ff\uffee', 'e\u0301', 'nl\n/inside']
-  await writeStudy(dir, Object.fromEntries(names.map((name, i) => [name, `content ${i}`])))
-  const check = (lines: string): { status: number | null; failed: string[] } => {
-    const { status, stdout } = spawnSync('sha256sum', ['--check', '--strict', '--quiet', '-'], { cwd: dir, input: lines, encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } })
-    return { status, failed: stdout.split('\n').filter(line => line.includes('FAILED')) }
+t.test(
+  'sha256sum -c accepts and refuses what verify does, with any name',
+  { ...CHECKED_BY_COREUTILS, ...(POSIX_ONLY.skip === false ? {} : POSIX_ONLY) },
+  async t => {
+    const dir = t.testdir({})
+    const names = [
+      'plain',
+      'with space',
+      ' leading',
+      'trailing ',
+      'new\nline',
+      '\n',
+      'carriage\rreturn',
+      'ends in cr\r',
+      '-',
+      '--check',
+      '*star',
+      '#hash',
+      'ünï/訓練/😀',
+      '\u001b[31mred',
+      'tab\t',
+      '\ud7ff\uffee',
+      'e\u0301',
+      'nl\n/inside'
+    ]
+    await writeStudy(dir, Object.fromEntries(names.map((name, i) => [name, `content ${i}`])))
+    const check = (lines: string): { status: number | null; failed: string[] } => {
+      const { status, stdout } = spawnSync('sha256sum', ['--check', '--strict', '--quiet', '-'], {
+        cwd: dir,
+        input: lines,
+        encoding: 'utf8',
+        env: { ...process.env, LC_ALL: 'C' }
+      })
+      return { status, failed: stdout.split('\n').filter(line => line.includes('FAILED')) }
+    }
+    const good = await verify(dir)
+    t.equal(good.counts.ok, names.length)
+    t.same(check(formatSha256sum(good)), { status: 0, failed: [] })
+    t.equal(formatSha256sum(good).split('\n').length, names.length + 1, 'one line each')
+    // coreutils writes the same lines, but for the file named "-".
+    const theirs = execFileSync('sha256sum', ['--', ...good.files.map(f => (f.path === '-' ? './-' : f.path))], {
+      cwd: dir,
+      encoding: 'utf8'
+    })
+    t.equal(formatSha256sum(good), theirs)
+
+    await writeFile(join(dir, 'new\nline'), 'other')
+    await writeFile(join(dir, '-'), 'other')
+    const bad = await verify(dir)
+    t.same(bad.counts, { ok: names.length - 2, mismatch: 2, missing: 0, unlisted: 0 })
+    const refused = check(formatSha256sum(bad))
+    t.equal(refused.status, 1)
+    t.equal(refused.failed.length, 2)
+
+    await writeFile(join(dir, 'unlisted'), '')
+    t.equal(formatSha256sum(await verify(dir)), formatSha256sum(bad), 'an unlisted file has no line')
   }
-  const good = await verify(dir)
-  t.equal(good.counts.ok, names.length)
-  t.same(check(formatSha256sum(good)), { status: 0, failed: [] })
-  t.equal(formatSha256sum(good).split('\n').length, names.length + 1, 'one line each')
-  // coreutils writes the same lines, but for the file named "-".
-  const theirs = execFileSync('sha256sum', ['--', ...good.files.map(f => f.path === '-' ? './-' : f.path)], { cwd: dir, encoding: 'utf8' })
-  t.equal(formatSha256sum(good), theirs)
-
-  await writeFile(join(dir, 'new\nline'), 'other')
-  await writeFile(join(dir, '-'), 'other')
-  const bad = await verify(dir)
-  t.same(bad.counts, { ok: names.length - 2, mismatch: 2, missing: 0, unlisted: 0 })
-  const refused = check(formatSha256sum(bad))
-  t.equal(refused.status, 1)
-  t.equal(refused.failed.length, 2)
-
-  await writeFile(join(dir, 'unlisted'), '')
-  t.equal(formatSha256sum(await verify(dir)), formatSha256sum(bad), 'an unlisted file has no line')
-})
+)
 
 t.test('lines escape a backslash as coreutils does', async t => {
   const file = { role: 'r', status: 'ok', expected: { sha256: EMPTY, bytes: 0 }, found: null, reason: null } as const
-  const report = { manifest: '', manifest_sha256: '', revisions: {}, counts: { ok: 2, mismatch: 0, missing: 0, unlisted: 0 }, ok: true,
-    files: [{ ...file, path: 'a\\n\n' }, { ...file, path: '-' }] }
+  const report = {
+    manifest: '',
+    manifest_sha256: '',
+    revisions: {},
+    counts: { ok: 2, mismatch: 0, missing: 0, unlisted: 0 },
+    ok: true,
+    files: [
+      { ...file, path: 'a\\n\n' },
+      { ...file, path: '-' }
+    ]
+  }
   t.equal(formatSha256sum(report), `\\${EMPTY}  a\\\\n\\n\n${EMPTY}  ./-\n`)
 })
 
 t.test('links: inside they are followed, out of the study refused before anything is read', async t => {
   const dir = t.testdir({ outside: { secret: 'x' }, 'study-2': { near: 'x' }, study: {} })
   const study = join(dir, 'study')
-  await writeStudy(study, { 'real/data': '1', 'other': '2' })
+  await writeStudy(study, { 'real/data': '1', other: '2' })
   const manifest = await readManifest(join(study, 'source_manifest.json'))
   const data = manifest.files[0]
   const list = (...paths: string[]): Promise<ManifestReport> =>
@@ -185,8 +240,14 @@ t.test('links: inside they are followed, out of the study refused before anythin
   await symlink('nowhere', join(study, 'dangling'))
   await symlink('loop', join(study, 'loop'))
   t.same(statuses(await list('folder/data', 'file', 'dangling', 'loop', 'other/below', 'x'.repeat(300))), [
-    'missing dangling (no such file)', 'ok file', 'ok folder/data', 'mismatch loop (cannot be read: ELOOP)', 'ok other',
-    'missing other/below (no such file)', 'ok real/data', `missing ${'x'.repeat(300)} (no such file)`
+    'missing dangling (no such file)',
+    'ok file',
+    'ok folder/data',
+    'mismatch loop (cannot be read: ELOOP)',
+    'ok other',
+    'missing other/below (no such file)',
+    'ok real/data',
+    `missing ${'x'.repeat(300)} (no such file)`
   ])
   // A file that is listed under a link's name only is not unlisted under its own.
   const onlyLink = await verifyManifest(study, { ...manifest, files: [{ ...data, path: 'folder/data' }] })
@@ -196,9 +257,13 @@ t.test('links: inside they are followed, out of the study refused before anythin
   await symlink(join(dir, 'study-2'), join(study, 'sibling'))
   for (const path of ['out/secret', 'sibling/near']) {
     const progress: unknown[] = []
-    const fault = await faultOf(verifyManifest(study, { ...manifest, files: [...manifest.files, { ...data, path }] },
-      { onProgress: p => progress.push(p) }))
-    t.equal(fault.message, `manifest unsafe path: "${path}", a link that leads out of the study, expected a file inside the study (${manifest.path})`)
+    const fault = await faultOf(
+      verifyManifest(study, { ...manifest, files: [...manifest.files, { ...data, path }] }, { onProgress: p => progress.push(p) })
+    )
+    t.equal(
+      fault.message,
+      `manifest unsafe path: "${path}", a link that leads out of the study, expected a file inside the study (${manifest.path})`
+    )
     t.same(progress, [])
   }
   t.same(statuses(await list()), ['ok other', 'ok real/data'], 'unlisted links are neither followed nor reported')
@@ -211,20 +276,38 @@ t.test('folders and special files in place of a listed file', POSIX_ONLY, async 
   await symlink('pipe', join(dir, 'pipe-link'))
   const files = ['folder', 'pipe', 'pipe-link', 'a'].map(path => ({ path, sha256: EMPTY, bytes: 0, role: 'r' }))
   await writeFile(manifest, JSON.stringify({ snapshot: '2026-10-07', files }))
-  t.same(statuses(await verify(dir)),
-    ['ok a', 'mismatch folder (is a folder)', 'mismatch pipe (is a named pipe)', 'mismatch pipe-link (is a named pipe)'])
+  t.same(statuses(await verify(dir)), [
+    'ok a',
+    'mismatch folder (is a folder)',
+    'mismatch pipe (is a named pipe)',
+    'mismatch pipe-link (is a named pipe)'
+  ])
 })
 
 t.test('unlisted: hidden and temporary files count; the manifest, .git, .DS_Store and named folders do not', async t => {
   const dir = t.testdir({
-    '.git': { config: '' }, '.DS_Store': '', '.hidden': '1', 'a.tmp': '22', deep: { '.git': { config: '' }, er: { file: '333', '.DS_Store': '' } },
-    out: { figure: '' }, 'out-2': { figure: '' }
+    '.git': { config: '' },
+    '.DS_Store': '',
+    '.hidden': '1',
+    'a.tmp': '22',
+    deep: { '.git': { config: '' }, er: { file: '333', '.DS_Store': '' } },
+    out: { figure: '' },
+    'out-2': { figure: '' }
   })
   const manifest = await writeStudy(dir, { listed: 'x' })
   await link(join(dir, 'listed'), join(dir, 'hard-link'))
   const report = await verify(dir, { except: ['./out/'] })
-  t.same(report.files.filter(f => f.status === 'unlisted').map(f => [f.path, f.found?.bytes]),
-    [['.hidden', 1], ['a.tmp', 2], ['deep/.git/config', 0], ['deep/er/file', 3], ['hard-link', 1], ['out-2/figure', 0]])
+  t.same(
+    report.files.filter(f => f.status === 'unlisted').map(f => [f.path, f.found?.bytes]),
+    [
+      ['.hidden', 1],
+      ['a.tmp', 2],
+      ['deep/.git/config', 0],
+      ['deep/er/file', 3],
+      ['hard-link', 1],
+      ['out-2/figure', 0]
+    ]
+  )
   // A manifest of another name, and one outside the study.
   renameSync(manifest, join(dir, 'deep/m.json'))
   const inside = await verifyManifest(dir, await readManifest(join(dir, 'deep/m.json')))
@@ -236,7 +319,10 @@ t.test('paths are ordered by code point', async t => {
   const dir = t.testdir({})
   await writeStudy(dir, { 'a\uff5e': '', 'a\u{1f600}': '', 'a/b': '', 'a.b': '', 'a-b': '', B: '' })
   // python 3.11: sorted(['a\uff5e', 'a\U0001f600', 'a/b', 'a.b', 'a-b', 'B'])
-  t.same((await verify(dir)).files.map(f => f.path), ['B', 'a-b', 'a.b', 'a/b', 'a\uff5e', 'a\u{1f600}'])
+  t.same(
+    (await verify(dir)).files.map(f => f.path),
+    ['B', 'a-b', 'a.b', 'a/b', 'a\uff5e', 'a\u{1f600}']
+  )
 })
 
 t.test('a file that changes while it is hashed is said to have changed', async t => {
@@ -247,16 +333,24 @@ t.test('a file that changes while it is hashed is said to have changed', async t
   const changes: [string, string, () => void][] = [
     ['appended', 'changed while it was read', () => appendFileSync(path, 'x')],
     ['truncated', 'changed while it was read', () => writeFileSync(path, 'x')],
-    ['replaced by the same content', 'changed while it was read', () => {
-      writeFileSync(`${path}.new`, content)
-      renameSync(`${path}.new`, path)
-    }],
-    ['overwritten in place with the old times set again', 'changed while it was read', () => {
-      const fd = openSync(path, 'r+')
-      writeSync(fd, Buffer.of(2), 0, 1, size - 1)
-      closeSync(fd)
-      utimesSync(path, 1_700_000_000, 1_700_000_000)
-    }]
+    [
+      'replaced by the same content',
+      'changed while it was read',
+      () => {
+        writeFileSync(`${path}.new`, content)
+        renameSync(`${path}.new`, path)
+      }
+    ],
+    [
+      'overwritten in place with the old times set again',
+      'changed while it was read',
+      () => {
+        const fd = openSync(path, 'r+')
+        writeSync(fd, Buffer.of(2), 0, 1, size - 1)
+        closeSync(fd)
+        utimesSync(path, 1_700_000_000, 1_700_000_000)
+      }
+    ]
   ]
   for (const [what, reason, change] of changes) {
     await writeStudy(dir, { big: content })
@@ -323,7 +417,7 @@ t.test('progress adds up; an abort ends the run with its reason', async t => {
   t.equal(await faultOf(aborted), reason)
   const after = calls
   await new Promise(resolve => setTimeout(resolve, 50))
-  t.equal(calls, after, 'nothing goes on behind the caller\'s back')
+  t.equal(calls, after, "nothing goes on behind the caller's back")
 })
 
 t.test('mapLimited keeps order and limit, waits for what is under way, throws the earliest failure', async t => {
@@ -355,7 +449,12 @@ t.test('findSnapshots: pages, folders, NPZ folders, folders of many', async t =>
     one: { 'index.html': '', 'b.npz': '', 'a.NPZ': '', '.c.npz': '', 'x.npz.tmp': '', sub: { 'index.html': '' }, 'dir.npz': {} },
     zipped: { 'index.html.gz': '' },
     bare: { 'step_2.npz': '', 'step_10.npz': '', 'notes.txt': '' },
-    many: { b: { critic_traces: { 'index.html': '' } }, a: { critic_traces: { 'index.html': '' } }, '.cache': { 'index.html': '' }, empty: {} },
+    many: {
+      b: { critic_traces: { 'index.html': '' } },
+      a: { critic_traces: { 'index.html': '' } },
+      '.cache': { 'index.html': '' },
+      empty: {}
+    },
     page: { 'first.html': '', 'second.HTM': '', 'third.htm.gz': '', 'x.npz': '' }
   })
   const at = (path: string): string => join(dir, path)
@@ -365,11 +464,18 @@ t.test('findSnapshots: pages, folders, NPZ folders, folders of many', async t =>
   t.same(await findSnapshots([at('bare')]), [
     { kind: 'npz-folder', folder: at('bare'), html: null, npzFiles: ['step_10.npz', 'step_2.npz'], source: 'bare', name: 'bare' }
   ])
-  t.same((await findSnapshots([at('many')])).map(p => [p.html, p.name]), [
-    [at('many/a/critic_traces/index.html'), 'a--critic_traces'], [at('many/b/critic_traces/index.html'), 'b--critic_traces']
-  ])
-  t.same((await findSnapshots([at('zipped'), at('page/third.htm.gz'), at('page/first.html'), at('page/second.HTM')])).map(p => p.name),
-    ['zipped', 'third', 'first', 'second'], 'in the order of the paths')
+  t.same(
+    (await findSnapshots([at('many')])).map(p => [p.html, p.name]),
+    [
+      [at('many/a/critic_traces/index.html'), 'a--critic_traces'],
+      [at('many/b/critic_traces/index.html'), 'b--critic_traces']
+    ]
+  )
+  t.same(
+    (await findSnapshots([at('zipped'), at('page/third.htm.gz'), at('page/first.html'), at('page/second.HTM')])).map(p => p.name),
+    ['zipped', 'third', 'first', 'second'],
+    'in the order of the paths'
+  )
   const single = join(dir, 'alone')
   await mkdir(single)
   await writeFile(join(single, 'first.html'), '')
@@ -377,8 +483,15 @@ t.test('findSnapshots: pages, folders, NPZ folders, folders of many', async t =>
 
   // The same snapshot named twice, in other words and by a link.
   await symlink('one', at('alias'))
-  t.same((await findSnapshots([at('one/index.html'), at('one'), at('alias'), join(at('alias'), 'index.html')])).map(p => p.html), [at('one/index.html')])
-  t.same((await findSnapshots([at('alias'), at('one')])).map(p => [p.html, p.name]), [[at('alias/index.html'), 'one']], 'the first spelling stays')
+  t.same(
+    (await findSnapshots([at('one/index.html'), at('one'), at('alias'), join(at('alias'), 'index.html')])).map(p => p.html),
+    [at('one/index.html')]
+  )
+  t.same(
+    (await findSnapshots([at('alias'), at('one')])).map(p => [p.html, p.name]),
+    [[at('alias/index.html'), 'one']],
+    'the first spelling stays'
+  )
   // A search does not follow links to folders.
   await symlink('../one', at('many/link'))
   t.equal((await findSnapshots([at('many')])).length, 2)
@@ -386,19 +499,31 @@ t.test('findSnapshots: pages, folders, NPZ folders, folders of many', async t =>
 
 t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on', POSIX_ONLY, async t => {
   const dir = t.testdir({
-    both: { 'index.html': '', 'index.html.gz': '' }, unclear: { 'trace.html': '', 'a.npz': '' }, empty: { deeper: {} }, 'file.txt': '', 'a.npz': '',
-    good: { 'index.html': '' }, mixed: { bad: { 'index.html': '', 'index.html.gz': '' }, good: { 'index.html': '' } },
-    folderpage: { 'index.html': {} }, dangling: {}
+    both: { 'index.html': '', 'index.html.gz': '' },
+    unclear: { 'trace.html': '', 'a.npz': '' },
+    empty: { deeper: {} },
+    'file.txt': '',
+    'a.npz': '',
+    good: { 'index.html': '' },
+    mixed: { bad: { 'index.html': '', 'index.html.gz': '' }, good: { 'index.html': '' } },
+    folderpage: { 'index.html': {} },
+    dangling: {}
   })
   const at = (path: string): string => join(dir, path)
   execFileSync('mkfifo', [at('pipe.html')])
   await symlink('nowhere', at('dangling/index.html'))
   const expected = 'expected an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
   const cases: [string, string, string?][] = [
-    ['nowhere', 'not found: ENOENT no such file or directory'], ['empty', 'not found: a folder without any'], ['folderpage', 'not found: a folder without any'],
-    ['file.txt', 'wrong kind of file: "file.txt"'], ['a.npz', 'wrong kind of file: "a.npz"'], ['pipe.html', 'wrong kind of file: a named pipe'],
-    ['both', 'stated twice: index.html and index.html.gz'], ['unclear', 'unclear page: NPZ files beside trace.html, none named index.html'],
-    ['dangling', 'unreadable path: ENOENT no such file or directory', 'dangling/index.html'], ['file.txt/x.html', 'unreadable path: ENOTDIR not a directory']
+    ['nowhere', 'not found: ENOENT no such file or directory'],
+    ['empty', 'not found: a folder without any'],
+    ['folderpage', 'not found: a folder without any'],
+    ['file.txt', 'wrong kind of file: "file.txt"'],
+    ['a.npz', 'wrong kind of file: "a.npz"'],
+    ['pipe.html', 'wrong kind of file: a named pipe'],
+    ['both', 'stated twice: index.html and index.html.gz'],
+    ['unclear', 'unclear page: NPZ files beside trace.html, none named index.html'],
+    ['dangling', 'unreadable path: ENOENT no such file or directory', 'dangling/index.html'],
+    ['file.txt/x.html', 'unreadable path: ENOTDIR not a directory']
   ]
   for (const [path, problem, place = path] of cases) {
     const fault = await faultOf(findSnapshots([at('good'), at(path)]))
@@ -409,7 +534,10 @@ t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on
     t.same([plans.map(p => p.name), faults.map(f => f.message)], [['good'], [fault.message]])
   }
   const faults: Fault[] = []
-  t.same((await findSnapshots([at('mixed')], f => faults.push(f))).map(p => p.html), [at('mixed/good/index.html')])
+  t.same(
+    (await findSnapshots([at('mixed')], f => faults.push(f))).map(p => p.html),
+    [at('mixed/good/index.html')]
+  )
   t.equal(faults.length, 1)
   // Each of the two, named, is a snapshot of its own.
   const two = await findSnapshots([at('both/index.html'), at('both/index.html.gz')])
@@ -418,8 +546,7 @@ t.test('findSnapshots: a path that leads to nothing is a Fault; the rest goes on
 })
 
 t.test('output names: unique without regard to case, in any order, safe everywhere', async t => {
-  const names = (...paths: string[]): string[] =>
-    snapshotNames(paths.map(p => ({ real: p, segments: p.split('/').filter(s => s !== '') })))
+  const names = (...paths: string[]): string[] => snapshotNames(paths.map(p => ({ real: p, segments: p.split('/').filter(s => s !== '') })))
   t.same(names('/r/a/ct', '/r/b/ct', '/r/c'), ['a--ct', 'b--ct', 'c'])
   t.same(names('/r/b/ct', '/r/c', '/r/a/ct'), ['b--ct', 'c', 'a--ct'], 'a name does not depend on the order')
   t.same(names('/x/a/ct', '/y/a/ct'), ['x--a--ct', 'y--a--ct'])
@@ -427,8 +554,15 @@ t.test('output names: unique without regard to case, in any order, safe everywhe
   t.same(names('/r/CT', '/s/ct'), ['r--CT', 's--ct'], 'folders of macOS and Windows do not tell case')
   t.same(names('/r/é', '/s/e\u0301'), ['r--é', 's--é'], 'nor do they tell Unicode forms')
   t.same(names('/'), ['snapshot'])
-  t.same(names('/..hidden..', '/a b:c*?"<>|\u001b', '/-rf', '/訓練 ١', '/nul', '/COM1.x', '/con-x'),
-    ['hidden', 'a-b-c', 'rf', '訓練-١', 'snapshot-nul', 'snapshot-COM1.x', 'con-x'])
+  t.same(names('/..hidden..', '/a b:c*?"<>|\u001b', '/-rf', '/訓練 ١', '/nul', '/COM1.x', '/con-x'), [
+    'hidden',
+    'a-b-c',
+    'rf',
+    '訓練-١',
+    'snapshot-nul',
+    'snapshot-COM1.x',
+    'con-x'
+  ])
   const wrong: string[] = []
   for (let point = 0; point < 0x3000; point++) {
     const segment = `a${String.fromCodePoint(point)}b`
@@ -451,9 +585,22 @@ t.test('output names: unique without regard to case, in any order, safe everywhe
 
 t.test('stepFromName', async t => {
   const cases: [string, number | null][] = [
-    ['step_132_success.npz', 132], ['trace-step132.npz', 132], ['global_step=000132.npz', 132], ['STEP-7', 7], ['step 12 of 20', 12],
-    ['a_step_1_step_2', 1], ['step_0.npz', 0], ['132.npz', null], ['steps_132', null], ['step_x132', null], ['step', null], ['', null],
-    ['step_999999999999999', 999999999999999], ['step_9999999999999999', null], ['steps_3/step_4.npz', 4], ['step_5/x.npz', null],
+    ['step_132_success.npz', 132],
+    ['trace-step132.npz', 132],
+    ['global_step=000132.npz', 132],
+    ['STEP-7', 7],
+    ['step 12 of 20', 12],
+    ['a_step_1_step_2', 1],
+    ['step_0.npz', 0],
+    ['132.npz', null],
+    ['steps_132', null],
+    ['step_x132', null],
+    ['step', null],
+    ['', null],
+    ['step_999999999999999', 999999999999999],
+    ['step_9999999999999999', null],
+    ['steps_3/step_4.npz', 4],
+    ['step_5/x.npz', null],
     ['timestep12', 12]
   ]
   for (const [name, step] of cases) t.equal(stepFromName(name), step, name)
@@ -469,11 +616,18 @@ t.test('stepFromName', async t => {
   }
   t.same(wrong, [], 'any character is what Unicode says that it is')
   const plan = { kind: 'html', folder: '.', html: 'index.html', npzFiles: ['step_131.npz', 'step_132.npz', 'x.npz'], name: 'n' } as const
-  t.same(excludedNpz(plan, new Set(['./step_131.npz'])), [{ path: 'step_132.npz', step: 132 }, { path: 'x.npz', step: null }])
+  t.same(excludedNpz(plan, new Set(['./step_131.npz'])), [
+    { path: 'step_132.npz', step: 132 },
+    { path: 'x.npz', step: null }
+  ])
 })
 
 t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async t => {
-  const dir = t.testdir({ outside: { 'secret.npz': '' }, folder: { 'a.npz': '', sub: { 'b.npz': '' }, 'é 訓.npz': '' }, 'folder-2': { 'c.npz': '' } })
+  const dir = t.testdir({
+    outside: { 'secret.npz': '' },
+    folder: { 'a.npz': '', sub: { 'b.npz': '' }, 'é 訓.npz': '' },
+    'folder-2': { 'c.npz': '' }
+  })
   const folder = join(dir, 'folder')
   const real = await realpath(folder)
   t.equal(resolveBeside(folder, 'a.npz'), join(real, 'a.npz'))
@@ -491,8 +645,21 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
   t.equal(await realpath(resolveBeside(join(dir, 'linked'), 'a.npz')), join(real, 'a.npz'), 'a link may lead to the folder')
   t.match((await faultOf((async () => resolveBeside(join(dir, 'linked'), 'outer.npz'))())).message, 'a link that leads out of the folder')
 
-  const unsafe = ['../outside/secret.npz', '..', 'sub/../a.npz', '/etc/passwd', join(folder, 'a.npz'), '..\\secret.npz', 'sub\\b.npz', 'C:a.npz', 'a.npz\0', '',
-    'a\ud800.npz', '../folder-2/c.npz', 'x'.repeat(5000)]
+  const unsafe = [
+    '../outside/secret.npz',
+    '..',
+    'sub/../a.npz',
+    '/etc/passwd',
+    join(folder, 'a.npz'),
+    '..\\secret.npz',
+    'sub\\b.npz',
+    'C:a.npz',
+    'a.npz\0',
+    '',
+    'a\ud800.npz',
+    '../folder-2/c.npz',
+    'x'.repeat(5000)
+  ]
   for (const name of unsafe) {
     const fault = await faultOf((async () => resolveBeside(folder, name))())
     t.match(fault.message, 'snapshot unsafe npz path: ')
@@ -504,12 +671,19 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
   const others: [string, string][] = [
     ['outer.npz', 'unsafe npz path: "outer.npz", a link that leads out of the folder'],
     ['outdir/secret.npz', 'unsafe npz path: "outdir/secret.npz", a link that leads out of the folder'],
-    ['none.npz', 'missing npz: "none.npz"'], ['dangling.npz', 'missing npz: "dangling.npz"'], ['a.npz/b', 'missing npz: "a.npz/b"'],
-    ['loop.npz', 'unreadable npz: "loop.npz" (ELOOP)'], ['sub', 'unreadable npz: "sub", a folder'], ['.', 'unreadable npz: ".", a folder'],
+    ['none.npz', 'missing npz: "none.npz"'],
+    ['dangling.npz', 'missing npz: "dangling.npz"'],
+    ['a.npz/b', 'missing npz: "a.npz/b"'],
+    ['loop.npz', 'unreadable npz: "loop.npz" (ELOOP)'],
+    ['sub', 'unreadable npz: "sub", a folder'],
+    ['.', 'unreadable npz: ".", a folder'],
     ['pipe.npz', 'unreadable npz: "pipe.npz", a named pipe']
   ]
   for (const [name, message] of others) {
-    t.equal((await faultOf((async () => resolveBeside(folder, name))())).message, `snapshot ${message}, expected the name of a file beside the page`)
+    t.equal(
+      (await faultOf((async () => resolveBeside(folder, name))())).message,
+      `snapshot ${message}, expected the name of a file beside the page`
+    )
   }
   t.match((await faultOf((async () => resolveBeside(join(dir, 'gone'), 'a.npz'))())).message, 'snapshot unreadable folder: ENOENT')
   const placed = (await faultOf((async () => resolveBeside(folder, '..'))())).at({ file: 'index.html', trace: 3 })

@@ -15,7 +15,14 @@ import { asFloat64, isText, rawNpyParts, readNpy, type NpyArray, type NpyData } 
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { saysSynthetic } from '../src/ingest/traces/npz-fields.js'
 import {
-  encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyHeader, encodeNpyInt, encodeNpyText, npyParts, NpzWriter
+  encodeNpy,
+  encodeNpyBool,
+  encodeNpyFloat,
+  encodeNpyHeader,
+  encodeNpyInt,
+  encodeNpyText,
+  npyParts,
+  NpzWriter
 } from '../src/ingest/npz/write.js'
 import { readZipDirectory } from '../src/ingest/zip/zip.js'
 import { DEFAULT_KEYS } from '../src/schema/traces.js'
@@ -41,8 +48,11 @@ t.test('files that numpy wrote', async t => {
       const wanted = want.data.map(w => (isFloat ? parseWord(w) : w))
       const got = words(array)
       const differs = got.findIndex((v, i) => !Object.is(v, wanted[i]))
-      t.equal(differs < 0 && got.length === wanted.length ? 'equal' : `${differs}: ${got[differs]} for ${wanted[differs]}`,
-        'equal', `${label}: elements`)
+      t.equal(
+        differs < 0 && got.length === wanted.length ? 'equal' : `${differs}: ${got[differs]} for ${wanted[differs]}`,
+        'equal',
+        `${label}: elements`
+      )
       t.equal(sha256(array.raw), want.raw_sha256, `${label}: raw bytes`)
       t.equal(sha256(...rawNpyParts(array)), want.resaved_sha256, `${label}: as numpy saves it in C order`)
     }
@@ -70,21 +80,38 @@ t.test('an object member is refused when it is read, the others are not', async 
 })
 
 t.test('a label is a 0-d bool that is true; what else goes by its name is not read', async t => {
-  const raw = (descr: string, shape: readonly number[], ...data: number[]): Uint8Array => Buffer.concat([encodeNpyHeader(descr, shape), Buffer.from(data)])
+  const raw = (descr: string, shape: readonly number[], ...data: number[]): Uint8Array =>
+    Buffer.concat([encodeNpyHeader(descr, shape), Buffer.from(data)])
   const cases: ReadonlyArray<readonly [what: string, label: boolean, npy: Uint8Array | null]> = [
-    ['true', true, encodeNpyBool(true)], ['false', false, encodeNpyBool(false)], ['none', false, null],
-    ['a byte that numpy takes for true', true, raw('|b1', [], 2)], ['as old numpy spelt it', true, raw('b1', [], 1)],
-    ['one bool in a list', false, raw('|b1', [1], 1)], ['no bool', false, raw('|b1', [0])], ['a byte', false, raw('|u1', [], 1)],
-    ['an integer', false, encodeNpyInt(1)], ['a number', false, encodeNpyFloat(1)], ['a text', false, encodeNpyText('true')],
-    ['a pickled object', false, raw('|O', [], 0x80, 4, 0x88, 0x2e)], ['no array', false, Buffer.from('true')], ['nothing', false, Buffer.from('')]
+    ['true', true, encodeNpyBool(true)],
+    ['false', false, encodeNpyBool(false)],
+    ['none', false, null],
+    ['a byte that numpy takes for true', true, raw('|b1', [], 2)],
+    ['as old numpy spelt it', true, raw('b1', [], 1)],
+    ['one bool in a list', false, raw('|b1', [1], 1)],
+    ['no bool', false, raw('|b1', [0])],
+    ['a byte', false, raw('|u1', [], 1)],
+    ['an integer', false, encodeNpyInt(1)],
+    ['a number', false, encodeNpyFloat(1)],
+    ['a text', false, encodeNpyText('true')],
+    ['a pickled object', false, raw('|O', [], 0x80, 4, 0x88, 0x2e)],
+    ['no array', false, Buffer.from('true')],
+    ['nothing', false, Buffer.from('')]
   ]
   for (const [what, label, npy] of cases) {
     for (const deflate of [false, true]) {
-      const npz = openNpz(await archive([['values', encodeNpyFloat(1)], ...(npy === null ? [] : [['synthetic', npy, { deflate }] satisfies Member])]))
+      const npz = openNpz(
+        await archive([['values', encodeNpyFloat(1)], ...(npy === null ? [] : [['synthetic', npy, { deflate }] satisfies Member])])
+      )
       t.equal(saysSynthetic(npz, DEFAULT_KEYS), label, what)
     }
   }
-  const renamed = openNpz(await archive([['generated', encodeNpyBool(true)], ['synthetic', encodeNpyBool(false)]]))
+  const renamed = openNpz(
+    await archive([
+      ['generated', encodeNpyBool(true)],
+      ['synthetic', encodeNpyBool(false)]
+    ])
+  )
   t.equal(saysSynthetic(renamed, { ...DEFAULT_KEYS, synthetic: 'generated' }), true)
   const broken = await archive([['synthetic', encodeNpyBool(true)]])
   broken[30 + 'synthetic.npy'.length + 20 + encodeNpyBool(true).length - 1] ^= 1
@@ -95,10 +122,14 @@ t.test('names', async t => {
   const npz = openNpz(load('odd-names.npz'), { file: 'x.npz' })
   t.same(npz.names, ['../outside', 'a/b', 'C:\\x', 'naïve 漢', '', 'bare'], 'text, never paths')
   t.equal(npz.has('values'), false)
-  t.equal(faultOf(() => npz.read('values')).message,
-    "npz missing array: only ../outside, a/b, C:\\x, naïve 漢, , bare, expected an array 'values' (x.npz)")
-  t.equal(faultOf(() => openNpz(load('empty-archive.npz')).header('values')).message,
-    "npz missing array: an empty archive, expected an array 'values'")
+  t.equal(
+    faultOf(() => npz.read('values')).message,
+    "npz missing array: only ../outside, a/b, C:\\x, naïve 漢, , bare, expected an array 'values' (x.npz)"
+  )
+  t.equal(
+    faultOf(() => openNpz(load('empty-archive.npz')).header('values')).message,
+    "npz missing array: an empty archive, expected an array 'values'"
+  )
 })
 
 t.test('header() tells shape and dtype before anything else is inflated', async t => {
@@ -113,7 +144,10 @@ t.test('header() tells shape and dtype before anything else is inflated', async 
 
 t.test('header() of a damaged member speaks of its header alone; read() behind it checks all that read() checks', async t => {
   const npy = encodeNpy(Float64Array.of(0.5, -1, 3))
-  const bytes = await archive([['values', npy, { deflate: true }], ['flag', encodeNpyBool(true)]])
+  const bytes = await archive([
+    ['values', npy, { deflate: true }],
+    ['flag', encodeNpyBool(true)]
+  ])
   const outcome = (run: () => unknown): unknown => {
     try {
       return run()
@@ -160,24 +194,34 @@ t.test('half floats: all 65,536', async t => {
   t.equal(numbers.length, 63490)
   // numpy 2.4.6: sha256(h.view('f2').astype('f4')[~isnan].tobytes())
   t.equal(sha256(new Uint8Array(numbers.buffer)), '680bbc22915f61aa1bbfc7265bc3882a6aa42d299bfd2c571807196e5544de2e')
-  t.ok(halves.every(h => Number.isNaN(data[h]) === ((h & 0x7c00) === 0x7c00 && (h & 0x3ff) !== 0)), 'NaN where numpy has NaN')
+  t.ok(
+    halves.every(h => Number.isNaN(data[h]) === ((h & 0x7c00) === 0x7c00 && (h & 0x3ff) !== 0)),
+    'NaN where numpy has NaN'
+  )
 })
 
 t.test('asFloat64', async t => {
   const of = (data: Parameters<typeof encodeNpy>[0]): NpyArray => readNpy(encodeNpy(data))
   const limit = 2n ** 53n
-  t.same(asFloat64(of(BigInt64Array.of(0n, -1n, 1n, limit, -limit, 1n - limit, 4294967296n, -4294967297n, 2147483648n))),
-    Float64Array.of(0, -1, 1, 2 ** 53, -(2 ** 53), 1 - 2 ** 53, 4294967296, -4294967297, 2147483648))
-  t.same(asFloat64(of(BigUint64Array.of(0n, limit, 0xffffffffn, limit - 1n))),
-    Float64Array.of(0, 2 ** 53, 0xffffffff, 2 ** 53 - 1))
+  t.same(
+    asFloat64(of(BigInt64Array.of(0n, -1n, 1n, limit, -limit, 1n - limit, 4294967296n, -4294967297n, 2147483648n))),
+    Float64Array.of(0, -1, 1, 2 ** 53, -(2 ** 53), 1 - 2 ** 53, 4294967296, -4294967297, 2147483648)
+  )
+  t.same(asFloat64(of(BigUint64Array.of(0n, limit, 0xffffffffn, limit - 1n))), Float64Array.of(0, 2 ** 53, 0xffffffff, 2 ** 53 - 1))
   for (const [data, text] of [
-    [BigInt64Array.of(1n, limit + 1n), '9007199254740993'], [BigInt64Array.of(1n, -limit - 1n), '-9007199254740993'],
-    [BigInt64Array.of(1n, 2n ** 63n - 1n), '9223372036854775807'], [BigInt64Array.of(1n, -(2n ** 63n)), '-9223372036854775808'],
-    [BigUint64Array.of(1n, 2n ** 64n - 1n), '18446744073709551615'], [BigUint64Array.of(1n, limit + 1n), '9007199254740993']
+    [BigInt64Array.of(1n, limit + 1n), '9007199254740993'],
+    [BigInt64Array.of(1n, -limit - 1n), '-9007199254740993'],
+    [BigInt64Array.of(1n, 2n ** 63n - 1n), '9223372036854775807'],
+    [BigInt64Array.of(1n, -(2n ** 63n)), '-9223372036854775808'],
+    [BigUint64Array.of(1n, 2n ** 64n - 1n), '18446744073709551615'],
+    [BigUint64Array.of(1n, limit + 1n), '9007199254740993']
   ] as const) {
     const fault = faultOf(() => asFloat64(of(data), { file: 'a.npz', member: 'p.npy', array: 'positions' }))
-    t.equal(fault.message, `npy integer out of range: ${text}, expected at most 2^53 in size, where every integer has a ` +
-      'double of its own (a.npz, member p.npy, positions, index 1)')
+    t.equal(
+      fault.message,
+      `npy integer out of range: ${text}, expected at most 2^53 in size, where every integer has a ` +
+        'double of its own (a.npz, member p.npy, positions, index 1)'
+    )
   }
   // Every 64-bit pattern of exponents near the limits, against BigInt's own conversion.
   const many = BigInt64Array.from({ length: 4000 }, (_, i) => ((1n << BigInt(i % 54)) - BigInt(i % 7)) * (i % 2 === 0 ? 1n : -1n))
@@ -215,7 +259,10 @@ t.test('memory: views where the file allows, never a changed input', async t => 
 t.test('one flipped bit', async t => {
   // Whole archives, every bit: found out, or every array is the same.
   for (const [name, sameByLuck] of [
-    ['small.npz', 0], ['small-zip64.npz', 0], ['descriptors-zip64.npz', 9], ['comment.npz', 0]
+    ['small.npz', 0],
+    ['small-zip64.npz', 0],
+    ['descriptors-zip64.npz', 9],
+    ['comment.npz', 0]
   ] as const) {
     const bytes = load(name)
     const before = readAll(name, bytes)
@@ -228,7 +275,8 @@ t.test('one flipped bit', async t => {
       bytes[bit >> 3] ^= 1 << (bit & 7)
       try {
         const after = readAll(name, bytes)
-        const same = after.size === before.size &&
+        const same =
+          after.size === before.size &&
           [...before].every(([key, { data, shape, descr }]) => {
             const now = after.get(key)
             return now !== undefined && sameData(data, now.data) && String(shape) === String(now.shape) && descr === now.descr
@@ -256,7 +304,10 @@ t.test('a bare .npy has no checksum: a flipped bit gives a fault or an array, ne
       bytes[bit >> 3] ^= 1 << (bit & 7)
       try {
         const { shape, data } = readNpy(bytes)
-        t.equal(shape.reduce((a, b) => a * b, 1), data.length)
+        t.equal(
+          shape.reduce((a, b) => a * b, 1),
+          data.length
+        )
       } catch (error) {
         if (!(error instanceof Fault)) throw error
         faults++
@@ -268,8 +319,7 @@ t.test('a bare .npy has no checksum: a flipped bit gives a fault or an array, ne
 })
 
 t.test('truncated at every byte, and followed by bytes', async t => {
-  for (const name of ['small.npz', 'descriptors-zip64.npz', 'small-zip64.npz', 'comment.npz', 'unaligned-v2.npy',
-    'odd-header.npy']) {
+  for (const name of ['small.npz', 'descriptors-zip64.npz', 'small-zip64.npz', 'comment.npz', 'unaligned-v2.npy', 'odd-header.npy']) {
     const bytes = load(name)
     for (let length = 0; length < bytes.length; length++) faultOf(() => readAll(name, bytes.slice(0, length)))
     for (const more of [1, 2, 22, 300]) faultOf(() => readAll(name, Buffer.concat([bytes, Buffer.alloc(more)])))
@@ -283,16 +333,22 @@ t.test('zip bombs: 292 KB that inflate to 300 MB', async t => {
   t.ok(liar.length > 250_000 && liar.length < 320_000, `${liar.length} bytes`)
   const memory = (): number => process.memoryUsage().arrayBuffers
   const before = memory()
-  t.equal(faultOf(() => openNpz(liar, { file: 'b.npz', maxMemberBytes: 2 ** 30 }).read('values')).message,
-    'npy trailing bytes: 314572800 bytes of data, expected 40 for (10,) of <f4 (b.npz, member values.npy)')
+  t.equal(
+    faultOf(() => openNpz(liar, { file: 'b.npz', maxMemberBytes: 2 ** 30 }).read('values')).message,
+    'npy trailing bytes: 314572800 bytes of data, expected 40 for (10,) of <f4 (b.npz, member values.npy)'
+  )
   t.ok(memory() - before < 2 ** 23, 'stopped by the NPY header, before the data are inflated')
 
   const small = bomb('values.npy', ten, 300, ten.length + 40)
-  t.equal(faultOf(() => openNpz(small, { file: 'b.npz' }).read('values')).message,
-    `zip wrong size: more than 168 bytes, expected the declared 168 (b.npz, member values.npy)`)
+  t.equal(
+    faultOf(() => openNpz(small, { file: 'b.npz' }).read('values')).message,
+    `zip wrong size: more than 168 bytes, expected the declared 168 (b.npz, member values.npy)`
+  )
   const honest = bomb('values.npy', encodeNpyHeader('<f4', [300 * 2 ** 18]), 300)
-  t.equal(faultOf(() => openNpz(honest, { file: 'b.npz' }).read('values')).message,
-    'zip member too large: 314572928 bytes, expected at most 268435456 (b.npz, member values.npy)')
+  t.equal(
+    faultOf(() => openNpz(honest, { file: 'b.npz' }).read('values')).message,
+    'zip member too large: 314572928 bytes, expected at most 268435456 (b.npz, member values.npy)'
+  )
   t.same(openNpz(honest, { maxMemberBytes: 2 ** 30 }).header('values').shape, [300 * 2 ** 18])
   t.ok(memory() - before < 2 ** 24, 'nor by the others')
   const twoMiB = bomb('values.npy', encodeNpyHeader('<f4', [2 ** 19]), 2)
@@ -311,7 +367,7 @@ t.test('many members, a long comment', async t => {
   t.equal(openNpz(long).names.length, 5)
 })
 
-t.test('writer: headers are numpy\'s', async t => {
+t.test("writer: headers are numpy's", async t => {
   const { shapes, sha256: want } = JSON.parse(readFileSync(join(FIXTURES, 'numpy-headers.json'), 'utf8')) as {
     shapes: number[][]
     sha256: Record<string, string>
@@ -326,11 +382,15 @@ t.test('writer: headers are numpy\'s', async t => {
   t.throws(() => encodeNpy(Float32Array.of(1, 2), [3]), Fault)
 })
 
-t.test('writer: 0-d scalars are numpy\'s', async t => {
+t.test("writer: 0-d scalars are numpy's", async t => {
   const want = expectedOf('scalars.npz')
   const scalars: Record<string, Uint8Array> = {
-    step: encodeNpyInt(131), score: encodeNpyFloat(1), uid: encodeNpyText('abc-\u{1F600}'), yes: encodeNpyBool(true),
-    single: encodeNpy(Float32Array.of(0.1), []), big: encodeNpy(BigUint64Array.of(2n ** 63n), [])
+    step: encodeNpyInt(131),
+    score: encodeNpyFloat(1),
+    uid: encodeNpyText('abc-\u{1F600}'),
+    yes: encodeNpyBool(true),
+    single: encodeNpy(Float32Array.of(0.1), []),
+    big: encodeNpy(BigUint64Array.of(2n ** 63n), [])
   }
   for (const [name, npy] of Object.entries(scalars)) t.equal(sha256(npy), want[name].resaved_sha256, name)
   t.same(readNpy(encodeNpyInt(-(2n ** 63n))).data, BigInt64Array.of(-(2n ** 63n)))
@@ -342,20 +402,34 @@ t.test('writer: 0-d scalars are numpy\'s', async t => {
 
 t.test('writer: every kind of typed array', async t => {
   const kinds = [
-    Int8Array.of(-1, 2), Uint8Array.of(1, 255), Int16Array.of(-1, 2), Uint16Array.of(1, 65535), Int32Array.of(-1, 2),
-    Uint32Array.of(1, 2 ** 32 - 1), BigInt64Array.of(-1n, 2n), BigUint64Array.of(1n, 2n ** 64n - 1n), Float32Array.of(0.5, -0),
+    Int8Array.of(-1, 2),
+    Uint8Array.of(1, 255),
+    Int16Array.of(-1, 2),
+    Uint16Array.of(1, 65535),
+    Int32Array.of(-1, 2),
+    Uint32Array.of(1, 2 ** 32 - 1),
+    BigInt64Array.of(-1n, 2n),
+    BigUint64Array.of(1n, 2n ** 64n - 1n),
+    Float32Array.of(0.5, -0),
     Float64Array.of(0.1, NaN)
   ]
-  t.same(kinds.map(k => readNpy(encodeNpy(k)).descr), ['|i1', '|u1', '<i2', '<u2', '<i4', '<u4', '<i8', '<u8', '<f4', '<f8'])
+  t.same(
+    kinds.map(k => readNpy(encodeNpy(k)).descr),
+    ['|i1', '|u1', '<i2', '<u2', '<i4', '<u4', '<i8', '<u8', '<f4', '<f8']
+  )
   for (const kind of kinds) t.ok(sameData(readNpy(encodeNpy(kind, [2, 1])).data, kind), kind.constructor.name)
   const part = new Float32Array([9, 1, 2, 9]).subarray(1, 3)
   t.same(readNpy(Buffer.concat(npyParts(part))).data, Float32Array.of(1, 2), 'a view inside a larger buffer')
 })
 
-t.test('writer: archives are np.savez\'s, byte for byte', async t => {
+t.test("writer: archives are np.savez's, byte for byte", async t => {
   for (const [name, options] of [
-    ['trace-stored.npz', {}], ['zip64-limit-100.npz', { zip64Limit: 100, countLimit: 1 }], ['empty-archive.npz', {}], ['small-count-zip64.npz', { countLimit: 1 }],
-    ['scalars.npz', {}], ['dtypes-little-c.npz', {}]
+    ['trace-stored.npz', {}],
+    ['zip64-limit-100.npz', { zip64Limit: 100, countLimit: 1 }],
+    ['empty-archive.npz', {}],
+    ['small-count-zip64.npz', { countLimit: 1 }],
+    ['scalars.npz', {}],
+    ['dtypes-little-c.npz', {}]
   ] as const) {
     const bytes = load(name)
     const npz = openNpz(bytes)
@@ -428,7 +502,9 @@ t.test('writer: waits for its sink, and stops with it', async t => {
   t.same(written.names, ['values', 'none', 'step'])
   // Node's crc32 of an empty view is 0 whatever came before it: an empty data part must not wipe the header's.
   t.same(written.read('none').shape, [0])
-  const full = new NpzWriter(() => { throw new Error('disk full') })
+  const full = new NpzWriter(() => {
+    throw new Error('disk full')
+  })
   await t.rejects(full.add('values', encodeNpyInt(1)), /disk full/)
   await t.rejects(full.finish(), /npz writer not ready: broken/)
   const given = await archive([['a', encodeNpyInt(1), { crc32: crc32(encodeNpyInt(1)) }]])
@@ -438,21 +514,38 @@ t.test('writer: waits for its sink, and stops with it', async t => {
 t.test('fflate reads what is written, and is read', async t => {
   const values = Float64Array.from({ length: 500 }, (_, i) => Math.sqrt(i))
   const npy = encodeNpy(values)
-  const ours = await archive([['values', npy], ['naïve 漢', npy, { deflate: true }], ['none', encodeNpy(new Int8Array(0))]],
-    { zip64Limit: 1000 })
+  const ours = await archive(
+    [
+      ['values', npy],
+      ['naïve 漢', npy, { deflate: true }],
+      ['none', encodeNpy(new Int8Array(0))]
+    ],
+    { zip64Limit: 1000 }
+  )
   const read = fflate.unzipSync(ours)
   t.same(Object.keys(read), ['values.npy', 'naïve 漢.npy', 'none.npy'])
   for (const name of ['values.npy', 'naïve 漢.npy']) t.equal(sha256(read[name]), sha256(npy), name)
 
-  const odd = fflate.zipSync({
-    'values.npy': [npy, {
-      level: 9, mtime: '2001-02-03', os: 3, attrs: 0o644 << 16, comment: 'a comment', extra: { 0x7875: Uint8Array.of(1, 2) }
-    }],
-    'stored.npy': [npy, { level: 0 }],
-    folder: { 'x.npy': [npy, { level: 1 }] },
-    'naïve.npy': [npy, { level: 6 }],
-    'text.txt': Uint8Array.of(1)
-  }, { comment: 'the archive' })
+  const odd = fflate.zipSync(
+    {
+      'values.npy': [
+        npy,
+        {
+          level: 9,
+          mtime: '2001-02-03',
+          os: 3,
+          attrs: 0o644 << 16,
+          comment: 'a comment',
+          extra: { 0x7875: Uint8Array.of(1, 2) }
+        }
+      ],
+      'stored.npy': [npy, { level: 0 }],
+      folder: { 'x.npy': [npy, { level: 1 }] },
+      'naïve.npy': [npy, { level: 6 }],
+      'text.txt': Uint8Array.of(1)
+    },
+    { comment: 'the archive' }
+  )
   const npz = openNpz(odd)
   for (const name of ['values', 'stored', 'folder/x', 'naïve']) t.same(npz.read(name).data, values, name)
   t.match(faultOf(() => npz.read('text.txt')).message, /npy not recognised: bytes 01/)
@@ -495,7 +588,9 @@ t.test('npyjs agrees on little-endian files in C order', async t => {
 
 const skip = existsSync(join(CASES, 'CASES.tsv')) ? false : `${CASES} is not there (CRITIC_TRACES_CASES names another)`
 t.test('public files, as numpy reads them', { skip }, async t => {
-  const rows = readFileSync(join(CASES, 'CASES.tsv'), 'utf8').split(/\r?\n/).map(line => line.split('\t'))
+  const rows = readFileSync(join(CASES, 'CASES.tsv'), 'utf8')
+    .split(/\r?\n/)
+    .map(line => line.split('\t'))
   const numpy = rows.filter(row => row[0].startsWith('numpy/'))
   t.equal(numpy.length, 25)
 

@@ -5,9 +5,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import * as nodeFs from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -107,7 +105,10 @@ t.test('a transaction: all files or none', async t => {
     for (; ; failAt++) {
       const dir = t.testdir(OLD)
       const { fs, calls } = countingFs(failAt, error)
-      const thrown: unknown = await replaceThree(dir, fs).then(() => null, e => e)
+      const thrown: unknown = await replaceThree(dir, fs).then(
+        () => null,
+        e => e
+      )
       const failed = calls[failAt]
       if (failed === undefined) {
         t.equal(thrown, null)
@@ -131,10 +132,19 @@ t.test('a transaction: all files or none', async t => {
     }
     t.ok(failAt > 35, `${failAt} operations failed, one at a time`)
     t.strictSame(Object.fromEntries([...outcomes].map(([k, v]) => [k, [...v]]).sort()), {
-      checkWritable: ['old'], close: ['old'], create: ['old'], inspect: ['old'],
+      checkWritable: ['old'],
+      close: ['old'],
+      create: ['old'],
+      inspect: ['old'],
       link: ['new'], // falls back to a rename
-      list: ['old'], makeFolder: ['old'], realPath: ['old'], rename: ['old'], sync: ['old'], syncFolder: ['old'],
-      unlink: ['new, an old copy left'], writev: ['old']
+      list: ['old'],
+      makeFolder: ['old'],
+      realPath: ['old'],
+      rename: ['old'],
+      sync: ['old'],
+      syncFolder: ['old'],
+      unlink: ['new, an old copy left'],
+      writev: ['old']
     })
   })
 
@@ -147,9 +157,10 @@ t.test('a transaction: all files or none', async t => {
       const again = t.testdir(OLD)
       const fs = {
         ...noLinks,
-        rename: (from: string, to: string) => from.endsWith('.tmp') && to.endsWith(failing)
-          ? Promise.reject(systemError('EACCES', 'permission denied', 'rename'))
-          : nodeOutputFs.rename(from, to)
+        rename: (from: string, to: string) =>
+          from.endsWith('.tmp') && to.endsWith(failing)
+            ? Promise.reject(systemError('EACCES', 'permission denied', 'rename'))
+            : nodeOutputFs.rename(from, to)
       }
       const fault = await faultOf(replaceThree(again, fs))
       t.match(fault.message, /^output unwritable: EACCES permission denied, expected a writable folder \(.+\)$/)
@@ -175,9 +186,9 @@ t.test('a transaction: all files or none', async t => {
 
   t.test('a file that fails takes its set with it: later calls say the first reason', async t => {
     const dir = t.testdir(OLD)
-    const fs = withHandles((real, path) => path.includes('b.bin')
-      ? { ...real, writev: () => Promise.reject(systemError('ENOSPC', 'no space left on device', 'write')) }
-      : real)
+    const fs = withHandles((real, path) =>
+      path.includes('b.bin') ? { ...real, writev: () => Promise.reject(systemError('ENOSPC', 'no space left on device', 'write')) } : real
+    )
     const set = await OutputSet.open(dir, { fs })
     const a = await set.file('a.txt')
     const b = await set.file('sub/b.bin')
@@ -264,7 +275,7 @@ t.test('streams', async t => {
     const dir = t.testdir()
     const set = await OutputSet.open(dir)
     const file = await set.file('x')
-    const pieces = Array.from({ length: 200 }, (_, i) => Buffer.from(`${i} `.repeat(1 + (i * 37) % 50)))
+    const pieces = Array.from({ length: 200 }, (_, i) => Buffer.from(`${i} `.repeat(1 + ((i * 37) % 50))))
     const writes = pieces.map(piece => file.write(piece))
     t.equal(file.bytes, Buffer.concat(pieces).length)
     await Promise.all([...writes, file.end()])
@@ -294,7 +305,10 @@ t.test('streams', async t => {
     let running = 0
     const fs = withHandles(real => ({
       ...real,
-      writev: (chunks, position) => { log.push('w'); return real.writev(chunks, position) },
+      writev: (chunks, position) => {
+        log.push('w')
+        return real.writev(chunks, position)
+      },
       datasync: async () => {
         log.push('d')
         running += 1
@@ -302,7 +316,11 @@ t.test('streams', async t => {
         await real.datasync()
         running -= 1
       },
-      sync: async () => { log.push('s'); t.equal(running, 0); await real.sync() }
+      sync: async () => {
+        log.push('s')
+        t.equal(running, 0)
+        await real.sync()
+      }
     }))
     const set = await OutputSet.open(dir, { fs })
     const file = await set.file('x')
@@ -314,7 +332,13 @@ t.test('streams', async t => {
     t.equal(log.at(-1), 's')
 
     let count = 0
-    const counting = withHandles(real => ({ ...real, datasync: () => { count += 1; return Promise.resolve() } }))
+    const counting = withHandles(real => ({
+      ...real,
+      datasync: () => {
+        count += 1
+        return Promise.resolve()
+      }
+    }))
     const quick = await OutputSet.open(dir, { fs: counting })
     const often = await quick.file('z')
     for (let i = 0; i < 25; i++) await often.write(megabyte)
@@ -328,14 +352,20 @@ t.test('streams', async t => {
         ...real,
         datasync: () => new Promise((_, reject) => setTimeout(() => reject(error), 50)),
         // the system reports a failed write-back to one call only
-        sync: () => { synced += 1; return real.sync() }
+        sync: () => {
+          synced += 1
+          return real.sync()
+        }
       }))
     })
     const tail = await late.file('w')
     for (let i = 0; i < 8; i++) await tail.write(megabyte)
     await tail.end()
-    t.match((await faultOf(late.commit())).message, /^output unwritable: EIO i\/o error, expected a disk without errors/,
-      'a write-back that fails after the last write')
+    t.match(
+      (await faultOf(late.commit())).message,
+      /^output unwritable: EIO i\/o error, expected a disk without errors/,
+      'a write-back that fails after the last write'
+    )
     t.equal(synced, 0)
 
     const full = systemError('ENOSPC', 'no space left on device', 'fdatasync')
@@ -343,10 +373,12 @@ t.test('streams', async t => {
       fs: withHandles(real => ({ ...real, datasync: () => Promise.reject(full) }))
     })
     const big = await lost.file('y')
-    const fault = await faultOf((async () => {
-      for (let i = 0; i < 9; i++) await big.write(megabyte)
-      await lost.commit()
-    })())
+    const fault = await faultOf(
+      (async () => {
+        for (let i = 0; i < 9; i++) await big.write(megabyte)
+        await lost.commit()
+      })()
+    )
     t.match(fault.message, /^output unwritable: ENOSPC no space left on device, expected free space on the disk \(.*y\)$/)
     t.strictSame(tree(dir), ['x'])
   })
@@ -392,8 +424,7 @@ t.test('where outputs may go', async t => {
     const dir = t.testdir({ file: 'x', out: { 'a.json': {}, sub: 'x' } })
     const opened = async (path: string): Promise<string> => (await faultOf(OutputSet.open(join(dir, path)))).message
     t.equal(await opened('file'), `output unwritable: a file, expected a folder (${join(dir, 'file')})`)
-    t.equal(await opened('file/deeper'),
-      `output unwritable: a file, expected a folder (${join(dir, 'file')})`)
+    t.equal(await opened('file/deeper'), `output unwritable: a file, expected a folder (${join(dir, 'file')})`)
     const within = async (path: string): Promise<string> => {
       const set = await OutputSet.open(join(dir, 'out'))
       return (await faultOf(set.file(path))).message
@@ -403,8 +434,7 @@ t.test('where outputs may go', async t => {
     t.match(await within('n'.repeat(300)), /^output unwritable: ENAMETOOLONG name too long, expected a shorter path/)
     const denied = { ...nodeOutputFs, checkWritable: () => Promise.reject(systemError('EACCES', 'permission denied', 'access')) }
     const fault = await faultOf(OutputSet.open(join(dir, 'new'), { fs: denied }))
-    t.equal(fault.message,
-      `output unwritable: EACCES permission denied, expected a writable folder (${join(dir, 'new')})`)
+    t.equal(fault.message, `output unwritable: EACCES permission denied, expected a writable folder (${join(dir, 'new')})`)
     t.equal(fault.exitCode, 3)
     t.notOk(existsSync(join(dir, 'new')), 'the folder that it had just made is gone')
     mkdirSync(join(dir, 'locked'))
@@ -439,8 +469,14 @@ t.test('temporary files of runs that are gone', async t => {
     t.not(tempName('x', 'tmp'), tempName('x', 'tmp'))
     t.strictSame(parseTempName(name), { name: 'critic-traces.arrow', pid: process.pid, host, kind: 'tmp' })
     const others = [
-      'x.tmp', '.x.tmp', '.x.ct12-0123abcd.tmp', `.x.ct0-${host}-00000000.tmp`, `x.ct12-${host}-00000000.tmp`,
-      `.x.ct12-${host}-00000000.tmp2`, `.x.ct12-${host}-0000000g.tmp`, `.x.12-${host}-00000000.tmp`
+      'x.tmp',
+      '.x.tmp',
+      '.x.ct12-0123abcd.tmp',
+      `.x.ct0-${host}-00000000.tmp`,
+      `x.ct12-${host}-00000000.tmp`,
+      `.x.ct12-${host}-00000000.tmp2`,
+      `.x.ct12-${host}-0000000g.tmp`,
+      `.x.12-${host}-00000000.tmp`
     ]
     for (const other of others) t.equal(parseTempName(other), null, other)
     const of = (pid: number, h = host) => ({ name: 'x', pid, host: h, kind: 'tmp' as const })
@@ -455,7 +491,9 @@ t.test('temporary files of runs that are gone', async t => {
   t.test('what another sweep took first is done; any other failure is told', async t => {
     const dir = t.testdir({ [`.gone.ct${dead}-${host}-00000001.bak`]: 'old copy', [`.a.ct${dead}-${host}-00000002.tmp`]: 'left over' })
     const failing = (code: string): typeof nodeOutputFs => ({
-      ...nodeOutputFs, rename: () => Promise.reject(systemError(code, 'sweep', dir)), unlink: () => Promise.reject(systemError(code, 'sweep', dir))
+      ...nodeOutputFs,
+      rename: () => Promise.reject(systemError(code, 'sweep', dir)),
+      unlink: () => Promise.reject(systemError(code, 'sweep', dir))
     })
     await sweepLeftOvers(failing('ENOENT'), dir)
     await t.rejects(sweepLeftOvers(failing('EACCES'), dir), { code: 'EACCES' })
@@ -471,7 +509,8 @@ t.test('temporary files of runs that are gone', async t => {
       [`.a.ct${process.ppid}-${host}-00000005.tmp`]: 'another live process',
       [`.a.ct${dead}-00000000-00000006.tmp`]: 'another host',
       [`.dir.ct${dead}-${host}-00000007.tmp`]: { inside: 'a folder of that name' },
-      '.somebody.tmp': 'x', 'b.tmp': 'x',
+      '.somebody.tmp': 'x',
+      'b.tmp': 'x',
       training_data: { [`.b.ct${dead}-${host}-00000008.tmp`]: 'left over' },
       other: { [`.c.ct${dead}-${host}-00000009.tmp`]: 'left over', keep: 'x' }
     })
@@ -479,9 +518,16 @@ t.test('temporary files of runs that are gone', async t => {
     utimesSync(join(dir, `.a.ct${process.pid}-${host}-00000004.tmp`), 1, 1)
     const set = await OutputSet.open(dir)
     const kept = [
-      `.a.ct${process.pid}-${host}-00000004.tmp`, `.a.ct${process.ppid}-${host}-00000005.tmp`,
-      `.a.ct${dead}-00000000-00000006.tmp`, `.dir.ct${dead}-${host}-00000007.tmp/inside`,
-      `.l.ct${dead}-${host}-0000000a.tmp`, '.somebody.tmp', 'a', 'b.tmp', 'gone', 'other/keep'
+      `.a.ct${process.pid}-${host}-00000004.tmp`,
+      `.a.ct${process.ppid}-${host}-00000005.tmp`,
+      `.a.ct${dead}-00000000-00000006.tmp`,
+      `.dir.ct${dead}-${host}-00000007.tmp/inside`,
+      `.l.ct${dead}-${host}-0000000a.tmp`,
+      '.somebody.tmp',
+      'a',
+      'b.tmp',
+      'gone',
+      'other/keep'
     ]
     t.strictSame(tree(dir), [...kept, `other/.c.ct${dead}-${host}-00000009.tmp`].sort())
     t.equal(readFileSync(join(dir, 'gone'), 'utf8'), 'old copy, the file is not there')
@@ -494,8 +540,13 @@ t.test('temporary files of runs that are gone', async t => {
     const foreign = '00000000'
     const of = (name: string, kind = 'tmp'): string => `.${name}.ct7-${foreign}-00000000.${kind}`
     const dir = t.testdir({
-      [of('silent')]: '', [of('alive')]: '', [of('future')]: '', [of('far')]: '',
-      [of('back', 'bak')]: 'the old content', [of('there', 'bak')]: 'a copy', there: 'new'
+      [of('silent')]: '',
+      [of('alive')]: '',
+      [of('future')]: '',
+      [of('far')]: '',
+      [of('back', 'bak')]: 'the old content',
+      [of('there', 'bak')]: 'a copy',
+      there: 'new'
     })
     const now = await nodeOutputFs.now(dir)
     const silentFor = (name: string, seconds: number): void => utimesSync(join(dir, name), now / 1000 - seconds, now / 1000 - seconds)
@@ -509,7 +560,7 @@ t.test('temporary files of runs that are gone', async t => {
     await (await OutputSet.open(dir)).abort()
     t.strictSame(tree(dir), [of('alive'), of('back', 'bak'), of('future'), of('there', 'bak'), 'there'].sort())
     // The clock of this process does not matter, that of the file system does.
-    await sweepLeftOvers({ ...nodeOutputFs, now: async folder => await nodeOutputFs.now(folder) + 3_700_000 }, dir)
+    await sweepLeftOvers({ ...nodeOutputFs, now: async folder => (await nodeOutputFs.now(folder)) + 3_700_000 }, dir)
     t.strictSame(contents(dir), { [of('future')]: '', back: 'the old content', there: 'new' })
     t.equal(readdirSync(dir).filter(name => name.startsWith('.critic-traces-now')).length, 0)
   })
@@ -517,14 +568,24 @@ t.test('temporary files of runs that are gone', async t => {
   t.test('a run says that it lives: every temporary file is touched, whatever the clock of its host', async t => {
     const dir = t.testdir({})
     const touched: Array<readonly [string, number]> = []
-    const fs = { ...nodeOutputFs, now: async () => 5_000_000_000_000, touch: async (path: string, time: number) => { touched.push([path, time]) } }
+    const fs = {
+      ...nodeOutputFs,
+      now: async () => 5_000_000_000_000,
+      touch: async (path: string, time: number) => {
+        touched.push([path, time])
+      }
+    }
     const set = await OutputSet.open(dir, { fs })
     await set.file('a')
     await set.file('wandb/b')
     await set.beat()
-    t.strictSame(touched.map(([path, time]) => [path.replace(/\.ct\d+-[^/]*$/, '.'), time]), [
-      [join(dir, '.a.'), 5_000_000_000_000], [join(dir, 'wandb/.b.'), 5_000_000_000_000]
-    ])
+    t.strictSame(
+      touched.map(([path, time]) => [path.replace(/\.ct\d+-[^/]*$/, '.'), time]),
+      [
+        [join(dir, '.a.'), 5_000_000_000_000],
+        [join(dir, 'wandb/.b.'), 5_000_000_000_000]
+      ]
+    )
     await set.abort()
 
     const real = await OutputSet.open(dir)
@@ -532,7 +593,7 @@ t.test('temporary files of runs that are gone', async t => {
     const [temp = ''] = readdirSync(dir)
     utimesSync(join(dir, temp), 1, 1)
     await real.beat()
-    t.ok(statSync(join(dir, temp)).mtimeMs >= await nodeOutputFs.now(dir) - 60_000)
+    t.ok(statSync(join(dir, temp)).mtimeMs >= (await nodeOutputFs.now(dir)) - 60_000)
     const full = { ...nodeOutputFs, now: () => Promise.reject(systemError('ENOSPC', 'no space left on device', 'mkdtemp')) }
     const other = await OutputSet.open(dir, { fs: full })
     await other.beat()
@@ -545,18 +606,28 @@ t.test('temporary files of runs that are gone', async t => {
     const left = `.x.ct${dead}-${host}-00000000.tmp`
     const folders = ['training_data', 'wandb', 'figures', 'materials', 'preview']
     const all = (): Record<string, Record<string, string>> => Object.fromEntries(folders.map(folder => [folder, { [left]: '', keep: '' }]))
-    const dir = t.testdir({ ...all(), [left]: '', snap: { [left]: '', ...all() }, done: { 'run.json': '{}', [left]: '' }, mine: { [left]: '' } })
+    const dir = t.testdir({
+      ...all(),
+      [left]: '',
+      snap: { [left]: '', ...all() },
+      done: { 'run.json': '{}', [left]: '' },
+      mine: { [left]: '' }
+    })
     symlinkSync(join(dir, 'mine'), join(dir, 'link'))
     const set = await OutputSet.open(dir)
     const kept = folders.map(folder => `${folder}/keep`)
     const inSnap = ['', ...folders.map(folder => `${folder}/`)].map(folder => `snap/${folder}${left}`)
-    t.strictSame(tree(dir), [
-      ...kept, ...kept.map(path => `snap/${path}`), ...inSnap, 'done/run.json', `done/${left}`, `mine/${left}`, 'link'
-    ].sort())
+    t.strictSame(
+      tree(dir),
+      [...kept, ...kept.map(path => `snap/${path}`), ...inSnap, 'done/run.json', `done/${left}`, `mine/${left}`, 'link'].sort()
+    )
     await set.sweepSnapshots()
     await set.abort()
-    t.strictSame(tree(dir), [...kept, ...kept.map(path => `snap/${path}`), 'done/run.json', `mine/${left}`, 'link'].sort(),
-      'a folder that has no outputs is not looked into')
+    t.strictSame(
+      tree(dir),
+      [...kept, ...kept.map(path => `snap/${path}`), 'done/run.json', `mine/${left}`, 'link'].sort(),
+      'a folder that has no outputs is not looked into'
+    )
   })
 
   const MODULE = new URL('../src/render/outputs/output-set.js', import.meta.url).href
@@ -581,16 +652,20 @@ t.test('temporary files of runs that are gone', async t => {
 
   t.test('killed while writing: old files intact, the next open cleans', async t => {
     const dir = t.testdir({ ...OLD, training_data: {} })
-    await killedRun(dir, `
+    await killedRun(
+      dir,
+      `
       const set = await OutputSet.open(dir)
       const a = await set.file('a.txt')
       const b = await set.file('training_data/b.bin')
       await Promise.all([a.write(new Uint8Array(3e6)), b.write(new Uint8Array(10))])
-      await ready()`, async () => {
-      t.equal(tree(dir).length, 4)
-      await (await OutputSet.open(dir)).abort()
-      t.equal(tree(dir).length, 4, 'while the process lives its files stay')
-    })
+      await ready()`,
+      async () => {
+        t.equal(tree(dir).length, 4)
+        await (await OutputSet.open(dir)).abort()
+        t.equal(tree(dir).length, 4, 'while the process lives its files stay')
+      }
+    )
     t.equal(tree(dir).length, 4, 'two temporary files are left')
     t.match(contents(dir), BEFORE)
     await replaceThree(dir)
@@ -599,13 +674,16 @@ t.test('temporary files of runs that are gone', async t => {
 
   t.test('killed between two renames: every file whole, in the order of creation', async t => {
     const dir = t.testdir(OLD)
-    await killedRun(dir, `
+    await killedRun(
+      dir,
+      `
       let renames = 0
       const set = await OutputSet.open(dir, { fs: { ...nodeOutputFs,
         rename: (a, b) => ++renames === 2 ? ready() : nodeOutputFs.rename(a, b) } })
       await set.write('a.txt', 'new a')
       await set.write('sub/b.bin', 'new b')
-      await set.commit()`)
+      await set.commit()`
+    )
     t.match(contents(dir), { 'a.txt': 'new a', 'sub/b.bin': 'old b' })
     t.equal(tree(dir).length, 5)
     await (await OutputSet.open(dir, { folders: ['sub'] })).abort()
@@ -614,12 +692,15 @@ t.test('temporary files of runs that are gone', async t => {
 
   t.test('killed while an old file is moved aside: the next open puts it back', async t => {
     const dir = t.testdir(OLD)
-    await killedRun(dir, `
+    await killedRun(
+      dir,
+      `
       const set = await OutputSet.open(dir, { fs: { ...nodeOutputFs,
         link: () => Promise.reject(Object.assign(new Error('EPERM: operation not permitted, link'), { code: 'EPERM' })),
         rename: (a, b) => a.endsWith('.tmp') ? ready() : nodeOutputFs.rename(a, b) } })
       await set.write('a.txt', 'new a')
-      await set.commit()`)
+      await set.commit()`
+    )
     t.notOk(existsSync(join(dir, 'a.txt')))
     await (await OutputSet.open(dir)).abort()
     t.strictSame(contents(dir), BEFORE)

@@ -33,8 +33,8 @@ const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'history-shared-reference': ['485ce002a2320b9b'],
   'history-statistics': ['b1684506408ea6eb'],
   'history-time-display': ['31c00a04189966fb'],
-  'run': ['468a16c082655bd1'],
-  'timings': ['4e605bdb735c44a8']
+  run: ['468a16c082655bd1'],
+  timings: ['4e605bdb735c44a8']
 }
 
 const WORDS = new Set(['$schema', '$id', 'title', 'description', '$defs'])
@@ -45,12 +45,22 @@ function shapeOf(root: JsonSchema, schema: unknown = root, within: readonly stri
   if (!isJsonObject(schema)) return schema
   const name = /^#\/\$defs\/(\w+)$/.exec(String(schema['$ref']))?.[1]
   if (name !== undefined) return within.includes(name) ? name : shapeOf(root, (root['$defs'] as JsonSchema)[name], [...within, name])
-  return Object.fromEntries(Object.keys(schema).sort().filter(keyword => !WORDS.has(keyword)).map((keyword): [string, unknown] => {
-    const value = schema[keyword]
-    if (keyword === 'required' && Array.isArray(value)) return [keyword, value.map(String).sort()]
-    if (keyword !== 'properties' || !isJsonObject(value)) return [keyword, shapeOf(root, value, within)]
-    return [keyword, Object.keys(value).sort().map(member => [member, /(?:^|:)schema_version$/.test(member) ? 'version' : shapeOf(root, value[member], within)])]
-  }))
+  return Object.fromEntries(
+    Object.keys(schema)
+      .sort()
+      .filter(keyword => !WORDS.has(keyword))
+      .map((keyword): [string, unknown] => {
+        const value = schema[keyword]
+        if (keyword === 'required' && Array.isArray(value)) return [keyword, value.map(String).sort()]
+        if (keyword !== 'properties' || !isJsonObject(value)) return [keyword, shapeOf(root, value, within)]
+        return [
+          keyword,
+          Object.keys(value)
+            .sort()
+            .map(member => [member, /(?:^|:)schema_version$/.test(member) ? 'version' : shapeOf(root, value[member], within)])
+        ]
+      })
+  )
 }
 
 function hashOf(shape: unknown): string {
@@ -59,10 +69,14 @@ function hashOf(shape: unknown): string {
 
 function held(t: Test, name: SchemaName, shape: unknown): void {
   const [hash, version, recorded] = [hashOf(shape), SCHEMA_VERSIONS[name], SHAPES[name]]
-  t.equal(recorded[version - 1], hash, recorded.length < version
-    ? `the shape of version ${version} of ${name} is ${hash}: append it to SHAPES in test/output-versions.test.ts`
-    : `the shape of ${name} changed to ${hash}: raise its version in src/schema/outputs/versions.ts to ${version + 1}, run npm run docs, and append the ` +
-      'hash to SHAPES in test/output-versions.test.ts; the entries that stand there stay (CONTRIBUTING.md)')
+  t.equal(
+    recorded[version - 1],
+    hash,
+    recorded.length < version
+      ? `the shape of version ${version} of ${name} is ${hash}: append it to SHAPES in test/output-versions.test.ts`
+      : `the shape of ${name} changed to ${hash}: raise its version in src/schema/outputs/versions.ts to ${version + 1}, run npm run docs, and append the ` +
+          'hash to SHAPES in test/output-versions.test.ts; the entries that stand there stay (CONTRIBUTING.md)'
+  )
   t.equal(recorded.length, version, `${name}: one shape for each version`)
 }
 
@@ -84,12 +98,14 @@ t.test('the shape of every JSON output is that of its version', t => {
 })
 
 function arrowFiles(): (readonly [name: SchemaName, metadata: ReadonlyMap<string, string>, columns: readonly string[]])[] {
-  return tree(work).filter(path => path.endsWith('.arrow')).map(path => {
-    const { schema } = tableFromIPC(readFileSync(join(work, path)))
-    const columns = schema.fields.map(({ name, type, nullable }) => `${name} ${String(type)}${nullable ? ', null' : ''}`)
-    // Sound: the test below finds the name in the list.
-    return [schema.metadata.get('schema') as SchemaName, schema.metadata, columns] as const
-  })
+  return tree(work)
+    .filter(path => path.endsWith('.arrow'))
+    .map(path => {
+      const { schema } = tableFromIPC(readFileSync(join(work, path)))
+      const columns = schema.fields.map(({ name, type, nullable }) => `${name} ${String(type)}${nullable ? ', null' : ''}`)
+      // Sound: the test below finds the name in the list.
+      return [schema.metadata.get('schema') as SchemaName, schema.metadata, columns] as const
+    })
 }
 
 t.test('the shape of every Arrow output, its columns and its metadata, is that of its version', t => {
@@ -132,7 +148,9 @@ t.test('outputs of an earlier version are computed again', async t => {
 })
 
 t.test('of a snapshot too', async t => {
-  const [path] = tree(join(work, 'traces')).filter(file => file.endsWith('/run.json')).map(file => join(work, 'traces', file))
+  const [path] = tree(join(work, 'traces'))
+    .filter(file => file.endsWith('/run.json'))
+    .map(file => join(work, 'traces', file))
   const record = readFileSync(path, 'utf8')
   const traces = (): ReturnType<typeof runCli> => runCli(['traces', fixture('snapshot'), '--out', join(work, 'traces'), '--no-figures'])
   const change = record.replace('"schema:critic-trace-statistics": "1"', '"schema:critic-trace-statistics": "0"')

@@ -17,15 +17,17 @@ import { TraceArchiveWriter } from '../src/render/outputs/archive.js'
 import { ArrowTraceWriter, type ArrowMetadata } from '../src/render/outputs/arrow.js'
 import { csvRow, type CsvCell } from '../src/render/outputs/csv.js'
 import {
-  boundaryAuditDocument, statisticsDocument, writeBoundaryAudit, writeStatistics, writeTraceIndex,
+  boundaryAuditDocument,
+  statisticsDocument,
+  writeBoundaryAudit,
+  writeStatistics,
+  writeTraceIndex,
   type BoundaryAudit
 } from '../src/render/outputs/documents.js'
 import { jsonText } from '../src/render/outputs/json-text.js'
 import { OUTPUT_PATHS, tracePrefix, type Origin } from '../src/render/outputs/output-names.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
-import {
-  compareCodePoints, compareTraces, trajectoriesCsv, writeTrajectories
-} from '../src/render/outputs/trajectories.js'
+import { compareCodePoints, compareTraces, trajectoriesCsv, writeTrajectories } from '../src/render/outputs/trajectories.js'
 import { parseCsv } from './support/csv-parse.js'
 import { unprefixed } from './support/csv-tables.js'
 import { withHandles } from './support/failing-fs.js'
@@ -103,23 +105,44 @@ t.test('Arrow', async t => {
   t.test('reads back through the full package: values, types, batches, metadata', async t => {
     const bytes = await write(fixture.columns)
     const table = fullArrow.tableFromIPC(bytes)
-    t.strictSame(table.schema.fields.map(f => `${f.name} ${f.type} ${f.nullable}`), [
-      'trace Int32 false', 'index Int32 false', 'value Float64 false', 'return Float64 false', 'response_position Int64 false'
-    ])
-    t.strictSame([...table.schema.metadata], [
-      ['schema', 'critic-traces'], ['schema_version', '1'], ['synthetic', 'true'], ['verified', 'true'],
-      ['snapshot_time', '2001-02-03T04:05:06.000007+00:00'], ['generator', 'critic-traces 0.0.0-test']
-    ])
-    t.strictSame(table.batches.map(b => b.numRows), [9, 1, 4], 'one batch a trace')
+    t.strictSame(
+      table.schema.fields.map(f => `${f.name} ${f.type} ${f.nullable}`),
+      ['trace Int32 false', 'index Int32 false', 'value Float64 false', 'return Float64 false', 'response_position Int64 false']
+    )
+    t.strictSame(
+      [...table.schema.metadata],
+      [
+        ['schema', 'critic-traces'],
+        ['schema_version', '1'],
+        ['synthetic', 'true'],
+        ['verified', 'true'],
+        ['snapshot_time', '2001-02-03T04:05:06.000007+00:00'],
+        ['generator', 'critic-traces 0.0.0-test']
+      ]
+    )
+    t.strictSame(
+      table.batches.map(b => b.numRows),
+      [9, 1, 4],
+      'one batch a trace'
+    )
     const verified = fullArrow.tableFromIPC(await write(fixture.columns, { ...METADATA, ...VERIFIED }))
     t.strictSame([...verified.schema.metadata].at(-1), ['inputs_manifest_sha256', '0123456789abcdef'.repeat(4)])
-    const column = (name: string): unknown[] => [...table.getChild(name) ?? []]
+    const column = (name: string): unknown[] => [...(table.getChild(name) ?? [])]
     t.strictSame(column('trace'), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2])
     t.strictSame(column('index'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 2, 3])
-    t.strictSame(column('value'), fixture.columns.flatMap(c => [...c.values]))
+    t.strictSame(
+      column('value'),
+      fixture.columns.flatMap(c => [...c.values])
+    )
     t.ok(Object.is(column('value')[10], -0), 'the sign of zero is kept')
-    t.strictSame(column('return'), fixture.columns.flatMap(c => [...c.returns]))
-    t.strictSame(column('response_position'), fixture.columns.flatMap(c => [...c.responsePositions]))
+    t.strictSame(
+      column('return'),
+      fixture.columns.flatMap(c => [...c.returns])
+    )
+    t.strictSame(
+      column('response_position'),
+      fixture.columns.flatMap(c => [...c.responsePositions])
+    )
   })
 
   t.test('byte by byte: magic, schema message, aligned blocks, end mark, footer', async t => {
@@ -150,13 +173,17 @@ t.test('Arrow', async t => {
     if (!(random instanceof fullArrow.RecordBatchFileReader)) throw new Error('not read as a file')
     for (const i of [2, 1]) {
       const values = random.readRecordBatch(i)?.getChild('value') ?? []
-      t.strictSame([...values], [...fixture.columns[i]?.values ?? []], `batch ${i} by the footer alone`)
+      t.strictSame([...values], [...(fixture.columns[i]?.values ?? [])], `batch ${i} by the footer alone`)
     }
 
     const stream = fullArrow.RecordBatchReader.from(bytes.subarray(8)).open()
     t.equal(stream.isFile(), false)
     t.equal(stream.schema.metadata.get('synthetic'), 'true', 'a stream reader finds schema and metadata')
-    t.strictSame([...stream].map(b => b.numRows), [9, 1, 4], 'and the batches')
+    t.strictSame(
+      [...stream].map(b => b.numRows),
+      [9, 1, 4],
+      'and the batches'
+    )
   })
 
   t.test('metadata: no snapshot time leaves the key out; one that cannot be kept is refused', async t => {
@@ -181,7 +208,11 @@ t.test('Arrow', async t => {
   t.test('columns leave as views, and buffers are reused: nothing grows with the number of traces', async t => {
     const n = 5000
     const indexes = Array.from({ length: n }, (_, i) => i)
-    const columns = traceColumns(indexes.map(i => i / 7), indexes.map(() => 1), indexes.map(i => 2 * i))
+    const columns = traceColumns(
+      indexes.map(i => i / 7),
+      indexes.map(() => 1),
+      indexes.map(i => 2 * i)
+    )
     const buffers = new Map<ArrayBufferLike, number>()
     const set = await OutputSet.open(join(dir, 'views'), {
       fs: withHandles(real => ({
@@ -205,7 +236,11 @@ t.test('Arrow', async t => {
     const sizes = [3, 50, 1, 400, 20]
     const all = sizes.map((n, k) => {
       const indexes = Array.from({ length: n }, (_, i) => i)
-      return traceColumns(indexes.map(i => k + i), indexes.map(() => k), indexes)
+      return traceColumns(
+        indexes.map(i => k + i),
+        indexes.map(() => k),
+        indexes
+      )
     })
     const set = await OutputSet.open(dir)
     const writer = await ArrowTraceWriter.open(set)
@@ -213,8 +248,14 @@ t.test('Arrow', async t => {
     await writer.finish(METADATA)
     await set.commit()
     const table = fullArrow.tableFromIPC(readFileSync(path))
-    t.strictSame([...table.getChild('trace') ?? []], sizes.flatMap((n, k) => new Array<number>(n).fill(10 * k)))
-    t.strictSame([...table.getChild('index') ?? []], sizes.flatMap(n => Array.from({ length: n }, (_, i) => i)))
+    t.strictSame(
+      [...(table.getChild('trace') ?? [])],
+      sizes.flatMap((n, k) => new Array<number>(n).fill(10 * k))
+    )
+    t.strictSame(
+      [...(table.getChild('index') ?? [])],
+      sizes.flatMap(n => Array.from({ length: n }, (_, i) => i))
+    )
   })
 
   t.test('a trace out of order or with unequal columns is a mistake of the caller', async t => {
@@ -224,16 +265,21 @@ t.test('Arrow', async t => {
     if (first === undefined) throw new Error('no fixture')
     await writer.write(4, first)
     t.throws(() => void writer.write(4, first), { message: 'trace 4 after trace 4' })
-    await t.rejects(writer.write(5, { ...first, returns: new Float64Array(3) }),
-      { message: 'trace 5 has columns of 9, 3 and 9 elements' })
+    await t.rejects(writer.write(5, { ...first, returns: new Float64Array(3) }), { message: 'trace 5 has columns of 9, 3 and 9 elements' })
     await set.abort()
   })
 })
 
 t.test('archive', async t => {
   t.test('trace numbers: three digits, more from 1,000 on, the same while streaming', async t => {
-    t.strictSame([0, 7, 42, 999, 1000, 123456].map(tracePrefix),
-      ['trace_000', 'trace_007', 'trace_042', 'trace_999', 'trace_1000', 'trace_123456'])
+    t.strictSame([0, 7, 42, 999, 1000, 123456].map(tracePrefix), [
+      'trace_000',
+      'trace_007',
+      'trace_042',
+      'trace_999',
+      'trace_1000',
+      'trace_123456'
+    ])
   })
 
   t.test('our own reader gives every array back, in order, stored, in its dtype', async t => {
@@ -244,8 +290,11 @@ t.test('archive', async t => {
     await writer.finish(VERIFIED)
     await set.commit()
     const npz = openNpz(readFileSync(join(dir, OUTPUT_PATHS.archive)))
-    t.strictSame(npz.names, [...['trace_999', 'trace_1000', 'trace_1001'].flatMap(p =>
-      [`${p}_values`, `${p}_returns`, `${p}_response_positions`]), 'synthetic', 'inputs_manifest_sha256'])
+    t.strictSame(npz.names, [
+      ...['trace_999', 'trace_1000', 'trace_1001'].flatMap(p => [`${p}_values`, `${p}_returns`, `${p}_response_positions`]),
+      'synthetic',
+      'inputs_manifest_sha256'
+    ])
     const manifest = npz.read('inputs_manifest_sha256')
     t.strictSame([manifest.descr, manifest.shape, manifest.data], ['|S64', [], ['0123456789abcdef'.repeat(4)]])
     const flag = npz.read('synthetic')
@@ -311,15 +360,47 @@ t.test('CSV', async t => {
 
   t.test('the trajectory table: columns, order, null cells, values', async t => {
     const [heading, ...rows] = parseCsv(trajectoriesCsv(fixture.results))
-    t.strictSame(heading, ['step', 'outcome', 'tokens', 'boundaries', 'first_value', 'last_value', 'delta', 'mean_value',
-      'first_half_mean', 'second_half_mean', 'boundary_mean_abs_change', 'internal_mean_abs_change', 'max_boundary_from_index',
-      'max_boundary_from', 'max_boundary_to', 'max_boundary_delta', 'outcome_from'])
+    t.strictSame(heading, [
+      'step',
+      'outcome',
+      'tokens',
+      'boundaries',
+      'first_value',
+      'last_value',
+      'delta',
+      'mean_value',
+      'first_half_mean',
+      'second_half_mean',
+      'boundary_mean_abs_change',
+      'internal_mean_abs_change',
+      'max_boundary_from_index',
+      'max_boundary_from',
+      'max_boundary_to',
+      'max_boundary_delta',
+      'outcome_from'
+    ])
     const at = (row: number, name: string | null): string | null | undefined => rows[row]?.[heading?.indexOf(name) ?? -1]
-    t.strictSame(rows.map((_, i) => [at(i, 'step'), at(i, 'outcome'), at(i, 'outcome_from'), at(i, 'tokens')]),
-      [['6', null, null, '4'], ['7', 'failure', 'outcome', '1'], ['7', 'success', 'outcome', '9']])
-    t.strictSame(heading?.filter(name => at(1, name) === null), ['first_half_mean', 'boundary_mean_abs_change',
-      'internal_mean_abs_change', 'max_boundary_from_index', 'max_boundary_from', 'max_boundary_to', 'max_boundary_delta'],
-    'one token: no first half, no transition')
+    t.strictSame(
+      rows.map((_, i) => [at(i, 'step'), at(i, 'outcome'), at(i, 'outcome_from'), at(i, 'tokens')]),
+      [
+        ['6', null, null, '4'],
+        ['7', 'failure', 'outcome', '1'],
+        ['7', 'success', 'outcome', '9']
+      ]
+    )
+    t.strictSame(
+      heading?.filter(name => at(1, name) === null),
+      [
+        'first_half_mean',
+        'boundary_mean_abs_change',
+        'internal_mean_abs_change',
+        'max_boundary_from_index',
+        'max_boundary_from',
+        'max_boundary_to',
+        'max_boundary_delta'
+      ],
+      'one token: no first half, no transition'
+    )
     t.ok(Object.is(Number(at(0, 'first_value')), -0))
     const s = fixture.results[0]?.statistics
     t.equal(Number(at(2, 'boundary_mean_abs_change')), s?.boundary.meanAbs)
@@ -330,18 +411,32 @@ t.test('CSV', async t => {
   t.test('rows are sorted by step, outcome, uid in code points, canonical index; nulls last', async t => {
     const [template] = fixture.results
     if (template === undefined) throw new Error('no fixture')
-    const trace = (index: number, step: number | null, outcome: Outcome | null, uid: string | null): TraceResult =>
-      ({ ...template, index, fields: { ...template.fields, step, outcome, uid } })
+    const trace = (index: number, step: number | null, outcome: Outcome | null, uid: string | null): TraceResult => ({
+      ...template,
+      index,
+      fields: { ...template.fields, step, outcome, uid }
+    })
     // sorted by Python: sorted(…, key=lambda t: (step or inf, outcome or U+10FFFF, uid or U+10FFFF, index))
     const sorted = [
       trace(5, 2, 'success', 'z'),
-      trace(3, 10, 'failure', ''), trace(8, 10, 'failure', 'B'), trace(2, 10, 'failure', 'a'),
-      trace(9, 10, 'failure', 'a'), trace(4, 10, 'failure', 'ab'), trace(1, 10, 'failure', '\uffee'),
-      trace(0, 10, 'failure', '\u{1f600}'), trace(7, 10, 'failure', null), trace(6, 10, 'success', 'a'),
-      trace(11, 10, null, 'a'), trace(10, null, 'failure', 'a'), trace(12, null, null, null)
+      trace(3, 10, 'failure', ''),
+      trace(8, 10, 'failure', 'B'),
+      trace(2, 10, 'failure', 'a'),
+      trace(9, 10, 'failure', 'a'),
+      trace(4, 10, 'failure', 'ab'),
+      trace(1, 10, 'failure', '\uffee'),
+      trace(0, 10, 'failure', '\u{1f600}'),
+      trace(7, 10, 'failure', null),
+      trace(6, 10, 'success', 'a'),
+      trace(11, 10, null, 'a'),
+      trace(10, null, 'failure', 'a'),
+      trace(12, null, null, null)
     ]
-    for (const before of [[...sorted].reverse(), [...sorted].sort((a, b) => (a.index * 7 % 13) - (b.index * 7 % 13))]) {
-      t.strictSame(before.sort(compareTraces).map(x => x.index), sorted.map(x => x.index))
+    for (const before of [[...sorted].reverse(), [...sorted].sort((a, b) => ((a.index * 7) % 13) - ((b.index * 7) % 13))]) {
+      t.strictSame(
+        before.sort(compareTraces).map(x => x.index),
+        sorted.map(x => x.index)
+      )
     }
     t.ok(compareCodePoints('\u{1f600}', '\uffee') > 0, 'UTF-16 order would say otherwise')
     t.ok('\u{1f600}' < '\uffee')
@@ -354,17 +449,31 @@ t.test('CSV', async t => {
 
 t.test('JSON text', async t => {
   const value = {
-    empty: {}, none: [], nested: [[1, [2.5]], { a: null, b: [true, false] }], text: 'é一\u{1f600}"\\\n\u0000\u2028</script>',
-    lone: '\ud800', numbers: [0, -1, 1e-7, 1e21, 5e-324, 0.1, 12345678901234567890], 'key "q"': 1, '': 2
+    empty: {},
+    none: [],
+    nested: [[1, [2.5]], { a: null, b: [true, false] }],
+    text: 'é一\u{1f600}"\\\n\u0000\u2028</script>',
+    lone: '\ud800',
+    numbers: [0, -1, 1e-7, 1e21, 5e-324, 0.1, 12345678901234567890],
+    'key "q"': 1,
+    '': 2
   }
   t.equal(jsonText(value), `${JSON.stringify(value, null, 2)}\n`, 'laid out as JSON.stringify does')
   t.equal(jsonText({ z: -0 }), '{\n  "z": -0\n}\n', 'but -0 keeps its sign')
   t.ok(Object.is(JSON.parse(jsonText(-0)), -0))
   const refused: ReadonlyArray<readonly [unknown, string, string]> = [
-    [{ a: [1, NaN] }, 'NaN', '/a/1'], [{ a: Infinity }, 'Infinity', '/a'], [-Infinity, '-Infinity', '/'],
-    [{ a: undefined }, 'undefined', '/a'], [[undefined], 'undefined', '/0'], [new Array<number>(1), 'undefined', '/0'],
-    [{ 'x/y~z': 1n }, 'bigint', '/x~1y~0z'], [{ f: () => 0 }, 'function', '/f'], [{ s: Symbol('s') }, 'symbol', '/s'],
-    [{ a: new Float64Array(1) }, 'a Float64Array', '/a'], [{ m: new Map() }, 'a Map', '/m'], [{ d: new Date(0) }, 'a Date', '/d']
+    [{ a: [1, NaN] }, 'NaN', '/a/1'],
+    [{ a: Infinity }, 'Infinity', '/a'],
+    [-Infinity, '-Infinity', '/'],
+    [{ a: undefined }, 'undefined', '/a'],
+    [[undefined], 'undefined', '/0'],
+    [new Array<number>(1), 'undefined', '/0'],
+    [{ 'x/y~z': 1n }, 'bigint', '/x~1y~0z'],
+    [{ f: () => 0 }, 'function', '/f'],
+    [{ s: Symbol('s') }, 'symbol', '/s'],
+    [{ a: new Float64Array(1) }, 'a Float64Array', '/a'],
+    [{ m: new Map() }, 'a Map', '/m'],
+    [{ d: new Date(0) }, 'a Date', '/d']
   ]
   for (const [bad, found, pointer] of refused) {
     const expected = 'null, true, false, a finite number, a text, an array or a plain object'
@@ -400,13 +509,32 @@ t.test('JSON documents follow their schemas', async t => {
 t.test('statistics: the keys that readers count on, and a reason for every null', async t => {
   const document = statisticsDocument(fixture.statistics, VERIFIED)
   const keys = (value: object): string[] => Object.keys(value)
-  for (const key of ['synthetic', 'traces', 'tokens', 'distinct_uids', 'steps', 'threshold', 'boundary', 'internal',
-    'jump_rate_ratio', 'traces_boundary_exceeds_internal', 'success', 'failure', 'examples']) {
+  for (const key of [
+    'synthetic',
+    'traces',
+    'tokens',
+    'distinct_uids',
+    'steps',
+    'threshold',
+    'boundary',
+    'internal',
+    'jump_rate_ratio',
+    'traces_boundary_exceeds_internal',
+    'success',
+    'failure',
+    'examples'
+  ]) {
     t.ok(Object.hasOwn(document, key), key)
   }
   t.strictSame(keys(document.boundary), ['transitions', 'mean_abs_change', 'jumps', 'jump_rate'])
   t.strictSame(keys(document.internal), keys(document.boundary))
-  t.strictSame([keys(document.success), keys(document.failure)], [['traces', 'positive_delta'], ['traces', 'negative_delta']])
+  t.strictSame(
+    [keys(document.success), keys(document.failure)],
+    [
+      ['traces', 'positive_delta'],
+      ['traces', 'negative_delta']
+    ]
+  )
   t.strictSame(keys(document.examples), ['success', 'failure'])
   t.strictSame(nullPointers(document), Object.keys(document.undefined_reasons))
   const backwards = Object.fromEntries(Object.entries(fixture.statistics).reverse())
@@ -436,7 +564,10 @@ t.test('boundary audit', async t => {
     const none = new Array<number>(701).fill(0)
     const many = audit([trace(0, 700, none), trace(1, 0, [1]), trace(2, 700, none)])
     t.match(many, {
-      boundaries: 1400, boundaries_with_end_marker: 0, exceptions_total: 1400, exceptions_listed: MAX_LISTED_EXCEPTIONS
+      boundaries: 1400,
+      boundaries_with_end_marker: 0,
+      exceptions_total: 1400,
+      exceptions_listed: MAX_LISTED_EXCEPTIONS
     })
     const listed = many.exceptions
     if (!Array.isArray(listed)) throw new Error('no list')
@@ -453,8 +584,10 @@ t.test('boundary audit', async t => {
     const MARKED = 'boundaries_with_end_marker'
     for (const [document, nulls] of [
       [audit([trace(0, 1, [1, 1]), trace(1, 1, null)]), [`/${MARKED}`, `/traces/1/${MARKED}`, '/exceptions_total']],
-      [audit([trace(0, 1, null)], { endMarker: null, htmlSha256: null }),
-        ['/source_html_sha256', '/end_marker', `/${MARKED}`, `/traces/0/${MARKED}`, '/exceptions_total']]
+      [
+        audit([trace(0, 1, null)], { endMarker: null, htmlSha256: null }),
+        ['/source_html_sha256', '/end_marker', `/${MARKED}`, `/traces/0/${MARKED}`, '/exceptions_total']
+      ]
     ] as const) {
       t.strictSame(nullPointers(document), nulls)
       t.strictSame(Object.keys(Object(document.undefined_reasons)).sort(), [...nulls].sort())
@@ -463,8 +596,10 @@ t.test('boundary audit', async t => {
   })
 
   t.test('an audit that contradicts its own counts is not written', async t => {
-    t.throws(() => audit([{ ...trace(0, 2, [1, 0, 1]), boundariesWithMarker: 2 }]),
-      /trace 0 has 2 boundaries with the marker and 1 without, of 2/)
+    t.throws(
+      () => audit([{ ...trace(0, 2, [1, 0, 1]), boundariesWithMarker: 2 }]),
+      /trace 0 has 2 boundaries with the marker and 1 without, of 2/
+    )
   })
 })
 

@@ -32,22 +32,37 @@ t.test('every module and document is packed, and nothing else', t => {
 
 t.test('a build removes what no source makes any more', async t => {
   const kept = {
-    'run.js': '', 'run.d.ts': '',
+    'run.js': '',
+    'run.d.ts': '',
     src: { 'a.js': '', 'a.d.ts': '', 'b.cjs': '', 'b.d.cts': '', kernel: { 'kernel.wasm': '' }, replica: { 'claims.json': '' } },
     bundle: { 'traces.cjs': '' }
   }
   const dir = t.testdir({
-    'run.ts': '', src: { 'a.ts': '', 'b.cts': '', replica: { 'claims.json': '' } },
-    dist: { ...kept, src: { ...kept.src, 'moved.js': '', 'moved.d.ts': '', 'a.cjs': '', room: { deep: { 'old.js': '' } } }, test: { 'old.test.js': '' } }
+    'run.ts': '',
+    src: { 'a.ts': '', 'b.cts': '', replica: { 'claims.json': '' } },
+    dist: {
+      ...kept,
+      src: { ...kept.src, 'moved.js': '', 'moved.d.ts': '', 'a.cjs': '', room: { deep: { 'old.js': '' } } },
+      test: { 'old.test.js': '' }
+    }
   })
   await removeStale(dir)
   t.strictSame(tree(join(dir, 'dist')), [
-    'bundle/traces.cjs', 'run.d.ts', 'run.js', 'src/a.d.ts', 'src/a.js', 'src/b.cjs', 'src/b.d.cts', 'src/kernel/kernel.wasm', 'src/replica/claims.json'
+    'bundle/traces.cjs',
+    'run.d.ts',
+    'run.js',
+    'src/a.d.ts',
+    'src/a.js',
+    'src/b.cjs',
+    'src/b.d.cts',
+    'src/kernel/kernel.wasm',
+    'src/replica/claims.json'
   ])
   t.strictSame(readdirSync(join(dir, 'dist')).sort(), ['bundle', 'run.d.ts', 'run.js', 'src'], 'no empty folder')
   t.strictSame(readdirSync(join(dir, 'dist/src')).sort(), ['a.d.ts', 'a.js', 'b.cjs', 'b.d.cts', 'kernel', 'replica'])
   await t.resolves(removeStale(dir), 'nothing to remove')
-  const orphans = ['src', 'workers', 'tools', 'test'].flatMap(folder => below(`dist/${folder}`))
+  const orphans = ['src', 'workers', 'tools', 'test']
+    .flatMap(folder => below(`dist/${folder}`))
     .filter(path => !path.endsWith('/kernel.wasm') && !existsSync(join(root, sourceOf(relative('dist', path)))))
   t.strictSame(orphans, [], 'this build has none')
 })

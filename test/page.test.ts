@@ -11,7 +11,13 @@ import type { HashedFile } from '../src/schema/study.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import { applyFormat, formatPlainly, parseFormat } from '../src/render/page/formats.js'
 import {
-  findTypedNumbers, PAGE_OUTPUTS, proseTexts, renderPages, writePages, type PageFigure, type PageInputs
+  findTypedNumbers,
+  PAGE_OUTPUTS,
+  proseTexts,
+  renderPages,
+  writePages,
+  type PageFigure,
+  type PageInputs
 } from '../src/render/page/index.js'
 import { normalized, parseTemplate } from '../src/render/page/references.js'
 import { escapeHtml, escapeMarkdown } from '../src/render/page/text.js'
@@ -39,9 +45,22 @@ function faultOf(work: () => unknown): string {
 
 function claim(change: Partial<AuditedClaim> = {}): AuditedClaim {
   return {
-    id: 'a.score', published: 70.4, computed: 70.4, unit: 'percent', decimals: 1, kind: 'computed', section: '9', definition: 'A score.',
-    from: ['data.json#/values/a.score/value'], status: 'agrees', difference: null, reason: null, at: null,
-    provenance: [{ file: 'data.json', pointer: '/values/a.score/value', sha256: 'd'.repeat(64), inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64) }] }],
+    id: 'a.score',
+    published: 70.4,
+    computed: 70.4,
+    unit: 'percent',
+    decimals: 1,
+    kind: 'computed',
+    section: '9',
+    definition: 'A score.',
+    from: ['data.json#/values/a.score/value'],
+    status: 'agrees',
+    difference: null,
+    reason: null,
+    at: null,
+    provenance: [
+      { file: 'data.json', pointer: '/values/a.score/value', sha256: 'd'.repeat(64), inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64) }] }
+    ],
     ...change
   }
 }
@@ -59,18 +78,41 @@ const DATA = {
 /** Pages of a small study; `article` goes below a title. */
 function inputs(article: string, change: Partial<PageInputs> = {}): PageInputs {
   return {
-    templates: { article: { path: 'article.md', text: `# Title\n\n${article}` }, notes: { path: 'notes.md', text: '# Notes\n\n## Where from\n' } },
-    documents: new Documents(new Map([['data.json', JSON.stringify(DATA)]])), inputsOf: () => [], claims: [claim()],
-    discrepancies: [{
-      id: 'warmup', section: '', chosen: null, decision: 'The configuration counts.', disclosure: { text: '', found_in: [] }, forbidden: [],
-      averages: [], status: 'not_checked', problems: [],
-      sources: [
-        { label: 'the postmortem', value: 0, stated: 0, reference: null, status: 'stated', reason: null },
-        { label: 'the configuration', value: 10, stated: null, reference: 'data.json#/steps', status: 'found', reason: null }
-      ]
-    }],
-    figures: figures(), outputs: ['data.json', 'wandb/points.csv'], study: { name: 'A study', synthetic: true },
-    manifest: null, revisions: {}, guards: [], unclaimed: [], generator: { name: 'critic-traces', version: '1.2.3' }, inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }], excluded: [], ...change
+    templates: {
+      article: { path: 'article.md', text: `# Title\n\n${article}` },
+      notes: { path: 'notes.md', text: '# Notes\n\n## Where from\n' }
+    },
+    documents: new Documents(new Map([['data.json', JSON.stringify(DATA)]])),
+    inputsOf: () => [],
+    claims: [claim()],
+    discrepancies: [
+      {
+        id: 'warmup',
+        section: '',
+        chosen: null,
+        decision: 'The configuration counts.',
+        disclosure: { text: '', found_in: [] },
+        forbidden: [],
+        averages: [],
+        status: 'not_checked',
+        problems: [],
+        sources: [
+          { label: 'the postmortem', value: 0, stated: 0, reference: null, status: 'stated', reason: null },
+          { label: 'the configuration', value: 10, stated: null, reference: 'data.json#/steps', status: 'found', reason: null }
+        ]
+      }
+    ],
+    figures: figures(),
+    outputs: ['data.json', 'wandb/points.csv'],
+    study: { name: 'A study', synthetic: true },
+    manifest: null,
+    revisions: {},
+    guards: [],
+    unclaimed: [],
+    generator: { name: 'critic-traces', version: '1.2.3' },
+    inputs: [{ path: 'in.xlsx', sha256: 'e'.repeat(64), bytes: 1234567 }],
+    excluded: [],
+    ...change
   }
 }
 
@@ -88,7 +130,8 @@ function proseOf(article: string): string {
 t.test('what the inputs were verified against stands at the foot of every page, and nothing where nothing was', t => {
   const manifest = { path: 'source_manifest.json', sha256: 'ab'.repeat(32), files: 1234 }
   const says = `All 1,234 input files were verified against source_manifest.json (sha256 ${manifest.sha256}) before anything was computed.`
-  const footOf = (path: string, text: string): string => (path.endsWith('.html') ? load(text)('footer').text() : text.slice(-400).replaceAll('\\', ''))
+  const footOf = (path: string, text: string): string =>
+    path.endsWith('.html') ? load(text)('footer').text() : text.slice(-400).replaceAll('\\', '')
   for (const [path, text] of renderPages(inputs('Text.', { manifest }))) t.ok(footOf(path, text).includes(says), path)
   for (const [path, text] of renderPages(inputs('Text.'))) t.notMatch(footOf(path, text), /verified against/, path)
   const one = renderPages(inputs('Text.', { manifest: { ...manifest, files: 1 } })).get('article.md') ?? ''
@@ -138,7 +181,8 @@ t.test('formats', t => {
     [[1, 2.5], 'range', 'the number 2.5, expected a list of two integers'],
     [null, 'switch', 'null, expected true or false']
   ]
-  for (const [value, name, reason] of refused) t.same(applyFormat(value, parseFormat(name) ?? { name: 'text', digits: null }, null), { reason })
+  for (const [value, name, reason] of refused)
+    t.same(applyFormat(value, parseFormat(name) ?? { name: 'text', digits: null }, null), { reason })
   for (const name of ['', 'fixed', 'fixed()', 'fixed(18)', 'fixed(-1)', 'integer(2)', 'Fixed(2)', 'fixed(2) ', 'constructor', 'eval(1)']) {
     t.equal(parseFormat(name), null, `"${name}" is no format`)
   }
@@ -152,17 +196,25 @@ t.test('long words without a number take no time', t => {
   const began = process.cpuUsage()
   for (const part of ['a', 'a-', '_', 'a@', '.']) {
     const text = `# T\n\n${part.repeat(400_000 / part.length)} 7 ${part.repeat(400_000 / part.length)}\n`
-    t.strictSame(findTypedNumbers({ path: 'a.md', text }).map(f => [f.text, f.offset]), [['7', 400_006]], part)
+    t.strictSame(
+      findTypedNumbers({ path: 'a.md', text }).map(f => [f.text, f.offset]),
+      [['7', 400_006]],
+      part
+    )
   }
   t.ok(cpuMs(began) < 10_000, 'where it went over a word again from each character, it took minutes')
   t.end()
 })
 
 t.test('references', t => {
-  t.equal(proseOf('Score {{a.score}}%, {{ data.json#/values/a.score/value|percent(1) }}%, steps {{data.json#/steps | range}}.'),
-    'Score 70.4%, 70.4%, steps 2\u201321.')
-  t.equal(proseOf('It says {{discrepancy warmup: postmortem}}, {{discrepancy warmup: the configuration | fixed(1)}}, in {{written 2026}}.'),
-    'It says 0, 10.0, in 2026.')
+  t.equal(
+    proseOf('Score {{a.score}}%, {{ data.json#/values/a.score/value|percent(1) }}%, steps {{data.json#/steps | range}}.'),
+    'Score 70.4%, 70.4%, steps 2\u201321.'
+  )
+  t.equal(
+    proseOf('It says {{discrepancy warmup: postmortem}}, {{discrepancy warmup: the configuration | fixed(1)}}, in {{written 2026}}.'),
+    'It says 0, 10.0, in 2026.'
+  )
   t.equal(proseOf('| a |\n|---|\n| {{a.score | fixed(2)}} |').replace(/\s+/g, ' '), 'a 70.40', 'a bar inside a reference divides no cell')
   t.equal(proseOf('`{{a.score}}` and **{{a.score}}**'), '70.4 and 70.4', 'in code and in bold')
   t.equal(proseOf('{ "a": 1'.replace('1', 'x') + ' } {a}'), '{ "a": x } {a}', 'single braces are text')
@@ -172,60 +224,136 @@ t.test('references', t => {
     ['x {{a.score\n}}', 'template unbalanced braces: {{a.score, expected "}}" on the same line (article.md, line 3, column 3)'],
     ['{{a {{b}}', 'template unbalanced braces: {{a {{b}}, expected "}}" on the same line (article.md, line 3, column 1)'],
     ['y\nx }} z', 'template unbalanced braces: }}, expected "{{" before it on the same line (article.md, line 4, column 3)'],
-    ['{{}}', 'template reference: {{}}, expected a claim, an output and a JSON pointer, or a word that templates know (article.md, line 3, column 1)'],
+    [
+      '{{}}',
+      'template reference: {{}}, expected a claim, an output and a JSON pointer, or a word that templates know (article.md, line 3, column 1)'
+    ],
     ['{{no.such}}', 'template reference: no.such, expected the id of a claim (article.md, line 3, column 1)'],
     ['{{a.scoer}}', 'template reference: a.scoer, expected the id of a claim; did you mean "a.score"? (article.md, line 3, column 1)'],
-    ['{{discrepancy warmpu: x}}', 'template reference: warmpu, expected the id of a discrepancy; did you mean "warmup"? (article.md, line 3, column 1)'],
+    [
+      '{{discrepancy warmpu: x}}',
+      'template reference: warmpu, expected the id of a discrepancy; did you mean "warmup"? (article.md, line 3, column 1)'
+    ],
     ['{{__proto__}}', 'template reference: __proto__, expected the id of a claim (article.md, line 3, column 1)'],
-    ['{{a.score | bold}}',
-      'template format: bold, expected text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'],
+    [
+      '{{a.score | bold}}',
+      'template format: bold, expected text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch (article.md, line 3, column 1)'
+    ],
     ['{{a.score | integer}}', 'template value: a.score is the number 70.4, expected an integer (article.md, line 3, column 1)'],
-    ['{{a.score | percent(1)}}', 'template format: percent of a.score, expected another format: its unit is percent already (article.md, line 3, column 1)'],
-    ['{{data.json#/values/b/value}}', 'template reference: data.json#/values has no member "b", expected a value in an output (article.md, line 3, column 1)'],
-    ['{{other.json#/a}}', 'template reference: there is no output other.json, expected a value in an output (article.md, line 3, column 1)'],
-    ['{{data.json#/values/none/value}}',
-      'template reference: data.json#/values/none/value is null: no cell, expected a value in an output (article.md, line 3, column 1)'],
-    ['{{data.json#/values}}',
-      'template value: data.json#/values is an object, expected a number, a text or a list (article.md, line 3, column 1)'],
+    [
+      '{{a.score | percent(1)}}',
+      'template format: percent of a.score, expected another format: its unit is percent already (article.md, line 3, column 1)'
+    ],
+    [
+      '{{data.json#/values/b/value}}',
+      'template reference: data.json#/values has no member "b", expected a value in an output (article.md, line 3, column 1)'
+    ],
+    [
+      '{{other.json#/a}}',
+      'template reference: there is no output other.json, expected a value in an output (article.md, line 3, column 1)'
+    ],
+    [
+      '{{data.json#/values/none/value}}',
+      'template reference: data.json#/values/none/value is null: no cell, expected a value in an output (article.md, line 3, column 1)'
+    ],
+    [
+      '{{data.json#/values}}',
+      'template value: data.json#/values is an object, expected a number, a text or a list (article.md, line 3, column 1)'
+    ],
     ['{{discrepancy other: x}}', 'template reference: other, expected the id of a discrepancy (article.md, line 3, column 1)'],
-    ['{{discrepancy warmup: the}}',
-      'template reference: 2 sources of warmup with "the", expected one of "the postmortem", "the configuration" (article.md, line 3, column 1)'],
-    ['{{written no digit}}',
-      'template reference: written no digit, expected "written" and at most 40 characters with a digit among them (article.md, line 3, column 1)'],
-    ['See {{see 09-none}}.', 'template figure: 09-none, expected one that stands on a page, of 01-scores, 02-efficiency, 03-training-by-step, ' +
-      '04-training-over-time, 05-sao-recipe-training, 06-sao-critic-diagnostics, 07-multilingual-cases, 08-critic-traces (article.md, line 3, column 5)'],
+    [
+      '{{discrepancy warmup: the}}',
+      'template reference: 2 sources of warmup with "the", expected one of "the postmortem", "the configuration" (article.md, line 3, column 1)'
+    ],
+    [
+      '{{written no digit}}',
+      'template reference: written no digit, expected "written" and at most 40 characters with a digit among them (article.md, line 3, column 1)'
+    ],
+    [
+      'See {{see 09-none}}.',
+      'template figure: 09-none, expected one that stands on a page, of 01-scores, 02-efficiency, 03-training-by-step, ' +
+        '04-training-over-time, 05-sao-recipe-training, 06-sao-critic-diagnostics, 07-multilingual-cases, 08-critic-traces (article.md, line 3, column 5)'
+    ],
     ['a {{audit}}', 'template block: audit, expected it alone on its line, from the first column (article.md, line 3, column 3)'],
     ['{{audit}}\nmore', 'template block: text below the audit table, expected an empty line below it (article.md, line 3, column 1)'],
     ['{{audit now}}', 'template reference: audit now, expected "audit" alone (article.md, line 3, column 1)'],
-    ['{{figure 01-scores}}', 'template block: a figure without a caption, expected the caption on the lines below it (article.md, line 3, column 1)'],
-    ['word\n{{figure 01-scores}}\ncaption',
-      'template block: figure inside other text, expected an empty line before it, outside of lists and tables (article.md, line 4, column 1)'],
-    ['{{figure 01-scores}}\na\n\n{{figure 01-scores}}\nb', 'template figure: 01-scores again, expected each figure once (article.md, line 6, column 1)'],
+    [
+      '{{figure 01-scores}}',
+      'template block: a figure without a caption, expected the caption on the lines below it (article.md, line 3, column 1)'
+    ],
+    [
+      'word\n{{figure 01-scores}}\ncaption',
+      'template block: figure inside other text, expected an empty line before it, outside of lists and tables (article.md, line 4, column 1)'
+    ],
+    [
+      '{{figure 01-scores}}\na\n\n{{figure 01-scores}}\nb',
+      'template figure: 01-scores again, expected each figure once (article.md, line 6, column 1)'
+    ],
     ['## On {{a.score}}', 'template heading: a reference, expected words (article.md, line 3, column 7)'],
     ['[a]({{a.score}})', 'template link: a reference as its target, expected an address (article.md, line 3)'],
-    ['A \u202e b', 'template character: \\u202e, expected characters that can be seen, spaces and line ends (article.md, line 3, column 3)'],
+    [
+      'A \u202e b',
+      'template character: \\u202e, expected characters that can be seen, spaces and line ends (article.md, line 3, column 3)'
+    ],
     ['A\tb', 'template character: \\u0009, expected characters that can be seen, spaces and line ends (article.md, line 3, column 2)']
   ]
-  for (const [article, message] of cases) t.equal(faultOf(() => renderPages(inputs(article))), message, JSON.stringify(article))
-  t.equal(faultOf(() => renderPages(inputs('', { templates: { article: { path: 'a.md', text: 'x' }, notes: { path: 'n.md', text: '# N' } } }))),
-    'template title: a paragraph, expected "# " and the title on the first line (a.md)')
-  t.equal(faultOf(() => renderPages(inputs('# Another'))), 'template title: a second one, expected one heading of the first level (article.md)')
-  t.equal(faultOf(() => renderPages(inputs('x'.repeat(1_000_001)))),
-    'template too long: 1000010 characters, expected at most 1000000 (article.md)')
+  for (const [article, message] of cases)
+    t.equal(
+      faultOf(() => renderPages(inputs(article))),
+      message,
+      JSON.stringify(article)
+    )
+  t.equal(
+    faultOf(() => renderPages(inputs('', { templates: { article: { path: 'a.md', text: 'x' }, notes: { path: 'n.md', text: '# N' } } }))),
+    'template title: a paragraph, expected "# " and the title on the first line (a.md)'
+  )
+  t.equal(
+    faultOf(() => renderPages(inputs('# Another'))),
+    'template title: a second one, expected one heading of the first level (article.md)'
+  )
+  t.equal(
+    faultOf(() => renderPages(inputs('x'.repeat(1_000_001)))),
+    'template too long: 1000010 characters, expected at most 1000000 (article.md)'
+  )
   const nested = (article: string): string => faultOf(() => renderPages(inputs(`a {{a.score}}\n\n${article}`)))
-  for (const [depth, marks] of [[21, '> '], [5000, '> '], [21, '>'], [100_000, '>'], [21, '- '], [5000, '- > ']] as const) {
+  for (const [depth, marks] of [
+    [21, '> '],
+    [5000, '> '],
+    [21, '>'],
+    [100_000, '>'],
+    [21, '- '],
+    [5000, '- > ']
+  ] as const) {
     const levels = depth * (marks === '- > ' ? 2 : 1)
-    t.equal(nested(`${marks.repeat(depth)}x`), `template nesting: ${levels} levels, expected at most 20 (article.md, line 5, column 1)`, `${depth} ${marks}`)
+    t.equal(
+      nested(`${marks.repeat(depth)}x`),
+      `template nesting: ${levels} levels, expected at most 20 (article.md, line 5, column 1)`,
+      `${depth} ${marks}`
+    )
   }
-  for (const fine of [`${'> '.repeat(18)}x`, '- '.repeat(40), '-'.repeat(40), '```\n- a\n  --------------------- b\n```']) t.equal(nested(fine), 'no fault', fine)
+  for (const fine of [`${'> '.repeat(18)}x`, '- '.repeat(40), '-'.repeat(40), '```\n- a\n  --------------------- b\n```'])
+    t.equal(nested(fine), 'no fault', fine)
   const indented = (depth: number): string => Array.from({ length: depth }, (_, i) => `${'  '.repeat(i)}- a\n`).join('')
-  t.equal(nested(`b\n\n${indented(30)}`), 'template nesting: more than 20 levels, expected fewer (article.md, line 7)', 'a list in a list …: its first line')
+  t.equal(
+    nested(`b\n\n${indented(30)}`),
+    'template nesting: more than 20 levels, expected fewer (article.md, line 7)',
+    'a list in a list …: its first line'
+  )
   t.equal(nested(indented(900)), 'template indentation: 202 spaces, expected at most 200 (article.md, line 106, column 1)')
-  t.equal(faultOf(() => renderPages(inputs('{{discrepancies}}', { discrepancies: [] }))),
-    'template reference: discrepancies, of which the claims file lists none, expected at least one, or no table of them (article.md, line 3, column 1)')
-  t.match(faultOf(() => proseTexts(inputs('{{discrepancies}}', { discrepancies: [] }))), /^template reference: discrepancies, of which the claims file lists none/)
+  t.equal(
+    faultOf(() => renderPages(inputs('{{discrepancies}}', { discrepancies: [] }))),
+    'template reference: discrepancies, of which the claims file lists none, expected at least one, or no table of them (article.md, line 3, column 1)'
+  )
+  t.match(
+    faultOf(() => proseTexts(inputs('{{discrepancies}}', { discrepancies: [] }))),
+    /^template reference: discrepancies, of which the claims file lists none/
+  )
   const parts = parseTemplate(normalized({ path: 'x', text: '\ufeffa\r\n{{written 1}}\rb' }))
-  t.same(parts.map(part => part.kind === 'text' ? part.text : part.kind), ['a\n', 'written', '\nb'], 'every line end is \\n')
+  t.same(
+    parts.map(part => (part.kind === 'text' ? part.text : part.kind)),
+    ['a\n', 'written', '\nb'],
+    'every line end is \\n'
+  )
   t.end()
 })
 
@@ -236,27 +364,84 @@ t.test('facts: texts of claims are references, and nothing else', t => {
   const whole = claim({ id: 'whole', published: [26, 84], computed: [26, 84], unit: 'rows', decimals: 0 })
   const claims = [claim(), model, word, part, whole]
   const filled = (article: string): string => renderPages(inputs(article, { claims })).get('article.md') ?? ''
-  t.match(filled('It is {{fact model | name}}, from the {{fact start}} in `{{fact model}}`.'), 'It is Qwen3.5-35B-A3B, from the base model in `/models/Qwen3.5-35B-A3B`.')
-  t.match(filled('The base model, Qwen3.5-35B-A3Bs, {{written 2026}}, {{written Figure 84}}, {{written 2026-10-26}}, {{written 68.9}}.'), 'Figure 84')
+  t.match(
+    filled('It is {{fact model | name}}, from the {{fact start}} in `{{fact model}}`.'),
+    'It is Qwen3.5-35B-A3B, from the base model in `/models/Qwen3.5-35B-A3B`.'
+  )
+  t.match(
+    filled('The base model, Qwen3.5-35B-A3Bs, {{written 2026}}, {{written Figure 84}}, {{written 2026-10-26}}, {{written 68.9}}.'),
+    'Figure 84'
+  )
   const refused = (article: string): string => faultOf(() => renderPages(inputs(article, { claims })))
   const at = '(article.md, line 3, column 1)'
   t.equal(refused('{{fact a.score}}'), `template value: a.score is the number 70.4, expected a text ${at}`)
-  t.equal(refused('{{fact model | fixed(1)}}'), `template reference: fact model | fixed(1), expected "fact" and the id of a claim, as text or name ${at}`)
+  t.equal(
+    refused('{{fact model | fixed(1)}}'),
+    `template reference: fact model | fixed(1), expected "fact" and the id of a claim, as text or name ${at}`
+  )
   t.equal(refused('Qwen3.5-35B-A3B'), `template fact typed by hand: Qwen3.5-35B-A3B, expected {{fact model | name}} ${at}`)
-  t.equal(refused('`/models/Qwen3.5-35B-A3B`'), 'template fact typed by hand: /models/Qwen3.5-35B-A3B, expected {{fact model}} (article.md, line 3, column 2)')
-  const written: readonly (readonly [string, string])[] = [['70.4', 'a.score'], ['70.4 %', 'a.score'], ['about 70.4', 'a.score'], ['68.8', 'part'], ['0.69', 'part'], ['84', 'whole']]
-  for (const [text, id] of written) t.equal(refused(`{{written ${text}}}`), `template value of a claim as written text: {{written ${text}}}, expected {{${id}}} ${at}`)
+  t.equal(
+    refused('`/models/Qwen3.5-35B-A3B`'),
+    'template fact typed by hand: /models/Qwen3.5-35B-A3B, expected {{fact model}} (article.md, line 3, column 2)'
+  )
+  const written: readonly (readonly [string, string])[] = [
+    ['70.4', 'a.score'],
+    ['70.4 %', 'a.score'],
+    ['about 70.4', 'a.score'],
+    ['68.8', 'part'],
+    ['0.69', 'part'],
+    ['84', 'whole']
+  ]
+  for (const [text, id] of written)
+    t.equal(refused(`{{written ${text}}}`), `template value of a claim as written text: {{written ${text}}}, expected {{${id}}} ${at}`)
   t.end()
 })
 
 t.test('numbers typed by hand', t => {
   const found = (text: string): readonly string[] => findTypedNumbers({ path: 'x', text }).map(finding => finding.text)
   const clean = [
-    'r6 and r7', 'Qwen3.5-35B-A3B', 'SWE-bench', 'mean@1', 'v1', 'cell L8', 'sao-3nodes-35b-a3b-dynbsz-r7', '`global_step_100`', '``a ` 5``',
-    '```\nx = 5\n```', '~~~\ny5 6\n~~~', '[the table](wandb/a1/2.csv)', '[web](https://example.org/2507.12345)', '{{a.score | fixed(2)}}', '{{written 2026}}',
-    'one of two', '{{x}} thousand tokens', 'often', 'tone', 'someone', 'weighty',
-    'the first of them, the second one', 'two runs differ', 'one of each', 'a third run', 'the tenth trace', 'told once', 'behalf', 'Figure II and Section IV', 'Table *XII*',
-    'CI, CD, ML and MD', 'I and V', 'headquarters', 'manifold', 'scaffold', 'LLM', 'DIM', 'MMMM', 'several times', 'one at a time', '`MIX`', 'zero'
+    'r6 and r7',
+    'Qwen3.5-35B-A3B',
+    'SWE-bench',
+    'mean@1',
+    'v1',
+    'cell L8',
+    'sao-3nodes-35b-a3b-dynbsz-r7',
+    '`global_step_100`',
+    '``a ` 5``',
+    '```\nx = 5\n```',
+    '~~~\ny5 6\n~~~',
+    '[the table](wandb/a1/2.csv)',
+    '[web](https://example.org/2507.12345)',
+    '{{a.score | fixed(2)}}',
+    '{{written 2026}}',
+    'one of two',
+    '{{x}} thousand tokens',
+    'often',
+    'tone',
+    'someone',
+    'weighty',
+    'the first of them, the second one',
+    'two runs differ',
+    'one of each',
+    'a third run',
+    'the tenth trace',
+    'told once',
+    'behalf',
+    'Figure II and Section IV',
+    'Table *XII*',
+    'CI, CD, ML and MD',
+    'I and V',
+    'headquarters',
+    'manifold',
+    'scaffold',
+    'LLM',
+    'DIM',
+    'MMMM',
+    'several times',
+    'one at a time',
+    '`MIX`',
+    'zero'
   ]
   for (const text of clean) t.same(found(text), [], text)
   const typed: ReadonlyArray<readonly [text: string, found: readonly string[]]> = [
@@ -283,17 +468,32 @@ t.test('numbers typed by hand', t => {
     ['[a][5]', ['5']],
     ['Forty traces, a hundred, dozens, twenty-two', ['Forty', 'hundred', 'dozens', 'twenty']],
     ['ten thousand', ['thousand']],
-    ['twice, thrice, half, halves, halved, a quarter, two thirds, a third of it, nine tenths', ['twice', 'thrice', 'half', 'halves', 'halved', 'quarter', 'thirds', 'a third', 'tenths']],
-    ['doubled, Tripled and quadruple; twofold, three-fold, tenfold, hundredfold', ['doubled', 'Tripled', 'quadruple', 'twofold', 'three-fold', 'tenfold', 'hundredfold']],
+    [
+      'twice, thrice, half, halves, halved, a quarter, two thirds, a third of it, nine tenths',
+      ['twice', 'thrice', 'half', 'halves', 'halved', 'quarter', 'thirds', 'a third', 'tenths']
+    ],
+    [
+      'doubled, Tripled and quadruple; twofold, three-fold, tenfold, hundredfold',
+      ['doubled', 'Tripled', 'quadruple', 'twofold', 'three-fold', 'tenfold', 'hundredfold']
+    ],
     ['a dozen and tens of them', ['dozen', 'tens']],
     ['the twelfth, twenty-first, thirtieth, hundredth', ['twelfth', 'twenty', 'thirtieth', 'hundredth']],
     ['rose by *five* points, three-hour, Ten\npercent, one step, three times', ['five', 'three', 'Ten', 'one', 'three']],
     ['in MMXX, XIV of them, IX', ['MMXX', 'XIV', 'IX']]
   ]
   for (const [text, expected] of typed) t.same(found(text), expected, text)
-  t.equal(faultOf(() => renderPages(inputs('A\nb 12 and 13.'))), 'template number typed by hand: 12, 13 at line 4 column 10, expected a reference; {{written …}} for what is no value, or code for a name (article.md, line 4, column 3)')
-  t.equal(faultOf(() => renderPages(inputs('A 12.'))), 'template number typed by hand: 12, expected a reference; {{written …}} for what is no value, or code for a name (article.md, line 3, column 3)')
-  t.match(faultOf(() => renderPages(inputs('A 12.\nHalf of 13\n14, 15 and 16.'))), /: 12, Half at line 4 column 1, 13 at line 4 column 9 and 3 more, expected/)
+  t.equal(
+    faultOf(() => renderPages(inputs('A\nb 12 and 13.'))),
+    'template number typed by hand: 12, 13 at line 4 column 10, expected a reference; {{written …}} for what is no value, or code for a name (article.md, line 4, column 3)'
+  )
+  t.equal(
+    faultOf(() => renderPages(inputs('A 12.'))),
+    'template number typed by hand: 12, expected a reference; {{written …}} for what is no value, or code for a name (article.md, line 3, column 3)'
+  )
+  t.match(
+    faultOf(() => renderPages(inputs('A 12.\nHalf of 13\n14, 15 and 16.'))),
+    /: 12, Half at line 4 column 1, 13 at line 4 column 9 and 3 more, expected/
+  )
   for (const { path, text } of Object.values(proseInputs(run).templates)) t.same(findTypedNumbers({ path, text }), [], `${path} has none`)
   t.end()
 })
@@ -302,14 +502,22 @@ t.test('Markdown', t => {
   const body = (article: string): string => articleOf(inputs(article))('main').html()?.trim() ?? ''
   t.equal(body('*a* **b** ~~c~~ `d<e` x\\*y  \nnext'), '<p><em>a</em> <strong>b</strong> <del>c</del> <code>d&lt;e</code> x*y<br>next</p>')
   t.equal(body('- a\n- b\n\n> q\n\n---'), '<ul><li>a</li>\n<li>b</li></ul>\n<blockquote><p>q</p></blockquote>\n<hr>')
-  t.equal(body('| a | b |\n|---|--:|\n| c | d |'),
+  t.equal(
+    body('| a | b |\n|---|--:|\n| c | d |'),
     '<div class="scroll" tabindex="0" role="group" aria-label="Table: "><table><thead><tr><th scope="col">a</th><th class="right" scope="col">b</th></tr>' +
-    '</thead><tbody>\n<tr><td>c</td><td class="right">d</td></tr>\n</tbody></table></div>')
-  t.equal(articleOf(inputs('| | b |\n|---|---|\n| c | d |'))('table').html(),
-    '<thead><tr><td></td><th scope="col">b</th></tr></thead><tbody>\n<tr><th scope="row">c</th><td>d</td></tr>\n</tbody>', 'rows have names')
-  t.equal(body('&lt; &amp; A&B, a < b > c, x<y, \\<b\\>, < b>, <https://example.org/>, `<b>`\n\n```\n<b>\n```\n\n    <i>'),
+      '</thead><tbody>\n<tr><td>c</td><td class="right">d</td></tr>\n</tbody></table></div>'
+  )
+  t.equal(
+    articleOf(inputs('| | b |\n|---|---|\n| c | d |'))('table').html(),
+    '<thead><tr><td></td><th scope="col">b</th></tr></thead><tbody>\n<tr><th scope="row">c</th><td>d</td></tr>\n</tbody>',
+    'rows have names'
+  )
+  t.equal(
+    body('&lt; &amp; A&B, a < b > c, x<y, \\<b\\>, < b>, <https://example.org/>, `<b>`\n\n```\n<b>\n```\n\n    <i>'),
     '<p>&amp;lt; &amp;amp; A&amp;B, a &lt; b &gt; c, x&lt;y, &lt;b&gt;, &lt; b&gt;, <a href="https://example.org/" rel="noreferrer">https://example.org/</a>, ' +
-    '<code>&lt;b&gt;</code></p>\n<pre tabindex="0"><code>&lt;b&gt;</code></pre>\n<pre tabindex="0"><code>&lt;i&gt;</code></pre>', 'entities are text, and what is no tag')
+      '<code>&lt;b&gt;</code></p>\n<pre tabindex="0"><code>&lt;b&gt;</code></pre>\n<pre tabindex="0"><code>&lt;i&gt;</code></pre>',
+    'entities are text, and what is no tag'
+  )
   const html: ReadonlyArray<readonly [article: string, found: string, line: number, column: number]> = [
     ['a <b onclick="x">b</b>', '<b onclick="x">', 3, 3],
     ['`<b>` and\n<b>', '<b>', 4, 1],
@@ -331,24 +539,56 @@ t.test('Markdown', t => {
     ['x <b {{a.score}}>', '<b {{…}}', 3, 3]
   ]
   for (const [article, found, line, column] of html) {
-    t.equal(faultOf(() => renderPages(inputs(article))), `template raw HTML: ${found}, expected Markdown (article.md, line ${line}, column ${column})`, article)
+    t.equal(
+      faultOf(() => renderPages(inputs(article))),
+      `template raw HTML: ${found}, expected Markdown (article.md, line ${line}, column ${column})`,
+      article
+    )
   }
-  t.equal(body('[d](data.json) [n](source-notes.md#where-from) [w](https://example.org/?a=b&c="d") [h](#here)\n\n## Here'),
+  t.equal(
+    body('[d](data.json) [n](source-notes.md#where-from) [w](https://example.org/?a=b&c="d") [h](#here)\n\n## Here'),
     '<p><a href="../data.json">d</a> <a href="source-notes.html#s-where-from">n</a> ' +
-    '<a href="https://example.org/?a=b&amp;c=%22d%22" rel="noreferrer">w</a> <a href="#s-here">h</a></p>\n<h2 id="s-here">Here</h2>')
+      '<a href="https://example.org/?a=b&amp;c=%22d%22" rel="noreferrer">w</a> <a href="#s-here">h</a></p>\n<h2 id="s-here">Here</h2>'
+  )
   t.equal(body('## A b\n\n## A b\n\n## Main'), '<h2 id="s-a-b">A b</h2>\n<h2 id="s-a-b-2">A b</h2>\n<h2 id="s-main">Main</h2>')
 
   const expected = 'an https: address, an output, article.md, source-notes.md or a heading on either'
   for (const target of [
-    'javascript:alert(x)', 'JaVaScRiPt:x', 'data:text/html,x', 'http://example.org/', '//example.org', 'https://user:pw@example.org/', 'https://', 'file:///etc/passwd',
-    '../data.json', 'other.csv', '/data.json', 'data.json#x', '#nowhere', 'source-notes.md#nowhere', 'vbscript:x', 'mailto:a@example.org'
+    'javascript:alert(x)',
+    'JaVaScRiPt:x',
+    'data:text/html,x',
+    'http://example.org/',
+    '//example.org',
+    'https://user:pw@example.org/',
+    'https://',
+    'file:///etc/passwd',
+    '../data.json',
+    'other.csv',
+    '/data.json',
+    'data.json#x',
+    '#nowhere',
+    'source-notes.md#nowhere',
+    'vbscript:x',
+    'mailto:a@example.org'
   ]) {
-    t.equal(faultOf(() => renderPages(inputs(`[x](${target})`))), `template link: ${target.replace(':pw@', ':[withheld]@')}, expected ${expected} (article.md, line 3, column 1)`, target)
+    t.equal(
+      faultOf(() => renderPages(inputs(`[x](${target})`))),
+      `template link: ${target.replace(':pw@', ':[withheld]@')}, expected ${expected} (article.md, line 3, column 1)`,
+      target
+    )
   }
-  t.equal(faultOf(() => renderPages(inputs('[x](data.json "t")'))), 'template link: a title, expected a link without one (article.md, line 3, column 1)')
-  t.equal(faultOf(() => renderPages(inputs('![x](https://example.org/x.png)'))),
-    'template Markdown: a picture, expected text and links (article.md, line 3, column 1)')
-  t.equal(faultOf(() => renderPages(inputs('- [ ] todo'))), 'template Markdown: a check box, expected a plain list (article.md, line 3, column 1)')
+  t.equal(
+    faultOf(() => renderPages(inputs('[x](data.json "t")'))),
+    'template link: a title, expected a link without one (article.md, line 3, column 1)'
+  )
+  t.equal(
+    faultOf(() => renderPages(inputs('![x](https://example.org/x.png)'))),
+    'template Markdown: a picture, expected text and links (article.md, line 3, column 1)'
+  )
+  t.equal(
+    faultOf(() => renderPages(inputs('- [ ] todo'))),
+    'template Markdown: a check box, expected a plain list (article.md, line 3, column 1)'
+  )
   t.end()
 })
 
@@ -358,34 +598,83 @@ t.test('what sources say is shown, never obeyed', t => {
   t.equal(escapeHtml('a<b>"\'&\u202e\u0007\ud800\u{e0041}'), 'a&lt;b&gt;&quot;&#39;&amp;\\u202e\\u0007\\ud800\\u{e0041}')
   t.equal(escapeMarkdown('a_b*c|d<e\n'), 'a\\_b\\*c\\|d\\<e\\\\u000a')
 
-  const figure: PageFigure = { name: HOSTILE.replace(/\s/g, ''), title: HOSTILE, description: HOSTILE, png: picture(10, 10), files: [`figures/${HOSTILE}.png`], data: [HOSTILE] }
+  const figure: PageFigure = {
+    name: HOSTILE.replace(/\s/g, ''),
+    title: HOSTILE,
+    description: HOSTILE,
+    png: picture(10, 10),
+    files: [`figures/${HOSTILE}.png`],
+    data: [HOSTILE]
+  }
   const hostile = inputs(`A {{x | text}} b.\n\n{{figure 01-scores}}\nCaption.\n\n{{audit}}\n\n{{discrepancies}}\n\n{{sources}}`, {
     claims: [
-      claim({ id: 'x', computed: HOSTILE, published: HOSTILE, definition: HOSTILE, unit: HOSTILE, reason: HOSTILE, provenance: [
-        { file: HOSTILE, pointer: `/${HOSTILE}`, sha256: HOSTILE, inputs: [{ path: HOSTILE, sha256: HOSTILE }] }
-      ] }),
+      claim({
+        id: 'x',
+        computed: HOSTILE,
+        published: HOSTILE,
+        definition: HOSTILE,
+        unit: HOSTILE,
+        reason: HOSTILE,
+        provenance: [{ file: HOSTILE, pointer: `/${HOSTILE}`, sha256: HOSTILE, inputs: [{ path: HOSTILE, sha256: HOSTILE }] }]
+      }),
       claim({ id: HOSTILE })
     ],
-    discrepancies: [{
-      id: HOSTILE, section: HOSTILE, chosen: null, decision: HOSTILE, disclosure: { text: HOSTILE, found_in: [HOSTILE] }, forbidden: [], averages: [],
-      status: 'holds', problems: [], sources: [{ label: HOSTILE, value: HOSTILE, stated: null, reference: null, status: 'stated', reason: null }]
-    }],
-    figures: [{ ...figure, name: '01-scores' }], study: { name: HOSTILE, synthetic: true }, generator: { name: HOSTILE, version: HOSTILE },
+    discrepancies: [
+      {
+        id: HOSTILE,
+        section: HOSTILE,
+        chosen: null,
+        decision: HOSTILE,
+        disclosure: { text: HOSTILE, found_in: [HOSTILE] },
+        forbidden: [],
+        averages: [],
+        status: 'holds',
+        problems: [],
+        sources: [{ label: HOSTILE, value: HOSTILE, stated: null, reference: null, status: 'stated', reason: null }]
+      }
+    ],
+    figures: [{ ...figure, name: '01-scores' }],
+    study: { name: HOSTILE, synthetic: true },
+    generator: { name: HOSTILE, version: HOSTILE },
     inputs: [{ path: HOSTILE, sha256: HOSTILE, bytes: 1 }]
   })
   for (const [path, text] of renderPages(hostile)) {
-    t.notMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/u, `${path}: nothing unseen`)
+    t.notMatch(
+      text,
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/u,
+      `${path}: nothing unseen`
+    )
     t.notMatch(text, /\p{Cs}/u, `${path}: whole characters`)
     if (!path.endsWith('.html')) continue
     const $ = load(text)
     t.equal($('script').length, 0)
     t.equal($('style').length, 1)
-    t.same($('img').get().map(img => $(img).attr('src')?.slice(0, 22)), path.includes('notes') ? [] : ['data:image/png;base64,'])
-    t.same($('*').get().flatMap(element => Object.keys($(element).attr() ?? {})).filter(name => /^on|^style$|^src(?:doc|set)$/.test(name) && name !== 'src'), [])
-    t.same($('a').get().map(a => $(a).attr('href') ?? '').filter(href => !/^(?:#|\.\.\/|(?:article|source-notes)\.html)/.test(href)), [])
+    t.same(
+      $('img')
+        .get()
+        .map(img => $(img).attr('src')?.slice(0, 22)),
+      path.includes('notes') ? [] : ['data:image/png;base64,']
+    )
+    t.same(
+      $('*')
+        .get()
+        .flatMap(element => Object.keys($(element).attr() ?? {}))
+        .filter(name => /^on|^style$|^src(?:doc|set)$/.test(name) && name !== 'src'),
+      []
+    )
+    t.same(
+      $('a')
+        .get()
+        .map(a => $(a).attr('href') ?? '')
+        .filter(href => !/^(?:#|\.\.\/|(?:article|source-notes)\.html)/.test(href)),
+      []
+    )
   }
   const $ = articleOf(hostile)
-  t.match($('img').attr('alt') ?? '', '</script></style><img src=x onerror=alert(1)>"\'&\\u202egnp\\u2069\\u0000\\u001b[31m\\ud800\\u{e0041}')
+  t.match(
+    $('img').attr('alt') ?? '',
+    '</script></style><img src=x onerror=alert(1)>"\'&\\u202egnp\\u2069\\u0000\\u001b[31m\\ud800\\u{e0041}'
+  )
   t.match($('data.v').text(), '</script></style>', 'shown in full')
   const markdown = renderPages(hostile).get('article.md') ?? ''
   t.match(markdown, 'A \\</script\\>\\</style\\>\\<img src=x onerror=alert(1)\\>')
@@ -396,7 +685,7 @@ t.test('what sources say is shown, never obeyed', t => {
 /** Digits of the prose stand in one of these: a value, the author's own, a figure's number, a table of the program's, code. */
 const TRACEABLE = 'data.v, .written, .see, figcaption > b:first-child, table.made, code, .p, .counts, summary'
 
-t.test('every number of the replica\'s pages can be traced', t => {
+t.test("every number of the replica's pages can be traced", t => {
   for (const path of HTML) {
     const $ = load(written(path))
     const values = $('main data.v').get()
@@ -409,41 +698,119 @@ t.test('every number of the replica\'s pages can be traced', t => {
     }
     const bare = values.filter(value => !/sha256 [0-9a-f]{64}from .*[0-9a-f]{64}/s.test($(value).next('.p').text()))
     // The size of the original page: a property of a file that is not here.
-    t.same(bare.map(value => [$(value).text(), $(value).attr('class')]), path === HTML[0] ? [] : [['34,293,250', 'v source']], `${path}: values without hashes`)
+    t.same(
+      bare.map(value => [$(value).text(), $(value).attr('class')]),
+      path === HTML[0] ? [] : [['34,293,250', 'v source']],
+      `${path}: values without hashes`
+    )
     $(TRACEABLE).remove()
     $('.files').remove()
     $('th, td, li').append(' ')
-    const words = $('main').text().split(/\s+/).filter(word => /\p{N}/u.test(word))
-    t.same(words.filter(word => !/^[("]?[A-Za-z]/.test(word)), [], `${path}: no digit elsewhere but in names that begin with a letter`)
-    t.ok(words.every(word => /^[("]?(?:r6|r7|Qwen3\.5-35B-A3B|efgcpv3c)[).,;:]*$/.test(word)), `${path}: ${words.join(' ')}`)
+    const words = $('main')
+      .text()
+      .split(/\s+/)
+      .filter(word => /\p{N}/u.test(word))
+    t.same(
+      words.filter(word => !/^[("]?[A-Za-z]/.test(word)),
+      [],
+      `${path}: no digit elsewhere but in names that begin with a letter`
+    )
+    t.ok(
+      words.every(word => /^[("]?(?:r6|r7|Qwen3\.5-35B-A3B|efgcpv3c)[).,;:]*$/.test(word)),
+      `${path}: ${words.join(' ')}`
+    )
     t.notMatch($('main').text(), /\{\{|\}\}|undefined|NaN|\[object/)
   }
   const $ = load(written('preview/article.html'))
   const { claims } = claimsOf(run)
   t.equal($('table.audit tbody tr').length, claims.length)
-  t.equal($('.counts').text(), '337 claims: 331 agree, 0 differ, 0 not computable, 1 of the source alone, 5 quoted from other publications, compared with nothing computed.')
-  const sections = ['2', '2,5.3', '4', '5.1', '5.2', '5.3', '5.4', '5.5', '6', '9', '9,10', '9,13', '9,13,14', '9,14', '10', '11', '12', '13', '13.1', '13.5', '14', '14,15', '15', '16']
-  t.same($('details > summary').get().map(summary => $(summary).text().split(':')[0]), [
-    ...sections.map(section => section.includes(',') ? `Sections ${section.replaceAll(',', ', ')}` : `Section ${section}`), '39 quantities of several sources'
-  ])
+  t.equal(
+    $('.counts').text(),
+    '337 claims: 331 agree, 0 differ, 0 not computable, 1 of the source alone, 5 quoted from other publications, compared with nothing computed.'
+  )
+  const sections = [
+    '2',
+    '2,5.3',
+    '4',
+    '5.1',
+    '5.2',
+    '5.3',
+    '5.4',
+    '5.5',
+    '6',
+    '9',
+    '9,10',
+    '9,13',
+    '9,13,14',
+    '9,14',
+    '10',
+    '11',
+    '12',
+    '13',
+    '13.1',
+    '13.5',
+    '14',
+    '14,15',
+    '15',
+    '16'
+  ]
+  t.same(
+    $('details > summary')
+      .get()
+      .map(summary => $(summary).text().split(':')[0]),
+    [
+      ...sections.map(section => (section.includes(',') ? `Sections ${section.replaceAll(',', ', ')}` : `Section ${section}`)),
+      '39 quantities of several sources'
+    ]
+  )
   t.match($('details > summary').text(), 'Section 15: 58 claims: 57 agree, 1 of the source alone.')
-  t.same($('details').get().map(group => $(group).find('tbody tr').length), [...sections.map(section => claims.filter(claim => claim.section === section).length), 39])
+  t.same(
+    $('details')
+      .get()
+      .map(group => $(group).find('tbody tr').length),
+    [...sections.map(section => claims.filter(claim => claim.section === section).length), 39]
+  )
   t.equal($('details[open]').length, 0)
-  const panel = $('data.v').filter((_, value) => $(value).text() === '55.33').first().next('.p').text()
+  const panel = $('data.v')
+    .filter((_, value) => $(value).text() === '55.33')
+    .first()
+    .next('.p')
+    .text()
   for (const text of [
-    'eval.gspo.multilingual', 'agrees', 'published 55.33 percent, computed 55.33', 'data.json', '/values/gspo.multilingual/value', 'sources/evaluation.xlsx'
-  ]) t.match(panel, text)
-  const other = $('data.v').filter((_, value) => $(value).text() === '55.5').first().next('.p').text()
+    'eval.gspo.multilingual',
+    'agrees',
+    'published 55.33 percent, computed 55.33',
+    'data.json',
+    '/values/gspo.multilingual/value',
+    'sources/evaluation.xlsx'
+  ])
+    t.match(panel, text)
+  const other = $('data.v')
+    .filter((_, value) => $(value).text() === '55.5')
+    .first()
+    .next('.p')
+    .text()
   t.match(other, 'used in no comparison: the workbook states another score')
   t.match(other, 'Stated in slide 5 of sources/slides.pptx')
-  t.same($('figure').get().map(figure => $(figure).attr('id')), FIGURE_NAMES.map(name => `figure-${name}`))
+  t.same(
+    $('figure')
+      .get()
+      .map(figure => $(figure).attr('id')),
+    FIGURE_NAMES.map(name => `figure-${name}`)
+  )
   for (const name of FIGURE_NAMES) {
     const figure = $(`figure[id="figure-${name}"]`)
     const [title, ...facts] = (figure.find('img').attr('alt') ?? '').split('. ')
-    t.equal(figure.find('.scroll > img').parent().attr('aria-label'), `Picture: ${figure.find('figcaption > b').first().text().slice(0, -1)}`)
+    t.equal(
+      figure.find('.scroll > img').parent().attr('aria-label'),
+      `Picture: ${figure.find('figcaption > b').first().text().slice(0, -1)}`
+    )
     t.ok(title.length > 5 && facts.join('. ').length > 100, `${name} is told in words`)
     t.ok(readFileSync(join(run.out, `figures/${name}.png`)).includes(facts.join('. ')), `${name}: in those of the picture's file`)
-    const [full, ...data] = figure.find('.files a').get().map(a => $(a).attr('href'))
+    const [full, ...data] = figure
+      .find('.files a')
+      .get()
+      .map(a => $(a).attr('href'))
     t.equal(full, `../figures/${name}.png`)
     t.ok(data.length === 2 && data.every(href => /^\.\.\/.*\.(?:json|csv|arrow)$/.test(href ?? '')), `${name}: ${data.join(', ')}`)
   }
@@ -461,60 +828,123 @@ t.test('disclosures', t => {
   const { discrepancies } = JSON.parse(written('audit.json')) as { discrepancies: PageInputs['discrepancies'] }
   t.equal(discrepancies.length, 17)
   for (const { id, status, problems } of discrepancies) t.equal(status, 'holds', `${id}: ${problems.join('; ')}`)
-  t.same(audited(input).map(({ id, status }) => [id, status]), discrepancies.map(({ id, status }) => [id, status]), 'read from the outputs as by the run itself')
+  t.same(
+    audited(input).map(({ id, status }) => [id, status]),
+    discrepancies.map(({ id, status }) => [id, status]),
+    'read from the outputs as by the run itself'
+  )
   const text = (template: string, from: string, to: string): ReplicaProse => {
     const old = input.templates[template === 'article' ? 'article' : 'notes']
     if (!old.text.includes(from)) throw new Error(`the template does not say ${from}`)
     return { ...input, templates: { ...input.templates, [template]: { ...old, text: old.text.replaceAll(from, to) } } }
   }
-  const fails = (changed: ReplicaProse): readonly string[] => audited(changed).filter(d => d.status === 'fails').map(d => d.id)
+  const fails = (changed: ReplicaProse): readonly string[] =>
+    audited(changed)
+      .filter(d => d.status === 'fails')
+      .map(d => d.id)
   t.same(fails(text('article', 'rounding does not explain the difference', 'so be it')), ['gspo-multilingual'])
-  t.same(fails(text('article', 'Its critic started from the\n', 'As r6 ran without a warmup, its critic started from the\n')), ['r6-warmup'])
-  t.same(fails(text('article', '{{timing.hours_to_best.slide.gspo}} hours to the best', '{{written 83}} hours to the best')), ['hours-to-best'])
-  t.same(fails(text('notes', 'no value between the two is used', '{{written 55.4}}% stands between')), ['gspo-multilingual'], 'the mean of the two is found')
+  t.same(fails(text('article', 'Its critic started from the\n', 'As r6 ran without a warmup, its critic started from the\n')), [
+    'r6-warmup'
+  ])
+  t.same(fails(text('article', '{{timing.hours_to_best.slide.gspo}} hours to the best', '{{written 83}} hours to the best')), [
+    'hours-to-best'
+  ])
+  t.same(
+    fails(text('notes', 'no value between the two is used', '{{written 55.4}}% stands between')),
+    ['gspo-multilingual'],
+    'the mean of the two is found'
+  )
   const [said, noted] = proseTexts(input).map(page => page.text)
-  t.match(noted, /Scaled, and from scaled values, are these and no others: .* ratio of step durations, 5\.3581, of a recorded duration of GSPO to a scaled one of SAO; .* 63\.2418%, of a scaled time to a scaled time\. Not scaled are /)
-  t.match(said, 'Both of the paper\'s methods use DIS')
+  t.match(
+    noted,
+    /Scaled, and from scaled values, are these and no others: .* ratio of step durations, 5\.3581, of a recorded duration of GSPO to a scaled one of SAO; .* 63\.2418%, of a scaled time to a scaled time\. Not scaled are /
+  )
+  t.match(said, "Both of the paper's methods use DIS")
   const captions = load(written('preview/article.html'))
   const caption = (name: string): string => captions(`#figure-${name} figcaption`).clone().find('.p').remove().end().text()
   t.match(caption('02-efficiency'), /^Figure 2\. /)
   t.match(caption('02-efficiency'), 'concurrency-normalised')
   t.match(caption('04-training-over-time'), 'concurrency-normalised')
   t.match(caption('04-training-over-time'), 'not a measurement at another concurrency')
-  t.match(caption('03-training-by-step').replace(/\s+/g, ' '), 'validation at steps 0, 5, 10 and 15 and training metrics at step 41 are GSPO\'s')
-  for (const name of ['03-training-by-step', '04-training-over-time', '05-sao-recipe-training', '06-sao-critic-diagnostics', '07-multilingual-cases']) {
+  t.match(
+    caption('03-training-by-step').replace(/\s+/g, ' '),
+    "validation at steps 0, 5, 10 and 15 and training metrics at step 41 are GSPO's"
+  )
+  for (const name of [
+    '03-training-by-step',
+    '04-training-over-time',
+    '05-sao-recipe-training',
+    '06-sao-critic-diagnostics',
+    '07-multilingual-cases'
+  ]) {
     t.match(caption(name).replace(/\s+/g, ' ').toLowerCase(), 'markers on the trailing means only tell the', name)
   }
   t.end()
 })
 
 t.test('a page is whole and asks for nothing', t => {
-  t.same(PAGE_OUTPUTS.filter(path => !existsSync(join(run.out, path))), [])
+  t.same(
+    PAGE_OUTPUTS.filter(path => !existsSync(join(run.out, path))),
+    []
+  )
   for (const path of HTML) {
     const html = written(path)
     const $ = load(html)
     const style = $('style').text()
     const hash = createHash('sha256').update(style).digest('base64')
-    t.equal($('meta[http-equiv=Content-Security-Policy]').attr('content'),
-      `default-src 'none'; img-src data:; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`)
+    t.equal(
+      $('meta[http-equiv=Content-Security-Policy]').attr('content'),
+      `default-src 'none'; img-src data:; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`
+    )
     t.ok(html.indexOf('Content-Security-Policy') < html.indexOf('<style'), 'the policy stands before what it governs')
     t.notMatch(style, /url\(|@import|@font-face|<\//)
     t.equal($('script, iframe, object, embed, form, base, audio, video, link[rel=stylesheet], [style]').length, 0)
-    t.same($('[src]').get().map(e => $(e).attr('src') ?? '').filter(src => !src.startsWith('data:image/png;base64,')), [])
-    t.same($('link').get().map(e => $(e).attr('href')), ['data:,'])
+    t.same(
+      $('[src]')
+        .get()
+        .map(e => $(e).attr('src') ?? '')
+        .filter(src => !src.startsWith('data:image/png;base64,')),
+      []
+    )
+    t.same(
+      $('link')
+        .get()
+        .map(e => $(e).attr('href')),
+      ['data:,']
+    )
     t.equal($('html').attr('lang'), 'en')
     t.equal($('h1').length, 1)
     t.equal($('main').length, 1)
     t.equal($('a.skip').attr('href'), '#main')
-    const ids = $('[id]').get().map(e => $(e).attr('id') ?? '')
+    const ids = $('[id]')
+      .get()
+      .map(e => $(e).attr('id') ?? '')
     t.equal(new Set(ids).size, ids.length, 'every id once')
     const here = new Set(ids)
-    t.same($('a[href^="#"]').get().map(a => $(a).attr('href')?.slice(1) ?? '').filter(id => !here.has(id)), [], 'every link inside the page leads somewhere')
-    t.same($('[aria-describedby]').get().map(e => $(e).attr('aria-describedby') ?? '').filter(id => !here.has(id)), [])
+    t.same(
+      $('a[href^="#"]')
+        .get()
+        .map(a => $(a).attr('href')?.slice(1) ?? '')
+        .filter(id => !here.has(id)),
+      [],
+      'every link inside the page leads somewhere'
+    )
+    t.same(
+      $('[aria-describedby]')
+        .get()
+        .map(e => $(e).attr('aria-describedby') ?? '')
+        .filter(id => !here.has(id)),
+      []
+    )
     t.ok($('nav.contents li').length > 5)
     t.equal($('footer .how').text(), 'Point at a number, tap it, or move to it with the Tab key, to see where it comes from.')
-    const levels = $('h1, h2, h3, h4').get().map(h => Number(h.tagName.slice(1)))
-    t.ok(levels.every((level, i) => i === 0 || level <= levels[i - 1] + 1), 'no heading skips a level')
+    const levels = $('h1, h2, h3, h4')
+      .get()
+      .map(h => Number(h.tagName.slice(1)))
+    t.ok(
+      levels.every((level, i) => i === 0 || level <= levels[i - 1] + 1),
+      'no heading skips a level'
+    )
     // Synthetic: above everything, beside the title, in the title of the window, below the title and at the end.
     t.equal($('body > aside.strip').text(), 'Synthetic data, not measurements')
     t.equal($('h1 .mark').text(), 'synthetic')
@@ -527,35 +957,84 @@ t.test('a page is whole and asks for nothing', t => {
     t.match(written(path), /^# [^\n]+\n\n> \*\*Synthetic replica, not measurements\./)
     t.notMatch(written(path), /\{\{|\}\}|undefined|NaN|\[object/)
     const targets = [...written(path).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target]) => decodeURIComponent(target))
-    t.same(targets.filter(target => !existsSync(join(run.out, target))), [], `${path}: what it links to is there`)
+    t.same(
+      targets.filter(target => !existsSync(join(run.out, target))),
+      [],
+      `${path}: what it links to is there`
+    )
   }
   t.match(written('article.md'), '](figures/03-training-by-step.png)\n')
 
   const real = renderPages(inputs('Text.', { study: { name: 'Real', synthetic: false } })).get('preview/article.html') ?? ''
-  t.notMatch(real.replace(/<style>.*?<\/style>/s, '').replace('name="synthetic" content="false"', ''), /synthetic/i, 'a study of real files says nothing of it')
+  t.notMatch(
+    real.replace(/<style>.*?<\/style>/s, '').replace('name="synthetic" content="false"', ''),
+    /synthetic/i,
+    'a study of real files says nothing of it'
+  )
 
   const stand = articleOf(inputs('Stand-in {{data.json#/values/stand/value}}.'))
   t.equal(stand('data.v').text(), '54.33†')
   t.match(stand('.p').text(), 'A stand-in: no source publishes it.')
   t.match(stand('footer').text(), '† marks a stand-in')
 
-  const provenance = (pointer: string, ...paths: readonly string[]): AuditedClaim['provenance'] =>
-    [{ file: 'o.json', pointer, sha256: 'f'.repeat(64), inputs: paths.map(path => ({ path, sha256: 'e'.repeat(64) })) }]
-  const from = articleOf(inputs('{{audit}}', {
-    claims: [claim({ id: 'a', provenance: provenance('/a', 'x', 'y') }), claim({ id: 'b', provenance: provenance('/b', 'y', 'z') }),
-      claim({ id: 'c', provenance: provenance('/c') })]
-  }))
-  t.same(from('table.outputs tbody tr').get().map(row => from(row).children().get().map(cell => from(cell).children().get().map(line => from(line).text()))),
-    [[['o.json'], ['f'.repeat(64)], ['x', 'y', 'z']]], 'an output is listed once, with the inputs of all its claims')
+  const provenance = (pointer: string, ...paths: readonly string[]): AuditedClaim['provenance'] => [
+    { file: 'o.json', pointer, sha256: 'f'.repeat(64), inputs: paths.map(path => ({ path, sha256: 'e'.repeat(64) })) }
+  ]
+  const from = articleOf(
+    inputs('{{audit}}', {
+      claims: [
+        claim({ id: 'a', provenance: provenance('/a', 'x', 'y') }),
+        claim({ id: 'b', provenance: provenance('/b', 'y', 'z') }),
+        claim({ id: 'c', provenance: provenance('/c') })
+      ]
+    })
+  )
+  t.same(
+    from('table.outputs tbody tr')
+      .get()
+      .map(row =>
+        from(row)
+          .children()
+          .get()
+          .map(cell =>
+            from(cell)
+              .children()
+              .get()
+              .map(line => from(line).text())
+          )
+      ),
+    [[['o.json'], ['f'.repeat(64)], ['x', 'y', 'z']]],
+    'an output is listed once, with the inputs of all its claims'
+  )
   t.equal(from('table.outputs thead th').last().text(), 'Inputs of these claims', 'which may be fewer than its own')
-  t.equal(from('table.outputs caption').text(), 'Outputs in which computed values of claims stand, with the inputs of these claims. An output may have been computed from more.')
+  t.equal(
+    from('table.outputs caption').text(),
+    'Outputs in which computed values of claims stand, with the inputs of these claims. An output may have been computed from more.'
+  )
   const bare = renderPages(inputs('{{discrepancies}}', { discrepancies: [{ ...inputs('').discrepancies[0], sources: [] }] }))
-  t.equal(load(bare.get('preview/article.html') ?? '')('table.discrepancies td').first().text(), 'no value: it is about the wording')
+  t.equal(
+    load(bare.get('preview/article.html') ?? '')('table.discrepancies td')
+      .first()
+      .text(),
+    'no value: it is about the wording'
+  )
   t.match(bare.get('article.md'), '| warmup | no value: it is about the wording | The configuration counts. |')
 
   const stated = (change: Partial<PageInputs['discrepancies'][number]['sources'][number]>): string => {
-    const source = { label: 'history', value: 62.57, stated: 62.6, reference: 'data.json#/steps', status: 'agrees', reason: null, ...change } as const
-    return articleOf(inputs('{{discrepancies}}', { discrepancies: [{ ...inputs('').discrepancies[0], sources: [source] }] }))('table.discrepancies td').first().text()
+    const source = {
+      label: 'history',
+      value: 62.57,
+      stated: 62.6,
+      reference: 'data.json#/steps',
+      status: 'agrees',
+      reason: null,
+      ...change
+    } as const
+    return articleOf(inputs('{{discrepancies}}', { discrepancies: [{ ...inputs('').discrepancies[0], sources: [source] }] }))(
+      'table.discrepancies td'
+    )
+      .first()
+      .text()
   }
   t.equal(stated({}), 'history: 62.6 (computed 62.57)', 'what a source states comes first')
   t.equal(stated({ value: 62.6 }), 'history: 62.6')
@@ -568,14 +1047,31 @@ t.test('a page is whole and asks for nothing', t => {
   t.equal(plain('nav.contents a').attr('href'), 'source-notes.html')
   t.equal(plain('nav.contents').attr('aria-label'), 'Other page')
   t.equal(plain('nav.contents :is(div, ul, strong)').length, 0)
-  t.same(articleOf(inputs('## Here'))('nav.contents div').children().get().map(child => child.tagName), ['strong', 'ul', 'p'])
+  t.same(
+    articleOf(inputs('## Here'))('nav.contents div')
+      .children()
+      .get()
+      .map(child => child.tagName),
+    ['strong', 'ul', 'p']
+  )
 
   const notes = load(written('preview/source-notes.html'))
   const rows = (name: string): readonly string[] =>
-    notes(`table.${name} tbody tr`).get().map(row => notes(row).children().get().map(cell => notes(cell).text()).join(' ').replaceAll(',', ''))
+    notes(`table.${name} tbody tr`)
+      .get()
+      .map(row =>
+        notes(row)
+          .children()
+          .get()
+          .map(cell => notes(cell).text())
+          .join(' ')
+          .replaceAll(',', '')
+      )
   const files = (list: readonly HashedFile[]): readonly string[] => list.map(({ path, bytes, sha256 }) => `${path} ${bytes} ${sha256}`)
   const { inputs: read } = JSON.parse(written('run.json')) as { inputs: readonly HashedFile[] }
-  const { files: listed } = JSON.parse(readFileSync(join(run.study, 'source_manifest.json'), 'utf8')) as { files: ReadonlyArray<HashedFile & { role: string }> }
+  const { files: listed } = JSON.parse(readFileSync(join(run.study, 'source_manifest.json'), 'utf8')) as {
+    files: ReadonlyArray<HashedFile & { role: string }>
+  }
   t.same(files(read).toSorted(), files(listed).toSorted(), 'the run says of every file of the manifest that it read it')
   t.same([...rows('sources'), ...rows('excluded')].sort(), files(listed).toSorted(), 'and the notes list each')
   const rolesIn = (name: string): readonly string[] =>
@@ -585,33 +1081,80 @@ t.test('a page is whole and asks for nothing', t => {
   t.match(notes('table.excluded caption').text(), 'enter no statistic')
   t.equal(articleOf(inputs('{{sources}}'))('table.excluded').length, 0)
 
-  const decimals = (text: string, notes = '# N'): string => faultOf(() => renderPages(inputs(text, { templates: { article: { path: 'a.md', text: `# T\n\n${text}` }, notes: { path: 'n.md', text: notes } } })))
-  t.equal(decimals('{{a.score}}', '# N\n\n{{a.score | fixed(2)}}'), 'template decimals: a.score as 70.40, expected as many as where it stands before, in 70.4 (n.md, line 3, column 1)')
-  t.equal(decimals('{{data.json#/values/a.score/value | fixed(1)}} {{data.json#/values/a.score/value}}'),
-    'template decimals: data.json#/values/a.score/value as 0.704, expected as many as where it stands before, in 0.7 (a.md, line 3, column 48)')
-  for (const text of ['{{a.score}} {{data.json#/values/a.score/value}}', '{{a.score}} {{a.score | fixed(1)}} {{a.score | hours}} {{a.score | signed(1)}}',
-    '{{data.json#/values/a.score/value}} {{data.json#/values/a.score/value | percent(1)}} {{data.json#/values/a.score/value | scientific}}']) t.equal(decimals(text), 'no fault', text)
+  const decimals = (text: string, notes = '# N'): string =>
+    faultOf(() =>
+      renderPages(inputs(text, { templates: { article: { path: 'a.md', text: `# T\n\n${text}` }, notes: { path: 'n.md', text: notes } } }))
+    )
+  t.equal(
+    decimals('{{a.score}}', '# N\n\n{{a.score | fixed(2)}}'),
+    'template decimals: a.score as 70.40, expected as many as where it stands before, in 70.4 (n.md, line 3, column 1)'
+  )
+  t.equal(
+    decimals('{{data.json#/values/a.score/value | fixed(1)}} {{data.json#/values/a.score/value}}'),
+    'template decimals: data.json#/values/a.score/value as 0.704, expected as many as where it stands before, in 0.7 (a.md, line 3, column 48)'
+  )
+  for (const text of [
+    '{{a.score}} {{data.json#/values/a.score/value}}',
+    '{{a.score}} {{a.score | fixed(1)}} {{a.score | hours}} {{a.score | signed(1)}}',
+    '{{data.json#/values/a.score/value}} {{data.json#/values/a.score/value | percent(1)}} {{data.json#/values/a.score/value | scientific}}'
+  ])
+    t.equal(decimals(text), 'no fault', text)
 
-  const groups = articleOf(inputs('{{audit}}', { claims: [
-    claim({ id: 'a', section: '1' }), claim({ id: 'b', section: '2', status: 'differs', computed: 7, difference: 1, reason: 'off' }), claim({ id: 'c', section: '', status: 'quoted' })
-  ] }))
-  t.same(groups('details').get().map(group => [groups(group).children('summary').text(), groups(group).attr('open')]), [
-    ['Section 1: 1 claim: 1 agree.', undefined], ['Section 2: 1 claim: 1 differ.', 'open'], ['No section: 1 claim: 1 quoted from other publications, compared with nothing computed.', undefined]
-  ], 'what is wrong is in sight')
-  const many = articleOf(inputs('{{a.score}}', { claims: [claim({ provenance: ['/a', '/b', '/c', '/d', '/e'].flatMap((pointer, i) => provenance(pointer, 'p0', `p${i}`)) })] }))
-  t.equal(many('.p').text().split(/sha256|in o\.json/).length, 3, 'an output and its hash stand once')
+  const groups = articleOf(
+    inputs('{{audit}}', {
+      claims: [
+        claim({ id: 'a', section: '1' }),
+        claim({ id: 'b', section: '2', status: 'differs', computed: 7, difference: 1, reason: 'off' }),
+        claim({ id: 'c', section: '', status: 'quoted' })
+      ]
+    })
+  )
+  t.same(
+    groups('details')
+      .get()
+      .map(group => [groups(group).children('summary').text(), groups(group).attr('open')]),
+    [
+      ['Section 1: 1 claim: 1 agree.', undefined],
+      ['Section 2: 1 claim: 1 differ.', 'open'],
+      ['No section: 1 claim: 1 quoted from other publications, compared with nothing computed.', undefined]
+    ],
+    'what is wrong is in sight'
+  )
+  const many = articleOf(
+    inputs('{{a.score}}', {
+      claims: [claim({ provenance: ['/a', '/b', '/c', '/d', '/e'].flatMap((pointer, i) => provenance(pointer, 'p0', `p${i}`)) })]
+    })
+  )
+  t.equal(
+    many('.p')
+      .text()
+      .split(/sha256|in o\.json/).length,
+    3,
+    'an output and its hash stand once'
+  )
   t.match(many('.p').text(), '/a, /b, /c and 2 more places, named in audit.json')
   t.match(many('.p').text(), new RegExp(`from p0 e{64}, p1 e{64}, p2 e{64}, and 2 more, named in audit.json$`))
 
-  const wrong = articleOf(inputs('{{a}} {{b}} {{c}}', {
-    claims: [
-      claim({ id: 'a', computed: 70.5, status: 'differs', difference: 0.1, reason: 'off by 0.1' }),
-      claim({ id: 'b', computed: null, status: 'not_computable', reason: 'no cell', provenance: [] }),
-      claim({ id: 'c', computed: null, status: 'quoted', provenance: [] })
-    ]
-  }))
-  t.same(wrong('data.v').get().map(v => [wrong(v).text(), wrong(v).attr('class')]),
-    [['70.5', 'v differs'], ['not computable', 'v not_computable'], ['70.4', 'v quoted']], 'what went wrong is marked where it stands')
+  const wrong = articleOf(
+    inputs('{{a}} {{b}} {{c}}', {
+      claims: [
+        claim({ id: 'a', computed: 70.5, status: 'differs', difference: 0.1, reason: 'off by 0.1' }),
+        claim({ id: 'b', computed: null, status: 'not_computable', reason: 'no cell', provenance: [] }),
+        claim({ id: 'c', computed: null, status: 'quoted', provenance: [] })
+      ]
+    })
+  )
+  t.same(
+    wrong('data.v')
+      .get()
+      .map(v => [wrong(v).text(), wrong(v).attr('class')]),
+    [
+      ['70.5', 'v differs'],
+      ['not computable', 'v not_computable'],
+      ['70.4', 'v quoted']
+    ],
+    'what went wrong is marked where it stands'
+  )
   t.end()
 })
 
@@ -619,7 +1162,8 @@ t.test('a failed audit is said right below the title, and where the value stands
   const wrong = await runWrongReplica(t, '--formats', 'png')
   const read = (path: string): string => readFileSync(join(wrong.out, path), 'utf8')
   // The score, what it gains on the base model and its bar; the slides and the history still have the old one.
-  const counts = 'The audit failed: 3 of 337 claims differ, 0 cannot be computed; 1 of 39 quantities of several sources contradictory and not disclosed; ' +
+  const counts =
+    'The audit failed: 3 of 337 claims differ, 0 cannot be computed; 1 of 39 quantities of several sources contradictory and not disclosed; ' +
     '17 of 17 contradictions disclosed.'
   for (const path of ['article.md', 'source-notes.md']) {
     t.match(read(path), /^# [^\n]+\n\n> \*\*[^\n]+\*\* See \[audit\.json\]\(audit\.json\)\.\n\n> \*\*Synthetic replica/)
@@ -631,17 +1175,29 @@ t.test('a failed audit is said right below the title, and where the value stands
     t.equal($('h1').next().attr('class'), 'failed', `${path}: right below the title`)
     t.equal($('header .failed[role=alert] strong').text(), counts)
     const page = path === HTML[0] ? '' : 'article.html'
-    t.same($('.failed a').get().map(a => $(a).attr('href')), [`${page}#claim-eval.gspo.verified`, '../audit.json'])
+    t.same(
+      $('.failed a')
+        .get()
+        .map(a => $(a).attr('href')),
+      [`${page}#claim-eval.gspo.verified`, '../audit.json']
+    )
     t.match($('style').text(), /\.failed \{/)
   }
-  t.match(load(read(HTML[0]))('tr[id="claim-eval.gspo.verified"]').closest('details').attr('open'), 'open', 'the link leads to a table that is open')
-  for (const path of PAGE_OUTPUTS) t.notMatch(written(path), /audit failed|class="failed"|\.failed|\(published: /, `${path}: not a word where all agrees`)
+  t.match(
+    load(read(HTML[0]))('tr[id="claim-eval.gspo.verified"]').closest('details').attr('open'),
+    'open',
+    'the link leads to a table that is open'
+  )
+  for (const path of PAGE_OUTPUTS)
+    t.notMatch(written(path), /audit failed|class="failed"|\.failed|\(published: /, `${path}: not a word where all agrees`)
 
   // The sentence that discloses a contradiction has the number of the claim: what the audit reads is the number, without the mark.
   const said = inputs('It is {{a.score}}% here.', { claims: [claim({ status: 'differs', computed: 71.4, difference: 1, reason: 'off' })] })
   t.equal(proseTexts(said)[0].text, 'Title It is 71.4% here.')
   const markdown = (article: string, change: Partial<AuditedClaim>): string =>
-    (renderPages(inputs(article, { claims: [claim({ status: 'differs', computed: 71.4, ...change })] })).get('article.md') ?? '').split('\n\n')[3]
+    (renderPages(inputs(article, { claims: [claim({ status: 'differs', computed: 71.4, ...change })] })).get('article.md') ?? '').split(
+      '\n\n'
+    )[3]
   t.equal(markdown('It is {{a.score}}% here.', {}), 'It is 71.4% (published: 70.4%) here.')
   t.equal(markdown('{{a.score}}, {{a.score}}.', {}), '71.4 (published: 70.4), 71.4 (published: 70.4).')
   t.equal(markdown('{{a.score | fixed(0)}}%', { computed: 70.3 }), '70% (published: 70.4%)', 'a format that shows no difference')
@@ -651,37 +1207,79 @@ t.test('a failed audit is said right below the title, and where the value stands
 
   // Nothing is escaped in a code span, and everything outside of one.
   const named = { claims: [claim({ published: 'a_b', computed: 'a_b', decimals: null, unit: '' })] }
-  t.match(renderPages(inputs('`x` and `{{fact a.score}}`, {{fact a.score}}, `{{fact a.score}}`.', named)).get('article.md'), '`x` and `a_b`, a\\_b, `a_b`.')
+  t.match(
+    renderPages(inputs('`x` and `{{fact a.score}}`, {{fact a.score}}, `{{fact a.score}}`.', named)).get('article.md'),
+    '`x` and `a_b`, a\\_b, `a_b`.'
+  )
 
   const [discrepancy] = inputs('').discrepancies
-  const said2 = (discrepancies: PageInputs['discrepancies'], claims: PageInputs['claims'] = [claim()], text = ''): CheerioAPI => articleOf(inputs(text, { discrepancies, claims }))
+  const said2 = (discrepancies: PageInputs['discrepancies'], claims: PageInputs['claims'] = [claim()], text = ''): CheerioAPI =>
+    articleOf(inputs(text, { discrepancies, claims }))
   const failing = { ...discrepancy, status: 'fails', problems: ['x'] } as const
   const disclosed = { ...discrepancy, status: 'holds', disclosure: { text: 'x', found_in: ['article.md'] } } as const
   const told = (...list: Parameters<typeof said2>): string => said2(...list)('.failed strong').text()
   t.equal(told([failing, disclosed]), 'The audit failed: 0 of 1 claim differ, 0 cannot be computed; 1 of 2 contradictions disclosed.')
-  t.equal(told([{ ...failing, disclosure: disclosed.disclosure }, disclosed]),
-    'The audit failed: 0 of 1 claim differ, 0 cannot be computed; 2 of 2 contradictions disclosed, 1 of them wrongly stated.')
-  t.equal(told([], [claim({ id: 'a', status: 'not_computable', computed: null }), claim({ id: 'b', status: 'differs' }), claim({ id: 'c', status: 'differs' })]),
-    'The audit failed: 2 of 3 claims differ, 1 cannot be computed.')
+  t.equal(
+    told([{ ...failing, disclosure: disclosed.disclosure }, disclosed]),
+    'The audit failed: 0 of 1 claim differ, 0 cannot be computed; 2 of 2 contradictions disclosed, 1 of them wrongly stated.'
+  )
+  t.equal(
+    told(
+      [],
+      [
+        claim({ id: 'a', status: 'not_computable', computed: null }),
+        claim({ id: 'b', status: 'differs' }),
+        claim({ id: 'c', status: 'differs' })
+      ]
+    ),
+    'The audit failed: 2 of 3 claims differ, 1 cannot be computed.'
+  )
   t.equal(told([disclosed]), '')
-  t.same(said2([failing], [claim()], '{{discrepancies}}')('.failed a').get().map(a => a.attribs['href']), ['#claim-discrepancy-warmup', '../audit.json'])
+  t.same(
+    said2(
+      [failing],
+      [claim()],
+      '{{discrepancies}}'
+    )('.failed a')
+      .get()
+      .map(a => a.attribs['href']),
+    ['#claim-discrepancy-warmup', '../audit.json']
+  )
   t.equal(said2([failing], [claim()], '{{discrepancies}}')('[id="claim-discrepancy-warmup"]').length, 1, 'which is there')
-  t.same(said2([failing])('.failed a').get().map(a => a.attribs['href']), ['../audit.json'], 'no page has the table')
+  t.same(
+    said2([failing])('.failed a')
+      .get()
+      .map(a => a.attribs['href']),
+    ['../audit.json'],
+    'no page has the table'
+  )
 })
 
 t.test('sizes, bytes, files', async t => {
-  const pages = (): unknown => [...renderPages(inputs('{{a.score}}, {{see 01-scores}}\n\n{{figure 01-scores}}\nc\n\n{{audit}}\n\n{{discrepancies}}\n\n{{sources}}'))]
+  const pages = (): unknown => [
+    ...renderPages(inputs('{{a.score}}, {{see 01-scores}}\n\n{{figure 01-scores}}\nc\n\n{{audit}}\n\n{{discrepancies}}\n\n{{sources}}'))
+  ]
   t.same(pages(), pages(), 'the same inputs give the same bytes')
   const large = Buffer.concat([picture(10, 10), Buffer.alloc(6_100_000)])
-  t.match(faultOf(() => renderPages(inputs('{{figure 01-scores}}\nc', { figures: figures(() => large) }))),
-    /^page too large: 81\d{5} bytes in both pages, expected at most 8000000: fewer or smaller figures$/)
-  t.equal(faultOf(() => renderPages(inputs('{{figure 01-scores}}\nc', { figures: figures(() => Buffer.from('GIF89a')) }))),
-    'page figure: 6 bytes that are no PNG, expected a PNG (member 01-scores)')
+  t.match(
+    faultOf(() => renderPages(inputs('{{figure 01-scores}}\nc', { figures: figures(() => large) }))),
+    /^page too large: 81\d{5} bytes in both pages, expected at most 8000000: fewer or smaller figures$/
+  )
+  t.equal(
+    faultOf(() => renderPages(inputs('{{figure 01-scores}}\nc', { figures: figures(() => Buffer.from('GIF89a')) }))),
+    'page figure: 6 bytes that are no PNG, expected a PNG (member 01-scores)'
+  )
   const dir = mkdtempSync(join(tmpdir(), 'critic-traces-page-'))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   const set = await OutputSet.open(dir)
   const summaries = await writePages(set, inputs('Text.'))
   await set.commit()
   t.same(tree(dir), [...PAGE_OUTPUTS].sort())
-  for (const { path, sha256 } of summaries) t.equal(createHash('sha256').update(readFileSync(join(dir, path))).digest('hex'), sha256)
+  for (const { path, sha256 } of summaries)
+    t.equal(
+      createHash('sha256')
+        .update(readFileSync(join(dir, path)))
+        .digest('hex'),
+      sha256
+    )
 })

@@ -27,7 +27,12 @@ const FOLDER = fixture('parquet')
 
 type Reading =
   | { readonly error: string }
-  | { readonly rows: number; readonly row_groups: number; readonly leaves: readonly string[]; readonly columns: Record<string, Partial<ColumnReading>> }
+  | {
+      readonly rows: number
+      readonly row_groups: number
+      readonly leaves: readonly string[]
+      readonly columns: Record<string, Partial<ColumnReading>>
+    }
 
 function readings(name: string): Record<string, Reading> {
   return (JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')) as { files: Record<string, Reading> }).files
@@ -42,9 +47,17 @@ async function compare(t: Test, path: string, name: string, expected: Reading): 
     return
   }
   const audit = await auditParquet(path)
-  t.same([audit.rows, audit.rowGroups, audit.columns, audit.columnsDecoded], [expected.rows, expected.row_groups, expected.leaves.length, expected.leaves.length], name)
+  t.same(
+    [audit.rows, audit.rowGroups, audit.columns, audit.columnsDecoded],
+    [expected.rows, expected.row_groups, expected.leaves.length, expected.leaves.length],
+    name
+  )
   const { footer, columns } = await readColumns(path)
-  t.same(footer.schema.leaves.map(leaf => leaf.path.join('.')), expected.leaves, `${name}: columns`)
+  t.same(
+    footer.schema.leaves.map(leaf => leaf.path.join('.')),
+    expected.leaves,
+    `${name}: columns`
+  )
   for (const [column, want] of Object.entries(expected.columns)) {
     if (want.first !== undefined) t.equal(columns[column].first, want.first, `${name} ${column}: first row`)
     if (want.last !== undefined) t.equal(columns[column].last, want.last, `${name} ${column}: last row`)
@@ -54,7 +67,10 @@ async function compare(t: Test, path: string, name: string, expected: Reading): 
 
 t.test('a decoder that meets what is not there is told in our words', t => {
   const told = (error: unknown): string => toParquetFault(error, 'malformed footer', { file: 'a.parquet' }).message
-  t.equal(told(new TypeError('Cannot read properties of undefined (reading \'map\')')), 'parquet malformed footer: fields that do not fit each other, expected an intact file (a.parquet)')
+  t.equal(
+    told(new TypeError("Cannot read properties of undefined (reading 'map')")),
+    'parquet malformed footer: fields that do not fit each other, expected an intact file (a.parquet)'
+  )
   t.equal(told(new Error('thrift end')), 'parquet malformed footer: thrift end, expected an intact file (a.parquet)')
   t.end()
 })
@@ -68,7 +84,10 @@ t.test('files that pyarrow 25.0.1 and DuckDB 1.5.6 wrote', async t => {
 })
 
 t.test('files of public repositories', { skip: existsSync(CASES) ? false : `no ${CASES}` }, async t => {
-  const table = readFileSync(join(CASES, 'CASES.tsv'), 'utf8').split('\n').map(line => line.split('\t')).filter(([path]) => path.startsWith('parquet/'))
+  const table = readFileSync(join(CASES, 'CASES.tsv'), 'utf8')
+    .split('\n')
+    .map(line => line.split('\t'))
+    .filter(([path]) => path.startsWith('parquet/'))
   const expected = readings('public')
   t.equal(table.length, 31)
   t.same(table.map(([path]) => path.slice('parquet/'.length)).sort(), Object.keys(expected).sort(), 'every case has a reading')
@@ -80,28 +99,40 @@ t.test('files of public repositories', { skip: existsSync(CASES) ? false : `no $
     if ('error' in expected[name]) continue
     const audit = await auditParquet(path)
     // The table's own words: codec (pyarrow calls LZ4 UNKNOWN), encodings, writer.
-    const said = (key: string): string => new RegExp(`${key}=(.*?) (?:row_groups|leaf_columns|codec|encodings|created_by|schema)=`).exec(text)?.[1] ?? ''
+    const said = (key: string): string =>
+      new RegExp(`${key}=(.*?) (?:row_groups|leaf_columns|codec|encodings|created_by|schema)=`).exec(text)?.[1] ?? ''
     t.equal(audit.codecs.join('/').replace(/^LZ4$/, 'UNKNOWN'), said('codec'), `${name}: codec`)
     t.equal(audit.encodings.join('/'), said('encodings'), `${name}: encodings`)
     const by = said('created_by')
     t.ok((audit.createdBy ?? '').startsWith(by.replace(/…$/, '')), `${name}: written by ${by}`)
     t.equal(`${audit.rows}`, /read ok rows=(\d+)/.exec(text)?.[1], `${name}: rows`)
   }
-  t.match((await faultOf(auditParquet(join(CASES, 'parquet/uniform_encryption.parquet.encrypted')))).message, /^parquet encrypted: magic PARE/)
+  t.match(
+    (await faultOf(auditParquet(join(CASES, 'parquet/uniform_encryption.parquet.encrypted')))).message,
+    /^parquet encrypted: magic PARE/
+  )
   const checked = await auditParquet(join(CASES, 'parquet/adam_genotypes.parquet'))
   t.same(checked.checked, { pages: 91, checksummed: 91 })
 })
 
 /** DuckDB 1.5.6: count(*) filter (p like '%swegen%') and so on, over extra_info.task_path of the 60 rows. */
 const REQUEST: DatasetRequest = {
-  texts: { columns: ['task_path', 'extra_info.task_path'], patterns: { swegen: 'swegen', openswe: 'openswe', digit: { regex: 'task-[0-9]$' } } },
+  texts: {
+    columns: ['task_path', 'extra_info.task_path'],
+    patterns: { swegen: 'swegen', openswe: 'openswe', digit: { regex: 'task-[0-9]$' } }
+  },
   field: 'extra_info.agent_harness'
 }
 
 const VERL_TEXTS = { column: 'extra_info.task_path', matches: { swegen: 24, openswe: 24, digit: 6 }, several: 18, unmatched: 11, nulls: 13 }
 const VERL_FIELDS: Readonly<Record<string, number>> = {
-  'extra_info.agent_harness': 18, extra_info: 55, 'extra_info.tags': 55, 'extra_info.tags.list.element': 27, 'extra_info.tags.list': 27,
-  prompt: 60, data_source: 60
+  'extra_info.agent_harness': 18,
+  extra_info: 55,
+  'extra_info.tags': 55,
+  'extra_info.tags.list.element': 27,
+  'extra_info.tags.list': 27,
+  prompt: 60,
+  data_source: 60
 }
 
 t.test('what a request counts', async t => {
@@ -111,7 +142,11 @@ t.test('what a request counts', async t => {
     const path = join(FOLDER, name)
     const { texts, field, checked } = await auditParquet(path, { ...REQUEST, decode: 'requested' })
     t.same(texts, VERL_TEXTS, `${name}: texts`)
-    t.same(field, { path: 'extra_info.agent_harness', inSchema: true, nonNullRows: VERL_FIELDS['extra_info.agent_harness'] }, `${name}: field`)
+    t.same(
+      field,
+      { path: 'extra_info.agent_harness', inSchema: true, nonNullRows: VERL_FIELDS['extra_info.agent_harness'] },
+      `${name}: field`
+    )
     const all = await auditParquet(path, REQUEST)
     t.same([all.texts, all.field], [texts, field], `${name}: with all columns decoded`)
     t.ok(checked.pages < all.checked.pages, `${name}: only the columns asked for are decoded`)
@@ -138,23 +173,61 @@ t.test('what a file says of itself', async t => {
   const heard: number[] = []
   const audit = await auditParquet(path, {}, { onBytes: n => heard.push(n) })
   t.equal(audit.sha256, createHash('sha256').update(bytes).digest('hex'))
-  t.equal(heard.reduce((a, b) => a + b, 0), bytes.length)
+  t.equal(
+    heard.reduce((a, b) => a + b, 0),
+    bytes.length
+  )
   const { bytes: size, rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, metadataKeys } = audit
-  t.same({ size, rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, metadataKeys }, {
-    size: bytes.length, rows: 60, rowGroups: 3, columns: 10, columnsDecoded: 10, createdBy: 'parquet-cpp-arrow version 25.0.1',
-    codecs: ['SNAPPY'], encodings: ['PLAIN', 'RLE', 'RLE_DICTIONARY'], metadataKeys: []
-  })
+  t.same(
+    { size, rows, rowGroups, columns, columnsDecoded, createdBy, codecs, encodings, metadataKeys },
+    {
+      size: bytes.length,
+      rows: 60,
+      rowGroups: 3,
+      columns: 10,
+      columnsDecoded: 10,
+      createdBy: 'parquet-cpp-arrow version 25.0.1',
+      codecs: ['SNAPPY'],
+      encodings: ['PLAIN', 'RLE', 'RLE_DICTIONARY'],
+      metadataKeys: []
+    }
+  )
   const leaf = (name: string): object => ({ name, type: 'BYTE_ARRAY', logical: 'STRING', repetition: 'OPTIONAL', children: [] })
-  t.same(audit.schema.slice(0, 2), [leaf('data_source'), {
-    name: 'prompt', type: null, logical: 'LIST', repetition: 'OPTIONAL', children: [{
-      name: 'list', type: null, logical: null, repetition: 'REPEATED', children: [{
-        name: 'element', type: null, logical: null, repetition: 'OPTIONAL', children: [leaf('role'), leaf('content')]
-      }]
-    }]
-  }])
-  t.same(audit.schema[4].children.map(({ name, type, logical }) => [name, type, logical]), [
-    ['index', 'INT64', null], ['task_path', 'BYTE_ARRAY', 'STRING'], ['agent_harness', 'BYTE_ARRAY', 'STRING'], ['tags', null, 'LIST']
+  t.same(audit.schema.slice(0, 2), [
+    leaf('data_source'),
+    {
+      name: 'prompt',
+      type: null,
+      logical: 'LIST',
+      repetition: 'OPTIONAL',
+      children: [
+        {
+          name: 'list',
+          type: null,
+          logical: null,
+          repetition: 'REPEATED',
+          children: [
+            {
+              name: 'element',
+              type: null,
+              logical: null,
+              repetition: 'OPTIONAL',
+              children: [leaf('role'), leaf('content')]
+            }
+          ]
+        }
+      ]
+    }
   ])
+  t.same(
+    audit.schema[4].children.map(({ name, type, logical }) => [name, type, logical]),
+    [
+      ['index', 'INT64', null],
+      ['task_path', 'BYTE_ARRAY', 'STRING'],
+      ['agent_harness', 'BYTE_ARRAY', 'STRING'],
+      ['tags', null, 'LIST']
+    ]
+  )
 })
 
 t.test('files of hyparquet-writer', async t => {
@@ -162,21 +235,34 @@ t.test('files of hyparquet-writer', async t => {
   const path = join(dir, 'own.parquet')
   for (const codec of ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'BROTLI'] as const) {
     const names = Array.from({ length: 5000 }, (_, i) => (i % 50 === 0 ? null : `task/${i % 3 === 0 ? 'swegen' : 'openswe'}/${i}`))
-    writeFileSync(path, Buffer.from(parquetWriteBuffer({
-      codec, rowGroupSize: 1000, pageSize: 4096, compressors: { GZIP: gzipSync, BROTLI: brotliCompressSync },
-      columnData: [
-        { name: 'task.path', data: names, type: 'STRING' },
-        { name: 'n', data: names.map((_, i) => BigInt(i)), type: 'INT64' },
-        { name: 'flag', data: names.map((_, i) => i % 2 === 0), type: 'BOOLEAN' }
-      ],
-      kvMetadata: [{ key: 'private', value: 'not shown' }]
-    })))
+    writeFileSync(
+      path,
+      Buffer.from(
+        parquetWriteBuffer({
+          codec,
+          rowGroupSize: 1000,
+          pageSize: 4096,
+          compressors: { GZIP: gzipSync, BROTLI: brotliCompressSync },
+          columnData: [
+            { name: 'task.path', data: names, type: 'STRING' },
+            { name: 'n', data: names.map((_, i) => BigInt(i)), type: 'INT64' },
+            { name: 'flag', data: names.map((_, i) => i % 2 === 0), type: 'BOOLEAN' }
+          ],
+          kvMetadata: [{ key: 'private', value: 'not shown' }]
+        })
+      )
+    )
     const audit = await auditParquet(path, {
-      texts: { columns: ['task.path'], patterns: { swegen: 'swegen', openswe: 'openswe' } }, field: 'n'
+      texts: { columns: ['task.path'], patterns: { swegen: 'swegen', openswe: 'openswe' } },
+      field: 'n'
     })
     const present = names.filter(name => name !== null)
     const swegen = present.filter(name => name.includes('swegen')).length
-    t.same(audit.texts, { column: 'task.path', matches: { swegen, openswe: present.length - swegen }, several: 0, unmatched: 0, nulls: 100 }, codec)
+    t.same(
+      audit.texts,
+      { column: 'task.path', matches: { swegen, openswe: present.length - swegen }, several: 0, unmatched: 0, nulls: 100 },
+      codec
+    )
     t.same([audit.rows, audit.rowGroups, audit.field?.nonNullRows, audit.codecs, audit.metadataKeys], [5000, 5, 5000, [codec], ['private']])
     t.notMatch(JSON.stringify(audit), /not shown/)
   }
@@ -187,7 +273,10 @@ t.test('requests that a file cannot answer', async t => {
   const refused = async (request: DatasetRequest): Promise<Fault> => faultOf(auditParquet(path, request))
   const texts = (...columns: string[]): DatasetRequest => ({ texts: { columns, patterns: {} } })
   t.match((await refused(texts('a', 'b'))).message, `parquet missing column: none of a, b, expected one of them in the schema (${path})`)
-  t.match((await refused(texts('extra_info.task_pth'))).message, `none of extra_info.task_pth, expected one of them in the schema; did you mean extra_info.task_path? (${path})`)
+  t.match(
+    (await refused(texts('extra_info.task_pth'))).message,
+    `none of extra_info.task_pth, expected one of them in the schema; did you mean extra_info.task_path? (${path})`
+  )
   t.match((await refused(texts('extra_info'))).message, /wrong column type: extra_info is a group, expected a text/)
   t.match((await refused(texts('extra_info.index'))).message, /wrong column type: INT64, expected BYTE_ARRAY, a text/)
   t.match((await refused(texts('prompt.list.element.role'))).message, /unsupported: a list of texts in each row/)
@@ -217,7 +306,7 @@ t.test('truncated anywhere', async t => {
     const bytes = readFileSync(join(FOLDER, name))
     const accepted: number[] = []
     for (let length = 0; length < bytes.length; length += length < 20 || length > bytes.length - 20 ? 1 : 97) {
-      if (!(await attempt(bytes.subarray(0, length)) instanceof Fault)) accepted.push(length)
+      if (!((await attempt(bytes.subarray(0, length))) instanceof Fault)) accepted.push(length)
     }
     t.same(accepted, [], `${name}: every cut is a fault`)
     // A cut with the footer kept: the pages are gone.
@@ -231,24 +320,31 @@ t.test('truncated anywhere', async t => {
 /** First byte and end of what each page's checksum covers. */
 function pageBodies(bytes: Buffer): [number, number][] {
   const file = new Uint8Array(bytes).buffer
-  return parquetMetadata(file).row_groups.flatMap(group => group.columns.flatMap(({ meta_data: meta }) => {
-    const found: [number, number][] = []
-    const start = Number(meta!.dictionary_page_offset ?? meta!.data_page_offset)
-    for (let at = start; at < start + Number(meta!.total_compressed_size);) {
-      const reader = { view: new DataView(file), offset: at }
-      const { compressed_page_size: size } = parquetHeader(reader)
-      found.push([reader.offset, reader.offset + size])
-      at = reader.offset + size
-    }
-    return found
-  }))
+  return parquetMetadata(file).row_groups.flatMap(group =>
+    group.columns.flatMap(({ meta_data: meta }) => {
+      const found: [number, number][] = []
+      const start = Number(meta!.dictionary_page_offset ?? meta!.data_page_offset)
+      for (let at = start; at < start + Number(meta!.total_compressed_size); ) {
+        const reader = { view: new DataView(file), offset: at }
+        const { compressed_page_size: size } = parquetHeader(reader)
+        found.push([reader.offset, reader.offset + size])
+        at = reader.offset + size
+      }
+      return found
+    })
+  )
 }
 
 t.test('one byte flipped', async t => {
   const attempt = trial(t)
-  for (const [name, step] of [['verl-zstd-v1.parquet', 37], ['delta.parquet', 41], ['verl-snappy-v1.parquet', 53], ['duckdb.parquet', 43]] as const) {
+  for (const [name, step] of [
+    ['verl-zstd-v1.parquet', 37],
+    ['delta.parquet', 41],
+    ['verl-snappy-v1.parquet', 53],
+    ['duckdb.parquet', 43]
+  ] as const) {
     const bytes = readFileSync(join(FOLDER, name))
-    const whole = await attempt(bytes) as DatasetAudit
+    const whole = (await attempt(bytes)) as DatasetAudit
     const bodies = pageBodies(bytes)
     let inBodies = 0
     let refused = 0
@@ -282,9 +378,12 @@ t.test('checksums', async t => {
   const attempt = trial(t)
   const body = Buffer.from(new Int32Array([1, 2, 3, 4]).buffer)
   const right = crc32(body) | 0
-  t.same((await attempt(craft({ pages: [plainPage(body, 4, { crc: right })] })) as DatasetAudit).checked, { pages: 1, checksummed: 1 })
-  const wrong = await attempt(craft({ pages: [plainPage(body, 4, { crc: right ^ 1 })] })) as Fault
-  t.match(wrong.message, /^parquet wrong checksum: CRC-32 [0-9a-f]{8}, expected [0-9a-f]{8} as its header states \(.*trial\.parquet, member row group 0, column c, byte 4\)$/)
+  t.same(((await attempt(craft({ pages: [plainPage(body, 4, { crc: right })] }))) as DatasetAudit).checked, { pages: 1, checksummed: 1 })
+  const wrong = (await attempt(craft({ pages: [plainPage(body, 4, { crc: right ^ 1 })] }))) as Fault
+  t.match(
+    wrong.message,
+    /^parquet wrong checksum: CRC-32 [0-9a-f]{8}, expected [0-9a-f]{8} as its header states \(.*trial\.parquet, member row group 0, column c, byte 4\)$/
+  )
   t.equal(wrong.exitCode, EXIT.checkFailed)
 })
 
@@ -296,22 +395,53 @@ t.test('what would inflate too far is refused before it does', async t => {
     return result instanceof Fault ? result.message.replace(/ \(.*/, '') : 'read'
   }
   const zeros = Buffer.alloc(16 * 1024 * 1024)
-  for (const [codec, bomb] of [['BROTLI', brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })], ['GZIP', gzipSync(zeros)]] as const) {
-    t.equal(await said(craft({ pages: [plainPage(bomb, 4, { uncompressed_page_size: 16 })], meta: { codec, total_uncompressed_size: 40n } })),
-      `parquet page inflates too far: more than 16 bytes of ${codec}, expected 16 as its header states`)
-    t.equal(await said(craft({ pages: [plainPage(bomb, 4, { uncompressed_page_size: 2 ** 31 - 1 })], meta: { codec, total_uncompressed_size: 2n ** 31n } })),
-      'parquet impossible uncompressed page size: 2147483647, expected an integer from 0 to 268435456')
-    t.equal(await said(craft({ pages: [plainPage(bomb, 4, { uncompressed_page_size: 64 * 1024 * 1024 })], meta: { codec, total_uncompressed_size: 40n } })),
-      'parquet pages too large: 67108864 bytes, expected 40 as the footer states')
-    t.match(await said(craft({ pages: [plainPage(bomb, 4)], meta: { codec, total_uncompressed_size: 2n ** 40n } })), /^parquet inflates too far: 1099511627776 bytes from \d+, expected at most 4294967296$/)
+  for (const [codec, bomb] of [
+    ['BROTLI', brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
+    ['GZIP', gzipSync(zeros)]
+  ] as const) {
+    t.equal(
+      await said(craft({ pages: [plainPage(bomb, 4, { uncompressed_page_size: 16 })], meta: { codec, total_uncompressed_size: 40n } })),
+      `parquet page inflates too far: more than 16 bytes of ${codec}, expected 16 as its header states`
+    )
+    t.equal(
+      await said(
+        craft({ pages: [plainPage(bomb, 4, { uncompressed_page_size: 2 ** 31 - 1 })], meta: { codec, total_uncompressed_size: 2n ** 31n } })
+      ),
+      'parquet impossible uncompressed page size: 2147483647, expected an integer from 0 to 268435456'
+    )
+    t.equal(
+      await said(
+        craft({ pages: [plainPage(bomb, 4, { uncompressed_page_size: 64 * 1024 * 1024 })], meta: { codec, total_uncompressed_size: 40n } })
+      ),
+      'parquet pages too large: 67108864 bytes, expected 40 as the footer states'
+    )
+    t.match(
+      await said(craft({ pages: [plainPage(bomb, 4)], meta: { codec, total_uncompressed_size: 2n ** 40n } })),
+      /^parquet inflates too far: 1099511627776 bytes from \d+, expected at most 4294967296$/
+    )
   }
   const zstdFrame = (header: number[]): Buffer => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...header, 0x03 | 0x02, 0, 0])
-  const zstd = async (body: Uint8Array): Promise<string> => said(craft({ pages: [plainPage(body, 4, { uncompressed_page_size: 16 })], meta: { codec: 'ZSTD', total_uncompressed_size: 40n } }))
+  const zstd = async (body: Uint8Array): Promise<string> =>
+    said(craft({ pages: [plainPage(body, 4, { uncompressed_page_size: 16 })], meta: { codec: 'ZSTD', total_uncompressed_size: 40n } }))
   t.match(await zstd(zstdFrame([0xa0, 0xff, 0xff, 0xff, 0x7f])), /^parquet corrupt zstd: /)
-  t.match(await zstd(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0xff, 0xff, 0xff, 0x7f, 0x01, 0, 0])), /^parquet corrupt zstd: a content of 2147483647 bytes, expected 16/)
-  t.match(await zstd(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x01, 0, 0])), /^parquet unsupported zstd: a window of 2199023255552 bytes/)
-  t.match(await zstd(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 16, 0x43, 0, 0, 7])), /^parquet wrong page size: 8 bytes, expected 16/, 'a frame that holds less than it states')
-  const blocks = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x00]), Buffer.concat(Array.from({ length: 5000 }, () => Buffer.from([0x02, 0x00, 0x10, 7]))), Buffer.from([1, 0, 0])])
+  t.match(
+    await zstd(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0xff, 0xff, 0xff, 0x7f, 0x01, 0, 0])),
+    /^parquet corrupt zstd: a content of 2147483647 bytes, expected 16/
+  )
+  t.match(
+    await zstd(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 0x01, 0, 0])),
+    /^parquet unsupported zstd: a window of 2199023255552 bytes/
+  )
+  t.match(
+    await zstd(Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, 16, 0x43, 0, 0, 7])),
+    /^parquet wrong page size: 8 bytes, expected 16/,
+    'a frame that holds less than it states'
+  )
+  const blocks = Buffer.concat([
+    Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x00]),
+    Buffer.concat(Array.from({ length: 5000 }, () => Buffer.from([0x02, 0x00, 0x10, 7]))),
+    Buffer.from([1, 0, 0])
+  ])
   t.match(await zstd(blocks), /^parquet zstd page too large: blocks for \d+ bytes/)
   const lz4 = (codec: 'LZ4' | 'LZ4_RAW', body: Uint8Array): Promise<string> =>
     said(craft({ pages: [plainPage(body, 4, { uncompressed_page_size: 16 })], meta: { codec, total_uncompressed_size: 40n } }))
@@ -330,28 +460,74 @@ t.test('counts that do not agree', async t => {
   const body = Buffer.from(new Int32Array([1, 2, 3, 4]).buffer)
   const page = plainPage(body, 4)
   t.equal(await said({ pages: [page] }), 'read')
-  t.equal(await said({ pages: [page], fileRows: 5n }), `parquet row counts differ: 4 in the row groups, expected 5 as the footer states (F, byte ${craft({ pages: [page] }).length - footerLength(craft({ pages: [page] }))})`)
-  t.match(await said({ pages: [page], rows: 8n }), /^parquet missing page: 0 bytes without a whole page header, expected the next page \(F, member row group 0, column c, byte \d+\)$/)
-  t.equal(await said({ pages: [page, page], rows: 5n }), 'parquet row counts differ: 8 values in 8 rows, expected 5 in 5 (F, member row group 0, column c, byte 37)'.replace('37', String(4 + pageLength())))
-  t.match(await said({ pages: [plainPage(body.subarray(0, 12), 4)] }), /^parquet truncated page: 12 bytes for 4 values, expected 16 or more \(F/)
-  t.match(await said({ pages: [plainPage(body, 2 ** 30)], rows: 2n ** 30n }), /^parquet impossible number of values: 1073741824, expected an integer from 0 to 16777216 \(F/)
-  t.match(await said({ pages: [page], rows: 2n ** 40n }), /^parquet too many values: 1099511627776 in \d+ bytes, expected at most 1073741824/)
+  t.equal(
+    await said({ pages: [page], fileRows: 5n }),
+    `parquet row counts differ: 4 in the row groups, expected 5 as the footer states (F, byte ${craft({ pages: [page] }).length - footerLength(craft({ pages: [page] }))})`
+  )
+  t.match(
+    await said({ pages: [page], rows: 8n }),
+    /^parquet missing page: 0 bytes without a whole page header, expected the next page \(F, member row group 0, column c, byte \d+\)$/
+  )
+  t.equal(
+    await said({ pages: [page, page], rows: 5n }),
+    'parquet row counts differ: 8 values in 8 rows, expected 5 in 5 (F, member row group 0, column c, byte 37)'.replace(
+      '37',
+      String(4 + pageLength())
+    )
+  )
+  t.match(
+    await said({ pages: [plainPage(body.subarray(0, 12), 4)] }),
+    /^parquet truncated page: 12 bytes for 4 values, expected 16 or more \(F/
+  )
+  t.match(
+    await said({ pages: [plainPage(body, 2 ** 30)], rows: 2n ** 30n }),
+    /^parquet impossible number of values: 1073741824, expected an integer from 0 to 16777216 \(F/
+  )
+  t.match(
+    await said({ pages: [page], rows: 2n ** 40n }),
+    /^parquet too many values: 1099511627776 in \d+ bytes, expected at most 1073741824/
+  )
   t.match(await said({ pages: [page], meta: { data_page_offset: 2n ** 40n } }), /^parquet impossible data page offset: 1099511627776/)
   t.match(await said({ pages: [page], meta: { total_compressed_size: -5n } }), /^parquet impossible compressed size: -5/)
   t.match(await said({ pages: [page], meta: { num_values: 3n } }), /^parquet row counts differ: 3 values, expected 4 rows/)
   t.match(await said({ pages: [page], meta: { codec: 'LZO' } }), /^parquet unsupported codec: LZO, expected UNCOMPRESSED, SNAPPY/)
-  t.match(await said({ pages: [page], meta: { path_in_schema: ['d'] } }), /^parquet wrong column: d, expected the columns of the schema in order/)
+  t.match(
+    await said({ pages: [page], meta: { path_in_schema: ['d'] } }),
+    /^parquet wrong column: d, expected the columns of the schema in order/
+  )
   // PARQUET-816: sizes without the dictionary page's header, forgiven to the writers that had the fault.
   const short = { total_compressed_size: BigInt(pageLength() - 10) }
   t.equal(await said({ pages: [page], meta: short, createdBy: 'parquet-mr version 1.2.8 (build x)' }), 'read')
-  t.match(await said({ pages: [page], meta: short, createdBy: 'parquet-mr version 1.2.9 (build x)' }), /^parquet impossible page size: 16, expected an integer from 0 to 6/)
+  t.match(
+    await said({ pages: [page], meta: short, createdBy: 'parquet-mr version 1.2.9 (build x)' }),
+    /^parquet impossible page size: 16, expected an integer from 0 to 6/
+  )
   t.match(await said({ pages: [page], meta: short }), /^parquet impossible page size/)
-  const indexes = plainPage(Buffer.from([3, 0x08, 0x07]), 4, { data_page_header: { num_values: 4, encoding: 'RLE_DICTIONARY', definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' } })
+  const indexes = plainPage(Buffer.from([3, 0x08, 0x07]), 4, {
+    data_page_header: { num_values: 4, encoding: 'RLE_DICTIONARY', definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' }
+  })
   t.match(await said({ pages: [indexes] }), /^parquet missing dictionary/)
-  const dictionary = { body, header: { type: 'DICTIONARY_PAGE' as const, uncompressed_page_size: 16, compressed_page_size: 16, dictionary_page_header: { num_values: 4, encoding: 'PLAIN' as const } } }
+  const dictionary = {
+    body,
+    header: {
+      type: 'DICTIONARY_PAGE' as const,
+      uncompressed_page_size: 16,
+      compressed_page_size: 16,
+      dictionary_page_header: { num_values: 4, encoding: 'PLAIN' as const }
+    }
+  }
   t.match(await said({ pages: [dictionary, indexes] }), /^parquet wrong index: 7, expected below 4, the dictionary's size/)
   t.match(await said({ pages: [dictionary, dictionary, indexes] }), /^parquet malformed page: a second dictionary, expected one a column/)
-  t.match(await said({ pages: [plainPage(body, 4, { data_page_header: { num_values: 4, encoding: 'BIT_PACKED', definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' } })] }), /^parquet unsupported encoding: BIT_PACKED/)
+  t.match(
+    await said({
+      pages: [
+        plainPage(body, 4, {
+          data_page_header: { num_values: 4, encoding: 'BIT_PACKED', definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' }
+        })
+      ]
+    }),
+    /^parquet unsupported encoding: BIT_PACKED/
+  )
 
   function pageLength(): number {
     const bytes = craft({ pages: [page] })
@@ -381,7 +557,10 @@ t.test('INT96 with negative nanoseconds keeps its day', async t => {
   })
   const { values } = decodeValues({ bytes, start: 0, encoding: 'PLAIN', count: days.length }, { name: 'c', type: 'INT96' }, null)
   const stored = Array.from(values as readonly bigint[])
-  t.strictSame(stored.map(value => [Number(value >> 64n), BigInt.asIntN(64, value)]), days.map((day, i) => [day, nanoseconds[i]]))
+  t.strictSame(
+    stored.map(value => [Number(value >> 64n), BigInt.asIntN(64, value)]),
+    days.map((day, i) => [day, nanoseconds[i]])
+  )
   const sinceEpoch = (value: bigint): bigint => ((value >> 64n) - 2440588n) * 86_400_000_000_000n + BigInt.asIntN(64, value)
   t.strictSame(stored.slice(0, 3).map(sinceEpoch), [-1n, 0n, -1n], 'one nanosecond before 1970, written in two ways')
 })
@@ -389,7 +568,7 @@ t.test('INT96 with negative nanoseconds keeps its day', async t => {
 t.test('bit widths', async t => {
   for (let width = 1; width <= 64; width++) {
     const mask = (1n << BigInt(width)) - 1n
-    const values = Array.from({ length: 32 }, (_, i) => (0x9e3779b97f4a7c15n * BigInt(i + 1)) >> 3n & mask)
+    const values = Array.from({ length: 32 }, (_, i) => ((0x9e3779b97f4a7c15n * BigInt(i + 1)) >> 3n) & mask)
     if (width <= 32) {
       const output = new Uint32Array(30)
       t.equal(decodeHybrid(Buffer.concat([Buffer.from([9]), pack(values, width)]), 0, width, output), 1 + width * 4)
@@ -430,16 +609,40 @@ t.test('a file that is not what it was', async t => {
   const dir = t.testdir()
   const path = join(dir, 'moving.parquet')
   writeFileSync(path, readFileSync(join(FOLDER, 'duckdb.parquet')))
-  const touched = await faultOf(auditParquet(path, {}, { onBytes: () => { utimesSync(path, 1, 1) } }))
+  const touched = await faultOf(
+    auditParquet(
+      path,
+      {},
+      {
+        onBytes: () => {
+          utimesSync(path, 1, 1)
+        }
+      }
+    )
+  )
   t.equal(touched.exitCode, EXIT.checkFailed)
   t.match(touched.message, /^parquet changed while it was read: another modification time/)
   const controller = new AbortController()
   const reason = new Error('stop')
-  await t.rejects(auditParquet(path, {}, { signal: controller.signal, onBytes: () => { controller.abort(reason) } }), reason)
+  await t.rejects(
+    auditParquet(
+      path,
+      {},
+      {
+        signal: controller.signal,
+        onBytes: () => {
+          controller.abort(reason)
+        }
+      }
+    ),
+    reason
+  )
   mkdirSync(join(dir, 'plain'))
   for (const [name, content, message] of [
-    ['empty', '', /^parquet not a Parquet file: 0 bytes/], ['text', 'a text that is long enough', /^parquet not a Parquet file: magic "ough", expected PAR1 at start and end/],
-    ['half', 'PAR1 and no footer behind it', /^parquet not a Parquet file: magic "d it"/], ['length', 'PAR1xxxx\xff\xff\xff\x7fPAR1', /^parquet impossible footer length: 2147483647/],
+    ['empty', '', /^parquet not a Parquet file: 0 bytes/],
+    ['text', 'a text that is long enough', /^parquet not a Parquet file: magic "ough", expected PAR1 at start and end/],
+    ['half', 'PAR1 and no footer behind it', /^parquet not a Parquet file: magic "d it"/],
+    ['length', 'PAR1xxxx\xff\xff\xff\x7fPAR1', /^parquet impossible footer length: 2147483647/],
     ['footer', 'PAR1\x19\xf5\xff\xff\xff\xff\x07\x07\0\0\0PAR1', /^parquet malformed footer: its end inside the metadata/]
   ] as const) {
     const file = join(dir, 'plain', name)
@@ -450,7 +653,9 @@ t.test('a file that is not what it was', async t => {
 
 interface ParquetJs {
   readonly ParquetSchema: new (fields: object) => object
-  readonly ParquetWriter: { openFile(schema: object, path: string): Promise<{ appendRow(row: object): Promise<void>; close(): Promise<void> }> }
+  readonly ParquetWriter: {
+    openFile(schema: object, path: string): Promise<{ appendRow(row: object): Promise<void>; close(): Promise<void> }>
+  }
   readonly ParquetReader: { openFile(path: string): Promise<{ getCursor(): { next(): Promise<object | null> }; close(): Promise<void> }> }
 }
 
@@ -473,7 +678,13 @@ t.test('parquetjs-lite: a plain file that it writes is read; why it is not the r
       await reader.close()
       return row
     }
-    if (await rows().then(row => row !== null, () => false)) readable.push(name)
+    if (
+      await rows().then(
+        row => row !== null,
+        () => false
+      )
+    )
+      readable.push(name)
   }
   t.strictSame(readable, [])
 })

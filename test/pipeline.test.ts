@@ -11,7 +11,16 @@ import { openNpz } from '../src/ingest/npz/npz.js'
 import { encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyHeader, NpzWriter } from '../src/ingest/npz/write.js'
 import type { SnapshotSettings } from '../src/runs/snapshot.js'
 import { faultsOf, hashes, run, settings } from './support/run.js'
-import { npzOf, page, randomTraces, SNAPSHOT_TIME, withStored, writeSnapshot, type SnapshotOptions, type TestTrace } from './support/snapshot.js'
+import {
+  npzOf,
+  page,
+  randomTraces,
+  SNAPSHOT_TIME,
+  withStored,
+  writeSnapshot,
+  type SnapshotOptions,
+  type TestTrace
+} from './support/snapshot.js'
 
 const root = mkdtempSync(join(tmpdir(), 'critic-traces-pipeline-'))
 const pool = openTracePool(2)
@@ -50,8 +59,16 @@ function fsumStored(values: readonly number[], returns: readonly number[]): { va
   }
   const squares = values.map((v, i) => (v - returns[i]) ** 2)
   return {
-    value_mean: toNumber(values.reduce((sum, v) => sum + exact(v), 0n), values.length),
-    value_rmse: Math.sqrt(toNumber(squares.reduce((sum, v) => sum + exact(v), 0n), values.length))
+    value_mean: toNumber(
+      values.reduce((sum, v) => sum + exact(v), 0n),
+      values.length
+    ),
+    value_rmse: Math.sqrt(
+      toNumber(
+        squares.reduce((sum, v) => sum + exact(v), 0n),
+        values.length
+      )
+    )
   }
 }
 
@@ -79,7 +96,10 @@ t.test('outputs are the same bytes for 1, 2 and 7 threads and any chunk size', a
 
 t.test('a page of one-byte chunks', async t => {
   const snapshot = fresh()
-  await writeSnapshot(snapshot, randomTraces(new Random('bytes'), 1, () => 25))
+  await writeSnapshot(
+    snapshot,
+    randomTraces(new Random('bytes'), 1, () => 25)
+  )
   const [whole, bytes] = [fresh(), fresh()]
   await run(snapshot, whole, pool)
   await run(snapshot, bytes, pool, { chunkBytes: 1 })
@@ -93,8 +113,11 @@ t.test('gzip, other encodings and decoys give the same numbers', async t => {
   const { statistics } = await run(plain, fresh(), pool)
   const text = readFileSync(join(plain, 'index.html'), 'utf8')
   const decoys = text
-    .replace('<body>', `<body><!-- <script id="data">{}</script> --><textarea><script id="data">{}</script></textarea>
-      <template><script id=data>{}</script></template><script>const s = '<script id="data">'</script>`)
+    .replace(
+      '<body>',
+      `<body><!-- <script id="data">{}</script> --><textarea><script id="data">{}</script></textarea>
+      <template><script id=data>{}</script></template><script>const s = '<script id="data">'</script>`
+    )
     .replace('<script id="data" type="application/json">', `<SCRIPT title="a>b" ID='d&#97;ta'\r\n>`)
   const spellings: ReadonlyArray<readonly [string, string, Uint8Array]> = [
     ['decoys', 'index.html', Buffer.from(decoys)],
@@ -121,11 +144,26 @@ t.test('the outputs are read back by others', async t => {
   const { tableFromIPC } = await import('apache-arrow')
   const table = tableFromIPC(readFileSync(join(out, 'training_data/critic-traces.arrow')))
   const column = (name: string): number[] => Array.from(table.getChild(name) as Iterable<number | bigint>, Number)
-  t.same(column('value'), traces.flatMap(trace => trace.values))
-  t.same(column('return'), traces.flatMap(trace => trace.returns))
-  t.same(column('response_position'), traces.flatMap(trace => trace.response_positions))
-  t.same(column('trace'), traces.flatMap((trace, i) => trace.values.map(() => i)))
-  t.same(column('index'), traces.flatMap(trace => trace.values.map((_, k) => k)))
+  t.same(
+    column('value'),
+    traces.flatMap(trace => trace.values)
+  )
+  t.same(
+    column('return'),
+    traces.flatMap(trace => trace.returns)
+  )
+  t.same(
+    column('response_position'),
+    traces.flatMap(trace => trace.response_positions)
+  )
+  t.same(
+    column('trace'),
+    traces.flatMap((trace, i) => trace.values.map(() => i))
+  )
+  t.same(
+    column('index'),
+    traces.flatMap(trace => trace.values.map((_, k) => k))
+  )
   t.equal(table.schema.metadata.get('snapshot_time'), SNAPSHOT_TIME)
   const { default: Npyjs } = await import('npyjs')
   const { unzipSync } = await import('fflate')
@@ -231,42 +269,142 @@ const rewrite = (folder: string, edit: (text: string) => string): void => {
 
 const withNpz = async (folder: string, name: string, arrays: Readonly<Record<string, Uint8Array>>): Promise<void> => {
   const chunks: Uint8Array[] = []
-  const npz = new NpzWriter(bytes => { chunks.push(bytes.slice()) })
+  const npz = new NpzWriter(bytes => {
+    chunks.push(bytes.slice())
+  })
   for (const [member, npy] of Object.entries(arrays)) await npz.add(member, npy)
   await npz.finish()
   writeFileSync(join(folder, name), Buffer.concat(chunks))
 }
 
 const BAD: readonly BadCase[] = [
-  { name: 'truncated page', exitCode: 3, message: /^html unterminated element: .*index\.html.*byte \d+/, break: f => rewrite(f, s => s.slice(0, 700)) },
-  { name: 'no element', exitCode: 3, message: /^html .*index\.html/, break: f => rewrite(f, s => s.replace('id="data"', 'id="datum"')) },
-  { name: 'two elements', exitCode: 3, message: /^html .*index\.html/, break: f => rewrite(f, s => s.replace('</body>', '<script id=data>{}</script></body>')) },
-  { name: 'trailing comma', exitCode: 3, message: /^json .*trace 0.*byte \d+/, break: f => rewrite(f, s => s.replace(/\]\}(?=,\{"value_mean".*"npz":"step_10_failure)/, '],}')) },
-  { name: 'raw end tag in a text', exitCode: 3, message: /^json truncated: the end of script#data \(a raw <\/script> in a text ends it too\), expected .*index\.html.*byte \d+/, break: f => rewrite(f, s => s.replace('turn 0', 'turn </script> 0')) },
-  { name: 'NaN', exitCode: 1, message: /^trace not finite: NaN, .*trace 0, uid .*, step 10, values, index 0/, break: f => rewrite(f, s => s.replace(/"values":\[[^,]+/, '"values":[NaN')) },
-  { name: 'Infinity', exitCode: 1, message: /^trace not finite: -Infinity/, break: f => rewrite(f, s => s.replace(/"returns":\[[^,]+/, '"returns":[-Infinity')) },
-  { name: 'unequal lengths', exitCode: 1, message: /^trace unequal lengths: 25 returns, expected 24/, break: f => rewrite(f, s => s.replace('"returns":[', '"returns":[1,')) },
-  { name: 'positions not increasing', exitCode: 1, message: /^trace positions not increasing: .*response_positions, index 1\)/, break: f => rewrite(f, s => s.replace(/("response_positions":\[)(\d+),\d+/, '$1$2,$2')) },
-  { name: 'changed value', exitCode: 1, message: /^trace NPZ value differs: .* in .*step_10_success\.npz, expected 0.125 as embedded \(.*trace 0.*values, index 0\)/, break: f => rewrite(f, s => s.replace(/"values":\[[^,]+/, '"values":[0.125')) },
-  { name: 'stored mean', exitCode: 1, message: /^trace stored value_mean differs: 7, expected .*trace 3/, break: f => rewrite(f, s => s.replace(/"value_mean":[^,]+(?=[^{]*$)/, '"value_mean":7')) },
-  { name: 'missing NPZ', exitCode: 3, message: /^snapshot missing npz: "step_11_success\.npz", expected .*trace 2/, break: (f, traces) => rmSync(join(f, traces[2].npz)) },
-  { name: 'missing member', exitCode: 3, message: /^npz .*returns.*trace 1/, break: (f, traces) => withNpz(f, traces[1].npz, { values: encodeNpy(Float64Array.from(traces[1].values)) }) },
   {
-    name: 'wrong dtype', exitCode: 3, message: /^npz wrong dtype: <i4, expected float32 or float64 \(.*member values/,
+    name: 'truncated page',
+    exitCode: 3,
+    message: /^html unterminated element: .*index\.html.*byte \d+/,
+    break: f => rewrite(f, s => s.slice(0, 700))
+  },
+  { name: 'no element', exitCode: 3, message: /^html .*index\.html/, break: f => rewrite(f, s => s.replace('id="data"', 'id="datum"')) },
+  {
+    name: 'two elements',
+    exitCode: 3,
+    message: /^html .*index\.html/,
+    break: f => rewrite(f, s => s.replace('</body>', '<script id=data>{}</script></body>'))
+  },
+  {
+    name: 'trailing comma',
+    exitCode: 3,
+    message: /^json .*trace 0.*byte \d+/,
+    break: f => rewrite(f, s => s.replace(/\]\}(?=,\{"value_mean".*"npz":"step_10_failure)/, '],}'))
+  },
+  {
+    name: 'raw end tag in a text',
+    exitCode: 3,
+    message: /^json truncated: the end of script#data \(a raw <\/script> in a text ends it too\), expected .*index\.html.*byte \d+/,
+    break: f => rewrite(f, s => s.replace('turn 0', 'turn </script> 0'))
+  },
+  {
+    name: 'NaN',
+    exitCode: 1,
+    message: /^trace not finite: NaN, .*trace 0, uid .*, step 10, values, index 0/,
+    break: f => rewrite(f, s => s.replace(/"values":\[[^,]+/, '"values":[NaN'))
+  },
+  {
+    name: 'Infinity',
+    exitCode: 1,
+    message: /^trace not finite: -Infinity/,
+    break: f => rewrite(f, s => s.replace(/"returns":\[[^,]+/, '"returns":[-Infinity'))
+  },
+  {
+    name: 'unequal lengths',
+    exitCode: 1,
+    message: /^trace unequal lengths: 25 returns, expected 24/,
+    break: f => rewrite(f, s => s.replace('"returns":[', '"returns":[1,'))
+  },
+  {
+    name: 'positions not increasing',
+    exitCode: 1,
+    message: /^trace positions not increasing: .*response_positions, index 1\)/,
+    break: f => rewrite(f, s => s.replace(/("response_positions":\[)(\d+),\d+/, '$1$2,$2'))
+  },
+  {
+    name: 'changed value',
+    exitCode: 1,
+    message: /^trace NPZ value differs: .* in .*step_10_success\.npz, expected 0.125 as embedded \(.*trace 0.*values, index 0\)/,
+    break: f => rewrite(f, s => s.replace(/"values":\[[^,]+/, '"values":[0.125'))
+  },
+  {
+    name: 'stored mean',
+    exitCode: 1,
+    message: /^trace stored value_mean differs: 7, expected .*trace 3/,
+    break: f => rewrite(f, s => s.replace(/"value_mean":[^,]+(?=[^{]*$)/, '"value_mean":7'))
+  },
+  {
+    name: 'missing NPZ',
+    exitCode: 3,
+    message: /^snapshot missing npz: "step_11_success\.npz", expected .*trace 2/,
+    break: (f, traces) => rmSync(join(f, traces[2].npz))
+  },
+  {
+    name: 'missing member',
+    exitCode: 3,
+    message: /^npz .*returns.*trace 1/,
+    break: (f, traces) => withNpz(f, traces[1].npz, { values: encodeNpy(Float64Array.from(traces[1].values)) })
+  },
+  {
+    name: 'wrong dtype',
+    exitCode: 3,
+    message: /^npz wrong dtype: <i4, expected float32 or float64 \(.*member values/,
     break: (f, traces) => withNpz(f, traces[1].npz, { values: encodeNpy(Int32Array.from(traces[1].values)) })
   },
-  { name: 'no NPZ archive', exitCode: 3, message: /^(npz|zip) .*step_10_failure\.npz/, break: (f, traces) => writeFileSync(join(f, traces[1].npz), 'not a zip archive, but long enough to be read as one') },
-  { name: 'path that leaves the folder', exitCode: 3, message: /^snapshot unsafe npz path.*\.\.\/secret\.npz/, break: f => rewrite(f, s => s.replace('"npz":"step_10_success.npz"', '"npz":"../secret.npz"')) },
-  { name: 'absolute path', exitCode: 3, message: /^snapshot unsafe npz path/, break: f => rewrite(f, s => s.replace('"npz":"step_10_success.npz"', '"npz":"/etc/passwd"')) },
-  { name: 'link that leaves the folder', exitCode: 3, message: /^snapshot /, break: (f, traces) => { rmSync(join(f, traces[0].npz)); symlinkSync('/etc/hostname', join(f, traces[0].npz)) } },
-  { name: 'too few texts', exitCode: 1, message: /^trace span count differs/, break: f => rewrite(f, s => s.replace('"segment_texts":[', '"segment_texts":["one more",')) },
-  { name: 'infinite score', exitCode: 1, message: /^snapshot not finite: score Infinity, expected a finite number \(.*index\.html, trace 0\)/, break: f => rewrite(f, s => s.replace('"score":1', '"score":Infinity')) },
   {
-    name: 'an array that inflates to far more than the page says', exitCode: 1,
+    name: 'no NPZ archive',
+    exitCode: 3,
+    message: /^(npz|zip) .*step_10_failure\.npz/,
+    break: (f, traces) => writeFileSync(join(f, traces[1].npz), 'not a zip archive, but long enough to be read as one')
+  },
+  {
+    name: 'path that leaves the folder',
+    exitCode: 3,
+    message: /^snapshot unsafe npz path.*\.\.\/secret\.npz/,
+    break: f => rewrite(f, s => s.replace('"npz":"step_10_success.npz"', '"npz":"../secret.npz"'))
+  },
+  {
+    name: 'absolute path',
+    exitCode: 3,
+    message: /^snapshot unsafe npz path/,
+    break: f => rewrite(f, s => s.replace('"npz":"step_10_success.npz"', '"npz":"/etc/passwd"'))
+  },
+  {
+    name: 'link that leaves the folder',
+    exitCode: 3,
+    message: /^snapshot /,
+    break: (f, traces) => {
+      rmSync(join(f, traces[0].npz))
+      symlinkSync('/etc/hostname', join(f, traces[0].npz))
+    }
+  },
+  {
+    name: 'too few texts',
+    exitCode: 1,
+    message: /^trace span count differs/,
+    break: f => rewrite(f, s => s.replace('"segment_texts":[', '"segment_texts":["one more",'))
+  },
+  {
+    name: 'infinite score',
+    exitCode: 1,
+    message: /^snapshot not finite: score Infinity, expected a finite number \(.*index\.html, trace 0\)/,
+    break: f => rewrite(f, s => s.replace('"score":1', '"score":Infinity'))
+  },
+  {
+    name: 'an array that inflates to far more than the page says',
+    exitCode: 1,
     message: /^trace NPZ length differs: 4000000 in .*step_10_failure\.npz, expected 24 as embedded/,
     break: async (f, traces) => {
       const chunks: Uint8Array[] = []
-      const npz = new NpzWriter(bytes => { chunks.push(bytes.slice()) })
+      const npz = new NpzWriter(bytes => {
+        chunks.push(bytes.slice())
+      })
       await npz.add('values', encodeNpy(new Float32Array(4_000_000)), { deflate: true })
       await npz.finish()
       writeFileSync(join(f, traces[1].npz), Buffer.concat(chunks))
@@ -288,14 +426,20 @@ t.test('bad input is one clear line, and nothing is written', async t => {
     t.ok(faults.length >= 1, bad.name)
     t.match(faults[0]?.message, bad.message, bad.name)
     t.equal(faults[0]?.exitCode, bad.exitCode, `${bad.name}: exit code`)
-    t.notOk(faults.some(f => f.message.includes('\n')), `${bad.name}: one line`)
+    t.notOk(
+      faults.some(f => f.message.includes('\n')),
+      `${bad.name}: one line`
+    )
     t.notOk(existsSync(out) && readdirSync(out).length > 0, `${bad.name}: nothing written`)
   }
 })
 
 t.test('truncated at any byte before the end of the element', async t => {
   const good = fresh()
-  await writeSnapshot(good, randomTraces(new Random('cut'), 1, () => 6))
+  await writeSnapshot(
+    good,
+    randomTraces(new Random('cut'), 1, () => 6)
+  )
   const bytes = readFileSync(join(good, 'index.html'))
   const end = bytes.lastIndexOf('</script>') + '</script>'.length
   const { statistics } = await run(good, fresh(), pool)
@@ -317,8 +461,15 @@ t.test('expectations fail where a study states them and are only reported elsewh
   const { checks } = await run(snapshot, fresh(), pool)
   t.ok(checks.some(c => c.check === 'prediction stage' && c.passed === 3 && !c.expected))
   const messages = (await faultsOf(run(snapshot, fresh(), pool, { settings: settings(true) }))).map(f => f.message)
-  t.match(messages.filter(m => m.includes('outcomes per step')), { length: 2 })
-  t.ok(messages.some(m => /prediction stage: "after_critic_update", expected "before_critic_update" \(.*trace 1, uid uid-1-\w+, step 10\)/.test(m)))
+  t.match(
+    messages.filter(m => m.includes('outcomes per step')),
+    { length: 2 }
+  )
+  t.ok(
+    messages.some(m =>
+      /prediction stage: "after_critic_update", expected "before_critic_update" \(.*trace 1, uid uid-1-\w+, step 10\)/.test(m)
+    )
+  )
   t.ok(messages.some(m => /end marker missing: span 0 ends otherwise/.test(m)))
 })
 
@@ -326,8 +477,9 @@ t.test('expectations fail where a study states them and are only reported elsewh
 async function labels(out: string): Promise<unknown[]> {
   const { tableFromIPC } = await import('apache-arrow')
   const data = (name: string): Buffer => readFileSync(join(out, 'training_data', name))
-  const documents = ['critic-trace-index', 'critic-trace-statistics', 'critic-turn-boundary-audit'].map(name =>
-    (JSON.parse(data(`${name}.json`).toString('utf8')) as { synthetic: unknown }).synthetic)
+  const documents = ['critic-trace-index', 'critic-trace-statistics', 'critic-turn-boundary-audit'].map(
+    name => (JSON.parse(data(`${name}.json`).toString('utf8')) as { synthetic: unknown }).synthetic
+  )
   const arrow = tableFromIPC(data('critic-traces.arrow')).schema.metadata.get('synthetic')
   return [...documents, arrow === 'true', openNpz(data('critic-trace-arrays.npz')).read('synthetic').data[0] === 1]
 }
@@ -343,7 +495,7 @@ t.test('a page that says synthetic makes every output say it, wherever the key s
     ['first', true, first],
     ['behind the traces', true, json => json.replace(/\}$/, ',"synthetic": true}')],
     ['false', false, json => json.replace('{', '{"synthetic":false,')],
-    ['another trainer\'s', false, json => json.replace('{', '{"synthetic":{"share":0.5,"of":[true]},')],
+    ["another trainer's", false, json => json.replace('{', '{"synthetic":{"share":0.5,"of":[true]},')],
     ['in a trace', false, json => json.replaceAll('"uid"', '"synthetic":true,"uid"')]
   ]
   for (const [what, label, editJson] of spellings) {
@@ -391,18 +543,37 @@ t.test('NPZ files that say synthetic are enough, with a page or without', async 
     }
     t.equal(await labelOf(() => undefined), false)
     for (const i of [0, 3]) {
-      t.equal(await labelOf(async f => { writeFileSync(join(f, traces[i].npz), await npzOf(traces[i], label)) }), true, `only trace ${i}`)
+      t.equal(
+        await labelOf(async f => {
+          writeFileSync(join(f, traces[i].npz), await npzOf(traces[i], label))
+        }),
+        true,
+        `only trace ${i}`
+      )
     }
     const foreign: ReadonlyArray<readonly [string, Uint8Array]> = [
-      ['false', encodeNpyBool(false)], ['a number', encodeNpyFloat(1)], ['no array', Buffer.from('x')],
+      ['false', encodeNpyBool(false)],
+      ['a number', encodeNpyFloat(1)],
+      ['no array', Buffer.from('x')],
       ['a pickle', Buffer.concat([encodeNpyHeader('|O', []), Buffer.from([0x80, 4, 0x88, 0x2e])])]
     ]
     for (const [what, npy] of foreign) {
       const members: SnapshotOptions = { members: [['synthetic', npy]] }
-      t.equal(await labelOf(async f => { writeFileSync(join(f, traces[1].npz), await npzOf(traces[1], members)) }), false, what)
+      t.equal(
+        await labelOf(async f => {
+          writeFileSync(join(f, traces[1].npz), await npzOf(traces[1], members))
+        }),
+        false,
+        what
+      )
     }
     // Beside a page it is excluded, and nothing is read from it; without one it is a trace like the others.
-    t.equal(await labelOf(async f => { writeFileSync(join(f, 'later.npz'), await npzOf({ ...traces[0], uid: 'later' }, label)) }), !paged)
+    t.equal(
+      await labelOf(async f => {
+        writeFileSync(join(f, 'later.npz'), await npzOf({ ...traces[0], uid: 'later' }, label))
+      }),
+      !paged
+    )
   }
 })
 
@@ -413,18 +584,33 @@ t.test('a study that is not synthetic fails on a snapshot that says it is; the o
   const byNpz = fresh()
   await writeSnapshot(byNpz, traces)
   writeFileSync(join(byNpz, traces[2].npz), await npzOf(traces[2], { members: [['synthetic', encodeNpyBool(true)]] }))
-  for (const [snapshot, by] of [[labelled, 'the page'], [byNpz, traces[2].npz]] as const) {
+  for (const [snapshot, by] of [
+    [labelled, 'the page'],
+    [byNpz, traces[2].npz]
+  ] as const) {
     const out = fresh()
     const faults = await faultsOf(run(snapshot, out, pool, { settings: { ...settings(true), synthetic: false } }))
-    t.strictSame(faults.map(f => [f.message, f.exitCode]), [[
-      `snapshot synthetic differs: true in ${by}, false in the study, expected true in the study too (${join(snapshot, 'index.html')})`, 1
-    ]])
+    t.strictSame(
+      faults.map(f => [f.message, f.exitCode]),
+      [
+        [
+          `snapshot synthetic differs: true in ${by}, false in the study, expected true in the study too (${join(snapshot, 'index.html')})`,
+          1
+        ]
+      ]
+    )
     t.notOk(existsSync(out) && readdirSync(out).length > 0, 'nothing written')
     const agreed = await run(snapshot, fresh(), pool, { settings: settings(true) })
-    t.match(agreed.checks.filter(c => c.check === 'synthetic label'), [{ expected: true, passed: 1, total: 1 }])
+    t.match(
+      agreed.checks.filter(c => c.check === 'synthetic label'),
+      [{ expected: true, passed: 1, total: 1 }]
+    )
     const unjudged = await run(snapshot, fresh(), pool, { settings: { ...settings(), synthetic: false } })
     t.equal(unjudged.statistics.synthetic, true)
-    t.notOk(unjudged.checks.some(c => c.check === 'synthetic label'), 'without a study there is nothing to contradict')
+    t.notOk(
+      unjudged.checks.some(c => c.check === 'synthetic label'),
+      'without a study there is nothing to contradict'
+    )
   }
   const silent = fresh()
   await writeSnapshot(silent, traces)
@@ -440,7 +626,10 @@ t.test('excluded NPZ files are listed with their step and stay out of the number
   writeFileSync(join(snapshot, 'later.npz'), await npzOf({ ...traces[0], step: 99 }))
   writeFileSync(join(snapshot, 'step_000132_x.npz'), 'broken')
   const { excluded, statistics } = await run(snapshot, fresh(), pool)
-  t.match(excluded, [{ path: 'later.npz', step: 99 }, { path: 'step_000132_x.npz', step: 132 }])
+  t.match(excluded, [
+    { path: 'later.npz', step: 99 },
+    { path: 'step_000132_x.npz', step: 132 }
+  ])
   t.same(statistics, before)
 })
 
@@ -448,14 +637,21 @@ t.test('several failed checks are all named, in canonical order', async t => {
   const traces = randomTraces(new Random('several'), 3, () => 24)
   const snapshot = fresh()
   await writeSnapshot(snapshot, traces)
-  for (const k of [4, 1]) writeFileSync(join(snapshot, traces[k].npz), await npzOf({ ...traces[k], values: traces[k].values.map(v => v + 1) }))
+  for (const k of [4, 1])
+    writeFileSync(join(snapshot, traces[k].npz), await npzOf({ ...traces[k], values: traces[k].values.map(v => v + 1) }))
   const faults = await faultsOf(run(snapshot, fresh(), pool))
-  t.same(faults.map((f: Fault) => f.place.trace), [1, 4])
+  t.same(
+    faults.map((f: Fault) => f.place.trace),
+    [1, 4]
+  )
 })
 
 t.test('a worker that dies is one clear fault', async t => {
   const snapshot = fresh()
-  await writeSnapshot(snapshot, randomTraces(new Random('dies'), 2, () => 24))
+  await writeSnapshot(
+    snapshot,
+    randomTraces(new Random('dies'), 2, () => 24)
+  )
   const worker = join(fresh() + '.mjs')
   writeFileSync(worker, 'export default () => process.exit(7)\n')
   const dying = openTracePool(2, { worker })
@@ -468,7 +664,10 @@ t.test('a worker that dies is one clear fault', async t => {
 
 t.test('an interrupted run writes nothing and exits 130', async t => {
   const snapshot = fresh()
-  await writeSnapshot(snapshot, randomTraces(new Random('stop'), 2, () => 24))
+  await writeSnapshot(
+    snapshot,
+    randomTraces(new Random('stop'), 2, () => 24)
+  )
   const out = fresh()
   const faults = await faultsOf(run(snapshot, out, pool, { signal: AbortSignal.abort() }))
   t.match(faults, [{ exitCode: 130 }])
@@ -492,7 +691,10 @@ t.test('an NPZ named with a needless ./ is the file that the manifest lists', as
   await writeSnapshot(snapshot, traces, { editJson: json => json.replaceAll('"npz":"', '"npz":"./') })
   const verified = new Map(Object.entries(hashes(snapshot)))
   const { results, excluded } = await run(snapshot, fresh(), pool, { verified })
-  t.same(results.map(r => r.npz?.path), traces.map(trace => trace.npz))
+  t.same(
+    results.map(r => r.npz?.path),
+    traces.map(trace => trace.npz)
+  )
   t.same(excluded, [])
   verified.set(traces[0].npz, 'another hash')
   t.match(await faultsOf(run(snapshot, fresh(), pool, { verified })), [{ message: /^manifest file changed after it was verified/ }])

@@ -17,7 +17,17 @@ import { StudyFolder } from '../src/replica/part.js'
 import { Random } from '../src/replica/random.js'
 import type { CellValue, DerivedValue, EvidenceStudy, SlideValue } from '../src/schema/evidence.js'
 import {
-  all, cellsOf, configured, paragraphs, part, partsOf, shownSlides, sourced, table, targets, type Scalar
+  all,
+  cellsOf,
+  configured,
+  paragraphs,
+  part,
+  partsOf,
+  shownSlides,
+  sourced,
+  table,
+  targets,
+  type Scalar
 } from './support/evidence-files.js'
 import { replicaSource } from './support/paths.js'
 
@@ -47,9 +57,10 @@ interface Discrepancy {
 
 const dir = t.testdir()
 const folder = new StudyFolder(dir, undefined)
-const study = await evidence.write(folder, new Random(evidence.seed)) as EvidenceStudy
+const study = (await evidence.write(folder, new Random(evidence.seed))) as EvidenceStudy
 const { claims, discrepancies } = JSON.parse(readFileSync(replicaSource('claims.json'), 'utf8')) as {
-  claims: readonly Claim[]; discrepancies: readonly Discrepancy[]
+  claims: readonly Claim[]
+  discrepancies: readonly Discrepancy[]
 }
 const due = claims.filter(({ id }) => /^(?:eval|timing|paper|dataset|config|workbook|cadence)\./.test(id))
 
@@ -70,9 +81,12 @@ function slideXml(number: number): string {
 function converted({ as, pattern, multiply, name }: CellValue | SlideValue, text: string): Scalar {
   const number = (digits: string): number => Number(digits.replaceAll(',', ''))
   switch (as) {
-    case 'text': return text
-    case 'number': return number(text) * multiply
-    case 'percent': return number(text) * 100 * multiply
+    case 'text':
+      return text
+    case 'number':
+      return number(text) * multiply
+    case 'percent':
+      return number(text) * 100 * multiply
     case 'match': {
       const found = new RegExp(pattern ?? '', 'u').exec(text)
       if (found === null) throw new Error(`${name}: nothing of ${pattern} in ${text}`)
@@ -91,15 +105,19 @@ function slideText({ slide, table: at, pattern, name }: SlideValue): string {
 
 /** What stands at `data.json#/values/<name>/value`. */
 const values = new Map<string, Scalar | undefined>([
-  ...(study.workbook?.values ?? []).map(value => [value.name, converted(value, (value.sheet === '评测矩阵' ? matrix : notes).get(value.cell) ?? '')] as const),
+  ...(study.workbook?.values ?? []).map(
+    value => [value.name, converted(value, (value.sheet === '评测矩阵' ? matrix : notes).get(value.cell) ?? '')] as const
+  ),
   ...(study.slides?.values ?? []).map(value => [value.name, converted(value, slideText(value))] as const),
   ...study.configs.flatMap(({ path, values: keys }) => keys.map(({ name, key }) => [name, configured(dir, path, key)] as const)),
-  ...study.documents.flatMap(({ path, values: stated }) => stated.map(({ name, line, pattern, as }) => {
-    const lines = readFileSync(join(dir, path), 'utf8').split('\n')
-    const found = new RegExp(pattern, 'u').exec(lines[line - 1])?.[1]
-    t.equal(lines.filter(text => new RegExp(pattern, 'u').test(text)).length, 1, `${name}: one line of ${path}`)
-    return [name, as === 'text' || found === undefined ? found : Number(found.replaceAll(',', ''))] as const
-  })),
+  ...study.documents.flatMap(({ path, values: stated }) =>
+    stated.map(({ name, line, pattern, as }) => {
+      const lines = readFileSync(join(dir, path), 'utf8').split('\n')
+      const found = new RegExp(pattern, 'u').exec(lines[line - 1])?.[1]
+      t.equal(lines.filter(text => new RegExp(pattern, 'u').test(text)).length, 1, `${name}: one line of ${path}`)
+      return [name, as === 'text' || found === undefined ? found : Number(found.replaceAll(',', ''))] as const
+    })
+  ),
   ...study.quoted.map(({ name, value }) => [name, value] as const)
 ])
 const derived = new Map<string, number>()
@@ -135,7 +153,7 @@ interface Task {
 }
 
 async function tasksOf(path: string): Promise<readonly Task[]> {
-  return await parquetReadObjects({ file: bytesOf(path).buffer as ArrayBuffer }) as unknown as readonly Task[]
+  return (await parquetReadObjects({ file: bytesOf(path).buffer as ArrayBuffer })) as unknown as readonly Task[]
 }
 
 const tasks = new Map(await Promise.all(study.datasets.map(async ({ name, path }) => [name, await tasksOf(path)] as const)))
@@ -148,11 +166,16 @@ function datasetValue(name: string, place: string): Scalar | undefined {
   const pattern = /^matches\/(\w+)$/.exec(place)?.[1]
   if (pattern !== undefined) return rows.filter(row => holds(row, source.patterns[pattern])).length
   switch (place) {
-    case 'path': return source.path
-    case 'rows': return rows.length
-    case 'unmatched': return rows.filter(row => !Object.values(source.patterns).some(text => holds(row, text))).length
-    case 'field/rows': return rows.filter(row => (row.extra_info['agent_harness'] ?? null) !== null).length
-    default: return undefined
+    case 'path':
+      return source.path
+    case 'rows':
+      return rows.length
+    case 'unmatched':
+      return rows.filter(row => !Object.values(source.patterns).some(text => holds(row, text))).length
+    case 'field/rows':
+      return rows.filter(row => (row.extra_info['agent_harness'] ?? null) !== null).length
+    default:
+      return undefined
   }
 }
 
@@ -174,7 +197,9 @@ function agrees(published: unknown, found: unknown, decimals: number | undefined
 
 /** Documents of the histories: what claims find there is checked with the histories. */
 function isHistory(reference: string): boolean {
-  return /^(?:wandb\/(?:curve_statistics|sao_r6_r7_statistics)|training_data\/multilingual-case-statistics)\.json#\/selections\//.test(reference)
+  return /^(?:wandb\/(?:curve_statistics|sao_r6_r7_statistics)|training_data\/multilingual-case-statistics)\.json#\/selections\//.test(
+    reference
+  )
 }
 
 t.test('every published value comes out of the files at its precision', t => {
@@ -202,7 +227,11 @@ t.test('the workbook holds what makes workbooks hard to read', t => {
   const main = part(workbook, 'xl/workbook.xml')
   t.same(all(main, /<sheet name="([^"]+)"/g), ['说明', '评测矩阵', '逐点评测'])
   const files = all(main, /r:id="(\w+)"/g).map(id => targets(workbook, 'xl/workbook.xml').get(id))
-  t.same(files, ['xl/worksheets/sheet2.xml', 'xl/worksheets/sheet3.xml', 'xl/worksheets/sheet1.xml'], 'neither order nor number of the files')
+  t.same(
+    files,
+    ['xl/worksheets/sheet2.xml', 'xl/worksheets/sheet3.xml', 'xl/worksheets/sheet1.xml'],
+    'neither order nor number of the files'
+  )
   const xml = part(workbook, 'xl/worksheets/sheet3.xml')
   t.match(xml, '<c r="C8" s="1"><v>0.70399999999999996</v></c>', 'a score with the 17 digits that Excel writes')
   t.equal(Number('0.70399999999999996'), 0.704)
@@ -219,7 +248,10 @@ t.test('the workbook holds what makes workbooks hard to read', t => {
   t.equal(matrix.get('D4'), 'Verified/OpenHands\n（7,600 s）')
   t.equal(notes.get('B4'), '200k context，200 turns，4,800 s')
   t.equal(matrix.get('B9'), 'Three-harness mixed <GSPO & friends>')
-  t.notOk([...matrix.keys()].some(cell => /^\D+10$/.test(cell)), 'a row that is not there')
+  t.notOk(
+    [...matrix.keys()].some(cell => /^\D+10$/.test(cell)),
+    'a row that is not there'
+  )
   const numbers = [...matrix].filter(([cell, text]) => /^[C-L]([5-9]|1\d)$/.test(cell) && /^\d/.test(text)).map(([cell]) => cell)
   t.same(numbers.sort(), ['C11', 'C5', 'C8', 'L11', 'L14', 'L5', 'L8'], 'no score but those that the study reads')
   t.end()
@@ -228,7 +260,11 @@ t.test('the workbook holds what makes workbooks hard to read', t => {
 t.test('the slides are 44, in an order that is not that of their files', t => {
   t.equal(shown.length, 44)
   t.equal(new Set(shown).size, 44)
-  t.same(shown.filter((path, i) => path === `ppt/slides/slide${i + 1}.xml`), [], 'no slide has its own number')
+  t.same(
+    shown.filter((path, i) => path === `ppt/slides/slide${i + 1}.xml`),
+    [],
+    'no slide has its own number'
+  )
   t.equal(shown[39], 'ppt/slides/slide17.xml')
   const forty = slideXml(40)
   t.equal(paragraphs(forty).at(-1), '36', 'the printed page')
@@ -238,23 +274,41 @@ t.test('the slides are 44, in an order that is not that of their files', t => {
   t.match(forty, '<a:br>', 'a line break')
   t.match(forty, '<a:tc gridSpan="3">')
   t.same(table(forty, 1), [
-    ['SAO vs GSPO', '', ''], ['指标', 'GSPO', 'SAO'], ['每步时长\v（min）', '57.6', '21.5'],
-    ['到最优 checkpoint 的 rollout 数', '48,640', '12,800'], ['到最优 checkpoint 的墙钟（h）', '85', '72'], ['每步 rollout 数', '512', '64'],
-    ['trainer 等待占比', '71%', '38%'], ['SWE-bench Verified', '70.4%', '68.6%'], ['SWE-bench Multilingual', '55.5%', '—']
+    ['SAO vs GSPO', '', ''],
+    ['指标', 'GSPO', 'SAO'],
+    ['每步时长\v（min）', '57.6', '21.5'],
+    ['到最优 checkpoint 的 rollout 数', '48,640', '12,800'],
+    ['到最优 checkpoint 的墙钟（h）', '85', '72'],
+    ['每步 rollout 数', '512', '64'],
+    ['trainer 等待占比', '71%', '38%'],
+    ['SWE-bench Verified', '70.4%', '68.6%'],
+    ['SWE-bench Multilingual', '55.5%', '—']
   ])
   t.ok(paragraphs(forty).includes('同一任务集、同一批机器'))
   t.match(paragraphs(slideXml(2)).join(), /GSPO.*SAO/)
   t.match(paragraphs(slideXml(14)).join(), /GSPO policy objective/)
   t.match(paragraphs(slideXml(44)).join(), /范围与局限/)
   const everything = shown.map(path => paragraphs(part(slides, path)).join('\n'))
-  t.same(everything.flatMap((text, i) => text.includes('55.5') ? [i + 1] : []), [5, 40])
-  t.same(everything.flatMap((text, i) => text.includes('2,694') ? [i + 1] : []), [11])
-  t.same(everything.flatMap((text, i) => text.includes('2.5×') ? [i + 1] : []), [26])
+  t.same(
+    everything.flatMap((text, i) => (text.includes('55.5') ? [i + 1] : [])),
+    [5, 40]
+  )
+  t.same(
+    everything.flatMap((text, i) => (text.includes('2,694') ? [i + 1] : [])),
+    [11]
+  )
+  t.same(
+    everything.flatMap((text, i) => (text.includes('2.5×') ? [i + 1] : [])),
+    [26]
+  )
   t.end()
 })
 
 t.test('both are whole packages: every part has a type, every relationship a part, every element an end', t => {
-  for (const [name, parts] of [['workbook', workbook], ['slides', slides]] as const) {
+  for (const [name, parts] of [
+    ['workbook', workbook],
+    ['slides', slides]
+  ] as const) {
     const types = new Set(all(part(parts, '[Content_Types].xml'), /PartName="\/([^"]+)"/g))
     const content = [...parts.keys()].filter(path => path !== '[Content_Types].xml' && !path.endsWith('.rels'))
     t.same([...types].sort(), [...content].sort(), `${name}: content types`)
@@ -280,62 +334,123 @@ t.test('both are whole packages: every part has a type, every relationship a par
 
 t.test('configurations inherit, and hold secrets that nothing else holds', t => {
   const chain = (path: string): string[] => [
-    ...all(readFileSync(join(dir, path), 'utf8'), /^source .*\)\/([^"]+)"$/gm).flatMap(parent => chain(posix.join(dirname(path), parent))), path
+    ...all(readFileSync(join(dir, path), 'utf8'), /^source .*\)\/([^"]+)"$/gm).flatMap(parent => chain(posix.join(dirname(path), parent))),
+    path
   ]
   t.same(chain('configs/trace.env'), [
-    'configs/base/cluster.env', 'configs/base/openswe.env', 'configs/sao_r6.env', 'configs/sao_r7.env', 'configs/base/multilingual.env',
-    'configs/single.env', 'configs/trace.env'
+    'configs/base/cluster.env',
+    'configs/base/openswe.env',
+    'configs/sao_r6.env',
+    'configs/sao_r7.env',
+    'configs/base/multilingual.env',
+    'configs/single.env',
+    'configs/trace.env'
   ])
-  t.same(study.configs.map(({ name, path }) => [name, path]), [
-    ...['gspo', 'sao_r6', 'sao_r7', 'single', 'mixed', 'trace'].map(name => [name, `configs/${name}.env`]), ['openswe', 'configs/openswe.json']
-  ])
-  const several = ['critic_warmup', 'whitening', 'critic_clip', 'minibatch', 'train_prompts', 'critic_init'].map(key =>
-    ['sao_r6', 'sao_r7', 'single', 'mixed', 'trace'].map(name => values.get(`${name}.${key}`)))
-  t.same(several, [
-    [10, 20, 2, 10, 2], [false, true, true, true, true], [1, 10, 10, 10, 10], [64, 64, 64, 128, 128], [64, 64, 64, 128, 128],
+  t.same(
+    study.configs.map(({ name, path }) => [name, path]),
     [
-      'base model', 'r6 step-100 checkpoint', 'earlier OpenSWE critic checkpoint', 'another previously trained critic',
+      ...['gspo', 'sao_r6', 'sao_r7', 'single', 'mixed', 'trace'].map(name => [name, `configs/${name}.env`]),
+      ['openswe', 'configs/openswe.json']
+    ]
+  )
+  const several = ['critic_warmup', 'whitening', 'critic_clip', 'minibatch', 'train_prompts', 'critic_init'].map(key =>
+    ['sao_r6', 'sao_r7', 'single', 'mixed', 'trace'].map(name => values.get(`${name}.${key}`))
+  )
+  t.same(several, [
+    [10, 20, 2, 10, 2],
+    [false, true, true, true, true],
+    [1, 10, 10, 10, 10],
+    [64, 64, 64, 128, 128],
+    [64, 64, 64, 128, 128],
+    [
+      'base model',
+      'r6 step-100 checkpoint',
+      'earlier OpenSWE critic checkpoint',
+      'another previously trained critic',
       'earlier multilingual-trained critic'
     ]
   ])
   const configs = folder.files.filter(file => file.role === 'config').map(file => file.path)
-  t.same(configs.filter(path => readFileSync(join(dir, path), 'utf8').includes(CANARY)), ['configs/base/cluster.env', 'configs/base/datasets.json'])
-  t.same(configs.filter(path => readFileSync(join(dir, path), 'utf8').includes('49.67')), ['configs/base/multilingual.env'])
+  t.same(
+    configs.filter(path => readFileSync(join(dir, path), 'utf8').includes(CANARY)),
+    ['configs/base/cluster.env', 'configs/base/datasets.json']
+  )
+  t.same(
+    configs.filter(path => readFileSync(join(dir, path), 'utf8').includes('49.67')),
+    ['configs/base/multilingual.env']
+  )
   t.match(readFileSync(join(dir, 'configs/base/multilingual.env'), 'utf8'), /^# .*49\.67%/m, 'in a comment')
   t.equal(sourced(dir, 'configs/single.env').get('WANDB_API_KEY'), `${CANARY}-5d41402a`, 'inherited by all')
   const read = study.configs.flatMap(config => config.values.map(({ key }) => key))
-  t.notOk(read.some(key => /key|token/i.test(key)), 'none is asked for')
+  t.notOk(
+    read.some(key => /key|token/i.test(key)),
+    'none is asked for'
+  )
   t.notMatch(JSON.stringify(study), CANARY)
   t.end()
 })
 
-t.test('datasets are in verl\'s layout', t => {
+t.test("datasets are in verl's layout", t => {
   const leaves = [
-    'data_source', 'prompt.list.element.content', 'prompt.list.element.role', 'ability', 'reward_model.ground_truth', 'reward_model.style',
-    'extra_info.index', 'extra_info.language', 'extra_info.split', 'extra_info.task_path'
+    'data_source',
+    'prompt.list.element.content',
+    'prompt.list.element.role',
+    'ability',
+    'reward_model.ground_truth',
+    'reward_model.style',
+    'extra_info.index',
+    'extra_info.language',
+    'extra_info.split',
+    'extra_info.task_path'
   ]
   const groups: Record<string, number[]> = { single: [500, 500, 500, 229], mixed: [1000, 1000, 1000, 999], validation: [128, 128, 44] }
   for (const { name, path } of study.datasets) {
     const metadata = parquetMetadata(bytesOf(path).buffer as ArrayBuffer)
-    t.same(metadata.row_groups.map(group => Number(group.num_rows)), groups[name], path)
-    t.same(metadata.row_groups[0].columns.map(column => column.meta_data?.path_in_schema.join('.')), leaves)
-    t.same([...new Set(metadata.row_groups.flatMap(group => group.columns.map(column => column.meta_data?.codec)))], [name === 'validation' ? 'UNCOMPRESSED' : 'SNAPPY'])
+    t.same(
+      metadata.row_groups.map(group => Number(group.num_rows)),
+      groups[name],
+      path
+    )
+    t.same(
+      metadata.row_groups[0].columns.map(column => column.meta_data?.path_in_schema.join('.')),
+      leaves
+    )
+    t.same(
+      [...new Set(metadata.row_groups.flatMap(group => group.columns.map(column => column.meta_data?.codec)))],
+      [name === 'validation' ? 'UNCOMPRESSED' : 'SNAPPY']
+    )
     t.same(metadata.key_value_metadata, [{ key: 'synthetic', value: 'true' }])
     t.equal(metadata.created_by, 'critic-traces replica generator')
     const prompt = parquetSchema(metadata).children[1]
     t.same([prompt.element.converted_type, prompt.children[0].element.repetition_type], ['LIST', 'REPEATED'])
     const rows = tasks.get(name) ?? []
     t.equal(new Set(rows.map(row => row.extra_info['task_path'])).size, rows.length, 'each task once')
-    t.same(rows.map(row => row.extra_info['index']), rows.map((_, i) => BigInt(i)))
-    t.ok(rows.every(row => row.prompt.length === 2 && row.prompt[0].role === 'system' && row.prompt[1].role === 'user' && row.prompt[1].content.length > 60))
-    t.ok(rows.every(row => row.ability === 'swe' && row.reward_model.style === 'tests' && /^[0-9a-f]{8}$/.test(row.reward_model.ground_truth)))
+    t.same(
+      rows.map(row => row.extra_info['index']),
+      rows.map((_, i) => BigInt(i))
+    )
+    t.ok(
+      rows.every(
+        row =>
+          row.prompt.length === 2 && row.prompt[0].role === 'system' && row.prompt[1].role === 'user' && row.prompt[1].content.length > 60
+      )
+    )
+    t.ok(
+      rows.every(row => row.ability === 'swe' && row.reward_model.style === 'tests' && /^[0-9a-f]{8}$/.test(row.reward_model.ground_truth))
+    )
     t.ok(rows.every(row => String(row.extra_info['task_path']).startsWith(`tasks/${row.data_source}/`)))
     t.notOk('agent_harness' in rows[0].extra_info)
   }
   const mixed = tasks.get('mixed') ?? []
   const kinds = [0, 1000, 2000, 3000].map(from => mixed.slice(from, from + 1000).filter(row => row.data_source === 'swegen').length)
-  t.ok(kinds.every(n => n > 350 && n < 480), `both kinds in every row group: ${kinds.join(', ')}`)
-  t.same([datasetValue('single', 'matches/swegen'), datasetValue('single', 'matches/openswe'), datasetValue('single', 'unmatched')], [1729, 0, 0])
+  t.ok(
+    kinds.every(n => n > 350 && n < 480),
+    `both kinds in every row group: ${kinds.join(', ')}`
+  )
+  t.same(
+    [datasetValue('single', 'matches/swegen'), datasetValue('single', 'matches/openswe'), datasetValue('single', 'unmatched')],
+    [1729, 0, 0]
+  )
   t.equal(datasetValue('validation', 'matches/multilingual'), 300)
   t.end()
 })
@@ -344,38 +459,111 @@ t.test('the study section leads somewhere, and says what is no published value',
   const names = [...values.keys(), ...derived.keys()]
   t.equal(new Set(names).size, names.length)
   t.ok(names.every(name => /^(?=.{1,100}$)[a-z][a-z0-9_-]*(?:\.[a-z0-9_-]+)*$/.test(name)))
-  t.same([...values].filter(([, value]) => value === undefined), [])
-  const read = [...study.workbook?.values ?? [], ...study.slides?.values ?? []]
-  t.same(read.filter(value => !value.published).map(value => value.name), [
-    'sao.multilingual', 'gspo.rollouts_to_best', 'sao.rollouts_to_best', 'gspo.waiting', 'sao.waiting'
-  ])
-  t.same(study.configs.flatMap(c => c.values).filter(value => !value.published && !/(?:_files|critic_path)$/.test(value.name)).map(value => value.name), [
-    'gspo.train_prompts', 'sao_r6.train_prompts', 'sao_r6.minibatch', 'sao_r6.critic_lr', 'sao_r6.critic_epochs', 'sao_r7.train_prompts',
-    'sao_r7.minibatch', 'single.train_prompts', 'mixed.train_prompts'
-  ])
+  t.same(
+    [...values].filter(([, value]) => value === undefined),
+    []
+  )
+  const read = [...(study.workbook?.values ?? []), ...(study.slides?.values ?? [])]
+  t.same(
+    read.filter(value => !value.published).map(value => value.name),
+    ['sao.multilingual', 'gspo.rollouts_to_best', 'sao.rollouts_to_best', 'gspo.waiting', 'sao.waiting']
+  )
+  t.same(
+    study.configs
+      .flatMap(c => c.values)
+      .filter(value => !value.published && !/(?:_files|critic_path)$/.test(value.name))
+      .map(value => value.name),
+    [
+      'gspo.train_prompts',
+      'sao_r6.train_prompts',
+      'sao_r6.minibatch',
+      'sao_r6.critic_lr',
+      'sao_r6.critic_epochs',
+      'sao_r7.train_prompts',
+      'sao_r7.minibatch',
+      'single.train_prompts',
+      'mixed.train_prompts'
+    ]
+  )
   const excluded = read.filter(value => value.excluded !== null).map(value => value.name)
   t.same(excluded, [
-    'multilingual_training.multilingual', 'slide40.gspo.multilingual', 'slide5.gspo.verified', 'slide5.gspo.multilingual', 'slide26.async_speedup', 'slide.visible_tasks'
+    'multilingual_training.multilingual',
+    'slide40.gspo.multilingual',
+    'slide5.gspo.verified',
+    'slide5.gspo.multilingual',
+    'slide26.async_speedup',
+    'slide.visible_tasks'
   ])
   const drawn = study.figures.flatMap(figure => figure.panels.flatMap(panel => panel.series.flatMap(series => series.values)))
-  const used = [...drawn, ...study.derived.flatMap(({ operation }) => Object.values(operation).flat())].filter(value => typeof value === 'string')
-  t.ok(used.every(reference => isHistory(reference) || resolve(reference) !== undefined), 'every reference')
-  t.notOk(used.some(reference => excluded.some(name => reference.includes(`/${name}/`))), 'an excluded value enters nothing')
-  t.same(study.figures.map(({ name, panels }) => [name, panels.map(({ groups, series }) => [groups.length, series.map(s => s.values.map(v => num(v ?? '')))])]), [
-    ['01-scores', [[2, [[64, 51.7], [70.39999999999999, 55.33], [68.60000000000001, 54.669999999999995]]]]],
-    ['02-efficiency', [[1, [[48640], [12800]]], [1, [[57.6], [10.75]]], [1, [[135], [49.6236]]]]]
-  ])
+  const used = [...drawn, ...study.derived.flatMap(({ operation }) => Object.values(operation).flat())].filter(
+    value => typeof value === 'string'
+  )
+  t.ok(
+    used.every(reference => isHistory(reference) || resolve(reference) !== undefined),
+    'every reference'
+  )
+  t.notOk(
+    used.some(reference => excluded.some(name => reference.includes(`/${name}/`))),
+    'an excluded value enters nothing'
+  )
+  t.same(
+    study.figures.map(({ name, panels }) => [
+      name,
+      panels.map(({ groups, series }) => [groups.length, series.map(s => s.values.map(v => num(v ?? '')))])
+    ]),
+    [
+      [
+        '01-scores',
+        [
+          [
+            2,
+            [
+              [64, 51.7],
+              [70.39999999999999, 55.33],
+              [68.60000000000001, 54.669999999999995]
+            ]
+          ]
+        ]
+      ],
+      [
+        '02-efficiency',
+        [
+          [1, [[48640], [12800]]],
+          [1, [[57.6], [10.75]]],
+          [1, [[135], [49.6236]]]
+        ]
+      ]
+    ]
+  )
   // What a bar prints is what the page prints: a claim's published decimals, of a value taken over unchanged those of its source.
-  const claimOf = (reference: string): Claim | undefined => claims.find(({ from }) => [from ?? []].flat().includes(reference)) ??
-    study.derived.flatMap(({ name, operation }) => reference === `derived_metrics.json#/values/${name}/value` && 'scale' in operation && operation.by === 1
-      ? claimOf(operation.scale) ?? [] : [])[0]
-  const printed = study.figures.flatMap(figure => figure.panels.flatMap(panel => panel.series.flatMap(({ values, decimals }) => (
-    values.map((reference, i): [string, number | undefined, number | undefined] => [reference ?? '', decimals?.[i], claimOf(reference ?? '')?.decimals])
-  ))))
+  const claimOf = (reference: string): Claim | undefined =>
+    claims.find(({ from }) => [from ?? []].flat().includes(reference)) ??
+    study.derived.flatMap(({ name, operation }) =>
+      reference === `derived_metrics.json#/values/${name}/value` && 'scale' in operation && operation.by === 1
+        ? (claimOf(operation.scale) ?? [])
+        : []
+    )[0]
+  const printed = study.figures.flatMap(figure =>
+    figure.panels.flatMap(panel =>
+      panel.series.flatMap(({ values, decimals }) =>
+        values.map((reference, i): [string, number | undefined, number | undefined] => [
+          reference ?? '',
+          decimals?.[i],
+          claimOf(reference ?? '')?.decimals
+        ])
+      )
+    )
+  )
   for (const [reference, decimals, published] of printed) if (published !== undefined) t.equal(decimals, published, reference)
-  t.same(printed.filter(([, , published]) => published === undefined).map(([reference, decimals]) => [reference.split('/')[2], decimals]), [
-    ['sao.multilingual', 2], ['gspo.rollouts_to_best', 0], ['sao.rollouts_to_best', 0]
-  ], 'no claim has these')
+  t.same(
+    printed.filter(([, , published]) => published === undefined).map(([reference, decimals]) => [reference.split('/')[2], decimals]),
+    [
+      ['sao.multilingual', 2],
+      ['gspo.rollouts_to_best', 0],
+      ['sao.rollouts_to_best', 0]
+    ],
+    'no claim has these'
+  )
   t.ok(study.figures[1].panels.slice(1).every(panel => panel.axis.includes('concurrency-normalised')))
   t.end()
 })
@@ -404,15 +592,26 @@ t.test('contradictions: their sources, what is disclosed, what must not be said'
   const said = (id: string, text: string): boolean =>
     discrepancies.find(d => d.id === id)?.forbidden.some(pattern => new RegExp(pattern, 'iu').test(text)) === true
   for (const [id, text] of [
-    ['gspo-multilingual', 'GSPO reaches 55.415% on Multilingual.'], ['gspo-multilingual', 'the average of the workbook and the slides'],
-    ['sao-snapshots', 'SAO reaches 68.4%'], ['run-length-vs-best', 'with its best checkpoint at step 239'], ['task-count', '2,694 tasks were run'],
-    ['row-14', 'Multilingual training outperforms GSPO'], ['async-2.5x', 'SAO is 2.5× faster'], ['hours-to-best', 'a reduction of 63% in GPU-hours'],
-    ['behavioural-claims', 'The controlled comparison shows'], ['r6-warmup', 'r6 had no critic warmup'],
-    ['r6-negative-batches', 'all-negative batches at steps 119 to 121'], ['whitening-sign-counts', 'exactly unit variance'],
-    ['clip-10', 'norms up to 30 pass without scaling'], ['think-call-73', 'the history shows think calls at 73%'],
-    ['base-multilingual', 'improves by ten points over 51.7%'], ['critic-lr', 'the critic\'s learning rate was halved'],
-    ['figure-5-name', 'Figure 4(b) shows the recipes'], ['paper-table-2', '70.4% against 29.8% in the paper']
-  ] as const) t.ok(said(id, text), `${id}: ${text}`)
+    ['gspo-multilingual', 'GSPO reaches 55.415% on Multilingual.'],
+    ['gspo-multilingual', 'the average of the workbook and the slides'],
+    ['sao-snapshots', 'SAO reaches 68.4%'],
+    ['run-length-vs-best', 'with its best checkpoint at step 239'],
+    ['task-count', '2,694 tasks were run'],
+    ['row-14', 'Multilingual training outperforms GSPO'],
+    ['async-2.5x', 'SAO is 2.5× faster'],
+    ['hours-to-best', 'a reduction of 63% in GPU-hours'],
+    ['behavioural-claims', 'The controlled comparison shows'],
+    ['r6-warmup', 'r6 had no critic warmup'],
+    ['r6-negative-batches', 'all-negative batches at steps 119 to 121'],
+    ['whitening-sign-counts', 'exactly unit variance'],
+    ['clip-10', 'norms up to 30 pass without scaling'],
+    ['think-call-73', 'the history shows think calls at 73%'],
+    ['base-multilingual', 'improves by ten points over 51.7%'],
+    ['critic-lr', "the critic's learning rate was halved"],
+    ['figure-5-name', 'Figure 4(b) shows the recipes'],
+    ['paper-table-2', '70.4% against 29.8% in the paper']
+  ] as const)
+    t.ok(said(id, text), `${id}: ${text}`)
   t.notOk(said('whitening-sign-counts', 'not exactly unit variance'))
   t.end()
 })
@@ -420,7 +619,13 @@ t.test('contradictions: their sources, what is disclosed, what must not be said'
 t.test('the article is the templates as they are', async t => {
   const own = new StudyFolder(t.testdir(), undefined)
   t.same(await article.write(own, new Random(article.seed)), ARTICLE_STUDY)
-  t.same(own.files.map(({ path, role }) => [path, role]), [['article/article.md', 'article'], ['article/source-notes.md', 'article']])
+  t.same(
+    own.files.map(({ path, role }) => [path, role]),
+    [
+      ['article/article.md', 'article'],
+      ['article/source-notes.md', 'article']
+    ]
+  )
   for (const name of ['article.md', 'source-notes.md']) {
     t.equal(readFileSync(join(own.dir, 'article', name), 'utf8'), readFileSync(replicaSource('article', name), 'utf8'))
   }

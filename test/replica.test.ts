@@ -70,7 +70,10 @@ interface Claim {
 interface Manifest {
   readonly snapshot: string
   readonly files: ReadonlyArray<{
-    readonly path: string; readonly sha256: string; readonly bytes: number; readonly role: string
+    readonly path: string
+    readonly sha256: string
+    readonly bytes: number
+    readonly role: string
   }>
   readonly revisions: Readonly<Record<string, unknown>>
 }
@@ -143,9 +146,13 @@ function summarize({ values, response_positions: positions }: Trace): Summary {
 const summaries = snapshot.traces.map(summarize)
 
 function pool(kind: 'boundary' | 'internal'): Changes {
-  return summaries.map(s => s[kind]).reduce((p, q) => ({
-    transitions: p.transitions + q.transitions, sum: p.sum + q.sum, jumps: p.jumps + q.jumps
-  }))
+  return summaries
+    .map(s => s[kind])
+    .reduce((p, q) => ({
+      transitions: p.transitions + q.transitions,
+      sum: p.sum + q.sum,
+      jumps: p.jumps + q.jumps
+    }))
 }
 
 function example(step: number, outcome: string): { trace: Trace; summary: Summary } {
@@ -179,9 +186,26 @@ t.test('the manifest lists every file, with its hash and role', t => {
   t.equal(found, manifest.files.length + 1, 'nothing unlisted but the manifest')
   const roles: Record<string, number> = {}
   for (const { role } of manifest.files) roles[role] = (roles[role] ?? 0) + 1
-  t.same(roles, {
-    snapshot: 1, npz: 40, excluded: 3, runs: 3, certificate: 10, history: 10, workbook: 1, slides: 1, config: 11, dataset: 3, article: 2, document: 3, claims: 1, study: 1
-  }, 'a companion\'s history is excluded too')
+  t.same(
+    roles,
+    {
+      snapshot: 1,
+      npz: 40,
+      excluded: 3,
+      runs: 3,
+      certificate: 10,
+      history: 10,
+      workbook: 1,
+      slides: 1,
+      config: 11,
+      dataset: 3,
+      article: 2,
+      document: 3,
+      claims: 1,
+      study: 1
+    },
+    "a companion's history is excluded too"
+  )
   for (const { path, role } of manifest.files) {
     if (path.endsWith('.npz')) t.equal(role === 'excluded', path.includes('step_000132'), path)
   }
@@ -195,15 +219,25 @@ t.test('a manifest made anew gives nearly every file the role that it has here',
   const roles = new Map<string, string>(manifest.files.map((f: { path: string; role: string }) => [f.path, f.role]))
   const others = files.filter(({ path, role }) => roles.get(path) !== role).map(({ path, role }) => [role, path])
   // What a configuration inherits from stands in no study file; what is not to be read is the study's own knowledge.
-  t.strictSame(others.filter(([, path]) => !path.startsWith('configs/base/')).map(([role]) => role), ['npz', 'npz', 'history'])
+  t.strictSame(
+    others.filter(([, path]) => !path.startsWith('configs/base/')).map(([role]) => role),
+    ['npz', 'npz', 'history']
+  )
   // One of those is a document too, for its comment.
-  t.ok(others.every(([role, path]) => !path.startsWith('configs/base/') || role === (path === 'configs/base/multilingual.env' ? 'document' : 'excluded')))
+  t.ok(
+    others.every(
+      ([role, path]) => !path.startsWith('configs/base/') || role === (path === 'configs/base/multilingual.env' ? 'document' : 'excluded')
+    )
+  )
   t.equal(files.length, manifest.files.length)
 
   // Made again, it keeps what is excluded from among others; of a manifest of before the study had its sections, nothing.
   const own = await readManifest(join(study, 'source_manifest.json'))
   const again = await updatedManifest(study, loaded, own, { today: '2026-09-25' })
-  t.strictSame(again.files.map(({ path, role }) => [path, role]), [...roles].sort(([a], [b]) => (a < b ? -1 : 1)))
+  t.strictSame(
+    again.files.map(({ path, role }) => [path, role]),
+    [...roles].sort(([a], [b]) => (a < b ? -1 : 1))
+  )
   t.strictSame(again.changes.named, [])
   const before = { ...own, files: own.files.map(f => ({ ...f, role: 'excluded' })) }
   t.strictSame((await updatedManifest(study, loaded, before, { today: '2026-09-25' })).files, files)
@@ -222,8 +256,12 @@ t.test('the study file names the parts', t => {
     snapshot: 'critic_traces',
     jump_threshold: 0.1,
     expectations: {
-      outcomes_per_step: [1, 1], returns_equal_outcome: true, prediction_stage: 'before_critic_update',
-      boundary_end_marker: '<|im_end|>', score_agrees_with_outcome: 'binary', distinct_uids: true
+      outcomes_per_step: [1, 1],
+      returns_equal_outcome: true,
+      prediction_stage: 'before_critic_update',
+      boundary_end_marker: '<|im_end|>',
+      score_agrees_with_outcome: 'binary',
+      distinct_uids: true
     },
     examples: { success: { step: 127, outcome: 'success' }, failure: { step: 118, outcome: 'failure' } }
   })
@@ -240,7 +278,7 @@ t.test('by the HTML standard the page has one script#data, and six things that l
     // what a template holds is no part of the document: parse5 keeps it apart from the children
     const named = node.attrs.some(a => a.name === 'id' && a.value === 'data')
     if (named && node.tagName === 'script' && node.namespaceURI === html.NS.HTML) {
-      found.push(node.childNodes.map(child => 'value' in child ? child.value : '').join(''))
+      found.push(node.childNodes.map(child => ('value' in child ? child.value : '')).join(''))
     }
     node.childNodes.forEach(visit)
   }
@@ -259,7 +297,10 @@ t.test('texts hold what a reader must survive', t => {
   const texts = snapshot.traces.flatMap(trace => trace.segment_texts)
   const pieces = ['</script>', '<!--', '"', '\\', '\n', '\t', '\r', '\u001b', '\b', '\f', '\u2028', '\u007f', '日', '𠮷', '👩‍💻']
   for (const piece of pieces) {
-    t.ok(texts.some(text => text.includes(piece)), `U+${piece.codePointAt(0)?.toString(16)} …`)
+    t.ok(
+      texts.some(text => text.includes(piece)),
+      `U+${piece.codePointAt(0)?.toString(16)} …`
+    )
   }
   const inside = page.slice(opened, page.indexOf('</script>', opened))
   t.notMatch(inside, /<[/!]/, 'no end tag and no comment inside the element')
@@ -275,14 +316,30 @@ t.test('texts hold what a reader must survive', t => {
 t.test('numbers are spelt as Python 3.11 spells them', t => {
   // [value, repr(value)] as Python 3.11.7 printed them
   const spelt: ReadonlyArray<readonly [number, string]> = [
-    [1, '1.0'], [-0, '-0.0'], [0, '0.0'], [1e-5, '1e-05'], [0.0001, '0.0001'],
+    [1, '1.0'],
+    [-0, '-0.0'],
+    [0, '0.0'],
+    [1e-5, '1e-05'],
+    [0.0001, '0.0001'],
     [0.00010001659393310547, '0.00010001659393310547'],
-    [9.999999747378752e-5, '9.999999747378752e-05'], [0.00360107421875, '0.00360107421875'],
-    [-0.000331878662109375, '-0.000331878662109375'], [7.62939453125e-6, '7.62939453125e-06'], [2.5e-7, '2.5e-07'],
-    [-2.9802322387695312e-8, '-2.9802322387695312e-08'], [1e15, '1000000000000000.0'], [1e16, '1e+16'],
-    [123456789012345680, '1.2345678901234568e+17'], [1.5e300, '1.5e+300'], [5e-324, '5e-324'], [0.1, '0.1'],
-    [1 / 3, '0.3333333333333333'], [100, '100.0'], [-1.2421875, '-1.2421875'], [4503599627370497.5, '4503599627370498.0'],
-    [1e22, '1e+22'], [2 ** 53, '9007199254740992.0']
+    [9.999999747378752e-5, '9.999999747378752e-05'],
+    [0.00360107421875, '0.00360107421875'],
+    [-0.000331878662109375, '-0.000331878662109375'],
+    [7.62939453125e-6, '7.62939453125e-06'],
+    [2.5e-7, '2.5e-07'],
+    [-2.9802322387695312e-8, '-2.9802322387695312e-08'],
+    [1e15, '1000000000000000.0'],
+    [1e16, '1e+16'],
+    [123456789012345680, '1.2345678901234568e+17'],
+    [1.5e300, '1.5e+300'],
+    [5e-324, '5e-324'],
+    [0.1, '0.1'],
+    [1 / 3, '0.3333333333333333'],
+    [100, '100.0'],
+    [-1.2421875, '-1.2421875'],
+    [4503599627370497.5, '4503599627370498.0'],
+    [1e22, '1e+22'],
+    [2 ** 53, '9007199254740992.0']
   ]
   for (const [value, expected] of spelt) t.equal(pythonFloat(value), expected)
   t.end()
@@ -303,11 +360,17 @@ t.test('every NPZ file holds its trace, as float32 on the bfloat16 grid', t => {
       t.fail('dtypes are float32, float32, int64')
       continue
     }
-    t.ok(new Uint32Array(values.slice().buffer).every(bits => (bits & 0xffff) === 0), 'on the grid')
+    t.ok(
+      new Uint32Array(values.slice().buffer).every(bits => (bits & 0xffff) === 0),
+      'on the grid'
+    )
     t.ok(values.length === trace.values.length && trace.values.every((v, i) => v === values[i]), 'values')
     t.ok(returns.length === values.length && trace.returns.every((r, i) => r === returns[i]), 'returns')
     t.equal(positions.length, values.length)
-    t.ok(trace.response_positions.every((p, i) => BigInt(p) === positions[i]), 'positions')
+    t.ok(
+      trace.response_positions.every((p, i) => BigInt(p) === positions[i]),
+      'positions'
+    )
     t.same(npz.read('uid').data, [trace.uid])
     t.same([...asFloat64(npz.read('step')), ...asFloat64(npz.read('score'))], [trace.step, trace.score])
     t.same(npz.read('step').shape, [])
@@ -349,7 +412,7 @@ t.test('every published value comes out at its precision', t => {
     const counts = Array.from({ length: 20 }, (_, i) => count(trace => trace.step === 112 + i && trace.outcome === outcome))
     return [Math.min(...counts), Math.max(...counts)]
   }
-  const outcomeOf = (trace: Trace): number => trace.outcome === 'success' ? 1 : 0
+  const outcomeOf = (trace: Trace): number => (trace.outcome === 'success' ? 1 : 0)
   const delta = ({ values }: Trace): number => values[values.length - 1] - values[0]
   const computed: Record<string, unknown> = {
     'trace.snapshot.time': snapshot.snapshot_time,
@@ -374,35 +437,57 @@ t.test('every published value comes out at its precision', t => {
     'trace.boundary.jump_percent': 100 * (boundary.jumps / boundary.transitions),
     'trace.internal.jump_percent': 100 * (internal.jumps / internal.transitions),
     'trace.jump_rate_ratio': boundary.jumps / boundary.transitions / (internal.jumps / internal.transitions),
-    'trace.boundary_exceeds_internal': count((_, s) =>
-      mean(s.boundary.sum, s.boundary.transitions) > mean(s.internal.sum, s.internal.transitions)),
+    'trace.boundary_exceeds_internal': count(
+      (_, s) => mean(s.boundary.sum, s.boundary.transitions) > mean(s.internal.sum, s.internal.transitions)
+    ),
     'trace.success.positive_delta': count(trace => trace.outcome === 'success' && delta(trace) > 0),
     'trace.failure.negative_delta': count(trace => trace.outcome === 'failure' && delta(trace) < 0),
-    'trace.spans_ending_im_end': traces.reduce((sum, trace) =>
-      sum + trace.segment_texts.slice(0, -1).filter(text => text.endsWith('<|im_end|>')).length, 0),
+    'trace.spans_ending_im_end': traces.reduce(
+      (sum, trace) => sum + trace.segment_texts.slice(0, -1).filter(text => text.endsWith('<|im_end|>')).length,
+      0
+    ),
     'trace.successes': count(trace => trace.outcome === 'success'),
     'trace.failures': count(trace => trace.outcome === 'failure'),
     'trace.prediction_stage_before_critic_update': count(trace => trace.prediction_stage === 'before_critic_update'),
     'trace.stored_statistics_within_1e-12': count(trace => {
       const n = trace.values.length
       const squares = trace.values.reduce((sum, v, i) => sum + (v - trace.returns[i]) ** 2, 0)
-      return Math.abs(mean(sumOf(trace.values), n) - trace.value_mean) <= 1e-12 &&
-        Math.abs(Math.sqrt(squares / n) - trace.value_rmse) <= 1e-12
+      return (
+        Math.abs(mean(sumOf(trace.values), n) - trace.value_mean) <= 1e-12 && Math.abs(Math.sqrt(squares / n) - trace.value_rmse) <= 1e-12
+      )
     }),
     'trace.returns_equal_outcome': count(trace => [trace.score, ...trace.returns].every(r => r === outcomeOf(trace))),
     'trace.threshold': readJson<StudyFile>(study, 'study.json').critic_traces.jump_threshold
   }
-  for (const [step, outcome] of [[127, 'success'], [118, 'failure']] as const) {
-    const { trace, summary: { largest } } = example(step, outcome)
+  for (const [step, outcome] of [
+    [127, 'success'],
+    [118, 'failure']
+  ] as const) {
+    const {
+      trace,
+      summary: { largest }
+    } = example(step, outcome)
     const { values } = trace
     const half = Math.floor(values.length / 2)
-    Object.assign(computed, Object.fromEntries(Object.entries({
-      step: trace.step, tokens: values.length, mean: mean(sumOf(values), values.length), first: values[0],
-      last: values[values.length - 1], delta: delta(trace), first_half_mean: mean(sumOf(values.slice(0, half)), half),
-      second_half_mean: mean(sumOf(values.slice(half)), values.length - half),
-      'max_boundary_jump.index': largest.index, 'max_boundary_jump.from': largest.from, 'max_boundary_jump.to': largest.to,
-      'max_boundary_jump.delta': largest.to - largest.from
-    }).map(([name, value]) => [`trace.example.${outcome}.${name}`, value])))
+    Object.assign(
+      computed,
+      Object.fromEntries(
+        Object.entries({
+          step: trace.step,
+          tokens: values.length,
+          mean: mean(sumOf(values), values.length),
+          first: values[0],
+          last: values[values.length - 1],
+          delta: delta(trace),
+          first_half_mean: mean(sumOf(values.slice(0, half)), half),
+          second_half_mean: mean(sumOf(values.slice(half)), values.length - half),
+          'max_boundary_jump.index': largest.index,
+          'max_boundary_jump.from': largest.from,
+          'max_boundary_jump.to': largest.to,
+          'max_boundary_jump.delta': largest.to - largest.from
+        }).map(([name, value]) => [`trace.example.${outcome}.${name}`, value])
+      )
+    )
     t.ok(Math.abs(largest.to - largest.from) - largest.next > 0.01, `${outcome} example: the largest boundary change stands out`)
   }
   t.same(perStep('failure'), [1, 1])
@@ -429,9 +514,18 @@ t.test('claims say where their values stand', t => {
     const places = [from ?? elements ?? []].flat()
     t.equal(places.length === 0, kind === 'source', id)
     t.equal(from !== undefined && elements !== undefined, false, id)
-    for (const place of places) t.match(place, /^(?:(?:training_data|wandb)\/[a-z0-9_-]+|data|derived_metrics|figure_constants|time_display)\.json#(?:\/[A-Za-z0-9_.-]+)+$/, id)
+    for (const place of places)
+      t.match(
+        place,
+        /^(?:(?:training_data|wandb)\/[a-z0-9_-]+|data|derived_metrics|figure_constants|time_display)\.json#(?:\/[A-Za-z0-9_.-]+)+$/,
+        id
+      )
     // statistics hold fractions, but for the one that is a percentage itself; written evidence and what is drawn are percentages
-    const isFraction = /^(?:percent|points)$/.test(unit) && !id.endsWith('_reduction') && !/^(?:data|derived_metrics|figure_constants)\./.test(places[0]) && !places[0].endsWith('/plotted_value')
+    const isFraction =
+      /^(?:percent|points)$/.test(unit) &&
+      !id.endsWith('_reduction') &&
+      !/^(?:data|derived_metrics|figure_constants)\./.test(places[0]) &&
+      !places[0].endsWith('/plotted_value')
     t.equal(scale, isFraction ? 100 : undefined, id)
   }
   t.end()
@@ -440,22 +534,29 @@ t.test('claims say where their values stand', t => {
 t.test('it looks like critic traces', t => {
   const means = snapshot.traces.map(trace => ({ trace, mean: mean(sumOf(trace.values), trace.values.length) }))
   const of = (outcome: string): number[] =>
-    means.filter(m => m.trace.outcome === outcome).map(m => m.mean).sort((p, q) => p - q)
+    means
+      .filter(m => m.trace.outcome === outcome)
+      .map(m => m.mean)
+      .sort((p, q) => p - q)
   const [success, failure] = [of('success'), of('failure')]
   t.ok(success[10] > 0.75 && failure[10] < 0.4, 'outcomes differ')
   t.ok(success[0] < failure[19], 'and overlap')
   for (const { step, outcome, values, response_positions: positions } of snapshot.traces) {
     const boundaries = positions.filter((p, i) => i > 0 && p !== positions[i - 1] + 1).length
     t.ok(values.length >= 3552 && values.length <= 60000 && boundaries >= 20 && boundaries <= 150, `${step} ${outcome}`)
-    t.ok(positions.every((p, i) => i === 0 || p > positions[i - 1]), `${step} ${outcome}: positions increase`)
+    t.ok(
+      positions.every((p, i) => i === 0 || p > positions[i - 1]),
+      `${step} ${outcome}: positions increase`
+    )
   }
   t.equal(summaries.filter(s => s.boundary.jumps > 0).length > 20, true, 'boundary jumps are spread')
   t.equal(summaries.filter(s => s.internal.jumps > 0).length > 35, true, 'internal jumps are spread')
   // the tuning moved tokens across the threshold: no hole and no heap may be seen there
-  const near = (low: number, high: number): number => snapshot.traces.reduce((sum, { values }) => {
-    const changes = values.slice(1).map((v, i) => Math.abs(v - values[i]))
-    return sum + changes.filter(change => change > low && change <= high).length
-  }, 0)
+  const near = (low: number, high: number): number =>
+    snapshot.traces.reduce((sum, { values }) => {
+      const changes = values.slice(1).map((v, i) => Math.abs(v - values[i]))
+      return sum + changes.filter(change => change > low && change <= high).length
+    }, 0)
   const [below, at, above] = [near(0.084, 0.092), near(0.096, 0.104), near(0.108, 0.116)]
   t.ok(below > at && at > above && above > 100, `${below}, ${at}, ${above} changes around the threshold`)
   t.end()
@@ -476,7 +577,7 @@ t.test('grid arithmetic agrees with float32 bits', t => {
     if (Math.abs(value) < 2 ** -23) continue
     if (Math.abs(one[0] - value) !== step) t.fail(`${value} has its next neighbour at ${one[0]}, not ${step} away`)
   }
-  t.equal(quantize(3 * 2 ** -25 + 2 ** -27, 2 ** -24), 2 ** -23, 'small values go to the floor\'s multiples')
+  t.equal(quantize(3 * 2 ** -25 + 2 ** -27, 2 ** -24), 2 ** -23, "small values go to the floor's multiples")
   t.ok(Object.is(quantize(-(2 ** -40), 2 ** -30), -0))
   t.end()
 })
@@ -510,8 +611,10 @@ function ensureInChild(index: string, cache: string): ChildProcess {
 
 async function outputOf(child: ChildProcess): Promise<string> {
   let output = ''
-  child.stdout?.on('data', (chunk: Buffer) => { output += chunk.toString() })
-  const [code] = await once(child, 'close') as [number | null]
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const [code] = (await once(child, 'close')) as [number | null]
   return `${code}: ${output}`
 }
 
@@ -521,7 +624,17 @@ t.test('a complete folder is returned at once, and nothing heavy is imported', a
   t.same(lines, [], 'nothing to do')
   // the entry module, the errors, what they withhold and what asks the system alone: a generator that is not there cannot be imported
   const alone = t.testdir()
-  for (const file of ['replica/index', 'core/errors', 'core/still', 'core/still-file', 'core/secrets', 'core/secrets/names', 'core/secrets/random', 'core/secrets/shapes', ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `core/system/${name}`)].map(path => `src/${path}.js`)) {
+  for (const file of [
+    'replica/index',
+    'core/errors',
+    'core/still',
+    'core/still-file',
+    'core/secrets',
+    'core/secrets/names',
+    'core/secrets/random',
+    'core/secrets/shapes',
+    ...['alive', 'error', 'folder', 'open', 'work-folder'].map(name => `core/system/${name}`)
+  ].map(path => `src/${path}.js`)) {
     mkdirSync(dirname(join(alone, file)), { recursive: true })
     copyFileSync(join(DIST, file), join(alone, file))
   }
@@ -572,21 +685,51 @@ t.test('a damaged folder is made again', async t => {
   }
 })
 
-t.test('what no replica has is in nobody\'s way but stays', async t => {
+t.test("what no replica has is in nobody's way but stays", async t => {
   const cache = t.testdir()
   const place = join(cache, REPLICA_FOLDER)
   const theirs: readonly (readonly [string, () => void])[] = [
-    ['doc.txt', () => { mkdirSync(place); writeFileSync(join(place, 'study.json'), 'four'); writeFileSync(join(place, 'doc.txt'), 'precious') }],
-    [join('wandb', 'mine', 'run.jsonl'), () => { mkdirSync(join(place, 'wandb', 'mine'), { recursive: true }); writeFileSync(join(place, 'wandb/mine/run.jsonl'), '1') }],
-    [join('study.json', 'x'), () => { mkdirSync(join(place, 'study.json'), { recursive: true }); writeFileSync(join(place, 'study.json', 'x'), '1') }],
-    ['', () => { writeFileSync(place, 'a file') }]
+    [
+      'doc.txt',
+      () => {
+        mkdirSync(place)
+        writeFileSync(join(place, 'study.json'), 'four')
+        writeFileSync(join(place, 'doc.txt'), 'precious')
+      }
+    ],
+    [
+      join('wandb', 'mine', 'run.jsonl'),
+      () => {
+        mkdirSync(join(place, 'wandb', 'mine'), { recursive: true })
+        writeFileSync(join(place, 'wandb/mine/run.jsonl'), '1')
+      }
+    ],
+    [
+      join('study.json', 'x'),
+      () => {
+        mkdirSync(join(place, 'study.json'), { recursive: true })
+        writeFileSync(join(place, 'study.json', 'x'), '1')
+      }
+    ],
+    [
+      '',
+      () => {
+        writeFileSync(place, 'a file')
+      }
+    ]
   ]
   for (const [path, write] of theirs) {
     write()
     const before = readFileSync(join(place, path), 'utf8')
-    const fault = await ensureReplica({ cacheDir: cache }).then(() => null, (error: unknown) => error)
+    const fault = await ensureReplica({ cacheDir: cache }).then(
+      () => null,
+      (error: unknown) => error
+    )
     if (!(fault instanceof Fault)) return t.fail(`not a fault: ${String(fault)}`)
-    t.match(fault.message, /^replica folder in the way: .*replica-[0-9a-f]{12}.*, which no replica has, expected a replica or nothing: move it away, or name another/)
+    t.match(
+      fault.message,
+      /^replica folder in the way: .*replica-[0-9a-f]{12}.*, which no replica has, expected a replica or nothing: move it away, or name another/
+    )
     t.equal(fault.exitCode, 3)
     t.equal(fault.place.file, place)
     t.equal(readFileSync(join(place, path), 'utf8'), before)
@@ -605,7 +748,10 @@ t.test('an interrupted or failed run leaves nothing', async t => {
   await t.rejects(ensureReplica({ cacheDir: cache, signal: stop.signal, log }), reason)
   t.same(readdirSync(cache), ['file'])
   const below = join(cache, 'file', 'below')
-  const fault = await ensureReplica({ cacheDir: below }).then(() => null, (error: unknown) => error)
+  const fault = await ensureReplica({ cacheDir: below }).then(
+    () => null,
+    (error: unknown) => error
+  )
   if (!(fault instanceof Fault)) return t.fail(`not a fault: ${String(fault)}`)
   t.match(fault.message, /^replica not written: ENOTDIR.*, expected a writable cache folder \(CRITIC_TRACES_CACHE names /)
   t.equal(fault.exitCode, 3)

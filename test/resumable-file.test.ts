@@ -28,11 +28,17 @@ async function goOn(path: string, text: string, usable = always): Promise<{ read
   await file.append(Buffer.from(text), 'after')
   const { bytes, sha256: hash } = await file.finish()
   const content = readFileSync(path, 'utf8')
-  if (bytes !== content.length || hash !== sha256(Buffer.from(content))) throw new Error('finish() tells another length or hash than the file has')
+  if (bytes !== content.length || hash !== sha256(Buffer.from(content)))
+    throw new Error('finish() tells another length or hash than the file has')
   return { content, state: file.state }
 }
 
-const journalOf = (text: string, more: object = {}): object => ({ bytes: text.length, sha256: sha256(Buffer.from(text)), state: 'known', ...more })
+const journalOf = (text: string, more: object = {}): object => ({
+  bytes: text.length,
+  sha256: sha256(Buffer.from(text)),
+  state: 'known',
+  ...more
+})
 
 t.test('what the journal vouches for stays, the rest of a write that did not end is cut off', async t => {
   const { path, folder } = left('one,two,and a long piece of something', journalOf('one,two,'))

@@ -35,10 +35,14 @@ const NO_CASES = { skip: existsSync(CASES) ? false : `no ${CASES}` }
 const REQUEST = { keys: DEFAULT_KEYS, endMarker: '<|im_end|>' }
 const KEYS: HistoryKeys = { step: '_step', timestamp: '_timestamp', global_step: 'training/global_step' }
 
-const filesIn = (folder: string, ending: RegExp): string[] => readdirSync(folder).filter(name => ending.test(name)).map(name => join(folder, name))
+const filesIn = (folder: string, ending: RegExp): string[] =>
+  readdirSync(folder)
+    .filter(name => ending.test(name))
+    .map(name => join(folder, name))
 
 /** The file's status; where it is a difference, the words. */
-const told = (reading: SecondReading): string => reading.status === 'different' ? `different: ${JSON.stringify(reading.fault)}` : reading.status
+const told = (reading: SecondReading): string =>
+  reading.status === 'different' ? `different: ${JSON.stringify(reading.fault)}` : reading.status
 
 interface Tally {
   same: number
@@ -83,8 +87,14 @@ t.test('fixtures/snapshot', async t => {
 
 t.test('fixtures/html: the element, as the fixture states it', async t => {
   const tally = await never(t, filesIn(fixture('html'), /\.html$/), file => {
-    const { content, contentOffset: offset, encoding = 'utf-8' } = JSON.parse(readFileSync(file.replace(/html$/, 'json'), 'utf8')) as {
-      content: string; contentOffset: number; encoding?: string
+    const {
+      content,
+      contentOffset: offset,
+      encoding = 'utf-8'
+    } = JSON.parse(readFileSync(file.replace(/html$/, 'json'), 'utf8')) as {
+      content: string
+      contentOffset: number
+      encoding?: string
     }
     const comparison = new Comparison('page', 'cheerio', file)
     return comparison.run(async () => {
@@ -96,7 +106,11 @@ t.test('fixtures/html: the element, as the fixture states it', async t => {
 })
 
 t.test('fixtures/parquet: none of what Arrow and DuckDB write with dictionaries or other codecs can be judged', async t => {
-  t.strictSame(await never(t, filesIn(fixture('parquet'), /\.parquet$/), file => compareParquet(file)), { same: 0, 'not readable': 16, refused: 0 })
+  t.strictSame(await never(t, filesIn(fixture('parquet'), /\.parquet$/), file => compareParquet(file)), {
+    same: 0,
+    'not readable': 16,
+    refused: 0
+  })
 })
 
 t.test('fixtures/histories', async t => {
@@ -106,7 +120,9 @@ t.test('fixtures/histories', async t => {
     return compareHistory(file, keys)
   })
   t.strictSame(tally, { same: 20, 'not readable': 3, refused: 0 }, 'three have NaN or Infinity as bare words')
-  const invalid = await never(t, filesIn(fixture('histories', 'invalid'), /\.jsonl$/), file => compareHistory(file, { step: '_step', timestamp: '_timestamp', global_step: null }))
+  const invalid = await never(t, filesIn(fixture('histories', 'invalid'), /\.jsonl$/), file =>
+    compareHistory(file, { step: '_step', timestamp: '_timestamp', global_step: null })
+  )
   t.ok(invalid.refused > 50, `${invalid.refused} are refused`)
 })
 
@@ -135,23 +151,60 @@ function differs(t: Test, reading: SecondReading, place: object, message: RegExp
 
 t.test('a value that our side reads wrong is different, with its place: page', async t => {
   const file = fixture('snapshot', 'index.html')
-  const planted = (change: (page: OwnPage) => Partial<OwnPage>) => comparePage(file, REQUEST, (path, request) => {
-    const own = openOwnPage(path, request)
-    return { ...own, ...change(own) }
-  })
-  const inTrace = (index: number, change: (trace: ParsedTrace) => object) => planted(own => ({
-    async *traces() { for await (const trace of own.traces()) yield trace.index === index ? { ...trace, ...change(trace) } : trace }
-  }))
-  differs(t, await inTrace(2, ({ values }) => ({ values: values.with(7, values[7] + 2 ** -40) })), { file, trace: 2, array: 'values', index: 7 },
-    /^page second reader differs: -?[\d.]+ from cheerio and JSON\.parse, expected -?[\d.e-]+ as our reader reads/)
-  differs(t, await inTrace(0, ({ positions }) => ({ positions: positions.subarray(1) })), { trace: 0, array: 'response_positions', index: 0 }, /differs/)
+  const planted = (change: (page: OwnPage) => Partial<OwnPage>) =>
+    comparePage(file, REQUEST, (path, request) => {
+      const own = openOwnPage(path, request)
+      return { ...own, ...change(own) }
+    })
+  const inTrace = (index: number, change: (trace: ParsedTrace) => object) =>
+    planted(own => ({
+      async *traces() {
+        for await (const trace of own.traces()) yield trace.index === index ? { ...trace, ...change(trace) } : trace
+      }
+    }))
+  differs(
+    t,
+    await inTrace(2, ({ values }) => ({ values: values.with(7, values[7] + 2 ** -40) })),
+    { file, trace: 2, array: 'values', index: 7 },
+    /^page second reader differs: -?[\d.]+ from cheerio and JSON\.parse, expected -?[\d.e-]+ as our reader reads/
+  )
+  differs(
+    t,
+    await inTrace(0, ({ positions }) => ({ positions: positions.subarray(1) })),
+    { trace: 0, array: 'response_positions', index: 0 },
+    /differs/
+  )
   differs(t, await inTrace(1, ({ returns }) => ({ returns: returns.subarray(0, -1) })), { trace: 1, array: 'returns' }, /numbers/)
-  differs(t, await inTrace(3, ({ fields }) => ({ fields: { ...fields, uid: 'other' } })), { trace: 3, member: 'uid' }, /as our reader reads/)
-  differs(t, await inTrace(1, ({ spans }) => ({ spans: { count: spans?.count, endsWithMarker: spans?.endsWithMarker.map((e, i) => i === 0 ? 1 - e : e) } })),
-    { trace: 1, array: 'segment_texts', index: 0 }, /expected false as our reader reads/)
-  differs(t, await planted(own => ({ header: () => ({ ...own.header(), snapshotTime: null }) })), { member: 'snapshot_time' }, /expected null/)
-  differs(t, await planted(own => ({ async *traces() { for await (const trace of own.traces()) if (trace.index < 3) yield trace } })), { array: 'traces' },
-    /differs: 4 from .*, expected 3/)
+  differs(
+    t,
+    await inTrace(3, ({ fields }) => ({ fields: { ...fields, uid: 'other' } })),
+    { trace: 3, member: 'uid' },
+    /as our reader reads/
+  )
+  differs(
+    t,
+    await inTrace(1, ({ spans }) => ({
+      spans: { count: spans?.count, endsWithMarker: spans?.endsWithMarker.map((e, i) => (i === 0 ? 1 - e : e)) }
+    })),
+    { trace: 1, array: 'segment_texts', index: 0 },
+    /expected false as our reader reads/
+  )
+  differs(
+    t,
+    await planted(own => ({ header: () => ({ ...own.header(), snapshotTime: null }) })),
+    { member: 'snapshot_time' },
+    /expected null/
+  )
+  differs(
+    t,
+    await planted(own => ({
+      async *traces() {
+        for await (const trace of own.traces()) if (trace.index < 3) yield trace
+      }
+    })),
+    { array: 'traces' },
+    /differs: 4 from .*, expected 3/
+  )
 })
 
 t.test('… the element itself', async t => {
@@ -159,11 +212,23 @@ t.test('… the element itself', async t => {
   const ours = { content: Buffer.from('{"traces":[1]}'), offset: bytes.indexOf('{'), encoding: 'utf-8' }
   const read = (page: Buffer, own: typeof ours): Promise<SecondReading> => {
     const comparison = new Comparison('page', 'cheerio', 'x.html')
-    return comparison.run(async () => { await compareElement(comparison, page, own) })
+    return comparison.run(async () => {
+      await compareElement(comparison, page, own)
+    })
   }
   t.equal(told(await read(bytes, ours)), 'same')
-  differs(t, await read(bytes, { ...ours, content: Buffer.from('{"traces":[2]}') }), { file: 'x.html' }, /other content \(14 characters for 14\)/)
-  differs(t, await read(Buffer.from('<p>no script {"traces":[1]}'), ours), { file: 'x.html' }, /0 of them from cheerio, expected .*one script#data/)
+  differs(
+    t,
+    await read(bytes, { ...ours, content: Buffer.from('{"traces":[2]}') }),
+    { file: 'x.html' },
+    /other content \(14 characters for 14\)/
+  )
+  differs(
+    t,
+    await read(Buffer.from('<p>no script {"traces":[1]}'), ours),
+    { file: 'x.html' },
+    /0 of them from cheerio, expected .*one script#data/
+  )
 })
 
 t.test('… NPZ', async t => {
@@ -178,72 +243,149 @@ t.test('… NPZ', async t => {
       }
     }
   }
-  differs(t, await compareNpz(file, planted), { file, member: 'values', index: 3 }, /^npz second reader differs: -?[\d.e-]+ from fflate and npyjs, expected 0\.5/)
-  differs(t, await compareNpz(file, (bytes, name) => {
-    const npz = openNpz(bytes, { file: name })
-    return { names: npz.names, read: array => ({ ...npz.read(array), shape: [1, 2] }) }
-  }), { member: 'values', array: 'shape' }, /expected \(1, 2\) as our reader reads/)
+  differs(
+    t,
+    await compareNpz(file, planted),
+    { file, member: 'values', index: 3 },
+    /^npz second reader differs: -?[\d.e-]+ from fflate and npyjs, expected 0\.5/
+  )
+  differs(
+    t,
+    await compareNpz(file, (bytes, name) => {
+      const npz = openNpz(bytes, { file: name })
+      return { names: npz.names, read: array => ({ ...npz.read(array), shape: [1, 2] }) }
+    }),
+    { member: 'values', array: 'shape' },
+    /expected \(1, 2\) as our reader reads/
+  )
   const path = join(t.testdir({}), 'zero.npz')
   writeFileSync(path, await archive([['values', encodeNpy(Float64Array.of(1, -0))]]))
   t.equal(told(await compareNpz(path)), 'same', 'a negative zero is itself')
-  differs(t, await compareNpz(path, bytes => {
-    const npz = openNpz(bytes)
-    return { names: npz.names, read: array => ({ ...npz.read(array), data: Float64Array.of(1, 0) }) }
-  }), { member: 'values', index: 1 }, /differs: -0 from .* expected 0/)
+  differs(
+    t,
+    await compareNpz(path, bytes => {
+      const npz = openNpz(bytes)
+      return { names: npz.names, read: array => ({ ...npz.read(array), data: Float64Array.of(1, 0) }) }
+    }),
+    { member: 'values', index: 1 },
+    /differs: -0 from .* expected 0/
+  )
 })
 
 interface ParquetJs {
   readonly ParquetSchema: new (fields: object) => object
-  readonly ParquetWriter: { openFile(schema: object, path: string): Promise<{ appendRow(row: object): Promise<void>; close(): Promise<void> }> }
+  readonly ParquetWriter: {
+    openFile(schema: object, path: string): Promise<{ appendRow(row: object): Promise<void>; close(): Promise<void> }>
+  }
 }
 
 t.test('… parquet', async t => {
   const dir = t.testdir({})
   const path = join(dir, 'plain.parquet')
   const names = Array.from({ length: 300 }, (_, i) => (i % 50 === 0 ? null : `task/${i}`))
-  writeFileSync(path, Buffer.from(parquetWriteBuffer({
-    codec: 'SNAPPY', rowGroupSize: 100, columnData: [
-      { name: 'task', data: names, type: 'STRING' },
-      { name: 'score', data: names.map((_, i) => i / 7), type: 'DOUBLE' },
-      { name: 'n', data: names.map((_, i) => BigInt(i)), type: 'INT64' }
-    ]
-  })))
+  writeFileSync(
+    path,
+    Buffer.from(
+      parquetWriteBuffer({
+        codec: 'SNAPPY',
+        rowGroupSize: 100,
+        columnData: [
+          { name: 'task', data: names, type: 'STRING' },
+          { name: 'score', data: names.map((_, i) => i / 7), type: 'DOUBLE' },
+          { name: 'n', data: names.map((_, i) => BigInt(i)), type: 'INT64' }
+        ]
+      })
+    )
+  )
   const library = createRequire(import.meta.url)('parquetjs-lite') as ParquetJs
   const own = join(dir, 'own.parquet')
   const schema = new library.ParquetSchema({
-    task_path: { type: 'UTF8', compression: 'GZIP' }, score: { type: 'DOUBLE', optional: true }, ok: { type: 'BOOLEAN' }
+    task_path: { type: 'UTF8', compression: 'GZIP' },
+    score: { type: 'DOUBLE', optional: true },
+    ok: { type: 'BOOLEAN' }
   })
   const writer = await library.ParquetWriter.openFile(schema, own)
-  for (let i = 0; i < 40; i++) await writer.appendRow({ task_path: `/openswe/${i}`, ...(i % 3 === 0 ? {} : { score: i / 4 }), ok: i % 2 === 0 })
+  for (let i = 0; i < 40; i++)
+    await writer.appendRow({ task_path: `/openswe/${i}`, ...(i % 3 === 0 ? {} : { score: i / 4 }), ok: i % 2 === 0 })
   await writer.close()
   // 294 texts, 300 numbers twice; 40 texts, 26 scores, 40 flags
   t.match(await compareParquet(path), { status: 'same', values: 894 })
   t.match(await compareParquet(own), { status: 'same', values: 106 })
-  const planted = (column: string, change: (values: unknown[]) => void): OwnPages => async function* (source, footer, group, chunk) {
-    for await (const page of columnPages(source, footer.groups[group], chunk, { pages: 0, checksummed: 0 })) {
-      const values = [...page.values as Iterable<unknown>]
-      if (group === 1 && chunk.leaf.path.join('.') === column) change(values)
-      yield { ...page, values: values as Uint8Array[] }
+  const planted = (column: string, change: (values: unknown[]) => void): OwnPages =>
+    async function* (source, footer, group, chunk) {
+      for await (const page of columnPages(source, footer.groups[group], chunk, { pages: 0, checksummed: 0 })) {
+        const values = [...(page.values as Iterable<unknown>)]
+        if (group === 1 && chunk.leaf.path.join('.') === column) change(values)
+        yield { ...page, values: values as Uint8Array[] }
+      }
     }
-  }
-  differs(t, await compareParquet(path, planted('score', values => { values[5] = 0.5 })), { file: path, member: 'row group 1', array: 'column score', index: 5 },
-    /^parquet second reader differs: 15 from parquetjs-lite, expected 0\.5 as our reader reads/)
-  differs(t, await compareParquet(path, planted('task', values => { values[0] = Buffer.from('task/x') })), { array: 'column task', index: 0 }, /differs: bytes [0-9a-f]+ from/)
-  differs(t, await compareParquet(path, planted('n', values => { values.pop() })), { array: 'column n' }, /differs: 100 from .* expected 99/)
+  differs(
+    t,
+    await compareParquet(
+      path,
+      planted('score', values => {
+        values[5] = 0.5
+      })
+    ),
+    { file: path, member: 'row group 1', array: 'column score', index: 5 },
+    /^parquet second reader differs: 15 from parquetjs-lite, expected 0\.5 as our reader reads/
+  )
+  differs(
+    t,
+    await compareParquet(
+      path,
+      planted('task', values => {
+        values[0] = Buffer.from('task/x')
+      })
+    ),
+    { array: 'column task', index: 0 },
+    /differs: bytes [0-9a-f]+ from/
+  )
+  differs(
+    t,
+    await compareParquet(
+      path,
+      planted('n', values => {
+        values.pop()
+      })
+    ),
+    { array: 'column n' },
+    /differs: 100 from .* expected 99/
+  )
 })
 
 t.test('… history', async t => {
   const path = join(t.testdir({}), 'h.jsonl')
-  writeFileSync(path, '{"_step":0,"_timestamp":1.5,"a":0.1}\n{"_step":1,"_timestamp":2.5,"a":null,"b":"nan"}\n{"_step":2,"_timestamp":3.5,"a":1e999,"b":[1]}\n')
+  writeFileSync(
+    path,
+    '{"_step":0,"_timestamp":1.5,"a":0.1}\n{"_step":1,"_timestamp":2.5,"a":null,"b":"nan"}\n{"_step":2,"_timestamp":3.5,"a":1e999,"b":[1]}\n'
+  )
   const keys = { step: '_step', timestamp: '_timestamp', global_step: null }
-  const planted = (change: (rows: Awaited<ReturnType<OwnHistory>>) => object) => compareHistory(path, keys, async (text, k, wanted) => {
-    const rows = await parseHistory((async function* whole() { yield text })(), { keys: k, wanted })
-    return { ...rows, ...change(rows) }
-  })
-  const inColumn = (key: string, change: object) => planted(({ columns }) => ({ columns: columns.map(column => column.key === key ? { ...column, ...change } : column) }))
+  const planted = (change: (rows: Awaited<ReturnType<OwnHistory>>) => object) =>
+    compareHistory(path, keys, async (text, k, wanted) => {
+      const rows = await parseHistory(
+        (async function* whole() {
+          yield text
+        })(),
+        { keys: k, wanted }
+      )
+      return { ...rows, ...change(rows) }
+    })
+  const inColumn = (key: string, change: object) =>
+    planted(({ columns }) => ({ columns: columns.map(column => (column.key === key ? { ...column, ...change } : column)) }))
   t.match(await compareHistory(path, keys), { status: 'same' })
-  differs(t, await inColumn('a', { value: Float64Array.of(0.25) }), { file: path, line: 1, array: 'a' }, /^history second reader differs: 0\.1 from JSON\.parse, expected 0\.25 as our reader reads/)
-  differs(t, await inColumn('a', { row: Int32Array.of(0, 2), value: Float64Array.of(0.1, 3) }), { line: 3, array: 'a' }, /nothing from JSON\.parse, expected 3/)
+  differs(
+    t,
+    await inColumn('a', { value: Float64Array.of(0.25) }),
+    { file: path, line: 1, array: 'a' },
+    /^history second reader differs: 0\.1 from JSON\.parse, expected 0\.25 as our reader reads/
+  )
+  differs(
+    t,
+    await inColumn('a', { row: Int32Array.of(0, 2), value: Float64Array.of(0.1, 3) }),
+    { line: 3, array: 'a' },
+    /nothing from JSON\.parse, expected 3/
+  )
   differs(t, await inColumn('a', { row: Int32Array.of(), value: Float64Array.of() }), { line: 1, array: 'a' }, /expected nothing/)
   differs(t, await inColumn('a', { nulls: 0 }), { array: 'a' }, /differs: 1 from .* expected 0/)
   differs(t, await inColumn('b', { nonFinite: {} }), { array: 'b' }, /differs: 1 from/)
@@ -255,12 +397,17 @@ t.test('what JSON.parse does not take is not readable, and what our reader refus
   const dir = t.testdir({})
   const path = join(dir, 'index.html')
   const trace = '{"step":1,"outcome":"success","score":1,"values":[0.5,NUMBER],"returns":[1,1],"response_positions":[3,4]}'
-  const page = (number: string): void => { writeFileSync(path, `<script id=data>{"traces":[${trace.replace('NUMBER', number)}]}</script>`) }
+  const page = (number: string): void => {
+    writeFileSync(path, `<script id=data>{"traces":[${trace.replace('NUMBER', number)}]}</script>`)
+  }
   page('0.25')
   t.match(await comparePage(path, REQUEST), { status: 'same' })
   for (const word of ['NaN', '-Infinity']) {
     page(word)
-    t.match(await comparePage(path, REQUEST), { status: 'not readable', unread: [{ part: null, reason: `JSON.parse: the bare word ${word.replace('-', '')}, which Python writes and JSON does not have` }] })
+    t.match(await comparePage(path, REQUEST), {
+      status: 'not readable',
+      unread: [{ part: null, reason: `JSON.parse: the bare word ${word.replace('-', '')}, which Python writes and JSON does not have` }]
+    })
   }
   page('1.')
   t.match(await comparePage(path, REQUEST), { status: 'refused', fault: { format: 'json', problem: 'malformed' } })
@@ -268,19 +415,33 @@ t.test('what JSON.parse does not take is not readable, and what our reader refus
   writeFileSync(`${path}.gz`, gzipSync(readFileSync(path)))
   t.match(await comparePage(`${path}.gz`, REQUEST), { status: 'same' })
   writeFileSync(`${path}.gz`, gzipSync(Buffer.concat([readFileSync(path), Buffer.alloc(MAX_SECOND_PAGE_BYTES, ' ')])))
-  t.match(await comparePage(`${path}.gz`, REQUEST), { status: 'not readable', unread: [{ reason: `more than ${MAX_SECOND_PAGE_BYTES} bytes: cheerio would take more than a gigabyte of memory` }] })
+  t.match(await comparePage(`${path}.gz`, REQUEST), {
+    status: 'not readable',
+    unread: [{ reason: `more than ${MAX_SECOND_PAGE_BYTES} bytes: cheerio would take more than a gigabyte of memory` }]
+  })
   writeFileSync(path, `<template><p></template>${readFileSync(path, 'utf8')}`)
-  t.match(await comparePage(path, REQUEST), { status: 'same', notes: [/^<template> before the script: cheerio stands on parse5, so where our reader asks parse5 too/] })
+  t.match(await comparePage(path, REQUEST), {
+    status: 'same',
+    notes: [/^<template> before the script: cheerio stands on parse5, so where our reader asks parse5 too/]
+  })
   const history = join(dir, 'h.jsonl')
   writeFileSync(history, '{"_step":0,"a":NaN}\n{"_step":1,"a":2}\n')
-  t.match(await compareHistory(history, { ...KEYS, timestamp: null }), { status: 'not readable', values: 4, unreadParts: 1, unread: [{ part: 'line 1', reason: /bare word NaN/ }] })
+  t.match(await compareHistory(history, { ...KEYS, timestamp: null }), {
+    status: 'not readable',
+    values: 4,
+    unreadParts: 1,
+    unread: [{ part: 'line 1', reason: /bare word NaN/ }]
+  })
 })
 
 t.test('every form of an outcome, and every other field that our reader makes one of several forms, is the same', async t => {
   const dir = t.testdir({})
   const path = join(dir, 'index.html')
   const read = (trace: string, header = ''): Promise<SecondReading> => {
-    writeFileSync(path, `<script id=data>{${header}"traces":[{"step":1,${trace}"values":[0.5],"returns":[1],"response_positions":[3]}]}</script>`)
+    writeFileSync(
+      path,
+      `<script id=data>{${header}"traces":[{"step":1,${trace}"values":[0.5],"returns":[1],"response_positions":[3]}]}</script>`
+    )
     return comparePage(path, REQUEST)
   }
   for (const form of ['true', 'false', '1', '0', '1.0', '0.0', '-0', '1e0', '"success"', '"failure"', '"\\u0073uccess"', 'null']) {
@@ -288,15 +449,25 @@ t.test('every form of an outcome, and every other field that our reader makes on
   }
   t.match(await read(''), { status: 'same' }, 'none')
   for (const uid of ['7', '-7', '"7"', 'null']) t.match(await read(`"uid":${uid},`), { status: 'same' }, uid)
-  for (const field of ['"score":-0,', '"score":1e999,', '"value_mean":1.50,', '"segment_texts":null,', '"npz":null,']) t.match(await read(field), { status: 'same' }, field)
+  for (const field of ['"score":-0,', '"score":1e999,', '"value_mean":1.50,', '"segment_texts":null,', '"npz":null,'])
+    t.match(await read(field), { status: 'same' }, field)
   for (const synthetic of ['true', 'false', '1', '"true"', 'null', '{"synthetic":true}']) {
     const twice = synthetic.startsWith('{')
     t.match(await read('', `"synthetic":${synthetic},`), { status: twice ? 'not readable' : 'same' }, synthetic)
   }
-  t.match(await read('', '"synthetic":true,"synthetic":false,'), { status: 'not readable', unread: [{ part: 'synthetic' }] }, 'our reader keeps the label, JSON.parse the last value')
+  t.match(
+    await read('', '"synthetic":true,"synthetic":false,'),
+    { status: 'not readable', unread: [{ part: 'synthetic' }] },
+    'our reader keeps the label, JSON.parse the last value'
+  )
   const wrong = await comparePage(path, REQUEST, (file, request) => {
     const own = openOwnPage(file, request)
-    return { ...own, async *traces() { for await (const trace of own.traces()) yield { ...trace, fields: { ...trace.fields, outcome: 'failure' } } } }
+    return {
+      ...own,
+      async *traces() {
+        for await (const trace of own.traces()) yield { ...trace, fields: { ...trace.fields, outcome: 'failure' } }
+      }
+    }
   })
   differs(t, wrong, { trace: 0, member: 'outcome' }, /null from .* expected "failure"/)
 })
@@ -304,17 +475,25 @@ t.test('every form of an outcome, and every other field that our reader makes on
 t.test('what our reader refuses is refused, whatever the second can judge of the file', async t => {
   const dir = t.testdir({})
   const path = join(dir, 'index.html')
-  const trace = (score = '1'): string => `{"step":1,"outcome":"success","score":${score},"values":[0.5],"returns":[1],"response_positions":[3]}`
+  const trace = (score = '1'): string =>
+    `{"step":1,"outcome":"success","score":${score},"values":[0.5],"returns":[1],"response_positions":[3]}`
   const refused: ReadonlyArray<readonly [what: string, page: string, problem: string]> = [
     ['traces twice', `<script id=data>{"traces":[${trace()},${trace()}],"traces":[${trace('0')}]}</script>`, 'duplicate key'],
-    ['a key twice behind a trace that differs', `<script id=data>{"traces":[${trace()}],"alignment":"a","traces":[]}</script>`, 'duplicate key'],
+    [
+      'a key twice behind a trace that differs',
+      `<script id=data>{"traces":[${trace()}],"alignment":"a","traces":[]}</script>`,
+      'duplicate key'
+    ],
     ['in markup that is not for cheerio', `<select></select><script id=data>{"traces":[${trace('1.')}]}</script>`, 'malformed']
   ]
   for (const [what, page, problem] of refused) {
     writeFileSync(path, page)
     t.match(await comparePage(path, REQUEST), { status: 'refused', fault: { format: 'json', problem } }, what)
   }
-  for (const [score, status] of [['1', 'not readable'], ['1.', 'refused']]) {
+  for (const [score, status] of [
+    ['1', 'not readable'],
+    ['1.', 'refused']
+  ]) {
     const page = `<script id=data>{"traces":[${trace(score)}]}</script>`
     writeFileSync(path, page)
     writeFileSync(`${path}.gz`, gzipSync(page))
@@ -329,9 +508,15 @@ t.test('what our reader refuses is refused, whatever the second can judge of the
   writeFileSync(history, `${readFileSync(history, 'utf8')}{"_step":1,}\n`)
   t.match(await compareHistory(history, keys), { status: 'refused' }, 'a history of many keys')
   const parquet = join(dir, 'x.parquet')
-  writeFileSync(parquet, Buffer.from(parquetWriteBuffer({ codec: 'UNCOMPRESSED', columnData: [
-    { name: 'n', data: Array.from({ length: 300 }, (_, i) => i / 7), type: 'DOUBLE' }
-  ] })))
+  writeFileSync(
+    parquet,
+    Buffer.from(
+      parquetWriteBuffer({
+        codec: 'UNCOMPRESSED',
+        columnData: [{ name: 'n', data: Array.from({ length: 300 }, (_, i) => i / 7), type: 'DOUBLE' }]
+      })
+    )
+  )
   t.match(await compareParquet(parquet, undefined, 100), { status: 'not readable', unread: [{ reason: /^more than 100 bytes/ }] })
   const bytes = readFileSync(parquet)
   // the first page's header
@@ -339,15 +524,22 @@ t.test('what our reader refuses is refused, whatever the second can judge of the
   writeFileSync(parquet, bytes)
   t.match(await compareParquet(parquet, undefined, 100), { status: 'refused' }, 'a parquet file over the limit')
   const npz = join(dir, 'x.npz')
-  const good = await archive([['b', encodeNpy(Float64Array.of(1, 2))], ['a', encodeNpy(Float64Array.of(3, 4))]])
+  const good = await archive([
+    ['b', encodeNpy(Float64Array.of(1, 2))],
+    ['a', encodeNpy(Float64Array.of(3, 4))]
+  ])
   const broken = Buffer.from(good)
   broken[broken.lastIndexOf(Buffer.from(Float64Array.of(3).buffer))] ^= 1
   writeFileSync(npz, broken)
   t.match(await compareNpz(npz), { status: 'refused' })
-  t.match(await compareNpz(npz, (all, name) => {
-    const own = openNpz(all, { file: name })
-    return { names: own.names, read: array => (array === 'b' ? { ...own.read(array), data: Float64Array.of(1, 0) } : own.read(array)) }
-  }), { status: 'refused' }, 'a broken member behind one that differs')
+  t.match(
+    await compareNpz(npz, (all, name) => {
+      const own = openNpz(all, { file: name })
+      return { names: own.names, read: array => (array === 'b' ? { ...own.read(array), data: Float64Array.of(1, 0) } : own.read(array)) }
+    }),
+    { status: 'refused' },
+    'a broken member behind one that differs'
+  )
   writeFileSync(npz, Buffer.concat([Buffer.from('junk'), broken]))
   t.match(await compareNpz(npz), { status: 'refused' }, 'bytes before a broken archive')
 })
@@ -355,11 +547,19 @@ t.test('what our reader refuses is refused, whatever the second can judge of the
 t.test('a member that is no array is not readable, and the arrays beside it are compared', async t => {
   const npz = join(t.testdir({}), 'x.npz')
   const array = ['values.npy', encodeNpy(Float64Array.of(1, 2))] as const
-  const zip = (members: Record<string, Uint8Array>): void => { writeFileSync(npz, zipSync(members)) }
-  zip({ 'readme.txt': Buffer.from('what is in here'), 'd/': new Uint8Array(0), 'empty': new Uint8Array(0), [array[0]]: array[1] })
+  const zip = (members: Record<string, Uint8Array>): void => {
+    writeFileSync(npz, zipSync(members))
+  }
+  zip({ 'readme.txt': Buffer.from('what is in here'), 'd/': new Uint8Array(0), empty: new Uint8Array(0), [array[0]]: array[1] })
   t.match(await compareNpz(npz), {
-    status: 'not readable', values: 2, unreadParts: 3,
-    unread: [{ part: 'readme.txt', reason: /^no \.npy file: npy not recognised/ }, { part: 'd/', reason: /^no \.npy file/ }, { part: 'empty' }]
+    status: 'not readable',
+    values: 2,
+    unreadParts: 3,
+    unread: [
+      { part: 'readme.txt', reason: /^no \.npy file: npy not recognised/ },
+      { part: 'd/', reason: /^no \.npy file/ },
+      { part: 'empty' }
+    ]
   })
   zip({ plain: array[1], [array[0]]: array[1] })
   t.match(await compareNpz(npz), { status: 'same', values: 4 }, 'an array by its content needs no ending')
@@ -381,29 +581,49 @@ t.test('verify --second-reader', async t => {
   await snapshotStudy(dir)
   const run = await runCli(['verify', '--study', dir, '--second-reader'])
   t.match(run, { code: 0, stdout: /^second reader: 6 same, 0 different, 0 not readable by the second; [\d,]+ values compared$/m })
-  const json = JSON.parse((await runCli(['verify', '--study', dir, '--second-reader', '--json'])).stdout) as { second_reader: { path: string; format: string; status: string }[] }
-  t.strictSame(json.second_reader.map(({ path, format, status }) => [path.slice(5), format, status]), [
-    ['index.html', 'page', 'same'], ...readdirSync(fixture('snapshot')).filter(name => name.endsWith('.npz')).sort().map(name => [name, 'npz', 'same'])
-  ])
+  const json = JSON.parse((await runCli(['verify', '--study', dir, '--second-reader', '--json'])).stdout) as {
+    second_reader: { path: string; format: string; status: string }[]
+  }
+  t.strictSame(
+    json.second_reader.map(({ path, format, status }) => [path.slice(5), format, status]),
+    [
+      ['index.html', 'page', 'same'],
+      ...readdirSync(fixture('snapshot'))
+        .filter(name => name.endsWith('.npz'))
+        .sort()
+        .map(name => [name, 'npz', 'same'])
+    ]
+  )
   writeFileSync(join(dir, 'snap/index.html'), `${readFileSync(join(dir, 'snap/index.html'), 'utf8')} `)
-  t.match(await runCli(['verify', '--study', dir, '--second-reader']), { code: 1, stdout: /^second reader: not asked, since files differ from the manifest$/m, stderr: /file differs/ })
+  t.match(await runCli(['verify', '--study', dir, '--second-reader']), {
+    code: 1,
+    stdout: /^second reader: not asked, since files differ from the manifest$/m,
+    stderr: /file differs/
+  })
   writeFileSync(join(dir, 'snap/index.html'), '<p>none</p>')
   await runCli(['manifest', '--study', dir, '--write', '--quiet'])
-  t.match(await runCli(['verify', '--study', dir, '--second-reader']), { code: 3, stdout: /1 refused by ours/, stderr: /^critic-traces: html missing element.*index\.html/m })
+  t.match(await runCli(['verify', '--study', dir, '--second-reader']), {
+    code: 3,
+    stdout: /1 refused by ours/,
+    stderr: /^critic-traces: html missing element.*index\.html/m
+  })
 })
 
-t.test('plain verify loads none of the second reader\'s libraries', async t => {
+t.test("plain verify loads none of the second reader's libraries", async t => {
   const work = t.testdir({})
   const dir = join(work, 'study')
   await snapshotStudy(dir)
   const names = '/^(?:cheerio|npyjs|fflate|parquetjs-lite)$/'
   const hook = `export async function resolve(name, context, next) { if (${names}.test(name)) throw new Error('loaded ' + name); return next(name, context) }`
-  writeFileSync(join(work, 'refuse.cjs'), `
+  writeFileSync(
+    join(work, 'refuse.cjs'),
+    `
 const loader = require('node:module')
 const load = loader._load
 loader._load = function (name, ...rest) { if (${names}.test(name)) throw new Error('loaded ' + name); return load.call(this, name, ...rest) }
 loader.register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}), require('node:url').pathToFileURL(__filename))
-`)
+`
+  )
   const env = { NODE_OPTIONS: `--require ${join(work, 'refuse.cjs')}` }
   t.match(await runCli(['verify', '--study', dir], { env }), { code: 0, stdout: /^7 ok/m })
   const asked = await runCli(['verify', '--study', dir, '--second-reader'], { env })
@@ -418,8 +638,21 @@ t.test('a reader that is wrong: exit 1 and its place; one that dies: not readabl
   writeHistoryStudy(dir)
   const text = { stdout: '', stderr: '' }
   const io = {
-    stdout: { write: (part: string) => { text.stdout += part; return true } }, stderr: { write: (part: string) => { text.stderr += part; return true } },
-    env: {}, now: () => 0, signal: new AbortController().signal
+    stdout: {
+      write: (part: string) => {
+        text.stdout += part
+        return true
+      }
+    },
+    stderr: {
+      write: (part: string) => {
+        text.stderr += part
+        return true
+      }
+    },
+    env: {},
+    now: () => 0,
+    signal: new AbortController().signal
   }
   const options = { study: dir, outputs: null, secondReader: true, format: 'text', json: false, quiet: false, verbose: false } as const
   const { exitCode } = await runVerify(options, io, { child: CHILD })
@@ -427,16 +660,23 @@ t.test('a reader that is wrong: exit 1 and its place; one that dies: not readabl
   t.match(text.stdout, /^second reader: 0 same, 1 different, 2 not readable by the second; /m)
   t.match(text.stdout, /ref\.jsonl +0 +its process ended with exit code 1/, 'what is thrown later')
   t.match(text.stdout, /second\.jsonl +\d+ +line 2: JSON\.parse: the bare word NaN/, 'a file behind the one that ended its process')
-  t.match(text.stderr, /^critic-traces: history second reader differs: 0\.25 from JSON\.parse, expected 0\.25000000000000\d+ as our reader reads \(.*first\.jsonl, reward, line 2\)$/m)
+  t.match(
+    text.stderr,
+    /^critic-traces: history second reader differs: 0\.25 from JSON\.parse, expected 0\.25000000000000\d+ as our reader reads \(.*first\.jsonl, reward, line 2\)$/m
+  )
 })
 
 t.test('a reader that hangs is ended; an interruption ends the reading', async t => {
   const task = { path: 'hang.npz', task: { file: 'hang.npz', format: 'npz' } } as const
-  t.match(await runSecond([task], { child: CHILD, limitMs: 500 }), [{ path: 'hang.npz', status: 'not readable', unread: [{ reason: 'no answer within 0.5 seconds' }] }])
+  t.match(await runSecond([task], { child: CHILD, limitMs: 500 }), [
+    { path: 'hang.npz', status: 'not readable', unread: [{ reason: 'no answer within 0.5 seconds' }] }
+  ])
   const controller = new AbortController()
   const reason = new Error('enough')
   const running = runSecond([task], { child: CHILD, signal: controller.signal })
   controller.abort(reason)
   await t.rejects(running, reason)
-  t.match(await runSecond([task], { child: join(root, 'no-such-file.js') }), [{ status: 'not readable', unread: [{ reason: /^its process/ }] }])
+  t.match(await runSecond([task], { child: join(root, 'no-such-file.js') }), [
+    { status: 'not readable', unread: [{ reason: /^its process/ }] }
+  ])
 })

@@ -3,7 +3,19 @@
  * npm, apt-get, pkg-config, compiler, id and uname. Each stub writes its call into a log.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +28,8 @@ const APT_LINE = 'apt-get install -y build-essential pkg-config python3 libcairo
 const BREW_LINE = 'brew install pkg-config cairo pango libpng jpeg giflib librsvg'
 
 const LOCK = {
-  name: 'x', lockfileVersion: 3,
+  name: 'x',
+  lockfileVersion: 3,
   packages: {
     '': { name: 'x' },
     'node_modules/canvas': { version: '3.2.3', integrity: 'sha512-a' },
@@ -61,13 +74,19 @@ const TOOLS = ['sh', 'bash', 'env', 'dirname', 'mktemp', 'rm', 'cat', 'tail', 's
 interface Checkout {
   readonly dir: string
   readonly bin: string
-  run(env?: { readonly [name: string]: string }, script?: string, cwd?: string): { status: number | null; stdout: string; stderr: string; calls: string[] }
+  run(
+    env?: { readonly [name: string]: string },
+    script?: string,
+    cwd?: string
+  ): { status: number | null; stdout: string; stderr: string; calls: string[] }
 }
 
 /** Outside the repository: `require('canvas')` must find the stub only. */
 function checkout(teardown: (f: () => void) => void, folder = 'checkout'): Checkout {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'critic-traces-setup-test-')))
-  teardown(() => { rmSync(base, { recursive: true, force: true }) })
+  teardown(() => {
+    rmSync(base, { recursive: true, force: true })
+  })
   const dir = join(base, folder)
   const bin = join(base, 'bin')
   const log = join(base, 'calls')
@@ -90,18 +109,28 @@ function checkout(teardown: (f: () => void) => void, folder = 'checkout'): Check
     run: (env = {}, script = join(dir, 'setup.sh'), cwd = dir) => {
       rmSync(log, { force: true })
       // tap hands its loaders to every Node below it by NODE_OPTIONS: ten times slower, and not what a user's shell has.
-      const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0"', script], { cwd, encoding: 'utf8', env: { PATH: bin, CALLS: log, TMPDIR: base, ...env }, timeout: 600_000 })
+      const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec "$0"', script], {
+        cwd,
+        encoding: 'utf8',
+        env: { PATH: bin, CALLS: log, TMPDIR: base, ...env },
+        timeout: 600_000
+      })
       return { status, stdout, stderr, calls: existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [] }
     }
   }
 }
 
 t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_ONLY, async t => {
-  const c = checkout(f => { t.teardown(f) })
+  const c = checkout(f => {
+    t.teardown(f)
+  })
   for (const version of ['18.19.0', '20.14.9', '0.10.48', '9.0.0', '21.7.3', '22.0.0', '22.1.0']) {
     const { status, stderr, calls } = c.run({ FAKE_NODE: version })
     t.equal(status, 1)
-    t.match(stderr, `setup: Node ${version} was found (${join(c.bin, 'node')}), 20.15 or newer (not 21, 22.0 or 22.1) is needed. Ways to get it:`)
+    t.match(
+      stderr,
+      `setup: Node ${version} was found (${join(c.bin, 'node')}), 20.15 or newer (not 21, 22.0 or 22.1) is needed. Ways to get it:`
+    )
     for (const way of ['https://nodejs.org/en/download', 'nvm install 20', 'brew install node@20']) t.match(stderr, way)
     t.same(calls, [], 'nothing is begun')
   }
@@ -125,20 +154,25 @@ t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_
 })
 
 t.test('missing libraries, not root: exactly those are named, with the apt line; nothing is begun', POSIX_ONLY, async t => {
-  const c = checkout(f => { t.teardown(f) })
+  const c = checkout(f => {
+    t.teardown(f)
+  })
   unlinkSync(join(c.bin, 'make'))
   const { status, stdout, stderr, calls } = c.run({ LACKS: 'pangocairo libpng' })
   t.equal(status, 1)
-  t.equal(stderr, [
-    'setup: node-canvas is built from source; missing for that:',
-    '  make',
-    '  pangocairo',
-    '  libpng',
-    'setup: install them and run this again (or run this as root):',
-    '  sudo apt-get update',
-    `  sudo ${APT_LINE}`,
-    ''
-  ].join('\n'))
+  t.equal(
+    stderr,
+    [
+      'setup: node-canvas is built from source; missing for that:',
+      '  make',
+      '  pangocairo',
+      '  libpng',
+      'setup: install them and run this again (or run this as root):',
+      '  sudo apt-get update',
+      `  sudo ${APT_LINE}`,
+      ''
+    ].join('\n')
+  )
   t.equal(stdout, '')
   t.same(calls, [])
   unlinkSync(join(c.bin, 'pkg-config'))
@@ -150,16 +184,23 @@ t.test('missing libraries, not root: exactly those are named, with the apt line;
 })
 
 t.test('missing libraries as root on Debian: installed, then npm ci and the build', POSIX_ONLY, async t => {
-  const c = checkout(f => { t.teardown(f) })
+  const c = checkout(f => {
+    t.teardown(f)
+  })
   const { status, stdout, stderr, calls } = c.run({ LACKS: 'cairo', FAKE_UID: '0' })
   t.equal(status, 0)
   t.same(calls, [
-    'apt-get update frontend=noninteractive', `${APT_LINE} frontend=noninteractive`, 'npm ci --no-audit --no-fund', 'npm run build'
+    'apt-get update frontend=noninteractive',
+    `${APT_LINE} frontend=noninteractive`,
+    'npm ci --no-audit --no-fund',
+    'npm run build'
   ])
   t.match(stderr, 'missing for that:\n  cairo\n')
   t.equal(stdout.trimEnd().split('\n').at(-1), 'setup: ready; next: node dist/run.js all')
 
-  const failing = checkout(f => { t.teardown(f) })
+  const failing = checkout(f => {
+    t.teardown(f)
+  })
   const failed = failing.run({ LACKS: 'cairo', FAKE_UID: '0', APT_FAILS: '1' })
   t.equal(failed.status, 1)
   t.match(failed.stderr, `${APT_LINE} failed with exit code 100; the end of its output:\n  E: no such package\n`)
@@ -167,7 +208,9 @@ t.test('missing libraries as root on Debian: installed, then npm ci and the buil
 })
 
 t.test('missing libraries on macOS and on a system without apt', POSIX_ONLY, async t => {
-  const c = checkout(f => { t.teardown(f) })
+  const c = checkout(f => {
+    t.teardown(f)
+  })
   const mac = c.run({ LACKS: 'cairo', FAKE_UNAME: 'Darwin', FAKE_UID: '0' })
   t.equal(mac.status, 1)
   t.match(mac.stderr, `  xcode-select --install\n  ${BREW_LINE}\n`)
@@ -180,7 +223,9 @@ t.test('missing libraries on macOS and on a system without apt', POSIX_ONLY, asy
 })
 
 t.test('a second run does only what has changed', POSIX_ONLY, async t => {
-  const c = checkout(f => { t.teardown(f) })
+  const c = checkout(f => {
+    t.teardown(f)
+  })
   const lock = join(c.dir, 'package-lock.json')
   const stamp = join(c.dir, 'node_modules/.setup-node')
   const [ci, build] = ['npm ci --no-audit --no-fund', 'npm run build']
@@ -223,7 +268,9 @@ t.test('a second run does only what has changed', POSIX_ONLY, async t => {
 })
 
 t.test('a failure shows the end of the log, and stops', POSIX_ONLY, async t => {
-  const c = checkout(f => { t.teardown(f) })
+  const c = checkout(f => {
+    t.teardown(f)
+  })
   const ci = c.run({ NPM_FAILS: '1' })
   t.equal(ci.status, 1)
   t.match(ci.stderr, 'setup: npm ci failed with exit code 7; the end of its output:\n  log line 61\n')
@@ -241,13 +288,17 @@ t.test('a failure shows the end of the log, and stops', POSIX_ONLY, async t => {
 })
 
 t.test('from any folder, with spaces in the path; a linked node_modules is left alone', POSIX_ONLY, async t => {
-  const c = checkout(f => { t.teardown(f) }, 'a check out/-x $HOME')
+  const c = checkout(f => {
+    t.teardown(f)
+  }, 'a check out/-x $HOME')
   const { status, stdout } = c.run({}, join(c.dir, 'setup.sh'), tmpdir())
   t.equal(status, 0)
   t.equal(stdout.trimEnd().split('\n').at(-1), `setup: ready; next: cd '${c.dir}' && node dist/run.js all`)
   t.ok(existsSync(join(c.dir, 'dist/run.js')))
 
-  const linked = checkout(f => { t.teardown(f) })
+  const linked = checkout(f => {
+    t.teardown(f)
+  })
   mkdirSync(join(linked.dir, '../shared/canvas'), { recursive: true })
   symlinkSync('../shared', join(linked.dir, 'node_modules'))
   const refused = linked.run()
@@ -256,8 +307,10 @@ t.test('from any folder, with spaces in the path; a linked node_modules is left 
   t.same(refused.calls, [])
 })
 
-t.test('.ci/run: the README\'s two commands, in order, stopping at the first failure', POSIX_ONLY, async t => {
-  const c = checkout(f => { t.teardown(f) })
+t.test(".ci/run: the README's two commands, in order, stopping at the first failure", POSIX_ONLY, async t => {
+  const c = checkout(f => {
+    t.teardown(f)
+  })
   const script = join(c.dir, '.ci/run')
   const good = c.run({}, script, tmpdir())
   t.equal(good.status, 0)

@@ -5,7 +5,18 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  appendFileSync, chmodSync, existsSync, linkSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -51,15 +62,50 @@ interface Happening {
 }
 
 const HAPPENINGS: readonly Happening[] = [
-  { what: 'grown', change: path => { appendFileSync(path, 'x') }, said: ['its size changed', '10 bytes, then 11'] },
-  { what: 'cut', change: path => { truncateSync(path, 3) }, said: ['its size changed', '10 bytes, then 3'], cut: true },
-  { what: 'grown, and the old times set again', change: path => {
-    appendFileSync(path, 'x')
-    utimesSync(path, THEN, THEN)
-  }, said: ['its size changed', '10 bytes, then 11'] },
-  { what: 'rewritten with the same size', change: path => { rewrite(path, 'abcdefghij') }, said: ['its modification time changed', 'another modification time'] },
-  { what: 'rewritten with the same bytes', change: path => { rewrite(path, CONTENT) }, said: ['its modification time changed', 'another modification time'] },
-  { what: 'touched', change: path => { utimesSync(path, 1, 1) }, said: ['its modification time changed', 'another modification time'] },
+  {
+    what: 'grown',
+    change: path => {
+      appendFileSync(path, 'x')
+    },
+    said: ['its size changed', '10 bytes, then 11']
+  },
+  {
+    what: 'cut',
+    change: path => {
+      truncateSync(path, 3)
+    },
+    said: ['its size changed', '10 bytes, then 3'],
+    cut: true
+  },
+  {
+    what: 'grown, and the old times set again',
+    change: path => {
+      appendFileSync(path, 'x')
+      utimesSync(path, THEN, THEN)
+    },
+    said: ['its size changed', '10 bytes, then 11']
+  },
+  {
+    what: 'rewritten with the same size',
+    change: path => {
+      rewrite(path, 'abcdefghij')
+    },
+    said: ['its modification time changed', 'another modification time']
+  },
+  {
+    what: 'rewritten with the same bytes',
+    change: path => {
+      rewrite(path, CONTENT)
+    },
+    said: ['its modification time changed', 'another modification time']
+  },
+  {
+    what: 'touched',
+    change: path => {
+      utimesSync(path, 1, 1)
+    },
+    said: ['its modification time changed', 'another modification time']
+  },
   {
     what: 'rewritten, and the old modification time set again',
     change: path => {
@@ -70,7 +116,15 @@ const HAPPENINGS: readonly Happening[] = [
     },
     said: ['its change time changed', 'another change time']
   },
-  { what: 'other permissions', change: path => { untilChangeTimeMoves(path, () => { chmodSync(path, 0o600) }) }, said: ['its change time changed', 'another change time'] },
+  {
+    what: 'other permissions',
+    change: path => {
+      untilChangeTimeMoves(path, () => {
+        chmodSync(path, 0o600)
+      })
+    },
+    said: ['its change time changed', 'another change time']
+  },
   {
     what: 'a hard link',
     change: path => {
@@ -81,13 +135,35 @@ const HAPPENINGS: readonly Happening[] = [
     },
     said: ['its change time changed', 'another change time']
   },
-  { what: 'replaced', change: path => { replace(path, CONTENT) }, said: ['it was replaced', 'another file under its name'] },
-  { what: 'replaced by other content', change: path => { replace(path, `${CONTENT}x`) }, said: ['it was replaced', '10 bytes, then 11'] },
-  { what: 'grown, then replaced', change: path => {
-    appendFileSync(path, 'x')
-    replace(path, CONTENT)
-  }, said: ['its size changed', '10 bytes, then 11'] },
-  { what: 'removed', change: path => { rmSync(path) }, said: null }
+  {
+    what: 'replaced',
+    change: path => {
+      replace(path, CONTENT)
+    },
+    said: ['it was replaced', 'another file under its name']
+  },
+  {
+    what: 'replaced by other content',
+    change: path => {
+      replace(path, `${CONTENT}x`)
+    },
+    said: ['it was replaced', '10 bytes, then 11']
+  },
+  {
+    what: 'grown, then replaced',
+    change: path => {
+      appendFileSync(path, 'x')
+      replace(path, CONTENT)
+    },
+    said: ['its size changed', '10 bytes, then 11']
+  },
+  {
+    what: 'removed',
+    change: path => {
+      rmSync(path)
+    },
+    said: null
+  }
 ]
 
 function replace(path: string, content: string): void {
@@ -127,10 +203,11 @@ const ASYNC: Readonly<Record<string, (file: StillFile, happen: () => void) => Pr
 }
 
 const SYNC: Readonly<Record<string, (file: StillFileSync, happen: () => void) => unknown>> = {
-  'whole at once': (file, happen) => file.whole(length => {
-    happen()
-    return allocate(length)
-  }),
+  'whole at once': (file, happen) =>
+    file.whole(length => {
+      happen()
+      return allocate(length)
+    }),
   'sha256 at once': (file, happen) => {
     happen()
     return file.sha256()
@@ -146,32 +223,52 @@ t.test('one rule, whichever way a file is read, in both kinds of words', POSIX_O
     utimesSync(path, THEN, THEN)
   }
   const ways: readonly (readonly [string, (words: StillWords, happen: () => void) => Promise<unknown>])[] = [
-    ...Object.entries(ASYNC).map(([name, read]) => [name, async (words: StillWords, happen: () => void) => {
-      const file = await openStill(path, words)
-      return read(file, happen).finally(() => file.close())
-    }] as const),
-    ...Object.entries(SYNC).map(([name, read]) => [name, async (words: StillWords, happen: () => void) => {
-      const file = openStillSync(path, words)
-      try {
-        return read(file, happen)
-      } finally {
-        file.close()
-      }
-    }] as const)
+    ...Object.entries(ASYNC).map(
+      ([name, read]) =>
+        [
+          name,
+          async (words: StillWords, happen: () => void) => {
+            const file = await openStill(path, words)
+            return read(file, happen).finally(() => file.close())
+          }
+        ] as const
+    ),
+    ...Object.entries(SYNC).map(
+      ([name, read]) =>
+        [
+          name,
+          async (words: StillWords, happen: () => void) => {
+            const file = openStillSync(path, words)
+            try {
+              return read(file, happen)
+            } finally {
+              file.close()
+            }
+          }
+        ] as const
+    )
   ]
   for (const { what, change, said, cut } of HAPPENINGS) {
     for (const [way, read] of ways) {
       const at = `${what}, ${way}`
       const differs = cut === true && way === 'sha256' ? '4 bytes, then no more' : said?.[1]
-      const messages = said === null
-        ? [`npz unreadable file: ENOENT no such file or directory (${path})`, `file unreadable: ENOENT no such file or directory, expected a regular file (${path})`]
-        : [
-            `npz changed while it was read: ${said[0]}, expected a file that stands still (${path})`,
-            `npz changed while it was read: ${differs ?? ''}, expected the same file before and after (${path})`
-          ]
+      const messages =
+        said === null
+          ? [
+              `npz unreadable file: ENOENT no such file or directory (${path})`,
+              `file unreadable: ENOENT no such file or directory, expected a regular file (${path})`
+            ]
+          : [
+              `npz changed while it was read: ${said[0]}, expected a file that stands still (${path})`,
+              `npz changed while it was read: ${differs ?? ''}, expected the same file before and after (${path})`
+            ]
       for (const [i, words] of [wordsOf('npz'), comparingWords('npz')].entries()) {
         fresh()
-        const fault = await faultOf(read(words, () => { change(path) }))
+        const fault = await faultOf(
+          read(words, () => {
+            change(path)
+          })
+        )
         t.equal(fault.message, messages[i], at)
         t.equal(fault.exitCode, said === null ? EXIT.badInput : EXIT.checkFailed, at)
       }
@@ -212,16 +309,23 @@ t.test('a part that is not there', async t => {
 t.test('a file that never ends growing is left at the size it had', async t => {
   const path = join(t.testdir({ file: CONTENT }), 'file')
   let bytes = 0
-  const fault = await faultOf((async () => {
-    for await (const chunk of fileChunks(path, { chunkSize: 4 })) {
-      bytes += chunk.length
-      appendFileSync(path, 'abcdefgh')
-    }
-  })())
+  const fault = await faultOf(
+    (async () => {
+      for await (const chunk of fileChunks(path, { chunkSize: 4 })) {
+        bytes += chunk.length
+        appendFileSync(path, 'abcdefgh')
+      }
+    })()
+  )
   t.match(fault.message, /^snapshot changed while it was read: 10 bytes, then \d+, expected/)
   t.ok(bytes <= CONTENT.length + 4)
   writeFileSync(path, CONTENT)
-  const grown = await hashFile(path, { buffer: Buffer.alloc(4), onBytes: () => { appendFileSync(path, 'abcdefgh') } })
+  const grown = await hashFile(path, {
+    buffer: Buffer.alloc(4),
+    onBytes: () => {
+      appendFileSync(path, 'abcdefgh')
+    }
+  })
   t.same([grown.sha256, grown.changed], [null, true])
   t.ok(grown.bytes <= CONTENT.length + 4)
 })
@@ -233,10 +337,17 @@ t.test('what is no regular file, or not there, is refused before a byte is read'
   symlinkSync('pipe', at('link-to-pipe'))
   symlinkSync('file', at('link'))
   const cases: readonly (readonly [string, string])[] = [
-    [at('folder'), 'a folder'], [at('pipe'), 'a named pipe'], [at('link-to-pipe'), 'a named pipe'], ['/dev/null', 'a device'], ['/dev/zero', 'a device']
+    [at('folder'), 'a folder'],
+    [at('pipe'), 'a named pipe'],
+    [at('link-to-pipe'), 'a named pipe'],
+    ['/dev/null', 'a device'],
+    ['/dev/zero', 'a device']
   ]
   for (const [path, found] of cases) {
-    const messages = [`npz unreadable file: ${found}, expected a regular file (${path})`, `file unreadable: ${found}, expected a regular file (${path})`]
+    const messages = [
+      `npz unreadable file: ${found}, expected a regular file (${path})`,
+      `file unreadable: ${found}, expected a regular file (${path})`
+    ]
     for (const [i, words] of [wordsOf('npz'), comparingWords('npz')].entries()) {
       t.equal((await faultOf(openStill(path, words))).message, messages[i])
       t.equal((await faultOf((async () => openStillSync(path, words))())).message, messages[i])
@@ -246,11 +357,20 @@ t.test('what is no regular file, or not there, is refused before a byte is read'
   }
   const absent = at('absent')
   t.equal((await faultOf(openStill(absent, wordsOf('npz')))).message, `npz missing file: nothing, expected a regular file (${absent})`)
-  t.equal((await faultOf((async () => readStillSync(absent, 'npz'))())).message, `npz missing file: nothing, expected a regular file (${absent})`)
-  t.equal((await faultOf(hashFile(absent))).message, `file unreadable: ENOENT no such file or directory, expected a regular file (${absent})`)
+  t.equal(
+    (await faultOf((async () => readStillSync(absent, 'npz'))())).message,
+    `npz missing file: nothing, expected a regular file (${absent})`
+  )
+  t.equal(
+    (await faultOf(hashFile(absent))).message,
+    `file unreadable: ENOENT no such file or directory, expected a regular file (${absent})`
+  )
   // A link is followed, unless the program has written the file itself.
   t.equal(await readText(at('link')), CONTENT)
-  t.equal((await faultOf(readText(at('link'), { links: 'refuse' }))).message, `file unreadable: a link, expected a regular file (${at('link')})`)
+  t.equal(
+    (await faultOf(readText(at('link'), { links: 'refuse' }))).message,
+    `file unreadable: a link, expected a regular file (${at('link')})`
+  )
   t.equal((await faultOf((async () => openStillSync(at('link'), wordsOf('output'), { links: 'refuse' }))())).details.found, 'a link')
 })
 
@@ -258,13 +378,17 @@ t.test('empty, too large, unreadable', async t => {
   const dir = t.testdir({ empty: '', file: CONTENT })
   const [empty, path] = [join(dir, 'empty'), join(dir, 'file')]
   const file = await openStill(empty)
-  t.same([file.size, (await file.whole()).length, (await collect(file.chunks())).length, await file.sha256()], [0, 0, 0, sha256(Buffer.alloc(0))])
+  t.same(
+    [file.size, (await file.whole()).length, (await collect(file.chunks())).length, await file.sha256()],
+    [0, 0, 0, sha256(Buffer.alloc(0))]
+  )
   await file.close()
   const sync = openStillSync(empty, wordsOf('npz'))
   t.same([sync.size, sync.whole(allocate).length, sync.sha256()], [0, 0, sha256(Buffer.alloc(0))])
   sync.close()
   for (const [words, message] of [
-    [wordsOf('npz'), `npz file too large: 10 bytes, expected at most 9 (${path})`], [comparingWords('npz'), `file unreadable: 10 bytes, expected at most 9 (${path})`]
+    [wordsOf('npz'), `npz file too large: 10 bytes, expected at most 9 (${path})`],
+    [comparingWords('npz'), `file unreadable: 10 bytes, expected at most 9 (${path})`]
   ] as const) {
     const large = await openStill(path, words)
     t.equal((await faultOf(large.whole(9))).message, message)
@@ -277,7 +401,10 @@ t.test('empty, too large, unreadable', async t => {
   const message = `file unreadable: EIO i/o error, expected a regular file (${memory})`
   t.equal((await faultOf(collect(fileChunks(memory)))).message, message)
   t.equal((await faultOf(hashFile(memory))).message, message)
-  t.equal((await faultOf((async () => openStillSync(memory, wordsOf('npz')).sha256())())).message, `npz unreadable file: EIO i/o error (${memory})`)
+  t.equal(
+    (await faultOf((async () => openStillSync(memory, wordsOf('npz')).sha256())())).message,
+    `npz unreadable file: EIO i/o error (${memory})`
+  )
 })
 
 t.test('chunks: any size, valid until the next one, stopped by a signal', async t => {

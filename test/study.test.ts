@@ -25,7 +25,10 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const FIXTURES = join(ROOT, 'fixtures/study')
 
 async function messageOf(promise: Promise<unknown>): Promise<string> {
-  const error: unknown = await promise.then(() => null, (e: unknown) => e)
+  const error: unknown = await promise.then(
+    () => null,
+    (e: unknown) => e
+  )
   if (!(error instanceof Fault)) throw new Error(`expected a Fault, got ${String(error)}`)
   return error.message
 }
@@ -62,12 +65,19 @@ t.test('every study in fixtures/study/invalid is refused with its message', asyn
 })
 
 t.test('two thousand wrong fields: each is told, on twenty lines and one that counts the rest', async t => {
-  const study = { schema_version: 1, name: 'n', histories: { runs: 'r.json', folder: 'f', companion_suffixes: Array(2000).fill(0), selections: [], metrics: 1, analyses: [] } }
+  const study = {
+    schema_version: 1,
+    name: 'n',
+    histories: { runs: 'r.json', folder: 'f', companion_suffixes: Array(2000).fill(0), selections: [], metrics: 1, analyses: [] }
+  }
   const dir = t.testdir({ 'study.json': JSON.stringify(study) })
   const faults = await faultsOf(loadStudy(dir))
   t.equal(faults.length, 2003)
   t.match(faults[1999].message, 'histories.companion_suffixes[1999] is 0')
-  t.match(faults.slice(2000).map(fault => fault.details.found), ['histories.selections is', 'histories.metrics is 1', 'histories.analyses is'])
+  t.match(
+    faults.slice(2000).map(fault => fault.details.found),
+    ['histories.selections is', 'histories.metrics is 1', 'histories.analyses is']
+  )
   const { code, stdout, stderr } = await runCli(['verify', '--study', dir])
   t.equal(code, 3)
   t.equal(stdout, '')
@@ -79,7 +89,8 @@ t.test('two thousand wrong fields: each is told, on twenty lines and one that co
 t.test('every member is read once, up to the limit of faults', t => {
   let reads = 0
   const odd: Kind<never> = {
-    expected: 'nothing', schema: {},
+    expected: 'nothing',
+    schema: {},
     read: (_value, at, { format, place }) => {
       reads++
       throw new Fault({ format, problem: 'wrong field', found: at, expected: 'nothing', place })
@@ -106,10 +117,16 @@ t.test('every member is read once, up to the limit of faults', t => {
 t.test('what is not a readable file is a Fault with exit code 3', async t => {
   const dir = t.testdir({ folder: { 'study.json': {} }, 'file.txt': '' })
   const cases: [string, string][] = [
-    [join(dir, 'nowhere'), 'study missing file: nothing, expected a study file; "node dist/run.js study init FOLDER" writes one from exports'],
+    [
+      join(dir, 'nowhere'),
+      'study missing file: nothing, expected a study file; "node dist/run.js study init FOLDER" writes one from exports'
+    ],
     [join(dir, 'folder'), 'study unreadable file: a folder, expected a readable JSON file']
   ]
-  t.equal(await messageOf(loadStudy(join(dir, 'file.txt'))), `study unreadable folder: a file, expected the folder of a study (${join(dir, 'file.txt')})`)
+  t.equal(
+    await messageOf(loadStudy(join(dir, 'file.txt'))),
+    `study unreadable folder: a file, expected the folder of a study (${join(dir, 'file.txt')})`
+  )
   for (const [path, expected] of cases) {
     const error = await loadStudy(path).catch((e: unknown) => e)
     t.ok(error instanceof Fault && error.exitCode === 3)
@@ -119,11 +136,15 @@ t.test('what is not a readable file is a Fault with exit code 3', async t => {
   t.match(await messageOf(loadStudy(dir)), 'study file too large: more than 1048576 bytes')
 })
 
-t.test('a named pipe in place of study.json is refused at once', { skip: process.platform === 'win32' ? 'no named pipes' : false }, async t => {
-  const dir = t.testdir({})
-  execFileSync('mkfifo', [join(dir, 'study.json')])
-  t.match(await messageOf(loadStudy(dir)), 'study unreadable file: a named pipe')
-})
+t.test(
+  'a named pipe in place of study.json is refused at once',
+  { skip: process.platform === 'win32' ? 'no named pipes' : false },
+  async t => {
+    const dir = t.testdir({})
+    execFileSync('mkfifo', [join(dir, 'study.json')])
+    t.match(await messageOf(loadStudy(dir)), 'study unreadable file: a named pipe')
+  }
+)
 
 t.test('links: inside the study they are followed, out of it refused, for stated and for default paths', async t => {
   const dir = t.testdir({ outside: { secret: 'x' }, study: { real: {} } })
@@ -141,8 +162,10 @@ t.test('links: inside the study they are followed, out of it refused, for stated
   t.equal((await loadStudy(study)).study.critic_traces?.snapshot, 'inner')
   for (const path of ['outer', 'absolute', 'outer/secret', 'sibling']) {
     await write({ critic_traces: { snapshot: path } })
-    t.match(await messageOf(loadStudy(study)),
-      `study unsafe path: critic_traces.snapshot is "${path}", a link that leads out of the study, expected a path inside the study`)
+    t.match(
+      await messageOf(loadStudy(study)),
+      `study unsafe path: critic_traces.snapshot is "${path}", a link that leads out of the study, expected a path inside the study`
+    )
   }
   await write({ critic_traces: { snapshot: 'loop' } })
   t.match(await messageOf(loadStudy(study)), 'study unreadable path: critic_traces.snapshot is "loop" (ELOOP)')
@@ -158,12 +181,18 @@ t.test('links: inside the study they are followed, out of it refused, for stated
   t.equal((await loadStudy(join(dir, 'alias'))).study.name, 'n')
 })
 
-t.test('defaults are the shared schema\'s', async t => {
+t.test("defaults are the shared schema's", async t => {
   t.same(DEFAULT_CRITIC_TRACE_STUDY.keys, DEFAULT_KEYS)
   t.equal(DEFAULT_CRITIC_TRACE_STUDY.jump_threshold, 0.1)
   t.equal(DEFAULT_CRITIC_TRACE_STUDY.success_threshold, 0)
-  t.same(DEFAULT_CRITIC_TRACE_STUDY.expectations,
-    { outcomes_per_step: null, returns_equal_outcome: false, prediction_stage: null, boundary_end_marker: null, score_agrees_with_outcome: false, distinct_uids: false })
+  t.same(DEFAULT_CRITIC_TRACE_STUDY.expectations, {
+    outcomes_per_step: null,
+    returns_equal_outcome: false,
+    prediction_stage: null,
+    boundary_end_marker: null,
+    score_agrees_with_outcome: false,
+    distinct_uids: false
+  })
   t.same(DEFAULT_CRITIC_TRACE_STUDY.examples, { success: null, failure: null })
   const { critic_traces: read } = checkStudy({ schema_version: 1, name: 'n', critic_traces: { snapshot: '.' } }, context())
   t.same(read, DEFAULT_CRITIC_TRACE_STUDY, 'a study that states only its snapshot has exactly the defaults')
@@ -175,16 +204,47 @@ t.test('defaults are the shared schema\'s', async t => {
 })
 
 t.test('nothing passes into the result or the prototypes by way of __proto__', async t => {
-  const value = parseStrictJson('{"schema_version": 1, "name": "n", "critic_traces": {"snapshot": "s", "keys": {"__proto__": {"x": 1}}}}', 'study')
+  const value = parseStrictJson(
+    '{"schema_version": 1, "name": "n", "critic_traces": {"snapshot": "s", "keys": {"__proto__": {"x": 1}}}}',
+    'study'
+  )
   t.throws(() => checkStudy(value, context()), /unknown field: critic_traces\.keys\.__proto__/)
   t.equal(Reflect.get({}, 'x'), undefined)
 })
 
-t.test('strict JSON: values are JSON.parse\'s, refusals too, on texts broken at random', async t => {
+t.test("strict JSON: values are JSON.parse's, refusals too, on texts broken at random", async t => {
   const valid = [
-    '{"a":[1,-0,1.5e-7,1E+3,true,false,null,"\\u00e9\\n\\ud83d\\ude00",{}],"":{"b":[[],[[]]]}}', '"x"', ' [ ] ', '-0', '{"a":{"a":{"a":1}}}'
+    '{"a":[1,-0,1.5e-7,1E+3,true,false,null,"\\u00e9\\n\\ud83d\\ude00",{}],"":{"b":[[],[[]]]}}',
+    '"x"',
+    ' [ ] ',
+    '-0',
+    '{"a":{"a":{"a":1}}}'
   ]
-  const alphabet = ['{', '}', '[', ']', ',', ':', '"', '\\', '0', '-', '.', 'e', '+', 't', 'true', 'null', ' ', '\n', 'u', '\u0001', '\u2028', 'é', '/']
+  const alphabet = [
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '\\',
+    '0',
+    '-',
+    '.',
+    'e',
+    '+',
+    't',
+    'true',
+    'null',
+    ' ',
+    '\n',
+    'u',
+    '\u0001',
+    '\u2028',
+    'é',
+    '/'
+  ]
   let refused = 0
   for (let i = 0; i < 20000; i++) {
     let text = valid[i % valid.length]
@@ -222,8 +282,27 @@ t.test('strict JSON: long and deep texts neither hang nor overflow', async t => 
 })
 
 t.test('safe relative paths', async t => {
-  for (const path of ['a', 'a/b', './a', 'a//b', '.', 'a/', '..a', 'a..', 'a/...', 'ab:c', 'ä/訓', '😀', ' ', '-', '*', 'a\nb']) t.ok(isSafeRelative(path), path)
-  for (const path of ['', '..', '../a', 'a/..', 'a/../b', '/', '/a', '//a', 'a\\b', '\\a', 'c:', 'c:/a', 'C:a', 'a\0', 'a\ud83d', '\udc00', 'x'.repeat(4097)]) {
+  for (const path of ['a', 'a/b', './a', 'a//b', '.', 'a/', '..a', 'a..', 'a/...', 'ab:c', 'ä/訓', '😀', ' ', '-', '*', 'a\nb'])
+    t.ok(isSafeRelative(path), path)
+  for (const path of [
+    '',
+    '..',
+    '../a',
+    'a/..',
+    'a/../b',
+    '/',
+    '/a',
+    '//a',
+    'a\\b',
+    '\\a',
+    'c:',
+    'c:/a',
+    'C:a',
+    'a\0',
+    'a\ud83d',
+    '\udc00',
+    'x'.repeat(4097)
+  ]) {
     t.notOk(isSafeRelative(path), JSON.stringify(path.slice(0, 20)))
   }
   const units = ['a', '\ud7ff', '\ud800', '\udbff', '\udc00', '\udfff', '\ue000']
@@ -234,15 +313,18 @@ t.test('safe relative paths', async t => {
   t.equal(canonicalRelative('./.'), '.')
 })
 
-t.test('order by code point is Python\'s sorted()', async t => {
+t.test("order by code point is Python's sorted()", async t => {
   // python 3.11: sorted(['\U0001f600', '\uff5e', 'z', 'a', '', 'Z', 'é', '\ue000', 'ab', '\U00010000', '\ud7ff', 'a\U0001f600', 'a\uff5e'])
   const sorted = ['', 'Z', 'a', 'ab', 'a\uff5e', 'a\u{1f600}', 'z', 'é', '\ud7ff', '\ue000', '\uff5e', '\u{10000}', '\u{1f600}']
   t.same([...sorted].reverse().sort(compareCodepoints), sorted)
-  t.notSame([...sorted].sort(), sorted, 'JavaScript\'s own order differs')
+  t.notSame([...sorted].sort(), sorted, "JavaScript's own order differs")
   // UTF-8 bytes sort by code point as well.
   for (let i = 0; i < 5000; i++) {
-    const [a, b] = [0, 1].map(() => Array.from({ length: randomInt(4) }, () =>
-      String.fromCodePoint([0x61, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff][randomInt(6)])).join(''))
+    const [a, b] = [0, 1].map(() =>
+      Array.from({ length: randomInt(4) }, () =>
+        String.fromCodePoint([0x61, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff][randomInt(6)])
+      ).join('')
+    )
     if (Math.sign(compareCodepoints(a, b)) !== Buffer.compare(Buffer.from(a), Buffer.from(b))) t.fail(JSON.stringify([a, b]))
   }
 })
@@ -286,13 +368,18 @@ t.test('the histories of the replica are the typed value', async t => {
 })
 
 t.test('paths of the histories are kept for the look at the file system; a link out of the study is refused', async t => {
-  const histories = JSON.parse(await readFile(join(FIXTURES, 'histories-minimal.json'), 'utf8')) as { histories: { selections: { label?: string }[] } }
+  const histories = JSON.parse(await readFile(join(FIXTURES, 'histories-minimal.json'), 'utf8')) as {
+    histories: { selections: { label?: string }[] }
+  }
   histories.histories.selections[0].label = 'x'
   const dir = t.testdir({ outside: {}, study: { 'study.json': JSON.stringify(histories), history: {} } })
   const study = join(dir, 'study')
   t.equal((await loadStudy(study)).study.histories?.selections[0].label, 'x')
   await symlink('../../outside', join(study, 'history/x'))
-  t.match(await messageOf(loadStudy(study)), 'study unsafe path: histories.selections[0].label is "history/x", a link that leads out of the study')
+  t.match(
+    await messageOf(loadStudy(study)),
+    'study unsafe path: histories.selections[0].label is "history/x", a link that leads out of the study'
+  )
   await symlink('../outside', join(study, 'runs.json'))
   t.match(await messageOf(loadStudy(study)), 'study unsafe path: histories.runs is "runs.json", a link that leads out of the study')
 })

@@ -4,7 +4,18 @@
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { constants, hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +36,10 @@ import { root } from './support/paths.js'
 function thrown(number: number, name: string | null): Error {
   const code = name ?? `Unknown system error ${-number}`
   return Object.assign(new Error(`${code}: ${name === null ? code : 'illegal words of libuv'}, open '/a/path'`), {
-    code, errno: -number, syscall: 'open', path: '/a/path'
+    code,
+    errno: -number,
+    syscall: 'open',
+    path: '/a/path'
   })
 }
 
@@ -47,11 +61,16 @@ t.test('every error of the system has a name and words, on one line, whatever No
   t.equal(systemText(thrown(9999, null)), 'system error 9999 without a word of its own')
   // Linux, errno(3): what the issue names.
   const words: readonly (readonly [number, string, string])[] = [
-    [122, 'EDQUOT disk quota exceeded', 'free space in the disk quota'], [28, 'ENOSPC no space left on device', 'free space on the disk'],
-    [30, 'EROFS read-only file system', 'a file system that can be written to'], [13, 'EACCES permission denied', 'a writable folder'],
-    [21, 'EISDIR a folder', 'a file'], [24, 'EMFILE too many open files', 'a higher limit of open files'],
-    [36, 'ENAMETOOLONG name too long', 'a shorter path'], [31, 'EMLINK too many links', 'a file system that takes more folders or links'],
-    [5, 'EIO i/o error', 'a disk without errors'], [26, 'ETXTBSY text file is busy', 'a file that no program runs from'],
+    [122, 'EDQUOT disk quota exceeded', 'free space in the disk quota'],
+    [28, 'ENOSPC no space left on device', 'free space on the disk'],
+    [30, 'EROFS read-only file system', 'a file system that can be written to'],
+    [13, 'EACCES permission denied', 'a writable folder'],
+    [21, 'EISDIR a folder', 'a file'],
+    [24, 'EMFILE too many open files', 'a higher limit of open files'],
+    [36, 'ENAMETOOLONG name too long', 'a shorter path'],
+    [31, 'EMLINK too many links', 'a file system that takes more folders or links'],
+    [5, 'EIO i/o error', 'a disk without errors'],
+    [26, 'ETXTBSY text file is busy', 'a file that no program runs from'],
     [116, 'ESTALE the network file system no longer knows it', 'a network file system that keeps the folder']
   ]
   if (process.platform === 'linux') {
@@ -70,7 +89,10 @@ t.test('other errors keep their message', t => {
     t.equal(systemText(error), null)
     t.equal(describeCause(error), error.message)
   }
-  const removed = Object.assign(new Error('Path is a directory: rm returned EISDIR (is a directory) /x'), { code: 'ERR_FS_EISDIR', errno: 21 })
+  const removed = Object.assign(new Error('Path is a directory: rm returned EISDIR (is a directory) /x'), {
+    code: 'ERR_FS_EISDIR',
+    errno: 21
+  })
   t.equal(systemName(removed), 'EISDIR')
   t.equal(systemText('ENOENT'), null)
   t.end()
@@ -92,11 +114,18 @@ t.test('what is opened is a regular file, and nothing waits', async t => {
   server.listen(socket)
   await once(server, 'listening')
   const cases: readonly (readonly [string, OpenOptions, string])[] = [
-    [at('folder'), {}, 'a folder'], [at('pipe'), {}, 'a named pipe'], [at('link-to-pipe'), {}, 'a named pipe'],
-    [socket, {}, 'ENXIO a socket, or a device that is not there'], ['/dev/null', {}, 'a device'], ['/dev/zero', {}, 'a device'],
-    [at('dangling'), {}, 'ENOENT no such file or directory'], [at('ring'), {}, 'ELOOP too many symbolic links encountered'],
-    [at('link'), { links: 'refuse' }, 'a link'], [at('dangling'), { links: 'refuse', create: true }, 'a link'],
-    [at('pipe'), { create: true }, 'a named pipe'], [at('folder'), { create: true }, 'EISDIR a folder'],
+    [at('folder'), {}, 'a folder'],
+    [at('pipe'), {}, 'a named pipe'],
+    [at('link-to-pipe'), {}, 'a named pipe'],
+    [socket, {}, 'ENXIO a socket, or a device that is not there'],
+    ['/dev/null', {}, 'a device'],
+    ['/dev/zero', {}, 'a device'],
+    [at('dangling'), {}, 'ENOENT no such file or directory'],
+    [at('ring'), {}, 'ELOOP too many symbolic links encountered'],
+    [at('link'), { links: 'refuse' }, 'a link'],
+    [at('dangling'), { links: 'refuse', create: true }, 'a link'],
+    [at('pipe'), { create: true }, 'a named pipe'],
+    [at('folder'), { create: true }, 'EISDIR a folder'],
     [at('nowhere'), {}, 'ENOENT no such file or directory']
   ]
   for (const [path, options, found] of cases) {
@@ -121,7 +150,11 @@ t.test('what is opened is a regular file, and nothing waits', async t => {
 
 t.test('folders: one level at a time, and where a path leads', async t => {
   const dir = realpathSync(t.testdir({ a: { b: {} }, file: '' }))
-  t.same(await makeFolder(join(dir, 'x/y/z')), ['x/y/z', 'x/y', 'x'].map(path => join(dir, path)), 'deepest first')
+  t.same(
+    await makeFolder(join(dir, 'x/y/z')),
+    ['x/y/z', 'x/y', 'x'].map(path => join(dir, path)),
+    'deepest first'
+  )
   t.same(await makeFolder(join(dir, 'x/y')), [])
   await t.rejects(makeFolder(join(dir, 'file')), { code: 'EEXIST' })
   symlinkSync('gone', join(dir, 'dangling'))
@@ -133,8 +166,15 @@ t.test('folders: one level at a time, and where a path leads', async t => {
   symlinkSync('l/new', join(dir, 'to-come'))
   symlinkSync('ring', join(dir, 'ring'))
   const places: readonly (readonly [string, string])[] = [
-    ['a', 'a'], ['l', 'a'], ['l/b', 'a/b'], ['l/b/c/d', 'a/b/c/d'], ['to-come', 'a/new'], ['to-come/deeper', 'a/new/deeper'], ['l/../file', 'file'],
-    ['ring', 'ring'], ['file/below', 'file/below']
+    ['a', 'a'],
+    ['l', 'a'],
+    ['l/b', 'a/b'],
+    ['l/b/c/d', 'a/b/c/d'],
+    ['to-come', 'a/new'],
+    ['to-come/deeper', 'a/new/deeper'],
+    ['l/../file', 'file'],
+    ['ring', 'ring'],
+    ['file/below', 'file/below']
   ]
   for (const [path, place] of places) t.equal(realPlace(join(dir, path)), join(dir, place), path)
   t.ok(isInside('/a', '/a') && isInside('/a', '/a/b') && isInside('/', '/a') && isInside('/a', '/a/..b'))
@@ -149,9 +189,14 @@ t.test('work folders: what dead processes left goes, at once or after an hour of
   const dead = child.pid ?? 0
   const now = await fileSystemTime(dir)
   const made: readonly (readonly [string, number, boolean])[] = [
-    [`w@${host}@${dead}@aaaaaa`, 0, true], [`w@${host}@${process.pid}@bbbbbb`, 86_400, false],
-    ['w@other-pod@1@cccccc', 3500, false], ['w@other-pod@1@dddddd', 3700, true], ['w@other-pod@1@eeeeee', -3600, false], ['w@other-pod@1@jjjjjj', -90_000, true],
-    ['v@other-pod@1@ffffff', 9999, false], ['w@other-pod@x@gggggg', 9999, false]
+    [`w@${host}@${dead}@aaaaaa`, 0, true],
+    [`w@${host}@${process.pid}@bbbbbb`, 86_400, false],
+    ['w@other-pod@1@cccccc', 3500, false],
+    ['w@other-pod@1@dddddd', 3700, true],
+    ['w@other-pod@1@eeeeee', -3600, false],
+    ['w@other-pod@1@jjjjjj', -90_000, true],
+    ['v@other-pod@1@ffffff', 9999, false],
+    ['w@other-pod@x@gggggg', 9999, false]
   ]
   for (const [name, silent] of made) {
     mkdirSync(join(dir, name, 'in'), { recursive: true })
@@ -174,8 +219,10 @@ t.test('work folders: what dead processes left goes, at once or after an hour of
 })
 
 t.test('what no command could catch is one line in words too', async t => {
-  t.equal(await lastWords(Object.assign(thrown(24, 'EMFILE'), { path: '/a/\u0007b' })),
-    'critic-traces: run failed: EMFILE too many open files, expected a higher limit of open files (/a/\\u0007b)\n')
+  t.equal(
+    await lastWords(Object.assign(thrown(24, 'EMFILE'), { path: '/a/\u0007b' })),
+    'critic-traces: run failed: EMFILE too many open files, expected a higher limit of open files (/a/\\u0007b)\n'
+  )
   // As Piscina's thread has it.
   const worker = Object.assign(new Error('Worker initialization failure: EMFILE'), { code: 'ERR_WORKER_INIT_FAILED' })
   t.equal(await lastWords(worker), 'critic-traces: run failed: EMFILE too many open files, expected a higher limit of open files\n')
@@ -186,7 +233,14 @@ t.test('what no command could catch is one line in words too', async t => {
   // Without the test runner's own modules, which it asks every child to load.
   for (const limit of [20, 22, 24]) {
     for (const command of ['verify', 'traces']) {
-      const args = ['-c', `unset NODE_OPTIONS; ulimit -n ${limit}; exec "$0" "$@"`, process.execPath, program, command, ...command === 'verify' ? ['--study', '/nowhere'] : ['/nowhere']]
+      const args = [
+        '-c',
+        `unset NODE_OPTIONS; ulimit -n ${limit}; exec "$0" "$@"`,
+        process.execPath,
+        program,
+        command,
+        ...(command === 'verify' ? ['--study', '/nowhere'] : ['/nowhere'])
+      ]
       const { status, stderr } = spawnSync('sh', args, { encoding: 'utf8', env: { PATH: process.env['PATH'] }, cwd: t.testdir() })
       // Where Node cannot open the program itself, nothing of it has run.
       if (stderr.includes('run.js') && status !== 3) continue
@@ -203,13 +257,21 @@ t.test('a signal ends whatever does not end by itself; a second one of any kind 
   const MODULE = JSON.stringify(new URL('../src/cli/program.js', import.meta.url).href)
   /** Work that hears nothing of the interruption. @param grace milliseconds that it is given */
   const deaf = async (grace: number, signals: readonly NodeJS.Signals[]): Promise<unknown> => {
-    const child = spawn(process.execPath, ['--input-type=module', '-e', `
+    const child = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `
       import { endOnSignals } from ${MODULE}
       const interrupt = new AbortController()
       interrupt.signal.addEventListener('abort', () => console.log('interrupted'))
       endOnSignals(interrupt, ${grace})
       setInterval(() => {}, 1000)
-      console.log('ready')`], { stdio: ['ignore', 'pipe', 'inherit'] })
+      console.log('ready')`
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] }
+    )
     const exited = once(child, 'exit')
     for (const signal of signals) {
       await once(child.stdout, 'data')

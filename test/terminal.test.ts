@@ -47,27 +47,79 @@ async function bench(columns: number | undefined, quiet = false, env: { [name: s
 
 t.test('numbers', async t => {
   const cases: [(n: number) => string, number, string][] = [
-    [formatCount, 0, '0'], [formatCount, 999, '999'], [formatCount, 1000, '1,000'], [formatCount, 1234567, '1,234,567'],
-    [formatCount, -1234, '-1,234'], [formatCount, 1234.5678, '1,234.5678'], [formatCount, 1e21, '1e+21'], [formatCount, NaN, 'NaN'],
-    [formatCount, 100000, '100,000'], [formatCount, -Infinity, '-Infinity'],
-    [formatQuantity, 0, '0'], [formatQuantity, 0.5, '0.5'], [formatQuantity, 1.234, '1.23'], [formatQuantity, 12.34, '12.3'],
-    [formatQuantity, 9.996, '10'], [formatQuantity, 99.96, '100'], [formatQuantity, 123.4, '123'], [formatQuantity, 999.6, '1,000'],
-    [formatQuantity, 100, '100'], [formatQuantity, 20, '20'], [formatQuantity, -1.5, '-1.5'], [formatQuantity, NaN, 'NaN'],
-    [formatBytes, 0, '0 B'], [formatBytes, 999, '999 B'], [formatBytes, 1000, '1 kB'], [formatBytes, 34293250, '34.3 MB'],
-    [formatBytes, 999_499, '999 kB'], [formatBytes, 999_500, '1 MB'], [formatBytes, 1.5e9, '1.5 GB'], [formatBytes, 2e18, '2,000 PB'],
-    [formatDuration, 0, '0 ms'], [formatDuration, 0.0424, '42 ms'], [formatDuration, 0.9994, '999 ms'], [formatDuration, 0.9996, '1.0 s'],
-    [formatDuration, 3.14, '3.1 s'], [formatDuration, 9.96, '10 s'], [formatDuration, 59.9, '60 s'], [formatDuration, 59.96, '1 min 00 s'],
-    [formatDuration, 75, '1 min 15 s'], [formatDuration, 3599.6, '1 h 00 min'], [formatDuration, 7500, '2 h 05 min'],
-    [formatDuration, 3600 * 2000, '2,000 h 00 min'], [formatDuration, NaN, 'unknown'], [formatDuration, Infinity, 'unknown'], [formatDuration, -1, 'unknown']
+    [formatCount, 0, '0'],
+    [formatCount, 999, '999'],
+    [formatCount, 1000, '1,000'],
+    [formatCount, 1234567, '1,234,567'],
+    [formatCount, -1234, '-1,234'],
+    [formatCount, 1234.5678, '1,234.5678'],
+    [formatCount, 1e21, '1e+21'],
+    [formatCount, NaN, 'NaN'],
+    [formatCount, 100000, '100,000'],
+    [formatCount, -Infinity, '-Infinity'],
+    [formatQuantity, 0, '0'],
+    [formatQuantity, 0.5, '0.5'],
+    [formatQuantity, 1.234, '1.23'],
+    [formatQuantity, 12.34, '12.3'],
+    [formatQuantity, 9.996, '10'],
+    [formatQuantity, 99.96, '100'],
+    [formatQuantity, 123.4, '123'],
+    [formatQuantity, 999.6, '1,000'],
+    [formatQuantity, 100, '100'],
+    [formatQuantity, 20, '20'],
+    [formatQuantity, -1.5, '-1.5'],
+    [formatQuantity, NaN, 'NaN'],
+    [formatBytes, 0, '0 B'],
+    [formatBytes, 999, '999 B'],
+    [formatBytes, 1000, '1 kB'],
+    [formatBytes, 34293250, '34.3 MB'],
+    [formatBytes, 999_499, '999 kB'],
+    [formatBytes, 999_500, '1 MB'],
+    [formatBytes, 1.5e9, '1.5 GB'],
+    [formatBytes, 2e18, '2,000 PB'],
+    [formatDuration, 0, '0 ms'],
+    [formatDuration, 0.0424, '42 ms'],
+    [formatDuration, 0.9994, '999 ms'],
+    [formatDuration, 0.9996, '1.0 s'],
+    [formatDuration, 3.14, '3.1 s'],
+    [formatDuration, 9.96, '10 s'],
+    [formatDuration, 59.9, '60 s'],
+    [formatDuration, 59.96, '1 min 00 s'],
+    [formatDuration, 75, '1 min 15 s'],
+    [formatDuration, 3599.6, '1 h 00 min'],
+    [formatDuration, 7500, '2 h 05 min'],
+    [formatDuration, 3600 * 2000, '2,000 h 00 min'],
+    [formatDuration, NaN, 'unknown'],
+    [formatDuration, Infinity, 'unknown'],
+    [formatDuration, -1, 'unknown']
   ]
   for (const [format, value, expected] of cases) t.equal(format(value), expected, `${format.name}(${value})`)
 })
 
-t.test('text width is that of Unicode\'s East Asian Width', async t => {
+t.test("text width is that of Unicode's East Asian Width", async t => {
   // python 3.11.7, unicodedata 14.0.0: 2 for W and F, 0 for Mn, Me and Cf, else 1
   const cases: [string, number][] = [
-    ['', 0], ['abc', 3], ['größe', 5], ['訓練', 4], ['ｆｕｌｌ', 8], ['ﾊﾝｶｸ', 4], ['한국어', 6], ['😀', 2], ['e\u0301', 1], ['→', 1], ['…', 1],
-    ['a\u200bb', 2], ['𠮷', 2], ['①', 1], ['─', 1], ['░', 1], ['Ω', 1], ['、。', 4], ['★', 1], ['☃', 1], ['⚡', 2]
+    ['', 0],
+    ['abc', 3],
+    ['größe', 5],
+    ['訓練', 4],
+    ['ｆｕｌｌ', 8],
+    ['ﾊﾝｶｸ', 4],
+    ['한국어', 6],
+    ['😀', 2],
+    ['e\u0301', 1],
+    ['→', 1],
+    ['…', 1],
+    ['a\u200bb', 2],
+    ['𠮷', 2],
+    ['①', 1],
+    ['─', 1],
+    ['░', 1],
+    ['Ω', 1],
+    ['、。', 4],
+    ['★', 1],
+    ['☃', 1],
+    ['⚡', 2]
   ]
   for (const [text, width] of cases) t.equal(textWidth(text), width, text)
   t.equal(fitText('abcdef', 6), 'abcdef')
@@ -89,14 +141,10 @@ t.test('interactive and colour', async t => {
 t.test('table', async t => {
   const columns = [{ title: 'trace' }, { title: 'tokens', align: 'right' }, { title: 'status' }] as const
   const rows = [['訓練', '959,418', { text: 'ok', tone: 'good' }], ['b', '12', { text: 'mismatch', tone: 'bad' }], ['c']] as const
-  t.equal(formatTable(columns, rows), [
-    'trace   tokens  status',
-    '-----  -------  --------',
-    '訓練   959,418  ok',
-    'b           12  mismatch',
-    'c',
-    ''
-  ].join('\n'))
+  t.equal(
+    formatTable(columns, rows),
+    ['trace   tokens  status', '-----  -------  --------', '訓練   959,418  ok', 'b           12  mismatch', 'c', ''].join('\n')
+  )
   const coloured = formatTable(columns, rows, { colour: true })
   t.match(coloured, `${ESC}[32mok${ESC}[0m`)
   t.match(coloured, `${ESC}[31mmismatch${ESC}[0m`)
@@ -107,8 +155,16 @@ t.test('table', async t => {
 })
 
 t.test('a table cannot be forged by the text in it', async t => {
-  const table = formatTable([{ title: 'file' }, { title: 'status' }],
-    [[`a\nevil  ok`, 'missing'], [`${ESC}[2J${ESC}]0;title\u0007`, 'ok'], ['\u202etxt.exe', 'ok'], ['x'.repeat(5000), 'ok']], { maxCell: 40 })
+  const table = formatTable(
+    [{ title: 'file' }, { title: 'status' }],
+    [
+      [`a\nevil  ok`, 'missing'],
+      [`${ESC}[2J${ESC}]0;title\u0007`, 'ok'],
+      ['\u202etxt.exe', 'ok'],
+      ['x'.repeat(5000), 'ok']
+    ],
+    { maxCell: 40 }
+  )
   t.equal(table.split('\n').length, 7, 'a line for each row')
   // eslint-disable-next-line no-control-regex
   t.notMatch(table, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
@@ -183,21 +239,34 @@ t.test('quiet: not a byte, and cli-progress is not loaded', async t => {
   t.equal(stream.written, 'a  0 files in 0 ms\n', 'a terminal that cannot move its cursor gets plain lines')
 
   const module = new URL('../src/render/terminal/progress.js', import.meta.url).href
-  const loaded = (isTTY: boolean): string => spawnSync(process.execPath, ['--input-type=module', '-e', `
+  const loaded = (isTTY: boolean): string =>
+    spawnSync(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `
     import { createRequire } from 'node:module'
     const { createProgress } = await import(${JSON.stringify(module)})
     const p = await createProgress({ stream: { write() {}, isTTY: ${isTTY}, columns: 80 }, env: {}, now: () => 0 })
     p.phase({ label: 'a', total: 1, unit: 'b' }).finish()
     const require = createRequire(${JSON.stringify(fileURLToPath(import.meta.url))})
     console.log(Object.keys(require.cache).some(k => k.includes('cli-progress')))
-  `], { encoding: 'utf8' }).stdout.trim()
+  `
+      ],
+      { encoding: 'utf8' }
+    ).stdout.trim()
   t.same([loaded(false), loaded(true)], ['false', 'true'])
 })
 
 t.test('bar: rate and time left, never wider than the terminal, gone at the end', async t => {
   const { stream, progress, clock } = await bench(80)
   // eslint-disable-next-line no-control-regex
-  const drawn = (): string[] => stream.take().split(/\u001b(?:\[[0-9;]*[A-Za-z]|[78])/).filter(s => s !== '')
+  const drawn = (): string[] =>
+    stream
+      .take()
+      .split(/\u001b(?:\[[0-9;]*[A-Za-z]|[78])/)
+      .filter(s => s !== '')
   const phase = progress.phase({ label: 'hashing', total: 34_000_000, unit: 'bytes' })
   t.same(drawn(), ['hashing  [----------------------------------------]   0 %  0 B of 34 MB'])
   clock.ms += 1000
@@ -207,7 +276,11 @@ t.test('bar: rate and time left, never wider than the terminal, gone at the end'
   t.same(drawn().at(-1), 'hashing  [============-------------]  50 %  17 MB of 34 MB  17 MB/s  1.0 s left')
   progress.line('warning')
   const withLine = drawn()
-  t.same(withLine.filter(s => s.includes('warning') || s.includes('\n')), ['warning\n'], 'a line of its own')
+  t.same(
+    withLine.filter(s => s.includes('warning') || s.includes('\n')),
+    ['warning\n'],
+    'a line of its own'
+  )
   t.match(withLine.at(-1), '50 %', 'the bar goes on below')
   clock.ms += 1000
   phase.finish(34_000_000)
@@ -231,7 +304,13 @@ t.test('bar: rate and time left, never wider than the terminal, gone at the end'
 
 t.test('a program that fails and closes its progress ends', async t => {
   const module = new URL('../src/render/terminal/progress.js', import.meta.url).href
-  const run = (close: string): number | null => spawnSync(process.execPath, ['--input-type=module', '-e', `
+  const run = (close: string): number | null =>
+    spawnSync(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `
     const { createProgress } = await import(${JSON.stringify(module)})
     const p = await createProgress({ stream: { write() {}, isTTY: true, columns: 80 }, env: {}, now: () => performance.now() })
     try {
@@ -240,6 +319,9 @@ t.test('a program that fails and closes its progress ends', async t => {
     } catch {
       ${close}
     }
-  `], { timeout: 600_000 }).status
+  `
+      ],
+      { timeout: 600_000 }
+    ).status
   t.equal(run('p.close()'), 0)
 })

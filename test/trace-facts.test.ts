@@ -42,14 +42,17 @@ async function looseSnapshot(traces: readonly TestTrace[], change: (trace: Loose
 
 async function npzFile(path: string, members: ReadonlyArray<readonly [string, Uint8Array]>): Promise<void> {
   const chunks: Uint8Array[] = []
-  const npz = new NpzWriter(bytes => { chunks.push(bytes.slice()) })
+  const npz = new NpzWriter(bytes => {
+    chunks.push(bytes.slice())
+  })
   for (const [name, npy] of members) await npz.add(name, npy)
   await npz.finish()
   writeFileSync(path, Buffer.concat(chunks))
 }
 
 const arraysOf = (trace: TestTrace): ReadonlyArray<readonly [string, Uint8Array]> => [
-  ['values', encodeNpy(Float64Array.from(trace.values))], ['returns', encodeNpy(Float64Array.from(trace.returns))],
+  ['values', encodeNpy(Float64Array.from(trace.values))],
+  ['returns', encodeNpy(Float64Array.from(trace.returns))],
   ['response_positions', encodeNpy(BigInt64Array.from(trace.response_positions, BigInt))]
 ]
 
@@ -76,7 +79,9 @@ function judgeOutputs(t: Test, out: string, label: string): void {
     t.strictSame(schemaProblems(schema, json(out, name)), [], `${label}: ${name}`)
   }
   const statistics = json<{ undefined_reasons: object }>(out, 'critic-trace-statistics')
-  const nulls = nullPointers(statistics).filter(pointer => pointer !== '/inputs_verified' && !pointer.endsWith('/uid') && !pointer.endsWith('/step'))
+  const nulls = nullPointers(statistics).filter(
+    pointer => pointer !== '/inputs_verified' && !pointer.endsWith('/uid') && !pointer.endsWith('/step')
+  )
   t.strictSame(nulls.sort(), Object.keys(statistics.undefined_reasons).sort(), `${label}: a reason for every null`)
 }
 
@@ -86,22 +91,54 @@ t.test('a score against the outcome is one sentence where a study demands it, an
   t.strictSame(await faultsOf(run(await looseSnapshot(traces, trace => trace), fresh(), pool, { settings: demanding })), [])
   const place = (i: number): string => `trace ${i}, uid ${traces[i].uid}, step ${traces[i].step})`
   const cases: ReadonlyArray<readonly [what: string, i: number, score: unknown, problem: string]> = [
-    ['half of a failure', 3, 0.5, 'score and outcome disagree: score 0.5, outcome failure, expected a score of at most 0, or the outcome success'],
-    ['one of a failure', 5, 1, 'score and outcome disagree: score 1, outcome failure, expected a score of at most 0, or the outcome success'],
-    ['zero of a success', 2, 0, 'score and outcome disagree: score 0, outcome success, expected a score of more than 0, or the outcome failure'],
-    ['below zero of a success', 0, -1, 'score and outcome disagree: score -1, outcome success, expected a score of more than 0, or the outcome failure'],
+    [
+      'half of a failure',
+      3,
+      0.5,
+      'score and outcome disagree: score 0.5, outcome failure, expected a score of at most 0, or the outcome success'
+    ],
+    [
+      'one of a failure',
+      5,
+      1,
+      'score and outcome disagree: score 1, outcome failure, expected a score of at most 0, or the outcome success'
+    ],
+    [
+      'zero of a success',
+      2,
+      0,
+      'score and outcome disagree: score 0, outcome success, expected a score of more than 0, or the outcome failure'
+    ],
+    [
+      'below zero of a success',
+      0,
+      -1,
+      'score and outcome disagree: score -1, outcome success, expected a score of more than 0, or the outcome failure'
+    ],
     ['null of a failure', 1, null, 'score and outcome not stated: no score, outcome failure, expected a score of at most 0'],
     ['none of a success', 4, undefined, 'score and outcome not stated: no score, outcome success, expected a score of more than 0']
   ]
   for (const [what, i, score, problem] of cases) {
     const folder = await looseSnapshot(traces, (trace, k) => (k === i ? { ...trace, score } : trace))
     const faults = await faultsOf(run(folder, fresh(), pool, { settings: demanding }))
-    t.strictSame(faults.map(f => [f.message, f.exitCode]), [[`snapshot ${problem} (${join(folder, 'index.html')}, ${place(i)}`, 1]], what)
+    t.strictSame(
+      faults.map(f => [f.message, f.exitCode]),
+      [[`snapshot ${problem} (${join(folder, 'index.html')}, ${place(i)}`, 1]],
+      what
+    )
     const { checks } = await run(folder, fresh(), pool)
     const unstated = score === null || score === undefined ? 1 : 0
-    t.strictSame(named(checks, 'score and outcome'), {
-      check: 'score and outcome', expected: false, passed: 5, total: 6 - unstated, unstated
-    }, `${what}: reported`)
+    t.strictSame(
+      named(checks, 'score and outcome'),
+      {
+        check: 'score and outcome',
+        expected: false,
+        passed: 5,
+        total: 6 - unstated,
+        unstated
+      },
+      `${what}: reported`
+    )
   }
   const { statistics } = await run(await looseSnapshot(traces, (trace, k) => (k === 3 ? { ...trace, score: 0.5 } : trace)), fresh(), pool)
   t.equal(statistics.checks.score_agrees_with_outcome, 5)
@@ -116,15 +153,26 @@ t.test('a score against the outcome is one sentence where a study demands it, an
   const only = await looseSnapshot(traces, (trace, k) => (k === success ? { ...trace, score: 0.5 } : trace))
   t.strictSame(await faultsOf(run(only, fresh(), pool, { settings: demanding })), [], 'positive is success')
   t.strictSame(await faultsOf(run(await looseSnapshot(traces, trace => trace), fresh(), pool, { settings: binary })), [])
-  t.strictSame((await faultsOf(run(only, fresh(), pool, { settings: binary }))).map(f => [f.message, f.exitCode]), [
-    [`snapshot score and outcome disagree: score 0.5, outcome success, expected a score of 1 (${join(only, 'index.html')}, ${place(success)}`, 1]
-  ])
+  t.strictSame(
+    (await faultsOf(run(only, fresh(), pool, { settings: binary }))).map(f => [f.message, f.exitCode]),
+    [
+      [
+        `snapshot score and outcome disagree: score 0.5, outcome success, expected a score of 1 (${join(only, 'index.html')}, ${place(success)}`,
+        1
+      ]
+    ]
+  )
   t.equal((await faultsOf(run(half, fresh(), pool, { settings: above(0) }))).length, 3)
 })
 
 t.test('an outcome as text, bool or number; without one the score against the threshold; and outputs say which', async t => {
   const traces = six('outcomes')
-  const forms: ReadonlyArray<readonly [unknown, unknown]> = [['success', 'failure'], [true, false], [1, 0], ['success', 0]]
+  const forms: ReadonlyArray<readonly [unknown, unknown]> = [
+    ['success', 'failure'],
+    [true, false],
+    [1, 0],
+    ['success', 0]
+  ]
   const { statistics: wanted } = await run(await looseSnapshot(traces, trace => trace), fresh(), pool)
   for (const [success, failure] of forms) {
     const folder = await looseSnapshot(traces, trace => ({ ...trace, outcome: trace['outcome'] === 'success' ? success : failure }))
@@ -140,10 +188,18 @@ t.test('an outcome as text, bool or number; without one the score against the th
     return i === 5 ? rest : { ...rest, score: i === 2 ? 0.5 : score }
   })
   const expected = (half: string): unknown[] => [
-    ['failure', 'outcome', 1], ['failure', 'outcome', null], [half, 'score', 0.5], ['failure', 'score', 0], ['success', 'score', 1],
+    ['failure', 'outcome', 1],
+    ['failure', 'outcome', null],
+    [half, 'score', 0.5],
+    ['failure', 'score', 0],
+    ['success', 'score', 1],
     [null, null, null]
   ]
-  for (const [success_threshold, half] of [[0, 'success'], [0.5, 'failure'], [-1, 'success']] as const) {
+  for (const [success_threshold, half] of [
+    [0, 'success'],
+    [0.5, 'failure'],
+    [-1, 'success']
+  ] as const) {
     const out = fresh()
     const judge: SnapshotSettings = { ...settings(), traces: { ...settings().traces, success_threshold } }
     const { statistics } = await run(folder, out, pool, { settings: judge, formats: ['svg'] })
@@ -151,7 +207,10 @@ t.test('an outcome as text, bool or number; without one the score against the th
     t.equal(statistics.success_threshold, success_threshold)
     t.strictSame(statistics.outcome_from, { outcome: 2, score: 3, unknown: 1 })
     if (success_threshold >= 0) {
-      t.strictSame(json<IndexDocument>(out, 'critic-trace-index').traces.map(r => [r['outcome'], r['outcome_from'], r['score']]), expected(half))
+      t.strictSame(
+        json<IndexDocument>(out, 'critic-trace-index').traces.map(r => [r['outcome'], r['outcome_from'], r['score']]),
+        expected(half)
+      )
       t.equal((statistics.success.traces ?? NaN) + (statistics.failure.traces ?? NaN), 5, 'the unknown one is in no pool')
     }
     const rows = readFileSync(join(out, 'training_data/critic-trace-trajectories.csv'), 'utf8').trimEnd().split('\r\n').slice(1)
@@ -170,32 +229,59 @@ t.test('the same of a folder of NPZ files', async t => {
   const folder = fresh()
   mkdirSync(folder)
   const members: ReadonlyArray<ReadonlyArray<readonly [string, Uint8Array]>> = [
-    [['outcome', encodeNpyText('success')]], [['outcome', encodeNpyBool(false)]], [['outcome', encodeNpyInt(1)], ['score', encodeNpyFloat(-3)]],
-    [['outcome', encodeNpyFloat(0)]], [['score', encodeNpyFloat(0.25)]], []
+    [['outcome', encodeNpyText('success')]],
+    [['outcome', encodeNpyBool(false)]],
+    [
+      ['outcome', encodeNpyInt(1)],
+      ['score', encodeNpyFloat(-3)]
+    ],
+    [['outcome', encodeNpyFloat(0)]],
+    [['score', encodeNpyFloat(0.25)]],
+    []
   ]
   for (const [i, more] of members.entries()) await npzFile(join(folder, `${i}.npz`), [...arraysOf(traces[i]), ...more])
   const out = fresh()
   const { statistics, checks } = await run(folder, out, pool)
   judgeOutputs(t, out, 'NPZ')
-  t.strictSame(json<IndexDocument>(out, 'critic-trace-index').traces.map(r => [r['outcome'], r['outcome_from'], r['score'], r['compared']]), [
-    ['success', 'outcome', null, false], ['failure', 'outcome', null, false], ['success', 'outcome', -3, false],
-    ['failure', 'outcome', null, false], ['success', 'score', 0.25, false], [null, null, null, false]
-  ])
+  t.strictSame(
+    json<IndexDocument>(out, 'critic-trace-index').traces.map(r => [r['outcome'], r['outcome_from'], r['score'], r['compared']]),
+    [
+      ['success', 'outcome', null, false],
+      ['failure', 'outcome', null, false],
+      ['success', 'outcome', -3, false],
+      ['failure', 'outcome', null, false],
+      ['success', 'score', 0.25, false],
+      [null, null, null, false]
+    ]
+  )
   t.match(statistics, {
-    verified: false, one_source: 6, distinct_uids: null, steps: null, per_step: null,
+    verified: false,
+    one_source: 6,
+    distinct_uids: null,
+    steps: null,
+    per_step: null,
     stated: { step: 0, score: 2, uid: 0, prediction_stage: 0, npz: 6, value_mean: 0, value_rmse: 0, segment_texts: 0 },
     checks: {
-      npz_exactly_equal: null, stored_statistics_equal: null, score_agrees_with_outcome: 0, prediction_stages: null, boundaries_with_end_marker: null
+      npz_exactly_equal: null,
+      stored_statistics_equal: null,
+      score_agrees_with_outcome: 0,
+      prediction_stages: null,
+      boundaries_with_end_marker: null
     }
   })
   t.strictSame(named(checks, 'score and outcome'), { check: 'score and outcome', expected: false, passed: 0, total: 1, unstated: 5 })
-  for (const [what, npy, found] of [['two', encodeNpyInt(2), '2'], ['another word', encodeNpyText('won'), '"won"']] as const) {
+  for (const [what, npy, found] of [
+    ['two', encodeNpyInt(2), '2'],
+    ['another word', encodeNpyText('won'), '"won"']
+  ] as const) {
     const wrong = fresh()
     mkdirSync(wrong)
     await npzFile(join(wrong, 'a.npz'), [...arraysOf(traces[0]), ['outcome', npy]])
-    t.strictSame((await faultsOf(run(wrong, fresh(), pool))).map(f => [f.message, f.exitCode]), [[
-      `npz wrong member: ${found}, expected "success", "failure", true, false, 1, 0 or null (a.npz, member outcome, trace 0)`, 3
-    ]], what)
+    t.strictSame(
+      (await faultsOf(run(wrong, fresh(), pool))).map(f => [f.message, f.exitCode]),
+      [[`npz wrong member: ${found}, expected "success", "failure", true, false, 1, 0 or null (a.npz, member outcome, trace 0)`, 3]],
+      what
+    )
   }
 })
 
@@ -208,46 +294,77 @@ t.test('a page that states nothing but arrays loads, and every check is not stat
   judgeOutputs(t, out, 'bare')
   t.strictSame(excluded, [])
   const boundaries = traces.reduce((sum, trace) => sum + trace.segment_texts.length - 1, 0)
-  t.strictSame(checks.map(({ faults: _, ...c }) => c), [
-    { check: 'distinct uids', expected: false, passed: null, total: 0, unstated: 6 },
-    { check: 'outcomes per step', expected: false, passed: null, total: 0, unstated: 6 },
-    { check: 'score and outcome', expected: false, passed: null, total: 0, unstated: 6 },
-    { check: 'returns equal outcome', expected: false, passed: null, total: 0, unstated: 6 },
-    { check: 'prediction stage', expected: false, passed: null, total: 0, unstated: 6 },
-    { check: 'end marker', expected: false, passed: null, total: 0, unstated: boundaries }
-  ])
+  t.strictSame(
+    checks.map(({ faults: _, ...c }) => c),
+    [
+      { check: 'distinct uids', expected: false, passed: null, total: 0, unstated: 6 },
+      { check: 'outcomes per step', expected: false, passed: null, total: 0, unstated: 6 },
+      { check: 'score and outcome', expected: false, passed: null, total: 0, unstated: 6 },
+      { check: 'returns equal outcome', expected: false, passed: null, total: 0, unstated: 6 },
+      { check: 'prediction stage', expected: false, passed: null, total: 0, unstated: 6 },
+      { check: 'end marker', expected: false, passed: null, total: 0, unstated: boundaries }
+    ]
+  )
   t.match(statistics, {
-    verified: false, traces: 6, one_source: 6, distinct_uids: null, steps: null, per_step: null, outcome_from: { outcome: 0, score: 0, unknown: 6 },
-    success: { traces: null, positive_delta: null }, failure: { traces: null, negative_delta: null }, examples: { success: null, failure: null },
+    verified: false,
+    traces: 6,
+    one_source: 6,
+    distinct_uids: null,
+    steps: null,
+    per_step: null,
+    outcome_from: { outcome: 0, score: 0, unknown: 6 },
+    success: { traces: null, positive_delta: null },
+    failure: { traces: null, negative_delta: null },
+    examples: { success: null, failure: null },
     checks: {
-      npz_exactly_equal: null, stored_statistics_equal: null, returns_equal_outcome: null, score_agrees_with_outcome: null,
-      prediction_stages: null, boundaries_with_end_marker: null
+      npz_exactly_equal: null,
+      stored_statistics_equal: null,
+      returns_equal_outcome: null,
+      score_agrees_with_outcome: null,
+      prediction_stages: null,
+      boundaries_with_end_marker: null
     }
   })
   t.equal(statistics.undefined_reasons['/checks/npz_exactly_equal'], 'one source: the page names no NPZ file, so nothing was compared')
   const text = `${statisticsTables(statistics, { colour: false })}${checksTable(checks, { colour: false })}`
   t.match(text, 'UNVERIFIED: one source for every trace, page or NPZ file: not compared')
-  t.match(text, /successes that end above their first value: not stated \(outcome unknown\); failures that end below: not stated \(outcome unknown\)/)
+  t.match(
+    text,
+    /successes that end above their first value: not stated \(outcome unknown\); failures that end below: not stated \(outcome unknown\)/
+  )
   t.equal(text.match(/(?<=\s)not stated {2,}reported only, \d+ not stated/g)?.length, 6)
   t.notMatch(text, /\b0 of \d/, 'nothing is 0 of something')
   t.ok(readFileSync(join(out, 'figures/08-critic-traces.svg'), 'utf8').includes('6 traces without an outcome. The lower two'))
 
   const faults = await faultsOf(run(bare, fresh(), pool, { settings: settings(true) }))
   const kinds = new Map<string, number>()
-  for (const { details: { problem }, exitCode } of faults) {
+  for (const {
+    details: { problem },
+    exitCode
+  } of faults) {
     kinds.set(problem, (kinds.get(problem) ?? 0) + 1)
     t.equal(exitCode, 1)
   }
   const marked = traces.filter(trace => trace.segment_texts.length >= 1).length
-  t.strictSame(Object.fromEntries(kinds), {
-    'uid not stated': 6, 'outcomes per step': 6, 'score and outcome not stated': 6, 'returns equal outcome': 6, 'prediction stage': 6,
-    'end marker missing': marked
-  }, 'a study that demands a check is not content with nothing to look at')
+  t.strictSame(
+    Object.fromEntries(kinds),
+    {
+      'uid not stated': 6,
+      'outcomes per step': 6,
+      'score and outcome not stated': 6,
+      'returns equal outcome': 6,
+      'prediction stage': 6,
+      'end marker missing': marked
+    },
+    'a study that demands a check is not content with nothing to look at'
+  )
 })
 
 t.test('a check of no boundary, and one of no marker, is not stated', async t => {
   const one = randomTraces(new Random('spans'), 1, () => 12).map(trace => ({
-    ...trace, response_positions: trace.values.map((_, i) => i), segment_texts: ['only <|im_end|>']
+    ...trace,
+    response_positions: trace.values.map((_, i) => i),
+    segment_texts: ['only <|im_end|>']
   }))
   const folder = fresh()
   await writeSnapshot(folder, one)
@@ -257,12 +374,19 @@ t.test('a check of no boundary, and one of no marker, is not stated', async t =>
   t.strictSame(named(checks, 'end marker'), { check: 'end marker', expected: false, passed: null, total: 0, unstated: 0 })
   t.equal(statistics.checks.boundaries_with_end_marker, null)
   t.equal(statistics.traces_boundary_exceeds_internal, null)
-  t.match(statisticsTables(statistics, { colour: false }), 'boundary mean above internal not stated: no trace has transitions of both kinds')
+  t.match(
+    statisticsTables(statistics, { colour: false }),
+    'boundary mean above internal not stated: no trace has transitions of both kinds'
+  )
   t.strictSame(await faultsOf(run(folder, fresh(), pool, { settings: settings(true) })), [], 'and no fault where a study demands it')
   t.match(json(out, 'critic-turn-boundary-audit'), {
-    boundaries: 0, boundaries_with_end_marker: null, exceptions_total: null, traces: [{ boundaries: 0, boundaries_with_end_marker: 0 }],
+    boundaries: 0,
+    boundaries_with_end_marker: null,
+    exceptions_total: null,
+    traces: [{ boundaries: 0, boundaries_with_end_marker: 0 }],
     undefined_reasons: {
-      '/boundaries_with_end_marker': 'no boundary transition', '/exceptions_total': 'no boundary transition'
+      '/boundaries_with_end_marker': 'no boundary transition',
+      '/exceptions_total': 'no boundary transition'
     }
   })
   t.equal(statistics.undefined_reasons['/checks/boundaries_with_end_marker'], 'no boundary transition')
@@ -279,35 +403,53 @@ t.test('a check of no boundary, and one of no marker, is not stated', async t =>
   const withoutTexts = audit.traces.findIndex(trace => 'boundaries_with_end_marker' in trace && trace.boundaries_with_end_marker === null)
   t.strictSame(audit.undefined_reasons, {
     [`/traces/${withoutTexts}/boundaries_with_end_marker`]: 'no span texts',
-    '/boundaries_with_end_marker': 'span texts in 5 of 6 traces', '/exceptions_total': 'span texts in 5 of 6 traces'
+    '/boundaries_with_end_marker': 'span texts in 5 of 6 traces',
+    '/exceptions_total': 'span texts in 5 of 6 traces'
   })
 
   const many = fresh()
   await writeSnapshot(many, six('no marker'))
   const unmarked: SnapshotSettings = { ...settings(), expectations: { ...settings().expectations, boundary_end_marker: null } }
   const { checks: without, statistics: s } = await run(many, fresh(), pool, { settings: unmarked })
-  t.strictSame(named(without, 'end marker'), { check: 'end marker', expected: false, passed: null, total: 0, unstated: s.boundary.transitions })
+  t.strictSame(named(without, 'end marker'), {
+    check: 'end marker',
+    expected: false,
+    passed: null,
+    total: 0,
+    unstated: s.boundary.transitions
+  })
 })
 
 t.test('uids may repeat: a study that demands distinct ones fails, and no other run does', async t => {
   const traces = six('uids')
-  const repeated = await looseSnapshot(traces, (trace, i) => ({ ...trace, uid: traces[i - i % 2].uid }))
+  const repeated = await looseSnapshot(traces, (trace, i) => ({ ...trace, uid: traces[i - (i % 2)].uid }))
   const { statistics, checks } = await run(repeated, fresh(), pool)
   t.equal(statistics.distinct_uids, 3)
   t.strictSame(named(checks, 'distinct uids'), { check: 'distinct uids', expected: false, passed: 3, total: 6, unstated: 0 })
   const faults = await faultsOf(run(repeated, fresh(), pool, { settings: settings(true) }))
-  t.strictSame(faults.map(f => f.message), [1, 3, 5].map(i => (
-    `snapshot repeated uid: "${traces[i - 1].uid}" also in trace ${i - 1}, expected distinct uids ` +
-    `(${join(repeated, 'index.html')}, trace ${i}, uid ${traces[i - 1].uid}, step ${traces[i].step})`
-  )))
+  t.strictSame(
+    faults.map(f => f.message),
+    [1, 3, 5].map(
+      i =>
+        `snapshot repeated uid: "${traces[i - 1].uid}" also in trace ${i - 1}, expected distinct uids ` +
+        `(${join(repeated, 'index.html')}, trace ${i}, uid ${traces[i - 1].uid}, step ${traces[i].step})`
+    )
+  )
   const undemanding: SnapshotSettings = { ...settings(true), expectations: { ...settings().expectations, distinct_uids: false } }
   t.strictSame(await faultsOf(run(repeated, fresh(), pool, { settings: undemanding })), [], 'a study that does not demand it')
   const missing = await looseSnapshot(traces, (trace, i) => (i === 2 ? { ...trace, uid: null } : trace))
-  t.match(await faultsOf(run(missing, fresh(), pool, { settings: settings(true) })), [{
-    message: /^snapshot uid not stated: none, expected a uid of its own \(.*trace 2, step 11\)$/, exitCode: 1
-  }])
+  t.match(await faultsOf(run(missing, fresh(), pool, { settings: settings(true) })), [
+    {
+      message: /^snapshot uid not stated: none, expected a uid of its own \(.*trace 2, step 11\)$/,
+      exitCode: 1
+    }
+  ])
   t.strictSame(named((await run(missing, fresh(), pool)).checks, 'distinct uids'), {
-    check: 'distinct uids', expected: false, passed: 5, total: 5, unstated: 1
+    check: 'distinct uids',
+    expected: false,
+    passed: 5,
+    total: 5,
+    unstated: 1
   })
 })
 
@@ -323,22 +465,33 @@ t.test('one source is a fact: traces of a page without NPZ files beside traces w
   const { statistics } = await run(folder, out, pool, { settings: settings(true) })
   judgeOutputs(t, out, 'some')
   t.match(statistics, { verified: false, one_source: 2, stated: { npz: 4 }, checks: { npz_exactly_equal: 4, stored_statistics_equal: 6 } })
-  t.match(statisticsTables(statistics, { colour: false }),
-    'values, returns and positions of 4 of 6 traces equal their NPZ arrays exactly; UNVERIFIED: one source for 2: not compared')
+  t.match(
+    statisticsTables(statistics, { colour: false }),
+    'values, returns and positions of 4 of 6 traces equal their NPZ arrays exactly; UNVERIFIED: one source for 2: not compared'
+  )
   const index = json<IndexDocument>(out, 'critic-trace-index')
   t.equal(index.verified, false)
-  t.strictSame(index.traces.map(r => [r['compared'], r['npz'] === null]), traces.map((_, i) => [!alone(i), alone(i)]))
+  t.strictSame(
+    index.traces.map(r => [r['compared'], r['npz'] === null]),
+    traces.map((_, i) => [!alone(i), alone(i)])
+  )
   const archive = openNpz(readFileSync(join(out, 'training_data/critic-trace-arrays.npz')))
   for (const [i, trace] of traces.entries()) {
     const member = (array: string) => archive.read(`trace_00${i}_${array}`)
     t.strictSame(Array.from(member('values').data, Number), trace.values)
     t.strictSame(Array.from(member('returns').data, Number), trace.returns)
     t.strictSame(Array.from(member('response_positions').data, Number), trace.response_positions)
-    t.strictSame(['values', 'returns', 'response_positions'].map(array => member(array).descr), ['<f8', '<f8', '<i8'])
+    t.strictSame(
+      ['values', 'returns', 'response_positions'].map(array => member(array).descr),
+      ['<f8', '<f8', '<i8']
+    )
   }
   const { tableFromIPC } = await import('apache-arrow')
   const table = tableFromIPC(readFileSync(join(out, 'training_data/critic-traces.arrow')))
-  t.strictSame(Array.from(table.getChild('response_position') as Iterable<bigint>, Number), traces.flatMap(trace => trace.response_positions))
+  t.strictSame(
+    Array.from(table.getChild('response_position') as Iterable<bigint>, Number),
+    traces.flatMap(trace => trace.response_positions)
+  )
   t.equal(table.schema.metadata.get('verified'), 'false')
   // What is named must be there, and equal.
   const absent = await looseSnapshot(traces, trace => trace)

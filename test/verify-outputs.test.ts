@@ -1,6 +1,17 @@
 /** `verify --outputs`: a folder of outputs against the record of its run. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -41,7 +52,8 @@ t.before(async () => {
 t.test('arguments', t => {
   t.match(parseCommand(['verify', '--outputs', 'out']), { command: 'verify', outputs: 'out', study: null, secondReader: false })
   t.match(parseCommand(['verify', '--second-reader']), { command: 'verify', outputs: null, secondReader: true })
-  for (const more of [['--study', 'x'], ['--second-reader']]) t.throws(() => parseCommand(['verify', '--outputs', 'out', ...more]), /contradiction/)
+  for (const more of [['--study', 'x'], ['--second-reader']])
+    t.throws(() => parseCommand(['verify', '--outputs', 'out', ...more]), /contradiction/)
   t.throws(() => parseCommand(['verify', '--outputs', '']), /wrong --outputs/)
   t.end()
 })
@@ -56,12 +68,25 @@ t.test('what a run wrote is as it recorded; neither study nor replica is needed'
   t.match(run.stdout, /^\d+ ok, 0 by size only, 0 mismatch, 0 missing, 0 unlisted$/m)
   t.match(run.stdout, /^beside +timings\.json +how long the run took: differs from run to run$/m)
   t.match(run.stdout, /^beside +run\.json +the record itself$/m)
-  t.strictSame(tree(work).filter(path => path.startsWith('no-cache')), [], 'no replica is made')
+  t.strictSame(
+    tree(work).filter(path => path.startsWith('no-cache')),
+    [],
+    'no replica is made'
+  )
   t.strictSame(tree(STUDY_OUT), before, 'nothing is written')
   const record = JSON.parse(readFileSync(join(STUDY_OUT, 'run.json'), 'utf8')) as { outputs: { path: string }[] }
   const report = await checkOutputs(STUDY_OUT)
-  t.strictSame(report.files.filter(f => f.status === 'ok').map(f => f.path), record.outputs.map(f => f.path).sort())
-  t.match(JSON.parse((await runCli(['verify', '--outputs', STUDY_OUT, '--json'])).stdout), { exit_code: 0, outputs: STUDY_OUT, ok: true, records: ['run.json'], counts: { ok: record.outputs.length } })
+  t.strictSame(
+    report.files.filter(f => f.status === 'ok').map(f => f.path),
+    record.outputs.map(f => f.path).sort()
+  )
+  t.match(JSON.parse((await runCli(['verify', '--outputs', STUDY_OUT, '--json'])).stdout), {
+    exit_code: 0,
+    outputs: STUDY_OUT,
+    ok: true,
+    records: ['run.json'],
+    counts: { ok: record.outputs.length }
+  })
 })
 
 t.test('a batch: a record for each snapshot; what is recorded by size alone is never ok by hash', async t => {
@@ -71,18 +96,32 @@ t.test('a batch: a record for each snapshot; what is recorded by size alone is n
   const bySize = ['critic-trace-arrays.npz', 'critic-traces.arrow']
   t.strictSame(notOk(report), [
     ['critic-trace-snapshots.json', 'beside'],
-    ...['one', 'two'].flatMap(name => [[`${name}/run.json`, 'beside'], ...bySize.map(file => [`${name}/training_data/${file}`, 'size only'])])
+    ...['one', 'two'].flatMap(name => [
+      [`${name}/run.json`, 'beside'],
+      ...bySize.map(file => [`${name}/training_data/${file}`, 'size only'])
+    ])
   ])
   const dir = copied(BATCH_OUT)
   const arrow = join(dir, 'one/training_data/critic-traces.arrow')
   const bytes = readFileSync(arrow)
-  writeFileSync(arrow, bytes.map(byte => byte ^ 1))
+  writeFileSync(
+    arrow,
+    bytes.map(byte => byte ^ 1)
+  )
   t.ok((await checkOutputs(dir)).ok, 'content of the same size is not noticed, and not called ok')
   truncateSync(arrow, bytes.length - 1)
   appendFileSync(join(dir, 'two/training_data/critic-trace-index.json'), ' ')
-  t.match(await runCli(['verify', '--outputs', dir]), { code: 1, stderr: /file differs: \d+ bytes, \d+ bytes, recorded \d+, expected \d+ bytes as recorded \(.*one\/training_data\/critic-traces\.arrow\)\n.*two\/training_data\/critic-trace-index\.json\)/ })
+  t.match(await runCli(['verify', '--outputs', dir]), {
+    code: 1,
+    stderr:
+      /file differs: \d+ bytes, \d+ bytes, recorded \d+, expected \d+ bytes as recorded \(.*one\/training_data\/critic-traces\.arrow\)\n.*two\/training_data\/critic-trace-index\.json\)/
+  })
   rmSync(join(dir, 'two/run.json'))
-  t.match((await faultOf(checkOutputs(dir))).message, /^run record missing file: nothing, expected a readable JSON file \(.*two\/run\.json\)$/, 'the index says that it was done')
+  t.match(
+    (await faultOf(checkOutputs(dir))).message,
+    /^run record missing file: nothing, expected a readable JSON file \(.*two\/run\.json\)$/,
+    'the index says that it was done'
+  )
   // A snapshot that failed may have none.
   const failing = copied(BATCH_OUT)
   const index = join(failing, 'critic-trace-snapshots.json')
@@ -91,20 +130,24 @@ t.test('a batch: a record for each snapshot; what is recorded by size alone is n
   t.strictSame((await checkOutputs(failing)).records, ['one/run.json'])
 })
 
-t.test('sha256sum accepts and refuses the lines as verify does', { skip: spawnSync('sha256sum', ['--version']).status === 0 ? false : 'no sha256sum' }, async t => {
-  for (const out of [STUDY_OUT, BATCH_OUT]) {
-    const dir = copied(out)
-    const { code, stdout, stderr } = await runCli(['verify', '--outputs', dir, '--format', 'sha256sum'])
-    t.equal(code, 0)
-    t.equal(stderr.replace(/^verifying.*\n/, ''), out === BATCH_OUT ? 'note: 4 recorded by size alone, with no line\n' : '')
-    t.equal(stdout.trimEnd().split('\n').length, (await checkOutputs(dir)).counts.ok)
-    execFileSync('sha256sum', ['--check', '--strict', '--quiet'], { cwd: dir, input: stdout })
-    const [first] = stdout.split('\n')
-    appendFileSync(join(dir, first.slice(66)), 'x')
-    t.equal(spawnSync('sha256sum', ['--check', '--strict', '--status'], { cwd: dir, input: stdout }).status, 1)
-    t.match(await runCli(['verify', '--outputs', dir, '--format', 'sha256sum']), { code: 1, stdout })
+t.test(
+  'sha256sum accepts and refuses the lines as verify does',
+  { skip: spawnSync('sha256sum', ['--version']).status === 0 ? false : 'no sha256sum' },
+  async t => {
+    for (const out of [STUDY_OUT, BATCH_OUT]) {
+      const dir = copied(out)
+      const { code, stdout, stderr } = await runCli(['verify', '--outputs', dir, '--format', 'sha256sum'])
+      t.equal(code, 0)
+      t.equal(stderr.replace(/^verifying.*\n/, ''), out === BATCH_OUT ? 'note: 4 recorded by size alone, with no line\n' : '')
+      t.equal(stdout.trimEnd().split('\n').length, (await checkOutputs(dir)).counts.ok)
+      execFileSync('sha256sum', ['--check', '--strict', '--quiet'], { cwd: dir, input: stdout })
+      const [first] = stdout.split('\n')
+      appendFileSync(join(dir, first.slice(66)), 'x')
+      t.equal(spawnSync('sha256sum', ['--check', '--strict', '--status'], { cwd: dir, input: stdout }).status, 1)
+      t.match(await runCli(['verify', '--outputs', dir, '--format', 'sha256sum']), { code: 1, stdout })
+    }
   }
-})
+)
 
 t.test('every kind of difference, named; exit 1', async t => {
   const paths = (JSON.parse(readFileSync(join(STUDY_OUT, 'run.json'), 'utf8')) as { outputs: { path: string }[] }).outputs.map(f => f.path)
@@ -123,11 +166,28 @@ t.test('every kind of difference, named; exit 1', async t => {
   writeFileSync(join(dir, 'notes.txt'), 'mine')
   writeFileSync(join(dir, '.run.json.ct1-host-x.tmp'), '')
   const report = await checkOutputs(dir)
-  t.strictSame(notOk(report).filter(([, status]) => status !== 'beside').sort(), [
-    ['.run.json.ct1-host-x.tmp', 'unlisted'], [changed, 'mismatch'], [folder, 'mismatch'], [gone, 'missing'], [linked, 'mismatch'], ['notes.txt', 'unlisted'], [piped, 'mismatch']
-  ].sort())
+  t.strictSame(
+    notOk(report)
+      .filter(([, status]) => status !== 'beside')
+      .sort(),
+    [
+      ['.run.json.ct1-host-x.tmp', 'unlisted'],
+      [changed, 'mismatch'],
+      [folder, 'mismatch'],
+      [gone, 'missing'],
+      [linked, 'mismatch'],
+      ['notes.txt', 'unlisted'],
+      [piped, 'mismatch']
+    ].sort()
+  )
   const reason = (path: string): string | null | undefined => report.files.find(f => f.path === path)?.reason
-  t.strictSame([changed, gone, linked, folder, piped].map(reason), ['other content', 'no such file', 'is a link', 'is a folder', 'is a special file'])
+  t.strictSame([changed, gone, linked, folder, piped].map(reason), [
+    'other content',
+    'no such file',
+    'is a link',
+    'is a folder',
+    'is a special file'
+  ])
   t.equal(outputFaults(report, dir).length, 7)
   t.ok(outputFaults(report, dir).every(fault => fault.exitCode === 1 && fault.place.file?.startsWith(dir)))
   const run = await runCli(['verify', '--outputs', dir])
@@ -152,13 +212,22 @@ t.test('whatever is no folder and in no record is unlisted, and named', async t 
   symlinkSync(join(work, 'a'), join(dir, 'timings.json'))
   mkdirSync(join(dir, 'empty'))
   const report = await checkOutputs(dir)
-  t.strictSame(report.files.filter(f => f.status !== 'ok' && f.status !== 'beside').map(f => [f.path, f.status, f.reason, f.found]), [
-    ['.DS_Store', 'unlisted', 'a link, in no record', null], ['extra', 'unlisted', 'a link, in no record', null],
-    ['timings.json', 'unlisted', 'a link, in no record', null], ['wandb/evil.png', 'unlisted', 'a link, in no record', null],
-    ['wandb/pipe', 'unlisted', 'a named pipe, in no record', null]
-  ])
+  t.strictSame(
+    report.files.filter(f => f.status !== 'ok' && f.status !== 'beside').map(f => [f.path, f.status, f.reason, f.found]),
+    [
+      ['.DS_Store', 'unlisted', 'a link, in no record', null],
+      ['extra', 'unlisted', 'a link, in no record', null],
+      ['timings.json', 'unlisted', 'a link, in no record', null],
+      ['wandb/evil.png', 'unlisted', 'a link, in no record', null],
+      ['wandb/pipe', 'unlisted', 'a named pipe, in no record', null]
+    ]
+  )
   const run = await runCli(['verify', '--outputs', dir])
-  t.match(run, { code: 1, stdout: /, 5 unlisted$/m, stderr: /outputs file not recorded: a named pipe, in no record, expected only what the run recorded \(.*pipe\)/ })
+  t.match(run, {
+    code: 1,
+    stdout: /, 5 unlisted$/m,
+    stderr: /outputs file not recorded: a named pipe, in no record, expected only what the run recorded \(.*pipe\)/
+  })
 })
 
 t.test('a record, or the index of a batch, that is a link or lies behind one is refused', async t => {
@@ -191,20 +260,35 @@ t.test('a record that is missing, malformed or not ours is a fault, exit 3', asy
   const edited = (change: object): string => JSON.stringify({ ...record, ...change })
   const [first] = record.outputs
   const cases: ReadonlyArray<readonly [content: string | null, message: RegExp]> = [
-    [null, /^run record missing file: nothing, expected run\.json, which a run writes last \(of a batch critic-trace-snapshots\.json, and one in each snapshot's folder\) \(.*run\.json\)$/],
+    [
+      null,
+      /^run record missing file: nothing, expected run\.json, which a run writes last \(of a batch critic-trace-snapshots\.json, and one in each snapshot's folder\) \(.*run\.json\)$/
+    ],
     ['', /^run record malformed JSON/],
     [text.slice(0, -10), /^run record malformed JSON/],
     ['[]', /^run record wrong field: the file is a list of 0, expected an object/],
     [edited({ schema: 'timings' }), /^run record wrong field: schema is "timings", expected "run"/],
     [edited({ schema_version: 2 }), /^run record wrong field: schema_version is 2, expected 1/],
-    [edited({ generator: { name: 'other', version: '1' } }), /^run record wrong field: generator\.name is "other", expected "critic-traces"/],
+    [
+      edited({ generator: { name: 'other', version: '1' } }),
+      /^run record wrong field: generator\.name is "other", expected "critic-traces"/
+    ],
     [edited({ outputs: [] }), /^run record .*outputs/],
     [edited({ outputs: undefined }), /^run record missing field: outputs/],
     [edited({ outputs: [{ ...first, sha256: 'x' }] }), /^run record wrong field: outputs\[0\]\.sha256/],
     [edited({ outputs: [{ ...first, bytes: -1 }] }), /^run record wrong field: outputs\[0\]\.bytes is -1/],
-    [edited({ outputs: [{ ...first, path: '../run.json' }] }), /^run record unsafe path: outputs\[0\]\.path is "\.\.\/run\.json", expected a relative path inside the folder of outputs/],
-    [edited({ outputs: [{ ...first, sha256: null }] }), /^run record wrong field: outputs\[0\]\.sha256 is null, expected 64 .*: only the two column files of a batch are recorded by size/],
-    [edited({ outputs: [{ ...first, path: 'training_data/critic-traces.arrow', sha256: null }] }), /^run record wrong field: outputs\[0\]\.sha256 is null/],
+    [
+      edited({ outputs: [{ ...first, path: '../run.json' }] }),
+      /^run record unsafe path: outputs\[0\]\.path is "\.\.\/run\.json", expected a relative path inside the folder of outputs/
+    ],
+    [
+      edited({ outputs: [{ ...first, sha256: null }] }),
+      /^run record wrong field: outputs\[0\]\.sha256 is null, expected 64 .*: only the two column files of a batch are recorded by size/
+    ],
+    [
+      edited({ outputs: [{ ...first, path: 'training_data/critic-traces.arrow', sha256: null }] }),
+      /^run record wrong field: outputs\[0\]\.sha256 is null/
+    ],
     [edited({ manifest: undefined }), /^run record missing field: manifest/],
     [edited({ outputs: [first, first] }), /^run record file stated twice/]
   ]
@@ -216,16 +300,28 @@ t.test('a record that is missing, malformed or not ours is a fault, exit 3', asy
     t.match(fault.message, message)
     t.equal(fault.exitCode, 3)
   }
-  t.match(await runCli(['verify', '--outputs', join(work, 'nowhere')]), { code: 3, stderr: /^critic-traces: outputs unreadable folder: ENOENT no such file or directory, expected a folder of outputs \(.*nowhere\)$/m })
+  t.match(await runCli(['verify', '--outputs', join(work, 'nowhere')]), {
+    code: 3,
+    stderr: /^critic-traces: outputs unreadable folder: ENOENT no such file or directory, expected a folder of outputs \(.*nowhere\)$/m
+  })
   const file = join(work, 'a-file')
   writeFileSync(file, '')
-  t.match(await runCli(['verify', '--outputs', file]), { code: 3, stderr: /^critic-traces: outputs unreadable folder: a file, expected a folder of outputs \(.*a-file\)$/m })
-  t.match(await runCli(['verify', '--study', file]), { code: 3, stderr: /^critic-traces: study unreadable folder: a file, expected the folder of a study \(.*a-file\)$/m })
+  t.match(await runCli(['verify', '--outputs', file]), {
+    code: 3,
+    stderr: /^critic-traces: outputs unreadable folder: a file, expected a folder of outputs \(.*a-file\)$/m
+  })
+  t.match(await runCli(['verify', '--study', file]), {
+    code: 3,
+    stderr: /^critic-traces: study unreadable folder: a file, expected the folder of a study \(.*a-file\)$/m
+  })
   const study = copied(join(work, 'study'))
   const { study: loaded } = await loadStudy(study)
   rmSync(join(study, 'wandb/history'), { recursive: true })
   writeFileSync(join(study, 'wandb/history'), '')
-  t.match((await faultOf(verifyCertificates(study, loaded))).message, /^history unreadable folder: ENOTDIR not a directory, expected a folder of histories \(.*history\)$/)
+  t.match(
+    (await faultOf(verifyCertificates(study, loaded))).message,
+    /^history unreadable folder: ENOTDIR not a directory, expected a folder of histories \(.*history\)$/
+  )
   const dir = copied(STUDY_OUT)
   rmSync(join(dir, 'run.json'))
   execFileSync('mkfifo', [join(dir, 'run.json')])

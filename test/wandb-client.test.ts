@@ -50,7 +50,7 @@ t.test('addresses', t => {
   }
   const refused: Readonly<Record<string, RegExp>> = {
     '': /no address/,
-    's3cretkey': /no address/,
+    s3cretkey: /no address/,
     'api.wandb.ai': /no address/,
     'https://': /no address/,
     'https:/s3cret.example': /no address/,
@@ -102,8 +102,10 @@ t.test('netrc files give what Python 3.11.7 and 3.13.0 give, but for comments', 
     t.match(error, { exitCode: 2, place: { file: 'n' } }, name)
     t.notMatch(inspect(error, { depth: Infinity, showHidden: true }), /secret/, `${name}: nothing quoted`)
   }
-  t.match(thrownBy(() => netrcPassword('machine h\n password x\n\nsecret3 y', 'h', { file: 'n' })).message,
-    /^netrc malformed: an unknown word, expected login, .* \(n, line 4\)$/)
+  t.match(
+    thrownBy(() => netrcPassword('machine h\n password x\n\nsecret3 y', 'h', { file: 'n' })).message,
+    /^netrc malformed: an unknown word, expected login, .* \(n, line 4\)$/
+  )
   t.end()
 })
 
@@ -152,10 +154,24 @@ t.test('keys are found where W&B looks for them, and never shown', async t => {
   writeFileSync(join(home, 'named'), `machine x password ${KEY}\n`.repeat(20_000))
   t.match(await refusal({ NETRC: '~/named' }), /unreadable netrc: more than 1048576 bytes/)
 
-  const wrong = [`${KEY}\n`, `${KEY}\r\nHost: evil`, ` ${KEY}`, `${KEY} x`, `api:${KEY}`, `${KEY}é`, `${KEY}\u2028`, `${KEY}\0`, 'short', 'x'.repeat(513)]
+  const wrong = [
+    `${KEY}\n`,
+    `${KEY}\r\nHost: evil`,
+    ` ${KEY}`,
+    `${KEY} x`,
+    `api:${KEY}`,
+    `${KEY}é`,
+    `${KEY}\u2028`,
+    `${KEY}\0`,
+    'short',
+    'x'.repeat(513)
+  ]
   for (const key of wrong) {
-    t.match(await refusal({ WANDB_API_KEY: key }),
-      /^wandb wrong key: \d+ characters in WANDB_API_KEY, expected 8 to 512 of printable ASCII without white space and colon$/, encodeURIComponent(key))
+    t.match(
+      await refusal({ WANDB_API_KEY: key }),
+      /^wandb wrong key: \d+ characters in WANDB_API_KEY, expected 8 to 512 of printable ASCII without white space and colon$/,
+      encodeURIComponent(key)
+    )
   }
   writeFileSync(join(home, 'named'), `default password "${KEY}\nx"\n`)
   t.match(await refusal({ NETRC: '~/named' }), /wrong key: 42 characters in netrc/)
@@ -238,8 +254,12 @@ t.test('a query is one POST', async t => {
   t.same([method, url], ['POST', '/graphql'])
   t.same(JSON.parse(body), { query: 'query Viewer { viewer { id } }', variables: { a: [1, 'é'] } })
   t.match(headers, {
-    authorization: AUTHORIZATION, 'content-type': 'application/json', 'accept-encoding': 'gzip', accept: 'application/json',
-    'content-length': String(Buffer.byteLength(body)), 'user-agent': 'critic-traces'
+    authorization: AUTHORIZATION,
+    'content-type': 'application/json',
+    'accept-encoding': 'gzip',
+    accept: 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'critic-traces'
   })
   t.same(retries, [])
 })
@@ -273,7 +293,10 @@ t.test('what is tried again waits 2 s, 4 s … 60 s, and a quarter more at most'
   t.equal(server.received.length, 8)
   t.same(clock.waits, [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000])
   t.match(retries[0], { reason: 'HTTP 408 "say 408"', attempt: 1, waitMs: 2000 })
-  t.same(retries.map(r => r.attempt), [1, 2, 3, 4, 5, 6, 7])
+  t.same(
+    retries.map(r => r.attempt),
+    [1, 2, 3, 4, 5, 6, 7]
+  )
   t.ok(server.received.every(({ headers, body }) => headers.authorization === AUTHORIZATION && body === server.received[0].body))
 
   const jittered = await session(t, [answer(503, ''), answer(503, ''), fine], { random: () => 0.5 })
@@ -299,9 +322,10 @@ t.test('what is not tried again', async t => {
     204: 'request failed: HTTP 204, expected HTTP 200 (URL, the viewer)'
   }
   for (const [status, message] of Object.entries(about)) {
-    const reply: Reply = status === '101'
-      ? response => response.socket?.end('HTTP/1.1 101 Switching Protocols\r\n\r\n')
-      : json({ errors: [{ message: 'no' }] }, Number(status), { 'Retry-After': '1' })
+    const reply: Reply =
+      status === '101'
+        ? response => response.socket?.end('HTTP/1.1 101 Switching Protocols\r\n\r\n')
+        : json({ errors: [{ message: 'no' }] }, Number(status), { 'Retry-After': '1' })
     const { server, client } = await session(t, [reply])
     t.equal(await refusal(t, client), `wandb ${message.replace('URL', server.url)}`)
     t.equal(server.received.length, 1)
@@ -311,23 +335,38 @@ t.test('what is not tried again', async t => {
 t.test('messages of errors are capped and escaped; without one the status stands alone', async t => {
   const message = async (reply: Reply): Promise<string> => refusal(t, (await session(t, [reply])).client)
   t.match(await message(json({ message: 'plain' }, 400)), /HTTP 400 "plain",/)
-  t.match(await message(json({ errors: ['a\u001b[31m\n\u202e', { message: 'b' }, { code: 1 }, 'd', 'e'] }, 400)),
-    /HTTP 400 "a\\u001b\[31m\\u000a\\u202e"; "b"; an error without a message and 2 more,/)
+  t.match(
+    await message(json({ errors: ['a\u001b[31m\n\u202e', { message: 'b' }, { code: 1 }, 'd', 'e'] }, 400)),
+    /HTTP 400 "a\\u001b\[31m\\u000a\\u202e"; "b"; an error without a message and 2 more,/
+  )
   t.match(await message(json({ error: { message: 'x'.repeat(5000) } }, 400)), /HTTP 400 "x{120}… \(5000 characters\)",/)
   for (const reply of [
-    answer(400, '<html>login</html>'), answer(400, '"text"'), answer(400, Buffer.from([0xff])), json({ message: 3 }, 400),
-    answer(400, 'not gzip', { 'Content-Encoding': 'gzip' }), answer(400, 'x', { 'Content-Encoding': 'br' }),
-    answer(400, JSON.stringify({ message: 'y'.repeat(2 ** 20) })), partial(400, '{"message":"cut', CUT, socket => socket.end()),
+    answer(400, '<html>login</html>'),
+    answer(400, '"text"'),
+    answer(400, Buffer.from([0xff])),
+    json({ message: 3 }, 400),
+    answer(400, 'not gzip', { 'Content-Encoding': 'gzip' }),
+    answer(400, 'x', { 'Content-Encoding': 'br' }),
+    answer(400, JSON.stringify({ message: 'y'.repeat(2 ** 20) })),
+    partial(400, '{"message":"cut', CUT, socket => socket.end()),
     answer(400, gzipSync(JSON.stringify({ message: 'z'.repeat(2 ** 20) })), { 'Content-Encoding': 'gzip' })
-  ]) t.match(await message(reply), /^wandb request failed: HTTP 400, expected/)
+  ])
+    t.match(await message(reply), /^wandb request failed: HTTP 400, expected/)
 })
 
 t.test('an error whose body does not end is an error without a message', async t => {
-  const { client, retries } = await session(t, [response => {
-    response.writeHead(429, { 'Retry-After': '7' })
-    const timer = setInterval(() => response.write(' '), 50)
-    response.on('close', () => clearInterval(timer))
-  }, fine], { errorMs: 200 })
+  const { client, retries } = await session(
+    t,
+    [
+      response => {
+        response.writeHead(429, { 'Retry-After': '7' })
+        const timer = setInterval(() => response.write(' '), 50)
+        response.on('close', () => clearInterval(timer))
+      },
+      fine
+    ],
+    { errorMs: 200 }
+  )
   t.same(await ask(client), { viewer: { id: 'v' } })
   t.match(retries, [{ reason: 'HTTP 429', waitMs: 7000 }])
 })
@@ -335,9 +374,13 @@ t.test('an error whose body does not end is an error without a message', async t
 t.test('Retry-After is obeyed', async t => {
   const dates = ['Wed, 07 Oct 2026 12:01:30 GMT', 'Wednesday, 07-Oct-26 12:01:30 GMT', 'Wed Oct  7 12:01:30 2026']
   const waits: Readonly<Record<string, number>> = {
-    1: 1000, 7: 7000, 120: 120_000, ...Object.fromEntries(dates.map(d => [d, 90_000])),
+    1: 1000,
+    7: 7000,
+    120: 120_000,
+    ...Object.fromEntries(dates.map(d => [d, 90_000])),
     // nothing is asked for, so the ordinary wait
-    0: 2000, 'Wed, 07 Oct 2026 11:59:00 GMT': 2000
+    0: 2000,
+    'Wed, 07 Oct 2026 11:59:00 GMT': 2000
   }
   for (const [header, wait] of Object.entries(waits)) {
     const { client, clock, retries } = await session(t, [answer(429, '', { 'Retry-After': header }), fine])
@@ -345,7 +388,15 @@ t.test('Retry-After is obeyed', async t => {
     t.same(clock.waits, [wait], header)
     t.equal(retries[0].reason, 'HTTP 429')
   }
-  for (const header of ['soon', '-5', '1.5', '0x10', '2026-10-07T12:01:30Z', 'Wed, 99 Oct 2026 12:01:30 GMT', 'Wed, 07 Foo 2026 12:01:30 GMT']) {
+  for (const header of [
+    'soon',
+    '-5',
+    '1.5',
+    '0x10',
+    '2026-10-07T12:01:30Z',
+    'Wed, 99 Oct 2026 12:01:30 GMT',
+    'Wed, 07 Foo 2026 12:01:30 GMT'
+  ]) {
     const { client, clock, retries } = await session(t, [answer(503, '', { 'Retry-After': header }), fine])
     await ask(client)
     t.same(clock.waits, [2000], header)
@@ -365,15 +416,21 @@ t.test('Retry-After is obeyed', async t => {
   }
   for (const header of ['1800', '99999999999999999999999', '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT']) {
     const { client, clock } = await session(t, [answer(429, '', { 'Retry-After': header })])
-    t.match(await refusal(t, client), /^wandb deadline passed: HTTP 429 after 1 try, the next would be in \d+ s, expected an answer within 1800 s/)
+    t.match(
+      await refusal(t, client),
+      /^wandb deadline passed: HTTP 429 after 1 try, the next would be in \d+ s, expected an answer within 1800 s/
+    )
     t.same(clock.waits, [], 'at once')
   }
 })
 
 t.test('the deadline ends the tries and says what the last one was', async t => {
   const { client, clock, server } = await session(t, [answer(500, ''), answer(502, '')], { deadlineMs: 100_000 })
-  t.equal(await refusal(t, client), 'wandb deadline passed: HTTP 502 after 6 tries, the next would be in 60 s, ' +
-    `expected an answer within 100 s (${server.url}, the viewer)`)
+  t.equal(
+    await refusal(t, client),
+    'wandb deadline passed: HTTP 502 after 6 tries, the next would be in 60 s, ' +
+      `expected an answer within 100 s (${server.url}, the viewer)`
+  )
   t.same(clock.waits, [2000, 4000, 8000, 16_000, 32_000])
   await clock.sleep(60_000)
   t.match(await refusal(t, client), /deadline passed: no answer to those before, expected/, 'the deadline is one for all requests')
@@ -415,29 +472,46 @@ t.test('broken connections are tried again', async t => {
 })
 
 t.test('a slow answer is waited for as long as bytes come', async t => {
-  const { client, retries } = await session(t, [response => {
-    const text = `{"data":${' '.repeat(100)}{"slow":1}}`
-    let at = 0
-    const timer = setInterval(() => {
-      if (at < text.length) response.write(text[at++])
-      else clearInterval(timer)
-      if (at === text.length) response.end()
-    }, 20)
-  }], { idleMs: 1500 })
+  const { client, retries } = await session(
+    t,
+    [
+      response => {
+        const text = `{"data":${' '.repeat(100)}{"slow":1}}`
+        let at = 0
+        const timer = setInterval(() => {
+          if (at < text.length) response.write(text[at++])
+          else clearInterval(timer)
+          if (at === text.length) response.end()
+        }, 20)
+      }
+    ],
+    { idleMs: 1500 }
+  )
   t.same(await ask(client), { slow: 1 })
   t.same(retries, [])
 })
 
 t.test('names that do not resolve', async t => {
-  const failing = (code: string): LookupFunction => (host, _options, done) => {
-    done(Object.assign(new Error(`getaddrinfo ${code} ${host}`), { code }), '', 4)
-  }
-  const client = (code: string, clock = new TestClock(NOON)): WandbClient => new WandbClient({
-    address: parseAddress('https://wandb.example'), key: new ApiKey(KEY, 'netrc'), deadlineMs: 5000, clock, random: () => 0, lookup: failing(code)
-  })
+  const failing =
+    (code: string): LookupFunction =>
+    (host, _options, done) => {
+      done(Object.assign(new Error(`getaddrinfo ${code} ${host}`), { code }), '', 4)
+    }
+  const client = (code: string, clock = new TestClock(NOON)): WandbClient =>
+    new WandbClient({
+      address: parseAddress('https://wandb.example'),
+      key: new ApiKey(KEY, 'netrc'),
+      deadlineMs: 5000,
+      clock,
+      random: () => 0,
+      lookup: failing(code)
+    })
   const clock = new TestClock(NOON)
-  t.equal(await refusal(t, client('ENOTFOUND', clock)), 'wandb host unknown: no address of wandb.example (ENOTFOUND), ' +
-    'expected a host that the name server knows (https://wandb.example, the viewer)')
+  t.equal(
+    await refusal(t, client('ENOTFOUND', clock)),
+    'wandb host unknown: no address of wandb.example (ENOTFOUND), ' +
+      'expected a host that the name server knows (https://wandb.example, the viewer)'
+  )
   t.same(clock.waits, [])
   t.match(await refusal(t, client('EAI_AGAIN', clock)), /deadline passed: no answer of the name server \(EAI_AGAIN\) after 2 tries/)
   t.same(clock.waits, [2000])
@@ -464,7 +538,10 @@ t.test('HTTP 200 that is no answer is not tried again', async t => {
   const html = { 'Content-Type': 'text/html; charset=utf-8' }
   const cases: readonly (readonly [Reply, string])[] = [
     [json({ errors: [{ message: 'no project' }], data: { x: 1 } }), 'query refused: "no project", expected an answer without errors'],
-    [json({ errors: ['plain', { message: 'two' }, 3, 'four'] }), 'query refused: "plain"; "two"; an error without a message and 1 more, expected an answer without errors'],
+    [
+      json({ errors: ['plain', { message: 'two' }, 3, 'four'] }),
+      'query refused: "plain"; "two"; an error without a message and 1 more, expected an answer without errors'
+    ],
     [json({ errors: 'text', data: {} }), 'query refused: "text", expected an answer without errors'],
     [json({ error: 'down\n' }), 'query refused: "down\\u000a", expected an answer without errors'],
     [json({ error: { message: 'object' }, data: {} }), 'query refused: "object", expected an answer without errors'],
@@ -473,18 +550,27 @@ t.test('HTTP 200 that is no answer is not tried again', async t => {
     [json({ data: [1] }), 'answer without data: data is a list, expected an object'],
     [json([]), 'answer not GraphQL: a list, expected a GraphQL answer in JSON'],
     [json(null), 'answer not GraphQL: null, expected a GraphQL answer in JSON'],
-    [answer(200, '<!DOCTYPE html><title>Log in</title>', html), 'answer not JSON: an HTML page, of a login or a proxy perhaps, expected a GraphQL answer in JSON'],
+    [
+      answer(200, '<!DOCTYPE html><title>Log in</title>', html),
+      'answer not JSON: an HTML page, of a login or a proxy perhaps, expected a GraphQL answer in JSON'
+    ],
     [answer(200, '\n<html>'), 'answer not JSON: an HTML page, of a login or a proxy perhaps, expected a GraphQL answer in JSON'],
     [answer(200, ''), 'answer not JSON: nothing, expected a GraphQL answer in JSON'],
     [answer(200, '{"data":{"é":[1,NaN]}}'), 'answer not JSON: bare NaN at byte 17, expected JSON, which has no NaN or Infinity'],
-    [answer(200, '{"data":{"a":"NaN","b":-Infinity}}'), 'answer not JSON: bare -Infinity at byte 23, expected JSON, which has no NaN or Infinity'],
+    [
+      answer(200, '{"data":{"a":"NaN","b":-Infinity}}'),
+      'answer not JSON: bare -Infinity at byte 23, expected JSON, which has no NaN or Infinity'
+    ],
     [answer(200, '{"data":{"a":1}} NaN'), 'answer not JSON: bare NaN at byte 17, expected JSON, which has no NaN or Infinity'],
     [answer(200, '{"data":{"a":1,}}'), 'answer not JSON: malformed at byte 15, expected a GraphQL answer in JSON'],
     [answer(200, '{"data":{"a":1,"a":1'), 'answer not JSON: malformed text, expected a GraphQL answer in JSON'],
     [answer(200, Buffer.from('{"data":{"\xff":1}}', 'latin1')), 'answer not UTF-8: other bytes, expected UTF-8'],
     [answer(200, '{}', { 'Content-Encoding': 'br' }), 'answer not readable: another encoding, expected gzip or no encoding'],
     [answer(200, '{}', { 'Content-Encoding': 'gzip' }), 'answer not readable: bytes that are not gzip, expected gzip or no encoding'],
-    [answer(200, gzipSync(Buffer.alloc(64 * 2 ** 20 + 1, 32)), { 'Content-Encoding': 'gzip' }), 'answer too large: more than 67108864 bytes, expected at most 67108864']
+    [
+      answer(200, gzipSync(Buffer.alloc(64 * 2 ** 20 + 1, 32)), { 'Content-Encoding': 'gzip' }),
+      'answer too large: more than 67108864 bytes, expected at most 67108864'
+    ]
   ]
   for (const [reply, message] of cases) {
     const { client, server, retries } = await session(t, [reply])
@@ -499,7 +585,14 @@ t.test('redirects', async t => {
   const to = (status: number, location?: string): Reply => answer(status, '', location === undefined ? {} : { Location: location })
   const moved = await session(t, [to(307, '/elsewhere?x=1#y'), to(308, 'again'), fine])
   t.same(await ask(moved.client), { viewer: { id: 'v' } })
-  t.same(moved.server.received.map(r => [r.method, r.url]), [['POST', '/graphql'], ['POST', '/elsewhere?x=1'], ['POST', '/again']])
+  t.same(
+    moved.server.received.map(r => [r.method, r.url]),
+    [
+      ['POST', '/graphql'],
+      ['POST', '/elsewhere?x=1'],
+      ['POST', '/again']
+    ]
+  )
   t.ok(moved.server.received.every(r => r.headers.authorization === AUTHORIZATION && r.body === moved.server.received[0].body))
   t.same(moved.clock.waits, [])
 
@@ -513,7 +606,12 @@ t.test('redirects', async t => {
   t.teardown(() => elsewhere.close())
   const port = new URL(elsewhere.url).port
   const refused: readonly (readonly [Reply, RegExp])[] = [
-    [to(307, elsewhere.url), new RegExp(`HTTP 307 to http://127\\.0\\.0\\.1:${port}, expected an answer from http://127\\.0\\.0\\.1:\\d+; the key is sent to no other`)],
+    [
+      to(307, elsewhere.url),
+      new RegExp(
+        `HTTP 307 to http://127\\.0\\.0\\.1:${port}, expected an answer from http://127\\.0\\.0\\.1:\\d+; the key is sent to no other`
+      )
+    ],
     [to(308, `http://localhost:${port}/`), new RegExp(`HTTP 308 to http://localhost:${port}, `)],
     [to(302, 'https://login.example/path-of-login?next=x'), /HTTP 302 to https:\/\/login\.example, /],
     [to(307, '//other.example'), /HTTP 307 to http:\/\/other\.example, /],
@@ -534,7 +632,9 @@ t.test('redirects', async t => {
     t.equal(server.received.length, 1)
   }
   for (const before of ['http://user:pw@', 'http://user@', 'http://:pw@', 'https://']) {
-    const { client, server } = await session(t, [(response, request) => to(307, `${before}${request.headers.host}/graphql`)(response, request)])
+    const { client, server } = await session(t, [
+      (response, request) => to(307, `${before}${request.headers.host}/graphql`)(response, request)
+    ])
     t.match(await refusal(t, client), /^wandb redirect refused: HTTP 307 to https?:\/\/127\.0\.0\.1:\d+, /, before)
     t.equal(server.received.length, 1)
   }
@@ -562,25 +662,38 @@ t.test('an answer with the key in it is withheld', async t => {
   }
   for (const [where, reply] of Object.entries(echoes)) {
     const { client, server } = await session(t, [reply])
-    t.equal(await refusal(t, client), `wandb answer with the key: withheld, expected an answer without it (${server.url}, the viewer)`, where)
+    t.equal(
+      await refusal(t, client),
+      `wandb answer with the key: withheld, expected an answer without it (${server.url}, the viewer)`,
+      where
+    )
     t.equal(server.received.length, 1)
   }
   // What cannot be looked through is not quoted either.
   for (const reply of [
-    partial(400, `{"message":"${KEY}`, CUT, socket => socket.end()), answer(400, KEY, { 'Content-Encoding': 'gzip' }),
-    answer(400, KEY, { 'Content-Encoding': 'br' }), answer(400, `{"message":"${KEY}${' '.repeat(2 ** 20)}"}`)
-  ]) t.match(await refusal(t, (await session(t, [reply])).client), /HTTP 400, expected/)
+    partial(400, `{"message":"${KEY}`, CUT, socket => socket.end()),
+    answer(400, KEY, { 'Content-Encoding': 'gzip' }),
+    answer(400, KEY, { 'Content-Encoding': 'br' }),
+    answer(400, `{"message":"${KEY}${' '.repeat(2 ** 20)}"}`)
+  ])
+    t.match(await refusal(t, (await session(t, [reply])).client), /HTTP 400, expected/)
   t.match(await refusal(t, (await session(t, [answer(200, '', { 'Content-Encoding': KEY })])).client), /another encoding/)
 })
 
 t.test('four are under way at most, the others wait in order', async t => {
   const held: (() => void)[] = []
-  const { client, server } = await session(t, [(response, request) => { held.push(() => fine(response, request)) }])
+  const { client, server } = await session(t, [
+    (response, request) => {
+      held.push(() => fine(response, request))
+    }
+  ])
   const finished: number[] = []
-  const all = Promise.all(Array.from({ length: 11 }, async (_, i) => {
-    await client.query('query', { i }, 'x')
-    finished.push(i)
-  }))
+  const all = Promise.all(
+    Array.from({ length: 11 }, async (_, i) => {
+      await client.query('query', { i }, 'x')
+      finished.push(i)
+    })
+  )
   const until = async (condition: () => boolean): Promise<void> => {
     while (!condition()) await new Promise(resolve => setImmediate(resolve))
   }
@@ -591,7 +704,10 @@ t.test('four are under way at most, the others wait in order', async t => {
   }
   await all
   t.equal(server.mostUnderWay(), 4)
-  t.same(server.received.map(r => (JSON.parse(r.body) as { variables: { i: number } }).variables.i), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  t.same(
+    server.received.map(r => (JSON.parse(r.body) as { variables: { i: number } }).variables.i),
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+  )
 })
 
 t.test('a place is given back when a query fails', async t => {
@@ -603,7 +719,11 @@ t.test('a place is given back when a query fails', async t => {
 
 t.test('a signal ends what runs, sleeps and waits, at once and with its reason', async t => {
   const reason = new Error('Ctrl-C')
-  const thrown = (work: Promise<unknown>): Promise<unknown> => work.then(() => 'answered', (error: unknown) => error)
+  const thrown = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => 'answered',
+      (error: unknown) => error
+    )
 
   const stop = new AbortController()
   const running = await session(t, [() => undefined], { signal: stop.signal })
@@ -617,14 +737,18 @@ t.test('a signal ends what runs, sleeps and waits, at once and with its reason',
   const wake = new AbortController()
   const { systemClock } = await import('../src/fetch/retry.js')
   const sleeping = await session(t, [answer(503, '', { 'Retry-After': '600' })], {
-    signal: wake.signal, clock: systemClock, onRetry: () => setTimeout(() => wake.abort(reason), 20)
+    signal: wake.signal,
+    clock: systemClock,
+    onRetry: () => setTimeout(() => wake.abort(reason), 20)
   })
   const start = performance.now()
   t.equal(await thrown(ask(sleeping.client)), reason, 'asleep')
   t.ok(performance.now() - start < 300_000, 'not the ten minutes that the server asks for')
 
   const half = new AbortController()
-  const reading = await session(t, [response => response.write('{', () => setTimeout(() => half.abort(reason), 20))], { signal: half.signal })
+  const reading = await session(t, [response => response.write('{', () => setTimeout(() => half.abort(reason), 20))], {
+    signal: half.signal
+  })
   t.equal(await thrown(ask(reading.client)), reason, 'in the middle of an answer')
 
   const early = await session(t, [fine], { signal: AbortSignal.abort(reason) })
@@ -671,8 +795,14 @@ t.test('certificates are checked, whatever the environment says', async t => {
     runChild([old.url, 'close'], { NODE_EXTRA_CA_CERTS: expired }),
     runChild([good.url, 'leave'], { NODE_EXTRA_CA_CERTS: authority })
   ])
-  t.match(unchecked.output.fault, /^wandb certificate refused: self-signed \(DEPTH_ZERO_SELF_SIGNED_CERT\), expected a certificate for localhost that this machine trusts; NODE_EXTRA_CA_CERTS can name/)
-  t.match(byAddress.output.fault, /^wandb certificate refused: for another host \(ERR_TLS_CERT_ALTNAME_INVALID\), expected a certificate for 127\.0\.0\.1/)
+  t.match(
+    unchecked.output.fault,
+    /^wandb certificate refused: self-signed \(DEPTH_ZERO_SELF_SIGNED_CERT\), expected a certificate for localhost that this machine trusts; NODE_EXTRA_CA_CERTS can name/
+  )
+  t.match(
+    byAddress.output.fault,
+    /^wandb certificate refused: for another host \(ERR_TLS_CERT_ALTNAME_INVALID\), expected a certificate for 127\.0\.0\.1/
+  )
   t.match(late.output.fault, /^wandb certificate refused: expired \(CERT_HAS_EXPIRED\)/)
   t.same(trusted.output, { data: { viewer: { id: 'v' } } })
   t.equal(good.received.length, 1, 'no request, and so no key, reached a server that was refused')
@@ -680,11 +810,14 @@ t.test('certificates are checked, whatever the environment says', async t => {
   for (const { everything } of [unchecked, byAddress, late, trusted]) t.same(leaks(everything, KEY), [])
 })
 
-t.test('the process ends by itself, and not even node\'s own log has the key', async t => {
+t.test("the process ends by itself, and not even node's own log has the key", async t => {
   const server = await openServer([fine, answer(401, ''), fine])
   t.teardown(() => server.close())
   t.same((await runChild([server.url, 'leave'], {})).output, { data: { viewer: { id: 'v' } } })
-  t.match((await runChild([server.url, 'leave'], {})).output.fault, /HTTP 401, expected an API key that the server knows \(.*, the viewer, key of WANDB_API_KEY\)$/)
+  t.match(
+    (await runChild([server.url, 'leave'], {})).output.fault,
+    /HTTP 401, expected an API key that the server knows \(.*, the viewer, key of WANDB_API_KEY\)$/
+  )
   const logged = await runChild([server.url, 'close'], { NODE_DEBUG: 'http,https,net,tls,stream,timer' })
   t.same(logged.output, { data: { viewer: { id: 'v' } } })
   t.ok(logged.everything.includes('HTTP '), 'node did log')

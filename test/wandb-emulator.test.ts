@@ -23,8 +23,15 @@ const row = (step: number, rest = ''): string => `{"_step": ${step}, "_timestamp
 
 function run(name: string, more: Partial<EmulatedRun> = {}): EmulatedRun {
   return {
-    ...AT, name, displayName: `run ${name}`, state: 'finished', createdAt: '2026-09-01T00:00:00Z', heartbeatAt: '2026-09-01T01:00:00Z',
-    config: {}, rows: [row(0), row(1), row(2)], ...more
+    ...AT,
+    name,
+    displayName: `run ${name}`,
+    state: 'finished',
+    createdAt: '2026-09-01T00:00:00Z',
+    heartbeatAt: '2026-09-01T01:00:00Z',
+    config: {},
+    rows: [row(0), row(1), row(2)],
+    ...more
   }
 }
 
@@ -90,26 +97,39 @@ t.test('a run: all its fields, config and summary as JSON strings', async t => {
   })
   const answer = (await ask(e, RUN)).data?.project?.run
   t.match(answer, {
-    id: String, name: 'a', displayName: 'run a', state: 'finished', createdAt: '2026-09-01T00:00:00', heartbeatAt: '2026-09-01T01:00:00Z',
+    id: String,
+    name: 'a',
+    displayName: 'run a',
+    state: 'finished',
+    createdAt: '2026-09-01T00:00:00',
+    heartbeatAt: '2026-09-01T01:00:00Z',
     historyLineCount: 3
   })
   const config = JSON.parse(answer?.config as string)
   t.match(config, { lr: { value: 1e-6 }, actor: { value: { optim: { lr: 0.5 } } } })
   t.strictSame(Object.keys(config), ['lr', 'actor', '_wandb'])
   t.strictSame(JSON.parse(answer?.summaryMetrics as string), {
-    _step: 7, _timestamp: 1_780_000_000.5, loss: 'NaN', note: 'x', hist: { _type: 'histogram', bins: [0.5] }
+    _step: 7,
+    _timestamp: 1_780_000_000.5,
+    loss: 'NaN',
+    note: 'x',
+    hist: { _type: 'histogram', bins: [0.5] }
   })
   t.strictSame((answer?.historyKeys as { lastStep: number }).lastStep, 7)
   t.match(answer?.historyKeys, {
     keys: {
-      loss: { typeCounts: [{ type: 'number', count: 3 }], previousValue: 'NaN' }, note: { typeCounts: [{ type: 'string', count: 1 }] },
+      loss: { typeCounts: [{ type: 'number', count: 3 }], previousValue: 'NaN' },
+      note: { typeCounts: [{ type: 'string', count: 1 }] },
       hist: { typeCounts: [{ type: 'histogram', count: 1 }] }
     }
   })
   t.strictSame((await ask(e, RUN, { run: 'none' })).data, { project: { run: null } })
   t.strictSame((await ask(e, RUN, { project: 'none' })).data, { project: null })
   t.match((await ask(e, RUN, { run: 'empty' })).data?.project?.run, {
-    historyLineCount: 0, historyKeys: null, heartbeatAt: null, summaryMetrics: '{}'
+    historyLineCount: 0,
+    historyKeys: null,
+    heartbeatAt: null,
+    summaryMetrics: '{}'
   })
   t.strictSame(e.invalidQueries, [])
 })
@@ -130,28 +150,46 @@ t.test('history samples at random where the window has more rows than samples', 
   const byDefault = await history(e)
   t.equal(byDefault.length, 500)
   const kept = steps(byDefault) as number[]
-  t.strictSame(kept, [...new Set(kept)].sort((a, b) => a - b), 'in step order, each once')
+  t.strictSame(
+    kept,
+    [...new Set(kept)].sort((a, b) => a - b),
+    'in step order, each once'
+  )
   t.notSame(steps(await history(e)), kept, 'another sample each time')
   t.equal((await history(e, { minStep: 100, maxStep: 200, samples: 99 })).length, 99)
-  t.strictSame(steps(await history(e, { minStep: 100, maxStep: 200, samples: 100 })), Array.from({ length: 100 }, (_, k) => 100 + k))
+  t.strictSame(
+    steps(await history(e, { minStep: 100, maxStep: 200, samples: 100 })),
+    Array.from({ length: 100 }, (_, k) => 100 + k)
+  )
   t.equal((await history(e, { samples: 1000 })).length, 1000)
   t.equal((await history(e, { samples: 2000 })).length, 2000)
   const again = await emulator(t, { runs: [run('a', { rows: manyRows(2000) })] })
   t.strictSame(await history(again), byDefault, 'the seed says which')
   const counts = new Array<number>(10).fill(0)
   for (let k = 0; k < 40; k++) for (const step of steps(await history(e, { maxStep: 10, samples: 5 }))) counts[step as number]++
-  t.ok(counts.every(count => count > 5 && count < 35), `each of ten rows about 20 times in 40: ${counts.join(' ')}`)
+  t.ok(
+    counts.every(count => count > 5 && count < 35),
+    `each of ten rows about 20 times in 40: ${counts.join(' ')}`
+  )
 })
 
 t.test('sampledHistory: rows that have every key, objects, maxStep inclusive', async t => {
   const rows = [row(0), row(1, ', "acc": 0.5'), row(2), row(3, ', "acc": NaN'), row(4, ', "acc": 1')]
   const e = await emulator(t, { runs: [run('a', { rows })] })
-  const specs = [
-    { keys: ['_step', 'acc'] }, { keys: ['_step', 'loss'], minStep: 1, maxStep: 3 }, { keys: ['_step'], samples: 2 }
-  ].map(spec => JSON.stringify(spec))
+  const specs = [{ keys: ['_step', 'acc'] }, { keys: ['_step', 'loss'], minStep: 1, maxStep: 3 }, { keys: ['_step'], samples: 2 }].map(
+    spec => JSON.stringify(spec)
+  )
   const answer = (await ask(e, SAMPLED, { specs })).data?.project?.run?.sampledHistory as unknown[][]
-  t.strictSame(answer[0], [{ _step: 1, acc: 0.5 }, { _step: 3, acc: 'NaN' }, { _step: 4, acc: 1 }])
-  t.strictSame(answer[1], [{ _step: 1, loss: 1.25 }, { _step: 2, loss: 2.25 }, { _step: 3, loss: 3.25 }])
+  t.strictSame(answer[0], [
+    { _step: 1, acc: 0.5 },
+    { _step: 3, acc: 'NaN' },
+    { _step: 4, acc: 1 }
+  ])
+  t.strictSame(answer[1], [
+    { _step: 1, loss: 1.25 },
+    { _step: 2, loss: 2.25 },
+    { _step: 3, loss: 3.25 }
+  ])
   t.equal(answer[2].length, 2)
   t.match(await ask(e, SAMPLED, { specs: ['{}'] }), { errors: [{ message: /no keys/ }] })
 })
@@ -166,7 +204,7 @@ const LISTED = [
 
 async function list(e: Emulator, variables: Variables = {}): Promise<string[][]> {
   const pages: string[][] = []
-  for (let after: string | null = null; ;) {
+  for (let after: string | null = null; ; ) {
     const runs: RunsAnswer | undefined = (await ask(e, LIST, { order: '+created_at', ...variables, after })).data?.project?.runs
     if (runs === undefined) throw new Error('no runs')
     pages.push(runs.edges.map(edge => edge.node.name))
@@ -182,7 +220,10 @@ t.test('runs: pages, orders, filters', async t => {
   t.strictSame(await list(e), [['a', 'b', 'c', 'd', 'e']])
   t.strictSame(await list(e, { first: 2 }), [['a', 'b'], ['c', 'd'], ['e']])
   t.strictSame(await list(e, { first: 5 }), [['a', 'b', 'c', 'd', 'e']], 'no next page after the last run')
-  t.strictSame(await list(e, { order: '-created_at', first: 3 }), [['e', 'd', 'c'], ['b', 'a']])
+  t.strictSame(await list(e, { order: '-created_at', first: 3 }), [
+    ['e', 'd', 'c'],
+    ['b', 'a']
+  ])
   t.strictSame(await list(e, { order: null }), [['e', 'd', 'c', 'b', 'a']], 'newest first where no order is asked for')
   t.strictSame(await list(e, { project: 'nothing' }), [[]])
   const filtered = async (filter: unknown): Promise<readonly string[]> => (await list(e, { filters: JSON.stringify(filter) })).flat()
@@ -193,13 +234,20 @@ t.test('runs: pages, orders, filters', async t => {
   t.strictSame(await filtered({}), ['a', 'b', 'c', 'd', 'e'])
   t.match(await ask(e, LIST, { filters: '{"state":"crashed"}' }), { data: { project: { runCount: 1 } } })
   for (const [what, variables] of [
-    ['an unknown field', { filters: '{"config.lr":1}' }], ['an unknown operator', { filters: '{"state":{"$ne":"crashed"}}' }],
-    ['a filter that is a list', { filters: '[]' }], ['another order', { order: '+heartbeat_at' }], ['a wrong cursor', { after: 'x' }]
-  ] as const) t.equal(Array.isArray((await ask(e, LIST, variables)).errors), true, what)
+    ['an unknown field', { filters: '{"config.lr":1}' }],
+    ['an unknown operator', { filters: '{"state":{"$ne":"crashed"}}' }],
+    ['a filter that is a list', { filters: '[]' }],
+    ['another order', { order: '+heartbeat_at' }],
+    ['a wrong cursor', { after: 'x' }]
+  ] as const)
+    t.equal(Array.isArray((await ask(e, LIST, variables)).errors), true, what)
   const capped = await emulator(t, { runs: LISTED, pageCap: 2 })
   t.strictSame(await list(capped, { first: 100 }), [['a', 'b'], ['c', 'd'], ['e']], 'a page may be shorter than asked')
   const many = await emulator(t, { runs: Array.from({ length: 60 }, (_, k) => run(`r${k}`)) })
-  t.strictSame((await list(many)).map(page => page.length), [50, 10])
+  t.strictSame(
+    (await list(many)).map(page => page.length),
+    [50, 10]
+  )
 })
 
 t.test('queries are validated, and variables', async t => {
@@ -219,9 +267,13 @@ t.test('queries are validated, and variables', async t => {
     t.match(value(reply), { errors: [{ message }] }, what)
   }
   for (const [what, query, variables] of [
-    ['a step that is no integer', HISTORY, { run: 'a', minStep: 1.5 }], ['a step as text', HISTORY, { run: 'a', minStep: '1' }],
-    ['a missing variable', RUN, {}], ['filters that are no JSON', LIST, { filters: '{' }], ['filters as an object', LIST, { filters: {} }]
-  ] as const) t.equal((await post(e.url, query, { ...AT, ...variables }, { key: KEY })).status, 400, what)
+    ['a step that is no integer', HISTORY, { run: 'a', minStep: 1.5 }],
+    ['a step as text', HISTORY, { run: 'a', minStep: '1' }],
+    ['a missing variable', RUN, {}],
+    ['filters that are no JSON', LIST, { filters: '{' }],
+    ['filters as an object', LIST, { filters: {} }]
+  ] as const)
+    t.equal((await post(e.url, query, { ...AT, ...variables }, { key: KEY })).status, 400, what)
   t.equal(e.invalidQueries.length, 12)
   t.match(e.invalidQueries[1], { query: /rows/, messages: [/Cannot query field/] })
   t.equal((await send(`${e.url}/graphql`, 'no JSON', { key: KEY })).status, 400)
@@ -240,8 +292,14 @@ t.test('authorization, paths, methods, forbidden projects', async t => {
   t.equal((await send(`${e.url}/`, '', { key: KEY })).status, 404)
   t.equal((await send(`${e.url}/graphql/`, '', { key: KEY })).status, 404)
   t.equal((await send(`${e.url}/graphql`, '', { key: KEY, method: 'PUT' })).status, 405)
-  t.strictSame(e.requests.map(r => r.authorized), [true, false, false, false, true, true, true, true])
-  t.strictSame(e.requests.map(r => r.status), [200, 401, 401, 401, 403, 404, 404, 405])
+  t.strictSame(
+    e.requests.map(r => r.authorized),
+    [true, false, false, false, true, true, true, true]
+  )
+  t.strictSame(
+    e.requests.map(r => r.status),
+    [200, 401, 401, 401, 403, 404, 404, 405]
+  )
   t.match(e.requests[0], { index: 0, operation: 'OneRun', variables, attempt: 1, at: Number, method: 'POST', path: '/graphql' })
   t.equal(e.requests[0].fields.includes('historyKeys'), true)
   t.ok(e.url.startsWith('http://127.0.0.1:'))
@@ -285,7 +343,8 @@ t.test('scripted statuses, both forms of Retry-After, redirects, pages of HTML, 
 
 t.test('scripted answers: errors with HTTP 200, nulls, bare NaN, edits', async t => {
   t.strictSame(value(await meeting(t, { kind: 'errors200', form: 'objects' })), {
-    data: null, errors: [{ message: 'scripted error', path: ['project'] }]
+    data: null,
+    errors: [{ message: 'scripted error', path: ['project'] }]
   })
   t.strictSame(value(await meeting(t, { kind: 'errors200', form: 'strings', message: 'no' })), { data: null, errors: ['no'] })
   t.strictSame(value(await meeting(t, { kind: 'errors200', form: 'error', message: 'no' })), { error: 'no' })
@@ -302,7 +361,16 @@ t.test('scripted answers: errors with HTTP 200, nulls, bare NaN, edits', async t
 t.test('scripted connections: reset, slow, silent, cut in four ways', async t => {
   await t.rejects(meeting(t, { kind: 'reset' }), { code: 'ECONNRESET' })
   const before = performance.now()
-  t.equal((await meeting(t, [{ kind: 'slow', ms: 80 }, { kind: 'status', status: 500 }])).status, 500, 'two behaviours at once')
+  t.equal(
+    (
+      await meeting(t, [
+        { kind: 'slow', ms: 80 },
+        { kind: 'status', status: 500 }
+      ])
+    ).status,
+    500,
+    'two behaviours at once'
+  )
   t.ok(performance.now() - before >= 79)
   await t.rejects(meeting(t, { kind: 'slow', ms: 'never' }, { signal: AbortSignal.timeout(100) }), { name: 'AbortError' })
   const short = await meeting(t, { kind: 'truncate', how: 'length' })
@@ -328,13 +396,19 @@ t.test('scripted pages of history', async t => {
   }
   const ten = Array.from({ length: 10 }, (_, k) => 10 + k)
   t.strictSame(await page('emptyPage'), [])
-  const shuffled = await page('outOfOrder') as number[]
+  const shuffled = (await page('outOfOrder')) as number[]
   t.notSame(shuffled, ten)
-  t.strictSame(shuffled.toSorted((a, b) => a - b), ten)
+  t.strictSame(
+    shuffled.toSorted((a, b) => a - b),
+    ten
+  )
   t.strictSame(await page('outOfOrder', { minStep: 4, maxStep: 6 }), [5, 4])
   t.strictSame(await page('duplicateRows'), [9, ...ten])
   t.strictSame(await page('duplicateRows', { minStep: 0, maxStep: 2 }), [0, 1, 2])
-  t.strictSame(await page('missingRow'), ten.filter(step => step !== 15))
+  t.strictSame(
+    await page('missingRow'),
+    ten.filter(step => step !== 15)
+  )
 })
 
 t.test('an empty page of runs in the middle: its cursor is new and no run is lost', async t => {
@@ -348,17 +422,26 @@ t.test('an empty page of runs in the middle: its cursor is new and no run is los
 
 t.test('runs that change: grow, rename, another state, rows given later', async t => {
   const e = await emulator(t, {
-    script: [{
-      field: 'history', times: 1, then: [
-        { kind: 'grow', run: 'a', rows: 2 }, { kind: 'rename', run: 'a', displayName: 'other' },
-        { kind: 'setState', run: 'a', state: 'running' }
-      ]
-    }]
+    script: [
+      {
+        field: 'history',
+        times: 1,
+        then: [
+          { kind: 'grow', run: 'a', rows: 2 },
+          { kind: 'rename', run: 'a', displayName: 'other' },
+          { kind: 'setState', run: 'a', state: 'running' }
+        ]
+      }
+    ]
   })
   t.strictSame(steps(await history(e)), [0, 1, 2], 'not in the answer that sets it off')
   const grown = (await ask(e, RUN)).data?.project?.run
   t.match(grown, {
-    historyLineCount: 5, historyKeys: { lastStep: 4 }, heartbeatAt: '2026-09-01T01:00:02.000Z', displayName: 'other', state: 'running'
+    historyLineCount: 5,
+    historyKeys: { lastStep: 4 },
+    heartbeatAt: '2026-09-01T01:00:02.000Z',
+    displayName: 'other',
+    state: 'running'
   })
   t.strictSame(steps(await history(e)), [0, 1, 2, 3, 4])
   t.strictSame(parseRow((await history(e))[4]), { _step: 4, _timestamp: 1_780_000_004.5, _runtime: 2, loss: 2.25 })
@@ -384,9 +467,13 @@ t.test('scripts: rules by operation, field, variables, attempt and number of tim
   const far = { minStep: 100 }
   t.strictSame([await ask(HISTORY, far), await ask(HISTORY, far), await ask(HISTORY), await ask(HISTORY)], [429, 503, 429, 200])
   t.equal(await ask(RUN), 200)
-  t.strictSame(e.requests.map(r => r.attempt), [1, 1, 1, 2, 1, 2, 1])
+  t.strictSame(
+    e.requests.map(r => r.attempt),
+    [1, 1, 1, 2, 1, 2, 1]
+  )
   e.setScript(({ index, operation, attempt, fields }) =>
-    index === 7 && operation === 'OneRun' && attempt === 2 && fields.includes('config') ? [status(418)] : null)
+    index === 7 && operation === 'OneRun' && attempt === 2 && fields.includes('config') ? [status(418)] : null
+  )
   t.strictSame([await ask(RUN), await ask(RUN)], [418, 200])
 })
 
@@ -406,7 +493,10 @@ t.test('how many requests are under way at once', async t => {
 
 t.test('close ends requests that are not answered', async t => {
   const e = await start({ key: KEY, runs: [run('a')], script: () => ({ kind: 'slow', ms: 'never' }) })
-  const pending = ask(e, RUN).then(() => 'answered', () => 'ended')
+  const pending = ask(e, RUN).then(
+    () => 'answered',
+    () => 'ended'
+  )
   while (e.requests.length === 0) await new Promise(resolve => setTimeout(resolve, 5))
   await e.close()
   t.equal(await pending, 'ended')
@@ -439,12 +529,16 @@ t.test('a client that goes away while it is sending or waiting', async t => {
 
 t.test('the name of the operation may be empty, as the SDK sends it, or pick one of several', async t => {
   const e = await emulator(t)
-  const two = 'query A { project(name: "rl", entityName: "team") { name } } query B { project(name: "rl", entityName: "team") { entityName } }'
+  const two =
+    'query A { project(name: "rl", entityName: "team") { name } } query B { project(name: "rl", entityName: "team") { entityName } }'
   const named = async (query: string, operationName: string): Promise<unknown> =>
     value(await send(`${e.url}/graphql`, JSON.stringify({ query, variables: null, operationName }), { key: KEY }))
   t.strictSame(await named(two, 'B'), { data: { project: { entityName: 'team' } } })
   t.strictSame(await named('{ project(name: "rl", entityName: "team") { name } }', ''), { data: { project: { name: 'rl' } } })
-  t.strictSame(e.requests.map(r => r.operation), ['B', null])
+  t.strictSame(
+    e.requests.map(r => r.operation),
+    ['B', null]
+  )
 })
 
 t.test('50,000 rows, each made when asked for', async t => {
@@ -453,8 +547,12 @@ t.test('50,000 rows, each made when asked for', async t => {
   const page = await history(e, { minStep: 49_900, maxStep: 50_000, samples: 1000 })
   t.equal(page.length, 100)
   t.strictSame(parseRow(page[99]), {
-    _step: 49_999, _timestamp: 1_781_499_970.25, _runtime: 1_499_970.25,
-    'critic/score/mean': 0.081, 'response_length/mean': 1172.5, 'actor/lr': 1e-7
+    _step: 49_999,
+    _timestamp: 1_781_499_970.25,
+    _runtime: 1_499_970.25,
+    'critic/score/mean': 0.081,
+    'response_length/mean': 1172.5,
+    'actor/lr': 1e-7
   })
   t.match(page[99], /1e-07/)
 })
@@ -467,11 +565,22 @@ t.test('runs from the files of a study', async t => {
   t.throws(() => nested({ 'a.b': 2, a: 1 }), /twice/)
   t.strictSame(nested({ 'a.b.c': 1, 'a.b.d': [1], e: null }), { a: { b: { c: 1, d: [1] } }, e: null })
   const runs = runsOfFolder(dir)
-  t.strictSame(runs.map(r => [r.name, r.displayName, r.createdAt, r.rows]), RUNS.map(r => [r.id, r.displayName, r.createdAt, r.lines ?? []]))
+  t.strictSame(
+    runs.map(r => [r.name, r.displayName, r.createdAt, r.rows]),
+    RUNS.map(r => [r.id, r.displayName, r.createdAt, r.lines ?? []])
+  )
   t.equal(runs.find(r => r.name === 'second')?.heartbeatAt, '2026-01-01T05:00:00.000Z')
   const extra = runsOfFolder(dir, { extras: true }).find(r => r.name === 'second')
   t.strictSame(Object.keys(parseRow(extra?.rows.at(1) ?? '')), [
-    '_step', '_timestamp', 'reward', 'score', 'note', 'rollout/table', 'gradients/embed', 'timing', 'done'
+    '_step',
+    '_timestamp',
+    'reward',
+    'score',
+    'note',
+    'rollout/table',
+    'gradients/embed',
+    'timing',
+    'done'
   ])
   t.match(extra?.config, { reward_server: { api_key: String } })
 })

@@ -37,14 +37,30 @@ const SNAPSHOT = join(ROOT, 'fixtures/snapshot')
 
 /** Copies files of the replica that are no modules; the TypeScript compiler does not copy them. */
 async function copyReplicaFiles(): Promise<void> {
-  for (const name of ['claims.json', 'article']) await cp(join(ROOT, 'src/replica', name), join(DIST, 'src/replica', name), { recursive: true })
+  for (const name of ['claims.json', 'article'])
+    await cp(join(ROOT, 'src/replica', name), join(DIST, 'src/replica', name), { recursive: true })
 }
 
 async function compileKernel(): Promise<void> {
   const { error, stderr } = await assemblyscript.main([
-    'src/kernel/assembly/index.ts', '--baseDir', ROOT, '--outFile', 'dist/src/kernel/kernel.wasm',
-    '--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd,threads',
-    '--importMemory', '--sharedMemory', '--maximumMemory', '65536', '--sourceMap', '../../maps/kernel.wasm.map'
+    'src/kernel/assembly/index.ts',
+    '--baseDir',
+    ROOT,
+    '--outFile',
+    'dist/src/kernel/kernel.wasm',
+    '--optimizeLevel',
+    '3',
+    '--noAssert',
+    '--runtime',
+    'stub',
+    '--enable',
+    'simd,threads',
+    '--importMemory',
+    '--sharedMemory',
+    '--maximumMemory',
+    '65536',
+    '--sourceMap',
+    '../../maps/kernel.wasm.map'
   ])
   if (error !== null) throw new Error(`the kernel does not compile\n${stderr.toString()}`, { cause: error })
   await mkdir(join(DIST, 'maps'), { recursive: true })
@@ -60,7 +76,8 @@ const inPlace: Plugin = {
   setup({ onLoad }) {
     onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
       const inPackage = path.split(sep).join('/').split('/node_modules/')
-      const place = inPackage.length === 1 ? `__ours(${quoted(relative(DIST, path))})` : `__package(${quoted(inPackage[inPackage.length - 1])})`
+      const place =
+        inPackage.length === 1 ? `__ours(${quoted(relative(DIST, path))})` : `__package(${quoted(inPackage[inPackage.length - 1])})`
       const text = await readFile(path, 'utf8')
       const contents = text
         // a package that is required on demand is bundled too, and runs when it is required
@@ -90,7 +107,13 @@ async function bundle(name: string, entry: string): Promise<void> {
   const { warnings } = await build({
     entryPoints: [join(DIST, entry)],
     outfile: join(NEW_BUNDLES, `${name}.cjs`),
-    bundle: true, format: 'cjs', platform: 'node', target: 'node20', charset: 'ascii', preserveSymlinks: true, logLevel: 'silent',
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    charset: 'ascii',
+    preserveSymlinks: true,
+    logLevel: 'silent',
     plugins: [inPlace],
     banner: { js: PLACES },
     // canvas has a binary of the machine beside its JavaScript; the others draw with it
@@ -126,7 +149,14 @@ async function useWorker(exports: object): Promise<void> {
   const page = new PageSource(join(SNAPSHOT, 'index.html'), { keys: DEFAULT_KEYS })
   for await (const slice of page.slices()) {
     const answer = measure({
-      kind: 'snapshot', folder: SNAPSHOT, keys: DEFAULT_KEYS, jumpThreshold, successThreshold, endMarker: '<|im_end|>', room: null, ...slice
+      kind: 'snapshot',
+      folder: SNAPSHOT,
+      keys: DEFAULT_KEYS,
+      jumpThreshold,
+      successThreshold,
+      endMarker: '<|im_end|>',
+      room: null,
+      ...slice
     })
     if (!answer.ok) throw new Error('the bundled worker does not read the snapshot', { cause: answer.fault })
   }
@@ -135,7 +165,16 @@ async function useWorker(exports: object): Promise<void> {
 /** What the files of this program are made of, and these files; `dist/` has compiled modules and copied files. */
 function hashOfBuild(): string {
   const hash = createHash('sha256').update(process.version)
-  for (const folder of ['dist/src', 'dist/workers', 'dist/bundle', 'dist/maps', 'dist/tools', 'src/kernel/assembly', 'src/replica', 'fixtures/snapshot']) {
+  for (const folder of [
+    'dist/src',
+    'dist/workers',
+    'dist/bundle',
+    'dist/maps',
+    'dist/tools',
+    'src/kernel/assembly',
+    'src/replica',
+    'fixtures/snapshot'
+  ]) {
     if (!existsSync(join(ROOT, folder))) continue
     const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
     for (const path of entries.map(entry => relative(ROOT, join(entry.parentPath, entry.name))).sort()) {

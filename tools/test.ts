@@ -19,11 +19,24 @@ import { REPLICA_RUN } from '../test/support/replica-run.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** What takes longest begins first: else one of them is waited for at the end, on one core. */
-const LONG = ['audit-mutations', 'page-browser', 'page', 'all', 'fetch', 'html', 'fetch-checks', 'pipeline', 'replica', 'docs', 'output-folder', 'secrets']
+const LONG = [
+  'audit-mutations',
+  'page-browser',
+  'page',
+  'all',
+  'fetch',
+  'html',
+  'fetch-checks',
+  'pipeline',
+  'replica',
+  'docs',
+  'output-folder',
+  'secrets'
+]
 const COUNTS = ['total', 'pass', 'fail', 'skip', 'todo'] as const
 
 type Environment = Readonly<Record<string, string>>
-type Counts = Record<typeof COUNTS[number], number>
+type Counts = Record<(typeof COUNTS)[number], number>
 
 interface FileResult {
   readonly code: number | null
@@ -33,7 +46,10 @@ interface FileResult {
 }
 
 function testsIn(folder: string): string[] {
-  return readdirSync(join(ROOT, folder)).filter(name => name.endsWith('.test.js')).sort().map(name => `${folder}/${name}`)
+  return readdirSync(join(ROOT, folder))
+    .filter(name => name.endsWith('.test.js'))
+    .sort()
+    .map(name => `${folder}/${name}`)
 }
 
 const everyTest = testsIn('dist/test')
@@ -61,9 +77,16 @@ function failuresIn(output: string): string {
 
 /** Nothing in a file may hang, and no file is to hurry: TAP_TIMEOUT is half an hour, in seconds. */
 function runFile(path: string, env: Environment): Promise<FileResult> {
-  const child = spawn(process.execPath, [path], { cwd: ROOT, env: { TAP_TIMEOUT: '1800', ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [path], {
+    cwd: ROOT,
+    env: { TAP_TIMEOUT: '1800', ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { output += text })
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
   return new Promise(resolve => {
     child.on('error', error => resolve({ code: null, output: String(error), counts: null }))
     child.on('close', code => resolve({ code, output, counts: countsIn(output) }))
@@ -86,7 +109,9 @@ async function runTests(files: readonly string[], env: Environment): Promise<boo
       }
       for (const name of COUNTS) sum[name] += counts?.[name] ?? 0
       const seconds = ((performance.now() - began) / 1000).toFixed(1)
-      console.log(`${ok ? 'ok' : 'not ok'} - ${path} # ${counts?.pass ?? 0} of ${counts?.total ?? '?'}${counts !== null && counts.skip > 0 ? `, ${counts.skip} skipped` : ''}, ${seconds} s`)
+      console.log(
+        `${ok ? 'ok' : 'not ok'} - ${path} # ${counts?.pass ?? 0} of ${counts?.total ?? '?'}${counts !== null && counts.skip > 0 ? `, ${counts.skip} skipped` : ''}, ${seconds} s`
+      )
     }
   }
   await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work))
@@ -99,7 +124,7 @@ async function withReplicaRun(run: (env: Environment) => Promise<boolean>): Prom
   const out = mkdtempSync(join(tmpdir(), 'critic-traces-tests-'))
   try {
     const { status } = spawnSync(process.execPath, ['dist/run.js', 'all', '--out', out, '--quiet'], { cwd: ROOT, stdio: 'inherit' })
-    return status === 0 && await run({ [REPLICA_RUN]: out })
+    return status === 0 && (await run({ [REPLICA_RUN]: out }))
   } finally {
     rmSync(out, { recursive: true, force: true })
   }
@@ -116,13 +141,14 @@ async function main(names: readonly string[]): Promise<boolean> {
   if (part === undefined) return withReplicaRun(env => runTests(everyTest, env))
   if (part === 'rest') {
     const fine = await withReplicaRun(env => runTests(rest, env))
-    return await runProperties('4', '1000003') && fine
+    return (await runProperties('4', '1000003')) && fine
   }
-  if (part === 'soak') return runProperties(process.env['ROUNDS'] ?? '100', process.env['SEED'] ?? String(Math.floor(Date.now() / 86_400_000)))
+  if (part === 'soak')
+    return runProperties(process.env['ROUNDS'] ?? '100', process.env['SEED'] ?? String(Math.floor(Date.now() / 86_400_000)))
   const files = names.map(name => `dist/test/${name}.test.js`)
   const missing = files.find(path => !existsSync(join(ROOT, path)))
   if (missing !== undefined) throw new Error(`no ${missing}, expected the name of a file below test/, without .test.ts`)
   return runTests(files, {})
 }
 
-process.exitCode = await main(process.argv.slice(2)) ? 0 : 1
+process.exitCode = (await main(process.argv.slice(2))) ? 0 : 1

@@ -19,7 +19,16 @@ import type { CliIo, CommandResult } from './io.js'
 import { manifestFaults } from './manifest-faults.js'
 import { refuse, reporting, type Reporter } from './reporter.js'
 import { Stopwatch } from './timings.js'
-import { certificateLine, checksTable, datasetsTable, historiesTables, leftNote, manifestTable, outputsTable, statisticsTables } from './summary.js'
+import {
+  certificateLine,
+  checksTable,
+  datasetsTable,
+  historiesTables,
+  leftNote,
+  manifestTable,
+  outputsTable,
+  statisticsTables
+} from './summary.js'
 import { checkCertificates, shownPhases, studyFolder, verifyStudy } from './verified-study.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
@@ -66,7 +75,9 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
       finish()
       const phase = reporter.progress.phase(next)
       shown = { label: next.label, phase }
-      return done => { phase.update(done) }
+      return done => {
+        phase.update(done)
+      }
     }
     const outcome = await analyseStudy({ ...run, progress: shownPhases(begin) })
     finish()
@@ -74,16 +85,20 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     await watch.write(out, studyOrigin(run), { unchanged: false, threads })
     // 5. Summary
     const { snapshot, histories, evidence, audit, outputs, left } = outcome
-    await reporter.tell(table => [
-      `${head}${manifestTable(manifest, table)}${certificateLine(certificates)}`,
-      ...(snapshot === null ? [] : [statisticsTables(snapshot.statistics, table), checksTable(snapshot.checks, table)]),
-      ...(histories === null ? [] : [historiesTables(histories, table)]),
-      ...(evidence === null || evidence.datasets.length === 0 ? [] : [datasetsTable(evidence.datasets, table)]),
-      ...(audit === null ? [] : [auditHead(audit)]),
-      ...(study.article === null || outputs.some(({ path }) => path.endsWith('.html')) ? [] : ['no pages: they are made of the figures as PNG\n']),
-      outputsTable(out, outputs, table),
-      ...(left.length === 0 ? [] : [leftNote(left)])
-    ].join('\n'))
+    await reporter.tell(table =>
+      [
+        `${head}${manifestTable(manifest, table)}${certificateLine(certificates)}`,
+        ...(snapshot === null ? [] : [statisticsTables(snapshot.statistics, table), checksTable(snapshot.checks, table)]),
+        ...(histories === null ? [] : [historiesTables(histories, table)]),
+        ...(evidence === null || evidence.datasets.length === 0 ? [] : [datasetsTable(evidence.datasets, table)]),
+        ...(audit === null ? [] : [auditHead(audit)]),
+        ...(study.article === null || outputs.some(({ path }) => path.endsWith('.html'))
+          ? []
+          : ['no pages: they are made of the figures as PNG\n']),
+        outputsTable(out, outputs, table),
+        ...(left.length === 0 ? [] : [leftNote(left)])
+      ].join('\n')
+    )
     return { exitCode: tellAudit(audit, reporter), report: { ...about, unchanged: false, ...sectionReports(outcome), outputs, left } }
   })
 }
@@ -103,16 +118,20 @@ async function recordedAudit(out: string, outputs: ReadonlyArray<{ readonly path
 
 function sectionReports({ snapshot, histories }: StudyOutcome): object {
   return {
-    ...(snapshot === null ? {} : {
-      statistics: snapshot.statistics,
-      checks: snapshot.checks.map(({ check, expected, passed, total, unstated }) => ({ check, expected, passed, total, unstated }))
-    }),
-    ...(histories === null ? {} : {
-      histories: {
-        analyses: Object.fromEntries(histories.analyses.map(({ analysis, statistics }) => [analysis.name, statistics])),
-        excluded_runs: histories.excluded,
-        warnings: histories.warnings
-      }
-    })
+    ...(snapshot === null
+      ? {}
+      : {
+          statistics: snapshot.statistics,
+          checks: snapshot.checks.map(({ check, expected, passed, total, unstated }) => ({ check, expected, passed, total, unstated }))
+        }),
+    ...(histories === null
+      ? {}
+      : {
+          histories: {
+            analyses: Object.fromEntries(histories.analyses.map(({ analysis, statistics }) => [analysis.name, statistics])),
+            excluded_runs: histories.excluded,
+            warnings: histories.warnings
+          }
+        })
   }
 }

@@ -26,29 +26,45 @@ const MAX_REFERENCE = 120
 export function auditTables(report: AuditReport, options: TableOptions): string {
   const claims = formatTable(
     [
-      { title: 'claim' }, { title: 'published', align: 'right' }, { title: 'computed', align: 'right' }, { title: 'unit' }, { title: 'status' }
+      { title: 'claim' },
+      { title: 'published', align: 'right' },
+      { title: 'computed', align: 'right' },
+      { title: 'unit' },
+      { title: 'status' }
     ],
     report.claims.map(claim => [
-      claim.id, shownValue(claim.published), claim.computed === null ? '-' : shownValue(claim.computed), claim.unit,
+      claim.id,
+      shownValue(claim.published),
+      claim.computed === null ? '-' : shownValue(claim.computed),
+      claim.unit,
       STATUS[claim.status]
     ]),
     { ...options, maxCell: MAX_CELL }
   )
-  const discrepancies = report.discrepancies.length === 0 ? '' : `\n${formatTable(
-    [{ title: 'discrepancy' }, { title: 'sources' }, { title: 'status' }],
-    report.discrepancies.map(d => [d.id, sourcesText(d), discrepancyCell(d)]),
-    options
-  )}`
-  const same = report.same.length === 0 ? '' : `\n${formatTable(
-    [{ title: 'quantity of several sources' }, { title: 'sources' }, { title: 'status' }],
-    report.same.map(quantity => [quantity.id, sourcesText(quantity), sameCell(quantity)]),
-    options
-  )}`
-  const guards = report.guards.length === 0 ? '' : `\n${formatTable(
-    [{ title: 'guard' }, { title: 'section' }, { title: 'status' }],
-    report.guards.map(guard => [guard.id, guard.section, guardCell(guard)]),
-    options
-  )}`
+  const discrepancies =
+    report.discrepancies.length === 0
+      ? ''
+      : `\n${formatTable(
+          [{ title: 'discrepancy' }, { title: 'sources' }, { title: 'status' }],
+          report.discrepancies.map(d => [d.id, sourcesText(d), discrepancyCell(d)]),
+          options
+        )}`
+  const same =
+    report.same.length === 0
+      ? ''
+      : `\n${formatTable(
+          [{ title: 'quantity of several sources' }, { title: 'sources' }, { title: 'status' }],
+          report.same.map(quantity => [quantity.id, sourcesText(quantity), sameCell(quantity)]),
+          options
+        )}`
+  const guards =
+    report.guards.length === 0
+      ? ''
+      : `\n${formatTable(
+          [{ title: 'guard' }, { title: 'section' }, { title: 'status' }],
+          report.guards.map(guard => [guard.id, guard.section, guardCell(guard)]),
+          options
+        )}`
   return `${auditHead(report)}\n${claims}${same}${discrepancies}${guards}${unclaimedTable(report, options)}`
 }
 
@@ -74,25 +90,34 @@ function guardCell({ status }: AuditedGuard): TerminalCell {
 export function auditHead({ claims, counts, same, discrepancies, guards, unclaimed, strict, notes }: AuditReport): string {
   const { agrees, differs, not_computable, source, quoted } = counts
   const of = (status: AuditedDiscrepancy['status']): string => formatCount(discrepancies.filter(d => d.status === status).length)
-  const claimed = `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
+  const claimed =
+    `${formatCount(claims.length)} claim${claims.length === 1 ? '' : 's'}: ${formatCount(agrees)} agree, ${formatCount(differs)} differ, ` +
     `${formatCount(not_computable)} not computable, ${formatCount(source)} of the source alone, ${formatCount(quoted)} quoted from other publications, compared with nothing computed\n`
   const head = `${claimed}${sameHead(same)}`
   const ofGuards = (status: AuditedGuard['status']): string => formatCount(guards.filter(g => g.status === status).length)
-  const guarded = guards.length === 0 ? '' :
-    `${formatCount(guards.length)} guard${guards.length === 1 ? '' : 's'} of the wording: ${ofGuards('holds')} kept, ${ofGuards('fails')} not, ${ofGuards('not_checked')} not checked\n`
-  const cited = unclaimed === null ? '' :
-    `${formatCount(unclaimed.length)} value${unclaimed.length === 1 ? '' : 's'} cited without a claim${unclaimed.length === 0 || strict ? '' : ' (--strict makes them fail)'}\n`
+  const guarded =
+    guards.length === 0
+      ? ''
+      : `${formatCount(guards.length)} guard${guards.length === 1 ? '' : 's'} of the wording: ${ofGuards('holds')} kept, ${ofGuards('fails')} not, ${ofGuards('not_checked')} not checked\n`
+  const cited =
+    unclaimed === null
+      ? ''
+      : `${formatCount(unclaimed.length)} value${unclaimed.length === 1 ? '' : 's'} cited without a claim${unclaimed.length === 0 || strict ? '' : ' (--strict makes them fail)'}\n`
   const noted = `${guarded}${cited}${notes.map(note => `note: ${note}\n`).join('')}`
   if (discrepancies.length === 0) return `${head}${noted}`
-  return `${head}${formatCount(discrepancies.length)} contradiction${discrepancies.length === 1 ? '' : 's'} of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
+  return (
+    `${head}${formatCount(discrepancies.length)} contradiction${discrepancies.length === 1 ? '' : 's'} of the sources: ${of('holds')} disclosed, ${of('fails')} not, ` +
     `${of('not_checked')} not checked\n${noted}`
+  )
 }
 
 function sameHead(same: readonly AuditedSame[]): string {
   if (same.length === 0) return ''
   const of = (status: AuditedSame['status']): string => formatCount(same.filter(one => one.status === status).length)
-  return `${formatCount(same.length)} quantit${same.length === 1 ? 'y' : 'ies'} of several sources: ${of('agrees')} agree, ` +
+  return (
+    `${formatCount(same.length)} quantit${same.length === 1 ? 'y' : 'ies'} of several sources: ${of('agrees')} agree, ` +
     `${of('disclosed')} contradictory and disclosed, ${of('fails')} not\n`
+  )
 }
 
 function sameCell({ status }: AuditedSame): TerminalCell {
@@ -120,9 +145,11 @@ export function auditFaults({ claims, same, discrepancies, guards, unclaimed, st
     ...same.flatMap(({ id, problems }) => problems.map(problem => auditFault('sources contradict', `${id}: ${problem}`))),
     ...discrepancies.flatMap(({ id, problems }) => problems.map(problem => auditFault('discrepancy', `${id}: ${problem}`))),
     ...guards.flatMap(({ id, problems }) => problems.map(problem => auditFault('guard', `${id}: ${problem}`))),
-    ...!strict ? [] : (unclaimed ?? []).map(({ file, line, column, reference, text }) => (
-      auditFault('cited without a claim', `${reference} as ${text}`, { file, line, column })
-    ))
+    ...(!strict
+      ? []
+      : (unclaimed ?? []).map(({ file, line, column, reference, text }) =>
+          auditFault('cited without a claim', `${reference} as ${text}`, { file, line, column })
+        ))
   ]
 }
 

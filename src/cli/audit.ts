@@ -46,23 +46,38 @@ export async function runAudit(options: AuditOptions, io: CliIo, pool: TracePool
 
 /** The audit and its file's text. Nothing else of the run stays. */
 async function computedAudit(
-  verified: VerifiedStudy, strict: boolean, pool: TracePool, { io, progress }: Reporter
+  verified: VerifiedStudy,
+  strict: boolean,
+  pool: TracePool,
+  { io, progress }: Reporter
 ): Promise<{ readonly report: AuditReport; readonly text: string }> {
   const { onSnapshot, onHistories, onEvidence } = shownPhases(next => {
     const phase = progress.phase(next)
-    return done => { phase.update(done) }
+    return done => {
+      phase.update(done)
+    }
   })
   await sweepWorkFolders(tmpdir(), WORK_NAME)
   const temporary = await makeWorkFolder(tmpdir(), WORK_NAME)
   try {
     const { audit: report } = await analyseStudy({
-      ...verified, pool, out: temporary.path, formats: [], strict, signal: io.signal, progress: { onSnapshot, onHistories, onEvidence }
+      ...verified,
+      pool,
+      out: temporary.path,
+      formats: [],
+      strict,
+      signal: io.signal,
+      progress: { onSnapshot, onHistories, onEvidence }
     })
     if (report !== null) return { report, text: await readText(join(temporary.path, AUDIT_PATH)) }
   } finally {
     await temporary.remove()
   }
   throw new Fault({
-    format: 'study', problem: 'no claims', found: 'claims is not stated', expected: 'the path of a claims file', place: { file: verified.dir }
+    format: 'study',
+    problem: 'no claims',
+    found: 'claims is not stated',
+    expected: 'the path of a claims file',
+    place: { file: verified.dir }
   })
 }

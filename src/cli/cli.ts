@@ -61,7 +61,13 @@ async function execute(command: Exclude<Command, { command: 'help' | 'version' }
 function faultsOf(error: unknown, signal: AbortSignal): readonly Fault[] {
   if (signal.aborted) {
     return [
-      new Fault({ format: 'run', problem: 'interrupted', found: 'a signal', expected: 'to finish; nothing is half-written', exitCode: EXIT.interrupted })
+      new Fault({
+        format: 'run',
+        problem: 'interrupted',
+        found: 'a signal',
+        expected: 'to finish; nothing is half-written',
+        exitCode: EXIT.interrupted
+      })
     ]
   }
   return error instanceof Failures ? error.faults : [toFault(error, 'run')]
@@ -69,8 +75,7 @@ function faultsOf(error: unknown, signal: AbortSignal): readonly Fault[] {
 
 function printJson(io: CliIo, object: object): void {
   // Messages and elements of lists may hold ids, whose digits alone are no secret.
-  const shown = (name: string, value: unknown): unknown => (
+  const shown = (name: string, value: unknown): unknown =>
     typeof value === 'string' ? withoutSecrets(value, !/^(?:message|\d+)$/.test(name) && !isIdentityName(name)) : value
-  )
   io.stdout.write(`${JSON.stringify(object, shown, 2)}\n`)
 }

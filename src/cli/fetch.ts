@@ -32,14 +32,21 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
     let phase = progress.phase({ label: 'listing', total: null, unit: 'runs' })
     let rows = 0
     const outcome = await fetchHistories({
-      dir, study, only: options.only, address, key, clock, signal: io.signal, deadlineMs: options.deadlineMinutes * 60_000,
+      dir,
+      study,
+      only: options.only,
+      address,
+      key,
+      clock,
+      signal: io.signal,
+      deadlineMs: options.deadlineMinutes * 60_000,
       onRetry: ({ what, reason, attempt, waitMs }) => {
         progress.line(`${printable(what)}: try ${attempt} failed: ${reason}; again in ${formatDuration(waitMs / 1000)}`)
       },
       onListed: runs => phase.update(runs),
       onRows: total => {
         if (total > 0) phase = progress.phase({ label: 'fetching', total, unit: 'rows' })
-        return done => phase.update(rows = done)
+        return done => phase.update((rows = done))
       }
     }).catch((error: unknown) => {
       if (rows > 0) progress.line('what has come stays: the next fetch goes on from there')
@@ -65,42 +72,67 @@ function addressOf({ baseUrl }: FetchCommand, { env }: CliIo): Address {
 }
 
 const COLUMNS = [
-  { title: 'label' }, { title: 'run' }, { title: 'state' }, { title: 'rows', align: 'right' }, { title: 'steps', align: 'right' },
-  { title: 'holes', align: 'right' }, { title: 'history' }, { title: 'certificate' }
+  { title: 'label' },
+  { title: 'run' },
+  { title: 'state' },
+  { title: 'rows', align: 'right' },
+  { title: 'steps', align: 'right' },
+  { title: 'holes', align: 'right' },
+  { title: 'history' },
+  { title: 'certificate' }
 ] as const
 
 function summary(outcome: FetchOutcome, dir: string, options: TableOptions): string {
-  const table = formatTable(COLUMNS, outcome.runs.map(({ certificate: { run, steps, snapshot }, status, faults }) => [
-    printable(run.label, MAX_NAME), printableId(run.id, MAX_NAME), printable(run.state, MAX_NAME), formatCount(steps.rows),
-    steps.first_step === null ? 'none' : `${steps.first_step} to ${steps.last_step ?? 0}`,
-    formatCount(steps.holes.reduce((sum, [from, to]) => sum + to - from + 1, 0)),
-    status, faults.length > 0 ? 'INCOMPLETE' : snapshot.growing ? 'so far' : 'complete'
-  ]), options)
-  return `${table}${notes(outcome).map(line => `${line}\n`).join('')}${outcomeLines(outcome, dir)}`
+  const table = formatTable(
+    COLUMNS,
+    outcome.runs.map(({ certificate: { run, steps, snapshot }, status, faults }) => [
+      printable(run.label, MAX_NAME),
+      printableId(run.id, MAX_NAME),
+      printable(run.state, MAX_NAME),
+      formatCount(steps.rows),
+      steps.first_step === null ? 'none' : `${steps.first_step} to ${steps.last_step ?? 0}`,
+      formatCount(steps.holes.reduce((sum, [from, to]) => sum + to - from + 1, 0)),
+      status,
+      faults.length > 0 ? 'INCOMPLETE' : snapshot.growing ? 'so far' : 'complete'
+    ]),
+    options
+  )
+  return `${table}${notes(outcome)
+    .map(line => `${line}\n`)
+    .join('')}${outcomeLines(outcome, dir)}`
 }
 
 function notes({ runs, stopped, excluded, unlisted, replaced }: FetchOutcome): string[] {
   const names = [...new Set(excluded.map(run => run.displayName))]
-  const named = names.slice(0, MAX_NAMED).map(name => printable(name)).join(', ')
+  const named = names
+    .slice(0, MAX_NAMED)
+    .map(name => printable(name))
+    .join(', ')
   const more = names.length > MAX_NAMED ? ` and ${counted(names.length - MAX_NAMED, 'more name')}` : ''
   const growing = runs.filter(run => run.certificate.snapshot.growing)
   return [
-    ...growing.map(({ entry, certificate: { snapshot, run } }) => (
-      `${isGrowingState(run.state) ? 'still growing' : 'grown meanwhile'}: ${printableId(entry.id)}, taken up to step ` +
-      `${snapshot.last_step ?? 'none'}; a fetch after it has logged again takes it anew`
-    )),
+    ...growing.map(
+      ({ entry, certificate: { snapshot, run } }) =>
+        `${isGrowingState(run.state) ? 'still growing' : 'grown meanwhile'}: ${printableId(entry.id)}, taken up to step ` +
+        `${snapshot.last_step ?? 'none'}; a fetch after it has logged again takes it anew`
+    ),
     ...stopped.map(({ run }) => `stopped: ${printableId(run.id)}, a row of which cannot be kept; the next fetch asks for it again`),
-    ...(names.length === 0 ? [] : [`listed, not fetched: ${counted(excluded.length, 'run')} of ${counted(names.length, 'name')}: ${named}${more}`]),
+    ...(names.length === 0
+      ? []
+      : [`listed, not fetched: ${counted(excluded.length, 'run')} of ${counted(names.length, 'name')}: ${named}${more}`]),
     ...(unlisted === 0 ? [] : [`not listed: ${counted(unlisted, 'run')} of other names, too many`]),
-    ...replaced.map(({ id, label, displayName }) => (
-      `no longer listed: ${printableId(id)} (${printable(displayName)}) under ${printable(label)}, which the study does not fetch; its files there are to be removed`
-    )),
-    ...runs.flatMap(({ certificate: { requests }, entry, status }) => (
-      requests.reordered === 0 || status === 'unchanged' ? [] : [`sorted: ${counted(requests.reordered, 'answer')} of ${printableId(entry.id)} with rows out of order`]
-    )),
-    ...runs.flatMap(({ entry, withheld }) => withheld.map(({ name, reason }) => (
-      `not kept of ${printableId(entry.id)}: ${printable(name)} (${reason})`
-    )))
+    ...replaced.map(
+      ({ id, label, displayName }) =>
+        `no longer listed: ${printableId(id)} (${printable(displayName)}) under ${printable(label)}, which the study does not fetch; its files there are to be removed`
+    ),
+    ...runs.flatMap(({ certificate: { requests }, entry, status }) =>
+      requests.reordered === 0 || status === 'unchanged'
+        ? []
+        : [`sorted: ${counted(requests.reordered, 'answer')} of ${printableId(entry.id)} with rows out of order`]
+    ),
+    ...runs.flatMap(({ entry, withheld }) =>
+      withheld.map(({ name, reason }) => `not kept of ${printableId(entry.id)}: ${printable(name)} (${reason})`)
+    )
   ]
 }
 
@@ -114,8 +146,13 @@ function report({ runs, stopped, excluded, unlisted, replaced, lists }: FetchOut
   return {
     study: dir,
     runs: runs.map(({ certificate, status, withheld }) => ({
-      label: certificate.run.label, id: certificate.run.id, status, rows: certificate.steps.rows, complete: certificate.complete,
-      growing: certificate.snapshot.growing, withheld
+      label: certificate.run.label,
+      id: certificate.run.id,
+      status,
+      rows: certificate.steps.rows,
+      complete: certificate.complete,
+      growing: certificate.snapshot.growing,
+      withheld
     })),
     stopped: stopped.map(({ run: { id, label }, fault }) => ({ label, id, fault: fault.message })),
     excluded: excluded.map(({ id, displayName, label }) => ({ id, display_name: displayName, label })),

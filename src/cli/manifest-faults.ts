@@ -14,9 +14,10 @@ export function manifestFaults(report: ManifestReport, dir: string): Fault[] {
             format: 'manifest',
             problem: PROBLEMS[file.status],
             found: foundText(file),
-            expected: file.expected === null
-              ? 'an entry in the manifest (manifest --write makes one)'
-              : `${file.expected.sha256}, ${file.expected.bytes} bytes (manifest --write after a change that is meant)`,
+            expected:
+              file.expected === null
+                ? 'an entry in the manifest (manifest --write makes one)'
+                : `${file.expected.sha256}, ${file.expected.bytes} bytes (manifest --write after a change that is meant)`,
             place: { file: join(dir, file.path) },
             exitCode: EXIT.checkFailed
           })

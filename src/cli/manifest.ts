@@ -17,26 +17,33 @@ export async function runManifest(options: ManifestCommand, io: CliIo): Promise<
     const { study: dir } = options
     const { study } = await loadStudy(dir)
     const path = join(dir, study.manifest)
-    const exists = await stat(path).then(() => true, () => false)
+    const exists = await stat(path).then(
+      () => true,
+      () => false
+    )
     const existing = exists ? await readManifest(path) : null
     const hashing = reporter.progress.phase({ label: 'hashing', total: await studyBytes(dir, study), unit: 'bytes' })
     let done = 0
     const { files, changes, text } = await updatedManifest(dir, study, existing, {
       signal: io.signal,
       today: new Date().toISOString().slice(0, 10),
-      onBytes: bytes => hashing.update(done += bytes)
+      onBytes: bytes => hashing.update((done += bytes))
     })
     hashing.finish()
     if (options.write) await OutputSet.writeAlone(dirname(path), basename(path), text)
     const count = `${formatCount(files.length)} files`
-    await reporter.tell(table => `${changesTable(changes, table)}${options.write ? `wrote ${path}: ${count}\n` : `${count}; --write writes ${path}\n`}`)
+    await reporter.tell(
+      table => `${changesTable(changes, table)}${options.write ? `wrote ${path}: ${count}\n` : `${count}; --write writes ${path}\n`}`
+    )
     return { exitCode: EXIT.ok, report: { study: dir, manifest: path, written: options.write, files: files.length, ...changes } }
   })
 }
 
 function changesTable({ added, removed, changed, named }: ManifestChanges, options: TableOptions): string {
   const rows = [
-    ...added.map(path => ['added', path]), ...removed.map(path => ['removed', path]), ...changed.map(path => ['changed', path]),
+    ...added.map(path => ['added', path]),
+    ...removed.map(path => ['removed', path]),
+    ...changed.map(path => ['changed', path]),
     ...named.map(path => ['not excluded any more', path])
   ]
   if (rows.length === 0) return 'nothing changed\n'

@@ -10,8 +10,12 @@ export async function run(): Promise<void> {
   endOnSignals(interrupt)
 
   const exitCode = await main(process.argv.slice(2), {
-    get stdout() { return standard('stdout') },
-    get stderr() { return standard('stderr') },
+    get stdout() {
+      return standard('stdout')
+    },
+    get stderr() {
+      return standard('stderr')
+    },
     env: process.env,
     now: () => performance.now(),
     signal: interrupt.signal
@@ -34,7 +38,9 @@ export function endOnSignals(interrupt: AbortController, graceMs = GRACE_MS): vo
   const onSignal = (signal: NodeJS.Signals): void => {
     for (const each of signals) process.off(each, onSignal)
     interrupt.abort()
-    setTimeout(() => { process.kill(process.pid, signal) }, graceMs).unref()
+    setTimeout(() => {
+      process.kill(process.pid, signal)
+    }, graceMs).unref()
   }
   for (const signal of signals) process.on(signal, onSignal)
 }
@@ -50,7 +56,8 @@ function standard(name: 'stdout' | 'stderr'): NodeJS.WriteStream {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return
     process.exitCode = EXIT.badInput
-    if (name === 'stdout') standard('stderr').write(`critic-traces: output unwritable: ${describeCause(error)}, expected standard output to take it\n`)
+    if (name === 'stdout')
+      standard('stderr').write(`critic-traces: output unwritable: ${describeCause(error)}, expected standard output to take it\n`)
   })
   return stream
 }

@@ -35,7 +35,9 @@ export class Reporter {
 
 /** Runs a command with a reporter. The reporter's progress ends however the command ends. */
 export async function reporting(
-  options: CommonOptions, io: CliIo, command: (reporter: Reporter) => Promise<CommandResult>
+  options: CommonOptions,
+  io: CliIo,
+  command: (reporter: Reporter) => Promise<CommandResult>
 ): Promise<CommandResult> {
   const progress = await createProgress({ stream: io.stderr, env: io.env, now: io.now, quiet: options.quiet })
   try {

@@ -8,11 +8,20 @@ import type { Study } from '../schema/study.js'
 import { planSecond, runSecond, type NamedReading, type SecondOptions } from '../second/run.js'
 
 export async function readAgain(
-  dir: string, study: Study, manifest: ManifestReport, progress: Awaited<ReturnType<typeof createProgress>>, options: SecondOptions
+  dir: string,
+  study: Study,
+  manifest: ManifestReport,
+  progress: Awaited<ReturnType<typeof createProgress>>,
+  options: SecondOptions
 ): Promise<NamedReading[]> {
   const plan = planSecond(dir, study, manifest)
   const reading = progress.phase({ label: 'second reader', total: plan.length, unit: 'files' })
-  const readings = await runSecond(plan, { ...options, onFiles: done => { reading.update(done) } })
+  const readings = await runSecond(plan, {
+    ...options,
+    onFiles: done => {
+      reading.update(done)
+    }
+  })
   reading.finish()
   return readings
 }
@@ -27,16 +36,23 @@ export function secondTable(readings: readonly NamedReading[], options: TableOpt
   const count = (status: NamedReading['status']): number => readings.filter(r => r.status === status).length
   const values = readings.reduce((sum, r) => sum + r.values, 0)
   const refused = count('refused')
-  const head = `second reader: ${count('same')} same, ${count('different')} different, ${count('not readable')} not readable by the second` +
+  const head =
+    `second reader: ${count('same')} same, ${count('different')} different, ${count('not readable')} not readable by the second` +
     `${refused === 0 ? '' : `, ${refused} refused by ours`}; ${formatCount(values)} values compared\n`
   const rows = readings.filter(({ status }) => status !== 'same')
-  const table = rows.length === 0 ? '' : formatTable(
-    [{ title: 'second reader' }, { title: 'file' }, { title: 'values', align: 'right' }, { title: 'reason' }],
-    rows.map(reading => [
-      { text: reading.status, tone: reading.status === 'not readable' ? 'muted' : 'bad' }, reading.path, formatCount(reading.values), reasonOf(reading)
-    ]),
-    options
-  )
+  const table =
+    rows.length === 0
+      ? ''
+      : formatTable(
+          [{ title: 'second reader' }, { title: 'file' }, { title: 'values', align: 'right' }, { title: 'reason' }],
+          rows.map(reading => [
+            { text: reading.status, tone: reading.status === 'not readable' ? 'muted' : 'bad' },
+            reading.path,
+            formatCount(reading.values),
+            reasonOf(reading)
+          ]),
+          options
+        )
   return head + table + readings.flatMap(({ path, notes }) => notes.map(note => `note: ${printable(path, 400)}: ${note}\n`)).join('')
 }
 

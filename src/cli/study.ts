@@ -39,7 +39,8 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
     // 1. Look
     const survey = await surveyFolder(dir)
     const histories = survey.exports === null ? null : await readHistories(dir, survey.exports, reporter)
-    const refused = histories === null ? [] : await refusedHistories(histories.selections, { keys: histories.keys, ...histories.metrics }, io.signal)
+    const refused =
+      histories === null ? [] : await refusedHistories(histories.selections, { keys: histories.keys, ...histories.metrics }, io.signal)
     // 2. Draft
     const name = options.name ?? titleLike(basename(resolve(dir)), 'study', new Set(), 100)
     const text = draftStudy(name, histories, survey.snapshot)
@@ -53,24 +54,35 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
         throw error
       })
     }
-    await reporter.tell(table => [
-      ...(histories === null ? [] : [historiesText(histories, table)]),
-      ...(survey.snapshot === null ? [] : [`critic traces: ${printable(survey.snapshot.path, 400)}`]),
-      ...survey.notes.map(note => `note: ${printable(note, 400)}`),
-      ...(refused.length === 0 ? [] : lines('to be mended before the study runs', refused)),
-      `${nextText(dir, studyPath, manifestPath, manifest?.files ?? 0)}\n`
-    ].join('\n'))
+    await reporter.tell(table =>
+      [
+        ...(histories === null ? [] : [historiesText(histories, table)]),
+        ...(survey.snapshot === null ? [] : [`critic traces: ${printable(survey.snapshot.path, 400)}`]),
+        ...survey.notes.map(note => `note: ${printable(note, 400)}`),
+        ...(refused.length === 0 ? [] : lines('to be mended before the study runs', refused)),
+        `${nextText(dir, studyPath, manifestPath, manifest?.files ?? 0)}\n`
+      ].join('\n')
+    )
     return { exitCode: EXIT.ok, report: { ...reportOf(studyPath, manifestPath, histories, survey), refused } }
   })
 }
 
 async function refuseExisting(path: string): Promise<void> {
-  if (await lstat(path).then(() => true, () => false)) throw existing(path)
+  if (
+    await lstat(path).then(
+      () => true,
+      () => false
+    )
+  )
+    throw existing(path)
 }
 
 function existing(path: string): Fault {
   return new Fault({
-    format: 'init', problem: 'file exists', found: basename(path), expected: 'none of this name: nothing is overwritten',
+    format: 'init',
+    problem: 'file exists',
+    found: basename(path),
+    expected: 'none of this name: nothing is overwritten',
     place: { file: path }
   })
 }
@@ -85,14 +97,20 @@ async function readHistories(dir: string, exports: ExportSurvey, { io, progress 
   const missing = exports.runs.filter(run => run.history === null).length
   const reasons = histories.leftOut.length === 0 ? '' : ` (${printable(histories.leftOut.slice(0, 3).join('; '), 600)})`
   throw new Fault({
-    format: 'init', problem: 'no history to read',
+    format: 'init',
+    problem: 'no history to read',
     found: `${formatCount(count)} ${count === 1 ? 'run' : 'runs'}${missing === 0 ? '' : `, ${formatCount(missing)} of them without one`}${reasons}`,
-    expected: LAYOUT_EXPECTED, place: { file: dir }
+    expected: LAYOUT_EXPECTED,
+    place: { file: dir }
   })
 }
 
 async function hashAll(
-  dir: string, histories: DraftHistories | null, { snapshot }: FolderSurvey, text: string, { io, progress }: Reporter
+  dir: string,
+  histories: DraftHistories | null,
+  { snapshot }: FolderSurvey,
+  text: string,
+  { io, progress }: Reporter
 ): Promise<{ readonly text: string; readonly files: number }> {
   const planned = await planManifest(dir, histories, snapshot, [STUDY_FILE, MANIFEST_FILE])
   const phase = progress.phase({ label: 'hashing', total: planned.reduce((sum, file) => sum + file.bytes, 0), unit: 'bytes' })
@@ -100,7 +118,7 @@ async function hashAll(
   const study = { path: STUDY_FILE, text }
   const manifest = await draftManifest(dir, snapshotDate(histories, planned), planned, study, {
     signal: io.signal,
-    onBytes: bytes => phase.update(done += bytes)
+    onBytes: bytes => phase.update((done += bytes))
   })
   phase.finish()
   return { text: manifest, files: planned.length + 1 }
@@ -108,11 +126,20 @@ async function hashAll(
 
 /** Writes a new file, whole or not at all. */
 async function writeNew(path: string, text: string): Promise<void> {
-  const unwritable = (cause: unknown): Fault => errorCode(cause) === 'EEXIST' ? existing(path) : new Fault({
-    format: 'init', problem: 'unwritable', found: describeCause(cause), expected: `a folder that can be written to: ${dirname(path)}`,
-    place: { file: path }, cause
+  const unwritable = (cause: unknown): Fault =>
+    errorCode(cause) === 'EEXIST'
+      ? existing(path)
+      : new Fault({
+          format: 'init',
+          problem: 'unwritable',
+          found: describeCause(cause),
+          expected: `a folder that can be written to: ${dirname(path)}`,
+          place: { file: path },
+          cause
+        })
+  const handle = await open(path, 'wx').catch((cause: unknown) => {
+    throw unwritable(cause)
   })
-  const handle = await open(path, 'wx').catch((cause: unknown) => { throw unwritable(cause) })
   try {
     await handle.writeFile(text)
     await handle.sync()
@@ -138,7 +165,9 @@ function historiesText({ survey, selections, companions, leftOut, metrics, sampl
     table,
     `metrics: ${used}${guessed ? ' (no known key: those logged most often)' : ''}`,
     ...(others.length === 0 ? [] : [`other keys of numbers: ${formatCount(others.length)}, listed in the study file`]),
-    ...(sample.nested.size === 0 ? [] : [`keys of objects or lists, left out: ${formatCount(sample.nested.size)}, listed in the study file`]),
+    ...(sample.nested.size === 0
+      ? []
+      : [`keys of objects or lists, left out: ${formatCount(sample.nested.size)}, listed in the study file`]),
     ...(sample.unreadable === 0 ? [] : [`lines that are no row: ${formatCount(sample.unreadable)} of those looked at`]),
     ...lines('companion, not selected', companions),
     ...lines('left out', leftOut)
@@ -168,15 +197,22 @@ function reportOf(study: string, manifest: string | null, histories: DraftHistor
   return {
     study,
     manifest,
-    histories: histories === null ? null : {
-      runs: histories.survey.runs.length,
-      selections: histories.selections.map(({ name, display_name, runs }) => ({ name, display_name, runs: runs.map(({ run }) => run.id) })),
-      companions: histories.companions,
-      left_out: histories.leftOut,
-      metrics: histories.metrics.metrics.map(({ name, key }) => ({ name, key })),
-      other_keys: histories.metrics.others,
-      nested_keys: [...histories.sample.nested]
-    },
+    histories:
+      histories === null
+        ? null
+        : {
+            runs: histories.survey.runs.length,
+            selections: histories.selections.map(({ name, display_name, runs }) => ({
+              name,
+              display_name,
+              runs: runs.map(({ run }) => run.id)
+            })),
+            companions: histories.companions,
+            left_out: histories.leftOut,
+            metrics: histories.metrics.metrics.map(({ name, key }) => ({ name, key })),
+            other_keys: histories.metrics.others,
+            nested_keys: [...histories.sample.nested]
+          },
     critic_traces: snapshot?.path ?? null,
     notes
   }

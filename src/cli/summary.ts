@@ -54,15 +54,21 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
 function comparedLine({ verified, traces, one_source: alone, checks }: SnapshotStatistics): string {
   if (verified) return `values, returns and positions of all ${formatCount(traces)} traces equal their NPZ arrays exactly`
   if (checks.npz_exactly_equal === null) return 'UNVERIFIED: one source for every trace, page or NPZ file: not compared'
-  return `values, returns and positions of ${formatCount(checks.npz_exactly_equal)} of ${formatCount(traces)} traces equal their NPZ arrays ` +
+  return (
+    `values, returns and positions of ${formatCount(checks.npz_exactly_equal)} of ${formatCount(traces)} traces equal their NPZ arrays ` +
     `exactly; UNVERIFIED: one source for ${formatCount(alone)}: not compared`
+  )
 }
 
 /** Lines only where a trace does not state its own outcome. */
 function outcomeLines({ traces, outcome_from: from, success_threshold: threshold }: SnapshotStatistics): string[] {
   return [
-    ...(from.score === 0 ? [] : [`outcome told by the score, above ${threshold} a success: ${formatCount(from.score)} of ${formatCount(traces)} traces`]),
-    ...(from.unknown === 0 ? [] : [`outcome unknown: ${formatCount(from.unknown)} of ${formatCount(traces)} traces, which are in no count of successes or failures`])
+    ...(from.score === 0
+      ? []
+      : [`outcome told by the score, above ${threshold} a success: ${formatCount(from.score)} of ${formatCount(traces)} traces`]),
+    ...(from.unknown === 0
+      ? []
+      : [`outcome unknown: ${formatCount(from.unknown)} of ${formatCount(traces)} traces, which are in no count of successes or failures`])
   ]
 }
 
@@ -77,7 +83,12 @@ function share(some: number | null, all: number | null): string {
 export function checksTable(checks: readonly CheckReport[], options: TableOptions): string {
   return formatTable(
     [{ title: 'check' }, { title: 'holds', align: 'right' }, { title: 'of', align: 'right' }, { title: '' }],
-    checks.map(c => [c.check, c.passed === null ? NOT_STATED : formatCount(c.passed), c.passed === null ? '' : formatCount(c.total), verdict(c)]),
+    checks.map(c => [
+      c.check,
+      c.passed === null ? NOT_STATED : formatCount(c.passed),
+      c.passed === null ? '' : formatCount(c.total),
+      verdict(c)
+    ]),
     options
   )
 }
@@ -97,17 +108,31 @@ function verdict(c: CheckReport): TerminalCell {
 
 /** How the sessions were joined, then one table for each analysis: what the step view keeps of every metric. */
 export function historiesTables({ selections, analyses, excluded, warnings }: AnalysedHistories, options: TableOptions): string {
-  const tables = analyses.map(({ analysis, statistics }) => formatTable(
-    [
-      { title: analysis.name }, { title: 'metric' }, { title: 'observations', align: 'right' }, { title: 'steps', align: 'right' },
-      { title: 'first mean', align: 'right' }, { title: 'last mean', align: 'right' }, { title: 'best', align: 'right' }
-    ],
-    Object.values(statistics.selections).flatMap(selection => Object.entries(selection.metrics).map(([metric, m], i) => [
-      i === 0 ? selection.title : '', metric, formatCount(m.observations), stepRange(m),
-      m.first === undefined ? '' : value(m.first.mean, 6), m.last === undefined ? '' : value(m.last.mean, 6), best(m)
-    ])),
-    options
-  ))
+  const tables = analyses.map(({ analysis, statistics }) =>
+    formatTable(
+      [
+        { title: analysis.name },
+        { title: 'metric' },
+        { title: 'observations', align: 'right' },
+        { title: 'steps', align: 'right' },
+        { title: 'first mean', align: 'right' },
+        { title: 'last mean', align: 'right' },
+        { title: 'best', align: 'right' }
+      ],
+      Object.values(statistics.selections).flatMap(selection =>
+        Object.entries(selection.metrics).map(([metric, m], i) => [
+          i === 0 ? selection.title : '',
+          metric,
+          formatCount(m.observations),
+          stepRange(m),
+          m.first === undefined ? '' : value(m.first.mean, 6),
+          m.last === undefined ? '' : value(m.last.mean, 6),
+          best(m)
+        ])
+      ),
+      options
+    )
+  )
   const joined = [...selections.values()].map(({ selection, sessions, rollbacks }) => {
     const rows = sessions.reduce((sum, s) => sum + s.rows, 0)
     const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length === 1 ? 'once' : `${formatCount(rollbacks.length)} times`}`
@@ -130,12 +155,20 @@ function best(m: MetricStatistics): string {
 export function datasetsTable(datasets: readonly FoundDataset[], options: TableOptions): string {
   return formatTable(
     [
-      { title: 'dataset' }, { title: 'size', align: 'right' }, { title: 'rows', align: 'right' }, { title: 'columns decoded', align: 'right' },
-      { title: 'pages', align: 'right' }, { title: 'with checksum', align: 'right' }
+      { title: 'dataset' },
+      { title: 'size', align: 'right' },
+      { title: 'rows', align: 'right' },
+      { title: 'columns decoded', align: 'right' },
+      { title: 'pages', align: 'right' },
+      { title: 'with checksum', align: 'right' }
     ],
     datasets.map(({ name, audit: { bytes, rows, columns, columnsDecoded, checked } }) => [
-      name, formatBytes(bytes), formatCount(rows), `${formatCount(columnsDecoded)} of ${formatCount(columns)}`,
-      formatCount(checked.pages), formatCount(checked.checksummed)
+      name,
+      formatBytes(bytes),
+      formatCount(rows),
+      `${formatCount(columnsDecoded)} of ${formatCount(columns)}`,
+      formatCount(checked.pages),
+      formatCount(checked.checksummed)
     ]),
     options
   )
@@ -157,7 +190,10 @@ export function outputsTable(
 export function leftNote(left: readonly string[]): string {
   if (left.length === 0) return ''
   const more = left.length > 20 ? ` and ${formatCount(left.length - 20)} more` : ''
-  return `note: of an earlier record, left because nothing shows that this program made it as it is: ${left.slice(0, 20).map(path => printableId(path)).join(', ')}${more}\n`
+  return `note: of an earlier record, left because nothing shows that this program made it as it is: ${left
+    .slice(0, 20)
+    .map(path => printableId(path))
+    .join(', ')}${more}\n`
 }
 
 export function manifestTable(report: ManifestReport, options: TableOptions): string {
@@ -165,10 +201,13 @@ export function manifestTable(report: ManifestReport, options: TableOptions): st
   const { ok, mismatch, missing, unlisted } = report.counts
   const head = `${ok} ok, ${mismatch} mismatch, ${missing} missing, ${unlisted} unlisted\n`
   if (bad.length === 0) return head
-  return head + formatTable(
-    [{ title: 'status' }, { title: 'file' }],
-    bad.map(f => [{ text: f.status, tone: 'bad' }, f.path]),
-    options
+  return (
+    head +
+    formatTable(
+      [{ title: 'status' }, { title: 'file' }],
+      bad.map(f => [{ text: f.status, tone: 'bad' }, f.path]),
+      options
+    )
   )
 }
 
@@ -192,11 +231,14 @@ function notes(s: SnapshotStatistics | null): string[] {
 export function batchTable(results: readonly SnapshotResult[], options: TableOptions): string {
   return formatTable(
     [
-      { title: 'snapshot' }, { title: 'status' }, { title: 'traces', align: 'right' }, { title: 'tokens', align: 'right' },
+      { title: 'snapshot' },
+      { title: 'status' },
+      { title: 'traces', align: 'right' },
+      { title: 'tokens', align: 'right' },
       { title: 'jump rate ratio', align: 'right' }
     ],
     results.map(({ plan, status, statistics: s, faults }) => [
-      plan?.name ?? (faults[0]?.place.file ?? '-'),
+      plan?.name ?? faults[0]?.place.file ?? '-',
       { text: [status, ...notes(s)].join(', '), tone: status === 'failed' ? 'bad' : 'good' },
       s === null ? '' : formatCount(s.traces),
       s === null ? '' : formatCount(s.tokens),

@@ -22,7 +22,12 @@ export async function runTraces(
     if (options.study !== null) refuseOutputsAtStudy(options.study, out)
     const settings = await settingsOf(options.study)
     const results = await runBatch({
-      paths, settings, pool, out, formats, signal: io.signal,
+      paths,
+      settings,
+      pool,
+      out,
+      formats,
+      signal: io.signal,
       onStart: (plan, amount) => {
         phase = progress.phase({ label: plan.name, ...amount })
       },
@@ -49,7 +54,8 @@ export async function runTraces(
           name: plan?.name ?? null,
           status,
           statistics,
-          checks: outcome?.checks.map(({ check, expected, passed, total, unstated }) => ({ check, expected, passed, total, unstated })) ?? null,
+          checks:
+            outcome?.checks.map(({ check, expected, passed, total, unstated }) => ({ check, expected, passed, total, unstated })) ?? null,
           faults: faults.map(f => ({ message: f.message, exit_code: f.exitCode, place: f.place })),
           left: left ?? []
         }))

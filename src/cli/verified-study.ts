@@ -26,7 +26,13 @@ export interface VerifiedStudy {
 export async function studyFolder(named: string | null, { io, progress }: Reporter): Promise<string> {
   if (named !== null) return named
   const { defaultCacheDir, ensureReplica } = await import('../replica/index.js')
-  return ensureReplica({ cacheDir: defaultCacheDir(io.env), signal: io.signal, log: line => { progress.line(line) } })
+  return ensureReplica({
+    cacheDir: defaultCacheDir(io.env),
+    signal: io.signal,
+    log: line => {
+      progress.line(line)
+    }
+  })
 }
 
 /** Loads a study and verifies its files. A file that differs does not throw: the report lists it. */
@@ -35,7 +41,12 @@ export async function verifyStudy(dir: string, { io, progress }: Reporter): Prom
   const command = `node dist/run.js manifest --study ${printable(dir, 400)} --write`
   const listed = await readManifest(join(dir, study.manifest)).catch(withWayTo(`a manifest; "${command}" writes one`))
   const hashing = progress.phase({ label: 'verifying', total: listed.files.reduce((sum, file) => sum + file.bytes, 0), unit: 'bytes' })
-  const manifest = await verifyManifest(dir, listed, { signal: io.signal, onProgress: p => { hashing.update(p.bytesDone) } })
+  const manifest = await verifyManifest(dir, listed, {
+    signal: io.signal,
+    onProgress: p => {
+      hashing.update(p.bytesDone)
+    }
+  })
   hashing.finish()
   return { dir, study, studyFile, manifest }
 }
@@ -43,7 +54,7 @@ export async function verifyStudy(dir: string, { io, progress }: Reporter): Prom
 /** @throws Failures where a certificate or a view contradicts what lies there */
 export async function checkCertificates({ dir, study }: VerifiedStudy, { io }: Reporter): Promise<CertificateReport> {
   const certificates = await verifyCertificates(dir, study, io.signal)
-  refuse([...certificates.faults, ...await viewFaults(dir, study)])
+  refuse([...certificates.faults, ...(await viewFaults(dir, study))])
   return certificates
 }
 

@@ -11,7 +11,12 @@ export async function verifyOutputs(out: string, options: VerifyCommand, io: Cli
   return reporting(options, io, async reporter => {
     let done = 0
     const hashing = reporter.progress.phase({ label: 'verifying', total: null, unit: 'bytes' })
-    const report = await checkOutputs(out, { signal: io.signal, onBytes: bytes => { hashing.update(done += bytes) } })
+    const report = await checkOutputs(out, {
+      signal: io.signal,
+      onBytes: bytes => {
+        hashing.update((done += bytes))
+      }
+    })
     hashing.finish()
     if (options.format === 'sha256sum') {
       io.stdout.write(formatSha256sum(report))
@@ -33,11 +38,16 @@ function outputsStatus({ files, counts }: OutputsReport, options: TableOptions):
   const head = `${ok} ok, ${sizeOnly} by size only, ${mismatch} mismatch, ${missing} missing, ${unlisted} unlisted\n`
   const rest = files.filter(({ status }) => status !== 'ok')
   if (rest.length === 0) return head
-  return head + formatTable(
-    [{ title: 'status' }, { title: 'file' }, { title: '' }],
-    rest.map(({ path, status, reason }) => [
-      { text: status, tone: status === 'size only' || status === 'beside' ? 'muted' : 'bad' }, path, { text: reason ?? '', tone: 'muted' }
-    ]),
-    options
+  return (
+    head +
+    formatTable(
+      [{ title: 'status' }, { title: 'file' }, { title: '' }],
+      rest.map(({ path, status, reason }) => [
+        { text: status, tone: status === 'size only' || status === 'beside' ? 'muted' : 'bad' },
+        path,
+        { text: reason ?? '', tone: 'muted' }
+      ]),
+      options
+    )
   )
 }

@@ -26,7 +26,8 @@ export async function runVerify(options: VerifyCommand, io: CliIo, second: Secon
     const views = manifest.ok ? await viewFaults(dir, study) : []
     // Loaded only where it is asked for. Its libraries are loaded only in a process of their own.
     const reader = options.secondReader ? await import('./second-reader.js') : null
-    const readings = reader === null || !manifest.ok ? null : await reader.readAgain(dir, study, manifest, progress, { signal: io.signal, ...second })
+    const readings =
+      reader === null || !manifest.ok ? null : await reader.readAgain(dir, study, manifest, progress, { signal: io.signal, ...second })
     progress.close()
     if (options.format === 'sha256sum') io.stdout.write(formatSha256sum(manifest))
     else {
@@ -37,16 +38,28 @@ export async function runVerify(options: VerifyCommand, io: CliIo, second: Secon
           missing === null ? '' : `note: ${missing}\n`,
           manifestTable(manifest, table),
           certificateLine(certificates),
-          reader === null ? '' : readings === null ? 'second reader: not asked, since files differ from the manifest\n' : reader.secondTable(readings, table)
+          reader === null
+            ? ''
+            : readings === null
+              ? 'second reader: not asked, since files differ from the manifest\n'
+              : reader.secondTable(readings, table)
         ].join('')
       })
     }
-    const faults = [...manifestFaults(manifest, dir), ...(certificates?.faults ?? []), ...views, ...(reader?.secondFaults(readings ?? []) ?? [])]
+    const faults = [
+      ...manifestFaults(manifest, dir),
+      ...(certificates?.faults ?? []),
+      ...views,
+      ...(reader?.secondFaults(readings ?? []) ?? [])
+    ]
     reporter.tellFaults(faults)
     return {
       exitCode: faults.reduce<number>((gravest, fault) => Math.max(gravest, fault.exitCode), EXIT.ok),
       report: {
-        synthetic: study.synthetic, study: dir, ...manifest, certificates: certificates?.histories ?? null,
+        synthetic: study.synthetic,
+        study: dir,
+        ...manifest,
+        certificates: certificates?.histories ?? null,
         ...(reader === null ? {} : { second_reader: readings })
       }
     }

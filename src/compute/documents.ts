@@ -39,7 +39,10 @@ export function parseReference(reference: string): Pointed | null {
 
 /** The unescaped member names and array indexes of a valid pointer. */
 export function pointerTokens(pointer: string): string[] {
-  return pointer.split('/').slice(1).map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return pointer
+    .split('/')
+    .slice(1)
+    .map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
 /** Escapes one token for a pointer. */

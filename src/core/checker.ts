@@ -40,14 +40,17 @@ export interface Field<T> {
 
 export type Fields = { readonly [name: string]: Field<unknown> }
 type Optional<F extends Fields> = { [K in keyof F]: F[K] extends { readonly optional: true } ? K : never }[keyof F]
-export type FieldValues<F extends Fields> =
-  { readonly [K in Exclude<keyof F, Optional<F>>]: Infer<F[K]['kind']> } & { readonly [K in Optional<F>]?: Infer<F[K]['kind']> }
+export type FieldValues<F extends Fields> = { readonly [K in Exclude<keyof F, Optional<F>>]: Infer<F[K]['kind']> } & {
+  readonly [K in Optional<F>]?: Infer<F[K]['kind']>
+}
 
 /** What a kind reads. */
 export type Infer<K> = K extends Kind<infer T> ? T : never
 
 /** Each default is a value that its field's kind can read. */
-export type Defaults<F extends Fields> = { readonly [K in keyof F]: 'default' extends keyof F[K] ? { readonly default?: Infer<F[K]['kind']> } : unknown }
+export type Defaults<F extends Fields> = {
+  readonly [K in keyof F]: 'default' extends keyof F[K] ? { readonly default?: Infer<F[K]['kind']> } : unknown
+}
 
 export interface ObjectKind<F extends Fields> extends Kind<FieldValues<F>> {
   readonly fields: F
@@ -88,14 +91,18 @@ export function text(max = 1000): Kind<string> {
 
 /** The same without the refusal of secrets: for a field that is withheld where it looks like one. */
 export function rawText(max = 1000): Kind<string> {
-  return simple(`a text of 1 to ${max} characters`, { type: 'string', minLength: 1, maxLength: max },
-    (v): v is string => typeof v === 'string' && v.length >= 1 && v.length <= max)
+  return simple(
+    `a text of 1 to ${max} characters`,
+    { type: 'string', minLength: 1, maxLength: max },
+    (v): v is string => typeof v === 'string' && v.length >= 1 && v.length <= max
+  )
 }
 
 /** Text that matches a pattern, described in words. */
 export function pattern(expected: string, regex: RegExp): Kind<string> {
   return refine(
-    simple(expected, { type: 'string', pattern: regex.source }, (v): v is string => typeof v === 'string' && regex.test(v)), refuseSecret
+    simple(expected, { type: 'string', pattern: regex.source }, (v): v is string => typeof v === 'string' && regex.test(v)),
+    refuseSecret
   )
 }
 
@@ -117,8 +124,11 @@ function nameAt(at: string): string {
 
 /** A finite number of at least `min`. 1e999 is valid JSON and reads as Infinity; it is refused. */
 export function number(min: number): Kind<number> {
-  return simple(`a number >= ${min}`, { type: 'number', minimum: min },
-    (v): v is number => typeof v === 'number' && Number.isFinite(v) && v >= min)
+  return simple(
+    `a number >= ${min}`,
+    { type: 'number', minimum: min },
+    (v): v is number => typeof v === 'number' && Number.isFinite(v) && v >= min
+  )
 }
 
 /** Any finite number. 1e999, which reads as Infinity, is refused. */
@@ -126,17 +136,30 @@ export const finite: Kind<number> = simple('a finite number', { type: 'number' }
 
 /** A number from `min` to `max`. */
 export function between(min: number, max: number): Kind<number> {
-  return simple(`a number from ${min} to ${max}`, { type: 'number', minimum: min, maximum: max },
-    (v): v is number => isFiniteNumber(v) && v >= min && v <= max)
+  return simple(
+    `a number from ${min} to ${max}`,
+    { type: 'number', minimum: min, maximum: max },
+    (v): v is number => isFiniteNumber(v) && v >= min && v <= max
+  )
 }
 
-export const positive: Kind<number> = simple('a number > 0', { type: 'number', exclusiveMinimum: 0 },
-  (v): v is number => isFiniteNumber(v) && v > 0)
+export const positive: Kind<number> = simple(
+  'a number > 0',
+  { type: 'number', exclusiveMinimum: 0 },
+  (v): v is number => isFiniteNumber(v) && v > 0
+)
 
 /** A factor or divisor of values: not 0, and neither so large nor so small that the result overflows. */
-export const factor: Kind<number> = simple('a number other than 0, its absolute value from 1e-15 to 1e15',
-  { anyOf: [{ type: 'number', minimum: 1e-15, maximum: 1e15 }, { type: 'number', minimum: -1e15, maximum: -1e-15 }] },
-  (v): v is number => isFiniteNumber(v) && Math.abs(v) >= 1e-15 && Math.abs(v) <= 1e15)
+export const factor: Kind<number> = simple(
+  'a number other than 0, its absolute value from 1e-15 to 1e15',
+  {
+    anyOf: [
+      { type: 'number', minimum: 1e-15, maximum: 1e15 },
+      { type: 'number', minimum: -1e15, maximum: -1e-15 }
+    ]
+  },
+  (v): v is number => isFiniteNumber(v) && Math.abs(v) >= 1e-15 && Math.abs(v) <= 1e15
+)
 
 function isFiniteNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
@@ -145,14 +168,18 @@ function isFiniteNumber(value: unknown): value is number {
 /** An integer from `min` to `max`. */
 export function integer(min: number, max = Number.MAX_SAFE_INTEGER): Kind<number> {
   const expected = max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`
-  return simple(expected, { type: 'integer', minimum: min, maximum: max },
-    (v): v is number => Number.isSafeInteger(v) && Number(v) >= min && Number(v) <= max)
+  return simple(
+    expected,
+    { type: 'integer', minimum: min, maximum: max },
+    (v): v is number => Number.isSafeInteger(v) && Number(v) >= min && Number(v) <= max
+  )
 }
 
 export function oneOf<const T extends string | number | boolean>(...values: readonly T[]): Kind<T> {
   const expected = values.map(v => JSON.stringify(v)).join(' or ')
-  return simple(expected, values.length === 1 ? { const: values[0] } : { enum: values },
-    (v): v is T => values.some(allowed => allowed === v))
+  return simple(expected, values.length === 1 ? { const: values[0] } : { enum: values }, (v): v is T =>
+    values.some(allowed => allowed === v)
+  )
 }
 
 export function nullable<T>(kind: Kind<T>): Kind<T | null> {
@@ -203,7 +230,10 @@ export function list<T>(kind: Kind<T>, min = 0, max = Infinity): Kind<readonly T
   return {
     expected,
     schema: {
-      type: 'array', items: kind.schema, ...(min === 0 ? {} : { minItems: min }), ...(max === Infinity ? {} : { maxItems: max })
+      type: 'array',
+      items: kind.schema,
+      ...(min === 0 ? {} : { minItems: min }),
+      ...(max === Infinity ? {} : { maxItems: max })
     },
     read: (value, at, context) => {
       if (!Array.isArray(value) || value.length < min || value.length > max) throw wrong(value, at, expected, context)
@@ -238,8 +268,10 @@ export function record<T>(names: RegExp, nameExpected: string, kind: Kind<T>, ma
   return {
     expected,
     schema: {
-      type: 'object', patternProperties: { [names.source]: kind.schema, [`^${COMMENT}`]: COMMENT_SCHEMA },
-      additionalProperties: false, maxProperties: max
+      type: 'object',
+      patternProperties: { [names.source]: kind.schema, [`^${COMMENT}`]: COMMENT_SCHEMA },
+      additionalProperties: false,
+      maxProperties: max
     },
     read: (value, at, context) => {
       if (!isJsonObject(value) || Object.keys(value).length > max) throw wrong(value, at, expected, context)
@@ -278,11 +310,7 @@ function refuseInfinite(value: unknown, at: string, context: CheckContext): void
 }
 
 /** A kind with one more step. `convert` refuses the value with a Fault of its own, or changes its form; `schema` adds keywords. */
-export function refine<T, U>(
-  kind: Kind<T>,
-  convert: (value: T, at: string, context: CheckContext) => U,
-  schema: JsonSchema = {}
-): Kind<U> {
+export function refine<T, U>(kind: Kind<T>, convert: (value: T, at: string, context: CheckContext) => U, schema: JsonSchema = {}): Kind<U> {
   return {
     expected: kind.expected,
     schema: { ...kind.schema, ...schema },
@@ -311,7 +339,8 @@ export function alternatives<K extends Kind<unknown>>(
 const COMMENT = '//'
 
 const COMMENT_SCHEMA: JsonSchema = {
-  description: 'A comment; not read.', anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }]
+  description: 'A comment; not read.',
+  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }]
 }
 
 /**
@@ -368,7 +397,12 @@ function missing({ kind }: Field<unknown>, path: string, { format, place }: Chec
 }
 
 function refuseUnknown(
-  value: { readonly [name: string]: unknown }, name: string, names: readonly string[], at: string, context: CheckContext, comments: boolean
+  value: { readonly [name: string]: unknown },
+  name: string,
+  names: readonly string[],
+  at: string,
+  context: CheckContext,
+  comments: boolean
 ): void {
   const shown = shownPath(name, at)
   if (comments && name.startsWith(COMMENT)) {

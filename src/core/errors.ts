@@ -84,10 +84,12 @@ function shown(text: string, max: number, identity: boolean): string {
   const known = withoutSecrets(text.slice(0, max + LOOKED_AT_BEHIND), identity)
   const cut = text.length > max + LOOKED_AT_BEHIND || known.length > max
   const kept = cut ? known.slice(0, max) : known
-  const escaped = PLAIN.test(kept) ? kept : kept.replace(new RegExp(UNPRINTABLE, 'gu'), c => {
-    const hex = (c.codePointAt(0) ?? 0).toString(16)
-    return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
-  })
+  const escaped = PLAIN.test(kept)
+    ? kept
+    : kept.replace(new RegExp(UNPRINTABLE, 'gu'), c => {
+        const hex = (c.codePointAt(0) ?? 0).toString(16)
+        return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`
+      })
   return cut ? `${escaped}… (${text.length} characters)` : escaped
 }
 

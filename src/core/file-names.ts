@@ -77,7 +77,12 @@ const UNNAMEABLE = '[^\\p{L}\\p{M}\\p{N}._-]+'
 /** Letters and digits of any script, `.`, `_` and `-`, with no dot or dash at either end. A long name is cut and ends in a hash. */
 function folderName(segments: readonly string[]): string {
   const clean = segments
-    .map(s => s.normalize('NFC').replace(isAscii(s) ? /[^A-Za-z0-9._-]+/g : new RegExp(UNNAMEABLE, 'gu'), '-').replace(/^[.-]+|[.-]+$/g, ''))
+    .map(s =>
+      s
+        .normalize('NFC')
+        .replace(isAscii(s) ? /[^A-Za-z0-9._-]+/g : new RegExp(UNNAMEABLE, 'gu'), '-')
+        .replace(/^[.-]+|[.-]+$/g, '')
+    )
     .filter(s => s !== '')
     .join('--')
   if (clean === '') return 'snapshot'

@@ -29,9 +29,7 @@ export async function* gunzippedIfGzip(chunks: ByteChunks, options: GunzipOption
   yield* magic[0] === 0x1f && magic[1] === 0x8b ? gunzipped(whole, options) : whole
 }
 
-async function* continued(
-  head: Uint8Array, first: IteratorResult<Uint8Array>, source: AsyncIterator<Uint8Array>
-): ByteGenerator {
+async function* continued(head: Uint8Array, first: IteratorResult<Uint8Array>, source: AsyncIterator<Uint8Array>): ByteGenerator {
   try {
     if (head.length > 0) yield head
     for (let step = first; step.done !== true; step = await source.next()) yield step.value
@@ -49,10 +47,13 @@ export async function* gunzipped(chunks: ByteChunks, options: GunzipOptions = {}
   const { freeBytes = 1024 * MIB } = options
   const gunzip = createGunzip({ chunkSize: MIB })
   /** never rejects: resolves to null, or to what the source threw or the check of the bytes after the last member */
-  const feeding = feed(chunks, gunzip).then(() => null, (error: unknown) => {
-    gunzip.destroy(error instanceof Error ? error : new Error(String(error)))
-    return { error }
-  })
+  const feeding = feed(chunks, gunzip).then(
+    () => null,
+    (error: unknown) => {
+      gunzip.destroy(error instanceof Error ? error : new Error(String(error)))
+      return { error }
+    }
+  )
   let total = 0
   try {
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
@@ -80,10 +81,19 @@ export async function* gunzipped(chunks: ByteChunks, options: GunzipOptions = {}
 async function feed(chunks: ByteChunks, gunzip: Gunzip): Promise<void> {
   let fed = 0
   // after an error zlib no longer calls back for a write
-  const closed = new Promise<void>(resolve => { gunzip.once('close', resolve) })
+  const closed = new Promise<void>(resolve => {
+    gunzip.once('close', resolve)
+  })
   for await (const chunk of chunks) {
     if (!gunzip.readableEnded) {
-      await Promise.race([closed, new Promise<void>(resolve => { gunzip.write(chunk, () => { resolve() }) })])
+      await Promise.race([
+        closed,
+        new Promise<void>(resolve => {
+          gunzip.write(chunk, () => {
+            resolve()
+          })
+        })
+      ])
       if (gunzip.destroyed && !gunzip.readableEnded) return
     }
     fed += chunk.length

@@ -52,9 +52,7 @@ export function resolveInside(rootReal: string, path: string): Resolved {
     return { kind: isInside(rootReal, real) ? 'inside' : 'outside', real }
   } catch (error) {
     const code = errorCode(error)
-    return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG'
-      ? { kind: 'missing' }
-      : { kind: 'unreadable', code }
+    return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG' ? { kind: 'missing' } : { kind: 'unreadable', code }
   }
 }
 

@@ -42,7 +42,7 @@ interface PatternProblem {
 /** Why a pattern that must find one number is refused; null where it is accepted. */
 export function patternProblem(source: string): PatternProblem | null {
   const compiled = compile(source)
-  if (compiled === null) return { found: 'no regular expression', expected: 'one that JavaScript\'s RegExp takes with its flag u' }
+  if (compiled === null) return { found: 'no regular expression', expected: "one that JavaScript's RegExp takes with its flag u" }
   const groups = (new RegExp(`(?:${source})|`, 'u').exec('')?.length ?? 1) - 1
   if (groups !== 1) {
     return { found: `${groups} groups in parentheses`, expected: 'one, around the number; (?:…) where it is for grouping only' }
@@ -63,7 +63,9 @@ function compile(source: string): RegExp | null {
 export function slownessProblem(source: string): PatternProblem | null {
   const whole: OpenGroup = { start: 0, varies: false, alternatives: 1 }
   const open: OpenGroup[] = [whole]
-  const vary = (): void => { for (const group of open) group.varies = true }
+  const vary = (): void => {
+    for (const group of open) group.varies = true
+  }
   let [ways, endless, wide] = [1, 0, 0]
   let closed: OpenGroup | null = null
   let [at, atom] = [0, 0]
@@ -82,7 +84,7 @@ export function slownessProblem(source: string): PatternProblem | null {
       continue
     }
     const character = rest[0]
-    const group: OpenGroup | null = character === ')' ? open.pop() ?? null : null
+    const group: OpenGroup | null = character === ')' ? (open.pop() ?? null) : null
     if (character === '\\' && /^\\(?:[1-9]|k)/.test(rest)) return nested(rest.slice(0, 2))
     atom = at
     if (group !== null) ways *= group.alternatives
@@ -126,7 +128,10 @@ export const safePattern: Kind<string> = refine(text(MAX_PATTERN), (source, at, 
   const problem = patternProblem(source)
   if (problem === null) return source
   throw new Fault({
-    format: context.format, problem: 'unsafe pattern', found: `${at} is ${describeValue(source)}, with ${problem.found}`,
-    expected: problem.expected, place: context.place
+    format: context.format,
+    problem: 'unsafe pattern',
+    found: `${at} is ${describeValue(source)}, with ${problem.found}`,
+    expected: problem.expected,
+    place: context.place
   })
 })

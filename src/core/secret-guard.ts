@@ -22,7 +22,13 @@ export function refuseSecrets(text: string, format: string, place: Place): void 
 
 /** @param what the field or document, never its text */
 export function secretFault(format: string, what: string, place: Place): Fault {
-  return new Fault({ format, problem: 'secret refused', found: `${what} holds what looks like a secret`, expected: 'a text without one', place })
+  return new Fault({
+    format,
+    problem: 'secret refused',
+    found: `${what} holds what looks like a secret`,
+    expected: 'a text without one',
+    place
+  })
 }
 
 /** Number of the first line that is a secret on its own; otherwise of the line where the piece begins. */

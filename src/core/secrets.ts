@@ -13,8 +13,20 @@
 import { isIdentityName, isSecretName } from './secrets/names.js'
 import { isMixed, isRandom } from './secrets/random.js'
 import {
-  AFTER_COMMIT, ASSIGNED, ASSIGNED_VALUE, BARE_HEX, BASE64_RUN, BEFORE_COMMIT, BEFORE_HEX, BEFORE_IDENTITY, KNOWN_USER, PERCENT_RUN, SHAPES,
-  SPEAKS_OF_KEYS, USER_AND_SECRET, VARIABLE
+  AFTER_COMMIT,
+  ASSIGNED,
+  ASSIGNED_VALUE,
+  BARE_HEX,
+  BASE64_RUN,
+  BEFORE_COMMIT,
+  BEFORE_HEX,
+  BEFORE_IDENTITY,
+  KNOWN_USER,
+  PERCENT_RUN,
+  SHAPES,
+  SPEAKS_OF_KEYS,
+  USER_AND_SECRET,
+  VARIABLE
 } from './secrets/shapes.js'
 
 export { isIdentityName, isSecretName }
@@ -44,7 +56,10 @@ export function isSecretValue(text: string, name = ''): boolean {
  * name
  */
 export function isSecretText(text: string, name = ''): boolean {
-  return holds(text, { settings: false, identity: name === 'key' ? text.length > HEX_LENGTH || !BARE_HEX_ALONE.test(text) : isIdentityName(name) })
+  return holds(text, {
+    settings: false,
+    identity: name === 'key' ? text.length > HEX_LENGTH || !BARE_HEX_ALONE.test(text) : isIdentityName(name)
+  })
 }
 
 /** A text for a message, with `[withheld]` in place of each secret. @param identity the text may hold ids, names and hashes */
@@ -82,7 +97,8 @@ function* secretsIn(text: string, rules: Rules, depth = 0): Generator<Span, void
     if (!(needs instanceof RegExp ? needs.test(text) : needs.some(mark => text.includes(mark)))) continue
     for (const match of text.matchAll(pattern)) if (isLikeSecret(match, identity && loose === true)) yield spanOf(match)
   }
-  if (!identity && text.length >= HEX_LENGTH) for (const match of text.matchAll(BARE_HEX)) if (!isNamedIdentity(text, match.index)) yield spanOf(match)
+  if (!identity && text.length >= HEX_LENGTH)
+    for (const match of text.matchAll(BARE_HEX)) if (!isNamedIdentity(text, match.index)) yield spanOf(match)
   if (depth < MAX_DEPTH) {
     for (const match of text.matchAll(BASE64_RUN)) if (isEncodedSecret(match[0], rules, depth)) yield spanOf(match)
     if (text.includes('%')) for (const match of text.matchAll(PERCENT_RUN)) if (isEscapedSecret(match[0], rules, depth)) yield spanOf(match)
@@ -155,9 +171,11 @@ function* assigned(text: string, settings: boolean): Generator<Span, void, void>
 const MAX_JUDGED = 256
 
 /** Values that are placeholders, and words that follow a colon in prose. */
-const PLACEHOLDER = /^(?:|[<[{(*$%].*|\.{2,}|\u2026|x{3,}|\*+|-+|your.*|my[_-].*|none|null|nil|true|false|undefined|unset|missing|empty|redacted|withheld|required|optional|str|string|text|bytes|int|any|the|a|an|no|not|is|see|and|or|of|in|to|for|from|with|it|this|that|os\.environ.*|env.*|example.*|changeme|todo|tbd)[.,;:!?)]*$/i
+const PLACEHOLDER =
+  /^(?:|[<[{(*$%].*|\.{2,}|\u2026|x{3,}|\*+|-+|your.*|my[_-].*|none|null|nil|true|false|undefined|unset|missing|empty|redacted|withheld|required|optional|str|string|text|bytes|int|any|the|a|an|no|not|is|see|and|or|of|in|to|for|from|with|it|this|that|os\.environ.*|env.*|example.*|changeme|todo|tbd)[.,;:!?)]*$/i
 /** Names that can only mean a secret: the text under them is not judged by its shape. */
-const PLAIN_SECRET = /secret|passw(?:or)?d|passphrase|passcode|credential|apikey|accesskey|accountkey|authtoken|accesstoken|privatekey|connectionstr|webhook|(?:^|_)(?:pwd|passwd|pat|otp|totp|jwt)(?:_|$)/
+const PLAIN_SECRET =
+  /secret|passw(?:or)?d|passphrase|passcode|credential|apikey|accesskey|accountkey|authtoken|accesstoken|privatekey|connectionstr|webhook|(?:^|_)(?:pwd|passwd|pat|otp|totp|jwt)(?:_|$)/
 
 function readsLikeSecret(name: string, separator: string, value: string): boolean {
   if (PLACEHOLDER.test(value) || value.length < MIN_LENGTH) return false
@@ -166,5 +184,8 @@ function readsLikeSecret(name: string, separator: string, value: string): boolea
   if (/^[A-Z][A-Z0-9_]*_[A-Z0-9_]+$/.test(name) && separator.includes('=')) return true
   if (PLAIN_SECRET.test(plain) || PLAIN_SECRET.test(plain.replace(/[^a-z0-9]/g, ''))) return true
   // `key: reward` is a name and `token=12` a count. A secret is long and mixed.
-  return /^(?=.*[0-9])(?=.*[A-Za-z])[\w+/=.~%!-]{8,}$/.test(value) || /^(?=.*[0-9]|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[A-Za-z0-9+=_-]{20,}$/.test(value)
+  return (
+    /^(?=.*[0-9])(?=.*[A-Za-z])[\w+/=.~%!-]{8,}$/.test(value) ||
+    /^(?=.*[0-9]|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[A-Za-z0-9+=_-]{20,}$/.test(value)
+  )
 }

@@ -2,7 +2,17 @@
 import { createHash, hash } from 'node:crypto'
 import { closeSync, fstatSync, readSync, statSync, type BigIntStats } from 'node:fs'
 import { Fault } from './errors.js'
-import { changeError, changeOf, CHUNK_BYTES, isSameFile, MAX_WHOLE_BYTES, wordsOf, type Change, type Named, type StillWords } from './still.js'
+import {
+  changeError,
+  changeOf,
+  CHUNK_BYTES,
+  isSameFile,
+  MAX_WHOLE_BYTES,
+  wordsOf,
+  type Change,
+  type Named,
+  type StillWords
+} from './still.js'
 import { openRegularSync, type OpenOptions } from './system/open.js'
 
 export interface FileContent {
@@ -117,7 +127,11 @@ function namedBy(path: string): Named {
  *
  * @throws Fault exit 3 where the file is missing, unreadable or no regular file; exit 1 where it did not stand still
  */
-export function readStillSync(path: string, format: string, allocate: (length: number) => Uint8Array = length => new Uint8Array(length)): FileContent {
+export function readStillSync(
+  path: string,
+  format: string,
+  allocate: (length: number) => Uint8Array = length => new Uint8Array(length)
+): FileContent {
   const file = openStillSync(path, wordsOf(format))
   try {
     const bytes = file.whole(allocate)

@@ -8,7 +8,17 @@ import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { stat, type FileHandle } from 'node:fs/promises'
 import type { ByteGenerator } from './chunks.js'
-import { changeError, changeOf, CHUNK_BYTES, comparingWords, cutAt, isSameFile, MAX_WHOLE_BYTES, type Change, type StillWords } from './still.js'
+import {
+  changeError,
+  changeOf,
+  CHUNK_BYTES,
+  comparingWords,
+  cutAt,
+  isSameFile,
+  MAX_WHOLE_BYTES,
+  type Change,
+  type StillWords
+} from './still.js'
 import { openRegular, type OpenOptions } from './system/open.js'
 
 export interface ChunkOptions {
@@ -66,7 +76,9 @@ const BUFFERS = 2
 
 /** @throws what `words.notOpened` makes of a file that cannot be opened */
 export async function openStill(path: string, words: StillWords = comparingWords('file'), options: OpenOptions = {}): Promise<StillFile> {
-  const { handle, stat: before } = await openRegular(path, options).catch((cause: unknown) => { throw words.notOpened(path, cause) })
+  const { handle, stat: before } = await openRegular(path, options).catch((cause: unknown) => {
+    throw words.notOpened(path, cause)
+  })
   return new OpenStill(path, handle, before, words)
 }
 
@@ -96,8 +108,11 @@ class OpenStill implements StillFile {
     const size = Math.min(chunkSize, this.size + 1)
     const buffers = Array.from({ length: BUFFERS }, () => allocate(size))
     /** never rejects, so that a failed read ahead is no unhandled rejection */
-    const read = (turn: number, at: number): Promise<Uint8Array | { readonly error: unknown }> => this.#read(buffers[turn % BUFFERS], 0, size, at)
-      .then(bytesRead => buffers[turn % BUFFERS].subarray(0, bytesRead), (error: unknown) => ({ error }))
+    const read = (turn: number, at: number): Promise<Uint8Array | { readonly error: unknown }> =>
+      this.#read(buffers[turn % BUFFERS], 0, size, at).then(
+        bytesRead => buffers[turn % BUFFERS].subarray(0, bytesRead),
+        (error: unknown) => ({ error })
+      )
     let total = 0
     let ahead = read(0, 0)
     try {
@@ -131,7 +146,11 @@ class OpenStill implements StillFile {
     return sha256
   }
 
-  async readHash({ signal, onBytes, buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, this.size + 1)) }: HashOptions = {}): Promise<ReadHash> {
+  async readHash({
+    signal,
+    onBytes,
+    buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, this.size + 1))
+  }: HashOptions = {}): Promise<ReadHash> {
     const hash = createHash('sha256')
     let bytes = 0
     while (bytes <= this.size) {
@@ -147,7 +166,10 @@ class OpenStill implements StillFile {
 
   async change(read: number | null = null): Promise<Change | null> {
     const before = this.#before
-    const named = await stat(this.#path, { bigint: true }).then(found => ({ stat: found }), (cause: unknown) => ({ cause }))
+    const named = await stat(this.#path, { bigint: true }).then(
+      found => ({ stat: found }),
+      (cause: unknown) => ({ cause })
+    )
     const own = 'stat' in named && isSameFile(named.stat, before) ? named.stat : await this.#handle.stat({ bigint: true })
     return changeOf(before, own, named, read)
   }
@@ -173,14 +195,18 @@ class OpenStill implements StillFile {
   }
 
   async #read(bytes: Uint8Array, offset: number, length: number, position: number): Promise<number> {
-    const { bytesRead } = await this.#handle.read(bytes, offset, length, position)
-      .catch((cause: unknown) => { throw this.#words.notRead(this.#path, cause) })
+    const { bytesRead } = await this.#handle.read(bytes, offset, length, position).catch((cause: unknown) => {
+      throw this.#words.notRead(this.#path, cause)
+    })
     return bytesRead
   }
 }
 
 /** Opens a file, gives its chunks and closes it. @param format first word of the message for a file that changed */
-export async function* fileChunks(path: string, { format = 'snapshot', ...options }: ChunkOptions & { readonly format?: string } = {}): ByteGenerator {
+export async function* fileChunks(
+  path: string,
+  { format = 'snapshot', ...options }: ChunkOptions & { readonly format?: string } = {}
+): ByteGenerator {
   const file = await openStill(path, comparingWords(format))
   try {
     yield* file.chunks(options)
@@ -190,7 +216,12 @@ export async function* fileChunks(path: string, { format = 'snapshot', ...option
 }
 
 /** A whole small file. */
-export async function readWhole(path: string, words: StillWords, maxBytes: number, options: OpenOptions = {}): Promise<Buffer<ArrayBuffer>> {
+export async function readWhole(
+  path: string,
+  words: StillWords,
+  maxBytes: number,
+  options: OpenOptions = {}
+): Promise<Buffer<ArrayBuffer>> {
   const file = await openStill(path, words, options)
   try {
     return await file.whole(maxBytes)
@@ -203,7 +234,10 @@ export async function readWhole(path: string, words: StillWords, maxBytes: numbe
 const MAX_TEXT_BYTES = 256 * 1024 * 1024
 
 /** The text of a small file, whole. */
-export async function readText(path: string, { maxBytes = MAX_TEXT_BYTES, ...options }: OpenOptions & { readonly maxBytes?: number } = {}): Promise<string> {
+export async function readText(
+  path: string,
+  { maxBytes = MAX_TEXT_BYTES, ...options }: OpenOptions & { readonly maxBytes?: number } = {}
+): Promise<string> {
   return (await readWhole(path, comparingWords('file'), maxBytes, options)).toString('utf8')
 }
 
@@ -226,12 +260,15 @@ export interface FileHash {
  *
  * @throws Fault where the file cannot be opened or read, or the signal's reason
  */
-export async function hashFile(path: string, { links = 'follow', ...options }: HashOptions & Pick<OpenOptions, 'links'> = {}): Promise<FileHash> {
+export async function hashFile(
+  path: string,
+  { links = 'follow', ...options }: HashOptions & Pick<OpenOptions, 'links'> = {}
+): Promise<FileHash> {
   options.signal?.throwIfAborted()
   const file = await openStill(path, comparingWords('file'), { links })
   try {
     const { sha256, bytes } = await file.readHash(options)
-    return { sha256: bytes > file.size ? null : sha256, bytes, changed: await file.change(bytes) !== null }
+    return { sha256: bytes > file.size ? null : sha256, bytes, changed: (await file.change(bytes)) !== null }
   } finally {
     await file.close()
   }

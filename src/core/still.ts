@@ -43,7 +43,13 @@ export type Named = { readonly stat: BigIntStats } | { readonly cause: unknown }
 
 /** The rule: the first difference, or null. @param own the open file after the reading @param named what its path names then */
 export function changeOf(before: BigIntStats, own: BigIntStats, named: Named, read: number | null): Change | null {
-  const change = (kind: Change['kind'], now = own): Change => ({ kind, before, now, read, ...('cause' in named ? { cause: named.cause } : {}) })
+  const change = (kind: Change['kind'], now = own): Change => ({
+    kind,
+    before,
+    now,
+    read,
+    ...('cause' in named ? { cause: named.cause } : {})
+  })
   if (own.size !== before.size || (read !== null && BigInt(read) !== before.size)) return change('size')
   if (own.mtimeNs !== before.mtimeNs) return change('modified')
   if ('cause' in named) return change('gone')
@@ -77,7 +83,11 @@ export function happened(kind: Change['kind']): string {
 }
 
 const HAPPENED: Readonly<Record<Change['kind'], string>> = {
-  cut: 'its size changed', size: 'its size changed', modified: 'its modification time changed', gone: 'it was removed', replaced: 'it was replaced',
+  cut: 'its size changed',
+  size: 'its size changed',
+  modified: 'its modification time changed',
+  gone: 'it was removed',
+  replaced: 'it was replaced',
   status: 'its change time changed'
 }
 
@@ -94,17 +104,32 @@ export function wordsOf(format: string, { opened = 'a regular file', read }: Exp
     notOpened(path, cause) {
       const missing = causeName(cause) === 'ENOENT'
       return new Fault({
-        format, problem: missing ? 'missing file' : 'unreadable file', found: missing ? 'nothing' : whyUnreadable(cause),
-        expected: opened, place: { file: path }, cause
+        format,
+        problem: missing ? 'missing file' : 'unreadable file',
+        found: missing ? 'nothing' : whyUnreadable(cause),
+        expected: opened,
+        place: { file: path },
+        cause
       })
     },
-    notRead: (path, cause) => new Fault({
-      format, problem: 'unreadable file', found: printable(describeCause(cause)), ...(read === undefined ? {} : { expected: read }), place: { file: path }, cause
-    }),
+    notRead: (path, cause) =>
+      new Fault({
+        format,
+        problem: 'unreadable file',
+        found: printable(describeCause(cause)),
+        ...(read === undefined ? {} : { expected: read }),
+        place: { file: path },
+        cause
+      }),
     changed: (path, { kind }) => changedFault(format, path, happened(kind), 'a file that stands still'),
-    tooLarge: (path, bytes, max) => new Fault({
-      format, problem: 'file too large', found: `${bytes} bytes`, expected: `at most ${max}`, place: { file: path }
-    })
+    tooLarge: (path, bytes, max) =>
+      new Fault({
+        format,
+        problem: 'file too large',
+        found: `${bytes} bytes`,
+        expected: `at most ${max}`,
+        place: { file: path }
+      })
   }
 }
 
@@ -114,7 +139,7 @@ export function wordsOf(format: string, { opened = 'a regular file', read }: Exp
  */
 export function comparingWords(format: string): StillWords {
   return {
-    notOpened: (path, cause) => cause instanceof Fault ? cause : unreadable(path, describeCause(cause), cause),
+    notOpened: (path, cause) => (cause instanceof Fault ? cause : unreadable(path, describeCause(cause), cause)),
     notRead: (path, cause) => unreadable(path, describeCause(cause), cause),
     changed: (path, change) => changedFault(format, path, differenceOf(change), 'the same file before and after'),
     tooLarge: (path, bytes, max) => unreadable(path, `${bytes} bytes`, undefined, `at most ${max}`)

@@ -39,9 +39,14 @@ export interface JsonRules {
 function jsonWords(format: string): StillWords {
   return {
     ...wordsOf(format, { opened: 'a readable JSON file', read: 'a readable JSON file' }),
-    tooLarge: (path, _bytes, max) => new Fault({
-      format, problem: 'file too large', found: `more than ${max} bytes`, expected: `at most ${max}`, place: { file: path }
-    })
+    tooLarge: (path, _bytes, max) =>
+      new Fault({
+        format,
+        problem: 'file too large',
+        found: `more than ${max} bytes`,
+        expected: `at most ${max}`,
+        place: { file: path }
+      })
   }
 }
 
@@ -82,13 +87,21 @@ export function parseStrictJson(text: string, format: string, place: Place = {},
 
 /** Whether the double that a number is read as has the written digits. */
 export function isExact(literal: string): boolean {
-  const digits = literal.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '')
+  const digits = literal
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '')
   const value = Math.abs(Number(literal))
   // The field's own check refuses Infinity.
   if (digits === '' || !Number.isFinite(value)) return true
   // No published value has so many digits.
   if (digits.length > 100) return false
-  return value.toExponential(digits.length - 1).replace(/e.*$/, '').replace('.', '') === digits
+  return (
+    value
+      .toExponential(digits.length - 1)
+      .replace(/e.*$/, '')
+      .replace('.', '') === digits
+  )
 }
 
 /** One pass with an explicit stack: `keys` of the open objects, null for an open list. */
@@ -102,7 +115,10 @@ function checkGrammar(text: string, start: number, format: string, place: Place,
     const column = where - (before.lastIndexOf('\n') + 1) + 1
     const seen = found ?? (where >= text.length ? 'end of file' : printable(JSON.stringify(text[where])))
     throw new Fault({
-      format, problem, found: `${seen} at line ${line} column ${column}`, expected,
+      format,
+      problem,
+      found: `${seen} at line ${line} column ${column}`,
+      expected,
       place: { ...place, offset: Buffer.byteLength(before) }
     })
   }
@@ -148,7 +164,8 @@ function checkGrammar(text: string, start: number, format: string, place: Place,
     } else {
       const where = at
       const scalar = take(SCALAR, 'a JSON value')
-      if (exactNumbers && /^[-0-9]/.test(scalar) && !isExact(scalar)) fail('inexact number', 'digits that a double has', printable(scalar, 60), where)
+      if (exactNumbers && /^[-0-9]/.test(scalar) && !isExact(scalar))
+        fail('inexact number', 'digits that a double has', printable(scalar, 60), where)
     }
     // A value has ended: close what ends with it, then a comma leads to the next value.
     for (;;) {

@@ -13,7 +13,11 @@ export interface ReadFile {
  * @param verified SHA-256 by path; undefined: nothing was verified
  * @returns Fault exit 1; null where the file is the one that was verified, or nothing was verified
  */
-export function verifiedFault(dir: string, { path, sha256 }: Omit<ReadFile, 'bytes'>, verified: ReadonlyMap<string, string> | undefined): Fault | null {
+export function verifiedFault(
+  dir: string,
+  { path, sha256 }: Omit<ReadFile, 'bytes'>,
+  verified: ReadonlyMap<string, string> | undefined
+): Fault | null {
   const expected = verified?.get(path)
   if (verified === undefined || expected === sha256) return null
   return new Fault({

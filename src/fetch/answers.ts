@@ -6,9 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { Fault, printable, printableId } from '../core/errors.js'
 import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
-import {
-  flag, integer, list, nullable, object, refine, type CheckContext, type Kind
-} from '../core/checker.js'
+import { flag, integer, list, nullable, object, refine, type CheckContext, type Kind } from '../core/checker.js'
 import { DATE_TIME, DATE_TIME_EXPECTED, parseIsoSeconds } from '../ingest/histories/iso-time.js'
 import { isSafeName } from '../ingest/histories/runs.js'
 import { isExact } from '../core/strict-json.js'
@@ -74,7 +72,12 @@ const anything: Kind<unknown> = { expected: 'anything', schema: {}, read: value 
 
 const runId: Kind<string> = refine(anyText, (id, at) => {
   if (isSafeName(id)) return id
-  throw new Fault({ format: 'wandb', problem: 'unsafe name', found: `${at} is ${shown(id)}`, expected: 'an id that is safe as a file name' })
+  throw new Fault({
+    format: 'wandb',
+    problem: 'unsafe name',
+    found: `${at} is ${shown(id)}`,
+    expected: 'an id that is safe as a file name'
+  })
 })
 
 const dateTime: Kind<string> = refine(anyText, (written, at) => {
@@ -89,34 +92,51 @@ const NAMED = {
   createdAt: { kind: dateTime, doc: 'Time of creation.' }
 } as const
 
-const RUNS = object({
-  runs: {
-    kind: nullable(object({
-      edges: { kind: list(object({ node: { kind: object(NAMED, 'skip'), doc: '' } }, 'skip')), doc: '' },
-      pageInfo: {
-        kind: object({
-          endCursor: { kind: nullable(anyText), doc: '', default: null },
-          hasNextPage: { kind: flag, doc: '' }
-        }, 'skip'),
-        doc: ''
-      }
-    }, 'skip')),
-    doc: '',
-    default: null
-  }
-}, 'skip')
+const RUNS = object(
+  {
+    runs: {
+      kind: nullable(
+        object(
+          {
+            edges: { kind: list(object({ node: { kind: object(NAMED, 'skip'), doc: '' } }, 'skip')), doc: '' },
+            pageInfo: {
+              kind: object(
+                {
+                  endCursor: { kind: nullable(anyText), doc: '', default: null },
+                  hasNextPage: { kind: flag, doc: '' }
+                },
+                'skip'
+              ),
+              doc: ''
+            }
+          },
+          'skip'
+        )
+      ),
+      doc: '',
+      default: null
+    }
+  },
+  'skip'
+)
 
 const HISTORY_KEYS = object({ lastStep: { kind: nullable(integer(-1)), doc: '', default: null } }, 'skip')
 
-const RUN = object({
-  ...NAMED,
-  heartbeatAt: { kind: nullable(anyText), doc: 'When it last logged.', default: null },
-  config: { kind: nullable(longText), doc: 'JSON.', default: null },
-  historyLineCount: { kind: nullable(integer(0)), doc: '', default: null },
-  historyKeys: { kind: nullable(HISTORY_KEYS), doc: '', default: null }
-}, 'skip')
+const RUN = object(
+  {
+    ...NAMED,
+    heartbeatAt: { kind: nullable(anyText), doc: 'When it last logged.', default: null },
+    config: { kind: nullable(longText), doc: 'JSON.', default: null },
+    historyLineCount: { kind: nullable(integer(0)), doc: '', default: null },
+    historyKeys: { kind: nullable(HISTORY_KEYS), doc: '', default: null }
+  },
+  'skip'
+)
 
-const HISTORY = object({ history: { kind: list(longText), doc: 'Rows, each as JSON; whether there are too many is for the certificate to say.' } }, 'skip')
+const HISTORY = object(
+  { history: { kind: list(longText), doc: 'Rows, each as JSON; whether there are too many is for the certificate to say.' } },
+  'skip'
+)
 
 /** @param data the `data` of an answer to RUNS_QUERY */
 export function readRunsPage(data: unknown, where: ProjectName): RunsPage {
@@ -126,7 +146,10 @@ export function readRunsPage(data: unknown, where: ProjectName): RunsPage {
   const { endCursor, hasNextPage } = runs.pageInfo
   if (hasNextPage && (endCursor === null || endCursor === '')) {
     throw new Fault({
-      format: 'wandb', problem: 'wrong page', found: 'more runs to come and no cursor', expected: `where the next page of ${projectPath(where)} starts`
+      format: 'wandb',
+      problem: 'wrong page',
+      found: 'more runs to come and no cursor',
+      expected: `where the next page of ${projectPath(where)} starts`
     })
   }
   return { runs: runs.edges.map(({ node }) => listedName(node)), next: hasNextPage ? endCursor : null }
@@ -137,7 +160,10 @@ export function readRun(data: unknown, where: ProjectName, id: string): RunDetai
   const run = RUN.read(runOf(data, where, id), 'project.run', CONTEXT)
   const { lastStep } = run.historyKeys ?? { lastStep: null }
   return {
-    ...listedName(run), config: readConfig(run.config, id), lineCount: run.historyLineCount, heartbeatAt: run.heartbeatAt || null,
+    ...listedName(run),
+    config: readConfig(run.config, id),
+    lineCount: run.historyLineCount,
+    heartbeatAt: run.heartbeatAt || null,
     lastStep: lastStep === null || lastStep < 0 ? null : lastStep
   }
 }
@@ -147,8 +173,16 @@ export function readHistoryRows(data: unknown, where: ProjectName, id: string): 
   return HISTORY.read(runOf(data, where, id), 'project.run', CONTEXT).history
 }
 
-function listedName({ name, displayName, state, createdAt }: {
-  readonly name: string; readonly displayName: string | null; readonly state: string | null; readonly createdAt: string
+function listedName({
+  name,
+  displayName,
+  state,
+  createdAt
+}: {
+  readonly name: string
+  readonly displayName: string | null
+  readonly state: string | null
+  readonly createdAt: string
 }): ListedName {
   // An empty text is treated as absent.
   return { id: name, displayName: displayName || name, state: state || 'unknown', createdAt }
@@ -164,13 +198,18 @@ function runOf(data: unknown, where: ProjectName, id: string): unknown {
   const { run } = object({ run: { kind: anything, doc: '', default: null } }, 'skip').read(projectOf(data, where), 'project', CONTEXT)
   if (run !== null) return run
   throw new Fault({
-    format: 'wandb', problem: 'unknown run', found: `nothing under ${printableId(id)} in ${projectPath(where)}`, expected: 'a run that was not deleted'
+    format: 'wandb',
+    problem: 'unknown run',
+    found: `nothing under ${printableId(id)} in ${projectPath(where)}`,
+    expected: 'a run that was not deleted'
   })
 }
 
 function missingProject(where: ProjectName): Fault {
   return new Fault({
-    format: 'wandb', problem: 'unknown project', found: `nothing under ${projectPath(where)}`,
+    format: 'wandb',
+    problem: 'unknown project',
+    found: `nothing under ${projectPath(where)}`,
     expected: 'an entity and project that this key may read (fetch.runs of the study)'
   })
 }
@@ -195,22 +234,25 @@ function readConfig(text: string | null, id: string): Readonly<Record<string, un
   if (text === null || text.trim() === '') return {}
   let value: unknown
   try {
-    value = JSON.parse(text.replace(STRINGS_AND_NUMBERS, token => (
-      token.startsWith('"') || isKept(token) ? token : JSON.stringify(LOST)
-    )))
+    value = JSON.parse(text.replace(STRINGS_AND_NUMBERS, token => (token.startsWith('"') || isKept(token) ? token : JSON.stringify(LOST))))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     // Not kept as the cause: the engine's message quotes the text.
     throw wrongConfig(id, 'no JSON')
   }
   if (!isObject(value)) throw wrongConfig(id, 'no object')
-  return Object.fromEntries(Object.entries(value).flatMap(([key, wrapped]) => (
-    key === '_wandb' ? [] : [[key, isObject(wrapped) && Object.hasOwn(wrapped, 'value') ? wrapped.value : wrapped]]
-  )))
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, wrapped]) =>
+      key === '_wandb' ? [] : [[key, isObject(wrapped) && Object.hasOwn(wrapped, 'value') ? wrapped.value : wrapped]]
+    )
+  )
 }
 
 function wrongConfig(id: string, what: string): Fault {
   return new Fault({
-    format: 'wandb', problem: 'wrong field', found: `the config of run ${printableId(id)} is ${what}`, expected: 'an object as JSON'
+    format: 'wandb',
+    problem: 'wrong field',
+    found: `the config of run ${printableId(id)} is ${what}`,
+    expected: 'an object as JSON'
   })
 }

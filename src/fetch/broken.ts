@@ -51,8 +51,11 @@ export function brokenOf(code: string, answered: boolean, url: URL, fault: Fault
   }
   if (CERTIFICATE_CODES.test(code)) {
     const problem = CERTIFICATE_PROBLEMS[code]
-    throw fault('certificate refused', problem === undefined ? code : `${problem} (${code})`,
-      `a certificate for ${hostname} that this machine trusts; NODE_EXTRA_CA_CERTS can name a file with the authority's`)
+    throw fault(
+      'certificate refused',
+      problem === undefined ? code : `${problem} (${code})`,
+      `a certificate for ${hostname} that this machine trusts; NODE_EXTRA_CA_CERTS can name a file with the authority's`
+    )
   }
   if (/^(?:EPROTO$|ERR_SSL_|ERR_TLS_)/.test(code)) throw fault('TLS failed', code, `a server that speaks TLS at ${url.host}`)
   if (code.startsWith('HPE_')) throw fault('answer not HTTP', code, `a server that speaks HTTP at ${url.host}`)

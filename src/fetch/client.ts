@@ -109,7 +109,10 @@ export class WandbClient {
    */
   async query(query: string, variables: Readonly<Record<string, unknown>>, what: string): Promise<unknown> {
     const ask: PendingQuery = {
-      body: Buffer.from(JSON.stringify({ query, variables })), what, fault: this.#faultMaker(what), failures: 0,
+      body: Buffer.from(JSON.stringify({ query, variables })),
+      what,
+      fault: this.#faultMaker(what),
+      failures: 0,
       last: 'no answer to those before'
     }
     try {

@@ -85,7 +85,12 @@ async function fetchWindows({ run, ask, count }: RowsRequest, file: ResumableFil
   const rows = new RowExporter(from.left_out)
   let state = from
   const windows = historyWindows(ask, {
-    entity, project, id, rows, from: (intervals.at(-1)?.to ?? -1) + 1, to: from.snapshot.last_step ?? -1
+    entity,
+    project,
+    id,
+    rows,
+    from: (intervals.at(-1)?.to ?? -1) + 1,
+    to: from.snapshot.last_step ?? -1
   })
   for await (const window of windows) {
     if (window instanceof Fault) return window
@@ -116,21 +121,21 @@ function freshState({ run, details: { lastStep, lineCount, heartbeatAt, state },
 
 /** True if a journal is of this run on this server. A run that no longer logs must also have the same description. */
 function isSameFetch(earlier: FetchState, fresh: FetchState): boolean {
-  const of = ({ server, run: { state: _state, ...run }, snapshot }: FetchState): string => (
+  const of = ({ server, run: { state: _state, ...run }, snapshot }: FetchState): string =>
     JSON.stringify(isGrowingState(fresh.run.state) ? [server, run] : [server, run, { ...snapshot, growing: false }])
-  )
   const [before, now] = [earlier.snapshot.last_step, fresh.snapshot.last_step]
   return of(earlier) === of(fresh) && before !== null && now !== null && before <= now
 }
 
 /** The facts for the certificate. A run that goes on logging is marked: its later rows need another fetch. */
-function factsOf(
-  state: FetchState, now: RunDetails, history: CertificateFacts['history'], synthetic: boolean
-): CertificateFacts {
+function factsOf(state: FetchState, now: RunDetails, history: CertificateFacts['history'], synthetic: boolean): CertificateFacts {
   const { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } = state.snapshot
   const changed = now.lastStep !== lastStep || now.lineCount !== lineCount || now.heartbeatAt !== heartbeatAt
   return {
-    ...state, synthetic, history, run: { ...state.run, state: now.state },
+    ...state,
+    synthetic,
+    history,
+    run: { ...state.run, state: now.state },
     snapshot: { ...state.snapshot, growing: growing || changed || isGrowingState(now.state) }
   }
 }

@@ -108,17 +108,25 @@ interface FetchContext extends FetchRun {
 
 /** @throws Fault: a refusal of the server, a file that cannot be read or written; earlier rows stay */
 export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
-  const { study: { fetch, histories }, signal } = run
+  const {
+    study: { fetch, histories },
+    signal
+  } = run
   if (fetch === null || histories === null) throw noFetch(run.dir)
   // A failed request ends the others too.
   const stop = new AbortController()
   const client = new WandbClient({
-    address: run.address, key: run.key, deadlineMs: run.deadlineMs, clock: run.clock,
+    address: run.address,
+    key: run.key,
+    deadlineMs: run.deadlineMs,
+    clock: run.clock,
     signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
     ...(run.onRetry === undefined ? {} : { onRetry: run.onRetry })
   })
   const session: FetchContext = {
-    ...run, fetch, histories,
+    ...run,
+    fetch,
+    histories,
     ask: (query, variables, what) => client.query(query, variables, what)
   }
   try {
@@ -131,7 +139,11 @@ export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
 /** The fault of a study without the section `fetch`. */
 export function noFetch(dir: string): Fault {
   return new Fault({
-    format: 'study', problem: 'missing section', found: 'no fetch', expected: 'fetch, which says which runs', place: { file: join(dir, STUDY_FILE) }
+    format: 'study',
+    problem: 'missing section',
+    found: 'no fetch',
+    expected: 'fetch, which says which runs',
+    place: { file: join(dir, STUDY_FILE) }
   })
 }
 
@@ -151,9 +163,8 @@ async function fetchAll(session: FetchContext, stop: AbortController): Promise<F
   const others = labelled.filter(run => !run.selected && (labels.has(run.label) || run.label === OTHER_LABEL))
   const excluded = others.slice(0, MAX_LISTED_ONLY).map(run => entryOf(session, run, now, {}))
   const cut = others.length - excluded.length
-  const merge = (before: readonly RunEntry[], fetched: readonly RunEntry[]): MergedEntries => (
+  const merge = (before: readonly RunEntry[], fetched: readonly RunEntry[]): MergedEntries =>
     mergeEntries(before, { fetched, excluded, labels, projects, fetches: fetch.runs })
-  )
   requirePlaces(dir, histories.folder, selected)
   // Checked before rows are requested: the list of runs can be written.
   const checkList = (planned: readonly RunEntry[]): void => {
@@ -173,7 +184,10 @@ export function wantedRuns(fetch: FetchStudy, only: string | null): readonly Fet
   const wanted = fetch.runs.filter(run => run.label === only)
   if (wanted.length > 0) return wanted
   throw new Fault({
-    format: 'usage', problem: 'unknown label', found: printable(only), expected: fetch.runs.map(run => run.label).join(', '),
+    format: 'usage',
+    problem: 'unknown label',
+    found: printable(only),
+    expected: fetch.runs.map(run => run.label).join(', '),
     exitCode: EXIT.usage
   })
 }
@@ -189,22 +203,26 @@ interface Listing {
 }
 
 async function listProjects(
-  session: FetchContext, projects: readonly ProjectName[], wanted: readonly FetchRuns[], earlier: readonly RunEntry[]
+  session: FetchContext,
+  projects: readonly ProjectName[],
+  wanted: readonly FetchRuns[],
+  earlier: readonly RunEntry[]
 ): Promise<Listing> {
   const labelled: LabelledRun[] = []
   let [unlisted, before] = [0, 0]
   for (const where of projects) {
-    const here = ({ entity, project }: { readonly entity: string | null; readonly project: string | null }): boolean => (
+    const here = ({ entity, project }: { readonly entity: string | null; readonly project: string | null }): boolean =>
       entity === where.entity && project === where.project
-    )
     const listed = await listRuns(session.ask, where, runs => session.onListed?.(before + runs))
     before += listed.length
     const selections = wanted.filter(here)
     requireSelected(listed, where, selections)
-    const isSelected = (run: RunEntry): boolean => (
-      selections.some(s => s.label === run.label && s.display_name === run.displayName)
+    const isSelected = (run: RunEntry): boolean => selections.some(s => s.label === run.label && s.display_name === run.displayName)
+    requireStillThere(
+      earlier.filter(run => here(run) && isSelected(run)),
+      listed,
+      where
     )
-    requireStillThere(earlier.filter(run => here(run) && isSelected(run)), listed, where)
     const { runs, unlisted: more } = labelRuns(listed, where, session.fetch.runs.filter(here))
     labelled.push(...runs)
     unlisted += more
@@ -217,7 +235,9 @@ function requirePlausible({ id, lastStep, lineCount }: RunDetails, where: Projec
   const windows = Math.ceil(((lastStep ?? -1) + 1) / STEPS_PER_REQUEST)
   if (windows <= Math.min(MAX_WINDOWS, FREE_WINDOWS + WINDOWS_PER_ROW * (lineCount ?? 0))) return
   throw new Fault({
-    format: 'wandb', problem: 'implausible last step', found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
+    format: 'wandb',
+    problem: 'implausible last step',
+    found: `${lastStep ?? 'none'} with ${lineCount ?? 'no'} rows counted`,
     expected: `rows to find in ${windows} windows of ${STEPS_PER_REQUEST} steps (run ${printableId(id)} of ${projectPath(where)})`
   })
 }
@@ -231,21 +251,23 @@ interface PlannedRun {
 }
 
 async function fetchSelected(
-  session: FetchContext, selected: readonly LabelledRun[], checkList: (planned: readonly RunEntry[]) => void, stop: AbortController
+  session: FetchContext,
+  selected: readonly LabelledRun[],
+  checkList: (planned: readonly RunEntry[]) => void,
+  stop: AbortController
 ): Promise<Pick<FetchOutcome, 'runs' | 'stopped'>> {
-  const stopping = async <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => {
-    stop.abort(error)
-    throw error
-  })
+  const stopping = async <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      stop.abort(error)
+      throw error
+    })
   const planned = await mapLimited(selected, RUNS_AT_ONCE, run => stopping(planRun(session, run)))
   const now = timeOf(session)
-  checkList(planned.map(({ run, details }) => (
-    entryOf(session, run, now, allowedConfig(details.config, session.fetch.config, LOST).config)
-  )))
-  const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? details.lineCount ?? 0 : 0), 0)
+  checkList(planned.map(({ run, details }) => entryOf(session, run, now, allowedConfig(details.config, session.fetch.config, LOST).config)))
+  const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? (details.lineCount ?? 0) : 0), 0)
   const onRows = session.onRows?.(expected)
   let rows = 0
-  const count = (more: number): void => onRows?.(rows += more)
+  const count = (more: number): void => onRows?.((rows += more))
   const outcomes = await mapLimited(planned, RUNS_AT_ONCE, plan => stopping(fetchPlanned(session, plan, count)))
   return { runs: outcomes.filter(one => 'entry' in one), stopped: outcomes.filter(one => 'fault' in one) }
 }
@@ -257,7 +279,9 @@ async function planRun(session: FetchContext, run: LabelledRun): Promise<Planned
 }
 
 async function fetchPlanned(
-  session: FetchContext, { run, details, unchanged }: PlannedRun, count: (rows: number) => void
+  session: FetchContext,
+  { run, details, unchanged }: PlannedRun,
+  count: (rows: number) => void
 ): Promise<FetchedRun | StoppedRun> {
   const { config, withheld } = allowedConfig(details.config, session.fetch.config, LOST)
   if (unchanged !== null) {
@@ -266,9 +290,25 @@ async function fetchPlanned(
     const entry = entryOf(session, run, unchanged.fetched_at, config)
     return { certificate: unchanged, status: 'unchanged', faults: [], withheld, entry }
   }
-  const { dir, histories: { folder }, study: { synthetic }, address, ask, signal } = session
+  const {
+    dir,
+    histories: { folder },
+    study: { synthetic },
+    address,
+    ask,
+    signal
+  } = session
   const fetched = await fetchRows({
-    dir, folder, synthetic, run, details, server: addressText(address), time: timeOf(session), ask, count, signal,
+    dir,
+    folder,
+    synthetic,
+    run,
+    details,
+    server: addressText(address),
+    time: timeOf(session),
+    ask,
+    count,
+    signal,
     describe: () => readDetails(session, run)
   })
   if (fetched instanceof Fault) return { run, fault: fetched }
@@ -287,11 +327,18 @@ async function readDetails({ ask }: FetchContext, run: LabelledRun): Promise<Run
 
 /** The existing certificate if it is complete and the server still describes the run as it did then; else null. */
 async function unchangedCertificate(session: FetchContext, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
-  const { dir, histories: { folder }, study: { synthetic }, signal } = session
+  const {
+    dir,
+    histories: { folder },
+    study: { synthetic },
+    signal
+  } = session
   try {
     const certificate = await readCertificate(dir, folder, run)
     if (certificate === null || !certificate.complete) return null
-    const { snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing } } = certificate
+    const {
+      snapshot: { last_step: lastStep, history_line_count: lineCount, heartbeat_at: heartbeatAt, growing }
+    } = certificate
     // For a run that may still log, only the heartbeat shows that it has not logged since.
     if (growing !== isGrowingState(now.state) || (growing && heartbeatAt === null)) return null
     if (lastStep !== now.lastStep || lineCount !== now.lineCount || heartbeatAt !== now.heartbeatAt) return null
@@ -305,12 +352,21 @@ async function unchangedCertificate(session: FetchContext, run: LabelledRun, now
   }
 }
 
-function entryOf(
-  { address }: FetchContext, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>
-): RunEntry {
+function entryOf({ address }: FetchContext, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
   // A fetched run has the display name that the study states. Any other run may have any name.
-  return { id, displayName: withoutSecrets(displayName, true), entity, project, createdAt, state, url: runUrl(address.site, run), fetchedAt, label, config }
+  return {
+    id,
+    displayName: withoutSecrets(displayName, true),
+    entity,
+    project,
+    createdAt,
+    state,
+    url: runUrl(address.site, run),
+    fetchedAt,
+    label,
+    config
+  }
 }
 
 function listedRun(entry: RunEntry): ListedRun {
@@ -322,15 +378,21 @@ async function writeLists({ dir, fetch, histories }: FetchContext, entries: read
   const lists = [
     // A view is a copy of our own fields. Fields that another exporter wrote stay in the list only.
     ...fetch.views.map(({ path, labels }) => ({
-      path, text: runsText(entries.filter(entry => labels.includes(entry.label)).map(entry => ({
-        ...ownFields(entry), config: allowedConfig(entry.config, fetch.config).config
-      })))
+      path,
+      text: runsText(
+        entries
+          .filter(entry => labels.includes(entry.label))
+          .map(entry => ({
+            ...ownFields(entry),
+            config: allowedConfig(entry.config, fetch.config).config
+          }))
+      )
     })),
     { path: histories.runs, text: checkedRunsText(entries, join(dir, histories.runs)) }
   ]
   const written: string[] = []
   for (const { path, text } of lists) {
-    if (await readText(join(dir, path)).catch(() => null) === text) continue
+    if ((await readText(join(dir, path)).catch(() => null)) === text) continue
     await OutputSet.writeAlone(dir, path, text)
     written.push(path)
   }
@@ -345,8 +407,11 @@ function requireInside(dir: string, folder: string): void {
     if (resolved.kind === 'inside') return
     if (resolved.kind === 'missing' && lstatSync(join(dir, path), { throwIfNoEntry: false }) === undefined) continue
     throw new Fault({
-      format: 'study', problem: 'unsafe path', found: `${printable(path)}, a link that leads out of the study or nowhere`,
-      expected: 'a folder inside the study', place: { file: join(dir, path) }
+      format: 'study',
+      problem: 'unsafe path',
+      found: `${printable(path)}, a link that leads out of the study or nowhere`,
+      expected: 'a folder inside the study',
+      place: { file: join(dir, path) }
     })
   }
 }
@@ -360,14 +425,19 @@ function requirePlaces(dir: string, folder: string, runs: readonly LabelledRun[]
     const other = places.get(path.toLowerCase())
     if (other !== undefined) {
       throw new Fault({
-        format: 'wandb', problem: 'ids differ in case only', found: `${printableId(other.id)} and ${printableId(run.id)}`,
+        format: 'wandb',
+        problem: 'ids differ in case only',
+        found: `${printableId(other.id)} and ${printableId(run.id)}`,
         expected: 'ids that are different file names on every system'
       })
     }
     places.set(path.toLowerCase(), run)
     if (lstatSync(join(dir, `${path}.gz`), { throwIfNoEntry: false }) === undefined) continue
     throw new Fault({
-      format: 'history', problem: 'stated twice', found: 'a history with .gz', expected: 'none: fetch writes it without',
+      format: 'history',
+      problem: 'stated twice',
+      found: 'a history with .gz',
+      expected: 'none: fetch writes it without',
       place: { file: join(dir, `${path}.gz`) }
     })
   }

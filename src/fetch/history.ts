@@ -93,7 +93,10 @@ function exported(raw: readonly string[], from: number, to: number, request: Win
   for (const { step } of rows) {
     if (step >= from && step <= to) continue
     throw new Fault({
-      format: 'wandb', problem: 'row outside its window', found: `step ${step}`, expected: `a step that was asked for (${where})`,
+      format: 'wandb',
+      problem: 'row outside its window',
+      found: `step ${step}`,
+      expected: `a step that was asked for (${where})`,
       exitCode: EXIT.checkFailed
     })
   }
@@ -102,7 +105,11 @@ function exported(raw: readonly string[], from: number, to: number, request: Win
   for (const [i, text] of raw.entries()) {
     if (texts.has(text)) {
       throw new Fault({
-        format: 'wandb', problem: 'row stands twice', found: `step ${rows[i].step}`, expected: `each row once (${where})`, exitCode: EXIT.checkFailed
+        format: 'wandb',
+        problem: 'row stands twice',
+        found: `step ${rows[i].step}`,
+        expected: `each row once (${where})`,
+        exitCode: EXIT.checkFailed
       })
     }
     texts.add(text)

@@ -65,9 +65,7 @@ export class Wire {
    * @throws Fault for a failure that does not pass: an unknown host, a certificate, an answer that is not HTTP, too large
    * or in an unknown encoding; the signal's reason when it aborts
    */
-  async post(
-    url: URL, authorization: string, body: Buffer, signal: AbortSignal, fault: FaultMaker
-  ): Promise<Answer | Broken> {
+  async post(url: URL, authorization: string, body: Buffer, signal: AbortSignal, fault: FaultMaker): Promise<Answer | Broken> {
     const { idleMs, errorMs } = this.#options
     const request = this.#open(url, body, signal)
     let response: IncomingMessage | null = null
@@ -131,16 +129,22 @@ async function answerOf(response: IncomingMessage, errorMs: number, fault: Fault
   const status = response.statusCode ?? 0
   const { headers, rawHeaders } = response
   const answer = {
-    kind: 'answer', status, rawHeaders, location: headers.location, retryAfter: headers['retry-after'],
+    kind: 'answer',
+    status,
+    rawHeaders,
+    location: headers.location,
+    retryAfter: headers['retry-after'],
     contentType: headers['content-type'] ?? ''
   } as const
   const limit = status === 200 ? MAX_BODY_BYTES : MAX_ERROR_BYTES
   // For an error the status is enough: if its body does not arrive in time, the message is left out.
   const hurry = status === 200 ? undefined : setTimeout(() => response.destroy(), errorMs)
-  const body = await decodedBody(response, limit).catch((error: unknown) => {
-    if (status === 200) throw error
-    return 'cut short'
-  }).finally(() => clearTimeout(hurry))
+  const body = await decodedBody(response, limit)
+    .catch((error: unknown) => {
+      if (status === 200) throw error
+      return 'cut short'
+    })
+    .finally(() => clearTimeout(hurry))
   if (Buffer.isBuffer(body)) return { ...answer, body }
   if (status !== 200) return { ...answer, body: Buffer.alloc(0) }
   if (body === 'cut short') return { kind: 'broken', reason: 'answer cut short' }

@@ -29,13 +29,13 @@ function spellings(character: string): string {
 /** The base64 characters that depend on the key alone, for a text that contains the key at this offset (modulo 3). */
 function base64At(offset: number, key: string): string {
   const encoded = Buffer.concat([Buffer.alloc(offset), Buffer.from(key)]).toString('base64')
-  return encoded.slice(Math.ceil(offset * 8 / 6), Math.floor((offset + key.length) * 8 / 6))
+  return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + key.length) * 8) / 6))
 }
 
 /** A pattern with all spellings of each character of the text. `-` and `_` are the URL-safe letters of base64. */
 function pattern(text: string, write: (character: string) => string): RegExp {
   const either = (a: string, b: string): string => `(?:${write(a)}|${write(b)})`
-  const parts = [...text].map(c => c === '+' ? either('+', '-') : c === '/' ? either('/', '_') : write(c))
+  const parts = [...text].map(c => (c === '+' ? either('+', '-') : c === '/' ? either('/', '_') : write(c)))
   return new RegExp(parts.join(''), 'i')
 }
 
@@ -52,6 +52,5 @@ export function keySearch(key: string): (text: string) => boolean {
   const plain = forms.map(form => pattern(form, literal))
   const escaped = forms.map(form => pattern(form, spellings))
   const hasQuotes = /["\\]/.test(key)
-  return text => plain.some(p => p.test(text)) ||
-    ((hasQuotes || ESCAPE.test(text)) && escaped.some(p => p.test(text)))
+  return text => plain.some(p => p.test(text)) || ((hasQuotes || ESCAPE.test(text)) && escaped.some(p => p.test(text)))
 }

@@ -43,8 +43,11 @@ export class ApiKey {
   /** @throws Fault exit 2, without quoting the key: not 8 to 512 characters of printable ASCII, white space or a colon */
   constructor(key: string, source: KeySource) {
     if (!KEY.test(key)) {
-      throw keyFault('wrong key', `${key.length} characters in ${source}`,
-        `${MIN_KEY} to ${MAX_KEY} of printable ASCII without white space and colon`)
+      throw keyFault(
+        'wrong key',
+        `${key.length} characters in ${source}`,
+        `${MIN_KEY} to ${MAX_KEY} of printable ASCII without white space and colon`
+      )
     }
     this.source = source
     this.#key = key
@@ -105,8 +108,10 @@ async function look(env: NodeJS.ProcessEnv, { host }: Address): Promise<ApiKey> 
   const password = text === null ? null : netrcPassword(text, host, { file: path })
   if (password === null || password === '') {
     const entry = password === null ? 'no entry' : 'an entry without a password'
-    const found = text === null ? `WANDB_API_KEY is not set and there is no ${printable(path, 400)}`
-      : `WANDB_API_KEY is not set and ${printable(path, 400)} has ${entry} for ${printable(host)}`
+    const found =
+      text === null
+        ? `WANDB_API_KEY is not set and there is no ${printable(path, 400)}`
+        : `WANDB_API_KEY is not set and ${printable(path, 400)} has ${entry} for ${printable(host)}`
     throw keyFault('no API key', found, 'one of them (`wandb login` writes the entry)')
   }
   return new ApiKey(password, 'netrc')
@@ -127,7 +132,10 @@ async function netrcPath(env: NodeJS.ProcessEnv): Promise<string> {
 
 /** False only for a missing name. After any other error, such as no permission, opening the file reports the problem. */
 async function exists(path: string): Promise<boolean> {
-  return stat(path).then(() => true, (error: unknown) => !isMissing(error))
+  return stat(path).then(
+    () => true,
+    (error: unknown) => !isMissing(error)
+  )
 }
 
 /** The text of the netrc file; null without one. */

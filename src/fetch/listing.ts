@@ -80,9 +80,9 @@ export function labelRuns(listed: readonly ListedName[], where: ProjectName, sel
 
 /** `name-trainnode` is a companion of `name`. If several names fit, the longest counts. */
 function companionOf({ displayName }: ListedName, selections: readonly FetchRuns[]): FetchRuns | undefined {
-  const fitting = selections.filter(({ display_name: name }) => (
-    displayName.startsWith(name) && /^[^\p{L}\p{N}]/u.test(displayName.slice(name.length))
-  ))
+  const fitting = selections.filter(
+    ({ display_name: name }) => displayName.startsWith(name) && /^[^\p{L}\p{N}]/u.test(displayName.slice(name.length))
+  )
   return fitting.sort((a, b) => b.display_name.length - a.display_name.length)[0]
 }
 
@@ -90,7 +90,8 @@ function emptySelection(listed: readonly ListedName[], where: ProjectName, { dis
   const near = nearest(name, [...new Set(listed.map(run => run.displayName))])
   const hint = near === null ? '' : `; did you mean ${printable(JSON.stringify(near))}?`
   return new Fault({
-    format: 'wandb', problem: 'empty selection',
+    format: 'wandb',
+    problem: 'empty selection',
     found: `none of ${listed.length} runs of ${projectPath(where)} has the display name ${printable(JSON.stringify(name))}`,
     expected: `at least one with exactly this name${hint}`
   })
@@ -108,7 +109,10 @@ export function requireStillThere(earlier: readonly RunEntry[], listed: readonly
     const goOn = 'to go on without it, remove its entry from the list of runs (histories.runs), its history and its certificate'
     if (now !== undefined) throw renamedRun(run, before, now.displayName, `; ${goOn}`)
     throw new Fault({
-      format: 'wandb', problem: 'deleted run', found: `${namedBefore(run, before)}, is gone from ${projectPath(where)}`, expected: `it there; ${goOn}`,
+      format: 'wandb',
+      problem: 'deleted run',
+      found: `${namedBefore(run, before)}, is gone from ${projectPath(where)}`,
+      expected: `it there; ${goOn}`,
       exitCode: EXIT.checkFailed
     })
   }
@@ -117,8 +121,11 @@ export function requireStillThere(earlier: readonly RunEntry[], listed: readonly
 /** @param expected text behind `the same name` */
 export function renamedRun(run: Pick<RunEntry, 'id' | 'displayName'>, before: string, now: string, expected: string): Fault {
   return new Fault({
-    format: 'wandb', problem: 'renamed run', found: `${namedBefore(run, before)}, is now ${printable(JSON.stringify(now))}`,
-    expected: `the same name${expected}`, exitCode: EXIT.checkFailed
+    format: 'wandb',
+    problem: 'renamed run',
+    found: `${namedBefore(run, before)}, is now ${printable(JSON.stringify(now))}`,
+    expected: `the same name${expected}`,
+    exitCode: EXIT.checkFailed
   })
 }
 

@@ -84,9 +84,15 @@ export function netrcPassword(text: string, machine: string, place: Place): stri
 function readEntries(text: string, place: Place): ReadonlyMap<string, string> {
   const lexer = new Lexer(text)
   const passwords = new Map<string, string>()
-  const malformed = (found: string, expected: string): Fault => new Fault({
-    format: 'netrc', problem: 'malformed', found, expected, place: { ...place, line: lexer.line }, exitCode: EXIT.usage
-  })
+  const malformed = (found: string, expected: string): Fault =>
+    new Fault({
+      format: 'netrc',
+      problem: 'malformed',
+      found,
+      expected,
+      place: { ...place, line: lexer.line },
+      exitCode: EXIT.usage
+    })
 
   let keyword = lexer.token()
   while (keyword !== '') {
@@ -95,7 +101,7 @@ function readEntries(text: string, place: Place): ReadonlyMap<string, string> {
       keyword = lexer.token()
     } else if (keyword === 'macdef') {
       lexer.token()
-      for (let line = ''; line !== '\n';) {
+      for (let line = ''; line !== '\n'; ) {
         line = lexer.restOfLine()
         if (line === '') throw malformed('a macro without an end', 'an empty line after macdef')
       }
@@ -115,7 +121,8 @@ function readEntries(text: string, place: Place): ReadonlyMap<string, string> {
 
 /** Reads the entry behind `machine NAME`, up to the keyword of the next entry. */
 function readEntry(
-  lexer: Lexer, malformed: (found: string, expected: string) => Fault
+  lexer: Lexer,
+  malformed: (found: string, expected: string) => Fault
 ): { readonly password: string; readonly next: string } {
   let password = ''
   for (;;) {

@@ -76,7 +76,7 @@ export class ResumableFile {
       try {
         const journal = await readJournal(path)
         const hash = createHash('sha256')
-        const whole = journal !== null && usable(journal.state) && await hashStart(handle, journal.bytes, hash) === journal.sha256
+        const whole = journal !== null && usable(journal.state) && (await hashStart(handle, journal.bytes, hash)) === journal.sha256
         const bytes = whole ? journal.bytes : 0
         await handle.truncate(bytes)
         return new ResumableFile(path, handle, whole ? hash : createHash('sha256'), bytes, whole ? journal.state : null)
@@ -102,7 +102,7 @@ export class ResumableFile {
   /** Appends bytes, with the state after them. A later run can use them once the journal covers them: soon, and on `close`. */
   async append(data: Uint8Array, state: unknown): Promise<void> {
     try {
-      for (let taken = 0; taken < data.byteLength;) {
+      for (let taken = 0; taken < data.byteLength; ) {
         const { bytesWritten } = await this.#handle.write(data, taken, data.byteLength - taken, this.#bytes + taken)
         taken += bytesWritten
       }
@@ -174,7 +174,7 @@ function journalName(path: string): string {
 /** Removes the journal, and what a run left that was killed while it replaced the journal: a later sweep would restore it. */
 async function removeJournal(path: string): Promise<void> {
   const folder = dirname(path)
-  if (await nodeOutputFs.inspect(folder) === null) return
+  if ((await nodeOutputFs.inspect(folder)) === null) return
   await sweepLeftOvers(nodeOutputFs, folder)
   await rm(journalName(path), { force: true })
 }
@@ -187,7 +187,9 @@ async function writeAlone(path: string, content: string): Promise<void> {
 async function readJournal(path: string): Promise<Journal | null> {
   const name = journalName(path)
   try {
-    const { bytes, sha256, state } = { ...JSON.parse(await readText(name, { links: 'refuse', maxBytes: MAX_JOURNAL_BYTES })) as Partial<Journal> }
+    const { bytes, sha256, state } = {
+      ...(JSON.parse(await readText(name, { links: 'refuse', maxBytes: MAX_JOURNAL_BYTES })) as Partial<Journal>)
+    }
     return Number.isSafeInteger(bytes) && Number(bytes) >= 0 && typeof sha256 === 'string' ? { bytes: Number(bytes), sha256, state } : null
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof Fault) return null
@@ -198,7 +200,7 @@ async function readJournal(path: string): Promise<Journal | null> {
 /** Hash of the first bytes; null if the file is shorter. */
 async function hashStart(handle: FileHandle, bytes: number, hash: Hash): Promise<string | null> {
   const chunk = new Uint8Array(Math.min(bytes, READ_CHUNK_BYTES))
-  for (let at = 0; at < bytes;) {
+  for (let at = 0; at < bytes; ) {
     const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, bytes - at), at)
     if (bytesRead === 0) return null
     hash.update(chunk.subarray(0, bytesRead))

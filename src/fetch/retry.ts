@@ -16,7 +16,9 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: async (ms, signal) => { await delay(ms, undefined, signal === undefined ? {} : { signal }) }
+  sleep: async (ms, signal) => {
+    await delay(ms, undefined, signal === undefined ? {} : { signal })
+  }
 }
 
 const FIRST_WAIT_MS = 2000

@@ -24,7 +24,7 @@ export interface RunEntry {
 
 /** The existing entries; none without a file. @throws Fault exit 3: the file is no list of runs */
 export async function readRunEntries(path: string): Promise<readonly RunEntry[]> {
-  if (await stat(path).catch(() => null) === null) return []
+  if ((await stat(path).catch(() => null)) === null) return []
   const { runs } = await readRuns(path)
   const { value } = await readJsonFile(path, 'runs', MAX_RUNS_BYTES)
   // readRuns has checked the list. It drops unknown fields, which are kept here.
@@ -58,9 +58,8 @@ export interface MergedEntries {
 export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries): MergedEntries {
   const { labels, projects, fetches } = now
   const known = new Set(fetches.map(run => run.label))
-  const isListedAnew = (run: RunEntry): boolean => (
+  const isListedAnew = (run: RunEntry): boolean =>
     labels.has(run.label) || (run.label === OTHER_LABEL && projects.some(p => run.entity === p.entity && run.project === p.project))
-  )
   const kept = earlier.filter(run => !isListedAnew(run))
   const fetchedRuns = byId(now.fetched)
   const replaced = kept.filter(run => !known.has(run.label) && fetchedRuns.has(run))
@@ -81,9 +80,9 @@ export function mergeEntries(earlier: readonly RunEntry[], now: FetchedEntries):
   // Fields that others wrote into an entry are kept.
   const completed = (run: RunEntry): RunEntry => ({ ...run, ...withoutOurs(beforeOf(run)) })
   return {
-    entries: [
-      ...staying, ...now.fetched.map(completed), ...listed.map(run => withEarlierTime(completed(run), beforeOf(run)))
-    ].sort(byCreation),
+    entries: [...staying, ...now.fetched.map(completed), ...listed.map(run => withEarlierTime(completed(run), beforeOf(run)))].sort(
+      byCreation
+    ),
     replaced,
     listed
   }
@@ -104,12 +103,21 @@ function isOf(entry: ProjectOfEntry, { entity, project }: ProjectOfEntry): boole
 /** Tests whether a run is among the given ones, by its id and project. */
 function byId(runs: readonly RunEntry[]): { has(run: RunEntry): boolean } {
   const found = new Map<string, RunEntry[]>()
-  for (const run of runs) found.set(run.id, [...found.get(run.id) ?? [], run])
+  for (const run of runs) found.set(run.id, [...(found.get(run.id) ?? []), run])
   return { has: run => found.get(run.id)?.some(other => isOf(other, run) || isOf(run, other)) ?? false }
 }
 
 const OUR_FIELDS: ReadonlySet<string> = new Set([
-  'id', 'displayName', 'entity', 'project', 'createdAt', 'state', 'url', 'fetchedAt', 'label', 'config'
+  'id',
+  'displayName',
+  'entity',
+  'project',
+  'createdAt',
+  'state',
+  'url',
+  'fetchedAt',
+  'label',
+  'config'
 ])
 
 function withoutOurs(entry: RunEntry | undefined): Readonly<Record<string, unknown>> {

@@ -8,16 +8,23 @@ export class Slots {
   constructor(places: number, signal: AbortSignal) {
     this.#free = places
     this.#signal = signal
-    signal.addEventListener('abort', () => {
-      for (const { refuse } of this.#waiting.splice(0)) refuse(signal.reason)
-    }, { once: true })
+    signal.addEventListener(
+      'abort',
+      () => {
+        for (const { refuse } of this.#waiting.splice(0)) refuse(signal.reason)
+      },
+      { once: true }
+    )
   }
 
   /** Runs the work once a slot is free. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     this.#signal.throwIfAborted()
     if (this.#free > 0) this.#free--
-    else await new Promise<void>((enter, refuse) => { this.#waiting.push({ enter, refuse }) })
+    else
+      await new Promise<void>((enter, refuse) => {
+        this.#waiting.push({ enter, refuse })
+      })
     try {
       return await work()
     } finally {

@@ -33,7 +33,9 @@ export async function viewFaults(dir: string, { histories, fetch }: Pick<Study, 
     for (const run of listed.filter(({ label }) => labels.includes(label))) {
       const shown = view.find(other => isSame(other, run))
       if (shown === undefined) refuse('lacks a run', run, 'nothing', `the run, as in ${histories.runs}`)
-      else for (const [field, found, expected] of differences(shown.stated, run.stated)) refuse('differs', run, `${field} ${stateValue(found)}`, `${stateValue(expected)}, as in ${histories.runs}`)
+      else
+        for (const [field, found, expected] of differences(shown.stated, run.stated))
+          refuse('differs', run, `${field} ${stateValue(found)}`, `${stateValue(expected)}, as in ${histories.runs}`)
     }
     for (const run of view) {
       if (!labels.includes(run.label)) refuse('has a run too many', run, `label ${run.label}`, `one of ${labels.join(', ')}`)
@@ -60,12 +62,15 @@ type FieldDifference = readonly [field: string, found: unknown, expected: unknow
 
 /** Differing fields among those that both state; for a configuration, each setting. */
 function differences(shown: StatedRun['stated'], run: StatedRun['stated']): FieldDifference[] {
-  return Object.keys(run).filter(field => Object.hasOwn(shown, field) && !isDeepStrictEqual(shown[field], run[field])).flatMap(field => {
-    const [a, b] = [shown[field], run[field]]
-    if (field !== 'config' || !isJsonObject(a) || !isJsonObject(b)) return [[field, a, b] as const]
-    return [...new Set([...Object.keys(a), ...Object.keys(b)])].filter(key => !isDeepStrictEqual(a[key], b[key]))
-      .map((key): FieldDifference => [`config ${key}`, a[key], b[key]])
-  })
+  return Object.keys(run)
+    .filter(field => Object.hasOwn(shown, field) && !isDeepStrictEqual(shown[field], run[field]))
+    .flatMap(field => {
+      const [a, b] = [shown[field], run[field]]
+      if (field !== 'config' || !isJsonObject(a) || !isJsonObject(b)) return [[field, a, b] as const]
+      return [...new Set([...Object.keys(a), ...Object.keys(b)])]
+        .filter(key => !isDeepStrictEqual(a[key], b[key]))
+        .map((key): FieldDifference => [`config ${key}`, a[key], b[key]])
+    })
 }
 
 function stateValue(value: unknown): string {

@@ -24,7 +24,8 @@ const TEXT_PER_TOKEN = 11.65
 /** Traces up to this many tokens have a deflated NPZ file, as `np.savez_compressed` writes. The others are stored. */
 const DEFLATED_UP_TO = 12000
 
-const ALIGNMENT = 'A value belongs to the state before its token: it is what the critic predicted when everything up to ' +
+const ALIGNMENT =
+  'A value belongs to the state before its token: it is what the critic predicted when everything up to ' +
   'the previous token had been read, and the token at the same index is the action taken there. Only tokens that the ' +
   'model wrote are kept; a gap in response_positions is tool output or formatting.'
 
@@ -55,7 +56,9 @@ async function writeNpz(folder: StudyFolder, { layout, values }: ValueTrace, rol
   }
   await folder.write(name, role, async send => {
     const pieces: Uint8Array[] = []
-    const writer = new NpzWriter(bytes => { pieces.push(bytes) })
+    const writer = new NpzWriter(bytes => {
+      pieces.push(bytes)
+    })
     for (const [member, npy] of members) await writer.add(member, npy)
     await writer.finish()
     await send(Buffer.concat(pieces))
@@ -105,9 +108,11 @@ class SnapshotWriter {
     const { mean, rmse } = storedStatistics(trace)
     const out = this.#out
     const score = pythonFloat(scoreOf(layout))
-    out.text(`${first ? '' : ', '}{"step": ${layout.step}, "outcome": "${layout.outcome}", "score": ${score}, ` +
-      `"uid": "${layout.uid}", "prediction_stage": "${target.PREDICTION_STAGE}", "npz": "${npzName(layout)}", ` +
-      `"value_mean": ${pythonFloat(mean)}, "value_rmse": ${pythonFloat(rmse)}, "preview": ${preview(values)}, "values": `)
+    out.text(
+      `${first ? '' : ', '}{"step": ${layout.step}, "outcome": "${layout.outcome}", "score": ${score}, ` +
+        `"uid": "${layout.uid}", "prediction_stage": "${target.PREDICTION_STAGE}", "npz": "${npzName(layout)}", ` +
+        `"value_mean": ${pythonFloat(mean)}, "value_rmse": ${pythonFloat(rmse)}, "preview": ${preview(values)}, "values": `
+    )
     this.#numbers.floats(out, values)
     out.text(', "returns": ')
     this.#numbers.floats(out, new Float64Array(layout.tokens).fill(scoreOf(layout)))

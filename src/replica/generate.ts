@@ -45,15 +45,28 @@ export async function writeReplica(dir: string, { version, signal, log }: WriteO
     sections[part.section] = await part.write(folder, new Random(part.seed))
   }
   await folder.writeText('claims.json', 'claims', await readText(fileURLToPath(CLAIMS)))
-  await folder.writeText('study.json', 'study', json({
-    schema_version: 1, name: NAME, synthetic: true, manifest: 'source_manifest.json', claims: 'claims.json', ...sections
-  }))
-  await new StudyFolder(dir, signal).writeText('source_manifest.json', 'manifest', json({
-    schema_version: 1,
-    synthetic: true,
-    snapshot: SNAPSHOT_TIME.slice(0, 10),
-    files: folder.files,
-    revisions: { replica: version }
-  }))
+  await folder.writeText(
+    'study.json',
+    'study',
+    json({
+      schema_version: 1,
+      name: NAME,
+      synthetic: true,
+      manifest: 'source_manifest.json',
+      claims: 'claims.json',
+      ...sections
+    })
+  )
+  await new StudyFolder(dir, signal).writeText(
+    'source_manifest.json',
+    'manifest',
+    json({
+      schema_version: 1,
+      synthetic: true,
+      snapshot: SNAPSHOT_TIME.slice(0, 10),
+      files: folder.files,
+      revisions: { replica: version }
+    })
+  )
   for (const sub of new Set(folder.files.map(file => dirname(file.path)))) await syncFolder(join(dir, sub))
 }

@@ -37,10 +37,17 @@ interface OtherRun {
 /** Runs of the same project with names similar to those of the study. */
 const OTHERS: readonly OtherRun[] = [
   {
-    id: 'k3d90fqe', displayName: 'sao-3nodes-35b-a3b-dynbsz-r5', label: OTHER_LABEL, createdAt: '2026-08-17T06:02:29Z', fetchedAt: LISTED_AT
+    id: 'k3d90fqe',
+    displayName: 'sao-3nodes-35b-a3b-dynbsz-r5',
+    label: OTHER_LABEL,
+    createdAt: '2026-08-17T06:02:29Z',
+    fetchedAt: LISTED_AT
   },
   {
-    id: 't7yq5m1b', displayName: 'sao-3nodes-35b-a3b-dynbsz-r7-eval', label: 'sao_r7', createdAt: '2026-09-02T10:45:00Z',
+    id: 't7yq5m1b',
+    displayName: 'sao-3nodes-35b-a3b-dynbsz-r7-eval',
+    label: 'sao_r7',
+    createdAt: '2026-09-02T10:45:00Z',
     fetchedAt: '2026-10-06T07:38:40Z'
   },
   { id: 'z40x8pgn', displayName: 'mix3999-sao-r3', label: OTHER_LABEL, createdAt: '2026-09-17T13:31:16Z', fetchedAt: LISTED_AT }
@@ -48,7 +55,11 @@ const OTHERS: readonly OtherRun[] = [
 
 /** Keys that the trainer logs as integers. */
 const INTEGERS: ReadonlySet<string> = new Set([
-  KEY.step, KEY.globalStep, 'fully_async/count/current_param_version', 'num_turns/max', 'response_length/max'
+  KEY.step,
+  KEY.globalStep,
+  'fully_async/count/current_param_version',
+  'num_turns/max',
+  'response_length/max'
 ])
 
 /** Final state of all these runs, whether their training succeeded or not. */
@@ -58,8 +69,15 @@ const STATE = 'crashed'
 function listed(run: OtherRun & { readonly config: Readonly<Record<string, unknown>> }): RunEntry {
   const { id, displayName, createdAt, fetchedAt, label } = run
   return {
-    id, displayName, entity: ENTITY, project: PROJECT, createdAt, state: STATE,
-    url: `${SERVER}/${ENTITY}/${PROJECT}/runs/${id}`, fetchedAt, label,
+    id,
+    displayName,
+    entity: ENTITY,
+    project: PROJECT,
+    createdAt,
+    state: STATE,
+    url: `${SERVER}/${ENTITY}/${PROJECT}/runs/${id}`,
+    fetchedAt,
+    label,
     config: Object.fromEntries(CONFIG_KEYS.flatMap(key => (key in run.config ? [[key, run.config[key]]] : [])))
   }
 }
@@ -82,16 +100,19 @@ async function writeCertificate(folder: StudyFolder, entry: RunEntry, rows: read
     return { from, to, rows: steps.filter(step => step >= from && step <= to).length }
   })
   const { id, displayName, label, createdAt, fetchedAt } = entry
-  const certificate = certify({
-    synthetic: true,
-    server: SERVER,
-    run: { id, entity: ENTITY, project: PROJECT, display_name: displayName, label, created_at: createdAt, state: STATE },
-    fetched_at: String(fetchedAt),
-    snapshot: { last_step: lastStep, history_line_count: rows.length, heartbeat_at: heartbeatOf(rows), growing: false },
-    history: { path: history.path, bytes: history.bytes, sha256: history.sha256 },
-    requests: { steps: STEPS_PER_REQUEST, samples: SAMPLES_PER_REQUEST, intervals, reordered: 0 },
-    left_out: { texts: 0, flags: 0, objects: 0, lists: 0 }
-  }, { bytes: history.bytes, sha256: history.sha256, steps })
+  const certificate = certify(
+    {
+      synthetic: true,
+      server: SERVER,
+      run: { id, entity: ENTITY, project: PROJECT, display_name: displayName, label, created_at: createdAt, state: STATE },
+      fetched_at: String(fetchedAt),
+      snapshot: { last_step: lastStep, history_line_count: rows.length, heartbeat_at: heartbeatOf(rows), growing: false },
+      history: { path: history.path, bytes: history.bytes, sha256: history.sha256 },
+      requests: { steps: STEPS_PER_REQUEST, samples: SAMPLES_PER_REQUEST, intervals, reordered: 0 },
+      left_out: { texts: 0, flags: 0, objects: 0, lists: 0 }
+    },
+    { bytes: history.bytes, sha256: history.sha256, steps }
+  )
   await folder.writeText(`${HISTORY_FOLDER}/${label}/${id}.certificate.json`, 'certificate', certificateText(certificate))
 }
 
@@ -120,8 +141,12 @@ function companionRows(created: number, firstStep: number, random: Random): Made
     return {
       step: firstStep + i,
       values: new Map([
-        [KEY.step, firstStep + i], [KEY.timestamp, created + runtime], [KEY.runtime, runtime], [KEY.reward, 1],
-        [KEY.validation, 0.999], ['perf/max_memory_allocated_gb', random.between(58, 71)]
+        [KEY.step, firstStep + i],
+        [KEY.timestamp, created + runtime],
+        [KEY.runtime, runtime],
+        [KEY.reward, 1],
+        [KEY.validation, 0.999],
+        ['perf/max_memory_allocated_gb', random.between(58, 71)]
       ])
     }
   })
@@ -156,7 +181,7 @@ export const histories: ReplicaPart = {
   write: async (folder, random) => {
     const entries: RunEntry[] = []
     for (const experiment of EXPERIMENTS) {
-      entries.push(...await writeExperiment(folder, experiment, random.fork(experiment.label)))
+      entries.push(...(await writeExperiment(folder, experiment, random.fork(experiment.label))))
     }
     entries.push(...OTHERS.map(run => listed({ ...run, config: {} })))
     const { entries: runs } = mergeEntries([], { fetched: entries, excluded: [], labels: new Set(), projects: [], fetches: [] })

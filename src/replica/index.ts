@@ -82,10 +82,12 @@ async function isComplete(dir: string): Promise<boolean> {
     if (typeof manifest !== 'object' || manifest === null || !('files' in manifest)) return false
     if (!Array.isArray(manifest.files)) return false
     const files: readonly unknown[] = manifest.files
-    const there = await Promise.all(files.map(async file => {
-      if (typeof file !== 'object' || file === null || !('path' in file) || !('bytes' in file)) return false
-      return (await stat(join(dir, String(file.path)))).size === file.bytes
-    }))
+    const there = await Promise.all(
+      files.map(async file => {
+        if (typeof file !== 'object' || file === null || !('path' in file) || !('bytes' in file)) return false
+        return (await stat(join(dir, String(file.path)))).size === file.bytes
+      })
+    )
     return there.length > 0 && there.every(Boolean)
   } catch (error) {
     if (isMissing(error) || error instanceof SyntaxError) return false
@@ -129,8 +131,11 @@ async function moveIntoPlace(work: string, made: string, place: string): Promise
     })
     if (foreign !== null) {
       throw new Fault({
-        format: 'replica', problem: 'folder in the way', found: `${printableId(foreign, 400)}, which no replica has`,
-        expected: 'a replica or nothing: move it away, or name another cache folder in CRITIC_TRACES_CACHE', place: { file: place }
+        format: 'replica',
+        problem: 'folder in the way',
+        found: `${printableId(foreign, 400)}, which no replica has`,
+        expected: 'a replica or nothing: move it away, or name another cache folder in CRITIC_TRACES_CACHE',
+        place: { file: place }
       })
     }
     await rename(place, join(work, `broken${round}`)).catch((error: unknown) => {
@@ -138,8 +143,11 @@ async function moveIntoPlace(work: string, made: string, place: string): Promise
     })
   }
   throw new Fault({
-    format: 'replica', problem: 'folder in the way', found: 'another folder keeps coming back',
-    expected: 'no other program in the cache', place: { file: place }
+    format: 'replica',
+    problem: 'folder in the way',
+    found: 'another folder keeps coming back',
+    expected: 'no other program in the cache',
+    place: { file: place }
   })
 }
 

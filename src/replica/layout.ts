@@ -37,7 +37,7 @@ function uid(random: Random): string {
 function settleLayoutSum(numbers: number[], sum: number, low: number, high: number): void {
   let missing = sum - numbers.reduce((a, b) => a + b, 0)
   while (missing !== 0) {
-    const open = numbers.flatMap((n, i) => (missing > 0 ? n < high : n > low) ? [i] : [])
+    const open = numbers.flatMap((n, i) => ((missing > 0 ? n < high : n > low) ? [i] : []))
     if (open.length === 0) throw new RangeError(`no ${numbers.length} integers in [${low}, ${high}] sum to ${sum}`)
     const share = Math.trunc(missing / open.length) || Math.sign(missing)
     for (const i of open) {
@@ -92,7 +92,12 @@ function placeTokens(tokens: number, spanStarts: Int32Array, random: Random): In
 }
 
 function layTrace(
-  step: number, outcome: Outcome, tokens: number, boundaries: number, example: ExampleTarget | null, random: Random
+  step: number,
+  outcome: Outcome,
+  tokens: number,
+  boundaries: number,
+  example: ExampleTarget | null,
+  random: Random
 ): TraceLayout {
   const spanStarts = cutSpans(tokens, boundaries, example === null ? null : example.jump.index + 1, random)
   return { step, outcome, uid: uid(random), tokens, spanStarts, positions: placeTokens(tokens, spanStarts, random), example }
@@ -109,7 +114,7 @@ export function layTraces(random: Random): TraceLayout[] {
   const examples = [target.SUCCESS_EXAMPLE, target.FAILURE_EXAMPLE]
   const tokens = others.map(slot => {
     const u = random.uniform()
-    return Math.round(slot.outcome === 'success' ? 4300 + 44000 * u * u : 8600 + 47000 * (u + u * u) / 2)
+    return Math.round(slot.outcome === 'success' ? 4300 + 44000 * u * u : 8600 + (47000 * (u + u * u)) / 2)
   })
   settleLayoutSum(tokens, target.TOKENS - examples.reduce((n, e) => n + e.tokens, 0), FEWEST_TOKENS, MOST_TOKENS)
   const boundaries = tokens.map(n => {
@@ -122,8 +127,14 @@ export function layTraces(random: Random): TraceLayout[] {
   let other = 0
   return slots.map(({ step, outcome, example }) => {
     const i = example === null ? other++ : -1
-    return layTrace(step, outcome, example?.tokens ?? tokens[i], example?.boundaries ?? boundaries[i], example,
-      random.fork(`${step}/${outcome}`))
+    return layTrace(
+      step,
+      outcome,
+      example?.tokens ?? tokens[i],
+      example?.boundaries ?? boundaries[i],
+      example,
+      random.fork(`${step}/${outcome}`)
+    )
   })
 }
 

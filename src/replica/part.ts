@@ -22,7 +22,10 @@ export type Send = (bytes: Uint8Array) => Promise<void>
 export class StudyFolder {
   readonly #files: ReplicaFile[] = []
 
-  constructor(readonly dir: string, readonly signal: AbortSignal | undefined) {}
+  constructor(
+    readonly dir: string,
+    readonly signal: AbortSignal | undefined
+  ) {}
 
   get files(): readonly ReplicaFile[] {
     return this.#files
@@ -43,7 +46,7 @@ export class StudyFolder {
       await file.abandon()
       throw error
     }
-    this.#files.push({ path, role, ...await file.close() })
+    this.#files.push({ path, role, ...(await file.close()) })
   }
 
   async writeText(path: string, role: string, text: string): Promise<void> {

@@ -10,9 +10,7 @@ import type { TraceLayout } from './layout.js'
 import { walk, wanderingLevels } from './model.js'
 import type { Character, Components, RiseTiming } from './model.js'
 import type { Random } from './random.js'
-import {
-  boundaryFlags, changesOf, effectOnChanges, floorAt, isInternal, keepsJumps, pooledChanges, settleSum
-} from './settle.js'
+import { boundaryFlags, changesOf, effectOnChanges, floorAt, isInternal, keepsJumps, pooledChanges, settleSum } from './settle.js'
 import type { Token, ValueTrace } from './settle.js'
 import * as target from './targets.js'
 
@@ -88,10 +86,20 @@ function draft(layout: TraceLayout, role: Role, random: Random): Draft {
   for (let n = 0; n < 200; n++) {
     const own = random.fork(`attempt ${n}`)
     const [start, end] = drawEnds(layout.outcome, role, own)
-    const levels = wanderingLevels(layout.spanStarts.length, start, end, own.between(0.25, 0.95),
-      role.misjudged ? 'late' : own.pick(PACES), own)
+    const levels = wanderingLevels(
+      layout.spanStarts.length,
+      start,
+      end,
+      own.between(0.25, 0.95),
+      role.misjudged ? 'late' : own.pick(PACES),
+      own
+    )
     const character: Character = {
-      levels, noise: own.between(0.85, 1.2), kick: role.smooth ? 0.4 : own.between(0.8, 1.2), arrival: [0.1, 0.45], moods: 1
+      levels,
+      noise: own.between(0.85, 1.2),
+      kick: role.smooth ? 0.4 : own.between(0.8, 1.2),
+      arrival: [0.1, 0.45],
+      moods: 1
     }
     const trace: ValueTrace = { layout, values: new Float64Array(layout.tokens), boundary: boundaryFlags(layout) }
     const made = { trace, components: walk(layout, character, own) }
@@ -167,8 +175,9 @@ function plantNegativeZeros(traces: readonly ValueTrace[]): void {
  */
 function settleBoundarySum(traces: readonly ValueTrace[], missing: number, random: Random): void {
   const starts = traces.flatMap(trace => Array.from(trace.layout.spanStarts.slice(1), t => ({ trace, t })))
-  const finest = starts.filter(({ trace, t }) => trace.values[t - 1] > 0.01 && keepsJumps(trace, t, FINEST_START))
-    .reduce((p, q) => Math.abs(p.trace.values[p.t]) < Math.abs(q.trace.values[q.t]) ? p : q)
+  const finest = starts
+    .filter(({ trace, t }) => trace.values[t - 1] > 0.01 && keepsJumps(trace, t, FINEST_START))
+    .reduce((p, q) => (Math.abs(p.trace.values[p.t]) < Math.abs(q.trace.values[q.t]) ? p : q))
   const effect = ({ trace, t }: Token, value: number): number => effectOnChanges(trace, t, value, 1)
   const rest = missing - effect(finest, FINEST_START)
   finest.trace.values[finest.t] = FINEST_START
@@ -190,7 +199,9 @@ function settleInternalSum(traces: readonly ValueTrace[], missing: number, rando
 
 /** Values of every trace of the snapshot, and of the traces of the next step, in the order of the layouts. */
 export function makeValues(
-  layouts: readonly TraceLayout[], excluded: readonly TraceLayout[], random: Random
+  layouts: readonly TraceLayout[],
+  excluded: readonly TraceLayout[],
+  random: Random
 ): { readonly traces: readonly ValueTrace[]; readonly excluded: readonly ValueTrace[] } {
   const roles = assignRoles(layouts, random.fork('roles'))
   const drafts: Draft[] = []

@@ -74,8 +74,12 @@ export async function writeArticle(context: RunContext, study: Study, set: Outpu
     const read = [...run.inputs, ...(auditor === null ? [] : [auditor.file]), templates.article.file, templates.notes.file]
     const { claims = [], same = [], discrepancies = [], guards = [] } = report ?? {}
     await writePages(set, {
-      ...prose, claims, same, discrepancies, guards,
-      unclaimed: report?.strict === true ? report.unclaimed ?? [] : [],
+      ...prose,
+      claims,
+      same,
+      discrepancies,
+      guards,
+      unclaimed: report?.strict === true ? (report.unclaimed ?? []) : [],
       study: { name: study.name, synthetic: study.synthetic },
       manifest: origin.manifest,
       revisions: run.revisions,
@@ -98,13 +102,22 @@ function utf8(bytes: Uint8Array, file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new Fault({ format: 'template', problem: 'wrong encoding', found: 'bytes that are not UTF-8', expected: 'UTF-8', place: { file }, cause })
+    throw new Fault({
+      format: 'template',
+      problem: 'wrong encoding',
+      found: 'bytes that are not UTF-8',
+      expected: 'UTF-8',
+      place: { file },
+      cause
+    })
   }
 }
 
 function pageFigure({ name, title, description }: FigureConfig, study: Study, run: ArticleRun): PageFigure {
   return {
-    name, title, description,
+    name,
+    title,
+    description,
     png: run.pngs.get(name) ?? new Uint8Array(0),
     files: run.formats.map(format => `figures/${name}.${format}`),
     data: dataOf(name, study)

@@ -17,7 +17,9 @@ export interface Auditor {
 
 /** Null where the study names no claims file. @throws Fault for a claims file that cannot be read or was not verified */
 export async function openAudit(
-  context: RunContext, study: Study, subject: Omit<AuditSubject, 'synthetic' | 'pages'>
+  context: RunContext,
+  study: Study,
+  subject: Omit<AuditSubject, 'synthetic' | 'pages'>
 ): Promise<Auditor | null> {
   if (study.claims === null) return null
   const { sha256, bytes, ...claims } = await readClaims(context.place(study.claims))

@@ -69,9 +69,13 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
     results.push(result)
     run.onEnd?.(result)
   }
-  const plans = await findSnapshots(run.paths, (fault, source) => {
-    end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault], source })
-  }, realPlace(DEFAULT_OUT))
+  const plans = await findSnapshots(
+    run.paths,
+    (fault, source) => {
+      end({ plan: null, status: 'failed', statistics: null, outcome: null, faults: [fault], source })
+    },
+    realPlace(DEFAULT_OUT)
+  )
   for (const plan of plans) {
     if (isSecretText(plan.name, 'name') || isSecretText(plan.source, 'source')) {
       const fault = secretFault('snapshot', 'the name of a folder or page', { file: plan.html ?? plan.folder })
@@ -111,12 +115,24 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
     const { pool, formats, chunkBytes, signal, onProgress } = run
     let earlier: readonly RecordedOutput[] = []
     const outcome = await analyseSnapshot({
-      plan, settings, pool, out, formats, chunkBytes, signal, onProgress,
-      beforeCommit: async () => { earlier = await retireRecord(out) }
+      plan,
+      settings,
+      pool,
+      out,
+      formats,
+      chunkBytes,
+      signal,
+      onProgress,
+      beforeCommit: async () => {
+        earlier = await retireRecord(out)
+      }
     })
     const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
     const finished = {
-      settingsSha256, origin: originOf(outcome.statistics.synthetic, null), inputs: [...snapshotInputs(plan, outcome), ...aside], outputs: outcome.outputs
+      settingsSha256,
+      origin: originOf(outcome.statistics.synthetic, null),
+      inputs: [...snapshotInputs(plan, outcome), ...aside],
+      outputs: outcome.outputs
     }
     const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
     return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [], source, left }
@@ -167,6 +183,6 @@ function inOutputs(fault: Fault, plan: SnapshotPlan | null, source: string, out:
     const path = resolve(file)
     return isInside(resolve(folder), path) ? posix.join(name, relative(resolve(folder), path).split(sep).join('/')) : null
   }
-  const named = plan === null ? source : below(plan.folder, plan.html === null ? source : posix.dirname(source)) ?? below(out, '.')
+  const named = plan === null ? source : (below(plan.folder, plan.html === null ? source : posix.dirname(source)) ?? below(out, '.'))
   return new Fault({ ...fault.details, place: { ...fault.place, file: named ?? posix.basename(file) } })
 }

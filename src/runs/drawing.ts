@@ -39,7 +39,10 @@ export async function planFigures({ curves = [], ...others }: FigureSources): Pr
 
 /** Writes every figure in every format. @returns the pictures (PNG) by the figure's name */
 export async function drawFigures(
-  context: RunContext, set: OutputSet, configs: readonly FigureConfig[], { formats, threads, manifest }: DrawOptions
+  context: RunContext,
+  set: OutputSet,
+  configs: readonly FigureConfig[],
+  { formats, threads, manifest }: DrawOptions
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const tasks = configs.flatMap(config => formats.map(format => ({ config: verifiedFigure(config, manifest), format })))
   const pngs = new Map<string, Uint8Array>()

@@ -12,7 +12,13 @@
 import { cellValue } from '../compute/evidence/cell-values.js'
 import { configValues } from '../compute/evidence/config-values.js'
 import type {
-  BarFigureData, DerivedResult, FoundConfig, FoundDataset, FoundDocument, FoundEvidence, FoundValue
+  BarFigureData,
+  DerivedResult,
+  FoundConfig,
+  FoundDataset,
+  FoundDocument,
+  FoundEvidence,
+  FoundValue
 } from '../compute/evidence/contract.js'
 import { deriveValues } from '../compute/evidence/derive.js'
 import { documentLines, documentValue } from '../compute/evidence/document-values.js'
@@ -47,7 +53,9 @@ export interface MeasuredEvidence extends FoundEvidence {
  * @throws Fault for what cannot be read or is not what the study says
  */
 export async function readEvidence(
-  context: RunContext, study: EvidenceStudy, onBytes?: Done
+  context: RunContext,
+  study: EvidenceStudy,
+  onBytes?: Done
 ): Promise<FoundEvidence & { readonly inputs: readonly HashedFile[] }> {
   const reading = new Reading(context, onBytes)
   const workbook = study.workbook === null ? null : await reading.workbook(study.workbook)
@@ -63,18 +71,26 @@ export async function readEvidence(
     documents.push(document)
     documented.push(...values)
   }
-  const quoted = study.quoted.map(({ name, value, unit, title, source }): FoundValue => (
-    { name, value, reason: null, unit, title, published: true, excluded: null, labels: [], origin: { source: 'quoted', text: source } }
-  ))
+  const quoted = study.quoted.map(
+    ({ name, value, unit, title, source }): FoundValue => ({
+      name,
+      value,
+      reason: null,
+      unit,
+      title,
+      published: true,
+      excluded: null,
+      labels: [],
+      origin: { source: 'quoted', text: source }
+    })
+  )
   return {
     workbook: workbook?.file ?? null,
     slides: slides?.file ?? null,
     configs,
     datasets,
     documents,
-    values: [
-      ...(workbook?.values ?? []), ...(slides?.values ?? []), ...configs.flatMap(config => config.values), ...documented, ...quoted
-    ],
+    values: [...(workbook?.values ?? []), ...(slides?.values ?? []), ...configs.flatMap(config => config.values), ...documented, ...quoted],
     inputs: reading.inputs
   }
 }
@@ -97,7 +113,11 @@ export async function stateEvidence(context: RunContext, study: EvidenceStudy, s
  * @param legend titles of series that other figures of the study draw, in the order of their colours
  */
 export async function deriveEvidence(
-  { origin }: RunContext, study: EvidenceStudy, set: OutputSet, found: ReadEvidence, legend: readonly string[] = []
+  { origin }: RunContext,
+  study: EvidenceStudy,
+  set: OutputSet,
+  found: ReadEvidence,
+  legend: readonly string[] = []
 ): Promise<MeasuredEvidence> {
   const { writeDerivedMetrics } = await import('../render/outputs/evidence-documents.js')
   // 1. Derive
@@ -135,12 +155,15 @@ class Reading {
     for (const [i, request] of values.entries()) {
       const at = `evidence.workbook.values[${i}]`
       if (!names.has(request.sheet)) {
-        const listed = [...names].slice(0, 12).map(name => printable(JSON.stringify(name), 40)).join(', ')
+        const listed = [...names]
+          .slice(0, 12)
+          .map(name => printable(JSON.stringify(name), 40))
+          .join(', ')
         const wanted = printable(JSON.stringify(request.sheet))
         throw valueUnreadable({ at, name: request.name }, `the sheets ${listed}`, `a sheet ${wanted}`, file.path)
       }
       this.#context.throwIfInterrupted()
-      const sheet = sheets.get(request.sheet) ?? await book.readSheet(request.sheet)
+      const sheet = sheets.get(request.sheet) ?? (await book.readSheet(request.sheet))
       sheets.set(request.sheet, sheet)
       found.push(cellValue(request, at, sheet, file, this.#search))
     }
@@ -150,9 +173,7 @@ class Reading {
   async slides({ path, pages, values }: NonNullable<EvidenceStudy['slides']>): Promise<{ file: HashedFile; values: FoundValue[] }> {
     const { bytes, file } = this.#whole(path, 'pptx')
     const presentation = await openPresentation(bytes, { place: { file: file.path } })
-    const found = values.map((request, i) => (
-      slideValue(request, `evidence.slides.values[${i}]`, presentation, pages, file, this.#search)
-    ))
+    const found = values.map((request, i) => slideValue(request, `evidence.slides.values[${i}]`, presentation, pages, file, this.#search))
     return { file, values: found }
   }
 
@@ -167,7 +188,12 @@ class Reading {
     const context = this.#context
     context.throwIfInterrupted()
     const start = this.#done
-    const audit = await auditParquet(context.place(path), requestOf(source), { signal: context.signal, onBytes: bytes => { this.#add(bytes) } }).catch((error: unknown) => {
+    const audit = await auditParquet(context.place(path), requestOf(source), {
+      signal: context.signal,
+      onBytes: bytes => {
+        this.#add(bytes)
+      }
+    }).catch((error: unknown) => {
       context.throwIfInterrupted()
       throw error
     })

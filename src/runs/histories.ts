@@ -57,7 +57,7 @@ export async function readHistories(context: RunContext, study: HistoryStudy, on
     const joined = await inTurns(joinHistories(study, runs, histories.values()), checkpoint)
     // The curves hold what is needed of the rows. The rows would take as much memory again.
     histories.clear()
-    return { ...await inTurns(analyseHistories(study, joined), checkpoint), list, files }
+    return { ...(await inTurns(analyseHistories(study, joined), checkpoint)), list, files }
   })
 }
 
@@ -69,7 +69,10 @@ function withAllowedConfig(run: ListedRun, allowed: readonly string[]): ListedRu
 
 /** Reads every chosen history once. Keys are `<label>/<run id>`. */
 async function readAll(
-  context: RunContext, study: HistoryStudy, chosen: Iterable<readonly ListedRun[]>, onBytes: Done | undefined
+  context: RunContext,
+  study: HistoryStudy,
+  chosen: Iterable<readonly ListedRun[]>,
+  onBytes: Done | undefined
 ): Promise<Map<string, RunHistory>> {
   const { dir, signal, chunkBytes } = context
   const histories = new Map<string, RunHistory>()
@@ -79,9 +82,18 @@ async function readAll(
       const name = `${listing.label}/${listing.id}`
       if (histories.has(name)) continue
       context.throwIfInterrupted()
-      const history = await readHistory(dir, study.folder, listing, study.keys, study.metrics.map(m => m.key), {
-        signal, chunkBytes, onBytes: bytes => onBytes?.(done += bytes)
-      })
+      const history = await readHistory(
+        dir,
+        study.folder,
+        listing,
+        study.keys,
+        study.metrics.map(m => m.key),
+        {
+          signal,
+          chunkBytes,
+          onBytes: bytes => onBytes?.((done += bytes))
+        }
+      )
       context.require(history.file)
       histories.set(name, history)
     }
@@ -102,7 +114,12 @@ async function atStudyFile<T>(context: RunContext, compute: () => T | Promise<T>
 }
 
 /** Reads, analyses and writes the histories, without their figures, into a set that the caller commits. */
-export async function measureHistories(context: RunContext, study: HistoryStudy, set: OutputSet, onBytes?: Done): Promise<MeasuredHistories> {
+export async function measureHistories(
+  context: RunContext,
+  study: HistoryStudy,
+  set: OutputSet,
+  onBytes?: Done
+): Promise<MeasuredHistories> {
   const measured = await readHistories(context, study, onBytes)
   await writeHistories(context, study, set, measured)
   return measured
@@ -110,7 +127,9 @@ export async function measureHistories(context: RunContext, study: HistoryStudy,
 
 /** The data of the study's figures, one figure at a time. */
 export async function* figureData(
-  context: RunContext, study: HistoryStudy, { selections }: AnalysedHistories
+  context: RunContext,
+  study: HistoryStudy,
+  { selections }: AnalysedHistories
 ): AsyncGenerator<CurveFigureData, void, undefined> {
   for (const request of study.figures) {
     yield await inTurns(curveFigureData(request, study, selections, context.origin.synthetic), () => context.turn())
@@ -118,7 +137,10 @@ export async function* figureData(
 }
 
 async function writeHistories(
-  context: RunContext, study: HistoryStudy, set: OutputSet, { selections, analyses }: AnalysedHistories
+  context: RunContext,
+  study: HistoryStudy,
+  set: OutputSet,
+  { selections, analyses }: AnalysedHistories
 ): Promise<void> {
   const [rows, documents, { writeObservationsArrow }, { PointsArrowWriter }, { HISTORY_PATHS }] = await Promise.all([
     import('../render/outputs/history-rows.js'),
@@ -131,7 +153,7 @@ async function writeHistories(
   let written = 0
   const onWritten = context.progress.onWriting?.()
   const onRows = async (count: number): Promise<void> => {
-    onWritten?.(written += count)
+    onWritten?.((written += count))
     await context.turn()
   }
   const withPoints = analyses.map(({ analysis }) => analysis).filter(({ outputs }) => outputs.points !== null)
@@ -150,7 +172,14 @@ async function writeHistories(
     if (reference !== null && metric !== undefined) {
       const sha256 = context.verifiedHash(STUDY_FILE)
       const drawnFor = drawnWithReference(analysis, reference, selections)
-      await documents.writeSharedReference(set, reference, metric, drawnFor, origin, sha256 === undefined ? null : { file: STUDY_FILE, sha256 })
+      await documents.writeSharedReference(
+        set,
+        reference,
+        metric,
+        drawnFor,
+        origin,
+        sha256 === undefined ? null : { file: STUDY_FILE, sha256 }
+      )
     }
     await documents.writeHistoryStatistics(set, outputs.statistics, statistics, origin)
     await context.turn()
@@ -161,7 +190,10 @@ async function writeHistories(
 }
 
 async function* displayed(
-  context: RunContext, study: HistoryStudy, analysis: HistoryAnalysis, selections: AnalysedHistories['selections']
+  context: RunContext,
+  study: HistoryStudy,
+  analysis: HistoryAnalysis,
+  selections: AnalysedHistories['selections']
 ): AsyncGenerator<DisplayedCurve, void, undefined> {
   for (const place of curvePlaces(analysis)) {
     yield await inTurns(displayedCurve(analysis, study.metrics, selections, place), () => context.turn())

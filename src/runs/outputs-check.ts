@@ -8,7 +8,20 @@
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeCause, EXIT, Fault, printable } from '../core/errors.js'
-import { anyObject, integer, list, nullable, object, oneOf, pattern, refine, text, type CheckContext, type Field, type Kind } from '../core/checker.js'
+import {
+  anyObject,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  pattern,
+  refine,
+  text,
+  type CheckContext,
+  type Field,
+  type Kind
+} from '../core/checker.js'
 import { outputPath } from '../core/path-kinds.js'
 import { mapLimited } from '../core/limited.js'
 import { hashFile } from '../core/still-file.js'
@@ -50,29 +63,43 @@ const MAX_RECORD_BYTES = 64 * 1024 * 1024
 /** A field without a sentence for the docs: docs/schemas documents the fields. */
 const field = <T>(kind: Kind<T>): Field<T> => ({ kind, doc: '' })
 const sha256 = pattern('64 lower-case hexadecimal digits', /^[0-9a-f]{64}$/)
-const RECORD = object({
-  schema: field(oneOf('run')),
-  schema_version: field(oneOf(SCHEMA_VERSIONS.run)),
-  generator: field(object({ name: field(oneOf(GENERATOR.name)), version: field(text()) })),
-  manifest: field(nullable(anyObject)),
-  settings_sha256: field(sha256),
-  inputs: field(list(object({ path: field(text(4096)), sha256: field(sha256), bytes: field(integer(0)) }))),
-  // Every run writes something.
-  outputs: field(refine(list(object({ path: field(outputPath), sha256: field(nullable(sha256)), bytes: field(integer(0)) }), 1), distinct))
-}, 'skip')
+const RECORD = object(
+  {
+    schema: field(oneOf('run')),
+    schema_version: field(oneOf(SCHEMA_VERSIONS.run)),
+    generator: field(object({ name: field(oneOf(GENERATOR.name)), version: field(text()) })),
+    manifest: field(nullable(anyObject)),
+    settings_sha256: field(sha256),
+    inputs: field(list(object({ path: field(text(4096)), sha256: field(sha256), bytes: field(integer(0)) }))),
+    // Every run writes something.
+    outputs: field(
+      refine(list(object({ path: field(outputPath), sha256: field(nullable(sha256)), bytes: field(integer(0)) }), 1), distinct)
+    )
+  },
+  'skip'
+)
 
 type Recorded = ReturnType<typeof RECORD.read>['outputs'][number]
 
-const INDEX = object({
-  schema: field(oneOf('critic-trace-snapshots')),
-  snapshots: field(list(object({ name: field(nullable(outputPath)), status: field(oneOf('ok', 'failed')) }, 'skip')))
-}, 'skip')
+const INDEX = object(
+  {
+    schema: field(oneOf('critic-trace-snapshots')),
+    snapshots: field(list(object({ name: field(nullable(outputPath)), status: field(oneOf('ok', 'failed')) }, 'skip')))
+  },
+  'skip'
+)
 
 function distinct<T extends { readonly path: string }>(files: readonly T[], at: string, { format, place }: CheckContext): readonly T[] {
   const seen = new Set<string>()
   for (const { path } of files) {
     if (seen.has(path)) {
-      throw new Fault({ format, problem: 'file stated twice', found: `${at} has ${printable(JSON.stringify(path))} twice`, expected: 'each once', place })
+      throw new Fault({
+        format,
+        problem: 'file stated twice',
+        found: `${at} has ${printable(JSON.stringify(path))} twice`,
+        expected: 'each once',
+        place
+      })
     }
     seen.add(path)
   }
@@ -100,16 +127,23 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
   // 2. Compare every recorded file with its record.
   const files: CheckedOutput[] = await mapLimited([...recorded], 4, async ([path, { sha256, bytes }]) => {
     const expected = { sha256, bytes }
-    return { path, expected, ...await hold(root, path, expected, options) }
+    return { path, expected, ...(await hold(root, path, expected, options)) }
   })
   // 3. List what else lies there.
-  for (const path of await findUnlisted(root, { listed: new Set(recorded.keys()), except: new Set(), outputs: true, signal: options.signal })) {
+  for (const path of await findUnlisted(root, {
+    listed: new Set(recorded.keys()),
+    except: new Set(),
+    outputs: true,
+    signal: options.signal
+  })) {
     const found = await lstat(join(root, path)).catch(() => null)
     const special = found === null ? null : kindOf(found)
     // A run writes regular files only.
     const reason = special === null ? besideReason(path, records) : null
     files.push({
-      path, status: reason === null ? 'unlisted' : 'beside', expected: null,
+      path,
+      status: reason === null ? 'unlisted' : 'beside',
+      expected: null,
       found: found === null || special !== null ? null : { sha256: null, bytes: found.size },
       reason: reason ?? (special === null ? 'in no record' : `${special}, in no record`)
     })
@@ -117,17 +151,29 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
   files.sort((a, b) => compareCodepoints(a.path, b.path))
   const count = (status: OutputStatus): number => files.filter(f => f.status === status).length
   const counts = {
-    ok: count('ok'), 'size only': count('size only'), mismatch: count('mismatch'), missing: count('missing'), unlisted: count('unlisted'), beside: count('beside')
+    ok: count('ok'),
+    'size only': count('size only'),
+    mismatch: count('mismatch'),
+    missing: count('missing'),
+    unlisted: count('unlisted'),
+    beside: count('beside')
   }
   return {
-    records: records.map(folder => below(folder, RUN_RECORD)), files, counts,
+    records: records.map(folder => below(folder, RUN_RECORD)),
+    files,
+    counts,
     ok: counts.mismatch === 0 && counts.missing === 0 && counts.unlisted === 0
   }
 }
 
 function unreadableFolder(out: string, found: string, cause?: unknown): Fault {
   return new Fault({
-    format: 'outputs', problem: 'unreadable folder', found, expected: 'a folder of outputs', place: { file: out }, cause
+    format: 'outputs',
+    problem: 'unreadable folder',
+    found,
+    expected: 'a folder of outputs',
+    place: { file: out },
+    cause
   })
 }
 
@@ -140,12 +186,14 @@ function below(folder: string, path: string): string {
  * index of a batch names.
  */
 async function recordsIn(out: string, root: string): Promise<string[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch((cause: unknown) => { throw unreadableFolder(out, describeCause(cause), cause) })
+  const entries = await readdir(root, { withFileTypes: true }).catch((cause: unknown) => {
+    throw unreadableFolder(out, describeCause(cause), cause)
+  })
   const names = new Set(entries.map(entry => entry.name))
   const folders = new Set<string>()
   if (names.has(RUN_RECORD)) folders.add('')
   for (const entry of entries) {
-    if (entry.isDirectory() && await exists(join(root, entry.name, RUN_RECORD))) folders.add(entry.name)
+    if (entry.isDirectory() && (await exists(join(root, entry.name, RUN_RECORD)))) folders.add(entry.name)
   }
   if (names.has(BATCH_INDEX)) {
     const place = { file: join(out, BATCH_INDEX) }
@@ -158,13 +206,19 @@ async function recordsIn(out: string, root: string): Promise<string[]> {
   }
   if (folders.size > 0) return [...folders].sort(compareCodepoints)
   throw new Fault({
-    format: 'run record', problem: 'missing file', found: 'nothing', place: { file: join(out, RUN_RECORD) },
+    format: 'run record',
+    problem: 'missing file',
+    found: 'nothing',
+    place: { file: join(out, RUN_RECORD) },
     expected: `${RUN_RECORD}, which a run writes last (of a batch ${BATCH_INDEX}, and one in each snapshot's folder)`
   })
 }
 
 async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(() => true, () => false)
+  return lstat(path).then(
+    () => true,
+    () => false
+  )
 }
 
 async function readRecord(out: string, root: string, path: string): Promise<readonly Recorded[]> {
@@ -175,7 +229,10 @@ async function readRecord(out: string, root: string, path: string): Promise<read
   outputs.forEach(({ path: output, sha256: hash }, i) => {
     if (hash !== null || isBySize(output, manifest)) return
     throw new Fault({
-      format: 'run record', problem: 'wrong field', found: `outputs[${i}].sha256 is null`, place,
+      format: 'run record',
+      problem: 'wrong field',
+      found: `outputs[${i}].sha256 is null`,
+      place,
       expected: `${sha256.expected}: only the two column files of a batch are recorded by size`
     })
   })
@@ -187,7 +244,11 @@ async function refuseLink(out: string, root: string, path: string, format: strin
   const standing = await standsAt(root, path)
   if (typeof standing === 'number' || !LINKS.includes(standing.reason ?? '')) return
   throw new Fault({
-    format, problem: 'unreadable file', found: `it ${standing.reason ?? ''}`, expected: 'the file that the run wrote', place: { file: join(out, path) }
+    format,
+    problem: 'unreadable file',
+    found: `it ${standing.reason ?? ''}`,
+    expected: 'the file that the run wrote',
+    place: { file: join(out, path) }
   })
 }
 
@@ -197,7 +258,10 @@ const LINKS: readonly string[] = [IS_LINK, BEHIND_LINK]
 type Held = Pick<CheckedOutput, 'status' | 'found' | 'reason'>
 
 async function hold(
-  root: string, path: string, expected: { readonly sha256: string | null; readonly bytes: number }, options: CheckOutputsOptions
+  root: string,
+  path: string,
+  expected: { readonly sha256: string | null; readonly bytes: number },
+  options: CheckOutputsOptions
 ): Promise<Held> {
   options.signal?.throwIfAborted()
   const standing = await standsAt(root, path)
@@ -210,9 +274,13 @@ async function hold(
   }
   try {
     const { sha256, bytes, changed } = await hashFile(join(root, path), options)
-    const reason = changed ? 'changed while it was read'
-      : bytes !== expected.bytes ? `${bytes} bytes, recorded ${expected.bytes}`
-      : sha256 !== expected.sha256 ? 'other content' : null
+    const reason = changed
+      ? 'changed while it was read'
+      : bytes !== expected.bytes
+        ? `${bytes} bytes, recorded ${expected.bytes}`
+        : sha256 !== expected.sha256
+          ? 'other content'
+          : null
     return { status: reason === null ? 'ok' : 'mismatch', found: { sha256, bytes }, reason }
   } catch (error) {
     options.signal?.throwIfAborted()
@@ -230,7 +298,9 @@ async function standsAt(root: string, path: string): Promise<number | Held> {
       info = await lstat(join(root, ...segments.slice(0, i)))
     } catch (error) {
       const code = errorCode(error)
-      return code === 'ENOENT' || code === 'ENOTDIR' ? { status: 'missing', found: null, reason: 'no such file' } : mismatch(`cannot be read: ${whyUnreadable(error)}`)
+      return code === 'ENOENT' || code === 'ENOTDIR'
+        ? { status: 'missing', found: null, reason: 'no such file' }
+        : mismatch(`cannot be read: ${whyUnreadable(error)}`)
     }
     if (info.isSymbolicLink()) return mismatch(i === segments.length ? IS_LINK : BEHIND_LINK)
     if (i < segments.length) continue
@@ -254,10 +324,18 @@ export function outputFaults({ files }: OutputsReport, out: string): Fault[] {
   return files.flatMap(({ path, status, expected, found, reason }) => {
     if (status === 'ok' || status === 'size only' || status === 'beside') return []
     const bytes = found === null ? null : `${found.sha256 === null ? '' : `${found.sha256}, `}${found.bytes} bytes`
-    return [new Fault({
-      format: 'outputs', problem: PROBLEMS[status], found: [bytes, status === 'unlisted' && bytes !== null ? null : reason].filter(part => part !== null).join(', '),
-      expected: expected === null ? 'only what the run recorded' : `${expected.sha256 === null ? '' : `${expected.sha256}, `}${expected.bytes} bytes as recorded`,
-      place: { file: join(out, path) }, exitCode: EXIT.checkFailed
-    })]
+    return [
+      new Fault({
+        format: 'outputs',
+        problem: PROBLEMS[status],
+        found: [bytes, status === 'unlisted' && bytes !== null ? null : reason].filter(part => part !== null).join(', '),
+        expected:
+          expected === null
+            ? 'only what the run recorded'
+            : `${expected.sha256 === null ? '' : `${expected.sha256}, `}${expected.bytes} bytes as recorded`,
+        place: { file: join(out, path) },
+        exitCode: EXIT.checkFailed
+      })
+    ]
   })
 }

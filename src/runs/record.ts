@@ -31,12 +31,15 @@ export type RunRecord = RunDocument
 
 /** Of the engine, of the libraries, and of the outputs' schemas: the outputs of an earlier version are computed again. */
 const RUN_VERSIONS: Readonly<Record<string, string>> = {
-  ...VERSIONS, ...Object.fromEntries(Object.entries(SCHEMA_VERSIONS).map(([name, version]) => [`schema:${name}`, String(version)]))
+  ...VERSIONS,
+  ...Object.fromEntries(Object.entries(SCHEMA_VERSIONS).map(([name, version]) => [`schema:${name}`, String(version)]))
 }
 
 /** @param settings plain data: everything that decides the bytes of the outputs, beside the inputs */
 export function settingsHash(settings: object, formats: readonly FigureFormat[]): string {
-  return createHash('sha256').update(JSON.stringify([settings, formats])).digest('hex')
+  return createHash('sha256')
+    .update(JSON.stringify([settings, formats]))
+    .digest('hex')
 }
 
 /** Removes the record of the run before and returns the outputs that it listed. */
@@ -70,32 +73,40 @@ export async function writeRunRecord(
   earlier: readonly RecordedOutput[],
   pool: TracePool | null
 ): Promise<readonly string[]> {
-  const record = recordOf(run, await Promise.all(
-    run.outputs.map(async ({ path, bytes, sha256 }) => ({
-      path,
-      sha256: sha256 ?? (pool === null ? null : await hashOutput(join(out, path), pool)),
-      bytes
-    }))
-  ))
+  const record = recordOf(
+    run,
+    await Promise.all(
+      run.outputs.map(async ({ path, bytes, sha256 }) => ({
+        path,
+        sha256: sha256 ?? (pool === null ? null : await hashOutput(join(out, path), pool)),
+        bytes
+      }))
+    )
+  )
   const kept = new Set(record.outputs.map(f => f.path))
-  const left = await removeOutputs(out, earlier.filter(({ path }) => !kept.has(path)), GENERATOR.name)
+  const left = await removeOutputs(
+    out,
+    earlier.filter(({ path }) => !kept.has(path)),
+    GENERATOR.name
+  )
   await OutputSet.writeAlone(out, RUN_RECORD, jsonText(record))
   return left
 }
 
 function recordOf({ origin, settingsSha256, inputs }: Omit<FinishedRun, 'outputs'>, outputs: readonly RecordedOutput[]): RunRecord {
   return {
-    schema_version: SCHEMA_VERSIONS.run, schema: 'run', ...origin, versions: RUN_VERSIONS, settings_sha256: settingsSha256, inputs, outputs
+    schema_version: SCHEMA_VERSIONS.run,
+    schema: 'run',
+    ...origin,
+    versions: RUN_VERSIONS,
+    settings_sha256: settingsSha256,
+    inputs,
+    outputs
   }
 }
 
 /** The record of an earlier run into `out`, where inputs, settings and outputs are still as it says, to the byte; otherwise null. */
-export async function unchangedRun(
-  out: string,
-  plan: SnapshotPlan,
-  settingsSha256: string,
-  pool: TracePool
-): Promise<RunRecord | null> {
+export async function unchangedRun(out: string, plan: SnapshotPlan, settingsSha256: string, pool: TracePool): Promise<RunRecord | null> {
   const record = currentRecord(out, settingsSha256)
   if (record === null) return null
   const listed = new Set(record.inputs.map(f => f.path))
@@ -167,15 +178,21 @@ function isRunRecord(x: unknown): x is RunRecord {
     Array.isArray(list) &&
     list.every(
       (f: unknown) =>
-        typeof f === 'object' && f !== null &&
+        typeof f === 'object' &&
+        f !== null &&
         typeof (f as HashedFile).path === 'string' &&
-        (typeof (f as RecordedOutput).sha256 === 'string' || (unhashed && (f as RecordedOutput).sha256 === null && isBySize((f as RecordedOutput).path, record.manifest))) &&
+        (typeof (f as RecordedOutput).sha256 === 'string' ||
+          (unhashed && (f as RecordedOutput).sha256 === null && isBySize((f as RecordedOutput).path, record.manifest))) &&
         typeof (f as HashedFile).bytes === 'number'
     )
   return (
-    record.schema === 'run' && record.schema_version === SCHEMA_VERSIONS.run && record.manifest !== undefined && typeof record.settings_sha256 === 'string' &&
+    record.schema === 'run' &&
+    record.schema_version === SCHEMA_VERSIONS.run &&
+    record.manifest !== undefined &&
+    typeof record.settings_sha256 === 'string' &&
     typeof (record.generator as { version?: unknown } | undefined)?.version === 'string' &&
-    files(record.inputs, false) && files(record.outputs, true) &&
+    files(record.inputs, false) &&
+    files(record.outputs, true) &&
     // Every run writes something.
     (record.outputs as unknown[]).length > 0
   )

@@ -89,7 +89,11 @@ async function runTraces(context: RunContext, traces: CriticTraceStudy, { study,
   const measured = await measureSnapshot(context, { plan, settings, pool }, set)
   const inputs = snapshotInputs(plan, measured).map(inRun(context, plan))
   return async () => ({
-    outcome: { snapshot: measured }, inputs, inputsOf: traceInputs(context, inputs), figures: { criticTraces: measured.figure }, constants: {}
+    outcome: { snapshot: measured },
+    inputs,
+    inputsOf: traceInputs(context, inputs),
+    figures: { criticTraces: measured.figure },
+    constants: {}
   })
 }
 
@@ -112,8 +116,11 @@ async function runHistories(context: RunContext, section: HistoryStudy, { set, l
     const onBytes = context.progress.onHistories?.(bytesOf(listed, path => path.startsWith(`${drawn.folder}/`)))
     const histories = await measureHistories(context, drawn, set, onBytes)
     return {
-      outcome: { histories }, inputs: [histories.list, ...histories.files], inputsOf: historyInputs(histories),
-      figures: { curves: figureData(context, drawn, histories) }, constants: { histories: drawn }
+      outcome: { histories },
+      inputs: [histories.list, ...histories.files],
+      inputsOf: historyInputs(histories),
+      figures: { curves: figureData(context, drawn, histories) },
+      constants: { histories: drawn }
     }
   }
 }
@@ -139,5 +146,5 @@ function legendOf(histories: HistoryStudy | null): string[] {
 }
 
 function bytesOf(files: readonly HashedFile[], holds: (path: string) => boolean): number {
-  return files.reduce((sum, { path, bytes }) => holds(path) ? sum + bytes : sum, 0)
+  return files.reduce((sum, { path, bytes }) => (holds(path) ? sum + bytes : sum), 0)
 }

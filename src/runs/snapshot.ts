@@ -85,7 +85,11 @@ export interface SnapshotOutcome extends Omit<MeasuredSnapshot, 'figure'> {
 export async function analyseSnapshot(run: SnapshotRun): Promise<SnapshotOutcome> {
   const { plan, settings, pool, formats, manifest = null, verified, signal, onProgress, chunkBytes } = run
   const context = new RunContext({
-    dir: plan.folder, origin: originOf(settings.synthetic, manifest), verified, signal, chunkBytes,
+    dir: plan.folder,
+    origin: originOf(settings.synthetic, manifest),
+    verified,
+    signal,
+    chunkBytes,
     progress: { onSnapshot: onProgress && (async () => onProgress) }
   })
   return inTransaction(run.out, run, async set => {
@@ -126,7 +130,10 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
     const { verified } = statistics
     // 3. Check
     const checks = expectations.checkExpectations(results, statistics, settings, labelledBy)
-    const failures = [...expectations.failuresOf(checks), ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))]
+    const failures = [
+      ...expectations.failuresOf(checks),
+      ...changedSinceVerified(context, snapshotInputs(plan, measured).map(inRun(context, plan)))
+    ]
     if (failures.length > 0) throw new Failures(failures.map(f => atSnapshot(f, plan)))
     // 4. Write
     const writeDocuments = async (): Promise<void> => {
@@ -160,7 +167,7 @@ async function loadLastSteps() {
 
 /** What in the snapshot says that it was generated: the page, or the path of the first NPZ file that says so; null: nothing. */
 function whatSaysSynthetic({ header, results }: Measured): string | null {
-  return header.synthetic ? 'the page' : results.find(r => r.synthetic)?.npz?.path ?? null
+  return header.synthetic ? 'the page' : (results.find(r => r.synthetic)?.npz?.path ?? null)
 }
 
 interface Streams {
@@ -231,10 +238,13 @@ interface Measured {
 /** The header of a folder of NPZ files, which has no page. */
 const NO_PAGE: Omit<SnapshotHeader, 'traceCount'> = { snapshotTime: null, alignment: null, synthetic: false }
 
-async function measureTraces(
-  context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined
-): Promise<Measured> {
-  const { plan, settings: { traces, examplesRequired }, pool, sourceName } = work
+async function measureTraces(context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined): Promise<Measured> {
+  const {
+    plan,
+    settings: { traces, examplesRequired },
+    pool,
+    sourceName
+  } = work
   const { chunkBytes, signal } = context
   const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []
@@ -324,7 +334,9 @@ function changedSinceVerified(context: RunContext, read: readonly HashedFile[]):
 }
 
 function figureData(
-  { synthetic, success_threshold: threshold, outcome_from }: SnapshotStatistics, results: readonly TraceResult[], examples: ChosenExamples
+  { synthetic, success_threshold: threshold, outcome_from }: SnapshotStatistics,
+  results: readonly TraceResult[],
+  examples: ChosenExamples
 ): CriticTraceFigureData {
   return {
     synthetic,

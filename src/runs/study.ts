@@ -53,28 +53,64 @@ const NO_SECTION: SectionOutcomes = { snapshot: null, histories: null, evidence:
 
 /** @throws Failures, or the one Fault that stopped the run; no output is touched then. */
 export async function analyseStudy(run: StudyRun): Promise<StudyOutcome> {
-  const { dir, study, manifest: { revisions }, pool, out, formats, strict = false, signal, progress } = run
+  const {
+    dir,
+    study,
+    manifest: { revisions },
+    pool,
+    out,
+    formats,
+    strict = false,
+    signal,
+    progress
+  } = run
   const listed = listedFiles(run.manifest)
-  const context = new RunContext({ dir, origin: studyOrigin(run), verified: new Map(listed.map(({ path, sha256 }) => [path, sha256])), signal, progress })
+  const context = new RunContext({
+    dir,
+    origin: studyOrigin(run),
+    verified: new Map(listed.map(({ path, sha256 }) => [path, sha256])),
+    signal,
+    progress
+  })
   const { sha256, bytes } = run.studyFile
   const studyFile = context.require({ path: STUDY_FILE, sha256, bytes })
   let earlier: readonly RecordedOutput[] = []
-  const beforeCommit = async (): Promise<void> => { earlier = await retireRecord(out) }
+  const beforeCommit = async (): Promise<void> => {
+    earlier = await retireRecord(out)
+  }
   const outcome = await inTransaction(out, { signal, beforeCommit }, async set => {
     // 1. Sections
     const sections = await runSections(context, { study, set, pool, listed })
-    await writeConstants(context, set, merged({ histories: null, bars: null }, sections.map(section => section.constants)))
+    await writeConstants(
+      context,
+      set,
+      merged(
+        { histories: null, bars: null },
+        sections.map(section => section.constants)
+      )
+    )
     const inputs = [studyFile, ...sections.flatMap(section => section.inputs)]
     refuseExcluded(run, new Set([...inputs.map(file => file.path), study.claims, study.article?.article, study.article?.notes]))
     // 2. Figures. They may use one thread more than the pool: the pool and this thread are idle meanwhile.
     const { drawFigures, planFigures } = await import('./drawing.js')
-    const figures = await planFigures(merged<FigureSources>({}, sections.map(section => section.figures)))
+    const figures = await planFigures(
+      merged<FigureSources>(
+        {},
+        sections.map(section => section.figures)
+      )
+    )
     const pngs = await drawFigures(context, set, figures, { formats, threads: pool.threads + 1, manifest: context.origin.manifest })
     // 3. Audit and pages
     const { writeArticle } = await import('./article.js')
     const sectionInputs = sections.map(section => section.inputsOf)
     const audit = await writeArticle(context, study, set, { strict, figures, formats, pngs, revisions, inputs, listed, sectionInputs })
-    return { audit, ...merged(NO_SECTION, sections.map(section => section.outcome)) }
+    return {
+      audit,
+      ...merged(
+        NO_SECTION,
+        sections.map(section => section.outcome)
+      )
+    }
   })
   // 4. Record
   const left = await writeRunRecord(out, { ...recordedOf(run), outputs: outcome.outputs }, earlier, pool)
@@ -92,7 +128,11 @@ function merged<T extends object>(none: T, parts: readonly Partial<T>[]): T {
  */
 function recordedOf(run: Pick<StudyRun, 'study' | 'manifest' | 'formats'>): Omit<FinishedRun, 'outputs'> {
   const { study, manifest, formats } = run
-  return { settingsSha256: settingsHash([study, manifest.manifest_sha256], formats), origin: studyOrigin(run), inputs: listedFiles(manifest) }
+  return {
+    settingsSha256: settingsHash([study, manifest.manifest_sha256], formats),
+    origin: studyOrigin(run),
+    inputs: listedFiles(manifest)
+  }
 }
 
 /** The record of the last run into `out`, where nothing has changed that decides its outputs and all outputs are there; otherwise null. */
@@ -109,7 +149,7 @@ async function writeConstants({ origin }: RunContext, set: OutputSet, constants:
 
 /** Every file that was verified before the run. What a section, the check of a certificate or the audit reads is among them. */
 function listedFiles({ files }: ManifestReport): HashedFile[] {
-  return files.flatMap(({ path, status, expected }) => status === 'ok' && expected !== null ? [{ path, ...expected }] : [])
+  return files.flatMap(({ path, status, expected }) => (status === 'ok' && expected !== null ? [{ path, ...expected }] : []))
 }
 
 /**
@@ -122,13 +162,17 @@ function refuseExcluded({ dir, manifest, study }: StudyRun, read: ReadonlySet<st
   const named = namedFiles(study)
   const roleOf = rolesOf(study, named)
   const contradicted = manifest.files.filter(({ path, role }) => role === 'excluded' && roleOf(path) !== 'excluded' && read.has(path))
-  const faults = contradicted.map(({ path }) => (
-    new Fault({
-      format: 'manifest', problem: 'excluded file read', found: 'the role "excluded"',
-      expected: `another role${named.has(path) ? ' (manifest --write gives it one)' : ' in the manifest'}, or a study that does not read the file`,
-      place: { file: join(dir, path) }, exitCode: EXIT.checkFailed
-    })
-  ))
+  const faults = contradicted.map(
+    ({ path }) =>
+      new Fault({
+        format: 'manifest',
+        problem: 'excluded file read',
+        found: 'the role "excluded"',
+        expected: `another role${named.has(path) ? ' (manifest --write gives it one)' : ' in the manifest'}, or a study that does not read the file`,
+        place: { file: join(dir, path) },
+        exitCode: EXIT.checkFailed
+      })
+  )
   if (faults.length > 0) throw new Failures(faults)
 }
 

@@ -6,7 +6,8 @@ export const ARTICLE = object({
   article: { kind: relativePath, doc: 'Template of the article, Markdown with references.' },
   notes: { kind: relativePath, doc: 'Template of the notes on its evidence, Markdown with references.' },
   strict: {
-    kind: flag, default: false,
+    kind: flag,
+    default: false,
     doc: 'A value that the pages cite from an output and that no claim and no source of a discrepancy holds fails `all` and `audit`.'
   }
 })

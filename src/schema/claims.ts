@@ -3,8 +3,23 @@
  * it; only the audit and the pages read it. Checks between fields are in `study/claims/checks.ts`.
  */
 import {
-  describeValue, factor, flag, integer, isJsonObject, list, nullable, object, oneOf, pattern, refuseSecret, relabel, text, wrong,
-  type CheckContext, type Infer, type Kind
+  describeValue,
+  factor,
+  flag,
+  integer,
+  isJsonObject,
+  list,
+  nullable,
+  object,
+  oneOf,
+  pattern,
+  refuseSecret,
+  relabel,
+  text,
+  wrong,
+  type CheckContext,
+  type Infer,
+  type Kind
 } from '../core/checker.js'
 import { readEach } from '../core/read-each.js'
 
@@ -28,8 +43,11 @@ export type ClaimScalar = number | string | boolean
 export type ClaimValue = ClaimScalar | readonly ClaimScalar[]
 
 function isScalar(value: unknown): value is ClaimScalar {
-  return typeof value === 'boolean' || (typeof value === 'string' && value.length >= 1 && value.length <= 1000) ||
+  return (
+    typeof value === 'boolean' ||
+    (typeof value === 'string' && value.length >= 1 && value.length <= 1000) ||
     (typeof value === 'number' && Number.isFinite(value))
+  )
 }
 
 const SCALAR = { anyOf: [{ type: 'number' }, { type: 'string', minLength: 1, maxLength: 1000 }, { type: 'boolean' }] }
@@ -71,15 +89,21 @@ const referenceList = list(claimReference, 1, MAX_REFERENCES)
 const references: Kind<readonly string[]> = {
   expected: 'a reference, or a list of references',
   schema: { anyOf: [claimReference.schema, { ...referenceList.schema, uniqueItems: true }] },
-  read: (value, at, context) => (
+  read: (value, at, context) =>
     Array.isArray(value) ? referenceList.read(value, at, context) : [relabel(claimReference, references.expected).read(value, at, context)]
-  )
 }
 
-const decimals = { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals published, of numbers alone; the value has no more of them. null: compared for equality.', default: null }
+const decimals = {
+  kind: nullable(integer(0, MAX_DECIMALS)),
+  doc: 'Decimals published, of numbers alone; the value has no more of them. null: compared for equality.',
+  default: null
+}
 
 const claim = object({
-  id: { kind: id, doc: 'Its name, as templates refer to it: letters, digits, `_`, `-` and `.`, at most 128, the first a letter or a digit.' },
+  id: {
+    kind: id,
+    doc: 'Its name, as templates refer to it: letters, digits, `_`, `-` and `.`, at most 128, the first a letter or a digit.'
+  },
   value: { kind: claimValue, doc: 'What was published: a finite number, a text, `true`, `false`, or a list of such.' },
   decimals,
   unit: { kind: anyText(100), doc: 'Its unit; shown, not compared.', default: '' },
@@ -89,9 +113,15 @@ const claim = object({
     doc: 'Where the value comes from: the inputs, a configuration, another publication, or the original files alone.'
   },
   definition: { kind: text(2000), doc: 'What it is, in one sentence.' },
-  from: { kind: nullable(references), doc: 'The reference at which the whole value stands, or a list of at most 100 different ones, of which each must agree.', default: null },
+  from: {
+    kind: nullable(references),
+    doc: 'The reference at which the whole value stands, or a list of at most 100 different ones, of which each must agree.',
+    default: null
+  },
   elements: {
-    kind: nullable(list(claimReference, 1, MAX_ELEMENTS)), doc: 'In place of `from`: a reference for each element of a list, in its order.', default: null
+    kind: nullable(list(claimReference, 1, MAX_ELEMENTS)),
+    doc: 'In place of `from`: a reference for each element of a list, in its order.',
+    default: null
   },
   scale: { kind: factor, doc: 'What is found is multiplied by this before it is compared; of numbers alone.', default: 1 }
 })
@@ -99,7 +129,11 @@ const claim = object({
 const sourceObject = object({
   value: { kind: nullable(claimValue), doc: 'What the source states; null: whatever stands at the reference.', default: null },
   decimals,
-  reference: { kind: nullable(claimReference), doc: 'Where it stands in the outputs; a source has a value or a reference. With both they must agree.', default: null }
+  reference: {
+    kind: nullable(claimReference),
+    doc: 'Where it stands in the outputs; a source has a value or a reference. With both they must agree.',
+    default: null
+  }
 })
 
 /** One of the sources of a discrepancy. It states at least one of `value` and `reference`. The label is its name for the reader. */
@@ -109,7 +143,8 @@ export type DiscrepancySource = { readonly label: string } & Infer<typeof source
 const sources: Kind<readonly DiscrepancySource[]> = {
   expected: `an object of at most ${MAX_SOURCES} sources by label`,
   schema: {
-    type: 'object', propertyNames: { minLength: 1, maxLength: 200 },
+    type: 'object',
+    propertyNames: { minLength: 1, maxLength: 200 },
     additionalProperties: { anyOf: [claimValue.schema, sourceObject.schema] }
   },
   read: (value, at, context) => {
@@ -136,7 +171,10 @@ const sameSource = object({
 const sameSources: Kind<ReadonlyArray<{ readonly label: string } & Infer<typeof sameSource>>> = {
   expected: `an object of 2 to ${MAX_SOURCES} references by label`,
   schema: {
-    type: 'object', propertyNames: { minLength: 1, maxLength: 200 }, minProperties: 2, maxProperties: MAX_SOURCES,
+    type: 'object',
+    propertyNames: { minLength: 1, maxLength: 200 },
+    minProperties: 2,
+    maxProperties: MAX_SOURCES,
     additionalProperties: { anyOf: [claimReference.schema, sameSource.schema] }
   },
   read: (value, at, context) => {
@@ -145,17 +183,29 @@ const sameSources: Kind<ReadonlyArray<{ readonly label: string } & Infer<typeof 
     return readEach(Object.entries(value), ([label, stated]) => {
       if (label === '' || label.length > 200) throw wrong(label, `a label of ${at}`, 'a text of 1 to 200 characters', context)
       const place = `${at}[${describeValue(label)}]`
-      return { label, ...(isJsonObject(stated) ? sameSource.read(stated, place, context) : { reference: claimReference.read(stated, place, context), scale: 1 }) }
+      return {
+        label,
+        ...(isJsonObject(stated)
+          ? sameSource.read(stated, place, context)
+          : { reference: claimReference.read(stated, place, context), scale: 1 })
+      }
     })
   }
 }
 
 const same = object({
-  id: { kind: id, doc: 'Its name, as a claim\'s.' },
+  id: { kind: id, doc: "Its name, as a claim's." },
   section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
   definition: { kind: text(2000), doc: 'What it is, in one sentence.' },
-  decimals: { kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Every two numbers agree as a claim with so many decimals does; null: they are equal.', default: null },
-  sources: { kind: sameSources, doc: 'References by label, a text of 1 to 200 characters that readers see. Each is a reference, or an object of the next two.' }
+  decimals: {
+    kind: nullable(integer(0, MAX_DECIMALS)),
+    doc: 'Every two numbers agree as a claim with so many decimals does; null: they are equal.',
+    default: null
+  },
+  sources: {
+    kind: sameSources,
+    doc: 'References by label, a text of 1 to 200 characters that readers see. Each is a reference, or an object of the next two.'
+  }
 })
 
 const forbidden = {
@@ -165,19 +215,24 @@ const forbidden = {
 }
 
 const guard = object({
-  id: { kind: id, doc: 'Its name, as a claim\'s.' },
+  id: { kind: id, doc: "Its name, as a claim's." },
   section: { kind: anyText(100), doc: 'Section of the publication that demands it.', default: '' },
   reason: { kind: text(2000), doc: 'Why; the notes print it.' },
   disclosure: {
-    kind: nullable(text(2000)), doc: 'Text that must stand on a page, as a discrepancy\'s; a guard has this, or patterns that are forbidden; null: none.', default: null
+    kind: nullable(text(2000)),
+    doc: "Text that must stand on a page, as a discrepancy's; a guard has this, or patterns that are forbidden; null: none.",
+    default: null
   },
   forbidden
 })
 
 const discrepancy = object({
-  id: { kind: id, doc: 'Its name, as a claim\'s.' },
+  id: { kind: id, doc: "Its name, as a claim's." },
   section: { kind: anyText(100), doc: 'Section of the publication.', default: '' },
-  sources: { kind: sources, doc: 'At most 20 sources by label, a text of 1 to 200 characters that readers see: `"report, Table 1"`. Each is a value, a reference, or an object of the next three.' },
+  sources: {
+    kind: sources,
+    doc: 'At most 20 sources by label, a text of 1 to 200 characters that readers see: `"report, Table 1"`. Each is a value, a reference, or an object of the next three.'
+  },
   chosen: { kind: nullable(text(200)), doc: 'Label of the source that the study follows; null: none alone.', default: null },
   decision: { kind: text(2000), doc: 'How the contradiction is resolved.' },
   disclosure: {
@@ -194,8 +249,16 @@ export const CLAIMS_KIND = object({
   about: { kind: nullable(text(4000)), doc: 'What the file is, for its readers; not read.', default: null },
   claims: { kind: list(claim), doc: 'Published values, each `id` once.' },
   same: { kind: list(same), doc: 'Quantities of several sources, each `id` once, which must agree or be a discrepancy.', default: [] },
-  discrepancies: { kind: list(discrepancy), doc: 'Contradictions among sources, each `id` once. With none the pages are not searched, and the audit says so.', default: [] },
-  guards: { kind: list(guard), doc: 'What the pages must say, or must not, without a contradiction of sources, each `id` once.', default: [] }
+  discrepancies: {
+    kind: list(discrepancy),
+    doc: 'Contradictions among sources, each `id` once. With none the pages are not searched, and the audit says so.',
+    default: []
+  },
+  guards: {
+    kind: list(guard),
+    doc: 'What the pages must say, or must not, without a contradiction of sources, each `id` once.',
+    default: []
+  }
 })
 
 /**

@@ -4,9 +4,7 @@
  */
 import { DEFAULT_CRITIC_TRACE_STUDY, DEFAULT_KEYS, type SnapshotKeys } from './traces.js'
 import { Fault } from '../core/errors.js'
-import {
-  finite, flag, integer, nullable, number, object, oneOf, pair, refine, text, type Field, type Infer
-} from '../core/checker.js'
+import { finite, flag, integer, nullable, number, object, oneOf, pair, refine, text, type Field, type Infer } from '../core/checker.js'
 import { relativePath } from '../core/path-kinds.js'
 
 /** Keys of the snapshot's outer object; all others are keys of a trace. Names must differ only within one object. */
@@ -23,7 +21,10 @@ const keys = refine(
     synthetic: keyField('synthetic', '`true`: the data were generated; also the NPZ member, a 0-d bool.'),
     traces: keyField('traces', 'List of traces.'),
     step: keyField('step', 'Trainer step of a trace, integer.'),
-    outcome: keyField('outcome', '`"success"` or `"failure"`, `true` or `false`, `1` or `0`; without one the score decides, by `success_threshold`.'),
+    outcome: keyField(
+      'outcome',
+      '`"success"` or `"failure"`, `true` or `false`, `1` or `0`; without one the score decides, by `success_threshold`.'
+    ),
     score: keyField('score', 'Score of the trajectory, number.'),
     uid: keyField('uid', 'Identity of the trajectory, text or integer; may repeat.'),
     prediction_stage: keyField('prediction_stage', 'When the critic predicted, text.'),
@@ -64,7 +65,11 @@ const selector = refine(
   ({ step, outcome, uid }, at, context) => {
     if (step === null && outcome === null && uid === null) {
       throw new Fault({
-        format: context.format, problem: 'empty selector', found: at, expected: 'at least one of step, outcome, uid', place: context.place
+        format: context.format,
+        problem: 'empty selector',
+        found: at,
+        expected: 'at least one of step, outcome, uid',
+        place: context.place
       })
     }
     return {
@@ -97,7 +102,8 @@ const expected = object({
   },
   score_agrees_with_outcome: {
     kind: oneOf<boolean | 'binary'>(true, false, 'binary'),
-    doc: 'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone, so that 0.5 is one of a ' +
+    doc:
+      'Every trace states outcome and score, and the score is above `success_threshold` in the successes alone, so that 0.5 is one of a ' +
       'success; `"binary"`: it is 1 in a success and 0 in a failure.',
     default: expectations.score_agrees_with_outcome
   },
@@ -110,7 +116,7 @@ const expected = object({
 
 export const CRITIC_TRACES = object({
   snapshot: { kind: relativePath, doc: 'Folder of the snapshot, or its HTML page.' },
-  keys: { kind: keys, doc: 'Names of the snapshot\'s keys where they differ from the default ones.', default: DEFAULT_KEYS },
+  keys: { kind: keys, doc: "Names of the snapshot's keys where they differ from the default ones.", default: DEFAULT_KEYS },
   jump_threshold: {
     kind: number(0),
     doc: 'A change of value is a jump when its absolute value is strictly larger.',
@@ -128,8 +134,16 @@ export const CRITIC_TRACES = object({
   },
   examples: {
     kind: object({
-      success: { kind: nullable(selector), doc: 'The success that the figure shows in full; null: picked by rule.', default: examples.success },
-      failure: { kind: nullable(selector), doc: 'The failure that the figure shows in full; null: picked by rule.', default: examples.failure }
+      success: {
+        kind: nullable(selector),
+        doc: 'The success that the figure shows in full; null: picked by rule.',
+        default: examples.success
+      },
+      failure: {
+        kind: nullable(selector),
+        doc: 'The failure that the figure shows in full; null: picked by rule.',
+        default: examples.failure
+      }
     }),
     doc: 'The two traces that the figure shows in full.',
     default: examples

@@ -5,8 +5,24 @@
  */
 import { Fault } from '../core/errors.js'
 import {
-  alternatives, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pair, pattern, record, refine, text,
-  type CheckContext, type Field, type Infer
+  alternatives,
+  describeValue,
+  factor,
+  finite,
+  flag,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  pair,
+  pattern,
+  record,
+  refine,
+  text,
+  type CheckContext,
+  type Field,
+  type Infer
 } from '../core/checker.js'
 import { relativePath } from '../core/path-kinds.js'
 import { safePattern } from '../core/safe-pattern.js'
@@ -26,17 +42,20 @@ const MAX_GROUPS = 8
 const MAX_SERIES = 6
 
 const valueName = pattern(
-  'a name: a lower-case letter, then lower-case letters, digits, "_" and "-", and "." between parts; at most 100', VALUE_NAME_PATTERN
+  'a name: a lower-case letter, then lower-case letters, digits, "_" and "-", and "." between parts; at most 100',
+  VALUE_NAME_PATTERN
 )
 
 const title: Field<string> = { kind: text(300), doc: 'What it is, in one sentence.' }
 const unit: Field<string> = { kind: text(50), doc: 'Unit, as tables and the article write it; absent: it has none.', default: '' }
 const published: Field<boolean> = {
-  kind: flag, doc: 'False: a stand-in that no source publishes; said wherever it is used.', default: true
+  kind: flag,
+  doc: 'False: a stand-in that no source publishes; said wherever it is used.',
+  default: true
 }
 
 const named = {
-  name: { kind: valueName, doc: 'The study\'s name of the value.' },
+  name: { kind: valueName, doc: "The study's name of the value." },
   // A percentage has no digits that the fraction does not have. What a pattern finds has no unit: `multiply` accounts for the `k` of `200k`.
   as: {
     kind: oneOf('number', 'percent', 'text', 'match'),
@@ -44,7 +63,9 @@ const named = {
     default: 'number'
   },
   pattern: {
-    kind: nullable(safePattern), doc: 'Regular expression with one group: of `"match"` around the number, of `"text"` (where it may be left out) around the text.', default: null
+    kind: nullable(safePattern),
+    doc: 'Regular expression with one group: of `"match"` around the number, of `"text"` (where it may be left out) around the text.',
+    default: null
   },
   multiply: { kind: factor, doc: 'The number is multiplied by this.', default: 1 },
   unit,
@@ -65,8 +86,11 @@ function checkCell(cell: string, at: string, context: CheckContext): string {
   const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
   if (column <= MAX_COLUMN && Number(cell.slice(letters.length)) <= MAX_ROW) return cell
   throw new Fault({
-    format: context.format, problem: 'wrong field', found: `${at} is ${describeValue(cell)}`,
-    expected: CELL, place: context.place
+    format: context.format,
+    problem: 'wrong field',
+    found: `${at} is ${describeValue(cell)}`,
+    expected: CELL,
+    place: context.place
   })
 }
 
@@ -94,14 +118,20 @@ const slideValue = object({
   ...named,
   slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide, from 1, in the order of the presentation (not of file names).' },
   table: {
-    kind: nullable(slideTable), doc: 'Cell of a table; null: the one paragraph of the slide that `pattern` matches, with `"match"`.', default: null
+    kind: nullable(slideTable),
+    doc: 'Cell of a table; null: the one paragraph of the slide that `pattern` matches, with `"match"`.',
+    default: null
   },
   labels: {
-    kind: list(object({
-      row: { kind: integer(1, MAX_TABLE), doc: 'Row of the same table, from 1.' },
-      column: { kind: integer(1, MAX_TABLE), doc: 'Column of the same table, from 1.' },
-      text: labelText
-    }), 0, MAX_LABELS),
+    kind: list(
+      object({
+        row: { kind: integer(1, MAX_TABLE), doc: 'Row of the same table, from 1.' },
+        column: { kind: integer(1, MAX_TABLE), doc: 'Column of the same table, from 1.' },
+        text: labelText
+      }),
+      0,
+      MAX_LABELS
+    ),
     doc: 'Texts of other cells of the table that say what the value is: head of its column, name of its row.',
     default: []
   }
@@ -109,33 +139,51 @@ const slideValue = object({
 
 const slidePage = object({
   slide: { kind: integer(1, MAX_SLIDE), doc: 'Slide, from 1, in the order of the presentation (not of file names).' },
-  title: { kind: nullable(text()), doc: 'Its title: of the title\'s placeholder, or else the first paragraph; null: not looked at.', default: null },
-  printed_page: { kind: nullable(integer(0)), doc: 'The page number printed on it: of its placeholder, or else the last paragraph that is a whole number; null: not looked at.', default: null }
+  title: {
+    kind: nullable(text()),
+    doc: "Its title: of the title's placeholder, or else the first paragraph; null: not looked at.",
+    default: null
+  },
+  printed_page: {
+    kind: nullable(integer(0)),
+    doc: 'The page number printed on it: of its placeholder, or else the last paragraph that is a whole number; null: not looked at.',
+    default: null
+  }
 })
 
 const configValue = object({
-  name: { kind: valueName, doc: 'The study\'s name of the value.' },
-  key: { kind: text(), doc: 'Its key, each a different one; of JSON a path (`trainer.lr`), a list at once; one that looks like a secret is withheld and null.' },
+  name: { kind: valueName, doc: "The study's name of the value." },
+  key: {
+    kind: text(),
+    doc: 'Its key, each a different one; of JSON a path (`trainer.lr`), a list at once; one that looks like a secret is withheld and null.'
+  },
   title,
   published
 })
 
 const config = object({
-  name: { kind: valueName, doc: 'The study\'s name of the configuration.' },
-  path: { kind: relativePath, doc: 'Configuration file: `.json` is JSON, every other one is read as `.env`; the files that it inherits from are read too.' },
+  name: { kind: valueName, doc: "The study's name of the configuration." },
+  path: {
+    kind: relativePath,
+    doc: 'Configuration file: `.json` is JSON, every other one is read as `.env`; the files that it inherits from are read too.'
+  },
   values: { kind: list(configValue, 1), doc: 'The keys that are read; no other one is copied into an output.' }
 })
 
 const decode = {
-  kind: oneOf('all', 'requested'), doc: '`"all"`: the pages of every column are decoded and checked; `"requested"`: those of the columns of `task_path` and `field`.', default: 'all'
+  kind: oneOf('all', 'requested'),
+  doc: '`"all"`: the pages of every column are decoded and checked; `"requested"`: those of the columns of `task_path` and `field`.',
+  default: 'all'
 } as const
 
 const dataset = object({
-  name: { kind: valueName, doc: 'The study\'s name of the dataset.' },
+  name: { kind: valueName, doc: "The study's name of the dataset." },
   path: { kind: relativePath, doc: 'Parquet file.' },
   title,
   task_path: {
-    kind: nullable(text()), doc: 'Column of the task path, its parts joined by `.`: `extra_info.task_path`; null: no rows are matched.', default: null
+    kind: nullable(text()),
+    doc: 'Column of the task path, its parts joined by `.`: `extra_info.task_path`; null: no rows are matched.',
+    default: null
   },
   patterns: {
     kind: record(NAME_PATTERN, NAME_EXPECTED, text(200), MAX_PATTERNS),
@@ -169,14 +217,17 @@ const documentValue = object({
 })
 
 const document = object({
-  name: { kind: valueName, doc: 'The study\'s name of the document.' },
-  path: { kind: relativePath, doc: 'Text file, UTF-8, at most 4 MiB. Its copy is `materials/` and the last part of this path, so that two documents have different ones.' },
+  name: { kind: valueName, doc: "The study's name of the document." },
+  path: {
+    kind: relativePath,
+    doc: 'Text file, UTF-8, at most 4 MiB. Its copy is `materials/` and the last part of this path, so that two documents have different ones.'
+  },
   title,
   values: { kind: list(documentValue, 1), doc: 'What is quoted from it.' }
 })
 
 const quotedValue = object({
-  name: { kind: valueName, doc: 'The study\'s name of the value.' },
+  name: { kind: valueName, doc: "The study's name of the value." },
   value: { kind: finite, doc: 'The value as published.' },
   unit,
   title,
@@ -204,19 +255,22 @@ const operation = alternatives(
     const stated = OPERATION_NAMES.filter(name => Object.hasOwn(value, name))
     if (stated.length === 1) return operations[stated[0]]
     throw new Fault({
-      format: context.format, problem: stated.length === 0 ? 'missing field' : 'contradiction',
+      format: context.format,
+      problem: stated.length === 0 ? 'missing field' : 'contradiction',
       found: stated.length === 0 ? `${at} has no operation` : `${at} has ${stated.join(' and ')}`,
-      expected: `one of ${OPERATION_NAMES.join(', ')}`, place: context.place
+      expected: `one of ${OPERATION_NAMES.join(', ')}`,
+      place: context.place
     })
   }
 )
 
 const derivedValue = object({
-  name: { kind: valueName, doc: 'The study\'s name of the value.' },
+  name: { kind: valueName, doc: "The study's name of the value." },
   title,
   unit,
   kind: {
-    kind: oneOf('original', 'displayed'), doc: '`"original"`: of what sources state; `"displayed"`: after a stated convention of display.'
+    kind: oneOf('original', 'displayed'),
+    doc: '`"original"`: of what sources state; `"displayed"`: after a stated convention of display.'
   },
   operation: { kind: operation, doc: 'One operation on other values; derived ones that it refers to stand before it.' }
 })
@@ -225,56 +279,83 @@ const figure = object({
   name: { kind: figureName, doc: 'File name without extension, as of a figure of histories; no two figures of the study have one name.' },
   title: { kind: caption, doc: 'Title of the figure.' },
   panels: {
-    kind: list(object({
-      title: { kind: caption, doc: 'Heading.' },
-      axis: { kind: caption, doc: 'Title of the value axis, unit included.' },
-      groups: { kind: list(caption, 1, MAX_GROUPS), doc: 'Titles of the groups of bars.' },
-      series: {
-        kind: list(object({
-          title: { kind: caption, doc: 'As the legend writes it.' },
-          values: { kind: list(nullable(reference), 1, MAX_GROUPS), doc: 'One reference for each group; null: no bar.' },
-          decimals: {
-            kind: nullable(list(integer(0, MAX_DECIMALS), 1, MAX_GROUPS)),
-            doc: 'Decimals of each value, trailing zeros printed: as many as were published, so that figure and text agree; null: those of the panel.', default: null
-          }
-        }), 1, MAX_SERIES),
-        doc: 'Bars of one colour, one in each group; one title has one colour in all bar figures.'
-      },
-      decimals: { kind: integer(0, MAX_DECIMALS), doc: 'Most decimals printed on bars whose series states none; no trailing zeros.', default: 0 },
-      from: { kind: finite, doc: 'Where the value axis begins; other than 0, the axis says so.', default: 0 }
-    }), 1, MAX_PANELS),
+    kind: list(
+      object({
+        title: { kind: caption, doc: 'Heading.' },
+        axis: { kind: caption, doc: 'Title of the value axis, unit included.' },
+        groups: { kind: list(caption, 1, MAX_GROUPS), doc: 'Titles of the groups of bars.' },
+        series: {
+          kind: list(
+            object({
+              title: { kind: caption, doc: 'As the legend writes it.' },
+              values: { kind: list(nullable(reference), 1, MAX_GROUPS), doc: 'One reference for each group; null: no bar.' },
+              decimals: {
+                kind: nullable(list(integer(0, MAX_DECIMALS), 1, MAX_GROUPS)),
+                doc: 'Decimals of each value, trailing zeros printed: as many as were published, so that figure and text agree; null: those of the panel.',
+                default: null
+              }
+            }),
+            1,
+            MAX_SERIES
+          ),
+          doc: 'Bars of one colour, one in each group; one title has one colour in all bar figures.'
+        },
+        decimals: {
+          kind: integer(0, MAX_DECIMALS),
+          doc: 'Most decimals printed on bars whose series states none; no trailing zeros.',
+          default: 0
+        },
+        from: { kind: finite, doc: 'Where the value axis begins; other than 0, the axis says so.', default: 0 }
+      }),
+      1,
+      MAX_PANELS
+    ),
     doc: 'Panels in the order of reading.'
   }
 })
 
 export const EVIDENCE = object({
   workbook: {
-    kind: nullable(object({
-      path: { kind: relativePath, doc: 'Workbook (.xlsx).' },
-      values: { kind: list(cellValue, 1), doc: 'Cells that are read.' }
-    })),
+    kind: nullable(
+      object({
+        path: { kind: relativePath, doc: 'Workbook (.xlsx).' },
+        values: { kind: list(cellValue, 1), doc: 'Cells that are read.' }
+      })
+    ),
     doc: 'A workbook.',
     default: null
   },
   slides: {
-    kind: nullable(object({
-      path: { kind: relativePath, doc: 'Slides (.pptx).' },
-      pages: { kind: list(slidePage), doc: 'What slides say of themselves, each slide once; looked at where a value is read from it.', default: [] },
-      values: { kind: list(slideValue, 1), doc: 'Texts that are read.' }
-    })),
+    kind: nullable(
+      object({
+        path: { kind: relativePath, doc: 'Slides (.pptx).' },
+        pages: {
+          kind: list(slidePage),
+          doc: 'What slides say of themselves, each slide once; looked at where a value is read from it.',
+          default: []
+        },
+        values: { kind: list(slideValue, 1), doc: 'Texts that are read.' }
+      })
+    ),
     doc: 'Slides of a presentation.',
     default: null
   },
   configs: { kind: list(config), doc: 'Configurations.', default: [] },
   datasets: { kind: list(dataset), doc: 'Datasets.', default: [] },
   documents: {
-    kind: list(document), doc: 'Texts that are kept beside the outputs as they are (a README, a postmortem, a configuration for its comment), and values that stand in them.', default: []
+    kind: list(document),
+    doc: 'Texts that are kept beside the outputs as they are (a README, a postmortem, a configuration for its comment), and values that stand in them.',
+    default: []
   },
   quoted: {
-    kind: list(quotedValue), doc: 'Values that publications state: never computed with those of this study.', default: []
+    kind: list(quotedValue),
+    doc: 'Values that publications state: never computed with those of this study.',
+    default: []
   },
   derived: {
-    kind: list(derivedValue), doc: 'Values that follow from others, each after those that it follows from.', default: []
+    kind: list(derivedValue),
+    doc: 'Values that follow from others, each after those that it follows from.',
+    default: []
   },
   figures: { kind: list(figure), doc: 'Bar figures.', default: [] }
 })

@@ -16,7 +16,10 @@ export const STEPS_PER_REQUEST = 100
 export const SAMPLES_PER_REQUEST = 1000
 
 const fetchRuns = object({
-  label: { kind: studyName, doc: 'Folder of their histories below `histories.folder`, and their label in the list of runs; another one for each, not `other`; a curve of two display names is two labels.' },
+  label: {
+    kind: studyName,
+    doc: 'Folder of their histories below `histories.folder`, and their label in the list of runs; another one for each, not `other`; a curve of two display names is two labels.'
+  },
   entity: { kind: text(200), doc: 'Owner of the project.' },
   project: { kind: text(200), doc: 'Project.' },
   display_name: { kind: text(), doc: 'Exact display name; every run that has it is fetched.' }

@@ -5,8 +5,24 @@
  */
 import { Fault } from '../core/errors.js'
 import {
-  alternatives, between, describeValue, factor, finite, flag, integer, list, nullable, object, oneOf, pattern, positive, text,
-  type Field, type FieldValues, type Infer, type Kind
+  alternatives,
+  between,
+  describeValue,
+  factor,
+  finite,
+  flag,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  pattern,
+  positive,
+  text,
+  type Field,
+  type FieldValues,
+  type Infer,
+  type Kind
 } from '../core/checker.js'
 import { relativePath } from '../core/path-kinds.js'
 import { configKey } from './config-key.js'
@@ -53,22 +69,24 @@ const displayTime = alternatives(
     const byBest = Object.hasOwn(value, 'best_of') || Object.hasOwn(value, 'at_hours')
     if (byFactor !== byBest) return byFactor ? multiplied : calibrated
     throw new Fault({
-      format: context.format, problem: byFactor ? 'contradiction' : 'missing field',
+      format: context.format,
+      problem: byFactor ? 'contradiction' : 'missing field',
       found: byFactor ? `${at} has multiply and also best_of or at_hours` : `${at} has neither`,
-      expected: 'multiply, or best_of and at_hours', place: context.place
+      expected: 'multiply, or best_of and at_hours',
+      place: context.place
     })
   }
 )
 
 const selection = object({
-  name: { kind: studyName, doc: 'The study\'s name of the selection.' },
+  name: { kind: studyName, doc: "The study's name of the selection." },
   title: { kind: caption, doc: 'As legends and tables write it.' },
   display_name: { kind: logged, doc: 'Exact display name of its runs.' },
   entity: { kind: nullable(logged), doc: 'Entity of its runs; null: any.', default: null },
   project: { kind: nullable(logged), doc: 'Project of its runs; null: any.', default: null },
   label: {
     kind: nullable(logged),
-    doc: 'Folder of its runs\' histories below histories.folder; null: the one that each run states.',
+    doc: "Folder of its runs' histories below histories.folder; null: the one that each run states.",
     default: null
   },
   display_time: {
@@ -79,7 +97,7 @@ const selection = object({
 })
 
 const metric = object({
-  name: { kind: studyName, doc: 'The study\'s name of the metric.' },
+  name: { kind: studyName, doc: "The study's name of the metric." },
   key: { kind: logged, doc: 'Key of the history rows.' },
   title: { kind: caption, doc: 'Heading of its panel.' },
   axis: { kind: caption, doc: 'Title of its axis, with the unit after scaling.' },
@@ -96,18 +114,24 @@ const metric = object({
 const supplied = object({
   reference: { kind: studyName, doc: 'Selection that supplies points.' },
   target: { kind: studyName, doc: 'Another selection, which is supplied with them.' },
-  anchor: { kind: flag, doc: 'Both curves start at x = 0 with the reference\'s first recorded value, but for a curve that has a point at x <= 0.', default: false },
+  anchor: {
+    kind: flag,
+    doc: "Both curves start at x = 0 with the reference's first recorded value, but for a curve that has a point at x <= 0.",
+    default: false
+  },
   step_prefix: {
-    kind: names(0), doc: 'Metrics whose step view gets the reference\'s observations before the target\'s first one.', default: []
+    kind: names(0),
+    doc: "Metrics whose step view gets the reference's observations before the target's first one.",
+    default: []
   },
   same_step: {
     kind: names(0),
-    doc: 'Metrics, none of them in `step_prefix`, whose step view gets the reference\'s observation at a step where the target has none.',
+    doc: "Metrics, none of them in `step_prefix`, whose step view gets the reference's observation at a step where the target has none.",
     default: []
   },
   time_prefix: {
     kind: flag,
-    doc: 'The time view gets the reference\'s observations before the target\'s first one.',
+    doc: "The time view gets the reference's observations before the target's first one.",
     default: false
   }
 })
@@ -115,10 +139,16 @@ const supplied = object({
 function drawnNumber(what: string) {
   return {
     value: { kind: nullable(finite), doc: `${what}; this or \`from\`.`, default: null },
-    from: { kind: nullable(reference), doc: 'Where it stands in the evidence: `data.json#/values/<name>/value`, of a value that is not excluded.', default: null },
+    from: {
+      kind: nullable(reference),
+      doc: 'Where it stands in the evidence: `data.json#/values/<name>/value`, of a value that is not excluded.',
+      default: null
+    },
     scale: { kind: factor, doc: 'What stands at `from` is multiplied by this: 0.01, for a percentage.', default: 1 },
     decimals: {
-      kind: nullable(integer(0, MAX_DECIMALS)), doc: 'Decimals of the number in the label; null: as short as it is.', default: null
+      kind: nullable(integer(0, MAX_DECIMALS)),
+      doc: 'Decimals of the number in the label; null: as short as it is.',
+      default: null
     }
   } as const
 }
@@ -127,7 +157,7 @@ const sharedReference = object({
   metric: { kind: studyName, doc: 'Metric in whose panel the value is drawn.' },
   selections: { kind: names(1), doc: 'Selections whose curves start with it.' },
   step: { kind: integer(0), doc: 'Step at which it is drawn.' },
-  ...drawnNumber('The value, in the metric\'s own unit'),
+  ...drawnNumber("The value, in the metric's own unit"),
   label: { kind: caption, doc: 'Text beside the point; `{value}` in it is the plotted number.' },
   source: { kind: text(), doc: 'Where the value comes from, for the provenance file.' },
   output: { kind: outputPath('json'), doc: 'Provenance file, `.json`, relative to the output folder.' }
@@ -149,7 +179,17 @@ const stepWindow = object({
 })
 
 const NO_STATISTICS = {
-  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [], shares: [], compare: null
+  ends: null,
+  windows: [],
+  best: [],
+  thresholds: [],
+  final: null,
+  max_abs: [],
+  below_zero: [],
+  constant: [],
+  first_rows: [],
+  shares: [],
+  compare: null
 }
 
 const statistics = object({
@@ -161,11 +201,13 @@ const statistics = object({
     default: NO_STATISTICS.best
   },
   thresholds: {
-    kind: list(object({
-      name: named,
-      metric: { kind: studyName, doc: 'Metric of the analysis.' },
-      at_least: { kind: finite, doc: 'The first observation at or above this value is reported, in the metric\'s own unit.' }
-    })),
+    kind: list(
+      object({
+        name: named,
+        metric: { kind: studyName, doc: 'Metric of the analysis.' },
+        at_least: { kind: finite, doc: "The first observation at or above this value is reported, in the metric's own unit." }
+      })
+    ),
     doc: 'First observations at or above a value.',
     default: NO_STATISTICS.thresholds
   },
@@ -192,17 +234,19 @@ const statistics = object({
     default: NO_STATISTICS.shares
   },
   compare: {
-    kind: nullable(object({
-      reference: { kind: studyName, doc: 'Selection that is compared with.' },
-      target: { kind: studyName, doc: 'Another selection, which is compared.' }
-    })),
+    kind: nullable(
+      object({
+        reference: { kind: studyName, doc: 'Selection that is compared with.' },
+        target: { kind: studyName, doc: 'Another selection, which is compared.' }
+      })
+    ),
     doc: 'Hours of the target minus those of the reference, at `thresholds` and `best` points, of which there is at least one.',
     default: NO_STATISTICS.compare
   }
 })
 
 const analysis = object({
-  name: { kind: studyName, doc: 'The study\'s name of the analysis.' },
+  name: { kind: studyName, doc: "The study's name of the analysis." },
   selections: { kind: names(1), doc: 'Selections that are looked at together, in the order of legends.' },
   metrics: { kind: names(1), doc: 'Metrics that are looked at.' },
   supplied: {
@@ -218,8 +262,16 @@ const analysis = object({
   statistics: { kind: statistics, doc: 'What is computed over the observed points of the step view.', default: NO_STATISTICS },
   outputs: {
     kind: object({
-      observations: { kind: nullable(outputPath('csv')), doc: '`.csv` of the observations of the step view; null: not written.', default: null },
-      all_attempts: { kind: nullable(outputPath('csv')), doc: '`.csv` of the observations of every attempt; null: not written.', default: null },
+      observations: {
+        kind: nullable(outputPath('csv')),
+        doc: '`.csv` of the observations of the step view; null: not written.',
+        default: null
+      },
+      all_attempts: {
+        kind: nullable(outputPath('csv')),
+        doc: '`.csv` of the observations of every attempt; null: not written.',
+        default: null
+      },
       statistics: { kind: outputPath('json'), doc: '`.json` of the statistics.' },
       points: {
         kind: nullable(outputPath('csv')),
@@ -252,24 +304,30 @@ const scale = alternatives('an object with kind', [linear, log, symlog], (value,
   if (kind === 'log') return log
   if (kind === 'symlog') return symlog
   throw new Fault({
-    format: context.format, problem: Object.hasOwn(value, 'kind') ? 'wrong field' : 'missing field',
+    format: context.format,
+    problem: Object.hasOwn(value, 'kind') ? 'wrong field' : 'missing field',
     found: Object.hasOwn(value, 'kind') ? `${at}.kind is ${describeValue(kind)}` : `${at}.kind`,
-    expected: '"linear" or "log" or "symlog"', place: context.place
+    expected: '"linear" or "log" or "symlog"',
+    place: context.place
   })
 })
 
 const LINEAR = { kind: 'linear' } as const
 
 const guide = object({
-  ...drawnNumber('Where the line stands, in the metric\'s own unit; plotted above 0 where the axis is logarithmic'),
+  ...drawnNumber("Where the line stands, in the metric's own unit; plotted above 0 where the axis is logarithmic"),
   label: { kind: caption, doc: 'Text beside the line; `{value}` in it is the plotted number.' },
   selection: { kind: nullable(studyName), doc: 'Selection whose colour it has; null: none.', default: null }
 })
 
 const panel = object({
-  metric: { kind: studyName, doc: 'Metric of the figure\'s analysis.' },
-  title: { kind: nullable(caption), doc: 'Heading; null: the metric\'s title.', default: null },
-  axis: { kind: nullable(caption), doc: 'Title of the vertical axis; null: the metric\'s. One metric on two benchmarks needs two.', default: null },
+  metric: { kind: studyName, doc: "Metric of the figure's analysis." },
+  title: { kind: nullable(caption), doc: "Heading; null: the metric's title.", default: null },
+  axis: {
+    kind: nullable(caption),
+    doc: "Title of the vertical axis; null: the metric's. One metric on two benchmarks needs two.",
+    default: null
+  },
   scale: { kind: scale, doc: 'Vertical axis.', default: LINEAR },
   guides: {
     kind: list(guide),
@@ -279,7 +337,10 @@ const panel = object({
 })
 
 const figure = object({
-  name: { kind: figureName, doc: 'File name without extension: letters, digits, `_`, `-`; unique without regard to case, and not `08-critic-traces`. The article calls it by the digits it begins with: `03-training` is Figure 3 (docs/article.md).' },
+  name: {
+    kind: figureName,
+    doc: 'File name without extension: letters, digits, `_`, `-`; unique without regard to case, and not `08-critic-traces`. The article calls it by the digits it begins with: `03-training` is Figure 3 (docs/article.md).'
+  },
   title: { kind: caption, doc: 'Title of the figure.' },
   analysis: { kind: studyName, doc: 'Analysis whose curves it shows.' },
   view: {
@@ -305,11 +366,11 @@ export const HISTORIES = object({
       },
       global_step: {
         kind: nullable(logged),
-        doc: 'Key of the trainer\'s own step, kept beside the step; null: rows have none.',
+        doc: "Key of the trainer's own step, kept beside the step; null: rows have none.",
         default: DEFAULT_ROW_KEYS.global_step
       }
     }),
-    doc: 'Keys of a row\'s own coordinates, each a different one.',
+    doc: "Keys of a row's own coordinates, each a different one.",
     default: DEFAULT_ROW_KEYS
   },
   companion_suffixes: {
@@ -319,7 +380,8 @@ export const HISTORIES = object({
   },
   config: {
     kind: list(configKey),
-    doc: 'Settings of the runs that statistics state, besides those of fetch.config, with dots between nested names. No other one leaves the list of runs, and how many stayed is said. ' +
+    doc:
+      'Settings of the runs that statistics state, besides those of fetch.config, with dots between nested names. No other one leaves the list of runs, and how many stayed is said. ' +
       'Names that look like secrets are refused.',
     default: []
   },

@@ -15,5 +15,6 @@ export const studyName = pattern(NAME_EXPECTED, NAME_PATTERN)
 export const caption = text(200)
 
 export const figureName = pattern(
-  'a file name without extension: letters, digits, "_" and "-", at most 100', new RegExp(`^${CHOSEN_FIGURE}$`)
+  'a file name without extension: letters, digits, "_" and "-", at most 100',
+  new RegExp(`^${CHOSEN_FIGURE}$`)
 )

@@ -11,7 +11,9 @@ import { HISTORIES } from './histories.js'
 export const SECTIONS = {
   critic_traces: { kind: nullable(CRITIC_TRACES), doc: 'The critic-trace snapshot and what is expected of it.', default: null },
   histories: {
-    kind: nullable(HISTORIES), doc: 'Training histories: which runs, which metrics, what is computed, drawn and written.', default: null
+    kind: nullable(HISTORIES),
+    doc: 'Training histories: which runs, which metrics, what is computed, drawn and written.',
+    default: null
   },
   evidence: {
     kind: nullable(EVIDENCE),
@@ -31,9 +33,17 @@ export const STUDY_KIND = object({
   $schema: { kind: nullable(text()), doc: 'For editors; not read.', default: null },
   schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
   name: { kind: text(200), doc: 'Name of the study, as outputs state it.' },
-  synthetic: { kind: flag, doc: 'Every input was generated; each output then says so. `false` while the snapshot says that it is synthetic fails the run.', default: false },
+  synthetic: {
+    kind: flag,
+    doc: 'Every input was generated; each output then says so. `false` while the snapshot says that it is synthetic fails the run.',
+    default: false
+  },
   manifest: { kind: relativePath, doc: 'Manifest of the files that the study reads.', default: 'source_manifest.json' },
-  claims: { kind: nullable(relativePath), doc: 'Published values to audit: docs/claims.md. `all` and `verify` say where no such file exists.', default: null },
+  claims: {
+    kind: nullable(relativePath),
+    doc: 'Published values to audit: docs/claims.md. `all` and `verify` say where no such file exists.',
+    default: null
+  },
   ...SECTIONS
 })
 

@@ -5,7 +5,11 @@ import { notReadable } from './reading.js'
 
 process.on('message', task => {
   // Such an error is neither a difference nor a refusal of our reader, which are readings: a library failed.
-  void readTwice(task as SecondTask).catch((error: unknown) => notReadable(describeCause(error))).then(reading => process.send?.(reading))
+  void readTwice(task as SecondTask)
+    .catch((error: unknown) => notReadable(describeCause(error)))
+    .then(reading => process.send?.(reading))
 })
 // An error that a library throws outside a task ends the process, and the parent reports it.
-process.on('disconnect', () => { process.exit() })
+process.on('disconnect', () => {
+  process.exit()
+})

@@ -16,9 +16,13 @@ export type SecondTask = { readonly file: string } & (
 
 export async function readTwice(task: SecondTask): Promise<SecondReading> {
   switch (task.format) {
-    case 'page': return comparePage(task.file, task)
-    case 'npz': return compareNpz(task.file)
-    case 'parquet': return compareParquet(task.file)
-    case 'history': return compareHistory(task.file, task.keys)
+    case 'page':
+      return comparePage(task.file, task)
+    case 'npz':
+      return compareNpz(task.file)
+    case 'parquet':
+      return compareParquet(task.file)
+    case 'history':
+      return compareHistory(task.file, task.keys)
   }
 }

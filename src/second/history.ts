@@ -20,10 +20,21 @@ const MAX_DISTINCT_KEYS = 20_000
 
 export type OwnHistory = (text: Buffer, keys: HistoryKeys, wanted: readonly string[]) => Promise<HistoryRows>
 
-const ownHistory: OwnHistory = (text, keys, wanted) => parseHistory((async function* whole() { yield text })(), { keys, wanted })
+const ownHistory: OwnHistory = (text, keys, wanted) =>
+  parseHistory(
+    (async function* whole() {
+      yield text
+    })(),
+    { keys, wanted }
+  )
 
 /** @param maxBytes another limit; tests pass a small one */
-export async function compareHistory(path: string, keys: HistoryKeys, read = ownHistory, maxBytes = MAX_HISTORY_BYTES): Promise<SecondReading> {
+export async function compareHistory(
+  path: string,
+  keys: HistoryKeys,
+  read = ownHistory,
+  maxBytes = MAX_HISTORY_BYTES
+): Promise<SecondReading> {
   const comparison = new Comparison('history', 'JSON.parse', path)
   return comparison.run(async () => {
     const text = await readText(path, maxBytes)
@@ -73,7 +84,7 @@ function* rowsOf(text: Buffer): Generator<{ readonly line: number; readonly row:
 function parsedRow(written: string): PlainRow | string {
   try {
     const row: unknown = JSON.parse(written)
-    return typeof row === 'object' && row !== null ? row as PlainRow : 'JSON.parse: no object'
+    return typeof row === 'object' && row !== null ? (row as PlainRow) : 'JSON.parse: no object'
   } catch (error) {
     return jsonReason(written, error)
   }
@@ -98,7 +109,9 @@ interface Counts {
 }
 
 function compareRows(comparison: Comparison, text: Buffer, keys: HistoryKeys, ours: HistoryRows): void {
-  const columns = new Map(ours.columns.map(column => [column.key, { column, next: 0, counts: { nulls: 0, notNumbers: 0, nonFinite: new Map<string, number>() } }]))
+  const columns = new Map(
+    ours.columns.map(column => [column.key, { column, next: 0, counts: { nulls: 0, notNumbers: 0, nonFinite: new Map<string, number>() } }])
+  )
   let count = 0
   let unread = 0
   for (const { line, row } of rowsOf(text)) {
@@ -112,7 +125,8 @@ function compareRows(comparison: Comparison, text: Buffer, keys: HistoryKeys, ou
     // Our reader turns a step -0 into 0.
     comparison.same(ours.step[index], numberAt(row, keys.step) + 0, { line, array: keys.step })
     if (keys.timestamp !== null) comparison.same(ours.timestamp[index], numberAt(row, keys.timestamp), { line, array: keys.timestamp })
-    if (keys.global_step !== null) comparison.same(ours.globalStep[index], numberAt(row, keys.global_step), { line, array: keys.global_step })
+    if (keys.global_step !== null)
+      comparison.same(ours.globalStep[index], numberAt(row, keys.global_step), { line, array: keys.global_step })
     for (const [key, value] of Object.entries(row)) {
       const entry = columns.get(key)
       if (entry === undefined) throw comparison.different(undefined, value, { line, array: key })
@@ -138,16 +152,22 @@ function numberAt(row: PlainRow, key: string): number {
 }
 
 function tally(counts: Counts, value: unknown): void {
-  const spelling = typeof value === 'number' ? BEYOND_RANGE : typeof value === 'string' && /^[+-]?(?:nan|inf|infinity)$/i.test(value) ? value : null
+  const spelling =
+    typeof value === 'number' ? BEYOND_RANGE : typeof value === 'string' && /^[+-]?(?:nan|inf|infinity)$/i.test(value) ? value : null
   if (spelling !== null) counts.nonFinite.set(spelling, (counts.nonFinite.get(spelling) ?? 0) + 1)
   else if (value === null) counts.nulls++
   else counts.notNumbers++
 }
 
-function compareCounts(comparison: Comparison, { key, nulls, notNumbers, nonFinite }: HistoryRows['columns'][number], counts: Counts): void {
+function compareCounts(
+  comparison: Comparison,
+  { key, nulls, notNumbers, nonFinite }: HistoryRows['columns'][number],
+  counts: Counts
+): void {
   const place = { array: key }
   comparison.agree(nulls, counts.nulls, place)
   comparison.agree(notNumbers, counts.notNumbers, place)
   comparison.agree(Object.keys(nonFinite).length, counts.nonFinite.size, place)
-  for (const [spelling, times] of counts.nonFinite) comparison.agree(Object.hasOwn(nonFinite, spelling) ? nonFinite[spelling] : undefined, times, place)
+  for (const [spelling, times] of counts.nonFinite)
+    comparison.agree(Object.hasOwn(nonFinite, spelling) ? nonFinite[spelling] : undefined, times, place)
 }

@@ -107,7 +107,8 @@ export async function compareNpy(comparison: Comparison, ours: NpyArray, bytes: 
   }
   const place = { member: name }
   const { data, shape } = ours
-  if (shape.join() !== second.shape.join()) throw comparison.otherwise(`(${shape.join(', ')})`, `(${second.shape.join(', ')})`, { ...place, array: 'shape' })
+  if (shape.join() !== second.shape.join())
+    throw comparison.otherwise(`(${shape.join(', ')})`, `(${second.shape.join(', ')})`, { ...place, array: 'shape' })
   comparison.agree(data.length, second.data.length, place)
   for (let index = 0; index < data.length; index++) {
     const found = second.data[index]
@@ -126,6 +127,9 @@ function doubtOf({ descr, shape, fortranOrder, data }: NpyArray, bytes: Uint8Arr
   if (!/U/.test(descr)) return null
   const texts = data as readonly string[]
   const size = Number(/\d+/.exec(descr)?.[0] ?? 0)
-  if (size === 0 || texts.length * size > MAX_TEXT_POINTS) return `texts of ${size} characters, ${texts.length} of them: npyjs reads neither none nor many`
-  return texts.some(text => /[\0\u{10000}-\u{10ffff}]/u.test(text)) ? 'a text with NUL or a character beyond the basic plane: npyjs cuts by halves' : null
+  if (size === 0 || texts.length * size > MAX_TEXT_POINTS)
+    return `texts of ${size} characters, ${texts.length} of them: npyjs reads neither none nor many`
+  return texts.some(text => /[\0\u{10000}-\u{10ffff}]/u.test(text))
+    ? 'a text with NUL or a character beyond the basic plane: npyjs cuts by halves'
+    : null
 }

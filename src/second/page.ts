@@ -50,7 +50,12 @@ export function openOwnPage(path: string, { keys, endMarker }: PageRequest): Own
 }
 
 /** @param maxBytes another limit; tests pass a small one */
-export async function comparePage(path: string, request: PageRequest, open = openOwnPage, maxBytes = MAX_SECOND_PAGE_BYTES): Promise<SecondReading> {
+export async function comparePage(
+  path: string,
+  request: PageRequest,
+  open = openOwnPage,
+  maxBytes = MAX_SECOND_PAGE_BYTES
+): Promise<SecondReading> {
   const comparison = new Comparison('page', 'cheerio and JSON.parse', path)
   return comparison.run(async () => {
     // 1. Our reader alone, to the end: its refusals count, whatever the second reader can judge of the page.
@@ -89,7 +94,8 @@ export interface OwnElement {
 async function ownElement(path: string): Promise<OwnElement> {
   const element = new DataElement()
   const pieces: Buffer[] = []
-  for await (const chunk of gunzippedIfGzip(fileChunks(path))) for (const piece of await element.push(chunk)) pieces.push(Buffer.from(piece))
+  for await (const chunk of gunzippedIfGzip(fileChunks(path)))
+    for (const piece of await element.push(chunk)) pieces.push(Buffer.from(piece))
   for (const piece of await element.end()) pieces.push(Buffer.from(piece))
   return { content: Buffer.concat(pieces), offset: element.contentOffset, encoding: element.encoding ?? 'utf-8' }
 }
@@ -109,7 +115,8 @@ export async function compareElement(comparison: Comparison, bytes: Uint8Array, 
   let found: string[]
   try {
     const $ = loadBuffer(Buffer.from(bytes), { scriptingEnabled: true })
-    found = $('script[id="data"]').toArray()
+    found = $('script[id="data"]')
+      .toArray()
       .filter(element => element.namespace === HTML && !isInTemplate(element))
       .map(element => $(element).text())
   } catch (error) {
@@ -167,7 +174,7 @@ function noteParse5(comparison: Comparison, before: string): void {
   if (names.length === 0) return
   comparison.note(
     `${names.map(name => `<${name}>`).join(', ')} before the script: cheerio stands on parse5, so where our reader asks parse5 too, ` +
-    'which script is the one is no second opinion'
+      'which script is the one is no second opinion'
   )
 }
 
@@ -184,7 +191,9 @@ function parsed(text: string, comparison: Comparison): unknown {
 /** The reason why JSON.parse refuses a text that our reader accepts. */
 export function jsonReason(text: string, error: unknown): string {
   const word = /[:,[]\s*-?(NaN|Infinity)\b/.exec(text)?.[1]
-  return word === undefined ? `JSON.parse: ${thrown(error)}` : `JSON.parse: the bare word ${word}, which Python writes and JSON does not have`
+  return word === undefined
+    ? `JSON.parse: ${thrown(error)}`
+    : `JSON.parse: the bare word ${word}, which Python writes and JSON does not have`
 }
 
 type Json = { readonly [key: string]: unknown }
@@ -197,7 +206,13 @@ function member(object: Json, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-async function compareAllTraces(comparison: Comparison, own: OwnPage, document: unknown, request: PageRequest, text: string): Promise<void> {
+async function compareAllTraces(
+  comparison: Comparison,
+  own: OwnPage,
+  document: unknown,
+  request: PageRequest,
+  text: string
+): Promise<void> {
   const { keys } = request
   const root: Json = isObject(document) ? document : {}
   const second = member(root, keys.traces)
@@ -215,7 +230,8 @@ async function compareAllTraces(comparison: Comparison, own: OwnPage, document: 
   comparison.same(snapshotTime, member(root, keys.snapshot_time) ?? null, { member: keys.snapshot_time })
   comparison.same(alignment, member(root, keys.alignment) ?? null, { member: keys.alignment })
   // Our reader accepts a label that is stated twice; JSON.parse keeps only the last.
-  if (text.split(JSON.stringify(keys.synthetic)).length > 2) comparison.unread(keys.synthetic, 'a key that may stand there twice: JSON.parse keeps the last')
+  if (text.split(JSON.stringify(keys.synthetic)).length > 2)
+    comparison.unread(keys.synthetic, 'a key that may stand there twice: JSON.parse keeps the last')
   else comparison.same(synthetic, member(root, keys.synthetic) === true, { member: keys.synthetic })
 }
 
@@ -233,8 +249,12 @@ function compareTrace(comparison: Comparison, trace: ParsedTrace, second: Json, 
   for (const name of TRACE_ARRAYS) compareArray(comparison, arrays[name], member(second, keys[name]), { ...place, array: keys[name] })
   comparison.same(fields.outcome, outcomeOf(member(second, keys.outcome) ?? null), { ...place, member: keys.outcome })
   const scalars = [
-    ['step', fields.step], ['score', fields.score], ['prediction_stage', fields.predictionStage],
-    ['npz', fields.npz], ['value_mean', fields.valueMean], ['value_rmse', fields.valueRmse]
+    ['step', fields.step],
+    ['score', fields.score],
+    ['prediction_stage', fields.predictionStage],
+    ['npz', fields.npz],
+    ['value_mean', fields.valueMean],
+    ['value_rmse', fields.valueRmse]
   ] as const
   for (const [name, ours] of scalars) comparison.same(ours, member(second, keys[name]) ?? null, { ...place, member: keys[name] })
   const uid = member(second, keys.uid) ?? null
@@ -251,7 +271,12 @@ function compareTrace(comparison: Comparison, trace: ParsedTrace, second: Json, 
   })
 }
 
-function compareArray(comparison: Comparison, ours: Float64Array, second: unknown, place: { readonly trace: number; readonly array: string }): void {
+function compareArray(
+  comparison: Comparison,
+  ours: Float64Array,
+  second: unknown,
+  place: { readonly trace: number; readonly array: string }
+): void {
   if (!Array.isArray(second)) throw comparison.different(ours, second, place)
   const both = Math.min(ours.length, second.length)
   for (let index = 0; index < both; index++) {

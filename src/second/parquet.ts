@@ -24,7 +24,9 @@ const MAX_COLUMN_VALUES = 2 ** 22
 
 interface Library {
   readonly ParquetEnvelopeReader: { openBuffer(bytes: Buffer): Promise<{ readFooter(): Promise<LibraryMetadata> }> }
-  readonly ParquetReader: { openBuffer(bytes: Buffer, options: { readonly metadata: LibraryMetadata; readonly rawStatistics: true }): Promise<LibraryReader> }
+  readonly ParquetReader: {
+    openBuffer(bytes: Buffer, options: { readonly metadata: LibraryMetadata; readonly rawStatistics: true }): Promise<LibraryReader>
+  }
 }
 
 interface LibraryMetadata {
@@ -114,11 +116,18 @@ async function openSecond(bytes: Uint8Array, comparison: Comparison): Promise<Li
 }
 
 async function compareColumn(
-  comparison: Comparison, own: AsyncIterable<Page>, group: number, chunk: Chunk, second: LibraryReader, doubt: string | null
+  comparison: Comparison,
+  own: AsyncIterable<Page>,
+  group: number,
+  chunk: Chunk,
+  second: LibraryReader,
+  doubt: string | null
 ): Promise<void> {
   if (chunk.values === 0) return
   const place = { member: `row group ${group}`, array: describeColumn(chunk.leaf) }
-  const leave = (reason: string): void => { comparison.unread(`${place.member}, ${place.array}`, reason) }
+  const leave = (reason: string): void => {
+    comparison.unread(`${place.member}, ${place.array}`, reason)
+  }
   if (doubt !== null) return leave(doubt)
   const pages: Page[] = []
   for await (const page of own) pages.push(page)

@@ -80,15 +80,22 @@ export class Comparison {
 
   /** A difference described in words. */
   otherwise(ours: string, second: string, place: Place = {}): Error {
-    return new Different(new Fault({
-      format: this.#format, problem: 'second reader differs', found: `${second} from ${this.#second}`, expected: `${ours} as our reader reads`,
-      place: { ...this.#place, ...place }, exitCode: EXIT.checkFailed
-    }))
+    return new Different(
+      new Fault({
+        format: this.#format,
+        problem: 'second reader differs',
+        found: `${second} from ${this.#second}`,
+        expected: `${ours} as our reader reads`,
+        place: { ...this.#place, ...place },
+        exitCode: EXIT.checkFailed
+      })
+    )
   }
 
   unread(part: string | null, reason: string): void {
     this.#unreadParts++
-    if (this.#unread.length < MAX_UNREAD) this.#unread.push({ part: part === null ? null : printable(part), reason: printable(reason, 400) })
+    if (this.#unread.length < MAX_UNREAD)
+      this.#unread.push({ part: part === null ? null : printable(part), reason: printable(reason, 400) })
   }
 
   note(text: string): void {
@@ -109,14 +116,26 @@ export class Comparison {
 
   #reading(status: SecondStatus, fault: Fault | null): SecondReading {
     return {
-      status, values: this.#values, unread: this.#unread, unreadParts: this.#unreadParts, notes: this.#notes, fault: fault?.serialize() ?? null
+      status,
+      values: this.#values,
+      unread: this.#unread,
+      unreadParts: this.#unreadParts,
+      notes: this.#notes,
+      fault: fault?.serialize() ?? null
     }
   }
 }
 
 /** The reading of a file that the second reader cannot judge at all. */
 export function notReadable(reason: string): SecondReading {
-  return { status: 'not readable', values: 0, unread: [{ part: null, reason: printable(reason, 400) }], unreadParts: 1, notes: [], fault: null }
+  return {
+    status: 'not readable',
+    values: 0,
+    unread: [{ part: null, reason: printable(reason, 400) }],
+    unreadParts: 1,
+    notes: [],
+    fault: null
+  }
 }
 
 function shown(value: unknown): string {

@@ -47,7 +47,10 @@ export function planSecond(dir: string, study: Study, manifest: ManifestReport):
     if (/\.parquet$/i.test(path) || role === 'dataset') return [{ path, task: { file, format: 'parquet' } }]
     if (role === 'history' && study.histories !== null) return [{ path, task: { file, format: 'history', keys: study.histories.keys } }]
     if (role !== 'snapshot' || study.critic_traces === null) return []
-    const { keys, expectations: { boundary_end_marker: endMarker } } = study.critic_traces
+    const {
+      keys,
+      expectations: { boundary_end_marker: endMarker }
+    } = study.critic_traces
     return [{ path, task: { file, format: 'page', keys, endMarker } }]
   })
 }
@@ -83,22 +86,41 @@ function start(child: string): ChildProcess {
 }
 
 /** The process's answer, or a text that tells how it ended without one. */
-async function ask(child: ChildProcess, task: SecondTask, limitMs: number, signal: AbortSignal | undefined): Promise<SecondReading | string> {
+async function ask(
+  child: ChildProcess,
+  task: SecondTask,
+  limitMs: number,
+  signal: AbortSignal | undefined
+): Promise<SecondReading | string> {
   const listening = new AbortController()
   const { signal: heard } = listening
   try {
     return await new Promise<SecondReading | string>((resolve, reject) => {
-      const onMessage = (reading: unknown): void => { resolve(reading as SecondReading) }
-      const onExit = (code: number | null, by: string | null): void => { resolve(`its process ended with ${by ?? `exit code ${code}`}`) }
+      const onMessage = (reading: unknown): void => {
+        resolve(reading as SecondReading)
+      }
+      const onExit = (code: number | null, by: string | null): void => {
+        resolve(`its process ended with ${by ?? `exit code ${code}`}`)
+      }
       child.on('message', onMessage).on('exit', onExit)
-      const timer = setTimeout(() => { resolve(`no answer within ${limitMs / 1000} seconds`) }, limitMs)
+      const timer = setTimeout(() => {
+        resolve(`no answer within ${limitMs / 1000} seconds`)
+      }, limitMs)
       heard.addEventListener('abort', () => {
         child.off('message', onMessage).off('exit', onExit)
         clearTimeout(timer)
       })
-      signal?.addEventListener('abort', () => { reject(signal.reason as Error) }, { signal: heard })
+      signal?.addEventListener(
+        'abort',
+        () => {
+          reject(signal.reason as Error)
+        },
+        { signal: heard }
+      )
       // A dead process sends no exit event.
-      child.send(task, error => { if (error !== null) resolve(`its process: ${error.message}`) })
+      child.send(task, error => {
+        if (error !== null) resolve(`its process: ${error.message}`)
+      })
     })
   } finally {
     listening.abort()

@@ -14,9 +14,9 @@ type Sections = Pick<Study, 'critic_traces' | 'histories' | 'evidence' | 'fetch'
 
 export function checkAcrossSections(study: Sections, context: CheckContext): void {
   const checks = new CrossChecks(context)
-  const figures = (['histories', 'evidence'] as const).flatMap(section => (study[section]?.figures ?? []).map(({ name }, i) => (
-    { at: `${section}.figures[${i}].name`, value: name }
-  )))
+  const figures = (['histories', 'evidence'] as const).flatMap(section =>
+    (study[section]?.figures ?? []).map(({ name }, i) => ({ at: `${section}.figures[${i}].name`, value: name }))
+  )
   checks.unique(figures, fold)
   checkFetched(study, checks)
   checkDrawn(study, checks)
@@ -31,9 +31,9 @@ export function checkAcrossSections(study: Sections, context: CheckContext): voi
 
 /** Checks that no output of an analysis has the path of a document's copy. */
 function checkCopies({ histories }: Sections, { documents }: EvidenceStudy, checks: CrossChecks): void {
-  const outputs = (histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) => (
+  const outputs = (histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) =>
     [...Object.values(outputs), shared?.output].filter(path => typeof path === 'string')
-  ))
+  )
   documents.forEach(({ path }, i) => checks.free(`evidence.documents[${i}].path`, documentCopy(path), outputs, 'output'))
 }
 
@@ -44,22 +44,30 @@ function checkFetched({ fetch, histories, manifest }: Sections, checks: CrossChe
   const folder = `${histories.folder}/`
   fetch.views.forEach(({ path }, i) => {
     const at = `fetch.views[${i}].path`
-    checks.free(at, path, [histories.runs, 'study.json', manifest], 'study\'s file')
-    if (path.startsWith(folder)) checks.refuse('name taken', `${at} lies in ${folder}`, 'a file outside the histories\' folder')
+    checks.free(at, path, [histories.runs, 'study.json', manifest], "study's file")
+    if (path.startsWith(folder)) checks.refuse('name taken', `${at} lies in ${folder}`, "a file outside the histories' folder")
   })
 }
 
 /** Checks the references of curves and guides. They are resolved before histories are read, so only evidence may be used. */
 function checkDrawn({ histories, evidence }: Sections, checks: CrossChecks): void {
   for (const { at, value } of drawnReferences(histories)) {
-    const { path, tokens: [group, name = '', ...rest] } = splitReference(value)
+    const {
+      path,
+      tokens: [group, name = '', ...rest]
+    } = splitReference(value)
     if (path !== EVIDENCE_DOCUMENTS.data || group !== 'values' || rest.join('/') !== 'value') {
       checks.refuse('wrong field', `${at} is ${describeValue(value)}`, `${EVIDENCE_DOCUMENTS.data}#/values/<name>/value`)
     }
     if (evidence === null) checks.refuse('missing section', `${at} without evidence`, 'evidence, which the value stands in')
-    const read = [...evidence.workbook?.values ?? [], ...evidence.slides?.values ?? []]
+    const read = [...(evidence.workbook?.values ?? []), ...(evidence.slides?.values ?? [])]
     const named = [...read, ...evidence.configs.flatMap(config => config.values), ...evidence.quoted]
-    checks.known(name, at, named.map(one => one.name), `${path}#/values/<name>/value, with one of the values`)
+    checks.known(
+      name,
+      at,
+      named.map(one => one.name),
+      `${path}#/values/<name>/value, with one of the values`
+    )
     if (read.some(one => one.name === name && one.excluded !== null)) {
       checks.refuse('contradiction', `${at} is ${describeValue(value)}, which is excluded`, 'a value that is not excluded')
     }
@@ -69,10 +77,12 @@ function checkDrawn({ histories, evidence }: Sections, checks: CrossChecks): voi
 function drawnReferences(histories: HistoryStudy | null): NamedField[] {
   const stated = (at: string, from: string | null): NamedField[] => (from === null ? [] : [{ at: `${at}.from`, value: from }])
   return [
-    ...(histories?.analyses ?? []).flatMap((analysis, i) => stated(`histories.analyses[${i}].shared_reference`, analysis.shared_reference?.from ?? null)),
-    ...(histories?.figures ?? []).flatMap(({ panels }, i) => panels.flatMap(({ guides }, k) => guides.flatMap(({ from }, n) => (
-      stated(`histories.figures[${i}].panels[${k}].guides[${n}]`, from)
-    ))))
+    ...(histories?.analyses ?? []).flatMap((analysis, i) =>
+      stated(`histories.analyses[${i}].shared_reference`, analysis.shared_reference?.from ?? null)
+    ),
+    ...(histories?.figures ?? []).flatMap(({ panels }, i) =>
+      panels.flatMap(({ guides }, k) => guides.flatMap(({ from }, n) => stated(`histories.figures[${i}].panels[${k}].guides[${n}]`, from)))
+    )
   ]
 }
 
@@ -81,18 +91,24 @@ function documentsOf({ critic_traces: traces, histories }: Sections): string[] {
   return [
     ...Object.values(EVIDENCE_DOCUMENTS),
     ...(traces === null ? [] : TRACE_DOCUMENTS),
-    ...(histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) => (
+    ...(histories?.analyses ?? []).flatMap(({ outputs, shared_reference: shared }) =>
       [outputs.statistics, outputs.time_display, shared?.output].filter(path => typeof path === 'string')
-    ))
+    )
   ]
 }
 
 function referencesOf({ derived, figures }: EvidenceStudy): NamedField[] {
-  const operands = derived.flatMap(({ operation }, i) => operandsOf(operation).map(({ at, value }) => (
-    { at: `evidence.derived[${i}].operation.${at}`, value }
-  )))
-  const drawn = figures.flatMap(({ panels }, i) => panels.flatMap(({ series }, k) => series.flatMap(({ values }, m) => (
-    values.flatMap((value, n) => value === null ? [] : [{ at: `evidence.figures[${i}].panels[${k}].series[${m}].values[${n}]`, value }])
-  ))))
+  const operands = derived.flatMap(({ operation }, i) =>
+    operandsOf(operation).map(({ at, value }) => ({ at: `evidence.derived[${i}].operation.${at}`, value }))
+  )
+  const drawn = figures.flatMap(({ panels }, i) =>
+    panels.flatMap(({ series }, k) =>
+      series.flatMap(({ values }, m) =>
+        values.flatMap((value, n) =>
+          value === null ? [] : [{ at: `evidence.figures[${i}].panels[${k}].series[${m}].values[${n}]`, value }]
+        )
+      )
+    )
+  )
   return [...operands, ...drawn]
 }

@@ -53,8 +53,11 @@ function checkIds(items: ReadonlyArray<{ readonly id: string }>, at: string, con
     const earlier = first.get(id)
     if (earlier !== undefined) {
       throw new Fault({
-        format: context.format, problem: 'id stated twice', found: `${printable(id)} is ${at}[${earlier}] and ${at}[${i}]`,
-        expected: 'each id once', place: context.place
+        format: context.format,
+        problem: 'id stated twice',
+        found: `${printable(id)} is ${at}[${earlier}] and ${at}[${i}]`,
+        expected: 'each id once',
+        place: context.place
       })
     }
     first.set(id, i)

@@ -26,7 +26,11 @@ class EvidenceChecks extends CrossChecks {
   readonly #values = new Map<string, KnownValue>()
   readonly #derived = new Map<string, KnownValue>()
 
-  constructor(readonly study: EvidenceStudy, readonly at: string, context: CheckContext) {
+  constructor(
+    readonly study: EvidenceStudy,
+    readonly at: string,
+    context: CheckContext
+  ) {
     super(context)
   }
 
@@ -34,15 +38,22 @@ class EvidenceChecks extends CrossChecks {
     const { study, at } = this
     const lists = [study.configs, study.datasets, study.documents, study.quoted]
     if (study.workbook === null && study.slides === null && lists.every(list => list.length === 0)) {
-      this.refuse('missing field', `${at} states nothing that is to be read`, 'one of workbook, slides, configs, datasets, documents, quoted')
+      this.refuse(
+        'missing field',
+        `${at} states nothing that is to be read`,
+        'one of workbook, slides, configs, datasets, documents, quoted'
+      )
     }
     this.#names()
     this.#slides()
     this.#copies()
     study.datasets.forEach(({ task_path, patterns }, i) => {
       if (task_path === null && Object.keys(patterns).length > 0) {
-        this.refuse('contradiction', `${at}.datasets[${i}].task_path is null and its patterns are not empty`,
-          'the column that they are looked for in')
+        this.refuse(
+          'contradiction',
+          `${at}.datasets[${i}].task_path is null and its patterns are not empty`,
+          'the column that they are looked for in'
+        )
       }
     })
     this.#derivedValues()
@@ -88,8 +99,11 @@ class EvidenceChecks extends CrossChecks {
   #conversion({ as, pattern, multiply }: CellValue | SlideValue, at: string): void {
     if (as === 'match' && pattern === null) this.refuse('missing field', `${at}.pattern`, 'a pattern, where as is "match"')
     if (as !== 'match' && as !== 'text' && pattern !== null) {
-      this.refuse('contradiction', `${at}.as is ${describeValue(as)} and ${at}.pattern is ${describeValue(pattern)}`,
-        'null: only "match" and "text" have a pattern')
+      this.refuse(
+        'contradiction',
+        `${at}.as is ${describeValue(as)} and ${at}.pattern is ${describeValue(pattern)}`,
+        'null: only "match" and "text" have a pattern'
+      )
     }
     if (as === 'text' && multiply !== 1) {
       this.refuse('contradiction', `${at}.as is "text" and ${at}.multiply is ${multiply}`, '1: a text is not multiplied')
@@ -110,8 +124,11 @@ class EvidenceChecks extends CrossChecks {
         this.refuse('contradiction', `${at}.table is null and ${at}.labels is not empty`, 'a cell of a table: labels are cells beside it')
       }
       if (table !== null || as === 'match' || pattern !== null) return
-      this.refuse('contradiction', `${at}.table is null and ${at}.as is ${describeValue(as)}`,
-        'a cell of a table, or a pattern, which finds its paragraph')
+      this.refuse(
+        'contradiction',
+        `${at}.table is null and ${at}.as is ${describeValue(as)}`,
+        'a cell of a table, or a pattern, which finds its paragraph'
+      )
     })
   }
 
@@ -148,7 +165,12 @@ class EvidenceChecks extends CrossChecks {
     if (!isData && path !== EVIDENCE_DOCUMENTS.derived) return null
     const [group, name = '', ...rest] = tokens
     if (isData && group === 'datasets') {
-      this.known(name, at, this.study.datasets.map(dataset => dataset.name), `${path}#/datasets/<name>/…, with one of the datasets`)
+      this.known(
+        name,
+        at,
+        this.study.datasets.map(dataset => dataset.name),
+        `${path}#/datasets/<name>/…, with one of the datasets`
+      )
       return null
     }
     if (group !== 'values' || rest.length !== 1 || rest[0] !== 'value') {
@@ -160,8 +182,11 @@ class EvidenceChecks extends CrossChecks {
     const known = values.get(name)
     if (known === undefined) return null
     if (known.excluded) {
-      this.refuse('contradiction', `${at} is ${describeValue(reference)}, and ${known.at}.excluded says why it is not used`,
-        'a value that is not excluded')
+      this.refuse(
+        'contradiction',
+        `${at} is ${describeValue(reference)}, and ${known.at}.excluded says why it is not used`,
+        'a value that is not excluded'
+      )
     }
     if (known.isText) this.refuse('wrong field', `${at} is ${describeValue(reference)}, which is read as a text`, 'a number')
     if (!isData && this.study.derived.findIndex(derived => derived.name === name) >= before) {
@@ -177,12 +202,18 @@ class EvidenceChecks extends CrossChecks {
       this.unique(series.map(({ title }, k) => ({ at: `${here}.series[${k}].title`, value: title })))
       series.forEach(({ values, decimals }, k) => {
         if (decimals !== null && decimals.length !== values.length) {
-          this.refuse('contradiction', `${here}.series[${k}].decimals has ${decimals.length} and its values has ${values.length}`,
-            'decimals of each value, or null')
+          this.refuse(
+            'contradiction',
+            `${here}.series[${k}].decimals has ${decimals.length} and its values has ${values.length}`,
+            'decimals of each value, or null'
+          )
         }
         if (values.length !== groups.length) {
-          this.refuse('contradiction', `${here}.series[${k}].values has ${values.length} and ${here}.groups has ${groups.length}`,
-            'one value for each group')
+          this.refuse(
+            'contradiction',
+            `${here}.series[${k}].values has ${values.length} and ${here}.groups has ${groups.length}`,
+            'one value for each group'
+          )
         }
         values.forEach((value, j) => {
           if (value !== null) this.#usable(value, `${here}.series[${k}].values[${j}]`, Infinity)

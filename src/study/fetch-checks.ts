@@ -14,6 +14,9 @@ export function checkFetch({ runs, config, views }: FetchStudy, at: string, cont
     if (same < i) checks.refuse('stated twice', `${at}.runs[${i}] selects the runs of ${at}.runs[${same}]`, 'other runs for each label')
   })
   checks.unique(config.map((value, i) => ({ at: `${at}.config[${i}]`, value })))
-  checks.unique(views.map(({ path }, i) => ({ at: `${at}.views[${i}].path`, value: canonicalRelative(path) })), fold)
+  checks.unique(
+    views.map(({ path }, i) => ({ at: `${at}.views[${i}].path`, value: canonicalRelative(path) })),
+    fold
+  )
   views.forEach((view, i) => checks.references(view.labels, `${at}.views[${i}].labels`, labels, 'a label of fetch.runs'))
 }

@@ -3,7 +3,14 @@
  * references have targets, outputs do not overwrite each other, no field contradicts another. The first fault is thrown,
  * with the field's path.
  */
-import type { CurveFigureRequest, DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, StatisticsRequest } from '../schema/histories.js'
+import type {
+  CurveFigureRequest,
+  DrawnNumber,
+  HistoryAnalysis,
+  HistoryStudy,
+  MetricDefinition,
+  StatisticsRequest
+} from '../schema/histories.js'
 import { csvMetadataPath, RESERVED_FIGURES, RESERVED_OUTPUTS } from '../schema/outputs.js'
 import { describeValue, type CheckContext } from '../core/checker.js'
 import { CrossChecks, fold, type NamedField } from './cross-checks.js'
@@ -14,7 +21,11 @@ export function checkHistories(study: HistoryStudy, at: string, context: CheckCo
 }
 
 class HistoryChecks extends CrossChecks {
-  constructor(readonly study: HistoryStudy, readonly at: string, context: CheckContext) {
+  constructor(
+    readonly study: HistoryStudy,
+    readonly at: string,
+    context: CheckContext
+  ) {
     super(context)
   }
 
@@ -42,7 +53,7 @@ class HistoryChecks extends CrossChecks {
 
   #keys(): void {
     const at = `${this.at}.keys`
-    const stated = Object.entries(this.study.keys).flatMap(([name, value]) => value === null ? [] : [{ at: `${at}.${name}`, value }])
+    const stated = Object.entries(this.study.keys).flatMap(([name, value]) => (value === null ? [] : [{ at: `${at}.${name}`, value }]))
     this.unique(stated)
   }
 
@@ -54,23 +65,34 @@ class HistoryChecks extends CrossChecks {
       if (label !== null) {
         if (!isSafeRelative(label)) {
           this.refuse(
-            'unsafe path', `${at}.label is ${describeValue(label)}`, `a folder inside ${this.at}.folder ("/" between names, no "..")`
+            'unsafe path',
+            `${at}.label is ${describeValue(label)}`,
+            `a folder inside ${this.at}.folder ("/" between names, no "..")`
           )
         }
         this.context.paths.push({ at: `${at}.label`, path: `${study.folder}/${label}` })
       }
       if (time !== null && 'best_of' in time) {
-        this.known(time.best_of, `${at}.display_time.best_of`, study.metrics.map(m => m.name), 'one of the metrics')
+        this.known(
+          time.best_of,
+          `${at}.display_time.best_of`,
+          study.metrics.map(m => m.name),
+          'one of the metrics'
+        )
       }
       if (time !== null) this.#needsTime(`${at}.display_time is an object`)
       // Companions are never selected, so the selection would be empty.
-      study.selections.forEach((main, j) => study.companion_suffixes.forEach((suffix, k) => {
-        if (selection.display_name !== main.display_name + suffix) return
-        this.refuse('contradiction',
-          `${at}.display_name is ${describeValue(selection.display_name)}, ` +
-            `a companion of ${this.at}.selections[${j}] by ${this.at}.companion_suffixes[${k}]`,
-          'a display name that is no companion\'s')
-      }))
+      study.selections.forEach((main, j) =>
+        study.companion_suffixes.forEach((suffix, k) => {
+          if (selection.display_name !== main.display_name + suffix) return
+          this.refuse(
+            'contradiction',
+            `${at}.display_name is ${describeValue(selection.display_name)}, ` +
+              `a companion of ${this.at}.selections[${j}] by ${this.at}.companion_suffixes[${k}]`,
+            "a display name that is no companion's"
+          )
+        })
+      )
     })
   }
 
@@ -80,7 +102,11 @@ class HistoryChecks extends CrossChecks {
     metrics.forEach(({ sparse, trailing_mean: window }, i) => {
       if (!sparse || window === null) return
       const at = `${this.at}.metrics[${i}]`
-      this.refuse('contradiction', `${at}.trailing_mean is ${window} and ${at}.sparse is true`, 'null: a sparse metric is drawn without one')
+      this.refuse(
+        'contradiction',
+        `${at}.trailing_mean is ${window} and ${at}.sparse is true`,
+        'null: a sparse metric is drawn without one'
+      )
     })
   }
 
@@ -91,8 +117,18 @@ class HistoryChecks extends CrossChecks {
 
   #analysis(analysis: HistoryAnalysis, at: string): void {
     const { selections, metrics, supplied, shared_reference: shared, statistics } = analysis
-    this.references(selections, `${at}.selections`, this.study.selections.map(s => s.name), 'one of the selections')
-    this.references(metrics, `${at}.metrics`, this.study.metrics.map(m => m.name), 'one of the metrics')
+    this.references(
+      selections,
+      `${at}.selections`,
+      this.study.selections.map(s => s.name),
+      'one of the selections'
+    )
+    this.references(
+      metrics,
+      `${at}.metrics`,
+      this.study.metrics.map(m => m.name),
+      'one of the metrics'
+    )
     if (supplied !== null) {
       this.#pair(supplied, `${at}.supplied`, selections)
       for (const list of ['step_prefix', 'same_step'] as const) {
@@ -100,9 +136,11 @@ class HistoryChecks extends CrossChecks {
       }
       const both = supplied.same_step.findIndex(name => supplied.step_prefix.includes(name))
       if (both >= 0) {
-        this.refuse('contradiction',
+        this.refuse(
+          'contradiction',
           `${at}.supplied.same_step[${both}] is ${describeValue(supplied.same_step[both])}, which is in ${at}.supplied.step_prefix too`,
-          'a metric in one of the two')
+          'a metric in one of the two'
+        )
       }
       if (supplied.time_prefix) this.#needsTime(`${at}.supplied.time_prefix is true`)
     }
@@ -129,7 +167,12 @@ class HistoryChecks extends CrossChecks {
     for (const list of ['best', 'max_abs', 'below_zero'] as const) {
       this.references(statistics[list], `${at}.${list}`, metrics, IN_ANALYSIS.metric)
     }
-    this.references(statistics.constant, `${at}.constant`, this.study.metrics.map(m => m.name), 'one of the metrics')
+    this.references(
+      statistics.constant,
+      `${at}.constant`,
+      this.study.metrics.map(m => m.name),
+      'one of the metrics'
+    )
     for (const one of ['ends', 'final'] as const) {
       const counted = statistics[one]
       if (counted !== null) this.references(counted.metrics, `${at}.${one}.metrics`, metrics, IN_ANALYSIS.metric)
@@ -147,7 +190,11 @@ class HistoryChecks extends CrossChecks {
     if (statistics.compare !== null) {
       this.#pair(statistics.compare, `${at}.compare`, selections)
       if (statistics.best.length === 0 && statistics.thresholds.length === 0) {
-        this.refuse('contradiction', `${at}.compare is an object, ${at}.best and ${at}.thresholds are empty`, 'something to compare: best or thresholds')
+        this.refuse(
+          'contradiction',
+          `${at}.compare is an object, ${at}.best and ${at}.thresholds are empty`,
+          'something to compare: best or thresholds'
+        )
       }
     }
   }
@@ -156,13 +203,13 @@ class HistoryChecks extends CrossChecks {
   #outputs(): void {
     const stated: NamedField[] = this.study.analyses.flatMap(({ outputs, shared_reference: shared }, i) => {
       const at = `${this.at}.analyses[${i}]`
-      const paths = Object.entries(outputs).flatMap(([name, value]) => value === null ? [] : [{ at: `${at}.outputs.${name}`, value }])
+      const paths = Object.entries(outputs).flatMap(([name, value]) => (value === null ? [] : [{ at: `${at}.outputs.${name}`, value }]))
       return shared === null ? paths : [...paths, { at: `${at}.shared_reference.output`, value: shared.output }]
     })
     for (const { at, value } of stated) this.free(at, value, RESERVED_OUTPUTS, 'output')
-    const metadata = stated.filter(({ value }) => value.endsWith('.csv')).map(({ at, value }) => (
-      { at: `the metadata of ${at}`, value: csvMetadataPath(value) }
-    ))
+    const metadata = stated
+      .filter(({ value }) => value.endsWith('.csv'))
+      .map(({ at, value }) => ({ at: `the metadata of ${at}`, value: csvMetadataPath(value) }))
     this.unique([...stated, ...metadata], fold)
   }
 
@@ -173,7 +220,12 @@ class HistoryChecks extends CrossChecks {
     this.unique(names, fold)
     figures.forEach((figure, i) => {
       const at = `${this.at}.figures[${i}]`
-      this.known(figure.analysis, `${at}.analysis`, analyses.map(a => a.name), 'one of the analyses')
+      this.known(
+        figure.analysis,
+        `${at}.analysis`,
+        analyses.map(a => a.name),
+        'one of the analyses'
+      )
       if (figure.view === 'time') this.#needsTime(`${at}.view is "time"`)
       const analysis = analyses.find(a => a.name === figure.analysis)
       if (analysis !== undefined) this.#panels(figure, at, analysis)
@@ -190,7 +242,11 @@ class HistoryChecks extends CrossChecks {
         this.#drawnNumber(guide, `${here}.guides[${k}]`)
         if (selection !== null) this.known(selection, `${here}.guides[${k}].selection`, selections, IN_ANALYSIS.selection)
         if (panel.scale.kind === 'log' && metric !== undefined && value !== null && !(plotted(value, metric) > 0)) {
-          this.refuse('wrong field', `${here}.guides[${k}].value is ${value}`, 'a value that is plotted above 0, where the axis is logarithmic')
+          this.refuse(
+            'wrong field',
+            `${here}.guides[${k}].value is ${value}`,
+            'a value that is plotted above 0, where the axis is logarithmic'
+          )
         }
       })
     })
@@ -200,5 +256,5 @@ class HistoryChecks extends CrossChecks {
 const IN_ANALYSIS = { metric: 'one of the metrics of its analysis', selection: 'one of the selections of its analysis' } as const
 
 function plotted(value: number, { multiply, divide }: MetricDefinition): number {
-  return value * multiply / divide
+  return (value * multiply) / divide
 }

@@ -50,7 +50,9 @@ const EXPECTED = 'an HTML page, a folder with index.html or NPZ files, or a fold
  * @param except a real path that no search enters: the folder of the program's own outputs. It may be given as a path.
  */
 export async function findSnapshots(
-  paths: readonly string[], onFault?: (fault: Fault, source: string) => void, except: string | null = null
+  paths: readonly string[],
+  onFault?: (fault: Fault, source: string) => void,
+  except: string | null = null
 ): Promise<SnapshotPlan[]> {
   const given = shortNames(paths)
   const found = new Map<string, FoundSnapshot & { readonly source: string }>()
@@ -70,7 +72,11 @@ export async function findSnapshots(
 
 /** The last name of each path, with as many names before it as distinguish it from the others. */
 function shortNames(paths: readonly string[]): string[] {
-  const parts = paths.map(path => resolve(path).split(sep).filter(s => s !== ''))
+  const parts = paths.map(path =>
+    resolve(path)
+      .split(sep)
+      .filter(s => s !== '')
+  )
   const names = parts.map(() => '')
   let open = parts.map((_, i) => i)
   for (let length = 1; open.length > 0; length++) {
@@ -164,7 +170,10 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
 
 /** Links are included. Whether one leads out of the folder is checked when it is opened (`resolveBeside`). */
 function npzNames(entries: readonly Dirent[]): string[] {
-  return entries.filter(e => !e.isDirectory() && NPZ.test(e.name) && !e.name.startsWith('.') && e.name !== OWN_ARCHIVE).map(e => e.name).sort(compareCodepoints)
+  return entries
+    .filter(e => !e.isDirectory() && NPZ.test(e.name) && !e.name.startsWith('.') && e.name !== OWN_ARCHIVE)
+    .map(e => e.name)
+    .sort(compareCodepoints)
 }
 
 export interface Amount {
@@ -180,7 +189,10 @@ export async function amountOf(plan: SnapshotPlan): Promise<Amount> {
 }
 
 /** The plan's NPZ files that the page does not name, with the step in their name. @param named as the page writes them */
-export function excludedNpz(plan: Pick<SnapshotPlan, 'npzFiles'>, named: ReadonlySet<string>): { readonly path: string; readonly step: number | null }[] {
+export function excludedNpz(
+  plan: Pick<SnapshotPlan, 'npzFiles'>,
+  named: ReadonlySet<string>
+): { readonly path: string; readonly step: number | null }[] {
   const canonical = new Set([...named].map(canonicalRelative))
   return plan.npzFiles.filter(name => !canonical.has(name)).map(path => ({ path, step: stepFromName(path) }))
 }
@@ -200,9 +212,12 @@ export function resolveBeside(folder: string, name: string): string {
   if (!name.includes('/') && isPlainFile(beside)) return beside
   const resolved = resolveInside(realFolder(folder), name)
   switch (resolved.kind) {
-    case 'outside': throw refuse('unsafe npz path', `${quoted()}, a link that leads out of the folder`)
-    case 'missing': throw refuse('missing npz', quoted())
-    case 'unreadable': throw refuse('unreadable npz', `${quoted()} (${resolved.code})`)
+    case 'outside':
+      throw refuse('unsafe npz path', `${quoted()}, a link that leads out of the folder`)
+    case 'missing':
+      throw refuse('missing npz', quoted())
+    case 'unreadable':
+      throw refuse('unreadable npz', `${quoted()} (${resolved.code})`)
     case 'inside': {
       const kind = kindOf(statSync(resolved.real))
       if (kind !== null) throw refuse('unreadable npz', `${quoted()}, ${kind}`)

@@ -32,7 +32,10 @@ async function syntheticSnapshot(file: string): Promise<string | null> {
   const info = await stat(file).catch(() => null)
   if (info === null || !info.isFile() || info.size > MAX_STUDY_BYTES) return null
   try {
-    const study = JSON.parse(await readText(file)) as { readonly synthetic?: unknown; readonly critic_traces?: { readonly snapshot?: unknown } | null } | null
+    const study = JSON.parse(await readText(file)) as {
+      readonly synthetic?: unknown
+      readonly critic_traces?: { readonly snapshot?: unknown } | null
+    } | null
     const snapshot = study?.critic_traces?.snapshot
     return study?.synthetic === true && typeof snapshot === 'string' ? snapshot : null
   } catch {

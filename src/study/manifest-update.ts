@@ -44,7 +44,12 @@ export interface UpdatedManifest {
 }
 
 /** The kind of each role that files get by their folder and name. */
-const KINDS: ReadonlyMap<string, string> = new Map([['snapshot', 'traces'], ['npz', 'traces'], ['history', 'histories'], ['certificate', 'histories']])
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['snapshot', 'traces'],
+  ['npz', 'traces'],
+  ['history', 'histories'],
+  ['certificate', 'histories']
+])
 
 export interface UpdateOptions {
   readonly signal?: AbortSignal | undefined
@@ -55,7 +60,10 @@ export interface UpdateOptions {
 
 /** @param existing null if there is no manifest yet */
 export async function updatedManifest(
-  dir: string, study: Study, existing: Manifest | null, { signal, onBytes, today }: UpdateOptions
+  dir: string,
+  study: Study,
+  existing: Manifest | null,
+  { signal, onBytes, today }: UpdateOptions
 ): Promise<UpdatedManifest> {
   const found = await findUnlisted(await realpath(dir), { listed: new Set(), except: new Set([study.manifest]), signal })
   const known = new Map(existing?.files.map(file => [file.path, file]) ?? [])
@@ -70,8 +78,10 @@ export async function updatedManifest(
   }
   const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
     const file = join(dir, path)
-    if (PARTIAL.test(path)) throw manifestFault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
-    if (!isSafeRelative(path)) throw manifestFault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
+    if (PARTIAL.test(path))
+      throw manifestFault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', file)
+    if (!isSafeRelative(path))
+      throw manifestFault('unsafe file name', printable(JSON.stringify(path)), 'a name without backslash that is UTF-8', file)
     if (isSecretText(path, 'path')) throw secretFault('manifest', `the name of a file in ${printableId(dirname(path))}`, {})
     const { sha256, bytes, changed } = await hashFile(file, { signal, onBytes }).catch((cause: unknown) => {
       signal?.throwIfAborted()
@@ -89,7 +99,9 @@ export async function updatedManifest(
   }
   const document = {
     ...(study.synthetic ? { synthetic: true } : {}),
-    snapshot: existing?.snapshot ?? today, files, revisions: existing?.revisions ?? {}
+    snapshot: existing?.snapshot ?? today,
+    files,
+    revisions: existing?.revisions ?? {}
   }
   return { files, changes, text: `${JSON.stringify(document, null, 2)}\n` }
 }
@@ -125,7 +137,7 @@ export function rolesOf(study: Study, named = namedFiles(study)): (path: string)
 
 /** Roles of the files that a study names by their paths. */
 export function namedFiles(study: Study): ReadonlyMap<string, string> {
-  const roles = new Map([['study.json', 'study'], ...(study.claims === null ? [] : [[study.claims, 'claims']] as const)])
+  const roles = new Map([['study.json', 'study'], ...(study.claims === null ? [] : ([[study.claims, 'claims']] as const))])
   if (study.histories !== null) roles.set(study.histories.runs, 'runs')
   for (const { path } of study.fetch?.views ?? []) roles.set(path, 'runs')
   for (const [role, paths] of Object.entries(writtenSources(study))) for (const path of paths) roles.set(path, role)

@@ -11,7 +11,16 @@ import { Fault, describeCause, printable } from '../core/errors.js'
 import { isMissing, kindOf, whyUnreadable } from '../core/system/open.js'
 import { isInside } from '../core/system/folder.js'
 import {
-  freeObject, integer, list, object, pattern, refine, text, type CheckContext, type Infer, type JsonSchema
+  freeObject,
+  integer,
+  list,
+  object,
+  pattern,
+  refine,
+  text,
+  type CheckContext,
+  type Infer,
+  type JsonSchema
 } from '../core/checker.js'
 import { writtenPath } from '../core/path-kinds.js'
 import { mapLimited } from '../core/limited.js'
@@ -29,36 +38,46 @@ const snapshotDate = refine(pattern('an ISO 8601 date', /^\d{4}-\d{2}-\d{2}(?:[T
   const time = Date.parse(`${day}T00:00:00Z`)
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(day)) return date
   throw new Fault({
-    format: context.format, problem: 'wrong field', found: `${at} is ${printable(JSON.stringify(date))}`, expected: 'a day of the calendar', place: context.place
+    format: context.format,
+    problem: 'wrong field',
+    found: `${at} is ${printable(JSON.stringify(date))}`,
+    expected: 'a day of the calendar',
+    place: context.place
   })
 })
 
-const manifestFile = object({
-  path: {
-    kind: refine(writtenPath, (path, at, context) => {
-      const canonical = canonicalRelative(path)
-      if (canonical !== '.' && !path.endsWith('/')) return canonical
-      const found = `${at} is ${printable(JSON.stringify(path))}`
-      throw new Fault({ format: context.format, problem: 'unsafe path', found, expected: 'the path of a file', place: context.place })
-    }),
-    doc: 'Path relative to the study.'
+const manifestFile = object(
+  {
+    path: {
+      kind: refine(writtenPath, (path, at, context) => {
+        const canonical = canonicalRelative(path)
+        if (canonical !== '.' && !path.endsWith('/')) return canonical
+        const found = `${at} is ${printable(JSON.stringify(path))}`
+        throw new Fault({ format: context.format, problem: 'unsafe path', found, expected: 'the path of a file', place: context.place })
+      }),
+      doc: 'Path relative to the study.'
+    },
+    sha256: {
+      kind: refine(pattern('64 hexadecimal digits', /^[0-9a-fA-F]{64}$/), hex => hex.toLowerCase()),
+      doc: 'SHA-256 of the file, hexadecimal.'
+    },
+    bytes: { kind: integer(0), doc: 'Length of the file.' },
+    role: { kind: text(200), doc: 'What the file is to the study; "excluded" is never read into statistics.' }
   },
-  sha256: {
-    kind: refine(pattern('64 hexadecimal digits', /^[0-9a-fA-F]{64}$/), hex => hex.toLowerCase()),
-    doc: 'SHA-256 of the file, hexadecimal.'
-  },
-  bytes: { kind: integer(0), doc: 'Length of the file.' },
-  role: { kind: text(200), doc: 'What the file is to the study; "excluded" is never read into statistics.' }
-}, 'skip')
+  'skip'
+)
 
-const MANIFEST_KIND = object({
-  snapshot: { kind: snapshotDate, doc: 'Date of the snapshot, ISO 8601.' },
-  files: {
-    kind: list(manifestFile),
-    doc: 'Every file that the pipeline reads.'
+const MANIFEST_KIND = object(
+  {
+    snapshot: { kind: snapshotDate, doc: 'Date of the snapshot, ISO 8601.' },
+    files: {
+      kind: list(manifestFile),
+      doc: 'Every file that the pipeline reads.'
+    },
+    revisions: { kind: freeObject, doc: 'Revisions of the code that made the files, kept as they are.', default: {} }
   },
-  revisions: { kind: freeObject, doc: 'Revisions of the code that made the files, kept as they are.', default: {} }
-}, 'skip')
+  'skip'
+)
 
 /** An entry. Its path is canonical: `/` between names, no `.`, no empty name; its hash has lower-case digits. */
 export type ManifestFile = Infer<typeof manifestFile>
@@ -163,7 +182,7 @@ export async function verifyManifest(studyDir: string, manifest: Manifest, optio
     signal?.throwIfAborted()
     return planFile(root, manifest, file)
   })
-  const reached = plan.flatMap(p => p.real === null ? [] : [toRelative(root, p.real)])
+  const reached = plan.flatMap(p => (p.real === null ? [] : [toRelative(root, p.real)]))
   const listed = new Set([...manifest.files.map(f => f.path), ...reached])
   const own = await realpath(manifest.path).catch(() => manifest.path)
   const passOver = new Set([...except.map(canonicalRelative), ...(isInside(root, own) ? [toRelative(root, own)] : [])])
@@ -190,12 +209,17 @@ export async function verifyManifest(studyDir: string, manifest: Manifest, optio
   })
 
   // 3. Report.
-  files.push(...await mapLimited(unlisted, concurrency, path => describeUnlisted(root, path)))
+  files.push(...(await mapLimited(unlisted, concurrency, path => describeUnlisted(root, path))))
   files.sort((a, b) => compareCodepoints(a.path, b.path))
   const count = (status: FileStatus): number => files.filter(f => f.status === status).length
   const counts = { ok: count('ok'), mismatch: count('mismatch'), missing: count('missing'), unlisted: count('unlisted') }
   return {
-    manifest: manifest.path, manifest_sha256: manifest.sha256, revisions: manifest.revisions, files, counts, ok: counts.mismatch === 0 && counts.missing === 0
+    manifest: manifest.path,
+    manifest_sha256: manifest.sha256,
+    revisions: manifest.revisions,
+    files,
+    counts,
+    ok: counts.mismatch === 0 && counts.missing === 0
   }
 }
 
@@ -208,8 +232,11 @@ async function planFile(root: string, manifest: Manifest, file: ManifestFile): P
   switch (resolved.kind) {
     case 'outside':
       throw new Fault({
-        format: 'manifest', problem: 'unsafe path', found: `${printable(JSON.stringify(file.path))}, a link that leads out of the study`,
-        expected: 'a file inside the study', place: { file: manifest.path }
+        format: 'manifest',
+        problem: 'unsafe path',
+        found: `${printable(JSON.stringify(file.path))}, a link that leads out of the study`,
+        expected: 'a file inside the study',
+        place: { file: manifest.path }
       })
     case 'missing':
       return { file, real: null, status: 'missing', reason: 'no such file' }
@@ -242,7 +269,11 @@ async function verifyFile(
   const found = { sha256: hashed.sha256, bytes: hashed.bytes }
   const reason = hashed.changed
     ? 'changed while it was read'
-    : found.bytes !== bytes ? `${found.bytes} bytes, expected ${bytes}` : found.sha256 !== sha256 ? 'other content' : null
+    : found.bytes !== bytes
+      ? `${found.bytes} bytes, expected ${bytes}`
+      : found.sha256 !== sha256
+        ? 'other content'
+        : null
   return { ...base, status: reason === null ? 'ok' : 'mismatch', found, reason }
 }
 
@@ -264,9 +295,11 @@ async function describeUnlisted(root: string, path: string): Promise<VerifiedFil
 export function formatSha256sum(report: {
   readonly files: ReadonlyArray<{ readonly path: string; readonly expected: { readonly sha256: string | null } | null }>
 }): string {
-  return report.files.map(({ path, expected }) => {
-    if (expected === null || expected.sha256 === null) return ''
-    const escaped = path.replace(/[\\\n\r]/g, c => c === '\\' ? '\\\\' : c === '\n' ? '\\n' : '\\r')
-    return `${escaped === path ? '' : '\\'}${expected.sha256}  ${path === '-' ? './-' : escaped}\n`
-  }).join('')
+  return report.files
+    .map(({ path, expected }) => {
+      if (expected === null || expected.sha256 === null) return ''
+      const escaped = path.replace(/[\\\n\r]/g, c => (c === '\\' ? '\\\\' : c === '\n' ? '\\n' : '\\r'))
+      return `${escaped === path ? '' : '\\'}${expected.sha256}  ${path === '-' ? './-' : escaped}\n`
+    })
+    .join('')
 }

@@ -6,7 +6,10 @@ import type { NamedField } from './cross-checks.js'
 /** Path and unescaped tokens of a checked reference. */
 export function splitReference(text: string): { readonly path: string; readonly tokens: readonly string[] } {
   const hash = text.indexOf('#')
-  const tokens = text.slice(hash + 2).split('/').map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const tokens = text
+    .slice(hash + 2)
+    .split('/')
+    .map(token => token.replaceAll('~1', '/').replaceAll('~0', '~'))
   return { path: text.slice(0, hash), tokens }
 }
 

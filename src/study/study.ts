@@ -30,9 +30,11 @@ export interface StudyFile {
 export async function loadStudy(dir: string): Promise<StudyFile> {
   const path = join(dir, STUDY_FILE)
   const found = await whyNoFolder(dir)
-  if (found !== null) throw new Fault({ format: 'study', problem: 'unreadable folder', found, expected: 'the folder of a study', place: { file: dir } })
-  const { value, sha256, bytes } = await readJsonFile(path, 'study', MAX_STUDY_BYTES)
-    .catch(withWayTo('a study file; "node dist/run.js study init FOLDER" writes one from exports'))
+  if (found !== null)
+    throw new Fault({ format: 'study', problem: 'unreadable folder', found, expected: 'the folder of a study', place: { file: dir } })
+  const { value, sha256, bytes } = await readJsonFile(path, 'study', MAX_STUDY_BYTES).catch(
+    withWayTo('a study file; "node dist/run.js study init FOLDER" writes one from exports')
+  )
   const context: CheckContext = { format: 'study', place: { file: path }, paths: [] }
   const study = checkStudy(value, context)
   await refuseLinksOut(dir, context)
@@ -44,8 +46,11 @@ export function checkStudy(value: unknown, context: CheckContext): Study {
   const { $schema: _editor, schema_version: _version, ...study } = STUDY_KIND.read(value, '', context)
   if (SECTIONS_READ.every(name => study[name] === null)) {
     throw new Fault({
-      format: context.format, problem: 'missing section', found: 'nothing that is to be read',
-      expected: `one of ${SECTIONS_READ.join(', ')}`, place: context.place
+      format: context.format,
+      problem: 'missing section',
+      found: 'nothing that is to be read',
+      expected: `one of ${SECTIONS_READ.join(', ')}`,
+      place: context.place
     })
   }
   if (study.histories !== null) checkHistories(study.histories, 'histories', context)
@@ -59,7 +64,7 @@ export function checkStudy(value: unknown, context: CheckContext): Study {
 
 /** Joins the two allowlists of settings: those that are fetched, and those that the section names. */
 function withAllowedSettings({ histories, fetch }: Pick<Study, 'histories' | 'fetch'>): Study['histories'] {
-  return histories === null ? null : { ...histories, config: [...new Set([...fetch?.config ?? [], ...histories.config])] }
+  return histories === null ? null : { ...histories, config: [...new Set([...(fetch?.config ?? []), ...histories.config])] }
 }
 
 async function refuseLinksOut(dir: string, context: CheckContext): Promise<void> {
@@ -71,14 +76,20 @@ async function refuseLinksOut(dir: string, context: CheckContext): Promise<void>
     const resolved = resolveInside(root, path)
     if (resolved.kind === 'outside') {
       throw new Fault({
-        format: 'study', problem: 'unsafe path', found: `${at} is ${printable(JSON.stringify(path))}, a link that leads out of the study`,
-        expected: 'a path inside the study', place
+        format: 'study',
+        problem: 'unsafe path',
+        found: `${at} is ${printable(JSON.stringify(path))}, a link that leads out of the study`,
+        expected: 'a path inside the study',
+        place
       })
     }
     if (resolved.kind === 'unreadable') {
       throw new Fault({
-        format: 'study', problem: 'unreadable path', found: `${at} is ${printable(JSON.stringify(path))} (${resolved.code})`,
-        expected: 'a path inside the study', place
+        format: 'study',
+        problem: 'unreadable path',
+        found: `${at} is ${printable(JSON.stringify(path))} (${resolved.code})`,
+        expected: 'a path inside the study',
+        place
       })
     }
   }

@@ -29,8 +29,12 @@ export async function findUnlisted(root: string, options: UnlistedOptions): Prom
     signal?.throwIfAborted()
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((cause: unknown) => {
       throw new Fault({
-        format: outputs ? 'outputs' : 'manifest', problem: 'unreadable folder', found: describeCause(cause), expected: 'a folder that can be listed',
-        place: { file: join(root, folder === undefined ? '' : folder) }, cause
+        format: outputs ? 'outputs' : 'manifest',
+        problem: 'unreadable folder',
+        found: describeCause(cause),
+        expected: 'a folder that can be listed',
+        place: { file: join(root, folder === undefined ? '' : folder) },
+        cause
       })
     })
     for (const entry of entries) {

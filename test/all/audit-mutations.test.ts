@@ -37,7 +37,12 @@ import { GENERATOR } from '../../src/core/version.js'
 import { contextOf } from '../support/context.js'
 import { writeManifest } from '../support/history-folder.js'
 import {
-  claimsMutations, manifestMutations, proseMutations, sourceMutations, type StatedClaim, type StatedDiscrepancy
+  claimsMutations,
+  manifestMutations,
+  proseMutations,
+  sourceMutations,
+  type StatedClaim,
+  type StatedDiscrepancy
 } from '../support/mutations/claim-mutations.js'
 import { evidenceMutations } from '../support/mutations/evidence-mutations.js'
 import { historyMutations } from '../support/mutations/history-mutations.js'
@@ -92,7 +97,9 @@ async function verifyNotices(dir: string): Promise<boolean> {
 }
 
 async function tryAll(
-  mutations: Iterable<Mutation> | AsyncIterable<Mutation>, folder: MutableFolder, run: () => Promise<AuditReport>
+  mutations: Iterable<Mutation> | AsyncIterable<Mutation>,
+  folder: MutableFolder,
+  run: () => Promise<AuditReport>
 ): Promise<void> {
   for await (const mutation of mutations) {
     await folder.with(mutation, async () => {
@@ -110,14 +117,18 @@ interface ClaimsJson {
 
 /** What of the file these documents answer for. */
 function answered({ claims, same, discrepancies }: ClaimsJson, documents: Documents): ClaimsJson {
-  const has = (references: readonly unknown[]): boolean => (
+  const has = (references: readonly unknown[]): boolean =>
     references.length > 0 && references.every(r => typeof r === 'string' && 'value' in documents.resolve(r))
-  )
-  const bySource = ({ sources }: StatedDiscrepancy): boolean => has(Object.values(sources).map(source => (
-    typeof source === 'object' && source !== null && 'reference' in source ? source.reference : source
-  )))
+  const bySource = ({ sources }: StatedDiscrepancy): boolean =>
+    has(
+      Object.values(sources).map(source =>
+        typeof source === 'object' && source !== null && 'reference' in source ? source.reference : source
+      )
+    )
   return {
-    claims: claims.filter(c => has([c.from ?? c.elements ?? []].flat())), same: same.filter(bySource), discrepancies: discrepancies.filter(bySource)
+    claims: claims.filter(c => has([c.from ?? c.elements ?? []].flat())),
+    same: same.filter(bySource),
+    discrepancies: discrepancies.filter(bySource)
   }
 }
 
@@ -161,18 +172,22 @@ let evidenceTexts: Promise<ReadonlyMap<string, string>> | null = null
 async function statedEvidence(): Promise<Documents> {
   evidenceTexts ??= (async () => {
     const dir = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
-    const { study: { evidence } } = await loadStudy(dir)
+    const {
+      study: { evidence }
+    } = await loadStudy(dir)
     if (evidence === null) throw new Error('the replica has evidence')
     return textsOf(set => stateEvidence(contextOf(dir, true), evidence, set))
   })()
   return new Documents(await evidenceTexts)
 }
 
-t.test('histories, runs.json, the study\'s section, claims and prose: the replica', async t => {
+t.test("histories, runs.json, the study's section, claims and prose: the replica", async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   const dir = historiesDir
   cpSync(join(replica, 'wandb'), join(dir, 'wandb'), { recursive: true })
-  const { schema_version, name, synthetic, histories, evidence, fetch } = JSON.parse(readFileSync(join(replica, 'study.json'), 'utf8')) as Record<string, unknown>
+  const { schema_version, name, synthetic, histories, evidence, fetch } = JSON.parse(
+    readFileSync(join(replica, 'study.json'), 'utf8')
+  ) as Record<string, unknown>
   writeFileSync(join(dir, 'study.json'), JSON.stringify({ schema_version, name, synthetic, histories, evidence, fetch }))
   writeManifest(dir)
   const folder = new MutableFolder(dir)
@@ -189,11 +204,14 @@ t.test('histories, runs.json, the study\'s section, claims and prose: the replic
 
   const random = new Random(4)
   const checked = checkClaims({ schema_version: 1, claims: stated }, { format: 'claims', place: {}, paths: [] }).claims
-  await tryAll(
-    historyMutations({ folder, claims: checked, measured, documents }, random), folder,
-    async () => auditOf(stated, (await compute()).documents, ledger)
+  await tryAll(historyMutations({ folder, claims: checked, measured, documents }, random), folder, async () =>
+    auditOf(stated, (await compute()).documents, ledger)
   )
-  t.strictSame((await compute()).documents.resolve('wandb/curve_statistics.json#'), documents.resolve('wandb/curve_statistics.json#'), 'the folder is as it was')
+  t.strictSame(
+    (await compute()).documents.resolve('wandb/curve_statistics.json#'),
+    documents.resolve('wandb/curve_statistics.json#'),
+    'the folder is as it was'
+  )
 
   const { study } = await loadStudy(dir)
   t.strictSame(await viewFaults(dir, study), [], 'unmutated, the views are those of the list')
@@ -205,8 +223,15 @@ t.test('histories, runs.json, the study\'s section, claims and prose: the replic
 
   const blind = new Tally()
   const path = measured.files[0].path
-  const harmless = { kind: 'control', what: 'a clock that nothing reads', covered: true, files: new Map([[path, folder.text(path).replace('"_runtime": 9', '"_runtime": 8')]]) }
-  await folder.with(harmless, async () => blind.add(harmless, await noticed(async () => auditOf(stated, (await compute()).documents)), await verifyNotices(dir)))
+  const harmless = {
+    kind: 'control',
+    what: 'a clock that nothing reads',
+    covered: true,
+    files: new Map([[path, folder.text(path).replace('"_runtime": 9', '"_runtime": 8')]])
+  }
+  await folder.with(harmless, async () =>
+    blind.add(harmless, await noticed(async () => auditOf(stated, (await compute()).documents)), await verifyNotices(dir))
+  )
   t.strictSame(blind.row('control').survivors, [harmless.what], 'a survivor is seen as one')
 
   for (const { what, claim } of claimsMutations(stated, control, random)) {
@@ -222,18 +247,28 @@ t.test('histories, runs.json, the study\'s section, claims and prose: the replic
   }
 
   const at = (selection: string, pointer: string): string => `{{wandb/curve_statistics.json#/selections/${selection}/${pointer}}}`
-  const hours = (selection: string): string => `${at(selection, 'metrics/validation/best/elapsed_hours')} hours observed, ${at(selection, 'metrics/validation/best/display_hours')} displayed`
+  const hours = (selection: string): string =>
+    `${at(selection, 'metrics/validation/best/elapsed_hours')} hours observed, ${at(selection, 'metrics/validation/best/display_hours')} displayed`
   const discrepancies = [
     {
-      id: 'hours', decision: 'Kept apart.', disclosure: `The best GSPO score came after ${hours('gspo')}; that of SAO after ${hours('sao')}.`,
+      id: 'hours',
+      decision: 'Kept apart.',
+      disclosure: `The best GSPO score came after ${hours('gspo')}; that of SAO after ${hours('sao')}.`,
       sources: {
-        observed: { value: 136.0575, decimals: 4, reference: 'wandb/curve_statistics.json#/selections/gspo/metrics/validation/best/elapsed_hours' },
-        displayed: 'wandb/curve_statistics.json#/selections/gspo/metrics/validation/best/display_hours', slide: 85
+        observed: {
+          value: 136.0575,
+          decimals: 4,
+          reference: 'wandb/curve_statistics.json#/selections/gspo/metrics/validation/best/elapsed_hours'
+        },
+        displayed: 'wandb/curve_statistics.json#/selections/gspo/metrics/validation/best/display_hours',
+        slide: 85
       },
       forbidden: ['measured at 135 hours', 'SAO (?:is|was) twice as fast']
     },
     {
-      id: 'length', decision: 'Not the same.', sources: { last: 125, best: 95 },
+      id: 'length',
+      decision: 'Not the same.',
+      sources: { last: 125, best: 95 },
       disclosure: `GSPO was logged to step ${at('gspo', 'last_step')} and scored best at step ${at('gspo', 'metrics/validation/best/step')}, with ${at('gspo', 'metrics/validation/best/value')} %.`,
       forbidden: ['best at (?:step )?125']
     }
@@ -247,29 +282,55 @@ t.test('histories, runs.json, the study\'s section, claims and prose: the replic
     const judged = checkClaims({ schema_version: 1, claims: [], discrepancies }, { format: 'claims', place: {}, paths: [] })
     return audit(judged, { synthetic: true, documents, pages: [{ name: 'article.md', text: page }] })
   }
-  t.match(read(text), { discrepancies: [{ status: 'holds', problems: [] }, { status: 'holds', problems: [] }] }, 'unmutated, the page discloses')
+  t.match(
+    read(text),
+    {
+      discrepancies: [
+        { status: 'holds', problems: [] },
+        { status: 'holds', problems: [] }
+      ]
+    },
+    'unmutated, the page discloses'
+  )
   const sentences = [
-    'It was measured at 135 hours.', 'SAO was twice as fast.', 'It was best at step 125.', 'On average 110.5 hours.', 'On average 135.53 hours.', 'So 110.0 hours.'
+    'It was measured at 135 hours.',
+    'SAO was twice as fast.',
+    'It was best at step 125.',
+    'On average 110.5 hours.',
+    'On average 135.53 hours.',
+    'So 110.0 hours.'
   ]
   for (const [what, page] of proseMutations(text.replaceAll('\u00a0', ' '), passages, sentences, random)) {
     tally.add({ kind: 'prose', what, covered: true }, await noticed(() => read(page)), null)
   }
 })
 
-t.test('a snapshot: page, NPZ files, the study\'s section', async t => {
+t.test("a snapshot: page, NPZ files, the study's section", async t => {
   const dir = join(work, 'traces')
   const traces = randomTraces(new Seeded('mutations'), 3, i => 40 + 7 * i)
   await writeSnapshot(join(dir, SNAPSHOT), traces)
-  writeFileSync(join(dir, 'study.json'), JSON.stringify({
-    schema_version: 1, name: 'mutations', synthetic: true, critic_traces: {
-      snapshot: SNAPSHOT, jump_threshold: 0.1, success_threshold: 0,
-      expectations: {
-        outcomes_per_step: [1, 1], returns_equal_outcome: true, prediction_stage: 'before_critic_update', boundary_end_marker: '<|im_end|>',
-        score_agrees_with_outcome: 'binary', distinct_uids: true
-      },
-      examples: { success: { step: 10, outcome: 'success' }, failure: { step: 12, outcome: 'failure' } }
-    }
-  }))
+  writeFileSync(
+    join(dir, 'study.json'),
+    JSON.stringify({
+      schema_version: 1,
+      name: 'mutations',
+      synthetic: true,
+      critic_traces: {
+        snapshot: SNAPSHOT,
+        jump_threshold: 0.1,
+        success_threshold: 0,
+        expectations: {
+          outcomes_per_step: [1, 1],
+          returns_equal_outcome: true,
+          prediction_stage: 'before_critic_update',
+          boundary_end_marker: '<|im_end|>',
+          score_agrees_with_outcome: 'binary',
+          distinct_uids: true
+        },
+        examples: { success: { step: 10, outcome: 'success' }, failure: { step: 12, outcome: 'failure' } }
+      }
+    })
+  )
   writeManifest(dir)
   const folder = new MutableFolder(dir)
   const pool: TracePool = openTracePool(1)
@@ -279,7 +340,11 @@ t.test('a snapshot: page, NPZ files, the study\'s section', async t => {
     const { study } = await loadStudy(dir)
     if (study.critic_traces === null) throw new Error('the study has no critic traces')
     const settings = {
-      traces: study.critic_traces, expectations: study.critic_traces.expectations, enforced: true, examplesRequired: true, synthetic: true
+      traces: study.critic_traces,
+      expectations: study.critic_traces.expectations,
+      enforced: true,
+      examplesRequired: true,
+      synthetic: true
     }
     const [plan] = await findSnapshots([join(dir, study.critic_traces.snapshot)])
     return new Documents(await textsOf(set => measureSnapshot(contextOf(dir, true), { plan, settings, pool }, set)))
@@ -292,7 +357,11 @@ t.test('a snapshot: page, NPZ files, the study\'s section', async t => {
   t.equal(auditOf(stated, documents).counts.agrees, stated.length, 'unmutated, every claim agrees')
   t.notOk(await verifyNotices(dir), 'unmutated, the manifest agrees')
   await tryAll(traceMutations({ folder, traces, examples: [0, 5] }, new Random(5)), folder, async () => auditOf(stated, await compute()))
-  t.strictSame((await compute()).resolve('training_data/critic-trace-statistics.json#'), documents.resolve('training_data/critic-trace-statistics.json#'), 'the folder is as it was')
+  t.strictSame(
+    (await compute()).resolve('training_data/critic-trace-statistics.json#'),
+    documents.resolve('training_data/critic-trace-statistics.json#'),
+    'the folder is as it was'
+  )
 })
 
 /** Every value of the statistics but what says who wrote them. */
@@ -319,7 +388,7 @@ async function measureEvidence(dir: string, section: EvidenceStudy, set: OutputS
   return deriveEvidence(context, section, set, await stateEvidence(context, section, set))
 }
 
-t.test('workbook, slides, configurations, datasets, the study\'s section, discrepancies: the replica', async t => {
+t.test("workbook, slides, configurations, datasets, the study's section, discrepancies: the replica", async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
   const dir = join(work, 'evidence')
   for (const part of ['sources', 'configs', 'data', 'documents']) cpSync(join(replica, part), join(dir, part), { recursive: true })
@@ -335,12 +404,18 @@ t.test('workbook, slides, configurations, datasets, the study\'s section, discre
     const { study } = await loadStudy(dir)
     if (study.evidence === null) throw new Error('the study has no evidence')
     const section = study.evidence
-    return new Documents(await textsOf(async set => {
-      for (const [path, text] of histories) await set.write(path, text)
-      const { figures } = await measureEvidence(dir, section, set)
-      const drawn = study.histories === null ? null : withDrawnNumbers(study.histories, new Documents(set.jsonTexts))
-      await writeFigureConstants(set, { histories: drawn, bars: { requests: section.figures, drawn: figures } }, { synthetic: true, manifest: null, generator: GENERATOR })
-    }))
+    return new Documents(
+      await textsOf(async set => {
+        for (const [path, text] of histories) await set.write(path, text)
+        const { figures } = await measureEvidence(dir, section, set)
+        const drawn = study.histories === null ? null : withDrawnNumbers(study.histories, new Documents(set.jsonTexts))
+        await writeFigureConstants(
+          set,
+          { histories: drawn, bars: { requests: section.figures, drawn: figures } },
+          { synthetic: true, manifest: null, generator: GENERATOR }
+        )
+      })
+    )
   }
 
   const documents = await compute()
@@ -352,7 +427,11 @@ t.test('workbook, slides, configurations, datasets, the study\'s section, discre
   const control = judge(documents)
   t.ok(stated.length > 50)
   t.equal(control.counts.agrees + control.counts.quoted, control.claims.length, 'unmutated, every claim agrees')
-  t.strictSame([...control.same, ...control.discrepancies].flatMap(d => d.problems), [], 'unmutated, every source states what it is said to')
+  t.strictSame(
+    [...control.same, ...control.discrepancies].flatMap(d => d.problems),
+    [],
+    'unmutated, every source states what it is said to'
+  )
   t.notOk(await verifyNotices(dir), 'unmutated, the manifest agrees')
 
   const random = new Random(6)
@@ -369,7 +448,11 @@ t.test('workbook, slides, configurations, datasets, the study\'s section, discre
     tally.add({ kind: 'claims file', what, covered: true }, await noticed(() => auditOf([claim], documents)), null)
   }
   for (const { what, discrepancies: changed } of sourceMutations(discrepancies, random)) {
-    tally.add({ kind: 'discrepancy source', what, covered: true }, await noticed(() => auditOf([], documents, { discrepancies: changed })), null)
+    tally.add(
+      { kind: 'discrepancy source', what, covered: true },
+      await noticed(() => auditOf([], documents, { discrepancies: changed })),
+      null
+    )
   }
 })
 
@@ -382,25 +465,41 @@ t.test('the article: its templates and its prose', async t => {
   t.teardown(() => pool.destroy())
   const [plan] = await findSnapshots([join(replica, traces.snapshot)])
   const settings = { traces, expectations: traces.expectations, enforced: true, examplesRequired: true, synthetic: true }
-  const documents = new Documents(await textsOf(async set => {
-    await measureSnapshot(contextOf(replica, true), { plan, settings, pool }, set)
-    const drawn = withDrawnNumbers(history, await statedEvidence())
-    await measureHistories(contextOf(replica, true), drawn, set)
-    const { figures } = await measureEvidence(replica, section, set)
-    const origin = { synthetic: true, manifest: null, generator: GENERATOR }
-    await writeFigureConstants(set, { histories: drawn, bars: { requests: section.figures, drawn: figures } }, origin)
-  }))
+  const documents = new Documents(
+    await textsOf(async set => {
+      await measureSnapshot(contextOf(replica, true), { plan, settings, pool }, set)
+      const drawn = withDrawnNumbers(history, await statedEvidence())
+      await measureHistories(contextOf(replica, true), drawn, set)
+      const { figures } = await measureEvidence(replica, section, set)
+      const origin = { synthetic: true, manifest: null, generator: GENERATOR }
+      await writeFigureConstants(set, { histories: drawn, bars: { requests: section.figures, drawn: figures } }, origin)
+    })
+  )
   const claims = await readClaims(join(replica, 'claims.json'))
   const subject = { synthetic: true, documents }
   const first = audit(claims, { ...subject, pages: null })
-  const figures = [...section.figures, ...history.figures, { name: '08-critic-traces', title: 'Critic traces' }].map(({ name, title }) => (
-    { name, title, description: title, png: new Uint8Array(0), files: [], data: [] }
-  ))
-  const read = (templates: Templates): readonly PageText[] => proseTexts({
-    templates: { article: { path: article.article, text: templates.article }, notes: { path: article.notes, text: templates.notes } },
-    documents, inputsOf: () => [], claims: first.claims, discrepancies: first.discrepancies, figures, outputs: [...documents.paths, 'audit.json', ...PAGE_OUTPUTS]
-  })
-  const templates = { article: readFileSync(join(replica, article.article), 'utf8'), notes: readFileSync(join(replica, article.notes), 'utf8') }
+  const figures = [...section.figures, ...history.figures, { name: '08-critic-traces', title: 'Critic traces' }].map(({ name, title }) => ({
+    name,
+    title,
+    description: title,
+    png: new Uint8Array(0),
+    files: [],
+    data: []
+  }))
+  const read = (templates: Templates): readonly PageText[] =>
+    proseTexts({
+      templates: { article: { path: article.article, text: templates.article }, notes: { path: article.notes, text: templates.notes } },
+      documents,
+      inputsOf: () => [],
+      claims: first.claims,
+      discrepancies: first.discrepancies,
+      figures,
+      outputs: [...documents.paths, 'audit.json', ...PAGE_OUTPUTS]
+    })
+  const templates = {
+    article: readFileSync(join(replica, article.article), 'utf8'),
+    notes: readFileSync(join(replica, article.notes), 'utf8')
+  }
   const pages = read(templates)
   const control = audit(claims, { ...subject, pages })
   t.ok(auditPasses(control), 'unmutated, every claim agrees and every contradiction is disclosed')

@@ -51,14 +51,20 @@ function change({ dir }: Example, name: string, from: string, to: string): void 
 }
 
 const manifest = ({ dir }: Example): Promise<CliResult> => runCli(['manifest', '--study', dir, '--write', '--quiet'])
-const all = ({ dir, out }: Example, ...more: readonly string[]): Promise<CliResult> => runCli(['all', '--study', dir, '--out', out, ...more])
+const all = ({ dir, out }: Example, ...more: readonly string[]): Promise<CliResult> =>
+  runCli(['all', '--study', dir, '--out', out, ...more])
 const audit = ({ dir }: Example): Promise<CliResult> => runCli(['audit', '--study', dir])
 
-interface Properties { readonly [name: string]: { readonly items?: { readonly properties?: object } } }
+interface Properties {
+  readonly [name: string]: { readonly items?: { readonly properties?: object } }
+}
 
 t.test('docs/claims.md has every field and every kind', t => {
   const { properties } = claimsJsonSchema() as unknown as { readonly properties: Properties }
-  const named = Object.entries(properties).flatMap(([name, { items }]) => [name, ...Object.keys(items?.properties ?? {}).map(field => `${name}[].${field}`)])
+  const named = Object.entries(properties).flatMap(([name, { items }]) => [
+    name,
+    ...Object.keys(items?.properties ?? {}).map(field => `${name}[].${field}`)
+  ])
   t.equal(named.length, 7 + 10 + 5 + 8 + 5)
   const sources = ['value', 'decimals', 'reference'].map(field => `discrepancies[].sources.*.${field}`)
   const same = ['reference', 'scale'].map(field => `same[].sources.*.${field}`)
@@ -72,7 +78,10 @@ t.test('the example of docs/claims.md', async t => {
   t.strictSame([...files(CLAIMS).keys()], ['study.json', 'wandb/runs.json', 'wandb/history/ppo/a1.jsonl', 'claims.json'])
   const bare = await all(study)
   t.equal(bare.code, 3)
-  t.equal(bare.stderr, `critic-traces: manifest missing file: nothing, expected a manifest; "node dist/run.js manifest --study ${study.dir} --write" writes one (${join(study.dir, 'source_manifest.json')})\n`)
+  t.equal(
+    bare.stderr,
+    `critic-traces: manifest missing file: nothing, expected a manifest; "node dist/run.js manifest --study ${study.dir} --write" writes one (${join(study.dir, 'source_manifest.json')})\n`
+  )
   for (const command of ['audit', 'verify']) t.match(await runCli([command, '--study', study.dir]), { code: 3, stderr: bare.stderr })
   t.equal((await manifest(study)).code, 0)
   const [said, differs] = printed(CLAIMS.slice(CLAIMS.indexOf('\n## An example')))
@@ -80,8 +89,17 @@ t.test('the example of docs/claims.md', async t => {
     t.equal(result.code, 0, result.stderr)
     t.ok(result.stdout.includes(`\n${said}\n`))
   }
-  const report = JSON.parse(readFileSync(join(study.out, 'audit.json'), 'utf8')) as { readonly claims: readonly { readonly id: string; readonly status: string }[] }
-  t.strictSame(report.claims.map(({ id, status }) => [id, status]), [['best.score', 'agrees'], ['reward.ends', 'agrees'], ['report.score', 'quoted']])
+  const report = JSON.parse(readFileSync(join(study.out, 'audit.json'), 'utf8')) as {
+    readonly claims: readonly { readonly id: string; readonly status: string }[]
+  }
+  t.strictSame(
+    report.claims.map(({ id, status }) => [id, status]),
+    [
+      ['best.score', 'agrees'],
+      ['reward.ends', 'agrees'],
+      ['report.score', 'quoted']
+    ]
+  )
   t.ok(existsSync(join(study.out, 'figures/03-training.png')))
 
   change(study, 'claims.json', '60.9', '60.8')
@@ -95,8 +113,11 @@ t.test('the example of docs/claims.md', async t => {
 
 t.test('one digit of the example, anywhere, and it fails', async t => {
   for (const [name, from, to] of [
-    ['claims.json', '0.15, 0.45', '0.15, 0.46'], ['claims.json', '"value": 61.2, "decimals": 1, "unit"', '"value": 61.3, "decimals": 1, "unit"'],
-    ['claims.json', '{ "value": 61.2', '{ "value": 61.1'], ['wandb/history/ppo/a1.jsonl', '0.6094', '0.6084'], ['study.json', '"value": 61.2', '"value": 61.3']
+    ['claims.json', '0.15, 0.45', '0.15, 0.46'],
+    ['claims.json', '"value": 61.2, "decimals": 1, "unit"', '"value": 61.3, "decimals": 1, "unit"'],
+    ['claims.json', '{ "value": 61.2', '{ "value": 61.1'],
+    ['wandb/history/ppo/a1.jsonl', '0.6094', '0.6084'],
+    ['study.json', '"value": 61.2', '"value": 61.3']
   ]) {
     const study = example(t)
     change(study, name, from, to)
@@ -122,7 +143,10 @@ t.test('the example of docs/article.md', async t => {
   t.strictSame(written(study), [...pages, ...figures].sort())
 
   // Into the same folder: docs/outputs.md says what goes.
-  for (const [more, left] of [['--formats=svg', ['figures/03-training.svg']], ['--no-figures', []]] as const) {
+  for (const [more, left] of [
+    ['--formats=svg', ['figures/03-training.svg']],
+    ['--no-figures', []]
+  ] as const) {
     t.match(await all(study, more), { code: 0, stdout: 'no pages: they are made of the figures as PNG' })
     t.strictSame(written(study), left, more)
   }
@@ -130,12 +154,16 @@ t.test('the example of docs/article.md', async t => {
 
 /** Pages and figures in the output folder. */
 function written({ out }: Example): string[] {
-  return readdirSync(out, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
-    .map(entry => join(entry.parentPath, entry.name).slice(out.length + 1)).filter(path => /\.(?:md|html|png|svg|pdf)$/.test(path)).sort()
+  return readdirSync(out, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name).slice(out.length + 1))
+    .filter(path => /\.(?:md|html|png|svg|pdf)$/.test(path))
+    .sort()
 }
 
 t.test('what the article of the example must and must not say', async t => {
-  const typed = 'template number typed by hand: fifteen, expected a reference; {{written …}} for what is no value, or code for a name (article/article.md, line 4, column 102)'
+  const typed =
+    'template number typed by hand: fifteen, expected a reference; {{written …}} for what is no value, or code for a name (article/article.md, line 4, column 102)'
   const changes: readonly (readonly [string, string, number, string])[] = [
     ['The report says {{', 'The report has {{', 1, 'best-score: no page says: The report says'],
     ['score is used.', 'score is used: a best score of {{written 61}}.', 1, 'article.md has what it must not say: best score of 61'],

@@ -24,8 +24,10 @@ t.test('the replica fetched from the emulator is the replica, and `all` makes th
   movedReplica(replica, moved, emulator.url)
   // As the study was fetched: one label at a time, over two days.
   for (const { label, time } of [
-    { label: 'gspo', time: '2026-10-06T07:31:12Z' }, { label: 'sao_r7', time: '2026-10-06T07:38:40Z' },
-    { label: 'sao_r6', time: '2026-10-07T02:05:48Z' }, { label: 'multilingual_single', time: '2026-10-07T03:12:20Z' },
+    { label: 'gspo', time: '2026-10-06T07:31:12Z' },
+    { label: 'sao_r7', time: '2026-10-06T07:38:40Z' },
+    { label: 'sao_r6', time: '2026-10-07T02:05:48Z' },
+    { label: 'multilingual_single', time: '2026-10-07T03:12:20Z' },
     { label: 'multilingual_mixed', time: '2026-10-07T03:14:02Z' }
   ]) {
     const result = await fetchInto(fetched, emulator.url, { only: label, time })
@@ -40,10 +42,15 @@ t.test('the replica fetched from the emulator is the replica, and `all` makes th
   rmSync(join(moved, 'wandb', uncertified[0]))
   t.strictSame(contents(join(fetched, 'wandb')), contents(join(moved, 'wandb')))
 
-  for (const [study, out] of [[fetched, 'a'], [moved, 'b']]) {
+  for (const [study, out] of [
+    [fetched, 'a'],
+    [moved, 'b']
+  ]) {
     const manifest = await runCli(['manifest', '--study', study, '--write', '--quiet'])
     t.strictSame([manifest.code, manifest.stderr], [0, ''])
-    const all = await runCli(['all', '--study', study, '--out', join(dir, out), '--formats', 'svg', '--quiet'], { env: { WANDB_API_KEY: CANARY } })
+    const all = await runCli(['all', '--study', study, '--out', join(dir, out), '--formats', 'svg', '--quiet'], {
+      env: { WANDB_API_KEY: CANARY }
+    })
     t.strictSame([all.code, all.stderr], [0, ''])
     rmSync(join(dir, out, 'timings.json'))
   }
@@ -60,7 +67,9 @@ function keyIn(texts: Readonly<Record<string, string>>): string[] {
 
 /** Requests for rows, as `run from maxStep`. */
 function windowsOf(emulator: Emulator): string[] {
-  return emulator.requests.filter(r => r.operation === 'History').map(r => `${String(r.variables.run)} ${String(r.variables.minStep)} ${String(r.variables.maxStep)}`)
+  return emulator.requests
+    .filter(r => r.operation === 'History')
+    .map(r => `${String(r.variables.run)} ${String(r.variables.minStep)} ${String(r.variables.maxStep)}`)
 }
 
 function rowsOf(dir: string, id: string): { readonly _step: number }[] {
@@ -77,10 +86,15 @@ t.test('windows of 100 steps and 1,000 samples; numbers keep their spelling; wha
     '{"_step": 311, "o": {"p": [NaN, "\\ud83d\\ude00"]}}'
   ]
   const emulator = await start({
-    key: CANARY, pageCap: 2, script: [{ operation: 'Runs', times: 1, then: { kind: 'emptyPage' } }],
+    key: CANARY,
+    pageCap: 2,
+    script: [{ operation: 'Runs', times: 1, then: { kind: 'emptyPage' } }],
     runs: [
-      run('old', 'main', [], { rows, createdAt: '2026-08-01T00:00:00' }), run('empty', 'main', []),
-      run('side', 'main-trainnode', upTo(3)), run('next', 'mainly', upTo(3)), run('else', 'other', upTo(3)),
+      run('old', 'main', [], { rows, createdAt: '2026-08-01T00:00:00' }),
+      run('empty', 'main', []),
+      run('side', 'main-trainnode', upTo(3)),
+      run('next', 'mainly', upTo(3)),
+      run('else', 'other', upTo(3)),
       run('away', 'main', upTo(3), { project: 'another' })
     ]
   })
@@ -91,18 +105,39 @@ t.test('windows of 100 steps and 1,000 samples; numbers keep their spelling; wha
   t.equal(result.code, 0, result.fault?.message ?? 'fetched')
   t.strictSame(windowsOf(emulator).sort(), ['old 0 100', 'old 100 200', 'old 200 300', 'old 300 312'])
   t.ok(emulator.requests.every(r => r.operation !== 'History' || r.variables.samples === 1000))
-  t.equal(readFileSync(join(dir, 'wandb/history/main/old.jsonl'), 'utf8'),
+  t.equal(
+    readFileSync(join(dir, 'wandb/history/main/old.jsonl'), 'utf8'),
     '{"_step": 3, "a": 1e-07, "b": NaN, "c": "NaN", "d": -Infinity, "e": null}\n' +
-    '{"a": 1.50, "_step": 250, "\\u0062": 0.10}\n{"_step": 250, "a": 12345678901234567890}\n{"_step": 311}\n')
+      '{"a": 1.50, "_step": 250, "\\u0062": 0.10}\n{"_step": 250, "a": 12345678901234567890}\n{"_step": 311}\n'
+  )
   const certificate = JSON.parse(readFileSync(join(dir, 'wandb/history/main/old.certificate.json'), 'utf8')) as object
   t.match(certificate, {
-    complete: true, left_out: { texts: 2, flags: 1, objects: 2, lists: 1 },
-    steps: { rows: 4, first_step: 3, last_step: 311, holes: [[4, 249], [251, 310]], repeated: [{ step: 250, rows: 2 }] },
+    complete: true,
+    left_out: { texts: 2, flags: 1, objects: 2, lists: 1 },
+    steps: {
+      rows: 4,
+      first_step: 3,
+      last_step: 311,
+      holes: [
+        [4, 249],
+        [251, 310]
+      ],
+      repeated: [{ step: 250, rows: 2 }]
+    },
     snapshot: { last_step: 311, history_line_count: 4, growing: false }
   })
   t.equal(readFileSync(join(dir, 'wandb/history/main/empty.jsonl'), 'utf8'), '')
   const listed = JSON.parse(readFileSync(join(dir, 'wandb/runs.json'), 'utf8')) as { id: string; label: string; url: string }[]
-  t.strictSame(listed.map(r => [r.id, r.label]), [['old', 'main'], ['else', 'other'], ['empty', 'main'], ['next', 'other'], ['side', 'main']])
+  t.strictSame(
+    listed.map(r => [r.id, r.label]),
+    [
+      ['old', 'main'],
+      ['else', 'other'],
+      ['empty', 'main'],
+      ['next', 'other'],
+      ['side', 'main']
+    ]
+  )
   t.equal(listed[0].url, `${emulator.url}/team/project/runs/old`)
   t.match(result.stdout, /listed, not fetched: 3 runs of 3 names: other, mainly, main-trainnode\n/)
   t.ok(emulator.requests.filter(r => r.operation === 'Runs').length > 3, 'an empty page of runs is not the end')
@@ -121,7 +156,10 @@ t.test('a fetch that stops goes on where it was; one that is whole is not fetche
   const before = whole.requests.length
   const unchanged = await fetchInto(once, whole.url, { time: '2026-11-11T11:11:11Z' })
   t.match(unchanged.report, { runs: [{ status: 'unchanged' }, { status: 'unchanged' }] })
-  t.strictSame(whole.requests.slice(before).map(r => r.operation), ['Runs', 'Run', 'Run'])
+  t.strictSame(
+    whole.requests.slice(before).map(r => r.operation),
+    ['Runs', 'Run', 'Run']
+  )
 
   // The window from 500 on is refused for good, once in each of two fetches.
   const refused = { operation: 'History', variables: { minStep: 500 }, then: { kind: 'status', status: 400 } } as const
@@ -133,11 +171,20 @@ t.test('a fetch that stops goes on where it was; one that is whole is not fetche
   const tries = windowsOf(stopping).length
   const last = await fetchInto(again, stopping.url)
   t.match(last.report, { runs: [{ id: 'long', status: 'resumed' }, { id: 'short' }] })
-  t.strictSame(windowsOf(stopping).slice(tries).filter(w => w.startsWith('long')), ['long 500 600', 'long 600 700', 'long 700 778'])
-  t.strictSame(rowsOf(again, 'long').map(r => r._step), upTo(777))
-  const text = (folder: string): Record<string, string> => Object.fromEntries(
-    Object.entries(contents(join(folder, 'wandb'))).map(([path, content]) => [path, content.replaceAll(stopping.url, whole.url)])
+  t.strictSame(
+    windowsOf(stopping)
+      .slice(tries)
+      .filter(w => w.startsWith('long')),
+    ['long 500 600', 'long 600 700', 'long 700 778']
   )
+  t.strictSame(
+    rowsOf(again, 'long').map(r => r._step),
+    upTo(777)
+  )
+  const text = (folder: string): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(contents(join(folder, 'wandb'))).map(([path, content]) => [path, content.replaceAll(stopping.url, whole.url)])
+    )
   t.strictSame(text(again), text(once))
 })
 
@@ -171,7 +218,10 @@ t.test('killed at any moment and run again, it ends with the same bytes', async 
   writeStudy(calm)
   const fetch = async (study: string): Promise<CliResult> => {
     const result = await runCli(['fetch', '--study', study, '--base-url', emulator.url, '--verbose'], {
-      env: { WANDB_API_KEY: CANARY }, onStart: started => { child = started }
+      env: { WANDB_API_KEY: CANARY },
+      onStart: started => {
+        child = started
+      }
     })
     told[`run ${Object.keys(told).length}`] = result.stdout + result.stderr
     return result
@@ -192,14 +242,18 @@ t.test('killed at any moment and run again, it ends with the same bytes', async 
   t.match(interrupted.stderr, /run interrupted: a signal, expected to finish; nothing is half-written/)
   countdown = Infinity
   t.equal((await fetch(killed)).code, 0)
-  const rows = (study: string): object => Object.fromEntries(Object.entries(contents(join(study, 'wandb'))).filter(([path]) => path.endsWith('.jsonl')))
+  const rows = (study: string): object =>
+    Object.fromEntries(Object.entries(contents(join(study, 'wandb'))).filter(([path]) => path.endsWith('.jsonl')))
   t.strictSame(rows(killed), rows(calm))
   t.strictSame(tree(killed), tree(calm), 'nothing is left over')
   t.ok(emulator.maxUnderWay <= 4, `${emulator.maxUnderWay} requests under way`)
   t.ok(emulator.maxUnderWay >= 3, 'and several at once')
   t.match(interrupted.stderr, /what has come stays: the next fetch goes on from there/)
   t.strictSame(keyIn({ ...told, ...contents(killed), ...contents(calm) }), [], 'the key is nowhere')
-  t.ok(emulator.requests.every(({ method, path }) => method === 'POST' && path === '/graphql'), 'and in no URL')
+  t.ok(
+    emulator.requests.every(({ method, path }) => method === 'POST' && path === '/graphql'),
+    'and in no URL'
+  )
 })
 
 t.test('50,000 rows of 2 kB take hardly more memory than 2,000, in a process that may hold 48 MB of objects', async t => {

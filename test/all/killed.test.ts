@@ -19,13 +19,14 @@ function withoutTimings(out: string): Record<string, string> {
 
 t.test('the replica at 1, 2 and 7 threads, killed at any moment and run again: the same bytes', async t => {
   const replica = await ensureReplica({ cacheDir: defaultCacheDir(process.env) })
-  const run = (out: string, threads: number, onStart: (child: ChildProcess) => void = () => undefined): Promise<CliResult> => (
+  const run = (out: string, threads: number, onStart: (child: ChildProcess) => void = () => undefined): Promise<CliResult> =>
     runCli(['all', '--study', replica, '--out', join(work, out), '--formats', 'png,svg', '--threads', String(threads), '-q'], { onStart })
-  )
   t.match(await run('whole', 1), { code: 0, stderr: '' })
   let killed = 0
   for (const after of [500, 1200, 1900, 2600, 3300]) {
-    const { code, signal } = await run('part', 2, child => { setTimeout(() => child.kill('SIGKILL'), after) })
+    const { code, signal } = await run('part', 2, child => {
+      setTimeout(() => child.kill('SIGKILL'), after)
+    })
     t.ok(signal === 'SIGKILL' || code === 0)
     if (signal === 'SIGKILL') killed++
   }

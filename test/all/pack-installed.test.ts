@@ -18,7 +18,8 @@ t.test('installed in an empty folder', async t => {
     })
     t.equal(code, 0, stderr)
     const { counts } = JSON.parse(readFileSync(join(project, 'all/audit.json'), 'utf8'))
-    const claims = (JSON.parse(readFileSync(join(root, 'src/replica/claims.json'), 'utf8')) as { readonly claims: readonly unknown[] }).claims
+    const claims = (JSON.parse(readFileSync(join(root, 'src/replica/claims.json'), 'utf8')) as { readonly claims: readonly unknown[] })
+      .claims
     t.match(counts, { differs: 0, not_computable: 0 })
     t.equal(counts.agrees + counts.source + counts.quoted, claims.length)
     // timings.json has times
@@ -31,7 +32,15 @@ t.test('installed in an empty folder', async t => {
 
   await t.test('npx critic-traces traces: the bundles find what they open', async t => {
     cpSync(fixture('snapshot'), join(project, 'snapshot'), { recursive: true })
-    const { code, stderr } = await runIn(project, 'npx', ['--no-install', 'critic-traces', 'traces', 'snapshot', '--out', 'traces', '--quiet'])
+    const { code, stderr } = await runIn(project, 'npx', [
+      '--no-install',
+      'critic-traces',
+      'traces',
+      'snapshot',
+      '--out',
+      'traces',
+      '--quiet'
+    ])
     t.equal(code, 0, stderr)
     const checkout = t.testdir()
     t.match(await runCli(['traces', 'snapshot', '--out', checkout, '--quiet'], { cwd: project }), { code: 0 })

@@ -6,7 +6,9 @@ export type Member = readonly [name: string, npy: Uint8Array | readonly Uint8Arr
 
 export async function archive(members: readonly Member[], options: NpzWriterOptions = {}): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
-  const writer = new NpzWriter(bytes => { pieces.push(bytes.slice()) }, options)
+  const writer = new NpzWriter(bytes => {
+    pieces.push(bytes.slice())
+  }, options)
   for (const [name, npy, add] of members) await writer.add(name, npy, add)
   await writer.finish()
   return new Uint8Array(Buffer.concat(pieces))

@@ -17,7 +17,7 @@ export function seeded(seed: number): () => number {
  */
 export function* cut(bytes: Uint8Array, size: number | (() => number)): Generator<Uint8Array, void, void> {
   const memory = new Uint8Array(bytes.length)
-  for (let from = 0; from < bytes.length;) {
+  for (let from = 0; from < bytes.length; ) {
     const length = Math.min(Math.max(1, Math.floor(typeof size === 'number' ? size : size())), bytes.length - from)
     memory.set(bytes.subarray(from, from + length))
     yield memory.subarray(0, length)

@@ -84,7 +84,11 @@ function largestBlockDifference(a: Picture, b: Picture): number {
 }
 
 function alike(a: Picture, at: number, b: Picture, bt: number): boolean {
-  return Math.abs(a.data[at] - b.data[bt]) <= ALIKE && Math.abs(a.data[at + 1] - b.data[bt + 1]) <= ALIKE && Math.abs(a.data[at + 2] - b.data[bt + 2]) <= ALIKE
+  return (
+    Math.abs(a.data[at] - b.data[bt]) <= ALIKE &&
+    Math.abs(a.data[at + 1] - b.data[bt + 1]) <= ALIKE &&
+    Math.abs(a.data[at + 2] - b.data[bt + 2]) <= ALIKE
+  )
 }
 
 /** A pixel may have moved by one. */
@@ -124,7 +128,10 @@ export function shareOfAxis(value: number, { type, min, max, linearTo = 1 }: Axi
 /** Where a figure's plots have text, in points. */
 export function labelRectangles(figure: FigureConfig): Rectangle[] {
   return figure.panels.flatMap(({ plot, chart }) => {
-    const { scales: { x, y }, plugins } = chart.options as unknown as {
+    const {
+      scales: { x, y },
+      plugins
+    } = chart.options as unknown as {
       scales: { x: AxisOptions; y: AxisOptions }
       plugins: { annotation: { annotations: { [name: string]: LabelAnnotation } } }
     }

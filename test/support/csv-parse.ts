@@ -10,7 +10,10 @@ export function parseCsv(text: string): Array<Array<string | null>> {
       for (at += 1; ; at += 1) {
         if (at >= text.length) throw new Error('a quoted cell does not end')
         if (text[at] !== '"') cell += text[at]
-        else if (text[at + 1] === '"') { cell += '"'; at += 1 } else break
+        else if (text[at + 1] === '"') {
+          cell += '"'
+          at += 1
+        } else break
       }
       at += 1
     } else {

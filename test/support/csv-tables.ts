@@ -26,18 +26,23 @@ export interface DescribedTable {
 
 /** @throws where a CSV has no metadata at the place that readers try first (Model for Tabular Data, section 5.3) */
 export function describedTables(folder: string): DescribedTable[] {
-  return tree(folder).filter(path => path.endsWith('.csv')).map(path => {
-    const metadata = JSON.parse(readFileSync(join(folder, `${path}-metadata.json`), 'utf8'))
-    const [heading, ...rows] = parseCsv(readFileSync(join(folder, path), 'utf8'))
-    return { path, metadata, columns: metadata.tableSchema.columns, heading, rows }
-  })
+  return tree(folder)
+    .filter(path => path.endsWith('.csv'))
+    .map(path => {
+      const metadata = JSON.parse(readFileSync(join(folder, `${path}-metadata.json`), 'utf8'))
+      const [heading, ...rows] = parseCsv(readFileSync(join(folder, path), 'utf8'))
+      return { path, metadata, columns: metadata.tableSchema.columns, heading, rows }
+    })
 }
 
 /** A document with the project's own keys as the other outputs write them. */
 export function unprefixed(document: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(document).map(([key, value]: [string, unknown]) => (
-    [key.replace(/^urn:critic-traces:/, ''), typeof value === 'object' && value !== null && !Array.isArray(value) ? unprefixed(value) : value]
-  )))
+  return Object.fromEntries(
+    Object.entries(document).map(([key, value]: [string, unknown]) => [
+      key.replace(/^urn:critic-traces:/, ''),
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? unprefixed(value) : value
+    ])
+  )
 }
 
 /** What the vocabulary defines of a table, a dialect, a schema and a column, as far as the outputs may use it (sections 5.4 to 5.9). */
@@ -53,7 +58,9 @@ const PREFIXED = /^(?:dc|dcterms|dcat|schema|prov|rdfs|skos|xsd|csvw):\w+$/
 
 /** Keys that are neither defined, nor prefixed, nor absolute URLs: a validator takes the file for broken. */
 function strayKeys(object: object, defined: readonly string[], at: string): string[] {
-  return Object.keys(object).filter(key => !defined.includes(key) && !PREFIXED.test(key) && !URL.canParse(key)).map(key => `${at}/${key}`)
+  return Object.keys(object)
+    .filter(key => !defined.includes(key) && !PREFIXED.test(key) && !URL.canParse(key))
+    .map(key => `${at}/${key}`)
 }
 
 /** What a validator of the vocabulary would say of the metadata alone. */
@@ -94,7 +101,8 @@ export function cellProblems({ path, columns, heading, rows }: DescribedTable): 
     if (row.length !== columns.length) return [`${path} row ${i}: ${row.length} cells`]
     return columns.flatMap(({ name, datatype, required }, c) => {
       const cell = row[c]
-      const fits = cell === null ? !required : LEXICAL[datatype]?.test(cell) === true && (datatype !== 'number' || Number.isFinite(Number(cell)))
+      const fits =
+        cell === null ? !required : LEXICAL[datatype]?.test(cell) === true && (datatype !== 'number' || Number.isFinite(Number(cell)))
       return fits ? [] : [`${path} row ${i}: ${name} is ${JSON.stringify(cell)}`]
     })
   })

@@ -77,7 +77,8 @@ function* outOfBounds(schema: Members, value: unknown, path: Path): Generator<Mu
   if (typeof maxItems === 'number' && Array.isArray(value)) {
     yield { path, change: 'length', value: Array.from({ length: maxItems + 1 }, () => value[0]) }
   }
-  if (typeof value === 'string' && ('const' in schema || 'enum' in schema || 'pattern' in schema)) yield { path, change: 'word', value: `${value} ?` }
+  if (typeof value === 'string' && ('const' in schema || 'enum' in schema || 'pattern' in schema))
+    yield { path, change: 'word', value: `${value} ?` }
   if (typeof value === 'number' && ('const' in schema || 'enum' in schema)) yield { path, change: 'word', value: value + 1000 }
   if (typeof value === 'boolean' && 'const' in schema) yield { path, change: 'word', value: !value }
 }

@@ -34,8 +34,12 @@ export function all(text: string, pattern: RegExp): string[] {
 /** Relationships of a part, or of the package (`.`): id -> path in the package. */
 export function targets(parts: Parts, path: string): ReadonlyMap<string, string> {
   const rels = part(parts, posix.join(posix.dirname(path), '_rels', `${path === '.' ? '' : posix.basename(path)}.rels`))
-  return new Map(Array.from(rels.matchAll(/<Relationship Id="(\w+)" Type="[^"]+" Target="([^"]+)"\/>/g), ([, id, target]) =>
-    [id, posix.join(posix.dirname(path), target)]))
+  return new Map(
+    Array.from(rels.matchAll(/<Relationship Id="(\w+)" Type="[^"]+" Target="([^"]+)"\/>/g), ([, id, target]) => [
+      id,
+      posix.join(posix.dirname(path), target)
+    ])
+  )
 }
 
 /** The cells of a sheet by reference: texts without their reading, formulas by their stored result, numbers as stored. */
@@ -46,11 +50,13 @@ export function cellsOf(parts: Parts, name: string): ReadonlyMap<string, string>
   const text = (item: string): string => plain(all(item.replace(/<rPh .*?<\/rPh>/gs, ''), /<t[^>]*>(.*?)<\/t>/gs).join(''))
   const strings = all(part(parts, 'xl/sharedStrings.xml'), /<si>(.*?)<\/si>/gs).map(text)
   const cells = xml.matchAll(/<c r="(\w+)"([^>]*?)(?:\/>|>(.*?)<\/c>)/gs)
-  return new Map(Array.from(cells, ([, reference, attributes, content = '']) => {
-    const value = all(content, /<v>(.*?)<\/v>/g)[0] ?? ''
-    if (attributes.includes('t="s"')) return [reference, strings[Number(value)]]
-    return [reference, attributes.includes('t="inlineStr"') ? text(content) : plain(value)]
-  }))
+  return new Map(
+    Array.from(cells, ([, reference, attributes, content = '']) => {
+      const value = all(content, /<v>(.*?)<\/v>/g)[0] ?? ''
+      if (attributes.includes('t="s"')) return [reference, strings[Number(value)]]
+      return [reference, attributes.includes('t="inlineStr"') ? text(content) : plain(value)]
+    })
+  )
 }
 
 /** Paths of the slides in the order in which they are shown. */
@@ -61,8 +67,7 @@ export function shownSlides(parts: Parts): string[] {
 
 /** Paragraphs of a slide or a cell; a line break is `\v`. */
 export function paragraphs(xml: string): string[] {
-  return all(xml, /<a:p>(.*?)<\/a:p>/gs).map(p =>
-    plain(all(p.replaceAll('<a:br>', '<a:t>\v</a:t>'), /<a:t>(.*?)<\/a:t>/gs).join('')))
+  return all(xml, /<a:p>(.*?)<\/a:p>/gs).map(p => plain(all(p.replaceAll('<a:br>', '<a:t>\v</a:t>'), /<a:t>(.*?)<\/a:t>/gs).join('')))
 }
 
 /** The n-th table of a slide, from 1, with the cells that a merged one covers. */

@@ -19,10 +19,24 @@ export async function smallData(): Promise<CriticTraceFigureData> {
   return { ...rest, success: typed(success), failure: typed(failure) }
 }
 
-export interface Point { readonly x: number; readonly y: number | null }
-export interface Series { readonly label: string; readonly data: readonly Point[]; readonly pointRadius?: number }
-export interface Limits { readonly type: string; readonly min: number; readonly max: number; readonly linearTo?: number }
-export interface Annotations { [name: string]: { [option: string]: Plain } }
+export interface Point {
+  readonly x: number
+  readonly y: number | null
+}
+export interface Series {
+  readonly label: string
+  readonly data: readonly Point[]
+  readonly pointRadius?: number
+}
+export interface Limits {
+  readonly type: string
+  readonly min: number
+  readonly max: number
+  readonly linearTo?: number
+}
+export interface Annotations {
+  [name: string]: { [option: string]: Plain }
+}
 
 interface Options {
   readonly scales: { readonly x: Limits; readonly y: Limits }

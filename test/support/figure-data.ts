@@ -37,12 +37,18 @@ export function largestJump(values: Float64Array, boundaries: Int32Array): Jump 
   let best: Jump | null = null
   for (const i of boundaries) {
     const delta = values[i + 1] - values[i]
-    if (best === null || Math.abs(delta) > Math.abs(best.delta)) best = { from_index: i, to_index: i + 1, from: values[i], to: values[i + 1], delta }
+    if (best === null || Math.abs(delta) > Math.abs(best.delta))
+      best = { from_index: i, to_index: i + 1, from: values[i], to: values[i + 1], delta }
   }
   return best
 }
 
-export function makeExample(values: ArrayLike<number>, boundaries: ArrayLike<number>, outcome: Outcome, step: number | null = 127): ExampleTrace {
+export function makeExample(
+  values: ArrayLike<number>,
+  boundaries: ArrayLike<number>,
+  outcome: Outcome,
+  step: number | null = 127
+): ExampleTrace {
   const v = Float64Array.from(values)
   const b = Int32Array.from(boundaries)
   return { outcome, step, uid: null, values: v, boundaries: b, maxBoundaryJump: largestJump(v, b) }
@@ -86,10 +92,22 @@ export function syntheticFigureData(): CriticTraceFigureData {
     return { step: 112 + Math.floor(k / 2), outcome, mean, delta }
   })
   const success = walkExample(81, {
-    outcome: 'success', step: 127, tokens: 3552, spans: 25, level: t => 0.88 + 0.1 * t, noise: 0.012, jump: 0.05
+    outcome: 'success',
+    step: 127,
+    tokens: 3552,
+    spans: 25,
+    level: t => 0.88 + 0.1 * t,
+    noise: 0.012,
+    jump: 0.05
   })
   const failure = walkExample(82, {
-    outcome: 'failure', step: 118, tokens: 22773, spans: 90, level: t => 0.17 * Math.exp(-t * 9), noise: 0.006, jump: 0.02
+    outcome: 'failure',
+    step: 118,
+    tokens: 22773,
+    spans: 90,
+    level: t => 0.17 * Math.exp(-t * 9),
+    noise: 0.006,
+    jump: 0.02
   })
   traces[2 * (127 - 112)].mean = success.values.reduce((a, b) => a + b) / success.values.length
   traces[2 * (127 - 112)].delta = success.values[3551] - success.values[0]
@@ -119,23 +137,81 @@ export function oddCases(): readonly OddCase[] {
     { name: 'no examples', data: none, says: 'no success example' },
     { name: 'one trace', data: { ...none, traces: [trace(7, 'failure', 0.25, -0.5)] }, says: 'no failure example' },
     { name: 'no steps', data: { ...none, traces: few.map(t => ({ ...t, step: null })) }, says: 'Snapshot order (no trace states a step)' },
-    { name: 'some steps', data: { ...none, traces: [...few, trace(null, 'success', 0.5, 0.5)] }, says: 'Trainer step (not drawn: 1 without one)' },
+    {
+      name: 'some steps',
+      data: { ...none, traces: [...few, trace(null, 'success', 0.5, 0.5)] },
+      says: 'Trainer step (not drawn: 1 without one)'
+    },
     { name: 'no outcomes', data: { ...none, traces: few.map(t => ({ ...t, outcome: null })) }, says: 'outcome not stated' },
-    { name: 'outcomes by score', data: { ...none, outcomesByScore: { traces: 4, threshold: 0 } }, says: 'Trainer step (outcome of 4 by score)' },
-    { name: 'one token', data: { ...none, success: makeExample([0.5], [], 'success') }, says: '1 retained token in 1 generated span; no transition' },
+    {
+      name: 'outcomes by score',
+      data: { ...none, outcomesByScore: { traces: 4, threshold: 0 } },
+      says: 'Trainer step (outcome of 4 by score)'
+    },
+    {
+      name: 'one token',
+      data: { ...none, success: makeExample([0.5], [], 'success') },
+      says: '1 retained token in 1 generated span; no transition'
+    },
     { name: 'two tokens', data: { ...none, success: makeExample([0.5, 0.75], [0], 'success') }, says: '0.500 \u2192 0.750 (+0.250)' },
     { name: 'no boundary', data: { ...none, failure: makeExample(noise(300), [], 'failure', null) }, says: 'no turn boundary' },
-    { name: 'all values equal', data: { ...none, success: makeExample(new Array<number>(50).fill(0.5), [10, 20], 'success') }, says: '0.500 \u2192 0.500 (0.000)' },
-    { name: 'all values zero', data: { ...none, success: makeExample(new Float64Array(50), [10, 20], 'success') }, says: '0.000 \u2192 0.000 (0.000)' },
-    { name: 'every token its own span', data: { ...none, failure: makeExample(noise(40), Array.from({ length: 39 }, (_, k) => k), 'failure') }, says: '40 generated spans' },
+    {
+      name: 'all values equal',
+      data: { ...none, success: makeExample(new Array<number>(50).fill(0.5), [10, 20], 'success') },
+      says: '0.500 \u2192 0.500 (0.000)'
+    },
+    {
+      name: 'all values zero',
+      data: { ...none, success: makeExample(new Float64Array(50), [10, 20], 'success') },
+      says: '0.000 \u2192 0.000 (0.000)'
+    },
+    {
+      name: 'every token its own span',
+      data: {
+        ...none,
+        failure: makeExample(
+          noise(40),
+          Array.from({ length: 39 }, (_, k) => k),
+          'failure'
+        )
+      },
+      says: '40 generated spans'
+    },
     { name: '150 boundaries', data: { ...none, failure: crowded }, says: '151 generated spans' },
     { name: '2,000 boundaries', data: { ...none, failure: huge }, says: '2,001 generated spans; guides too close to draw' },
-    { name: 'a full plot', data: { ...none, success: makeExample(Array.from({ length: 4000 }, (_, k) => k % 2), [1999], 'success') }, says: '1.000 \u2192 0.000 (\u22121.000)' },
+    {
+      name: 'a full plot',
+      data: {
+        ...none,
+        success: makeExample(
+          Array.from({ length: 4000 }, (_, k) => k % 2),
+          [1999],
+          'success'
+        )
+      },
+      says: '1.000 \u2192 0.000 (\u22121.000)'
+    },
     { name: 'tiny values', data: { ...none, success: makeExample(noise(100, 3e-12, 1e-12), [49], 'success') }, says: 'e\u221212' },
-    { name: 'large values', data: { ...none, traces: few.map(t => ({ ...t, mean: t.mean * 1e9 })), success: makeExample(noise(100, -4e8, 1e7), [49], 'success') }, says: '(+2.58e5)' },
-    { name: 'values at the limits of a double', data: { ...none, success: makeExample([-1.7e308, 1.7e308, 0], [1], 'success') }, says: 'not drawn: values beyond 1e100' },
-    { name: 'a mean that overflowed', data: { ...none, traces: [...few, trace(3, 'success', Infinity, NaN)] }, says: 'Trainer step (not drawn: 1 beyond 1e100)' },
-    { name: 'nearly equal values', data: { ...none, success: makeExample([1, 1 + 2 ** -52, 1], [0, 1], 'success') }, says: '1.000 \u2192 1.000 (+2.22e\u221216)' },
+    {
+      name: 'large values',
+      data: { ...none, traces: few.map(t => ({ ...t, mean: t.mean * 1e9 })), success: makeExample(noise(100, -4e8, 1e7), [49], 'success') },
+      says: '(+2.58e5)'
+    },
+    {
+      name: 'values at the limits of a double',
+      data: { ...none, success: makeExample([-1.7e308, 1.7e308, 0], [1], 'success') },
+      says: 'not drawn: values beyond 1e100'
+    },
+    {
+      name: 'a mean that overflowed',
+      data: { ...none, traces: [...few, trace(3, 'success', Infinity, NaN)] },
+      says: 'Trainer step (not drawn: 1 beyond 1e100)'
+    },
+    {
+      name: 'nearly equal values',
+      data: { ...none, success: makeExample([1, 1 + 2 ** -52, 1], [0, 1], 'success') },
+      says: '1.000 \u2192 1.000 (+2.22e\u221216)'
+    },
     { name: 'large steps', data: { ...none, traces: few.map(t => ({ ...t, step: (t.step ?? 0) * 1_000_000 })) }, says: '1,000,000' }
   ]
 }

@@ -13,7 +13,10 @@ export function tree(folder: string): string[] {
 }
 
 export async function faultOf(work: Promise<unknown>): Promise<Fault> {
-  const error: unknown = await work.then(() => null, thrown => thrown)
+  const error: unknown = await work.then(
+    () => null,
+    thrown => thrown
+  )
   if (error instanceof Fault) return error
   throw new Error(`expected a Fault, got ${error instanceof Error ? error.stack : String(error)}`)
 }

@@ -29,7 +29,9 @@ export interface PlainCurve extends CurvePlace {
 }
 
 export function plainCurves(
-  analysis: HistoryAnalysis, metrics: readonly MetricDefinition[], selections: ReadonlyMap<string, SelectionHistory>
+  analysis: HistoryAnalysis,
+  metrics: readonly MetricDefinition[],
+  selections: ReadonlyMap<string, SelectionHistory>
 ): PlainCurve[] {
   return curvePlaces(analysis).map(place => {
     const { x, value, source, sources, observation, trailingMean } = finish(displayedCurve(analysis, metrics, selections, place))
@@ -37,7 +39,9 @@ export function plainCurves(
       const { provenance, history, curve } = sources[source[k]]
       const i = observation[k]
       return {
-        x: x[k], value: one, provenance,
+        x: x[k],
+        value: one,
+        provenance,
         sourceRun: history === null || curve === null ? null : history.sessions[curve.session[i]].run,
         sourceStep: curve === null ? null : curve.step[i]
       }

@@ -40,11 +40,14 @@ function parseRow(line: string): Row {
 
 /** The runs of exactly this display name below `folder`, in order of creation. */
 export function readSessions(folder: string, runs: readonly Run[], displayName: string): Session[] {
-  return runs.filter(run => run.displayName === displayName).map(run => {
-    const text = readFileSync(join(folder, run.label, `${run.id}.jsonl`), 'utf8')
-    const zoned = /Z$/.test(run.createdAt) ? run.createdAt : `${run.createdAt}Z`
-    return { run, created: new Date(zoned).getTime() / 1000, text, rows: text.trimEnd().split('\n').map(parseRow) }
-  }).sort((a, b) => a.created - b.created)
+  return runs
+    .filter(run => run.displayName === displayName)
+    .map(run => {
+      const text = readFileSync(join(folder, run.label, `${run.id}.jsonl`), 'utf8')
+      const zoned = /Z$/.test(run.createdAt) ? run.createdAt : `${run.createdAt}Z`
+      return { run, created: new Date(zoned).getTime() / 1000, text, rows: text.trimEnd().split('\n').map(parseRow) }
+    })
+    .sort((a, b) => a.created - b.created)
 }
 
 export function num(row: Row, key: string): number {
@@ -54,7 +57,8 @@ export function num(row: Row, key: string): number {
 }
 
 export function logged(session: Session, key: string): Point[] {
-  return session.rows.filter(row => typeof row[key] === 'number')
+  return session.rows
+    .filter(row => typeof row[key] === 'number')
     .map(row => ({ step: num(row, '_step'), value: num(row, key), row, run: session.run.id }))
 }
 
@@ -77,7 +81,7 @@ export function mean(points: readonly Point[]): number {
 }
 
 export function best(points: readonly Point[]): Point {
-  return points.reduce((a, b) => b.value > a.value ? b : a)
+  return points.reduce((a, b) => (b.value > a.value ? b : a))
 }
 
 export function range(points: readonly Point[]): number[] {

@@ -17,14 +17,20 @@ export interface FolderRun {
  */
 export const RUNS: readonly FolderRun[] = [
   {
-    id: 'second', displayName: 'target', createdAt: '2026-01-01T02:00:00', lines: [
+    id: 'second',
+    displayName: 'target',
+    createdAt: '2026-01-01T02:00:00',
+    lines: [
       '{"_step": 2, "_timestamp": 1767236400.0, "reward": 0.5}',
       '{"_step": 3, "_timestamp": 1767240000.5, "reward": 0.625, "score": NaN}',
       '{"_step": 4, "_timestamp": 1767243600.0, "reward": 1e-07, "score": 0.75}'
     ]
   },
   {
-    id: 'first', displayName: 'target', createdAt: '2026-01-01T00:00:00Z', lines: [
+    id: 'first',
+    displayName: 'target',
+    createdAt: '2026-01-01T00:00:00Z',
+    lines: [
       '{"_step": 0, "_timestamp": 1767225600.0, "note": "start"}',
       '{"_step": 1, "_timestamp": 1767227400.0, "reward": 0.25, "global": 0}',
       '{"_step": 2, "_timestamp": 1767229200.0, "reward": 0.375, "score": 0.5, "global": 1}',
@@ -32,7 +38,10 @@ export const RUNS: readonly FolderRun[] = [
     ]
   },
   {
-    id: 'ref', displayName: 'reference', createdAt: '2026-01-02T01:00:00.500+01:00', lines: [
+    id: 'ref',
+    displayName: 'reference',
+    createdAt: '2026-01-02T01:00:00.500+01:00',
+    lines: [
       '{"_step": 0, "_timestamp": 1767312000.5, "reward": 0.5, "score": 0.25}',
       '{"_step": 1, "_timestamp": 1767315600.5, "reward": 0.75}'
     ]
@@ -57,18 +66,36 @@ export const STUDY = {
       { name: 'reward', key: 'reward', title: 'Reward', axis: 'Reward', trailing_mean: 2 },
       { name: 'score', key: 'score', title: 'Score', axis: 'Score (%)', multiply: 100, sparse: true }
     ],
-    analyses: [{
-      name: 'both', selections: ['ref', 'target'], metrics: ['reward', 'score'],
-      supplied: { reference: 'ref', target: 'target', anchor: true, step_prefix: ['score'], same_step: ['reward'], time_prefix: true },
-      statistics: { best: ['score'], ends: { count: 2, metrics: ['reward'] }, thresholds: [{ name: 'half', metric: 'score', at_least: 0.5 }] },
-      outputs: {
-        observations: 'wandb/kept.csv', all_attempts: 'wandb/all.csv', statistics: 'wandb/both.json', points: 'wandb/points.csv',
-        time_display: 'time_display.json'
+    analyses: [
+      {
+        name: 'both',
+        selections: ['ref', 'target'],
+        metrics: ['reward', 'score'],
+        supplied: { reference: 'ref', target: 'target', anchor: true, step_prefix: ['score'], same_step: ['reward'], time_prefix: true },
+        statistics: {
+          best: ['score'],
+          ends: { count: 2, metrics: ['reward'] },
+          thresholds: [{ name: 'half', metric: 'score', at_least: 0.5 }]
+        },
+        outputs: {
+          observations: 'wandb/kept.csv',
+          all_attempts: 'wandb/all.csv',
+          statistics: 'wandb/both.json',
+          points: 'wandb/points.csv',
+          time_display: 'time_display.json'
+        }
       }
-    }],
-    figures: [{
-      name: '03-both', title: 'Both', analysis: 'both', view: 'step', x_title: 'Step', panels: [{ metric: 'reward' }, { metric: 'score' }]
-    }]
+    ],
+    figures: [
+      {
+        name: '03-both',
+        title: 'Both',
+        analysis: 'both',
+        view: 'step',
+        x_title: 'Step',
+        panels: [{ metric: 'reward' }, { metric: 'score' }]
+      }
+    ]
   }
 }
 
@@ -82,10 +109,12 @@ function filesBelow(dir: string, prefix = ''): string[] {
 /** Lists every file that is there. */
 export function writeManifest(dir: string): void {
   rmSync(join(dir, 'source_manifest.json'), { force: true })
-  const files = filesBelow(dir).sort().map(path => {
-    const bytes = readFileSync(join(dir, path))
-    return { path, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length, role: 'input' }
-  })
+  const files = filesBelow(dir)
+    .sort()
+    .map(path => {
+      const bytes = readFileSync(join(dir, path))
+      return { path, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length, role: 'input' }
+    })
   writeFileSync(join(dir, 'source_manifest.json'), JSON.stringify({ snapshot: '2026-01-03', files, revisions: {} }))
 }
 
@@ -103,9 +132,24 @@ export function writeHistoryStudy(dir: string, { runs = RUNS, study = STUDY, lis
     writeFileSync(join(dir, path), text)
   }
   write('study.json', JSON.stringify(study))
-  write('wandb/runs.json', list ?? JSON.stringify(runs.map(({ id, displayName, createdAt }) => ({
-    id, displayName, createdAt, entity: 'e', project: 'p', state: 'crashed', url: null, fetchedAt: null, label: 'runs', config: {}
-  }))))
+  write(
+    'wandb/runs.json',
+    list ??
+      JSON.stringify(
+        runs.map(({ id, displayName, createdAt }) => ({
+          id,
+          displayName,
+          createdAt,
+          entity: 'e',
+          project: 'p',
+          state: 'crashed',
+          url: null,
+          fetchedAt: null,
+          label: 'runs',
+          config: {}
+        }))
+      )
+  )
   for (const { id, lines } of runs) if (lines !== null) write(`wandb/history/runs/${id}.jsonl`, lines.map(line => `${line}\n`).join(''))
   writeManifest(dir)
 }

@@ -14,18 +14,37 @@ export function metric(name: string, key: string, more: Partial<MetricDefinition
 
 export function selection(name: string, more: Partial<RunSelection> = {}): RunSelection {
   return {
-    name, title: name.toUpperCase(), display_name: `run-${name}`, entity: null, project: null, label: null,
-    display_time: null, ...more
+    name,
+    title: name.toUpperCase(),
+    display_name: `run-${name}`,
+    entity: null,
+    project: null,
+    label: null,
+    display_time: null,
+    ...more
   }
 }
 
 export const NO_STATISTICS: HistoryAnalysis['statistics'] = {
-  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [],
-  shares: [], compare: null
+  ends: null,
+  windows: [],
+  best: [],
+  thresholds: [],
+  final: null,
+  max_abs: [],
+  below_zero: [],
+  constant: [],
+  first_rows: [],
+  shares: [],
+  compare: null
 }
 
 export const NO_OUTPUTS: HistoryAnalysis['outputs'] = {
-  observations: null, all_attempts: null, statistics: 'statistics.json', points: null, time_display: null
+  observations: null,
+  all_attempts: null,
+  statistics: 'statistics.json',
+  points: null,
+  time_display: null
 }
 
 /** The rest of a drawn number that is stated as it is. */
@@ -64,27 +83,39 @@ export function randomWorld(random: Random): { readonly study: HistoryStudy; rea
   ]
   const selections = NAMES.map(name =>
     selection(name, {
-      display_time: random.chance(0.3) ? null
-        : random.chance(0.5) ? { multiply: random.pick([0.5, 0.1, 3]) }
-        : { best_of: random.pick(ALL), at_hours: random.pick([1, 135, 0.25]) }
+      display_time: random.chance(0.3)
+        ? null
+        : random.chance(0.5)
+          ? { multiply: random.pick([0.5, 0.1, 3]) }
+          : { best_of: random.pick(ALL), at_hours: random.pick([1, 135, 0.25]) }
     })
   )
   const analysis: HistoryAnalysis = {
     name: 'main',
     selections: random.shuffle(NAMES),
     metrics: ALL,
-    supplied: random.chance(0.15) ? null : {
-      reference: REFERENCE,
-      target: TARGET,
-      anchor: random.chance(0.8),
-      step_prefix: subset(ALL, 0.4),
-      same_step: subset(ALL, 0.5),
-      time_prefix: random.chance(0.7)
-    },
-    shared_reference: random.chance(0.5) ? null : {
-      metric: random.pick(ALL), selections: subset(NAMES), step: random.below(6), value: random.normal(), ...STATED, label: 'start',
-      source: 'stated', output: 'start.json'
-    },
+    supplied: random.chance(0.15)
+      ? null
+      : {
+          reference: REFERENCE,
+          target: TARGET,
+          anchor: random.chance(0.8),
+          step_prefix: subset(ALL, 0.4),
+          same_step: subset(ALL, 0.5),
+          time_prefix: random.chance(0.7)
+        },
+    shared_reference: random.chance(0.5)
+      ? null
+      : {
+          metric: random.pick(ALL),
+          selections: subset(NAMES),
+          step: random.below(6),
+          value: random.normal(),
+          ...STATED,
+          label: 'start',
+          source: 'stated',
+          output: 'start.json'
+        },
     statistics: {
       ends: random.chance(0.2) ? null : { count: 1 + random.below(6), metrics: subset(ALL) },
       windows: [0, 1, 2].map(k => {
@@ -97,7 +128,10 @@ export function randomWorld(random: Random): { readonly study: HistoryStudy; rea
       max_abs: subset(ALL),
       below_zero: subset(ALL),
       constant: [],
-      first_rows: [{ name: 'any', metrics: random.shuffle(ALL) }, { name: 'share', metrics: SHARES }],
+      first_rows: [
+        { name: 'any', metrics: random.shuffle(ALL) },
+        { name: 'share', metrics: SHARES }
+      ],
       shares: [{ name: 'shares', metrics: SHARES }],
       compare: random.chance(0.2) ? null : { reference: REFERENCE, target: TARGET }
     },

@@ -19,8 +19,7 @@ import type { PlainRun } from './history-plain.js'
 /** The numbers of the statistics document of an analysis, nulls included, without the reasons. */
 export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) {
   const asked = analysis.statistics
-  const kept = (name: string, metric: string): Observation[] =>
-    stepView(world.selections[name].sessions, keyOf(world.study, metric)).kept
+  const kept = (name: string, metric: string): Observation[] => stepView(world.selections[name].sessions, keyOf(world.study, metric)).kept
 
   const mean = (part: readonly Observation[]) => {
     let sum = 0
@@ -82,9 +81,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
     }
     const windows = asked.windows.filter(w => w.metrics.includes(metric))
     if (windows.length > 0) {
-      block.windows = Object.fromEntries(
-        windows.map(w => [w.name, mean(all.filter(o => w.from <= o.step && o.step <= w.to))])
-      )
+      block.windows = Object.fromEntries(windows.map(w => [w.name, mean(all.filter(o => w.from <= o.step && o.step <= w.to))]))
     }
     const best = bestOf(all)
     if (asked.best.includes(metric)) block.best = best === null ? null : at(best, all, s)
@@ -177,9 +174,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
           last_step: session.rows.length === 0 ? null : session.rows[session.rows.length - 1].step,
           holes: { count: holes.length, first: holes.slice(0, 10) },
           rows_without_timestamp: session.rows.filter(row => row.timestamp === null).length,
-          rows_before_creation: session.rows.filter(
-            row => row.timestamp !== null && row.timestamp < session.run.createdSeconds
-          ).length,
+          rows_before_creation: session.rows.filter(row => row.timestamp !== null && row.timestamp < session.run.createdSeconds).length,
           rows_with_unusable_global_step: session.rows.filter(row => typeof row.global === 'string').length,
           rows_with_fractional_global_step: session.rows.filter(
             row => typeof row.global === 'number' && row.global !== Math.floor(row.global)
@@ -191,9 +186,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
       rollbacks,
       ties: tiesOf(s.sessions),
       metrics: Object.fromEntries(analysis.metrics.map(m => [m, metricBlock(selection.name, m)])),
-      thresholds: Object.fromEntries(
-        asked.thresholds.map(x => [x.name, threshold(selection.name, x.metric, x.at_least)])
-      ),
+      thresholds: Object.fromEntries(asked.thresholds.map(x => [x.name, threshold(selection.name, x.metric, x.at_least)])),
       first_rows: Object.fromEntries(asked.first_rows.map(x => [x.name, firstRow(selection.name, x.metrics)])),
       shares: Object.fromEntries(asked.shares.map(x => [x.name, shares(selection.name, x.metrics)]))
     }
@@ -271,10 +264,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
   return {
     analysis: analysis.name,
     selections: Object.fromEntries(
-      analysis.selections.map(name => [
-        name,
-        selectionBlock(world.study.selections.find(s => s.name === name) as RunSelection)
-      ])
+      analysis.selections.map(name => [name, selectionBlock(world.study.selections.find(s => s.name === name) as RunSelection)])
     ),
     compare: compared(),
     supplied: suppliedBlock()

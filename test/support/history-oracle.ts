@@ -3,12 +3,7 @@
  * shared with the code under test but the study's types. Written from the source notes (sections 9 to 14 and 16) and the
  * rulings on them (order of sessions and of rows, anchors, breaks), not from the code. Slow on purpose.
  */
-import type {
-  HistoryAnalysis,
-  HistoryStudy,
-  MetricDefinition,
-  RunSelection
-} from '../../src/schema/histories.js'
+import type { HistoryAnalysis, HistoryStudy, MetricDefinition, RunSelection } from '../../src/schema/histories.js'
 import type { PlainRow, PlainRun } from './history-plain.js'
 
 export interface OracleSession {
@@ -125,7 +120,14 @@ export function sessionsOf(runs: readonly PlainRun[]): OracleSession[] {
 function observation(session: number, run: PlainRun, row: PlainRow, key: string): Observation | null {
   const logged = row.logged[key]
   if (typeof logged !== 'number') return null
-  return { session, run: run.id, step: row.step, global: typeof row.global === 'number' ? row.global : null, timestamp: row.timestamp, value: logged }
+  return {
+    session,
+    run: run.id,
+    step: row.step,
+    global: typeof row.global === 'number' ? row.global : null,
+    timestamp: row.timestamp,
+    value: logged
+  }
 }
 
 export function everyObservation(sessions: readonly OracleSession[], key: string): Observation[] {
@@ -256,13 +258,7 @@ const byX = (points: OraclePoint[]): OraclePoint[] => {
 }
 
 /** Points of one curve, and what of them was supplied. */
-export function displayedPoints(
-  world: OracleStudy,
-  analysis: HistoryAnalysis,
-  view: 'step' | 'time',
-  metric: string,
-  name: string
-) {
+export function displayedPoints(world: OracleStudy, analysis: HistoryAnalysis, view: 'step' | 'time', metric: string, name: string) {
   const key = keyOf(world.study, metric)
   const seen = (who: string): Array<{ x: number; o: Observation }> => {
     const s = world.selections[who]
@@ -271,7 +267,11 @@ export function displayedPoints(
   }
   const own = seen(name)
   const points: OraclePoint[] = own.map(({ x, o }) => ({
-    x, value: o.value, sourceRun: o.run, sourceStep: o.step, provenance: 'observed'
+    x,
+    value: o.value,
+    sourceRun: o.run,
+    sourceStep: o.step,
+    provenance: 'observed'
   }))
   const report = { anchor: null as string | null, prefix: [] as number[], same: [] as number[], unfilled: [] as number[] }
   const give = (x: number, o: Observation, provenance: string): void => {
@@ -319,7 +319,11 @@ export function displayedPoints(
   if (view === 'step' && shared !== null && shared.metric === metric && shared.selections.includes(name)) {
     if (!taken(shared.step)) {
       points.push({
-        x: shared.step, value: shared.value ?? NaN, sourceRun: null, sourceStep: null, provenance: 'shared_reference'
+        x: shared.step,
+        value: shared.value ?? NaN,
+        sourceRun: null,
+        sourceStep: null,
+        provenance: 'shared_reference'
       })
     }
   }

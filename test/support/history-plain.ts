@@ -74,5 +74,13 @@ function column(run: PlainRun, key: string): HistoryColumn {
     } else if (logged === null) nulls++
     else notNumbers++
   })
-  return { key, row: Int32Array.from(row), value: Float64Array.from(value), nonFiniteRow: Int32Array.from(nonFiniteRow), nonFinite, nulls, notNumbers }
+  return {
+    key,
+    row: Int32Array.from(row),
+    value: Float64Array.from(value),
+    nonFiniteRow: Int32Array.from(nonFiniteRow),
+    nonFinite,
+    nulls,
+    notNumbers
+  }
 }

@@ -16,11 +16,26 @@ const FOUR = ['reward', 'validation', 'response_length', 'turns']
 const HARNESSES = ['harness_openhands_sdk', 'harness_opencode', 'harness_claude_code']
 
 const NOTHING: StatisticsRequest = {
-  ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [], shares: [], compare: null
+  ends: null,
+  windows: [],
+  best: [],
+  thresholds: [],
+  final: null,
+  max_abs: [],
+  below_zero: [],
+  constant: [],
+  first_rows: [],
+  shares: [],
+  compare: null
 }
 
-const linear = (name: string): HistoryStudy['figures'][0]['panels'][0] =>
-  ({ metric: name, title: null, axis: null, scale: { kind: 'linear' }, guides: [] })
+const linear = (name: string): HistoryStudy['figures'][0]['panels'][0] => ({
+  metric: name,
+  title: null,
+  axis: null,
+  scale: { kind: 'linear' },
+  guides: []
+})
 
 export const REPLICA_HISTORIES: HistoryStudy = {
   runs: 'wandb/runs.json',
@@ -79,7 +94,14 @@ export const REPLICA_HISTORIES: HistoryStudy = {
       name: 'recipes',
       selections: ['sao_r6', 'sao_r7'],
       metrics: [
-        ...FOUR, 'explained_variance', 'advantage_mean', 'advantage_max', 'critic_grad_norm', 'actor_grad_norm', 'actor_lr', 'critic_lr'
+        ...FOUR,
+        'explained_variance',
+        'advantage_mean',
+        'advantage_max',
+        'critic_grad_norm',
+        'actor_grad_norm',
+        'actor_lr',
+        'critic_lr'
       ],
       supplied: null,
       shared_reference: {
@@ -105,8 +127,11 @@ export const REPLICA_HISTORIES: HistoryStudy = {
         first_rows: [{ name: 'first_actor_update', metrics: ['actor_grad_norm', 'actor_lr'] }]
       },
       outputs: {
-        observations: 'wandb/sao_r6_r7_observed_curves.csv', all_attempts: null, statistics: 'wandb/sao_r6_r7_statistics.json',
-        points: null, time_display: null
+        observations: 'wandb/sao_r6_r7_observed_curves.csv',
+        all_attempts: null,
+        statistics: 'wandb/sao_r6_r7_statistics.json',
+        points: null,
+        time_display: null
       }
     },
     {
@@ -123,26 +148,45 @@ export const REPLICA_HISTORIES: HistoryStudy = {
         shares: [{ name: 'harness', metrics: HARNESSES }]
       },
       outputs: {
-        observations: 'training_data/multilingual-case-observations.csv', all_attempts: null,
-        statistics: 'training_data/multilingual-case-statistics.json', points: null, time_display: null
+        observations: 'training_data/multilingual-case-observations.csv',
+        all_attempts: null,
+        statistics: 'training_data/multilingual-case-statistics.json',
+        points: null,
+        time_display: null
       }
     }
   ],
   figures: [
     {
-      name: '03-training-by-step', title: 'Training dynamics by step', analysis: 'comparison', view: 'step', x_title: 'Training step',
+      name: '03-training-by-step',
+      title: 'Training dynamics by step',
+      analysis: 'comparison',
+      view: 'step',
+      x_title: 'Training step',
       panels: FOUR.map(linear)
     },
     {
-      name: '04-training-over-time', title: 'Training dynamics over time', analysis: 'comparison', view: 'time', x_title: 'Time (hours)',
+      name: '04-training-over-time',
+      title: 'Training dynamics over time',
+      analysis: 'comparison',
+      view: 'time',
+      x_title: 'Time (hours)',
       panels: FOUR.map(linear)
     },
     {
-      name: '05-sao-recipe-training', title: 'Training of two recipes', analysis: 'recipes', view: 'step', x_title: 'Training step',
+      name: '05-sao-recipe-training',
+      title: 'Training of two recipes',
+      analysis: 'recipes',
+      view: 'step',
+      x_title: 'Training step',
       panels: FOUR.map(linear)
     },
     {
-      name: '06-sao-critic-diagnostics', title: 'Critic diagnostics of two recipes', analysis: 'recipes', view: 'step', x_title: 'Training step',
+      name: '06-sao-critic-diagnostics',
+      title: 'Critic diagnostics of two recipes',
+      analysis: 'recipes',
+      view: 'step',
+      x_title: 'Training step',
       panels: [
         { metric: 'explained_variance', title: null, axis: null, scale: { kind: 'symlog', linear_to: 1 }, guides: [] },
         linear('advantage_mean'),
@@ -160,7 +204,11 @@ export const REPLICA_HISTORIES: HistoryStudy = {
       ]
     },
     {
-      name: '07-multilingual-cases', title: 'Two multilingual cases', analysis: 'cases', view: 'step', x_title: 'Training step',
+      name: '07-multilingual-cases',
+      title: 'Two multilingual cases',
+      analysis: 'cases',
+      view: 'step',
+      x_title: 'Training step',
       panels: FOUR.map(linear)
     }
   ]

@@ -23,7 +23,7 @@ export function scriptsById(page: string): Map<string, FoundScript[]> {
       const id = node.attrs.find(attribute => attribute.name === 'id')?.value ?? ''
       const place = node.sourceCodeLocation
       const offset = place?.startTag?.endOffset ?? place?.endOffset ?? -1
-      const text = node.childNodes.map(child => 'value' in child ? child.value : '').join('')
+      const text = node.childNodes.map(child => ('value' in child ? child.value : '')).join('')
       const list = found.get(id) ?? []
       list.push({ offset, text, isClosed: place?.endTag !== undefined && place.endTag !== null })
       found.set(id, list)
@@ -52,42 +52,153 @@ const THEMES = [
 ].map(words)
 const RAW_TEXT = words('script style textarea title xmp iframe noembed noframes noscript plaintext')
 const DOCTYPES = [
-  '', '', '<!DOCTYPE html>', '<!DOCTYPE html>', '<!DOCTYPE x>', '<!DOCTYPE html SYSTEM "about:legacy-compat">',
+  '',
+  '',
+  '<!DOCTYPE html>',
+  '<!DOCTYPE html>',
+  '<!DOCTYPE x>',
+  '<!DOCTYPE html SYSTEM "about:legacy-compat">',
   '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN">',
   '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">',
   '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "http://www.w3.org/TR/html4/loose.dtd">',
-  '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">', '<!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML//EN">',
-  '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">', '<!DOCTYPE html PUBLIC>'
+  '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">',
+  '<!DOCTYPE HTML PUBLIC "-//IETF//DTD HTML//EN">',
+  '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 3.2 Final//EN">',
+  '<!DOCTYPE html PUBLIC>'
 ]
 const ALL_TAGS = [...new Set(THEMES.flat())]
 
 const ATTRIBUTES = [
-  '', ' ', '/', ' / ', ' type=hidden', ' type=TEXT', ' color=red', ' size', ' encoding=text/html',
-  ' encoding="application/XHTML+xml"', ' x=">"', ' a"b\'c', " c='1'", ' c=2', ' c="2"', ' x="<script id=d0>"',
-  ' x=\'</template>\''
+  '',
+  ' ',
+  '/',
+  ' / ',
+  ' type=hidden',
+  ' type=TEXT',
+  ' color=red',
+  ' size',
+  ' encoding=text/html',
+  ' encoding="application/XHTML+xml"',
+  ' x=">"',
+  ' a"b\'c',
+  " c='1'",
+  ' c=2',
+  ' c="2"',
+  ' x="<script id=d0>"',
+  " x='</template>'"
 ]
 
 /** `?` is the id, `~` the id without its first letter, a d. */
 const IDS = [
-  ' id=?', ' id="?"', " ID='?'", ' id = ?', ' id=\n?', '\t\r\n\fid=?', ' id=? id=z', ' id=z id=?', ' x=">" id=?',
-  ' /id=?', ' =id=?', ' id=&#100;~', ' id=&#x64;~', " id='&#x00064;~'", ' id="&#100~"', ' id="&#0;?"',
-  ' id="?&Tab;"', ' id=?&amp;', ' id=?&lt', ' id="?"id2', ' id=`?`', ' id==?', ' id="?', ' id=?\0', ' id=?/', ' id'
+  ' id=?',
+  ' id="?"',
+  " ID='?'",
+  ' id = ?',
+  ' id=\n?',
+  '\t\r\n\fid=?',
+  ' id=? id=z',
+  ' id=z id=?',
+  ' x=">" id=?',
+  ' /id=?',
+  ' =id=?',
+  ' id=&#100;~',
+  ' id=&#x64;~',
+  " id='&#x00064;~'",
+  ' id="&#100~"',
+  ' id="&#0;?"',
+  ' id="?&Tab;"',
+  ' id=?&amp;',
+  ' id=?&lt',
+  ' id="?"id2',
+  ' id=`?`',
+  ' id==?',
+  ' id="?',
+  ' id=?\0',
+  ' id=?/',
+  ' id'
 ]
 
 const TEXTS = [
-  ' ', 'x', '\n', '\r\n', '\0', 'a<b', '< ', '<3', '&lt;', '&', '<!', '-->', '--', '>', '"', "'", '<?xml ?>',
-  '<!-- ', '<!-- x -->', '<!-->', '<!--->', '<!--x--!>', '<!--x--!', '<!--<!-->', '<!--<!--->', '<!---!>',
-  '<!----!>', '<!x>', '<!>', '</>', '</ >', '</3>', '\u00e9', '<!DOCTYPE html>',
-  '<!doctype html public "-//w3c//dtd html 3.2//en">', '<!DOCTYPE x "<script id=d0>">', '</br>', '</p>', '<br>'
+  ' ',
+  'x',
+  '\n',
+  '\r\n',
+  '\0',
+  'a<b',
+  '< ',
+  '<3',
+  '&lt;',
+  '&',
+  '<!',
+  '-->',
+  '--',
+  '>',
+  '"',
+  "'",
+  '<?xml ?>',
+  '<!-- ',
+  '<!-- x -->',
+  '<!-->',
+  '<!--->',
+  '<!--x--!>',
+  '<!--x--!',
+  '<!--<!-->',
+  '<!--<!--->',
+  '<!---!>',
+  '<!----!>',
+  '<!x>',
+  '<!>',
+  '</>',
+  '</ >',
+  '</3>',
+  '\u00e9',
+  '<!DOCTYPE html>',
+  '<!doctype html public "-//w3c//dtd html 3.2//en">',
+  '<!DOCTYPE x "<script id=d0>">',
+  '</br>',
+  '</p>',
+  '<br>'
 ]
 const CDATA = ['<![CDATA[', '<![CDATA[x]]>', ']]>', ']]]>', '<![CDATA[<script id=d0>', '<![cdata[']
 const HAS_POINTS = /desc|title|foreignobject|<m[ions]|mtext|annotation/i
 
 const SCRIPT_TEXTS = [
-  '<!--', '-->', '<script>', '</script>', '<script', '</script', '</script >', '</script/', '</scriptx>',
-  '<scriptx>', 'x', '-', '--', '>', '<', '</', '<!-', '<!', '<!-->', '<!--->', '</SCRIPT>', '<ScRiPt/>', '</style>',
-  '\0', '\r\n', '<script-->', '--!>', '<!--<script>', '</script\t>', '/', '!', '-- >', '---->', '<<script>',
-  '</</script>', ',-1.5,-0.25'
+  '<!--',
+  '-->',
+  '<script>',
+  '</script>',
+  '<script',
+  '</script',
+  '</script >',
+  '</script/',
+  '</scriptx>',
+  '<scriptx>',
+  'x',
+  '-',
+  '--',
+  '>',
+  '<',
+  '</',
+  '<!-',
+  '<!',
+  '<!-->',
+  '<!--->',
+  '</SCRIPT>',
+  '<ScRiPt/>',
+  '</style>',
+  '\0',
+  '\r\n',
+  '<script-->',
+  '--!>',
+  '<!--<script>',
+  '</script\t>',
+  '/',
+  '!',
+  '-- >',
+  '---->',
+  '<<script>',
+  '</</script>',
+  ',-1.5,-0.25'
 ]
 
 type Random = () => number
@@ -119,16 +230,59 @@ function behindSvg(page: string): string {
 
 /** `*` is a tag. */
 const CONTEXTS = [
-  '<*>', '<*></*>', '</*>', '<p><*>', '<p><*></p>', '<x-y><*><svg></x-y>', '<*><*>', '<*><svg></*>',
-  '<*><svg><desc></*>', '<svg><*>', '<svg><desc><*>', '<svg><*><g></*>', '<math><*>', '<math><mi><*>',
-  '<math><annotation-xml><*>', '<b><*></b>', '<p><b></p><*>', '<b><object><*></b>', '<table><*>',
-  '<table><caption><*>', '<table><colgroup><*>', '<table><tbody><*>', '<table><tr><*>', '<table><td><*>',
-  '<table><td><*></table>', '<table><tr><td></*>', '<table><tr></*>', '<table></*>', '<table><caption></*>',
-  '<table><colgroup></*>', '<table><tbody></*>', '<template><*>', '<template><*></template>', '<template><tr></*>',
-  '<ul><li><*><li>', '<dl><dd><*><dt>', '<button><*><button>', '<button><p><*>', '<form><*></form>',
-  '<ruby><rtc><*>', '<ruby><rt><*>', '<ruby><*><rb>', '<option><*>', '<optgroup><option><*><optgroup>', '<h1><*>',
-  '<h1><*></h2>', '<object><*></object>', '<li><ol><*></li>', '<p><object><*></p>', '<a><*><a>', '<nobr><*><nobr>',
-  '<body><*><frameset>', '<*><frameset>'
+  '<*>',
+  '<*></*>',
+  '</*>',
+  '<p><*>',
+  '<p><*></p>',
+  '<x-y><*><svg></x-y>',
+  '<*><*>',
+  '<*><svg></*>',
+  '<*><svg><desc></*>',
+  '<svg><*>',
+  '<svg><desc><*>',
+  '<svg><*><g></*>',
+  '<math><*>',
+  '<math><mi><*>',
+  '<math><annotation-xml><*>',
+  '<b><*></b>',
+  '<p><b></p><*>',
+  '<b><object><*></b>',
+  '<table><*>',
+  '<table><caption><*>',
+  '<table><colgroup><*>',
+  '<table><tbody><*>',
+  '<table><tr><*>',
+  '<table><td><*>',
+  '<table><td><*></table>',
+  '<table><tr><td></*>',
+  '<table><tr></*>',
+  '<table></*>',
+  '<table><caption></*>',
+  '<table><colgroup></*>',
+  '<table><tbody></*>',
+  '<template><*>',
+  '<template><*></template>',
+  '<template><tr></*>',
+  '<ul><li><*><li>',
+  '<dl><dd><*><dt>',
+  '<button><*><button>',
+  '<button><p><*>',
+  '<form><*></form>',
+  '<ruby><rtc><*>',
+  '<ruby><rt><*>',
+  '<ruby><*><rb>',
+  '<option><*>',
+  '<optgroup><option><*><optgroup>',
+  '<h1><*>',
+  '<h1><*></h2>',
+  '<object><*></object>',
+  '<li><ol><*></li>',
+  '<p><object><*></p>',
+  '<a><*><a>',
+  '<nobr><*><nobr>',
+  '<body><*><frameset>',
+  '<*><frameset>'
 ]
 
 /** What no single tag does: the order in which formatting elements are opened again. */
@@ -155,7 +309,9 @@ export function randomPage(random: Random, maxPieces: number): RandomPage {
   const probe = (): string => {
     if (ids.length === 0 || random() < 0.95) ids.push(`d${ids.length}`)
     const id = ids[ids.length - 1]
-    const attributes = pick(random, random() < 0.7 ? IDS.slice(0, 3) : IDS).replace('?', id).replace('~', id.slice(1))
+    const attributes = pick(random, random() < 0.7 ? IDS.slice(0, 3) : IDS)
+      .replace('?', id)
+      .replace('~', id.slice(1))
     let text = `${ids.length}`
     for (let i = random() < 0.7 ? 0 : Math.floor(random() * 7); i > 0; i--) text += pick(random, SCRIPT_TEXTS)
     return `<script${attributes}>${text}</script>`

@@ -27,13 +27,19 @@ export function userEnvironment(extra: Readonly<Record<string, string>> = {}): N
 /** Packs what `dist/` holds: the build is not run again. */
 function pack(args: readonly string[]): { readonly filename: string; readonly files: readonly PackedFile[] } {
   const json = execFileSync('npm', ['pack', '--json', '--ignore-scripts', ...args], {
-    cwd: root, encoding: 'utf8', env: userEnvironment(), stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 2 ** 24
+    cwd: root,
+    encoding: 'utf8',
+    env: userEnvironment(),
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 2 ** 24
   })
   return (JSON.parse(json) as [ReturnType<typeof pack>])[0]
 }
 
 export function packedFiles(): string[] {
-  return pack(['--dry-run']).files.map(file => file.path).sort()
+  return pack(['--dry-run'])
+    .files.map(file => file.path)
+    .sort()
 }
 
 /** A project that has nothing but this package, gone with the test. */
@@ -54,7 +60,9 @@ export function install(t: Test): string {
     const wanted = path !== '' && dev !== true && existsSync(join(root, path)) && !existsSync(join(project, path))
     if (wanted) cpSync(join(root, path), join(project, path), { recursive: true })
   }
-  const { bin } = JSON.parse(readFileSync(join(modules, 'critic-traces/package.json'), 'utf8')) as { readonly bin: Readonly<Record<string, string>> }
+  const { bin } = JSON.parse(readFileSync(join(modules, 'critic-traces/package.json'), 'utf8')) as {
+    readonly bin: Readonly<Record<string, string>>
+  }
   for (const [name, file] of Object.entries(bin)) {
     chmodSync(join(modules, 'critic-traces', file), 0o755)
     symlinkSync(join('../critic-traces', file), join(modules, '.bin', name))
@@ -68,7 +76,12 @@ export interface Ended {
   readonly stderr: string
 }
 
-export function runIn(project: string, program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+export function runIn(
+  project: string,
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {}
+): Promise<Ended> {
   return new Promise(resolve => {
     execFile(program, args, { cwd: project, env: userEnvironment(env), maxBuffer: 2 ** 24 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })

@@ -76,12 +76,22 @@ export interface RandomDocument {
   readonly places: ReadonlyArray<{ readonly offset: number; readonly length: number }>
 }
 
-const LETTERS = [
-  'a', 'Z', '0', ' ', '{', '}', '[', ']', ',', ':', '/', '\'', 'é', '路', '😀', '<|im_end|>', '\u2028', '\u007f'
-]
+const LETTERS = ['a', 'Z', '0', ' ', '{', '}', '[', ']', ',', ':', '/', "'", 'é', '路', '😀', '<|im_end|>', '\u2028', '\u007f']
 const ESCAPES = [
-  '\\"', '\\\\', '\\/', '\\b', '\\f', '\\n', '\\r', '\\t', '\\u0041', '\\u00e9', '\\uD83D\\uDE00', '\\ud800',
-  '\\u003e', '\\u0022'
+  '\\"',
+  '\\\\',
+  '\\/',
+  '\\b',
+  '\\f',
+  '\\n',
+  '\\r',
+  '\\t',
+  '\\u0041',
+  '\\u00e9',
+  '\\uD83D\\uDE00',
+  '\\ud800',
+  '\\u003e',
+  '\\u0022'
 ]
 
 /** Writes JSON texts with all the freedom that the grammar gives. */
@@ -111,20 +121,25 @@ class Writer {
 
   /** A known key, some of its letters written as escapes. */
   key(name: string): string {
-    const spelled = Array.from(name, letter => this.#random.chance(0.03)
-      ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
-      : letter)
+    const spelled = Array.from(name, letter =>
+      this.#random.chance(0.03) ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter
+    )
     return `"${spelled.join('')}"`
   }
 
   number(): string {
     const value = this.#random.pick([
-      () => this.#random.anyDouble(), () => this.#random.normal(), () => Math.fround(this.#random.normal()),
-      () => this.#random.below(1e6), () => this.#random.below(3)
+      () => this.#random.anyDouble(),
+      () => this.#random.normal(),
+      () => Math.fround(this.#random.normal()),
+      () => this.#random.below(1e6),
+      () => this.#random.below(3)
     ])()
     const text = this.#random.pick([
-      () => String(value), () => value.toExponential(), () => value.toPrecision(1 + this.#random.below(25)),
-      () => Number.isInteger(value) && Math.abs(value) < 1e9 ? `${value}.0` : String(value)
+      () => String(value),
+      () => value.toExponential(),
+      () => value.toPrecision(1 + this.#random.below(25)),
+      () => (Number.isInteger(value) && Math.abs(value) < 1e9 ? `${value}.0` : String(value))
     ])()
     return this.#random.chance(0.05) ? '-0.0' : text
   }
@@ -147,16 +162,25 @@ class Writer {
     if (kind === 3) return this.list(items, '[', ']')
     // keys that mean something elsewhere mean nothing here
     const key = (): string => this.#random.pick(['"values"', '"traces"', '"synthetic"', this.string()])
-    return this.list(items.map(item => this.member(key(), item)), '{', '}')
+    return this.list(
+      items.map(item => this.member(key(), item)),
+      '{',
+      '}'
+    )
   }
 
   trace(): string {
     const numbers = (): string => {
       const length = this.#random.below(this.#random.chance(0.1) ? 300 : 12)
-      return this.list(Array.from({ length }, () => this.number()), '[', ']')
+      return this.list(
+        Array.from({ length }, () => this.number()),
+        '[',
+        ']'
+      )
     }
     const members = [
-      this.member(this.key('values'), numbers()), this.member(this.key('returns'), numbers()),
+      this.member(this.key('values'), numbers()),
+      this.member(this.key('returns'), numbers()),
       this.member(this.key('response_positions'), numbers())
     ]
     const maybe = (key: string, value: string): void => {
@@ -170,7 +194,14 @@ class Writer {
     maybe('npz', this.kept())
     maybe('value_mean', this.number())
     maybe('value_rmse', this.number())
-    maybe('segment_texts', this.list(Array.from({ length: this.#random.below(5) }, () => this.string()), '[', ']'))
+    maybe(
+      'segment_texts',
+      this.list(
+        Array.from({ length: this.#random.below(5) }, () => this.string()),
+        '[',
+        ']'
+      )
+    )
     this.unknown(members)
     return this.list(this.#random.shuffle(members), '{', '}')
   }

@@ -25,14 +25,22 @@ function asArray(value: unknown, what: string): readonly unknown[] {
 
 function typeMatches(value: unknown, type: unknown): boolean {
   switch (type) {
-    case 'null': return value === null
-    case 'boolean': return typeof value === 'boolean'
-    case 'string': return typeof value === 'string'
-    case 'number': return typeof value === 'number'
-    case 'integer': return Number.isInteger(value)
-    case 'array': return Array.isArray(value)
-    case 'object': return isObject(value)
-    default: throw new Error(`unknown type ${String(type)}`)
+    case 'null':
+      return value === null
+    case 'boolean':
+      return typeof value === 'boolean'
+    case 'string':
+      return typeof value === 'string'
+    case 'number':
+      return typeof value === 'number'
+    case 'integer':
+      return Number.isInteger(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    default:
+      throw new Error(`unknown type ${String(type)}`)
   }
 }
 
@@ -42,8 +50,12 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
   if (schema === false) return [`${at}: nothing is allowed here`]
   const s = asObject(schema, `schema at ${at}`)
   const problems: string[] = []
-  const need = (ok: boolean, what: string): void => { if (!ok) problems.push(`${at}: ${what}`) }
-  const into = (v: unknown, sub: unknown, place: string): void => { problems.push(...schemaProblems(root, v, sub, place)) }
+  const need = (ok: boolean, what: string): void => {
+    if (!ok) problems.push(`${at}: ${what}`)
+  }
+  const into = (v: unknown, sub: unknown, place: string): void => {
+    problems.push(...schemaProblems(root, v, sub, place))
+  }
   for (const [keyword, wanted] of Object.entries(s)) {
     if (ANNOTATIONS.has(keyword)) continue
     switch (keyword) {
@@ -55,23 +67,53 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
         break
       }
       case 'type':
-        need((Array.isArray(wanted) ? wanted : [wanted]).some(type => typeMatches(value, type)), `is not ${String(wanted)}`)
+        need(
+          (Array.isArray(wanted) ? wanted : [wanted]).some(type => typeMatches(value, type)),
+          `is not ${String(wanted)}`
+        )
         break
-      case 'const': need(isDeepStrictEqual(value, wanted), `is not ${JSON.stringify(wanted)}`); break
-      case 'enum': need(asArray(wanted, 'enum').some(one => isDeepStrictEqual(value, one)), 'is not in the enum'); break
+      case 'const':
+        need(isDeepStrictEqual(value, wanted), `is not ${JSON.stringify(wanted)}`)
+        break
+      case 'enum':
+        need(
+          asArray(wanted, 'enum').some(one => isDeepStrictEqual(value, one)),
+          'is not in the enum'
+        )
+        break
       case 'anyOf':
-        need(asArray(wanted, 'anyOf').some(one => schemaProblems(root, value, one, at).length === 0), 'matches no alternative')
+        need(
+          asArray(wanted, 'anyOf').some(one => schemaProblems(root, value, one, at).length === 0),
+          'matches no alternative'
+        )
         break
-      case 'minimum': if (typeof value === 'number') need(value >= Number(wanted), `is below ${String(wanted)}`); break
-      case 'maximum': if (typeof value === 'number') need(value <= Number(wanted), `is above ${String(wanted)}`); break
-      case 'minLength': if (typeof value === 'string') need([...value].length >= Number(wanted), 'is too short'); break
-      case 'maxLength': if (typeof value === 'string') need([...value].length <= Number(wanted), 'is too long'); break
-      case 'exclusiveMinimum': if (typeof value === 'number') need(value > Number(wanted), `is not above ${String(wanted)}`); break
-      case 'minProperties': if (isObject(value)) need(Object.keys(value).length >= Number(wanted), 'has too few members'); break
-      case 'maxProperties': if (isObject(value)) need(Object.keys(value).length <= Number(wanted), 'has too many members'); break
+      case 'minimum':
+        if (typeof value === 'number') need(value >= Number(wanted), `is below ${String(wanted)}`)
+        break
+      case 'maximum':
+        if (typeof value === 'number') need(value <= Number(wanted), `is above ${String(wanted)}`)
+        break
+      case 'minLength':
+        if (typeof value === 'string') need([...value].length >= Number(wanted), 'is too short')
+        break
+      case 'maxLength':
+        if (typeof value === 'string') need([...value].length <= Number(wanted), 'is too long')
+        break
+      case 'exclusiveMinimum':
+        if (typeof value === 'number') need(value > Number(wanted), `is not above ${String(wanted)}`)
+        break
+      case 'minProperties':
+        if (isObject(value)) need(Object.keys(value).length >= Number(wanted), 'has too few members')
+        break
+      case 'maxProperties':
+        if (isObject(value)) need(Object.keys(value).length <= Number(wanted), 'has too many members')
+        break
       case 'uniqueItems':
         if (Array.isArray(value) && wanted === true) {
-          need(value.every((item, i) => !value.slice(0, i).some(earlier => isDeepStrictEqual(earlier, item))), 'has an item twice')
+          need(
+            value.every((item, i) => !value.slice(0, i).some(earlier => isDeepStrictEqual(earlier, item))),
+            'has an item twice'
+          )
         }
         break
       case 'patternProperties':
@@ -84,11 +126,17 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
       case 'pattern':
         if (typeof value === 'string') need(new RegExp(String(wanted), 'u').test(value), `does not match ${String(wanted)}`)
         break
-      case 'minItems': if (Array.isArray(value)) need(value.length >= Number(wanted), 'has too few items'); break
-      case 'maxItems': if (Array.isArray(value)) need(value.length <= Number(wanted), 'has too many items'); break
+      case 'minItems':
+        if (Array.isArray(value)) need(value.length >= Number(wanted), 'has too few items')
+        break
+      case 'maxItems':
+        if (Array.isArray(value)) need(value.length <= Number(wanted), 'has too many items')
+        break
       case 'prefixItems':
         if (Array.isArray(value)) {
-          asArray(wanted, 'prefixItems').forEach((sub, i) => { if (i < value.length) into(value[i], sub, `${at}/${i}`) })
+          asArray(wanted, 'prefixItems').forEach((sub, i) => {
+            if (i < value.length) into(value[i], sub, `${at}/${i}`)
+          })
         }
         break
       case 'items':
@@ -119,7 +167,8 @@ export function schemaProblems(root: unknown, value: unknown, schema: unknown = 
       case 'propertyNames':
         if (isObject(value)) for (const key of Object.keys(value)) into(key, wanted, `${at}/${key}`)
         break
-      default: throw new Error(`keyword ${keyword} is not supported (schema at ${at})`)
+      default:
+        throw new Error(`keyword ${keyword} is not supported (schema at ${at})`)
     }
   }
   return problems

@@ -53,7 +53,10 @@ export function parseArrayReading(text: string): ArrayReading | null {
   const words = m[4] === '' ? [] : m[4].split(/, (?=[^,]*)/)
   const last = /^(b?'.*?'|np\.longdouble\('.*?'\)|\S+)/.exec(m[5])
   return {
-    shape: m[1].split(',').filter(s => s.trim() !== '').map(Number),
+    shape: m[1]
+      .split(',')
+      .filter(s => s.trim() !== '')
+      .map(Number),
     descr: m[2],
     fortran: m[3] === 'F',
     first: words.map(parseWord),

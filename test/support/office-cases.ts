@@ -12,20 +12,31 @@ export interface Case {
 }
 
 export function officeCases(tsv: string): readonly Case[] {
-  return tsv.split(/\r?\n/).filter(line => /^(xlsx|pptx)\//.test(line)).map(line => {
-    const fields = line.split('\t')
-    const field = fields[6]
-    const reading = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field
-    return { path: fields[0], reading }
-  })
+  return tsv
+    .split(/\r?\n/)
+    .filter(line => /^(xlsx|pptx)\//.test(line))
+    .map(line => {
+      const fields = line.split('\t')
+      const field = fields[6]
+      const reading = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field
+      return { path: fields[0], reading }
+    })
 }
 
 /** Pieces of a reading that are compared one by one, as any of them may be cut off. */
 export function pieces(reading: string): string[] {
-  return reading.split(/ \|\| | TABLES |; (?=[A-Z]+[0-9]+=)|(?<=merges=\d+:) | & /)
-    // Not read here: the size that a sheet claims, and how many groups a slide has.
-    .map(piece => piece.replace(/ dim=\S+/, '').replace(/ grp=\d+/, '').trim())
-    .filter(piece => piece !== '')
+  return (
+    reading
+      .split(/ \|\| | TABLES |; (?=[A-Z]+[0-9]+=)|(?<=merges=\d+:) | & /)
+      // Not read here: the size that a sheet claims, and how many groups a slide has.
+      .map(piece =>
+        piece
+          .replace(/ dim=\S+/, '')
+          .replace(/ grp=\d+/, '')
+          .trim()
+      )
+      .filter(piece => piece !== '')
+  )
 }
 
 /** Whether a piece is the expected one, or starts like one that is cut off. */
@@ -50,8 +61,9 @@ function valueWords(cell: Cell): string {
 
 export function sheetWords(sheet: Sheet): string {
   const cells = [...sheet.cells.values()].filter(cell => cell.value !== null && !cell.covered)
-  const first = cells.slice(0, 7).map(cell =>
-    `${cell.ref}=${valueWords(cell)}${cell.formula === null ? '' : ` (formula =${cell.formula.text ?? ''})`}`)
+  const first = cells
+    .slice(0, 7)
+    .map(cell => `${cell.ref}=${valueWords(cell)}${cell.formula === null ? '' : ` (formula =${cell.formula.text ?? ''})`}`)
   return `[${sheet.name}] nonempty=${cells.length} merges=${sheet.merges.length}: ${first.join('; ')}`
 }
 
@@ -61,17 +73,21 @@ export function bookWords(book: Workbook, sheets: readonly Sheet[]): string {
 }
 
 function tableWords(table: SlideTable): string {
-  const rows = table.rows.map((row, r) => row.map((cell, c) => {
-    // The table's author left line breaks out here.
-    const text = cell.replaceAll('\v', '')
-    const span = table.spans.find(s => s.row === r && s.column === c)
-    if (span === undefined) return repr(text)
-    const marks = [
-      span.gridSpan > 1 ? `{gs${span.gridSpan}}` : '', span.rowSpan > 1 ? `{rs${span.rowSpan}}` : '',
-      span.hMerge ? '{hM}' : '', span.vMerge ? '{vM}' : ''
-    ]
-    return repr(text + marks.join(''))
-  }))
+  const rows = table.rows.map((row, r) =>
+    row.map((cell, c) => {
+      // The table's author left line breaks out here.
+      const text = cell.replaceAll('\v', '')
+      const span = table.spans.find(s => s.row === r && s.column === c)
+      if (span === undefined) return repr(text)
+      const marks = [
+        span.gridSpan > 1 ? `{gs${span.gridSpan}}` : '',
+        span.rowSpan > 1 ? `{rs${span.rowSpan}}` : '',
+        span.hMerge ? '{hM}' : '',
+        span.vMerge ? '{vM}' : ''
+      ]
+      return repr(text + marks.join(''))
+    })
+  )
   const list = rows.map(row => `[${row.join(', ')}]`).join(', ')
   return `${table.rows.length}x${table.rows[0].length} [${list}]`
 }

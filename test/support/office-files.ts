@@ -23,9 +23,12 @@ export function pack(parts: Parts): Uint8Array {
 
 /** A `.rels` part: `[id, kind, target]`; a kind with a colon is a whole type. */
 export function rels(list: readonly (readonly [string, string, string, string?])[], base = REL): string {
-  const items = list.map(([id, kind, target, mode]) =>
-    `<Relationship Id="${id}" Type="${kind.includes(':') ? kind : `${base}/${kind}`}" Target="${target}"${
-      mode === undefined ? '' : ` TargetMode="${mode}"`}/>`)
+  const items = list.map(
+    ([id, kind, target, mode]) =>
+      `<Relationship Id="${id}" Type="${kind.includes(':') ? kind : `${base}/${kind}`}" Target="${target}"${
+        mode === undefined ? '' : ` TargetMode="${mode}"`
+      }/>`
+  )
   return `<Relationships xmlns="${PACKAGE_REL}">${items.join('')}</Relationships>`
 }
 
@@ -38,10 +41,10 @@ export function worksheet(inside: string): string {
 export function bookParts(sheetData: string, changed: Parts = {}): Parts {
   return {
     '_rels/.rels': rels([['rId1', 'officeDocument', 'xl/workbook.xml']]),
-    'xl/workbook.xml':
-      `<workbook xmlns="${MAIN}" xmlns:r="${REL}"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+    'xl/workbook.xml': `<workbook xmlns="${MAIN}" xmlns:r="${REL}"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': rels([
-      ['rId1', 'worksheet', 'worksheets/sheet1.xml'], ['rId2', 'sharedStrings', 'sharedStrings.xml'],
+      ['rId1', 'worksheet', 'worksheets/sheet1.xml'],
+      ['rId2', 'sharedStrings', 'sharedStrings.xml'],
       ['rId3', 'styles', 'styles.xml']
     ]),
     'xl/sharedStrings.xml': `<sst xmlns="${MAIN}"><si><t>zero</t></si><si><t>one</t></si></sst>`,
@@ -57,8 +60,10 @@ export function book(sheetData: string, changed: Parts = {}): Uint8Array {
 
 /** A slide's part around the shapes in it. */
 export function slide(shapes: string, root = 'sld', attributes = ''): string {
-  return `<p:${root} xmlns:p="${P}" xmlns:a="${A}" xmlns:r="${REL}" xmlns:mc="${MC}"${attributes}>` +
+  return (
+    `<p:${root} xmlns:p="${P}" xmlns:a="${A}" xmlns:r="${REL}" xmlns:mc="${MC}"${attributes}>` +
     `<p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:${root}>`
+  )
 }
 
 /** A shape with one paragraph of one run for each text. */
@@ -71,8 +76,7 @@ export function deck(slides: readonly (readonly [part: string, xml: string])[], 
   const list = slides.map((_, i) => `<p:sldId id="${256 + i}" r:id="r${i}"/>`).join('')
   return pack({
     '_rels/.rels': rels([['x', 'officeDocument', '/ppt/presentation.xml']]),
-    'ppt/presentation.xml':
-      `<p:presentation xmlns:p="${P}" xmlns:r="${REL}"><p:sldIdLst>${list}</p:sldIdLst></p:presentation>`,
+    'ppt/presentation.xml': `<p:presentation xmlns:p="${P}" xmlns:r="${REL}"><p:sldIdLst>${list}</p:sldIdLst></p:presentation>`,
     'ppt/_rels/presentation.xml.rels': rels(slides.map(([part], i) => [`r${i}`, 'slide', `/${part}`] as const)),
     ...Object.fromEntries(slides),
     ...more

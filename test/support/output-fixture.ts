@@ -43,16 +43,14 @@ function sharedFloats(numbers: readonly number[]): Float64Array {
   return array
 }
 
-function npy(bytes: Uint8Array): { bytes: Uint8Array, crc32: number } {
+function npy(bytes: Uint8Array): { bytes: Uint8Array; crc32: number } {
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length))
   shared.set(bytes)
   return { bytes: shared, crc32: crc32(bytes) }
 }
 
 /** Columns as compute hands them over; values and returns were float32 in the file, positions int64. */
-export function traceColumns(
-  values: readonly number[], returns: readonly number[], positions: readonly number[]
-): TraceColumns {
+export function traceColumns(values: readonly number[], returns: readonly number[], positions: readonly number[]): TraceColumns {
   const responsePositions = new BigInt64Array(new SharedArrayBuffer(8 * positions.length))
   responsePositions.set(positions.map(BigInt))
   return {
@@ -69,7 +67,7 @@ export function traceColumns(
 }
 
 /** The expected content of an output, or, where `<file>.sha256` is there instead, its hash. */
-export function expectedFile(name: string, file: string): { readonly text: string, readonly hashed: boolean } {
+export function expectedFile(name: string, file: string): { readonly text: string; readonly hashed: boolean } {
   const url = new URL(`fixtures/outputs/${name}/expected/${file}`, ROOT)
   const hash = new URL(`${url.href}.sha256`)
   if (existsSync(hash)) return { text: readFileSync(hash, 'utf8').trim(), hashed: true }

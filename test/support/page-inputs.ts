@@ -17,14 +17,24 @@ export function picture(width: number, height: number): Uint8Array {
 }
 
 export const FIGURE_NAMES = [
-  '01-scores', '02-efficiency', '03-training-by-step', '04-training-over-time', '05-sao-recipe-training', '06-sao-critic-diagnostics',
-  '07-multilingual-cases', '08-critic-traces'
+  '01-scores',
+  '02-efficiency',
+  '03-training-by-step',
+  '04-training-over-time',
+  '05-sao-recipe-training',
+  '06-sao-critic-diagnostics',
+  '07-multilingual-cases',
+  '08-critic-traces'
 ] as const
 
 export function figures(png: (name: string) => Uint8Array = () => picture(700, 480)): readonly PageFigure[] {
   return FIGURE_NAMES.map(name => ({
-    name, title: `Title of ${name}`, description: `What ${name} shows, in words.`, png: png(name),
-    files: ['png', 'svg', 'pdf'].map(format => `figures/${name}.${format}`), data: ['wandb/plot_points_with_provenance.csv']
+    name,
+    title: `Title of ${name}`,
+    description: `What ${name} shows, in words.`,
+    png: png(name),
+    files: ['png', 'svg', 'pdf'].map(format => `figures/${name}.${format}`),
+    data: ['wandb/plot_points_with_provenance.csv']
   }))
 }
 
@@ -43,14 +53,23 @@ export interface ReplicaProse extends ProseInputs {
 /** What the prose of a run is made of, from its study and its outputs. */
 export function proseInputs(run: ReplicaRun): ReplicaProse {
   const outputs = tree(run.out)
-  const documents = new Documents(new Map(outputs
-    .filter(path => path.endsWith('.json') && !WRITTEN_LAST.includes(path))
-    .map(path => [path, readFileSync(join(run.out, path), 'utf8')])))
+  const documents = new Documents(
+    new Map(
+      outputs
+        .filter(path => path.endsWith('.json') && !WRITTEN_LAST.includes(path))
+        .map(path => [path, readFileSync(join(run.out, path), 'utf8')])
+    )
+  )
   const template = (path: string): { path: string; text: string } => ({ path, text: readFileSync(join(run.study, path), 'utf8') })
   const { claims, discrepancies } = auditOf(run, documents, null)
   return {
     templates: { article: template('article/article.md'), notes: template('article/source-notes.md') },
-    documents, inputsOf: () => [], claims, discrepancies, figures: figures(), outputs
+    documents,
+    inputsOf: () => [],
+    claims,
+    discrepancies,
+    figures: figures(),
+    outputs
   }
 }
 

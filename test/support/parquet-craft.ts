@@ -35,17 +35,28 @@ export function craft(crafted: Crafted): Uint8Array {
     created_by: createdBy,
     schema: [{ name: 'root', num_children: 1 }, element],
     num_rows: fileRows,
-    row_groups: [{
-      columns: [{
-        file_offset: 4n,
-        meta_data: {
-          type: element.type!, encodings: ['PLAIN'], path_in_schema: [element.name], codec: 'UNCOMPRESSED', num_values: rows,
-          total_uncompressed_size: size, total_compressed_size: size, data_page_offset: 4n, ...meta
-        }
-      }],
-      total_byte_size: size,
-      num_rows: rows
-    }],
+    row_groups: [
+      {
+        columns: [
+          {
+            file_offset: 4n,
+            meta_data: {
+              type: element.type!,
+              encodings: ['PLAIN'],
+              path_in_schema: [element.name],
+              codec: 'UNCOMPRESSED',
+              num_values: rows,
+              total_uncompressed_size: size,
+              total_compressed_size: size,
+              data_page_offset: 4n,
+              ...meta
+            }
+          }
+        ],
+        total_byte_size: size,
+        num_rows: rows
+      }
+    ],
     metadata_length: 0
   })
   // hyparquet-writer ends its metadata with the length of the footer; the magic is the caller's.
@@ -59,7 +70,9 @@ export function plainPage(body: Uint8Array, count: number, header: Partial<PageH
   return {
     body,
     header: {
-      type: 'DATA_PAGE', uncompressed_page_size: body.length, compressed_page_size: body.length,
+      type: 'DATA_PAGE',
+      uncompressed_page_size: body.length,
+      compressed_page_size: body.length,
       data_page_header: { num_values: count, encoding: 'PLAIN', definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' },
       ...header
     }

@@ -25,7 +25,9 @@ export async function readColumns(path: string): Promise<{ footer: Footer; colum
   const file = await openStill(path)
   try {
     const footer = await readFooter(file)
-    const tree = parquetSchema({ schema: footer.metadata.schema.map(element => ({ repetition_type: 'REQUIRED' as const, ...present(element) })) })
+    const tree = parquetSchema({
+      schema: footer.metadata.schema.map(element => ({ repetition_type: 'REQUIRED' as const, ...present(element) }))
+    })
     const columns: Record<string, ColumnReading> = {}
     for (const node of footer.schema.children) {
       const lines: string[] = []
@@ -37,7 +39,9 @@ export async function readColumns(path: string): Promise<{ footer: Footer; colum
       columns[node.name] = {
         first: lines[0] ?? null,
         last: lines.at(-1) ?? null,
-        sha256: createHash('sha256').update(lines.map(line => `${line}\n`).join('')).digest('hex')
+        sha256: createHash('sha256')
+          .update(lines.map(line => `${line}\n`).join(''))
+          .digest('hex')
       }
     }
     return { footer, columns }
@@ -92,7 +96,9 @@ function text(value: Nested, node: SchemaNode, isElement = false): string {
   const fields = value as { readonly [key: string]: Nested }
   if (node.logical === 'MAP') {
     const item = node.children[0].children[1]
-    return `{${Object.entries(fields).map(([key, v]) => `${key}:${text(v, item)}`).join(',')}}`
+    return `{${Object.entries(fields)
+      .map(([key, v]) => `${key}:${text(v, item)}`)
+      .join(',')}}`
   }
   return `{${node.children.map(child => `${child.name}:${text(fields[child.name], child)}`).join(',')}}`
 }

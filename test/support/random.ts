@@ -18,11 +18,11 @@ export class Random {
 
   /** 0 to 2^32 - 1. */
   uint32(): number {
-    const sum = this.#a + this.#b + this.#counter | 0
-    this.#counter = this.#counter + 1 | 0
+    const sum = (this.#a + this.#b + this.#counter) | 0
+    this.#counter = (this.#counter + 1) | 0
     this.#a = this.#b ^ (this.#b >>> 9)
-    this.#b = this.#c + (this.#c << 3) | 0
-    this.#c = ((this.#c << 21) | (this.#c >>> 11)) + sum | 0
+    this.#b = (this.#c + (this.#c << 3)) | 0
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0
     return sum >>> 0
   }
 
@@ -73,7 +73,7 @@ export class Random {
 
   /** Cuts `length` into consecutive pieces of 1 to `longest`. */
   *pieces(length: number, longest: number): Generator<readonly [from: number, to: number]> {
-    for (let from = 0; from < length;) {
+    for (let from = 0; from < length; ) {
       const to = Math.min(length, from + 1 + this.below(longest))
       yield [from, to]
       from = to

@@ -46,7 +46,10 @@ export function hashes(folder: string): Record<string, string> {
     for (const name of readdirSync(join(folder, path)).sort()) {
       const child = path === '' ? name : `${path}/${name}`
       if (statSync(join(folder, child)).isDirectory()) walk(child)
-      else found[child] = createHash('sha256').update(readFileSync(join(folder, child))).digest('hex')
+      else
+        found[child] = createHash('sha256')
+          .update(readFileSync(join(folder, child)))
+          .digest('hex')
     }
   }
   walk('')

@@ -12,14 +12,21 @@ process.on('message', message => {
       // Our reader reads 0.25 as another number.
       if (task.format === 'history') {
         void compareHistory(task.file, task.keys, async (text, keys, wanted) => {
-          const rows = await parseHistory((async function* whole() { yield text })(), { keys, wanted })
+          const rows = await parseHistory(
+            (async function* whole() {
+              yield text
+            })(),
+            { keys, wanted }
+          )
           for (const { key, value } of rows.columns) if (key === 'reward') value[0] += 2 ** -52
           return rows
         }).then(reading => process.send?.(reading))
       }
       break
     case 'ref.jsonl':
-      setTimeout(() => { throw new Error('behind its back') }, 0)
+      setTimeout(() => {
+        throw new Error('behind its back')
+      }, 0)
       break
     case 'hang.npz':
       for (;;);

@@ -83,8 +83,11 @@ export function randomTraces(random: Random, steps: number, tokens: (trace: numb
 /** Writes `folder/index.html` and the NPZ files. The NPZ hold the traces' own arrays. */
 export async function writeSnapshot(folder: string, traces: readonly TestTrace[], options: SnapshotOptions = {}): Promise<void> {
   mkdirSync(folder, { recursive: true })
-  const json = JSON.stringify({ snapshot_time: SNAPSHOT_TIME, alignment: 'value before the token', traces: traces.map(withStored) })
-    .replaceAll('</', '<\\/')
+  const json = JSON.stringify({
+    snapshot_time: SNAPSHOT_TIME,
+    alignment: 'value before the token',
+    traces: traces.map(withStored)
+  }).replaceAll('</', '<\\/')
   const edited = options.editJson?.(json) ?? json
   writeFileSync(join(folder, 'index.html'), (options.page ?? page)(edited))
   for (const trace of traces) writeFileSync(join(folder, trace.npz), await npzOf(trace, options))
@@ -93,7 +96,9 @@ export async function writeSnapshot(folder: string, traces: readonly TestTrace[]
 export async function npzOf(trace: TestTrace, options: SnapshotOptions = {}): Promise<Uint8Array> {
   const floats = (x: readonly number[]) => encodeNpy(options.float32 === true ? Float32Array.from(x) : Float64Array.from(x))
   const chunks: Uint8Array[] = []
-  const npz = new NpzWriter(bytes => { chunks.push(bytes.slice()) })
+  const npz = new NpzWriter(bytes => {
+    chunks.push(bytes.slice())
+  })
   const deflate = options.deflate === true
   await npz.add('values', floats(trace.values), { deflate })
   await npz.add('returns', floats(trace.returns), { deflate })

@@ -14,7 +14,8 @@ const client = new WandbClient({ address, key: await findApiKey(process.env, add
 const answer = await client.query('query Viewer { viewer { id } }', {}, 'the viewer').then(
   data => ({ data }),
   (error: unknown) => ({
-    fault: error instanceof Fault ? error.message : 'no Fault', all: inspect(error, { depth: Infinity, showHidden: true })
+    fault: error instanceof Fault ? error.message : 'no Fault',
+    all: inspect(error, { depth: Infinity, showHidden: true })
   })
 )
 if (ending === 'close') client.close()

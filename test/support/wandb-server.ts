@@ -23,7 +23,9 @@ export interface TestServer {
 
 /** Answers the requests with the replies in turn; the last one answers all that follow. */
 export async function openServer(
-  replies: readonly Reply[], tls?: { readonly key: string; readonly cert: string }, host = '127.0.0.1'
+  replies: readonly Reply[],
+  tls?: { readonly key: string; readonly cert: string },
+  host = '127.0.0.1'
 ): Promise<TestServer> {
   const received: Received[] = []
   let [underWay, most] = [0, 0]
@@ -49,10 +51,11 @@ export async function openServer(
     url: tls === undefined ? `http://${host.includes(':') ? `[${host}]` : host}:${port}` : `https://localhost:${port}`,
     received,
     mostUnderWay: () => most,
-    close: () => new Promise(resolve => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      })
   }
 }
 
@@ -107,7 +110,8 @@ function everythingOf(thrown: unknown): string {
 export function leaks(thrown: unknown, key: string): readonly string[] {
   const all = everythingOf(thrown).toLowerCase()
   const forms = [key, Buffer.from(`api:${key}`).toString('base64')]
-  return forms.flatMap(form => Array.from({ length: form.length - 7 }, (_, i) => form.slice(i, i + 8)))
+  return forms
+    .flatMap(form => Array.from({ length: form.length - 7 }, (_, i) => form.slice(i, i + 8)))
     .flatMap(piece => [piece, [...Buffer.from(piece)].map(b => b.toString(16)).join(' ')])
     .filter(piece => all.includes(piece.toLowerCase()))
 }

@@ -24,8 +24,13 @@ export async function session(t: Test, replies: readonly Reply[], options: Parti
   const clock = new TestClock(NOON)
   const retries: Retry[] = []
   const client = new WandbClient({
-    address: parseAddress(server.url), key: new ApiKey(KEY, 'netrc'), deadlineMs: 1_800_000, clock, random: () => 0,
-    onRetry: retry => retries.push(retry), ...options
+    address: parseAddress(server.url),
+    key: new ApiKey(KEY, 'netrc'),
+    deadlineMs: 1_800_000,
+    clock,
+    random: () => 0,
+    onRetry: retry => retries.push(retry),
+    ...options
   })
   t.teardown(async () => {
     client.close()
@@ -35,15 +40,18 @@ export async function session(t: Test, replies: readonly Reply[], options: Parti
   return { server, client, clock, retries }
 }
 
-export const ask = (client: WandbClient, what = 'the viewer'): Promise<unknown> => client.query('query Viewer { viewer { id } }', { a: [1, 'é'] }, what)
+export const ask = (client: WandbClient, what = 'the viewer'): Promise<unknown> =>
+  client.query('query Viewer { viewer { id } }', { a: [1, 'é'] }, what)
 
 /** The start of an answer, and then what becomes of its connection. */
-export const partial = (
-  status: number, text: string, headers: Readonly<Record<string, string>>, then: (socket: Socket) => void
-): Reply => response => {
-  response.writeHead(status, headers)
-  response.write(text, () => { if (response.socket !== null) then(response.socket) })
-}
+export const partial =
+  (status: number, text: string, headers: Readonly<Record<string, string>>, then: (socket: Socket) => void): Reply =>
+  response => {
+    response.writeHead(status, headers)
+    response.write(text, () => {
+      if (response.socket !== null) then(response.socket)
+    })
+  }
 
 export const HALF = '{"data":{"vie'
 export const CUT = { 'Content-Length': '999' }

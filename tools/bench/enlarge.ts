@@ -11,7 +11,10 @@ export async function enlarge(snapshot: string, target: string, times: number): 
   const content = await contentOf(readFileSync(join(snapshot, 'index.html')))
   const slices = new TraceSlicer({ keys: DEFAULT_KEYS }).push(content)
   const file = openSync(join(target, 'index.html'), 'w')
-  writeSync(file, '<!doctype html><title>many traces</title><script type="application/json" id="data">{"snapshot_time": "2026-01-01T00:00:00Z", "traces": [')
+  writeSync(
+    file,
+    '<!doctype html><title>many traces</title><script type="application/json" id="data">{"snapshot_time": "2026-01-01T00:00:00Z", "traces": ['
+  )
   for (let k = 0; k < times; k++) {
     for (const { bytes, index } of slices) {
       if (k + index > 0) writeSync(file, ', ')

@@ -17,7 +17,10 @@ type Listed = Omit<ExampleTrace, 'values' | 'boundaries'> & { readonly values: n
 
 export interface FigureDataFile {
   readonly curves: readonly CurveFigureData[]
-  readonly criticTraces: Omit<CriticTraceFigureData, 'success' | 'failure'> & { readonly success: Listed | null; readonly failure: Listed | null }
+  readonly criticTraces: Omit<CriticTraceFigureData, 'success' | 'failure'> & {
+    readonly success: Listed | null
+    readonly failure: Listed | null
+  }
 }
 
 async function critics(page: string, selectors: CriticTraceStudy['examples']): Promise<CriticTraceFigureData> {
@@ -32,7 +35,12 @@ async function critics(page: string, selectors: CriticTraceStudy['examples']): P
     traces.push({ step, outcome, mean: s.mean, delta: s.delta })
     if (outcome === null || selectors[outcome]?.step !== step) continue
     examples[outcome] = {
-      outcome, step, uid, values: values.slice(), boundaries: boundaryIndexes(positions), maxBoundaryJump: s.maxBoundaryJump
+      outcome,
+      step,
+      uid,
+      values: values.slice(),
+      boundaries: boundaryIndexes(positions),
+      maxBoundaryJump: s.maxBoundaryJump
     }
   }
   return { synthetic: true, traces, success: examples.success ?? null, failure: examples.failure ?? null }
@@ -47,7 +55,9 @@ export async function figureDataOf(dir: string, page: string, study: Study): Pro
   }
   const { examples } = study.critic_traces ?? DEFAULT_CRITIC_TRACE_STUDY
   const data: FigureInputs = { curves, criticTraces: await critics(page, examples) }
-  return JSON.stringify(data, (_key, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value))
+  return JSON.stringify(data, (_key, value: unknown) =>
+    ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value
+  )
 }
 
 function typed(example: Listed | null): ExampleTrace | null {

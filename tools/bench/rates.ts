@@ -48,20 +48,31 @@ export async function parseRates(path: string): Promise<Rate[]> {
     tokens = 0
     for (const s of slices) tokens += parseTrace(s, { keys: DEFAULT_KEYS, endMarker: '<|im_end|>', scratch }).values.length
   }
-  const rate = async (name: string, bytes: number, work: () => void | Promise<void>, counted: () => number | null = () => null): Promise<Rate> => {
+  const rate = async (
+    name: string,
+    bytes: number,
+    work: () => void | Promise<void>,
+    counted: () => number | null = () => null
+  ): Promise<Rate> => {
     const time = await best(work)
     const n = counted()
     return { name, megabytes: bytes / time / 1e6, tokens: n === null ? null : n / time }
   }
   return [
-    await rate('SHA-256', page.length, () => { createHash('sha256').update(page).digest() }),
+    await rate('SHA-256', page.length, () => {
+      createHash('sha256').update(page).digest()
+    }),
     await rate('find script#data', page.length, async () => {
       const element = new DataElement({ kernel })
       for (const chunk of chunks.page) await element.push(chunk)
       await element.end()
     }),
-    await rate('cut into traces', content.length, () => { slice() }),
+    await rate('cut into traces', content.length, () => {
+      slice()
+    }),
     await rate('parse traces strictly', content.length, parse, () => tokens),
-    await rate('JSON.parse', content.length, () => { JSON.parse(content.toString('utf8')) })
+    await rate('JSON.parse', content.length, () => {
+      JSON.parse(content.toString('utf8'))
+    })
   ]
 }

@@ -34,7 +34,11 @@ const python = process.env['PYTHON'] ?? 'python3'
 const { NODE_EXTRA_CA_CERTS: certificates, ...env } = process.env
 
 function measure(command: readonly string[]): Measurement {
-  const run = spawnSync(python, [join(ROOT, 'tools/bench/measure.py'), ...command], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const run = spawnSync(python, [join(ROOT, 'tools/bench/measure.py'), ...command], {
+    encoding: 'utf8',
+    env,
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
   const answer = JSON.parse(run.stdout) as Measurement & { readonly code: number }
   if (answer.code !== 0) throw new Error(`${command.join(' ')} ended with ${answer.code}\n${run.stderr}`)
   return answer
@@ -72,7 +76,9 @@ function pythonVersions(): string {
   return spawnSync(python, ['-c', versions], { encoding: 'utf8' }).stdout.trim()
 }
 
-const line = (text = ''): void => { process.stdout.write(`${text}\n`) }
+const line = (text = ''): void => {
+  process.stdout.write(`${text}\n`)
+}
 const row = (...cells: readonly string[]): void => line(`| ${cells.join(' | ')} |`)
 const seconds = (x: number): string => `${x.toFixed(3)} s`
 const mib = (kib: number): string => `${(kib / 1024).toFixed(0)} MiB`
@@ -127,9 +133,11 @@ function traces(snapshot: string): void {
     'floor: read and SHA-256': () => [process.execPath, join(ROOT, 'dist/tools/bench/floor.js'), join(snapshot, 'index.html')]
   })
   table(results, 'peer')
-  line(`ours / floor: ${(results['ours'].wall / results['floor: read and SHA-256'].wall).toFixed(2)}; `
-    + `gain from the second core: ${(results['ours, on one core'].wall / results['ours'].wall).toFixed(2)}; `
-    + `peak memory / peer: ${(results['ours'].peakKiB / results['peer'].peakKiB).toFixed(2)}`)
+  line(
+    `ours / floor: ${(results['ours'].wall / results['floor: read and SHA-256'].wall).toFixed(2)}; ` +
+      `gain from the second core: ${(results['ours, on one core'].wall / results['ours'].wall).toFixed(2)}; ` +
+      `peak memory / peer: ${(results['ours'].peakKiB / results['peer'].peakKiB).toFixed(2)}`
+  )
   line()
 }
 
@@ -162,11 +170,14 @@ async function figures(snapshot: string): Promise<void> {
   const data = join(work, 'figures.json')
   writeFileSync(data, await figureDataOf(dirname(snapshot), join(snapshot, 'index.html'), study))
   const ours = [process.execPath, join(ROOT, 'dist/tools/bench/figures.js'), data]
-  const results = inTurn({
-    ours: () => [...ours, out()],
-    'ours, one worker thread': () => [...ours, out(), '--threads', '1'],
-    matplotlib: () => [python, join(ROOT, 'tools/bench/figures.py'), data, out()]
-  }, 3)
+  const results = inTurn(
+    {
+      ours: () => [...ours, out()],
+      'ours, one worker thread': () => [...ours, out(), '--threads', '1'],
+      matplotlib: () => [python, join(ROOT, 'tools/bench/figures.py'), data, out()]
+    },
+    3
+  )
   table(results, 'matplotlib')
   line(`ours / matplotlib: ${(results['ours'].wall / results['matplotlib'].wall).toFixed(3)}; at most 0.3 is asked for`)
 }

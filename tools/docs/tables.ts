@@ -31,7 +31,9 @@ function collect(schema: unknown, prefix: string, fields: Map<string, Documented
   const objects = alternatives(schema).filter(one => one['type'] === 'object')
   const names = new Set(objects.flatMap(one => Object.keys(isObject(one['properties']) ? one['properties'] : {})))
   for (const name of names) {
-    const having = objects.flatMap(one => (isObject(one['properties']) && isObject(one['properties'][name]) ? [[one, one['properties'][name]] as const] : []))
+    const having = objects.flatMap(one =>
+      isObject(one['properties']) && isObject(one['properties'][name]) ? [[one, one['properties'][name]] as const] : []
+    )
     const path = prefix === '' ? name : `${prefix}.${name}`
     const [[, first], ...others] = having
     fields.set(path, {
@@ -64,18 +66,21 @@ const SHORT: ReadonlyMap<string, string> = new Map([['| key, and its default nam
 export function withTables(markdown: string, fields: ReadonlyMap<string, DocumentedField>, name: string): string {
   const without = new Set(fields.keys())
   let prefix: string | null = null
-  const filled = markdown.split('\n').map(line => {
-    if (line === HEADING) prefix = ''
-    else if (SHORT.has(line)) prefix = SHORT.get(line) ?? null
-    else if (!line.startsWith('|')) prefix = null
-    const path = /^\| `([^`]+)` \|/.exec(line)?.[1]
-    if (prefix === null || path === undefined) return line
-    const field = fields.get(prefix + path)
-    if (field === undefined) throw new Error(`${name}: no field ${prefix}${path}`)
-    without.delete(prefix + path)
-    const cells = prefix === '' ? [valueWords(field.schema), meaning(field), standard(field)] : [meaning(field)]
-    return `| \`${path}\` | ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`.replaceAll(' |  |', ' | |')
-  }).join('\n')
+  const filled = markdown
+    .split('\n')
+    .map(line => {
+      if (line === HEADING) prefix = ''
+      else if (SHORT.has(line)) prefix = SHORT.get(line) ?? null
+      else if (!line.startsWith('|')) prefix = null
+      const path = /^\| `([^`]+)` \|/.exec(line)?.[1]
+      if (prefix === null || path === undefined) return line
+      const field = fields.get(prefix + path)
+      if (field === undefined) throw new Error(`${name}: no field ${prefix}${path}`)
+      without.delete(prefix + path)
+      const cells = prefix === '' ? [valueWords(field.schema), meaning(field), standard(field)] : [meaning(field)]
+      return `| \`${path}\` | ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`.replaceAll(' |  |', ' | |')
+    })
+    .join('\n')
   if (without.size > 0) throw new Error(`${name}: no row for ${[...without].join(', ')}`)
   return filled
 }

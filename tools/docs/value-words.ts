@@ -13,14 +13,22 @@ export function valueWords(schema: JsonSchema): string {
   if ('const' in schema) return code(schema['const'])
   if (Array.isArray(schema['enum'])) return joined(schema['enum'].map(code))
   switch (schema['type']) {
-    case 'null': return '`null`'
-    case 'boolean': return '`true` or `false`'
-    case 'string': return textWords(schema)
-    case 'integer': return rangeWords('integer', schema)
-    case 'number': return rangeWords('number', schema)
-    case 'array': return `list${countWords(schema['minItems'], schema['maxItems'])}`
-    case 'object': return `object${countWords(schema['minProperties'], schema['maxProperties'])}`
-    default: throw new Error(`no words for ${JSON.stringify(schema)}`)
+    case 'null':
+      return '`null`'
+    case 'boolean':
+      return '`true` or `false`'
+    case 'string':
+      return textWords(schema)
+    case 'integer':
+      return rangeWords('integer', schema)
+    case 'number':
+      return rangeWords('number', schema)
+    case 'array':
+      return `list${countWords(schema['minItems'], schema['maxItems'])}`
+    case 'object':
+      return `object${countWords(schema['minProperties'], schema['maxProperties'])}`
+    default:
+      throw new Error(`no words for ${JSON.stringify(schema)}`)
   }
 }
 
@@ -42,7 +50,8 @@ function rangeWords(type: string, { minimum, maximum, exclusiveMinimum }: Member
   if (exclusiveMinimum !== undefined) return `${type} > ${String(exclusiveMinimum)}`
   if (minimum === undefined) return type
   return maximum === undefined || maximum === Number.MAX_SAFE_INTEGER
-    ? `${type} >= ${String(minimum)}` : `${type} from ${short(minimum)} to ${short(maximum)}`
+    ? `${type} >= ${String(minimum)}`
+    : `${type} from ${short(minimum)} to ${short(maximum)}`
 }
 
 function countWords(min: unknown, max: unknown): string {

@@ -34,11 +34,15 @@ export function audit(stated: Claims, subject: AuditSubject): AuditReport {
   for (const { status } of audited) counts[status]++
   const notes = discrepancies.length === 0 ? [NO_DISCREPANCIES] : []
   return {
-    synthetic, counts, claims: audited, same: auditSame(same, discrepancies, documents),
+    synthetic,
+    counts,
+    claims: audited,
+    same: auditSame(same, discrepancies, documents),
     discrepancies: auditDiscrepancies(discrepancies, documents, pages, audited),
     guards: auditGuards(guards, documents, pages, audited),
     unclaimed: unclaimedValues(stated, pages),
-    strict, notes
+    strict,
+    notes
   }
 }
 
@@ -47,6 +51,10 @@ export function audit(stated: Claims, subject: AuditSubject): AuditReport {
  * differ undisclosed, no discrepancy and no guard fails. A strict audit also needs a claim for every cited value.
  */
 export function auditPasses({ counts, same, discrepancies, guards, unclaimed, strict }: AuditReport): boolean {
-  return counts.differs === 0 && counts.not_computable === 0 && [...same, ...discrepancies, ...guards].every(d => d.status !== 'fails') &&
+  return (
+    counts.differs === 0 &&
+    counts.not_computable === 0 &&
+    [...same, ...discrepancies, ...guards].every(d => d.status !== 'fails') &&
     !(strict && unclaimed !== null && unclaimed.length > 0)
+  )
 }

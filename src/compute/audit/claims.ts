@@ -20,8 +20,19 @@ export function auditClaim(claim: Claim, documents: Documents, inputsOf: InputsO
   const from = claim.elements.length > 0 ? claim.elements : claim.from
   const { status, computed, difference, reason, at = from[0] } = judge(claim, documents)
   return {
-    id, published: value, computed, unit, decimals, kind, section, definition, from, status, difference, reason,
-    at: status === 'differs' || status === 'not_computable' ? at ?? null : null,
+    id,
+    published: value,
+    computed,
+    unit,
+    decimals,
+    kind,
+    section,
+    definition,
+    from,
+    status,
+    difference,
+    reason,
+    at: status === 'differs' || status === 'not_computable' ? (at ?? null) : null,
     provenance: from.flatMap(reference => provenanceOf(documents, reference, inputsOf) ?? [])
   }
 }
@@ -30,7 +41,8 @@ function judge(claim: Claim, documents: Documents): JudgedClaim {
   const verdict = verdictOf(claim, documents)
   // A claim of any kind that has a reference is compared. Agreement with a value that the study quotes proves nothing,
   // so its status is `quoted`.
-  if (verdict !== null) return verdict.status === 'agrees' && claim.kind === 'quoted' ? { ...verdict, status: 'quoted', reason: AS_QUOTED } : verdict
+  if (verdict !== null)
+    return verdict.status === 'agrees' && claim.kind === 'quoted' ? { ...verdict, status: 'quoted', reason: AS_QUOTED } : verdict
   if (claim.kind === 'source') return { status: 'source', computed: null, difference: null, reason: NOT_IN_OUTPUTS }
   if (claim.kind === 'quoted') return { status: 'quoted', computed: null, difference: null, reason: NOT_COMPUTED }
   return notComputable('the claims file does not say where it stands')
@@ -40,9 +52,7 @@ function judge(claim: Claim, documents: Documents): JudgedClaim {
 function verdictOf(claim: Claim, documents: Documents): (Verdict & { readonly at?: string }) | null {
   if (claim.elements.length > 0) return elementsVerdict(claim, documents)
   if (claim.from.length === 0) return null
-  const verdicts = claim.from.map(reference => (
-    { reference, verdict: compare(claim, findValue(documents, reference, claim.scale)) }
-  ))
+  const verdicts = claim.from.map(reference => ({ reference, verdict: compare(claim, findValue(documents, reference, claim.scale)) }))
   const wrong = verdicts.filter(v => v.verdict.status !== 'agrees')
   const worst = wrong.find(v => v.verdict.status === 'differs') ?? wrong[0]
   if (worst === undefined) return verdicts[0].verdict

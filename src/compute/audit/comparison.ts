@@ -50,7 +50,10 @@ export function findValue(documents: Documents, reference: string, scale = 1): C
 }
 
 function scalarValue(
-  documents: Documents, value: unknown, reference: string, scale: number
+  documents: Documents,
+  value: unknown,
+  reference: string,
+  scale: number
 ): { readonly value: ClaimScalar } | { readonly reason: string } {
   if (typeof value === 'string' || typeof value === 'boolean') return { value }
   if (typeof value === 'number') {

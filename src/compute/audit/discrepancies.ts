@@ -13,30 +13,47 @@ import { judgeSaid, normalPages, pagesWith, statusOf, type NormalPage } from './
 
 /** @param pages null: no page exists yet, and only the sources are checked */
 export function auditDiscrepancies(
-  discrepancies: readonly Discrepancy[], documents: Documents, pages: readonly PageText[] | null, claims: readonly AuditedClaim[]
+  discrepancies: readonly Discrepancy[],
+  documents: Documents,
+  pages: readonly PageText[] | null,
+  claims: readonly AuditedClaim[]
 ): AuditedDiscrepancy[] {
   const normal = pages === null ? null : normalPages(pages)
   return discrepancies.map(discrepancy => auditDiscrepancy(discrepancy, documents, normal, claims))
 }
 
 function auditDiscrepancy(
-  discrepancy: Discrepancy, documents: Documents, pages: readonly NormalPage[] | null, claims: readonly AuditedClaim[]
+  discrepancy: Discrepancy,
+  documents: Documents,
+  pages: readonly NormalPage[] | null,
+  claims: readonly AuditedClaim[]
 ): AuditedDiscrepancy {
   const { id, section, chosen, decision, disclosure: text } = discrepancy
   const sources = discrepancy.sources.map(source => auditSource(source, documents))
   const { disclosure, forbidden, problems: unsaid } = judgeSaid(discrepancy, documents, pages, claims)
   const problems = [...sourceProblems(sources), ...unsaid]
-  const averages = !discrepancy.average_forbidden ? [] : averagesOf(sources).map(({ of, value, ends }) => (
-    { of, value, found_in: pagesWith(pages, page => page.numbers.some(n => isAverage(n, value, ends))) }
-  ))
+  const averages = !discrepancy.average_forbidden
+    ? []
+    : averagesOf(sources).map(({ of, value, ends }) => ({
+        of,
+        value,
+        found_in: pagesWith(pages, page => page.numbers.some(n => isAverage(n, value, ends)))
+      }))
   for (const { of, value, found_in } of averages) {
     const both = of.map(label => printable(label)).join(' and ')
     if (found_in.length > 0) problems.push(`${found_in.join(', ')} has ${value}, the mean of ${both}`)
   }
   return {
-    id, section, sources, chosen, decision,
+    id,
+    section,
+    sources,
+    chosen,
+    decision,
     disclosure: disclosure ?? { text, found_in: [] },
-    forbidden, averages, status: statusOf(problems, pages), problems
+    forbidden,
+    averages,
+    status: statusOf(problems, pages),
+    problems
   }
 }
 

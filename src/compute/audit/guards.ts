@@ -6,7 +6,10 @@ import { judgeSaid, normalPages, statusOf } from './said.js'
 
 /** @param pages null: no page exists yet */
 export function auditGuards(
-  guards: readonly Guard[], documents: Documents, pages: readonly PageText[] | null, claims: readonly AuditedClaim[]
+  guards: readonly Guard[],
+  documents: Documents,
+  pages: readonly PageText[] | null,
+  claims: readonly AuditedClaim[]
 ): AuditedGuard[] {
   const normal = pages === null ? null : normalPages(pages)
   return guards.map(({ id, section, reason, disclosure, forbidden }) => {

@@ -11,7 +11,7 @@ const PATTERN_TIMEOUT = 2000
 const VARIANTS: readonly (readonly [RegExp, string])[] = [
   // Removes soft hyphen, zero-width space and joiners, word joiner, byte order mark.
   [/[\u00ad\u200b-\u200d\u2060\ufeff]/g, ''],
-  [/[\u2018\u2019\u201a\u201b\u2032]/g, '\''],
+  [/[\u2018\u2019\u201a\u201b\u2032]/g, "'"],
   [/[\u201c-\u201f\u2033\u00ab\u00bb]/g, '"'],
   [/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g, '-'],
   [/\u2026/g, '...'],
@@ -59,9 +59,9 @@ export type Piece = { readonly literal: string } | { readonly fits: (printed: Pr
 
 /** Whether a normalized text contains the pieces one directly after another. */
 export function hasPassage(normal: string, pieces: readonly Piece[]): boolean {
-  const source = pieces.map(piece => (
-    'literal' in piece ? escaped(normalText(piece.literal)) : `${NOT_BEFORE}(${NUMBER})${NOT_AFTER}(?=(%?))`
-  )).join('')
+  const source = pieces
+    .map(piece => ('literal' in piece ? escaped(normalText(piece.literal)) : `${NOT_BEFORE}(${NUMBER})${NOT_AFTER}(?=(%?))`))
+    .join('')
   const checks = pieces.flatMap(piece => ('literal' in piece ? [] : [piece.fits]))
   for (const match of normal.matchAll(new RegExp(source, 'gu'))) {
     if (checks.every((fits, i) => fits(printedNumber(match[1 + 2 * i], match[2 + 2 * i] === '%')))) return true
@@ -87,8 +87,11 @@ export function matchesPattern(pattern: string, normal: string): boolean {
     const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : null
     if (code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause
     throw new Fault({
-      format: 'claims', problem: 'pattern too slow', found: `${printable(JSON.stringify(pattern))} after ${PATTERN_TIMEOUT} ms`,
-      expected: 'an expression without nested repetition', cause
+      format: 'claims',
+      problem: 'pattern too slow',
+      found: `${printable(JSON.stringify(pattern))} after ${PATTERN_TIMEOUT} ms`,
+      expected: 'an expression without nested repetition',
+      cause
     })
   }
 }

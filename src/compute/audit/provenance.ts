@@ -25,7 +25,12 @@ export function provenanceOf(documents: ProvenanceDocuments, reference: string, 
  * beside `sha256`, several inputs by a `chain` of such objects, and derived inputs by `operands` with references.
  */
 function collect(
-  documents: ProvenanceDocuments, reference: string, inputsOf: InputsOf, inputs: Map<string, InputHash>, seen: Set<string>, depth: number
+  documents: ProvenanceDocuments,
+  reference: string,
+  inputsOf: InputsOf,
+  inputs: Map<string, InputHash>,
+  seen: Set<string>,
+  depth: number
 ): void {
   if (depth > MAX_DEPTH || seen.has(reference)) return
   seen.add(reference)

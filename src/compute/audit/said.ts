@@ -39,13 +39,17 @@ interface AskedSentences {
  * @param claims claims of the same audit: a differing one can explain why a disclosure is not found
  */
 export function judgeSaid(
-  { disclosure, forbidden }: AskedSentences, documents: Documents, pages: readonly NormalPage[] | null, claims: readonly AuditedClaim[]
+  { disclosure, forbidden }: AskedSentences,
+  documents: Documents,
+  pages: readonly NormalPage[] | null,
+  claims: readonly AuditedClaim[]
 ): Said & { readonly problems: readonly string[] } {
   const problems: string[] = []
   const passage = disclosure === null ? null : passageOf(disclosure, documents)
   const disclosed = passage === null || 'reason' in passage ? [] : pagesWith(pages, page => hasPassage(page.normal, passage.pieces))
   if (passage !== null && 'reason' in passage) problems.push(`the disclosure cannot be looked for: ${passage.reason}`)
-  else if (disclosure !== null && pages !== null && disclosed.length === 0) problems.push(`no page says: ${printable(disclosure, 300)}${otherValue(disclosure, pages, claims)}`)
+  else if (disclosure !== null && pages !== null && disclosed.length === 0)
+    problems.push(`no page says: ${printable(disclosure, 300)}${otherValue(disclosure, pages, claims)}`)
   const found = forbidden.map(text => ({ text, found_in: pagesWith(pages, page => matchesPattern(text, page.normal)) }))
   for (const { text, found_in } of found) {
     if (found_in.length > 0) problems.push(`${found_in.join(', ')} has what it must not say: ${printable(text)}`)

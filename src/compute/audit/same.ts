@@ -22,7 +22,9 @@ interface StatedSource {
 
 function auditQuantity(quantity: SameQuantity, discrepancies: readonly Discrepancy[], documents: Documents): AuditedSame {
   const { id, section, definition, decimals } = quantity
-  const stated = quantity.sources.map(({ label, reference, scale }): StatedSource => ({ label, reference, found: findValue(documents, reference, scale) }))
+  const stated = quantity.sources.map(
+    ({ label, reference, scale }): StatedSource => ({ label, reference, found: findValue(documents, reference, scale) })
+  )
   const pairs = stated.flatMap((one, i) => stated.slice(i + 1).map(other => auditPair(one, other, decimals, discrepancies)))
   const unknown = stated.flatMap(({ label, found }) => ('reason' in found ? [`${printable(label)}: ${found.reason}`] : []))
   const contradictions = pairs.flatMap(({ of, status }) => {
@@ -33,11 +35,19 @@ function auditQuantity(quantity: SameQuantity, discrepancies: readonly Discrepan
   const problems = [...unknown, ...contradictions]
   const status = problems.length > 0 ? 'fails' : pairs.some(pair => pair.status === 'disclosed') ? 'disclosed' : 'agrees'
   return {
-    id, section, definition, decimals,
-    sources: stated.map(({ label, reference, found }) => (
-      { label, reference, value: 'reason' in found ? null : found.value, reason: 'reason' in found ? found.reason : null }
-    )),
-    pairs, status, problems
+    id,
+    section,
+    definition,
+    decimals,
+    sources: stated.map(({ label, reference, found }) => ({
+      label,
+      reference,
+      value: 'reason' in found ? null : found.value,
+      reason: 'reason' in found ? found.reason : null
+    })),
+    pairs,
+    status,
+    problems
   }
 }
 
@@ -50,7 +60,8 @@ function auditPair(one: StatedSource, other: StatedSource, decimals: number | nu
   const of = [one.label, other.label] as const
   if ('reason' in one.found || 'reason' in other.found) return { of, status: 'not_computable', discrepancy: null }
   const [a, b] = [one.found.value, other.found.value].map(value => [value].flat())
-  if (a.length === b.length && a.every((value, i) => scalarsAgree(value, b[i], decimals))) return { of, status: 'agrees', discrepancy: null }
+  if (a.length === b.length && a.every((value, i) => scalarsAgree(value, b[i], decimals)))
+    return { of, status: 'agrees', discrepancy: null }
   const named = discrepancies.find(({ sources }) => {
     const [x, y] = [one, other].map(({ reference }) => sources.find(source => source.reference === reference))
     // A discrepancy that states the same value for both sources does not disclose their contradiction.

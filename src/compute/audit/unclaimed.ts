@@ -11,7 +11,9 @@ export function unclaimedValues({ claims, discrepancies }: Claims, pages: readon
   if (pages === null) return null
   const checked = new Set([
     ...claims.flatMap(({ from, elements }) => [...from, ...elements]),
-    ...discrepancies.flatMap(({ sources }) => sources.flatMap(({ value, reference }) => value === null || reference === null ? [] : [reference]))
+    ...discrepancies.flatMap(({ sources }) =>
+      sources.flatMap(({ value, reference }) => (value === null || reference === null ? [] : [reference]))
+    )
   ])
   return pages.flatMap(({ cited = [] }) => cited.filter(({ reference }) => !isChecked(reference, checked)))
 }

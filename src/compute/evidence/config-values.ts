@@ -29,7 +29,9 @@ function readConfigValue({ name, key, title, published }: ConfigValue, at: strin
   const { value, first } = setting
   const file = config.chain.find(one => one.path === first.from)
   return {
-    ...common, value, reason: value === null ? STATED_NULL : null,
+    ...common,
+    value,
+    reason: value === null ? STATED_NULL : null,
     origin: { source: 'config', file: first.from, sha256: file?.sha256 ?? '', key, line: first.line, raw: setting.raw }
   }
 }
@@ -47,7 +49,7 @@ interface FoundSetting {
 function settingOf(key: string, values: ResolvedConfig['values']): FoundSetting | null {
   if (Object.hasOwn(values, key)) return { value: values[key].value, first: values[key], raw: values[key].text }
   const below = Object.entries(values).filter(([own]) => own.startsWith(`${key}.`))
-  const elements = below.flatMap(([own, { value }], i) => own === `${key}.${i}` && value !== null ? [value] : [])
+  const elements = below.flatMap(([own, { value }], i) => (own === `${key}.${i}` && value !== null ? [value] : []))
   if (elements.length === 0 || elements.length < below.length) return null
   return { value: elements, first: below[0][1], raw: below.map(([, { text }]) => text).join(', ') }
 }

@@ -34,7 +34,8 @@ export function convert({ as, pattern, multiply }: Request, { text, number }: Wr
   if (as === 'text' || as === 'match') {
     const found = search.find(pattern ?? '', text)
     if ('problem' in found) return { expected: expectedOf(found.problem, pattern ?? '') }
-    if (as === 'text') return found.group === '' ? { expected: `a text in the group of ${JSON.stringify(pattern)}` } : { value: found.group }
+    if (as === 'text')
+      return found.group === '' ? { expected: `a text in the group of ${JSON.stringify(pattern)}` } : { value: found.group }
     return scaled(parseNumber(found.group), multiply, `a number in the group of ${JSON.stringify(pattern)}`)
   }
   const percent = as === 'percent' ? 100 : 1
@@ -48,8 +49,11 @@ function scaled(number: number | null, factor: number, expected: string): Conver
 
 function expectedOf(problem: 'no match' | 'too long' | 'too slow', pattern: string): string {
   switch (problem) {
-    case 'no match': return `a text that ${JSON.stringify(pattern)} matches`
-    case 'too long': return 'a text that is short enough to be searched'
-    case 'too slow': return `a text that ${JSON.stringify(pattern)} can be looked for in within a second`
+    case 'no match':
+      return `a text that ${JSON.stringify(pattern)} matches`
+    case 'too long':
+      return 'a text that is short enough to be searched'
+    case 'too slow':
+      return `a text that ${JSON.stringify(pattern)} can be looked for in within a second`
   }
 }

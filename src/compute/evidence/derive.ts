@@ -21,7 +21,10 @@ export interface Resolver {
 export function deriveValues(requests: readonly DerivedValue[], documents: Resolver): DerivedResult[] {
   const results = new Map<string, DerivedResult>()
   const operand = (reference: Reference, at: string): Operand => {
-    const { path, tokens: [, name] } = splitReference(reference)
+    const {
+      path,
+      tokens: [, name]
+    } = splitReference(reference)
     const earlier = path === EVIDENCE_DOCUMENTS.derived ? results.get(name) : undefined
     if (earlier === undefined) return operandOf(reference, at, documents)
     return { reference, value: earlier.value, reason: earlier.reason, published: earlier.published }
@@ -58,7 +61,9 @@ function isStandIn(reference: Reference, documents: Resolver): boolean {
 
 function wrong(at: string, reference: Reference, found: string): Fault {
   return new Fault({
-    format: 'evidence', problem: 'wrong reference', found: `${at} is ${printable(JSON.stringify(reference), 300)}, where stands ${found}`,
+    format: 'evidence',
+    problem: 'wrong reference',
+    found: `${at} is ${printable(JSON.stringify(reference), 300)}, where stands ${found}`,
     expected: 'a number of an output'
   })
 }
@@ -91,9 +96,13 @@ function derived(request: DerivedValue, at: string, operandAt: (reference: Refer
 function computed(operation: DerivedValue['operation'], a: number, b: number): number {
   if ('scale' in operation) return decimalProduct(a, operation.by)
   switch (operationName(operation)) {
-    case 'difference': return decimalDifference(a, b)
-    case 'product': return decimalProduct(a, b)
-    case 'reduction_percent': return (1 - a / b) * 100
-    default: return a / b
+    case 'difference':
+      return decimalDifference(a, b)
+    case 'product':
+      return decimalProduct(a, b)
+    case 'reduction_percent':
+      return (1 - a / b) * 100
+    default:
+      return a / b
   }
 }

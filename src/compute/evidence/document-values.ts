@@ -25,9 +25,8 @@ const MAX_LISTED = 5
  *   repeats that line
  */
 export function documentLines(bytes: Uint8Array, file: string): readonly string[] {
-  const refuse = (problem: string, found: string, expected: string, cause?: unknown): Fault => (
+  const refuse = (problem: string, found: string, expected: string, cause?: unknown): Fault =>
     new Fault({ format: 'document', problem, found, expected, place: { file }, cause })
-  )
   if (bytes.length > MAX_BYTES) throw refuse('too long', `${bytes.length} bytes`, `at most ${MAX_BYTES}`)
   const text = textOf(bytes, refuse)
   refuseSecrets(text, 'document', { file })
@@ -49,7 +48,11 @@ interface AskedDocument {
 }
 
 export function documentValue(
-  request: DocumentValue, { at, document }: AskedDocument, lines: readonly string[], { path, sha256 }: HashedFile, search: TextSearch
+  request: DocumentValue,
+  { at, document }: AskedDocument,
+  lines: readonly string[],
+  { path, sha256 }: HashedFile,
+  search: TextSearch
 ): FoundValue {
   const { name, line, pattern, as, unit, title, published, excluded } = request
   const refuse = (found: string, expected: string): Fault => valueUnreadable({ at, name }, found, expected, path, `line ${line}`)
@@ -61,11 +64,15 @@ export function documentValue(
   })
   const [first] = matching
   if (matching.length !== 1 || first.line !== line) {
-    const listed = matching.slice(0, MAX_LISTED).map(match => match.line).join(', ')
+    const listed = matching
+      .slice(0, MAX_LISTED)
+      .map(match => match.line)
+      .join(', ')
     throw refuse(matching.length === 0 ? 'no such line' : `it on ${listed}`, `${quoted(pattern)} to match on line ${line} alone`)
   }
   const value = as === 'text' ? first.group : parseNumber(first.group)
-  if (value === null || value === '') throw refuse(quoted(first.raw), `${as === 'text' ? 'a text' : 'a number'} in the group of ${quoted(pattern)}`)
+  if (value === null || value === '')
+    throw refuse(quoted(first.raw), `${as === 'text' ? 'a text' : 'a number'} in the group of ${quoted(pattern)}`)
   const origin = { source: 'document', document, file: path, sha256, line, raw: first.raw } as const
   return { name, value, reason: null, unit, title, published, excluded, labels: documentLabels(request, lines, path), origin }
 }

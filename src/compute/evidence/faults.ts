@@ -10,7 +10,10 @@ export interface AskedValue {
 /** @param member place in the file: `Scores!C8`, `slide 40` */
 export function valueUnreadable({ at, name }: AskedValue, found: string, expected: string, file: string, member?: string): Fault {
   return new Fault({
-    format: 'evidence', problem: 'unreadable value', found: `${at} (${name}) finds ${found}`, expected,
+    format: 'evidence',
+    problem: 'unreadable value',
+    found: `${at} (${name}) finds ${found}`,
+    expected,
     place: { file, ...(member === undefined ? {} : { member }) }
   })
 }

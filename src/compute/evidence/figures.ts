@@ -12,13 +12,17 @@ export interface BarFigureOptions {
 
 /** @throws Fault where a reference leads nowhere or to no number, or where a bar would end below the start of its axis */
 export function barFigures(
-  requests: readonly BarFigureRequest[], documents: Resolver, { synthetic, legend }: BarFigureOptions
+  requests: readonly BarFigureRequest[],
+  documents: Resolver,
+  { synthetic, legend }: BarFigureOptions
 ): BarFigureData[] {
   // A series title has one slot across all figures, so that it looks the same in each.
   const drawn = requests.flatMap(({ panels }) => panels.flatMap(({ series }) => series.map(one => one.title)))
   const titles = [...new Set([...legend, ...drawn])]
   return requests.map(({ name, title, panels }, i) => ({
-    synthetic, name, title,
+    synthetic,
+    name,
+    title,
     panels: panels.map((panel, k) => barPanelData(panel, `evidence.figures[${i}].panels[${k}]`, titles, documents))
   }))
 }
@@ -28,7 +32,11 @@ type BarPanelRequest = BarFigureRequest['panels'][number]
 function barPanelData(panel: BarPanelRequest, at: string, titles: readonly string[], documents: Resolver): BarPanelData {
   const { title, axis, groups, series, decimals, from } = panel
   return {
-    title, axis, groups, decimals, from,
+    title,
+    axis,
+    groups,
+    decimals,
+    from,
     series: series.map(({ title: name, values, decimals: stated }, k) => ({
       title: name,
       slot: titles.indexOf(name),
@@ -38,7 +46,9 @@ function barPanelData(panel: BarPanelRequest, at: string, titles: readonly strin
         const { value, reason, published } = operandOf(reference, place, documents)
         if (value !== null && from !== 0 && value < from) {
           throw new Fault({
-            format: 'evidence', problem: 'bar below its axis', found: `${place} is ${value}`,
+            format: 'evidence',
+            problem: 'bar below its axis',
+            found: `${place} is ${value}`,
             expected: `at least ${from}, where ${at}.from begins the axis`
           })
         }

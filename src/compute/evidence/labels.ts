@@ -26,18 +26,24 @@ export function documentLabels({ name, labels }: DocumentValue, lines: readonly 
 
 /** @throws Fault (exit 1) where the label is missing or has another text */
 export function slideLabels(
-  { name, slide: number, table, labels }: SlideValue, slide: Slide, pages: readonly SlidePage[], file: string
+  { name, slide: number, table, labels }: SlideValue,
+  slide: Slide,
+  pages: readonly SlidePage[],
+  file: string
 ): FoundLabel[] {
   const page = pages.find(one => one.slide === number)
-  const own = (place: string, text: string | null, expected: string): FoundLabel => (
+  const own = (place: string, text: string | null, expected: string): FoundLabel =>
     checked({ place, text }, expected, name, file, `slide ${number}, ${place}`)
-  )
   return [
     ...(page === undefined || page.title === null ? [] : [own('title', titleOf(slide), page.title)]),
     ...(page === undefined || page.printed_page === null ? [] : [own('printed page', pageOf(slide), String(page.printed_page))]),
-    ...labels.map(({ row, column, text }) => (
-      own(`table ${table?.index ?? 1}, row ${row}, column ${column}`, slide.tables[(table?.index ?? 1) - 1]?.rows[row - 1]?.[column - 1] ?? null, text)
-    ))
+    ...labels.map(({ row, column, text }) =>
+      own(
+        `table ${table?.index ?? 1}, row ${row}, column ${column}`,
+        slide.tables[(table?.index ?? 1) - 1]?.rows[row - 1]?.[column - 1] ?? null,
+        text
+      )
+    )
   ]
 }
 
@@ -55,12 +61,20 @@ function pageOf({ pageNumber, texts }: Slide): string | null {
 }
 
 function checked(
-  { place, text }: { readonly place: string; readonly text: string | null }, expected: string, name: string, file: string, member: string
+  { place, text }: { readonly place: string; readonly text: string | null },
+  expected: string,
+  name: string,
+  file: string,
+  member: string
 ): FoundLabel {
   if (text !== null && oneSpace(text) === oneSpace(expected)) return { place, text: oneSpace(text) }
   throw new Fault({
-    format: 'evidence', problem: 'label differs', found: `${text === null ? 'nothing' : quoted(oneSpace(text))} beside ${name}`,
-    expected: quoted(oneSpace(expected)), place: { file, member }, exitCode: EXIT.checkFailed
+    format: 'evidence',
+    problem: 'label differs',
+    found: `${text === null ? 'nothing' : quoted(oneSpace(text))} beside ${name}`,
+    expected: quoted(oneSpace(expected)),
+    place: { file, member },
+    exitCode: EXIT.checkFailed
   })
 }
 

@@ -11,8 +11,7 @@ const TIME_LIMIT_MS = 1000
 
 export type TextMatch =
   /** group 1 of the first match */
-  | { readonly group: string }
-  | { readonly problem: 'no match' | 'too long' | 'too slow' }
+  { readonly group: string } | { readonly problem: 'no match' | 'too long' | 'too slow' }
 
 /** Node can stop a running regular expression only inside a script with a time limit. */
 const SEARCH = new Script('{ const match = new RegExp(source, "u").exec(text); match === null ? null : match[1] ?? "" }')

@@ -16,7 +16,12 @@ const MAX_LISTED = 5
 
 /** @throws Fault where the slide has no such value, or where labels beside it differ from those that the study expects */
 export function slideValue(
-  request: SlideValue, at: string, { slides }: Presentation, pages: readonly SlidePage[], { path, sha256 }: HashedFile, search: TextSearch
+  request: SlideValue,
+  at: string,
+  { slides }: Presentation,
+  pages: readonly SlidePage[],
+  { path, sha256 }: HashedFile,
+  search: TextSearch
 ): FoundValue {
   const { name, slide: number, table, unit, title, published, excluded } = request
   const asked = { at, name }
@@ -29,7 +34,14 @@ export function slideValue(
   const converted = convert(request, { raw, text: raw, number: null }, search)
   if ('expected' in converted) throw refuse(quoted(raw), converted.expected, table === null ? '' : tablePlace(table))
   return {
-    name, value: converted.value, reason: null, unit, title, published, excluded, labels,
+    name,
+    value: converted.value,
+    reason: null,
+    unit,
+    title,
+    published,
+    excluded,
+    labels,
     origin: { source: 'slides', file: path, sha256, slide: number, position, raw }
   }
 }
@@ -68,8 +80,12 @@ function paragraph({ pattern }: SlideValue, { texts }: Slide, search: TextSearch
     return 'group' in found ? [{ raw, position: { paragraph: i + 1 } }] : []
   })
   if (matching.length === 1) return matching[0]
-  const found = matching.length === 0
-    ? `none among its ${texts.length} paragraphs`
-    : `${matching.length} paragraphs: ${matching.slice(0, MAX_LISTED).map(({ raw }) => quoted(raw)).join(', ')}`
+  const found =
+    matching.length === 0
+      ? `none among its ${texts.length} paragraphs`
+      : `${matching.length} paragraphs: ${matching
+          .slice(0, MAX_LISTED)
+          .map(({ raw }) => quoted(raw))
+          .join(', ')}`
   throw refuse(found, `one paragraph that ${quoted(pattern ?? '')} matches`)
 }

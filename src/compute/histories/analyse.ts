@@ -43,11 +43,7 @@ export interface AnalysedHistory {
  *   metric; other runs are ignored
  * @throws Fault (exit 3) where the study and the histories do not fit
  */
-export function* joinHistories(
-  study: HistoryStudy,
-  runs: readonly ListedRun[],
-  histories: Iterable<RunHistory>
-): Work<JoinedHistories> {
+export function* joinHistories(study: HistoryStudy, runs: readonly ListedRun[], histories: Iterable<RunHistory>): Work<JoinedHistories> {
   const { chosen, excluded } = selectRuns(runs, study)
   const byPlace = new Map(Array.from(histories, history => [placeOf(history.run), history]))
   const selections = new Map<string, SelectionHistory>()

@@ -34,14 +34,15 @@ export function comparedStatistics(
   return {
     reference: pair.reference,
     target: pair.target,
-    thresholds: Object.fromEntries(thresholds.map(({ name }) => [
-      name,
-      difference(target.thresholds[name], reference.thresholds[name], `/compare/thresholds/${name}`)
-    ])),
-    best: Object.fromEntries(best.map(metric => {
-      const [t, r] = [target.metrics[metric].best, reference.metrics[metric].best]
-      const at = `/compare/best/${metric}`
-      return [metric, { ...difference(t, r, at), reduction_percent: reduction(t, r, `${at}/reduction_percent`) }]
-    }))
+    thresholds: Object.fromEntries(
+      thresholds.map(({ name }) => [name, difference(target.thresholds[name], reference.thresholds[name], `/compare/thresholds/${name}`)])
+    ),
+    best: Object.fromEntries(
+      best.map(metric => {
+        const [t, r] = [target.metrics[metric].best, reference.metrics[metric].best]
+        const at = `/compare/best/${metric}`
+        return [metric, { ...difference(t, r, at), reduction_percent: reduction(t, r, `${at}/reduction_percent`) }]
+      })
+    )
   }
 }

@@ -40,7 +40,12 @@ function sessionConstant({ observations, min, max, first, otherAt }: Seen, run: 
     const none = reasonsAt(reasons, at, 'the session has no observation')
     return { run, observations, value: none('value'), min: none('min'), max: none('max') }
   }
-  const value = otherAt === null ? first
-    : reasons.none(`${at}/value`, `run ${run} logs values from ${min} to ${max}: the first that is not ${first} stands at step ${otherAt}`)
+  const value =
+    otherAt === null
+      ? first
+      : reasons.none(
+          `${at}/value`,
+          `run ${run} logs values from ${min} to ${max}: the first that is not ${first} stands at step ${otherAt}`
+        )
   return { run, observations, value, min, max }
 }

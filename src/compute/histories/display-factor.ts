@@ -13,12 +13,13 @@ import { bestPosition } from './windows.js'
  * @throws Fault (exit 3) where the rule gives no positive finite number
  */
 export function displayFactor(selection: RunSelection, curves: readonly Curve[], originSeconds: number, at: string): number {
-  const unusable = (found: string, expected: string): Fault => new Fault({
-    format: 'study',
-    problem: `selection ${printable(selection.name)}, display_time gives no factor`,
-    found: `${at}.display_time: ${found}`,
-    expected
-  })
+  const unusable = (found: string, expected: string): Fault =>
+    new Fault({
+      format: 'study',
+      problem: `selection ${printable(selection.name)}, display_time gives no factor`,
+      found: `${at}.display_time: ${found}`,
+      expected
+    })
   const positive = (factor: number, found: string): number => {
     if (factor > 0 && Number.isFinite(factor)) return factor
     throw unusable(found, 'a positive factor')

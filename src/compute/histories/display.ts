@@ -25,8 +25,7 @@ type Histories = ReadonlyMap<string, SelectionHistory>
  * the analysis.
  */
 export function curvePlaces({ metrics, selections }: HistoryAnalysis): CurvePlace[] {
-  return (['step', 'time'] as const).flatMap(view =>
-    metrics.flatMap(metric => selections.map(selection => ({ view, metric, selection }))))
+  return (['step', 'time'] as const).flatMap(view => metrics.flatMap(metric => selections.map(selection => ({ view, metric, selection }))))
 }
 
 /** All provenances that a displayed point of the analysis can have. */
@@ -58,8 +57,10 @@ export function* displayedCurve(
  */
 export function drawnWithReference(analysis: HistoryAnalysis, shared: SharedReference, histories: Histories): string[] {
   return analysis.selections.filter(selection =>
-    sourcePointsOf(analysis, histories, { view: 'step', metric: shared.metric, selection })
-      .some(part => part.source.provenance === SHARED_REFERENCE))
+    sourcePointsOf(analysis, histories, { view: 'step', metric: shared.metric, selection }).some(
+      part => part.source.provenance === SHARED_REFERENCE
+    )
+  )
 }
 
 /** Whether a curve, supplied points included, starts before 0. Such a curve has no place for an anchor. */
@@ -94,7 +95,10 @@ function sourcePointsOf(analysis: HistoryAnalysis, histories: Histories, { view,
     if (anchor !== null) parts.push(anchored(own, anchor))
   }
   if (
-    shared !== null && view === 'step' && shared.metric === metric && shared.selections.includes(selection) &&
+    shared !== null &&
+    view === 'step' &&
+    shared.metric === metric &&
+    shared.selections.includes(selection) &&
     !parts.some(part => hasStep(part.x, shared.step))
   ) {
     parts.push({

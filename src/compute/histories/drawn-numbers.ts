@@ -14,7 +14,7 @@ const VALUE = '{value}'
 
 /** The number that is plotted for a logged value. */
 export function plottedValue(value: number, metric: MetricDefinition): number {
-  return value * metric.multiply / metric.divide
+  return (value * metric.multiply) / metric.divide
 }
 
 /** The value of a drawn number whose reference has been resolved. */
@@ -40,9 +40,9 @@ export function withDrawnNumbers(study: HistoryStudy, documents: Resolver): Hist
       ...figure,
       panels: figure.panels.map((panel, k) => ({
         ...panel,
-        guides: panel.guides.map((guide, n) => (
+        guides: panel.guides.map((guide, n) =>
           resolved(guide, metricFor(study.metrics, panel.metric), `histories.figures[${i}].panels[${k}].guides[${n}]`, documents)
-        ))
+        )
       }))
     }))
   }
@@ -63,7 +63,9 @@ function referred({ from, scale }: DrawnNumber, at: string, documents: Resolver)
   const scaled = value === null ? NaN : decimalProduct(value, scale)
   if (Number.isFinite(scaled)) return scaled
   throw new Fault({
-    format: 'study', problem: 'undefined value', found: `${at} is ${printable(JSON.stringify(from), 300)}: ${reason ?? 'beyond the doubles'}`,
+    format: 'study',
+    problem: 'undefined value',
+    found: `${at} is ${printable(JSON.stringify(from), 300)}: ${reason ?? 'beyond the doubles'}`,
     expected: 'a number that can be drawn'
   })
 }

@@ -3,13 +3,7 @@
  * cannot show every point. The drawing counts the points that it does not show.
  */
 import { Fault, printable } from '../../core/errors.js'
-import type {
-  CurveFigureRequest,
-  HistoryAnalysis,
-  HistoryStudy,
-  MetricDefinition,
-  PanelRequest
-} from '../../schema/histories.js'
+import type { CurveFigureRequest, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest } from '../../schema/histories.js'
 import type { CurveFigureData, CurvePanelData, CurveSeriesData, DisplayedCurve, SelectionHistory } from './contract.js'
 import { displayedCurve, SHARED_REFERENCE } from './display.js'
 import { drawnValue, plottedValue } from './drawn-numbers.js'

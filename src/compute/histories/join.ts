@@ -51,7 +51,12 @@ export function* joinSelection(
  */
 export function curveFor(history: SelectionHistory, metric: string): Curve {
   const curve = history.curves.find(c => c.metric === metric)
-  if (curve === undefined) throw unknown('metric', metric, history.curves.map(c => c.metric))
+  if (curve === undefined)
+    throw unknown(
+      'metric',
+      metric,
+      history.curves.map(c => c.metric)
+    )
   return curve
 }
 
@@ -63,7 +68,12 @@ export function historyFor(histories: ReadonlyMap<string, SelectionHistory>, sel
 
 export function metricFor(metrics: readonly MetricDefinition[], name: string): MetricDefinition {
   const metric = metrics.find(m => m.name === name)
-  if (metric === undefined) throw unknown('metric', name, metrics.map(m => m.name))
+  if (metric === undefined)
+    throw unknown(
+      'metric',
+      name,
+      metrics.map(m => m.name)
+    )
   return metric
 }
 

@@ -96,7 +96,8 @@ function columnsOf(key: string, stretches: readonly Stretch[]): Map<RunHistory, 
 
 /** The step view keeps a row that no later session goes back over. It also keeps a row at the first step of a later session. */
 function nonFiniteRows(
-  stretches: readonly Stretch[], columns: ReadonlyMap<RunHistory, HistoryColumn>
+  stretches: readonly Stretch[],
+  columns: ReadonlyMap<RunHistory, HistoryColumn>
 ): Pick<Curve, 'nonFiniteSteps' | 'nonFiniteTimes'> {
   const steps: Float64Array[] = []
   const times: Float64Array[] = []

@@ -36,16 +36,22 @@ export function* metricStatistics(
     non_finite: curve.nonFinite,
     nulls: curve.nulls,
     not_numbers: curve.notNumbers,
-    ...(ends === null || !asks(ends) ? {} : {
-      first: defined(firstMean(curve, ends.count), reasons, `${at}/first`),
-      last: defined(lastMean(curve, ends.count), reasons, `${at}/last`)
-    }),
-    ...(windows.length === 0 ? {} : {
-      windows: Object.fromEntries(windows.map(window => [
-        window.name,
-        defined(windowMean(curve, window.from, window.to), reasons, `${at}/windows/${window.name}`)
-      ]))
-    }),
+    ...(ends === null || !asks(ends)
+      ? {}
+      : {
+          first: defined(firstMean(curve, ends.count), reasons, `${at}/first`),
+          last: defined(lastMean(curve, ends.count), reasons, `${at}/last`)
+        }),
+    ...(windows.length === 0
+      ? {}
+      : {
+          windows: Object.fromEntries(
+            windows.map(window => [
+              window.name,
+              defined(windowMean(curve, window.from, window.to), reasons, `${at}/windows/${window.name}`)
+            ])
+          )
+        }),
     ...(request.best.includes(metric.name) ? { best: bestOf(history, curve, reasons, `${at}/best`) } : {}),
     ...(final === null || !asks(final) ? {} : { final: finalOf(curve, final.count, reasons, `${at}/final`) }),
     ...(request.max_abs.includes(metric.name) ? { max_abs: maxAbsOf(curve, reasons, `${at}/max_abs`) } : {}),
@@ -55,13 +61,7 @@ export function* metricStatistics(
 }
 
 /** The observation at a position of the step view, with its hours and the observation before it. */
-export function placed(
-  history: SelectionHistory,
-  curve: Curve,
-  position: number,
-  reasons: Reasons,
-  at: string
-): PlacedObservation {
+export function placed(history: SelectionHistory, curve: Curve, position: number, reasons: Reasons, at: string): PlacedObservation {
   const index = curve.steps[position]
   return {
     step: curve.step[index],
@@ -69,12 +69,13 @@ export function placed(
     run: history.sessions[curve.session[index]].run,
     ...hoursOf(history, curve, index, reasons, at),
     censoring: position === 0 ? 'left' : 'interval',
-    previous: position === 0
-      ? reasons.none(`${at}/previous`, 'it is the first observation')
-      : {
-          step: curve.step[curve.steps[position - 1]],
-          ...hoursOf(history, curve, curve.steps[position - 1], reasons, `${at}/previous`)
-        }
+    previous:
+      position === 0
+        ? reasons.none(`${at}/previous`, 'it is the first observation')
+        : {
+            step: curve.step[curve.steps[position - 1]],
+            ...hoursOf(history, curve, curve.steps[position - 1], reasons, `${at}/previous`)
+          }
   }
 }
 

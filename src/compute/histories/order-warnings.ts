@@ -38,14 +38,20 @@ function* lateRowWarnings({ selection, sessions, curves }: SelectionHistory): Ge
   }
   const told = sessions.flatMap((session, k) => (late[k].size === 0 ? [] : [lateRows(session, late[k], sessions)]))
   for (const line of told.slice(0, MAX_TOLD)) yield `selection ${printable(selection.name)}: ${line}`
-  if (told.length > MAX_TOLD) yield `selection ${printable(selection.name)}: ${told.length - MAX_TOLD} more sessions supersede rows that were logged after they began`
+  if (told.length > MAX_TOLD)
+    yield `selection ${printable(selection.name)}: ${told.length - MAX_TOLD} more sessions supersede rows that were logged after they began`
 }
 
 function lateRows({ run, firstStep }: Session, rows: ReadonlyMap<number, ReadonlySet<number>>, sessions: readonly Session[]): string {
   const count = [...rows.values()].reduce((sum, steps) => sum + steps.size, 0)
   const others = [...new Set([...rows.keys()].map(k => sessions[k].run))]
   const first = [...rows.values()].reduce((least, steps) => [...steps].reduce((min, step) => Math.min(min, step), least), Infinity)
-  return `the session of run ${printableId(run)} that begins at step ${firstStep} supersedes ${count} ${count === 1 ? 'row' : 'rows'} ` +
-    `logged after its first one, from step ${first} on, of run ${others.slice(0, MAX_TOLD).map(id => printableId(id)).join(', ')}` +
+  return (
+    `the session of run ${printableId(run)} that begins at step ${firstStep} supersedes ${count} ${count === 1 ? 'row' : 'rows'} ` +
+    `logged after its first one, from step ${first} on, of run ${others
+      .slice(0, MAX_TOLD)
+      .map(id => printableId(id))
+      .join(', ')}` +
     (others.length > MAX_TOLD ? ` and ${others.length - MAX_TOLD} more` : '')
+  )
 }

@@ -4,7 +4,13 @@ import type { SelectionHistory } from './contract.js'
 
 /** Warnings about what the reader of the files found. */
 export function* fileWarnings({ files }: SelectionHistory): Generator<string> {
-  for (const { run: id, file: { path }, reversed, inexact, nested } of files) {
+  for (const {
+    run: id,
+    file: { path },
+    reversed,
+    inexact,
+    nested
+  } of files) {
     const run = `run ${printableId(id)}`
     if (reversed) yield `${run}: its file has the latest row first (steps and timestamps fall); read from its end`
     for (const { key, count, line, written } of inexact) {
@@ -42,8 +48,18 @@ export function* runWarnings({ selection, sessions }: SelectionHistory, isTimed:
   const runs = new Map<string, RunCounts>()
   for (const session of sessions) {
     const counts = runs.get(session.run) ?? {
-      sessions: 0, rows: 0, withoutTimestamp: 0, beforeCreation: 0, longAfterCreation: 0, firstLongAfter: null,
-      unusableGlobalStep: 0, fractionalGlobalStep: 0, firstFractional: null, goneBackOver: 0, holes: session.runHoles, sampled: null
+      sessions: 0,
+      rows: 0,
+      withoutTimestamp: 0,
+      beforeCreation: 0,
+      longAfterCreation: 0,
+      firstLongAfter: null,
+      unusableGlobalStep: 0,
+      fractionalGlobalStep: 0,
+      firstFractional: null,
+      goneBackOver: 0,
+      holes: session.runHoles,
+      sampled: null
     }
     counts.sessions++
     counts.rows += session.rows

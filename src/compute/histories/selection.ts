@@ -37,11 +37,14 @@ export function selectRuns(runs: readonly ListedRun[], study: HistoryStudy): Sel
     for (const run of own) taken.add(run)
     chosen.set(selection.name, own)
   }
-  const excluded = runs.filter(run => !taken.has(run)).sort(byCreation).map(run => ({
-    run: run.id,
-    displayName: run.displayName,
-    reason: reasonOf(run, study)
-  }))
+  const excluded = runs
+    .filter(run => !taken.has(run))
+    .sort(byCreation)
+    .map(run => ({
+      run: run.id,
+      displayName: run.displayName,
+      reason: reasonOf(run, study)
+    }))
   return { chosen, excluded }
 }
 
@@ -101,12 +104,16 @@ function refuseTwice(selection: RunSelection, runs: readonly ListedRun[], at: st
 
 function withoutRuns(selection: RunSelection, runs: readonly ListedRun[], at: string): Fault {
   const named = runs.filter(run => run.displayName === selection.display_name)
-  const near = nearNames(selection.display_name, runs.map(run => run.displayName))
-  const expected = named.length > 0
-    ? `its project, entity and label as listed; by display name: ${named.slice(0, MAX_SUGGESTIONS).map(describeRun).join('; ')}`
-    : near.length > 0
-      ? `an exact display name; near: ${near.map(name => `"${printable(name)}"`).join(', ')}`
-      : 'an exact display name of the list of runs'
+  const near = nearNames(
+    selection.display_name,
+    runs.map(run => run.displayName)
+  )
+  const expected =
+    named.length > 0
+      ? `its project, entity and label as listed; by display name: ${named.slice(0, MAX_SUGGESTIONS).map(describeRun).join('; ')}`
+      : near.length > 0
+        ? `an exact display name; near: ${near.map(name => `"${printable(name)}"`).join(', ')}`
+        : 'an exact display name of the list of runs'
   return new Fault({
     format: 'study',
     problem: `selection ${printable(selection.name)} has no run`,
@@ -116,8 +123,7 @@ function withoutRuns(selection: RunSelection, runs: readonly ListedRun[], at: st
 }
 
 function describeRun(run: ListedRun): string {
-  const part = (name: string, text: string | null): string =>
-    `${name} ${text === null ? 'not stated' : `"${printable(text)}"`}`
+  const part = (name: string, text: string | null): string => `${name} ${text === null ? 'not stated' : `"${printable(text)}"`}`
   return [part('project', run.project), part('entity', run.entity), part('label', run.label)].join(', ')
 }
 

@@ -41,10 +41,9 @@ const MAX_SESSIONS = 100_000
 export function orderHistories(histories: readonly RunHistory[]): RunHistory[] {
   return histories
     .map(history => ({ history, first: firstTimestamp(history) }))
-    .sort((a, b) =>
-      compareCreation(a.history.run, b.history.run) ||
-      compareNumbers(a.first, b.first) ||
-      compareText(a.history.run.id, b.history.run.id)
+    .sort(
+      (a, b) =>
+        compareCreation(a.history.run, b.history.run) || compareNumbers(a.first, b.first) || compareText(a.history.run.id, b.history.run.id)
     )
     .map(({ history }) => history)
 }
@@ -65,7 +64,9 @@ export function tiesOf(ordered: readonly RunHistory[]): Tie[] {
 
 /** The distinct pairs of entity and project of ordered histories, as listed. */
 export function ownersOf(ordered: readonly RunHistory[]): SelectionHistory['owners'] {
-  return [...new Map(ordered.map(({ run: { entity, project } }) => [JSON.stringify([entity, project]), [entity, project] as const])).values()]
+  return [
+    ...new Map(ordered.map(({ run: { entity, project } }) => [JSON.stringify([entity, project]), [entity, project] as const])).values()
+  ]
 }
 
 /**
@@ -85,8 +86,13 @@ function cut(history: RunHistory): Stretch[] {
     const own = before === undefined ? createdInstant(history.run) : stated === undefined ? before : instantOf(stated)
     const start = before !== undefined && compareInstants(own, before) < 0 ? before : own
     stretches.push({
-      history, from, to, start, starts: Number(`${start.units}e-${start.digits}`),
-      isUnplaced: before !== undefined && stated === undefined, firstTimestamp: stated ?? null
+      history,
+      from,
+      to,
+      start,
+      starts: Number(`${start.units}e-${start.digits}`),
+      isUnplaced: before !== undefined && stated === undefined,
+      firstTimestamp: stated ?? null
     })
   }
   let from = 0
@@ -103,11 +109,14 @@ function cut(history: RunHistory): Stretch[] {
 /** For each stretch, the number of rows at or above the first step of a later stretch of the same run. */
 function goneBackOver(stretches: readonly Stretch[]): number[] {
   const least = new Map<RunHistory, number>()
-  return stretches.toReversed().map(({ history, from, to }) => {
-    const next = least.get(history) ?? Infinity
-    if (to > from) least.set(history, Math.min(next, history.step[from]))
-    return to - from - lowerBound(history.step.subarray(from, to), next)
-  }).reverse()
+  return stretches
+    .toReversed()
+    .map(({ history, from, to }) => {
+      const next = least.get(history) ?? Infinity
+      if (to > from) least.set(history, Math.min(next, history.step[from]))
+      return to - from - lowerBound(history.step.subarray(from, to), next)
+    })
+    .reverse()
 }
 
 export function describeSessions(stretches: readonly Stretch[]): Session[] {

@@ -38,9 +38,10 @@ export function* analysisStatistics(
     analysis: analysis.name,
     selections,
     compare: comparedStatistics(analysis, selections, reasons),
-    supplied: analysis.supplied === null
-      ? reasons.none('/supplied', 'the study supplies no points')
-      : yield* suppliedStatistics(analysis, analysis.supplied, metrics, histories, reasons),
+    supplied:
+      analysis.supplied === null
+        ? reasons.none('/supplied', 'the study supplies no points')
+        : yield* suppliedStatistics(analysis, analysis.supplied, metrics, histories, reasons),
     excluded_runs: excluded.map(({ run, displayName, reason }) => ({ run, display_name: displayName, reason })),
     undefined_reasons: reasons.texts
   }
@@ -59,7 +60,12 @@ function* selectionStatistics(
   for (const name of askedMetrics(analysis)) {
     yield
     ofMetrics[name] = yield* metricStatistics(
-      history, curveFor(history, name), metricFor(metrics, name), request, reasons, `${at}/metrics/${name}`
+      history,
+      curveFor(history, name),
+      metricFor(metrics, name),
+      request,
+      reasons,
+      `${at}/metrics/${name}`
     )
   }
   const ofShares: Record<string, Shares> = {}
@@ -79,14 +85,23 @@ function* selectionStatistics(
     rollbacks: history.rollbacks.map(({ run, steps }) => ({ run, steps })),
     ties: history.ties.map(({ runs, decidedBy }) => ({ runs, decided_by: decidedBy })),
     metrics: ofMetrics,
-    thresholds: Object.fromEntries(request.thresholds.map(({ name, metric, at_least }) => [
-      name,
-      crossing(history, curveFor(history, metric), at_least, reasons, `${at}/thresholds/${name}`)
-    ])),
-    first_rows: Object.fromEntries(request.first_rows.map(row => [
-      row.name,
-      firstRow(history, row.metrics.map(metric => curveFor(history, metric)), reasons, `${at}/first_rows/${row.name}`)
-    ])),
+    thresholds: Object.fromEntries(
+      request.thresholds.map(({ name, metric, at_least }) => [
+        name,
+        crossing(history, curveFor(history, metric), at_least, reasons, `${at}/thresholds/${name}`)
+      ])
+    ),
+    first_rows: Object.fromEntries(
+      request.first_rows.map(row => [
+        row.name,
+        firstRow(
+          history,
+          row.metrics.map(metric => curveFor(history, metric)),
+          reasons,
+          `${at}/first_rows/${row.name}`
+        )
+      ])
+    ),
     shares: ofShares
   }
 }
@@ -94,9 +109,18 @@ function* selectionStatistics(
 /** The metrics of the analysis, and all further metrics that its statistics ask for. */
 function askedMetrics({ metrics, statistics: s }: HistoryAnalysis): string[] {
   const windows = s.windows.flatMap(window => window.metrics)
-  return [...new Set([
-    ...metrics, ...(s.ends?.metrics ?? []), ...windows, ...s.best, ...(s.final?.metrics ?? []), ...s.max_abs, ...s.below_zero, ...s.constant
-  ])]
+  return [
+    ...new Set([
+      ...metrics,
+      ...(s.ends?.metrics ?? []),
+      ...windows,
+      ...s.best,
+      ...(s.final?.metrics ?? []),
+      ...s.max_abs,
+      ...s.below_zero,
+      ...s.constant
+    ])
+  ]
 }
 
 function sessionStatistics(session: Session, reasons: Reasons, at: string): SessionStatistics {
@@ -125,11 +149,7 @@ function sessionStatistics(session: Session, reasons: Reasons, at: string): Sess
  * A session drops all steps beyond its first step. The first retained step is therefore the lowest first step, and the
  * last is that of the last session.
  */
-function retainedSteps(
-  sessions: readonly Session[],
-  reasons: Reasons,
-  at: string
-): Pick<SelectionStatistics, 'first_step' | 'last_step'> {
+function retainedSteps(sessions: readonly Session[], reasons: Reasons, at: string): Pick<SelectionStatistics, 'first_step' | 'last_step'> {
   let first: number | null = null
   let last: number | null = null
   for (const { firstStep, lastStep } of sessions) {
@@ -144,13 +164,7 @@ function retainedSteps(
   }
 }
 
-function crossing(
-  history: SelectionHistory,
-  curve: Curve,
-  atLeast: number,
-  reasons: Reasons,
-  at: string
-): ThresholdCrossing | null {
+function crossing(history: SelectionHistory, curve: Curve, atLeast: number, reasons: Reasons, at: string): ThresholdCrossing | null {
   const position = firstAtLeast(curve, atLeast)
   if (position < 0) return reasons.none(at, `no observation at or above ${atLeast}`)
   return { metric: curve.metric, at_least: atLeast, ...placed(history, curve, position, reasons, at) }
@@ -165,8 +179,8 @@ function firstRow(history: SelectionHistory, curves: readonly Curve[], reasons: 
   for (const curve of curves) {
     if (curve.steps.length === 0) continue
     const index = curve.steps[0]
-    const earlier = first === null ? -1
-      : curve.step[index] - first.curve.step[first.index] || curve.session[index] - first.curve.session[first.index]
+    const earlier =
+      first === null ? -1 : curve.step[index] - first.curve.step[first.index] || curve.session[index] - first.curve.session[first.index]
     if (earlier < 0) first = { curve, index }
   }
   if (first === null) return reasons.none(at, 'no row has any of the metrics')
@@ -199,10 +213,12 @@ function* shares(curves: readonly Curve[], reasons: Reasons, at: string): Work<S
   return {
     rows,
     rows_all_nonzero: full,
-    means: Object.fromEntries(curves.map(curve => {
-      const pointer = `${at}/means/${curve.metric}`
-      const { mean } = meanOfPositions(curve, 0, curve.steps.length)
-      return [curve.metric, mean ?? reasons.none(pointer, 'no observation')]
-    }))
+    means: Object.fromEntries(
+      curves.map(curve => {
+        const pointer = `${at}/means/${curve.metric}`
+        const { mean } = meanOfPositions(curve, 0, curve.steps.length)
+        return [curve.metric, mean ?? reasons.none(pointer, 'no observation')]
+      })
+    )
   }
 }

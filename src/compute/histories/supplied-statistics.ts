@@ -40,12 +40,8 @@ function suppliedMetric(
   const [timeReference, timeTarget] = views('time')
   const byStep = supplyTarget(rule, metric, 'step', stepReference, stepTarget)
   const byTime = supplyTarget(rule, metric, 'time', timeReference, timeTarget)
-  const unfilled = rule.same_step.includes(metric)
-    ? unfilledSteps(stepReference, stepTarget, LISTED_STEPS)
-    : { count: 0, first: [] }
-  const noAnchor = rule.anchor
-    ? 'the target\'s curve starts at 0 or before, or one of the curves is empty'
-    : 'the study asks for no anchor'
+  const unfilled = rule.same_step.includes(metric) ? unfilledSteps(stepReference, stepTarget, LISTED_STEPS) : { count: 0, first: [] }
+  const noAnchor = rule.anchor ? "the target's curve starts at 0 or before, or one of the curves is empty" : 'the study asks for no anchor'
   return {
     anchor: byStep.anchor?.provenance ?? reasons.none(`${at}/anchor`, noAnchor),
     time_anchor: byTime.anchor?.provenance ?? reasons.none(`${at}/time_anchor`, noAnchor),

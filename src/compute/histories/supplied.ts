@@ -53,9 +53,7 @@ export function viewOf(history: SelectionHistory, curve: Curve, view: View): Vie
   const index = view === 'step' ? curve.steps : curve.times
   const x = new Float64Array(index.length)
   for (let k = 0; k < x.length; k++) {
-    x[k] = view === 'step'
-      ? curve.step[index[k]]
-      : displayHours(history, curve.timestamp[index[k]])
+    x[k] = view === 'step' ? curve.step[index[k]] : displayHours(history, curve.timestamp[index[k]])
   }
   return { history, curve, index, x }
 }
@@ -99,7 +97,8 @@ export function supplyTarget(
   return {
     prefix: lent.slice(0, prefix),
     sameStep: lent.slice(prefix, count),
-    anchor: rule.anchor && reference.x.length > 0 && first > 0 ? anchorOfTarget(rule, reference, count > 0 && reference.x[lent[0]] < 0) : null
+    anchor:
+      rule.anchor && reference.x.length > 0 && first > 0 ? anchorOfTarget(rule, reference, count > 0 && reference.x[lent[0]] < 0) : null
   }
 }
 

@@ -57,7 +57,8 @@ function* leftOutWarnings({ selection, sessions }: SelectionHistory): Generator<
   const [unnamed, withheld] = [sum('unnamed'), sum('withheld')]
   const settings = (count: number): string => `${count} ${count === 1 ? 'setting' : 'settings'}`
   const name = printable(selection.name)
-  if (unnamed > 0) yield `selection ${name}: ${settings(unnamed)} of its runs not copied, which neither histories.config nor fetch.config names`
+  if (unnamed > 0)
+    yield `selection ${name}: ${settings(unnamed)} of its runs not copied, which neither histories.config nor fetch.config names`
   if (withheld > 0) yield `selection ${name}: ${settings(withheld)} of its runs withheld, which look like secrets or are no scalars`
 }
 
@@ -74,7 +75,16 @@ function* ownerWarnings({ selection, owners }: SelectionHistory): Generator<stri
     return [`${names.length} ${plural} (${listed.join(', ')}), which "${singular}" would tell apart`]
   }
   const joined = [
-    ...several('entity', 'entities', owners.map(([entity]) => entity)), ...several('project', 'projects', owners.map(([, project]) => project))
+    ...several(
+      'entity',
+      'entities',
+      owners.map(([entity]) => entity)
+    ),
+    ...several(
+      'project',
+      'projects',
+      owners.map(([, project]) => project)
+    )
   ]
   if (joined.length > 0) yield `selection ${printable(selection.name)} joins runs of ${joined.join(' and of ')}`
 }
@@ -107,10 +117,7 @@ function valueWarnings(histories: readonly SelectionHistory[]): string[] {
   return [...told.values()].map(({ names, metric, values }) => `${whose(names, metric)}: ${values}; not plotted, not averaged`)
 }
 
-function* analysisWarnings(
-  analysis: HistoryAnalysis,
-  histories: ReadonlyMap<string, SelectionHistory>
-): Generator<string> {
+function* analysisWarnings(analysis: HistoryAnalysis, histories: ReadonlyMap<string, SelectionHistory>): Generator<string> {
   // A single selection without the metric is often intended. Its count is in the statistics.
   for (const metric of analysis.metrics) {
     const curves = analysis.selections.map(name => curveFor(historyFor(histories, name), metric))
@@ -138,9 +145,7 @@ function* anchorWarnings(analysis: HistoryAnalysis, histories: ReadonlyMap<strin
   }
 }
 
-function* overflowWarnings(
-  { metrics, selections }: HistoryAnalysis, histories: ReadonlyMap<string, SelectionHistory>
-): Generator<string> {
+function* overflowWarnings({ metrics, selections }: HistoryAnalysis, histories: ReadonlyMap<string, SelectionHistory>): Generator<string> {
   for (const metric of metrics) {
     for (const selection of selections) {
       const history = historyFor(histories, selection)

@@ -77,7 +77,10 @@ export function checkEqual(array: TraceArrayName, embedded: Float64Array, stored
   let index = 0
   while (index < numbers.length && embedded[index] === numbers[index]) index++
   if (index === numbers.length) return
-  throw failed('NPZ value differs', `${show(numbers[index])} in ${printableId(file, 400)}`, `${show(embedded[index])} as embedded`, { array, index })
+  throw failed('NPZ value differs', `${show(numbers[index])} in ${printableId(file, 400)}`, `${show(embedded[index])} as embedded`, {
+    array,
+    index
+  })
 }
 
 function isComparable(data: NpyArray['data']): data is Comparable {
@@ -87,11 +90,7 @@ function isComparable(data: NpyArray['data']): data is Comparable {
 /** Compares the mean or RMSE stored in the snapshot with the recomputed one. */
 export function checkStored(name: 'value_mean' | 'value_rmse', stored: number, recomputed: number): void {
   if (!(Math.abs(stored - recomputed) <= STORED_STATISTIC_TOLERANCE)) {
-    throw failed(
-      `stored ${name} differs`,
-      show(stored),
-      `${show(recomputed)} as recomputed, within ${STORED_STATISTIC_TOLERANCE}`
-    )
+    throw failed(`stored ${name} differs`, show(stored), `${show(recomputed)} as recomputed, within ${STORED_STATISTIC_TOLERANCE}`)
   }
 }
 

@@ -65,7 +65,9 @@ function distinctUids(results: readonly TraceResult[], expected: boolean): Check
     if (uid === null) return { unstated: true, problem: 'uid not stated', found: 'none', expected: 'a uid of its own' }
     const earlier = first.get(uid)
     if (earlier === undefined) first.set(uid, index)
-    return earlier === undefined ? null : { problem: 'repeated uid', found: `${quote(uid)} also in trace ${earlier}`, expected: 'distinct uids' }
+    return earlier === undefined
+      ? null
+      : { problem: 'repeated uid', found: `${quote(uid)} also in trace ${earlier}`, expected: 'distinct uids' }
   })
 }
 
@@ -75,7 +77,9 @@ function distinctUids(results: readonly TraceResult[], expected: boolean): Check
  */
 function syntheticLabel(labelledBy: string | null, study: boolean): CheckReport {
   const denied = labelledBy !== null && !study
-  const faults = denied ? [expectationFault('synthetic differs', `true in ${printable(labelledBy, 400)}, false in the study`, 'true in the study too', {})] : []
+  const faults = denied
+    ? [expectationFault('synthetic differs', `true in ${printable(labelledBy, 400)}, false in the study`, 'true in the study too', {})]
+    : []
   return report('synthetic label', true, { total: 1, passed: 1 - faults.length, unstated: 0 }, faults)
 }
 
@@ -88,17 +92,27 @@ function outcomesAsExpected(results: readonly TraceResult[], expected: readonly 
   const holds = known.filter(({ success, failure }) => success === successes && failure === failures)
   const wanted = `${successes} and ${failures}`
   const faults = [
-    ...steps.filter(s => !holds.includes(s)).map(({ step, success, failure, unknown }) => expectationFault(
-      'outcomes per step',
-      `${success} successes and ${failure} failures${unknown === 0 ? '' : `, ${unknown} of unknown outcome`}`, wanted, { step }
-    )),
+    ...steps
+      .filter(s => !holds.includes(s))
+      .map(({ step, success, failure, unknown }) =>
+        expectationFault(
+          'outcomes per step',
+          `${success} successes and ${failure} failures${unknown === 0 ? '' : `, ${unknown} of unknown outcome`}`,
+          wanted,
+          { step }
+        )
+      ),
     ...stepless.map(({ index }) => expectationFault('outcomes per step', 'a trace without step', 'a step', { trace: index }))
   ]
   const unstated = steps.length - known.length + stepless.length
   return report('outcomes per step', expected !== null, { total: known.length, passed: holds.length, unstated }, faults)
 }
 
-function scoreAgainstOutcome(results: readonly TraceResult[], successThreshold: number, expected: TraceExpectations['score_agrees_with_outcome']): CheckReport {
+function scoreAgainstOutcome(
+  results: readonly TraceResult[],
+  successThreshold: number,
+  expected: TraceExpectations['score_agrees_with_outcome']
+): CheckReport {
   return eachTrace(results, 'score and outcome', expected !== false, r => {
     const { score, outcome } = r.fields
     const agrees = scoreAgrees(r, successThreshold)
@@ -107,11 +121,18 @@ function scoreAgainstOutcome(results: readonly TraceResult[], successThreshold: 
     const range = number ?? (outcome === 'success' ? `more than ${successThreshold}` : `at most ${successThreshold}`)
     if (score === null || outcome === null) {
       const known = outcome === null ? 'neither' : `no score, outcome ${outcome}`
-      return { unstated: true, problem: 'score and outcome not stated', found: known, expected: outcome === null ? 'both' : `a score of ${range}` }
+      return {
+        unstated: true,
+        problem: 'score and outcome not stated',
+        found: known,
+        expected: outcome === null ? 'both' : `a score of ${range}`
+      }
     }
-    if (agrees === null) return { unstated: true, problem: 'score and outcome not stated', found: `score ${score}, no outcome`, expected: 'both' }
+    if (agrees === null)
+      return { unstated: true, problem: 'score and outcome not stated', found: `score ${score}, no outcome`, expected: 'both' }
     return {
-      problem: 'score and outcome disagree', found: `score ${score}, outcome ${outcome}`,
+      problem: 'score and outcome disagree',
+      found: `score ${score}, outcome ${outcome}`,
       expected: agrees ? `a score of ${range}` : `a score of ${range}, or the outcome ${outcomeOfScore(score, successThreshold)}`
     }
   })
@@ -148,8 +169,11 @@ function endMarkers(results: readonly TraceResult[], marker: string | null): Che
       counts.passed += marked
     }
     if (marker === null || marked === boundaries) continue
-    const found = spans === null ? 'no segment texts' : `span ${spans.endsWithMarker.indexOf(0)} ends otherwise (${marked} of ${boundaries} end so)`
-    faults.push(expectationFault('end marker missing', found, `${quote(marker)} at the end of every span before a boundary`, placeOf(index, fields)))
+    const found =
+      spans === null ? 'no segment texts' : `span ${spans.endsWithMarker.indexOf(0)} ends otherwise (${marked} of ${boundaries} end so)`
+    faults.push(
+      expectationFault('end marker missing', found, `${quote(marker)} at the end of every span before a boundary`, placeOf(index, fields))
+    )
   }
   return report('end marker', marker !== null, counts, faults)
 }
@@ -163,7 +187,10 @@ interface UnmetExpectation {
 }
 
 function eachTrace(
-  results: readonly TraceResult[], check: string, expected: boolean, inspect: (r: TraceResult) => UnmetExpectation | null
+  results: readonly TraceResult[],
+  check: string,
+  expected: boolean,
+  inspect: (r: TraceResult) => UnmetExpectation | null
 ): CheckReport {
   const faults: Fault[] = []
   let unstated = 0
@@ -182,7 +209,9 @@ function placeOf(trace: number, { uid, step }: TraceResult['fields']): Place {
 }
 
 function report(
-  check: string, expected: boolean, { total, passed, unstated }: { readonly total: number; readonly passed: number; readonly unstated: number },
+  check: string,
+  expected: boolean,
+  { total, passed, unstated }: { readonly total: number; readonly passed: number; readonly unstated: number },
   faults: readonly Fault[]
 ): CheckReport {
   return { check, expected, passed: total === 0 ? null : passed, total, unstated, faults }

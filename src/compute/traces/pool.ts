@@ -27,9 +27,15 @@ export function openTracePool(threads: number, options: PoolOptions = {}): Trace
   // On Node 20, stopping a thread that still loads its code ends the whole process. `destroy` therefore waits for the
   // first message of each thread, which says that it is ready.
   const loaded = Promise.all(
-    pool.threads.map(thread => new Promise<void>(resolve => {
-      for (const event of ['message', 'error', 'exit']) thread.once(event, () => { resolve() })
-    }))
+    pool.threads.map(
+      thread =>
+        new Promise<void>(resolve => {
+          for (const event of ['message', 'error', 'exit'])
+            thread.once(event, () => {
+              resolve()
+            })
+        })
+    )
   )
   const run = async <T>(task: unknown, file: string, place: Place): Promise<T> => {
     try {

@@ -4,13 +4,7 @@
  */
 import { EXIT, Fault } from '../../core/errors.js'
 import type { Outcome } from '../../schema/traces.js'
-import type {
-  ChangeStatistics,
-  ExampleStatistics,
-  PooledChanges,
-  SnapshotStatistics,
-  TraceResult
-} from './contract.js'
+import type { ChangeStatistics, ExampleStatistics, PooledChanges, SnapshotStatistics, TraceResult } from './contract.js'
 import type { ChosenExample, ChosenExamples } from './examples.js'
 import { countStages, countStated, outcomesPerStep, outcomeSources, scoreAgrees, stepRange } from './stated.js'
 import { addPairs, pairValue, ZERO_SUM } from '../../core/sums.js'
@@ -37,19 +31,32 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
     return value
   }
   /** Number of traces for which `holds` is true. Null where there is no trace to look at. */
-  const among = (pointer: string, some: readonly TraceResult[], holds: (r: TraceResult) => boolean, why: string): number | null => (
+  const among = (pointer: string, some: readonly TraceResult[], holds: (r: TraceResult) => boolean, why: string): number | null =>
     known(pointer, some.length === 0 ? null : some.filter(holds).length, why)
-  )
   const { successThreshold } = options
-  const boundary = pool(results.map(r => r.statistics.boundary), 'boundary', 'no boundary transition', reasons)
-  const internal = pool(results.map(r => r.statistics.internal), 'internal', 'no internal transition', reasons)
+  const boundary = pool(
+    results.map(r => r.statistics.boundary),
+    'boundary',
+    'no boundary transition',
+    reasons
+  )
+  const internal = pool(
+    results.map(r => r.statistics.internal),
+    'internal',
+    'no internal transition',
+    reasons
+  )
   const stated = countStated(results)
   const outcomeFrom = outcomeSources(results)
   const compared = results.filter(r => r.compared)
   const outcome = (name: Outcome) => {
     const traces = results.filter(r => r.fields.outcome === name)
     const unknown = results.length > 0 && outcomeFrom.unknown === results.length
-    return { traces, count: known(`/${name}/traces`, unknown ? null : traces.length, NO_OUTCOME), none: unknown ? NO_OUTCOME : `no ${name}` }
+    return {
+      traces,
+      count: known(`/${name}/traces`, unknown ? null : traces.length, NO_OUTCOME),
+      none: unknown ? NO_OUTCOME : `no ${name}`
+    }
   }
   const success = outcome('success')
   const failure = outcome('failure')
@@ -57,15 +64,23 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
   return {
     synthetic: options.synthetic,
     verified: compared.length > 0 && compared.length === results.length,
-    snapshot_time: known('/snapshot_time', options.snapshotTime, options.paged ? 'the snapshot states no time' : 'NPZ files without a snapshot'),
+    snapshot_time: known(
+      '/snapshot_time',
+      options.snapshotTime,
+      options.paged ? 'the snapshot states no time' : 'NPZ files without a snapshot'
+    ),
     traces: results.length,
     tokens: results.reduce((sum, r) => sum + r.statistics.tokens, 0),
     distinct_uids: known(
-      '/distinct_uids', stated.uid === 0 ? null : new Set(results.flatMap(r => r.fields.uid ?? [])).size, 'no trace states a uid'
+      '/distinct_uids',
+      stated.uid === 0 ? null : new Set(results.flatMap(r => r.fields.uid ?? [])).size,
+      'no trace states a uid'
     ),
     steps: known('/steps', stepRange(results), 'no trace states its step'),
     per_step: known(
-      '/per_step', outcomesPerStep(results), stated.step === 0 ? 'no trace states its step' : 'no step at which every outcome is known'
+      '/per_step',
+      outcomesPerStep(results),
+      stated.step === 0 ? 'no trace states its step' : 'no step at which every outcome is known'
     ),
     threshold: options.threshold,
     success_threshold: successThreshold,
@@ -77,7 +92,9 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
     jump_rate_ratio: rateRatio(boundary, internal, reasons),
     traces_with_both_kinds: bothKinds.length,
     traces_boundary_exceeds_internal: among(
-      '/traces_boundary_exceeds_internal', bothKinds, r => r.statistics.boundaryExceedsInternal === true,
+      '/traces_boundary_exceeds_internal',
+      bothKinds,
+      r => r.statistics.boundaryExceedsInternal === true,
       'no trace has both boundary and internal transitions'
     ),
     success: {
@@ -94,19 +111,28 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
     },
     examples_rule: { success: options.examples.success.rule, failure: options.examples.failure.rule },
     checks: {
-      npz_exactly_equal: known('/checks/npz_exactly_equal', compared.length === 0 ? null : compared.length, `one source: ${
-        options.paged ? 'the page names no NPZ file' : 'NPZ files without a page'}, so nothing was compared`),
+      npz_exactly_equal: known(
+        '/checks/npz_exactly_equal',
+        compared.length === 0 ? null : compared.length,
+        `one source: ${options.paged ? 'the page names no NPZ file' : 'NPZ files without a page'}, so nothing was compared`
+      ),
       stored_statistics_equal: among(
-        '/checks/stored_statistics_equal', results.filter(r => r.fields.valueMean !== null && r.fields.valueRmse !== null), () => true,
+        '/checks/stored_statistics_equal',
+        results.filter(r => r.fields.valueMean !== null && r.fields.valueRmse !== null),
+        () => true,
         'no trace stores both its mean and its RMSE'
       ),
       returns_equal_outcome: among(
-        '/checks/returns_equal_outcome', results.filter(r => r.statistics.returnsEqualOutcome !== null),
-        r => r.statistics.returnsEqualOutcome === true, NO_OUTCOME
+        '/checks/returns_equal_outcome',
+        results.filter(r => r.statistics.returnsEqualOutcome !== null),
+        r => r.statistics.returnsEqualOutcome === true,
+        NO_OUTCOME
       ),
       score_agrees_with_outcome: among(
-        '/checks/score_agrees_with_outcome', results.filter(r => scoreAgrees(r, successThreshold) !== null),
-        r => scoreAgrees(r, successThreshold) === true, 'no trace states both its outcome and its score'
+        '/checks/score_agrees_with_outcome',
+        results.filter(r => scoreAgrees(r, successThreshold) !== null),
+        r => scoreAgrees(r, successThreshold) === true,
+        'no trace states both its outcome and its score'
       ),
       prediction_stages: known('/checks/prediction_stages', countStages(results), 'no trace states its prediction stage'),
       boundaries_with_end_marker: markedOfAll(results, boundary.transitions, options.endMarker, known)
@@ -119,7 +145,9 @@ const NO_OUTCOME = 'no trace states an outcome or a score'
 
 /** The count covers all boundaries, so it exists only where every trace has texts. */
 function markedOfAll(
-  results: readonly TraceResult[], boundaries: number, marker: string | null,
+  results: readonly TraceResult[],
+  boundaries: number,
+  marker: string | null,
   known: (pointer: string, value: number | null, why: string) => number | null
 ): number | null {
   const why = whyNoMarked({ marker, traces: results.length, withTexts: results.filter(r => r.spans !== null).length, boundaries })
@@ -161,10 +189,13 @@ function pool(
 
 function rateRatio(boundary: PooledChanges, internal: PooledChanges, reasons: Record<string, string>): number | null {
   const why =
-    boundary.jump_rate === null ? 'no boundary transition'
-    : internal.jump_rate === null ? 'no internal transition'
-    : internal.jump_rate === 0 ? 'no internal jump'
-    : null
+    boundary.jump_rate === null
+      ? 'no boundary transition'
+      : internal.jump_rate === null
+        ? 'no internal transition'
+        : internal.jump_rate === 0
+          ? 'no internal jump'
+          : null
   if (why !== null) {
     reasons['/jump_rate_ratio'] = why
     return null
@@ -172,11 +203,7 @@ function rateRatio(boundary: PooledChanges, internal: PooledChanges, reasons: Re
   return (boundary.jump_rate as number) / (internal.jump_rate as number)
 }
 
-function exampleStatistics(
-  outcome: Outcome,
-  chosen: ChosenExample,
-  reasons: Record<string, string>
-): ExampleStatistics | null {
+function exampleStatistics(outcome: Outcome, chosen: ChosenExample, reasons: Record<string, string>): ExampleStatistics | null {
   if (chosen.result === null) {
     reasons[`/examples/${outcome}`] = chosen.rule
     return null

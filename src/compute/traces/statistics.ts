@@ -42,8 +42,20 @@ export function statisticsWithin(
   const half = tokens >> 1
   const { jumpThreshold, outcome } = options
   const [
-    firstHigh, firstLow, secondHigh, secondLow, squaresHigh, squaresLow,
-    boundaryHigh, boundaryLow, boundaryJumps, internalHigh, internalLow, internalJumps, otherReturns, maxFrom
+    firstHigh,
+    firstLow,
+    secondHigh,
+    secondLow,
+    squaresHigh,
+    squaresLow,
+    boundaryHigh,
+    boundaryLow,
+    boundaryJumps,
+    internalHigh,
+    internalLow,
+    internalJumps,
+    otherReturns,
+    maxFrom
   ] = kernelOfThread().measure(values, returns, boundaries, jumpThreshold, outcome === 'success' ? 1 : 0)
   const firstHalf = { high: firstHigh, low: firstLow }
   const secondHalf = { high: secondHigh, low: secondLow }
@@ -62,8 +74,7 @@ export function statisticsWithin(
     boundary,
     internal,
     maxBoundaryJump: maxFrom < 0 ? null : jumpAt(values, maxFrom),
-    boundaryExceedsInternal:
-      boundary.meanAbs === null || internal.meanAbs === null ? null : boundary.meanAbs > internal.meanAbs,
+    boundaryExceedsInternal: boundary.meanAbs === null || internal.meanAbs === null ? null : boundary.meanAbs > internal.meanAbs,
     returnsEqualOutcome: outcome === null ? null : otherReturns === 0
   }
   refuseOverflow(statistics)

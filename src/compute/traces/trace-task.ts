@@ -194,7 +194,11 @@ function numbersOf(stored: StoredNpz, array: TraceArrayName, keys: SnapshotKeys)
 
 function scoreNotFinite(trace: number, keys: SnapshotKeys, score: number): Fault {
   return new Fault({
-    format: 'snapshot', problem: 'not finite', found: `${keys.score} ${score}`, expected: 'a finite number', place: { trace },
+    format: 'snapshot',
+    problem: 'not finite',
+    found: `${keys.score} ${score}`,
+    expected: 'a finite number',
+    place: { trace },
     exitCode: EXIT.checkFailed
   })
 }
@@ -212,4 +216,3 @@ function within<T>(trace: ParsedTrace, body: () => T): T {
     throw toFault(error, 'trace', place)
   }
 }
-

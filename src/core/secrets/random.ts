@@ -38,8 +38,11 @@ function isOften(turns: number, length: number): boolean {
  * letters stand beside a mark such as `!`, or the text is random.
  */
 export function isMixed(text: string): boolean {
-  return isRandom(text) || /[!$%^&*?~<>]/.test(text) && /[A-Za-z]/.test(text) ||
+  return (
+    isRandom(text) ||
+    (/[!$%^&*?~<>]/.test(text) && /[A-Za-z]/.test(text)) ||
     piecesOf(text).some(piece => piece.length >= 5 && /\d/.test(piece) && /[A-Za-z]/.test(piece))
+  )
 }
 
 function piecesOf(text: string): string[] {

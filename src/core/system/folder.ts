@@ -32,24 +32,36 @@ export async function makeFolder(path: string): Promise<readonly string[]> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return access(path).then(() => true, () => false)
+  return access(path).then(
+    () => true,
+    () => false
+  )
 }
 
 /** What lies there instead of a folder, in words; null where a folder is there, or where the system refuses to say. */
 export async function whyNoFolder(path: string): Promise<string | null> {
-  return stat(path).then(found => (found.isDirectory() ? null : kindOf(found) ?? 'a file'), () => null)
+  return stat(path).then(
+    found => (found.isDirectory() ? null : (kindOf(found) ?? 'a file')),
+    () => null
+  )
 }
 
 async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(found => found.isDirectory(), () => false)
+  return stat(path).then(
+    found => found.isDirectory(),
+    () => false
+  )
 }
 
 /** What prevents a folder from being made: the nearest entry in its place or above it that is no folder. Null where there is none. */
 export async function inTheWay(path: string): Promise<{ readonly path: string; readonly found: string } | null> {
   for (let at = path; ; at = dirname(at)) {
     const found = await stat(at).catch(async (error: unknown) => {
-      const link = await lstat(at).then(info => info.isSymbolicLink(), () => false)
-      return link ? systemName(error) === 'ELOOP' ? 'a link that leads back to itself' : 'a link to nothing' : null
+      const link = await lstat(at).then(
+        info => info.isSymbolicLink(),
+        () => false
+      )
+      return link ? (systemName(error) === 'ELOOP' ? 'a link that leads back to itself' : 'a link to nothing') : null
     })
     if (typeof found === 'string') return { path: at, found }
     if (found !== null) return found.isDirectory() ? null : { path: at, found: kindOf(found) ?? 'a file' }

@@ -16,8 +16,12 @@ export interface OpenOptions {
 
 /** The flags that are missing on Windows are 0 there. */
 function flagsOf({ links = 'follow', create = false }: OpenOptions): number {
-  return (create ? constants.O_RDWR | constants.O_CREAT : constants.O_RDONLY) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0) |
-    (links === 'refuse' ? constants.O_NOFOLLOW ?? 0 : 0)
+  return (
+    (create ? constants.O_RDWR | constants.O_CREAT : constants.O_RDONLY) |
+    (constants.O_NONBLOCK ?? 0) |
+    (constants.O_NOCTTY ?? 0) |
+    (links === 'refuse' ? (constants.O_NOFOLLOW ?? 0) : 0)
+  )
 }
 
 /** What lies there, in words; null where it is a regular file. */
@@ -32,7 +36,12 @@ export function kindOf(stat: Stats | BigIntStats): string | null {
 /** A file that cannot be read, and why. */
 export function unreadable(path: string, found: string, cause?: unknown, expected = 'a regular file'): Fault {
   return new Fault({
-    format: 'file', problem: 'unreadable', found: printable(found, 400), expected, place: { file: path }, cause
+    format: 'file',
+    problem: 'unreadable',
+    found: printable(found, 400),
+    expected,
+    place: { file: path },
+    cause
   })
 }
 
@@ -51,7 +60,9 @@ export interface OpenedFile {
  * @throws Fault exit 3; its cause is the system's error where there was one
  */
 export async function openRegular(path: string, options: OpenOptions = {}): Promise<OpenedFile> {
-  const handle = await open(path, flagsOf(options)).catch((cause: unknown) => { throw notOpened(path, cause, options) })
+  const handle = await open(path, flagsOf(options)).catch((cause: unknown) => {
+    throw notOpened(path, cause, options)
+  })
   let found: string | null
   try {
     const stat = await handle.stat({ bigint: true })
@@ -86,7 +97,7 @@ export function openRegularSync(path: string, options: OpenOptions = {}): { read
 
 /** Why a file was not opened, for a reader that makes a Fault of its own: `a named pipe`, `EACCES permission denied`. */
 export function whyUnreadable(error: unknown): string {
-  return error instanceof Fault ? error.details.found ?? error.message : printable(describeCause(error), 400)
+  return error instanceof Fault ? (error.details.found ?? error.message) : printable(describeCause(error), 400)
 }
 
 /** True where a file was not opened because its path names nothing. */

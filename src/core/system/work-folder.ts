@@ -25,7 +25,9 @@ function hostPart(): string {
 /** Makes a work folder in an existing folder. */
 export async function makeWorkFolder(parent: string, name: string): Promise<WorkFolder> {
   const path = await mkdtemp(join(parent, `${name}@${hostPart()}@${process.pid}@`))
-  const heart = setInterval(() => { void beat(path) }, HEARTBEAT_MS).unref()
+  const heart = setInterval(() => {
+    void beat(path)
+  }, HEARTBEAT_MS).unref()
   return {
     path,
     async remove() {
@@ -37,7 +39,9 @@ export async function makeWorkFolder(parent: string, name: string): Promise<Work
 
 /** Creates and removes an entry, which changes the folder's time. An error is ignored: the work itself then fails and reports it. */
 async function beat(folder: string): Promise<void> {
-  await mkdtemp(join(folder, '.alive-')).then(rmdir).catch(() => undefined)
+  await mkdtemp(join(folder, '.alive-'))
+    .then(rmdir)
+    .catch(() => undefined)
 }
 
 /**

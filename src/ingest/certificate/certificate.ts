@@ -36,8 +36,19 @@ export function certify(facts: CertificateFacts, found: HistoryOnDisk): HistoryC
   const checks = Object.entries(judged).map(([name, [status, detail]]) => ({ name: name as CertificateCheckName, status, detail }))
   const { synthetic, server, run, fetched_at, snapshot, history, requests, left_out } = facts
   return {
-    schema: 'history-certificate', schema_version: 1, synthetic, server, run, fetched_at, snapshot, history, requests, steps, left_out,
-    checks, complete: checks.every(c => c.status !== 'failed')
+    schema: 'history-certificate',
+    schema_version: 1,
+    synthetic,
+    server,
+    run,
+    fetched_at,
+    snapshot,
+    history,
+    requests,
+    steps,
+    left_out,
+    checks,
+    complete: checks.every(c => c.status !== 'failed')
   }
 }
 
@@ -51,8 +62,10 @@ function judgeIntervals({ snapshot, requests }: CertificateFacts, { steps }: His
   const { intervals } = requests
   let next = 0
   for (const { from, to } of intervals) {
-    if (from !== next) return ['failed', from > next ? `steps ${next} to ${from - 1} were not asked for` : `steps from ${from} were asked for twice`]
-    if (to < from || to - from >= STEPS_PER_REQUEST) return ['failed', `steps ${from} to ${to} in one request, at most ${STEPS_PER_REQUEST}`]
+    if (from !== next)
+      return ['failed', from > next ? `steps ${next} to ${from - 1} were not asked for` : `steps from ${from} were asked for twice`]
+    if (to < from || to - from >= STEPS_PER_REQUEST)
+      return ['failed', `steps ${from} to ${to} in one request, at most ${STEPS_PER_REQUEST}`]
     next = to + 1
   }
   const last = snapshot.last_step ?? -1
@@ -74,7 +87,10 @@ function judgeOrder({ steps }: HistoryOnDisk): CheckVerdict {
 
 function judgeLastStep({ snapshot }: CertificateFacts, found: number | null): CheckVerdict {
   if (snapshot.last_step === found) return PASSED
-  return ['failed', `the last row is of ${found === null ? 'no step' : `step ${found}`}, the run's last step is ${snapshot.last_step ?? 'none'}`]
+  return [
+    'failed',
+    `the last row is of ${found === null ? 'no step' : `step ${found}`}, the run's last step is ${snapshot.last_step ?? 'none'}`
+  ]
 }
 
 function judgeCount({ snapshot }: CertificateFacts, steps: HistoryCertificate['steps']): CheckVerdict {
@@ -100,5 +116,8 @@ function doubtful({ rows, first_step: first, holes, repeated }: HistoryCertifica
 function judgeSamples({ requests }: CertificateFacts): CheckVerdict {
   const full = requests.intervals.filter(({ rows }) => rows >= SAMPLES_PER_REQUEST)
   if (full.length === 0) return PASSED
-  return ['failed', `an answer at its limit of ${SAMPLES_PER_REQUEST} rows, which may be a sample: steps ${nameRanges(full.map(f => [f.from, f.to]))}`]
+  return [
+    'failed',
+    `an answer at its limit of ${SAMPLES_PER_REQUEST} rows, which may be a sample: steps ${nameRanges(full.map(f => [f.from, f.to]))}`
+  ]
 }

@@ -9,7 +9,7 @@ const sha256 = pattern('64 hexadecimal digits', /^[0-9a-f]{64}$/)
 const count = integer(0)
 
 const snapshot = object({
-  last_step: { kind: nullable(count), doc: 'The run\'s last step; null: it has logged nothing.' },
+  last_step: { kind: nullable(count), doc: "The run's last step; null: it has logged nothing." },
   history_line_count: { kind: nullable(count), doc: 'Rows that the server counts; null: it does not say.' },
   heartbeat_at: { kind: nullable(anyText), doc: 'When the run last logged, as the server writes it.' },
   growing: { kind: flag, doc: 'The run was still logging: its rows up to last_step are here, later ones are not.' }
@@ -75,10 +75,12 @@ const steps = object({
   last_step: { kind: nullable(count), doc: 'Highest step; null without rows.' },
   holes: { kind: list(pair(count)), doc: 'Steps between them without a row: ranges, both ends inclusive.' },
   repeated: {
-    kind: list(object({
-      step: { kind: count, doc: 'Step.' },
-      rows: { kind: integer(2), doc: 'Its rows.' }
-    })),
+    kind: list(
+      object({
+        step: { kind: count, doc: 'Step.' },
+        rows: { kind: integer(2), doc: 'Its rows.' }
+      })
+    ),
     doc: 'Steps with more than one row.'
   }
 })
@@ -92,7 +94,7 @@ const check = object({
 export const CERTIFICATE_KIND = object({
   schema: { kind: oneOf('history-certificate'), doc: 'What this file is.' },
   schema_version: { kind: oneOf(1), doc: 'Version of this format.' },
-  synthetic: { kind: flag, doc: 'True when the study\'s inputs were generated.' },
+  synthetic: { kind: flag, doc: "True when the study's inputs were generated." },
   ...STARTED,
   history: {
     kind: object({

@@ -26,9 +26,13 @@ export function certificatePath(folder: string, { id, label }: Pick<ListedRun, '
 }
 
 /** @returns null where the run has no certificate */
-export async function readCertificate(dir: string, folder: string, run: Pick<ListedRun, 'id' | 'label'>): Promise<HistoryCertificate | null> {
+export async function readCertificate(
+  dir: string,
+  folder: string,
+  run: Pick<ListedRun, 'id' | 'label'>
+): Promise<HistoryCertificate | null> {
   const file = join(dir, certificatePath(folder, run))
-  if (await stat(file).catch(() => null) === null) return null
+  if ((await stat(file).catch(() => null)) === null) return null
   const { value } = await readJsonFile(file, 'certificate', MAX_CERTIFICATE_BYTES)
   const context: CheckContext = { format: 'certificate', place: { file }, paths: [] }
   return CERTIFICATE_KIND.read(value, '', context)
@@ -51,7 +55,9 @@ export interface CertifiedStudy {
  * @returns one fault (exit 1) for each contradiction and each failed check
  */
 export async function checkCertificate(
-  { dir, folder, synthetic, signal }: CertifiedStudy, run: ListedRun, certificate: HistoryCertificate
+  { dir, folder, synthetic, signal }: CertifiedStudy,
+  run: ListedRun,
+  certificate: HistoryCertificate
 ): Promise<Fault[]> {
   const history = await readHistory(dir, folder, run, STEP_KEYS, [], { signal })
   const { steps: _steps, checks: _checks, complete: _complete, schema: _schema, schema_version: _version, ...facts } = certificate
@@ -66,9 +72,9 @@ export async function checkCertificate(
 
 /** One fault (exit 1) for each failed check. @param file of the certificate */
 export function failedChecks({ checks }: HistoryCertificate, file: string): Fault[] {
-  return checks.filter(({ status }) => status === 'failed').map(({ name, detail }) => (
-    certificateFault('check failed', `${name}: ${detail ?? ''}`, 'an export that is proved to be whole', file)
-  ))
+  return checks
+    .filter(({ status }) => status === 'failed')
+    .map(({ name, detail }) => certificateFault('check failed', `${name}: ${detail ?? ''}`, 'an export that is proved to be whole', file))
 }
 
 /** Longest list of steps or checks that a message repeats, in characters. */
@@ -76,7 +82,11 @@ const MAX_QUOTED = 2000
 
 function certificateFault(problem: string, found: string, expected: string, file: string): Fault {
   return new Fault({
-    format: 'certificate', problem, found: printable(found, MAX_QUOTED), expected: printable(expected, MAX_QUOTED), place: { file },
+    format: 'certificate',
+    problem,
+    found: printable(found, MAX_QUOTED),
+    expected: printable(expected, MAX_QUOTED),
+    place: { file },
     exitCode: EXIT.checkFailed
   })
 }
@@ -84,7 +94,8 @@ function certificateFault(problem: string, found: string, expected: string, file
 type Contradiction = readonly [found: string, expected: string]
 
 function contradictions(
-  stated: HistoryCertificate, judged: HistoryCertificate,
+  stated: HistoryCertificate,
+  judged: HistoryCertificate,
   { run, synthetic, path }: { readonly run: ListedRun; readonly synthetic: boolean; readonly path: string }
 ): Contradiction[] {
   const found: Contradiction[] = []

@@ -20,7 +20,11 @@ export function summariseSteps(steps: Float64Array): StepSummary {
   }
   const { length } = sorted
   return {
-    rows: length, first_step: length === 0 ? null : sorted[0], last_step: length === 0 ? null : sorted[length - 1], holes, repeated
+    rows: length,
+    first_step: length === 0 ? null : sorted[0],
+    last_step: length === 0 ? null : sorted[length - 1],
+    holes,
+    repeated
   }
 }
 
@@ -32,7 +36,10 @@ export function nameRanges(ranges: ReadonlyArray<readonly [from: number, to: num
     if (last !== undefined && last[1] + 1 === from) last[1] = to
     else joined.push([from, to])
   }
-  const named = joined.slice(0, MAX_NAMED).map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`)).join(', ')
+  const named = joined
+    .slice(0, MAX_NAMED)
+    .map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`))
+    .join(', ')
   const more = joined.length - MAX_NAMED
   return more > 0 ? `${named} and ${more} more ${more === 1 ? 'range' : 'ranges'}` : named
 }

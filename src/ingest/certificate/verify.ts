@@ -26,7 +26,9 @@ export interface CertificateReport {
 
 /** @throws Fault exit 3: a list of runs, a certificate or a history that cannot be read */
 export async function verifyCertificates(
-  dir: string, { histories, fetch, synthetic }: Pick<Study, 'histories' | 'fetch' | 'synthetic'>, signal?: AbortSignal
+  dir: string,
+  { histories, fetch, synthetic }: Pick<Study, 'histories' | 'fetch' | 'synthetic'>,
+  signal?: AbortSignal
 ): Promise<CertificateReport> {
   if (histories === null) return { histories: [], faults: [] }
   const { runs } = await readRuns(join(dir, histories.runs))
@@ -36,23 +38,40 @@ export async function verifyCertificates(
     signal?.throwIfAborted()
     const certificate = await readCertificate(dir, histories.folder, run)
     if (certificate !== null) {
-      const { run: { id, label }, steps: { rows }, complete, snapshot: { growing } } = certificate
+      const {
+        run: { id, label },
+        steps: { rows },
+        complete,
+        snapshot: { growing }
+      } = certificate
       certified.push({ id, label, rows, complete, growing })
-      faults.push(...await checkCertificate({ dir, folder: histories.folder, synthetic, signal }, run, certificate))
+      faults.push(...(await checkCertificate({ dir, folder: histories.folder, synthetic, signal }, run, certificate)))
     } else if (isFetched(run, fetch)) {
-      faults.push(new Fault({
-        format: 'certificate', problem: 'missing', found: 'nothing', expected: 'the certificate that fetch writes beside a history',
-        place: { file: join(dir, certificatePath(histories.folder, run)) }, exitCode: EXIT.checkFailed
-      }))
+      faults.push(
+        new Fault({
+          format: 'certificate',
+          problem: 'missing',
+          found: 'nothing',
+          expected: 'the certificate that fetch writes beside a history',
+          place: { file: join(dir, certificatePath(histories.folder, run)) },
+          exitCode: EXIT.checkFailed
+        })
+      )
     }
   }
   const listed = new Set(runs.map(run => canonicalRelative(certificatePath(histories.folder, run))))
   for (const path of await certificatesIn(dir, histories.folder)) {
     if (listed.has(path)) continue
-    faults.push(new Fault({
-      format: 'certificate', problem: 'without a run', found: 'a history that no list of runs has', expected: `an entry in ${histories.runs}`,
-      place: { file: join(dir, path) }, exitCode: EXIT.checkFailed
-    }))
+    faults.push(
+      new Fault({
+        format: 'certificate',
+        problem: 'without a run',
+        found: 'a history that no list of runs has',
+        expected: `an entry in ${histories.runs}`,
+        place: { file: join(dir, path) },
+        exitCode: EXIT.checkFailed
+      })
+    )
   }
   return { histories: certified, faults }
 }
@@ -74,7 +93,12 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return []
     throw new Fault({
-      format: 'history', problem: 'unreadable folder', found: describeCause(error), expected: 'a folder of histories', place: { file: folder }, cause: error
+      format: 'history',
+      problem: 'unreadable folder',
+      found: describeCause(error),
+      expected: 'a folder of histories',
+      place: { file: folder },
+      cause: error
     })
   })
 }

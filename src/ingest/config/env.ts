@@ -174,7 +174,7 @@ function endOfExpansion(text: string, at: number): number {
 
 function sourcePath(rest: string, file: string, line: number): string {
   const refuse = (found: string): never => {
-    throw configFault('unreadable parent', found, 'a plain path, or one below the file\'s own folder', file, line)
+    throw configFault('unreadable parent', found, "a plain path, or one below the file's own folder", file, line)
   }
   let path = rest.replace(/[ \t]#.*$/, '').trim()
   const quoted = /^"(.*)"$/.exec(path) ?? /^'(.*)'$/.exec(path)

@@ -6,6 +6,10 @@ import { Fault } from '../../core/errors.js'
 
 export function configFault(problem: string, found: string, expected: string, file: string, line?: number): Fault {
   return new Fault({
-    format: 'config', problem, found: line === undefined ? found : `${found} in line ${line}`, expected, place: { file }
+    format: 'config',
+    problem,
+    found: line === undefined ? found : `${found} in line ${line}`,
+    expected,
+    place: { file }
   })
 }

@@ -55,7 +55,11 @@ function leavesOf(text: string): ConfigLeaf[] {
   let line = 1
   let counted = 0
   TOKEN.lastIndex = text.startsWith('\ufeff') ? 1 : 0
-  const path = (depth: number): string => open.slice(0, depth).map(({ name }) => name).join('.')
+  const path = (depth: number): string =>
+    open
+      .slice(0, depth)
+      .map(({ name }) => name)
+      .join('.')
   const add = (value: ConfigLeaf['value'], written: string): void => {
     const list = open.findIndex(({ name }) => typeof name === 'number')
     leaves.push({ path: path(open.length), value, text: written, line, list: list < 0 ? null : path(list) })

@@ -77,8 +77,9 @@ interface Setting {
  */
 export async function resolveConfig(studyDir: string, path: string, request: ConfigRequest): Promise<ResolvedConfig> {
   if (!isSafeRelative(path)) throw configFault('unsafe path', printable(path), 'a path inside the study', path)
-  const root = await realpath(studyDir)
-    .catch((error: unknown) => { throw configFault('unreadable study', describeCause(error), 'a folder', studyDir) })
+  const root = await realpath(studyDir).catch((error: unknown) => {
+    throw configFault('unreadable study', describeCause(error), 'a folder', studyDir)
+  })
   const chain = new Map<string, ConfigFile>()
   const settings = new Map<string, Setting>()
   const allowed = (key: string): boolean => request.allow.some(entry => isAtOrBelow(key, entry))
@@ -89,8 +90,7 @@ export async function resolveConfig(studyDir: string, path: string, request: Con
     if (open.length >= MAX_DEPTH) throw configFault('chain too deep', `more than ${MAX_DEPTH} files`, 'fewer', file)
     if (++readings > MAX_READINGS) throw configFault('chain too long', `more than ${MAX_READINGS} files`, 'fewer', file)
     const { text, ...identity } = await readText(root, file)
-    const parent = async (named: string, line: number): Promise<void> =>
-      read(parentPath(file, named, line), [...open, file])
+    const parent = async (named: string, line: number): Promise<void> => read(parentPath(file, named, line), [...open, file])
     const set = (key: string, setting: Omit<Setting, 'from'>): void => {
       if (allowed(key)) settings.set(key, { ...setting, from: file })
     }
@@ -185,13 +185,15 @@ async function readText(root: string, file: string): Promise<Omit<ConfigFile, 'p
 }
 
 function configWords(file: string): StillWords {
-  const unreadable = (_path: string, cause: unknown): Error => configFault('unreadable file', whyUnreadable(cause), 'a readable file in the study', file)
+  const unreadable = (_path: string, cause: unknown): Error =>
+    configFault('unreadable file', whyUnreadable(cause), 'a readable file in the study', file)
   return {
     notOpened: unreadable,
     notRead: unreadable,
-    changed: (_path, { kind, before, now, read }) => kind === 'size'
-      ? configFault('changed while it was read', `${now.size === before.size ? read : now.size} bytes`, `${before.size}`, file)
-      : configFault('changed while it was read', happened(kind), 'a file that stands still', file),
+    changed: (_path, { kind, before, now, read }) =>
+      kind === 'size'
+        ? configFault('changed while it was read', `${now.size === before.size ? read : now.size} bytes`, `${before.size}`, file)
+        : configFault('changed while it was read', happened(kind), 'a file that stands still', file),
     tooLarge: (_path, bytes, max) => configFault('file too large', `${bytes} bytes`, `at most ${max}`, file)
   }
 }

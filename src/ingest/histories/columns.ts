@@ -79,8 +79,13 @@ export class ColumnBuilder {
   finish(): HistoryColumn {
     const nonFinite = [...this.#nonFinite].sort(([a], [b]) => (a < b ? -1 : 1))
     return {
-      key: this.key, row: this.#row.join(), value: this.#value.join(), nonFiniteRow: this.#nonFiniteRow.join(),
-      nonFinite: Object.fromEntries(nonFinite), nulls: this.nulls, notNumbers: this.notNumbers
+      key: this.key,
+      row: this.#row.join(),
+      value: this.#value.join(),
+      nonFiniteRow: this.#nonFiniteRow.join(),
+      nonFinite: Object.fromEntries(nonFinite),
+      nulls: this.nulls,
+      notNumbers: this.notNumbers
     }
   }
 }

@@ -49,8 +49,12 @@ export function findHistory(studyDir: string, folder: string, run: Pick<ListedRu
     root = realpathSync.native(studyDir)
   } catch (cause) {
     throw new Fault({
-      format: 'history', problem: 'unreadable folder', found: describeCause(cause), expected: 'the folder of a study',
-      place: { file: studyDir }, cause
+      format: 'history',
+      problem: 'unreadable folder',
+      found: describeCause(cause),
+      expected: 'the folder of a study',
+      place: { file: studyDir },
+      cause
     })
   }
   const found: HistoryFile[] = []
@@ -113,7 +117,11 @@ async function* notEmpty(chunks: ByteGenerator): ByteGenerator {
   }
   if (bytes > 0) return
   throw new Fault({
-    format: 'gzip', problem: 'truncated', found: 'an empty file', expected: 'compressed data', place: { offset: 0 }
+    format: 'gzip',
+    problem: 'truncated',
+    found: 'an empty file',
+    expected: 'compressed data',
+    place: { offset: 0 }
   })
 }
 

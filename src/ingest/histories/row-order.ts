@@ -19,19 +19,28 @@ export function earliestFirst(history: HistoryRows): HistoryRows & Pick<RunHisto
   if (times > 0) return { ...history, reversed: false }
   if (times === 0) {
     throw new Fault({
-      format: 'history', problem: 'rows in falling step order',
+      format: 'history',
+      problem: 'rows in falling step order',
       found: `${rows} rows from step ${step[0]} to ${step[rows - 1]}, and no timestamps that rise or fall`,
-      expected: 'rows with the earliest first, or a key of timestamps in histories.keys.timestamp: turn the file round if it has the latest first'
+      expected:
+        'rows with the earliest first, or a key of timestamps in histories.keys.timestamp: turn the file round if it has the latest first'
     })
   }
   const last = rows - 1
   return {
     ...history,
-    step: step.toReversed(), timestamp: timestamp.toReversed(), globalStep: history.globalStep.toReversed(),
+    step: step.toReversed(),
+    timestamp: timestamp.toReversed(),
+    globalStep: history.globalStep.toReversed(),
     unusableGlobalSteps: mirrored(history.unusableGlobalSteps, last),
-    columns: history.columns.map((column): HistoryColumn => ({
-      ...column, row: mirrored(column.row, last), value: column.value.toReversed(), nonFiniteRow: mirrored(column.nonFiniteRow, last)
-    })),
+    columns: history.columns.map(
+      (column): HistoryColumn => ({
+        ...column,
+        row: mirrored(column.row, last),
+        value: column.value.toReversed(),
+        nonFiniteRow: mirrored(column.nonFiniteRow, last)
+      })
+    ),
     reversed: true
   }
 }

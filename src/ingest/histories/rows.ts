@@ -25,7 +25,8 @@ export type HistoryKeys = HistoryStudy['keys']
 
 /** The columns of a history, without their origin. */
 export type HistoryRows = Pick<
-  RunHistory, 'rows' | 'step' | 'timestamp' | 'globalStep' | 'unusableGlobalSteps' | 'columns' | 'inexact' | 'nested'
+  RunHistory,
+  'rows' | 'step' | 'timestamp' | 'globalStep' | 'unusableGlobalSteps' | 'columns' | 'inexact' | 'nested'
 >
 
 /** 1 GiB of rows of 64 bytes; their coordinates take 400 MB. */
@@ -88,7 +89,7 @@ export class RowReader {
     slotOf(keys.step).step = true
     if (keys.timestamp !== null) slotOf(keys.timestamp).timestamp = true
     if (keys.global_step !== null) slotOf(keys.global_step).globalStep = true
-    this.#columns = wanted.map(key => slotOf(key).column ??= new ColumnBuilder(key))
+    this.#columns = wanted.map(key => (slotOf(key).column ??= new ColumnBuilder(key)))
     this.#slots = [...slots.values()]
     this.#keys = new KeyIndex(new Map(this.#slots.map(({ key }, number) => [key, number])))
   }
@@ -124,10 +125,14 @@ export class RowReader {
     // a key that is wanted twice has one builder
     const finished = new Map([...new Set(this.#columns)].map(column => [column.key, column.finish()]))
     return {
-      rows: this.#rows, step: this.#step.join(), timestamp: this.#timestamp.join(), globalStep: this.#globalStep.join(),
+      rows: this.#rows,
+      step: this.#step.join(),
+      timestamp: this.#timestamp.join(),
+      globalStep: this.#globalStep.join(),
       unusableGlobalSteps: this.#unusableGlobalSteps.join(),
       columns: this.#columns.flatMap(({ key }) => finished.get(key) ?? []),
-      inexact: [...this.#inexact.values()], nested: this.#nested
+      inexact: [...this.#inexact.values()],
+      nested: this.#nested
     }
   }
 

@@ -5,7 +5,17 @@
 import { Fault, printableId } from '../../core/errors.js'
 import { isSecretText } from '../../core/secrets.js'
 import {
-  finiteObject, list, nullable, object, pattern, rawText, refine, refuseSecret, text, type CheckContext, type Kind
+  finiteObject,
+  list,
+  nullable,
+  object,
+  pattern,
+  rawText,
+  refine,
+  refuseSecret,
+  text,
+  type CheckContext,
+  type Kind
 } from '../../core/checker.js'
 import { readJsonFile } from '../../core/strict-json.js'
 import { isDeviceName } from '../../core/file-names.js'
@@ -27,8 +37,14 @@ const NAME_EXPECTED = `a name of 1 to ${MAX_NAME_BYTES} bytes that is safe as a 
 
 /** True when the text can be the name of a file or folder on every system. */
 export function isSafeName(name: string): boolean {
-  return name !== '' && name !== '.' && !UNSAFE_NAME.test(name) && !/^ |[. ]$/.test(name) && !isDeviceName(name) &&
+  return (
+    name !== '' &&
+    name !== '.' &&
+    !UNSAFE_NAME.test(name) &&
+    !/^ |[. ]$/.test(name) &&
+    !isDeviceName(name) &&
     Buffer.byteLength(name) <= MAX_NAME_BYTES
+  )
 }
 
 function runsFault(problem: string, found: string, expected: string, { format, place }: CheckContext): Fault {
@@ -69,18 +85,23 @@ const dateTime: Kind<DateTime> = refine(pattern(DATE_TIME_EXPECTED, DATE_TIME), 
   throw runsFault('wrong field', `${at} is ${quoted(written)}`, 'a day that exists', context)
 })
 
-const RUNS_KIND = list(object({
-  id: { kind: safeName, doc: 'Id of the run; its history is `<label>/<id>.jsonl`.' },
-  displayName: { kind: text(), doc: 'Display name, verbatim.' },
-  entity: { kind: optional(), doc: 'Owner of the project.', default: ABSENT },
-  project: { kind: optional(), doc: 'Project.', default: ABSENT },
-  createdAt: { kind: dateTime, doc: 'Time of creation, ISO 8601; UTC where no zone is written.' },
-  state: { kind: optional(), doc: 'State that the tracker reports.', default: ABSENT },
-  url: { kind: optional(4096), doc: 'Page of the run.', default: ABSENT },
-  fetchedAt: { kind: optional(), doc: 'Time of the export, verbatim.', default: ABSENT },
-  label: { kind: safeName, doc: 'Folder of the history.' },
-  config: { kind: finiteObject, doc: 'Configuration, of which the study allows some.', default: {} }
-}, 'skip'))
+const RUNS_KIND = list(
+  object(
+    {
+      id: { kind: safeName, doc: 'Id of the run; its history is `<label>/<id>.jsonl`.' },
+      displayName: { kind: text(), doc: 'Display name, verbatim.' },
+      entity: { kind: optional(), doc: 'Owner of the project.', default: ABSENT },
+      project: { kind: optional(), doc: 'Project.', default: ABSENT },
+      createdAt: { kind: dateTime, doc: 'Time of creation, ISO 8601; UTC where no zone is written.' },
+      state: { kind: optional(), doc: 'State that the tracker reports.', default: ABSENT },
+      url: { kind: optional(4096), doc: 'Page of the run.', default: ABSENT },
+      fetchedAt: { kind: optional(), doc: 'Time of the export, verbatim.', default: ABSENT },
+      label: { kind: safeName, doc: 'Folder of the history.' },
+      config: { kind: finiteObject, doc: 'Configuration, of which the study allows some.', default: {} }
+    },
+    'skip'
+  )
+)
 
 export interface RunsFile {
   /** in the file's order */
@@ -122,8 +143,14 @@ export function checkRuns(value: unknown, bytes: number, path: string): readonly
   return listed.map(({ createdAt: { written, seconds }, entity, project, state, url, fetchedAt, ...run }) => {
     const withheld = [entity, project, state, url, fetchedAt].filter(field => field.withheld).length
     return {
-      ...run, createdAt: written, createdSeconds: seconds,
-      entity: entity.written, project: project.written, state: state.written, url: url.written, fetchedAt: fetchedAt.written,
+      ...run,
+      createdAt: written,
+      createdSeconds: seconds,
+      entity: entity.written,
+      project: project.written,
+      state: state.written,
+      url: url.written,
+      fetchedAt: fetchedAt.written,
       ...(withheld === 0 ? {} : { leftOut: { unnamed: 0, withheld } })
     }
   })

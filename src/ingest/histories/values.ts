@@ -11,7 +11,12 @@ import { Ascii, decodeString, isDigit, scanWord, wordStartingWith } from '../jso
 import type { RowText } from './row-text.js'
 
 /** The kind of a value. NotNumber is a text, true, false, an object or a list. */
-export const enum ValueKind { Number, NonFinite, Null, NotNumber }
+export const enum ValueKind {
+  Number,
+  NonFinite,
+  Null,
+  NotNumber
+}
 
 /** One name for all numbers beyond the double range, such as 1e999: their own spellings could be millions. */
 export const BEYOND_RANGE = 'beyond the double range'

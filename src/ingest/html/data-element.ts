@@ -10,9 +10,7 @@
  */
 import { EXIT, Fault, printable, printableId } from '../../core/errors.js'
 import type { Kernel } from '../../kernel/kernel.js'
-import {
-  encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed
-} from './encoding.js'
+import { encodingOfLabel, labelOfMeta, PRESCAN_BYTES, sniff, Transcoder, type Encoding, type Sniffed } from './encoding.js'
 import type { ContentModel, Tag } from './tags.js'
 import { Tokenizer, type TokenHandler } from './tokenizer.js'
 import { Tree } from './tree.js'
@@ -75,7 +73,7 @@ export class DataElement {
     const head = this.#head
     this.#head = Buffer.alloc(0)
     this.#reader = new Reader(this.#finder, sniff(Buffer.concat([head, bytes.subarray(0, missing)])), this.#kernel)
-    return [...await this.#reader.read(head), ...await this.#reader.read(bytes)]
+    return [...(await this.#reader.read(head)), ...(await this.#reader.read(bytes))]
   }
 
   /**
@@ -85,7 +83,7 @@ export class DataElement {
   async end(): Promise<Uint8Array[]> {
     if (this.#reader !== null) return this.#reader.end()
     this.#reader = new Reader(this.#finder, sniff(this.#head), this.#kernel)
-    return [...await this.#reader.read(this.#head), ...await this.#reader.end()]
+    return [...(await this.#reader.read(this.#head)), ...(await this.#reader.end())]
   }
 }
 
@@ -96,7 +94,11 @@ class Reader {
   #bomLeft: number
   readonly #finder: Finder
 
-  constructor(finder: Finder, readonly sniffed: Sniffed, kernel: Kernel | undefined) {
+  constructor(
+    finder: Finder,
+    readonly sniffed: Sniffed,
+    kernel: Kernel | undefined
+  ) {
     this.#finder = finder
     const { encoding, bomLength, isDefault } = sniffed
     this.#transcoder = new Transcoder(encoding)

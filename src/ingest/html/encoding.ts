@@ -15,13 +15,16 @@ export const PRESCAN_BYTES = 1024
 const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
 
 const UTF_8 = words('unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8')
-const WINDOWS_1252 = words('ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 ' +
-  'iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined')
+const WINDOWS_1252 = words(
+  'ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 ' +
+    'iso88591 iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252 x-user-defined'
+)
 /** Labels of UTF-16 that mean UTF-8: a page whose meta element can be read is not UTF-16. */
 const UTF_16 = words('csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff unicodefffe utf-16 utf-16be utf-16le')
 
 /** Code points of the bytes 0x80 to 0x9f in windows-1252; the other bytes are those of latin1. */
-const HIGH_1252 = '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
+const HIGH_1252 =
+  '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f' +
   '\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
 /** The encoding that a label in a meta element asks for. */
@@ -41,7 +44,7 @@ export function encodingOfLabel(label: string, offset: number): Encoding {
 /** "Extracting a character encoding from a meta element": the label in `content`, such as `text/html; charset=x`. */
 export function labelInContent(content: string): string | null {
   const match = /charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^"'\t\n\f\r ;][^\t\n\f\r ;]*))/i.exec(content)
-  return match === null ? null : match[1] ?? match[2] ?? match[3]
+  return match === null ? null : (match[1] ?? match[2] ?? match[3])
 }
 
 export interface Sniffed {

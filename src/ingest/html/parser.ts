@@ -35,13 +35,13 @@ interface OpenNode {
   readonly attributes: Token.Attribute[]
 }
 
-type Nodes = TreeAdapterTypeMap<
-  OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode
->
+type Nodes = TreeAdapterTypeMap<OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode, OpenNode>
 
 /** What parse5 makes its tokenizer read behind a tag. */
 const CONTENTS: ReadonlyMap<number, ContentModel> = new Map<number, ContentModel>([
-  [TokenizerMode.RCDATA, 'rcdata'], [TokenizerMode.RAWTEXT, 'rawtext'], [TokenizerMode.SCRIPT_DATA, 'script'],
+  [TokenizerMode.RCDATA, 'rcdata'],
+  [TokenizerMode.RAWTEXT, 'rawtext'],
+  [TokenizerMode.SCRIPT_DATA, 'script'],
   [TokenizerMode.PLAINTEXT, 'plaintext']
 ])
 
@@ -54,9 +54,15 @@ export class DocumentParser {
 
   constructor() {
     const treeAdapter = {
-      ...withoutTree(count => { this.#step(count) }),
-      onItemPush: () => { requireRoom(this.#parser.openElements.depth) },
-      detachNode: ({ name }: OpenNode) => { if (name === 'body') this.bodyRemoved = true }
+      ...withoutTree(count => {
+        this.#step(count)
+      }),
+      onItemPush: () => {
+        requireRoom(this.#parser.openElements.depth)
+      },
+      detachNode: ({ name }: OpenNode) => {
+        if (name === 'body') this.bodyRemoved = true
+      }
     } as TreeAdapter<Nodes>
     this.#parser = new Parser<Nodes>({ treeAdapter })
     // Each write joins what is kept of the text with the new one: 64 KiB, unless told otherwise.
@@ -91,7 +97,9 @@ export class DocumentParser {
     this.#steps += count
     if (this.#steps <= this.#maxSteps) return
     throw new Fault({
-      format: 'html', problem: 'too tangled', found: `more than ${this.#maxSteps} steps to find where its elements stand`,
+      format: 'html',
+      problem: 'too tangled',
+      found: `more than ${this.#maxSteps} steps to find where its elements stand`,
       expected: 'a page with fewer open elements'
     })
   }
@@ -121,7 +129,9 @@ function withoutTree(step: (count: number) => void): Partial<TreeAdapter<Nodes>>
     insertTextBefore: ignore,
     adoptAttributes: ignore,
     setDocumentType: ignore,
-    setDocumentMode: (_, next) => { mode = next },
+    setDocumentMode: (_, next) => {
+      mode = next
+    },
     getDocumentMode: () => mode,
     setTemplateContent: ignore,
     getTemplateContent: template => template,

@@ -7,13 +7,54 @@
 const REPLACEMENT = '\ufffd'
 
 /** Every named reference to ASCII text except `&`. */
-const NAMED: ReadonlyMap<string, string> = new Map(Object.entries({
-  Tab: '\t', NewLine: '\n', excl: '!', quot: '"', QUOT: '"', num: '#', dollar: '$', percnt: '%', apos: "'", lpar: '(',
-  rpar: ')', ast: '*', midast: '*', plus: '+', comma: ',', period: '.', sol: '/', colon: ':', semi: ';', lt: '<', LT: '<',
-  equals: '=', gt: '>', GT: '>', quest: '?', commat: '@', lsqb: '[', lbrack: '[', bsol: '\\', rsqb: ']', rbrack: ']',
-  Hat: '^', lowbar: '_', UnderBar: '_', grave: '`', DiacriticalGrave: '`', lcub: '{', lbrace: '{', verbar: '|', vert: '|',
-  VerticalLine: '|', rcub: '}', rbrace: '}', fjlig: 'fj'
-}))
+const NAMED: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    Tab: '\t',
+    NewLine: '\n',
+    excl: '!',
+    quot: '"',
+    QUOT: '"',
+    num: '#',
+    dollar: '$',
+    percnt: '%',
+    apos: "'",
+    lpar: '(',
+    rpar: ')',
+    ast: '*',
+    midast: '*',
+    plus: '+',
+    comma: ',',
+    period: '.',
+    sol: '/',
+    colon: ':',
+    semi: ';',
+    lt: '<',
+    LT: '<',
+    equals: '=',
+    gt: '>',
+    GT: '>',
+    quest: '?',
+    commat: '@',
+    lsqb: '[',
+    lbrack: '[',
+    bsol: '\\',
+    rsqb: ']',
+    rbrack: ']',
+    Hat: '^',
+    lowbar: '_',
+    UnderBar: '_',
+    grave: '`',
+    DiacriticalGrave: '`',
+    lcub: '{',
+    lbrace: '{',
+    verbar: '|',
+    vert: '|',
+    VerticalLine: '|',
+    rcub: '}',
+    rbrace: '}',
+    fjlig: 'fj'
+  })
+)
 
 /** Hexadecimal, decimal and named references, and names that need no semicolon unless `=`, a letter or a digit follows. */
 const REFERENCE = /&(?:#[xX]([0-9A-Fa-f]+);?|#([0-9]+);?|([A-Za-z]+);|(quot|QUOT|lt|LT|gt|GT)(?![=0-9A-Za-z]))/g

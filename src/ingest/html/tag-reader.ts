@@ -10,8 +10,16 @@ import { asciiLowerCase, keepsAttribute, keepsAttributes, type Tag } from './tag
 export const MAX_KEPT = 64 * 1024
 
 const STATE = {
-  name: 0, beforeAttribute: 1, attributeName: 2, afterAttributeName: 3, beforeValue: 4, doubleQuoted: 5, singleQuoted: 6,
-  unquoted: 7, selfClosing: 8, done: 9
+  name: 0,
+  beforeAttribute: 1,
+  attributeName: 2,
+  afterAttributeName: 3,
+  beforeValue: 4,
+  doubleQuoted: 5,
+  singleQuoted: 6,
+  unquoted: 7,
+  selfClosing: 8,
+  done: 9
 } as const
 
 const EQUALS = 0x3d
@@ -76,8 +84,10 @@ export class TagReader implements Tag {
   #step(chunk: Buffer, i: number): number {
     const byte = chunk[i]
     switch (this.#state) {
-      case STATE.name: return this.#readName(chunk, i)
-      case STATE.attributeName: return this.#readAttributeName(chunk, i)
+      case STATE.name:
+        return this.#readName(chunk, i)
+      case STATE.attributeName:
+        return this.#readAttributeName(chunk, i)
       case STATE.afterAttributeName:
         if (byte === EQUALS) {
           this.#state = STATE.beforeValue
@@ -90,9 +100,12 @@ export class TagReader implements Tag {
         if (isHtmlSpace(byte)) return i + 1
         this.#state = byte === QUOTE ? STATE.doubleQuoted : byte === APOSTROPHE ? STATE.singleQuoted : STATE.unquoted
         return this.#state === STATE.unquoted ? i : i + 1
-      case STATE.doubleQuoted: return this.#readQuoted(chunk, i, QUOTE)
-      case STATE.singleQuoted: return this.#readQuoted(chunk, i, APOSTROPHE)
-      case STATE.unquoted: return this.#readUnquoted(chunk, i)
+      case STATE.doubleQuoted:
+        return this.#readQuoted(chunk, i, QUOTE)
+      case STATE.singleQuoted:
+        return this.#readQuoted(chunk, i, APOSTROPHE)
+      case STATE.unquoted:
+        return this.#readUnquoted(chunk, i)
       default:
         // a slash counts only directly before the `>`
         this.selfClosing = this.#state === STATE.selfClosing && byte === GT

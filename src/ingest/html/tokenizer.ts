@@ -28,14 +28,27 @@ export interface TokenHandler {
 }
 
 const STATE = {
-  data: 0, tagOpen: 1, endTagOpen: 2, tag: 3, markup: 4, comment: 5, bogusComment: 6, doctype: 7, cdata: 8, rawText: 9,
+  data: 0,
+  tagOpen: 1,
+  endTagOpen: 2,
+  tag: 3,
+  markup: 4,
+  comment: 5,
+  bogusComment: 6,
+  doctype: 7,
+  cdata: 8,
+  rawText: 9,
   plaintext: 10
 } as const
 
 /** What is open when the input ends, by state, in the words of the message. */
 const OPEN_AT_END: Readonly<Record<number, string>> = {
-  [STATE.tag]: 'a tag', [STATE.comment]: 'a comment', [STATE.bogusComment]: 'a comment', [STATE.doctype]: 'a doctype',
-  [STATE.cdata]: 'a CDATA section', [STATE.plaintext]: 'plaintext'
+  [STATE.tag]: 'a tag',
+  [STATE.comment]: 'a comment',
+  [STATE.bogusComment]: 'a comment',
+  [STATE.doctype]: 'a doctype',
+  [STATE.cdata]: 'a CDATA section',
+  [STATE.plaintext]: 'plaintext'
 }
 
 /** Position within a comment: the standard's states, by the dashes and `!` read last. */
@@ -115,17 +128,28 @@ export class Tokenizer {
 
   #step(chunk: Buffer, i: number): number {
     switch (this.#state) {
-      case STATE.data: return this.#readText(chunk, i)
-      case STATE.tagOpen: return this.#readTagOpen(chunk, i)
-      case STATE.endTagOpen: return this.#readEndTagOpen(chunk, i)
-      case STATE.tag: return this.#readTag(chunk, i)
-      case STATE.markup: return this.#readMarkup(chunk, i)
-      case STATE.comment: return this.#readComment(chunk, i)
-      case STATE.bogusComment: return this.#readToGt(chunk, i)
-      case STATE.doctype: return this.#readDoctype(chunk, i)
-      case STATE.cdata: return this.#readCdata(chunk, i)
-      case STATE.rawText: return this.#readRawText(chunk, i)
-      default: return chunk.length
+      case STATE.data:
+        return this.#readText(chunk, i)
+      case STATE.tagOpen:
+        return this.#readTagOpen(chunk, i)
+      case STATE.endTagOpen:
+        return this.#readEndTagOpen(chunk, i)
+      case STATE.tag:
+        return this.#readTag(chunk, i)
+      case STATE.markup:
+        return this.#readMarkup(chunk, i)
+      case STATE.comment:
+        return this.#readComment(chunk, i)
+      case STATE.bogusComment:
+        return this.#readToGt(chunk, i)
+      case STATE.doctype:
+        return this.#readDoctype(chunk, i)
+      case STATE.cdata:
+        return this.#readCdata(chunk, i)
+      case STATE.rawText:
+        return this.#readRawText(chunk, i)
+      default:
+        return chunk.length
     }
   }
 
@@ -262,8 +286,12 @@ export class Tokenizer {
     for (let i = from; i < chunk.length; i++) {
       const byte = chunk[i]
       if (byte === DASH) {
-        comment = comment === COMMENT.start ? COMMENT.startDash
-          : comment === COMMENT.text || comment === COMMENT.bang ? COMMENT.dash : COMMENT.dashes
+        comment =
+          comment === COMMENT.start
+            ? COMMENT.startDash
+            : comment === COMMENT.text || comment === COMMENT.bang
+              ? COMMENT.dash
+              : COMMENT.dashes
       } else if (byte === GT && comment !== COMMENT.text && comment !== COMMENT.dash) {
         this.#state = STATE.data
         return i + 1

@@ -20,8 +20,16 @@ const UNUSUAL: ReadonlySet<string> = new Set(['svg', 'math', 'template', 'frames
 
 /** How the bytes behind a start tag are read before the first element of UNUSUAL. Other tags: data. */
 const CONTENT: ReadonlyMap<string, ContentModel> = new Map([
-  ['script', 'script'], ['title', 'rcdata'], ['textarea', 'rcdata'], ['style', 'rawtext'], ['xmp', 'rawtext'],
-  ['iframe', 'rawtext'], ['noembed', 'rawtext'], ['noframes', 'rawtext'], ['noscript', 'rawtext'], ['plaintext', 'plaintext']
+  ['script', 'script'],
+  ['title', 'rcdata'],
+  ['textarea', 'rcdata'],
+  ['style', 'rawtext'],
+  ['xmp', 'rawtext'],
+  ['iframe', 'rawtext'],
+  ['noembed', 'rawtext'],
+  ['noframes', 'rawtext'],
+  ['noscript', 'rawtext'],
+  ['plaintext', 'plaintext']
 ])
 
 export class Tree {
@@ -70,7 +78,7 @@ export class Tree {
   /** Takes a start tag and returns how to read on. The answer is `script` for HTML script elements only. */
   startTag(tag: Tag): ContentModel {
     this.#write(startTagOutline(tag))
-    return this.#parser === null ? CONTENT.get(tag.name) ?? 'data' : this.#parser.content
+    return this.#parser === null ? (CONTENT.get(tag.name) ?? 'data') : this.#parser.content
   }
 
   endTag(name: string): void {

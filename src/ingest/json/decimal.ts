@@ -30,7 +30,7 @@ function powerTable(): { readonly high: Float64Array; readonly low: Float64Array
     return BigInt(x * 2 ** 265) << (SCALE - 265n)
   }
   for (let e = -TABLE_REACH; e <= TABLE_REACH; e++) {
-    const exact = e < 0 ? (1n << SCALE) / 10n ** BigInt(-e) : 10n ** BigInt(e) << SCALE
+    const exact = e < 0 ? (1n << SCALE) / 10n ** BigInt(-e) : (10n ** BigInt(e)) << SCALE
     const nearest = Number(`1e${e}`)
     high[e + TABLE_REACH] = nearest
     low[e + TABLE_REACH] = Number(exact - scaled(nearest)) / 2 ** Number(SCALE)
@@ -49,9 +49,7 @@ const ERROR_BOUND = 2 ** -100
  * false and writes nothing if the result is not certain, or if the exponent is beyond the table.
  * `high` is a positive integer below 2^70 as a double, `low` an exact rest of at most half its last place.
  */
-export function roundScaled(
-  high: number, low: number, exponent: number, negative: boolean, out: Float64Array, slot: number
-): boolean {
+export function roundScaled(high: number, low: number, exponent: number, negative: boolean, out: Float64Array, slot: number): boolean {
   if (exponent < -TABLE_REACH || exponent > TABLE_REACH) return false
   const p = POWER_HIGH[exponent + TABLE_REACH]
   const x = high * p

@@ -6,7 +6,10 @@ import { JsonText, PADDING } from './text.js'
 /** 10^0 to 10^22, and their negatives from index 32 on */
 const SIGNED_POWERS = new Float64Array(64)
 SIGNED_POWERS.set(POWERS_OF_TEN)
-SIGNED_POWERS.set(POWERS_OF_TEN.map(power => -power), 32)
+SIGNED_POWERS.set(
+  POWERS_OF_TEN.map(power => -power),
+  32
+)
 
 /** Valid until another text is loaded with the same kernel: both use its one memory. */
 export class KernelText extends JsonText {

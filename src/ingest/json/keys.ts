@@ -22,8 +22,11 @@ export class KeyTable<K extends string> {
       const other = this.#names.get(theirs)
       if (other !== undefined) {
         throw new Fault({
-          format: 'json', problem: 'key mapping ambiguous', found: `"${printable(theirs)}" for ${other} and ${ours}`,
-          expected: 'a key of its own for each', exitCode: 2
+          format: 'json',
+          problem: 'key mapping ambiguous',
+          found: `"${printable(theirs)}" for ${other} and ${ours}`,
+          expected: 'a key of its own for each',
+          exitCode: 2
         })
       }
       this.#names.set(theirs, ours)

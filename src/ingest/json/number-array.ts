@@ -59,7 +59,5 @@ export function scanNumberArray(text: KernelText, at: number, column: DoubleColu
 
 function notANumber(text: KernelText, start: number, at: number, element: Place): Fault {
   const type = at === start ? text.valueType(at) : null
-  return type === null
-    ? text.malformed(at, 'a number', element)
-    : wrongType(type, 'a number', text.place(at, element))
+  return type === null ? text.malformed(at, 'a number', element) : wrongType(type, 'a number', text.place(at, element))
 }

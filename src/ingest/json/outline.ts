@@ -12,14 +12,10 @@
 import { Buffer } from 'node:buffer'
 import { Fault, printable, type Place } from '../../core/errors.js'
 import type { SnapshotHeader, SnapshotKeys } from '../../schema/traces.js'
-import {
-  MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, malformedJson, tooDeep, tooLong, wrongType
-} from './faults.js'
+import { MAX_DEPTH, MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, malformedJson, tooDeep, tooLong, wrongType } from './faults.js'
 import { NUMBER_BREAKS, NUMBER_ENDS, State, continueNumber, expectedIn } from './grammar.js'
 import { KeyTable } from './keys.js'
-import {
-  Ascii, decodeString, describeStart, isDigit, isEscape, isHexDigit, isJsonSpace, wordStartingWith
-} from './text.js'
+import { Ascii, decodeString, describeStart, isDigit, isEscape, isHexDigit, isJsonSpace, wordStartingWith } from './text.js'
 
 const HEADER_KEYS = ['snapshot_time', 'alignment', 'synthetic', 'traces'] as const
 type HeaderKey = (typeof HEADER_KEYS)[number]
@@ -107,11 +103,13 @@ export class Outline {
       case State.FirstElement:
         if (byte === Ascii.CloseBracket) return this.#close(offset)
         return this.#startValue(byte, offset)
-      case State.Value: return this.#startValue(byte, offset)
+      case State.Value:
+        return this.#startValue(byte, offset)
       case State.FirstKey:
         if (byte === Ascii.CloseBrace) return this.#close(offset)
         return this.#startKey(byte, offset)
-      case State.Key: return this.#startKey(byte, offset)
+      case State.Key:
+        return this.#startKey(byte, offset)
       case State.Colon:
         if (byte !== Ascii.Colon) throw this.#malformed(byte, offset)
         this.#state = State.Value
@@ -126,7 +124,8 @@ export class Outline {
         if (byte !== Ascii.Comma) throw this.#malformed(byte, offset)
         this.#state = State.Key
         return false
-      default: throw this.#malformed(byte, offset)
+      default:
+        throw this.#malformed(byte, offset)
     }
   }
 
@@ -181,15 +180,21 @@ export class Outline {
   #close(offset: number): false {
     if (this.#depth === TRACE_DEPTH && this.#key === 'traces' && this.#traceCount === 0) {
       throw new Fault({
-        format: 'json', problem: 'no traces', found: 'an empty array', expected: 'at least one trace',
+        format: 'json',
+        problem: 'no traces',
+        found: 'an empty array',
+        expected: 'at least one trace',
         place: { array: this.#keys.traces, offset }
       })
     }
     this.#depth--
     if (this.#depth === 0 && !this.#seen.has('traces')) {
       throw new Fault({
-        format: 'json', problem: 'missing traces', found: `no key "${printable(this.#keys.traces)}"`,
-        expected: 'an array of traces', place: { offset }
+        format: 'json',
+        problem: 'missing traces',
+        found: `no key "${printable(this.#keys.traces)}"`,
+        expected: 'an array of traces',
+        place: { offset }
       })
     }
     return this.#endValue()

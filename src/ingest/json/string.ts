@@ -7,8 +7,8 @@ import { Buffer } from 'node:buffer'
 import { Ascii, type JsonText, decodeString, isEscape, isHexDigit } from './text.js'
 
 /** By the byte behind a backslash: number of bytes of the escape from that byte on; 0 for no escape. */
-const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => byte === Ascii.LowerU ? 5 : isEscape(byte) ? 1 : 0)
-const HEX = Uint8Array.from({ length: 256 }, (_, byte) => isHexDigit(byte) ? 1 : 0)
+const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => (byte === Ascii.LowerU ? 5 : isEscape(byte) ? 1 : 0))
+const HEX = Uint8Array.from({ length: 256 }, (_, byte) => (isHexDigit(byte) ? 1 : 0))
 
 /**
  * `at` is directly behind the opening quote. Returns the offset behind the closing one, or ~offset of the byte that breaks
@@ -24,8 +24,7 @@ export function scanString(text: JsonText, at: number): number {
       const word = view.getInt32(i, true)
       const quote = word ^ 0x22222222
       const backslash = word ^ 0x5c5c5c5c
-      hit = (((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) |
-        ((word - 0x20202020) & ~word)) & 0x80808080
+      hit = (((quote - 0x01010101) & ~quote) | ((backslash - 0x01010101) & ~backslash) | ((word - 0x20202020) & ~word)) & 0x80808080
       if (hit !== 0) break
       i += 4
     }

@@ -43,9 +43,7 @@ export const enum Ascii {
 }
 
 /** The bare words that are values, by first byte. */
-const WORDS: ReadonlyMap<number, string> = new Map(
-  ['true', 'false', 'null', 'NaN', 'Infinity'].map(word => [word.charCodeAt(0), word])
-)
+const WORDS: ReadonlyMap<number, string> = new Map(['true', 'false', 'null', 'NaN', 'Infinity'].map(word => [word.charCodeAt(0), word]))
 
 export function wordStartingWith(byte: number): string | undefined {
   return WORDS.get(byte)
@@ -66,9 +64,18 @@ export function isHexDigit(byte: number): boolean {
 /** True for a byte that may follow `\`. Behind `u` follow four hexadecimal digits. */
 export function isEscape(byte: number): boolean {
   switch (byte) {
-    case Ascii.Quote: case Ascii.Backslash: case Ascii.Slash: case Ascii.LowerB: case Ascii.LowerF: case Ascii.LowerN:
-    case Ascii.LowerR: case Ascii.LowerT: case Ascii.LowerU: return true
-    default: return false
+    case Ascii.Quote:
+    case Ascii.Backslash:
+    case Ascii.Slash:
+    case Ascii.LowerB:
+    case Ascii.LowerF:
+    case Ascii.LowerN:
+    case Ascii.LowerR:
+    case Ascii.LowerT:
+    case Ascii.LowerU:
+      return true
+    default:
+      return false
   }
 }
 
@@ -86,7 +93,6 @@ export function decodeString(raw: Buffer): string {
   const text = raw.toString('utf8')
   return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text
 }
-
 
 /** Number of zero bytes behind the text. No token contains one, so every scanner stops there without a length check. */
 export const PADDING = 16

@@ -9,7 +9,12 @@
 import { Fault, printable, type Place } from '../../core/errors.js'
 import { kernelOfThread, Status } from '../../kernel/kernel.js'
 import {
-  TRACE_ARRAYS, type Outcome, type ParsedTrace, type SnapshotKeys, type SpanTexts, type TraceArrayName,
+  TRACE_ARRAYS,
+  type Outcome,
+  type ParsedTrace,
+  type SnapshotKeys,
+  type SpanTexts,
+  type TraceArrayName,
   type TraceFields
 } from '../../schema/traces.js'
 import { MAX_TEXT_BYTES, TRACE_DEPTH, duplicateKey, halfPair, tooLong, wrongType } from './faults.js'
@@ -36,7 +41,9 @@ export class TraceScratch {
   readonly text: KernelText
   readonly skip = new SkipScratch()
   readonly columns: Readonly<Record<TraceArrayName, DoubleColumn>> = {
-    values: new DoubleColumn(), returns: new DoubleColumn(), response_positions: new DoubleColumn()
+    values: new DoubleColumn(),
+    returns: new DoubleColumn(),
+    response_positions: new DoubleColumn()
   }
 
   constructor(kernel = kernelOfThread()) {
@@ -52,8 +59,18 @@ export interface TraceOptions {
 }
 
 const TRACE_KEYS = [
-  'step', 'outcome', 'score', 'uid', 'prediction_stage', 'npz', 'value_mean', 'value_rmse', 'values', 'returns',
-  'response_positions', 'segment_texts'
+  'step',
+  'outcome',
+  'score',
+  'uid',
+  'prediction_stage',
+  'npz',
+  'value_mean',
+  'value_rmse',
+  'values',
+  'returns',
+  'response_positions',
+  'segment_texts'
 ] as const
 type TraceKey = (typeof TRACE_KEYS)[number]
 
@@ -78,7 +95,13 @@ class TraceReader {
   readonly #table: KeyTable<TraceKey>
   readonly #marker: EndMarker | null
   readonly #fields: { -readonly [K in keyof TraceFields]: TraceFields[K] } = {
-    step: null, outcome: null, score: null, uid: null, predictionStage: null, npz: null, valueMean: null,
+    step: null,
+    outcome: null,
+    score: null,
+    uid: null,
+    predictionStage: null,
+    npz: null,
+    valueMean: null,
     valueRmse: null
   }
   #spans: SpanTexts | null = null
@@ -113,7 +136,11 @@ class TraceReader {
     if (this.#at < text.length) throw text.malformed(this.#at, 'the end of the trace')
     const { values, returns, response_positions: positions } = this.#scratch.columns
     return {
-      index, fields: this.#fields, values: values.view(), returns: returns.view(), positions: positions.view(),
+      index,
+      fields: this.#fields,
+      values: values.view(),
+      returns: returns.view(),
+      positions: positions.view(),
       spans: this.#spans
     }
   }
@@ -140,16 +167,34 @@ class TraceReader {
     switch (key) {
       case 'values':
       case 'returns':
-      case 'response_positions': return this.#readArray(key)
-      case 'segment_texts': return this.#readSpans()
-      case 'step': fields.step = this.#integer(key); break
-      case 'outcome': fields.outcome = this.#outcome(key); break
-      case 'score': fields.score = this.#number(key); break
-      case 'uid': fields.uid = this.#identifier(key); break
-      case 'prediction_stage': fields.predictionStage = this.#string(key, 'a string or null'); break
-      case 'npz': fields.npz = this.#string(key, 'a string or null'); break
-      case 'value_mean': fields.valueMean = this.#number(key); break
-      case 'value_rmse': fields.valueRmse = this.#number(key); break
+      case 'response_positions':
+        return this.#readArray(key)
+      case 'segment_texts':
+        return this.#readSpans()
+      case 'step':
+        fields.step = this.#integer(key)
+        break
+      case 'outcome':
+        fields.outcome = this.#outcome(key)
+        break
+      case 'score':
+        fields.score = this.#number(key)
+        break
+      case 'uid':
+        fields.uid = this.#identifier(key)
+        break
+      case 'prediction_stage':
+        fields.predictionStage = this.#string(key, 'a string or null')
+        break
+      case 'npz':
+        fields.npz = this.#string(key, 'a string or null')
+        break
+      case 'value_mean':
+        fields.valueMean = this.#number(key)
+        break
+      case 'value_rmse':
+        fields.valueRmse = this.#number(key)
+        break
     }
   }
 
@@ -249,9 +294,8 @@ class TraceReader {
   #outcome(key: TraceKey): Outcome | null {
     const start = this.#at
     const place = { member: this.#keys[key] }
-    const unknown = (found: string): Fault => (
+    const unknown = (found: string): Fault =>
       new Fault({ format: 'json', problem: 'unknown outcome', found, expected: OUTCOME_FORMS, place: this.#text.place(start, place) })
-    )
     const byte = this.#text.bytes[start]
     if (byte === Ascii.LowerT || byte === Ascii.LowerF) {
       const word = byte === Ascii.LowerT ? 'true' : 'false'
@@ -299,15 +343,16 @@ class TraceReader {
   #unfit(expected: string, where: Place): Fault {
     const text = this.#text
     const type = text.valueType(this.#at)
-    return type === null
-      ? text.malformed(this.#at, expected, where)
-      : wrongType(type, expected, text.place(this.#at, where))
+    return type === null ? text.malformed(this.#at, expected, where) : wrongType(type, expected, text.place(this.#at, where))
   }
 
   #missing(array: TraceArrayName): Fault {
     const name = this.#keys[array]
     return new Fault({
-      format: 'json', problem: 'missing array', found: `no key "${printable(name)}"`, expected: 'an array of numbers',
+      format: 'json',
+      problem: 'missing array',
+      found: `no key "${printable(name)}"`,
+      expected: 'an array of numbers',
       place: this.#text.place(this.#at, { array: name })
     })
   }

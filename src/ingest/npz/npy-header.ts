@@ -165,7 +165,14 @@ export function parseNpyHeader(bytes: Uint8Array, place: Place = {}, available: 
   const { descr, dtype } = parseDtype(descrValue, text, placeAt(descrValue.at))
   const { shape, count } = parseShape(shapeValue, text, placeAt(shapeValue.at))
   return {
-    version: [major, bytes[7]], descr, dtype, shape, fortranOrder, count, dataOffset: end, dataBytes: count * dtype.itemSize
+    version: [major, bytes[7]],
+    descr,
+    dtype,
+    shape,
+    fortranOrder,
+    count,
+    dataOffset: end,
+    dataBytes: count * dtype.itemSize
   }
 }
 

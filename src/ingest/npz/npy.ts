@@ -50,9 +50,7 @@ function alignment(dtype: Dtype): number {
 function unitsOf(bytes: Uint8Array, unit: 1 | 2 | 4): Uint8Array | Uint16Array | Uint32Array {
   if (unit === 1) return bytes
   const { buffer, byteOffset, byteLength } = aligned(bytes, unit)
-  return unit === 2
-    ? new Uint16Array(buffer, byteOffset, byteLength / 2)
-    : new Uint32Array(buffer, byteOffset, byteLength / 4)
+  return unit === 2 ? new Uint16Array(buffer, byteOffset, byteLength / 2) : new Uint32Array(buffer, byteOffset, byteLength / 4)
 }
 
 /**
@@ -159,17 +157,28 @@ function decode(raw: Uint8Array, dtype: Dtype, place: Place): NpyData {
   }
   const at = [native.buffer, native.byteOffset, native.byteLength / itemSize] as const
   switch (`${kind}${itemSize}`) {
-    case 'f2': return widenFloat16(new Uint16Array(...at))
-    case 'f4': return new Float32Array(...at)
-    case 'f8': return new Float64Array(...at)
-    case 'i1': return new Int8Array(...at)
-    case 'i2': return new Int16Array(...at)
-    case 'i4': return new Int32Array(...at)
-    case 'i8': return new BigInt64Array(...at)
-    case 'u1': return new Uint8Array(...at)
-    case 'u2': return new Uint16Array(...at)
-    case 'u4': return new Uint32Array(...at)
-    default: return new BigUint64Array(...at)
+    case 'f2':
+      return widenFloat16(new Uint16Array(...at))
+    case 'f4':
+      return new Float32Array(...at)
+    case 'f8':
+      return new Float64Array(...at)
+    case 'i1':
+      return new Int8Array(...at)
+    case 'i2':
+      return new Int16Array(...at)
+    case 'i4':
+      return new Int32Array(...at)
+    case 'i8':
+      return new BigInt64Array(...at)
+    case 'u1':
+      return new Uint8Array(...at)
+    case 'u2':
+      return new Uint16Array(...at)
+    case 'u4':
+      return new Uint32Array(...at)
+    default:
+      return new BigUint64Array(...at)
   }
 }
 

@@ -89,8 +89,7 @@ class ZipNpz implements Npz {
     if (known !== undefined) return known
     const place = this.#at(entry)
     const whole = this.#inflateSmall(entry)
-    const first = (length: number): Uint8Array =>
-      whole ?? readMemberPrefix(this.#bytes, entry, length, this.#maxMemberBytes, place)
+    const first = (length: number): Uint8Array => whole ?? readMemberPrefix(this.#bytes, entry, length, this.#maxMemberBytes, place)
     const start = first(NPY_PREAMBLE)
     const length = npyHeaderLength(start, entry.size, place)
     const header = parseNpyHeader(start.length >= length ? start : first(length), place, entry.size)
@@ -116,7 +115,11 @@ class ZipNpz implements Npz {
     if (entry !== undefined) return entry
     const found = this.names.length === 0 ? 'an empty archive' : `only ${printable(this.names.join(', '))}`
     throw new Fault({
-      format: 'npz', problem: 'missing array', found, expected: `an array '${printable(name)}'`, place: this.#place
+      format: 'npz',
+      problem: 'missing array',
+      found,
+      expected: `an array '${printable(name)}'`,
+      place: this.#place
     })
   }
 
@@ -132,8 +135,7 @@ function isNpyFile(bytes: Uint8Array): boolean {
 /** Opens an archive held in memory. @throws Fault if it is not a ZIP, or contradicts itself */
 export function openNpz(bytes: Uint8Array, options: NpzOptions = {}): Npz {
   const place: Place = options.file === undefined ? {} : { file: options.file }
-  const fault = (problem: string, found: string, expected: string): Fault =>
-    new Fault({ format: 'npz', problem, found, expected, place })
+  const fault = (problem: string, found: string, expected: string): Fault => new Fault({ format: 'npz', problem, found, expected, place })
   if (bytes.length === 0) throw fault('empty', '0 bytes', 'a ZIP archive of .npy members')
   if (isNpyFile(bytes)) throw fault('not an archive', 'a single .npy file', 'a ZIP archive of .npy members')
   const members = new Map<string, ZipEntry>()

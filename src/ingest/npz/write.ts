@@ -111,10 +111,13 @@ class Record {
 
 function localHeader(e: WrittenEntry): Uint8Array {
   return new Record(30 + e.name.length + 20)
-    .u32(0x04034b50).u16(VERSION, e.flags, e.method, 0, DOS_DATE).u32(e.crc, ALL_ONES, ALL_ONES)
-    .u16(e.name.length, 20).raw(e.name)
-    .u16(1, 16).u64(e.size, e.compressedSize)
-    .bytes
+    .u32(0x04034b50)
+    .u16(VERSION, e.flags, e.method, 0, DOS_DATE)
+    .u32(e.crc, ALL_ONES, ALL_ONES)
+    .u16(e.name.length, 20)
+    .raw(e.name)
+    .u16(1, 16)
+    .u64(e.size, e.compressedSize).bytes
 }
 
 function centralHeader(e: WrittenEntry, limit: number): Uint8Array {
@@ -123,9 +126,12 @@ function centralHeader(e: WrittenEntry, limit: number): Uint8Array {
   const wide = [...(bigSize ? [e.size, e.compressedSize] : []), ...(bigOffset ? [e.offset] : [])]
   const extra = wide.length === 0 ? 0 : 4 + 8 * wide.length
   const record = new Record(46 + e.name.length + extra)
-    .u32(0x02014b50).u16((UNIX << 8) | VERSION, VERSION, e.flags, e.method, 0, DOS_DATE).u32(e.crc)
+    .u32(0x02014b50)
+    .u16((UNIX << 8) | VERSION, VERSION, e.flags, e.method, 0, DOS_DATE)
+    .u32(e.crc)
     .u32(bigSize ? ALL_ONES : e.compressedSize, bigSize ? ALL_ONES : e.size)
-    .u16(e.name.length, extra, 0, 0, 0).u32(MODE_0600, bigOffset ? ALL_ONES : e.offset)
+    .u16(e.name.length, extra, 0, 0, 0)
+    .u32(MODE_0600, bigOffset ? ALL_ONES : e.offset)
     .raw(e.name)
   return extra === 0 ? record.bytes : record.u16(1, 8 * wide.length).u64(...wide).bytes
 }
@@ -189,13 +195,24 @@ export class NpzWriter {
       const end = this.#offset
       const count = this.#entries.length
       if (count > this.#countLimit || start > this.#zip64Limit || end - start > this.#zip64Limit) {
-        await this.#write(new Record(56).u32(0x06064b50).u64(44).u16(VERSION, VERSION).u32(0, 0)
-          .u64(count, count, end - start, start).bytes)
+        await this.#write(
+          new Record(56)
+            .u32(0x06064b50)
+            .u64(44)
+            .u16(VERSION, VERSION)
+            .u32(0, 0)
+            .u64(count, count, end - start, start).bytes
+        )
         await this.#write(new Record(20).u32(0x07064b50, 0).u64(end).u32(1).bytes)
       }
       const count16 = Math.min(count, 0xffff)
-      await this.#write(new Record(22).u32(0x06054b50).u16(0, 0, count16, count16)
-        .u32(Math.min(end - start, ALL_ONES), Math.min(start, ALL_ONES)).u16(0).bytes)
+      await this.#write(
+        new Record(22)
+          .u32(0x06054b50)
+          .u16(0, 0, count16, count16)
+          .u32(Math.min(end - start, ALL_ONES), Math.min(start, ALL_ONES))
+          .u16(0).bytes
+      )
       return 'finished'
     })
   }

@@ -75,18 +75,19 @@ function sharedValue(text: string, strings: readonly string[], ref: string): Cel
  * The value of a cell of type `t`; null for a cell without one. `stored` is the text of its `v` (null: no `v`), or the text
  * of the runs of an inline string.
  */
-export function cellContent(
-  type: string, stored: string | null, format: NumberFormat, book: Workings, ref: string
-): CellContent | null {
+export function cellContent(type: string, stored: string | null, format: NumberFormat, book: Workings, ref: string): CellContent | null {
   if (stored === null) return null
   if (type === 'str') return { kind: 'text', value: unescapeText(stored) }
   if (type === 'inlineStr') return { kind: 'text', value: stored }
   const text = stored.trim()
   if (text === '') return null
   switch (type) {
-    case 'n': return numberValue(text, format, book.date1904, ref)
-    case 's': return sharedValue(text, book.strings, ref)
-    case 'e': return { kind: 'error', value: text }
+    case 'n':
+      return numberValue(text, format, book.date1904, ref)
+    case 's':
+      return sharedValue(text, book.strings, ref)
+    case 'e':
+      return { kind: 'error', value: text }
     case 'b': {
       if (/^([01]|true|false)$/.test(text)) return { kind: 'boolean', value: text === '1' || text === 'true' }
       throw bad('bad boolean', `'${printable(text)}'`, '0 or 1', ref)
@@ -95,6 +96,7 @@ export function cellContent(
       if (ISO_CELL.test(text)) return { kind: 'date', value: text, serial: null }
       throw bad('bad date', `'${printable(text)}'`, 'ISO 8601', ref)
     }
-    default: throw bad('unknown cell type', `'${printable(type)}'`, 'n, s, str, inlineStr, b, e or d', ref)
+    default:
+      throw bad('unknown cell type', `'${printable(type)}'`, 'n, s, str, inlineStr, b, e or d', ref)
   }
 }

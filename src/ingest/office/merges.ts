@@ -69,7 +69,9 @@ function byTop(merges: readonly CellRange[]): readonly CellRange[] {
 
 /** Calls `cover` with the position of each given cell that lies in a merged range and is not its top left one. */
 export function eachCovered(
-  merges: readonly CellRange[], cells: Iterable<{ readonly row: number; readonly column: number }>, count: number,
+  merges: readonly CellRange[],
+  cells: Iterable<{ readonly row: number; readonly column: number }>,
+  count: number,
   cover: (row: number, column: number) => void
 ): void {
   const keys = new Float64Array(count)

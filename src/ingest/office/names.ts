@@ -1,15 +1,18 @@
 /** The namespaces of Office Open XML, both of transitional and of strict files (ECMA-376 parts 1 and 4). */
 
 export const SPREADSHEET: ReadonlySet<string> = new Set([
-  'http://schemas.openxmlformats.org/spreadsheetml/2006/main', 'http://purl.oclc.org/ooxml/spreadsheetml/main'
+  'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
+  'http://purl.oclc.org/ooxml/spreadsheetml/main'
 ])
 
 export const PRESENTATION: ReadonlySet<string> = new Set([
-  'http://schemas.openxmlformats.org/presentationml/2006/main', 'http://purl.oclc.org/ooxml/presentationml/main'
+  'http://schemas.openxmlformats.org/presentationml/2006/main',
+  'http://purl.oclc.org/ooxml/presentationml/main'
 ])
 
 export const DRAWING: ReadonlySet<string> = new Set([
-  'http://schemas.openxmlformats.org/drawingml/2006/main', 'http://purl.oclc.org/ooxml/drawingml/main'
+  'http://schemas.openxmlformats.org/drawingml/2006/main',
+  'http://purl.oclc.org/ooxml/drawingml/main'
 ])
 
 /** Namespaces of the attribute `r:id`. With `/` and a kind behind it, each is the type of a relationship. */
@@ -19,9 +22,7 @@ export const RELATIONSHIP: ReadonlySet<string> = new Set([
 ])
 
 /** Namespace of the `.rels` parts, the same in strict files. */
-export const PACKAGE_RELATIONSHIPS: ReadonlySet<string> = new Set([
-  'http://schemas.openxmlformats.org/package/2006/relationships'
-])
+export const PACKAGE_RELATIONSHIPS: ReadonlySet<string> = new Set(['http://schemas.openxmlformats.org/package/2006/relationships'])
 
 export const COMPATIBILITY = 'http://schemas.openxmlformats.org/markup-compatibility/2006'
 

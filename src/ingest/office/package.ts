@@ -76,7 +76,11 @@ export class OfficePackage {
   #total = 0
   readonly #bytes: Uint8Array
 
-  constructor(bytes: Uint8Array, readonly format: OfficeFormat, options: OfficeOptions) {
+  constructor(
+    bytes: Uint8Array,
+    readonly format: OfficeFormat,
+    options: OfficeOptions
+  ) {
     this.#bytes = bytes
     this.place = options.place ?? {}
     this.limits = { ...DEFAULT_LIMITS, ...options.limits }

@@ -84,7 +84,11 @@ export class SlideReader implements XmlHandler {
   result(): SlideText {
     const joined = (paragraphs: readonly string[]): string | null => (paragraphs.length === 0 ? null : paragraphs.join('\n'))
     return {
-      texts: this.#texts, tables: this.#tables, hidden: this.#hidden, title: joined(this.#titles), pageNumber: joined(this.#pageNumbers)
+      texts: this.#texts,
+      tables: this.#tables,
+      hidden: this.#hidden,
+      title: joined(this.#titles),
+      pageNumber: joined(this.#pageNumbers)
     }
   }
 

@@ -104,11 +104,11 @@ class SharedParts {
   }
 
   readStrings(): Promise<readonly string[]> {
-    return this.#strings ??= this.#read('sharedStrings', new SharedStringsReader(), reader => reader?.strings ?? [])
+    return (this.#strings ??= this.#read('sharedStrings', new SharedStringsReader(), reader => reader?.strings ?? []))
   }
 
   readFormats(): Promise<readonly NumberFormat[] | null> {
-    return this.#formats ??= this.#read('styles', new StylesReader(), reader => reader?.formats ?? null)
+    return (this.#formats ??= this.#read('styles', new StylesReader(), reader => reader?.formats ?? null))
   }
 
   async #read<R extends ElementReader, T>(kind: string, reader: R, result: (reader: R | null) => T): Promise<T> {
@@ -146,7 +146,10 @@ export async function openWorkbook(bytes: Uint8Array, options: OfficeOptions = {
     async readSheet(name) {
       const info = byName.get(name)
       if (info === undefined) {
-        const names = sheets.map(sheet => `'${printable(sheet.name, 40)}'`).slice(0, 20).join(', ')
+        const names = sheets
+          .map(sheet => `'${printable(sheet.name, 40)}'`)
+          .slice(0, 20)
+          .join(', ')
         throw pkg.fault('missing sheet', `only ${names === '' ? 'no sheet' : names}`, `a sheet '${printable(name)}'`, {})
       }
       if (info.kind !== 'worksheet') {

@@ -95,7 +95,9 @@ function decodeXmlReferences(raw: string): string | TextProblem {
     const found = reference(raw, at)
     if (found === null) {
       return {
-        problem: 'invalid reference', found: `'${printable(raw.slice(at, at + 24))}'`, index: at,
+        problem: 'invalid reference',
+        found: `'${printable(raw.slice(at, at + 24))}'`,
+        index: at,
         expected: '&amp; &lt; &gt; &quot; &apos; or the number of a character (nothing else is expanded)'
       }
     }

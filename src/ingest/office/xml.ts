@@ -12,11 +12,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { Parser } from 'htmlparser2'
 import { Fault, printable, toFault, type Place } from '../../core/errors.js'
+import { Attributes, isQName, MAX_CACHED_NAMES, rootScope, Scope, type XmlAttributes, type XmlName } from './xml-names.js'
 import {
-  Attributes, isQName, MAX_CACHED_NAMES, rootScope, Scope, type XmlAttributes, type XmlName
-} from './xml-names.js'
-import {
-  byteOffset, decodeAttribute, decodeCharacterData, decodeSection, detectEncoding, undecodableOffset, type TextProblem
+  byteOffset,
+  decodeAttribute,
+  decodeCharacterData,
+  decodeSection,
+  detectEncoding,
+  undecodableOffset,
+  type TextProblem
 } from './xml-text.js'
 
 export type { XmlAttributes, XmlName } from './xml-names.js'
@@ -34,9 +38,11 @@ const MAX_ATTRIBUTES = 1000
 const MAX_TEXT = 4 * 2 ** 20
 /** Units kept of the end of the part, to find `</root  >`: htmlparser2 reports that tag at its name. */
 const TAIL_UNITS = 256
-const DECLARATION = new RegExp('^\\?xml\\s+version\\s*=\\s*(?:"1\\.\\d+"|\'1\\.\\d+\')' +
-  '(?:\\s+encoding\\s*=\\s*(?<encoding>"[\\w.-]+"|\'[\\w.-]+\'))?' +
-  '(?:\\s+standalone\\s*=\\s*(?:"(?:yes|no)"|\'(?:yes|no)\'))?\\s*$')
+const DECLARATION = new RegExp(
+  '^\\?xml\\s+version\\s*=\\s*(?:"1\\.\\d+"|\'1\\.\\d+\')' +
+    '(?:\\s+encoding\\s*=\\s*(?<encoding>"[\\w.-]+"|\'[\\w.-]+\'))?' +
+    '(?:\\s+standalone\\s*=\\s*(?:"(?:yes|no)"|\'(?:yes|no)\'))?\\s*$'
+)
 const ALLOWED_ENCODINGS = /^(utf-?8|utf-?16(le|be)?|us-ascii)$/i
 
 /** One parse. It holds the state between htmlparser2's events and the handler's. */
@@ -68,25 +74,28 @@ class XmlParse {
 
   constructor(handler: XmlHandler) {
     this.#handler = handler
-    this.#parser = new Parser({
-      onattribute: (name, value, quote) => this.#onAttribute(name, value, quote),
-      onopentagname: () => {
-        this.#attributes.values.clear()
-        this.#plain = true
+    this.#parser = new Parser(
+      {
+        onattribute: (name, value, quote) => this.#onAttribute(name, value, quote),
+        onopentagname: () => {
+          this.#attributes.values.clear()
+          this.#plain = true
+        },
+        onopentag: name => this.#onOpen(name),
+        onclosetag: (name, implied) => this.#onClose(name, implied),
+        ontext: text => this.#onText(text),
+        oncdatastart: () => {
+          this.#arrive(true)
+          this.#inSection = true
+        },
+        oncdataend: () => {
+          this.#inSection = false
+        },
+        oncomment: () => this.#arrive(true),
+        onprocessinginstruction: (name, data) => this.#onInstruction(name, data)
       },
-      onopentag: name => this.#onOpen(name),
-      onclosetag: (name, implied) => this.#onClose(name, implied),
-      ontext: text => this.#onText(text),
-      oncdatastart: () => {
-        this.#arrive(true)
-        this.#inSection = true
-      },
-      oncdataend: () => {
-        this.#inSection = false
-      },
-      oncomment: () => this.#arrive(true),
-      onprocessinginstruction: (name, data) => this.#onInstruction(name, data)
-    }, { xmlMode: true, decodeEntities: false })
+      { xmlMode: true, decodeEntities: false }
+    )
   }
 
   write(text: string): void {
@@ -294,8 +303,12 @@ export async function parseXml(bytes: Uint8Array, handler: XmlHandler, place: Pl
     } catch (cause) {
       const offset = undecodableOffset(bytes, from, to, encoding)
       throw new Fault({
-        format: 'xml', problem: 'wrong encoding', found: 'bytes that are not text', expected: encoding.toUpperCase(),
-        place: { ...place, offset }, cause
+        format: 'xml',
+        problem: 'wrong encoding',
+        found: 'bytes that are not text',
+        expected: encoding.toUpperCase(),
+        place: { ...place, offset },
+        cause
       })
     }
     try {

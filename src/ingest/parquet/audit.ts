@@ -74,9 +74,7 @@ export interface DatasetAudit {
  * @throws Fault exit 3 for anything but an intact, unencrypted Parquet file, or if no candidate column is in the schema;
  * exit 1 for a wrong page checksum or a file that changed while it was read
  */
-export async function auditParquet(
-  path: string, request: DatasetRequest = {}, options: ParquetAuditOptions = {}
-): Promise<DatasetAudit> {
+export async function auditParquet(path: string, request: DatasetRequest = {}, options: ParquetAuditOptions = {}): Promise<DatasetAudit> {
   const tests = compilePatterns(request.texts?.patterns ?? {})
   const file = await openStill(path, comparingWords('parquet'))
   try {
@@ -107,9 +105,14 @@ export async function auditParquet(
       metadataKeys: metadata.key_value_metadata?.map(entry => entry.key) ?? [],
       checked,
       texts: texts === null ? null : texts.counter.result(),
-      field: field === null ? null : {
-        path: field.path, inSchema: field.inSchema, nonNullRows: field.visitor?.counter.result() ?? 0
-      }
+      field:
+        field === null
+          ? null
+          : {
+              path: field.path,
+              inSchema: field.inSchema,
+              nonNullRows: field.visitor?.counter.result() ?? 0
+            }
     }
   } catch (error) {
     if (options.signal?.aborted === true) throw error
@@ -125,7 +128,9 @@ interface LeafVisitor<Counter extends PageVisitor = PageVisitor> {
 }
 
 function textCounter(
-  { schema }: Footer, candidates: readonly string[], tests: ReturnType<typeof compilePatterns>
+  { schema }: Footer,
+  candidates: readonly string[],
+  tests: ReturnType<typeof compilePatterns>
 ): LeafVisitor<TextCounter> {
   for (const path of candidates) {
     const node = findNode(schema, path)
@@ -138,13 +143,21 @@ function textCounter(
       throw toParquetFault(error, 'unreadable', { array: describeColumn(leaf) })
     }
   }
-  const near = nearest(candidates[0], schema.leaves.map(leaf => leaf.path.join('.')))
+  const near = nearest(
+    candidates[0],
+    schema.leaves.map(leaf => leaf.path.join('.'))
+  )
   const hint = near === null ? '' : `; did you mean ${printable(near)}?`
   throw malformedParquet('missing column', `none of ${printable(candidates.join(', '))}`, `one of them in the schema${hint}`)
 }
 
-function fieldCounter({ schema }: Footer, path: string): {
-  readonly path: string; readonly inSchema: boolean; readonly visitor?: LeafVisitor<PresenceCounter>
+function fieldCounter(
+  { schema }: Footer,
+  path: string
+): {
+  readonly path: string
+  readonly inSchema: boolean
+  readonly visitor?: LeafVisitor<PresenceCounter>
 } {
   const node = findNode(schema, path)
   // A group without columns has no levels to read: no row can show a value.
@@ -160,11 +173,16 @@ const FREE_VALUES = 2 ** 30
 const VALUES_PER_BYTE = 64
 
 async function visitColumns(
-  source: ByteSource, { groups }: Footer, visitors: readonly LeafVisitor[], all: boolean, signal?: AbortSignal
+  source: ByteSource,
+  { groups }: Footer,
+  visitors: readonly LeafVisitor[],
+  all: boolean,
+  signal?: AbortSignal
 ): Promise<PageTally> {
   const tally: PageTally = { pages: 0, checksummed: 0 }
   const wanted = groups.map(group => ({
-    group, chunks: group.chunks.filter(chunk => all || visitors.some(visitor => visitor.leaf === chunk.leaf.index))
+    group,
+    chunks: group.chunks.filter(chunk => all || visitors.some(visitor => visitor.leaf === chunk.leaf.index))
   }))
   refuseBombs(wanted.flatMap(({ chunks }) => chunks))
   for (const { group, chunks } of wanted) {

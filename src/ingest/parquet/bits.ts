@@ -12,14 +12,17 @@ const CUT = 'the end of the page'
 function bitsAt(bytes: Uint8Array, at: number, width: number): number {
   const i = Math.floor(at / 8)
   const shift = at % 8
-  let word = ((bytes[i] | (bytes[i + 1] << 8) | (bytes[i + 2] << 16) | (bytes[i + 3] << 24)) >>> shift)
+  let word = (bytes[i] | (bytes[i + 1] << 8) | (bytes[i + 2] << 16) | (bytes[i + 3] << 24)) >>> shift
   if (shift + width > 32) word |= bytes[i + 4] << (32 - shift)
   return width === 32 ? word >>> 0 : word & (2 ** width - 1)
 }
 
 /** Reads unsigned LEB128 numbers within `bytes`. */
 export class VarintReader {
-  constructor(readonly bytes: Uint8Array, public at: number) {}
+  constructor(
+    readonly bytes: Uint8Array,
+    public at: number
+  ) {}
 
   byte(): number {
     if (this.at >= this.bytes.length) throw malformedParquet('truncated page', CUT, 'more encoded values')
@@ -121,9 +124,11 @@ export function decodeDelta(bytes: Uint8Array, start: number, output: Int32Array
       for (let i = 0; i < wanted; i++) {
         const at = firstBit + i * width
         const delta =
-          width === 0 ? 0n
-          : width <= 32 ? BigInt(bitsAt(bytes, at, width))
-          : BigInt(bitsAt(bytes, at, 32)) | (BigInt(bitsAt(bytes, at + 32, width - 32)) << 32n)
+          width === 0
+            ? 0n
+            : width <= 32
+              ? BigInt(bitsAt(bytes, at, width))
+              : BigInt(bitsAt(bytes, at, 32)) | (BigInt(bitsAt(bytes, at + 32, width - 32)) << 32n)
         value = BigInt.asIntN(64, value + minDelta + delta)
         put(output, filled + i, value)
       }

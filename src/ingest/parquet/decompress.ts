@@ -16,10 +16,11 @@ const DECOMPRESSORS: Readonly<Partial<Record<CompressionCodec, Decompressor>>> =
   SNAPPY: snappy,
   // Several gzip members in a row make up one page.
   GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(length, 1) }),
-  BROTLI: (input, length) => brotliDecompressSync(input, {
-    maxOutputLength: Math.max(length, 1),
-    params: { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 0 }
-  }),
+  BROTLI: (input, length) =>
+    brotliDecompressSync(input, {
+      maxOutputLength: Math.max(length, 1),
+      params: { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 0 }
+    }),
   ZSTD: zstd,
   LZ4: lz4,
   LZ4_RAW: lz4Raw

@@ -12,13 +12,20 @@ export function malformedParquet(problem: string, found: string, expected: strin
 export function toParquetFault(error: unknown, problem: string, place: Place): Fault {
   if (error instanceof Fault) return error.at(place)
   return new Fault({
-    format: 'parquet', problem, found: whatWentWrong(error), expected: 'an intact file', place, cause: error
+    format: 'parquet',
+    problem,
+    found: whatWentWrong(error),
+    expected: 'an intact file',
+    place,
+    cause: error
   })
 }
 
 /** With wrong fields in a structure, the decoder reads missing properties; the engine's message would not help the user. */
 function whatWentWrong(error: unknown): string {
-  return error instanceof TypeError || error instanceof RangeError ? 'fields that do not fit each other' : printable(describeCause(error), 200)
+  return error instanceof TypeError || error instanceof RangeError
+    ? 'fields that do not fit each other'
+    : printable(describeCause(error), 200)
 }
 
 /** A number from a header or footer as an integer between 0 and `max`. In the file it may have any thrift type. */

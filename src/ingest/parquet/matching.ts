@@ -29,18 +29,24 @@ type Test = (text: string) => boolean
 
 /** @throws Fault exit 2 for an invalid regular expression */
 export function compilePatterns(patterns: Readonly<Record<string, TextPattern>>): ReadonlyMap<string, Test> {
-  return new Map(Object.entries(patterns).map(([name, pattern]): [string, Test] => {
-    if (typeof pattern === 'string') return [name, text => text.includes(pattern)]
-    try {
-      const regex = new RegExp(pattern.regex, 'u')
-      return [name, text => regex.test(text)]
-    } catch (cause) {
-      throw new Fault({
-        format: 'usage', problem: `invalid pattern ${printable(name)}`, found: printable(describeCause(cause)),
-        expected: 'a regular expression', exitCode: EXIT.usage, cause
-      })
-    }
-  }))
+  return new Map(
+    Object.entries(patterns).map(([name, pattern]): [string, Test] => {
+      if (typeof pattern === 'string') return [name, text => text.includes(pattern)]
+      try {
+        const regex = new RegExp(pattern.regex, 'u')
+        return [name, text => regex.test(text)]
+      } catch (cause) {
+        throw new Fault({
+          format: 'usage',
+          problem: `invalid pattern ${printable(name)}`,
+          found: printable(describeCause(cause)),
+          expected: 'a regular expression',
+          exitCode: EXIT.usage,
+          cause
+        })
+      }
+    })
+  )
 }
 
 export class TextCounter implements PageVisitor {
@@ -94,8 +100,12 @@ export class TextCounter implements PageVisitor {
       text = this.#decoder.decode(value)
     } catch (cause) {
       throw new Fault({
-        format: 'parquet', problem: 'wrong encoding', found: 'bytes that are not UTF-8', expected: 'UTF-8',
-        place: { index: this.#row }, cause
+        format: 'parquet',
+        problem: 'wrong encoding',
+        found: 'bytes that are not UTF-8',
+        expected: 'UTF-8',
+        place: { index: this.#row },
+        cause
       })
     }
     return this.#tests.map(([, test]) => test(text))

@@ -59,7 +59,11 @@ interface Header extends PageHeader {
 }
 
 export async function* columnPages(
-  source: ByteSource, group: RowGroup, chunk: Chunk, tally: PageTally, signal?: AbortSignal
+  source: ByteSource,
+  group: RowGroup,
+  chunk: Chunk,
+  tally: PageTally,
+  signal?: AbortSignal
 ): AsyncGenerator<Page, void, void> {
   if (chunk.values === 0) return
   const window = new Window(source, chunk.end)
@@ -105,8 +109,10 @@ export async function* columnPages(
     if (page !== null) yield page
   }
   if (rows !== group.rows) {
-    throw malformedParquet('row counts differ', `${rows} rows`, `${group.rows} as the footer states`)
-      .at({ member: `row group ${group.index}`, array: describeColumn(chunk.leaf) })
+    throw malformedParquet('row counts differ', `${rows} rows`, `${group.rows} as the footer states`).at({
+      member: `row group ${group.index}`,
+      array: describeColumn(chunk.leaf)
+    })
   }
 }
 
@@ -115,7 +121,10 @@ class Window {
   #bytes = new Uint8Array(0)
   #start = 0
 
-  constructor(readonly source: ByteSource, readonly end: number) {}
+  constructor(
+    readonly source: ByteSource,
+    readonly end: number
+  ) {}
 
   /** Returns `length` bytes at `start`, which lie within the column. They are valid until the next call. */
   async at(start: number, length: number): Promise<Uint8Array> {
@@ -183,7 +192,11 @@ function readData(header: Header, stored: Uint8Array<ArrayBuffer>, chunk: Chunk,
     }
     const repetition = level(leaf.repetition, head.repetition_level_encoding)
     const definition = level(leaf.definition, head.definition_level_encoding)
-    return { ...finish(repetition, definition, levels, null, { bytes, start, encoding: head.encoding }, chunk, dictionary), levelsFill, statedNulls: null }
+    return {
+      ...finish(repetition, definition, levels, null, { bytes, start, encoding: head.encoding }, chunk, dictionary),
+      levelsFill,
+      statedNulls: null
+    }
   }
   const head = header.data_page_header_v2
   if (head === undefined) throw malformedParquet('malformed page', 'no data page header', 'one')
@@ -214,9 +227,13 @@ function decodeLevels(encoded: Uint8Array, max: number, levels: number): { reado
 }
 
 function finish(
-  repetition: Uint8Array | null, definition: Uint8Array | null, levels: number,
+  repetition: Uint8Array | null,
+  definition: Uint8Array | null,
+  levels: number,
   stated: { readonly nulls: number; readonly rows: number } | null,
-  encoded: Omit<Parameters<typeof decodeValues>[0], 'count'>, { leaf }: Chunk, dictionary: ColumnValues | null
+  encoded: Omit<Parameters<typeof decodeValues>[0], 'count'>,
+  { leaf }: Chunk,
+  dictionary: ColumnValues | null
 ): Omit<Page, 'levelsFill' | 'statedNulls'> {
   const values = definition === null ? levels : tally(definition, leaf.definition)
   const rows = repetition === null ? levels : tally(repetition, 0)

@@ -88,15 +88,19 @@ function annotation(element: SchemaElement): string | null {
   // hyparquet represents an annotation that it does not know as an object without a type.
   if (logical?.type !== undefined) return logicalText(logical)
   if (converted === 'DECIMAL') return `DECIMAL(${element.precision ?? 0},${element.scale ?? 0})`
-  return converted === 'UTF8' ? 'STRING' : converted ?? null
+  return converted === 'UTF8' ? 'STRING' : (converted ?? null)
 }
 
 function logicalText(logical: LogicalType): string {
   switch (logical.type) {
-    case 'DECIMAL': return `DECIMAL(${logical.precision},${logical.scale})`
-    case 'INTEGER': return `${logical.isSigned ? 'INT' : 'UINT'}_${logical.bitWidth}`
+    case 'DECIMAL':
+      return `DECIMAL(${logical.precision},${logical.scale})`
+    case 'INTEGER':
+      return `${logical.isSigned ? 'INT' : 'UINT'}_${logical.bitWidth}`
     case 'TIME':
-    case 'TIMESTAMP': return `${logical.type}(${logical.unit}${logical.isAdjustedToUTC ? ',UTC' : ''})`
-    default: return logical.type
+    case 'TIMESTAMP':
+      return `${logical.type}(${logical.unit}${logical.isAdjustedToUTC ? ',UTC' : ''})`
+    default:
+      return logical.type
   }
 }

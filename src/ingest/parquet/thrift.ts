@@ -45,11 +45,24 @@ export function endOfStruct(bytes: Uint8Array, start: number, maxItems: number):
   const element = (type: number, depth: number, inList: boolean): void => {
     item()
     switch (type) {
-      case 1: case 2: if (inList) skip(1); return
-      case 3: skip(1); return
-      case 4: case 5: case 6: varint(); return
-      case 7: skip(8); return
-      case 8: skip(varint()); return
+      case 1:
+      case 2:
+        if (inList) skip(1)
+        return
+      case 3:
+        skip(1)
+        return
+      case 4:
+      case 5:
+      case 6:
+        varint()
+        return
+      case 7:
+        skip(8)
+        return
+      case 8:
+        skip(varint())
+        return
       case 9: {
         const head = byte()
         const length = head >> 4 === 15 ? varint() : head >> 4
@@ -58,8 +71,11 @@ export function endOfStruct(bytes: Uint8Array, start: number, maxItems: number):
         for (let i = 0; i < length; i++) element(head & 15, depth + 1, true)
         return
       }
-      case 12: struct(depth + 1); return
-      default: throw malformedParquet('malformed thrift', `type ${type}`, 'a type that parquet.thrift uses')
+      case 12:
+        struct(depth + 1)
+        return
+      default:
+        throw malformedParquet('malformed thrift', `type ${type}`, 'a type that parquet.thrift uses')
     }
   }
   const struct = (depth: number): void => {

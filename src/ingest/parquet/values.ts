@@ -12,8 +12,13 @@ import { decodeDelta, decodeHybrid } from './bits.js'
 import { malformedParquet } from './faults.js'
 
 export type ColumnValues =
-  | Int32Array | BigInt64Array | Float32Array | Float64Array
-  | readonly boolean[] | readonly bigint[] | readonly Uint8Array[]
+  | Int32Array
+  | BigInt64Array
+  | Float32Array
+  | Float64Array
+  | readonly boolean[]
+  | readonly bigint[]
+  | readonly Uint8Array[]
 
 export interface EncodedValues {
   /** a buffer of its own that holds the page and nothing else */
@@ -86,7 +91,7 @@ export function decodePlain(page: EncodedValues, element: SchemaElement): Column
 function plainInt96(view: DataView, start: number, count: number): bigint[] {
   return Array.from({ length: count }, (_, i) => {
     const at = start + 12 * i
-    return BigInt.asIntN(96, BigInt(view.getUint32(at + 8, true)) << 64n | view.getBigUint64(at, true))
+    return BigInt.asIntN(96, (BigInt(view.getUint32(at + 8, true)) << 64n) | view.getBigUint64(at, true))
   })
 }
 
@@ -101,13 +106,20 @@ function readerOf({ bytes, start }: EncodedValues): { view: DataView<ArrayBuffer
 /** Fewest bytes of one plain value. */
 function width({ type, type_length: length }: SchemaElement): number {
   switch (type) {
-    case 'INT32': case 'FLOAT': case 'BYTE_ARRAY': return 4
-    case 'INT64': case 'DOUBLE': return 8
-    case 'INT96': return 12
+    case 'INT32':
+    case 'FLOAT':
+    case 'BYTE_ARRAY':
+      return 4
+    case 'INT64':
+    case 'DOUBLE':
+      return 8
+    case 'INT96':
+      return 12
     case 'FIXED_LEN_BYTE_ARRAY':
       if (length === undefined || !(length > 0)) throw malformedParquet('malformed schema', `a fixed length of ${length}`, '1 or more')
       return length
-    default: throw malformedParquet('wrong encoding', `bytes of ${type}`, 'a type of whole bytes')
+    default:
+      throw malformedParquet('wrong encoding', `bytes of ${type}`, 'a type of whole bytes')
   }
 }
 

@@ -45,10 +45,13 @@ export function zstd(input: Uint8Array, length: number): Uint8Array {
   if (sizeBytes === 0) return decompressZstd(input)
   const at = blocks - sizeBytes
   const stated =
-    sizeBytes === 1 ? input[at]
-    : sizeBytes === 2 ? view.getUint16(at, true) + 256
-    : sizeBytes === 4 ? view.getUint32(at, true)
-    : Number(view.getBigUint64(at, true))
+    sizeBytes === 1
+      ? input[at]
+      : sizeBytes === 2
+        ? view.getUint16(at, true) + 256
+        : sizeBytes === 4
+          ? view.getUint32(at, true)
+          : Number(view.getBigUint64(at, true))
   if (stated !== length) throw corrupt(`a content of ${stated} bytes`, `${length} as the page header states`)
   return decompressZstd(length > MAX_EXACT ? input : withoutSize(input, blocks, length))
 }

@@ -19,7 +19,8 @@ export function outcomeOfNumber(value: number): Outcome | null {
 
 /** The stated outcome, else the one that the score gives, and which of the two it is. */
 export function decideOutcome(
-  { outcome, score }: Pick<TraceFields, 'outcome' | 'score'>, successThreshold: number
+  { outcome, score }: Pick<TraceFields, 'outcome' | 'score'>,
+  successThreshold: number
 ): { readonly outcome: Outcome | null; readonly outcomeFrom: OutcomeSource | null } {
   if (outcome !== null) return { outcome, outcomeFrom: 'outcome' }
   if (score !== null) return { outcome: outcomeOfScore(score, successThreshold), outcomeFrom: 'score' }

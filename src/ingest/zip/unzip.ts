@@ -15,14 +15,27 @@ const MAX_EXPANSION = 1032
 const FIRST_INPUT = 256
 
 const METHOD_NAMES: Readonly<Record<number, string>> = {
-  1: 'shrunk', 6: 'imploded', 9: 'deflate64', 12: 'bzip2', 14: 'LZMA', 93: 'zstd', 95: 'xz', 98: 'PPMd', 99: 'AES'
+  1: 'shrunk',
+  6: 'imploded',
+  9: 'deflate64',
+  12: 'bzip2',
+  14: 'LZMA',
+  93: 'zstd',
+  95: 'xz',
+  98: 'PPMd',
+  99: 'AES'
 }
 
 function inflateFault(cause: unknown, size: number, place: Place): Fault {
   const tooLarge = cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE'
   if (tooLarge) return zipFault('wrong size', `more than ${size} bytes`, `the declared ${size}`, place)
   return new Fault({
-    format: 'zip', problem: 'broken deflate data', found: describeCause(cause), expected: 'a whole stream', place, cause
+    format: 'zip',
+    problem: 'broken deflate data',
+    found: describeCause(cause),
+    expected: 'a whole stream',
+    place,
+    cause
   })
 }
 
@@ -96,9 +109,7 @@ export function readMember(bytes: Uint8Array, entry: ZipEntry, maxBytes: number,
  * The member's first bytes: `length` of them or somewhat more, fewer if the member is shorter. They are not checked
  * against the CRC-32, which covers the whole member. No more is inflated than they need.
  */
-export function readMemberPrefix(
-  bytes: Uint8Array, entry: ZipEntry, length: number, maxBytes: number, place: Place
-): Uint8Array {
+export function readMemberPrefix(bytes: Uint8Array, entry: ZipEntry, length: number, maxBytes: number, place: Place): Uint8Array {
   checkReadable(entry, maxBytes, place)
   const compressed = compressedBytes(bytes, entry)
   if (entry.method === STORED) return compressed.subarray(0, length)

@@ -129,16 +129,21 @@ export function readEnd(f: ZipFields, place: Place): Directory {
   const end64 = findEnd64(f, end, place)
   const at = end64 ?? end
   const where = { offset: at, ...place }
-  const wide = end64 === null ? short : {
-    disks: [f.u32(end64 + 16), f.u32(end64 + 20)],
-    counts: [f.u64(end64 + 24, place), f.u64(end64 + 32, place)],
-    size: f.u64(end64 + 40, place),
-    offset: f.u64(end64 + 48, place)
-  }
+  const wide =
+    end64 === null
+      ? short
+      : {
+          disks: [f.u32(end64 + 16), f.u32(end64 + 20)],
+          counts: [f.u64(end64 + 24, place), f.u64(end64 + 32, place)],
+          size: f.u64(end64 + 40, place),
+          offset: f.u64(end64 + 48, place)
+        }
   // A value that both records state must be the same, unless the short record says that it has no room.
   const pairs = [
-    [short.counts[0], wide.counts[0], ALL_ONES_16], [short.counts[1], wide.counts[1], ALL_ONES_16],
-    [short.size, wide.size, ALL_ONES_32], [short.offset, wide.offset, ALL_ONES_32]
+    [short.counts[0], wide.counts[0], ALL_ONES_16],
+    [short.counts[1], wide.counts[1], ALL_ONES_16],
+    [short.size, wide.size, ALL_ONES_32],
+    [short.offset, wide.offset, ALL_ONES_32]
   ]
   for (const [a, b, none] of pairs) {
     if (a !== b && a !== none) throw zipFault('contradicting end records', `${a} and ${b}`, 'the same value', where)

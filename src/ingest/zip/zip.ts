@@ -10,7 +10,18 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { printable, type Place } from '../../core/errors.js'
-import { ALL_ONES_16, ALL_ONES_32, CENTRAL_SIZE, hex, LOCAL_SIGNATURE, readEnd, STORED, zipFault, ZipFields, type Directory } from './zip-end.js'
+import {
+  ALL_ONES_16,
+  ALL_ONES_32,
+  CENTRAL_SIZE,
+  hex,
+  LOCAL_SIGNATURE,
+  readEnd,
+  STORED,
+  zipFault,
+  ZipFields,
+  type Directory
+} from './zip-end.js'
 
 export interface ZipEntry {
   readonly name: string
@@ -91,9 +102,10 @@ function widen(f: ZipFields, fields: readonly number[], extraAt: number, extraLe
 function decodeName(bytes: Uint8Array, utf8: boolean, place: Place): string {
   const encoded = Buffer.from(bytes)
   if (utf8 && !isUtf8(encoded)) throw zipFault('bad member name', 'bytes that are not UTF-8', 'UTF-8', place)
-  const name = utf8 || isAscii(encoded)
-    ? encoded.toString('utf8')
-    : Array.from(encoded, b => (b < 0x80 ? String.fromCharCode(b) : CP437[b - 0x80])).join('')
+  const name =
+    utf8 || isAscii(encoded)
+      ? encoded.toString('utf8')
+      : Array.from(encoded, b => (b < 0x80 ? String.fromCharCode(b) : CP437[b - 0x80])).join('')
   if (name.includes('\0')) throw zipFault('bad member name', `'${printable(name)}'`, 'no NUL in it', place)
   return name
 }
@@ -115,11 +127,17 @@ function readCentral(f: ZipFields, at: number, directory: Directory, place: Plac
   const named = { member: name, ...where }
   const disk = f.u16(at + 34)
   if (disk !== 0 && disk !== ALL_ONES_16) throw zipFault('unsupported', `volume ${disk}`, 'a single file', named)
-  const [size, compressedSize, offset] = widen(
-    f, [f.u32(at + 24), f.u32(at + 20), f.u32(at + 42)], nameAt + nameLength, extraLength, named)
+  const [size, compressedSize, offset] = widen(f, [f.u32(at + 24), f.u32(at + 20), f.u32(at + 42)], nameAt + nameLength, extraLength, named)
   const entry = {
-    name, nameAt, nameLength, flags, method: f.u16(at + 10), crc32: f.u32(at + 16),
-    compressedSize, size, headerOffset: offset + directory.shift
+    name,
+    nameAt,
+    nameLength,
+    flags,
+    method: f.u16(at + 10),
+    crc32: f.u32(at + 16),
+    compressedSize,
+    size,
+    headerOffset: offset + directory.shift
   }
   return { entry, next }
 }
@@ -149,8 +167,7 @@ function checkLocal(f: ZipFields, c: Central, directory: Directory, place: Place
   if (nameLength !== c.nameLength || !sameBytes(f.bytes, at + LOCAL_SIZE, c.nameAt, nameLength)) {
     throw zipFault('local header disagrees', 'another member name', 'the name in the directory', where)
   }
-  const [size, compressedSize] = widen(
-    f, [f.u32(at + 22), f.u32(at + 18)], at + LOCAL_SIZE + nameLength, extraLength, where)
+  const [size, compressedSize] = widen(f, [f.u32(at + 22), f.u32(at + 18)], at + LOCAL_SIZE + nameLength, extraLength, where)
   const later = (flags & DESCRIPTOR_FLAG) !== 0
   const claims = [
     ['method', f.u16(at + 8), c.method, false],
@@ -167,8 +184,14 @@ function checkLocal(f: ZipFields, c: Central, directory: Directory, place: Place
     throw zipFault('bad member size', `${c.size} bytes stored in ${c.compressedSize}`, 'the same number', where)
   }
   return {
-    name: c.name, method: c.method, encrypted, crc32: c.crc32,
-    compressedSize: c.compressedSize, size: c.size, headerOffset: at, dataOffset
+    name: c.name,
+    method: c.method,
+    encrypted,
+    crc32: c.crc32,
+    compressedSize: c.compressedSize,
+    size: c.size,
+    headerOffset: at,
+    dataOffset
   }
 }
 

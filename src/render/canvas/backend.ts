@@ -10,13 +10,31 @@ import { join, dirname } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { Canvas, createCanvas, registerFont, type CanvasRenderingContext2D } from 'canvas'
 import {
-  BarController, BarElement, BasicPlatform, Chart, LinearScale, LineController, LineElement, LogarithmicScale, PointElement, ScatterController,
-  type ChartConfiguration, type PointStyle
+  BarController,
+  BarElement,
+  BasicPlatform,
+  Chart,
+  LinearScale,
+  LineController,
+  LineElement,
+  LogarithmicScale,
+  PointElement,
+  ScatterController,
+  type ChartConfiguration,
+  type PointStyle
 } from 'chart.js'
 import { drawPoint } from 'chart.js/helpers'
 import annotationPlugin from 'chartjs-plugin-annotation'
 import { EXIT, Fault, printable } from '../../core/errors.js'
-import { FIGURE_FORMATS, type FigureConfig, type FigureFormat, type FigureText, type LegendKey, type PanelConfig, type PointMark } from '../figures/config.js'
+import {
+  FIGURE_FORMATS,
+  type FigureConfig,
+  type FigureFormat,
+  type FigureText,
+  type LegendKey,
+  type PanelConfig,
+  type PointMark
+} from '../figures/config.js'
 import { resolveFunctions } from '../figures/functions.js'
 import { hatchLines } from '../figures/hatch.js'
 import { FONT_FAMILY, HEADING, INK, TEXT_SIZE } from '../figures/style.js'
@@ -65,7 +83,18 @@ function registerFonts(): void {
 }
 
 if (isMainThread) registerFonts()
-Chart.register(BarController, BarElement, LineController, ScatterController, LineElement, PointElement, LinearScale, LogarithmicScale, SymlogScale, annotationPlugin)
+Chart.register(
+  BarController,
+  BarElement,
+  LineController,
+  ScatterController,
+  LineElement,
+  PointElement,
+  LinearScale,
+  LogarithmicScale,
+  SymlogScale,
+  annotationPlugin
+)
 
 /** Chart.js uses drawing commands that node-canvas and browsers share. The two types differ in name only. */
 function asDom(context: CanvasRenderingContext2D): globalThis.CanvasRenderingContext2D {
@@ -178,7 +207,10 @@ function encode(canvas: Canvas, format: FigureFormat, figure: FigureConfig): Buf
       return finishPng(canvas.toBuffer('image/png', { resolution: RESOLUTION, ...PNG }), figure, DRAWN_BY)
     case 'pdf':
       return canvas.toBuffer('application/pdf', {
-        title: figure.title, subject: figure.description, creator: DRAWN_BY, creationDate: CREATION_DATE
+        title: figure.title,
+        subject: figure.description,
+        creator: DRAWN_BY,
+        creationDate: CREATION_DATE
       })
     case 'svg':
       return Buffer.from(finishSvg(canvas.toBuffer().toString('utf8'), figure, DRAWN_BY))
@@ -189,7 +221,11 @@ function encode(canvas: Canvas, format: FigureFormat, figure: FigureConfig): Buf
 export function render(figure: FigureConfig, format: FigureFormat): Buffer {
   if (!FIGURE_FORMATS.includes(format)) {
     throw new Fault({
-      format: 'figure', problem: 'unknown format', found: printable(String(format)), expected: FIGURE_FORMATS.join(', '), exitCode: EXIT.usage
+      format: 'figure',
+      problem: 'unknown format',
+      found: printable(String(format)),
+      expected: FIGURE_FORMATS.join(', '),
+      exitCode: EXIT.usage
     })
   }
   const scale = format === 'png' ? RESOLUTION / POINTS_PER_INCH : 1

@@ -24,12 +24,20 @@ function ignore(): void {
  * first width that it sees for the rest of the process.
  */
 export function panelCanvas(
-  context: CanvasRenderingContext2D, measuring: CanvasRenderingContext2D, width: number, height: number
+  context: CanvasRenderingContext2D,
+  measuring: CanvasRenderingContext2D,
+  width: number,
+  height: number
 ): PanelCanvas {
-  const methods = new Map<PropertyKey, unknown>([['measureText', (text: string) => {
-    if (measuring.font !== context.font) measuring.font = context.font
-    return measuring.measureText(text)
-  }]])
+  const methods = new Map<PropertyKey, unknown>([
+    [
+      'measureText',
+      (text: string) => {
+        if (measuring.font !== context.font) measuring.font = context.font
+        return measuring.measureText(text)
+      }
+    ]
+  ])
   const proxy = new Proxy(context, {
     get(target, key) {
       if (key === 'canvas') return canvas

@@ -12,9 +12,11 @@ const LOADED = 'critic-traces: canvas loaded in the main thread'
 async function loadBackend(): Promise<typeof import('./backend.js')> {
   if (!isMainThread && getEnvironmentData(LOADED) !== true) {
     throw new Fault({
-      format: 'figure', problem: 'cannot be drawn in this worker',
+      format: 'figure',
+      problem: 'cannot be drawn in this worker',
       found: 'a main thread that has not loaded the canvas library',
-      expected: 'warmCanvas() before the worker starts', exitCode: 1
+      expected: 'warmCanvas() before the worker starts',
+      exitCode: 1
     })
   }
   const backend = await import('./backend.js')

@@ -18,8 +18,8 @@ const KEYWORD = 'Description\0'
 export function finishPng(png: Buffer, { description }: Pick<FigureConfig, 'description'>, generator: string): Buffer {
   const text = /^[^\u0100-\uffff]*$/.test(description)
     ? chunk('tEXt', Buffer.from(KEYWORD + description, 'latin1'))
-    // The four NUL bytes say: not compressed, compression method 0, no language, no translated keyword.
-    : chunk('iTXt', Buffer.from(`${KEYWORD}\0\0\0\0${description}`, 'utf8'))
+    : // The four NUL bytes say: not compressed, compression method 0, no language, no translated keyword.
+      chunk('iTXt', Buffer.from(`${KEYWORD}\0\0\0\0${description}`, 'utf8'))
   return Buffer.concat([png.subarray(0, HEAD), text, chunk('tEXt', Buffer.from(pngSoftware(generator), 'latin1')), png.subarray(HEAD)])
 }
 

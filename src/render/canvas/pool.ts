@@ -55,9 +55,15 @@ export async function openFigurePool(threads: number, options: FigurePoolOptions
   const execArgv = options.execArgv === undefined ? {} : { execArgv: [...options.execArgv] }
   const pool = new Piscina({ filename, minThreads: threads, maxThreads: threads, recordTiming: false, ...execArgv })
   const loaded = Promise.all(
-    pool.threads.map(thread => new Promise<void>(resolve => {
-      for (const event of ['message', 'error', 'exit']) thread.once(event, () => { resolve() })
-    }))
+    pool.threads.map(
+      thread =>
+        new Promise<void>(resolve => {
+          for (const event of ['message', 'error', 'exit'])
+            thread.once(event, () => {
+              resolve()
+            })
+        })
+    )
   )
   const running = new Set<Promise<DrawnFigure>>()
   const run = async ({ config, format }: FigureTask): Promise<DrawnFigure> => {
@@ -72,7 +78,9 @@ export async function openFigurePool(threads: number, options: FigurePoolOptions
   const tracked = (task: FigureTask): Promise<DrawnFigure> => {
     const drawing = run(task)
     running.add(drawing)
-    const forget = (): void => { running.delete(drawing) }
+    const forget = (): void => {
+      running.delete(drawing)
+    }
     drawing.then(forget, forget)
     return drawing
   }

@@ -7,7 +7,7 @@ import type { FigureConfig } from '../figures/config.js'
 import { svgComment } from './mark.js'
 
 function escapeText(text: string): string {
-  return text.replace(/[&<>]/g, c => c === '&' ? '&amp;' : c === '<' ? '&lt;' : '&gt;')
+  return text.replace(/[&<>]/g, c => (c === '&' ? '&amp;' : c === '<' ? '&lt;' : '&gt;'))
 }
 
 /** @param generator name and version of the program */
@@ -18,8 +18,11 @@ export function finishSvg(svg: string, { title, description }: Pick<FigureConfig
       if (!numbers.has(number)) numbers.set(number, numbers.size + 1)
       return String(numbers.get(number))
     })
-    .replace(/<svg ([^>]*)>/, (_, attributes: string) =>
-      `${svgComment(generator)}. -->\n<svg ${attributes} role="img" aria-labelledby="figure-title figure-description">\n` +
-      `<title id="figure-title">${escapeText(title)}</title>\n` +
-      `<desc id="figure-description">${escapeText(description)}</desc>`)
+    .replace(
+      /<svg ([^>]*)>/,
+      (_, attributes: string) =>
+        `${svgComment(generator)}. -->\n<svg ${attributes} role="img" aria-labelledby="figure-title figure-description">\n` +
+        `<title id="figure-title">${escapeText(title)}</title>\n` +
+        `<desc id="figure-description">${escapeText(description)}</desc>`
+    )
 }

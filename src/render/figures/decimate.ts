@@ -25,8 +25,11 @@ export function spanStarts(length: number, boundaries: Int32Array): Int32Array {
     const start = boundaries[k] + 1
     if (start <= starts[k] || start >= length) {
       throw new Fault({
-        format: 'figure', problem: 'has a boundary out of order', found: String(boundaries[k]),
-        expected: `an index from ${starts[k]} to ${length - 2}`, place: { array: 'boundaries', index: k }
+        format: 'figure',
+        problem: 'has a boundary out of order',
+        found: String(boundaries[k]),
+        expected: `an index from ${starts[k]} to ${length - 2}`,
+        place: { array: 'boundaries', index: k }
       })
     }
     starts[k + 1] = start
@@ -77,7 +80,10 @@ export function decimateSpans(values: Float64Array, starts: Int32Array, buckets:
  * @param columns about the number of pixels across the plot
  */
 export function decimateColumns(
-  x: ArrayLike<number>, y: ArrayLike<number>, { min, max }: { readonly min: number; readonly max: number }, columns: number
+  x: ArrayLike<number>,
+  y: ArrayLike<number>,
+  { min, max }: { readonly min: number; readonly max: number },
+  columns: number
 ): Int32Array {
   const count = x.length
   if (count <= 2 * columns) return Int32Array.from({ length: count }, (_, i) => i)
@@ -85,7 +91,7 @@ export function decimateColumns(
   // x = max falls into one further column.
   const indexes = new Int32Array(Math.min(count, 4 * (columns + 2)))
   let kept = 0
-  for (let first = 0; first < count;) {
+  for (let first = 0; first < count; ) {
     const column = columnOf(first)
     let lowest = first
     let highest = first

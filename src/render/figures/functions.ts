@@ -24,7 +24,15 @@ export type NamedFunction =
   | { readonly fn: 'fixedSize'; readonly size: number; readonly side: 'width' | 'height' }
 
 /** A node of a resolved chart. Chart.js may write to all nodes except the points. */
-export type ResolvedChart = string | number | boolean | null | ResolvedFunction | ResolvedChart[] | { [key: string]: ResolvedChart } | PlainPoint
+export type ResolvedChart =
+  | string
+  | number
+  | boolean
+  | null
+  | ResolvedFunction
+  | ResolvedChart[]
+  | { [key: string]: ResolvedChart }
+  | PlainPoint
 type PlainPoint = PlainObject & { readonly x: Plain; readonly y: Plain }
 type ResolvedFunction = (scale: never, index: number) => unknown
 
@@ -67,7 +75,9 @@ export function resolveFunctions(plain: Plain): ResolvedChart {
   if (isNamedFunction(plain)) return makeFunction(plain)
   if ('fn' in plain) {
     throw new Fault({
-      format: 'figure', problem: 'names an unknown function', found: printable(String(plain['fn'])),
+      format: 'figure',
+      problem: 'names an unknown function',
+      found: printable(String(plain['fn'])),
       expected: [...NAMES].join(', ')
     })
   }

@@ -16,7 +16,10 @@ export function hatchLines(width: number, height: number): ReadonlyArray<readonl
   for (let c = width + height - step / 2; c > 0; c -= step) {
     const left = Math.max(0, c - height)
     const right = Math.min(width, c)
-    lines.push([{ x: left, y: c - left }, { x: right, y: c - right }])
+    lines.push([
+      { x: left, y: c - left },
+      { x: right, y: c - right }
+    ])
   }
   return lines
 }

@@ -74,8 +74,7 @@ export function logTicks(range: Range, height: number): Ticks {
   const pointsPerDecade = height / (high - low)
   const [first, last] = [Math.floor(low), Math.floor(high)]
   const stride = Math.max(1, Math.ceil(LABEL_SPACING / pointsPerDecade))
-  const make = (multiples: readonly number[]): Ticks =>
-    sorted(decades(first, last, stride, multiples, pointsPerDecade), range)
+  const make = (multiples: readonly number[]): Ticks => sorted(decades(first, last, stride, multiples, pointsPerDecade), range)
   const powers = make([1])
   if (labelled(powers) >= 2) return powers
   const multiples = make([1, 2, 5])
@@ -122,6 +121,6 @@ function spaced(ticks: Ticks, map: AxisMap, pointsPerDecade: number, first: read
     return true
   }
   first.forEach(keep)
-  const labels = ticks.values.map((value, k) => ticks.labels[k] !== '' && (kept.includes(value) || keep(value)) ? ticks.labels[k] : '')
+  const labels = ticks.values.map((value, k) => (ticks.labels[k] !== '' && (kept.includes(value) || keep(value)) ? ticks.labels[k] : ''))
   return { values: ticks.values, labels, minor: labels.map(label => label === '') }
 }

@@ -16,7 +16,13 @@ export const TITLE_SIZE = 10
 export const HEADING = { size: 8.5, above: 4, indent: 18 } as const
 
 export const INK = {
-  text: '#1a1a1a', quiet: '#595959', axis: '#4d4d4d', grid: '#e9e9e9', minorGrid: '#f0f0f0', guide: '#8c8c8c', zero: '#4d4d4d'
+  text: '#1a1a1a',
+  quiet: '#595959',
+  axis: '#4d4d4d',
+  grid: '#e9e9e9',
+  minorGrid: '#f0f0f0',
+  guide: '#8c8c8c',
+  zero: '#4d4d4d'
 } as const
 
 export interface SeriesStyle {
@@ -90,21 +96,34 @@ function scaleType(scale: AxisScale): { readonly [key: string]: Plain } {
 
 /** One value for all grid lines. Where some are minor, one value for each. */
 function byTick<T extends Plain>({ minor }: Ticks, major: T, other: T): Plain {
-  return minor === undefined ? major : minor.map(isMinor => isMinor ? other : major)
+  return minor === undefined ? major : minor.map(isMinor => (isMinor ? other : major))
 }
 
 export function chartAxis({ axis, range, ticks, title, size, grid = true, scale = LINEAR }: AxisOptions): Plain {
   return {
-    ...scaleType(scale), axis, position: axis === 'x' ? 'bottom' : 'left', min: range.min, max: range.max,
+    ...scaleType(scale),
+    axis,
+    position: axis === 'x' ? 'bottom' : 'left',
+    min: range.min,
+    max: range.max,
     afterBuildTicks: { fn: 'tickValues', values: ticks.values },
     afterFit: { fn: 'fixedSize', side: axis === 'x' ? 'height' : 'width', size },
     ticks: {
       callback: { fn: 'tickLabels', labels: ticks.labels },
-      autoSkip: false, minRotation: 0, maxRotation: 0, padding: TICK.padding, color: INK.text, font: AXIS_FONT
+      autoSkip: false,
+      minRotation: 0,
+      maxRotation: 0,
+      padding: TICK.padding,
+      color: INK.text,
+      font: AXIS_FONT
     },
     grid: {
-      drawOnChartArea: grid, color: byTick(ticks, INK.grid, INK.minorGrid), lineWidth: byTick(ticks, 0.6, 0.4),
-      tickColor: byTick(ticks, INK.axis, 'transparent'), tickWidth: 0.6, tickLength: TICK.length
+      drawOnChartArea: grid,
+      color: byTick(ticks, INK.grid, INK.minorGrid),
+      lineWidth: byTick(ticks, 0.6, 0.4),
+      tickColor: byTick(ticks, INK.axis, 'transparent'),
+      tickWidth: 0.6,
+      tickLength: TICK.length
     },
     border: { color: INK.axis, width: 0.6 },
     title: { display: title !== null, text: title ?? '', padding: 0, color: INK.text, font: AXIS_FONT }
@@ -117,12 +136,20 @@ export function chartOptions(
   annotations: { readonly [name: string]: Plain }
 ): { readonly [key: string]: Plain } {
   return {
-    animation: false, responsive: false, maintainAspectRatio: false, events: [], parsing: false, normalized: true,
-    font: { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 }, color: INK.text,
+    animation: false,
+    responsive: false,
+    maintainAspectRatio: false,
+    events: [],
+    parsing: false,
+    normalized: true,
+    font: { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 },
+    color: INK.text,
     layout: { autoPadding: false, padding: { left: 0, top: PLOT_PADDING.top, right: PLOT_PADDING.right, bottom: 0 } },
     scales,
     plugins: {
-      legend: { display: false }, tooltip: { enabled: false }, annotation: { animations: false, clip: false, annotations }
+      legend: { display: false },
+      tooltip: { enabled: false },
+      annotation: { animations: false, clip: false, annotations }
     }
   }
 }
@@ -145,8 +172,15 @@ export const NO_TICKS: Ticks = { values: [], labels: [] }
 /** A note in the middle of an empty plot that says why nothing is drawn. */
 export function emptyNote(text: string, x: Range, y: Range): Plain {
   return {
-    type: 'label', content: text, color: INK.quiet, padding: 0, font: { size: TEXT_SIZE },
-    xValue: (x.min + x.max) / 2, yValue: (y.min + y.max) / 2, drawTime: 'afterDatasetsDraw', adjustScaleRange: false
+    type: 'label',
+    content: text,
+    color: INK.quiet,
+    padding: 0,
+    font: { size: TEXT_SIZE },
+    xValue: (x.min + x.max) / 2,
+    yValue: (y.min + y.max) / 2,
+    drawTime: 'afterDatasetsDraw',
+    adjustScaleRange: false
   }
 }
 

@@ -66,7 +66,7 @@ export function niceTicks(range: Range, atMost: number, kind: 'count' | 'value')
   if (kind === 'count') power = Math.max(0, power)
   for (; ; power++) {
     for (const mantissa of [1, 2, 5]) {
-      const at = (k: number): number => power < 0 ? (k * mantissa) / 10 ** -power : k * mantissa * 10 ** power
+      const at = (k: number): number => (power < 0 ? (k * mantissa) / 10 ** -power : k * mantissa * 10 ** power)
       const step = at(1)
       const from = Math.ceil(range.min / step)
       const to = Math.floor(range.max / step)

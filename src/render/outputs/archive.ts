@@ -31,7 +31,9 @@ export class TraceArchiveWriter {
 
   private constructor(file: OutputFile) {
     this.#file = file
-    this.#npz = new NpzWriter(bytes => { this.#pending.push(bytes) })
+    this.#npz = new NpzWriter(bytes => {
+      this.#pending.push(bytes)
+    })
   }
 
   static async open(set: OutputSet): Promise<TraceArchiveWriter> {

@@ -35,7 +35,10 @@ export function validity(length: number, isNull: (k: number) => boolean): Nulls 
 /** Metadata of a schema. All values are text. */
 export function fileMetadata(schema: SchemaName, { synthetic, manifest, generator: { name, version } }: Origin): Map<string, string> {
   return new Map([
-    ['schema', schema], ['schema_version', String(SCHEMA_VERSIONS[schema])], ['synthetic', String(synthetic)], ['generator', `${name} ${version}`],
+    ['schema', schema],
+    ['schema_version', String(SCHEMA_VERSIONS[schema])],
+    ['synthetic', String(synthetic)],
+    ['generator', `${name} ${version}`],
     ...manifestMetadata(manifest)
   ])
 }

@@ -35,7 +35,9 @@ export function schemaSlot(stream: Uint8Array): Uint8Array {
   const length = view(stream).getInt32(4, true)
   if (PREFIX_BYTES + length > SCHEMA_SLOT) {
     throw new Fault({
-      format: 'arrow', problem: 'schema metadata too long', found: `${length} bytes`,
+      format: 'arrow',
+      problem: 'schema metadata too long',
+      found: `${length} bytes`,
       expected: `at most ${SCHEMA_SLOT - PREFIX_BYTES}; a snapshot time of a few dozen characters`
     })
   }

@@ -6,13 +6,41 @@
 import { createRequire } from 'node:module'
 import type * as Arrow from 'apache-arrow'
 
-export type ArrowLibrary = Pick<typeof Arrow,
-  'AsyncByteQueue' | 'Bool' | 'Dictionary' | 'Field' | 'Float64' | 'Int32' | 'Int64' | 'RecordBatch' | 'RecordBatchFileWriter' |
-  'RecordBatchStreamWriter' | 'Schema' | 'Struct' | 'Utf8' | 'makeData' | 'vectorFromArray'>
+export type ArrowLibrary = Pick<
+  typeof Arrow,
+  | 'AsyncByteQueue'
+  | 'Bool'
+  | 'Dictionary'
+  | 'Field'
+  | 'Float64'
+  | 'Int32'
+  | 'Int64'
+  | 'RecordBatch'
+  | 'RecordBatchFileWriter'
+  | 'RecordBatchStreamWriter'
+  | 'Schema'
+  | 'Struct'
+  | 'Utf8'
+  | 'makeData'
+  | 'vectorFromArray'
+>
 
 const NAMES: ReadonlyArray<keyof ArrowLibrary> = [
-  'AsyncByteQueue', 'Bool', 'Dictionary', 'Field', 'Float64', 'Int32', 'Int64', 'RecordBatch', 'RecordBatchFileWriter',
-  'RecordBatchStreamWriter', 'Schema', 'Struct', 'Utf8', 'makeData', 'vectorFromArray'
+  'AsyncByteQueue',
+  'Bool',
+  'Dictionary',
+  'Field',
+  'Float64',
+  'Int32',
+  'Int64',
+  'RecordBatch',
+  'RecordBatchFileWriter',
+  'RecordBatchStreamWriter',
+  'Schema',
+  'Struct',
+  'Utf8',
+  'makeData',
+  'vectorFromArray'
 ]
 
 function isArrowLibrary(module: unknown): module is ArrowLibrary {

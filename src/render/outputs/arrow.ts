@@ -26,7 +26,9 @@ function metadataEntries(metadata: ArrowMetadata): Array<[string, string]> {
   const { snapshotTime, manifest, generator } = metadata
   if (snapshotTime !== null && Buffer.from(snapshotTime, 'utf8').toString('utf8') !== snapshotTime) {
     throw new Fault({
-      format: 'arrow', problem: 'schema metadata refused', expected: 'text without lone surrogates',
+      format: 'arrow',
+      problem: 'schema metadata refused',
+      expected: 'text without lone surrogates',
       found: `a snapshot time that is not Unicode text: ${printable(snapshotTime)}`
     })
   }
@@ -79,13 +81,16 @@ export class ArrowTraceWriter {
   static async open(set: OutputSet): Promise<ArrowTraceWriter> {
     const arrow = loadArrow()
     const metadata = new Map<string, string>()
-    const schema = new arrow.Schema([
-      new arrow.Field('trace', new arrow.Int32(), false),
-      new arrow.Field('index', new arrow.Int32(), false),
-      new arrow.Field('value', new arrow.Float64(), false),
-      new arrow.Field('return', new arrow.Float64(), false),
-      new arrow.Field('response_position', new arrow.Int64(), false)
-    ], metadata)
+    const schema = new arrow.Schema(
+      [
+        new arrow.Field('trace', new arrow.Int32(), false),
+        new arrow.Field('index', new arrow.Int32(), false),
+        new arrow.Field('value', new arrow.Float64(), false),
+        new arrow.Field('return', new arrow.Float64(), false),
+        new arrow.Field('response_position', new arrow.Int64(), false)
+      ],
+      metadata
+    )
     const file = await ArrowFile.open(arrow, await set.file(OUTPUT_PATHS.arrow), schema)
     return new ArrowTraceWriter(arrow, file, schema, metadata)
   }

@@ -1,5 +1,12 @@
 /** `audit.json`: every published value beside the computed one. The schema is docs/schemas/claims-audit.schema.json. */
-import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, UnclaimedValue } from '../../compute/audit/contract.js'
+import type {
+  AuditedClaim,
+  AuditedDiscrepancy,
+  AuditedGuard,
+  AuditedSame,
+  AuditReport,
+  UnclaimedValue
+} from '../../compute/audit/contract.js'
 import type { ClaimsAuditDocument } from '../../schema/outputs/claims-audit.js'
 import { envelope } from './documents.js'
 import { jsonText } from './json-text.js'
@@ -29,19 +36,38 @@ export function auditDocument(report: AuditReport, claimsFile: HashedFile, origi
 function claimEntry(claim: AuditedClaim): AuditedClaim {
   const { id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason, at } = claim
   return {
-    id, published, computed, unit, decimals, kind, section, definition, from, status, difference, reason, at,
+    id,
+    published,
+    computed,
+    unit,
+    decimals,
+    kind,
+    section,
+    definition,
+    from,
+    status,
+    difference,
+    reason,
+    at,
     provenance: claim.provenance.map(({ file, pointer, sha256, inputs }) => ({
-      file, pointer, sha256, inputs: inputs.map(({ path, sha256 }) => ({ path, sha256 }))
+      file,
+      pointer,
+      sha256,
+      inputs: inputs.map(({ path, sha256 }) => ({ path, sha256 }))
     }))
   }
 }
 
 function sameEntry({ id, section, definition, decimals, sources, pairs, status, problems }: AuditedSame): AuditedSame {
   return {
-    id, section, definition, decimals,
+    id,
+    section,
+    definition,
+    decimals,
     sources: sources.map(({ label, reference, value, reason }) => ({ label, reference, value, reason })),
     pairs: pairs.map(({ of, status, discrepancy }) => ({ of, status, discrepancy })),
-    status, problems
+    status,
+    problems
   }
 }
 
@@ -50,9 +76,7 @@ function discrepancyEntry(discrepancy: AuditedDiscrepancy): AuditedDiscrepancy {
   return {
     id,
     section,
-    sources: sources.map(({ label, value, stated, reference, status, reason }) => (
-      { label, value, stated, reference, status, reason }
-    )),
+    sources: sources.map(({ label, value, stated, reference, status, reason }) => ({ label, value, stated, reference, status, reason })),
     chosen,
     decision,
     disclosure: { text: disclosure.text, found_in: disclosure.found_in },
@@ -65,10 +89,13 @@ function discrepancyEntry(discrepancy: AuditedDiscrepancy): AuditedDiscrepancy {
 
 function guardEntry({ id, section, reason, disclosure, forbidden, status, problems }: AuditedGuard): AuditedGuard {
   return {
-    id, section, reason,
+    id,
+    section,
+    reason,
     disclosure: disclosure === null ? null : { text: disclosure.text, found_in: disclosure.found_in },
     forbidden: forbidden.map(({ text, found_in }) => ({ text, found_in })),
-    status, problems
+    status,
+    problems
   }
 }
 

@@ -43,7 +43,9 @@ type Prefixed<T> = T extends object ? { readonly [K in keyof T & string as `${ty
 function prefixed<T>(value: T): Prefixed<T> {
   if (typeof value !== 'object' || value === null) return value as Prefixed<T>
   // Sound: every member, its key prefixed at every depth.
-  return Object.fromEntries(Object.entries(value).map(([key, member]: [string, unknown]) => [KEY_PREFIX + key, prefixed(member)])) as Prefixed<T>
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]: [string, unknown]) => [KEY_PREFIX + key, prefixed(member)])
+  ) as Prefixed<T>
 }
 
 /**

@@ -20,7 +20,9 @@ import type { HashedFile } from '../../schema/study.js'
 /** The first members of every JSON output. */
 export function envelope<N extends SchemaName>(schema: N, { synthetic, manifest, generator: { name, version } }: Origin): Envelope<N> {
   return {
-    schema_version: SCHEMA_VERSIONS[schema], schema, synthetic,
+    schema_version: SCHEMA_VERSIONS[schema],
+    schema,
+    synthetic,
     inputs_verified: manifest === null ? null : { manifest_sha256: manifest.sha256 },
     generator: { name, version }
   }
@@ -94,8 +96,10 @@ function collectExceptions(trace: TraceResult, listed: BoundaryAuditDocument['ex
     }
   }
   if (found !== statistics.boundary.transitions - boundariesWithMarker) {
-    throw new Error(`trace ${index} has ${boundariesWithMarker} boundaries with the marker and ${found} without, ` +
-      `of ${statistics.boundary.transitions}`)
+    throw new Error(
+      `trace ${index} has ${boundariesWithMarker} boundaries with the marker and ${found} without, ` +
+        `of ${statistics.boundary.transitions}`
+    )
   }
   return found
 }
@@ -104,7 +108,12 @@ export function boundaryAuditDocument(data: BoundaryAudit, origin: Origin): Boun
   const reasons: Record<string, string> = {}
   const { endMarker: marker } = data
   const boundaries = data.traces.reduce((sum, trace) => sum + trace.statistics.boundary.transitions, 0)
-  const why = whyNoMarked({ marker, traces: data.traces.length, withTexts: data.traces.filter(trace => trace.spans !== null).length, boundaries })
+  const why = whyNoMarked({
+    marker,
+    traces: data.traces.length,
+    withTexts: data.traces.filter(trace => trace.spans !== null).length,
+    boundaries
+  })
   if (data.htmlSha256 === null) reasons['/source_html_sha256'] = 'there was no HTML snapshot'
   if (marker === null) reasons['/end_marker'] = 'no end marker is named'
   const listed: BoundaryAuditDocument['exceptions'][number][] = []

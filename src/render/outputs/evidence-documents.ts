@@ -3,9 +3,7 @@
  * and configurations in a file of its own. The schemas are
  * docs/schemas/{evidence-data,derived-metrics,case-evidence}.schema.json.
  */
-import type {
-  DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand
-} from '../../compute/evidence/contract.js'
+import type { DerivedResult, FoundConfig, FoundDataset, FoundEvidence, FoundValue, Operand } from '../../compute/evidence/contract.js'
 import { operationName } from '../../compute/evidence/derive.js'
 import { EVIDENCE_DOCUMENTS } from '../../schema/outputs.js'
 import type { CaseEvidenceDocument } from '../../schema/outputs/case-evidence.js'
@@ -51,12 +49,14 @@ function evidenceData({ workbook, slides, configs, datasets, documents, values }
       ...(slides === null ? {} : { slides: { path: slides.path, sha256: slides.sha256, bytes: slides.bytes } }),
       configs: Object.fromEntries(configs.map(config => [config.name, { path: config.path, chain: chainOf(config) }])),
       datasets: Object.fromEntries(datasets.map(({ name, path, audit }) => [name, { path, sha256: audit.sha256, bytes: audit.bytes }])),
-      documents: Object.fromEntries(documents.map(({ name, title, path, sha256, bytes, copy }) => [name, { title, path, sha256, bytes, copy }]))
+      documents: Object.fromEntries(
+        documents.map(({ name, title, path, sha256, bytes, copy }) => [name, { title, path, sha256, bytes, copy }])
+      )
     },
     values: Object.fromEntries(values.map(value => [value.name, valueEntry(value)])),
     datasets: Object.fromEntries(datasets.map(dataset => [dataset.name, datasetEntry(dataset)])),
     undefined_reasons: {
-      ...Object.fromEntries(values.flatMap(({ name, reason }) => reason === null ? [] : [[`/values/${name}/value`, reason]])),
+      ...Object.fromEntries(values.flatMap(({ name, reason }) => (reason === null ? [] : [[`/values/${name}/value`, reason]]))),
       ...unknownCreators(datasets, name => `/datasets/${name}/created_by`)
     }
   }
@@ -87,7 +87,8 @@ function valueEntry({ value, unit, title, published, excluded, labels, origin }:
       const { source, document, file, sha256, line, raw } = origin
       return { ...stated, source, document, file, sha256, line, raw, ...beside }
     }
-    case 'quoted': return { ...stated, source: origin.source, text: origin.text }
+    case 'quoted':
+      return { ...stated, source: origin.source, text: origin.text }
   }
 }
 
@@ -106,13 +107,15 @@ function datasetEntry({ title, path, audit }: FoundDataset): EvidenceDataDocumen
     codecs,
     encodings,
     schema,
-    ...(texts === null ? {} : {
-      task_path: texts.column,
-      matches: texts.matches,
-      matched_several: texts.several,
-      unmatched: texts.unmatched,
-      null_paths: texts.nulls
-    }),
+    ...(texts === null
+      ? {}
+      : {
+          task_path: texts.column,
+          matches: texts.matches,
+          matched_several: texts.several,
+          unmatched: texts.unmatched,
+          null_paths: texts.nulls
+        }),
     ...(field === null ? {} : { field: { path: field.path, in_schema: field.inSchema, rows: field.nonNullRows } }),
     pages: { decoded: checked.pages, with_checksum: checked.checksummed },
     checksums: CHECKSUMS
@@ -122,9 +125,9 @@ function datasetEntry({ title, path, audit }: FoundDataset): EvidenceDataDocumen
 type ReasonTexts = { readonly [pointer: string]: string }
 
 function unknownCreators(datasets: readonly FoundDataset[], pointer: (name: string, index: number) => string): ReasonTexts {
-  return Object.fromEntries(datasets.flatMap(({ name, audit }, i) => (
-    audit.createdBy === null ? [[pointer(name, i), 'the file does not say what wrote it']] : []
-  )))
+  return Object.fromEntries(
+    datasets.flatMap(({ name, audit }, i) => (audit.createdBy === null ? [[pointer(name, i), 'the file does not say what wrote it']] : []))
+  )
 }
 
 function derivedMetrics(derived: readonly DerivedResult[]): Content<DerivedMetricsDocument> {
@@ -136,11 +139,19 @@ function derivedMetrics(derived: readonly DerivedResult[]): Content<DerivedMetri
     operands.forEach((operand, i) => {
       if (operand.reason !== null) reasons.push([`${at}/operands/${i}/value`, operand.reason])
     })
-    return [name, {
-      value, unit, title, kind, published, operation: operationName(operation),
-      ...('scale' in operation ? { by: operation.by } : {}),
-      operands: operands.map(operandEntry)
-    }]
+    return [
+      name,
+      {
+        value,
+        unit,
+        title,
+        kind,
+        published,
+        operation: operationName(operation),
+        ...('scale' in operation ? { by: operation.by } : {}),
+        operands: operands.map(operandEntry)
+      }
+    ]
   })
   return { values: Object.fromEntries(values), undefined_reasons: Object.fromEntries(reasons) }
 }
@@ -153,18 +164,27 @@ function caseEvidence({ configs, datasets }: FoundEvidence): Content<CaseEvidenc
   const reasons: [string, string][] = []
   return {
     datasets: datasets.map(dataset => ({ name: dataset.name, ...datasetEntry(dataset) })),
-    configs: Object.fromEntries(configs.map(config => [config.name, {
-      path: config.path,
-      chain: chainOf(config),
-      values: Object.fromEntries(config.values.map(found => configEntry(found, config.name, reasons))),
-      withheld: config.withheld
-    }])),
+    configs: Object.fromEntries(
+      configs.map(config => [
+        config.name,
+        {
+          path: config.path,
+          chain: chainOf(config),
+          values: Object.fromEntries(config.values.map(found => configEntry(found, config.name, reasons))),
+          withheld: config.withheld
+        }
+      ])
+    ),
     undefined_reasons: { ...Object.fromEntries(reasons), ...unknownCreators(datasets, (_, i) => `/datasets/${i}/created_by`) }
   }
 }
 
 /** An entry under the key in the configuration. The study's name of the value is not used. */
-function configEntry({ value, reason, origin }: FoundValue, config: string, reasons: [string, string][]): [string, CaseEvidenceDocument['configs'][string]['values'][string]] {
+function configEntry(
+  { value, reason, origin }: FoundValue,
+  config: string,
+  reasons: [string, string][]
+): [string, CaseEvidenceDocument['configs'][string]['values'][string]] {
   const { key, file, line } = origin.source === 'config' ? origin : { key: '', file: '', line: null }
   const escaped = key.replaceAll('~', '~0').replaceAll('/', '~1')
   if (reason !== null) reasons.push([`/configs/${config}/values/${escaped}/value`, reason])

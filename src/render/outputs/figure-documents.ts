@@ -7,7 +7,13 @@ import type { BarFigureData } from '../../compute/evidence/contract.js'
 import { drawnValue, plottedValue } from '../../compute/histories/drawn-numbers.js'
 import type { BarFigureRequest } from '../../schema/evidence.js'
 import type {
-  DrawnNumber, HistoryAnalysis, HistoryStudy, MetricDefinition, PanelRequest, RunSelection, SharedReference
+  DrawnNumber,
+  HistoryAnalysis,
+  HistoryStudy,
+  MetricDefinition,
+  PanelRequest,
+  RunSelection,
+  SharedReference
 } from '../../schema/histories.js'
 import { FIGURE_CONSTANTS } from '../../schema/outputs.js'
 import type { BarPanel, CurvePanel, CurveSeries, DrawnFields, FigureConstantsDocument } from '../../schema/outputs/figure-constants.js'
@@ -29,25 +35,51 @@ export function writeFigureConstants(set: OutputSet, { histories, bars }: Figure
     ...(histories?.figures ?? []).map(figure => {
       const { name, title, analysis: of, view, x_title, panels } = figure
       const analysis = histories?.analyses.find(one => one.name === of) ?? null
-      return [name, {
-        kind: 'curves', title, analysis: of, view, x_title, series: curveSeries(analysis, histories?.selections ?? []),
-        panels: panels.map(panel => curvePanelDocument(panel, histories?.metrics.find(metric => metric.name === panel.metric), view, analysis))
-      }] as const
+      return [
+        name,
+        {
+          kind: 'curves',
+          title,
+          analysis: of,
+          view,
+          x_title,
+          series: curveSeries(analysis, histories?.selections ?? []),
+          panels: panels.map(panel =>
+            curvePanelDocument(
+              panel,
+              histories?.metrics.find(metric => metric.name === panel.metric),
+              view,
+              analysis
+            )
+          )
+        }
+      ] as const
     }),
-    ...(bars?.requests ?? []).map(({ name, title, panels }, i) => (
-      [name, { kind: 'bars', title, panels: panels.map((panel, k) => barPanelDocument(panel, bars?.drawn[i]?.panels[k])) }] as const
-    ))
+    ...(bars?.requests ?? []).map(
+      ({ name, title, panels }, i) =>
+        [name, { kind: 'bars', title, panels: panels.map((panel, k) => barPanelDocument(panel, bars?.drawn[i]?.panels[k])) }] as const
+    )
   ]
   const document: FigureConstantsDocument = {
-    ...envelope('figure-constants', origin), figures: Object.fromEntries(figures), undefined_reasons: Object.fromEntries(barReasons(bars?.drawn ?? []))
+    ...envelope('figure-constants', origin),
+    figures: Object.fromEntries(figures),
+    undefined_reasons: Object.fromEntries(barReasons(bars?.drawn ?? []))
   }
   return set.write(FIGURE_CONSTANTS, jsonText(document))
 }
 
 function barReasons(figures: readonly BarFigureData[]): (readonly [pointer: string, reason: string])[] {
-  return figures.flatMap(({ name, panels }) => panels.flatMap(({ series }, k) => series.flatMap(({ bars }, m) => bars.flatMap((bar, j) => (
-    bar === null || bar.value !== null ? [] : [[`/figures/${name}/panels/${k}/series/${m}/bars/${j}/value`, bar.reason ?? 'it is undefined'] as const]
-  )))))
+  return figures.flatMap(({ name, panels }) =>
+    panels.flatMap(({ series }, k) =>
+      series.flatMap(({ bars }, m) =>
+        bars.flatMap((bar, j) =>
+          bar === null || bar.value !== null
+            ? []
+            : [[`/figures/${name}/panels/${k}/series/${m}/bars/${j}/value`, bar.reason ?? 'it is undefined'] as const]
+        )
+      )
+    )
+  )
 }
 
 /**
@@ -62,12 +94,25 @@ function curveSeries(analysis: HistoryAnalysis | null, selections: readonly RunS
   })
 }
 
-function curvePanelDocument(panel: PanelRequest, metric: MetricDefinition | undefined, view: string, analysis: HistoryAnalysis | null): CurvePanel {
+function curvePanelDocument(
+  panel: PanelRequest,
+  metric: MetricDefinition | undefined,
+  view: string,
+  analysis: HistoryAnalysis | null
+): CurvePanel {
   if (metric === undefined) throw new Error(`no metric ${panel.metric}`)
   const shared = analysis?.shared_reference ?? null
   const { key, axis, multiply, divide, trailing_mean, sparse } = metric
   return {
-    metric: metric.name, key, title: panel.title ?? metric.title, axis: panel.axis ?? axis, multiply, divide, trailing_mean, sparse, scale: panel.scale,
+    metric: metric.name,
+    key,
+    title: panel.title ?? metric.title,
+    axis: panel.axis ?? axis,
+    multiply,
+    divide,
+    trailing_mean,
+    sparse,
+    scale: panel.scale,
     guides: panel.guides.map(guide => ({ label: guide.label, selection: guide.selection, ...drawn(guide, metric) })),
     shared_reference: view === 'step' && shared?.metric === metric.name ? sharedReference(shared, metric) : null
   }
@@ -92,12 +137,15 @@ function drawn(number: DrawnNumber, metric: MetricDefinition): DrawnFields {
 function barPanelDocument(request: BarFigureRequest['panels'][number], panel: BarFigureData['panels'][number] | undefined): BarPanel {
   const { title, axis, from, groups, series } = request
   return {
-    title, axis, from, groups,
+    title,
+    axis,
+    from,
+    groups,
     series: series.map(({ title: name, values }, k) => ({
       title: name,
-      bars: values.map((reference, j) => (
+      bars: values.map((reference, j) =>
         reference === null ? null : { value: panel?.series[k]?.bars[j]?.value ?? null, operands: [{ reference, scale: 1 }] }
-      ))
+      )
     }))
   }
 }

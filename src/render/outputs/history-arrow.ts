@@ -41,15 +41,27 @@ class Observations {
     this.#columns = columns
     const { text } = columns
     const [integer, number] = [new arrow.Int32(), new arrow.Float64()]
-    this.schema = new arrow.Schema([
-      columns.field('selection', text), columns.field('metric', text), columns.field('key', text),
-      columns.field('run', text), columns.field('session', integer),
-      columns.field('step', number), columns.field('value', number), columns.field('global_step', number, true),
-      columns.field('timestamp', number, true), columns.field('elapsed_hours', number, true), columns.field('display_hours', number, true),
-      columns.field('kept', new arrow.Bool()),
-      columns.field('superseded_by_session', integer, true), columns.field('superseded_by_run', text, true),
-      columns.field('restart_step', number, true), columns.field('reason', text, true)
-    ], metadata)
+    this.schema = new arrow.Schema(
+      [
+        columns.field('selection', text),
+        columns.field('metric', text),
+        columns.field('key', text),
+        columns.field('run', text),
+        columns.field('session', integer),
+        columns.field('step', number),
+        columns.field('value', number),
+        columns.field('global_step', number, true),
+        columns.field('timestamp', number, true),
+        columns.field('elapsed_hours', number, true),
+        columns.field('display_hours', number, true),
+        columns.field('kept', new arrow.Bool()),
+        columns.field('superseded_by_session', integer, true),
+        columns.field('superseded_by_run', text, true),
+        columns.field('restart_step', number, true),
+        columns.field('reason', text, true)
+      ],
+      metadata
+    )
   }
 
   batch({ history, curve, from, to }: RowRange): RecordBatch {
@@ -64,7 +76,9 @@ class Observations {
     const runs = history.sessions.map(s => columns.code(s.run))
     const fates = FATES.map(word => columns.code(word))
     const children: Data[] = [
-      columns.same(curve.selection, length), columns.same(curve.metric, length), columns.same(curve.key, length),
+      columns.same(curve.selection, length),
+      columns.same(curve.metric, length),
+      columns.same(curve.key, length),
       columns.codes(session.map(s => runs[s])),
       makeData({ type: new Int32(), length, data: session }),
       numbers(i => curve.step[i]),
@@ -75,9 +89,15 @@ class Observations {
       numbers(i => displayHours(history, curve.timestamp[i])),
       makeData({ type: new Bool(), length, data: bitmap(length, isKept) }),
       makeData({ type: new Int32(), length, ...fate, data: successor }),
-      columns.codes(successor.map(s => (s < 0 ? 0 : runs[s])), fate),
+      columns.codes(
+        successor.map(s => (s < 0 ? 0 : runs[s])),
+        fate
+      ),
       numbers(i => history.sessions[curve.supersededBy[i]]?.firstStep ?? NaN),
-      columns.codes(Int32Array.from(curve.replaced.subarray(from, to), replaced => fates[replaced]), fate)
+      columns.codes(
+        Int32Array.from(curve.replaced.subarray(from, to), replaced => fates[replaced]),
+        fate
+      )
     ]
     return new RecordBatch(this.schema, makeData({ type: new Struct(this.schema.fields), length, children, nullCount: 0 }))
   }
@@ -85,12 +105,13 @@ class Observations {
 
 /** @param onRows called with the number of rows written since the last call; its promise is awaited */
 export async function writeObservationsArrow(
-  set: OutputSet, histories: readonly SelectionHistory[], origin: Origin, onRows: OnRows
+  set: OutputSet,
+  histories: readonly SelectionHistory[],
+  origin: Origin,
+  onRows: OnRows
 ): Promise<FileSummary> {
   const arrow = loadArrow()
-  const observations = new Observations(
-    arrow, new ArrowColumns(arrow, wordsOf(histories)), fileMetadata('history-observations', origin)
-  )
+  const observations = new Observations(arrow, new ArrowColumns(arrow, wordsOf(histories)), fileMetadata('history-observations', origin))
   const file = await ArrowFile.open(arrow, await set.file(HISTORY_PATHS.arrow), observations.schema)
   for (const history of histories) {
     for (const curve of history.curves) {

@@ -47,18 +47,28 @@ export function timeDisplayDocument(histories: readonly SelectionHistory[]): Con
   return {
     elapsed_hours: '(timestamp - creation of the first session, in seconds) / 3600; restarts and pauses included, never reset',
     display_hours: 'elapsed_hours * factor; a display convention: nothing was measured at another speed',
-    selections: Object.fromEntries(histories.map(h => [h.selection.name, {
-      title: h.selection.title,
-      first_session_created_at: h.sessions[0]?.createdAt ?? null,
-      rule: h.selection.display_time ?? { multiply: 1 },
-      factor: h.displayFactor,
-      elapsed_hours: span(h, elapsedHours),
-      display_hours: span(h, displayHours)
-    }]))
+    selections: Object.fromEntries(
+      histories.map(h => [
+        h.selection.name,
+        {
+          title: h.selection.title,
+          first_session_created_at: h.sessions[0]?.createdAt ?? null,
+          rule: h.selection.display_time ?? { multiply: 1 },
+          factor: h.displayFactor,
+          elapsed_hours: span(h, elapsedHours),
+          display_hours: span(h, displayHours)
+        }
+      ])
+    )
   }
 }
 
-export function writeTimeDisplay(set: OutputSet, path: string, histories: readonly SelectionHistory[], origin: Origin): Promise<FileSummary> {
+export function writeTimeDisplay(
+  set: OutputSet,
+  path: string,
+  histories: readonly SelectionHistory[],
+  origin: Origin
+): Promise<FileSummary> {
   return set.write(path, jsonText({ ...envelope('history-time-display', origin), ...timeDisplayDocument(histories) }))
 }
 
@@ -67,7 +77,11 @@ export function writeTimeDisplay(set: OutputSet, path: string, histories: readon
  * @param statedIn the study file; null where it was not verified
  */
 export function writeSharedReference(
-  set: OutputSet, reference: SharedReference, metric: MetricDefinition, drawnFor: readonly string[], origin: Origin,
+  set: OutputSet,
+  reference: SharedReference,
+  metric: MetricDefinition,
+  drawnFor: readonly string[],
+  origin: Origin,
   statedIn: { readonly file: string; readonly sha256: string } | null
 ): Promise<FileSummary> {
   const value = drawnValue(reference)

@@ -68,32 +68,99 @@ function hours({ history, curve: { timestamp }, hours: text }: Source, of: typeo
 }
 
 const SOURCE: Columns<Source> = [
-  ['selection', 'string', 'the study\'s name of the selection', ({ curve }) => always(textCell(curve.selection))],
-  ['metric', 'string', 'the study\'s name of the metric', ({ curve }) => always(textCell(curve.metric))],
+  ['selection', 'string', "the study's name of the selection", ({ curve }) => always(textCell(curve.selection))],
+  ['metric', 'string', "the study's name of the metric", ({ curve }) => always(textCell(curve.metric))],
   ['key', 'string', 'key of the history row that holds the value', ({ curve }) => always(textCell(curve.key))],
-  ['step', 'integer', 'the row\'s own step', ({ curve }) => i => numberCell(curve.step[i])],
-  ['value', 'number', 'as logged, unscaled', ({ curve }) => i => numberCell(curve.value[i])],
-  ['run', 'string', 'id of the run that logged it', ({ curve, runs }) => i => runs[curve.session[i]]],
-  ['session', 'integer', 'place of its session among those of the selection, from 0', ({ curve }) => i => numberCell(curve.session[i])],
-  ['global_step', 'number?', 'the row\'s own trainer step; empty where it has none', ({ curve }) => i => numberOrEmpty(curve.globalStep[i])],
-  ['timestamp', 'number?', 'seconds since 1970-01-01T00:00:00Z; empty where the row has none',
-    ({ curve }) => i => numberOrEmpty(curve.timestamp[i])],
-  ['elapsed_hours', 'number?', 'hours since the creation of the first session; empty without a timestamp, and beyond the double range',
-    source => hours(source, elapsedHours)],
-  ['display_hours', 'number?', 'elapsed_hours times the display factor of the selection; empty without a timestamp, and beyond the double range',
-    source => hours(source, displayHours)]
+  [
+    'step',
+    'integer',
+    "the row's own step",
+    ({ curve }) =>
+      i =>
+        numberCell(curve.step[i])
+  ],
+  [
+    'value',
+    'number',
+    'as logged, unscaled',
+    ({ curve }) =>
+      i =>
+        numberCell(curve.value[i])
+  ],
+  [
+    'run',
+    'string',
+    'id of the run that logged it',
+    ({ curve, runs }) =>
+      i =>
+        runs[curve.session[i]]
+  ],
+  [
+    'session',
+    'integer',
+    'place of its session among those of the selection, from 0',
+    ({ curve }) =>
+      i =>
+        numberCell(curve.session[i])
+  ],
+  [
+    'global_step',
+    'number?',
+    "the row's own trainer step; empty where it has none",
+    ({ curve }) =>
+      i =>
+        numberOrEmpty(curve.globalStep[i])
+  ],
+  [
+    'timestamp',
+    'number?',
+    'seconds since 1970-01-01T00:00:00Z; empty where the row has none',
+    ({ curve }) =>
+      i =>
+        numberOrEmpty(curve.timestamp[i])
+  ],
+  [
+    'elapsed_hours',
+    'number?',
+    'hours since the creation of the first session; empty without a timestamp, and beyond the double range',
+    source => hours(source, elapsedHours)
+  ],
+  [
+    'display_hours',
+    'number?',
+    'elapsed_hours times the display factor of the selection; empty without a timestamp, and beyond the double range',
+    source => hours(source, displayHours)
+  ]
 ]
 
 const FATE: Columns<Source> = [
-  ['kept', 'boolean', '1: the step view keeps the observation; 0: it is superseded',
-    ({ curve }) => i => (curve.supersededBy[i] < 0 ? '1' : '0')],
-  ['superseded_by_session', 'integer?', 'the session that took its place; empty where kept',
-    superseded((_, session) => numberCell(session))],
+  [
+    'kept',
+    'boolean',
+    '1: the step view keeps the observation; 0: it is superseded',
+    ({ curve }) =>
+      i =>
+        curve.supersededBy[i] < 0 ? '1' : '0'
+  ],
+  [
+    'superseded_by_session',
+    'integer?',
+    'the session that took its place; empty where kept',
+    superseded((_, session) => numberCell(session))
+  ],
   ['superseded_by_run', 'string?', 'the run of that session; empty where kept', superseded(({ runs }, session) => runs[session])],
-  ['restart_step', 'integer?', 'first step of that session; empty where kept',
-    superseded(({ history }, session) => numberOrEmpty(history.sessions[session].firstStep ?? NaN))],
-  ['reason', 'string?', 'replaced: that session logs the metric at this step; rolled back: it begins below this step; empty where kept',
-    superseded(({ curve }, _, i) => (curve.replaced[i] === 1 ? 'replaced' : 'rolled back'))]
+  [
+    'restart_step',
+    'integer?',
+    'first step of that session; empty where kept',
+    superseded(({ history }, session) => numberOrEmpty(history.sessions[session].firstStep ?? NaN))
+  ],
+  [
+    'reason',
+    'string?',
+    'replaced: that session logs the metric at this step; rolled back: it begins below this step; empty where kept',
+    superseded(({ curve }, _, i) => (curve.replaced[i] === 1 ? 'replaced' : 'rolled back'))
+  ]
 ]
 
 /** Empty where the step view keeps the observation. */
@@ -165,7 +232,12 @@ async function writeRows(file: OutputFile, { cells, count, at }: Rows, onRows: O
 
 /** Writes the table and its metadata. */
 async function writeTable<T>(
-  set: OutputSet, path: string, table: RowTable<T>, curves: Iterable<Rows> | AsyncIterable<Rows>, origin: Origin, onRows: OnRows
+  set: OutputSet,
+  path: string,
+  table: RowTable<T>,
+  curves: Iterable<Rows> | AsyncIterable<Rows>,
+  origin: Origin,
+  onRows: OnRows
 ): Promise<void> {
   const file = await set.file(path, { sha256: true })
   await file.write(Buffer.from(csvHeading(table)))
@@ -198,7 +270,8 @@ const OF_LINEAGE = new Set(['selection', 'metric', 'step', 'run', 'session'])
 
 const LINEAGE: RowTable<Source> = {
   title: 'Lineage of the observations',
-  description: 'Which run gave each observation, and what superseded it. ' +
+  description:
+    'Which run gave each observation, and what superseded it. ' +
     'One row an observation of any selection and metric, in the order of sessions and rows.',
   columns: [...SOURCE.filter(([name]) => OF_LINEAGE.has(name)), ...FATE]
 }
@@ -223,29 +296,64 @@ const POINTS: RowTable<DisplayedCurve> = {
   description: 'One row a point that figures draw, of both views, ordered by view, metric, algorithm, then x.',
   columns: [
     ['view', 'string', 'step or time: what x is', ({ view }) => always(view)],
-    ['algorithm', 'string', 'the study\'s name of the selection', ({ selection }) => always(textCell(selection))],
-    ['metric', 'string', 'the study\'s name of the metric', ({ metric }) => always(textCell(metric))],
-    ['x', 'number?', 'step, or display hours; empty beyond the double range', ({ x }) => k => numberOrEmpty(x[k])],
-    ['value', 'number', 'as logged, unscaled', ({ value }) => k => numberCell(value[k])],
-    ['source_run', 'string?', 'id of the run that logged it; empty for a value that belongs to no history',
-      ofSource((curve, i, runs) => runs[curve.session[i]])],
-    ['source_step', 'integer?', 'step of the row that logged it; empty for a value that belongs to no history',
-      ofSource((curve, i) => numberCell(curve.step[i]))],
-    ['provenance', 'string',
+    ['algorithm', 'string', "the study's name of the selection", ({ selection }) => always(textCell(selection))],
+    ['metric', 'string', "the study's name of the metric", ({ metric }) => always(textCell(metric))],
+    [
+      'x',
+      'number?',
+      'step, or display hours; empty beyond the double range',
+      ({ x }) =>
+        k =>
+          numberOrEmpty(x[k])
+    ],
+    [
+      'value',
+      'number',
+      'as logged, unscaled',
+      ({ value }) =>
+        k =>
+          numberCell(value[k])
+    ],
+    [
+      'source_run',
+      'string?',
+      'id of the run that logged it; empty for a value that belongs to no history',
+      ofSource((curve, i, runs) => runs[curve.session[i]])
+    ],
+    [
+      'source_step',
+      'integer?',
+      'step of the row that logged it; empty for a value that belongs to no history',
+      ofSource((curve, i) => numberCell(curve.step[i]))
+    ],
+    [
+      'provenance',
+      'string',
       'observed; borrowed_<reference>: an observation of that selection; shared_<reference>_reference: its first value, at x = 0; ' +
         'shared_reference: a value that belongs to no history',
       ({ sources, source }) => {
         const words = sources.map(({ provenance }) => textCell(provenance))
         return k => words[source[k]]
-      }],
-    ['trailing_mean', 'number?', 'mean of the latest values in the order of x; empty where the metric has none, and beyond the double range',
-      ({ trailingMean }) => k => (trailingMean === null ? '' : numberOrEmpty(trailingMean[k]))]
+      }
+    ],
+    [
+      'trailing_mean',
+      'number?',
+      'mean of the latest values in the order of x; empty where the metric has none, and beyond the double range',
+      ({ trailingMean }) =>
+        k =>
+          trailingMean === null ? '' : numberOrEmpty(trailingMean[k])
+    ]
   ]
 }
 
 /** @param curves one at a time; each is released before the next is made */
 export function writePoints(
-  set: OutputSet, path: string, curves: AsyncIterable<DisplayedCurve>, origin: Origin, onRows: OnRows
+  set: OutputSet,
+  path: string,
+  curves: AsyncIterable<DisplayedCurve>,
+  origin: Origin,
+  onRows: OnRows
 ): Promise<void> {
   return writeTable(set, path, POINTS, pointRows(curves), origin, onRows)
 }

@@ -9,7 +9,9 @@ import { refuseSecretsInJson } from './json-secrets.js'
 
 function notJson(found: string, pointer: string): Fault {
   return new Fault({
-    format: 'output', problem: 'not JSON', found,
+    format: 'output',
+    problem: 'not JSON',
+    found,
     expected: 'null, true, false, a finite number, a text, an array or a plain object',
     place: { member: pointer === '' ? '/' : pointer }
   })

@@ -8,7 +8,11 @@ export function outputFault(error: unknown, path: string): Fault {
   const name = systemName(error)
   if (name === null) return toFault(error, 'output', { file: path })
   return new Fault({
-    format: 'output', problem: 'unwritable', found: printable(describeCause(error)), expected: neededToWrite(name),
-    place: { file: path }, cause: error
+    format: 'output',
+    problem: 'unwritable',
+    found: printable(describeCause(error)),
+    expected: neededToWrite(name),
+    place: { file: path },
+    cause: error
   })
 }

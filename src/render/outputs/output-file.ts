@@ -61,9 +61,7 @@ export class OutputFile {
   #sealed: Promise<void> | null = null
   #closed: Promise<void> | null = null
 
-  constructor(
-    path: string, target: string, handle: OutputHandle, sha256: boolean, onFailure: (error: unknown) => Promise<void>
-  ) {
+  constructor(path: string, target: string, handle: OutputHandle, sha256: boolean, onFailure: (error: unknown) => Promise<void>) {
     this.path = path
     this.#target = target
     this.#handle = handle
@@ -115,7 +113,9 @@ export class OutputFile {
       if (this.#sinceWriteBack < LARGE_REST_BYTES) return
       this.#sealed = this.#settleToDisk()
       // A failure is reported by `seal`, which awaits the same promise.
-      this.#sealed.catch(error => { this.#failure ??= error })
+      this.#sealed.catch(error => {
+        this.#failure ??= error
+      })
     }, true).then(() => ({ path: this.path, bytes: this.#position, sha256: this.#hash?.digest('hex') ?? null }))
     return this.#ended
   }
@@ -161,8 +161,12 @@ export class OutputFile {
     this.#sinceWriteBack = 0
     // A failure appears at the next operation on the file. Nothing awaits this promise before the end.
     this.#writeBack = this.#handle.datasync().then(
-      () => { this.#writeBack = null },
-      error => { this.#failure ??= error }
+      () => {
+        this.#writeBack = null
+      },
+      error => {
+        this.#failure ??= error
+      }
     )
   }
 
@@ -173,7 +177,12 @@ export class OutputFile {
       if (this.#failure !== null) throw this.#failure
       await operation()
     })
-    this.#queue = done.then(() => undefined, error => { this.#failure ??= error })
+    this.#queue = done.then(
+      () => undefined,
+      error => {
+        this.#failure ??= error
+      }
+    )
     return done.catch(async error => {
       const fault = outputFault(error, this.#target)
       await this.#onFailure(fault)

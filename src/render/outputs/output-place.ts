@@ -32,5 +32,11 @@ export function refuseOutputsAtInputs(paths: readonly string[], out: string): vo
 function refuseNested(what: string, input: string, out: string): void {
   const problem = holds(input, out) ? `output inside ${what}` : holds(out, input) ? `output around ${what}` : null
   if (problem === null) return
-  throw new Fault({ format: 'usage', problem, found: out, expected: `a folder outside ${input} that does not hold it`, exitCode: EXIT.usage })
+  throw new Fault({
+    format: 'usage',
+    problem,
+    found: out,
+    expected: `a folder outside ${input} that does not hold it`,
+    exitCode: EXIT.usage
+  })
 }

@@ -61,11 +61,17 @@ export const OUTPUT_FOLDERS: readonly string[] = ['training_data', 'wandb', 'fig
  */
 function checkedPath(path: string): string {
   const parts = path.split('/')
-  const bad = path === '' || isAbsolute(path) || path.includes('\0') || path.includes('\\') ||
+  const bad =
+    path === '' ||
+    isAbsolute(path) ||
+    path.includes('\0') ||
+    path.includes('\\') ||
     parts.some(part => part === '' || part === '.' || part === '..')
   if (bad) {
     throw new Fault({
-      format: 'output', problem: 'path refused', found: printable(path),
+      format: 'output',
+      problem: 'path refused',
+      found: printable(path),
       expected: 'a relative path inside the output folder'
     })
   }
@@ -107,7 +113,9 @@ export class OutputSet {
     try {
       await set.#prepareRoot()
       await sweepFolders(set.#fs, dir, (options.folders ?? OUTPUT_FOLDERS).map(checkedPath))
-      set.#heart = setInterval(() => { void set.beat() }, HEARTBEAT_MS).unref()
+      set.#heart = setInterval(() => {
+        void set.beat()
+      }, HEARTBEAT_MS).unref()
     } catch (error) {
       await set.abort()
       throw outputFault(error, dir)
@@ -264,7 +272,7 @@ export class OutputSet {
   }
 
   async #prepareRoot(): Promise<void> {
-    this.#created = [...await this.#makeFolder(this.dir)]
+    this.#created = [...(await this.#makeFolder(this.dir))]
     this.#realDir = await this.#fs.realPath(this.dir)
     await this.#fs.checkWritable(this.dir)
     await sweepLeftOvers(this.#fs, this.dir)
@@ -283,7 +291,7 @@ export class OutputSet {
   async #prepareFolder(folder: string): Promise<void> {
     if (this.#ready.has(folder)) return
     let existing = folder
-    while (await this.#fs.inspect(existing) === null) existing = dirname(existing)
+    while ((await this.#fs.inspect(existing)) === null) existing = dirname(existing)
     const real = await this.#fs.realPath(existing).catch((error: unknown) => {
       // For a link to nothing or to itself, the place to which it points is checked.
       if (['ENOENT', 'ELOOP'].includes(systemName(error) ?? '')) return realPlace(existing)
@@ -293,7 +301,7 @@ export class OutputSet {
     if (real !== this.#realDir && !real.startsWith(inside)) {
       throw this.#unwritable(`a link to ${printable(real, 400)}`, 'a folder inside the output folder', existing)
     }
-    this.#created.unshift(...await this.#makeFolder(folder))
+    this.#created.unshift(...(await this.#makeFolder(folder)))
     await sweepLeftOvers(this.#fs, folder)
     this.#ready.add(folder)
   }
@@ -345,7 +353,7 @@ export class OutputSet {
 
   /** Gives the old content a second name, so that it can be restored when a later rename fails. */
   async #keepOld(target: string): Promise<Replacement> {
-    if (await this.#fs.inspect(target) === null) return { target, backup: null, moved: false, replaced: false }
+    if ((await this.#fs.inspect(target)) === null) return { target, backup: null, moved: false, replaced: false }
     const backup = join(dirname(target), tempName(basename(target), 'bak'))
     try {
       await this.#fs.link(target, backup)
@@ -373,8 +381,12 @@ export class OutputSet {
     }
     if (failed.length === 0) return
     throw new Fault({
-      format: 'output', problem: 'not restored', found: printable(failed.join('; '), 1000),
-      expected: 'the earlier files back in place', place: { file: this.dir }, cause
+      format: 'output',
+      problem: 'not restored',
+      found: printable(failed.join('; '), 1000),
+      expected: 'the earlier files back in place',
+      place: { file: this.dir },
+      cause
     })
   }
 

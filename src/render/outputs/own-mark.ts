@@ -29,14 +29,22 @@ interface OwnMark {
  */
 function markOf(path: string, name: string): OwnMark | null {
   switch (path.slice(path.lastIndexOf('.'))) {
-    case '.png': return { at: 'begin', texts: ['\x89PNG\r\n', pngSoftware(`${name} `)] }
-    case '.svg': return { at: 'begin', texts: ['<svg ', svgComment(`${name} `)] }
-    case '.pdf': return { at: 'end', texts: ['%%EOF', pdfCreator(`${name} `)] }
-    case '.md': return { at: 'end', texts: [`\n\nWritten by ${name} `] }
-    case '.html': return { at: 'end', texts: [`<p>Written by ${name} `, '</html>'] }
-    case '.arrow': return { at: 'begin', texts: ['ARROW1\0\0', 'generator\0', `${name} `] }
-    case '.npz': return { at: 'end', texts: ['trace_', '_response_positions.npy', 'synthetic.npyPK'] }
-    default: return null
+    case '.png':
+      return { at: 'begin', texts: ['\x89PNG\r\n', pngSoftware(`${name} `)] }
+    case '.svg':
+      return { at: 'begin', texts: ['<svg ', svgComment(`${name} `)] }
+    case '.pdf':
+      return { at: 'end', texts: ['%%EOF', pdfCreator(`${name} `)] }
+    case '.md':
+      return { at: 'end', texts: [`\n\nWritten by ${name} `] }
+    case '.html':
+      return { at: 'end', texts: [`<p>Written by ${name} `, '</html>'] }
+    case '.arrow':
+      return { at: 'begin', texts: ['ARROW1\0\0', 'generator\0', `${name} `] }
+    case '.npz':
+      return { at: 'end', texts: ['trace_', '_response_positions.npy', 'synthetic.npyPK'] }
+    default:
+      return null
   }
 }
 

@@ -20,7 +20,9 @@ const VIEWS = ['step', 'time'] as const
 function wordsOf(analyses: readonly HistoryAnalysis[], histories: ReadonlyMap<string, SelectionHistory>): string[] {
   const selections = new Set(analyses.flatMap(analysis => analysis.selections))
   return [
-    ...VIEWS, ...analyses.flatMap(analysis => [analysis.name, ...provenancesOf(analysis), ...analysis.metrics]), ...selections,
+    ...VIEWS,
+    ...analyses.flatMap(analysis => [analysis.name, ...provenancesOf(analysis), ...analysis.metrics]),
+    ...selections,
     ...[...selections].flatMap(name => histories.get(name)?.sessions.map(({ run }) => run) ?? [])
   ]
 }
@@ -40,17 +42,30 @@ export class PointsArrowWriter {
 
   /** @param analyses the analyses whose curves will be written */
   static async open(
-    set: OutputSet, analyses: readonly HistoryAnalysis[], histories: ReadonlyMap<string, SelectionHistory>, origin: Origin
+    set: OutputSet,
+    analyses: readonly HistoryAnalysis[],
+    histories: ReadonlyMap<string, SelectionHistory>,
+    origin: Origin
   ): Promise<PointsArrowWriter> {
     const arrow = loadArrow()
     const columns = new ArrowColumns(arrow, wordsOf(analyses, histories))
     const { text } = columns
     const number = new arrow.Float64()
-    const schema = new arrow.Schema([
-      columns.field('analysis', text), columns.field('view', text), columns.field('algorithm', text), columns.field('metric', text),
-      columns.field('x', number, true), columns.field('value', number), columns.field('source_run', text, true),
-      columns.field('source_step', number, true), columns.field('provenance', text), columns.field('trailing_mean', number, true)
-    ], fileMetadata('history-points', origin))
+    const schema = new arrow.Schema(
+      [
+        columns.field('analysis', text),
+        columns.field('view', text),
+        columns.field('algorithm', text),
+        columns.field('metric', text),
+        columns.field('x', number, true),
+        columns.field('value', number),
+        columns.field('source_run', text, true),
+        columns.field('source_step', number, true),
+        columns.field('provenance', text),
+        columns.field('trailing_mean', number, true)
+      ],
+      fileMetadata('history-points', origin)
+    )
     return new PointsArrowWriter(arrow, columns, schema, await ArrowFile.open(arrow, await set.file(HISTORY_PATHS.points), schema))
   }
 
@@ -84,10 +99,16 @@ export class PointsArrowWriter {
       return session === undefined ? 0 : runs[source[k]][session]
     }
     const children: Data[] = [
-      columns.same(analysis, length), columns.same(curve.view, length), columns.same(curve.selection, length), columns.same(curve.metric, length),
+      columns.same(analysis, length),
+      columns.same(curve.view, length),
+      columns.same(curve.selection, length),
+      columns.same(curve.metric, length),
       columns.numbers(length, k => curve.x[from + k]),
       columns.numbers(length, k => curve.value[from + k]),
-      columns.codes(Int32Array.from(source, (_, k) => runOf(k)), validity(length, k => sources[source[k]].curve === null)),
+      columns.codes(
+        Int32Array.from(source, (_, k) => runOf(k)),
+        validity(length, k => sources[source[k]].curve === null)
+      ),
       columns.numbers(length, k => sources[source[k]].curve?.step[observation[k]] ?? NaN),
       columns.codes(Int32Array.from(source, s => provenances[s])),
       columns.numbers(length, k => means?.[from + k] ?? NaN)

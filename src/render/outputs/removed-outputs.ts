@@ -82,7 +82,7 @@ async function isOwn(real: string, { path, sha256, bytes }: RecordedOutput, gene
   try {
     const info = await lstat(real)
     if (!info.isFile() || info.size !== bytes) return false
-    return (sha256 === null || await isHash(real, sha256)) && await saysGenerator(real, generator)
+    return (sha256 === null || (await isHash(real, sha256))) && (await saysGenerator(real, generator))
   } catch (error) {
     if (error instanceof Fault || error instanceof SyntaxError || systemName(error) !== null) return false
     throw error

@@ -94,7 +94,7 @@ export async function sweepLeftOvers(fs: OutputFs, folder: string): Promise<void
     if (temp.host !== hostTag()) now ??= await fs.now(folder)
     if (!isLeftOver(temp, found.changed, now !== null && isSilent(now, lastSign(temp, found)))) continue
     const target = join(folder, temp.name)
-    if (temp.kind === 'bak' && await fs.inspect(target) === null) await ifThere(fs.rename(path, target))
+    if (temp.kind === 'bak' && (await fs.inspect(target)) === null) await ifThere(fs.rename(path, target))
     else await unlinkIfThere(fs, path)
   }
 }

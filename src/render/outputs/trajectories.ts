@@ -19,30 +19,51 @@ const COLUMNS: readonly TraceColumn[] = [
   ['step', 'integer?', 'trainer step; empty where the trace does not state it', t => t.fields.step],
   ['outcome', 'string?', 'success or failure; empty where it is unknown', t => t.fields.outcome],
   ['tokens', 'integer', 'retained tokens', t => t.statistics.tokens],
-  ['boundaries', 'integer', 'transitions between retained tokens whose response positions differ by more than 1',
-    t => t.statistics.boundary.transitions],
-  ['first_value', 'number', 'the critic\'s value at the first retained token', t => t.statistics.firstValue],
-  ['last_value', 'number', 'the critic\'s value at the last retained token', t => t.statistics.lastValue],
+  [
+    'boundaries',
+    'integer',
+    'transitions between retained tokens whose response positions differ by more than 1',
+    t => t.statistics.boundary.transitions
+  ],
+  ['first_value', 'number', "the critic's value at the first retained token", t => t.statistics.firstValue],
+  ['last_value', 'number', "the critic's value at the last retained token", t => t.statistics.lastValue],
   ['delta', 'number', 'last_value - first_value', t => t.statistics.delta],
   ['mean_value', 'number', 'mean of all values', t => t.statistics.mean],
   ['first_half_mean', 'number?', 'mean of values[0 .. tokens // 2); empty for one token', t => t.statistics.firstHalfMean],
   ['second_half_mean', 'number', 'mean of the other values', t => t.statistics.secondHalfMean],
-  ['boundary_mean_abs_change', 'number?', 'mean of |change| of the value at boundaries; empty without a boundary',
-    t => t.statistics.boundary.meanAbs],
-  ['internal_mean_abs_change', 'number?', 'mean of |change| between adjacent response positions; empty without such a transition',
-    t => t.statistics.internal.meanAbs],
-  ['max_boundary_from_index', 'integer?',
+  [
+    'boundary_mean_abs_change',
+    'number?',
+    'mean of |change| of the value at boundaries; empty without a boundary',
+    t => t.statistics.boundary.meanAbs
+  ],
+  [
+    'internal_mean_abs_change',
+    'number?',
+    'mean of |change| between adjacent response positions; empty without such a transition',
+    t => t.statistics.internal.meanAbs
+  ],
+  [
+    'max_boundary_from_index',
+    'integer?',
     'i of the boundary i -> i + 1 with the largest |change|, the earliest on a tie, counted in retained tokens from 0; empty without a boundary',
-    t => t.statistics.maxBoundaryJump?.from_index ?? null],
+    t => t.statistics.maxBoundaryJump?.from_index ?? null
+  ],
   ['max_boundary_from', 'number?', 'the value before that boundary, at i', t => t.statistics.maxBoundaryJump?.from ?? null],
   ['max_boundary_to', 'number?', 'the value after it, at i + 1', t => t.statistics.maxBoundaryJump?.to ?? null],
   ['max_boundary_delta', 'number?', 'max_boundary_to - max_boundary_from', t => t.statistics.maxBoundaryJump?.delta ?? null],
-  ['outcome_from', 'string?', 'outcome: the trace states it; score: told by its score; empty where the outcome is unknown', t => t.outcomeFrom]
+  [
+    'outcome_from',
+    'string?',
+    'outcome: the trace states it; score: told by its score; empty where the outcome is unknown',
+    t => t.outcomeFrom
+  ]
 ]
 
 const TABLE: CsvTable<(trace: TraceResult) => CsvCell> = {
   title: 'Critic traces',
-  description: 'Statistics of the critic\'s values over each trace, in float64. ' +
+  description:
+    "Statistics of the critic's values over each trace, in float64. " +
     'One row a trace, sorted by step, outcome, uid (by code point), then place in the snapshot; what is not stated comes last.',
   columns: COLUMNS
 }
@@ -69,10 +90,12 @@ function nullsLast<T>(a: T | null, b: T | null, compare: (x: T, y: T) => number)
 }
 
 export function compareTraces(a: TraceResult, b: TraceResult): number {
-  return nullsLast(a.fields.step, b.fields.step, (x, y) => x - y) ||
+  return (
+    nullsLast(a.fields.step, b.fields.step, (x, y) => x - y) ||
     nullsLast(a.fields.outcome, b.fields.outcome, compareCodePoints) ||
     nullsLast(a.fields.uid, b.fields.uid, compareCodePoints) ||
     a.index - b.index
+  )
 }
 
 /** The whole table with its heading. */

@@ -24,14 +24,17 @@ export function auditFailure({ claims, same = [], discrepancies, guards, unclaim
   const broken = guards.filter(({ status }) => status === 'fails')
   const text = `The audit failed: ${[
     claimsText(claims),
-    ...contradictory.length === 0 ? [] : [`${contradictory.length} of ${same.length} quantities of several sources contradictory and not disclosed`],
-    ...discrepancies.length === 0 ? [] : [disclosedText(discrepancies)],
-    ...broken.length === 0 ? [] : [`${formatFigureCount(broken.length)} of ${formatPlural(guards.length, 'guard')} not kept`],
-    ...unclaimed.length === 0 ? [] : [`${formatPlural(unclaimed.length, 'cited value')} without a claim`]
+    ...(contradictory.length === 0
+      ? []
+      : [`${contradictory.length} of ${same.length} quantities of several sources contradictory and not disclosed`]),
+    ...(discrepancies.length === 0 ? [] : [disclosedText(discrepancies)]),
+    ...(broken.length === 0 ? [] : [`${formatFigureCount(broken.length)} of ${formatPlural(guards.length, 'guard')} not kept`]),
+    ...(unclaimed.length === 0 ? [] : [`${formatPlural(unclaimed.length, 'cited value')} without a claim`])
   ].join('; ')}.`
   if (wrong !== undefined) return { text, first: { name: wrong.id, row: wrong.id, table: 'audit' } }
   if (contradictory.length > 0) return { text, first: { name: contradictory[0].id, row: sameRow(contradictory[0]), table: 'audit' } }
-  if (contradiction !== undefined) return { text, first: { name: contradiction.id, row: discrepancyRow(contradiction), table: 'discrepancies' } }
+  if (contradiction !== undefined)
+    return { text, first: { name: contradiction.id, row: discrepancyRow(contradiction), table: 'discrepancies' } }
   if (broken.length > 0) return { text, first: { name: broken[0].id, row: guardRow(broken[0]), table: 'discrepancies' } }
   return unclaimed.length > 0 ? { text, first: null } : null
 }
@@ -54,14 +57,18 @@ export function sameRow({ id }: Pick<AuditedSame, 'id'>): string {
 function claimsText(claims: readonly AuditedClaim[]): string {
   const count = (status: AuditedClaim['status']): number => claims.filter(claim => claim.status === status).length
   const differs = count('differs')
-  return `${formatFigureCount(differs)} of ${formatPlural(claims.length, 'claim')} ${differs === 1 ? 'differs' : 'differ'}, ` +
+  return (
+    `${formatFigureCount(differs)} of ${formatPlural(claims.length, 'claim')} ${differs === 1 ? 'differs' : 'differ'}, ` +
     `${formatFigureCount(count('not_computable'))} cannot be computed`
+  )
 }
 
 /** A disclosed contradiction can still fail: a source states another value, or a page contains what it must not. */
 function disclosedText(discrepancies: readonly AuditedDiscrepancy[]): string {
   const disclosed = discrepancies.filter(({ disclosure }) => disclosure.found_in.length > 0)
   const wrongly = disclosed.filter(({ status }) => status === 'fails').length
-  return `${formatFigureCount(disclosed.length)} of ${formatPlural(discrepancies.length, 'contradiction')} disclosed` +
+  return (
+    `${formatFigureCount(disclosed.length)} of ${formatPlural(discrepancies.length, 'contradiction')} disclosed` +
     (wrongly === 0 ? '' : `, ${formatFigureCount(wrongly)} of them wrongly stated`)
+  )
 }

@@ -20,16 +20,24 @@ const NO_BREAK_SPACE = '\u00a0'
 
 /** Decimals of each format: required, optional with a default, or none. */
 const DIGITS: Readonly<Record<FormatName, 'needed' | 'none' | number>> = {
-  text: 'none', name: 'none', integer: 'none', fixed: 'needed', signed: 'needed', percent: 'needed', scientific: 'none', hours: 1,
-  list: 'none', range: 'none', switch: 'none'
+  text: 'none',
+  name: 'none',
+  integer: 'none',
+  fixed: 'needed',
+  signed: 'needed',
+  percent: 'needed',
+  scientific: 'none',
+  hours: 1,
+  list: 'none',
+  range: 'none',
+  switch: 'none'
 }
 
 /** More decimals than this exceed what a double holds. */
 const MAX_DIGITS = 17
 
 /** The formats as messages list them. */
-export const FORMAT_LIST =
-  'text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch'
+export const FORMAT_LIST = 'text, name, integer, fixed(n), signed(n), percent(n), scientific, hours, hours(n), list, range or switch'
 
 /** Parses a format such as `fixed(2)`. Null where there is no such format. */
 export function parseFormat(text: string): Format | null {
@@ -53,22 +61,31 @@ export function formatPlainly(value: unknown, decimals: number | null): Formatte
 export function applyFormat(value: unknown, format: Format, decimals: number | null): Formatted {
   const digits = format.digits ?? 0
   switch (format.name) {
-    case 'text': return typeof value === 'string' ? { text: value } : expected('a text', value)
-    case 'name': return typeof value === 'string' ? { text: lastSegment(value) } : expected('a text', value)
+    case 'text':
+      return typeof value === 'string' ? { text: value } : expected('a text', value)
+    case 'name':
+      return typeof value === 'string' ? { text: lastSegment(value) } : expected('a text', value)
     case 'integer':
       return typeof value === 'number' && !Number.isInteger(value) ? expected('an integer', value) : fixed(value, 0)
-    case 'fixed': return fixed(value, digits)
+    case 'fixed':
+      return fixed(value, digits)
     case 'signed': {
       const plain = fixed(value, digits)
       const positive = 'text' in plain && typeof value === 'number' && value > 0 && /[1-9]/.test(plain.text)
       return positive ? { text: `+${plain.text}` } : plain
     }
-    case 'percent': return formatNumber(value, x => grouped((x * 100).toFixed(digits)))
-    case 'scientific': return formatNumber(value, x => x.toExponential().replace('e+', 'e'))
-    case 'hours': return formatNumber(value, x => `${grouped(x.toFixed(digits))}${NO_BREAK_SPACE}h`)
-    case 'list': return Array.isArray(value) ? list(value, decimals) : expected('a list', value)
-    case 'range': return range(value)
-    case 'switch': return typeof value === 'boolean' ? { text: value ? 'on' : 'off' } : expected('true or false', value)
+    case 'percent':
+      return formatNumber(value, x => grouped((x * 100).toFixed(digits)))
+    case 'scientific':
+      return formatNumber(value, x => x.toExponential().replace('e+', 'e'))
+    case 'hours':
+      return formatNumber(value, x => `${grouped(x.toFixed(digits))}${NO_BREAK_SPACE}h`)
+    case 'list':
+      return Array.isArray(value) ? list(value, decimals) : expected('a list', value)
+    case 'range':
+      return range(value)
+    case 'switch':
+      return typeof value === 'boolean' ? { text: value ? 'on' : 'off' } : expected('true or false', value)
   }
 }
 
@@ -127,7 +144,7 @@ function list(values: readonly unknown[], decimals: number | null): Formatted {
 function range(value: unknown): Formatted {
   if (!Array.isArray(value) || value.length !== 2) return expected('a list of two integers', value)
   const ends: readonly unknown[] = value
-  const texts = ends.map(end => Number.isInteger(end) ? fixed(end, 0) : expected('a list of two integers', end))
+  const texts = ends.map(end => (Number.isInteger(end) ? fixed(end, 0) : expected('a list of two integers', end)))
   const bad = texts.find(text => 'reason' in text)
-  return bad ?? { text: texts.map(text => 'text' in text ? text.text : '').join(EN_DASH) }
+  return bad ?? { text: texts.map(text => ('text' in text ? text.text : '')).join(EN_DASH) }
 }

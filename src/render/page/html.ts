@@ -39,19 +39,25 @@ export class BodyWriter {
         const tag = `h${block.depth}`
         return `<${tag} id="${HEADING_PREFIX}${escapeHtml(block.id)}">${text}</${tag}>`
       }
-      case 'paragraph': return `<p>${this.#inlines(block.content)}</p>`
-      case 'code': return `<pre tabindex="0"><code>${this.#inlines(block.content)}</code></pre>`
-      case 'quote': return `<blockquote>${this.blocks(block.content)}</blockquote>`
-      case 'rule': return '<hr>'
+      case 'paragraph':
+        return `<p>${this.#inlines(block.content)}</p>`
+      case 'code':
+        return `<pre tabindex="0"><code>${this.#inlines(block.content)}</code></pre>`
+      case 'quote':
+        return `<blockquote>${this.blocks(block.content)}</blockquote>`
+      case 'rule':
+        return '<hr>'
       case 'list': {
         const tag = block.ordered ? 'ol' : 'ul'
         return `<${tag}>${block.items.map(item => `<li>${this.#item(item)}</li>`).join('\n')}</${tag}>`
       }
-      case 'table': return this.#proseTable(block)
-      case 'figure': return this.#figure(block.slot, block.caption)
+      case 'table':
+        return this.#proseTable(block)
+      case 'figure':
+        return this.#figure(block.slot, block.caption)
       case 'insert': {
         const { lead, tables } = tablesOf(block.slot.kind, this.#inputs)
-        return [...lead === null ? [] : [`<p class="counts">${escapeHtml(lead)}</p>`], ...tables.map(tableHtml)].join('\n')
+        return [...(lead === null ? [] : [`<p class="counts">${escapeHtml(lead)}</p>`]), ...tables.map(tableHtml)].join('\n')
       }
     }
   }
@@ -69,8 +75,10 @@ export class BodyWriter {
       `<${tag}${side === null ? '' : ` class="${side}"`}${tag === 'th' ? ` scope="${scope}"` : ''}>${this.#inlines(cell)}</${tag}>`
     const head = header.map((cell, i) => write(cell.length === 0 ? 'td' : 'th', 'col', cell, align[i]))
     const body = rows.map(row => row.map((cell, i) => write(named && i === 0 ? 'th' : 'td', 'row', cell, align[i])).join(''))
-    return `<div class="scroll" tabindex="0" role="group" aria-label="Table: ${this.#heading}">` +
+    return (
+      `<div class="scroll" tabindex="0" role="group" aria-label="Table: ${this.#heading}">` +
       `<table><thead><tr>${head.join('')}</tr></thead><tbody>\n<tr>${body.join('</tr>\n<tr>')}</tr>\n</tbody></table></div>`
+    )
   }
 
   #figure(slot: FigureSlot, caption: readonly Inline[]): string {
@@ -78,30 +86,38 @@ export class BodyWriter {
     const { width, height } = pngSize(png, name)
     const source = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
     const links = [
-      ...files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`],
-      ...data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`]
+      ...(files.length === 0 ? [] : [`<span>Full size: ${files.map(path => outputLink(path, formatOf(path))).join(', ')}</span>`]),
+      ...(data.length === 0 ? [] : [`<span>Data: ${data.map(path => outputLink(path, path)).join(', ')}</span>`])
     ]
-    return `<figure id="${escapeHtml(id)}">\n` +
+    return (
+      `<figure id="${escapeHtml(id)}">\n` +
       `<div class="scroll" tabindex="0" role="group" aria-label="Picture: ${escapeHtml(label)}">` +
       `<img src="${source}" alt="${escapeHtml(`${title}. ${description}`)}" width="${width}" height="${height}"></div>\n` +
       `<figcaption><b>${escapeHtml(label)}.</b> ${this.#inlines(caption)}</figcaption>\n` +
       `${links.length === 0 ? '' : `<p class="files">${links.join(' ')}</p>\n`}</figure>`
+    )
   }
 
   #inlines(content: readonly Inline[]): string {
-    return content.map(inline => {
-      switch (inline.kind) {
-        case 'text': return escapeMarkup(inline.text)
-        case 'slot': return this.#slot(inline.slot)
-        case 'break': return '<br>'
-        case 'link': {
-          const target = this.#prose.target(inline.href, this.#page, inline.place)
-          const apart = target.kind === 'web' ? ' rel="noreferrer"' : ''
-          return `<a href="${escapeHtml(this.#href(target))}"${apart}>${this.#inlines(inline.content)}</a>`
+    return content
+      .map(inline => {
+        switch (inline.kind) {
+          case 'text':
+            return escapeMarkup(inline.text)
+          case 'slot':
+            return this.#slot(inline.slot)
+          case 'break':
+            return '<br>'
+          case 'link': {
+            const target = this.#prose.target(inline.href, this.#page, inline.place)
+            const apart = target.kind === 'web' ? ' rel="noreferrer"' : ''
+            return `<a href="${escapeHtml(this.#href(target))}"${apart}>${this.#inlines(inline.content)}</a>`
+          }
+          default:
+            return `<${inline.kind}>${this.#inlines(inline.content)}</${inline.kind}>`
         }
-        default: return `<${inline.kind}>${this.#inlines(inline.content)}</${inline.kind}>`
-      }
-    }).join('')
+      })
+      .join('')
   }
 
   #slot(slot: InlineSlot): string {
@@ -115,20 +131,25 @@ export class BodyWriter {
     if (target.kind === 'web') return target.url
     if (target.kind === 'output') return outputHref(target.path)
     const file = target.page === this.#page ? '' : pageHref(target.page)
-    return target.id === null ? file === '' ? '#main' : file : `${file}#${HEADING_PREFIX}${target.id}`
+    return target.id === null ? (file === '' ? '#main' : file) : `${file}#${HEADING_PREFIX}${target.id}`
   }
 }
 
 /** Address of the page with a table, as seen from `page`: '' where it is that page itself, null where no page has the table. */
 function tableHref(prose: Prose, page: PageName, kind: NonNullable<AuditFailure['first']>['table']): string | null {
-  const on = (['article', 'notes'] as const).find(name => prose[name].blocks.some(block => block.kind === 'insert' && block.slot.kind === kind))
+  const on = (['article', 'notes'] as const).find(name =>
+    prose[name].blocks.some(block => block.kind === 'insert' && block.slot.kind === kind)
+  )
   return on === undefined ? null : on === page ? '' : pageHref(on)
 }
 
 /** The statement directly below the title of a page where the audit fails the run. */
 export function failureHtml({ text, first }: AuditFailure, prose: Prose, page: PageName): string {
   const href = first === null ? null : tableHref(prose, page, first.table)
-  const place = first === null || href === null ? '' : `<a href="${escapeHtml(`${href}#${claimId(first.row)}`)}">${bdi(first.name)} in the audit</a> and `
+  const place =
+    first === null || href === null
+      ? ''
+      : `<a href="${escapeHtml(`${href}#${claimId(first.row)}`)}">${bdi(first.name)} in the audit</a> and `
   return `<p class="failed" role="alert"><strong>${escapeHtml(text)}</strong> See ${place}${outputLink(AUDIT_PATH, AUDIT_PATH)}.</p>\n`
 }
 
@@ -150,11 +171,15 @@ function formatOf(path: string): string {
 function tableHtml({ name, caption, head, rows, folded }: PageTable): string {
   const header = head.map(title => `<th role="columnheader" scope="col">${escapeHtml(title)}</th>`).join('')
   const text = escapeHtml(caption)
-  const [before, label, after] = folded === undefined ? ['', '', ''] :
-    [`<details${folded === 'open' ? ' open' : ''}><summary>${text}</summary>\n`, ` aria-label="${text}"`, '\n</details>']
-  return `${before}<table class="made ${name}" role="table"${label}>${folded === undefined ? `<caption>${text}</caption>` : ''}` +
+  const [before, label, after] =
+    folded === undefined
+      ? ['', '', '']
+      : [`<details${folded === 'open' ? ' open' : ''}><summary>${text}</summary>\n`, ` aria-label="${text}"`, '\n</details>']
+  return (
+    `${before}<table class="made ${name}" role="table"${label}>${folded === undefined ? `<caption>${text}</caption>` : ''}` +
     `<thead role="rowgroup"><tr role="row">${header}</tr></thead>\n<tbody role="rowgroup">\n` +
     `${rows.map(row => rowHtml(row, head)).join('\n')}\n</tbody></table>${after}`
+  )
 }
 
 function rowHtml({ id, cells }: TableRow, head: readonly string[]): string {
@@ -168,11 +193,13 @@ function rowHtml({ id, cells }: TableRow, head: readonly string[]): string {
 }
 
 function cellHtml({ lines, code, links }: TableCell): string {
-  return lines.map((line, i) => {
-    const text = breakable(escapeHtml(line))
-    const kind = SHA256.test(line) ? ' class="hash"' : ''
-    const inner = code === true ? `<code${kind}><bdi>${text}</bdi></code>` : `<bdi>${text}</bdi>`
-    const link = links?.[i] ?? null
-    return `<div>${link === null ? inner : `<a href="${escapeHtml(outputHref(link))}">${inner}</a>`}</div>`
-  }).join('')
+  return lines
+    .map((line, i) => {
+      const text = breakable(escapeHtml(line))
+      const kind = SHA256.test(line) ? ' class="hash"' : ''
+      const inner = code === true ? `<code${kind}><bdi>${text}</bdi></code>` : `<bdi>${text}</bdi>`
+      const link = links?.[i] ?? null
+      return `<div>${link === null ? inner : `<a href="${escapeHtml(outputHref(link))}">${inner}</a>`}</div>`
+    })
+    .join('')
 }

@@ -22,7 +22,10 @@ export type { Template } from './references.js'
 
 /** Output paths of the pages, in the order in which they are written. */
 export const PAGE_OUTPUTS: readonly string[] = [
-  PAGE_FILES.article.markdown, PAGE_FILES.notes.markdown, PAGE_FILES.article.html, PAGE_FILES.notes.html
+  PAGE_FILES.article.markdown,
+  PAGE_FILES.notes.markdown,
+  PAGE_FILES.article.html,
+  PAGE_FILES.notes.html
 ]
 
 const PAGES: readonly PageName[] = ['article', 'notes']
@@ -52,7 +55,9 @@ export function renderPages(inputs: PageInputs): ReadonlyMap<string, string> {
   const bytes = PAGES.reduce((sum, page) => sum + Buffer.byteLength(files.get(PAGE_FILES[page].html) ?? ''), 0)
   if (bytes > MAX_PAGE_BYTES) {
     throw new Fault({
-      format: 'page', problem: 'too large', found: `${bytes} bytes in both pages`,
+      format: 'page',
+      problem: 'too large',
+      found: `${bytes} bytes in both pages`,
       expected: `at most ${MAX_PAGE_BYTES}: fewer or smaller figures`
     })
   }

@@ -32,9 +32,10 @@ const TENS = '(?:twen|thir|for|fif|six|seven|eigh|nine)t'
 /** Number words that are always faults: cardinals and ordinals from eleven on, fractions, multiples. */
 const NUMBER_WORD = new RegExp(
   `\\b(?:eleven(?:th)?|twel(?:ve|fth)|(?:thir|four|fif|six|seven|eigh|nine)teen(?:th)?|${TENS}(?:y|ieth)|` +
-  'hundred(?:s|ths?)?|thousand(?:s|ths?)?|millions?|billions?|dozens?|tens|twice|thrice|hal(?:f|ves|ved|ving)|quarters?|thirds|' +
-  '(?:four|fif|six|seven|eigh|nin|ten)ths|(?:a|one)[ -](?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?= of\\b)|' +
-  '(?:doubl|tripl|quadrupl)(?:e|ed|es|ing)|(?:two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)[-\u2010\u2011]?fold)\\b', 'gi'
+    'hundred(?:s|ths?)?|thousand(?:s|ths?)?|millions?|billions?|dozens?|tens|twice|thrice|hal(?:f|ves|ved|ving)|quarters?|thirds|' +
+    '(?:four|fif|six|seven|eigh|nin|ten)ths|(?:a|one)[ -](?:third|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?= of\\b)|' +
+    '(?:doubl|tripl|quadrupl)(?:e|ed|es|ing)|(?:two|three|four|five|six|seven|eight|nine|ten|hundred|thousand)[-\u2010\u2011]?fold)\\b',
+  'gi'
 )
 
 /**
@@ -43,7 +44,8 @@ const NUMBER_WORD = new RegExp(
  */
 const MEASURED = new RegExp(
   '\\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)(?=[\\s*_~\u2010\u2011-]+(?:per ?cent|percentage|points?|seconds?|minutes?|' +
-  'hours?|days?|weeks?|months?|years?|steps?|tokens?|turns?|epochs?|rollouts?|trajector(?:y|ies)|tasks?|rows?|times|gpus?|nodes?)\\b)', 'gi'
+    'hours?|days?|weeks?|months?|years?|steps?|tokens?|turns?|epochs?|rollouts?|trajector(?:y|ies)|tasks?|rows?|times|gpus?|nodes?)\\b)',
+  'gi'
 )
 
 /**
@@ -68,9 +70,7 @@ function withoutReferences(template: Template): string {
 /** The text with code and link targets blanked. Code without a letter stays, because it is only a number in another font. */
 export function withoutCode(text: string): string {
   const code = /^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[ \t]*$|(?![\s\S]))|(?<!`)(`+)(?!`)((?:(?!\n\n)[\s\S])*?)(?<!`)\2(?!`)/gm
-  return text
-    .replace(code, span => /\p{L}/u.test(span) ? blank(span) : span)
-    .replace(/\]\([^()\s]*\)/g, blank)
+  return text.replace(code, span => (/\p{L}/u.test(span) ? blank(span) : span)).replace(/\]\([^()\s]*\)/g, blank)
 }
 
 function isIdentifier(word: string): boolean {
@@ -127,8 +127,11 @@ export function refuseTypedFacts(template: Template, held: readonly ClaimedValue
         const at = fact.length < 3 || !NAME.test(fact) ? -1 : indexOfWord(text, fact)
         if (at < 0) continue
         throw new Fault({
-          format: 'template', problem: 'fact typed by hand', found: printable(fact),
-          expected: `{{fact ${id}${fact === value ? '' : ' | name'}}}`, place: placeOf(template, at)
+          format: 'template',
+          problem: 'fact typed by hand',
+          found: printable(fact),
+          expected: `{{fact ${id}${fact === value ? '' : ' | name'}}}`,
+          place: placeOf(template, at)
         })
       }
     }
@@ -159,15 +162,18 @@ export function refuseWrittenClaims(parts: readonly TemplatePart[], held: readon
       const claim = held.find(({ values, unit }) => values.some(one => typeof one === 'number' && says(value, decimals, one, unit)))
       if (claim === undefined) continue
       throw new Fault({
-        format: 'template', problem: 'value of a claim as written text', found: printable(`{{written ${part.text}}}`),
-        expected: `{{${claim.id}}}`, place: part.place
+        format: 'template',
+        problem: 'value of a claim as written text',
+        found: printable(`{{written ${part.text}}}`),
+        expected: `{{${claim.id}}}`,
+        place: part.place
       })
     }
   }
 }
 
 function says(written: number, decimals: number, value: number, unit: string): boolean {
-  const agrees = (one: number): boolean => decimals < 1 ? written === one : written !== 0 && numbersAgree(written, one, decimals)
+  const agrees = (one: number): boolean => (decimals < 1 ? written === one : written !== 0 && numbersAgree(written, one, decimals))
   return agrees(value) || (unit !== 'percent' && Math.abs(value) <= 1 && agrees(value * 100))
 }
 
@@ -185,7 +191,10 @@ export function refuseTypedNumbers(template: Template): void {
   })
   const more = findings.length > NAMED ? ` and ${findings.length - NAMED} more` : ''
   throw new Fault({
-    format: 'template', problem: 'number typed by hand', found: named.join(', ') + more,
-    expected: 'a reference; {{written …}} for what is no value, or code for a name', place: placeOf(template, findings[0].offset)
+    format: 'template',
+    problem: 'number typed by hand',
+    found: named.join(', ') + more,
+    expected: 'a reference; {{written …}} for what is no value, or code for a name',
+    place: placeOf(template, findings[0].offset)
   })
 }

@@ -92,14 +92,20 @@ export function readArticle(template: Template, parts: readonly TemplatePart[]):
   const [first, ...rest] = blocks
   if (first?.kind !== 'heading' || first.depth !== 1) {
     throw new Fault({
-      format: 'template', problem: 'title', found: first === undefined ? 'nothing' : `a ${first.kind}`,
-      expected: '"# " and the title on the first line', place: { file: template.path }
+      format: 'template',
+      problem: 'title',
+      found: first === undefined ? 'nothing' : `a ${first.kind}`,
+      expected: '"# " and the title on the first line',
+      place: { file: template.path }
     })
   }
   const second = rest.find(block => block.kind === 'heading' && block.depth === 1)
   if (second !== undefined) {
     throw new Fault({
-      format: 'template', problem: 'title', found: 'a second one', expected: 'one heading of the first level',
+      format: 'template',
+      problem: 'title',
+      found: 'a second one',
+      expected: 'one heading of the first level',
       place: { file: template.path }
     })
   }
@@ -110,12 +116,11 @@ export function readArticle(template: Template, parts: readonly TemplatePart[]):
 function refuseNesting(template: Template): void {
   let offset = 0
   for (const line of template.text.split('\n')) {
-    const refuse = (problem: string, found: string, expected: string): Fault => (
+    const refuse = (problem: string, found: string, expected: string): Fault =>
       new Fault({ format: 'template', problem, found, expected, place: placeOf(template, offset) })
-    )
     const indent = line.length - line.trimStart().length
     if (indent > MAX_INDENT) throw refuse('indentation', `${indent} spaces`, `at most ${MAX_INDENT}`)
-    const levels = RULE.test(line) ? 0 : MARKERS.exec(line)?.[0].match(/[^ ]/g)?.length ?? 0
+    const levels = RULE.test(line) ? 0 : (MARKERS.exec(line)?.[0].match(/[^ ]/g)?.length ?? 0)
     if (levels > MAX_NESTING) throw refuse('nesting', `${levels} levels`, `at most ${MAX_NESTING}`)
     offset += line.length + 1
   }
@@ -131,7 +136,7 @@ function lex(source: string, template: Template): readonly Token[] {
 
 /** Text of inlines without slots, as in headings. */
 export function plainText(content: readonly Inline[]): string {
-  return content.map(inline => 'text' in inline ? inline.text : 'content' in inline ? plainText(inline.content) : ' ').join('')
+  return content.map(inline => ('text' in inline ? inline.text : 'content' in inline ? plainText(inline.content) : ' ')).join('')
 }
 
 class MarkdownTree {
@@ -162,20 +167,33 @@ class MarkdownTree {
   /** Null for a token that gives no block: space between blocks, definitions of link names. */
   #block(token: MarkedToken, depth: number): Block | null {
     switch (token.type) {
-      case 'space': case 'def': return null
-      case 'heading': return this.#heading(token, depth)
-      case 'paragraph': case 'text': return this.#paragraph(token.tokens ?? [], depth)
+      case 'space':
+      case 'def':
+        return null
+      case 'heading':
+        return this.#heading(token, depth)
+      case 'paragraph':
+      case 'text':
+        return this.#paragraph(token.tokens ?? [], depth)
       case 'list':
         return { kind: 'list', ordered: token.ordered, items: token.items.map(item => this.#item(item, depth)) }
-      case 'blockquote': return { kind: 'quote', content: this.#blocks(token.tokens, depth + 1) }
-      case 'code': return { kind: 'code', content: this.#text(token.text) }
-      case 'hr': return { kind: 'rule' }
-      case 'table': return {
-        kind: 'table', align: token.align, header: token.header.map(cell => this.#inlines(cell.tokens, depth)),
-        rows: token.rows.map(row => row.map(cell => this.#inlines(cell.tokens, depth)))
-      }
-      case 'html': throw this.#html(token.raw)
-      default: throw this.#fault('Markdown', `a ${token.type}`, 'text, lists, tables, quotes and code', token.raw)
+      case 'blockquote':
+        return { kind: 'quote', content: this.#blocks(token.tokens, depth + 1) }
+      case 'code':
+        return { kind: 'code', content: this.#text(token.text) }
+      case 'hr':
+        return { kind: 'rule' }
+      case 'table':
+        return {
+          kind: 'table',
+          align: token.align,
+          header: token.header.map(cell => this.#inlines(cell.tokens, depth)),
+          rows: token.rows.map(row => row.map(cell => this.#inlines(cell.tokens, depth)))
+        }
+      case 'html':
+        throw this.#html(token.raw)
+      default:
+        throw this.#fault('Markdown', `a ${token.type}`, 'text, lists, tables, quotes and code', token.raw)
     }
   }
 
@@ -189,10 +207,19 @@ class MarkdownTree {
     const slot = findSlot(content)
     if (slot !== null) {
       throw new Fault({
-        format: 'template', problem: 'heading', found: 'a reference', expected: 'words', place: slot.place
+        format: 'template',
+        problem: 'heading',
+        found: 'a reference',
+        expected: 'words',
+        place: slot.place
       })
     }
-    const name = idPart(plainText(content).toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, ''))
+    const name = idPart(
+      plainText(content)
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, '-')
+        .replace(/^-|-$/g, '')
+    )
     let id = name
     for (let n = 2; this.#ids.has(id); n++) id = `${name}-${n}`
     this.#ids.add(id)
@@ -228,14 +255,24 @@ class MarkdownTree {
         if (open !== null) throw this.#html(open[0])
         return this.#text(token.text)
       }
-      case 'html': throw this.#html(token.raw)
-      case 'escape': return this.#text(token.text)
-      case 'strong': case 'em': case 'del': return [{ kind: token.type, content: this.#inlines(token.tokens, depth) }]
-      case 'codespan': return [{ kind: 'code', content: this.#text(token.text) }]
-      case 'br': return [{ kind: 'break' }]
-      case 'link': return [this.#link(token, depth)]
-      case 'image': throw this.#fault('Markdown', 'a picture', 'text and links', token.raw)
-      default: throw this.#fault('Markdown', `a ${token.type}`, 'text and links', token.raw)
+      case 'html':
+        throw this.#html(token.raw)
+      case 'escape':
+        return this.#text(token.text)
+      case 'strong':
+      case 'em':
+      case 'del':
+        return [{ kind: token.type, content: this.#inlines(token.tokens, depth) }]
+      case 'codespan':
+        return [{ kind: 'code', content: this.#text(token.text) }]
+      case 'br':
+        return [{ kind: 'break' }]
+      case 'link':
+        return [this.#link(token, depth)]
+      case 'image':
+        throw this.#fault('Markdown', 'a picture', 'text and links', token.raw)
+      default:
+        throw this.#fault('Markdown', `a ${token.type}`, 'text and links', token.raw)
     }
   }
 
@@ -279,7 +316,10 @@ class MarkdownTree {
     const block = text.split('\n', this.#line - 1).reduce((sum, line) => sum + line.length + 1, 0)
     const offset = text.indexOf(found.split(OPEN, 1)[0], block)
     return new Fault({
-      format: 'template', problem: 'raw HTML', found: printable(found.replace(SLOT, '{{…}}')), expected: 'Markdown',
+      format: 'template',
+      problem: 'raw HTML',
+      found: printable(found.replace(SLOT, '{{…}}')),
+      expected: 'Markdown',
       place: offset < 0 ? this.#near('') : placeOf(this.#template, offset)
     })
   }

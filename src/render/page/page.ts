@@ -65,10 +65,14 @@ function policy(style: string): string {
 
 /** Without headings there is only the link to the other page. */
 function contents(prose: Prose, page: PageName): string {
-  const items = prose[page].blocks.flatMap(block => block.kind !== 'heading' || block.depth !== 2 ? [] :
-    [`<li><a href="#${HEADING_PREFIX}${escapeHtml(block.id)}">${escapeMarkup(plainText(block.content))}</a></li>`])
+  const items = prose[page].blocks.flatMap(block =>
+    block.kind !== 'heading' || block.depth !== 2
+      ? []
+      : [`<li><a href="#${HEADING_PREFIX}${escapeHtml(block.id)}">${escapeMarkup(plainText(block.content))}</a></li>`]
+  )
   const other = page === 'article' ? 'notes' : 'article'
   const also = `<p>Also: <a href="${pageHref(other)}">${escapeMarkup(prose[other].title)}</a></p>`
-  return items.length === 0 ? `<nav class="contents" aria-label="Other page">${also}</nav>` :
-    `<nav class="contents" aria-label="Contents"><div>\n<strong>Contents</strong>\n<ul>\n${items.join('\n')}\n</ul>\n${also}\n</div></nav>`
+  return items.length === 0
+    ? `<nav class="contents" aria-label="Other page">${also}</nav>`
+    : `<nav class="contents" aria-label="Contents"><div>\n<strong>Contents</strong>\n<ul>\n${items.join('\n')}\n</ul>\n${also}\n</div></nav>`
 }

@@ -41,7 +41,8 @@ export function valueHtml(value: ShownValue, { number, auditHref }: PagePanelOpt
   const wraps = value.text.length > NO_WRAP ? ' w' : ''
   const status = value.claim === null ? '' : ` ${value.claim.status}`
   const mark = value.standIn ? STAND_IN_MARK : ''
-  const shown = `<data class="v${status}${wraps}" value="${escapeHtml(exact(value.claim?.computed ?? value.text))}" tabindex="0" ` +
+  const shown =
+    `<data class="v${status}${wraps}" value="${escapeHtml(exact(value.claim?.computed ?? value.text))}" tabindex="0" ` +
     `aria-describedby="${id}d">${escapeHtml(value.text)}${mark}</data>`
   return `${shown}<span class="p" role="tooltip" id="${id}">${panelHtml(value, id, auditHref)}</span>`
 }
@@ -49,8 +50,8 @@ export function valueHtml(value: ShownValue, { number, auditHref }: PagePanelOpt
 function panelHtml(value: ShownValue, id: string, auditHref: string | null): string {
   const lines = outputsOf(value).flatMap(({ file, pointers, sha256, inputs }) => [
     `<span><b>in</b> ${sha256 === null ? escapeHtml(file) : link(outputHref(file), file)} ${pointersHtml(pointers)}</span>`,
-    ...sha256 === null ? [] : [`<span><b>sha256</b> <code>${escapeHtml(sha256)}</code></span>`],
-    ...inputs.length === 0 ? [] : [`<span><b>from</b> ${inputsHtml(inputs)}</span>`]
+    ...(sha256 === null ? [] : [`<span><b>sha256</b> <code>${escapeHtml(sha256)}</code></span>`]),
+    ...(inputs.length === 0 ? [] : [`<span><b>from</b> ${inputsHtml(inputs)}</span>`])
   ])
   return `<span id="${id}d">${aboutHtml(value, auditHref)}</span>${lines.join('')}`
 }
@@ -78,7 +79,10 @@ function outputsOf({ provenance }: ShownValue): readonly PanelOutput[] {
 const MAX_LISTED = 3
 
 function pointersHtml(pointers: readonly string[]): string {
-  const shown = pointers.slice(0, MAX_LISTED).map(pointer => `<code>${breakable(escapeHtml(pointer))}</code>`).join(', ')
+  const shown = pointers
+    .slice(0, MAX_LISTED)
+    .map(pointer => `<code>${breakable(escapeHtml(pointer))}</code>`)
+    .join(', ')
   return pointers.length <= MAX_LISTED ? shown : `${shown} and ${pointers.length - MAX_LISTED} more places, named in audit.json`
 }
 
@@ -98,10 +102,15 @@ function aboutHtml({ name, definition, claim, standIn, stated }: ShownValue, aud
 
 function inputsHtml(inputs: readonly InputHash[]): string {
   const hashes = new Map(inputs.map(input => [input.path, input.sha256]))
-  return inputLines(inputs.map(input => input.path), MAX_LISTED).map(line => {
-    const hash = hashes.get(line)
-    return `${escapeHtml(line)}${hash === undefined ? '' : ` <code>${escapeHtml(hash)}</code>`}`
-  }).join(', ')
+  return inputLines(
+    inputs.map(input => input.path),
+    MAX_LISTED
+  )
+    .map(line => {
+      const hash = hashes.get(line)
+      return `${escapeHtml(line)}${hash === undefined ? '' : ` <code>${escapeHtml(hash)}</code>`}`
+    })
+    .join(', ')
 }
 
 /**

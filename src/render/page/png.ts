@@ -9,7 +9,11 @@ export function pngSize(bytes: Uint8Array, name: string): { readonly width: numb
   const head = Buffer.from(bytes.subarray(0, 8)).toString('hex')
   if (bytes.byteLength < 24 || head !== SIGNATURE) {
     throw new Fault({
-      format: 'page', problem: 'figure', found: `${bytes.byteLength} bytes that are no PNG`, expected: 'a PNG', place: { member: printable(name) }
+      format: 'page',
+      problem: 'figure',
+      found: `${bytes.byteLength} bytes that are no PNG`,
+      expected: 'a PNG',
+      place: { member: printable(name) }
     })
   }
   return { width: view.getUint32(16), height: view.getUint32(20) }

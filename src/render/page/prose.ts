@@ -43,9 +43,14 @@ export interface Prose {
 }
 
 export function readProse(inputs: ProseInputs): Prose {
-  const held = inputs.claims.map(({ id, published, computed, unit }): ClaimedValues => (
-    { id, unit, values: [published, computed ?? []].flat(), isList: Array.isArray(published) }
-  ))
+  const held = inputs.claims.map(
+    ({ id, published, computed, unit }): ClaimedValues => ({
+      id,
+      unit,
+      values: [published, computed ?? []].flat(),
+      isList: Array.isArray(published)
+    })
+  )
   const [article, notes] = [inputs.templates.article, inputs.templates.notes].map(template => readTemplate(template, held))
   const values = new ProseValues(inputs)
   refuseOtherDecimals([article, notes], values)
@@ -62,8 +67,11 @@ export function readProse(inputs: ProseInputs): Prose {
       const figure = figures.get(name)
       if (figure !== undefined) return figure
       throw new Fault({
-        format: 'template', problem: 'figure', found: printable(name),
-        expected: `one that stands on a page, of ${printable(known, 400)}`, place
+        format: 'template',
+        problem: 'figure',
+        found: printable(name),
+        expected: `one that stands on a page, of ${printable(known, 400)}`,
+        place
       })
     },
     target: (href, page, place) => {
@@ -71,8 +79,11 @@ export function readProse(inputs: ProseInputs): Prose {
       const found = target?.kind !== 'heading' || target.id === null || ids[target.page].has(target.id)
       if (target !== null && found) return target
       throw new Fault({
-        format: 'template', problem: 'link', found: printable(href),
-        expected: 'an https: address, an output, article.md, source-notes.md or a heading on either', place
+        format: 'template',
+        problem: 'link',
+        found: printable(href),
+        expected: 'an https: address, an output, article.md, source-notes.md or a heading on either',
+        place
       })
     }
   }
@@ -89,8 +100,11 @@ function refuseOtherDecimals(pages: readonly Article[], values: ProseValues): vo
     first.set(digitsOf, earlier)
     if (decimalsOf(earlier) !== decimalsOf(text)) {
       throw new Fault({
-        format: 'template', problem: 'decimals', found: `${printable(name)} as ${text}`,
-        expected: `as many as where it stands before, in ${earlier}`, place: part.place
+        format: 'template',
+        problem: 'decimals',
+        found: `${printable(name)} as ${text}`,
+        expected: `as many as where it stands before, in ${earlier}`,
+        place: part.place
       })
     }
   }
@@ -114,15 +128,16 @@ function refuseTable(pages: readonly Article[]): void {
   const table = pages.flatMap(page => page.parts).find(part => part.kind === 'discrepancies')
   if (table?.kind !== 'discrepancies') return
   throw new Fault({
-    format: 'template', problem: 'reference', found: 'discrepancies, of which the claims file lists none',
-    expected: 'at least one, or no table of them', place: table.place
+    format: 'template',
+    problem: 'reference',
+    found: 'discrepancies, of which the claims file lists none',
+    expected: 'at least one, or no table of them',
+    place: table.place
   })
 }
 
 /** Figures by name, with the page that contains each. A figure may stand in one place only. */
-function placeFigures(
-  figures: readonly PageFigure[], pages: Readonly<Record<PageName, Article>>
-): ReadonlyMap<string, NumberedFigure> {
+function placeFigures(figures: readonly PageFigure[], pages: Readonly<Record<PageName, Article>>): ReadonlyMap<string, NumberedFigure> {
   const placed = new Map<string, NumberedFigure>()
   for (const page of ['article', 'notes'] as const) {
     for (const slot of figureSlots(pages[page].blocks)) {
@@ -130,7 +145,11 @@ function placeFigures(
       if (index < 0) continue
       if (placed.has(slot.figure)) {
         throw new Fault({
-          format: 'template', problem: 'figure', found: `${printable(slot.figure)} again`, expected: 'each figure once', place: slot.place
+          format: 'template',
+          problem: 'figure',
+          found: `${printable(slot.figure)} again`,
+          expected: 'each figure once',
+          place: slot.place
         })
       }
       const number = /^\d+/.exec(slot.figure)?.[0] ?? String(index + 1)
@@ -149,7 +168,7 @@ function figureSlots(blocks: readonly Block[]): FigureSlot[] {
 }
 
 function headingIds(article: Article): ReadonlySet<string> {
-  return new Set(article.blocks.flatMap(block => block.kind === 'heading' ? [block.id] : []))
+  return new Set(article.blocks.flatMap(block => (block.kind === 'heading' ? [block.id] : [])))
 }
 
 function findTarget(href: string, page: PageName, outputs: ReadonlySet<string>): Target | null {
@@ -170,24 +189,43 @@ function webTarget(href: string): Target | null {
 
 /** A page's prose with every reference replaced and white space collapsed. Tables that the program makes are left out. */
 export function proseText(prose: Prose, page: PageName): string {
-  const write = (content: readonly Inline[]): string => content.map(inline => {
-    switch (inline.kind) {
-      case 'text': return inline.text
-      case 'slot': return slotText(prose, inline.slot)
-      case 'break': return ' '
-      default: return write(inline.content)
-    }
-  }).join('')
-  const all = (blocks: readonly Block[]): string => blocks.map(block => {
-    switch (block.kind) {
-      case 'heading': case 'paragraph': case 'code': return write(block.content)
-      case 'figure': return `${prose.figure(block.slot).label}. ${write(block.caption)}`
-      case 'quote': return all(block.content)
-      case 'list': return block.items.map(all).join('\n')
-      case 'table': return [block.header, ...block.rows].map(row => row.map(write).join(' ')).join('\n')
-      case 'rule': case 'insert': return ''
-    }
-  }).join('\n')
+  const write = (content: readonly Inline[]): string =>
+    content
+      .map(inline => {
+        switch (inline.kind) {
+          case 'text':
+            return inline.text
+          case 'slot':
+            return slotText(prose, inline.slot)
+          case 'break':
+            return ' '
+          default:
+            return write(inline.content)
+        }
+      })
+      .join('')
+  const all = (blocks: readonly Block[]): string =>
+    blocks
+      .map(block => {
+        switch (block.kind) {
+          case 'heading':
+          case 'paragraph':
+          case 'code':
+            return write(block.content)
+          case 'figure':
+            return `${prose.figure(block.slot).label}. ${write(block.caption)}`
+          case 'quote':
+            return all(block.content)
+          case 'list':
+            return block.items.map(all).join('\n')
+          case 'table':
+            return [block.header, ...block.rows].map(row => row.map(write).join(' ')).join('\n')
+          case 'rule':
+          case 'insert':
+            return ''
+        }
+      })
+      .join('\n')
   return collapse(`${prose[page].title}\n${all(prose[page].blocks)}`)
 }
 
@@ -195,7 +233,10 @@ export function proseText(prose: Prose, page: PageName): string {
 export function citedValues(prose: Prose, page: PageName, { templates }: ProseInputs): readonly CitedValue[] {
   return prose[page].parts.flatMap(part => {
     if (part.kind !== 'output' && part.kind !== 'discrepancy') return []
-    const { text, provenance: [found] } = prose.show(part)
+    const {
+      text,
+      provenance: [found]
+    } = prose.show(part)
     const { line = 0, column = 0 } = part.place
     return found === undefined ? [] : [{ file: templates[page].path, line, column, reference: `${found.file}#${found.pointer}`, text }]
   })

@@ -79,7 +79,7 @@ export function normalized({ path, text }: Template): Template {
   }
   const template = { path, text: text.replace(/^\ufeff/, '').replace(LINE_ENDS, '\n') }
   const seen = template.text.replaceAll('\n', ' ')
-  for (let at = 0; at < seen.length;) {
+  for (let at = 0; at < seen.length; ) {
     const character = String.fromCodePoint(seen.codePointAt(at) ?? 0)
     if (visible(character) !== character) {
       throw templateFault('character', visible(character), 'characters that can be seen, spaces and line ends', placeOf(template, at))
@@ -128,15 +128,22 @@ function aloneIn(text: string, from: number, to: number): boolean {
 function parseTag(body: string, place: Place, alone: boolean): TemplatePart {
   const [, head, rest] = /^(\S*)\s*(.*)$/.exec(body) ?? ['', '', '']
   switch (head) {
-    case 'figure': return { kind: 'figure', figure: block(word(rest, 'figure', place), body, place, alone), place }
-    case 'see': return { kind: 'see', figure: word(rest, 'see', place), place }
-    case 'fact': return fact(rest, body, place)
-    case 'written': return { kind: 'written', text: written(rest, place), place }
-    case 'audit': case 'discrepancies': case 'sources': {
+    case 'figure':
+      return { kind: 'figure', figure: block(word(rest, 'figure', place), body, place, alone), place }
+    case 'see':
+      return { kind: 'see', figure: word(rest, 'see', place), place }
+    case 'fact':
+      return fact(rest, body, place)
+    case 'written':
+      return { kind: 'written', text: written(rest, place), place }
+    case 'audit':
+    case 'discrepancies':
+    case 'sources': {
       if (rest !== '') throw templateFault('reference', body, `"${head}" alone`, place)
       return { kind: block(head, body, place, alone), place }
     }
-    default: return valuePart(body, place)
+    default:
+      return valuePart(body, place)
   }
 }
 
@@ -160,7 +167,7 @@ function written(text: string, place: Place): string {
 /** A reference to a claim whose value is a text. All other references are refused. */
 function fact(rest: string, body: string, place: Place): TemplatePart {
   const part = valuePart(rest, place)
-  const format = part.kind === 'claim' ? part.format ?? TEXT : null
+  const format = part.kind === 'claim' ? (part.format ?? TEXT) : null
   if (part.kind !== 'claim' || format === null || !['text', 'name'].includes(format.name)) {
     throw templateFault('reference', body, '"fact" and the id of a claim, as text or name', place)
   }

@@ -195,6 +195,16 @@ export interface StyleOptions {
 }
 
 export function styleSheet({ synthetic, failed }: StyleOptions): string {
-  const parts = [COLOURS, TEXT, SYNTHETIC, VALUES, FIGURES, TABLES, PRINT, ...synthetic ? [SYNTHETIC_PRINT] : [], ...failed ? [FAILED] : []]
+  const parts = [
+    COLOURS,
+    TEXT,
+    SYNTHETIC,
+    VALUES,
+    FIGURES,
+    TABLES,
+    PRINT,
+    ...(synthetic ? [SYNTHETIC_PRINT] : []),
+    ...(failed ? [FAILED] : [])
+  ]
   return `${parts.join('').trim()}\n`
 }

@@ -101,8 +101,9 @@ function auditTable(section: string, claims: readonly AuditedClaim[]): PageTable
         { lines: [claim.computed === null ? '–' : exact(claim.computed)] },
         { lines: statusLines(claim), status: claim.status },
         {
-          lines: claim.provenance.map(({ file, pointer }) => `${file}#${pointer}`), code: true,
-          links: claim.provenance.map(({ file, sha256 }) => sha256 === null ? null : file)
+          lines: claim.provenance.map(({ file, pointer }) => `${file}#${pointer}`),
+          code: true,
+          links: claim.provenance.map(({ file, sha256 }) => (sha256 === null ? null : file))
         }
       ]
     }))
@@ -142,7 +143,8 @@ export function claimOutputsTable({ claims }: PageInputs): PageTable {
   }
   return {
     name: 'outputs',
-    caption: 'Outputs in which computed values of claims stand, with the inputs of these claims. An output may have been computed from more.',
+    caption:
+      'Outputs in which computed values of claims stand, with the inputs of these claims. An output may have been computed from more.',
     head: ['Output', 'SHA-256', 'Inputs of these claims'],
     rows: [...outputs].map(([file, { sha256, inputs }]) => ({
       id: null,
@@ -167,21 +169,24 @@ export function inputLines(paths: readonly string[], max: number = MAX_INPUTS): 
 function sameTables({ same = [] }: PageInputs): readonly PageTable[] {
   if (same.length === 0) return []
   const count = (status: AuditedSame['status']): number => same.filter(one => one.status === status).length
-  return [{
-    name: 'same',
-    caption: `${formatPlural(same.length, 'quantity', 'quantities')} of several sources: ${count('agrees')} agree, ${count('disclosed')} contradictory and disclosed, ` +
-      `${count('fails')} not.`,
-    folded: count('fails') > 0 ? 'open' : 'closed',
-    head: ['Quantity', 'What the sources state', 'Compared'],
-    rows: same.map(quantity => ({
-      id: sameRow(quantity),
-      cells: [
-        { lines: [quantity.id, collapse(quantity.definition)] },
-        { lines: quantity.sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`) },
-        { lines: comparedLines(quantity) }
-      ]
-    }))
-  }]
+  return [
+    {
+      name: 'same',
+      caption:
+        `${formatPlural(same.length, 'quantity', 'quantities')} of several sources: ${count('agrees')} agree, ${count('disclosed')} contradictory and disclosed, ` +
+        `${count('fails')} not.`,
+      folded: count('fails') > 0 ? 'open' : 'closed',
+      head: ['Quantity', 'What the sources state', 'Compared'],
+      rows: same.map(quantity => ({
+        id: sameRow(quantity),
+        cells: [
+          { lines: [quantity.id, collapse(quantity.definition)] },
+          { lines: quantity.sources.map(({ label, value }) => `${label}: ${value === null ? '–' : exact(value)}`) },
+          { lines: comparedLines(quantity) }
+        ]
+      }))
+    }
+  ]
 }
 
 function comparedLines({ status, pairs, problems }: AuditedSame): readonly string[] {
@@ -229,7 +234,8 @@ function disclosedLines({ status, disclosure, problems }: AuditedDiscrepancy): r
 function guardsTable({ guards }: PageInputs): PageTable {
   return {
     name: 'guards',
-    caption: `What these pages must say, or must not, for other reasons: ${formatPlural(guards.length, 'guard')}, ` +
+    caption:
+      `What these pages must say, or must not, for other reasons: ${formatPlural(guards.length, 'guard')}, ` +
       `${formatFigureCount(guards.filter(({ status }) => status === 'holds').length)} kept.`,
     folded: guards.some(({ status }) => status === 'fails') ? 'open' : 'closed',
     head: ['Guard', 'Section', 'Why', 'Kept'],
@@ -252,7 +258,10 @@ function revisionsTable({ revisions }: PageInputs): PageTable {
     name: 'revisions',
     caption: 'Revisions of the code that made these files, as their manifest states them.',
     head: ['Code', 'Revision'],
-    rows: Object.entries(revisions).map(([name, revision]) => ({ id: null, cells: [{ lines: [name] }, { lines: [exact(revision)], code: true }] }))
+    rows: Object.entries(revisions).map(([name, revision]) => ({
+      id: null,
+      cells: [{ lines: [name] }, { lines: [exact(revision)], code: true }]
+    }))
   }
 }
 
@@ -266,7 +275,8 @@ function filesTable(name: 'sources' | 'excluded', caption: string, files: readon
     caption,
     head: ['File', 'Bytes', 'SHA-256'],
     rows: files.map(({ path, bytes, sha256 }) => ({
-      id: null, cells: [{ lines: [path], code: true }, { lines: [formatFigureCount(bytes)] }, { lines: [sha256], code: true }]
+      id: null,
+      cells: [{ lines: [path], code: true }, { lines: [formatFigureCount(bytes)] }, { lines: [sha256], code: true }]
     }))
   }
 }
@@ -274,16 +284,19 @@ function filesTable(name: 'sources' | 'excluded', caption: string, files: readon
 /** The tables of a block reference. */
 export function tablesOf(kind: 'audit' | 'discrepancies' | 'sources', inputs: PageInputs): TableGroup {
   switch (kind) {
-    case 'audit': return { lead: countsText(inputs.claims, false), tables: [...claimTables(inputs), ...sameTables(inputs), claimOutputsTable(inputs)] }
-    case 'discrepancies': return { lead: null, tables: [discrepanciesTable(inputs), ...inputs.guards.length === 0 ? [] : [guardsTable(inputs)]] }
+    case 'audit':
+      return { lead: countsText(inputs.claims, false), tables: [...claimTables(inputs), ...sameTables(inputs), claimOutputsTable(inputs)] }
+    case 'discrepancies':
+      return { lead: null, tables: [discrepanciesTable(inputs), ...(inputs.guards.length === 0 ? [] : [guardsTable(inputs)])] }
     case 'sources': {
-      const caption = 'Files of the study that enter no statistic: their hashes were checked, certificates judged by their histories, and of array files the step was read.'
+      const caption =
+        'Files of the study that enter no statistic: their hashes were checked, certificates judged by their histories, and of array files the step was read.'
       return {
         lead: null,
         tables: [
           sourcesTable(inputs),
-          ...inputs.excluded.length === 0 ? [] : [filesTable('excluded', caption, inputs.excluded)],
-          ...Object.keys(inputs.revisions).length === 0 ? [] : [revisionsTable(inputs)]
+          ...(inputs.excluded.length === 0 ? [] : [filesTable('excluded', caption, inputs.excluded)]),
+          ...(Object.keys(inputs.revisions).length === 0 ? [] : [revisionsTable(inputs)])
         ]
       }
     }

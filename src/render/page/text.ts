@@ -10,7 +10,11 @@
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu
 
 const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['&', '&amp;'], ['<', '&lt;'], ['>', '&gt;'], ['"', '&quot;'], ["'", '&#39;']
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+  ["'", '&#39;']
 ])
 
 /** Writes unseen characters as escapes: U+202E as `\u202e`, U+E0041 as `\u{e0041}`. */
@@ -39,7 +43,8 @@ export function escapeHtml(text: string): string {
  * colons, and before a `#`, but not inside a name. Numbers and the ends of file names do not break.
  */
 export function breakable(escaped: string): string {
-  return escaped.replace(/(?<!&)#(?=\S)/g, '<wbr>#')
+  return escaped
+    .replace(/(?<!&)#(?=\S)/g, '<wbr>#')
     .replace(/(?:[/:]|(?<=[A-Za-z0-9])(?:_|\.(?![a-z]{2,7}(?:<wbr>|\s|$)))(?=[A-Za-z]))(?=\S)/g, '$&<wbr>')
 }
 

@@ -40,7 +40,7 @@ const MAX_TEXT = 200
 
 /** @param expected null where `found` already contains it */
 function valueFault(problem: string, found: string, expected: string | null, place: Place): Fault {
-  return new Fault({ format: 'template', problem, found: printable(found, 300), ...expected === null ? {} : { expected }, place })
+  return new Fault({ format: 'template', problem, found: printable(found, 300), ...(expected === null ? {} : { expected }), place })
 }
 
 function hint(name: string, known: readonly string[]): string {
@@ -51,7 +51,7 @@ function hint(name: string, known: readonly string[]): string {
 /** A value with all its digits, as tables and panels print it. */
 export function exact(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(exact).join(', ')}]`
-  return typeof value === 'string' ? value : JSON.stringify(value) ?? String(value)
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
 }
 
 export class ProseValues {
@@ -84,7 +84,13 @@ export class ProseValues {
     const { status, provenance, definition } = claim
     const text = status === 'not_computable' ? NOT_COMPUTABLE : written(value, format, claim.decimals, id, place)
     return {
-      text, name: id, definition, claim, provenance, standIn: false, stated: null,
+      text,
+      name: id,
+      definition,
+      claim,
+      provenance,
+      standIn: false,
+      stated: null,
       published: isWrong(claim) ? publishedBeside(text, claim, format) : null,
       digitsOf: typeof value === 'number' ? digitsOf(this.#place(claim), format) : null
     }
@@ -94,8 +100,13 @@ export class ProseValues {
     const value = this.#resolved(reference, place)
     const about = this.#documents.enclosing(reference).at(-1) ?? {}
     return {
-      text: written(value, format, null, reference, place), name: reference, definition: describeSource(about),
-      claim: null, standIn: about['published'] === false, published: null, stated: statedIn(about),
+      text: written(value, format, null, reference, place),
+      name: reference,
+      definition: describeSource(about),
+      claim: null,
+      standIn: about['published'] === false,
+      published: null,
+      stated: statedIn(about),
       digitsOf: typeof value === 'number' ? digitsOf(reference, format) : null,
       provenance: this.#provenance(reference)
     }
@@ -103,7 +114,16 @@ export class ProseValues {
 
   #stated({ id, label, format, place }: Extract<ValuePart, { kind: 'discrepancy' }>): ShownValue {
     const discrepancy = this.#inputs.discrepancies.find(d => d.id === id)
-    if (discrepancy === undefined) throw valueFault('reference', id, `the id of a discrepancy${hint(id, this.#inputs.discrepancies.map(d => d.id))}`, place)
+    if (discrepancy === undefined)
+      throw valueFault(
+        'reference',
+        id,
+        `the id of a discrepancy${hint(
+          id,
+          this.#inputs.discrepancies.map(d => d.id)
+        )}`,
+        place
+      )
     const wanted = label.toLowerCase()
     const exactly = discrepancy.sources.filter(source => source.label.toLowerCase() === wanted)
     const found = exactly.length > 0 ? exactly : discrepancy.sources.filter(source => source.label.toLowerCase().includes(wanted))
@@ -115,8 +135,14 @@ export class ProseValues {
     const { reference, value } = source
     if (value === null) throw valueFault('reference', source.reason ?? `${id}: ${label}`, 'a source with a value', place)
     return {
-      text: written(value, format, null, `${id}: ${label}`, place), name: `${id}: ${source.label}`,
-      definition: `As ${source.label} states it. ${discrepancy.decision}`, claim: null, standIn: false, published: null, stated: null, digitsOf: null,
+      text: written(value, format, null, `${id}: ${label}`, place),
+      name: `${id}: ${source.label}`,
+      definition: `As ${source.label} states it. ${discrepancy.decision}`,
+      claim: null,
+      standIn: false,
+      published: null,
+      stated: null,
+      digitsOf: null,
       provenance: reference === null ? [] : this.#provenance(reference)
     }
   }

@@ -132,7 +132,7 @@ class PhaseState {
       return fitText(parts.join('  '), width === 0 ? Infinity : width)
     }
     const share = total > 0 ? Math.min(1, Math.max(0, this.done / total)) : 1
-    const secondsLeft = this.#seconds * (1 - share) / share
+    const secondsLeft = (this.#seconds * (1 - share)) / share
     const left = share === 0 || share === 1 ? '' : secondsLeft < 1 ? '< 1 s left' : `${formatDuration(secondsLeft)} left`
     const percent = `${String(Math.floor(share * 100)).padStart(3)} %`
     const numbers = [percent, `${this.#amount(this.done)} of ${this.#amount(total)}${word}`, rate, left].filter(s => s !== '').join('  ')
@@ -183,17 +183,18 @@ function plainDisplay(stream: TextStream, now: () => number, intervalMs: number)
 async function barDisplay(stream: TextStream): Promise<Display> {
   const { default: cliProgress } = await import('cli-progress')
   let text: (width: number) => string = () => ''
-  const create = (): InstanceType<typeof cliProgress.SingleBar> => new cliProgress.SingleBar({
-    // cli-progress uses only write, isTTY and columns of a stream.
-    stream: stream as NodeJS.WritableStream,
-    format: (_options, params) => text(Math.max(1, params.maxWidth - 1)),
-    fps: 10,
-    hideCursor: false,
-    // Leaves the terminal's line wrapping unchanged. The text is cut to the width anyway.
-    linewrap: true,
-    clearOnComplete: true,
-    gracefulExit: false
-  })
+  const create = (): InstanceType<typeof cliProgress.SingleBar> =>
+    new cliProgress.SingleBar({
+      // cli-progress uses only write, isTTY and columns of a stream.
+      stream: stream as NodeJS.WritableStream,
+      format: (_options, params) => text(Math.max(1, params.maxWidth - 1)),
+      fps: 10,
+      hideCursor: false,
+      // Leaves the terminal's line wrapping unchanged. The text is cut to the width anyway.
+      linewrap: true,
+      clearOnComplete: true,
+      gracefulExit: false
+    })
   let bar: InstanceType<typeof cliProgress.SingleBar> | null = null
   const start = (): void => {
     bar = create()

@@ -32,15 +32,16 @@ const SGR: { readonly [tone in Tone]: string } = { good: '32', bad: '31', muted:
 /** Lines without trailing spaces, each ended by a newline. A row shorter than the header is filled with empty cells. */
 export function formatTable(columns: readonly Column[], rows: readonly (readonly TerminalCell[])[], options: TableOptions = {}): string {
   const { colour = false, maxCell = 200 } = options
-  const cells = rows.map(row => columns.map((_, i) => {
-    const cell = row[i] ?? ''
-    return typeof cell === 'string'
-      ? { text: printableId(cell, maxCell), tone: null }
-      : { text: printableId(cell.text, maxCell), tone: cell.tone }
-  }))
+  const cells = rows.map(row =>
+    columns.map((_, i) => {
+      const cell = row[i] ?? ''
+      return typeof cell === 'string'
+        ? { text: printableId(cell, maxCell), tone: null }
+        : { text: printableId(cell.text, maxCell), tone: cell.tone }
+    })
+  )
   const header = columns.map(c => ({ text: printable(c.title, maxCell), tone: null }))
-  const widths = columns.map((_, i) =>
-    [header, ...cells].reduce((widest, row) => Math.max(widest, textWidth(row[i].text)), 0))
+  const widths = columns.map((_, i) => [header, ...cells].reduce((widest, row) => Math.max(widest, textWidth(row[i].text)), 0))
   const line = (row: readonly { readonly text: string; readonly tone: Tone | null }[]): string => {
     const parts = row.map(({ text, tone }, i) => {
       const space = ' '.repeat(widths[i] - textWidth(text))

@@ -1,6 +1,14 @@
 /** The study section on the synthetic evidence: what is read from which file, what is derived, and two bar figures. */
 import type {
-  BarFigureRequest, CellValue, ConfigSource, DatasetSource, DerivedValue, DocumentValue, EvidenceStudy, QuotedValue, SlideValue,
+  BarFigureRequest,
+  CellValue,
+  ConfigSource,
+  DatasetSource,
+  DerivedValue,
+  DocumentValue,
+  EvidenceStudy,
+  QuotedValue,
+  SlideValue,
   TextDocument
 } from '../../schema/evidence.js'
 import type { Reference } from '../../schema/reference.js'
@@ -17,7 +25,11 @@ const AS_STATED = { pattern: null, multiply: 1, published: true, excluded: null 
 const PERCENT = 'percent'
 
 function score(
-  name: string, column: 'C' | 'L', row: keyof typeof LABEL, title: string, look: Partial<Pick<CellValue, 'published' | 'excluded'>> = {}
+  name: string,
+  column: 'C' | 'L',
+  row: keyof typeof LABEL,
+  title: string,
+  look: Partial<Pick<CellValue, 'published' | 'excluded'>> = {}
 ): CellValue {
   const labels = [{ cell: `B${ROW[row]}`, text: LABEL[row] }, ...HEADS[column]]
   return { ...AS_STATED, name, as: PERCENT, unit: PERCENT, title, sheet: MATRIX_SHEET, cell: `${column}${ROW[row]}`, labels, ...look }
@@ -25,8 +37,15 @@ function score(
 
 function limit(column: 'C' | 'D', title: string): CellValue {
   return {
-    ...AS_STATED, name: `limit.${column.toLowerCase()}`, as: 'match', pattern: `^Verified/OpenHands\\s（${NUMBER} s）$`, unit: 'seconds', title,
-    sheet: MATRIX_SHEET, cell: `${column}${ROW.header}`, labels: [HEADS.C[0], { cell: `B${ROW.header}`, text: LABEL.header }]
+    ...AS_STATED,
+    name: `limit.${column.toLowerCase()}`,
+    as: 'match',
+    pattern: `^Verified/OpenHands\\s（${NUMBER} s）$`,
+    unit: 'seconds',
+    title,
+    sheet: MATRIX_SHEET,
+    cell: `${column}${ROW.header}`,
+    labels: [HEADS.C[0], { cell: `B${ROW.header}`, text: LABEL.header }]
   }
 }
 
@@ -57,12 +76,22 @@ const CELLS: readonly CellValue[] = [
 ]
 
 function both(
-  row: EfficiencyRow, key: string, unit: string, title: string,
+  row: EfficiencyRow,
+  key: string,
+  unit: string,
+  title: string,
   look: Partial<Pick<SlideValue, 'as' | 'pattern' | 'published'>> = {}
 ): SlideValue[] {
   return (['gspo', 'sao'] as const).map(algorithm => ({
-    ...AS_STATED, name: `${algorithm}.${key}`, as: 'number', unit, title: `${title}, ${algorithm.toUpperCase()}`,
-    slide: SLIDE.efficiency, table: efficiencyCell(row, algorithm), labels: efficiencyLabels(row, algorithm), ...look
+    ...AS_STATED,
+    name: `${algorithm}.${key}`,
+    as: 'number',
+    unit,
+    title: `${title}, ${algorithm.toUpperCase()}`,
+    slide: SLIDE.efficiency,
+    table: efficiencyCell(row, algorithm),
+    labels: efficiencyLabels(row, algorithm),
+    ...look
   }))
 }
 
@@ -79,30 +108,70 @@ const CONTRADICTED = 'the workbook states another score, which the study keeps'
 
 const SLIDE_VALUES: readonly SlideValue[] = [
   ...both('stepMinutes', 'step_minutes', 'minutes', 'Step duration as reported'),
-  ...both('rolloutsToBest', 'rollouts_to_best', 'rollouts', 'Rollouts to the best checkpoint of its own: a stand-in, their ratio is published', {
-    published: false
-  }),
+  ...both(
+    'rolloutsToBest',
+    'rollouts_to_best',
+    'rollouts',
+    'Rollouts to the best checkpoint of its own: a stand-in, their ratio is published',
+    {
+      published: false
+    }
+  ),
   ...both('hoursToBest', 'hours_to_best', 'hours', 'Wall clock to the best checkpoint of its own, as the slide reports it'),
   ...both('batch', 'batch', 'rollouts', 'Rollouts of a training step'),
   ...both('waiting', 'waiting', PERCENT, 'Generation time over step time: a stand-in, the share is not published', {
-    as: 'match', pattern: `^${NUMBER}%$`, published: false
+    as: 'match',
+    pattern: `^${NUMBER}%$`,
+    published: false
   }),
   ...both('verified', 'verified.slide40', PERCENT, 'SWE-bench Verified as slide 40 has it', {
-    as: 'match', pattern: `^${NUMBER}%$`
+    as: 'match',
+    pattern: `^${NUMBER}%$`
   }),
   {
-    ...AS_STATED, name: 'slide40.gspo.multilingual', as: 'match', pattern: `^${NUMBER}%$`, unit: PERCENT,
-    title: 'GSPO on SWE-bench Multilingual, as slide 40 has it', excluded: CONTRADICTED,
-    slide: SLIDE.efficiency, table: efficiencyCell('multilingual', 'gspo'), labels: efficiencyLabels('multilingual', 'gspo')
+    ...AS_STATED,
+    name: 'slide40.gspo.multilingual',
+    as: 'match',
+    pattern: `^${NUMBER}%$`,
+    unit: PERCENT,
+    title: 'GSPO on SWE-bench Multilingual, as slide 40 has it',
+    excluded: CONTRADICTED,
+    slide: SLIDE.efficiency,
+    table: efficiencyCell('multilingual', 'gspo'),
+    labels: efficiencyLabels('multilingual', 'gspo')
   },
-  said('slide5.gspo.verified', SLIDE.scores, `^SWE-bench Verified：${NUMBER}%$`, PERCENT,
-    'GSPO on SWE-bench Verified, as slide 5 has it', 'the workbook states the score that is used'),
-  said('slide5.gspo.multilingual', SLIDE.scores, `^SWE-bench Multilingual：${NUMBER}%$`, PERCENT,
-    'GSPO on SWE-bench Multilingual, as slide 5 has it', CONTRADICTED),
-  said('slide26.async_speedup', SLIDE.speedup, `^asynchronous vs synchronous: ${NUMBER}×$`, 'ratio',
-    'Asynchronous over synchronous system', 'a comparison of systems, not of algorithms'),
-  said('slide.visible_tasks', SLIDE.taskGrid, `^${NUMBER} visible tasks$`, 'tasks',
-    'Tasks that a slide shows', 'neither the configured tasks nor those that were run'),
+  said(
+    'slide5.gspo.verified',
+    SLIDE.scores,
+    `^SWE-bench Verified：${NUMBER}%$`,
+    PERCENT,
+    'GSPO on SWE-bench Verified, as slide 5 has it',
+    'the workbook states the score that is used'
+  ),
+  said(
+    'slide5.gspo.multilingual',
+    SLIDE.scores,
+    `^SWE-bench Multilingual：${NUMBER}%$`,
+    PERCENT,
+    'GSPO on SWE-bench Multilingual, as slide 5 has it',
+    CONTRADICTED
+  ),
+  said(
+    'slide26.async_speedup',
+    SLIDE.speedup,
+    `^asynchronous vs synchronous: ${NUMBER}×$`,
+    'ratio',
+    'Asynchronous over synchronous system',
+    'a comparison of systems, not of algorithms'
+  ),
+  said(
+    'slide.visible_tasks',
+    SLIDE.taskGrid,
+    `^${NUMBER} visible tasks$`,
+    'tasks',
+    'Tasks that a slide shows',
+    'neither the configured tasks nor those that were run'
+  ),
   footnote('slide40.waiting', '^trainer 等待占比 = (.*)$', 'What slide 40 divides to have its shares of waiting'),
   footnote('slide40.best_cost', '^最优成本 = (.*)$', 'What slide 40 counts as the cost of the best checkpoint'),
   footnote('slide40.conditions', '^(.{1,20}、.{1,20})$', 'What slide 40 says that both runs had in common')
@@ -129,7 +198,12 @@ const QUOTED: readonly QuotedValue[] = [
 
 /** A value in the first line that the pattern matches. */
 function written(
-  { text }: TextFile, name: string, pattern: string, unit: string, title: string, look: Pick<Partial<DocumentValue>, 'as' | 'labels'> = {}
+  { text }: TextFile,
+  name: string,
+  pattern: string,
+  unit: string,
+  title: string,
+  look: Pick<Partial<DocumentValue>, 'as' | 'labels'> = {}
 ): DocumentValue {
   const line = text.split('\n').findIndex(one => new RegExp(pattern, 'u').test(one)) + 1
   return { name, line, pattern, as: 'number', unit, title, published: true, excluded: null, labels: [], ...look }
@@ -144,35 +218,89 @@ function tableHead({ text }: TextFile): Pick<DocumentValue, 'labels'> {
 
 const TEXT_DOCUMENTS: readonly TextDocument[] = [
   {
-    name: 'readme', path: README.path, title: 'README of the training repository',
+    name: 'readme',
+    path: README.path,
+    title: 'README of the training repository',
     values: [
       written(README, 'readme.tasks', `configuration contains ${NUMBER} tasks`, 'tasks', 'Training tasks as configured'),
       written(README, 'readme.gspo.steps', `OpenHands \\| GSPO \\| ${NUMBER} `, 'steps', 'Steps of the OpenHands run', tableHead(README)),
       written(README, 'readme.sao.steps', `OpenHands \\| SAO \\| ${NUMBER} `, 'steps', 'Steps of the SAO run', tableHead(README)),
-      written(README, 'readme.sao.verified', `SAO \\| [0-9]+ \\| ${NUMBER}% `, PERCENT, 'SAO on SWE-bench Verified, best score', tableHead(README))
+      written(
+        README,
+        'readme.sao.verified',
+        `SAO \\| [0-9]+ \\| ${NUMBER}% `,
+        PERCENT,
+        'SAO on SWE-bench Verified, best score',
+        tableHead(README)
+      )
     ]
   },
   {
-    name: 'tutorial', path: TUTORIAL_FILE.path, title: 'SAO tutorial of the training repository',
+    name: 'tutorial',
+    path: TUTORIAL_FILE.path,
+    title: 'SAO tutorial of the training repository',
     values: [
-      written(TUTORIAL_FILE, 'tutorial.sao.verified', `reaches ${NUMBER}% on SWE-bench Verified`, PERCENT, 'SAO on SWE-bench Verified, an earlier result'),
+      written(
+        TUTORIAL_FILE,
+        'tutorial.sao.verified',
+        `reaches ${NUMBER}% on SWE-bench Verified`,
+        PERCENT,
+        'SAO on SWE-bench Verified, an earlier result'
+      ),
       written(TUTORIAL_FILE, 'tutorial.sao.steps', `over ${NUMBER} steps`, 'steps', 'Steps of that result')
     ]
   },
   {
-    name: 'postmortem', path: POSTMORTEM_FILE.path, title: 'Postmortem of the r6 and r7 runs',
+    name: 'postmortem',
+    path: POSTMORTEM_FILE.path,
+    title: 'Postmortem of the r6 and r7 runs',
     values: [
       written(POSTMORTEM_FILE, 'postmortem.r6.critic_warmup', 'critic_warmup = ([0-9]+)', 'steps', 'Critic warmup of r6'),
-      written(POSTMORTEM_FILE, 'postmortem.r6.all_negative_steps', 'all negative at steps ([0-9-]+)', 'steps', 'Steps at which all advantages of r6 are said to be negative', { as: 'text' }),
-      written(POSTMORTEM_FILE, 'postmortem.unscaled_norms', 'norms of ([0-9-]+) pass', 'gradient norm', 'Critic gradient norms that are said to pass without scaling', { as: 'text' }),
-      written(POSTMORTEM_FILE, 'postmortem.think_call_percent', `about ${NUMBER}% of the calls`, PERCENT, 'Share of think calls in audited trajectories, about')
+      written(
+        POSTMORTEM_FILE,
+        'postmortem.r6.all_negative_steps',
+        'all negative at steps ([0-9-]+)',
+        'steps',
+        'Steps at which all advantages of r6 are said to be negative',
+        { as: 'text' }
+      ),
+      written(
+        POSTMORTEM_FILE,
+        'postmortem.unscaled_norms',
+        'norms of ([0-9-]+) pass',
+        'gradient norm',
+        'Critic gradient norms that are said to pass without scaling',
+        { as: 'text' }
+      ),
+      written(
+        POSTMORTEM_FILE,
+        'postmortem.think_call_percent',
+        `about ${NUMBER}% of the calls`,
+        PERCENT,
+        'Share of think calls in audited trajectories, about'
+      )
     ]
   },
   {
-    name: 'comment', path: COMMENTED.path, title: 'Parent of the single-harness configuration, with a comment on the base model',
+    name: 'comment',
+    path: COMMENTED.path,
+    title: 'Parent of the single-harness configuration, with a comment on the base model',
     values: [
-      written(COMMENTED, 'comment.base.multilingual', `base model had ${NUMBER}% on Multilingual`, PERCENT, 'Base model on SWE-bench Multilingual under a shorter timeout'),
-      written(COMMENTED, 'comment.base.condition', 'on Multilingual, (.*)\\.$', 'words', 'Under what the comment says that the base model had it', { as: 'text' })
+      written(
+        COMMENTED,
+        'comment.base.multilingual',
+        `base model had ${NUMBER}% on Multilingual`,
+        PERCENT,
+        'Base model on SWE-bench Multilingual under a shorter timeout'
+      ),
+      written(
+        COMMENTED,
+        'comment.base.condition',
+        'on Multilingual, (.*)\\.$',
+        'words',
+        'Under what the comment says that the base model had it',
+        { as: 'text' }
+      )
     ]
   }
 ]
@@ -189,9 +317,7 @@ function bestHours(selection: 'gspo' | 'sao'): Reference {
   return `wandb/curve_statistics.json#/selections/${selection}/metrics/validation/best/display_hours`
 }
 
-function derive(
-  kind: DerivedValue['kind'], name: string, unit: string, title: string, operation: DerivedValue['operation']
-): DerivedValue {
+function derive(kind: DerivedValue['kind'], name: string, unit: string, title: string, operation: DerivedValue['operation']): DerivedValue {
   return { name, title, unit, kind, operation }
 }
 
@@ -208,9 +334,16 @@ function configuredBatch(algorithm: 'gspo' | 'sao', config: ConfigName): Derived
 
 /** The best validation score in percent. The histories log fractions. */
 function validationBest(algorithm: 'gspo' | 'sao'): DerivedValue {
-  return derive('original', `${algorithm}.verified.history`, PERCENT, `Highest validation of the ${algorithm.toUpperCase()} history, on SWE-bench Verified`, {
-    scale: `wandb/curve_statistics.json#/selections/${algorithm}/metrics/validation/best/value`, by: 100
-  })
+  return derive(
+    'original',
+    `${algorithm}.verified.history`,
+    PERCENT,
+    `Highest validation of the ${algorithm.toUpperCase()} history, on SWE-bench Verified`,
+    {
+      scale: `wandb/curve_statistics.json#/selections/${algorithm}/metrics/validation/best/value`,
+      by: 100
+    }
+  )
 }
 
 const UNEQUAL = 'GSPO over SAO: the two differ in quality'
@@ -224,16 +357,19 @@ const DERIVED: readonly DerivedValue[] = [
   configuredBatch('gspo', 'gspo'),
   configuredBatch('sao', 'sao_r7'),
   derive('displayed', 'sao.step_minutes.displayed', 'minutes', `Step duration of SAO, ${HALVED}`, {
-    scale: stated('sao.step_minutes'), by: 0.5
+    scale: stated('sao.step_minutes'),
+    by: 0.5
   }),
   derive('displayed', 'step_ratio.displayed', 'ratio', `Step duration, GSPO over SAO, the latter ${HALVED}`, {
     ratio: [stated('gspo.step_minutes'), followed('sao.step_minutes.displayed')]
   }),
   derive('displayed', 'hours_to_best.gspo.displayed', 'hours', 'Hours to the best GSPO validation on the calibrated axis', {
-    scale: bestHours('gspo'), by: 1
+    scale: bestHours('gspo'),
+    by: 1
   }),
   derive('displayed', 'hours_to_best.sao.displayed', 'hours', `Hours to the best SAO validation, ${HALVED}`, {
-    scale: bestHours('sao'), by: 1
+    scale: bestHours('sao'),
+    by: 1
   }),
   derive('displayed', 'time_to_best.reduction', PERCENT, 'By how much fewer the displayed hours of SAO are to its best', {
     reduction_percent: [followed('hours_to_best.sao.displayed'), followed('hours_to_best.gspo.displayed')]
@@ -279,32 +415,48 @@ const FIGURES: readonly BarFigureRequest[] = [
   {
     name: '01-scores',
     title: 'Recorded scores',
-    panels: [{
-      title: 'SWE-bench',
-      axis: 'Resolved (%)',
-      groups: ['Verified', 'Multilingual'],
-      series: (['base', 'gspo', 'sao'] as const).map(name => ({
-        title: TITLES[name], values: [stated(`${name}.verified`), stated(`${name}.multilingual`)], decimals: [1, name === 'base' ? 1 : 2]
-      })),
-      decimals: 2,
-      from: 0
-    }]
+    panels: [
+      {
+        title: 'SWE-bench',
+        axis: 'Resolved (%)',
+        groups: ['Verified', 'Multilingual'],
+        series: (['base', 'gspo', 'sao'] as const).map(name => ({
+          title: TITLES[name],
+          values: [stated(`${name}.verified`), stated(`${name}.multilingual`)],
+          decimals: [1, name === 'base' ? 1 : 2]
+        })),
+        decimals: 2,
+        from: 0
+      }
+    ]
   },
   {
     name: '02-efficiency',
     title: 'Training efficiency',
     panels: [
       {
-        title: 'Rollouts to best', axis: 'Rollouts', groups: [OWN_BEST],
-        series: pair(stated('gspo.rollouts_to_best'), stated('sao.rollouts_to_best'), [0, 0]), decimals: 0, from: 0
+        title: 'Rollouts to best',
+        axis: 'Rollouts',
+        groups: [OWN_BEST],
+        series: pair(stated('gspo.rollouts_to_best'), stated('sao.rollouts_to_best'), [0, 0]),
+        decimals: 0,
+        from: 0
       },
       {
-        title: 'Step duration', axis: `Minutes (only SAO ${NORMALISED})`, groups: ['A training step'],
-        series: pair(stated('gspo.step_minutes'), followed('sao.step_minutes.displayed'), [1, 2]), decimals: 2, from: 0
+        title: 'Step duration',
+        axis: `Minutes (only SAO ${NORMALISED})`,
+        groups: ['A training step'],
+        series: pair(stated('gspo.step_minutes'), followed('sao.step_minutes.displayed'), [1, 2]),
+        decimals: 2,
+        from: 0
       },
       {
-        title: 'Time to best', axis: `Hours (${NORMALISED})`, groups: [OWN_BEST],
-        series: pair(followed('hours_to_best.gspo.displayed'), followed('hours_to_best.sao.displayed'), [4, 4]), decimals: 4, from: 0
+        title: 'Time to best',
+        axis: `Hours (${NORMALISED})`,
+        groups: [OWN_BEST],
+        series: pair(followed('hours_to_best.gspo.displayed'), followed('hours_to_best.sao.displayed'), [4, 4]),
+        decimals: 4,
+        from: 0
       }
     ]
   }
@@ -319,7 +471,10 @@ const DATASET_TITLES: Readonly<Record<keyof typeof DATASETS, string>> = {
 function dataset(name: keyof typeof DATASETS): DatasetSource {
   const training = name !== 'validation'
   return {
-    name, path: DATASETS[name].path, title: DATASET_TITLES[name], task_path: TASK_PATH,
+    name,
+    path: DATASETS[name].path,
+    title: DATASET_TITLES[name],
+    task_path: TASK_PATH,
     patterns: training ? { swegen: 'swegen', openswe: 'openswe' } : { multilingual: 'swe-bench-multilingual' },
     field: HARNESS_FIELD,
     decode: 'all'
@@ -328,19 +483,32 @@ function dataset(name: keyof typeof DATASETS): DatasetSource {
 
 /** Settings that are not published. The values are typical of such a configuration. */
 const UNPUBLISHED_SETTINGS: ReadonlySet<string> = new Set([
-  ...['gspo', 'sao_r6', 'sao_r7', 'single', 'mixed', 'trace'].flatMap(name => ['train_files', 'val_files', 'critic_path'].map(key => `${name}.${key}`)),
+  ...['gspo', 'sao_r6', 'sao_r7', 'single', 'mixed', 'trace'].flatMap(name =>
+    ['train_files', 'val_files', 'critic_path'].map(key => `${name}.${key}`)
+  ),
   'openswe.train_files',
-  'gspo.train_prompts', 'sao_r6.train_prompts', 'sao_r7.train_prompts', 'single.train_prompts', 'mixed.train_prompts',
-  'sao_r6.minibatch', 'sao_r7.minibatch', 'sao_r6.critic_lr', 'sao_r6.critic_epochs'
+  'gspo.train_prompts',
+  'sao_r6.train_prompts',
+  'sao_r7.train_prompts',
+  'single.train_prompts',
+  'mixed.train_prompts',
+  'sao_r6.minibatch',
+  'sao_r7.minibatch',
+  'sao_r6.critic_lr',
+  'sao_r6.critic_epochs'
 ])
 
 function config(name: ConfigName): ConfigSource {
   const { path, values } = CONFIGS[name]
   return {
-    name, path,
-    values: Object.entries(values).map(([short, [key, title]]) => (
-      { name: `${name}.${short}`, key, title, published: !UNPUBLISHED_SETTINGS.has(`${name}.${short}`) }
-    ))
+    name,
+    path,
+    values: Object.entries(values).map(([short, [key, title]]) => ({
+      name: `${name}.${short}`,
+      key,
+      title,
+      published: !UNPUBLISHED_SETTINGS.has(`${name}.${short}`)
+    }))
   }
 }
 

@@ -1,6 +1,12 @@
 /** The study section on the synthetic histories: selections, metrics, analyses and figures as the study defines them. */
 import type {
-  HistoryAnalysis, HistoryStudy, Guide, MetricDefinition, PanelRequest, RunSelection, StatisticsRequest
+  HistoryAnalysis,
+  HistoryStudy,
+  Guide,
+  MetricDefinition,
+  PanelRequest,
+  RunSelection,
+  StatisticsRequest
 } from '../../schema/histories.js'
 import { harnessKey, KEY } from './keys.js'
 
@@ -14,9 +20,7 @@ type WrittenPanel = Omit<PanelRequest, 'guides'> & { readonly guides: readonly W
 type WrittenFigure = Omit<HistoryStudy['figures'][number], 'panels'> & { readonly panels: readonly WrittenPanel[] }
 type WrittenHistories = Omit<HistoryStudy, 'config' | 'figures'> & { readonly figures: readonly WrittenFigure[] }
 
-function selection(
-  name: string, title: string, display_name: string, display_time: RunSelection['display_time'] = null
-): RunSelection {
+function selection(name: string, title: string, display_name: string, display_time: RunSelection['display_time'] = null): RunSelection {
   return { name, title, display_name, entity: null, project: null, label: null, display_time }
 }
 
@@ -28,8 +32,18 @@ function metric(name: string, key: string, title: string, axis: string, look: Me
 
 function statistics(request: Partial<StatisticsRequest>): StatisticsRequest {
   return {
-    ends: null, windows: [], best: [], thresholds: [], final: null, max_abs: [], below_zero: [], constant: [], first_rows: [], shares: [],
-    compare: null, ...request
+    ends: null,
+    windows: [],
+    best: [],
+    thresholds: [],
+    final: null,
+    max_abs: [],
+    below_zero: [],
+    constant: [],
+    first_rows: [],
+    shares: [],
+    compare: null,
+    ...request
   }
 }
 
@@ -67,7 +81,12 @@ const COMPARISON: HistoryAnalysis = {
   selections: ['gspo', 'sao'],
   metrics: OUTCOMES,
   supplied: {
-    reference: 'gspo', target: 'sao', anchor: true, step_prefix: ['validation'], same_step: DYNAMICS, time_prefix: true
+    reference: 'gspo',
+    target: 'sao',
+    anchor: true,
+    step_prefix: ['validation'],
+    same_step: DYNAMICS,
+    time_prefix: true
   },
   shared_reference: null,
   statistics: statistics({
@@ -91,13 +110,25 @@ const RECIPES: HistoryAnalysis = {
   name: 'recipes',
   selections: ['sao_r6', 'sao_r7'],
   metrics: [
-    ...OUTCOMES, 'explained_variance', 'advantage_mean', 'advantage_max', 'critic_grad_norm', 'actor_grad_norm', 'actor_lr',
+    ...OUTCOMES,
+    'explained_variance',
+    'advantage_mean',
+    'advantage_max',
+    'critic_grad_norm',
+    'actor_grad_norm',
+    'actor_lr',
     'critic_lr'
   ],
   supplied: null,
   shared_reference: {
-    metric: 'validation', selections: ['sao_r6', 'sao_r7'], step: 0, value: null,
-    from: 'data.json#/values/base.verified/value', scale: 0.01, label: '{value}%', decimals: 1,
+    metric: 'validation',
+    selections: ['sao_r6', 'sao_r7'],
+    step: 0,
+    value: null,
+    from: 'data.json#/values/base.verified/value',
+    scale: 0.01,
+    label: '{value}%',
+    decimals: 1,
     source: 'Evaluation of the base model in the workbook; no history holds it.',
     output: 'training_data/recipe-validation-start.json'
   },
@@ -170,35 +201,52 @@ export const HISTORY_STUDY: WrittenHistories = {
   analyses: [COMPARISON, RECIPES, CASES],
   figures: [
     {
-      name: '03-training-by-step', title: 'Training dynamics by step', analysis: 'comparison', view: 'step',
-      x_title: 'Training step', panels: outcomePanels('Verified')
+      name: '03-training-by-step',
+      title: 'Training dynamics by step',
+      analysis: 'comparison',
+      view: 'step',
+      x_title: 'Training step',
+      panels: outcomePanels('Verified')
     },
     {
-      name: '04-training-over-time', title: 'Training dynamics over time', analysis: 'comparison', view: 'time',
-      x_title: 'Time (hours)', panels: outcomePanels('Verified')
+      name: '04-training-over-time',
+      title: 'Training dynamics over time',
+      analysis: 'comparison',
+      view: 'time',
+      x_title: 'Time (hours)',
+      panels: outcomePanels('Verified')
     },
     {
-      name: '05-sao-recipe-training', title: 'SAO recipes: training', analysis: 'recipes', view: 'step',
-      x_title: 'Training step', panels: outcomePanels('Verified')
+      name: '05-sao-recipe-training',
+      title: 'SAO recipes: training',
+      analysis: 'recipes',
+      view: 'step',
+      x_title: 'Training step',
+      panels: outcomePanels('Verified')
     },
     {
-      name: '06-sao-critic-diagnostics', title: 'SAO recipes: critic and actor', analysis: 'recipes', view: 'step',
+      name: '06-sao-critic-diagnostics',
+      title: 'SAO recipes: critic and actor',
+      analysis: 'recipes',
+      view: 'step',
       x_title: 'Training step',
       panels: [
         panel('explained_variance', { scale: { kind: 'symlog', linear_to: 1 } }),
         panel('advantage_mean'),
         panel('critic_grad_norm', {
           scale: { kind: 'log' },
-          guides: [
-            clipGuide('sao_r6', 'r6'), clipGuide('sao_r7', 'r7')
-          ]
+          guides: [clipGuide('sao_r6', 'r6'), clipGuide('sao_r7', 'r7')]
         }),
         panel('actor_grad_norm')
       ]
     },
     {
-      name: '07-multilingual-cases', title: 'Multilingual cases', analysis: 'cases', view: 'step',
-      x_title: 'Training step', panels: outcomePanels('Multilingual')
+      name: '07-multilingual-cases',
+      title: 'Multilingual cases',
+      analysis: 'cases',
+      view: 'step',
+      x_title: 'Training step',
+      panels: outcomePanels('Multilingual')
     }
   ]
 }

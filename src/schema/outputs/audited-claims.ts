@@ -22,12 +22,14 @@ export const COUNTS = closed({
 const PROVENANCE = closed({
   file: { kind: someText, doc: 'output that holds the value' },
   pointer: { kind: matching('a JSON pointer', /^(?:\/.*)?$/), doc: 'JSON pointer into it' },
-  sha256: { kind: nullable(sha256), doc: 'of the output\'s text; null where there is no such output' },
+  sha256: { kind: nullable(sha256), doc: "of the output's text; null where there is no such output" },
   inputs: {
-    kind: list(closed({
-      path: { kind: someText, doc: 'relative to the study' },
-      sha256: { kind: sha256, doc: 'SHA-256 of the file\'s bytes, hexadecimal' }
-    })),
+    kind: list(
+      closed({
+        path: { kind: someText, doc: 'relative to the study' },
+        sha256: { kind: sha256, doc: "SHA-256 of the file's bytes, hexadecimal" }
+      })
+    ),
     doc: 'files of the study that the value follows from, as far as the outputs or the run say so'
   }
 })
@@ -71,12 +73,15 @@ export const SAME = closed({
   definition: { kind: someText, doc: 'what it is' },
   decimals: { kind: nullable(natural), doc: 'precision to which two are compared; null: for equality' },
   sources: {
-    kind: list(closed({
-      label: { kind: someText, doc: 'as a reader would call it' },
-      reference: { kind: someText, doc: 'where it stands in the outputs' },
-      value: { kind: nullable(VALUE), doc: 'what stands there, scaled; null where there is none' },
-      reason: { kind: nullable(anyText), doc: 'where value is null' }
-    }), 2),
+    kind: list(
+      closed({
+        label: { kind: someText, doc: 'as a reader would call it' },
+        reference: { kind: someText, doc: 'where it stands in the outputs' },
+        value: { kind: nullable(VALUE), doc: 'what stands there, scaled; null where there is none' },
+        reason: { kind: nullable(anyText), doc: 'where value is null' }
+      }),
+      2
+    ),
     doc: 'in the order of the claims file'
   },
   pairs: { kind: list(PAIR, 1), doc: 'every two of the sources' },

@@ -36,11 +36,13 @@ export const DISCREPANCY = closed({
   disclosure: { kind: DISCLOSURE, doc: 'what a page must say' },
   forbidden: FORBIDDEN,
   averages: {
-    kind: list(closed({
-      of: { kind: pair(someText), doc: 'labels of two sources' },
-      value: { kind: finite, doc: 'their mean' },
-      found_in: FOUND_IN
-    })),
+    kind: list(
+      closed({
+        of: { kind: pair(someText), doc: 'labels of two sources' },
+        value: { kind: finite, doc: 'their mean' },
+        found_in: FOUND_IN
+      })
+    ),
     doc: 'means of two numbers that contradict each other, which no page may print'
   },
   status: PAGE_STATUS,

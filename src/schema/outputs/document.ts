@@ -10,7 +10,7 @@ const GENERATOR = closed({
   version: { kind: someText, doc: 'version of the program' }
 })
 
-const INPUTS_VERIFIED = nullable(closed({ manifest_sha256: { kind: sha256, doc: 'SHA-256 of the manifest\'s bytes, hexadecimal' } }))
+const INPUTS_VERIFIED = nullable(closed({ manifest_sha256: { kind: sha256, doc: "SHA-256 of the manifest's bytes, hexadecimal" } }))
 
 /** The first five fields of a JSON output, in their order. */
 export interface Envelope<N extends SchemaName> {
@@ -29,7 +29,10 @@ export function envelopeFields<N extends SchemaName>(name: N): { readonly [K in 
     schema_version: { kind: oneOf(SCHEMA_VERSIONS[name]), doc: VERSION_DOC },
     schema: { kind: oneOf(name), doc: 'name of this schema' },
     synthetic: { kind: flag, doc: 'true when every input was generated' },
-    inputs_verified: { kind: INPUTS_VERIFIED, doc: 'what every input was verified against before anything was computed; null: against nothing' },
+    inputs_verified: {
+      kind: INPUTS_VERIFIED,
+      doc: 'what every input was verified against before anything was computed; null: against nothing'
+    },
     generator: { kind: GENERATOR, doc: 'the program that wrote the file' }
   }
 }

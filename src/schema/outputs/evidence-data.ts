@@ -8,15 +8,17 @@ import { anyOf, anyText, closed, map, matching, reasons, someText, whole } from 
 const SOURCES = closed({
   workbook: { kind: studyFile, doc: 'absent where the study has none', optional: true },
   slides: { kind: studyFile, doc: 'absent where the study has none', optional: true },
-  configs: { kind: map(closed({ path: STUDY_PATH, chain: CHAIN })), doc: 'by the study\'s name of the configuration' },
-  datasets: { kind: map(studyFile), doc: 'by the study\'s name of the dataset' },
+  configs: { kind: map(closed({ path: STUDY_PATH, chain: CHAIN })), doc: "by the study's name of the configuration" },
+  datasets: { kind: map(studyFile), doc: "by the study's name of the dataset" },
   documents: {
-    kind: map(closed({
-      title: TITLE,
-      ...fileFields('relative to the study'),
-      copy: { kind: someText, doc: 'output that is its copy, byte for byte' }
-    })),
-    doc: 'by the study\'s name of the document'
+    kind: map(
+      closed({
+        title: TITLE,
+        ...fileFields('relative to the study'),
+        copy: { kind: someText, doc: 'output that is its copy, byte for byte' }
+      })
+    ),
+    doc: "by the study's name of the document"
   }
 })
 
@@ -37,10 +39,13 @@ function source<const S extends string>(name: S) {
 const RAW = { kind: anyText, doc: 'as written, before any conversion' }
 
 const LABELS = {
-  kind: list(closed({
-    place: { kind: someText, doc: 'cell, place in the table, title, printed page or line' },
-    text: { kind: anyText, doc: 'as found, any white space as one space' }
-  }), 1),
+  kind: list(
+    closed({
+      place: { kind: someText, doc: 'cell, place in the table, title, printed page or line' },
+      text: { kind: anyText, doc: 'as found, any white space as one space' }
+    }),
+    1
+  ),
   doc: 'what stands beside the value and says what it is; absent where the study expects nothing',
   optional: true
 } as const
@@ -83,7 +88,7 @@ const FROM_CONFIG = closed({
 const FROM_DOCUMENT = closed({
   ...VALUE,
   source: source('document'),
-  document: { kind: someText, doc: 'the study\'s name of the document' },
+  document: { kind: someText, doc: "the study's name of the document" },
   file: STUDY_PATH,
   sha256: SHA256,
   line: { kind: whole(1), doc: 'line of the file, from 1' },
@@ -97,19 +102,23 @@ const QUOTED = closed({
   text: { kind: anyText, doc: 'publication, and the place in it' }
 })
 
-export const EVIDENCE_DATA = output('evidence-data', {
-  title: 'Written evidence',
-  description: 'Values that the study reads from its workbook, slides, configurations and publications, each with its place; datasets.',
-  definitions: [NODE]
-}, {
-  ...envelopeFields('evidence-data'),
-  sources: { kind: SOURCES, doc: 'files that were read' },
-  values: {
-    kind: map(anyOf(FROM_WORKBOOK, FROM_SLIDES, FROM_CONFIG, FROM_DOCUMENT, QUOTED)),
-    doc: 'by the study\'s name of the value'
+export const EVIDENCE_DATA = output(
+  'evidence-data',
+  {
+    title: 'Written evidence',
+    description: 'Values that the study reads from its workbook, slides, configurations and publications, each with its place; datasets.',
+    definitions: [NODE]
   },
-  datasets: { kind: map(closed(DATASET)), doc: 'by the study\'s name of the dataset' },
-  undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
-})
+  {
+    ...envelopeFields('evidence-data'),
+    sources: { kind: SOURCES, doc: 'files that were read' },
+    values: {
+      kind: map(anyOf(FROM_WORKBOOK, FROM_SLIDES, FROM_CONFIG, FROM_DOCUMENT, QUOTED)),
+      doc: "by the study's name of the value"
+    },
+    datasets: { kind: map(closed(DATASET)), doc: "by the study's name of the dataset" },
+    undefined_reasons: { kind: reasons, doc: 'JSON pointer of each null -> why it is undefined' }
+  }
+)
 
 export type EvidenceDataDocument = Infer<typeof EVIDENCE_DATA>

@@ -30,13 +30,20 @@ export interface SchemaNode {
   readonly children: readonly SchemaNode[]
 }
 
-export const NODE: DefinedKind<SchemaNode> = define('node', (): Kind<SchemaNode> => closed({
-  name: { kind: anyText, doc: 'name of the column, or of the group' },
-  type: { kind: nullable(anyText), doc: 'physical type; null for a group' },
-  logical: { kind: nullable(anyText), doc: 'annotation; null where there is none' },
-  repetition: { kind: oneOf('REQUIRED', 'OPTIONAL', 'REPEATED'), doc: 'how often it stands in its parent: once, at most once, any number of times' },
-  children: { kind: list(NODE), doc: 'of a group, in their order' }
-}))
+export const NODE: DefinedKind<SchemaNode> = define(
+  'node',
+  (): Kind<SchemaNode> =>
+    closed({
+      name: { kind: anyText, doc: 'name of the column, or of the group' },
+      type: { kind: nullable(anyText), doc: 'physical type; null for a group' },
+      logical: { kind: nullable(anyText), doc: 'annotation; null where there is none' },
+      repetition: {
+        kind: oneOf('REQUIRED', 'OPTIONAL', 'REPEATED'),
+        doc: 'how often it stands in its parent: once, at most once, any number of times'
+      },
+      children: { kind: list(NODE), doc: 'of a group, in their order' }
+    })
+)
 
 /** A dataset, but for its name. */
 export const DATASET = {
@@ -56,7 +63,8 @@ export const DATASET = {
   encodings: { kind: list(anyText), doc: 'encodings of any column' },
   schema: { kind: list(NODE), doc: 'the schema as a tree' },
   task_path: {
-    kind: anyText, optional: true,
+    kind: anyText,
+    optional: true,
     doc: 'column whose texts were matched; absent, with the four after it, where the study matches none'
   },
   matches: { kind: map(natural), doc: 'name of the pattern -> rows whose text contains it', optional: true },
@@ -69,7 +77,8 @@ export const DATASET = {
       in_schema: { kind: flag, doc: 'the schema has it' },
       rows: { kind: natural, doc: 'rows in which it is not null' }
     }),
-    doc: 'absent where the study looks for none', optional: true
+    doc: 'absent where the study looks for none',
+    optional: true
   },
   pages: {
     kind: closed({

@@ -8,7 +8,7 @@ const OPERANDS = { kind: operands, doc: 'where the number comes from; empty: the
 
 /** A number that a figure draws. */
 const DRAWN_FIELDS = {
-  value: { kind: finite, doc: 'in the metric\'s own unit' },
+  value: { kind: finite, doc: "in the metric's own unit" },
   plotted_value: { kind: finite, doc: 'as the axis shows it; absent where scaling leaves the double range', optional: true },
   operands: OPERANDS
 } as const
@@ -36,20 +36,24 @@ const CURVE_PANEL = closed({
     doc: 'of the vertical axis'
   },
   guides: {
-    kind: list(closed({
-      label: LABEL,
-      selection: { kind: nullable(anyText), doc: 'selection whose colour it has; null: none' },
-      ...DRAWN_FIELDS
-    })),
+    kind: list(
+      closed({
+        label: LABEL,
+        selection: { kind: nullable(anyText), doc: 'selection whose colour it has; null: none' },
+        ...DRAWN_FIELDS
+      })
+    ),
     doc: 'horizontal lines'
   },
   shared_reference: {
-    kind: nullable(closed({
-      label: LABEL,
-      selections: { kind: list(anyText), doc: 'curves that it is meant for' },
-      step: { kind: natural, doc: 'where it is drawn' },
-      ...DRAWN_FIELDS
-    })),
+    kind: nullable(
+      closed({
+        label: LABEL,
+        selections: { kind: list(anyText), doc: 'curves that it is meant for' },
+        step: { kind: natural, doc: 'where it is drawn' },
+        ...DRAWN_FIELDS
+      })
+    ),
     doc: 'the point that several curves begin with; null: none in this panel'
   }
 })
@@ -76,16 +80,22 @@ const BAR_PANEL = closed({
   from: { kind: finite, doc: 'where it begins' },
   groups: { kind: list(anyText), doc: 'names below the bars' },
   series: {
-    kind: list(closed({
-      title: { kind: anyText, doc: 'as the legend writes it' },
-      bars: {
-        kind: list(nullable(closed({
-          value: { kind: nullable(finite), doc: 'drawn and printed; null: undefined' },
-          operands: OPERANDS
-        }))),
-        doc: 'one for each group; null: none'
-      }
-    })),
+    kind: list(
+      closed({
+        title: { kind: anyText, doc: 'as the legend writes it' },
+        bars: {
+          kind: list(
+            nullable(
+              closed({
+                value: { kind: nullable(finite), doc: 'drawn and printed; null: undefined' },
+                operands: OPERANDS
+              })
+            )
+          ),
+          doc: 'one for each group; null: none'
+        }
+      })
+    ),
     doc: 'in the order drawn'
   }
 })
@@ -96,14 +106,18 @@ const BARS = closed({
   panels: { kind: list(BAR_PANEL), doc: 'in the order of the study' }
 })
 
-export const FIGURE_CONSTANTS_DOCUMENT = output('figure-constants', {
-  title: 'Figure constants',
-  description: 'What figures draw beside curves, how they scale them, and what their bars show.'
-}, {
-  ...envelopeFields('figure-constants'),
-  figures: { kind: map(anyOf(CURVES, BARS)), doc: 'by the figure\'s name' },
-  undefined_reasons: { kind: reasons, doc: 'JSON pointer of a null to why it is undefined' }
-})
+export const FIGURE_CONSTANTS_DOCUMENT = output(
+  'figure-constants',
+  {
+    title: 'Figure constants',
+    description: 'What figures draw beside curves, how they scale them, and what their bars show.'
+  },
+  {
+    ...envelopeFields('figure-constants'),
+    figures: { kind: map(anyOf(CURVES, BARS)), doc: "by the figure's name" },
+    undefined_reasons: { kind: reasons, doc: 'JSON pointer of a null to why it is undefined' }
+  }
+)
 
 export type DrawnFields = FieldValues<typeof DRAWN_FIELDS>
 export type CurveSeries = Infer<typeof CURVE_SERIES>

@@ -1,7 +1,7 @@
 /** Files that an output names. */
 import { closed, natural, sha256, someText } from './kinds.js'
 
-export const SHA256 = { kind: sha256, doc: 'SHA-256 of the file\'s bytes, hexadecimal' }
+export const SHA256 = { kind: sha256, doc: "SHA-256 of the file's bytes, hexadecimal" }
 
 export const BYTES = { kind: natural, doc: 'size of the file in bytes' }
 

@@ -4,14 +4,27 @@
  */
 import { isRefusal } from '../../core/errors.js'
 import {
-  describeValue, isJsonObject, object, simple, wrong, type Defaults, type Fields, type Infer, type JsonSchema, type Kind, type ObjectKind
+  describeValue,
+  isJsonObject,
+  object,
+  simple,
+  wrong,
+  type Defaults,
+  type Fields,
+  type Infer,
+  type JsonSchema,
+  type Kind,
+  type ObjectKind
 } from '../../core/checker.js'
 import { readEach } from '../../core/read-each.js'
 
 export const anyText: Kind<string> = simple('a text', { type: 'string' }, isText)
 
-export const someText: Kind<string> = simple('a text that is not empty', { type: 'string', minLength: 1 },
-  (v): v is string => isText(v) && v.length > 0)
+export const someText: Kind<string> = simple(
+  'a text that is not empty',
+  { type: 'string', minLength: 1 },
+  (v): v is string => isText(v) && v.length > 0
+)
 
 /** Text that matches a pattern, described in words. */
 export function matching(expected: string, regex: RegExp): Kind<string> {
@@ -27,8 +40,11 @@ function isText(value: unknown): value is string {
 /** Any integer, of at least `min` where that is given. */
 export function whole(min = -Infinity): Kind<number> {
   const expected = min === -Infinity ? 'an integer' : `an integer >= ${min}`
-  return simple(expected, { type: 'integer', ...(min === -Infinity ? {} : { minimum: min }) },
-    (v): v is number => typeof v === 'number' && Number.isInteger(v) && v >= min)
+  return simple(
+    expected,
+    { type: 'integer', ...(min === -Infinity ? {} : { minimum: min }) },
+    (v): v is number => typeof v === 'number' && Number.isInteger(v) && v >= min
+  )
 }
 
 /** An integer of at least 0: a number of things, a place counted from 0. */
@@ -45,14 +61,18 @@ export function map<T>(kind: Kind<T>, names: RegExp | null = null): Kind<{ reado
   return {
     expected,
     schema: {
-      type: 'object', ...(names === null ? {} : { propertyNames: { pattern: names.source } }), additionalProperties: kind.schema
+      type: 'object',
+      ...(names === null ? {} : { propertyNames: { pattern: names.source } }),
+      additionalProperties: kind.schema
     },
     read: (value, at, context) => {
       if (!isJsonObject(value)) throw wrong(value, at, expected, context)
-      return Object.fromEntries(readEach(Object.entries(value), ([name, member]): [string, T] => {
-        if (names !== null && !names.test(name)) throw wrong(value, at, expected, context)
-        return [name, kind.read(member, `${at}[${describeValue(name)}]`, context)]
-      }))
+      return Object.fromEntries(
+        readEach(Object.entries(value), ([name, member]): [string, T] => {
+          if (names !== null && !names.test(name)) throw wrong(value, at, expected, context)
+          return [name, kind.read(member, `${at}[${describeValue(name)}]`, context)]
+        })
+      )
     }
   }
 }

@@ -5,60 +5,68 @@ import { BYTES, fileFields, SHA256 } from './files.js'
 import { anyText, closed, matching, natural, someText, whole } from './kinds.js'
 import { OUTCOME, TIME_OF_SNAPSHOT, STEP, UID, VERIFIED_DOC } from './trace-parts.js'
 
-export const TRACE_INDEX = output('critic-trace-index', {
-  title: 'Critic-trace index',
-  description: 'Which files a critic-trace analysis read, and where each trace is in them and in the archive.'
-}, {
-  ...envelopeFields('critic-trace-index'),
-  verified: { kind: flag, doc: VERIFIED_DOC },
-  html: {
-    kind: nullable(closed(fileFields('its name in the snapshot\'s folder, or relative to the study'))),
-    doc: 'the snapshot page; null without one'
+export const TRACE_INDEX = output(
+  'critic-trace-index',
+  {
+    title: 'Critic-trace index',
+    description: 'Which files a critic-trace analysis read, and where each trace is in them and in the archive.'
   },
-  snapshot_time: TIME_OF_SNAPSHOT,
-  alignment: {
-    kind: nullable(anyText),
-    doc: 'the snapshot\'s own words on how values align with tokens, verbatim; null where it does not say'
-  },
-  traces: {
-    kind: list(closed({
-      index: {
-        kind: natural,
-        doc: '0-based canonical index: the number in the archive\'s member names and in the trace column of critic-traces.arrow'
-      },
-      uid: UID,
-      step: STEP,
-      outcome: OUTCOME,
-      outcome_from: {
-        kind: nullable(oneOf('outcome', 'score')),
-        doc: 'outcome: the trace states it; score: told by the score, above the success threshold or not; null where the outcome is unknown'
-      },
-      score: { kind: nullable(finite), doc: 'score of the trajectory; null where the snapshot states none' },
-      tokens: { kind: whole(1), doc: 'retained tokens: length of each array' },
-      npz: {
-        kind: nullable(closed(fileFields('relative to the snapshot folder'))),
-        doc: 'the NPZ file that the trace was compared with or, without a page, read from; null where the page names none'
-      },
-      compared: {
-        kind: flag,
-        doc: 'true: the arrays of the page equal those of the NPZ file; false: one source holds the trace, not compared'
-      },
-      archive_prefix: {
-        kind: matching('trace_ and three digits or more', /^trace_[0-9]{3,}$/),
-        doc: 'members of critic-trace-arrays.npz: <prefix>_values, <prefix>_returns, <prefix>_response_positions'
-      }
-    })),
-    doc: 'in canonical order, the order of the snapshot'
-  },
-  excluded: {
-    kind: list(closed({
-      path: { kind: someText, doc: 'relative to the snapshot folder' },
-      step: { kind: nullable(whole()), doc: 'trainer step from the file\'s step member, else from its name; null where neither says' },
-      sha256: SHA256,
-      bytes: BYTES
-    })),
-    doc: 'NPZ files in the snapshot\'s folder that the snapshot does not name; nothing else is computed from them'
+  {
+    ...envelopeFields('critic-trace-index'),
+    verified: { kind: flag, doc: VERIFIED_DOC },
+    html: {
+      kind: nullable(closed(fileFields("its name in the snapshot's folder, or relative to the study"))),
+      doc: 'the snapshot page; null without one'
+    },
+    snapshot_time: TIME_OF_SNAPSHOT,
+    alignment: {
+      kind: nullable(anyText),
+      doc: "the snapshot's own words on how values align with tokens, verbatim; null where it does not say"
+    },
+    traces: {
+      kind: list(
+        closed({
+          index: {
+            kind: natural,
+            doc: "0-based canonical index: the number in the archive's member names and in the trace column of critic-traces.arrow"
+          },
+          uid: UID,
+          step: STEP,
+          outcome: OUTCOME,
+          outcome_from: {
+            kind: nullable(oneOf('outcome', 'score')),
+            doc: 'outcome: the trace states it; score: told by the score, above the success threshold or not; null where the outcome is unknown'
+          },
+          score: { kind: nullable(finite), doc: 'score of the trajectory; null where the snapshot states none' },
+          tokens: { kind: whole(1), doc: 'retained tokens: length of each array' },
+          npz: {
+            kind: nullable(closed(fileFields('relative to the snapshot folder'))),
+            doc: 'the NPZ file that the trace was compared with or, without a page, read from; null where the page names none'
+          },
+          compared: {
+            kind: flag,
+            doc: 'true: the arrays of the page equal those of the NPZ file; false: one source holds the trace, not compared'
+          },
+          archive_prefix: {
+            kind: matching('trace_ and three digits or more', /^trace_[0-9]{3,}$/),
+            doc: 'members of critic-trace-arrays.npz: <prefix>_values, <prefix>_returns, <prefix>_response_positions'
+          }
+        })
+      ),
+      doc: 'in canonical order, the order of the snapshot'
+    },
+    excluded: {
+      kind: list(
+        closed({
+          path: { kind: someText, doc: 'relative to the snapshot folder' },
+          step: { kind: nullable(whole()), doc: "trainer step from the file's step member, else from its name; null where neither says" },
+          sha256: SHA256,
+          bytes: BYTES
+        })
+      ),
+      doc: "NPZ files in the snapshot's folder that the snapshot does not name; nothing else is computed from them"
+    }
   }
-})
+)
 
 export type TraceIndexDocument = Infer<typeof TRACE_INDEX>

@@ -2,7 +2,8 @@
 import { nullable, oneOf } from '../../core/checker.js'
 import { anyText, whole } from './kinds.js'
 
-export const VERIFIED_DOC = 'true when every trace stands in the page and in an NPZ file, and all of their arrays are equal; ' +
+export const VERIFIED_DOC =
+  'true when every trace stands in the page and in an NPZ file, and all of their arrays are equal; ' +
   'false where one source alone holds any trace: page without NPZ file, or NPZ file without page'
 
 export const TIME_OF_SNAPSHOT = { kind: nullable(anyText), doc: 'when the snapshot was taken, verbatim; null where it does not say' }

@@ -19,8 +19,8 @@ export const SCHEMA_VERSIONS = {
   'history-shared-reference': 1,
   'history-statistics': 1,
   'history-time-display': 1,
-  'run': 1,
-  'timings': 1
+  run: 1,
+  timings: 1
 } as const
 
 export type SchemaName = keyof typeof SCHEMA_VERSIONS

@@ -1,6 +1,14 @@
 /** Checks between the fields of a claim, a discrepancy or a guard, and the final form of a claim. */
 import { Fault, describeCause, printable } from '../../core/errors.js'
-import { REFERENCE, type Claim, type ClaimValue, type Discrepancy, type DiscrepancySource, type Guard, type StatedClaim } from '../../schema/claims.js'
+import {
+  REFERENCE,
+  type Claim,
+  type ClaimValue,
+  type Discrepancy,
+  type DiscrepancySource,
+  type Guard,
+  type StatedClaim
+} from '../../schema/claims.js'
 import { describeValue, type CheckContext } from '../../core/checker.js'
 import { slownessProblem } from '../../core/safe-pattern.js'
 
@@ -53,8 +61,12 @@ export function checkDiscrepancy(stated: Discrepancy, at: string, context: Check
   for (const source of sources) checkSource(source, where, context)
   if (stated.chosen !== null && !sources.some(s => s.label === stated.chosen)) {
     throw contradiction(
-      context, 'unknown source', `${where} chooses ${describeValue(stated.chosen)}`,
-      sources.length === 0 ? 'no choice: it has no sources' : `one of ${sources.map(s => printable(JSON.stringify(s.label), 60)).join(', ')}`
+      context,
+      'unknown source',
+      `${where} chooses ${describeValue(stated.chosen)}`,
+      sources.length === 0
+        ? 'no choice: it has no sources'
+        : `one of ${sources.map(s => printable(JSON.stringify(s.label), 60)).join(', ')}`
     )
   }
   checkPatterns(stated.forbidden, where, context)
@@ -76,7 +88,10 @@ function checkPatterns(forbidden: readonly string[], where: string, context: Che
     if (wrong !== null) {
       const found = `${where}.forbidden[${i}] is ${describeValue(source)}: ${wrong}`
       throw contradiction(
-        context, 'wrong pattern', found, 'a regular expression (ECMAScript, flags i and u) that does not match the empty text'
+        context,
+        'wrong pattern',
+        found,
+        'a regular expression (ECMAScript, flags i and u) that does not match the empty text'
       )
     }
     const slow = slownessProblem(source)
@@ -92,7 +107,9 @@ function checkDisclosure(disclosure: string, where: string, context: CheckContex
   const odd = references.find(reference => !REFERENCE.test(reference))
   if (odd !== undefined || disclosure.replace(/\{\{[^{}]*\}\}/g, '').includes('{{')) {
     throw contradiction(
-      context, 'wrong reference', `${where}.disclosure has ${odd === undefined ? 'a "{{" that nothing closes' : `{{${odd}}}`}`,
+      context,
+      'wrong reference',
+      `${where}.disclosure has ${odd === undefined ? 'a "{{" that nothing closes' : `{{${odd}}}`}`,
       '{{<output path>#<JSON pointer>}}'
     )
   }

@@ -39,10 +39,14 @@ export interface DraftHistories {
 /** Leaves out selections in which some row has no step. Without selections there are no metrics. */
 export function draftHistories(survey: ExportSurvey, { selections, companions, leftOut }: DraftSelections): DraftHistories {
   const all = mergeSamples(selections.map(s => s.sample))
-  const step = STEP_KEYS.reduce((best, key) => count(all, key) > count(all, best) ? key : best)
+  const step = STEP_KEYS.reduce((best, key) => (count(all, key) > count(all, best) ? key : best))
   const stepped = selections.filter(({ sample }) => count(sample, step) === sample.rows)
-  const stepless = selections.filter(s => !stepped.includes(s)).map(({ display_name, sample }) =>
-    `${printable(JSON.stringify(display_name))}: ${sample.rows - count(sample, step)} of ${sample.rows} rows without ${step}`)
+  const stepless = selections
+    .filter(s => !stepped.includes(s))
+    .map(
+      ({ display_name, sample }) =>
+        `${printable(JSON.stringify(display_name))}: ${sample.rows - count(sample, step)} of ${sample.rows} rows without ${step}`
+    )
   const sample = mergeSamples(stepped.map(s => s.sample))
   const timestamp = TIMESTAMP_KEYS.find(key => count(sample, key) > 0) ?? null
   const globalStep = GLOBAL_STEP_KEYS.find(key => key !== step && count(sample, key) > 0) ?? null
@@ -106,8 +110,12 @@ function draftHistorySection(draft: DraftHistories): object {
       ...(leftOut.length === 0 ? [] : [`Left out: ${capped(leftOut, MAX_LISTED).join('; ')}`])
     ],
     selections: selections.map(({ name, title, display_name, entity, project, label }) => ({
-      name, title, display_name,
-      ...(entity === null ? {} : { entity }), ...(project === null ? {} : { project }), ...(label === null ? {} : { label })
+      name,
+      title,
+      display_name,
+      ...(entity === null ? {} : { entity }),
+      ...(project === null ? {} : { project }),
+      ...(label === null ? {} : { label })
     })),
     '// metrics': [
       metrics.guessed
@@ -139,7 +147,10 @@ function draftHistorySection(draft: DraftHistories): object {
 }
 
 function list(texts: readonly string[]): string {
-  return capped(texts.map(text => printable(text)), MAX_LISTED).join(', ')
+  return capped(
+    texts.map(text => printable(text)),
+    MAX_LISTED
+  ).join(', ')
 }
 
 interface DraftAnalysis {
@@ -157,13 +168,15 @@ function analysesOf({ selections, metrics: { metrics } }: DraftHistories): Draft
   const projects = new Map<string, DraftSelection[]>()
   for (const selection of selections) {
     const project = selection.runs[0]?.run.project ?? ''
-    projects.set(project, [...projects.get(project) ?? [], selection])
+    projects.set(project, [...(projects.get(project) ?? []), selection])
   }
   const names = new Set<string>()
-  const groups = [...projects].flatMap(([project, curves]) => Array.from(
-    { length: Math.ceil(curves.length / MAX_CURVES) },
-    (_, i) => ({ project, own: curves.slice(i * MAX_CURVES, (i + 1) * MAX_CURVES) })
-  ))
+  const groups = [...projects].flatMap(([project, curves]) =>
+    Array.from({ length: Math.ceil(curves.length / MAX_CURVES) }, (_, i) => ({
+      project,
+      own: curves.slice(i * MAX_CURVES, (i + 1) * MAX_CURVES)
+    }))
+  )
   return groups.flatMap(({ project, own }) => {
     const used = metrics.filter(({ key }) => own.some(s => count(s.sample, key) > 0))
     if (used.length === 0) return []

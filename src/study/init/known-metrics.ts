@@ -36,9 +36,9 @@ interface KnownMetric {
   readonly look?: (sample: KeySample) => ScaleLook
 }
 
-const thousands = ({ max }: KeySample): ScaleLook => max >= 1000 ? { divide: 1000, axis: 'Tokens (thousands)' } : {}
-const decades = ({ min, max }: KeySample): ScaleLook => min > 0 && max > 100 * min ? { scale: { kind: 'log' } } : {}
-const manyNegative = ({ min }: KeySample): ScaleLook => min < -1 ? { scale: { kind: 'symlog', linear_to: 1 } } : {}
+const thousands = ({ max }: KeySample): ScaleLook => (max >= 1000 ? { divide: 1000, axis: 'Tokens (thousands)' } : {})
+const decades = ({ min, max }: KeySample): ScaleLook => (min > 0 && max > 100 * min ? { scale: { kind: 'log' } } : {})
+const manyNegative = ({ min }: KeySample): ScaleLook => (min < -1 ? { scale: { kind: 'symlog', linear_to: 1 } } : {})
 
 /** In the order of the panels. */
 const KNOWN: readonly KnownMetric[] = [
@@ -46,7 +46,11 @@ const KNOWN: readonly KnownMetric[] = [
   { key: 'response_length/mean', name: 'response_length', title: 'Response length', axis: 'Tokens', drawn: true, look: thousands },
   { key: 'num_turns/mean', name: 'turns', title: 'Turns', axis: 'Turns', drawn: true },
   {
-    key: 'critic/vf_explained_var', name: 'explained_variance', title: 'Critic explained variance', axis: 'Explained variance', drawn: true,
+    key: 'critic/vf_explained_var',
+    name: 'explained_variance',
+    title: 'Critic explained variance',
+    axis: 'Explained variance',
+    drawn: true,
     look: manyNegative
   },
   { key: 'critic/advantages/mean', name: 'advantage_mean', title: 'Advantage mean', axis: 'Advantage', drawn: true, plain: true },
@@ -109,9 +113,7 @@ export function draftMetrics(keys: ReadonlyMap<string, KeySample>): DraftMetrics
     ...table.filter(metric => metric.name !== 'reward'),
     ...harnesses.map(([key]) => harnessMetric(key, names, titles))
   ]
-  const metrics = known.length > 0
-    ? known
-    : logged.slice(0, MAX_UNKNOWN).map(([key]) => unknownMetric(key, names, titles))
+  const metrics = known.length > 0 ? known : logged.slice(0, MAX_UNKNOWN).map(([key]) => unknownMetric(key, names, titles))
   const used = new Set(metrics.map(metric => metric.key))
   const others = [...keys.keys()].filter(key => !used.has(key)).sort(compareCodepoints)
   return { metrics, others, guessed: known.length === 0 }
@@ -119,7 +121,10 @@ export function draftMetrics(keys: ReadonlyMap<string, KeySample>): DraftMetrics
 
 function fromTable({ key, name, title, axis, drawn, plain, look }: KnownMetric, sample: KeySample): DraftMetric {
   return {
-    name, key, title, axis,
+    name,
+    key,
+    title,
+    axis,
     ...(plain === true ? {} : { trailing_mean: SMOOTH }),
     ...look?.(sample),
     drawn: drawn === true,
@@ -146,8 +151,12 @@ function validationMetric(key: string, { min, max }: KeySample, several: boolean
 function harnessMetric(key: string, names: Set<string>, titles: Set<string>): DraftMetric {
   const harness = HARNESS.exec(key)?.[1] ?? ''
   return {
-    name: nameLike(`harness_${harness}`, 'harness', names), key, title: titleLike(`Share of ${harness}`, 'Share', titles), axis: 'Share',
-    drawn: false, validation: false
+    name: nameLike(`harness_${harness}`, 'harness', names),
+    key,
+    title: titleLike(`Share of ${harness}`, 'Share', titles),
+    axis: 'Share',
+    drawn: false,
+    validation: false
   }
 }
 

@@ -33,7 +33,10 @@ export interface PlannedFile {
 
 /** The files of a manifest, before they are hashed. `except`: the study file and the manifest, relative to the folder. */
 export async function planManifest(
-  dir: string, histories: DraftHistories | null, snapshot: SnapshotSurvey | null, except: readonly string[]
+  dir: string,
+  histories: DraftHistories | null,
+  snapshot: SnapshotSurvey | null,
+  except: readonly string[]
 ): Promise<PlannedFile[]> {
   const root = await realpath(dir)
   const below = await findUnlisted(root, { listed: new Set(), except: new Set(except) })
@@ -84,7 +87,10 @@ export interface ManifestOptions {
 
 /** The manifest's text: the planned files, hashed, and the study file, which is not written yet. */
 export async function draftManifest(
-  dir: string, date: string, planned: readonly PlannedFile[], study: { readonly path: string; readonly text: string },
+  dir: string,
+  date: string,
+  planned: readonly PlannedFile[],
+  study: { readonly path: string; readonly text: string },
   { signal, onBytes }: ManifestOptions = {}
 ): Promise<string> {
   const files = await mapLimited(planned, 4, async ({ path, role }) => {

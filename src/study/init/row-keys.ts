@@ -81,7 +81,7 @@ async function* lines(chunks: ByteChunks): AsyncGenerator<string, void, void> {
 const TEXT_OR_WORD = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|nan|Infinity|inf)\b/g
 
 function parseRow(line: string): { readonly [key: string]: unknown } | null {
-  const value = parseJson(line) ?? parseJson(line.replace(TEXT_OR_WORD, found => found.startsWith('"') ? found : 'null'))
+  const value = parseJson(line) ?? parseJson(line.replace(TEXT_OR_WORD, found => (found.startsWith('"') ? found : 'null')))
   return isJsonObject(value) ? value : null
 }
 

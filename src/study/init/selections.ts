@@ -54,8 +54,13 @@ export async function draftSelections(runs: readonly SurveyedRun[], options: Sel
     displayName.endsWith(COMPANION_SUFFIX) && displayNames.has(displayName.slice(0, -COMPANION_SUFFIX.length))
   const companions = new Set(runs.filter(({ run }) => isCompanion(run)).map(({ run }) => run.displayName))
   const leftOut: string[] = []
-  const groups = groupBy(runs.filter(({ run }) => !isCompanion(run)), ({ run }) => run.displayName)
-  const curves = [...groups.values()].flatMap(group => curvesOf(group, leftOut)).sort((a, b) => compareCreation(firstOf(a.runs), firstOf(b.runs)))
+  const groups = groupBy(
+    runs.filter(({ run }) => !isCompanion(run)),
+    ({ run }) => run.displayName
+  )
+  const curves = [...groups.values()]
+    .flatMap(group => curvesOf(group, leftOut))
+    .sort((a, b) => compareCreation(firstOf(a.runs), firstOf(b.runs)))
   const names = new Set<string>()
   const titles = new Set<string>()
   const selections: DraftSelection[] = []
@@ -70,7 +75,8 @@ export async function draftSelections(runs: readonly SurveyedRun[], options: Sel
     if (problem !== null) leftOut.push(`${shown(curve.display_name)}: ${problem}`)
     else {
       selections.push({
-        ...curve, sample,
+        ...curve,
+        sample,
         name: nameLike(curve.display_name, 'run', names),
         title: titleLike(curve.display_name, 'run', titles)
       })
@@ -81,7 +87,10 @@ export async function draftSelections(runs: readonly SurveyedRun[], options: Sel
 
 /** Adds the runs' first rows to the sample. Returns why they are no curve; null if they are one. */
 async function lookAt(
-  runs: readonly SurveyedRun[], sample: RowSample, { signal }: SelectionOptions, onHistory: () => void
+  runs: readonly SurveyedRun[],
+  sample: RowSample,
+  { signal }: SelectionOptions,
+  onHistory: () => void
 ): Promise<string | null> {
   for (const { history, problem } of runs) {
     if (history === null) return problem
@@ -123,10 +132,16 @@ type CurveDraft = Pick<DraftSelection, 'display_name' | 'entity' | 'project' | '
 function curvesOf(group: readonly SurveyedRun[], leftOut: string[]): CurveDraft[] {
   const owners = groupBy(group, ({ run }) => JSON.stringify([run.entity, run.project]))
   return [...owners.values()].flatMap((owned): CurveDraft[] => {
-    const [{ run: { displayName: display_name, entity, project } }] = owned
+    const [
+      {
+        run: { displayName: display_name, entity, project }
+      }
+    ] = owned
     const several = owners.size > 1
     // In a study null means any, so such a part would take the others' runs too.
-    const taken = [...owners.values()].filter(([{ run }]) => (entity ?? run.entity) === run.entity && (project ?? run.project) === run.project)
+    const taken = [...owners.values()].filter(
+      ([{ run }]) => (entity ?? run.entity) === run.entity && (project ?? run.project) === run.project
+    )
     if (taken.length > 1) {
       const stated = [entity === null ? 'entity' : '', project === null ? 'project' : ''].filter(part => part !== '').join(' and no ')
       leftOut.push(`${shown(display_name)}: runs that state no ${stated} cannot be told from others of this name`)

@@ -18,7 +18,9 @@ export type LookedAt = Pick<HistoryStudy, 'keys'> & { readonly metrics: Readonly
 
 /** One line for each history that `all` would refuse: its path, the fault and the line. */
 export async function refusedHistories(
-  selections: readonly DraftSelection[], { keys, metrics }: LookedAt, signal?: AbortSignal
+  selections: readonly DraftSelection[],
+  { keys, metrics }: LookedAt,
+  signal?: AbortSignal
 ): Promise<string[]> {
   const refused: string[] = []
   for (const { history } of selections.flatMap(selection => selection.runs)) {

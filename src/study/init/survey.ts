@@ -67,7 +67,7 @@ export interface FolderSurvey {
 
 /** @throws Fault exit 3: no such folder, nothing in it that a study could read, a malformed list of runs. */
 export async function surveyFolder(dir: string): Promise<FolderSurvey> {
-  if (await fileKind(dir) !== 'folder') throw initFault('no folder', await fileKind(dir), 'a folder of exports', dir)
+  if ((await fileKind(dir)) !== 'folder') throw initFault('no folder', await fileKind(dir), 'a folder of exports', dir)
   const notes: string[] = []
   const exports = await surveyExports(dir, notes)
   const snapshot = await surveySnapshot(dir, notes)
@@ -90,7 +90,7 @@ async function surveyExports(dir: string, notes: string[]): Promise<ExportSurvey
   if (files.length === 2) throw initFault('stated twice', files.join(' and '), 'one list of runs', dir)
   if (files.length === 0) {
     for (const folder of HISTORY_FOLDERS['wandb/runs.json']) {
-      if (await fileKind(join(dir, folder)) === 'folder') notes.push(`${folder} without a list of runs`)
+      if ((await fileKind(join(dir, folder))) === 'folder') notes.push(`${folder} without a list of runs`)
     }
     return null
   }
@@ -134,7 +134,10 @@ async function surveySnapshot(dir: string, notes: string[]): Promise<SnapshotSur
   const pages = plans.filter(({ plan }) => plan.html !== null)
   const usable = pages.length > 0 ? pages : plans
   if (usable.length > 1) {
-    const folders = capped(usable.map(({ plan }) => inside(dir, plan.folder)), 10)
+    const folders = capped(
+      usable.map(({ plan }) => inside(dir, plan.folder)),
+      10
+    )
     notes.push(`several snapshots, of which a study has one: ${printable(folders.join(', '), 400)}`)
     return null
   }

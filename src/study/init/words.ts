@@ -13,7 +13,11 @@ const MAX_NAME = 48
 
 /** A name of a study (see `NAME_PATTERN`) that resembles the text. It is not in `taken`, and is added to it. */
 export function nameLike(text: string, fallback: string, taken: Set<string>): string {
-  const slug = text.slice(0, 1000).toLowerCase().replace(/[^a-z0-9_]+/g, '-').replace(/^[-_]+/, '')
+  const slug = text
+    .slice(0, 1000)
+    .toLowerCase()
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^[-_]+/, '')
   const led = /^[a-z]/.test(slug) ? slug : `${fallback}-${slug}`
   const base = led.slice(0, MAX_NAME).replace(/[-_]+$/, '')
   return different(base, taken, n => `${base}-${n}`)

@@ -24,7 +24,10 @@ export interface ClaimMutation {
 export function* claimsMutations(claims: readonly StatedClaim[], control: AuditReport, random: Random): Generator<ClaimMutation> {
   for (const [i, claim] of claims.entries()) {
     const computed = control.claims[i].computed
-    const replaced = (what: string, more: Partial<StatedClaim>): ClaimMutation => ({ what: `${claim.id}: ${what}`, claim: { ...claim, ...more } })
+    const replaced = (what: string, more: Partial<StatedClaim>): ClaimMutation => ({
+      what: `${claim.id}: ${what}`,
+      claim: { ...claim, ...more }
+    })
     const value = changedValue(claim.value, computed, claim.decimals ?? null, random)
     if (value !== null) {
       yield replaced(`${JSON.stringify(claim.value)} -> ${JSON.stringify(value)}`, { value })
@@ -46,7 +49,9 @@ function changedValue(value: unknown, computed: unknown, decimals: number | null
   if (Array.isArray(value)) {
     if (value.length === 0) return null
     const at = random.below(value.length)
-    return value.map((one: unknown, i) => (i === at ? changedValue(one, Array.isArray(computed) ? computed[at] : null, decimals, random) : one))
+    return value.map((one: unknown, i) =>
+      i === at ? changedValue(one, Array.isArray(computed) ? computed[at] : null, decimals, random) : one
+    )
   }
   const unit = decimals === null ? Number.MIN_VALUE : 0.99 * 10 ** -decimals
   // A decimal tie agrees with both of its neighbours, and what is published to the last digit of a double with the next
@@ -67,7 +72,8 @@ export interface StatedDiscrepancy {
 
 /** One digit of what a source is said to state, where it is said beside a reference. */
 export function* sourceMutations(
-  discrepancies: readonly StatedDiscrepancy[], random: Random
+  discrepancies: readonly StatedDiscrepancy[],
+  random: Random
 ): Generator<{ readonly what: string; readonly discrepancies: readonly StatedDiscrepancy[] }> {
   for (const [i, { id, sources }] of discrepancies.entries()) {
     for (const [label, source] of Object.entries(sources)) {
@@ -104,16 +110,27 @@ export function* manifestMutations(text: string, random: Random): Generator<read
       const digit = random.pick([...'0123456789abcdef'].filter(d => d !== files[i].sha256[at]))
       files[i].sha256 = files[i].sha256.slice(0, at) + digit + files[i].sha256.slice(at + 1)
     })
-    yield edit('length', files => { files[i].bytes += 1 })
-    yield edit('character of the path', files => { files[i].path = changeCharacter(path, random) })
-    yield edit('not listed', files => { files.splice(i, 1) })
-    yield edit('hash of another file', files => { files[i].sha256 = files[(i + 1) % files.length].sha256 })
+    yield edit('length', files => {
+      files[i].bytes += 1
+    })
+    yield edit('character of the path', files => {
+      files[i].path = changeCharacter(path, random)
+    })
+    yield edit('not listed', files => {
+      files.splice(i, 1)
+    })
+    yield edit('hash of another file', files => {
+      files[i].sha256 = files[(i + 1) % files.length].sha256
+    })
   }
 }
 
 /** A page's text with one digit of one number changed, one word of a disclosure left out, or a sentence that must not stand there. */
 export function* proseMutations(
-  text: string, passages: readonly string[], forbidden: readonly string[], random: Random
+  text: string,
+  passages: readonly string[],
+  forbidden: readonly string[],
+  random: Random
 ): Generator<readonly [what: string, text: string]> {
   for (const passage of passages) {
     const at = text.indexOf(passage)
@@ -123,11 +140,16 @@ export function* proseMutations(
       const plain = match[0].replaceAll(',', '')
       for (let n = 0; n < 3; n++) {
         const changed = changeDigit(plain, random)
-        if (changed !== null) yield [`${match[0]} -> ${changed}`, instead(passage.slice(0, match.index) + changed + passage.slice(match.index + match[0].length))]
+        if (changed !== null)
+          yield [
+            `${match[0]} -> ${changed}`,
+            instead(passage.slice(0, match.index) + changed + passage.slice(match.index + match[0].length))
+          ]
       }
     }
     const words = passage.split(' ')
-    for (const i of random.shuffle([...words.keys()]).slice(0, 4)) yield [`without "${words[i]}"`, instead(words.filter((_, k) => k !== i).join(' '))]
+    for (const i of random.shuffle([...words.keys()]).slice(0, 4))
+      yield [`without "${words[i]}"`, instead(words.filter((_, k) => k !== i).join(' '))]
   }
   for (const sentence of forbidden) yield [`with "${sentence}"`, `${text} ${sentence}`]
 }

@@ -70,7 +70,8 @@ function foundValues({ claims, documents }: EvidenceSubject): Found[] {
     for (const { reference, scale } of sources) cover(reference, decimals === null ? null : decimals + Math.log10(Math.abs(scale)))
   }
   return [...entries(documents, 'data.json')].map(([name, entry]) => ({
-    ...entry, name,
+    ...entry,
+    name,
     least: direct.get(name) ?? (through.has(name) ? Math.abs(Number(entry.value)) / 20 : null)
   }))
 }
@@ -110,7 +111,8 @@ export class Package {
   }
 }
 
-const xml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+const xml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 function replacedOnce(text: string, old: string, changed: string): string | null {
   const at = text.indexOf(old)
@@ -119,9 +121,9 @@ function replacedOnce(text: string, old: string, changed: string): string | null
 
 /** The shared string that reads as `raw`, with the number that differs changed in the run where it stands. */
 function withSharedText(strings: string, raw: string, changed: string): string | null {
-  const item = [...strings.matchAll(/<si>.*?<\/si>/gs)].map(m => m[0]).find(si => (
-    [...si.replace(/<rPh.*?<\/rPh>/gs, '').matchAll(/<t[^>]*>([^<]*)<\/t>/g)].map(m => m[1]).join('') === xml(raw)
-  ))
+  const item = [...strings.matchAll(/<si>.*?<\/si>/gs)]
+    .map(m => m[0])
+    .find(si => [...si.replace(/<rPh.*?<\/rPh>/gs, '').matchAll(/<t[^>]*>([^<]*)<\/t>/g)].map(m => m[1]).join('') === xml(raw))
   let start = 0
   while (raw[start] === changed[start]) start++
   while (/[\d,]/.test(raw[start - 1] ?? '')) start--
@@ -171,7 +173,9 @@ export function slidePart(pack: Package, slide: number): string {
 /** The paragraph that reads as `raw`, with another text: all of it in the first run. */
 export function withParagraph(slide: string, raw: string, changed: string): string | null {
   const runs = /<a:t>([^<]*)<\/a:t>/g
-  const paragraph = [...slide.matchAll(/<a:p>.*?<\/a:p>/gs)].map(m => m[0]).find(p => [...p.matchAll(runs)].map(m => m[1]).join('') === xml(raw))
+  const paragraph = [...slide.matchAll(/<a:p>.*?<\/a:p>/gs)]
+    .map(m => m[0])
+    .find(p => [...p.matchAll(runs)].map(m => m[1]).join('') === xml(raw))
   if (paragraph === undefined) return null
   let first = true
   const mutated = paragraph.replace(runs, () => {
@@ -191,7 +195,12 @@ function* slides(subject: EvidenceSubject, values: readonly Found[], random: Ran
       const changed = changedRaw(found, random)
       const text = changed === null ? null : withParagraph(pack.text(part), raw, changed)
       if (changed === null || text === null) throw new Error(`${name} is not written as ${raw}`)
-      yield { kind: 'slide', covered: least !== null, what: `${name}: ${raw} -> ${changed}`, files: new Map([[file, pack.with(part, text)]]) }
+      yield {
+        kind: 'slide',
+        covered: least !== null,
+        what: `${name}: ${raw} -> ${changed}`,
+        files: new Map([[file, pack.with(part, text)]])
+      }
     }
   }
 }
@@ -202,17 +211,26 @@ function* configs(subject: EvidenceSubject, values: readonly Found[], random: Ra
     const { name, file, raw, line, least } = found
     const lines = subject.folder.text(file).split('\n')
     const at = Number(line) - 1
-    const edit = (what: string, changed: string): Mutation => (
-      { kind, covered: least !== null, what: `${name}, ${file}: ${what}`, files: new Map([[file, lines.map((l, i) => (i === at ? changed : l)).join('\n')]]) }
-    )
+    const edit = (what: string, changed: string): Mutation => ({
+      kind,
+      covered: least !== null,
+      what: `${name}, ${file}: ${what}`,
+      files: new Map([[file, lines.map((l, i) => (i === at ? changed : l)).join('\n')]])
+    })
     const changed = changedRaw(found, random)
     const cut = lines[at].lastIndexOf(raw)
-    if (changed !== null && cut >= 0) yield edit(`${raw} -> ${changed}`, lines[at].slice(0, cut) + changed + lines[at].slice(cut + raw.length))
+    if (changed !== null && cut >= 0)
+      yield edit(`${raw} -> ${changed}`, lines[at].slice(0, cut) + changed + lines[at].slice(cut + raw.length))
     if (file.endsWith('.env')) yield edit('line removed', '#')
   }
   for (const file of new Set(values.map(v => v.file))) {
     const text = subject.folder.text(file)
-    yield { kind, covered: false, what: `${file}: a comment more`, files: new Map([[file, file.endsWith('.env') ? `${text}# x\n` : `${text} `]]) }
+    yield {
+      kind,
+      covered: false,
+      what: `${file}: a comment more`,
+      files: new Map([[file, file.endsWith('.env') ? `${text}# x\n` : `${text} `]])
+    }
     const parent = text.replace(/(?<=base\/|\/)(\w)(?=\w+\.(?:env|json)")/, 'x')
     if (parent !== text) yield { kind, covered: true, what: `${file}: another parent`, files: new Map([[file, parent]]) }
   }
@@ -225,11 +243,17 @@ function* documents(subject: EvidenceSubject, values: readonly Found[], random: 
     const { name, file, raw, line, least } = found
     const lines = subject.folder.text(file).split('\n')
     const at = Number(line) - 1
-    const edit = (what: string, changed: readonly string[], covered = least !== null): Mutation => (
-      { kind, covered, what: `${name}, ${file}: ${what}`, files: new Map([[file, changed.join('\n')]]) }
-    )
+    const edit = (what: string, changed: readonly string[], covered = least !== null): Mutation => ({
+      kind,
+      covered,
+      what: `${name}, ${file}: ${what}`,
+      files: new Map([[file, changed.join('\n')]])
+    })
     const value = String(found.value)
-    const changed = typeof found.value === 'string' ? raw.replace(value, /\d/.test(value) ? changedDigits(value) : changeCharacter(value, random)) : changedRaw(found, random)
+    const changed =
+      typeof found.value === 'string'
+        ? raw.replace(value, /\d/.test(value) ? changedDigits(value) : changeCharacter(value, random))
+        : changedRaw(found, random)
     if (changed === null) throw new Error(`no digit of ${name} can change`)
     yield edit(`${raw} -> ${changed}`, lines.with(at, changed))
     yield edit('a line before it', [...lines.slice(0, at), '', ...lines.slice(at)])
@@ -248,18 +272,35 @@ function changedDigits(text: string): string {
 function* datasets({ rows: seeded }: EvidenceSubject, random: Random): Generator<Mutation> {
   for (const [name, dataset] of Object.entries(DATASETS)) {
     const rows = dataset.rows(seeded().fork(name))
-    const file = (kind: string, what: string, covered: boolean, changed: readonly TaskRow[]): Mutation =>
-      ({ kind, covered, what: `${name}: ${what}`, files: new Map([[dataset.path, writeParquet(changed, dataset)]]) })
+    const file = (kind: string, what: string, covered: boolean, changed: readonly TaskRow[]): Mutation => ({
+      kind,
+      covered,
+      what: `${name}: ${what}`,
+      files: new Map([[dataset.path, writeParquet(changed, dataset)]])
+    })
     const edit = (what: string, covered: boolean, change: (row: TaskRow) => TaskRow): Mutation => {
       const at = random.below(rows.length)
-      return file('dataset row', `row ${at} ${what}`, covered, rows.map((row, i) => (i === at ? change(row) : row)))
+      return file(
+        'dataset row',
+        `row ${at} ${what}`,
+        covered,
+        rows.map((row, i) => (i === at ? change(row) : row))
+      )
     }
     for (let n = 0; n < 2; n++) {
       const at = random.below(rows.length)
-      yield file('dataset row', `row ${at} removed`, true, rows.filter((_, i) => i !== at))
+      yield file(
+        'dataset row',
+        `row ${at} removed`,
+        true,
+        rows.filter((_, i) => i !== at)
+      )
       yield file('dataset row', `row ${at} twice`, true, [...rows.slice(0, at), rows[at], ...rows.slice(at)])
     }
-    const moved = (row: TaskRow, to: string): TaskRow => ({ ...row, extra_info: { ...row.extra_info, task_path: row.extra_info.task_path.replace(/swegen|openswe|swe-bench-multilingual/, to) } })
+    const moved = (row: TaskRow, to: string): TaskRow => ({
+      ...row,
+      extra_info: { ...row.extra_info, task_path: row.extra_info.task_path.replace(/swegen|openswe|swe-bench-multilingual/, to) }
+    })
     const other = (row: TaskRow): string => (row.extra_info.task_path.includes('swegen') ? 'openswe' : 'swegen')
     // How many tasks of which kind there are is published of the mixture alone.
     const published = name === 'mixed'
@@ -269,10 +310,21 @@ function* datasets({ rows: seeded }: EvidenceSubject, random: Random): Generator
     }
     yield edit('has another issue', false, row => ({ ...row, prompt: [{ role: 'user', content: 'x' }] }))
     const bytes = writeParquet(rows, dataset)
-    const cut = (what: string, changed: Uint8Array): Mutation => ({ kind: 'dataset bytes', covered: true, what: `${name}: ${what}`, files: new Map([[dataset.path, changed]]) })
+    const cut = (what: string, changed: Uint8Array): Mutation => ({
+      kind: 'dataset bytes',
+      covered: true,
+      what: `${name}: ${what}`,
+      files: new Map([[dataset.path, changed]])
+    })
     yield cut('cut in the middle', bytes.slice(0, bytes.length >> 1))
-    yield cut('magic number', Uint8Array.from(bytes, (b, i) => (i === bytes.length - 1 ? b ^ 1 : b)))
-    yield cut('length of the footer', Uint8Array.from(bytes, (b, i) => (i === bytes.length - 7 ? b ^ 0x40 : b)))
+    yield cut(
+      'magic number',
+      Uint8Array.from(bytes, (b, i) => (i === bytes.length - 1 ? b ^ 1 : b))
+    )
+    yield cut(
+      'length of the footer',
+      Uint8Array.from(bytes, (b, i) => (i === bytes.length - 7 ? b ^ 0x40 : b))
+    )
   }
 }
 
@@ -316,7 +368,9 @@ function* studies({ folder }: EvidenceSubject, values: readonly Found[], random:
     return found as readonly Named[]
   }
   const edit = (pointer: string, value: unknown, name: string): Mutation => ({
-    kind: 'study: evidence', covered: (least.get(name) ?? null) !== null, what: `${name}: ${pointer} = ${JSON.stringify(value)}`,
+    kind: 'study: evidence',
+    covered: (least.get(name) ?? null) !== null,
+    what: `${name}: ${pointer} = ${JSON.stringify(value)}`,
     files: new Map([['study.json', JSON.stringify(withValue(study, `/evidence/${pointer}`, value))]])
   })
   for (const [i, { name, value }] of listed('quoted').entries()) {
@@ -324,7 +378,11 @@ function* studies({ folder }: EvidenceSubject, values: readonly Found[], random:
     if (changed !== null) yield edit(`quoted/${i}/value`, Number(changed), name)
   }
   for (const [i, { name, cell = '' }] of listed('workbook/values').entries()) {
-    yield edit(`workbook/values/${i}/cell`, cell.replace(/\d+/, row => String(Number(row) + 1)), name)
+    yield edit(
+      `workbook/values/${i}/cell`,
+      cell.replace(/\d+/, row => String(Number(row) + 1)),
+      name
+    )
   }
   for (const [i, { name, slide = 0 }] of listed('slides/values').entries()) yield edit(`slides/values/${i}/slide`, slide + 1, name)
   for (const i of listed('configs').keys()) {
@@ -339,8 +397,16 @@ export function* evidenceMutations(subject: EvidenceSubject, random: Random): Ge
   yield* cells(subject, of('workbook'), random)
   yield* slides(subject, of('slides'), random)
   const keys = [...configs(subject, of('config'), random)]
-  yield* sample(keys.filter(m => m.covered), random, 36)
-  yield* sample(keys.filter(m => !m.covered), random, 16)
+  yield* sample(
+    keys.filter(m => m.covered),
+    random,
+    36
+  )
+  yield* sample(
+    keys.filter(m => !m.covered),
+    random,
+    16
+  )
   yield* sample(documents(subject, of('document'), random), random, 24)
   yield* datasets(subject, random)
   yield* barFigures(subject)

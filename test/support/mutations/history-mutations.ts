@@ -41,16 +41,38 @@ function targetsOf({ measured, documents }: HistorySubject, claim: Claim): Targe
     if ('reason' in parent) return []
     const found = parent.value as { step?: number; run?: string; steps?: readonly [number, number]; count?: number }
     const field = rest.at(-1)
-    const metric = group === 'metrics' ? name : group === 'thresholds' ? String((found as { metric?: string }).metric) : group === 'shares' ? rest[1] : ''
+    const metric =
+      group === 'metrics'
+        ? name
+        : group === 'thresholds'
+          ? String((found as { metric?: string }).metric)
+          : group === 'shares'
+            ? rest[1]
+            : ''
     const curve = history.curves.find(c => c.metric === metric)
     if (curve === undefined) return []
     const kept = [...curve.steps].map(i => ({ run: history.sessions[curve.session[i]].run, step: curve.step[i] }))
     const scale = Math.abs(claim.scale)
     const at = (places: readonly { run: string; step: number }[], key: string, weight: number): Target[] =>
       places.map(({ run, step }) => ({ claim, run, step, key, weight: weight * scale }))
-    if (field === 'elapsed_hours') return at(kept.filter(k => k.step === found.step), TIMESTAMP, 1 / 3600)
-    if (field === 'display_hours') return at(kept.filter(k => k.step === found.step), TIMESTAMP, history.displayFactor / 3600)
-    if (field === 'value') return at(kept.filter(k => k.step === found.step), curve.key, 1)
+    if (field === 'elapsed_hours')
+      return at(
+        kept.filter(k => k.step === found.step),
+        TIMESTAMP,
+        1 / 3600
+      )
+    if (field === 'display_hours')
+      return at(
+        kept.filter(k => k.step === found.step),
+        TIMESTAMP,
+        history.displayFactor / 3600
+      )
+    if (field === 'value')
+      return at(
+        kept.filter(k => k.step === found.step),
+        curve.key,
+        1
+      )
     if (group === 'shares') return at(kept, curve.key, 1 / kept.length)
     if (field !== 'mean') return []
     if (rest.includes('final')) return at(kept.slice(-Number(found.count)), curve.key, 1 / Number(found.count))
@@ -90,11 +112,12 @@ function* digits(subject: HistorySubject, random: Random, each: number): Generat
       const at = lineAt(file, step)
       const [, , number] = escaped(key).exec(file.lines[at]) ?? []
       // A whole unit of the last published decimal: half of it may be taken up by the rounding of the publication.
-      const least = 1.01 * 10 ** -(claim.decimals ?? 15) / weight
+      const least = (1.01 * 10 ** -(claim.decimals ?? 15)) / weight
       const changed = number === undefined ? null : changeDigit(number, random, least)
       if (changed === null) continue
       yield {
-        kind: key === TIMESTAMP ? 'history timestamp' : 'history value', covered: true,
+        kind: key === TIMESTAMP ? 'history timestamp' : 'history value',
+        covered: true,
         what: `${claim.id}: ${run} step ${step} ${key} ${number} -> ${changed}`,
         files: withLine(file, at, file.lines[at].replace(escaped(key), `$1${changed}`))
       }
@@ -177,35 +200,99 @@ function* runs(subject: HistorySubject, random: Random): Generator<Mutation> {
     const files = new Map([[path, JSON.stringify(change(structuredClone(listed)), null, 1)]])
     return { kind, what, covered, files }
   }
-  const one = (i: number, change: (run: Listed) => void) => (list: Listed[]): Listed[] => {
-    change(list[i])
-    return list
-  }
+  const one =
+    (i: number, change: (run: Listed) => void) =>
+    (list: Listed[]): Listed[] => {
+      change(list[i])
+      return list
+    }
   const chosen = new Set([...subject.measured.selections.values()].flatMap(s => s.sessions.map(session => session.run)))
   const origins = new Set(['gspo', 'sao'].map(name => subject.measured.selections.get(name)?.sessions[0]?.run))
   const published = publishedConfiguration(subject)
   for (const [i, run] of listed.entries()) {
     if (chosen.has(run.id)) {
-      yield edit('runs.json', `${run.id}: display name`, true, one(i, r => { r.displayName = changeCharacter(r.displayName, random) }))
-      yield edit('runs.json', `${run.id}: id`, true, one(i, r => { r.id = changeCharacter(r.id, random) }))
-      yield edit('runs.json', `${run.id}: label`, true, one(i, r => { r.label = changeCharacter(r.label, random) }))
-      yield edit('runs.json', `${run.id}: state`, true, one(i, r => { r.state = 'finished' }))
+      yield edit(
+        'runs.json',
+        `${run.id}: display name`,
+        true,
+        one(i, r => {
+          r.displayName = changeCharacter(r.displayName, random)
+        })
+      )
+      yield edit(
+        'runs.json',
+        `${run.id}: id`,
+        true,
+        one(i, r => {
+          r.id = changeCharacter(r.id, random)
+        })
+      )
+      yield edit(
+        'runs.json',
+        `${run.id}: label`,
+        true,
+        one(i, r => {
+          r.label = changeCharacter(r.label, random)
+        })
+      )
+      yield edit(
+        'runs.json',
+        `${run.id}: state`,
+        true,
+        one(i, r => {
+          r.state = 'finished'
+        })
+      )
       yield edit('runs.json', `${run.id}: not listed`, true, list => list.filter((_, k) => k !== i))
       yield edit('runs.json', `${run.id}: listed twice`, true, list => [...list, list[i]])
     } else {
-      yield edit('runs.json', `${run.id}: display name of a run that is not selected`, false, one(i, r => { r.displayName += 'x' }))
+      yield edit(
+        'runs.json',
+        `${run.id}: display name of a run that is not selected`,
+        false,
+        one(i, r => {
+          r.displayName += 'x'
+        })
+      )
     }
     if (origins.has(run.id)) {
       // The last digit of the seconds and of the minutes: 1 s is 0.00028 h, above the published 0.0001 h.
-      yield edit('runs.json', `${run.id}: createdAt`, true, one(i, r => { r.createdAt = r.createdAt.replace(/\d(?=Z?$)/, d => String((Number(d) + 3) % 10)) }))
-      yield edit('runs.json', `${run.id}: createdAt`, true, one(i, r => { r.createdAt = r.createdAt.replace(/\d(?=:\d\dZ?$)/, d => String((Number(d) + 1) % 10)) }))
+      yield edit(
+        'runs.json',
+        `${run.id}: createdAt`,
+        true,
+        one(i, r => {
+          r.createdAt = r.createdAt.replace(/\d(?=Z?$)/, d => String((Number(d) + 3) % 10))
+        })
+      )
+      yield edit(
+        'runs.json',
+        `${run.id}: createdAt`,
+        true,
+        one(i, r => {
+          r.createdAt = r.createdAt.replace(/\d(?=:\d\dZ?$)/, d => String((Number(d) + 1) % 10))
+        })
+      )
     }
     for (const key of published.get(run.id) ?? []) {
-      yield edit('run configuration', `${run.id}: ${key}`, true, one(i, r => {
-        const value = r.config[key]
-        r.config[key] = typeof value === 'boolean' ? !value : typeof value === 'number' ? value * 2 : changeCharacter(String(value), random)
-      }))
-      yield edit('run configuration', `${run.id}: no ${key}`, true, one(i, r => { delete r.config[key] }))
+      yield edit(
+        'run configuration',
+        `${run.id}: ${key}`,
+        true,
+        one(i, r => {
+          const value = r.config[key]
+          r.config[key] =
+            typeof value === 'boolean' ? !value : typeof value === 'number' ? value * 2 : changeCharacter(String(value), random)
+        })
+      )
+      yield edit(
+        'run configuration',
+        `${run.id}: no ${key}`,
+        true,
+        one(i, r => {
+          delete r.config[key]
+        })
+      )
     }
   }
 }
@@ -213,18 +300,37 @@ function* runs(subject: HistorySubject, random: Random): Generator<Mutation> {
 /** A number in place of the workbook's cell. */
 function sharedReference(stated: { readonly value: number }): object {
   return {
-    metric: 'validation', selections: ['sao_r6', 'sao_r7'], step: 0, label: '{value}%', decimals: 1, source: 's',
-    output: 'training_data/recipe-validation-start.json', ...stated
+    metric: 'validation',
+    selections: ['sao_r6', 'sao_r7'],
+    step: 0,
+    label: '{value}%',
+    decimals: 1,
+    source: 's',
+    output: 'training_data/recipe-validation-start.json',
+    ...stated
   }
 }
 
 /** One number or name of the study's section, each of which decides a published value: pointer into the section, value. */
 const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
-  ...[['GSPO', 'SAO'], ['SAO', 'GSPO'], ['SAO r6', 'SAO r7'], ['SAO r7', 'SAO r6'], ['OpenHands SDK training', 'OpenCode training'], ['Three-harness mixed training', 'x']]
-    .map(([, title], i) => [`/selections/${i}/title`, title] as const),
+  ...[
+    ['GSPO', 'SAO'],
+    ['SAO', 'GSPO'],
+    ['SAO r6', 'SAO r7'],
+    ['SAO r7', 'SAO r6'],
+    ['OpenHands SDK training', 'OpenCode training'],
+    ['Three-harness mixed training', 'x']
+  ].map(([, title], i) => [`/selections/${i}/title`, title] as const),
   ...Array.from({ length: 5 }, (_, i) => [`/figures/${i}/title`, 'Training'] as const),
   ...Array.from({ length: 5 }, (_, i) => [`/figures/${i}/x_title`, 'Training steps'] as const),
-  ...Array.from({ length: 5 }, (_, i) => [[`/figures/${i}/panels/1/title`, 'Evaluation'], [`/figures/${i}/panels/1/axis`, 'SWE-bench (%)']] as const).flat(),
+  ...Array.from(
+    { length: 5 },
+    (_, i) =>
+      [
+        [`/figures/${i}/panels/1/title`, 'Evaluation'],
+        [`/figures/${i}/panels/1/axis`, 'SWE-bench (%)']
+      ] as const
+  ).flat(),
   ['/figures/0/panels/1/axis', 'SWE-bench Multilingual (%)'],
   ['/figures/4/panels/1/axis', 'SWE-bench Verified (%)'],
   ['/analyses/0/selections', ['sao', 'gspo']],
@@ -286,12 +392,16 @@ const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
 
 /** Nothing published depends on these. */
 const FREE_STUDY_EDITS: typeof STUDY_EDITS = [
-  ['/metrics/9/title', 'Rate'], ['/companion_suffixes', ['-trainnodes']]
+  ['/metrics/9/title', 'Rate'],
+  ['/companion_suffixes', ['-trainnodes']]
 ]
 
 function* studies({ folder }: HistorySubject): Generator<Mutation> {
   const study = JSON.parse(folder.text('study.json')) as unknown
-  for (const [edits, covered] of [[STUDY_EDITS, true], [FREE_STUDY_EDITS, false]] as const) {
+  for (const [edits, covered] of [
+    [STUDY_EDITS, true],
+    [FREE_STUDY_EDITS, false]
+  ] as const) {
     for (const [pointer, value] of edits) {
       const files = new Map([['study.json', JSON.stringify(withValue(study, `/histories${pointer}`, value))]])
       yield { kind: 'study: histories', what: `${pointer} = ${JSON.stringify(value)}`, covered, files }
@@ -309,7 +419,9 @@ function* free(subject: HistorySubject, random: Random, count: number): Generato
     const changed = number === undefined ? null : changeDigit(number, random)
     if (changed === null) continue
     yield {
-      kind: 'history value', covered: false, what: `${run} line ${at}: _runtime ${number} -> ${changed}`,
+      kind: 'history value',
+      covered: false,
+      what: `${run} line ${at}: _runtime ${number} -> ${changed}`,
       files: withLine(file, at, file.lines[at].replace(escaped('_runtime'), `$1${changed}`))
     }
   }

@@ -10,12 +10,28 @@ const kind = 'label beside a value'
 
 /** Texts of a slide, each with what it becomes: [slide, what, from -> to …]. */
 const SLIDE_EDITS: ReadonlyArray<readonly [slide: number, what: string, edits: ReadonlyArray<readonly [from: string, to: string]>]> = [
-  [40, 'heads exchanged', [['GSPO', '\u0000'], ['SAO', 'GSPO'], ['\u0000', 'SAO']]],
+  [
+    40,
+    'heads exchanged',
+    [
+      ['GSPO', '\u0000'],
+      ['SAO', 'GSPO'],
+      ['\u0000', 'SAO']
+    ]
+  ],
   [40, 'one head', [['SAO', 'PPO']]],
   [40, 'a name of a row', [['每步 rollout 数', '每步 trajectory 数']]],
   [40, 'unit from minutes to hours', [['（min）', '（h）']]],
   [40, 'unit of the wall clock', [['到最优 checkpoint 的墙钟（h）', '到最优 checkpoint 的墙钟（min）']]],
-  [40, 'names of rows exchanged', [['SWE-bench Verified', '\u0000'], ['SWE-bench Multilingual', 'SWE-bench Verified'], ['\u0000', 'SWE-bench Multilingual']]],
+  [
+    40,
+    'names of rows exchanged',
+    [
+      ['SWE-bench Verified', '\u0000'],
+      ['SWE-bench Multilingual', 'SWE-bench Verified'],
+      ['\u0000', 'SWE-bench Multilingual']
+    ]
+  ],
   [40, 'printed page', [['36', '37']]],
   [5, 'title', [['GSPO 单 harness 结果', 'SAO 单 harness 结果']]],
   [5, 'printed page', [['1', '2']]],
@@ -54,10 +70,14 @@ export function* labelMutations(folder: MutableFolder): Generator<Mutation> {
   const pack = new Package(folder.bytes(deck))
   const edited = (slide: number, edits: (typeof SLIDE_EDITS)[number][2]): Map<string, Uint8Array> => {
     const part = slidePart(pack, slide)
-    const text = edits.reduce((xml, [from, to]) => withParagraph(xml, from, to) ?? xml.replace(`<a:t>${from}</a:t>`, `<a:t>${to}</a:t>`), pack.text(part))
+    const text = edits.reduce(
+      (xml, [from, to]) => withParagraph(xml, from, to) ?? xml.replace(`<a:t>${from}</a:t>`, `<a:t>${to}</a:t>`),
+      pack.text(part)
+    )
     return new Map([[deck, pack.with(part, text)]])
   }
-  for (const [slide, what, edits] of SLIDE_EDITS) yield { kind, covered: true, what: `slide ${slide}: ${what}`, files: edited(slide, edits) }
+  for (const [slide, what, edits] of SLIDE_EDITS)
+    yield { kind, covered: true, what: `slide ${slide}: ${what}`, files: edited(slide, edits) }
   const title = pack.text(slidePart(pack, 40)).replace('<a:t>SAO vs GSPO</a:t>', '<a:t>GSPO vs SAO</a:t>')
   yield { kind, covered: true, what: 'slide 40: title', files: new Map([[deck, pack.with(slidePart(pack, 40), title)]]) }
   const withTable = pack.text(slidePart(pack, 40))
@@ -75,14 +95,23 @@ export function* labelMutations(folder: MutableFolder): Generator<Mutation> {
   for (const [what, parts, from, to] of BOOK_EDITS) {
     const part = sheets.paths(parts).find(path => sheets.text(path).includes(String(from)))
     if (part === undefined) throw new Error(`${what} is written nowhere`)
-    yield { kind, covered: true, what: `workbook: ${what}`, files: new Map([[book, sheets.with(part, sheets.text(part).replace(from, to))]]) }
+    yield {
+      kind,
+      covered: true,
+      what: `workbook: ${what}`,
+      files: new Map([[book, sheets.with(part, sheets.text(part).replace(from, to))]])
+    }
   }
   // Rows 8 and 11 change places: every cell's reference, and the rows' own.
   const matrix = sheets.paths(/worksheets\/sheet/).find(path => sheets.text(path).includes('<v>SAO r7</v>')) ?? ''
   const row = (xml: string, number: number): string => new RegExp(`<row r="${number}".*?</row>`, 's').exec(xml)?.[0] ?? ''
   const xml = sheets.text(matrix)
-  const renumbered = (text: string, from: number, to: number): string => text.replaceAll(new RegExp(`r="([A-Z]*)${from}"`, 'g'), `r="$1${to}"`)
+  const renumbered = (text: string, from: number, to: number): string =>
+    text.replaceAll(new RegExp(`r="([A-Z]*)${from}"`, 'g'), `r="$1${to}"`)
   const [eighth, eleventh] = [row(xml, 8), row(xml, 11)]
-  const exchanged = xml.replace(eighth, () => '\u0000').replace(eleventh, () => renumbered(eighth, 8, 11)).replace('\u0000', () => renumbered(eleventh, 11, 8))
+  const exchanged = xml
+    .replace(eighth, () => '\u0000')
+    .replace(eleventh, () => renumbered(eighth, 8, 11))
+    .replace('\u0000', () => renumbered(eleventh, 11, 8))
   yield { kind, covered: true, what: 'workbook: rows 8 and 11 exchanged', files: new Map([[book, sheets.with(matrix, exchanged)]]) }
 }

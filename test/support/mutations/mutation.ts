@@ -143,12 +143,14 @@ export class Tally {
 
   /** Lines of a table: per kind, what was covered and who caught it; then what no published value depends on. */
   lines(): string[] {
-    const percent = (part: number, whole: number): string => (whole === 0 ? '-' : `${(100 * part / whole).toFixed(0)} %`)
-    return [...this.rows].map(([kind, { covered, check, audit, uncovered, verify, files }]) => [
-      kind.padEnd(28),
-      `covered ${String(covered).padStart(3)}: ${String(check).padStart(3)} by a check, ${String(audit).padStart(3)} by the audit (${percent(check + audit, covered)})`,
-      `uncovered ${String(uncovered).padStart(2)}`,
-      `manifest ${verify} of ${files} (${percent(verify, files)})`
-    ].join('  '))
+    const percent = (part: number, whole: number): string => (whole === 0 ? '-' : `${((100 * part) / whole).toFixed(0)} %`)
+    return [...this.rows].map(([kind, { covered, check, audit, uncovered, verify, files }]) =>
+      [
+        kind.padEnd(28),
+        `covered ${String(covered).padStart(3)}: ${String(check).padStart(3)} by a check, ${String(audit).padStart(3)} by the audit (${percent(check + audit, covered)})`,
+        `uncovered ${String(uncovered).padStart(2)}`,
+        `manifest ${verify} of ${files} (${percent(verify, files)})`
+      ].join('  ')
+    )
   }
 }

@@ -38,7 +38,13 @@ const ARRAYS: Depth = { npz: true, statistics: false }
 const EVERYTHING: Depth = { npz: true, statistics: true }
 
 async function edited(
-  subject: TraceSubject, kind: string, what: string, index: number, edit: Edit, { npz, statistics }: Depth, covered = true
+  subject: TraceSubject,
+  kind: string,
+  what: string,
+  index: number,
+  edit: Edit,
+  { npz, statistics }: Depth,
+  covered = true
 ): Promise<Mutation> {
   const traces = stored(subject)
   const trace = traces[index]
@@ -61,15 +67,21 @@ function changes({ values, response_positions: positions }: TestTrace): readonly
 }
 
 async function* values(subject: TraceSubject, random: Random, count: number): AsyncGenerator<Mutation> {
-  for (const [depth, kind] of [[PAGE, 'page: value'], [ARRAYS, 'page and NPZ: value'], [EVERYTHING, 'page, NPZ and statistics']] as const) {
-    for (let made = 0; made < count;) {
+  for (const [depth, kind] of [
+    [PAGE, 'page: value'],
+    [ARRAYS, 'page and NPZ: value'],
+    [EVERYTHING, 'page, NPZ and statistics']
+  ] as const) {
+    for (let made = 0; made < count; ) {
       const index = random.below(subject.traces.length)
       const trace = subject.traces[index]
       const at = random.below(trace.values.length)
       // Above what the stored statistics are compared to, and the published ten decimals over some hundred transitions.
       const text = changeDigit(JSON.stringify(trace.values[at]), random, 1e-6)
       if (text === null) continue
-      const edit: Edit = t => { t.values[at] = Number(text) }
+      const edit: Edit = t => {
+        t.values[at] = Number(text)
+      }
       if (depth.statistics) {
         const after = structuredClone(trace)
         edit(after)
@@ -86,44 +98,103 @@ async function* values(subject: TraceSubject, random: Random, count: number): As
 async function* arrays(subject: TraceSubject, random: Random): AsyncGenerator<Mutation> {
   for (const [index, trace] of subject.traces.entries()) {
     const at = 1 + random.below(trace.values.length - 2)
-    const flip: Edit = t => { t.returns[at] = 1 - t.returns[at] }
+    const flip: Edit = t => {
+      t.returns[at] = 1 - t.returns[at]
+    }
     yield edited(subject, 'page: returns', `returns[${at}] flipped`, index, flip, PAGE)
     yield edited(subject, 'page, NPZ and statistics', `returns[${at}] flipped`, index, flip, EVERYTHING)
-    const shift: Edit = t => { t.response_positions = t.response_positions.map((p, i) => (i >= at ? p + 1 : p)) }
+    const shift: Edit = t => {
+      t.response_positions = t.response_positions.map((p, i) => (i >= at ? p + 1 : p))
+    }
     yield edited(subject, 'page: positions', `positions from ${at} on + 1`, index, shift, PAGE)
-    const back: Edit = t => { t.response_positions[at] = t.response_positions[at - 1] }
+    const back: Edit = t => {
+      t.response_positions[at] = t.response_positions[at - 1]
+    }
     yield edited(subject, 'page and NPZ: positions', `positions[${at}] repeated`, index, back, ARRAYS)
     const inner = trace.response_positions.findIndex((p, i) => i > 0 && p - trace.response_positions[i - 1] === 1)
-    const open: Edit = t => { t.response_positions = t.response_positions.map((p, i) => (i >= inner ? p + 1 : p)) }
+    const open: Edit = t => {
+      t.response_positions = t.response_positions.map((p, i) => (i >= inner ? p + 1 : p))
+    }
     yield edited(subject, 'page and NPZ: positions', `a boundary more, at ${inner}`, index, open, ARRAYS)
-    const short: Edit = t => { t.values.pop() }
+    const short: Edit = t => {
+      t.values.pop()
+    }
     yield edited(subject, 'page: values', 'one less', index, short, PAGE)
   }
 }
 
 /** What a trace may leave out: without it the snapshot still loads. */
 const OPTIONAL: ReadonlyArray<keyof TestTrace> = [
-  'step', 'outcome', 'score', 'uid', 'prediction_stage', 'npz', 'value_mean', 'value_rmse', 'segment_texts'
+  'step',
+  'outcome',
+  'score',
+  'uid',
+  'prediction_stage',
+  'npz',
+  'value_mean',
+  'value_rmse',
+  'segment_texts'
 ]
 
 async function* fields(subject: TraceSubject, random: Random): AsyncGenerator<Mutation> {
   for (const [index, trace] of subject.traces.entries()) {
-    const change = (what: string, edit: Edit, covered = true): Promise<Mutation> => edited(subject, 'page: fields', what, index, edit, PAGE, covered)
-    yield change('step', t => { t.step += 1 })
-    yield change('score a half', t => { t.score = 0.5 })
-    yield change('score against the outcome', t => { t.score = trace.outcome === 'success' ? 0 : 1 })
-    yield change('no score', t => { t.score = null })
-    for (const key of OPTIONAL) yield change(`without ${key}`, t => { Reflect.deleteProperty(t, key) })
-    yield change('outcome', t => { t.outcome = t.outcome === 'success' ? 'failure' : 'success' })
-    yield change('prediction stage', t => { t.prediction_stage = changeCharacter(t.prediction_stage, random) })
-    yield change('NPZ name', t => { t.npz = changeCharacter(t.npz, random) })
-    yield change('stored mean', t => { t.value_mean = Number(t.value_mean) + 1e-9 })
-    yield change('stored RMSE', t => { t.value_rmse = Number(t.value_rmse) - 1e-9 })
-    yield change('uid of another trace', t => { t.uid = subject.traces[(index + 1) % subject.traces.length].uid })
-    yield change('uid', t => { t.uid = changeCharacter(t.uid, random) }, false)
-    yield change('end marker of the first span', t => { t.segment_texts[0] = t.segment_texts[0].replace('im_end', 'im_ends') })
-    yield change('text of the first span', t => { t.segment_texts[0] = `x${t.segment_texts[0]}` }, false)
-    if (trace.segment_texts.length > 1) yield change('a span less', t => { t.segment_texts.pop() })
+    const change = (what: string, edit: Edit, covered = true): Promise<Mutation> =>
+      edited(subject, 'page: fields', what, index, edit, PAGE, covered)
+    yield change('step', t => {
+      t.step += 1
+    })
+    yield change('score a half', t => {
+      t.score = 0.5
+    })
+    yield change('score against the outcome', t => {
+      t.score = trace.outcome === 'success' ? 0 : 1
+    })
+    yield change('no score', t => {
+      t.score = null
+    })
+    for (const key of OPTIONAL)
+      yield change(`without ${key}`, t => {
+        Reflect.deleteProperty(t, key)
+      })
+    yield change('outcome', t => {
+      t.outcome = t.outcome === 'success' ? 'failure' : 'success'
+    })
+    yield change('prediction stage', t => {
+      t.prediction_stage = changeCharacter(t.prediction_stage, random)
+    })
+    yield change('NPZ name', t => {
+      t.npz = changeCharacter(t.npz, random)
+    })
+    yield change('stored mean', t => {
+      t.value_mean = Number(t.value_mean) + 1e-9
+    })
+    yield change('stored RMSE', t => {
+      t.value_rmse = Number(t.value_rmse) - 1e-9
+    })
+    yield change('uid of another trace', t => {
+      t.uid = subject.traces[(index + 1) % subject.traces.length].uid
+    })
+    yield change(
+      'uid',
+      t => {
+        t.uid = changeCharacter(t.uid, random)
+      },
+      false
+    )
+    yield change('end marker of the first span', t => {
+      t.segment_texts[0] = t.segment_texts[0].replace('im_end', 'im_ends')
+    })
+    yield change(
+      'text of the first span',
+      t => {
+        t.segment_texts[0] = `x${t.segment_texts[0]}`
+      },
+      false
+    )
+    if (trace.segment_texts.length > 1)
+      yield change('a span less', t => {
+        t.segment_texts.pop()
+      })
   }
   const path = `${SNAPSHOT}/index.html`
   const all = stored(subject)
@@ -153,17 +224,28 @@ async function* bytes({ traces }: TraceSubject, random: Random): AsyncGenerator<
     yield { kind: 'NPZ: file', what: `${trace.npz} cut`, covered: true, files: new Map([[path, original.slice(0, original.length >> 1)]]) }
   }
   const [one, other] = traces
-  const swapped = new Map([[`${SNAPSHOT}/${one.npz}`, await npzOf(other)], [`${SNAPSHOT}/${other.npz}`, await npzOf(one)]])
+  const swapped = new Map([
+    [`${SNAPSHOT}/${one.npz}`, await npzOf(other)],
+    [`${SNAPSHOT}/${other.npz}`, await npzOf(one)]
+  ])
   yield { kind: 'NPZ: file', what: 'two files changed places', covered: true, files: swapped }
 }
 
 const STUDY_EDITS: ReadonlyArray<readonly [pointer: string, value: unknown]> = [
-  ['/success_threshold', 1], ['/success_threshold', -1], ['/jump_threshold', 0.11], ['/jump_threshold', 0.2], ['/jump_threshold', 0.01],
-  ['/expectations/outcomes_per_step', [1, 2]], ['/expectations/outcomes_per_step', [2, 1]],
-  ['/expectations/prediction_stage', 'after_critic_update'], ['/expectations/boundary_end_marker', '<|im_start|>'],
+  ['/success_threshold', 1],
+  ['/success_threshold', -1],
+  ['/jump_threshold', 0.11],
+  ['/jump_threshold', 0.2],
+  ['/jump_threshold', 0.01],
+  ['/expectations/outcomes_per_step', [1, 2]],
+  ['/expectations/outcomes_per_step', [2, 1]],
+  ['/expectations/prediction_stage', 'after_critic_update'],
+  ['/expectations/boundary_end_marker', '<|im_start|>'],
   ['/expectations/boundary_end_marker', null],
-  ['/examples/success', { step: 12, outcome: 'success' }], ['/examples/failure', { step: 11, outcome: 'failure' }],
-  ['/examples/success', { step: 9, outcome: 'success' }], ['/snapshot', 'trace']
+  ['/examples/success', { step: 12, outcome: 'success' }],
+  ['/examples/failure', { step: 11, outcome: 'failure' }],
+  ['/examples/success', { step: 9, outcome: 'success' }],
+  ['/snapshot', 'trace']
 ]
 
 function* studies({ folder }: TraceSubject): Generator<Mutation> {

@@ -87,9 +87,13 @@ function readGraphql(body: string | null): GraphqlRequest {
   try {
     const document = parse(query)
     const fields = new Set<string>()
-    visit(document, { Field: node => { fields.add(node.name.value) } })
+    visit(document, {
+      Field: node => {
+        fields.add(node.name.value)
+      }
+    })
     const named = document.definitions.find(d => d.kind === Kind.OPERATION_DEFINITION && d.name !== undefined)
-    const name = named?.kind === Kind.OPERATION_DEFINITION ? named.name?.value ?? null : null
+    const name = named?.kind === Kind.OPERATION_DEFINITION ? (named.name?.value ?? null) : null
     // the SDK sends an empty name where it means none
     const operation = typeof value?.operationName === 'string' && value.operationName !== '' ? value.operationName : name
     return { query, variables, document, operation, fields: [...fields], syntaxErrors: [] }
@@ -145,7 +149,9 @@ class RunningEmulator {
   #receive(request: IncomingMessage, response: ServerResponse): void {
     this.#underWay++
     this.maxUnderWay = Math.max(this.maxUnderWay, this.#underWay)
-    response.once('close', () => { this.#underWay-- })
+    response.once('close', () => {
+      this.#underWay--
+    })
     this.#answer(request, response).catch((thrown: unknown) => {
       response.destroy()
       // a client that goes away while it sends is no failure of the emulator
@@ -178,8 +184,17 @@ class RunningEmulator {
     const { method = '', url: path = '', headers } = request
     const expected = `Basic ${Buffer.from(`api:${this.#options.key}`).toString('base64')}`
     const entry: LoggedRequest = {
-      index: this.requests.length, method, path, headers, operation, fields, variables, attempt,
-      at: (this.#options.now ?? Date.now)(), authorized: headers.authorization === expected, status: null
+      index: this.requests.length,
+      method,
+      path,
+      headers,
+      operation,
+      fields,
+      variables,
+      attempt,
+      at: (this.#options.now ?? Date.now)(),
+      authorized: headers.authorization === expected,
+      status: null
     }
     this.requests.push(entry)
     return entry
@@ -187,7 +202,10 @@ class RunningEmulator {
 
   /** null: the connection is reset */
   async #decide(
-    request: IncomingMessage, entry: LoggedRequest, asked: GraphqlRequest, behaviours: readonly Behaviour[]
+    request: IncomingMessage,
+    entry: LoggedRequest,
+    asked: GraphqlRequest,
+    behaviours: readonly Behaviour[]
   ): Promise<Answer | null> {
     for (const behaviour of behaviours) {
       if (behaviour.kind === 'reset') return null
@@ -207,8 +225,12 @@ class RunningEmulator {
     const { store } = this
     const context: Context = { store, random: this.#random, behaviours, pageCap: this.#options.pageCap ?? 1000 }
     const result = await execute({
-      schema: this.#schema, document, rootValue: root, contextValue: context,
-      variableValues: variables, operationName: operation
+      schema: this.#schema,
+      document,
+      rootValue: root,
+      contextValue: context,
+      variableValues: variables,
+      operationName: operation
     })
     // without `data` nothing ran: the variables do not fit
     if (result.data === undefined) return this.#invalid(query, result.errors ?? [])

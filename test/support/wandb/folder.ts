@@ -20,7 +20,7 @@ export function nested(flat: Readonly<Record<string, unknown>>): Nested {
     const last = names.pop() ?? path
     let level = whole
     for (const name of names) {
-      const below = level[name] ??= {}
+      const below = (level[name] ??= {})
       if (typeof below !== 'object' || below === null || Array.isArray(below)) throw new Error(`${path} is below a value`)
       level = below as Nested
     }
@@ -31,14 +31,18 @@ export function nested(flat: Readonly<Record<string, unknown>>): Nested {
 }
 
 function withExtras(row: string, index: number): string {
-  return row.replace(/\}\s*$/, `, "note": "row ${index}", ` +
-    `"rollout/table": {"_type": "table-file", "ncols": 2, "nrows": ${index}}, ` +
-    `"gradients/embed": {"_type": "histogram", "values": [1, ${index}], "bins": [0.0, 0.5, 1.0]}, ` +
-    `"timing": {"gen": ${index}.5}, "done": false}`)
+  return row.replace(
+    /\}\s*$/,
+    `, "note": "row ${index}", ` +
+      `"rollout/table": {"_type": "table-file", "ncols": 2, "nrows": ${index}}, ` +
+      `"gradients/embed": {"_type": "histogram", "values": [1, ${index}], "bins": [0.0, 0.5, 1.0]}, ` +
+      `"timing": {"gen": ${index}.5}, "done": false}`
+  )
 }
 
 const UNLISTED_CONFIG = {
-  logger: ['console', 'wandb'], reward_server: { url: 'http://10.0.0.1:8000', api_key: 'not for export' }
+  logger: ['console', 'wandb'],
+  reward_server: { url: 'http://10.0.0.1:8000', api_key: 'not for export' }
 }
 
 interface Listed {
@@ -60,10 +64,19 @@ export function runsOfFolder(studyDir: string, { extras = false }: Extras = {}):
   const listed = JSON.parse(readFileSync(join(studyDir, 'wandb/runs.json'), 'utf8')) as readonly Listed[]
   return listed.map(({ id, displayName, entity, project, createdAt, state, label, config = {} }) => {
     const path = join(studyDir, 'wandb/history', label, `${id}.jsonl`)
-    const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(line => line.trim() !== '') : []
+    const lines = existsSync(path)
+      ? readFileSync(path, 'utf8')
+          .split('\n')
+          .filter(line => line.trim() !== '')
+      : []
     const last = lines.length === 0 ? null : parseRow(lines[lines.length - 1])._timestamp
     return {
-      entity, project, name: id, displayName, state, createdAt,
+      entity,
+      project,
+      name: id,
+      displayName,
+      state,
+      createdAt,
       heartbeatAt: typeof last === 'number' ? new Date(last * 1000).toISOString() : null,
       config: extras ? { ...nested(config), ...UNLISTED_CONFIG } : nested(config),
       rows: extras ? lines.map(withExtras) : lines

@@ -70,8 +70,7 @@ export interface Selection {
 export function selectRuns(runs: readonly StoredRun[], { filters, order }: Selection): readonly StoredRun[] {
   const test = compile(JSON.parse(filters ?? '{}'))
   const sign = direction(order)
-  return runs.filter(test).sort((a, b) =>
-    sign * (secondsOf(a.createdAt) - secondsOf(b.createdAt) || (a.name < b.name ? -1 : 1)))
+  return runs.filter(test).sort((a, b) => sign * (secondsOf(a.createdAt) - secondsOf(b.createdAt) || (a.name < b.name ? -1 : 1)))
 }
 
 /** The place after a run (null: before all of them); `visit` makes another text for the same place. */

@@ -100,7 +100,7 @@ function runAnswer(run: StoredRun): Readonly<Record<string, unknown>> {
     summaryMetrics: () => JSON.stringify(rows.summary()),
     historyLineCount: rows.length,
     // a run that logged nothing has none
-    historyKeys: () => rows.lastStep === null ? null : { sets: [], lastStep: rows.lastStep, keys: rows.keyFacts() },
+    historyKeys: () => (rows.lastStep === null ? null : { sets: [], lastStep: rows.lastStep, keys: rows.keyFacts() }),
     history: (args: HistoryArguments, context: Context) => history(run, args, context),
     sampledHistory: (args: SampledArguments, context: Context) => sampledHistory(run, args, context)
   }

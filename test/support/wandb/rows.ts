@@ -18,7 +18,7 @@ const STRING_OR_NON_FINITE = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g
 
 /** A row's values; non-finite numbers become the strings "NaN", "Infinity", "-Infinity", as W&B writes them in a summary. */
 export function parseRow(text: string): Row {
-  const row: unknown = JSON.parse(text.replace(STRING_OR_NON_FINITE, part => part.startsWith('"') ? part : `"${part}"`))
+  const row: unknown = JSON.parse(text.replace(STRING_OR_NON_FINITE, part => (part.startsWith('"') ? part : `"${part}"`)))
   if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Row
   throw new Error(`not an object: ${text.slice(0, 80)}`)
 }
@@ -72,11 +72,20 @@ export class History {
   /** `count` rows after the last one: its values again, a step and a second later each. */
   grow(count: number): void {
     for (let k = 0; k < count; k++) {
-      const { _step: step = -1, _timestamp: time = 0, _runtime: runtime = 0, ...rest } =
-        this.length === 0 ? {} : parseRow(this.text(this.length - 1))
-      this.append([JSON.stringify({
-        _step: Number(step) + 1, _timestamp: Number(time) + 1, _runtime: Number(runtime) + 1, ...rest
-      })])
+      const {
+        _step: step = -1,
+        _timestamp: time = 0,
+        _runtime: runtime = 0,
+        ...rest
+      } = this.length === 0 ? {} : parseRow(this.text(this.length - 1))
+      this.append([
+        JSON.stringify({
+          _step: Number(step) + 1,
+          _timestamp: Number(time) + 1,
+          _runtime: Number(runtime) + 1,
+          ...rest
+        })
+      ])
     }
   }
 
@@ -139,9 +148,11 @@ export function sample(positions: readonly number[], count: number, random: Rand
 export function manyRows(n: number): RowSource {
   return {
     length: n,
-    at: i => i < 0 || i >= n ? undefined :
-      `{"_step": ${i}, "_timestamp": ${1_780_000_000 + i * 30}.25, "_runtime": ${i * 30}.25, ` +
-      `"critic/score/mean": ${((i * 7919) % 1000 / 1000).toFixed(3)}, "response_length/mean": ${1000 + i % 977}.5, ` +
-      `"actor/lr": ${i % 2 === 0 ? '1e-06' : '1e-07'}}`
+    at: i =>
+      i < 0 || i >= n
+        ? undefined
+        : `{"_step": ${i}, "_timestamp": ${1_780_000_000 + i * 30}.25, "_runtime": ${i * 30}.25, ` +
+          `"critic/score/mean": ${(((i * 7919) % 1000) / 1000).toFixed(3)}, "response_length/mean": ${1000 + (i % 977)}.5, ` +
+          `"actor/lr": ${i % 2 === 0 ? '1e-06' : '1e-07'}}`
   }
 }

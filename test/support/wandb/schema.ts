@@ -109,7 +109,8 @@ function literal(name: string, kind: Kind.STRING | Kind.INT, parse: (value: unkn
 export function wandbSchema(): GraphQLSchema {
   const schema = buildSchema(SDL)
   Object.assign(scalar(schema, 'JSONString'), {
-    parseValue: jsonString, parseLiteral: literal('JSONString', Kind.STRING, jsonString)
+    parseValue: jsonString,
+    parseLiteral: literal('JSONString', Kind.STRING, jsonString)
   })
   Object.assign(scalar(schema, 'Int64'), { parseValue: int64, parseLiteral: literal('Int64', Kind.INT, int64) })
   return schema

@@ -6,11 +6,11 @@
 export type Behaviour =
   /** this status in place of an answer */
   | {
-    readonly kind: 'status'
-    readonly status: number
-    readonly headers?: Readonly<Record<string, string>>
-    readonly body?: string
-  }
+      readonly kind: 'status'
+      readonly status: number
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string
+    }
   /** the connection is reset */
   | { readonly kind: 'reset' }
   /** the answer comes later, or not at all */
@@ -79,10 +79,13 @@ export type Script = ScriptFunction | readonly Rule[]
 
 function fits(rule: Rule, request: ScriptedRequest): boolean {
   const { index = request.index, operation = request.operation, attempt = request.attempt } = rule
-  return index === request.index && operation === request.operation && attempt === request.attempt &&
+  return (
+    index === request.index &&
+    operation === request.operation &&
+    attempt === request.attempt &&
     (rule.field === undefined || request.fields.includes(rule.field)) &&
-    Object.entries(rule.variables ?? {}).every(([name, value]) =>
-      JSON.stringify(request.variables[name]) === JSON.stringify(value))
+    Object.entries(rule.variables ?? {}).every(([name, value]) => JSON.stringify(request.variables[name]) === JSON.stringify(value))
+  )
 }
 
 /** The script as a function of its own: counts of `times` start at zero. Of several rules that fit, the first applies. */

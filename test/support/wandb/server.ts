@@ -57,7 +57,8 @@ export function replacement(behaviour: Behaviour, authorization: string): Answer
 /** A bare NaN where a number or a row stands, as servers in Python write it; else in `extensions`. */
 function withBareNaN(body: string): string {
   const changed = body.replace(/("history":\[)(?=")|("historyLineCount":|"lastStep":)-?\d+/, (_, list?: string, number?: string) =>
-    list === undefined ? `${number}NaN` : `${list}NaN,`)
+    list === undefined ? `${number}NaN` : `${list}NaN,`
+  )
   return changed === body ? body.replace(/\}$/, ',"extensions":{"cost":NaN}}') : changed
 }
 

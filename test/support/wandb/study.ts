@@ -37,15 +37,22 @@ export const NOW = '2026-10-06T07:31:12Z'
 export function writeStudy(dir: string, fetch: Partial<FetchStudy> = {}): void {
   mkdirSync(dir, { recursive: true })
   const study = {
-    schema_version: 1, name: 'fetched',
+    schema_version: 1,
+    name: 'fetched',
     histories: {
-      runs: 'wandb/runs.json', folder: 'wandb/history',
+      runs: 'wandb/runs.json',
+      folder: 'wandb/history',
       selections: [{ name: 'main', title: 'Main', display_name: 'main' }],
       metrics: [{ name: 'reward', key: 'critic/score/mean', title: 'Reward', axis: 'Reward' }],
-      analyses: [{
-        name: 'main', selections: ['main'], metrics: ['reward'], statistics: {},
-        outputs: { statistics: 'wandb/statistics.json' }
-      }],
+      analyses: [
+        {
+          name: 'main',
+          selections: ['main'],
+          metrics: ['reward'],
+          statistics: {},
+          outputs: { statistics: 'wandb/statistics.json' }
+        }
+      ],
       figures: []
     },
     fetch: { runs: [{ label: 'main', entity: 'team', project: 'project', display_name: 'main' }], ...fetch }
@@ -55,7 +62,13 @@ export function writeStudy(dir: string, fetch: Partial<FetchStudy> = {}): void {
 
 export function run(name: string, displayName: string, steps: readonly number[], more: Partial<EmulatedRun> = {}): EmulatedRun {
   return {
-    entity: 'team', project: 'project', name, displayName, state: 'finished', createdAt: '2026-08-09T03:40:51Z', heartbeatAt: null,
+    entity: 'team',
+    project: 'project',
+    name,
+    displayName,
+    state: 'finished',
+    createdAt: '2026-08-09T03:40:51Z',
+    heartbeatAt: null,
     config: {},
     rows: steps.map(step => `{"_step": ${step}, "_timestamp": ${1786256585 + step}.25, "critic/score/mean": ${step % 7}e-07}`),
     ...more
@@ -106,13 +119,27 @@ export interface FetchCall {
 export async function fetchInto(dir: string, url: string, call: FetchCall = {}): Promise<FetchResult> {
   const text = { stdout: '', stderr: '' }
   const clock = new TestClock(call.time ?? NOW)
-  const stream = (name: 'stdout' | 'stderr') => ({ write: (part: string) => { text[name] += part; return true } })
+  const stream = (name: 'stdout' | 'stderr') => ({
+    write: (part: string) => {
+      text[name] += part
+      return true
+    }
+  })
   const io = {
-    stdout: stream('stdout'), stderr: stream('stderr'), env: { WANDB_API_KEY: call.key ?? CANARY }, now: () => performance.now(),
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    env: { WANDB_API_KEY: call.key ?? CANARY },
+    now: () => performance.now(),
     signal: call.signal ?? new AbortController().signal
   }
   const options = {
-    study: dir, only: call.only ?? null, baseUrl: url, deadlineMinutes: call.deadlineMinutes ?? 60, json: false, quiet: false, verbose: false
+    study: dir,
+    only: call.only ?? null,
+    baseUrl: url,
+    deadlineMinutes: call.deadlineMinutes ?? 60,
+    json: false,
+    quiet: false,
+    verbose: false
   }
   try {
     const { exitCode, report } = await runFetch(options, io, clock)

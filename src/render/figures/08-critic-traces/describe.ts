@@ -15,11 +15,17 @@ const three = (value: number): string => formatFixed(value, 3)
 function describeOutcome(traces: CriticTraceFigureData['traces'], outcome: Outcome): string {
   const own = traces.filter(trace => trace.outcome === outcome)
   if (own.length === 0) return ''
-  const [moved, sign] = outcome === 'success'
-    ? [own.filter(trace => trace.delta > 0).length, 'positive']
-    : [own.filter(trace => trace.delta < 0).length, 'negative']
-  return ` ${formatPlural(own.length, outcome, outcome === 'success' ? 'successes' : 'failures')}: ` +
-    `mean value ${span(own.map(trace => trace.mean), three)}, last minus first value ${sign} in ${moved} of ${own.length}.`
+  const [moved, sign] =
+    outcome === 'success'
+      ? [own.filter(trace => trace.delta > 0).length, 'positive']
+      : [own.filter(trace => trace.delta < 0).length, 'negative']
+  return (
+    ` ${formatPlural(own.length, outcome, outcome === 'success' ? 'successes' : 'failures')}: ` +
+    `mean value ${span(
+      own.map(trace => trace.mean),
+      three
+    )}, last minus first value ${sign} in ${moved} of ${own.length}.`
+  )
 }
 
 function describeExample(outcome: Outcome, example: ExampleTrace | null): string {
@@ -28,28 +34,37 @@ function describeExample(outcome: Outcome, example: ExampleTrace | null): string
   const range = extent(values) ?? { min: 0, max: 0 }
   const last = values[values.length - 1]
   const digits = jump === null ? 3 : decimalsFor(jump.delta)
-  return ` The ${outcome} example${step === null ? '' : ` at step ${formatFigureCount(step)}`} has ` +
+  return (
+    ` The ${outcome} example${step === null ? '' : ` at step ${formatFigureCount(step)}`} has ` +
     `${formatPlural(values.length, 'retained token')} in ${formatPlural(boundaries.length + 1, 'generated span')}, ` +
     `values from ${three(range.min)} to ${three(range.max)}, first ${three(values[0])}, last ${three(last)}; ` +
     (jump === null
       ? 'it has no turn boundary.'
       : `its largest boundary jump is ${formatFixed(jump.from, digits)} to ${formatFixed(jump.to, digits)} ` +
         `(${formatSigned(jump.delta, digits)}) after token ${formatFigureCount(jump.from_index)}.`)
+  )
 }
 
 export function describeFigure08(data: CriticTraceFigureData): string {
   const { traces, success, failure, synthetic, outcomesByScore: byScore } = data
-  const steps = span(traces.map(trace => trace.step).filter(step => step !== null), formatFigureCount)
+  const steps = span(
+    traces.map(trace => trace.step).filter(step => step !== null),
+    formatFigureCount
+  )
   const unknown = traces.filter(trace => trace.outcome === null).length
-  return 'Four panels of critic values. The upper two show the mean value and the endpoint difference of ' +
+  return (
+    'Four panels of critic values. The upper two show the mean value and the endpoint difference of ' +
     `${formatPlural(traces.length, 'trace')}${steps === '' ? '' : ` at trainer step ${steps}`}.` +
     describeOutcome(traces, 'success') +
     describeOutcome(traces, 'failure') +
     (unknown === 0 ? '' : ` ${formatPlural(unknown, 'trace')} without an outcome.`) +
-    (byScore === undefined ? '' : ` The outcome of ${formatPlural(byScore.traces, 'trace')} is told by the score: above ${byScore.threshold} is a success.`) +
+    (byScore === undefined
+      ? ''
+      : ` The outcome of ${formatPlural(byScore.traces, 'trace')} is told by the score: above ${byScore.threshold} is a success.`) +
     ' The lower two show one trace each by retained token index, with the mean of every generated span' +
     ' and a dotted guide at every turn boundary.' +
     describeExample('success', success) +
     describeExample('failure', failure) +
     (synthetic ? ' The data are a synthetic replica.' : '')
+  )
 }

@@ -12,8 +12,21 @@ import { decimateSpans, spanMeans, spanStarts, type Decimated } from '../decimat
 import { decimalsFor, formatFigureCount, formatFixed, formatPlural, formatScientific } from '../format.js'
 import { addLine, emptyEnvelope, placeLabel, type InkEnvelope, type LabelPlacement } from '../place-label.js'
 import {
-  chartOptions, horizontalTicks, emptyNote, GUIDE, INK, isDrawable, chartAxis, MEAN_LINE, NO_TICKS, plotArea, RAW_LINE, RAW_LINE_FEW, SERIES,
-  TEXT_SIZE, X_AXIS_HEIGHT
+  chartOptions,
+  horizontalTicks,
+  emptyNote,
+  GUIDE,
+  INK,
+  isDrawable,
+  chartAxis,
+  MEAN_LINE,
+  NO_TICKS,
+  plotArea,
+  RAW_LINE,
+  RAW_LINE_FEW,
+  SERIES,
+  TEXT_SIZE,
+  X_AXIS_HEIGHT
 } from '../style.js'
 import { drawnWidth } from '../text-width.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
@@ -96,8 +109,11 @@ function placeJump(prepared: ScaledExample, jump: Jump, plot: Rectangle): LabelP
 function checkJump({ values, outcome, maxBoundaryJump: jump }: ExampleTrace): void {
   if (jump !== null && !(values[jump.from_index] === jump.from && values[jump.to_index] === jump.to)) {
     throw new Fault({
-      format: 'figure', problem: `has a jump that is not in the ${outcome} example`, found: `${jump.from} to ${jump.to}`,
-      expected: `${values[jump.from_index]} to ${values[jump.to_index]}`, place: { array: 'values', index: jump.from_index }
+      format: 'figure',
+      problem: `has a jump that is not in the ${outcome} example`,
+      found: `${jump.from} to ${jump.to}`,
+      expected: `${values[jump.from_index]} to ${values[jump.to_index]}`,
+      place: { array: 'values', index: jump.from_index }
     })
   }
 }
@@ -118,12 +134,16 @@ export function prepareExample(outcome: Outcome, given: ExampleTrace | null, plo
   const x = { min: -0.5 - margin, max: Math.max(0, values.length - 1) + 0.5 + margin }
   const found = extent(values)
   const base = {
-    outcome, example, missing, starts, x,
+    outcome,
+    example,
+    missing,
+    starts,
+    x,
     means: spanMeans(values, starts),
     kept: decimateSpans(values, starts, plotSize.width * BUCKETS_PER_POINT),
     xTicks: example === null ? NO_TICKS : horizontalTicks({ min: 0, max: values.length - 1 }, x, plotSize.width)
   }
-  const yTicks = (y: Range): Ticks => found === null ? NO_TICKS : niceTicks(y, 6, 'value')
+  const yTicks = (y: Range): Ticks => (found === null ? NO_TICKS : niceTicks(y, 6, 'value'))
   const withRange = (y: Range): PreparedExample => ({ ...base, y, yTicks: yTicks(y) })
   const tight = padRange(found ?? { min: 0, max: 1 }, 0.06)
   const jump = example?.maxBoundaryJump ?? null
@@ -145,8 +165,12 @@ function rawSeries({ example, kept, means, starts, outcome }: PreparedExample): 
     for (const i of own) data.push({ x: i, y: example.values[i] })
   }
   return {
-    label: 'token values', data, pointRadius: 0,
-    borderColor: SERIES[outcome].faint, borderWidth: few ? RAW_LINE_FEW : RAW_LINE, borderJoinStyle: 'round',
+    label: 'token values',
+    data,
+    pointRadius: 0,
+    borderColor: SERIES[outcome].faint,
+    borderWidth: few ? RAW_LINE_FEW : RAW_LINE,
+    borderJoinStyle: 'round',
     // Without this Chart.js would thin the line again, to one column per point, which is four pixels of the picture.
     _decimated: true
   }
@@ -160,8 +184,12 @@ function meanSeries({ means, starts, outcome }: PreparedExample): Plain {
   }
   // With round caps the mean of a span stays visible even where the span is narrower than the line is thick.
   return {
-    label: 'span mean', data, pointRadius: 0,
-    borderColor: SERIES[outcome].strong, borderWidth: MEAN_LINE, borderCapStyle: 'round',
+    label: 'span mean',
+    data,
+    pointRadius: 0,
+    borderColor: SERIES[outcome].strong,
+    borderWidth: MEAN_LINE,
+    borderCapStyle: 'round',
     _decimated: true
   }
 }
@@ -175,7 +203,12 @@ function guideSeries(boundaries: Int32Array, y: Range): Plain {
     data.push({ x, y: y.min }, { x, y: y.max })
   }
   return {
-    label: 'turn boundary', data, borderColor: INK.guide, borderWidth: GUIDE.width, borderDash: GUIDE.dash, pointRadius: 0
+    label: 'turn boundary',
+    data,
+    borderColor: INK.guide,
+    borderWidth: GUIDE.width,
+    borderDash: GUIDE.dash,
+    pointRadius: 0
   }
 }
 
@@ -188,12 +221,27 @@ function jumpAnnotations(prepared: PreparedExample, jump: Jump, plot: Rectangle)
   return {
     jump: { ...line, xMin: jump.from_index, xMax: jump.to_index, yMin: jump.from, yMax: jump.to, borderWidth: 1.3, z: 1 },
     jumpLabel: {
-      type: 'label', content: jumpText(jump), textAlign: 'left', padding: LABEL_PADDING, color: INK.text, font: { size: TEXT_SIZE },
-      backgroundColor: '#ffffff', xValue: valueX(label.x + jumpWidth(jump) / 2), yValue: valueY(label.y + LABEL_HEIGHT / 2),
-      drawTime: 'afterDatasetsDraw', adjustScaleRange: false, z: 2
+      type: 'label',
+      content: jumpText(jump),
+      textAlign: 'left',
+      padding: LABEL_PADDING,
+      color: INK.text,
+      font: { size: TEXT_SIZE },
+      backgroundColor: '#ffffff',
+      xValue: valueX(label.x + jumpWidth(jump) / 2),
+      yValue: valueY(label.y + LABEL_HEIGHT / 2),
+      drawTime: 'afterDatasetsDraw',
+      adjustScaleRange: false,
+      z: 2
     },
     jumpArrow: {
-      ...line, xMin: valueX(from.x), xMax: valueX(to.x), yMin: valueY(from.y), yMax: valueY(to.y), borderWidth: 0.8, z: 3,
+      ...line,
+      xMin: valueX(from.x),
+      xMax: valueX(to.x),
+      yMin: valueY(from.y),
+      yMax: valueY(to.y),
+      borderWidth: 0.8,
+      z: 3,
       arrowHeads: { end: { display: true, length: 5, width: 2, fill: true, borderWidth: 0.6 } }
     }
   }
@@ -207,11 +255,12 @@ function panelTitle({ outcome, example, means }: PreparedExample, guides: boolea
   const name = outcome === 'success' ? 'Success example' : 'Failure example'
   if (example === null) return name
   const { step, values, boundaries } = example
-  const note = values.length === 1
-    ? '; no transition'
-    : boundaries.length === 0 ? '; no turn boundary' : guides ? '' : '; guides too close to draw'
-  return `${name}: ${step === null ? 'step not stated' : `step ${formatFigureCount(step)}`}, ` +
+  const note =
+    values.length === 1 ? '; no transition' : boundaries.length === 0 ? '; no turn boundary' : guides ? '' : '; guides too close to draw'
+  return (
+    `${name}: ${step === null ? 'step not stated' : `step ${formatFigureCount(step)}`}, ` +
     `${formatPlural(values.length, 'retained token')} in ${formatPlural(means.length, 'generated span')}${note}`
+  )
 }
 
 export function examplePanel(label: string, prepared: PreparedExample, box: Rectangle, axisWidth: number): PanelConfig {
@@ -235,10 +284,13 @@ export function examplePanel(label: string, prepared: PreparedExample, box: Rect
     chart: {
       type: 'line',
       data: { datasets },
-      options: chartOptions({
-        x: chartAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT, grid: false }),
-        y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Critic value', size: axisWidth })
-      }, annotations)
+      options: chartOptions(
+        {
+          x: chartAxis({ axis: 'x', range: x, ticks: xTicks, title: 'Retained token index', size: X_AXIS_HEIGHT, grid: false }),
+          y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: 'Critic value', size: axisWidth })
+        },
+        annotations
+      )
     }
   }
 }

@@ -8,7 +8,18 @@ import type { FigureConfig, LegendKey, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
 import { HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
 import {
-  FONT_FAMILY, figureTitle, GUIDE, INK, legendRow, MEAN_LINE, PLOT_PADDING, plotArea, RAW_LINE, SERIES, syntheticMark, X_AXIS_HEIGHT,
+  FONT_FAMILY,
+  figureTitle,
+  GUIDE,
+  INK,
+  legendRow,
+  MEAN_LINE,
+  PLOT_PADDING,
+  plotArea,
+  RAW_LINE,
+  SERIES,
+  syntheticMark,
+  X_AXIS_HEIGHT,
   yAxisWidth
 } from '../style.js'
 import { describeFigure08 } from './describe.js'
@@ -66,7 +77,10 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
   const failure = prepareExample('failure', data.failure, plotArea(boxOf(2), NOMINAL_AXIS))
   // The three axes on the left have one width, so that their plots are aligned.
   const left = Math.max(yAxisWidth(mean.ticks), yAxisWidth(success.yTicks), yAxisWidth(failure.yTicks))
-  const shown = [{ letter: 'c', example: data.success }, { letter: 'd', example: data.failure }]
+  const shown = [
+    { letter: 'c', example: data.success },
+    { letter: 'd', example: data.failure }
+  ]
   const marked = shown.flatMap(({ letter, example }) => {
     const index = findExample(traces, example)
     return index === null ? [] : [{ letter, index }]
@@ -83,12 +97,24 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
     legend: legend(traces),
     panels: [
       overviewPanel({
-        ...overview, label: '(a)', title: 'Mean value of each trace', yTitle: 'Mean value', quantity: 'mean',
-        y: mean, box: boxOf(0, 0), axisWidth: left
+        ...overview,
+        label: '(a)',
+        title: 'Mean value of each trace',
+        yTitle: 'Mean value',
+        quantity: 'mean',
+        y: mean,
+        box: boxOf(0, 0),
+        axisWidth: left
       }),
       overviewPanel({
-        ...overview, label: '(b)', title: 'Endpoint difference of each trace', yTitle: 'Last \u2212 first value', quantity: 'delta',
-        y: delta, box: boxOf(0, 1), axisWidth: yAxisWidth(delta.ticks)
+        ...overview,
+        label: '(b)',
+        title: 'Endpoint difference of each trace',
+        yTitle: 'Last \u2212 first value',
+        quantity: 'delta',
+        y: delta,
+        box: boxOf(0, 1),
+        axisWidth: yAxisWidth(delta.ticks)
       }),
       examplePanel('(c)', success, boxOf(1), left),
       examplePanel('(d)', failure, boxOf(2), left)
@@ -98,5 +124,5 @@ export function buildFigure08(data: CriticTraceFigureData): FigureConfig {
 
 export const figure08: FigureDefinition = {
   name: NAME,
-  build: inputs => inputs.criticTraces === undefined ? [] : [buildFigure08(inputs.criticTraces)]
+  build: inputs => (inputs.criticTraces === undefined ? [] : [buildFigure08(inputs.criticTraces)])
 }

@@ -4,7 +4,18 @@ import type { Outcome } from '../../../schema/traces.js'
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { formatFigureCount } from '../format.js'
 import {
-  chartOptions, horizontalTicks, emptyNote, FONT_FAMILY, INK, isDrawable, chartAxis, NO_TICKS, plotArea, POINT_OUTLINE, SERIES, TEXT_SIZE,
+  chartOptions,
+  horizontalTicks,
+  emptyNote,
+  FONT_FAMILY,
+  INK,
+  isDrawable,
+  chartAxis,
+  NO_TICKS,
+  plotArea,
+  POINT_OUTLINE,
+  SERIES,
+  TEXT_SIZE,
   X_AXIS_HEIGHT
 } from '../style.js'
 import { extent, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
@@ -30,7 +41,10 @@ export interface TraceAxis {
 }
 
 /** @param width width of the plots */
-export function traceAxis({ traces, outcomesByScore }: Pick<CriticTraceFigureData, 'traces' | 'outcomesByScore'>, width: number): TraceAxis {
+export function traceAxis(
+  { traces, outcomesByScore }: Pick<CriticTraceFigureData, 'traces' | 'outcomesByScore'>,
+  width: number
+): TraceAxis {
   const byOrder = traces.length > 0 && traces.every(trace => trace.step === null)
   const extreme = traces.filter(trace => !isDrawable(trace.mean) || !isDrawable(trace.delta)).length
   const stepless = byOrder ? 0 : traces.filter(trace => trace.step === null).length
@@ -90,7 +104,12 @@ const RING_RADIUS = 5
 /** distance of a letter from its marker, and its least distance from other markers, in points */
 const LETTER_OFFSET = 9.5
 const LETTER_CLEARANCE = 7.5
-const LETTER_SIDES = [[0, -1], [0, 1], [1, 0], [-1, 0]] as const
+const LETTER_SIDES = [
+  [0, -1],
+  [0, 1],
+  [1, 0],
+  [-1, 0]
+] as const
 
 /** A ring around each marked trace, with its letter on the first side that is free of markers and edges. */
 function markAnnotations({ traces, x, y, quantity, box, axisWidth, marked }: OverviewOptions): { [name: string]: Plain } {
@@ -105,16 +124,32 @@ function markAnnotations({ traces, x, y, quantity, box, axisWidth, marked }: Ove
     if (position === null) continue
     const free = LETTER_SIDES.find(([dx, dy]) => {
       const [px, py] = [points[index][0] + dx * LETTER_OFFSET, points[index][1] + dy * LETTER_OFFSET]
-      return px > 3 && px < plot.width - 3 && py > 3 && py < plot.height - 3 &&
+      return (
+        px > 3 &&
+        px < plot.width - 3 &&
+        py > 3 &&
+        py < plot.height - 3 &&
         points.every(([qx, qy], k) => k === index || !(Math.hypot(qx - px, qy - py) < LETTER_CLEARANCE))
+      )
     })
     const [dx, dy] = free ?? LETTER_SIDES[0]
     const at = { xValue: position, yValue: traces[index][quantity], drawTime: 'afterDatasetsDraw', adjustScaleRange: false }
     marks[`ring-${letter}`] = {
-      type: 'point', ...at, radius: RING_RADIUS, backgroundColor: 'transparent', borderColor: INK.text, borderWidth: 0.7
+      type: 'point',
+      ...at,
+      radius: RING_RADIUS,
+      backgroundColor: 'transparent',
+      borderColor: INK.text,
+      borderWidth: 0.7
     }
     marks[`letter-${letter}`] = {
-      type: 'label', ...at, content: letter, xAdjust: dx * LETTER_OFFSET, yAdjust: dy * LETTER_OFFSET, padding: 0, color: INK.text,
+      type: 'label',
+      ...at,
+      content: letter,
+      xAdjust: dx * LETTER_OFFSET,
+      yAdjust: dy * LETTER_OFFSET,
+      padding: 0,
+      color: INK.text,
       font: { family: FONT_FAMILY, size: TEXT_SIZE, weight: 'bold' }
     }
   }
@@ -145,16 +180,27 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
       if (outcomeKind(trace) === kind && position !== null) data.push({ x: position, y: trace[quantity] })
     })
     return {
-      label: kind, data, showLine: false,
-      pointStyle: style.pointStyle, pointRotation: style.rotation, pointRadius: style.radius,
-      pointBackgroundColor: style.fill, pointBorderColor: style.strong, pointBorderWidth: POINT_OUTLINE
+      label: kind,
+      data,
+      showLine: false,
+      pointStyle: style.pointStyle,
+      pointRotation: style.rotation,
+      pointRadius: style.radius,
+      pointBackgroundColor: style.fill,
+      pointBorderColor: style.strong,
+      pointBorderWidth: POINT_OUTLINE
     }
   })
   const annotations: { [name: string]: Plain } = {}
   const empty = x.positions.every(position => position === null)
   if (quantity === 'delta' && !empty) {
     annotations['zero'] = {
-      type: 'line', yMin: 0, yMax: 0, borderColor: INK.zero, borderWidth: 0.8, drawTime: 'beforeDatasetsDraw',
+      type: 'line',
+      yMin: 0,
+      yMax: 0,
+      borderColor: INK.zero,
+      borderWidth: 0.8,
+      drawTime: 'beforeDatasetsDraw',
       adjustScaleRange: false
     }
   }
@@ -169,10 +215,13 @@ export function overviewPanel(options: OverviewOptions): PanelConfig {
     chart: {
       type: 'scatter',
       data: { datasets },
-      options: chartOptions({
-        x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: x.title, size: X_AXIS_HEIGHT }),
-        y: chartAxis({ axis: 'y', range: y.range, ticks: y.ticks, title: options.yTitle, size: axisWidth })
-      }, annotations)
+      options: chartOptions(
+        {
+          x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: x.title, size: X_AXIS_HEIGHT }),
+          y: chartAxis({ axis: 'y', range: y.range, ticks: y.ticks, title: options.yTitle, size: axisWidth })
+        },
+        annotations
+      )
     }
   }
 }

@@ -20,6 +20,8 @@ function describePanel(panel: BarPanelData, label: string): string {
 }
 
 export function describeBarFigure({ panels, synthetic }: BarFigureData, labels: readonly string[]): string {
-  return `${formatPlural(panels.length, 'panel')} of bars.${panels.map((panel, k) => describePanel(panel, labels[k])).join('')}` +
+  return (
+    `${formatPlural(panels.length, 'panel')} of bars.${panels.map((panel, k) => describePanel(panel, labels[k])).join('')}` +
     (synthetic ? ' The data are a synthetic replica.' : '')
+  )
 }

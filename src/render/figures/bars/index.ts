@@ -6,11 +6,18 @@ import type { BarFigureData, BarPanelData } from '../../../compute/evidence/cont
 import { Fault } from '../../../core/errors.js'
 import type { FigureConfig, PanelConfig } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
+import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
 import {
-  BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH
-} from '../sheet.js'
-import {
-  FONT_FAMILY, figureTitle, legendRows, PLOT_PADDING, plotArea, syntheticMark, TEXT_SIZE, TITLE_SIZE, yAxisWidth, type KeyEntry
+  FONT_FAMILY,
+  figureTitle,
+  legendRows,
+  PLOT_PADDING,
+  plotArea,
+  syntheticMark,
+  TEXT_SIZE,
+  TITLE_SIZE,
+  yAxisWidth,
+  type KeyEntry
 } from '../style.js'
 import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
 import { describeBarFigure } from './describe.js'
@@ -28,9 +35,9 @@ function legendEntries({ panels }: BarFigureData): KeyEntry[] {
   const series = new Map(panels.flatMap(panel => panel.series.map(({ slot, title }) => [title, slot])))
   const standIns = panels.some(panel => panel.series.some(({ bars }) => bars.some(bar => bar?.published === false)))
   return [
-    ...[...series].map(([title, slot]): KeyEntry => (
-      { kind: 'bar', mark: barMark(slot, true), label: fitWidth(cleanText(title), TEXT_SIZE, LONGEST_KEY) }
-    )),
+    ...[...series].map(
+      ([title, slot]): KeyEntry => ({ kind: 'bar', mark: barMark(slot, true), label: fitWidth(cleanText(title), TEXT_SIZE, LONGEST_KEY) })
+    ),
     ...(standIns ? [{ kind: 'bar', mark: STAND_IN, label: STAND_IN_LABEL } as const] : [])
   ]
 }
@@ -60,11 +67,12 @@ interface WithAxes {
 function withAxes(panels: readonly BarPanelData[], columns: number, width: number): WithAxes {
   let axisWidths: readonly number[] = Array.from({ length: columns }, () => NOMINAL_AXIS)
   for (let round = 0; ; round++) {
-    const prepared = panels.map((panel, k) => (
+    const prepared = panels.map((panel, k) =>
       prepareBars(panel, plotArea({ x: 0, y: 0, width, height: PLOT_HEIGHT + PLOT_PADDING.top }, axisWidths[k % columns], 0))
-    ))
-    const needed = axisWidths.map((_, column) => Math.max(...prepared
-      .filter((_, k) => k % columns === column).map(({ yTicks, axisTitle }) => yAxisWidth(yTicks, axisTitle.length))))
+    )
+    const needed = axisWidths.map((_, column) =>
+      Math.max(...prepared.filter((_, k) => k % columns === column).map(({ yTicks, axisTitle }) => yAxisWidth(yTicks, axisTitle.length)))
+    )
     const enough = round > 0 && needed.every((one, column) => one <= axisWidths[column])
     if (enough) return { prepared, axisWidths }
     axisWidths = round === 0 ? needed : needed.map((one, column) => Math.max(one, axisWidths[column]))
@@ -79,7 +87,10 @@ export function buildBarFigure(data: BarFigureData): FigureConfig {
   const count = data.panels.length
   if (count < 1 || count > LETTERS.length) {
     throw new Fault({
-      format: 'figure', problem: 'has no room for its panels', found: String(count), expected: `1 to ${LETTERS.length}`,
+      format: 'figure',
+      problem: 'has no room for its panels',
+      found: String(count),
+      expected: `1 to ${LETTERS.length}`,
       place: { member: data.name }
     })
   }

@@ -7,9 +7,7 @@ import type { BarData, BarPanelData } from '../../../compute/evidence/contract.j
 import type { PanelConfig, Plain, Rectangle } from '../config.js'
 import { formatFigureCount, formatScientific } from '../format.js'
 import { hatchLines } from '../hatch.js'
-import {
-  chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, isDrawable, NO_TICKS, plotArea, TEXT_SIZE
-} from '../style.js'
+import { chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, isDrawable, NO_TICKS, plotArea, TEXT_SIZE } from '../style.js'
 import { cleanText, fitWidth, drawnWidth, wrapWidth } from '../text-width.js'
 import { extent, niceTicks, type Range, type Ticks } from '../ticks.js'
 import { barMark } from './style.js'
@@ -78,20 +76,25 @@ export function prepareBars(data: BarPanelData, plot: Rectangle): PreparedBars {
   const { groups, series, decimals, from } = data
   const room = plot.width / groups.length
   const across = Math.min(WIDEST, (room * FILLED) / series.length)
-  const labels = series.flatMap(one => one.bars.flatMap(bar => bar === null ? [] : [labelOf(bar, decimals)]))
+  const labels = series.flatMap(one => one.bars.flatMap(bar => (bar === null ? [] : [labelOf(bar, decimals)])))
   const upright = labels.some(label => drawnWidth(label, TEXT_SIZE) + 2 > across)
   const each = upright ? Math.min(WIDEST, (room * FILLED_UPRIGHT) / series.length) : across
-  const bars = groups.flatMap((_, group) => series.flatMap(({ slot, bars: own }, k): PlacedBar[] => {
-    const bar = own[group]
-    if (bar === null || bar === undefined) return []
-    const x = group + 0.5 + ((k - (series.length - 1) / 2) * each) / room
-    const height = bar.value !== null && isDrawable(bar.value) ? bar.value : null
-    return [{ data: bar, slot, x, label: labelOf(bar, decimals), height }]
-  }))
+  const bars = groups.flatMap((_, group) =>
+    series.flatMap(({ slot, bars: own }, k): PlacedBar[] => {
+      const bar = own[group]
+      if (bar === null || bar === undefined) return []
+      const x = group + 0.5 + ((k - (series.length - 1) / 2) * each) / room
+      const height = bar.value !== null && isDrawable(bar.value) ? bar.value : null
+      return [{ data: bar, slot, x, label: labelOf(bar, decimals), height }]
+    })
+  )
   const labelHeight = GAP.value + (upright ? Math.max(...bars.map(({ label }) => drawnWidth(label, TEXT_SIZE))) : LINE)
   const y = valueRange(bars, from, labelHeight / plot.height)
   return {
-    data, bars, upright, y,
+    data,
+    bars,
+    upright,
+    y,
     thickness: each * 0.94,
     yTicks: bars.some(bar => bar.height !== null) ? ticksOf(y) : NO_TICKS,
     axisTitle: wrapWidth(axisTitleOf(data), TEXT_SIZE, plot.height, MAX_AXIS_LINES),
@@ -124,23 +127,48 @@ function datasetsOf({ bars, thickness, data: { from } }: PreparedBars): Plain[] 
   return bars.flatMap(({ data, slot, x, height }) => {
     if (height === null) return []
     const { fill, stroke, strokeWidth } = barMark(slot, data.published)
-    return [{
-      data: [{ x, y: height }], base: from, grouped: false, barThickness: thickness, inflateAmount: 0,
-      backgroundColor: fill, borderColor: stroke, borderWidth: strokeWidth, borderSkipped: false
-    }]
+    return [
+      {
+        data: [{ x, y: height }],
+        base: from,
+        grouped: false,
+        barThickness: thickness,
+        inflateAmount: 0,
+        backgroundColor: fill,
+        borderColor: stroke,
+        borderWidth: strokeWidth,
+        borderSkipped: false
+      }
+    ]
   })
 }
 
 function annotationsOf(panel: PreparedBars, plot: Rectangle): { [name: string]: Plain } {
-  const { bars, thickness, upright, y, data: { from, groups }, groupTitles } = panel
+  const {
+    bars,
+    thickness,
+    upright,
+    y,
+    data: { from, groups },
+    groupTitles
+  } = panel
   const annotations: { [name: string]: Plain } = {}
   const perPoint = { x: groups.length / plot.width, y: (y.max - y.min) / plot.height }
   const font = { family: FONT_FAMILY, size: TEXT_SIZE, lineHeight: 1.2 }
   const always = { drawTime: 'afterDatasetsDraw', adjustScaleRange: false } as const
   type More = { readonly [key: string]: Plain }
-  const label = (content: string | readonly string[], xValue: number, yValue: number, more: More): Plain => (
-    { type: 'label', content, padding: 0, color: INK.text, font, xValue, yValue, ...always, z: 2, ...more }
-  )
+  const label = (content: string | readonly string[], xValue: number, yValue: number, more: More): Plain => ({
+    type: 'label',
+    content,
+    padding: 0,
+    color: INK.text,
+    font,
+    xValue,
+    yValue,
+    ...always,
+    z: 2,
+    ...more
+  })
   bars.forEach(({ data, slot, x, label: text, height }, k) => {
     const end = height ?? from
     const down = end < from
@@ -157,8 +185,13 @@ function annotationsOf(panel: PreparedBars, plot: Rectangle): { [name: string]: 
     hatchLines(thickness, (top - bottom) / perPoint.y).forEach(([a, b], j) => {
       annotations[`hatch-${k}-${j}`] = {
         type: 'line',
-        xMin: left + a.x * perPoint.x, yMin: top - a.y * perPoint.y, xMax: left + b.x * perPoint.x, yMax: top - b.y * perPoint.y,
-        borderColor: barMark(slot, false).hatch, borderWidth: HATCH_LINE, ...always
+        xMin: left + a.x * perPoint.x,
+        yMin: top - a.y * perPoint.y,
+        xMax: left + b.x * perPoint.x,
+        yMax: top - b.y * perPoint.y,
+        borderColor: barMark(slot, false).hatch,
+        borderWidth: HATCH_LINE,
+        ...always
       }
     })
   })
@@ -167,7 +200,15 @@ function annotationsOf(panel: PreparedBars, plot: Rectangle): { [name: string]: 
   })
   // The base line of the bars, drawn over their outlines.
   annotations['base'] = {
-    type: 'line', xMin: 0, xMax: groups.length, yMin: from, yMax: from, borderColor: INK.zero, borderWidth: 0.8, ...always, z: 1
+    type: 'line',
+    xMin: 0,
+    xMax: groups.length,
+    yMin: from,
+    yMax: from,
+    borderColor: INK.zero,
+    borderWidth: 0.8,
+    ...always,
+    z: 1
   }
   return annotations
 }
@@ -198,10 +239,13 @@ export function barPanel(panel: PreparedBars, { label, box, axisWidth, xAxisHeig
     chart: {
       type: 'bar',
       data: { datasets: datasetsOf(panel) },
-      options: chartOptions({
-        x: chartAxis({ axis: 'x', range: x, ticks: NO_TICKS, title: null, size: xAxisHeight, grid: false }),
-        y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: axisTitle, size: axisWidth })
-      }, annotations)
+      options: chartOptions(
+        {
+          x: chartAxis({ axis: 'x', range: x, ticks: NO_TICKS, title: null, size: xAxisHeight, grid: false }),
+          y: chartAxis({ axis: 'y', range: y, ticks: yTicks, title: axisTitle, size: axisWidth })
+        },
+        annotations
+      )
     }
   }
 }

@@ -7,12 +7,24 @@ import type { CurveFigureData } from '../../../compute/histories/contract.js'
 import { Fault } from '../../../core/errors.js'
 import type { FigureConfig, Rectangle } from '../config.js'
 import type { FigureDefinition } from '../definition.js'
+import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
 import {
-  BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_ROW, LEGEND_Y, LETTERS, LONGEST_KEY, SHEET_MARGIN, SHEET_WIDTH
-} from '../sheet.js'
-import {
-  FONT_FAMILY, figureTitle, horizontalTicks, legendRows, MEAN_LINE, NO_TICKS, PLOT_PADDING, plotArea, pointMark, syntheticMark,
-  TEXT_SIZE, TITLE_SIZE, UNTITLED_X_AXIS_HEIGHT, X_AXIS_HEIGHT, yAxisWidth, type KeyEntry
+  FONT_FAMILY,
+  figureTitle,
+  horizontalTicks,
+  legendRows,
+  MEAN_LINE,
+  NO_TICKS,
+  PLOT_PADDING,
+  plotArea,
+  pointMark,
+  syntheticMark,
+  TEXT_SIZE,
+  TITLE_SIZE,
+  UNTITLED_X_AXIS_HEIGHT,
+  X_AXIS_HEIGHT,
+  yAxisWidth,
+  type KeyEntry
 } from '../style.js'
 import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
 import { extent, type Range } from '../ticks.js'
@@ -61,7 +73,8 @@ function layOut(count: number, top: number): Layout {
 /** One horizontal axis for all panels. */
 function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number): SharedAxis {
   const xs = panels.flatMap(({ series, marks }) => [
-    ...series.flatMap(({ raw, mean, edges }) => mean === null ? [raw.x, edges] : [raw.x, mean.x, edges]), marks.map(mark => mark.x)
+    ...series.flatMap(({ raw, mean, edges }) => (mean === null ? [raw.x, edges] : [raw.x, mean.x, edges])),
+    marks.map(mark => mark.x)
   ])
   const found = extent(...xs)
   const { min, max } = found ?? { min: 0, max: 1 }
@@ -77,11 +90,13 @@ function sharedAxis(panels: readonly DrawnPanel[], title: string, width: number)
 function legendEntries(panels: readonly DrawnPanel[]): KeyEntry[] {
   const series = new Map<string, { readonly slot: number; readonly title: string }>()
   for (const { slot, title } of panels.flatMap(panel => panel.series)) series.set(JSON.stringify([slot, title]), { slot, title })
-  return [...series.values()].sort((a, b) => a.slot - b.slot).map(({ slot, title }) => {
-    const style = curveStyle(slot)
-    const label = fitWidth(title, TEXT_SIZE, LONGEST_KEY)
-    return { kind: 'line', colors: [style.strong], width: MEAN_LINE, dash: style.dash, mark: pointMark(style), label }
-  })
+  return [...series.values()]
+    .sort((a, b) => a.slot - b.slot)
+    .map(({ slot, title }) => {
+      const style = curveStyle(slot)
+      const label = fitWidth(title, TEXT_SIZE, LONGEST_KEY)
+      return { kind: 'line', colors: [style.strong], width: MEAN_LINE, dash: style.dash, mark: pointMark(style), label }
+    })
 }
 
 /**
@@ -92,7 +107,10 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
   const count = data.panels.length
   if (count < 1 || count > LETTERS.length) {
     throw new Fault({
-      format: 'figure', problem: 'has no room for its panels', found: String(count), expected: `1 to ${LETTERS.length}`,
+      format: 'figure',
+      problem: 'has no room for its panels',
+      found: String(count),
+      expected: `1 to ${LETTERS.length}`,
       place: { member: data.name }
     })
   }
@@ -106,7 +124,8 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
   const prepared = panels.map(panel => preparePanel(panel, x.range, nominal))
   // Axes above each other have one width, so that their plots are aligned.
   const axisWidths = [0, 1].map(column =>
-    Math.max(0, ...prepared.filter((_, k) => k % columns === column).map(panel => yAxisWidth(panel.yTicks))))
+    Math.max(0, ...prepared.filter((_, k) => k % columns === column).map(panel => yAxisWidth(panel.yTicks)))
+  )
   const labels = prepared.map((_, k) => `(${LETTERS[k]})`)
   const mark = syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)
   const titleRoom = mark.x - SHEET_MARGIN - (data.synthetic ? drawnWidth(mark.text, mark.size) + 12 : 0)
@@ -120,10 +139,16 @@ export function buildCurveFigure(data: CurveFigureData): FigureConfig {
     fontFamily: FONT_FAMILY,
     texts: [figureTitle(fitWidth(title, TITLE_SIZE * BOLD, titleRoom), SHEET_MARGIN), ...(data.synthetic ? [mark] : [])],
     legend,
-    panels: prepared.map((panel, k) => curvePanel(panel, {
-      label: labels[k], box: boxes[k], axisWidth: axisWidths[k % columns], xAxisHeight: xAxisHeights[k], x,
-      xTitle: xAxisHeights[k] === X_AXIS_HEIGHT
-    }))
+    panels: prepared.map((panel, k) =>
+      curvePanel(panel, {
+        label: labels[k],
+        box: boxes[k],
+        axisWidth: axisWidths[k % columns],
+        xAxisHeight: xAxisHeights[k],
+        x,
+        xTitle: xAxisHeights[k] === X_AXIS_HEIGHT
+      })
+    )
   }
 }
 

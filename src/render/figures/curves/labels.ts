@@ -76,7 +76,16 @@ function crosses([from, to]: readonly [Point, Point], ink: Ink): boolean {
   return false
 }
 
-const DIRECTIONS = [[0, -1], [0, 1], [1, 0], [1, -1], [1, 1], [-1, -1], [-1, 1], [-1, 0]] as const
+const DIRECTIONS = [
+  [0, -1],
+  [0, 1],
+  [1, 0],
+  [1, -1],
+  [1, 1],
+  [-1, -1],
+  [-1, 1],
+  [-1, 0]
+] as const
 
 /**
  * Places around a point, nearest first. At each distance the order is above, below, right, then the rest. Near an edge
@@ -149,5 +158,13 @@ export function placeGuideLabel(y: number, text: string, ink: Ink): PlacedLabel 
   const x = box.x + box.width / 2
   const below = box.y > y
   const from = below ? box.y - LEADER_GAP / 2 : box.y + box.height + LEADER_GAP / 2
-  return { ...apart, leader: (below ? from > y : from < y) ? [{ x, y: from }, { x, y }] : null }
+  return {
+    ...apart,
+    leader: (below ? from > y : from < y)
+      ? [
+          { x, y: from },
+          { x, y }
+        ]
+      : null
+  }
 }

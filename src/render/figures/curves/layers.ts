@@ -55,8 +55,9 @@ function markerPoints({ x, y }: Line, { min, max }: Range, slot: number): Line {
 /** A point without y is a gap in Chart.js. */
 function toData({ x, y, breaks }: Line): Plain[] {
   const broken = new Set(breaks)
-  return Array.from({ length: x.length }, (_, i) => ({ x: x[i], y: y[i] }))
-    .flatMap((point, i): Plain[] => broken.has(i) ? [{ x: point.x, y: null }, point] : [point])
+  return Array.from({ length: x.length }, (_, i) => ({ x: x[i], y: y[i] })).flatMap((point, i): Plain[] =>
+    broken.has(i) ? [{ x: point.x, y: null }, point] : [point]
+  )
 }
 
 /** Point radii for the data of a line. A single point between breaks is drawn as a dot, because no line reaches it. */
@@ -80,11 +81,18 @@ function lineLayer(label: string, line: Line, color: string, width: number, dash
   const radius = pointRadii(line)
   const points = marker ?? (radius === 0 ? { pointRadius: 0 } : { pointRadius: radius, pointBackgroundColor: color, pointBorderWidth: 0 })
   return {
-    line, joined: true,
+    line,
+    joined: true,
     dataset: {
-      label, data: toData(line), borderColor: color, borderWidth: width, borderDash: dash, borderJoinStyle: 'round',
+      label,
+      data: toData(line),
+      borderColor: color,
+      borderWidth: width,
+      borderDash: dash,
+      borderJoinStyle: 'round',
       // Without this Chart.js would thin the line again.
-      _decimated: true, ...(points as { readonly [key: string]: Plain })
+      _decimated: true,
+      ...(points as { readonly [key: string]: Plain })
     }
   }
 }
@@ -92,7 +100,11 @@ function lineLayer(label: string, line: Line, color: string, width: number, dash
 function markerOptions(slot: number): { readonly [key: string]: Plain } {
   const { pointStyle, rotation, radius, fill, strong } = curveStyle(slot)
   return {
-    pointStyle, pointRotation: rotation, pointRadius: radius, pointBackgroundColor: fill, pointBorderColor: strong,
+    pointStyle,
+    pointRotation: rotation,
+    pointRadius: radius,
+    pointBackgroundColor: fill,
+    pointBorderColor: strong,
     pointBorderWidth: POINT_OUTLINE
   }
 }
@@ -114,7 +126,11 @@ export function layersOf(series: readonly DrawnSeries[], sparse: boolean, range:
     const drawn = mean ?? raw
     lines.push(lineLayer(title, mean === null ? points : thinned(mean, range, width), strong, mean === null ? PLAIN_LINE : MEAN_LINE, dash))
     const markers = markerPoints(drawn, range, slot)
-    lines.push({ line: markers, joined: false, dataset: { label: `${title}, marker`, data: toData(markers), showLine: false, ...markerOptions(slot) } })
+    lines.push({
+      line: markers,
+      joined: false,
+      dataset: { label: `${title}, marker`, data: toData(markers), showLine: false, ...markerOptions(slot) }
+    })
   }
   return [...raws, ...lines]
 }
@@ -171,10 +187,19 @@ export function edgeLayers(series: readonly DrawnSeries[], at: EdgePlacement): L
     const { strong } = curveStyle(slot)
     return [
       ...ticks.layers(`${title}, restart`, restarts, {
-        pointStyle: 'line', pointRotation: 90, pointRadius: RESTART_TICK.length / 2, pointBorderColor: strong, pointBorderWidth: RESTART_TICK.width
+        pointStyle: 'line',
+        pointRotation: 90,
+        pointRadius: RESTART_TICK.length / 2,
+        pointBorderColor: strong,
+        pointBorderWidth: RESTART_TICK.width
       }),
       ...marks.layers(`${title}, not on the axis`, edges, {
-        pointStyle: 'triangle', pointRotation: 180, pointRadius: EDGE_MARK, pointBackgroundColor: '#ffffff', pointBorderColor: strong, pointBorderWidth: 0.8
+        pointStyle: 'triangle',
+        pointRotation: 180,
+        pointRadius: EDGE_MARK,
+        pointBackgroundColor: '#ffffff',
+        pointBorderColor: strong,
+        pointBorderWidth: 0.8
       })
     ]
   })

@@ -8,9 +8,7 @@ import { Ink } from '../ink.js'
 import { logTicks, symlogTicks } from '../log-ticks.js'
 import { formatScientific } from '../format.js'
 import { axisMap, type AxisMap } from '../scales.js'
-import {
-  chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, NO_TICKS, plotArea, TEXT_SIZE
-} from '../style.js'
+import { chartAxis, chartOptions, emptyNote, FONT_FAMILY, HEADING, INK, NO_TICKS, plotArea, TEXT_SIZE } from '../style.js'
 import { cleanText, fitWidth, drawnWidth } from '../text-width.js'
 import { extent, isTooShort, niceTicks, padRange, type Range, type Ticks } from '../ticks.js'
 import { edgeLayers, layersOf, type Layer } from './layers.js'
@@ -115,9 +113,12 @@ function placeLabels(panel: PreparedPanel, layers: readonly Layer[], at: PlotMap
 
 function yTicksOf({ scale }: CurvePanelData, range: Range, height: number): Ticks {
   switch (scale.kind) {
-    case 'linear': return niceTicks(range, 6, 'value')
-    case 'log': return logTicks(range, height)
-    case 'symlog': return symlogTicks(range, scale.linear_to, height)
+    case 'linear':
+      return niceTicks(range, 6, 'value')
+    case 'log':
+      return logTicks(range, height)
+    case 'symlog':
+      return symlogTicks(range, scale.linear_to, height)
   }
 }
 
@@ -135,9 +136,7 @@ function paddedRange({ scale }: CurvePanelData, { min, max }: Range, above: numb
   const map = axisMap(scale)
   const ends = { min: map.forward(min), max: map.forward(max) }
   // A flat line on a logarithmic axis gets half a decade on each side, enough for a tick or two.
-  const low = scale.kind === 'linear' || ends.max > ends.min
-    ? padRange(ends, PADDING)
-    : { min: ends.min - 0.5, max: ends.max + 0.5 }
+  const low = scale.kind === 'linear' || ends.max > ends.min ? padRange(ends, PADDING) : { min: ends.min - 0.5, max: ends.max + 0.5 }
   const top = low.max + ((low.max - low.min) * above) / (1 - above)
   return { min: Math.min(min, map.back(low.min)), max: Math.max(max, map.back(top)) }
 }
@@ -193,18 +192,40 @@ function preparedFor(drawn: DrawnPanel, found: Range, x: Range, plot: Rectangle)
   return best
 }
 
-function lineAnnotation(from: readonly [number, number], to: readonly [number, number], color: string, width: number, dash: readonly number[]): Plain {
+function lineAnnotation(
+  from: readonly [number, number],
+  to: readonly [number, number],
+  color: string,
+  width: number,
+  dash: readonly number[]
+): Plain {
   return {
-    type: 'line', xMin: from[0], yMin: from[1], xMax: to[0], yMax: to[1], borderColor: color, borderWidth: width, borderDash: dash,
-    drawTime: 'afterDatasetsDraw', adjustScaleRange: false
+    type: 'line',
+    xMin: from[0],
+    yMin: from[1],
+    xMax: to[0],
+    yMax: to[1],
+    borderColor: color,
+    borderWidth: width,
+    borderDash: dash,
+    drawTime: 'afterDatasetsDraw',
+    adjustScaleRange: false
   }
 }
 
 function labelAnnotation(text: string, { box }: PlacedLabel, at: PlotMap): Plain {
   return {
-    type: 'label', content: shortened(text), padding: 0, color: INK.text, font: { family: FONT_FAMILY, size: TEXT_SIZE }, backgroundColor: '#ffffff',
-    xValue: at.valueX(box.x + box.width / 2), yValue: at.valueY(box.y + box.height / 2), drawTime: 'afterDatasetsDraw',
-    adjustScaleRange: false, z: 2
+    type: 'label',
+    content: shortened(text),
+    padding: 0,
+    color: INK.text,
+    font: { family: FONT_FAMILY, size: TEXT_SIZE },
+    backgroundColor: '#ffffff',
+    xValue: at.valueX(box.x + box.width / 2),
+    yValue: at.valueY(box.y + box.height / 2),
+    drawTime: 'afterDatasetsDraw',
+    adjustScaleRange: false,
+    z: 2
   }
 }
 
@@ -222,8 +243,16 @@ function annotationsOf(panel: PreparedPanel, labels: Labels, x: Range, at: PlotM
   })
   panel.marks.forEach(({ x: xValue, y: yValue, label }, k) => {
     annotations[`mark-${k}`] = {
-      type: 'point', xValue, yValue, radius: MARK_RADIUS, backgroundColor: 'transparent', borderColor: INK.text, borderWidth: 0.8,
-      drawTime: 'afterDatasetsDraw', adjustScaleRange: false, z: 1
+      type: 'point',
+      xValue,
+      yValue,
+      radius: MARK_RADIUS,
+      backgroundColor: 'transparent',
+      borderColor: INK.text,
+      borderWidth: 0.8,
+      drawTime: 'afterDatasetsDraw',
+      adjustScaleRange: false,
+      z: 1
     }
     const place = labels.marks[k]
     if (place === null) return
@@ -242,7 +271,7 @@ const LEAST_TITLE = 1 / 5
  */
 function headingOf({ data, notes, shortNotes }: DrawnPanel, width: number): string {
   const room = width - HEADING.indent
-  const [full, short] = [notes, shortNotes].map(list => list.length === 0 ? '' : ` (${list.join('; ')})`)
+  const [full, short] = [notes, shortNotes].map(list => (list.length === 0 ? '' : ` (${list.join('; ')})`))
   const note = drawnWidth(full, HEADING.size) > room * (1 - LEAST_TITLE) ? short : full
   const title = fitWidth(cleanText(data.title), HEADING.size, Math.max(room * LEAST_TITLE, room - drawnWidth(note, HEADING.size)))
   return fitWidth(title + note, HEADING.size, room)
@@ -275,14 +304,32 @@ export function curvePanel(panel: PreparedPanel, { label, box, axisWidth, xAxisH
     chart: {
       type: 'line',
       // Chart.js draws the first series last, on top.
-      data: { datasets: [...edgeLayers(series, at), ...layers].filter(({ line }) => line.x.length > 0).map(({ dataset }) => dataset).reverse() },
-      options: chartOptions({
-        x: chartAxis({ axis: 'x', range: x.range, ticks: x.ticks, title: xTitle ? fitWidth(x.title, TEXT_SIZE, plot.width) : null, size: xAxisHeight }),
-        y: chartAxis({
-          axis: 'y', range: y, ticks: panel.yTicks, title: fitWidth(cleanText(data.yTitle), TEXT_SIZE, plot.height), size: axisWidth,
-          scale: data.scale
-        })
-      }, annotations)
+      data: {
+        datasets: [...edgeLayers(series, at), ...layers]
+          .filter(({ line }) => line.x.length > 0)
+          .map(({ dataset }) => dataset)
+          .reverse()
+      },
+      options: chartOptions(
+        {
+          x: chartAxis({
+            axis: 'x',
+            range: x.range,
+            ticks: x.ticks,
+            title: xTitle ? fitWidth(x.title, TEXT_SIZE, plot.width) : null,
+            size: xAxisHeight
+          }),
+          y: chartAxis({
+            axis: 'y',
+            range: y,
+            ticks: panel.yTicks,
+            title: fitWidth(cleanText(data.yTitle), TEXT_SIZE, plot.height),
+            size: axisWidth,
+            scale: data.scale
+          })
+        },
+        annotations
+      )
     }
   }
 }

@@ -88,16 +88,21 @@ function checkSeries({ x, y, smooth, gaps, restarts, marks, slot }: CurveSeriesD
   if (smooth !== null && smooth.length !== y.length) {
     throw seriesFault('has a trailing mean of another length', String(smooth.length), String(y.length), index)
   }
-  if (!Number.isSafeInteger(slot) || slot < 0) throw seriesFault('has a series without a place in the legend', String(slot), 'a count', index)
+  if (!Number.isSafeInteger(slot) || slot < 0)
+    throw seriesFault('has a series without a place in the legend', String(slot), 'a count', index)
   for (let i = 0; i < x.length; i++) {
     if (Number.isNaN(x[i]) || Number.isNaN(y[i]) || (smooth !== null && Number.isNaN(smooth[i]))) {
       throw seriesFault('has a point that is not a number', `point ${i}`, 'numbers', index)
     }
     if (i > 0 && x[i] < x[i - 1]) throw seriesFault('has points out of order', `x ${x[i]} after ${x[i - 1]}`, 'points by x', index)
   }
-  for (const [what, list] of [['gaps', gaps], ['restarts', restarts]] as const) {
+  for (const [what, list] of [
+    ['gaps', gaps],
+    ['restarts', restarts]
+  ] as const) {
     for (let i = 0; i < list.length; i++) {
-      if (Number.isNaN(list[i]) || list[i] < list[i - 1]) throw seriesFault(`has ${what} that are no numbers by x`, String(list[i]), 'numbers by x', index)
+      if (Number.isNaN(list[i]) || list[i] < list[i - 1])
+        throw seriesFault(`has ${what} that are no numbers by x`, String(list[i]), 'numbers by x', index)
     }
   }
   if (marks.some(mark => Number.isNaN(mark.x) || Number.isNaN(mark.y))) {
@@ -147,12 +152,17 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
     const { edges, ...raw } = lineOf(x, y, 'point', breaking)
     breaking.forEach(() => hidden.count('not finite', 'point'))
     return {
-      title: cleanText(title), slot, raw, mean: smooth === null ? null : lineOf(x, smooth, 'mean'), edges,
+      title: cleanText(title),
+      slot,
+      raw,
+      mean: smooth === null ? null : lineOf(x, smooth, 'mean'),
+      edges,
       restarts: Float64Array.from(restarts).filter(isDrawable)
     }
   })
   const marks = new Map<string, DrawnMark>()
-  for (const { x, y, label } of data.series.flatMap(one => one.marks)) marks.set(JSON.stringify([x, y, label]), { x, y, label: cleanText(label) })
+  for (const { x, y, label } of data.series.flatMap(one => one.marks))
+    marks.set(JSON.stringify([x, y, label]), { x, y, label: cleanText(label) })
   const guides = data.guides.map(({ value, label, series: owner }): DrawnGuide => {
     if (Number.isNaN(value)) throw seriesFault('has a guide that is not a number', 'NaN', 'a number')
     if (owner !== null && data.series[owner] === undefined) {
@@ -161,10 +171,15 @@ export function drawnPanel(data: CurvePanelData): DrawnPanel {
     return { value, label: cleanText(label), slot: owner === null ? null : data.series[owner].slot }
   })
   if (guides.length + marks.size > MAX_LABELS) {
-    throw seriesFault('has no room for its guides and labelled points', String(guides.length + marks.size), `at most ${MAX_LABELS} in a panel`)
+    throw seriesFault(
+      'has no room for its guides and labelled points',
+      String(guides.length + marks.size),
+      `at most ${MAX_LABELS} in a panel`
+    )
   }
   return {
-    data, series,
+    data,
+    series,
     marks: [...marks.values()].filter(({ x, y }) => isShown(x, y, 'label')),
     guides: guides.filter(({ value }) => isShown(0, value, 'guide')),
     notes: hidden.notes(false),
