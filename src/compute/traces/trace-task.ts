@@ -17,6 +17,7 @@ import { kernelOfThread } from '../../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName } from '../../schema/traces.js'
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { layColumns, membersOf } from './columns.js'
+import { traceOfSample, type PackedSample } from './sample-trace.js'
 import type { TraceColumns, TraceResult } from './contract.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
@@ -49,7 +50,13 @@ export interface NpzTraceTask extends TraceTaskBase {
   readonly npz: string
 }
 
-export type TraceTask = SnapshotTraceTask | NpzTraceTask
+/** One sample of a trainer's dump. It is analysed and compared with nothing. */
+export interface SampleTraceTask extends TraceTaskBase {
+  readonly kind: 'sample'
+  readonly sample: PackedSample
+}
+
+export type TraceTask = SnapshotTraceTask | NpzTraceTask | SampleTraceTask
 
 export type TraceAnswer =
   | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
@@ -58,7 +65,14 @@ export type TraceAnswer =
 /** Answers one task and never throws. The code is synchronous, because a worker has no other work to do meanwhile. */
 export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
   try {
-    return task.kind === 'snapshot' ? snapshotTrace(task, scratch) : npzTrace(task)
+    switch (task.kind) {
+      case 'snapshot':
+        return snapshotTrace(task, scratch)
+      case 'npz':
+        return npzTrace(task)
+      case 'sample':
+        return sampleTrace(task)
+    }
   } catch (error) {
     return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
   }
@@ -104,6 +118,15 @@ function npzTrace(task: NpzTraceTask): TraceAnswer {
   })
 }
 
+function sampleTrace(task: SampleTraceTask): TraceAnswer {
+  kernelOfThread().begin(0)
+  const { trace, members } = traceOfSample(task.sample, task.index)
+  return within(trace, () => {
+    checkArrays(arraysOf(trace))
+    return measure(trace, null, task, members)
+  })
+}
+
 interface StoredNpz {
   /** relative to the snapshot's folder, in the form of manifest and record: `./a.npz` becomes `a.npz` */
   readonly path: string
@@ -115,8 +138,16 @@ interface StoredNpz {
   readonly arrays: Readonly<Record<TraceArrayName, NpyFile>>
 }
 
-/** @param stored null for a trace that only the page holds */
-function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask): Extract<TraceAnswer, { ok: true }> {
+/**
+ * @param stored null for a trace without an NPZ file
+ * @param members the arrays as NPY files; default: as the NPZ file stores them
+ */
+function measure(
+  trace: ParsedTrace,
+  stored: StoredNpz | null,
+  task: TraceTask,
+  members: Readonly<Record<TraceArrayName, NpyFile>> = stored?.arrays ?? membersOf(trace)
+): Extract<TraceAnswer, { ok: true }> {
   const boundaries = boundaryIndexes(trace.positions)
   const { outcome, outcomeFrom } = decideOutcome(trace.fields, task.successThreshold)
   const statistics = statisticsWithin(trace.values, trace.returns, boundaries, {
@@ -137,7 +168,7 @@ function measure(trace: ParsedTrace, stored: StoredNpz | null, task: TraceTask):
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
     },
-    columns: layColumns(trace, boundaries, stored?.arrays ?? membersOf(trace), task.room)
+    columns: layColumns(trace, boundaries, members, task.room)
   }
 }
 
