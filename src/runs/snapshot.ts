@@ -20,10 +20,9 @@ import type { TracePool } from '../compute/traces/pool.js'
 import type { TraceAnswer, TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Failures, Fault } from '../core/errors.js'
 import type { SnapshotPlan } from '../study/inventory.js'
-import { PageSource } from '../ingest/traces/page.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
-import type { SnapshotHeader } from '../schema/traces.js'
+import type { SampleKeyName } from '../schema/sample-keys.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import type { ArrowMetadata, ArrowTraceWriter } from '../render/outputs/arrow.js'
 import type { TraceArchiveWriter } from '../render/outputs/archive.js'
@@ -32,6 +31,7 @@ import type { FileSummary } from '../render/outputs/output-file.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
+import { openTraceSource, type SourceEnd } from './trace-sources.js'
 
 export interface SnapshotSettings extends Judge {
   readonly traces: CriticTraceStudy
@@ -40,6 +40,15 @@ export interface SnapshotSettings extends Judge {
    * place, and the output says so
    */
   readonly examplesRequired: boolean
+  /** how a trainer's dump is read; default: the names that trainers use, and nothing bad is left out */
+  readonly dump?: DumpSettings | undefined
+}
+
+export interface DumpSettings {
+  /** names of arrays and fields that the user told */
+  readonly names: Readonly<Partial<Record<SampleKeyName, string>>>
+  /** true: a bad sample is left out and listed; false: it stops the dump */
+  readonly skipBad: boolean
 }
 
 /** What is measured, and how. */
@@ -71,6 +80,7 @@ export interface MeasuredSnapshot {
   readonly statistics: SnapshotStatistics
   readonly checks: readonly CheckReport[]
   readonly html: HashedFile | null
+  readonly dump: SourceEnd['dump']
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
   /** data of Figure 8 */
@@ -112,7 +122,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
     const streams = openStreams(set)
     const measured = await measureTraces(context, work, streams, onProgress)
     // 2. Pool
-    const { results, header, html, examples } = measured
+    const { results, header, html, dump, examples } = measured
     const { snapshotStatistics, expectations, excludedFiles, documents, writeTrajectories } = await loadLastSteps()
     const excluded = excludedFiles(plan, new Set(results.flatMap(r => r.npz?.path ?? [])), settings.traces.keys)
     const marker = settings.expectations.boundary_end_marker
@@ -147,7 +157,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
       await writeTrajectories(set, results, origin)
     }
     await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
-    return { statistics, checks, html, results, excluded, figure: figureData(statistics, results, examples) }
+    return { statistics, checks, html, dump, results, excluded, figure: figureData(statistics, results, examples) }
   } catch (error) {
     throw error instanceof Fault ? atSnapshot(error, plan) : error
   }
@@ -228,41 +238,34 @@ function openStreams(set: OutputSet): Streams {
   }
 }
 
-interface Measured {
+interface Measured extends SourceEnd {
   readonly results: TraceResult[]
-  readonly header: SnapshotHeader
-  readonly html: HashedFile | null
   readonly examples: ChosenExamples
 }
-
-/** The header of a folder of NPZ files, which has no page. */
-const NO_PAGE: Omit<SnapshotHeader, 'traceCount'> = { snapshotTime: null, alignment: null, synthetic: false }
 
 async function measureTraces(context: RunContext, work: SnapshotWork, streams: Streams, onProgress: Done | undefined): Promise<Measured> {
   const {
     plan,
-    settings: { traces, examplesRequired },
-    pool,
-    sourceName
+    settings: { traces, examplesRequired, dump },
+    pool
   } = work
-  const { chunkBytes, signal } = context
   const collector = new ExampleCollector(traces.examples, examplesRequired)
   const results: TraceResult[] = []
   const faults: Fault[] = []
-  const page = plan.html === null ? null : new PageSource(plan.html, { keys: traces.keys, chunkBytes, signal, onProgress })
-  const tasks = page === null ? npzTasks(context, work, streams) : pageTasks(context, work, page, streams)
+  const source = await openTraceSource(context, work, { room: streams.room, onProgress })
   try {
     const answer = async (task: TraceTask): Promise<TraceAnswer> => {
       const answered = pool.run(task)
       if (task.index === 0) streams.prepare()
       const answer = await answered
-      if (task.kind === 'snapshot') page?.release(task.bytes)
+      source.release(task)
       return answer
     }
-    for await (const given of inOrder(tasks, answer, 2 * pool.threads + 1)) {
+    for await (const given of inOrder(source.tasks(), answer, 2 * pool.threads + 1)) {
       context.throwIfInterrupted()
       if (!given.ok) {
         const fault = atSnapshot(Fault.deserialize(given.fault), plan)
+        if (dump?.skipBad === true && source.leaveOut(given.index, fault)) continue
         faults.push(fault)
         if (fault.exitCode !== EXIT.checkFailed) break
       }
@@ -271,7 +274,7 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
       results.push(given.result)
       collector.offer(given.result, given.columns)
       await streams.write(given.result, given.columns)
-      if (page === null) onProgress?.(results.length)
+      source.onTrace(results.length)
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
@@ -279,11 +282,7 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
     faults.push(atSnapshot(error, plan))
   }
   if (faults.length > 0) throw new Failures(faults)
-  if (page === null) {
-    return { results, header: { ...NO_PAGE, traceCount: results.length }, html: null, examples: collector.choose() }
-  }
-  const html = { path: sourceName ?? context.pathOf(plan.html as string), sha256: page.sha256, bytes: page.bytes }
-  return { results, header: page.header, html, examples: collector.choose() }
+  return { results, ...source.end(), examples: collector.choose() }
 }
 
 /** Adds the file to a fault of a reader of bytes, which does not know it. */
@@ -291,35 +290,16 @@ function atSnapshot(fault: Fault, { html, folder }: SnapshotPlan): Fault {
   return fault.at({ file: html ?? folder })
 }
 
-function taskBase({ plan: { folder }, settings: { traces, expectations } }: SnapshotWork) {
-  return {
-    folder,
-    keys: traces.keys,
-    jumpThreshold: traces.jump_threshold,
-    successThreshold: traces.success_threshold,
-    endMarker: expectations.boundary_end_marker
-  }
-}
-
-async function* pageTasks(context: RunContext, work: SnapshotWork, page: PageSource, streams: Streams): AsyncGenerator<TraceTask> {
-  const base = taskBase(work)
-  for await (const { index, offset, bytes } of page.slices()) {
-    context.throwIfInterrupted()
-    yield { kind: 'snapshot', ...base, room: streams.room(), index, offset, bytes }
-  }
-}
-
-async function* npzTasks(context: RunContext, work: SnapshotWork, streams: Streams): AsyncGenerator<TraceTask> {
-  const base = taskBase(work)
-  for (const [index, npz] of work.plan.npzFiles.entries()) {
-    context.throwIfInterrupted()
-    yield { kind: 'npz', ...base, room: streams.room(), index, npz }
-  }
-}
-
 /** Files that were read and used, relative to the snapshot's folder. */
-export function snapshotInputs(plan: SnapshotPlan, { html, results }: Pick<MeasuredSnapshot, 'html' | 'results'>): HashedFile[] {
-  return [...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]), ...results.flatMap(r => r.npz ?? [])]
+export function snapshotInputs(
+  plan: SnapshotPlan,
+  { html, dump, results }: Pick<MeasuredSnapshot, 'html' | 'dump' | 'results'>
+): HashedFile[] {
+  return [
+    ...(html === null ? [] : [{ ...html, path: basename(plan.html as string) }]),
+    ...(dump?.inputs ?? []),
+    ...results.flatMap(r => r.npz ?? [])
+  ]
 }
 
 /** The file with its path relative to the run's folder instead of the snapshot's. */

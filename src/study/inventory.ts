@@ -15,13 +15,15 @@ import { canonicalRelative, compareCodepoints, errorCode, isSafeRelative, resolv
 import { snapshotNames, stepFromName } from '../core/file-names.js'
 
 export interface SnapshotPlan {
-  readonly kind: 'html' | 'npz-folder'
+  readonly kind: 'html' | 'npz-folder' | 'dump'
   /** folder of the page or of the NPZ files, in the spelling of the path that led to it */
   readonly folder: string
   /** path of the page; null for a folder of NPZ files */
   readonly html: string | null
   /** names of the NPZ files in the folder (not below it), ordered by code point */
   readonly npzFiles: readonly string[]
+  /** names of the dump's files in the folder, ordered by code point; none for the other kinds */
+  readonly dumpFiles: readonly string[]
   /**
    * Name of the snapshot in outputs: the last name of the given path (with as many names before it as distinguish it from
    * the other paths), and what follows below. It does not depend on the working folder or on the spelling of the path.
@@ -131,7 +133,7 @@ async function pagePlan(html: string): Promise<FoundSnapshot | Fault> {
     if (kind !== null) return snapshotFault('wrong kind of file', html, kind)
     const folder = dirname(html)
     const npzFiles = npzNames(await readdir(folder, { withFileTypes: true }))
-    return { kind: 'html', folder, html, npzFiles, real: await realpath(html) }
+    return { kind: 'html', folder, html, npzFiles, dumpFiles: [], real: await realpath(html) }
   } catch (cause) {
     return snapshotFault('unreadable path', html, describeCause(cause), cause)
   }
@@ -157,7 +159,7 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
     // Without an index page it is not clear which page verifies the files. Reading them unverified would hide that.
     yield snapshotFault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
   } else if (npzFiles.length > 0) {
-    yield { kind: 'npz-folder', folder, html: null, npzFiles, real: await realpath(folder) }
+    yield { kind: 'npz-folder', folder, html: null, npzFiles, dumpFiles: [], real: await realpath(folder) }
   } else {
     const folders = entries.filter(e => e.isDirectory() && !e.name.startsWith('.')).map(e => e.name)
     for (const name of folders.sort(compareCodepoints)) {

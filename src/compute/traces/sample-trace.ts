@@ -6,34 +6,69 @@ import { crc32 } from 'node:zlib'
 import { readNpy } from '../../ingest/npz/npy.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpy } from '../../ingest/npz/write.js'
-import type { SampleNumbers } from '../../schema/samples.js'
+import type { SlicePool } from '../../ingest/json/pool.js'
+import type { Sample, SampleFields, SampleNumbers } from '../../schema/samples.js'
 import type { ParsedTrace, TraceArrayName, TraceFields } from '../../schema/traces.js'
 
-/** What a thread is told of a sample. The arrays have T elements each and lie in one shared buffer. */
+/** What a thread is told of a sample. Its arrays are views of one shared buffer, so that nothing is copied between threads. */
 export interface PackedSample {
   readonly fields: TraceFields
+  /** name of its file, as outputs call it */
+  readonly file: string
+  readonly buffer: Uint8Array
   readonly mask: Uint8Array
   readonly values: SampleNumbers
   readonly returns: SampleNumbers
-  /** positions that the dump states; null: the index in the response */
-  readonly positions: Float64Array | null
+}
+
+/** Copies a sample with values and returns into a buffer of the pool, which gets it back by `give(packed.buffer)`. */
+export function packSample({ fields, place, mask, arrays }: Sample, buffers: SlicePool): PackedSample {
+  const { values, returns } = arrays
+  if (values === undefined || returns === undefined) throw new Error('a sample without values or returns has no trace')
+  const tokens = mask.length
+  const buffer = buffers.take(values.byteLength + returns.byteLength + tokens)
+  const shared = <T extends SampleNumbers>(from: T, at: number): T => {
+    const to = new (from.constructor as SampleNumbersConstructor<T>)(buffer.buffer, at, tokens)
+    to.set(from)
+    return to
+  }
+  // Wider numbers first, so that each array lies at a multiple of its element's size.
+  const [first, second] = values.BYTES_PER_ELEMENT >= returns.BYTES_PER_ELEMENT ? [values, returns] : [returns, values]
+  const a = shared(first, 0)
+  const b = shared(second, first.byteLength)
+  const ownMask = new Uint8Array(buffer.buffer, first.byteLength + second.byteLength, tokens)
+  ownMask.set(mask)
+  return {
+    fields: traceFields(fields),
+    file: place.file ?? '',
+    buffer,
+    mask: ownMask,
+    values: first === values ? a : b,
+    returns: first === values ? b : a
+  }
+}
+
+type SampleNumbersConstructor<T> = new (buffer: ArrayBufferLike, offset: number, length: number) => T
+
+/** The fields that a trace of a page has too. */
+function traceFields({ step, outcome, score, uid }: SampleFields): TraceFields {
+  return { step, outcome, score, uid, predictionStage: null, npz: null, valueMean: null, valueRmse: null }
 }
 
 /** The trace, and the same arrays as NPY files in the width of the dump: float32 or float64, int32. */
 export function traceOfSample(
-  { fields, mask, values, returns, positions }: PackedSample,
+  { fields, mask, values, returns }: PackedSample,
   index: number
 ): { readonly trace: ParsedTrace; readonly members: Readonly<Record<TraceArrayName, NpyFile>> } {
   const kept = indexesOf(mask)
   const [ownValues, ownReturns] = [retained(values, kept), retained(returns, kept)]
-  const ownPositions = positions === null ? kept : new Float64Array(retained(positions, kept))
   return {
     trace: {
       index,
       fields,
       values: new Float64Array(ownValues),
       returns: new Float64Array(ownReturns),
-      positions: new Float64Array(ownPositions),
+      positions: new Float64Array(kept),
       spans: null
     },
     members: { values: memberOf(ownValues), returns: memberOf(ownReturns), response_positions: memberOf(kept) }

@@ -60,7 +60,7 @@ export type TraceTask = SnapshotTraceTask | NpzTraceTask | SampleTraceTask
 
 export type TraceAnswer =
   | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
-  | { readonly ok: false; readonly fault: SerializedFault }
+  | { readonly ok: false; readonly index: number; readonly fault: SerializedFault }
 
 /** Answers one task and never throws. The code is synchronous, because a worker has no other work to do meanwhile. */
 export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
@@ -74,7 +74,7 @@ export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer
         return sampleTrace(task)
     }
   } catch (error) {
-    return { ok: false, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
+    return { ok: false, index: task.index, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
   }
 }
 
