@@ -58,3 +58,10 @@ export function writeCases(folder: string, cases: readonly Case[], ending = ''):
     return path
   })
 }
+
+/** One case of a table, by its name. */
+export function caseOf<Expected extends object>(table: string, name: string): Case & Expected {
+  const found = casesOf<Expected>(table).find(one => one.name === name)
+  if (found === undefined) throw new Error(`${table}: no case '${name}'`)
+  return found
+}
