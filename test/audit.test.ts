@@ -18,10 +18,11 @@ import { Documents } from '../src/compute/documents.js'
 import { checkClaims, claimsJsonSchema, readClaims } from '../src/study/claims.js'
 import { auditText } from '../src/render/outputs/audit-document.js'
 import type { Claims, ClaimValue } from '../src/schema/claims.js'
+import { casesOf } from './support/cases.js'
 import { runCli } from './support/cli.js'
 import { RUNS, STUDY, writeHistoryStudy, writeManifest } from './support/history-folder.js'
 import { schemaProblems } from './support/json-schema.js'
-import { fixture, replicaSource, root } from './support/paths.js'
+import { replicaSource, root } from './support/paths.js'
 import { faultsOf } from './support/run.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-audit-test-'))
@@ -32,32 +33,26 @@ function claimsOf(value: object): Claims {
 }
 
 t.test(
-  'every claims file in fixtures/claims reads as its .expected.json says; every one in invalid/ is refused with its message',
+  'every claims file in fixtures/claims/valid.jsonl reads as expected; every one in invalid.jsonl is refused with its message',
   async t => {
     const schema = claimsJsonSchema()
-    for (const name of readdirSync(fixture('claims')).filter(n => n.endsWith('.json') && !n.endsWith('.expected.json'))) {
-      const { claims, same, discrepancies, guards } = await readClaims(fixture('claims', name))
-      t.strictSame(
-        { claims, same, discrepancies, guards },
-        JSON.parse(readFileSync(fixture('claims', name.replace('.json', '.expected.json')), 'utf8')),
-        name
-      )
-      t.same(schemaProblems(schema, JSON.parse(readFileSync(fixture('claims', name), 'utf8'))), [], `${name} follows the schema`)
+    const path = join(t.testdir(), 'claims.json')
+    for (const { name, bytes, expected } of casesOf<{ readonly expected: unknown }>('claims/valid')) {
+      writeFileSync(path, bytes)
+      const { claims, same, discrepancies, guards } = await readClaims(path)
+      t.strictSame({ claims, same, discrepancies, guards }, expected, name)
+      t.same(schemaProblems(schema, JSON.parse(Buffer.from(bytes).toString())), [], `${name} follows the schema`)
     }
-    const invalid = readdirSync(fixture('claims', 'invalid')).filter(n => n.endsWith('.json'))
+    const invalid = casesOf<{ readonly message: string }>('claims/invalid')
     t.ok(invalid.length >= 55)
-    for (const name of invalid) {
-      const path = fixture('claims', 'invalid', name)
+    for (const { name, bytes, message } of invalid) {
+      writeFileSync(path, bytes)
       const faults = await faultsOf(readClaims(path))
       t.ok(
         faults.every(fault => fault.exitCode === 3),
         name
       )
-      t.equal(
-        faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'),
-        readFileSync(path.replace('.json', '.txt'), 'utf8').trimEnd(),
-        name
-      )
+      t.equal(faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'), message, name)
     }
   }
 )

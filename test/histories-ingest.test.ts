@@ -1,11 +1,11 @@
 /**
- * Training histories, read: lists of runs and JSON Lines. `fixtures/histories` is the table; its expected columns and
- * seconds are those of Python 3.11.7 (json with parse_constant; datetime and fractions), its messages were written down
+ * Training histories, read: lists of runs and JSON Lines. The tables are in `fixtures/histories`; their expected columns and
+ * seconds are those of Python 3.11.7 (json with parse_constant; datetime and fractions), their messages were written down
  * and looked at. Numbers and grammar are compared with JSON.parse.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -19,8 +19,9 @@ import { MAX_NUMBERS, MAX_ROWS, type HistoryKeys, type HistoryRows } from '../sr
 import { isSafeName, MAX_RUNS_BYTES, readRuns } from '../src/ingest/histories/runs.js'
 import type { ListedRun, RunHistory } from '../src/ingest/histories/types.js'
 import { MAX_DEPTH } from '../src/ingest/json/faults.js'
+import { casesOf } from './support/cases.js'
 import { cut, cutAsync, seeded } from './support/chunks.js'
-import { fixture, root } from './support/paths.js'
+import { root } from './support/paths.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
 
@@ -29,13 +30,6 @@ const POSIX_ONLY = { skip: process.platform === 'win32' ? 'needs named pipes and
 const KEYS: HistoryKeys = { step: '_step', timestamp: '_timestamp', global_step: 'training/global_step' }
 const REWARD = 'critic/score/mean'
 const DEFAULTS: ParseOptions = { keys: KEYS, wanted: [REWARD] }
-
-/** Names in a folder that end so, without the end. */
-function tableOf(folder: string, end: string): string[] {
-  return readdirSync(folder)
-    .filter(name => name.endsWith(end))
-    .map(name => name.slice(0, -end.length))
-}
 
 /** A history as plain data that compares bit by bit: NaN is null, -0 is "-0". */
 function plain(rows: HistoryRows): unknown {
@@ -90,15 +84,16 @@ interface Expected extends ParseOptions {
   readonly wanted: readonly string[]
 }
 
-t.test('fixtures/histories: the columns that Python gives, in chunks of every size', t => {
-  const folder = fixture('histories')
-  const names = tableOf(folder, '.jsonl')
-  t.ok(names.length >= 20, 'the table is there')
-  for (const name of names) {
-    const bytes = readFileSync(join(folder, `${name}.jsonl`))
-    const { keys, wanted, ...expected } = JSON.parse(readFileSync(join(folder, `${name}.expected.json`), 'utf8'), (_key, value: unknown) =>
-      Object.is(value, -0) ? '-0' : value
-    ) as Expected & Record<string, unknown>
+/** -0 as "-0", as `plain` writes it. */
+function negativeZeros(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (_key, inner: unknown) => (Object.is(inner, -0) ? '-0' : inner)))
+}
+
+t.test('fixtures/histories/valid.jsonl: the columns that Python gives, in chunks of every size', t => {
+  const cases = casesOf<{ readonly expected: Expected & Record<string, unknown> }>('histories/valid')
+  t.ok(cases.length >= 20, 'the table is there')
+  for (const { name, bytes, expected: stated } of cases) {
+    const { keys, wanted, ...expected } = negativeZeros(stated) as typeof stated
     const columns = (expected['columns'] as object[]).map(column => ({ nonFiniteRow: [], ...column }))
     t.strictSame(plain(read(bytes, { keys, wanted })), { unusableGlobalSteps: [], inexact: [], nested: null, ...expected, columns }, name)
     const whole = JSON.stringify(plain(read(bytes, { keys, wanted })))
@@ -111,19 +106,16 @@ t.test('fixtures/histories: the columns that Python gives, in chunks of every si
   t.end()
 })
 
-t.test('fixtures/histories/invalid: one fault each, the written message, in chunks of any size', t => {
-  const folder = fixture('histories', 'invalid')
-  const names = tableOf(folder, '.jsonl')
-  t.ok(names.length >= 70, 'the table is there')
-  for (const name of names) {
-    const bytes = readFileSync(join(folder, `${name}.jsonl`))
-    const message = readFileSync(join(folder, `${name}.message`), 'utf8').trimEnd()
+t.test('fixtures/histories/invalid.jsonl: one fault each, the written message, in chunks of any size', t => {
+  const cases = casesOf<{ readonly message: string }>('histories/invalid')
+  t.ok(cases.length >= 70, 'the table is there')
+  for (const { name, bytes, message } of cases) {
     const fault = faultOf(() => read(bytes))
     t.equal(fault?.message, message, name)
     t.equal(fault?.exitCode, 3, name)
     // the stated line is the one in which the stated byte lies
     const before = bytes.subarray(0, fault?.place.offset)
-    const line = before.toString('latin1').split('\n').length
+    const line = Buffer.from(before).toString('latin1').split('\n').length
     t.match(message, new RegExp(`line ${line}\\b`), `${name}: line`)
     const wrong: string[] = []
     for (let size = 1; size <= 40; size++) {
@@ -135,24 +127,23 @@ t.test('fixtures/histories/invalid: one fault each, the written message, in chun
   t.end()
 })
 
-t.test('fixtures/histories/runs: the runs that Python gives', async t => {
-  const folder = fixture('histories', 'runs')
-  const names = tableOf(folder, '.expected.json')
-  t.ok(names.length >= 6, 'the table is there')
-  for (const name of names) {
-    const expected: unknown = JSON.parse(readFileSync(join(folder, `${name}.expected.json`), 'utf8'))
-    t.strictSame(await readRuns(join(folder, `${name}.json`)), expected, name)
+t.test('fixtures/histories/runs/valid.jsonl: the runs that Python gives', async t => {
+  const path = join(t.testdir(), 'runs.json')
+  const cases = casesOf<{ readonly expected: unknown }>('histories/runs/valid')
+  t.ok(cases.length >= 6, 'the table is there')
+  for (const { name, bytes, expected } of cases) {
+    writeFileSync(path, bytes)
+    t.strictSame(await readRuns(path), expected, name)
   }
 })
 
-t.test('fixtures/histories/runs/invalid: one fault each, the written message', async t => {
-  const folder = fixture('histories', 'runs', 'invalid')
-  const names = tableOf(folder, '.message')
-  t.ok(names.length >= 50, 'the table is there')
-  for (const name of names) {
-    const path = join(folder, `${name}.json`)
+t.test('fixtures/histories/runs/invalid.jsonl: one fault each, the written message', async t => {
+  const path = join(t.testdir(), 'runs.json')
+  const cases = casesOf<{ readonly message: string }>('histories/runs/invalid')
+  t.ok(cases.length >= 50, 'the table is there')
+  for (const { name, bytes, message } of cases) {
+    writeFileSync(path, bytes)
     const fault = await faultFrom(readRuns(path))
-    const message = readFileSync(join(folder, `${name}.message`), 'utf8').trimEnd()
     t.equal(fault.message.replace(path, 'runs.json'), message, name)
     t.equal(fault.exitCode, 3, name)
   }

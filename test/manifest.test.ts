@@ -1,8 +1,8 @@
-/** The source manifest (`fixtures/manifest` is the table) and the inventory of snapshots that a command line names. */
+/** The source manifest (the tables in `fixtures/manifest`) and the inventory of snapshots that a command line names. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, utimesSync, writeFileSync, writeSync } from 'node:fs'
-import { link, mkdir, readFile, readdir, realpath, symlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -14,10 +14,10 @@ import { mapLimited } from '../src/core/limited.js'
 import { hashFile } from '../src/core/still-file.js'
 import { snapshotNames } from '../src/core/file-names.js'
 import { checkStudy } from '../src/study/study.js'
+import { caseOf, casesOf, type Case } from './support/cases.js'
 import { faultsOf } from './support/run.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FIXTURES = join(ROOT, 'fixtures/manifest')
 const POSIX_ONLY = { skip: process.platform === 'win32' ? 'needs POSIX file names and named pipes' : false }
 const COREUTILS = spawnSync('sha256sum', ['--version'], { encoding: 'utf8' })
 const HAS_COREUTILS = COREUTILS.status === 0 && COREUTILS.stdout.includes('GNU coreutils')
@@ -54,57 +54,62 @@ function statuses(report: ManifestReport): string[] {
   return report.files.map(f => `${f.status} ${f.path}${f.reason === null ? '' : ` (${f.reason})`}`)
 }
 
-t.test('every study folder in fixtures/manifest verifies as its .expected.json says', async t => {
-  const names = (await readdir(FIXTURES)).filter(n => n.endsWith('.expected.json')).map(n => n.replace('.expected.json', ''))
-  t.ok(names.length >= 1)
-  for (const name of names) {
-    const dir = join(FIXTURES, name)
-    const expected: unknown = JSON.parse(await readFile(`${dir}.expected.json`, 'utf8'))
-    const manifestPath = join(dir, 'source_manifest.json')
+/** A case of the table: its input is the manifest, `files` are the other files of the study, as texts. */
+interface StudyFolder {
+  readonly files: { readonly [path: string]: string }
+  readonly expected: unknown
+}
+
+/** Writes the study folder of a case; returns the manifest's path. */
+async function writeFolder(dir: string, { bytes, files }: Case & StudyFolder): Promise<string> {
+  for (const [path, content] of Object.entries({ ...files, 'source_manifest.json': bytes })) {
+    await mkdir(dirname(join(dir, path)), { recursive: true })
+    await writeFile(join(dir, path), content)
+  }
+  return join(dir, 'source_manifest.json')
+}
+
+t.test('every study folder in fixtures/manifest/valid.jsonl verifies as expected', async t => {
+  const cases = casesOf<StudyFolder>('manifest/valid')
+  t.ok(cases.length >= 1)
+  for (const one of cases) {
+    const { name, bytes, expected } = one
+    const dir = t.testdir()
+    const manifestPath = await writeFolder(dir, one)
     for (const concurrency of [1, 2, 16]) {
       const report = await verify(dir, { concurrency })
       t.same(report.files, expected, `${name} with ${concurrency} at once`)
       t.equal(report.manifest, manifestPath)
-      t.equal(
-        report.manifest_sha256,
-        createHash('sha256')
-          .update(await readFile(manifestPath))
-          .digest('hex')
-      )
+      t.equal(report.manifest_sha256, createHash('sha256').update(bytes).digest('hex'))
     }
   }
 })
 
 t.test('counts and verdict', async t => {
-  const report = await verify(join(FIXTURES, 'every-status'))
+  const dir = t.testdir({ every: {}, own: {} })
+  const every = await readManifest(await writeFolder(join(dir, 'every'), caseOf('manifest/valid', 'every-status')))
+  const report = await verifyManifest(join(dir, 'every'), every)
   t.same(report.counts, { ok: 3, mismatch: 2, missing: 1, unlisted: 2 })
   t.equal(report.ok, false)
-  const dir = t.testdir({})
-  await writeStudy(dir, { a: '1', b: '' })
-  t.equal((await verify(dir)).ok, true)
-  await writeFile(join(dir, 'extra'), '')
-  const withExtra = await verify(dir)
+  const own = join(dir, 'own')
+  await writeStudy(own, { a: '1', b: '' })
+  t.equal((await verify(own)).ok, true)
+  await writeFile(join(own, 'extra'), '')
+  const withExtra = await verify(own)
   t.same([withExtra.ok, withExtra.counts.unlisted], [true, 1], 'an unlisted file alone does not fail')
-  t.equal(
-    (await readManifest(join(FIXTURES, 'every-status/source_manifest.json'))).snapshot,
-    '2026-10-07T06:20:32.937056+00:00',
-    'verbatim'
-  )
-  t.same((await readManifest(join(FIXTURES, 'every-status/source_manifest.json'))).revisions, { trainer: { commit: '0123abcd' } })
+  t.equal(every.snapshot, '2026-10-07T06:20:32.937056+00:00', 'verbatim')
+  t.same(every.revisions, { trainer: { commit: '0123abcd' } })
 })
 
-t.test('every manifest in fixtures/manifest/invalid is refused with its message', async t => {
-  const folder = join(FIXTURES, 'invalid')
-  const names = (await readdir(folder)).filter(n => n.endsWith('.json'))
-  t.ok(names.length >= 30)
-  for (const name of names) {
-    const path = join(folder, name)
+t.test('every manifest in fixtures/manifest/invalid.jsonl is refused with its message', async t => {
+  const folder = t.testdir()
+  const path = join(folder, 'source_manifest.json')
+  const cases = casesOf<{ readonly message: string }>('manifest/invalid')
+  t.ok(cases.length >= 30)
+  for (const { name, bytes, message } of cases) {
+    await writeFile(path, bytes)
     const faults = await faultsOf(readManifest(path))
-    t.equal(
-      faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'),
-      (await readFile(path.replace('.json', '.txt'), 'utf8')).trimEnd(),
-      name
-    )
+    t.equal(faults.map(fault => fault.message.replace(path, 'FILE')).join('\n'), message, name)
     t.ok(faults.every(fault => fault.exitCode === 3))
   }
   t.match((await faultOf(readManifest(join(folder, 'nowhere')))).message, 'manifest missing file: nothing, expected a readable JSON file')

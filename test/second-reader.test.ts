@@ -4,7 +4,7 @@
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { zipSync } from 'fflate'
@@ -26,6 +26,7 @@ import { compareParquet, type OwnPages } from '../src/second/parquet.js'
 import { Comparison, type SecondReading } from '../src/second/reading.js'
 import { runSecond } from '../src/second/run.js'
 import { archive } from './support/archives.js'
+import { caseOf, casesOf, writeCases } from './support/cases.js'
 import { runCli } from './support/cli.js'
 import { writeHistoryStudy } from './support/history-folder.js'
 import { fixture, root } from './support/paths.js'
@@ -114,13 +115,13 @@ t.test('fixtures/parquet: none of what Arrow and DuckDB write with dictionaries 
 })
 
 t.test('fixtures/histories', async t => {
-  const folder = fixture('histories')
-  const tally = await never(t, filesIn(folder, /\.jsonl$/), file => {
-    const { keys } = JSON.parse(readFileSync(file.replace(/jsonl$/, 'expected.json'), 'utf8')) as { keys: HistoryKeys }
-    return compareHistory(file, keys)
+  const dir = t.testdir({ valid: {}, invalid: {} })
+  const tally = await never(t, writeCases(join(dir, 'valid'), casesOf('histories/valid'), '.jsonl'), file => {
+    const { expected } = caseOf<{ readonly expected: { readonly keys: HistoryKeys } }>('histories/valid', basename(file, '.jsonl'))
+    return compareHistory(file, expected.keys)
   })
   t.strictSame(tally, { same: 20, 'not readable': 3, refused: 0 }, 'three have NaN or Infinity as bare words')
-  const invalid = await never(t, filesIn(fixture('histories', 'invalid'), /\.jsonl$/), file =>
+  const invalid = await never(t, writeCases(join(dir, 'invalid'), casesOf('histories/invalid'), '.jsonl'), file =>
     compareHistory(file, { step: '_step', timestamp: '_timestamp', global_step: null })
   )
   t.ok(invalid.refused > 50, `${invalid.refused} are refused`)

@@ -25,10 +25,10 @@ import { jsonText } from '../src/render/outputs/json-text.js'
 import { refuseSecrets } from '../src/core/secret-guard.js'
 import { isIdentityName, isSecretName, isSecretText, isSecretValue, withoutSecrets } from '../src/core/secrets.js'
 import { ALL, NAMES, SHAPES, shownBelow, shownIn, UNDER_NAMES } from './support/canaries.js'
+import { caseOf } from './support/cases.js'
 import { dataset, EVIDENCE, workbook, writeEvidenceStudy } from './support/evidence-folder.js'
 import { STUDY as HISTORIES, RUNS, writeManifest } from './support/history-folder.js'
 import { deck, pack, shape, slide } from './support/office-files.js'
-import { root } from './support/paths.js'
 import { strFromU8, strToU8, unzipSync } from 'fflate'
 import { randomTraces, writeSnapshot } from './support/snapshot.js'
 
@@ -277,8 +277,8 @@ function* places(value: Json, change: (inner: Json, at: string) => Json | undefi
 }
 
 const context = (format: string) => ({ format, place: { file: 'f.json' }, paths: [] })
-const json = (path: string): Json => JSON.parse(readFileSync(join(root, path), 'utf8')) as Json
-const study = { ...HISTORIES, evidence: EVIDENCE, fetch: (json('fixtures/study/fetch.json') as { fetch: Json }).fetch } as unknown as Json
+const json = (table: string, name: string): Json => JSON.parse(Buffer.from(caseOf(table, name).bytes).toString()) as Json
+const study = { ...HISTORIES, evidence: EVIDENCE, fetch: (json('study/valid', 'fetch') as { fetch: Json }).fetch } as unknown as Json
 const list: Json = [
   {
     id: 'r',
@@ -324,7 +324,7 @@ t.test(
     }
     const kinds: ReadonlyArray<readonly [string, Json, (value: Json) => unknown]> = [
       ['study', study, value => checkStudy(value, context('study'))],
-      ['claims', json('fixtures/claims/every-form.json'), value => checkClaims(value, context('claims'))],
+      ['claims', json('claims/valid', 'every-form'), value => checkClaims(value, context('claims'))],
       ['runs', list, value => checkRuns(value, 1, 'runs.json').map(({ config: _allowlisted, ...rest }) => rest)],
       ['certificate', certificate, value => CERTIFICATE_KIND.read(value, '', context('certificate'))]
     ]

@@ -1,21 +1,20 @@
 /**
- * The sections `evidence` and `article` of a study: one study that is right (fixtures/study/evidence.json), and what is said
- * of it when one thing in it is wrong.
+ * The sections `evidence` and `article` of a study: one study that is right (`evidence` in fixtures/study/valid.jsonl), and
+ * what is said of it when one thing in it is wrong.
  */
-import { readFile, symlink, writeFile } from 'node:fs/promises'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { Fault } from '../src/core/errors.js'
 import { checkStudy, loadStudy, studyJsonSchema } from '../src/study/study.js'
 import { patternProblem } from '../src/core/safe-pattern.js'
 import { EVIDENCE_DOCUMENTS, RESERVED_OUTPUTS, TRACE_DOCUMENTS } from '../src/schema/outputs.js'
 import { OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
+import { caseOf } from './support/cases.js'
 import { REPLICA_HISTORIES } from './support/history-study.js'
 import { schemaProblems } from './support/json-schema.js'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const RIGHT = await readFile(join(ROOT, 'fixtures/study/evidence.json'), 'utf8')
+const RIGHT = Buffer.from(caseOf('study/valid', 'evidence').bytes).toString()
 
 type Json = { [name: string]: Json } & { [index: number]: Json }
 

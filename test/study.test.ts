@@ -1,7 +1,7 @@
-/** The study file: `fixtures/study` is the table (a file added there is a case), the checker, the strict JSON reader, the docs. */
+/** The study file: the tables in `fixtures/study` (a line added there is a case), the checker, the strict JSON reader, the docs. */
 import { execFileSync } from 'node:child_process'
 import { createHash, randomInt } from 'node:crypto'
-import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -16,13 +16,18 @@ import { parseStrictJson } from '../src/core/strict-json.js'
 import { canonicalRelative, compareCodepoints, isSafeRelative } from '../src/core/paths.js'
 import { figure08 } from '../src/render/figures/08-critic-traces/index.js'
 import { BATCH_INDEX, HISTORY_PATHS, OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
+import { caseOf, casesOf } from './support/cases.js'
 import { runCli } from './support/cli.js'
 import { REPLICA_HISTORIES } from './support/history-study.js'
 import { schemaProblems } from './support/json-schema.js'
 import { faultsOf } from './support/run.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const FIXTURES = join(ROOT, 'fixtures/study')
+const VALID = casesOf<{ readonly expected: unknown }>('study/valid')
+const INVALID = casesOf<{ readonly message: string }>('study/invalid')
+
+/** The text of a valid study of the table. */
+const textOf = (name: string): string => Buffer.from(caseOf('study/valid', name).bytes).toString()
 
 async function messageOf(promise: Promise<unknown>): Promise<string> {
   const error: unknown = await promise.then(
@@ -37,26 +42,21 @@ function context(): { format: string; place: object; paths: { at: string; path: 
   return { format: 'study', place: {}, paths: [] }
 }
 
-t.test('every study in fixtures/study reads as its .expected.json says', async t => {
-  const names = (await readdir(FIXTURES)).filter(n => n.endsWith('.json') && !n.endsWith('.expected.json'))
-  t.ok(names.length >= 7)
-  for (const name of names) {
-    const bytes = await readFile(join(FIXTURES, name))
-    const dir = t.testdir({ 'study.json': bytes })
+t.test('every study in fixtures/study/valid.jsonl reads as expected', async t => {
+  t.ok(VALID.length >= 7)
+  for (const { name, bytes, expected } of VALID) {
+    const dir = t.testdir({ 'study.json': Buffer.from(bytes) })
     const { study, path, sha256 } = await loadStudy(dir)
-    t.same(study, JSON.parse(await readFile(join(FIXTURES, name.replace('.json', '.expected.json')), 'utf8')), name)
+    t.same(study, expected, name)
     t.equal(path, join(dir, 'study.json'))
     t.equal(sha256, createHash('sha256').update(bytes).digest('hex'))
   }
 })
 
-t.test('every study in fixtures/study/invalid is refused with its message', async t => {
-  const folder = join(FIXTURES, 'invalid')
-  const names = (await readdir(folder)).filter(n => n.endsWith('.json'))
-  t.ok(names.length >= 160)
-  for (const name of names) {
-    const dir = t.testdir({ 'study.json': await readFile(join(folder, name)) })
-    const expected = (await readFile(join(folder, name.replace('.json', '.txt')), 'utf8')).trimEnd()
+t.test('every study in fixtures/study/invalid.jsonl is refused with its message', async t => {
+  t.ok(INVALID.length >= 160)
+  for (const { name, bytes, message: expected } of INVALID) {
+    const dir = t.testdir({ 'study.json': Buffer.from(bytes) })
     const messages = (await faultsOf(loadStudy(dir))).map(fault => fault.message)
     t.equal(messages.join('\n').replaceAll(join(dir, 'study.json'), 'FILE'), expected, name)
     // eslint-disable-next-line no-control-regex
@@ -341,34 +341,34 @@ function* fieldsOf(schema: unknown, prefix = ''): Generator<readonly [path: stri
   if (Array.isArray(schema['anyOf'])) for (const one of schema['anyOf']) yield* fieldsOf(one, prefix)
 }
 
-t.test('the JSON Schema accepts every study in fixtures/study and refuses what is wrong in one field alone', async t => {
+t.test('the JSON Schema accepts every study in fixtures/study/valid.jsonl and refuses what is wrong in one field alone', t => {
   const schema = studyJsonSchema()
-  for (const name of (await readdir(FIXTURES)).filter(n => n.endsWith('.json') && !n.endsWith('.expected.json'))) {
-    const text = (await readFile(join(FIXTURES, name), 'utf8')).replace(/^\ufeff/, '')
+  for (const { name } of VALID) {
+    const text = textOf(name).replace(/^\ufeff/, '')
     t.same(schemaProblems(schema, JSON.parse(text)), [], name)
   }
   // What JSON.parse refuses or reads otherwise (a field stated twice, 1e999), and what lies between two fields, is not the schema's.
   const structural = /^study (?:wrong field|missing field|missing section|unknown field|empty selector):/
   let refused = 0
-  for (const name of (await readdir(join(FIXTURES, 'invalid'))).filter(n => n.endsWith('.json'))) {
-    const message = await readFile(join(FIXTURES, 'invalid', name.replace('.json', '.txt')), 'utf8')
+  for (const { name, bytes, message } of INVALID) {
     if (!structural.test(message) || message.includes('is Infinity') || message.includes('is plotted above 0')) continue
     // What a name looks like is a rule in words.
     if (message.includes('looks like a secret') || message.includes('fetch without histories')) continue
     refused++
-    const value: unknown = JSON.parse(await readFile(join(FIXTURES, 'invalid', name), 'utf8'))
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString())
     t.ok(schemaProblems(schema, value).length > 0, name)
   }
   t.ok(refused >= 70, `${refused} wrong fields`)
+  t.end()
 })
 
 t.test('the histories of the replica are the typed value', async t => {
-  const { histories } = checkStudy(JSON.parse(await readFile(join(FIXTURES, 'histories-replica.json'), 'utf8')), context())
+  const { histories } = checkStudy(JSON.parse(textOf('histories-replica')), context())
   t.same(histories, REPLICA_HISTORIES)
 })
 
 t.test('paths of the histories are kept for the look at the file system; a link out of the study is refused', async t => {
-  const histories = JSON.parse(await readFile(join(FIXTURES, 'histories-minimal.json'), 'utf8')) as {
+  const histories = JSON.parse(textOf('histories-minimal')) as {
     histories: { selections: { label?: string }[] }
   }
   histories.histories.selections[0].label = 'x'
@@ -408,7 +408,6 @@ t.test('docs/study.md documents every field, and its examples are valid', async 
   for (const example of examples) t.doesNotThrow(() => checkStudy(parseStrictJson(example, 'study'), context()))
   const schema = studyJsonSchema()
   for (const example of examples) t.same(schemaProblems(schema, JSON.parse(example)), [])
-  // The example for another trainer's names is the fixture.
-  const other = await readFile(join(FIXTURES, 'other-trainer.json'), 'utf8')
-  t.ok(examples.includes(other))
+  // The example for another trainer's names is a case of the table.
+  t.ok(examples.includes(textOf('other-trainer')))
 })

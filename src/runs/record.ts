@@ -110,7 +110,7 @@ export async function unchangedRun(out: string, plan: SnapshotPlan, settingsSha2
   const record = currentRecord(out, settingsSha256)
   if (record === null) return null
   const listed = new Set(record.inputs.map(f => f.path))
-  const present = [...plan.npzFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
+  const present = [...plan.npzFiles, ...plan.dumpFiles, ...(plan.html === null ? [] : [basename(plan.html)])]
   if (!present.every(path => listed.has(path))) return null
   // Anyone may have written the record: only files in the snapshot's folder and in the output folder are looked at.
   if (![...record.inputs, ...record.outputs].every(({ path }) => isSafeRelative(path))) return null

@@ -130,7 +130,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
     const origin = { ...context.origin, synthetic: context.origin.synthetic || labelledBy !== null }
     const statistics = snapshotStatistics(results, {
       synthetic: origin.synthetic,
-      paged: plan.kind === 'html',
+      source: plan.kind,
       snapshotTime: header.snapshotTime,
       threshold: settings.traces.jump_threshold,
       successThreshold: settings.traces.success_threshold,

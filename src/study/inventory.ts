@@ -39,10 +39,11 @@ interface FoundSnapshot extends Omit<SnapshotPlan, 'name' | 'source'> {
 }
 
 const PAGE = /\.html?(?:\.gz)?$/i
+const DUMP_ENDING = /\.(?:npz|pt|pth|safetensors|jsonl|parquet)$/i
 const NPZ = /\.npz$/i
 /** This program's own archive of many traces: a folder of outputs is not a folder of traces. */
 const OWN_ARCHIVE = 'critic-trace-arrays.npz'
-const EXPECTED = 'an HTML page, a folder with index.html or NPZ files, or a folder of such folders'
+const EXPECTED = "an HTML page, a trainer's dump, a folder with index.html, dumps or NPZ files, or a folder of such folders"
 
 /**
  * The snapshots that the paths mean, in the order of the paths, within each search ordered by code point. A snapshot that
@@ -93,12 +94,18 @@ function shortNames(paths: readonly string[]): string[] {
   return names
 }
 
-/** The parts of the name, outermost folder first. An index page is named by its folder, any other page by itself. */
-function nameSegments(plan: FoundSnapshot): string[] {
-  const page = plan.html === null ? '' : basename(plan.html).replace(PAGE, '')
-  const folder = plan.html === null ? plan.real : dirname(plan.real)
-  const segments = folder.split(sep).filter(s => s !== '')
-  return page === '' || page === 'index' ? segments : [...segments, page]
+/**
+ * The parts of the name, outermost folder first. An index page is named by its folder, any other page and a dump of one file by
+ * itself.
+ */
+function nameSegments({ kind, html, real }: FoundSnapshot): string[] {
+  const segments = real.split(sep).filter(s => s !== '')
+  const folders = segments.slice(0, -1)
+  if (html !== null) {
+    const page = basename(html).replace(PAGE, '')
+    return page === '' || page === 'index' ? folders : [...folders, page]
+  }
+  return kind === 'dump' ? [...folders, basename(real).replace(DUMP_ENDING, '')] : segments
 }
 
 function snapshotFault(problem: string, path: string, found: string, cause?: unknown): Fault {
@@ -115,6 +122,8 @@ async function* survey(path: string, except: string | null): AsyncGenerator<Foun
   }
   if (info.isFile() && PAGE.test(path)) {
     yield await pagePlan(path)
+  } else if (info.isFile()) {
+    yield await filePlan(path)
   } else if (!info.isDirectory()) {
     yield snapshotFault('wrong kind of file', path, kindOf(info) ?? printable(JSON.stringify(basename(path))))
   } else {
@@ -139,6 +148,34 @@ async function pagePlan(html: string): Promise<FoundSnapshot | Fault> {
   }
 }
 
+/** A file that is no page by its name: a dump, or the NPZ file of one trace. */
+async function filePlan(path: string): Promise<FoundSnapshot | Fault> {
+  try {
+    const { recogniseDump } = await import('../ingest/dumps/formats.js')
+    const [folder, name] = [dirname(path), basename(path)]
+    const found = { folder, html: null, real: await realpath(path) }
+    if ((await recogniseDump(path)) !== null) return { kind: 'dump', ...found, npzFiles: [], dumpFiles: [name] }
+    if (NPZ.test(path)) return { kind: 'npz-folder', ...found, npzFiles: [name], dumpFiles: [] }
+    return snapshotFault('not recognised', path, 'a file of no format that is read')
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}
+
+/** Names of the files in a folder that are dumps, by their content, ordered by code point. */
+async function* dumpNames(folder: string, names: readonly string[]): AsyncGenerator<string | Fault> {
+  const { recogniseDump } = await import('../ingest/dumps/formats.js')
+  for (const name of names.filter(n => !n.startsWith('.') && n !== OWN_ARCHIVE).sort(compareCodepoints)) {
+    const path = join(folder, name)
+    try {
+      if ((await stat(path)).isFile() && (await recogniseDump(path)) !== null) yield name
+    } catch (error) {
+      yield error instanceof Fault ? error : snapshotFault('unreadable path', path, describeCause(error), error)
+    }
+  }
+}
+
 async function* search(folder: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
   let entries: Dirent[]
   try {
@@ -153,13 +190,30 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   const others = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
   if (pages.length === 2) {
     yield snapshotFault('stated twice', folder, 'index.html and index.html.gz')
-  } else if (pages.length === 1) {
+    return
+  }
+  if (pages.length === 1) {
     yield await pagePlan(join(folder, pages[0]))
-  } else if (npzFiles.length > 0 && others.length > 0) {
+    return
+  }
+  if (npzFiles.length > 0 && others.length > 0) {
     // Without an index page it is not clear which page verifies the files. Reading them unverified would hide that.
     yield snapshotFault('unclear page', folder, `NPZ files beside ${printable(others.join(', '))}, none named index.html`)
+    return
+  }
+  const dumpFiles: string[] = []
+  for await (const item of dumpNames(folder, files)) {
+    if (item instanceof Fault) yield item
+    else dumpFiles.push(item)
+  }
+  const real = await realpath(folder)
+  const single = npzFiles.find(name => !dumpFiles.includes(name))
+  if (dumpFiles.length > 0 && single !== undefined) {
+    yield snapshotFault('unclear folder', folder, `dumps of many traces beside the NPZ file of one, ${printable(single)}`)
+  } else if (dumpFiles.length > 0) {
+    yield { kind: 'dump', folder, html: null, npzFiles: [], dumpFiles, real }
   } else if (npzFiles.length > 0) {
-    yield { kind: 'npz-folder', folder, html: null, npzFiles, dumpFiles: [], real: await realpath(folder) }
+    yield { kind: 'npz-folder', folder, html: null, npzFiles, dumpFiles: [], real }
   } else {
     const folders = entries.filter(e => e.isDirectory() && !e.name.startsWith('.')).map(e => e.name)
     for (const name of folders.sort(compareCodepoints)) {
@@ -185,9 +239,16 @@ export interface Amount {
 
 /** The amount of a snapshot that is read: bytes of its page, or number of NPZ files. */
 export async function amountOf(plan: SnapshotPlan): Promise<Amount> {
-  if (plan.html === null) return { total: plan.npzFiles.length, unit: 'traces' }
-  const info = await stat(plan.html).catch(() => null)
-  return { total: info?.size ?? null, unit: 'bytes' }
+  if (plan.kind === 'npz-folder') return { total: plan.npzFiles.length, unit: 'traces' }
+  const read = plan.html === null ? plan.dumpFiles.map(name => join(plan.folder, name)) : [plan.html]
+  const sizes = await Promise.all(
+    read.map(path =>
+      stat(path)
+        .then(({ size }) => size)
+        .catch(() => null)
+    )
+  )
+  return { total: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0), unit: 'bytes' }
 }
 
 /** The plan's NPZ files that the page does not name, with the step in their name. @param named as the page writes them */

@@ -10,10 +10,25 @@ import { countStages, countStated, outcomesPerStep, outcomeSources, scoreAgrees,
 import { addPairs, pairValue, ZERO_SUM } from '../../core/sums.js'
 import { whyNoMarked } from '../../schema/end-marker.js'
 
+/** A page of traces, a folder with an NPZ file for each, or a trainer's dump. */
+export type TraceSourceKind = 'html' | 'npz-folder' | 'dump'
+
+const NO_TIME: Readonly<Record<TraceSourceKind, string>> = {
+  html: 'the snapshot states no time',
+  'npz-folder': 'NPZ files without a snapshot',
+  dump: 'a dump states no time'
+}
+
+const ONE_SOURCE: Readonly<Record<TraceSourceKind, string>> = {
+  html: 'the page names no NPZ file',
+  'npz-folder': 'NPZ files without a page',
+  dump: 'a dump without a second one'
+}
+
 export interface PooledOptions {
   readonly synthetic: boolean
-  /** true where a page states the traces; false for a folder of NPZ files */
-  readonly paged: boolean
+  /** what states the traces */
+  readonly source: TraceSourceKind
   readonly snapshotTime: string | null
   readonly threshold: number
   readonly successThreshold: number
@@ -67,7 +82,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
     snapshot_time: known(
       '/snapshot_time',
       options.snapshotTime,
-      options.paged ? 'the snapshot states no time' : 'NPZ files without a snapshot'
+      NO_TIME[options.source]
     ),
     traces: results.length,
     tokens: results.reduce((sum, r) => sum + r.statistics.tokens, 0),
@@ -114,7 +129,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
       npz_exactly_equal: known(
         '/checks/npz_exactly_equal',
         compared.length === 0 ? null : compared.length,
-        `one source: ${options.paged ? 'the page names no NPZ file' : 'NPZ files without a page'}, so nothing was compared`
+        `one source: ${ONE_SOURCE[options.source]}, so nothing was compared`
       ),
       stored_statistics_equal: among(
         '/checks/stored_statistics_equal',
