@@ -1,5 +1,5 @@
 /** Files of safetensors: tensors by name, whose elements are read on demand. */
-import type { ByteSource } from '../parquet/source.js'
+import type { ByteSource } from '../../core/byte-source.js'
 import type { Opaque, Tensor } from '../tensors/tensor.js'
 
 export interface Safetensors {

@@ -2,7 +2,7 @@
  * Files of `torch.save`: a tree of plain values with tensors whose elements are read on demand. Nothing in a file is ever
  * called.
  */
-import type { ByteSource } from '../parquet/source.js'
+import type { ByteSource } from '../../core/byte-source.js'
 import type { Opaque, Tensor } from '../tensors/tensor.js'
 
 /**

@@ -7,7 +7,7 @@
  */
 import { crc32 } from 'node:zlib'
 import type { Place } from '../../core/errors.js'
-import type { ByteSource } from '../parquet/source.js'
+import type { ByteSource } from '../../core/byte-source.js'
 import { checkCrc, checkReadable, readMember } from './unzip.js'
 import { checkDistinct, checkLocal, LOCAL_SIZE, readCentrals, type Central, type ZipEntry } from './zip.js'
 import { END_BYTES, readEnd, STORED, ZipFields, zipFault, type Directory } from './zip-end.js'
