@@ -8,6 +8,7 @@
 import { crc32 } from 'node:zlib'
 import type { Place } from '../../core/errors.js'
 import type { ByteSource } from '../../core/byte-source.js'
+import { readMemberParts, type MemberReader } from './member-reader.js'
 import { checkCrc, checkReadable, readMember } from './unzip.js'
 import { checkDistinct, checkLocal, LOCAL_SIZE, readCentrals, type Central, type ZipEntry } from './zip.js'
 import { END_BYTES, readEnd, STORED, ZipFields, zipFault, type Directory } from './zip-end.js'
@@ -31,6 +32,8 @@ export interface ZipFile {
   read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>>
   /** Bytes `start` to `end` of a stored member, in memory of their own. */
   slice(name: string, start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
+  /** A reader of the member's uncompressed bytes from the first to the last. The caller closes it. */
+  parts(name: string): Promise<MemberReader>
 }
 
 interface Member {
@@ -127,6 +130,11 @@ class SourceZip implements ZipFile {
     member.checked ??= this.#check(entry)
     await member.checked
     return this.#source.slice(entry.dataOffset + start, entry.dataOffset + end)
+  }
+
+  async parts(name: string): Promise<MemberReader> {
+    const { entry } = await this.#open(this.#member(name), 0)
+    return readMemberParts(this.#source, entry, this.#summed, this.#at(name))
   }
 
   /** Checks the local header. @returns `data` the first `wanted` compressed bytes, where one read gave them */
