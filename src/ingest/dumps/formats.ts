@@ -47,13 +47,15 @@ export async function openDump(folder: string, files: readonly string[], options
   const kept = new Map<string, OpenPart>()
   const counts = new Map<string, (bytes: number) => void>()
   let format: DumpFormat | null = null
-  const sameFormat = (name: string) => async (source: ByteSource): Promise<DumpFormat> => {
-    const found = await formatOf(source)
-    if (found === null) throw notRecognised(name)
-    if (format !== null && found !== format) throw twoFormats(name, found, format)
-    format = found
-    return found
-  }
+  const sameFormat =
+    (name: string) =>
+    async (source: ByteSource): Promise<DumpFormat> => {
+      const found = await formatOf(source)
+      if (found === null) throw notRecognised(name)
+      if (format !== null && found !== format) throw twoFormats(name, found, format)
+      format = found
+      return found
+    }
   const open = (name: string): Promise<OpenPart> =>
     openPart(folder, name, sameFormat(name), options.keys, bytes => counts.get(name)?.(bytes))
   try {
@@ -104,5 +106,11 @@ function notRecognised(file: string): Fault {
 }
 
 function twoFormats(file: string, found: DumpFormat, format: DumpFormat): Fault {
-  return new Fault({ format: 'dump', problem: 'several formats', found: found.name, expected: `${format.name}, as the files before it`, place: { file } })
+  return new Fault({
+    format: 'dump',
+    problem: 'several formats',
+    found: found.name,
+    expected: `${format.name}, as the files before it`,
+    place: { file }
+  })
 }

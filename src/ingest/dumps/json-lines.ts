@@ -65,7 +65,9 @@ export const JSON_LINES_DUMP: DumpFormat = {
 }
 
 function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '')
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString('latin1')
+    .replace(/^\u00ef\u00bb\u00bf/, '')
 }
 
 /** A line that is not blank, without its end. */
@@ -112,7 +114,13 @@ async function* linesOf(source: ByteSource, file: string): AsyncGenerator<JsonLi
     length += chunk.length - start
     if (length > MAX_LINE) {
       const place = { file, line: number + 1 }
-      throw new Fault({ format: 'jsonl', problem: 'line too long', found: `more than ${MAX_LINE} bytes`, expected: 'one object a line', place })
+      throw new Fault({
+        format: 'jsonl',
+        problem: 'line too long',
+        found: `more than ${MAX_LINE} bytes`,
+        expected: 'one object a line',
+        place
+      })
     }
   }
   if (length === 0) return

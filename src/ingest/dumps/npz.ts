@@ -7,7 +7,15 @@ import { numbersOf, openNpzFile, tensorDtypeOf, type ElementReader, type NpzFile
 import { ZIP_MAGIC } from './magic.js'
 import { openPadded } from './padded.js'
 import type { DumpFile, DumpFormat } from './part.js'
-import { columnLength, MAX_COLUMN_BYTES, type ArrayTable, type RowReader, type StoredArray, type TableColumn, type TableEntry } from './table.js'
+import {
+  columnLength,
+  MAX_COLUMN_BYTES,
+  type ArrayTable,
+  type RowReader,
+  type StoredArray,
+  type TableColumn,
+  type TableEntry
+} from './table.js'
 import { widthOf } from './tensor-table.js'
 
 export const NPZ_DUMP: DumpFormat = {

@@ -258,7 +258,9 @@ class Blocks {
   }
 
   async #block(count: number): Promise<Block> {
-    const read = this.#readers.map(async ({ key, name, columns, reader }) => [key, { name, columns, data: await reader.next(count) }] as const)
+    const read = this.#readers.map(
+      async ({ key, name, columns, reader }) => [key, { name, columns, data: await reader.next(count) }] as const
+    )
     return { count, arrays: new Map(await Promise.all(read)) }
   }
 

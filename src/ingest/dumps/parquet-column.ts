@@ -155,7 +155,8 @@ class LeafRows implements ColumnRows {
   }
 
   #numbersOf(values: Page['values']): TensorNumbers {
-    if (values instanceof BigInt64Array) return integersAsFloat64(values, 'parquet', { file: this.#file, array: describeColumn(this.#leaf) })
+    if (values instanceof BigInt64Array)
+      return integersAsFloat64(values, 'parquet', { file: this.#file, array: describeColumn(this.#leaf) })
     if (isNumbers(values)) return values
     if (this.#leaf.element.type === 'BOOLEAN') return Uint8Array.from(values as readonly boolean[], Number)
     if (values.length === 0) return new Float64Array(0)

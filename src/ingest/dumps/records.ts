@@ -50,12 +50,7 @@ export function arraysOf(found: FoundNames): SampleArray[] {
 }
 
 /** A row of a record that should have the names. @param needed arrays that are read @throws Fault for a missing array */
-export function rowOfRecord(
-  record: Record,
-  found: FoundNames,
-  needed: ReadonlySet<SampleArray>,
-  context: RowContext
-): RawRow {
+export function rowOfRecord(record: Record, found: FoundNames, needed: ReadonlySet<SampleArray>, context: RowContext): RawRow {
   const list = (key: SampleKeyName): NamedNumbers | null => {
     const name = found.get(key)
     if (name === undefined) return null

@@ -107,7 +107,9 @@ function arrayLength({ arrays, responseLength }: RawRow, task: RowTask): number 
   for (const array of arrays.values()) {
     first ??= array
     if (array.data.length === first.data.length) continue
-    throw rowFault(task, 'lengths differ', `${array.data.length}`, `${first.data.length}, the length of ${first.name}`, { array: array.name })
+    throw rowFault(task, 'lengths differ', `${array.data.length}`, `${first.data.length}, the length of ${first.name}`, {
+      array: array.name
+    })
   }
   if (first === null) throw rowFault(task, 'no array of tokens', 'none', 'at least one')
   const stated = task.rules.exact ? integerField(task, 'response length', responseLength) : null

@@ -37,10 +37,7 @@ export function groupByStep(files: readonly FilePlan[]): FilePlan[][] {
 }
 
 /** @param signatureOf tells of files without places whether they hold the same samples; null: unknown */
-export async function planRollout(
-  files: readonly FilePlan[],
-  signatureOf: (file: FilePlan) => Promise<string | null>
-): Promise<Rollout> {
+export async function planRollout(files: readonly FilePlan[], signatureOf: (file: FilePlan) => Promise<string | null>): Promise<Rollout> {
   const { step } = files[0]
   const orders = files.map(({ order }) => order)
   if (orders.some(order => order === null)) return { step, files, rows: null, repeats: [] }

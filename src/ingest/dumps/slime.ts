@@ -72,7 +72,9 @@ function withoutScore(found: FoundNames, rollout: StoredRollout, keys: SampleKey
 function rewardsOf(rollout: StoredRollout, found: FoundNames): readonly TorchValue[] | null {
   const rewards = rollout.top?.get('raw_reward')
   if (!Array.isArray(rewards) || found.get('score') !== 'raw_reward') return null
-  const places = Array.from({ length: rollout.rows }, (_, row) => integerOf(found.has('rollout_position') ? rollout.get(row, found.get('rollout_position') ?? '') : null))
+  const places = Array.from({ length: rollout.rows }, (_, row) =>
+    integerOf(found.has('rollout_position') ? rollout.get(row, found.get('rollout_position') ?? '') : null)
+  )
   const list: readonly TorchValue[] = rewards
   if (places.every(at => at !== null && at < list.length)) return places.map(at => list[at ?? 0])
   return list.length === rollout.rows ? list : null

@@ -91,7 +91,8 @@ class SourceNpz implements NpzFile {
     const place = { ...this.#place, member }
     const known = this.headers.get(name)
     if (known instanceof Fault) throw known
-    if (known?.fortranOrder === true && known.shape.filter(n => n > 1).length > 1) return new WholeArray(numbersOf(await this.read(name), place))
+    if (known?.fortranOrder === true && known.shape.filter(n => n > 1).length > 1)
+      return new WholeArray(numbersOf(await this.read(name), place))
     const parts = await this.#zip.parts(member)
     try {
       const header = await readHeader(parts, this.#zip.size(member), place)

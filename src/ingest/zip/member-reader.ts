@@ -43,7 +43,8 @@ abstract class SummedMember implements MemberReader {
     if (this.#at + length > size) throw zipFault('wrong size', `${size} bytes`, `${this.#at + length}`, this.#place)
     const bytes = await this.take(length, this.#at)
     this.#at += length
-    if (this.#summed) this.#crc = crc32(bytes, this.#crc)
+    // zlib's sum of no bytes is 0, whatever the sum before.
+    if (this.#summed && length > 0) this.#crc = crc32(bytes, this.#crc)
     return bytes
   }
 
@@ -156,7 +157,14 @@ class DeflatedMember extends SummedMember {
     const isZlib = error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_')
     if (isZlib) {
       const found = describeCause(error)
-      return new Fault({ format: 'zip', problem: 'broken deflate data', found, expected: 'a whole stream', place: this.#place, cause: error })
+      return new Fault({
+        format: 'zip',
+        problem: 'broken deflate data',
+        found,
+        expected: 'a whole stream',
+        place: this.#place,
+        cause: error
+      })
     }
     this.#inflate.destroy()
     return (await this.#feeding)?.error ?? error
