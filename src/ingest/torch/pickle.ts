@@ -27,8 +27,9 @@ export interface Pickle {
 const MAX_PROTOCOL = 5
 const STOP = 0x2e
 
-/** A `set`, which is not read. */
+/** Sets are not read. */
 const SET = new Opaque('torch', 'builtins.set', 'a list')
+const FROZEN_SET = new Opaque('torch', 'builtins.frozenset', 'a list')
 
 /**
  * Reads the pickle at the start of `bytes`. @param place of the first byte
@@ -157,7 +158,7 @@ function rareStep(opcode: number, from: PickleBytes, machine: PickleMachine): vo
       return machine.addItems()
     case 0x91: // FROZENSET
       machine.popMark()
-      return machine.push(SET)
+      return machine.push(FROZEN_SET)
     case 0x30: // POP
       return machine.discard()
     case 0x31: // POP_MARK
