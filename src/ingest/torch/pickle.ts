@@ -24,6 +24,13 @@ export interface Pickle {
   readonly shared: ReadonlySet<PickleValue>
 }
 
+/** How large a pickle may be. */
+export interface PickleLimits {
+  readonly bytes: number
+  /** of its values in memory, about */
+  readonly memory: number
+}
+
 const MAX_PROTOCOL = 5
 const STOP = 0x2e
 
@@ -35,9 +42,9 @@ const FROZEN_SET = new Opaque('torch', 'builtins.frozenset', 'a list')
  * Reads the pickle at the start of `bytes`. @param place of the first byte
  * @throws EndOfPickle where the bytes end before it does; Fault where it is malformed
  */
-export function readPickle(bytes: Uint8Array<ArrayBuffer>, names: PickleNames, place: Place): Pickle {
+export function readPickle(bytes: Uint8Array<ArrayBuffer>, names: PickleNames, { memory }: PickleLimits, place: Place): Pickle {
   const from = new PickleBytes(bytes, place)
-  const machine = new PickleMachine(names, place)
+  const machine = new PickleMachine(names, memory, place)
   for (;;) {
     machine.opcodeAt = from.at
     const opcode = from.u8()
