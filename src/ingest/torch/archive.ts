@@ -10,7 +10,7 @@ import type { ByteSource } from '../../core/byte-source.js'
 import { openZipFile, type ZipFile } from '../zip/zip-file.js'
 import { torchFault } from './faults.js'
 import { TorchNames } from './names.js'
-import { readPickle, type Pickle } from './pickle.js'
+import { readPickle, type Pickle, type PickleLimits } from './pickle.js'
 import { EndOfPickle } from './pickle-bytes.js'
 
 const PICKLE = '/data.pkl'
@@ -34,7 +34,7 @@ function isPickleName(name: string): boolean {
 }
 
 /** Reads the pickle, and finds the storages that it refers to. */
-export async function readArchive(zip: ZipFile, maxPickleBytes: number, file: Place): Promise<Pickle> {
+export async function readArchive(zip: ZipFile, limits: PickleLimits, file: Place): Promise<Pickle> {
   const pickles = zip.names.filter(isPickleName)
   if (pickles.length === 0) throw torchFault('not recognised', 'a ZIP archive without a pickle', 'a member <prefix>/data.pkl', file)
   if (pickles.length > 1) {
@@ -42,12 +42,14 @@ export async function readArchive(zip: ZipFile, maxPickleBytes: number, file: Pl
   }
   const [member] = pickles
   const prefix = member.slice(0, -PICKLE.length)
+  // A damaged name in the directory would hide the byte order.
+  for (const name of zip.names) if (!name.startsWith(`${prefix}/data/`)) await zip.check(name)
   const bigEndian = await isBigEndian(zip, prefix, file)
   await checkVersion(zip, prefix, file)
-  const bytes = await zip.read(member, maxPickleBytes)
+  const bytes = await zip.read(member, limits.bytes)
   const place = { ...file, member }
   const names = new TorchNames({ ...place, offset: 0 })
-  const pickle = readWhole(bytes, names, place)
+  const pickle = readWhole(bytes, names, limits, place)
   for (const [key, storage] of names.storages.byKey) {
     const name = `${prefix}/data/${key}`
     const where = { ...file, member: name }
@@ -60,10 +62,10 @@ export async function readArchive(zip: ZipFile, maxPickleBytes: number, file: Pl
   return pickle
 }
 
-function readWhole(bytes: Uint8Array<ArrayBuffer>, names: TorchNames, place: Place): Pickle {
+function readWhole(bytes: Uint8Array<ArrayBuffer>, names: TorchNames, limits: PickleLimits, place: Place): Pickle {
   let pickle: Pickle
   try {
-    pickle = readPickle(bytes, names, { ...place, offset: 0 })
+    pickle = readPickle(bytes, names, limits, { ...place, offset: 0 })
   } catch (error) {
     if (!(error instanceof EndOfPickle)) throw error
     throw torchFault('truncated pickle', `the end of its ${bytes.length} bytes`, 'the rest of it', place)

@@ -9,7 +9,7 @@ import { printable, type Place } from '../../core/errors.js'
 import type { ByteSource } from '../../core/byte-source.js'
 import { torchFault } from './faults.js'
 import { TorchNames } from './names.js'
-import { readPickle, type Pickle } from './pickle.js'
+import { readPickle, type Pickle, type PickleLimits } from './pickle.js'
 import { EndOfPickle } from './pickle-bytes.js'
 import { kindOf, type PickleValue } from './pickle-machine.js'
 import type { Storages } from './storages.js'
@@ -30,8 +30,8 @@ export function isLegacy(head: Uint8Array): boolean {
 }
 
 /** Reads the pickles, and finds the storages behind them. */
-export async function readLegacy(source: ByteSource, maxPickleBytes: number, file: Place): Promise<Pickle> {
-  const pickles = new PickleSequence(source, maxPickleBytes, file)
+export async function readLegacy(source: ByteSource, limits: PickleLimits, file: Place): Promise<Pickle> {
+  const pickles = new PickleSequence(source, limits, file)
   const magic = await pickles.next()
   if (magic.value !== MAGIC) throw torchFault('wrong magic number', kindOf(magic.value), `0x${MAGIC.toString(16)}`, file)
   const version = await pickles.next()
@@ -90,14 +90,14 @@ class PickleSequence {
   /** of the pickle read last */
   names: TorchNames
   readonly #source: ByteSource
-  readonly #maxPickleBytes: number
+  readonly #limits: PickleLimits
   readonly #file: Place
   #window = new Uint8Array(0)
   #start = 0
 
-  constructor(source: ByteSource, maxPickleBytes: number, file: Place) {
+  constructor(source: ByteSource, limits: PickleLimits, file: Place) {
     this.#source = source
-    this.#maxPickleBytes = maxPickleBytes
+    this.#limits = limits
     this.#file = file
     this.names = new TorchNames(file)
   }
@@ -106,21 +106,21 @@ class PickleSequence {
     const place = { ...this.#file, offset: this.at }
     const left = this.#source.size - this.at
     for (let length = this.#start + this.#window.length - this.at; ; length = Math.max(FIRST_WINDOW, 4 * length)) {
-      const wanted = Math.min(length, left, this.#maxPickleBytes)
+      const wanted = Math.min(length, left, this.#limits.bytes)
       if (this.#start + this.#window.length < this.at + wanted) {
         this.#window = await this.#source.slice(this.at, this.at + wanted)
         this.#start = this.at
       }
       this.names = new TorchNames(place)
       try {
-        const pickle = readPickle(this.#window.subarray(this.at - this.#start), this.names, place)
+        const pickle = readPickle(this.#window.subarray(this.at - this.#start), this.names, this.#limits, place)
         this.at += pickle.length
         return pickle
       } catch (error) {
         if (!(error instanceof EndOfPickle)) throw error
       }
       if (wanted === left) throw torchFault('truncated pickle', `the end of the file after ${left} bytes`, 'the rest of it', place)
-      if (wanted === this.#maxPickleBytes) throw torchFault('pickle too large', `more than ${wanted} bytes`, `at most ${wanted}`, place)
+      if (wanted === this.#limits.bytes) throw torchFault('pickle too large', `more than ${wanted} bytes`, `at most ${wanted}`, place)
     }
   }
 }

@@ -28,8 +28,6 @@ const VALUE_BYTES = 32
 const ITEM_BYTES = 8
 /** A dict entry: key, value, and the tables of a Map. */
 const ENTRY_BYTES = 40
-/** Most bytes of values, by these numbers. A pickle of one byte an opcode can ask for a hundred times its size. */
-const MAX_MEMORY = 3 * 2 ** 29
 const MAX_STACK = 2 ** 26
 /** Most entries of one Map. */
 const MAX_ENTRIES = 2 ** 23
@@ -40,6 +38,7 @@ export class PickleMachine {
   /** offset of the opcode that is carried out */
   opcodeAt = 0
   readonly #names: PickleNames
+  readonly #maxMemory: number
   /** of the first byte */
   readonly #place: Place
   readonly #stack: PickleValue[] = []
@@ -52,8 +51,13 @@ export class PickleMachine {
   readonly #scattered = new Map<number, PickleValue>()
   #memory = 0
 
-  constructor(names: PickleNames, place: Place) {
+  /**
+   * @param maxMemory most bytes of all values, about. A pickle can ask for a hundred times its size: an opcode of one byte
+   * makes a dict.
+   */
+  constructor(names: PickleNames, maxMemory: number, place: Place) {
     this.#names = names
+    this.#maxMemory = maxMemory
     this.#place = place
   }
 
@@ -223,7 +227,7 @@ export class PickleMachine {
 
   #spend(bytes: number): void {
     this.#memory += bytes
-    if (this.#memory > MAX_MEMORY) throw this.#large(`values of more than ${MAX_MEMORY} bytes`, MAX_MEMORY)
+    if (this.#memory > this.#maxMemory) throw this.#large(`values of more than ${this.#maxMemory} bytes`, this.#maxMemory)
   }
 
   #large(found: string, most: number): Error {

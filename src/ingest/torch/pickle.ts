@@ -24,19 +24,27 @@ export interface Pickle {
   readonly shared: ReadonlySet<PickleValue>
 }
 
+/** How large a pickle may be. */
+export interface PickleLimits {
+  readonly bytes: number
+  /** of its values in memory, about */
+  readonly memory: number
+}
+
 const MAX_PROTOCOL = 5
 const STOP = 0x2e
 
-/** A `set`, which is not read. */
+/** Sets are not read. */
 const SET = new Opaque('torch', 'builtins.set', 'a list')
+const FROZEN_SET = new Opaque('torch', 'builtins.frozenset', 'a list')
 
 /**
  * Reads the pickle at the start of `bytes`. @param place of the first byte
  * @throws EndOfPickle where the bytes end before it does; Fault where it is malformed
  */
-export function readPickle(bytes: Uint8Array<ArrayBuffer>, names: PickleNames, place: Place): Pickle {
+export function readPickle(bytes: Uint8Array<ArrayBuffer>, names: PickleNames, { memory }: PickleLimits, place: Place): Pickle {
   const from = new PickleBytes(bytes, place)
-  const machine = new PickleMachine(names, place)
+  const machine = new PickleMachine(names, memory, place)
   for (;;) {
     machine.opcodeAt = from.at
     const opcode = from.u8()
@@ -157,7 +165,7 @@ function rareStep(opcode: number, from: PickleBytes, machine: PickleMachine): vo
       return machine.addItems()
     case 0x91: // FROZENSET
       machine.popMark()
-      return machine.push(SET)
+      return machine.push(FROZEN_SET)
     case 0x30: // POP
       return machine.discard()
     case 0x31: // POP_MARK

@@ -9,7 +9,7 @@ import { hex, LOCAL_SIGNATURE, ZipFields } from '../zip/zip-end.js'
 import { isArchive, openArchive, readArchive } from './archive.js'
 import { torchFault } from './faults.js'
 import { isLegacy, MAGIC_ROOM, readLegacy } from './legacy.js'
-import type { Pickle } from './pickle.js'
+import type { Pickle, PickleLimits } from './pickle.js'
 import { checkTree } from './tree.js'
 
 /**
@@ -36,9 +36,12 @@ export interface TorchOptions {
   readonly file?: string
   /** largest pickle that is read, in bytes; default 512 MiB */
   readonly maxPickleBytes?: number
+  /** most memory of the tree without its tensors, in bytes, about; default 1 GiB */
+  readonly maxTreeBytes?: number
 }
 
 const MAX_PICKLE_BYTES = 2 ** 29
+const MAX_TREE_BYTES = 2 ** 30
 
 /** `zip`: as torch writes since 1.6; `legacy`: the format before; null: another format. Of a ZIP its directory is read. */
 export async function recogniseTorch(source: ByteSource): Promise<'zip' | 'legacy' | null> {
@@ -59,9 +62,9 @@ export async function recogniseTorch(source: ByteSource): Promise<'zip' | 'legac
  */
 export async function readTorch(source: ByteSource, options: TorchOptions = {}): Promise<TorchValue> {
   const place: Place = options.file === undefined ? {} : { file: options.file }
-  const maxPickleBytes = options.maxPickleBytes ?? MAX_PICKLE_BYTES
+  const limits = { bytes: options.maxPickleBytes ?? MAX_PICKLE_BYTES, memory: options.maxTreeBytes ?? MAX_TREE_BYTES }
   const head = await source.slice(0, Math.min(MAGIC_ROOM, source.size))
-  const pickle = await readPickles(source, head, maxPickleBytes, place)
+  const pickle = await readPickles(source, head, limits, place)
   if (pickle.value instanceof Opaque) throw pickle.value.fault(place)
   checkTree(pickle, place)
   return pickle.value
@@ -71,8 +74,8 @@ function isZip(head: Uint8Array): boolean {
   return head.length >= 4 && new ZipFields(head).u32(0) === LOCAL_SIGNATURE
 }
 
-async function readPickles(source: ByteSource, head: Uint8Array, maxPickleBytes: number, place: Place): Promise<Pickle> {
-  if (isLegacy(head)) return readLegacy(source, maxPickleBytes, place)
-  if (isZip(head)) return readArchive(await openArchive(source, place), maxPickleBytes, place)
+async function readPickles(source: ByteSource, head: Uint8Array, limits: PickleLimits, place: Place): Promise<Pickle> {
+  if (isLegacy(head)) return readLegacy(source, limits, place)
+  if (isZip(head)) return readArchive(await openArchive(source, place), limits, place)
   throw torchFault('not recognised', hex(head.subarray(0, 8)), 'a ZIP archive, or a pickle with the magic number of torch', place)
 }

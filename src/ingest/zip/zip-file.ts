@@ -28,6 +28,8 @@ export interface ZipFile {
   has(name: string): boolean
   /** bytes of a member, uncompressed, as the directory states */
   size(name: string): number
+  /** Compares a member's local header with the directory. `read` and `slice` do it too. */
+  check(name: string): Promise<void>
   /** A whole member, its CRC-32 checked, in memory of its own. @throws Fault for more than `maxBytes` */
   read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>>
   /** Bytes `start` to `end` of a stored member, in memory of their own. */
@@ -106,6 +108,10 @@ class SourceZip implements ZipFile {
     return this.#member(name).central.size
   }
 
+  async check(name: string): Promise<void> {
+    await this.#open(this.#member(name), 0)
+  }
+
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const member = this.#member(name)
     const { compressedSize, size } = member.central
@@ -143,8 +149,8 @@ class SourceZip implements ZipFile {
     const { central, limit } = member
     const base = central.headerOffset
     const room = async (length: number): Promise<ZipFields> => {
-      const end = Math.min(this.#directory.start, base + length)
-      return new ZipFields(await this.#source.slice(base, Math.max(base, end)), { base, length: this.#source.size })
+      const [start, end] = [base, base + length].map(at => Math.min(at, this.#directory.start))
+      return new ZipFields(await this.#source.slice(start, end), { base, length: this.#source.size })
     }
     const first = LOCAL_SIZE + central.nameBytes.length + EXTRA_ROOM
     let fields = await room(first + wanted)
