@@ -1,6 +1,6 @@
 /** Torch files for tests: pickles opcode by opcode, ZIP archives and files of the older format around them. */
 import { crc32 } from 'node:zlib'
-import type { ByteSource } from '../../src/ingest/parquet/source.js'
+import type { ByteSource } from '../../src/core/byte-source.js'
 
 /** A source in memory that counts what is read of it. */
 export interface CountedSource extends ByteSource {
