@@ -22,6 +22,7 @@ import {
   type TestArrays,
   type TorchItem
 } from './support/dump-files.js'
+import { faultOf, sha256 } from './support/folders.js'
 import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
@@ -279,4 +280,139 @@ t.test('trajectories come back from every container', async t => {
     const parquet = parquetFile(rows, types, 1 + random.below(4), random.pick([16, 64, 1000]))
     t.same(seen(await readAll([write('rows.parquet', parquet)])), expected, 'Parquet')
   }
+})
+
+t.test('a dump that torch itself wrote', async t => {
+  for (const name of ['slime.pt', 'slime-legacy.pt']) {
+    const { items, dump } = await readAll([write(name, readFileSync(fixture('torch', name)))])
+    const [first] = items as Sample[]
+    t.same(seen({ items, dump }).slice(0, 2), [
+      { index: 0, mask: [1, 1, 0, 1], values: [0, 0.125, 0.25, 0.375], returns: [0.125, 0.25, 0.375, 0.5], ids: [2, 3, 4, 5], score: 0, uid: null, step: 7 },
+      {
+        index: 1,
+        mask: [1, 1, 0, 1, 1],
+        values: [0.125, 0.25, 0.375, 0.5, 0.625],
+        returns: [0.25, 0.375, 0.5, 0.625, 0.75],
+        ids: [2, 3, 4, 5, 6],
+        score: 1,
+        uid: null,
+        step: 7
+      }
+    ])
+    t.equal(items.length, 3)
+    t.same([first.fields.rank, first.fields.truncated, first.place], [0, false, { file: name, trace: 0 }])
+    t.same(Array.from(first.arrays.kl ?? []), [0, 1 / 8192, 2 / 8192, 3 / 8192])
+    t.same(dump.facts, { kind: 'slime debug dump, version 2', mask: 'loss_masks', end: 'response_lengths', notes: [] })
+    t.same([...dump.arrays], [
+      ['values', 'float32'],
+      ['returns', 'float32'],
+      ['advantages', 'float32'],
+      ['kl', 'float32']
+    ])
+  }
+})
+
+t.test('rows as pyarrow and NeMo-RL write them', async t => {
+  for (const name of ['rows.parquet', 'train_data_step12.jsonl']) {
+    const expected = JSON.parse(readFileSync(fixture('dumps', name.replace(/\.\w+$/, '.expected.json')), 'utf8')) as ExpectedSample[]
+    const read = await readAll([write(name, readFileSync(fixture('dumps', name)))])
+    compare(t, read, expected, name)
+    if (name.endsWith('.jsonl')) {
+      t.same([...read.dump.arrays.keys()], ['advantages', 'log_probs', 'rollout_log_probs'], 'no critic')
+      t.same(read.dump.facts, {
+        kind: 'one row a sample',
+        mask: 'token_loss_mask',
+        end: 'input_lengths',
+        notes: ['the arrays hold the prompt too: positions are counted from the first token of the response']
+      })
+    } else t.equal(read.dump.arrays.get('returns'), 'float64')
+  }
+})
+
+function lists(length: number, first: number): TestArray {
+  return array('float32', [length], Array.from({ length }, (_, i) => first + i))
+}
+
+/** A sample of slime with as many tokens as its number says. */
+function plainSample(position: number, more: Readonly<Record<string, TorchItem>> = {}): Record<string, TorchItem> {
+  const length = position + 1
+  return {
+    tokens: array('int64', [length + 1], Array.from({ length: length + 1 }, (_, i) => 10 * position + i)),
+    total_lengths: length + 1,
+    response_lengths: length,
+    loss_masks: array('int32', [length], new Array<number>(length).fill(1)),
+    rewards: -position,
+    values: lists(length, position),
+    returns: lists(length, position),
+    ...more
+  }
+}
+
+const PLAIN = ['tokens', 'total_lengths', 'response_lengths', 'loss_masks', 'rewards', 'values', 'returns']
+
+function rankFile(rank: number, positions: readonly number[], top: Readonly<Record<string, TorchItem>>, names: readonly string[] = PLAIN): Uint8Array {
+  const samples = positions.map(position => plainSample(position, { partition: position }))
+  return torchFile({ rollout_id: 3, rank, rollout_data: { ...columnsOf(samples, names), ...top } })
+}
+
+function lengthsOf({ items }: ReadDump): (number | string)[] {
+  return items.map(item => (isLeftOut(item) ? item.reason : item.mask.length))
+}
+
+t.test('ranks of a rollout are merged', async t => {
+  const a = write('r/3_0.pt', rankFile(0, [3, 1], {}, [...PLAIN, 'partition']))
+  const b = write('r/3_1.pt', rankFile(1, [0, 2], {}, [...PLAIN, 'partition']))
+  const merged = await readAll([b, a])
+  t.same(lengthsOf(merged), [1, 2, 3, 4], 'by their places in the rollout')
+  t.same(merged.items.map(({ place }) => [place.file, place.trace]), [[b, 0], [a, 1], [b, 1], [a, 0]])
+  t.same(merged.dump.inputs.map(({ path }) => path), [a, b])
+  t.equal(merged.dump.facts.kind, 'slime debug dump, before version 2')
+
+  const c = write('r/3_2.pt', rankFile(0, [3, 1], {}))
+  const d = write('r/3_3.pt', rankFile(1, [0, 2], {}))
+  t.same(lengthsOf(await readAll([d, c])), [4, 2, 1, 3], 'without places by rank')
+
+  const copy = write('r/3_4.pt', rankFile(2, [3, 1], {}))
+  const copied = await readAll([c, d, copy])
+  t.same(lengthsOf(copied), [4, 2, 1, 3], 'a copy of another rank, by the token ids')
+  t.equal(copied.dump.rows, 4)
+  t.same(copied.dump.facts.notes, ['1 file holds the same samples as the file of another rank: each sample is taken once'])
+  t.equal(copied.dump.inputs.length, 3)
+
+  const without = PLAIN.filter(name => name !== 'values')
+  const early = write('r/3_5.pt', rankFile(0, [3, 1], {}, [...without, 'partition']))
+  const late = write('r/3_6.pt', rankFile(1, [3, 1], {}, [...PLAIN, 'partition']))
+  const stages = await readAll([early, late])
+  t.same([lengthsOf(stages), [...stages.dump.arrays.keys()]], [[2, 4], ['values', 'returns']], 'the stage that has the values')
+})
+
+t.test('raw_reward is of the whole rollout', async t => {
+  const raw = { raw_reward: [10, 11, 12, 13] }
+  const scores = async (bytes: Uint8Array): Promise<(number | null)[]> =>
+    ((await readAll([write('raw.pt', bytes)])).items as Sample[]).map(({ fields }) => fields.score)
+  t.same(await scores(rankFile(0, [3, 1], raw, [...PLAIN, 'partition'])), [11, 13], 'by the places in the rollout')
+  t.same(await scores(rankFile(0, [3, 1, 0, 2], raw)), [10, 11, 12, 13], 'by their order, where the file has all samples')
+  t.same(await scores(rankFile(0, [3, 1], raw)), [-3, -1], 'else the rewards')
+  const { dump } = await readAll(['raw.pt'])
+  t.match(dump.facts.notes.join(), /raw_reward is a list over the whole rollout/)
+  const tensors = { ...columnsOf([0, 1].map(i => plainSample(i)), PLAIN), rewards: array('float32', [2], [0.5, 0.25]) }
+  t.same(await scores(torchFile(tensors)), [0.5, 0.25], 'rewards as one tensor')
+})
+
+t.test('files of a folder are one series over steps', async t => {
+  const names = [10, 9, 100].map(step => write(`steps/${step}.pt`, torchFile({ format_version: 2, rank: 0, samples: [plainSample(step % 7)] })))
+  const series = await readAll(names)
+  t.same((series.items as Sample[]).map(({ index, fields }) => [index, fields.step]), [[0, 9], [1, 10], [2, 100]])
+  const stated = await readAll([write('steps/1.pt', torchFile({ rollout_id: 200, samples: [plainSample(0)] })), ...names])
+  t.same((stated.items as Sample[]).map(({ fields }) => fields.step), [9, 10, 100, 200], 'rollout_id before the name')
+  t.same(stated.dump.rows, 4)
+
+  const many = await Promise.all(Array.from({ length: 12 }, async (_, i) => write(`many/step_${11 - i}.npz`, await npzFile(CASES[0].arrays))))
+  const progress: number[] = []
+  const all = await readAll(many, { onProgress: bytes => progress.push(bytes) })
+  t.equal(all.items.length, 12 * CASES[0].samples.length, 'more files than stay open')
+  t.same(all.items.map(item => (isLeftOut(item) ? null : item.fields.step)), Array.from({ length: 12 }, (_, i) => [i, i, i]).flat())
+  t.same(progress, progress.toSorted((a, b) => a - b), 'progress does not go back')
+  t.equal(progress.at(-1), all.dump.inputs.reduce((sum, { bytes }) => sum + bytes, 0))
+  t.same(all.dump.inputs[0], { path: 'many/step_0.npz', sha256: sha256(await npzFile(CASES[0].arrays)), bytes: all.dump.inputs[0].bytes })
 })

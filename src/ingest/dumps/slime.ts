@@ -21,6 +21,8 @@ export interface StoredRollout {
   readonly rows: number
   /** names that the samples have */
   readonly names: readonly string[]
+  /** names that have one value a sample, although the value may come as a tensor of one axis */
+  readonly scalars: ReadonlySet<string>
   /** what stands beside the samples; null: nothing */
   readonly top: ReadonlyMap<TorchValue, TorchValue> | null
   get(row: number, name: string): TorchValue | undefined
@@ -32,11 +34,11 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
   const isScore = (name: string): boolean => name === 'raw_reward' && top?.has(name) === true
   const found = findNames(keys, (name, kind) => {
     const value = rows === 0 || !names.includes(name) ? undefined : rollout.get(0, name)
-    return kind === 'list' ? isNumberList(value) : isScalarValue(value) || isScore(name)
+    return kind === 'list' ? isNumberList(value) && !rollout.scalars.has(name) : isScalarValue(value) || isScore(name)
   })
   checkFound(found, keys, names, 'torch', place)
   const scores = rewardsOf(rollout, found)
-  const named = found.get('score') === 'raw_reward' && scores === null ? withoutScore(found, rollout, keys) : found
+  const named = found.get('score') === 'raw_reward' && scores === null && !names.includes('raw_reward') ? withoutScore(found, rollout, keys) : found
   const samples = new Samples(rollout, named, scores, file)
   return {
     format: 'torch',
@@ -71,7 +73,7 @@ function withoutScore(found: FoundNames, rollout: StoredRollout, keys: SampleKey
 /** The score of each sample from a list over the rollout; null: there is none, or its order is unknown. */
 function rewardsOf(rollout: StoredRollout, found: FoundNames): readonly TorchValue[] | null {
   const rewards = rollout.top?.get('raw_reward')
-  if (!Array.isArray(rewards) || found.get('score') !== 'raw_reward') return null
+  if (!Array.isArray(rewards) || found.get('score') !== 'raw_reward' || rollout.names.includes('raw_reward')) return null
   const places = Array.from({ length: rollout.rows }, (_, row) =>
     integerOf(found.has('rollout_position') ? rollout.get(row, found.get('rollout_position') ?? '') : null)
   )
@@ -124,19 +126,20 @@ class Samples {
     const needed = this.#needed(wanted)
     const values = new Map<string, RecordValue>()
     const tensors: Promise<void>[] = []
+    const plain = new Map<string, () => RecordValue>()
     for (const [key, name] of this.#found) {
       const isNeeded = isList(key) ? needed.has(key as SampleArray) || !arraysOf(this.#found).includes(key as SampleArray) : true
       if (!isNeeded || (key === 'token_ids' && !wanted.tokenIds)) continue
       const value = this.#rollout.get(index, name)
       if (isTensor(value)) tensors.push(readTensor(value, isList(key)).then(data => void values.set(name, data)))
-      else values.set(name, plainValue(value, isList(key), { format: 'torch', place }))
+      else plain.set(name, () => plainValue(value, isList(key), { format: 'torch', place: { ...place, array: name } }))
     }
     await Promise.all(tensors)
     const found = wanted.tokenIds ? this.#found : withoutIds(this.#found)
     return {
       place,
       read: () => {
-        const row = rowOfRecord({ get: name => values.get(name) }, found, needed, { format: 'torch', place })
+        const row = rowOfRecord({ get: name => values.get(name) ?? plain.get(name)?.() }, found, needed, { format: 'torch', place })
         const rank = integerOf(this.#rollout.get(index, 'data_parallel_rank'))
         return { ...row, score: this.#scoreOf(index, row.score), rank }
       }

@@ -50,19 +50,21 @@ function rolloutOf(tree: TorchValue): StoredRollout | null {
 }
 
 function rowsOf(kind: string, samples: readonly TorchMap[], top: TorchMap | null): StoredRollout {
-  return { kind, rows: samples.length, names: namesOf(samples[0]), top, get: (row, name) => samples[row].get(name) }
+  return { kind, rows: samples.length, names: namesOf(samples[0]), scalars: new Set(), top, get: (row, name) => samples[row].get(name) }
 }
 
 function columnsOf(kind: string, data: TorchMap, top: TorchMap): StoredRollout {
   const names = namesOf(data)
   const counted = ['response_lengths', 'tokens', 'loss_masks', ...names].map(name => data.get(name)).find(isList)
   const rows = counted?.length ?? 0
+  // raw_reward is of the whole rollout, in the order of the rollout, even where it has as many numbers.
+  const isColumn = (name: TorchValue): boolean => lengthOf(data.get(name)) === rows && name !== 'raw_reward'
   return {
     kind,
     rows,
-    // A list of another length is of the whole batch, and no column.
-    names: names.filter(name => lengthOf(data.get(name)) === rows),
-    top: data === top ? top : new Map([...top, ...[...data].filter(([, value]) => lengthOf(value) !== rows)]),
+    names: names.filter(isColumn),
+    scalars: new Set(names.filter(name => isTensor(data.get(name)))),
+    top: data === top ? top : new Map([...top, ...[...data].filter(([name]) => !isColumn(name))]),
     get: (row, name) => elementOf(data.get(name), row)
   }
 }
