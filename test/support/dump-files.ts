@@ -20,7 +20,9 @@ interface Dtype {
   readonly safetensors: string
   readonly torch: string
   /** undefined: the writer does it by itself */
-  readonly array?: new (data: readonly number[]) => { readonly buffer: ArrayBuffer }
+  readonly array?: new (
+    data: readonly number[]
+  ) => { readonly buffer: ArrayBuffer }
 }
 
 const DTYPES: Readonly<Record<string, Dtype>> = {
@@ -149,14 +151,16 @@ export type TestRow = Readonly<Record<string, number | string | boolean | null |
 export function rowsOf(arrays: TestArrays): TestRow[] {
   const named = Object.entries(arrays)
   const rows = Math.max(...named.map(([, { shape }]) => shape[0] ?? 1))
-  return Array.from({ length: rows }, (_, row) =>
-    Object.fromEntries(
-      named.map(([name, { shape, data }]) => {
-        const columns = shape[1] ?? 1
-        const isList = shape.length === 2 && (columns > 1 || name === 'values' || name === 'returns' || name === 'response_mask')
-        return [name, isList ? data.slice(row * columns, (row + 1) * columns) : data[data.length === 1 ? 0 : row]] as const
-      })
-    ) as TestRow
+  return Array.from(
+    { length: rows },
+    (_, row) =>
+      Object.fromEntries(
+        named.map(([name, { shape, data }]) => {
+          const columns = shape[1] ?? 1
+          const isList = shape.length === 2 && (columns > 1 || name === 'values' || name === 'returns' || name === 'response_mask')
+          return [name, isList ? data.slice(row * columns, (row + 1) * columns) : data[data.length === 1 ? 0 : row]] as const
+        })
+      ) as TestRow
   )
 }
 
@@ -167,7 +171,12 @@ export function jsonLines(rows: readonly TestRow[]): Uint8Array {
 }
 
 /** @param types Parquet's type of each column's numbers @param pageSize bytes of a page, about: small ones cut lists */
-export function parquetFile(rows: readonly TestRow[], types: Readonly<Record<string, string>>, rowGroupSize = 2, pageSize = 64): Uint8Array {
+export function parquetFile(
+  rows: readonly TestRow[],
+  types: Readonly<Record<string, string>>,
+  rowGroupSize = 2,
+  pageSize = 64
+): Uint8Array {
   const names = Object.keys(types)
   const schema: SchemaElement[] = [{ name: 'root', num_children: names.length }]
   for (const name of names) {

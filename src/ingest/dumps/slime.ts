@@ -38,7 +38,8 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
   })
   checkFound(found, keys, names, 'torch', place)
   const scores = rewardsOf(rollout, found)
-  const named = found.get('score') === 'raw_reward' && scores === null && !names.includes('raw_reward') ? withoutScore(found, rollout, keys) : found
+  const named =
+    found.get('score') === 'raw_reward' && scores === null && !names.includes('raw_reward') ? withoutScore(found, rollout, keys) : found
   const samples = new Samples(rollout, named, scores, file)
   return {
     format: 'torch',
