@@ -7,9 +7,9 @@ import { shapeText } from '../npz/encode.js'
 import type { SampleArray } from '../../schema/samples.js'
 import { SAMPLE_KEY_NAMES, type SampleKeyName, type SampleKeys } from '../../schema/sample-keys.js'
 import type { TensorNumbers } from '../tensors/tensor.js'
-import type { DumpPart, NamedField, NamedNumbers, PlacedRow, RawRow, Wanted } from './part.js'
-import { arraysOf, checkFound, endWords, findNames, isList, nearNotes, type FoundNames } from './records.js'
-import { BLOCK_BYTES, type ArrayTable, type RowReader, type StoredArray, type TableColumn } from './table.js'
+import type { DumpPart, FieldOfRow, NamedNumbers, PlacedRow, RawRow, Wanted } from './part.js'
+import { tokenArraysOf, checkFound, endWords, findNames, isList, nearNotes, type FoundNames } from './records.js'
+import { BLOCK_BYTES, type ArrayTable, type ArrayRows, type StoredArray, type TableColumn } from './table.js'
 
 /** Most rows of a batch. No batch has so many, and a shape may state any number. */
 const MAX_ROWS = 2 ** 24
@@ -41,7 +41,7 @@ export async function openPadded(table: ArrayTable, keys: SampleKeys): Promise<D
     step: typeof step === 'number' && Number.isSafeInteger(step) && step >= 0 ? step : null,
     rank: null,
     rows,
-    arrays: new Map(arraysOf(found).map(key => [key, batch.array(key).width])),
+    arrays: new Map(tokenArraysOf(found).map(key => [key, batch.array(key).width])),
     hasTokenIds: found.has('token_ids'),
     order: null,
     row: null,
@@ -98,13 +98,13 @@ function checkShapes(table: ArrayTable, found: FoundNames, columns: number): num
   return rows
 }
 
-interface Field {
+interface BatchField {
   readonly name: string
   readonly values: TableColumn
 }
 
-async function readFields({ entries }: ArrayTable, found: FoundNames): Promise<ReadonlyMap<SampleKeyName, Field>> {
-  const fields = new Map<SampleKeyName, Field>()
+async function readFields({ entries }: ArrayTable, found: FoundNames): Promise<ReadonlyMap<SampleKeyName, BatchField>> {
+  const fields = new Map<SampleKeyName, BatchField>()
   for (const [key, name] of found) {
     const entry = entries.get(name)
     if (!isList(key) && entry !== undefined) fields.set(key, { name, values: await entry.column() })
@@ -115,11 +115,11 @@ async function readFields({ entries }: ArrayTable, found: FoundNames): Promise<R
 class PaddedBatch {
   readonly #table: ArrayTable
   readonly #found: FoundNames
-  readonly #fields: ReadonlyMap<SampleKeyName, Field>
+  readonly #fields: ReadonlyMap<SampleKeyName, BatchField>
   readonly #rows: number
   readonly #columns: number
 
-  constructor(table: ArrayTable, found: FoundNames, fields: ReadonlyMap<SampleKeyName, Field>, rows: number, columns: number) {
+  constructor(table: ArrayTable, found: FoundNames, fields: ReadonlyMap<SampleKeyName, BatchField>, rows: number, columns: number) {
     this.#table = table
     this.#found = found
     this.#fields = fields
@@ -134,7 +134,7 @@ class PaddedBatch {
   }
 
   async *all(wanted: Wanted): AsyncGenerator<PlacedRow, void, void> {
-    const blocks = new Blocks(
+    const blocks = new RowBlocks(
       this.#needed(wanted).map(key => ({ key, name: this.#found.get(key) ?? '', array: this.array(key) })),
       this.#rows
     )
@@ -169,23 +169,23 @@ class PaddedBatch {
 
   /** One array is read at least: it tells the number of tokens. */
   #isOnlyLength(key: SampleKeyName, wanted: ReadonlySet<SampleArray>): boolean {
-    const arrays = arraysOf(this.#found)
+    const arrays = tokenArraysOf(this.#found)
     return key === arrays[0] && !arrays.some(name => wanted.has(name))
   }
 
-  #rowOf({ arrays }: Block, at: number, row: number): RawRow {
+  #rowOf({ arrays }: RowBlock, at: number, row: number): RawRow {
     const list = (key: SampleKeyName): NamedNumbers | null => {
       const array = arrays.get(key)
       if (array === undefined) return null
       return { name: array.name, data: array.data.subarray(at * array.columns, (at + 1) * array.columns) }
     }
-    const field = (key: SampleKeyName): NamedField | null => {
+    const field = (key: SampleKeyName): FieldOfRow | null => {
       const column = this.#fields.get(key)
       if (column === undefined) return null
       return { name: column.name, value: column.values[column.values.length === 1 ? 0 : row] }
     }
     const tokens = new Map<SampleArray, NamedNumbers>()
-    for (const key of arraysOf(this.#found)) {
+    for (const key of tokenArraysOf(this.#found)) {
       const array = list(key)
       if (array !== null) tokens.set(key, array)
     }
@@ -220,14 +220,14 @@ interface BlockArray {
 }
 
 /** Some rows of every array. */
-interface Block {
+interface RowBlock {
   readonly count: number
   readonly arrays: ReadonlyMap<SampleKeyName, BlockArray>
 }
 
 /** Reads the arrays side by side, a block of rows ahead of the caller. */
-class Blocks {
-  readonly #readers: readonly { readonly key: SampleKeyName; readonly name: string; readonly columns: number; readonly reader: RowReader }[]
+class RowBlocks {
+  readonly #readers: readonly { readonly key: SampleKeyName; readonly name: string; readonly columns: number; readonly reader: ArrayRows }[]
   readonly #rows: number
   readonly #step: number
   #ahead: Promise<unknown> = Promise.resolve()
@@ -239,7 +239,7 @@ class Blocks {
     this.#step = Math.max(1, Math.floor(BLOCK_BYTES / widest))
   }
 
-  async *all(): AsyncGenerator<Block, void, void> {
+  async *all(): AsyncGenerator<RowBlock, void, void> {
     let ahead = this.#read(0)
     for (let row = 0; row < this.#rows; row += this.#step) {
       const block = await ahead
@@ -250,14 +250,14 @@ class Blocks {
     await Promise.all(this.#readers.map(({ reader }) => reader.end()))
   }
 
-  #read(from: number): Promise<Block> {
+  #read(from: number): Promise<RowBlock> {
     const count = Math.max(0, Math.min(this.#step, this.#rows - from))
     const reading = this.#block(count)
     this.#ahead = reading.catch(() => null)
     return reading
   }
 
-  async #block(count: number): Promise<Block> {
+  async #block(count: number): Promise<RowBlock> {
     const read = this.#readers.map(
       async ({ key, name, columns, reader }) => [key, { name, columns, data: await reader.next(count) }] as const
     )

@@ -45,14 +45,14 @@ export async function planRollout(files: readonly FilePlan[], signatureOf: (file
   const place = placeOf(entries.map(({ at }) => at))
   const kept = place === null ? await withoutRepeatedFiles(files, entries, signatureOf) : withoutRepeats(files, entries, place)
   const used = new Set(kept.map(({ file }) => file))
-  const rankOf = ({ file, at }: Entry): number => at.rank ?? files[file].rank ?? file
-  const compare = (a: Entry, b: Entry): number =>
+  const rankOf = ({ file, at }: PlacedEntry): number => at.rank ?? files[file].rank ?? file
+  const compare = (a: PlacedEntry, b: PlacedEntry): number =>
     (place === null ? rankOf(a) - rankOf(b) : place(a.at) - place(b.at)) || a.file - b.file || a.row - b.row
   const rows = kept.toSorted(compare).map(({ file, row }) => ({ file, row }))
   return { step, files, rows, repeats: files.filter(({ rows: n }, file) => !used.has(file) && n !== 0) }
 }
 
-interface Entry extends RolloutRow {
+interface PlacedEntry extends RolloutRow {
   readonly at: RowOrder
 }
 
@@ -65,7 +65,7 @@ function placeOf(orders: readonly RowOrder[]): PlaceInRollout | null {
 }
 
 /** A place belongs to one file: the one with most arrays, the first of several. Within a file it may stand more than once. */
-function withoutRepeats(files: readonly FilePlan[], entries: readonly Entry[], place: PlaceInRollout): Entry[] {
+function withoutRepeats(files: readonly FilePlan[], entries: readonly PlacedEntry[], place: PlaceInRollout): PlacedEntry[] {
   const owner = new Map<number, number>()
   for (const { file, at } of entries) {
     const other = owner.get(place(at))
@@ -76,9 +76,9 @@ function withoutRepeats(files: readonly FilePlan[], entries: readonly Entry[], p
 
 async function withoutRepeatedFiles(
   files: readonly FilePlan[],
-  entries: readonly Entry[],
+  entries: readonly PlacedEntry[],
   signatureOf: (file: FilePlan) => Promise<string | null>
-): Promise<Entry[]> {
+): Promise<PlacedEntry[]> {
   if (files.length === 1) return [...entries]
   const owner = new Map<string, number>()
   const signatures: (string | null)[] = []
