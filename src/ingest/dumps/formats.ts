@@ -14,7 +14,7 @@ import { Series, type SeriesFiles } from './series.js'
 import { TORCH_DUMP } from './torch.js'
 
 /** In the order of asking. `.pt` and NPZ are both ZIP archives; the first looks at fewer bytes. */
-export const DUMP_FORMATS: readonly DumpFormat[] = [TORCH_DUMP, NPZ_DUMP, PARQUET_DUMP, SAFETENSORS_DUMP, JSON_LINES_DUMP]
+const DUMP_FORMATS: readonly DumpFormat[] = [TORCH_DUMP, NPZ_DUMP, PARQUET_DUMP, SAFETENSORS_DUMP, JSON_LINES_DUMP]
 
 const HEAD_BYTES = 4096
 /** Up to so many files stay open, with their tables of contents, from the plan to the last sample. */

@@ -60,8 +60,7 @@ function entryOf(npz: NpzFile, name: string, header: NpyHeader, file: string): T
           shape: header.shape,
           itemSize: header.dtype.itemSize,
           width: widthOf(dtype),
-          rows: () => new NpyRows(npz, name, header.count / Math.max(1, header.shape[0])),
-          whole: async () => numbersOf(await npz.read(name), place)
+          rows: () => new NpyRows(npz, name, header.count / Math.max(1, header.shape[0]))
         }
   return {
     array,

@@ -6,10 +6,10 @@ import { Fault, printable, type Place } from '../../core/errors.js'
 import { shapeText } from '../npz/encode.js'
 import type { SampleArray } from '../../schema/samples.js'
 import { SAMPLE_KEY_NAMES, type SampleKeyName, type SampleKeys } from '../../schema/sample-keys.js'
-import type { TensorNumbers } from '../tensors/tensor.js'
 import type { DumpPart, FieldOfRow, NamedNumbers, PlacedRow, RawRow, Wanted } from './part.js'
 import { tokenArraysOf, checkFound, endWords, findNames, isList, nearNotes, type FoundNames } from './records.js'
-import { BLOCK_BYTES, type ArrayTable, type ArrayRows, type StoredArray, type TableColumn } from './table.js'
+import { RowBlocks, type RowBlock } from './row-blocks.js'
+import type { ArrayTable, StoredArray, TableColumn } from './table.js'
 
 /** Most rows of a batch. No batch has so many, and a shape may state any number. */
 const MAX_ROWS = 2 ** 24
@@ -210,62 +210,5 @@ class PaddedBatch {
   /** Whether the arrays are as long as the token ids of prompt and response. */
   #hasPrompt(): boolean {
     return this.#found.has('token_ids') && this.array('token_ids').shape[1] === this.#columns
-  }
-}
-
-interface BlockArray {
-  readonly name: string
-  readonly columns: number
-  readonly data: TensorNumbers
-}
-
-/** Some rows of every array. */
-interface RowBlock {
-  readonly count: number
-  readonly arrays: ReadonlyMap<SampleKeyName, BlockArray>
-}
-
-/** Reads the arrays side by side, a block of rows ahead of the caller. */
-class RowBlocks {
-  readonly #readers: readonly { readonly key: SampleKeyName; readonly name: string; readonly columns: number; readonly reader: ArrayRows }[]
-  readonly #rows: number
-  readonly #step: number
-  #ahead: Promise<unknown> = Promise.resolve()
-
-  constructor(arrays: readonly { readonly key: SampleKeyName; readonly name: string; readonly array: StoredArray }[], rows: number) {
-    this.#readers = arrays.map(({ key, name, array }) => ({ key, name, columns: array.shape[1], reader: array.rows() }))
-    this.#rows = rows
-    const widest = Math.max(1, ...arrays.map(({ array }) => array.shape[1] * array.itemSize))
-    this.#step = Math.max(1, Math.floor(BLOCK_BYTES / widest))
-  }
-
-  async *all(): AsyncGenerator<RowBlock, void, void> {
-    let ahead = this.#read(0)
-    for (let row = 0; row < this.#rows; row += this.#step) {
-      const block = await ahead
-      ahead = this.#read(row + this.#step)
-      yield block
-    }
-    await ahead
-    await Promise.all(this.#readers.map(({ reader }) => reader.end()))
-  }
-
-  #read(from: number): Promise<RowBlock> {
-    const count = Math.max(0, Math.min(this.#step, this.#rows - from))
-    const reading = this.#block(count)
-    this.#ahead = reading.catch(() => null)
-    return reading
-  }
-
-  async #block(count: number): Promise<RowBlock> {
-    const read = this.#readers.map(
-      async ({ key, name, columns, reader }) => [key, { name, columns, data: await reader.next(count) }] as const
-    )
-    return { count, arrays: new Map(await Promise.all(read)) }
-  }
-
-  async close(): Promise<void> {
-    await this.#ahead
-    await Promise.all(this.#readers.map(({ reader }) => reader.close()))
   }
 }

@@ -13,7 +13,7 @@ import type { FieldOfRow, NamedNumbers, RawRow } from './part.js'
 /** Values of one row by name; undefined: the row has none. A value of another kind than these is of no use here. */
 export type RecordValue = TensorNumbers | FieldOfRow['value'] | undefined
 
-export interface RowRecord {
+interface RowRecord {
   get(name: string): RecordValue
 }
 

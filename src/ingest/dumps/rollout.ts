@@ -8,7 +8,7 @@ import type { FilePlan, OpenPart } from './files.js'
 import type { RowOrder } from './part.js'
 
 /** A row of one of the files. */
-export interface RolloutRow {
+interface RolloutRow {
   readonly file: number
   readonly row: number
 }

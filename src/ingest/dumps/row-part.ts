@@ -4,7 +4,7 @@ import type { SampleKeys } from '../../schema/sample-keys.js'
 import type { DumpPart, PlacedRow, Wanted } from './part.js'
 import { tokenArraysOf, checkFound, endWords, nearNotes, type FoundNames } from './records.js'
 
-export interface RowFile {
+interface RowFile {
   readonly format: string
   readonly file: string
   /** all names that the rows have */

@@ -21,8 +21,6 @@ export interface StoredArray {
   /** the narrowest of the two that holds every number of this dtype exactly */
   readonly width: 'float32' | 'float64'
   rows(): ArrayRows
-  /** all elements of a small array, in C order */
-  whole(): Promise<TensorNumbers>
 }
 
 /** One value a row, or a single one: numbers or texts. */

@@ -10,13 +10,12 @@ export function widthOf(dtype: TensorDtype): 'float32' | 'float64' {
   return WIDE.has(dtype) ? 'float64' : 'float32'
 }
 
-export function tensorArray(tensor: Tensor): StoredArray {
+function tensorArray(tensor: Tensor): StoredArray {
   return {
     shape: tensor.shape,
     itemSize: ITEM_SIZE[tensor.dtype],
     width: widthOf(tensor.dtype),
-    rows: () => new TensorRows(tensor),
-    whole: () => tensor.readNumbers()
+    rows: () => new TensorRows(tensor)
   }
 }
 
