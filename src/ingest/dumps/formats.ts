@@ -8,6 +8,7 @@ import { JSON_LINES_DUMP } from './json-lines.js'
 import { NPZ_DUMP } from './npz.js'
 import { PARQUET_DUMP } from './parquet.js'
 import type { DumpFormat } from './part.js'
+import { readAhead } from './read-ahead.js'
 import { groupByStep, planRollout, signatureOfTokens } from './rollout.js'
 import { SAFETENSORS_DUMP } from './safetensors.js'
 import { Series, type SeriesFiles } from './series.js'
@@ -24,7 +25,7 @@ const KEPT_OPEN = 8
 export async function recogniseDump(path: string): Promise<DumpFormat | null> {
   const file = await openStill(path)
   try {
-    return await formatOf(file)
+    return await formatOf(readAhead(file))
   } finally {
     await file.close()
   }
