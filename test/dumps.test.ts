@@ -25,6 +25,8 @@ import {
   type TorchItem
 } from './support/dump-files.js'
 import { faultOf, sha256 } from './support/folders.js'
+import { encodeNpy, encodeNpyHeader } from '../src/ingest/npz/encode.js'
+import { archive } from './support/archives.js'
 import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
@@ -363,6 +365,13 @@ t.test('trajectories come back from every container', async t => {
   }
 })
 
+const ROW = { values: [1, 2], returns: [1, 1], response_mask: [1, 1] }
+const BATCH: TestArrays = {
+  values: array('float32', [2, 2], [1, 2, 3, 4]),
+  returns: array('float32', [2, 2], [1, 1, 1, 1]),
+  response_mask: array('int64', [2, 2], [1, 1, 1, 1])
+}
+
 t.test('a dump that torch itself wrote', async t => {
   for (const name of ['slime.pt', 'slime-legacy.pt']) {
     const { items, dump } = await readAll([write(name, readFileSync(fixture('torch', name)))])
@@ -489,6 +498,13 @@ t.test('ranks of a rollout are merged', async t => {
   const d = write('r/3_3.pt', rankFile(1, [0, 2], {}))
   t.same(lengthsOf(await readAll([d, c])), [4, 2, 1, 3], 'without places by rank')
 
+  const ranks = [1, 0, 1].map((rank, i) => plainSample(i, { data_parallel_rank: rank }))
+  t.same(
+    lengthsOf(await readAll([write('r/ranks.pt', torchFile({ rollout_id: 3, samples: ranks }))])),
+    [2, 1, 3],
+    'by the rank of each sample'
+  )
+
   const copy = write('r/3_4.pt', rankFile(2, [3, 1], {}))
   const copied = await readAll([c, d, copy])
   t.same(lengthsOf(copied), [4, 2, 1, 3], 'a copy of another rank, by the token ids')
@@ -508,6 +524,33 @@ t.test('ranks of a rollout are merged', async t => {
     ],
     'the stage that has the values'
   )
+})
+
+t.test('an array that is not asked for tells the end of a response too', async t => {
+  const arrays = {
+    values: array('float32', [1, 3], [1, 0, 0]),
+    returns: array('float32', [1, 3], [1, 0, 0]),
+    kl: array('float32', [1, 3], [0, 2, 0])
+  }
+  const dump = await openDump(DIR, [write('kl.npz', await npzFile(arrays))], options())
+  for await (const item of dump.samples(['values'])) {
+    t.same(isLeftOut(item) ? null : [item.mask.length, Object.keys(item.arrays), item.tokenIds], [2, ['values'], null])
+  }
+  await dump.close()
+})
+
+t.test('what a trace does not need may be unreadable', async t => {
+  const arrays = { ...BATCH, entropys: array('float32', [2, 3], [1, 1, 1, 1, 1, 1]), score: array('float32', [2], [1, 0]) }
+  const unread = await readAll([write('unread.npz', await npzFile(arrays))])
+  t.same([...unread.dump.arrays.keys()], ['values', 'returns'])
+  t.same(unread.dump.facts.notes, ['entropys is not read: its shape is (2, 3), not (2, 2)'])
+  const objects = await archive([
+    ...Object.entries(BATCH).map(([name, { shape, data }]) => [name, encodeNpy(Float32Array.from(data as number[]), shape)] as const),
+    ['uid', [encodeNpyHeader('|O', [2]), new Uint8Array(9)]]
+  ])
+  const object = await readAll([write('object.npz', objects)])
+  t.equal((object.items as Sample[])[0].fields.uid, null)
+  t.match(object.dump.facts.notes[0], /^not read: npy unsupported dtype: .*object array/)
 })
 
 t.test('raw_reward is of the whole rollout', async t => {
@@ -571,13 +614,6 @@ t.test('files of a folder are one series over steps', async t => {
   )
   t.same(all.dump.inputs[0], { path: 'many/step_0.npz', sha256: sha256(await npzFile(CASES[0].arrays)), bytes: all.dump.inputs[0].bytes })
 })
-
-const ROW = { values: [1, 2], returns: [1, 1], response_mask: [1, 1] }
-const BATCH: TestArrays = {
-  values: array('float32', [2, 2], [1, 2, 3, 4]),
-  returns: array('float32', [2, 2], [1, 1, 1, 1]),
-  response_mask: array('int64', [2, 2], [1, 1, 1, 1])
-}
 
 interface BadDump {
   readonly what: string
@@ -879,6 +915,17 @@ t.test('batches larger than a block', async t => {
       name
     )
   }
+})
+
+t.test('an integer that no double holds is named by its index in the whole array', async t => {
+  const [rows, columns] = [60, 3000]
+  const data = new Array<number>(rows * columns).fill(1).with(-2, 2 ** 60)
+  const wide = { values: array('int64', [rows, columns], data) }
+  const fault = await faultOf(readAll([write('wide.npz', await npzFile(wide))]))
+  t.equal(
+    fault.message,
+    'npy integer out of range: 1152921504606846976, expected at most 2^53 in size, where every integer has a double of its own (wide.npz, member values.npy, index 179998)'
+  )
 })
 
 t.test('lines are the same at every chunk size', async t => {

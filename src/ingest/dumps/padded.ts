@@ -19,13 +19,13 @@ export async function openPadded(table: ArrayTable, keys: SampleKeys): Promise<D
   const { entries, refused, format, place } = table
   const names = [...entries.keys(), ...refused.keys()]
   const columns = columnsOf(table, keys)
-  const found = findNames(keys, (name, kind) => {
+  const named = findNames(keys, (name, kind) => {
     const entry = entries.get(name)
     if (entry === undefined) return false
     if (kind === 'field') return entry.columnLength !== null
     return entry.array !== null && entry.array.shape.length === 2 && (entry.array.shape[1] !== 1 || columns === 1)
   })
-  const unread = unreadOf(table, keys, found)
+  const { found, notes } = withoutUnfit(table, keys, named)
   checkFound(found, keys, names, format, place)
   const rows = checkShapes(table, found, columns)
   const fields = await readFields(table, found)
@@ -36,7 +36,7 @@ export async function openPadded(table: ArrayTable, keys: SampleKeys): Promise<D
     kind: 'padded batch',
     mask: found.get('response_mask') ?? null,
     end: endWords(found, true),
-    notes: [...nearNotes(found, keys, names), ...unread],
+    notes: [...nearNotes(found, keys, names), ...notes],
     rules: { padded: true, exact: false },
     step: typeof step === 'number' && Number.isSafeInteger(step) && step >= 0 ? step : null,
     rank: null,
@@ -52,7 +52,7 @@ export async function openPadded(table: ArrayTable, keys: SampleKeys): Promise<D
 /** T: columns of the first array of tokens; 1 where no array has more than one. */
 function columnsOf({ entries }: ArrayTable, keys: SampleKeys): number {
   for (const key of ['values', 'returns', ...SAMPLE_KEY_NAMES] as const) {
-    if (!isList(key) || key === 'response_mask' || key === 'attention_mask' || key === 'token_ids') continue
+    if (!isList(key) || mayHavePrompt(key)) continue
     for (const name of keys[key]) {
       const shape = entries.get(name)?.array?.shape
       if (shape?.length === 2 && shape[1] !== 1) return shape[1]
@@ -61,15 +61,38 @@ function columnsOf({ entries }: ArrayTable, keys: SampleKeys): number {
   return 1
 }
 
-/** Notes of fields that cannot be read. @throws the fault of an array of tokens that cannot */
-function unreadOf({ refused }: ArrayTable, keys: SampleKeys, found: FoundNames): string[] {
-  return SAMPLE_KEY_NAMES.flatMap(key => {
-    const name = found.has(key) ? undefined : keys[key].find(candidate => refused.has(candidate))
-    const error = name === undefined ? undefined : refused.get(name)
-    if (name === undefined || error === undefined) return []
-    if (isList(key)) throw error
-    return [`${printable(name)} is not read: ${error.message}`]
-  })
+/** What a trace is made of. Anything else that cannot be read, or is of another shape, is left out with a note. */
+const NEEDED: ReadonlySet<SampleKeyName> = new Set(['values', 'returns', 'response_mask', 'attention_mask', 'response_length'] as const)
+
+/** @throws the fault of a needed array that cannot be read */
+function withoutUnfit(
+  { entries, refused }: ArrayTable,
+  keys: SampleKeys,
+  named: FoundNames
+): { readonly found: FoundNames; readonly notes: readonly string[] } {
+  const found = new Map(named)
+  const notes: string[] = []
+  const shapeOf = (name: string | undefined): readonly number[] => entries.get(name ?? '')?.array?.shape ?? []
+  const [rows, columns] = shapeOf(tokenArraysOf(named).map(key => named.get(key))[0])
+  for (const key of SAMPLE_KEY_NAMES) {
+    const name = named.get(key)
+    const error = name === undefined ? refused.get(keys[key].find(candidate => refused.has(candidate)) ?? '') : undefined
+    if (error !== undefined) {
+      if (NEEDED.has(key)) throw error
+      notes.push(`not read: ${error.message}`)
+    }
+    if (name === undefined || NEEDED.has(key) || !isList(key) || mayHavePrompt(key)) continue
+    const shape = shapeOf(name)
+    if (shape[0] === rows && shape[1] === columns) continue
+    found.delete(key)
+    notes.push(`${printable(name)} is not read: its shape is ${shapeText(shape)}, not ${shapeText([rows, columns])}`)
+  }
+  return { found, notes }
+}
+
+/** Whether an array may have the columns of the prompt before those of the response. */
+function mayHavePrompt(key: SampleKeyName): boolean {
+  return key === 'response_mask' || key === 'attention_mask' || key === 'token_ids'
 }
 
 /** B. @throws Fault for an array of another shape */
@@ -87,9 +110,9 @@ function checkShapes(table: ArrayTable, found: FoundNames, columns: number): num
   if (columns === 0) throw wrong(first.name, first.shape, 'at least one column')
   if (rows > MAX_ROWS) throw wrong(first.name, first.shape, `at most ${MAX_ROWS} rows`)
   for (const { key, name, shape } of arrays) {
-    const mayHavePrompt = key === 'response_mask' || key === 'attention_mask' || key === 'token_ids'
-    if (shape[0] === rows && (shape[1] === columns || (mayHavePrompt && shape[1] > columns))) continue
-    throw wrong(name, shape, `${shapeText([rows, columns])}${mayHavePrompt ? ', or more columns with the prompt before them' : ''}`)
+    const isWider = mayHavePrompt(key) && shape[1] > columns
+    if (shape[0] === rows && (shape[1] === columns || isWider)) continue
+    throw wrong(name, shape, `${shapeText([rows, columns])}${mayHavePrompt(key) ? ', or more columns with the prompt before them' : ''}`)
   }
   for (const [key, name] of found) {
     const length = isList(key) ? null : table.entries.get(name)?.columnLength
