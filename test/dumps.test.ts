@@ -559,6 +559,11 @@ t.test('raw_reward is of the whole rollout', async t => {
     ((await readAll([write('raw.pt', bytes)])).items as Sample[]).map(({ fields }) => fields.score)
   t.same(await scores(rankFile(0, [3, 1], raw, [...PLAIN, 'partition'])), [11, 13], 'by the places in the rollout')
   t.same(await scores(rankFile(0, [3, 1, 0, 2], raw)), [10, 11, 12, 13], 'by their order, where the file has all samples')
+  t.same(
+    await scores(rankFile(0, [3, 1, 0, 2], raw, [...PLAIN, 'partition'])),
+    [10, 11, 12, 13],
+    'by the places, where it has as many numbers'
+  )
   t.same(await scores(rankFile(0, [3, 1], raw)), [-3, -1], 'else the rewards')
   const { dump } = await readAll(['raw.pt'])
   t.match(dump.facts.notes.join(), /raw_reward is a list over the whole rollout/)
@@ -817,6 +822,22 @@ t.test('rows of retained tokens alone', async t => {
   t.same(Array.from(sample.mask), [0, 1, 0, 0, 1])
   t.same(Array.from(sample.arrays.values ?? []), [NaN, 1, NaN, NaN, 2])
   t.same(Array.from(sample.tokenIds ?? []), [-1, 8, -1, -1, 9])
+})
+
+t.test('a mask of true and false in JSON Lines', async t => {
+  const rows = [
+    { ...ROW, response_mask: [false, true], outcome: true, score: 'NaN' },
+    { ...ROW, response_mask: [true, true], outcome: null, score: 2 }
+  ]
+  const bytes = Buffer.from(Buffer.from(jsonLines(rows)).toString().replace('"NaN"', 'null'))
+  const { items } = await readAll([write('flags.jsonl', bytes)])
+  t.same(
+    (items as Sample[]).map(({ mask, fields: { outcome, score } }) => [[...mask], outcome, score]),
+    [
+      [[0, 1], 'success', null],
+      [[1, 1], null, 2]
+    ]
+  )
 })
 
 t.test('what is a dump is told by its content', async t => {
