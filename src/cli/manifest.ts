@@ -6,7 +6,7 @@ import { studyBytes, updatedManifest, type ManifestChanges } from '../study/mani
 import { readManifest } from '../study/manifest.js'
 import { loadStudy } from '../study/study.js'
 import { OutputSet } from '../render/outputs/output-set.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { formatCount } from '../core/counts.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { ManifestCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'

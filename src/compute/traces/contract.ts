@@ -5,6 +5,7 @@
  */
 import type { Content } from '../../schema/outputs/document.js'
 import type { ExampleStatistics, Jump, PooledChanges, TraceStatisticsDocument } from '../../schema/outputs/trace-statistics.js'
+import type { TraceSigns } from './sanity.js'
 import type { Outcome, OutcomeSource, SpanTexts, TraceFields } from '../../schema/traces.js'
 
 /** Transitions of one kind (boundary or internal) of one trace. */
@@ -74,6 +75,7 @@ export interface TraceResult {
   /** the NPZ file states that its data were generated */
   readonly synthetic: boolean
   readonly spans: SpanTexts | null
+  readonly signs: TraceSigns
   /** boundaries whose preceding span ends with the marker; null where there are no texts or no marker */
   readonly boundariesWithMarker: number | null
 }

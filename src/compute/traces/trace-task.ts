@@ -19,6 +19,7 @@ import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkSt
 import { layColumns, membersOf } from './columns.js'
 import { traceOfSample, type PackedSample } from './sample-trace.js'
 import type { TraceColumns, TraceResult } from './contract.js'
+import { signsOf } from './sanity.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
 export interface TraceTaskBase {
@@ -166,6 +167,7 @@ function measure(
       synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
       // The parser reuses its buffer for the next trace, so the flags are copied.
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
+      signs: signsOf(trace.values, trace.returns, boundaries),
       boundariesWithMarker: markedBoundaries(trace, boundaries.length, task.endMarker)
     },
     columns: layColumns(trace, boundaries, members, task.room)
