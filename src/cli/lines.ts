@@ -1,5 +1,5 @@
 /** Faults as lines on standard error: one line each, a limited number of lines, stack traces only when asked for. */
-import { Fault } from '../core/errors.js'
+import type { Fault } from '../core/errors.js'
 import { withoutSecrets } from '../core/secrets.js'
 
 /** Beyond this many lines the rest is counted. */

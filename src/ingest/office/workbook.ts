@@ -69,13 +69,9 @@ class WorkbookReader extends ElementReader {
     }
   }
 
-  protected leave(): void {
-    return undefined
-  }
+  protected leave(): void {}
 
-  text(): void {
-    return undefined
-  }
+  text(): void {}
 }
 
 function sheetKind(kind: string): SheetInfo['kind'] {

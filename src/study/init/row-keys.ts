@@ -4,7 +4,7 @@
  * separate and strict.
  */
 import { StringDecoder } from 'node:string_decoder'
-import { ByteChunks } from '../../core/chunks.js'
+import type { ByteChunks } from '../../core/chunks.js'
 import { isJsonObject } from '../../core/checker.js'
 
 /** How much of a file is looked at: the first limit that is reached. */
