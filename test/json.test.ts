@@ -950,15 +950,15 @@ t.test('a page is synthetic where its outermost object says true, in chunks of e
 
 t.test('ends of texts are judged as decoded, however they are escaped', t => {
   const random = new Random(seedOf(3))
-  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   const short: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\t': '\\t', '/': '\\/' }
   const spell = (text: string): string =>
     text
       .split('')
       .map(unit => {
-        if (random.chance(0.2)) return escape(unit)
+        if (random.chance(0.2)) return escaped(unit)
         const plain = unit >= ' ' && unit !== '"' && unit !== '\\' && !/[\ud800-\udfff]/.test(unit)
-        return plain && random.chance(0.9) ? unit : (short[unit] ?? (plain ? unit : escape(unit)))
+        return plain && random.chance(0.9) ? unit : (short[unit] ?? (plain ? unit : escaped(unit)))
       })
       .join('')
   const markers = ['<|im_end|>', '', '>', '\\', '"', 'n>', '\n', '路', '😀', '\\n', 'u003e', '3e', '\\\\', '</s>', '\u001f', '\ude00', 'é"']

@@ -536,7 +536,7 @@ t.test('fflate reads what is written, and is read', async t => {
           os: 3,
           attrs: 0o644 << 16,
           comment: 'a comment',
-          extra: { 0x7875: Uint8Array.of(1, 2) }
+          extra: { [0x7875]: Uint8Array.of(1, 2) }
         }
       ],
       'stored.npy': [npy, { level: 0 }],

@@ -5,6 +5,7 @@
  * A record that is missing, malformed or of another program is a Fault here. In `runs/record.ts`, which decides whether a run
  * is skipped, it is none.
  */
+import type { Stats } from 'node:fs'
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeCause, EXIT, Fault, printable } from '../core/errors.js'
@@ -295,7 +296,7 @@ async function standsAt(root: string, path: string): Promise<number | Held> {
   const mismatch = (reason: string): Held => ({ status: 'mismatch', found: null, reason })
   const segments = path.split('/')
   for (let i = 1; i <= segments.length; i++) {
-    let info
+    let info: Stats
     try {
       info = await lstat(join(root, ...segments.slice(0, i)))
     } catch (error) {
