@@ -15,7 +15,7 @@ import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { EndMarker } from '../src/ingest/json/string.js'
 import { KernelText } from '../src/ingest/json/kernel-text.js'
 import { TraceScratch, parseTrace } from '../src/ingest/json/trace.js'
-import { casesOf } from './support/cases.js'
+import { caseOf, casesOf } from './support/cases.js'
 import { WHOLE, inPiecesOf, randomDocument, readSnapshot, type Pieces, type ReadOptions, type ReadSnapshot } from './support/json-reader.js'
 import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
@@ -478,7 +478,7 @@ t.test('random documents: same slices, header and numbers as JSON.parse, for eve
 })
 
 t.test('offsets count from the base offset', t => {
-  const bytes = VALID.find(({ name }) => name === 'compact')?.bytes ?? new Uint8Array()
+  const bytes = caseOf('json/valid', 'compact').bytes
   const at = readSnapshot(bytes, WHOLE).traces.map(trace => trace.offset + 34_000_000)
   t.strictSame(
     readSnapshot(bytes, WHOLE, { baseOffset: 34_000_000 }).traces.map(trace => trace.offset),

@@ -24,13 +24,13 @@ interface Input {
 
 /** The lines of a table whose cases have no input of bytes. */
 export function rowsOf<Row extends { readonly name: string }>(table: string): readonly Row[] {
-  const path = fixture(`${table}.jsonl`)
-  const lines = readFileSync(path, 'utf8').split('\n')
-  if (lines.pop() !== '' || lines.length === 0) throw new Error(`${path}: expected one or more lines, each with a line break at its end`)
+  const place = `fixtures/${table}.jsonl`
+  const lines = readFileSync(fixture(`${table}.jsonl`), 'utf8').split('\n')
+  if (lines.pop() !== '' || lines.length === 0) throw new Error(`${place}: expected one or more lines, each with a line break at its end`)
   let before = ''
   return lines.map(line => {
     const row = JSON.parse(line) as Row
-    if (row.name <= before) throw new Error(`${path}: '${row.name}' stands behind '${before}', expected names in order, each once`)
+    if (!(row.name > before)) throw new Error(`${place}: '${row.name}' stands behind '${before}', expected names in order, each once`)
     before = row.name
     return row
   })
@@ -53,7 +53,7 @@ export function casesOf<Expected extends object>(table: string): readonly (Case 
 /** Node passes over or replaces what it cannot encode, so the bytes must give the text again. */
 function encoded(text: string, encoding: 'utf8' | 'base64', place: string): Uint8Array {
   const bytes = Buffer.from(text, encoding)
-  if (bytes.toString(encoding) !== text) throw new Error(`${place}: the input is no ${encoding}`)
+  if (bytes.toString(encoding) !== text) throw new Error(`${place}: an input that ${encoding} does not give again`)
   return bytes
 }
 

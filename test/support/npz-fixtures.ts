@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Fault } from '../../src/core/errors.js'
 import { readNpy, type NpyArray, type NpyData } from '../../src/ingest/npz/npy.js'
 import { openNpz } from '../../src/ingest/npz/npz.js'
-import { casesOf } from './cases.js'
+import { caseOf, casesOf } from './cases.js'
 
 /** One array of a case: what numpy reads. */
 export interface Expected {
@@ -15,21 +15,19 @@ export interface Expected {
   readonly resaved_sha256: string
 }
 
-export const VALID = casesOf<{ readonly arrays: Readonly<Record<string, Expected>> }>('npz/valid')
-
-function caseOf(name: string): (typeof VALID)[number] {
-  const found = VALID.find(one => one.name === name)
-  if (found === undefined) throw new Error(`fixtures/npz/valid.jsonl has no ${name}`)
-  return found
+interface Valid {
+  readonly arrays: Readonly<Record<string, Expected>>
 }
+
+export const VALID = casesOf<Valid>('npz/valid')
 
 /** A file's bytes, in memory of their own. */
 export function load(name: string): Uint8Array {
-  return caseOf(name).bytes.slice()
+  return caseOf('npz/valid', name).bytes.slice()
 }
 
 export function expectedOf(name: string): Readonly<Record<string, Expected>> {
-  return caseOf(name).arrays
+  return caseOf<Valid>('npz/valid', name).arrays
 }
 
 export function sha256(...parts: readonly Uint8Array[]): string {
