@@ -146,7 +146,7 @@ t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_
   for (const version of ['20.15.0', '20.20.2', '22.2.0', '24.0.0', '100.1.0']) t.notOk(isTooOld(version), version)
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } }
   t.equal(engines.node, '^20.15 || >=22.2')
-  t.match(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8'), "node: ['20.15.1', '22', '24']\n")
+  t.match(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8'), 'node: ["20.15.1", "22", "24"]\n')
   unlinkSync(join(c.bin, 'npm'))
   t.match(c.run().stderr, 'setup: Node 20.20.2 was found without npm, 20.15 or newer (not 21, 22.0 or 22.1) is needed')
   unlinkSync(join(c.bin, 'node'))
@@ -316,7 +316,7 @@ t.test(".ci/run: the README's two commands, in order, stopping at the first fail
   const script = join(c.dir, '.ci/run')
   const good = c.run({}, script, tmpdir())
   t.equal(good.status, 0)
-  t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm test', 'npm run test:all'])
+  t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm run lint', 'npm test', 'npm run test:all'])
   t.equal(good.stdout.trimEnd().split('\n').at(-1), '# { total: 2, pass: 2 }', 'the summary of the tests comes last')
 
   const failedTests = c.run({ TESTS_FAIL: '1' }, script)
