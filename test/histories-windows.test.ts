@@ -4,8 +4,10 @@ import type { Curve, SelectionHistory } from '../src/compute/histories/contract.
 import { curveFor, joinSelection } from '../src/compute/histories/join.js'
 import { countBoundlessHours } from '../src/compute/histories/overflow.js'
 import { analysisStatistics } from '../src/compute/histories/statistics.js'
+import { selectRuns } from '../src/compute/histories/selection.js'
 import { hasStep, lowerBound, missingSteps, usualDistance } from '../src/compute/histories/steps.js'
 import { byTimestamp } from '../src/compute/histories/time-order.js'
+import { historyWarnings } from '../src/compute/histories/warnings.js'
 import {
   bestPosition,
   countBelowZero,
@@ -16,13 +18,13 @@ import {
   trailingMean,
   windowMean
 } from '../src/compute/histories/windows.js'
-import { finish } from '../src/compute/histories/work.js'
+import { finish, inTurns } from '../src/compute/histories/work.js'
 import type { HistoryAnalysis } from '../src/schema/histories.js'
-import { metric, NO_OUTPUTS, NO_STATISTICS, selection } from './support/history-layouts.js'
-import { runHistory, type Logged, type PlainRun } from './support/history-plain.js'
+import { metric, NO_OUTPUTS, NO_STATISTICS, selection, studyOf } from './support/history-layouts.js'
+import { listedRun, runHistory, type Logged, type PlainRun } from './support/history-plain.js'
 
 const CREATED = 1_700_000_000
-const METRICS = [metric('x', 'x'), metric('y', 'y'), metric('z', 'z')]
+const METRICS = [metric('x', 'x'), metric('y', 'y'), metric('z', 'z'), metric('w', 'w')]
 
 /** A row a step: its step, its hours after the creation, what it logs. */
 type Row = readonly [step: number, hours: number | null, logged: Readonly<Record<string, Logged>>]
@@ -80,6 +82,8 @@ t.test('means of windows hold both ends', t => {
   const huge = Number.MAX_VALUE
   t.equal(firstMean(curve(huge, huge, huge, -1), 3).mean, huge, 'a sum beyond the double range')
   t.equal(firstMean(curve(-huge, -huge, 1), 2).mean, -huge)
+  t.equal(firstMean(curve(...new Array<number>(6).fill(1.7e308)), 6).mean, 1.7e308, 'rounding stays within the values')
+  t.equal(firstMean(curve(...new Array<number>(6).fill(-1.7e308)), 6).mean, -1.7e308)
   t.equal(firstMean(curve(1.5e308, 1.5e308, -1.5e308, -1.5e308), 4).mean, 0)
   t.strictSame([...finish(trailingMean(Float64Array.of(1, 2, 4, 8), 3))], [1, 1.5, 7 / 3, 14 / 3])
   t.end()
@@ -204,11 +208,11 @@ t.test('the first row that has any of the metrics, and the first value at a thre
 })
 
 t.test('hours are compared where both are defined', t => {
-  const reference = join('base', [1, 2, { x: 1, y: 1 }], [2, 8, { x: 5 }], [3, 0, { z: 1 }])
+  const reference = join('base', [1, 2, { x: 1, y: 1 }], [2, 8, { x: 5 }], [3, 0, { z: 1 }], [4, 9, { w: 1 }])
   const target = join('ours', [1, 1, { x: 1, z: 1 }], [2, 3, { x: 5 }], [3, null, { y: 3 }])
   const { compare, undefined_reasons } = statisticsOf(
     {
-      best: ['x', 'y', 'z'],
+      best: ['x', 'y', 'z', 'w'],
       thresholds: [
         { name: 'reached', metric: 'x', at_least: 5 },
         { name: 'never', metric: 'x', at_least: 6 }
@@ -226,11 +230,13 @@ t.test('hours are compared where both are defined', t => {
     best: {
       x: { elapsed_hours: -5, display_hours: -5, reduction_percent: 62.5 },
       y: { ...none, reduction_percent: null },
-      z: { elapsed_hours: 1, display_hours: 1, reduction_percent: null }
+      z: { elapsed_hours: 1, display_hours: 1, reduction_percent: null },
+      w: { ...none, reduction_percent: null }
     }
   })
   t.equal(undefined_reasons['/compare/thresholds/never/display_hours'], 'one of the two is undefined')
   t.equal(undefined_reasons['/compare/best/y/reduction_percent'], 'one of the two is undefined')
+  t.equal(undefined_reasons['/compare/best/w/reduction_percent'], 'one of the two is undefined', 'the target has no observation')
   t.equal(undefined_reasons['/compare/best/z/reduction_percent'], 'the reference takes 0 hours')
   t.end()
 })
@@ -255,5 +261,98 @@ t.test('a metric that should be constant: what it first differs at, and every va
     undefined_reasons['/selections/a/metrics/y/constant/sessions/0/value'],
     'run r-a logs values from 1 to 3: the first that is not 2 stands at step 2'
   )
+  t.end()
+})
+
+t.test('work that runs in turns stops where its checkpoint rejects', async t => {
+  function* work(): Generator<void, number, void> {
+    yield
+    yield
+    return 7
+  }
+  let turns = 0
+  const count = (): Promise<void> => {
+    turns++
+    return Promise.resolve()
+  }
+  t.equal(await inTurns(work(), count), 7)
+  t.equal(turns, 2)
+  await t.rejects(
+    inTurns(work(), () => Promise.reject(new Error('stop'))),
+    { message: 'stop' }
+  )
+})
+
+t.test('a display factor of zero is none', t => {
+  const zero = selection('a', { display_time: { multiply: 0 } })
+  t.throws(() => finish(joinSelection(zero, [runHistory(run('r', []), ['x'])], [METRICS[0]], 'at')), {
+    message: 'study selection a, display_time gives no factor: at.display_time: multiply 0, expected a positive factor'
+  })
+  t.end()
+})
+
+t.test('a selection takes the runs of its entity; without a run it names three that are near', t => {
+  const runs = ['r1', 'r2', 'r3', 'r4'].map((id, i) =>
+    listedRun({ ...run(id, []), displayName: ['run-a', 'run-abc', 'run-ab', 'run-b'][i] }, { entity: i === 0 ? 'lab' : 'other' })
+  )
+  const study = (display_name: string, entity: string | null) => studyOf({ selections: [selection('a', { display_name, entity })] })
+  t.strictSame(
+    selectRuns(runs, study('run-a', 'lab'))
+      .chosen.get('a')
+      ?.map(({ id }) => id),
+    ['r1']
+  )
+  t.throws(() => selectRuns(runs, study('run-a', 'other')), {
+    message: /expected its project, entity and label as listed; by display name: project "training", entity "lab", label "all"/
+  })
+  t.throws(() => selectRuns(runs, study('run-aX', null)), {
+    message: /4 runs listed, expected an exact display name; near: "run-a", "run-ab", "run-abc"/
+  })
+  const twins = [1, 2, 3, 4].map(i => listedRun(run(`r${i}`, []), { project: `p${i}` }))
+  t.throws(() => selectRuns(twins, study('run-a', 'nobody')), { message: /project "p1".*; project "p2".*; project "p3", [^;]*$/ })
+  t.end()
+})
+
+function warningsOf(history: SelectionHistory, metrics: readonly string[] = []): string[] {
+  const analysis = {
+    name: 'main',
+    selections: ['a'],
+    metrics,
+    statistics: NO_STATISTICS,
+    supplied: null,
+    shared_reference: null,
+    outputs: NO_OUTPUTS
+  }
+  const study = studyOf({ selections: [history.selection], metrics: METRICS, analyses: [analysis] })
+  return finish(historyWarnings(study, new Map([['a', history]])))
+}
+
+t.test('warnings count settings that are left out and hours beyond the double range', t => {
+  const more = (leftOut: { unnamed: number; withheld: number }): SelectionHistory => {
+    const plain = run('r', [[1, 0, { x: 1 }]])
+    return finish(joinSelection(selection('a'), [runHistory(plain, ['x', 'y', 'z', 'w'], listedRun(plain, { leftOut }))], METRICS, 'at'))
+  }
+  const unnamed = 'of its runs not copied, which neither histories.config nor fetch.config names'
+  const withheld = 'of its runs withheld, which look like secrets or are no scalars'
+  t.strictSame(warningsOf(more({ unnamed: 1, withheld: 0 })), [`selection a: 1 setting ${unnamed}`])
+  t.strictSame(warningsOf(more({ unnamed: 0, withheld: 1 })), [`selection a: 1 setting ${withheld}`])
+  t.strictSame(warningsOf(more({ unnamed: 2, withheld: 3 })), [`selection a: 2 settings ${unnamed}`, `selection a: 3 settings ${withheld}`])
+  t.strictSame(warningsOf(more({ unnamed: 0, withheld: 0 })), [])
+  t.equal(more({ unnamed: 0, withheld: 0 }).sessions[0].leftOut, null)
+
+  const far = { ...join('a', [1, 1, { x: 1 }], [2, 2, { x: 1 }], [3, 3, { x: 1 }]), displayFactor: 1e308 }
+  t.strictSame(warningsOf(far, ['x']), [
+    'selection a, metric x: display_hours of 2 observations is beyond the double range; empty in the files, not plotted'
+  ])
+  t.strictSame(warningsOf(join('a')), ['run r-a: its history has no row'], 'without a row nobody knows whether the key of time is right')
+  t.end()
+})
+
+t.test('a session states why it has no state', t => {
+  const plain = run('r', [[1, 0, { x: 1 }]])
+  const history = finish(joinSelection(selection('a'), [runHistory(plain, ['x'], listedRun(plain, { state: null }))], [METRICS[0]], 'at'))
+  const { selections, undefined_reasons } = statisticsOf({}, history)
+  t.equal(selections['a'].sessions[0].state, null)
+  t.equal(undefined_reasons['/selections/a/sessions/0/state'], 'the list of runs does not state it')
   t.end()
 })
