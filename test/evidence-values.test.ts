@@ -2,7 +2,7 @@
 import t from 'tap'
 import { cellValue } from '../src/compute/evidence/cell-values.js'
 import { deriveValues } from '../src/compute/evidence/derive.js'
-import { documentLines } from '../src/compute/evidence/document-values.js'
+import { documentLines, documentValue } from '../src/compute/evidence/document-values.js'
 import { slideLabels } from '../src/compute/evidence/labels.js'
 import { TextSearch } from '../src/compute/evidence/match.js'
 import { slideValue } from '../src/compute/evidence/slide-values.js'
@@ -86,5 +86,21 @@ t.test('a cell that looks like a secret is refused, and the message does not rep
   t.throws(() => cellValue(ofCell, 'at', { cells } as never, file, new TextSearch()), {
     message: 'evidence unreadable value: at (v) finds what looks like a secret, expected a value without one (f, member S!A1)'
   })
+  t.end()
+})
+
+t.test('a value of a document stands on its line and on no other', t => {
+  const asking = { name: 'v', unit: '', title: '', published: true, excluded: null, labels: [] }
+  const value = (as: 'number' | 'text', pattern: string, line: number, ...lines: string[]): unknown =>
+    documentValue({ ...asking, as, pattern, line }, { at: 'at', document: 'doc' }, lines, file, new TextSearch()).value
+  t.equal(value('number', 'loss (\\S+)', 2, 'title', 'loss 0.25'), 0.25)
+  t.equal(value('text', 'loss (\\S+)', 1, 'loss low', ''), 'low')
+  t.throws(() => value('number', 'loss (\\S+)', 1, 'loss low'), {
+    message: 'evidence unreadable value: at (v) finds "loss low", expected a number in the group of "loss (\\\\S+)" (f, member line 1)'
+  })
+  t.throws(() => value('text', 'loss(.*)', 1, 'loss'), { message: /finds "loss", expected a text in the group/ })
+  t.throws(() => value('number', '(\\d)', 1, '1', '2'), { message: /finds it on 1, 2, expected "\(\\\\d\)" to match on line 1 alone/ })
+  t.throws(() => value('number', '(\\d)', 1, '', '2'), { message: /finds it on 2, expected/ })
+  t.throws(() => value('number', '(\\d)', 1, ''), { message: /finds no such line, expected/ })
   t.end()
 })

@@ -306,7 +306,7 @@ t.test('a selection takes the runs of its entity; without a run it names three t
     message: /expected its project, entity and label as listed; by display name: project "training", entity "lab", label "all"/
   })
   t.throws(() => selectRuns(runs, study('run-aX', null)), {
-    message: /4 runs listed, expected an exact display name; near: "run-a", "run-ab", "run-abc"/
+    message: /4 runs listed, expected an exact display name; near: "run-a", "run-ab", "run-abc"$/
   })
   const twins = [1, 2, 3, 4].map(i => listedRun(run(`r${i}`, []), { project: `p${i}` }))
   t.throws(() => selectRuns(twins, study('run-a', 'nobody')), { message: /project "p1".*; project "p2".*; project "p3", [^;]*$/ })
