@@ -406,6 +406,15 @@ async function faultIn(chunks: ByteChunks): Promise<Fault> {
   throw new Error('no fault')
 }
 
+/** The same gzip of so many bytes: a file name in the header makes up the rest (RFC 1952, flag FNAME). */
+function padded(gzip: Buffer, bytes: number): Buffer {
+  const named = Buffer.from(gzip.subarray(0, 10))
+  named[3] = 8
+  const name = Buffer.alloc(bytes - gzip.length, 'a')
+  name[name.length - 1] = 0
+  return Buffer.concat([named, name, gzip.subarray(10)])
+}
+
 t.test('gzip', async t => {
   const random = seeded(3)
   const data = Buffer.from(Array.from({ length: 3000 }, () => `${Math.floor(random() * 1e6)},`).join(''))
@@ -448,6 +457,16 @@ t.test('gzip', async t => {
   const bomb = gzipSync(Buffer.alloc(4_000_000))
   const fault = await faultIn(gunzippedIfGzip(cutAsync(bomb, 1024), { freeBytes: 1_000_000 }))
   t.equal(fault.details.problem, 'inflates too far')
+  const inflated = async (bytes: Uint8Array, freeBytes: number): Promise<number> =>
+    (await collect(gunzippedIfGzip(cutAsync(bytes, bytes.length), { freeBytes }))).length
+  t.equal(await inflated(bomb, 4_000_000), 4_000_000, 'any ratio up to the free bytes')
+  t.equal((await faultIn(gunzippedIfGzip(cutAsync(bomb, bomb.length), { freeBytes: 3_999_999 }))).details.problem, 'inflates too far')
+  t.equal(await inflated(gzip, 1), data.length, 'any size at an ordinary ratio')
+  // 512,000 zero bytes from 2,000 are 256 from each, which is allowed; from 1,999 they are more.
+  const zeros = gzipSync(Buffer.alloc(512_000))
+  t.equal(await inflated(padded(zeros, 2000), 1), 512_000, 'exactly 256 times as many')
+  const over = await faultIn(gunzippedIfGzip(cutAsync(padded(zeros, 1999), 1999), { freeBytes: 1 }))
+  t.equal(over.message, 'gzip inflates too far: 512000 bytes from 1999, expected at most 256 times as many (byte 1999)')
   for await (const chunk of gunzippedIfGzip(cutAsync(gzip, 512))) if (chunk.length > 0) break
   t.pass('a reader may stop early')
 })
