@@ -14,6 +14,7 @@ import {
   object,
   oneOf,
   pair,
+  pattern,
   positive,
   rawText,
   record,
@@ -21,6 +22,7 @@ import {
   type Kind
 } from '../src/core/checker.js'
 import { Failures, Fault } from '../src/core/errors.js'
+import { anyOf, anyText, closed, define, map, matching, natural, someText, whole } from '../src/schema/outputs/kinds.js'
 
 const context = () => ({ format: 'study', place: {}, paths: [] })
 
@@ -60,8 +62,21 @@ const KINDS: readonly (readonly [what: string, kind: Kind<unknown>, taken: reado
   ['freeObject', freeObject, [{}, { a: [1, 'x', { b: null }] }], [[], null, 'x']]
 ]
 
+const OUTPUT_KINDS: typeof KINDS = [
+  ['anyText', anyText, ['', 'a'.repeat(2000)], [null, 5]],
+  ['someText', someText, ['a'], ['', null]],
+  ['matching', matching('an a', /^a$/), ['a'], ['b', '', ['a']]],
+  ['whole()', whole(), [0, -5, 2 ** 60], [0.5, Infinity, '1', null]],
+  ['whole(2)', whole(2), [2, 3], [1, -2]],
+  ['natural', natural, [0, 1], [-1, 0.5]],
+  ['map', map(natural), [{}, { a: 1, '- -': 2 }], [[], null, { a: -1 }]],
+  ['map of names', map(natural, /^a/), [{}, { a: 1, ab: 2 }], [{ b: 1 }, { a: 1, ba: 1 }, { a: -1 }]],
+  ['anyOf', anyOf(natural, someText), [0, 'a'], [-1, '', null]],
+  ['define', define('b', () => natural), [0], [-1]]
+]
+
 t.test('each kind takes the values at its bounds and refuses those beyond', async t => {
-  for (const [what, kind, taken, refused] of KINDS) {
+  for (const [what, kind, taken, refused] of [...KINDS, ...OUTPUT_KINDS]) {
     for (const value of taken) t.strictSame(reading(kind, value), value, `${what} takes ${describeValue(value)}`)
     for (const value of refused) {
       t.throws(() => kind.read(value, 'a', context()), { message: /^study / }, `${what} refuses ${describeValue(value)}`)
@@ -109,6 +124,12 @@ t.test('a refusal says where the value stands, what it is and what was expected'
     [record(name, 'a letter', positive, 1), { AA: 1 }, 'a', 'study wrong name: a.AA, expected a letter'],
     [record(name, 'a letter', positive, 1), { a: 0 }, '', 'study wrong field: a is 0, expected a number > 0'],
     [record(name, 'a letter', positive, 1), { '- -': 1 }, 'a', 'study wrong name: a["- -"], expected a letter'],
+    [map(natural), { '- -': -1 }, 'a', 'study wrong field: a["- -"] is -1, expected an integer >= 0'],
+    [map(natural, /^a/), { b: 1 }, 'a', 'study wrong field: a is an object, expected an object whose names match ^a'],
+    [map(natural), 1, 'a', 'study wrong field: a is 1, expected an object'],
+    [whole(), 'x', 'a', 'study wrong field: a is "x", expected an integer'],
+    [anyOf(natural, someText, whole(0)), '', 'a', 'study wrong field: a is "", expected an integer >= 0 or a text that is not empty'],
+    [closed({ b: { kind: natural, doc: '' } }), { b: 1, '//': '' }, 'a', 'study unknown field: a["//"], expected one of b'],
     [finiteObject, { b: { 'c d': [Infinity] } }, 'a', 'study wrong field: a.b["c d"][0] is Infinity, expected a finite number']
   ]
   for (const [kind, value, at, refused] of cases) t.strictSame(reading(kind, value, at), { refused }, refused)
@@ -142,4 +163,27 @@ t.test('comments, unknown fields and defaults of an object', async t => {
     { a: 1 },
     'a comment of a record is left out'
   )
+})
+
+t.test('a secret is refused in any text, and under a name that means one', async t => {
+  const key = `ghp_${'A1b2C3d4E5'.repeat(3)}`
+  const hex = '0123456789abcdef0123456789abcdef01234567'
+  const anything = pattern('anything', /./)
+  const cases: readonly (readonly [Kind<unknown>, unknown, string, string])[] = [
+    [text(), key, 'a', 'a'],
+    [text(), hex, 'files[3].note[1]', 'files[3].note[1]'],
+    [anything, key, 'a', 'a'],
+    [freeObject, { b: [1, key] }, 'a', 'a.b[1]'],
+    [freeObject, { b: { api_key: 5 } }, 'a', 'a.b.api_key'],
+    [freeObject, { [key]: 5 }, 'a', 'a.[withheld]'],
+    [freeObject, { b: { '- -': key } }, '', 'b["- -"]'],
+    [record(/./, 'a name', positive, 1), { [key]: 5 }, 'a', 'a.[withheld]']
+  ]
+  for (const [kind, value, at, shown] of cases) {
+    const refused = `study secret refused: ${shown} holds what looks like a secret, expected a text without one`
+    t.strictSame(reading(kind, value, at), { refused }, refused)
+  }
+  t.equal(reading(rawText(), key), key, 'whoever withholds it reads it first')
+  t.equal(reading(text(), hex, 'files[3].sha1'), hex, 'forty digits are no key in a field of hashes')
+  t.equal(reading(text(), hex, 'files.sha1[3]'), hex)
 })

@@ -128,10 +128,14 @@ t.test('what is opened is a regular file, and nothing waits', async t => {
     [at('folder'), { create: true }, 'EISDIR a folder'],
     [at('nowhere'), {}, 'ENOENT no such file or directory']
   ]
+  const descriptors = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
+  await faultOf(openRegular(at('folder')))
+  const opened = descriptors()
   for (const [path, options, found] of cases) {
     const expected = `file unreadable: ${found}, expected a regular file (${path})`
     t.equal((await faultOf(openRegular(path, options))).message, expected)
     t.equal((await faultOf((async () => openRegularSync(path, options))())).message, expected)
+    t.equal(descriptors(), opened, `${found}: what was opened is closed`)
   }
   server.close()
   for (const name of ['file', 'link']) {
