@@ -22,6 +22,7 @@ import {
   type Kind
 } from '../src/core/checker.js'
 import { Failures, Fault } from '../src/core/errors.js'
+import { outputPath, relativePath, writtenPath } from '../src/core/path-kinds.js'
 import { anyOf, anyText, closed, define, map, matching, natural, someText, whole } from '../src/schema/outputs/kinds.js'
 
 const context = () => ({ format: 'study', place: {}, paths: [] })
@@ -133,6 +134,28 @@ t.test('a refusal says where the value stands, what it is and what was expected'
     [finiteObject, { b: { 'c d': [Infinity] } }, 'a', 'study wrong field: a.b["c d"][0] is Infinity, expected a finite number']
   ]
   for (const [kind, value, at, refused] of cases) t.strictSame(reading(kind, value, at), { refused }, refused)
+})
+
+t.test('a path is relative, stays in its folder and is kept for the look at the file system', async t => {
+  const read = (kind: Kind<string>, path: unknown): unknown => {
+    const paths: { at: string; path: string }[] = []
+    try {
+      return [kind.read(path, 'a', { format: 'study', place: {}, paths }), paths]
+    } catch (error) {
+      return error instanceof Fault ? error.message : error
+    }
+  }
+  t.strictSame(read(writtenPath, './b//c'), ['./b//c', [{ at: 'a', path: './b//c' }]])
+  t.strictSame(read(relativePath, './b//c'), ['b/c', [{ at: 'a', path: './b//c' }]])
+  t.strictSame(read(outputPath, 'b/'), ['b', [{ at: 'a', path: 'b/' }]])
+  const expected = 'expected a relative path inside the study ("/" between names, no "..")'
+  t.equal(read(relativePath, '../b'), `study unsafe path: a is "../b", ${expected}`)
+  t.equal(read(relativePath, 5), `study wrong field: a is 5, ${expected}`)
+  t.equal(read(outputPath, '/b'), `study unsafe path: a is "/b", ${expected.replace('the study', 'the folder of outputs')}`)
+  t.equal(
+    read(relativePath, `b/ghp_${'A1b2C3d4E5'.repeat(3)}`),
+    'study secret refused: a holds what looks like a secret, expected a text without one'
+  )
 })
 
 t.test('comments, unknown fields and defaults of an object', async t => {

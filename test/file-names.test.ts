@@ -1,7 +1,9 @@
 /** Names of output folders, byte for byte, with hashes of `sha256sum`; and the order of names. */
+import { realpathSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { isDeviceName, snapshotNames, stepFromName } from '../src/core/file-names.js'
-import { canonicalRelative, compareCodepoints, errorCode, isAscii, isSafeRelative } from '../src/core/paths.js'
+import { canonicalRelative, compareCodepoints, errorCode, isAscii, isSafeRelative, resolveInside } from '../src/core/paths.js'
 
 const named = (...paths: readonly string[]): string[] =>
   snapshotNames(paths.map(real => ({ real, segments: real.split('/').filter(segment => segment !== '') })))
@@ -54,6 +56,28 @@ t.test('the text of a relative path', async t => {
   }
   t.strictSame(['a/./b/', '//a', '.', './/.', 'a..'].map(canonicalRelative), ['a/b', 'a', '.', '.', 'a..'])
   t.strictSame(['', 'a\0\x7f', '\x80', 'a\u00e9'].map(isAscii), [true, true, false, false])
+})
+
+t.test('where a safe path leads', { skip: process.platform === 'win32' ? 'needs links' : false }, async t => {
+  const root = realpathSync(t.testdir({ out: {}, in: { a: { b: '' } } }))
+  const dir = join(root, 'in')
+  symlinkSync('a', join(dir, 'l'))
+  symlinkSync('../out', join(dir, 'away'))
+  symlinkSync('gone', join(dir, 'dangling'))
+  symlinkSync('ring', join(dir, 'ring'))
+  for (const [path, resolved] of [
+    ['a/b', { kind: 'inside', real: join(dir, 'a/b') }],
+    ['l/b', { kind: 'inside', real: join(dir, 'a/b') }],
+    ['.', { kind: 'inside', real: dir }],
+    ['away', { kind: 'outside', real: join(root, 'out') }],
+    ['nowhere', { kind: 'missing' }],
+    ['dangling', { kind: 'missing' }],
+    ['a/b/c', { kind: 'missing' }], // b is a file: ENOTDIR
+    ['x'.repeat(300), { kind: 'missing' }], // ENAMETOOLONG
+    ['ring', { kind: 'unreadable', code: 'ELOOP' }]
+  ] as const) {
+    t.strictSame(resolveInside(dir, path), resolved, path.slice(0, 9))
+  }
 })
 
 t.test('the code of an error', async t => {

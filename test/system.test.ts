@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import {
   closeSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -24,7 +25,7 @@ import { describeCause, Fault } from '../src/core/errors.js'
 import { outputFault } from '../src/render/outputs/output-fault.js'
 import { fileSystemTime } from '../src/core/system/alive.js'
 import { neededToWrite, systemName, systemText } from '../src/core/system/error.js'
-import { isInside, makeFolder, realPlace } from '../src/core/system/folder.js'
+import { holds, inTheWay, isInside, makeFolder, realPlace, whyNoFolder } from '../src/core/system/folder.js'
 import { lastWords } from '../src/core/system/last-words.js'
 import { readText } from '../src/core/still-file.js'
 import { openRegular, openRegularSync, type OpenOptions } from '../src/core/system/open.js'
@@ -183,6 +184,37 @@ t.test('folders: one level at a time, and where a path leads', async t => {
   for (const [path, place] of places) t.equal(realPlace(join(dir, path)), join(dir, place), path)
   t.ok(isInside('/a', '/a') && isInside('/a', '/a/b') && isInside('/', '/a') && isInside('/a', '/a/..b'))
   t.notOk(isInside('/a', '/ab') || isInside('/a/b', '/a') || isInside('/a', '/b'))
+  t.notOk(isInside('/a/b', '/a/c/b') || isInside('/a/b', '/'))
+
+  // Two names of one inode, as a folder has that is mounted twice.
+  linkSync(join(dir, 'file'), join(dir, 'a/other-name'))
+  writeFileSync(join(dir, 'a/file'), '')
+  const held: readonly (readonly [string, string, boolean])[] = [
+    ['a', 'a', true],
+    ['a', 'l/b', true],
+    ['a/b', 'a', false],
+    ['file', 'a/other-name', true],
+    ['file', 'a/file', false],
+    ['nowhere', 'nowhere/below', true],
+    ['nowhere', 'a', false],
+    ['a', 'nowhere', false]
+  ]
+  for (const [outer, inner, expected] of held) t.equal(holds(join(dir, outer), join(dir, inner)), expected, `${outer} holds ${inner}`)
+
+  symlinkSync('file', join(dir, 'to-file'))
+  const inTheWays: readonly (readonly [string, string, string])[] = [
+    ['file', 'file', 'a file'],
+    ['file/x/y', 'file', 'a file'],
+    ['to-file/x', 'to-file', 'a file'],
+    ['dangling/x', 'dangling', 'a link to nothing'],
+    ['ring', 'ring', 'a link that leads back to itself'],
+    ['ring/x', 'ring', 'a link that leads back to itself']
+  ]
+  for (const [path, at, found] of inTheWays) t.same(await inTheWay(join(dir, path)), { path: join(dir, at), found }, path)
+  for (const path of ['a', 'a/new/deeper', 'l/new', '']) t.equal(await inTheWay(join(dir, path)), null, path)
+  t.equal(await whyNoFolder(join(dir, 'a')), null)
+  t.equal(await whyNoFolder(join(dir, 'file')), 'a file')
+  t.equal(await whyNoFolder(join(dir, 'nowhere')), null)
 })
 
 t.test('work folders: what dead processes left goes, at once or after an hour of silence by the clock of the file system', async t => {
