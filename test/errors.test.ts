@@ -1,6 +1,6 @@
 /** Messages: their grammar, the text of a file that they repeat, the place, and the nearest known name. */
 import t from 'tap'
-import { describeCause, Failures, Fault, isRefusal, nearest, printable, printableId, toFault } from '../src/core/errors.js'
+import { describeCause, EXIT, Failures, Fault, isRefusal, nearest, printable, printableId, toFault } from '../src/core/errors.js'
 
 t.test('a message has every part that is known, in one order', async t => {
   const place = { column: 9, line: 8, offset: 7, index: 6, array: 'values', step: 5, uid: 'u', trace: 4, member: 'm', file: 'f' }
@@ -46,6 +46,8 @@ t.test('the exit code, the place and the cause of a fault', async t => {
   const fault = new Fault({ format: 'npz', problem: 'broken', place: { index: 3 }, exitCode: 1, cause })
   t.equal(fault.exitCode, 1)
   t.equal(new Fault({ format: 'npz', problem: 'broken' }).exitCode, 3)
+  // 128 + SIGINT
+  t.strictSame(EXIT, { ok: 0, checkFailed: 1, usage: 2, badInput: 3, interrupted: 130 })
   t.strictSame(new Fault({ format: 'npz', problem: 'broken' }).place, {})
   t.equal(fault.cause, cause)
   t.notOk('cause' in new Fault({ format: 'npz', problem: 'broken' }))

@@ -23,7 +23,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { describeCause, Fault } from '../src/core/errors.js'
 import { outputFault } from '../src/render/outputs/output-fault.js'
-import { fileSystemTime } from '../src/core/system/alive.js'
+import { fileSystemTime, HEARTBEAT_MS, isAlive, isSilent } from '../src/core/system/alive.js'
 import { neededToWrite, systemName, systemText } from '../src/core/system/error.js'
 import { holds, inTheWay, isInside, makeFolder, realPlace, whyNoFolder } from '../src/core/system/folder.js'
 import { lastWords } from '../src/core/system/last-words.js'
@@ -252,6 +252,22 @@ t.test('work folders: what dead processes left goes, at once or after an hour of
   await work.remove()
   t.same(readdirSync(dir).sort(), kept.sort())
   await sweepWorkFolders(join(dir, 'nowhere'), 'w')
+})
+
+t.test('a process is silent an hour after its last sign, or where that lies more than a day ahead', t => {
+  const now = 1_800_000_000_000
+  for (const [sign, silent] of [
+    [0, false],
+    [-3_600_000, false],
+    [-3_600_001, true],
+    [86_400_000, false],
+    [86_400_001, true]
+  ] as const) {
+    t.equal(isSilent(now, now + sign), silent, `${sign} ms`)
+  }
+  t.equal(HEARTBEAT_MS, 600_000)
+  t.equal(isAlive(process.pid), true)
+  t.end()
 })
 
 t.test('what no command could catch is one line in words too', async t => {
