@@ -467,6 +467,12 @@ t.test('gzip', async t => {
   t.equal(await inflated(padded(zeros, 2000), 1), 512_000, 'exactly 256 times as many')
   const over = await faultIn(gunzippedIfGzip(cutAsync(padded(zeros, 1999), 1999), { freeBytes: 1 }))
   t.equal(over.message, 'gzip inflates too far: 512000 bytes from 1999, expected at most 256 times as many (byte 1999)')
+  const broken = new Error('the disk is gone')
+  const breaking = async function* (): ByteGenerator {
+    yield gzip.subarray(0, 5000)
+    throw broken
+  }
+  t.equal(await collect(gunzippedIfGzip(breaking())).catch((error: unknown) => error), broken, 'what the source throws comes out')
   let asked = 0
   const zerosBehind = async function* (first: Uint8Array): ByteGenerator {
     yield first

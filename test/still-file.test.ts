@@ -9,7 +9,9 @@ import {
   chmodSync,
   existsSync,
   linkSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -440,6 +442,38 @@ t.test('chunks: any size, valid until the next one, stopped by a signal', async 
   await t.rejects(reading(), reason)
   t.equal(chunks, 3)
 })
+
+t.test('every file that was opened is closed', { skip: existsSync('/proc/self/fd') ? false : 'needs /proc' }, async t => {
+  const path = join(t.testdir({ file: CONTENT }), 'file')
+  const open = (): number => readdirSync('/proc/self/fd').filter(fd => readLink(`/proc/self/fd/${fd}`) === path).length
+  const sync = openStillSync(path, comparingWords('file'))
+  const file = await openStill(path)
+  t.equal(open(), 2)
+  sync.close()
+  await file.close()
+  t.equal(open(), 0)
+  await collect(fileChunks(path))
+  t.equal(open(), 0, 'chunks')
+  for await (const chunk of fileChunks(path, { chunkSize: 1 })) if (chunk.length > 0) break
+  t.equal(open(), 0, 'chunks, left early')
+  await readText(path)
+  t.equal(open(), 0, 'a text')
+  await t.rejects(readText(path, { maxBytes: 1 }))
+  t.equal(open(), 0, 'a text that is too large')
+  await hashFile(path)
+  t.equal(open(), 0, 'a hash')
+  readStillSync(path, 'npz')
+  t.equal(open(), 0, 'a whole file on the calling thread')
+})
+
+/** The target of a link; null where it has gone meanwhile. */
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
 
 t.test('what is read is what was verified', async t => {
   const file = { path: 'a', sha256: 'new', bytes: 1 }

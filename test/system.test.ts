@@ -25,7 +25,7 @@ import { describeCause, Fault } from '../src/core/errors.js'
 import { outputFault } from '../src/render/outputs/output-fault.js'
 import { fileSystemTime, HEARTBEAT_MS, isAlive, isSilent } from '../src/core/system/alive.js'
 import { neededToWrite, systemName, systemText } from '../src/core/system/error.js'
-import { holds, inTheWay, isInside, makeFolder, realPlace, whyNoFolder } from '../src/core/system/folder.js'
+import { holds, inTheWay, isInside, makeFolder, realPlace, syncFolder, whyNoFolder } from '../src/core/system/folder.js'
 import { lastWords } from '../src/core/system/last-words.js'
 import { readText } from '../src/core/still-file.js'
 import { openRegular, openRegularSync, type OpenOptions } from '../src/core/system/open.js'
@@ -200,6 +200,11 @@ t.test('folders: one level at a time, and where a path leads', async t => {
     ['a', 'nowhere', false]
   ]
   for (const [outer, inner, expected] of held) t.equal(holds(join(dir, outer), join(dir, inner)), expected, `${outer} holds ${inner}`)
+
+  await syncFolder(join(dir, 'a'))
+  await t.rejects(syncFolder(join(dir, 'file')), { code: 'ENOTDIR' })
+  // A folder of /proc cannot be synced: EINVAL.
+  if (existsSync('/proc/self')) await t.resolves(syncFolder('/proc/self'))
 
   symlinkSync('file', join(dir, 'to-file'))
   const inTheWays: readonly (readonly [string, string, string])[] = [
