@@ -95,6 +95,8 @@ t.test('the nearest known name has at most a third of the characters wrong', asy
     ['vlaeus', 'values'],
     ['vlauesx', 'values'],
     ['vxxxes', null],
+    ['avluxs', 'values'],
+    ['avlxxs', null],
     ['setp', 'step'],
     ['ste', 'step'],
     ['st', null],
