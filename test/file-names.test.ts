@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { isDeviceName, snapshotNames, stepFromName } from '../src/core/file-names.js'
 import { canonicalRelative, compareCodepoints, errorCode, isAscii, isSafeRelative, resolveInside } from '../src/core/paths.js'
+import { csvMetadataPath, documentCopy, isOutputName } from '../src/schema/outputs.js'
 
 const named = (...paths: readonly string[]): string[] =>
   snapshotNames(paths.map(real => ({ real, segments: real.split('/').filter(segment => segment !== '') })))
@@ -78,6 +79,47 @@ t.test('where a safe path leads', { skip: process.platform === 'win32' ? 'needs 
   ] as const) {
     t.strictSame(resolveInside(dir, path), resolved, path.slice(0, 9))
   }
+})
+
+t.test('a file that a run can have written is known by its name', async t => {
+  const names = [
+    'data.json',
+    'article.md',
+    'timings.json',
+    'preview/article.html',
+    'wandb/points.arrow',
+    'training_data/critic-traces.arrow',
+    'training_data/critic-trace-arrays.npz',
+    'wandb/lineage.csv-metadata.json',
+    'figures/08-critic-traces.png',
+    'figures/a_B-1.svg',
+    'x.json',
+    'wandb/x.csv',
+    'training_data/x.1.csv-metadata.json',
+    'materials/README.md'
+  ]
+  for (const name of names) t.ok(isOutputName(name), name)
+  const others = [
+    'notes.md',
+    'preview/other.html',
+    'wandb/x.arrow',
+    'other/x.json',
+    'wandb/other/x.json',
+    'figures/a.gif',
+    'figures/a.b.png',
+    'figures/a/b.png',
+    '.x.json',
+    `${'x'.repeat(96)}.json`,
+    'materials/.hidden',
+    'materials/a/b',
+    'materials/',
+    'xmaterials/a'
+  ]
+  for (const name of others) t.notOk(isOutputName(name), name)
+  t.ok(isOutputName(`${'x'.repeat(95)}.json`))
+  t.equal(documentCopy('a/b/README.md'), 'materials/README.md')
+  t.equal(documentCopy('README.md'), 'materials/README.md')
+  t.equal(csvMetadataPath('wandb/x.csv'), 'wandb/x.csv-metadata.json')
 })
 
 t.test('the code of an error', async t => {

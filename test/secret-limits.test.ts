@@ -14,6 +14,7 @@ t.test('a thousand characters of a name are looked at', async t => {
   t.ok(isIdentityName(`${'x'.repeat(996)}_uid`))
   t.notOk(isIdentityName(`${'x'.repeat(997)}_uid`))
   t.ok(isIdentityName(`uid_${'x_'.repeat(600)}`))
+  t.notOk(isIdentityName('secret_id'), 'a name that means a secret names no id')
 })
 
 t.test('256 characters of a value are judged', async t => {
@@ -76,6 +77,21 @@ t.test('a text looks random by its turns between small letters, capitals and dig
   ] as const) {
     t.equal(isMixed(text), mixed, text)
   }
+})
+
+t.test('two layers of base64 are read, and percent signs', async t => {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const once = base64(`see ${KEY} there`)
+  t.ok(isSecretText(once))
+  t.ok(isSecretText(base64(once)))
+  t.notOk(isSecretText(base64(base64(once))), 'not three')
+  t.equal(withoutSecrets(`a ${once} b`), 'a [withheld] b')
+  t.ok(isSecretText(base64('bob:p4ssword')), 'a user and a password')
+  t.notOk(isSecretText(base64('bob:password')), 'and no word')
+  t.notOk(isSecretText(base64('task:p4ssword'), 'uid'), 'a kind and a name in a field of ids')
+  t.ok(isSecretText(base64('root:p4ssword'), 'uid'), 'but for a user of many systems')
+  t.equal(withoutSecrets('a %67%68%70_A1b2C3d4E5A1b2C3d4E5A1b2C3d4E5 b'), 'a [withheld] b')
+  t.notOk(isSecretText('100%67 of 50% %zz'))
 })
 
 t.test('a message loses every secret and nothing else', async t => {

@@ -443,6 +443,17 @@ t.test('chunks: any size, valid until the next one, stopped by a signal', async 
   t.equal(chunks, 3)
 })
 
+t.test('a file of 2 GiB is not read whole', async t => {
+  const path = join(t.testdir({ file: '' }), 'file')
+  // without blocks on the disk
+  truncateSync(path, 2 ** 31)
+  const said = `npz file too large: 2147483648 bytes, expected at most 2147483647 (${path})`
+  const file = await openStill(path, wordsOf('npz'))
+  t.equal((await faultOf(file.whole())).message, said)
+  await file.close()
+  t.equal((await faultOf((async () => readStillSync(path, 'npz', () => new Uint8Array(1)))())).message, said)
+})
+
 t.test('every file that was opened is closed', { skip: existsSync('/proc/self/fd') ? false : 'needs /proc' }, async t => {
   const path = join(t.testdir({ file: CONTENT }), 'file')
   const open = (): number => readdirSync('/proc/self/fd').filter(fd => readLink(`/proc/self/fd/${fd}`) === path).length
