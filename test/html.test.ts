@@ -480,6 +480,9 @@ t.test('gzip', async t => {
   }
   t.equal((await faultIn(gunzippedIfGzip(zerosBehind(flipped)))).details.problem, 'corrupt')
   t.equal(asked, 0, 'what stands behind damage is not read')
+  // Behind the header zeros are a stored block whose length and complement disagree (RFC 1951, 3.2.4).
+  t.equal((await faultIn(gunzippedIfGzip(zerosBehind(gzip.subarray(0, 10))))).details.problem, 'corrupt')
+  t.equal(asked, 0, 'nor behind zeros that are the damage')
   t.ok((await collect(gunzippedIfGzip(zerosBehind(gzip)))).equals(data))
   t.equal(asked, 100, 'what stands behind the last member is read to its end')
   for (const bytes of [gzip, data]) {

@@ -443,6 +443,13 @@ t.test('chunks: any size, valid until the next one, stopped by a signal', async 
   t.equal(chunks, 3)
 })
 
+t.test('a chunk has 1 MiB where nothing else is asked for', async t => {
+  const path = join(t.testdir({ file: Buffer.alloc(2 ** 20 + 1) }), 'file')
+  const lengths: number[] = []
+  for await (const chunk of fileChunks(path)) lengths.push(chunk.length)
+  t.strictSame(lengths, [2 ** 20, 1])
+})
+
 t.test('a file of 2 GiB is not read whole', async t => {
   const path = join(t.testdir({ file: '' }), 'file')
   // without blocks on the disk
