@@ -35,6 +35,10 @@ t.test('a secret is withheld although it begins before the end of what is shown,
   const key = `ghp_${'A1b2C3d4E5'.repeat(3)}`
   t.equal(printable(`token ${key}`, 10), 'token [wit… (40 characters)')
   t.equal(new Fault({ format: 'npz', problem: 'broken', found: key, expected: key }).message, 'npz broken: [withheld], expected [withheld]')
+  // 120 characters are shown and 1,024 behind them looked at
+  const password = (length: number): string => `password=${'a1'.repeat(600).slice(0, length - 9)}`
+  t.equal(printable(password(1144)), 'password=[withheld]')
+  t.equal(printable(password(1145)), 'password=[withheld]… (1145 characters)')
   const hex = '0123456789abcdef0123456789abcdef01234567'
   t.equal(printable(hex), '[withheld]')
   t.equal(printableId(hex), hex)

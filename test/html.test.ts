@@ -430,6 +430,8 @@ t.test('gzip', async t => {
     ['zero bytes behind it', Buffer.concat([gzip, Buffer.alloc(40)]), data],
     ['no gzip', data, data],
     ['a first byte alone', Buffer.from([0x1f]), Buffer.from([0x1f])],
+    ['the second byte of gzip alone', Buffer.from([0, 0x8b, 8]), Buffer.from([0, 0x8b, 8])],
+    ['the first byte and another', Buffer.from([0x1f, 0x8c, 8]), Buffer.from([0x1f, 0x8c, 8])],
     ['nothing', Buffer.alloc(0), Buffer.alloc(0)]
   ]
   const bad: readonly (readonly [string, Buffer, string])[] = [
@@ -467,7 +469,7 @@ t.test('gzip', async t => {
   t.equal(await inflated(padded(zeros, 2000), 1), 512_000, 'exactly 256 times as many')
   const over = await faultIn(gunzippedIfGzip(cutAsync(padded(zeros, 1999), 1999), { freeBytes: 1 }))
   t.equal(over.message, 'gzip inflates too far: 512000 bytes from 1999, expected at most 256 times as many (byte 1999)')
-  const broken = new Error('the disk is gone')
+  const broken = Object.assign(new Error('the disk is gone'), { code: 'EIO' })
   const breaking = async function* (): ByteGenerator {
     yield gzip.subarray(0, 5000)
     throw broken
