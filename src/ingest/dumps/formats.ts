@@ -36,7 +36,7 @@ export async function recogniseDump(path: string): Promise<DumpFormat | null> {
 }
 
 /** @throws Fault where the files are of no format, or of several */
-export async function openDump(folder: string, files: readonly string[], options: DumpOptions): Promise<Dump> {
+export async function openDump(folder: string, files: readonly string[], _options: DumpOptions): Promise<Dump> {
   throw new Fault({
     format: 'dump',
     problem: 'not recognised',
