@@ -14,7 +14,7 @@ import type { Outcome } from '../src/schema/traces.js'
 import { csvMetadataPath, MAX_LISTED_EXCEPTIONS } from '../src/schema/outputs.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { TraceArchiveWriter } from '../src/render/outputs/archive.js'
-import { ArrowTraceWriter, type ArrowMetadata } from '../src/render/outputs/arrow.js'
+import { ArrowTraceWriter } from '../src/render/outputs/arrow.js'
 import { csvRow, type CsvCell } from '../src/render/outputs/csv.js'
 import {
   boundaryAuditDocument,
@@ -27,6 +27,7 @@ import {
 import { jsonText } from '../src/render/outputs/json-text.js'
 import { OUTPUT_PATHS, tracePrefix, type Origin } from '../src/render/outputs/output-names.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
+import type { TokenMetadata } from '../src/render/outputs/token-metadata.js'
 import { compareCodePoints, compareTraces, trajectoriesCsv, writeTrajectories } from '../src/render/outputs/trajectories.js'
 import { parseCsv } from './support/csv-parse.js'
 import { unprefixed } from './support/csv-tables.js'
@@ -39,7 +40,7 @@ const fixture = outputFixture('three-traces')
 const ORIGIN: Origin = { synthetic: true, manifest: null, generator: fixture.generator }
 const VERIFIED: Origin = { ...ORIGIN, manifest: { path: 'source_manifest.json', sha256: '0123456789abcdef'.repeat(4), files: 7 } }
 const FILES = [...Object.values(OUTPUT_PATHS), csvMetadataPath(OUTPUT_PATHS.trajectories)]
-const METADATA: ArrowMetadata = { ...ORIGIN, verified: true, snapshotTime: fixture.statistics.snapshot_time }
+const METADATA: TokenMetadata = { ...ORIGIN, verified: true, snapshotTime: fixture.statistics.snapshot_time }
 
 /** Everything that a run writes, as the pipeline drives it. */
 async function writeEverything(dir: string, fixture: OutputFixture, overlap: boolean): Promise<void> {
@@ -51,15 +52,15 @@ async function writeEverything(dir: string, fixture: OutputFixture, overlap: boo
   const archive = await TraceArchiveWriter.open(set)
   const pending: Array<Promise<void>> = []
   for (const [i, columns] of fixture.columns.entries()) {
-    pending.push(arrow.write(i, columns), archive.write(i, columns.npy))
+    pending.push(arrow.write(i, columns), archive.write(i, columns))
     if (!overlap) await Promise.all(pending)
   }
   await Promise.all(pending)
   await arrow.finish({ ...origin, verified, snapshotTime })
   await archive.finish(origin)
-  await writeTraceIndex(set, { verified, html, snapshotTime, alignment, traces, excluded }, origin)
+  await writeTraceIndex(set, { verified, html, dump: null, snapshotTime, alignment, traces, excluded }, origin)
   await writeBoundaryAudit(set, { htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, origin)
-  await writeTrajectories(set, traces, origin)
+  await writeTrajectories(set, { traces, page: html.path }, origin)
   await writeStatistics(set, statistics, origin)
   await set.commit()
 }
@@ -89,7 +90,7 @@ t.test('Arrow', async t => {
   const dir = t.testdir()
   const path = join(dir, OUTPUT_PATHS.arrow)
 
-  async function write(columns: readonly TraceColumns[], metadata: ArrowMetadata = METADATA): Promise<Buffer> {
+  async function write(columns: readonly TraceColumns[], metadata: TokenMetadata = METADATA): Promise<Buffer> {
     const set = await OutputSet.open(dir)
     try {
       const writer = await ArrowTraceWriter.open(set)
@@ -107,13 +108,13 @@ t.test('Arrow', async t => {
     const table = fullArrow.tableFromIPC(bytes)
     t.strictSame(
       table.schema.fields.map(f => `${f.name} ${f.type} ${f.nullable}`),
-      ['trace Int32 false', 'index Int32 false', 'value Float64 false', 'return Float64 false', 'response_position Int64 false']
+      ['trace Int32 false', 'value Float32 false', 'return Float32 false', 'response_position Int32 false']
     )
     t.strictSame(
       [...table.schema.metadata],
       [
         ['schema', 'critic-traces'],
-        ['schema_version', '1'],
+        ['schema_version', '2'],
         ['synthetic', 'true'],
         ['verified', 'true'],
         ['snapshot_time', '2001-02-03T04:05:06.000007+00:00'],
@@ -129,7 +130,6 @@ t.test('Arrow', async t => {
     t.strictSame([...verified.schema.metadata].at(-1), ['inputs_manifest_sha256', '0123456789abcdef'.repeat(4)])
     const column = (name: string): unknown[] => [...(table.getChild(name) ?? [])]
     t.strictSame(column('trace'), [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2])
-    t.strictSame(column('index'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 2, 3])
     t.strictSame(
       column('value'),
       fixture.columns.flatMap(c => [...c.values])
@@ -202,7 +202,7 @@ t.test('Arrow', async t => {
   t.test('no traces at all', async t => {
     const bytes = await write([])
     t.equal(fullArrow.tableFromIPC(bytes).numRows, 0)
-    t.equal(fullArrow.tableFromIPC(bytes).schema.fields.length, 5)
+    t.equal(fullArrow.tableFromIPC(bytes).schema.fields.length, 4)
   })
 
   t.test('columns leave as views, and buffers are reused: nothing grows with the number of traces', async t => {
@@ -229,10 +229,10 @@ t.test('Arrow', async t => {
     t.equal(buffers.get(columns.values.buffer), 20)
     t.equal(buffers.get(columns.returns.buffer), 20)
     t.equal(buffers.get(columns.responsePositions.buffer), 20)
-    t.equal(buffers.size, 5, 'and one buffer each for trace and index')
+    t.equal(buffers.size, 4, 'and one buffer for the trace')
   })
 
-  t.test('overlapping writes of growing traces keep each its own trace and index', async t => {
+  t.test('overlapping writes of growing traces keep each its own trace', async t => {
     const sizes = [3, 50, 1, 400, 20]
     const all = sizes.map((n, k) => {
       const indexes = Array.from({ length: n }, (_, i) => i)
@@ -253,8 +253,8 @@ t.test('Arrow', async t => {
       sizes.flatMap((n, k) => new Array<number>(n).fill(10 * k))
     )
     t.strictSame(
-      [...(table.getChild('index') ?? [])],
-      sizes.flatMap(n => Array.from({ length: n }, (_, i) => i))
+      [...(table.getChild('value') ?? [])],
+      sizes.flatMap((n, k) => Array.from({ length: n }, (_, i) => k + i))
     )
   })
 
@@ -265,7 +265,7 @@ t.test('Arrow', async t => {
     if (first === undefined) throw new Error('no fixture')
     await writer.write(4, first)
     t.throws(() => void writer.write(4, first), { message: 'trace 4 after trace 4' })
-    await t.rejects(writer.write(5, { ...first, returns: new Float64Array(3) }), { message: 'trace 5 has columns of 9, 3 and 9 elements' })
+    t.throws(() => void writer.write(5, { ...first, returns: new Float64Array(3) }), { message: 'trace 5 has columns of 9, 3 and 9 elements' })
     await set.abort()
   })
 })
@@ -286,7 +286,7 @@ t.test('archive', async t => {
     const dir = t.testdir()
     const set = await OutputSet.open(dir)
     const writer = await TraceArchiveWriter.open(set)
-    for (const [i, columns] of fixture.columns.entries()) await writer.write(999 + i, columns.npy)
+    for (const [i, columns] of fixture.columns.entries()) await writer.write(999 + i, columns)
     await writer.finish(VERIFIED)
     await set.commit()
     const npz = openNpz(readFileSync(join(dir, OUTPUT_PATHS.archive)))
@@ -303,7 +303,7 @@ t.test('archive', async t => {
       const read = (name: string) => npz.read(`${tracePrefix(999 + i)}_${name}`).data
       t.strictSame(read('values'), Float32Array.from(columns.values))
       t.strictSame(read('returns'), Float32Array.from(columns.returns))
-      t.strictSame(read('response_positions'), BigInt64Array.from(columns.responsePositions))
+      t.strictSame(read('response_positions'), BigInt64Array.from(columns.responsePositions, BigInt))
     }
   })
 
@@ -321,8 +321,8 @@ t.test('archive', async t => {
     const writer = await TraceArchiveWriter.open(set)
     const [first] = fixture.columns
     if (first === undefined) throw new Error('no fixture')
-    await writer.write(0, first.npy)
-    t.throws(() => void writer.write(0, first.npy), { message: 'trace 0 after trace 0' })
+    await writer.write(0, first)
+    t.throws(() => void writer.write(0, first), { message: 'trace 0 after trace 0' })
     await set.abort()
     for (const { bytes } of Object.values(first.npy)) t.ok(seen.has(bytes.buffer))
   })
@@ -359,7 +359,7 @@ t.test('CSV', async t => {
   })
 
   t.test('the trajectory table: columns, order, null cells, values', async t => {
-    const [heading, ...rows] = parseCsv(trajectoriesCsv(fixture.results))
+    const [heading, ...rows] = parseCsv(trajectoriesCsv({ traces: fixture.results, page: 'snapshot/index.html' }))
     t.strictSame(heading, [
       'step',
       'outcome',
