@@ -1,7 +1,7 @@
 /**
  * The formats under src/render/outputs; how files are written is in output-set.test.ts. Expected files in fixtures/outputs were written by Python 3.11.7 (json, csv) and
- * numpy 2.4.6 (statistics, np.savez) from the same input; the Arrow file's hash was pinned after pyarrow 25.0.1 had read
- * it, as a file, as a stream and mapped.
+ * numpy 2.4.6 (statistics, np.savez) from the same input; the hashes of the Arrow and the Parquet file were pinned after pyarrow
+ * 25.0.1 had read them equal, the Arrow file as a file, as a stream and mapped.
  */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -28,6 +28,7 @@ import { jsonText } from '../src/render/outputs/json-text.js'
 import { OUTPUT_PATHS, tracePrefix, type Origin } from '../src/render/outputs/output-names.js'
 import { OutputSet } from '../src/render/outputs/output-set.js'
 import type { TokenMetadata } from '../src/render/outputs/token-metadata.js'
+import { ParquetTraceWriter } from '../src/render/outputs/token-parquet.js'
 import { compareCodePoints, compareTraces, trajectoriesCsv, writeTrajectories } from '../src/render/outputs/trajectories.js'
 import { parseCsv } from './support/csv-parse.js'
 import { unprefixed } from './support/csv-tables.js'
@@ -50,13 +51,15 @@ async function writeEverything(dir: string, fixture: OutputFixture, overlap: boo
   const set = await OutputSet.open(dir)
   const arrow = await ArrowTraceWriter.open(set)
   const archive = await TraceArchiveWriter.open(set)
+  const parquet = await ParquetTraceWriter.open(set)
   const pending: Array<Promise<void>> = []
   for (const [i, columns] of fixture.columns.entries()) {
-    pending.push(arrow.write(i, columns), archive.write(i, columns))
+    pending.push(arrow.write(i, columns), archive.write(i, columns), parquet.write(i, columns))
     if (!overlap) await Promise.all(pending)
   }
   await Promise.all(pending)
   await arrow.finish({ ...origin, verified, snapshotTime })
+  await parquet.finish({ ...origin, verified, snapshotTime })
   await archive.finish(origin)
   await writeTraceIndex(set, { verified, html, dump: null, snapshotTime, alignment, traces, excluded }, origin)
   await writeBoundaryAudit(set, { htmlSha256: html.sha256, endMarker: fixture.end_marker, traces }, origin)
@@ -265,7 +268,9 @@ t.test('Arrow', async t => {
     if (first === undefined) throw new Error('no fixture')
     await writer.write(4, first)
     t.throws(() => void writer.write(4, first), { message: 'trace 4 after trace 4' })
-    t.throws(() => void writer.write(5, { ...first, returns: new Float64Array(3) }), { message: 'trace 5 has columns of 9, 3 and 9 elements' })
+    t.throws(() => void writer.write(5, { ...first, returns: new Float64Array(3) }), {
+      message: 'trace 5 has columns of 9, 3 and 9 elements'
+    })
     await set.abort()
   })
 })
@@ -361,14 +366,18 @@ t.test('CSV', async t => {
   t.test('the trajectory table: columns, order, null cells, values', async t => {
     const [heading, ...rows] = parseCsv(trajectoriesCsv({ traces: fixture.results, page: 'snapshot/index.html' }))
     t.strictSame(heading, [
+      'trace',
       'step',
       'outcome',
+      'uid',
+      'score',
       'tokens',
       'boundaries',
       'first_value',
       'last_value',
       'delta',
       'mean_value',
+      'rmse',
       'first_half_mean',
       'second_half_mean',
       'boundary_mean_abs_change',
@@ -377,7 +386,9 @@ t.test('CSV', async t => {
       'max_boundary_from',
       'max_boundary_to',
       'max_boundary_delta',
-      'outcome_from'
+      'outcome_from',
+      'source_file',
+      'source_row'
     ])
     const at = (row: number, name: string | null): string | null | undefined => rows[row]?.[heading?.indexOf(name) ?? -1]
     t.strictSame(
@@ -397,9 +408,10 @@ t.test('CSV', async t => {
         'max_boundary_from_index',
         'max_boundary_from',
         'max_boundary_to',
-        'max_boundary_delta'
+        'max_boundary_delta',
+        'source_row'
       ],
-      'one token: no first half, no transition'
+      'one token: no first half, no transition; no dump'
     )
     t.ok(Object.is(Number(at(0, 'first_value')), -0))
     const s = fixture.results[0]?.statistics

@@ -140,7 +140,9 @@ function recordedOf(run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'tabl
 }
 
 /** The record of the last run into `out`, where nothing has changed that decides its outputs and all outputs are there; otherwise null. */
-export function unchangedStudy(run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'tables' | 'out' | 'pool'>): Promise<RunRecord | null> {
+export function unchangedStudy(
+  run: Pick<StudyRun, 'study' | 'manifest' | 'formats' | 'tables' | 'out' | 'pool'>
+): Promise<RunRecord | null> {
   return unchangedOutputs(run.out, recordedOf(run), run.pool)
 }
 

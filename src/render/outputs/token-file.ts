@@ -6,7 +6,18 @@
  */
 import type { FileSummary, OutputFile } from './output-file.js'
 import type { OutputSet } from './output-set.js'
-import { bytesOf, emptyArrays, NARROWEST, sameWidths, tokensOf, widened, widest, widthsOf, type TokenBlock, type TokenWidths } from './token-columns.js'
+import {
+  bytesOf,
+  emptyArrays,
+  NARROWEST,
+  sameWidths,
+  tokensOf,
+  widened,
+  widest,
+  widthsOf,
+  type TokenBlock,
+  type TokenWidths
+} from './token-columns.js'
 
 /** Where the elements of a block's three arrays lie in the file. */
 export type Placed = readonly [values: number, returns: number, responsePositions: number]
