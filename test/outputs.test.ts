@@ -11,6 +11,7 @@ import * as fullArrow from 'apache-arrow'
 import t from 'tap'
 import type { TraceColumns, TraceResult } from '../src/compute/traces/contract.js'
 import type { Outcome } from '../src/schema/traces.js'
+import type { ReadDump } from '../src/schema/samples.js'
 import { csvMetadataPath, MAX_LISTED_EXCEPTIONS } from '../src/schema/outputs.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { TraceArchiveWriter } from '../src/render/outputs/archive.js'
@@ -19,6 +20,7 @@ import { csvRow, type CsvCell } from '../src/render/outputs/csv.js'
 import {
   boundaryAuditDocument,
   statisticsDocument,
+  traceIndexDocument,
   writeBoundaryAudit,
   writeStatistics,
   writeTraceIndex,
@@ -457,6 +459,69 @@ t.test('CSV', async t => {
       for (const [j, b] of points.entries()) t.equal(Math.sign(compareCodePoints(a, b)), Math.sign(i - j), `${i} ${j}`)
     }
   })
+})
+
+t.test('a dump: the index says what was read and what gave no trace, the table where each trace comes from', async t => {
+  const [first, second] = fixture.results
+  const inputs = [
+    { path: '7_0.pt', sha256: 'a'.repeat(64), bytes: 10 },
+    { path: '7_1.pt', sha256: 'b'.repeat(64), bytes: 20 }
+  ]
+  const traces: TraceResult[] = [
+    { ...first, index: 0, npz: null, compared: false, sample: { file: '7_1.pt', row: 4 } },
+    { ...second, index: 2, npz: null, compared: false, sample: { file: '7_0.pt', row: null } }
+  ]
+  const dump: ReadDump = {
+    facts: { kind: 'slime debug dump, version 2', mask: 'loss_masks', end: 'response_lengths', notes: ['one note'] },
+    inputs,
+    leftOut: [
+      { index: 1, place: { file: '7_0.pt', trace: 0 }, reason: 'no token with mask 1' },
+      { index: 3, place: { file: 'a.jsonl', line: 8 }, reason: 'dump empty response: 0 tokens, expected at least one' },
+      { index: 4, place: {}, reason: 'unknown' }
+    ]
+  }
+  const document = traceIndexDocument(
+    { verified: false, html: null, dump, snapshotTime: null, alignment: null, traces, excluded: [] },
+    ORIGIN
+  )
+  t.strictSame(document.dump, {
+    kind: 'slime debug dump, version 2',
+    mask: 'loss_masks',
+    end: 'response_lengths',
+    notes: ['one note'],
+    files: inputs,
+    left_out: [
+      { index: 1, file: '7_0.pt', row: 0, reason: 'no token with mask 1' },
+      { index: 3, file: 'a.jsonl', row: 7, reason: 'dump empty response: 0 tokens, expected at least one' },
+      { index: 4, file: null, row: null, reason: 'unknown' }
+    ]
+  })
+  t.strictSame(
+    document.traces.map(({ index, npz, sample, archive_prefix: prefix }) => [index, npz, sample, prefix]),
+    [
+      [0, null, { file: '7_1.pt', row: 4 }, 'trace_000'],
+      [2, null, { file: '7_0.pt', row: null }, 'trace_002']
+    ]
+  )
+  const schema: unknown = JSON.parse(readFileSync(new URL('docs/schemas/critic-trace-index.schema.json', ROOT), 'utf8'))
+  t.strictSame(schemaProblems(schema, JSON.parse(jsonText(document))), [])
+  const [heading, ...rows] = parseCsv(trajectoriesCsv({ traces, page: null }))
+  const at = ['trace', 'source_file', 'source_row'].map(name => heading.indexOf(name))
+  t.strictSame(
+    rows.map(row => at.map(c => row[c])),
+    [
+      ['2', '7_0.pt', null],
+      ['0', '7_1.pt', '4']
+    ]
+  )
+  const alone = { ...first, npz: null, compared: false }
+  const [, row] = parseCsv(trajectoriesCsv({ traces: [alone], page: 'snap/index.html' }))
+  t.strictSame(
+    at.map(c => row[c]),
+    ['0', 'snap/index.html', null],
+    'a trace of the page alone'
+  )
+  t.throws(() => trajectoriesCsv({ traces: [alone], page: null }), { message: 'a trace without a source' })
 })
 
 t.test('JSON text', async t => {

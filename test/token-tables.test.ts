@@ -20,6 +20,7 @@ import { ParquetTraceWriter } from '../src/render/outputs/token-parquet.js'
 import type { TokenTables } from '../src/runs/snapshot.js'
 import { Random } from '../src/replica/random.js'
 import type { ParsedTrace } from '../src/schema/traces.js'
+import { runCli } from './support/cli.js'
 import { queryDuckDb } from './support/duckdb.js'
 import { withHandles } from './support/failing-fs.js'
 import { faultOf, sha256, tree } from './support/folders.js'
@@ -285,6 +286,30 @@ t.test('a snapshot of mixed widths: the same bytes at any number of threads and 
     tree(none),
     tree(outs[0]).filter(path => !path.includes('critic-traces.'))
   )
+})
+
+t.test('--parquet and --no-arrow: other outputs are computed anew, and a file that is not asked for goes', async t => {
+  const dir = fresh()
+  await writeSnapshot(
+    join(dir, 'snap'),
+    randomTraces(new Random('options'), 2, () => 30),
+    { float32: true }
+  )
+  const statuses: unknown[] = []
+  const tables = async (...options: readonly string[]): Promise<string[]> => {
+    const done = await runCli(['traces', 'snap', '--out', 'out', '--no-figures', '--json', ...options], { cwd: dir })
+    t.equal(done.code, 0, done.stderr)
+    statuses.push((JSON.parse(done.stdout) as { snapshots: ReadonlyArray<{ status: unknown }> }).snapshots[0].status)
+    t.equal((await runCli(['verify', '--outputs', 'out', '--quiet'], { cwd: dir })).code, 0)
+    return readdirSync(join(dir, 'out/snap/training_data')).filter(name => /^critic-traces\./.test(name))
+  }
+  t.strictSame(await tables(), ['critic-traces.arrow'])
+  t.strictSame(await tables(), ['critic-traces.arrow'])
+  t.strictSame(await tables('--parquet'), ['critic-traces.arrow', 'critic-traces.parquet'])
+  t.strictSame(await tables('--parquet', '--no-arrow'), ['critic-traces.parquet'])
+  t.strictSame(await tables('--no-arrow'), [])
+  t.strictSame(await tables('--no-arrow'), [])
+  t.strictSame(statuses, ['done', 'unchanged', 'done', 'done', 'done', 'unchanged'])
 })
 
 t.test('the SQL of docs/outputs.md, in DuckDB', async t => {

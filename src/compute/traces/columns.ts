@@ -16,14 +16,14 @@ import type { TraceColumns } from './contract.js'
 const align8 = (n: number): number => (n + 7) & ~7
 
 /** The element types of columns. */
-type Column = TraceColumns['values'] | TraceColumns['responsePositions']
-type ColumnType = new (buffer: ArrayBufferLike, offset: number, length: number) => Column
+type TokenColumn = TraceColumns['values'] | TraceColumns['responsePositions']
+type TokenColumnType = new (buffer: ArrayBufferLike, offset: number, length: number) => TokenColumn
 
 interface ColumnPlan {
-  readonly type: ColumnType
+  readonly type: TokenColumnType
   readonly itemSize: 4 | 8
   /** the numbers to convert; null: the NPY file's elements are the column */
-  readonly from: Column | Float64Array | null
+  readonly from: TokenColumn | Float64Array | null
 }
 
 /**
@@ -56,7 +56,7 @@ export function layColumns(
   }
   const boundaryColumn = new Int32Array(buffer, take(4 * boundaries.length), boundaries.length)
   boundaryColumn.set(boundaries)
-  const place = (array: TraceArrayName): { column: Column; npy: { bytes: Uint8Array; crc32: number } } => {
+  const place = (array: TraceArrayName): { column: TokenColumn; npy: { bytes: Uint8Array; crc32: number } } => {
     const { bytes, crc32, array: stored } = members[array]
     const { type, itemSize, from } = plans[array]
     const header = bytes.length - stored.raw.length

@@ -16,7 +16,7 @@ import { TokenFile, type Placed, type TokenLayout } from './token-file.js'
 import { tokenMetadata, type TokenMetadata } from './token-metadata.js'
 
 /** One trace's index, repeated, in an array that is reused. */
-class TraceColumn {
+class RepeatedIndex {
   #array: Int32Array = new Int32Array(0)
 
   of(trace: number, length: number): Int32Array {
@@ -36,7 +36,7 @@ class ArrowTraceLayout implements TokenLayout {
   readonly #schema: Schema
   /** the schema's own map; filled at the end, when the snapshot's header has been read */
   readonly metadata: Map<string, string>
-  readonly #trace = new TraceColumn()
+  readonly #trace = new RepeatedIndex()
 
   private constructor(arrow: ArrowLibrary, file: ArrowFile, schema: Schema, metadata: Map<string, string>) {
     this.#arrow = arrow

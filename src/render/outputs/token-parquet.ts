@@ -22,13 +22,13 @@ export const ROWS_PER_GROUP = 122_880
 
 const MAGIC = Buffer.from('PAR1')
 
-type RowGroup = Parameters<typeof writeMetadata>[1]['row_groups'][number]
-type ColumnMetaData = NonNullable<RowGroup['columns'][number]['meta_data']>
+type ParquetRowGroup = Parameters<typeof writeMetadata>[1]['row_groups'][number]
+type ChunkMetaData = NonNullable<ParquetRowGroup['columns'][number]['meta_data']>
 type ColumnEncoding = 'PLAIN' | 'RLE_DICTIONARY'
-type ColumnType = 'INT32' | 'INT64' | 'FLOAT' | 'DOUBLE'
+type PhysicalType = 'INT32' | 'INT64' | 'FLOAT' | 'DOUBLE'
 
 /** The columns of tokens in their order, without the trace. */
-function columnTypes(widths: TokenWidths): ReadonlyArray<readonly [name: string, type: ColumnType]> {
+function columnTypes(widths: TokenWidths): ReadonlyArray<readonly [name: string, type: PhysicalType]> {
   return [
     ['value', widths.value === 8 ? 'DOUBLE' : 'FLOAT'],
     ['return', widths.return === 8 ? 'DOUBLE' : 'FLOAT'],
@@ -39,7 +39,7 @@ function columnTypes(widths: TokenWidths): ReadonlyArray<readonly [name: string,
 class ParquetTraceLayout implements TokenLayout {
   readonly #file: OutputFile
   readonly #types: ReturnType<typeof columnTypes>
-  readonly #groups: RowGroup[] = []
+  readonly #groups: ParquetRowGroup[] = []
   #rows = 0
   metadata: ReadonlyArray<readonly [string, string]> = []
   createdBy = ''
@@ -127,9 +127,13 @@ interface ChunkFacts {
   readonly range: readonly [number | bigint, number | bigint] | null
 }
 
-function columnChunk(name: string, type: ColumnType, { rows, at, dictionary, bytes, range }: ChunkFacts): RowGroup['columns'][number] {
+function columnChunk(
+  name: string,
+  type: PhysicalType,
+  { rows, at, dictionary, bytes, range }: ChunkFacts
+): ParquetRowGroup['columns'][number] {
   const encodings: ColumnEncoding[] = dictionary === null ? ['PLAIN'] : ['PLAIN', 'RLE_DICTIONARY']
-  const meta: ColumnMetaData = {
+  const meta: ChunkMetaData = {
     type,
     encodings,
     path_in_schema: [name],

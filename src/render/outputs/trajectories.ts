@@ -20,6 +20,7 @@ type TraceColumn =
   | CsvColumn<(trace: TraceResult, page: string | null) => number, 'integer' | 'number'>
   | CsvColumn<(trace: TraceResult, page: string | null) => number | null, 'integer?' | 'number?'>
   | CsvColumn<(trace: TraceResult, page: string | null) => string | null, 'string?'>
+  | CsvColumn<(trace: TraceResult, page: string | null) => string, 'string'>
 
 /** The columns in order, each with the function that gives its values. */
 const COLUMNS: readonly TraceColumn[] = [
@@ -71,9 +72,9 @@ const COLUMNS: readonly TraceColumn[] = [
   ],
   [
     'source_file',
-    'string?',
+    'string',
     'file that the arrays were read from, as critic-trace-index.json names it: the NPZ file, else the page, or the file of a dump',
-    (t, page) => t.npz?.path ?? t.sample?.file ?? page
+    (t, page) => t.npz?.path ?? t.sample?.file ?? pageOf(page)
   ],
   ['source_row', 'integer?', 'row in the file of a dump, from 0; empty where a file has no rows', t => t.sample?.row ?? null]
 ]
@@ -84,6 +85,12 @@ const TABLE: CsvTable<(trace: TraceResult, page: string | null) => CsvCell> = {
     "Statistics of the critic's values over each trace, in float64. " +
     'One row a trace, sorted by step, outcome, uid (by code point), then place in the snapshot; what is not stated comes last.',
   columns: COLUMNS
+}
+
+/** A trace of no NPZ file and no dump is the page's. */
+function pageOf(page: string | null): string {
+  if (page === null) throw new Error('a trace without a source')
+  return page
 }
 
 /** Maps a UTF-16 unit to a key in code point order. Surrogates stand for code points above the rest of the plane. */
