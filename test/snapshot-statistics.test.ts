@@ -5,6 +5,7 @@ import { ExampleCollector } from '../src/compute/traces/examples.js'
 import { checkExpectations, type CheckReport } from '../src/compute/traces/expectations.js'
 import { snapshotStatistics, type PooledOptions } from '../src/compute/traces/pooled.js'
 import { countStages, outcomesByStep, outcomesPerStep, stepRange } from '../src/compute/traces/stated.js'
+import { signsOf } from '../src/compute/traces/sanity.js'
 import { boundaryIndexes, traceStatistics } from '../src/compute/traces/statistics.js'
 import type { TraceExpectations, TraceSelector } from '../src/schema/critic-traces.js'
 import type { Outcome } from '../src/schema/traces.js'
@@ -43,6 +44,7 @@ function trace(index: number, given: Given): TraceResult {
     compared: false,
     synthetic: false,
     spans: spans === undefined ? null : { count: spans.length, endsWithMarker: Uint8Array.from(spans) },
+    signs: signsOf(array, new Float64Array(array.length), boundaryIndexes(positions)),
     boundariesWithMarker: given.marked ?? null
   }
 }
@@ -81,7 +83,7 @@ function chosen(given: readonly Given[], selectors: Selectors = BY_RULE): readon
 const pooled = (results: readonly TraceResult[], options: Partial<PooledOptions> = {}) =>
   snapshotStatistics(results, {
     synthetic: false,
-    paged: true,
+    source: 'html',
     snapshotTime: null,
     threshold: 0.5,
     successThreshold: 0,

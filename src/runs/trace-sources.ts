@@ -2,14 +2,15 @@
  * Where the traces of a snapshot come from, one class a kind: a page, a folder of NPZ files, a trainer's dump. Each gives the
  * tasks of the pool in canonical order, and says at the end what it read.
  */
-import { packSample } from '../compute/traces/sample-trace.js'
+import { packSample, placeOfSample } from '../compute/traces/sample-trace.js'
+import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask, TraceTaskBase } from '../compute/traces/trace-task.js'
-import type { Fault } from '../core/errors.js'
+import { Fault } from '../core/errors.js'
 import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
 import { SlicePool } from '../ingest/json/pool.js'
 import { PageSource } from '../ingest/traces/page.js'
 import { sampleKeys } from '../schema/sample-keys.js'
-import type { DumpFacts, LeftOut } from '../schema/samples.js'
+import type { LeftOut, ReadDump } from '../schema/samples.js'
 import type { HashedFile } from '../schema/study.js'
 import type { SnapshotHeader } from '../schema/traces.js'
 import type { Done, RunContext } from './context.js'
@@ -21,7 +22,7 @@ export interface SourceEnd {
   /** the page; null without one */
   readonly html: HashedFile | null
   /** what the reader of a dump found out; null for the other kinds */
-  readonly dump: { readonly facts: DumpFacts; readonly inputs: readonly HashedFile[]; readonly leftOut: readonly LeftOut[] } | null
+  readonly dump: ReadDump | null
 }
 
 export interface TraceSource {
@@ -29,7 +30,7 @@ export interface TraceSource {
   /** Takes back the memory of a task that was answered. */
   release(task: TraceTask): void
   /** Leaves a bad trace out, where the source may. */
-  leaveOut(index: number, fault: Fault): boolean
+  leaveOut(index: number, fault: Fault, sample: SampleSource | null): boolean
   /** called with the number of traces measured so far */
   onTrace(done: number): void
   end(): SourceEnd
@@ -181,8 +182,10 @@ class DumpTraces implements TraceSource {
     if (task.kind === 'sample') this.#buffers.give(task.sample.buffer)
   }
 
-  leaveOut(index: number, fault: Fault): boolean {
-    this.#leftOut.push({ index, place: fault.place, reason: fault.message })
+  leaveOut(index: number, fault: Fault, sample: SampleSource | null): boolean {
+    // The place is told beside the reason, and the folder as the user spelled it is no part of an output.
+    const reason = new Fault({ ...fault.details, place: {} }).message
+    this.#leftOut.push({ index, place: sample === null ? {} : placeOfSample(sample), reason })
     return true
   }
 

@@ -3,18 +3,19 @@
  * tokens are dropped here; the diagnostics read them from the sample itself.
  */
 import { crc32 } from 'node:zlib'
+import type { Place } from '../../core/errors.js'
 import { readNpy } from '../../ingest/npz/npy.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpy } from '../../ingest/npz/write.js'
 import type { SlicePool } from '../../ingest/json/pool.js'
-import type { Sample, SampleFields, SampleNumbers } from '../../schema/samples.js'
+import { rowOfPlace, type Sample, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
 import type { ParsedTrace, TraceArrayName, TraceFields } from '../../schema/traces.js'
+import type { SampleSource } from './contract.js'
 
 /** What a thread is told of a sample. Its arrays are views of one shared buffer, so that nothing is copied between threads. */
 export interface PackedSample {
   readonly fields: TraceFields
-  /** name of its file, as outputs call it */
-  readonly file: string
+  readonly source: SampleSource
   readonly buffer: Uint8Array
   readonly mask: Uint8Array
   readonly values: SampleNumbers
@@ -40,7 +41,7 @@ export function packSample({ fields, place, mask, arrays }: Sample, buffers: Sli
   ownMask.set(mask)
   return {
     fields: traceFields(fields),
-    file: place.file ?? '',
+    source: { file: place.file ?? '', row: rowOfPlace(place) },
     buffer,
     mask: ownMask,
     values: first === values ? a : b,
@@ -95,4 +96,8 @@ function retained<T extends SampleNumbers>(from: T, kept: Int32Array): T {
 function memberOf(data: SampleNumbers | Int32Array): NpyFile {
   const bytes = encodeNpy(data)
   return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
+}
+
+export function placeOfSample({ file, row }: SampleSource): Place {
+  return { file, ...(row === null ? {} : { trace: row }) }
 }

@@ -18,7 +18,7 @@ import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName 
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { layColumns, membersOf } from './columns.js'
 import { traceOfSample, type PackedSample } from './sample-trace.js'
-import type { TraceColumns, TraceResult } from './contract.js'
+import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
 import { signsOf } from './sanity.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
@@ -61,7 +61,13 @@ export type TraceTask = SnapshotTraceTask | NpzTraceTask | SampleTraceTask
 
 export type TraceAnswer =
   | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
-  | { readonly ok: false; readonly index: number; readonly fault: SerializedFault }
+  | {
+      readonly ok: false
+      readonly index: number
+      readonly fault: SerializedFault
+      /** of a dump, the sample that has the fault */
+      readonly sample: SampleSource | null
+    }
 
 /** Answers one task and never throws. The code is synchronous, because a worker has no other work to do meanwhile. */
 export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
@@ -75,8 +81,13 @@ export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer
         return sampleTrace(task)
     }
   } catch (error) {
-    return { ok: false, index: task.index, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
+    const sample = sampleOf(task)
+    return { ok: false, index: task.index, fault: toFault(error, 'trace', { trace: task.index }).serialize(), sample }
   }
+}
+
+function sampleOf(task: TraceTask): SampleSource | null {
+  return task.kind === 'sample' ? task.sample.source : null
 }
 
 function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
@@ -163,6 +174,7 @@ function measure(
       outcomeFrom,
       statistics,
       npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
+      sample: sampleOf(task),
       compared: stored !== null && task.kind === 'snapshot',
       synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
       // The parser reuses its buffer for the next trace, so the flags are copied.

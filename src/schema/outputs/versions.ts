@@ -5,10 +5,10 @@
 export const SCHEMA_VERSIONS = {
   'case-evidence': 1,
   'claims-audit': 1,
-  'critic-trace-index': 1,
+  'critic-trace-index': 2,
   'critic-trace-snapshots': 1,
-  'critic-trace-statistics': 1,
-  'critic-traces': 1,
+  'critic-trace-statistics': 2,
+  'critic-traces': 2,
   'critic-turn-boundary-audit': 1,
   'csv-metadata': 1,
   'derived-metrics': 1,
