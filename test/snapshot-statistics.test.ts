@@ -44,6 +44,7 @@ function trace(index: number, given: Given): TraceResult {
     compared: false,
     synthetic: false,
     spans: spans === undefined ? null : { count: spans.length, endsWithMarker: Uint8Array.from(spans) },
+    sample: null,
     signs: signsOf(array, new Float64Array(array.length), boundaryIndexes(positions)),
     boundariesWithMarker: given.marked ?? null
   }
