@@ -474,6 +474,7 @@ t.test('a dump: the index says what was read and what gave no trace, the table w
   const dump: ReadDump = {
     facts: { kind: 'slime debug dump, version 2', mask: 'loss_masks', end: 'response_lengths', notes: ['one note'] },
     inputs,
+    against: null,
     leftOut: [
       { index: 1, place: { file: '7_0.pt', trace: 0 }, reason: 'no token with mask 1' },
       { index: 3, place: { file: 'a.jsonl', line: 8 }, reason: 'dump empty response: 0 tokens, expected at least one' },

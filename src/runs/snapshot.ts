@@ -31,7 +31,8 @@ import type { OutputSet } from '../render/outputs/output-set.js'
 import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
-import { openTraceSource, type SourceEnd } from './trace-sources.js'
+import type { SourceEnd } from './trace-source.js'
+import { openTraceSource } from './trace-sources.js'
 
 export interface SnapshotSettings extends Judge {
   readonly traces: CriticTraceStudy
@@ -56,6 +57,8 @@ export interface DumpSettings {
   readonly names: Readonly<Partial<Record<SampleKeyName, string>>>
   /** true: a bad sample is left out and listed; false: it stops the dump */
   readonly skipBad: boolean
+  /** path of a dump that holds the same traces; null: nothing is compared */
+  readonly against: string | null
 }
 
 /** What is measured, and how. */

@@ -79,6 +79,8 @@ export interface ReadDump {
   readonly inputs: readonly HashedFile[]
   /** rows without a trace, in canonical order */
   readonly leftOut: readonly LeftOut[]
+  /** files of the dump that it was compared with; null: with nothing */
+  readonly against: readonly HashedFile[] | null
 }
 
 /** 0-based row of a file. Readers name the row of a table by its number, that of a text by its line, which is counted from 1. */

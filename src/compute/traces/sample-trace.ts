@@ -3,7 +3,7 @@
  * tokens are dropped here; the diagnostics read them from the sample itself.
  */
 import { crc32 } from 'node:zlib'
-import type { Place } from '../../core/errors.js'
+import { EXIT, Fault, printableId, type Place } from '../../core/errors.js'
 import { readNpy } from '../../ingest/npz/npy.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpy } from '../../ingest/npz/write.js'
@@ -74,6 +74,41 @@ export function traceOfSample(
     },
     members: { values: memberOf(ownValues), returns: memberOf(ownReturns), response_positions: memberOf(kept) }
   }
+}
+
+/**
+ * Checks that a second dump holds the same trace: as many tokens, and every position, value and return equal as numbers.
+ *
+ * @param file the first dump's file, for the message
+ * @throws Fault (exit 1) at the first difference, with its index and both numbers
+ */
+export function checkSameTrace(trace: ParsedTrace, file: string, second: PackedSample): void {
+  const kept = indexesOf(second.mask)
+  const other = { response_positions: kept, values: retained(second.values, kept), returns: retained(second.returns, kept) }
+  const own = { response_positions: trace.positions, values: trace.values, returns: trace.returns }
+  if (kept.length !== own.values.length) {
+    throw differs(
+      'length differs',
+      `${kept.length} retained tokens in ${named(second)}`,
+      `${own.values.length} as in ${printableId(file)}`,
+      {}
+    )
+  }
+  for (const array of ['response_positions', 'values', 'returns'] as const) {
+    const [a, b] = [own[array], other[array]]
+    for (let index = 0; index < a.length; index++) {
+      if (a[index] === b[index]) continue
+      throw differs('value differs', `${b[index]} in ${named(second)}`, `${a[index]} as in ${printableId(file)}`, { array, index })
+    }
+  }
+}
+
+function named({ source: { file, row } }: PackedSample): string {
+  return `${printableId(file)}${row === null ? '' : `, row ${row}`}`
+}
+
+function differs(problem: string, found: string, expected: string, place: Place): Fault {
+  return new Fault({ format: 'trace', problem, found, expected, place, exitCode: EXIT.checkFailed })
 }
 
 /** Indexes of the tokens with mask 1, increasing. */

@@ -17,7 +17,7 @@ import { kernelOfThread } from '../../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName } from '../../schema/traces.js'
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { layColumns, membersOf } from './columns.js'
-import { traceOfSample, type PackedSample } from './sample-trace.js'
+import { checkSameTrace, traceOfSample, type PackedSample } from './sample-trace.js'
 import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
 import { signsOf } from './sanity.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
@@ -51,10 +51,12 @@ export interface NpzTraceTask extends TraceTaskBase {
   readonly npz: string
 }
 
-/** One sample of a trainer's dump. It is analysed and compared with nothing. */
+/** One sample of a trainer's dump. */
 export interface SampleTraceTask extends TraceTaskBase {
   readonly kind: 'sample'
   readonly sample: PackedSample
+  /** the same sample of a second dump, which must hold the same trace; null: it is compared with nothing */
+  readonly against: PackedSample | null
 }
 
 export type TraceTask = SnapshotTraceTask | NpzTraceTask | SampleTraceTask
@@ -135,6 +137,7 @@ function sampleTrace(task: SampleTraceTask): TraceAnswer {
   const { trace, members } = traceOfSample(task.sample, task.index)
   return within(trace, () => {
     checkArrays(arraysOf(trace))
+    if (task.against !== null) checkSameTrace(trace, task.sample.source.file, task.against)
     return measure(trace, null, task, members)
   })
 }
@@ -175,7 +178,7 @@ function measure(
       statistics,
       npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
       sample: sampleOf(task),
-      compared: stored !== null && task.kind === 'snapshot',
+      compared: task.kind === 'sample' ? task.against !== null : stored !== null && task.kind === 'snapshot',
       synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
       // The parser reuses its buffer for the next trace, so the flags are copied.
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },
