@@ -664,6 +664,9 @@ const OPERANDS: readonly (readonly [what: string, code: Code, message: string])[
   ['text with a lone continuation', raw('X\x04\0\0\0\xed\xa0\x80\x80'), 'text that is not UTF-8, expected UTF-8'],
   ['a length of 2^63', raw('\x8d\0\0\0\0\0\0\0\x80'), 'an impossible length, expected one below 2^53'],
   ['an integer of 5000 bytes', join(raw('\x8b\x88\x13\0\0'), Buffer.alloc(5000)), 'an integer of 5000 bytes, expected at most 4096'],
+  ['an INT with a leading zero', raw('I0101\n'), 'a line without an integer, expected decimal digits'],
+  ['an escape', raw('V\\u12\n'), 'an escape without digits, expected four or eight hexadecimal ones'],
+  ['a name', raw('ca\nb\xff\n'), 'a name that is not UTF-8, expected UTF-8'],
   ['an INT of letters', raw('Iabc\n'), 'a line without an integer, expected decimal digits'],
   ['a LONG of letters', raw('L0x10L\n'), 'a line without an integer, expected decimal digits'],
   ['a FLOAT of letters', raw('F1,5\n'), 'a line without a number, expected a float'],
@@ -714,7 +717,7 @@ t.test('hostile pickles', async t => {
   for (const [what, code] of [
     ['a text of 4 GiB', raw('X\xff\xff\xff\xff')],
     ['bytes of 2^52', raw('\x8e\0\0\0\0\0\0\x10\0')],
-    ['a frame of 2^52', raw('\x95\0\0\0\0\0\0\x10\0X')],
+    ['a frame of 2^52', raw('\x95\0\0\0\0\0\0\x10\0N')],
     ['an integer of 4 GiB', raw('\x8b\xff\xff\xff\xff')]
   ] as const) {
     t.match(

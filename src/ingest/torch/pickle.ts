@@ -110,7 +110,7 @@ function step(opcode: number, from: PickleBytes, machine: PickleMachine): void {
     case 0x51: // BINPERSID
       return machine.persist()
     case 0x63: // GLOBAL
-      return machine.pushGlobal(from.line(), from.line())
+      return machine.pushGlobal(from.name(), from.name())
     case 0x52: // REDUCE
       return call(machine)
     case 0x62: // BUILD
@@ -129,9 +129,8 @@ function rareStep(opcode: number, from: PickleBytes, machine: PickleMachine): vo
       if (protocol > MAX_PROTOCOL) throw machine.fault(`protocol ${protocol}`, `at most ${MAX_PROTOCOL}`)
       return
     }
-    case 0x95: // FRAME: its bytes follow in any case
-      from.u64()
-      return
+    case 0x95: // FRAME
+      return from.frame()
     case 0x8a: // LONG1
       return machine.pushSized(from.integer(from.u8()))
     case 0x8b: // LONG4
@@ -189,7 +188,7 @@ function rareStep(opcode: number, from: PickleBytes, machine: PickleMachine): vo
       return call(machine)
     case 0x69: {
       // INST: a call of a name with what follows the mark
-      const [module, name] = [from.line(), from.line()]
+      const [module, name] = [from.name(), from.name()]
       machine.pushTuple(machine.popMark())
       machine.pushGlobal(module, name)
       const callee = machine.pop()
