@@ -18,13 +18,14 @@ const MAX_TEXT_LINE = 2 ** 28
 export class PickleBytes {
   readonly bytes: Buffer<ArrayBuffer>
   /** offset of the next byte */
-  at: number
+  at = 0
+  /** offset behind the last frame */
+  frameEnd = 0
   readonly #view: DataView
   readonly #place: Place
 
   constructor(bytes: Uint8Array<ArrayBuffer>, place: Place) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.at = 0
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#place = place
   }
@@ -99,7 +100,7 @@ export class PickleBytes {
     const start = this.at
     const text = this.line()
     // Python takes a leading zero for octal, or refuses it.
-    if (!/^-?(?:0|[1-9]\d*)L?$/.test(text)) throw this.fault('a line without an integer', 'decimal digits', start)
+    if (!/^(?:0|-?[1-9]\d*)L?$/.test(text)) throw this.fault('a line without an integer', 'decimal digits', start)
     return narrow(BigInt(text.replace('L', '')))
   }
 
@@ -176,10 +177,11 @@ export class PickleBytes {
     })
   }
 
-  /** Passes over the length of a frame, whose bytes follow in any case. */
+  /** Passes over the length of a frame, whose bytes follow. */
   frame(): void {
     const length = this.u64()
     if (length > this.bytes.length - this.at) throw new EndOfPickle()
+    this.frameEnd = this.at + length
   }
 
   /** @param offset of the fault, from the first byte */

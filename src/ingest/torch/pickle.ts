@@ -50,6 +50,8 @@ export function readPickle(bytes: Uint8Array<ArrayBuffer>, names: PickleNames, {
     const opcode = from.u8()
     if (opcode === STOP) return { value: machine.result(), length: from.at, shared: machine.shared }
     step(opcode, from, machine)
+    if (from.at > from.frameEnd && machine.opcodeAt < from.frameEnd)
+      throw machine.fault('an opcode across the end of a frame', 'one within it')
   }
 }
 
@@ -80,11 +82,11 @@ function step(opcode: number, from: PickleBytes, machine: PickleMachine): void {
     case 0x6a: // LONG_BINGET
       return machine.get(from.u32())
     case 0x58: // BINUNICODE
-      return machine.pushSized(from.text(from.u32()))
+      return sized(machine, from, from.text(from.u32()))
     case 0x8c: // SHORT_BINUNICODE
-      return machine.pushSized(from.text(from.u8()))
+      return sized(machine, from, from.text(from.u8()))
     case 0x8d: // BINUNICODE8
-      return machine.pushSized(from.text(from.u64()))
+      return sized(machine, from, from.text(from.u64()))
     case 0x28: // MARK
       return machine.mark()
     case 0x65: // APPENDS
@@ -132,28 +134,28 @@ function rareStep(opcode: number, from: PickleBytes, machine: PickleMachine): vo
     case 0x95: // FRAME
       return from.frame()
     case 0x8a: // LONG1
-      return machine.pushSized(from.integer(from.u8()))
+      return sized(machine, from, from.integer(from.u8()))
     case 0x8b: // LONG4
-      return machine.pushSized(from.integer(from.u32()))
+      return sized(machine, from, from.integer(from.u32()))
     case 0x49: // INT
-      return machine.pushSized(from.decimalOrBool())
+      return sized(machine, from, from.decimalOrBool())
     case 0x4c: // LONG
-      return machine.pushSized(from.decimal())
+      return sized(machine, from, from.decimal())
     case 0x46: // FLOAT
       return machine.push(from.float())
     case 0x56: // UNICODE
-      return machine.pushSized(from.escapedLine())
+      return sized(machine, from, from.escapedLine())
     case 0x54: // BINSTRING
-      return machine.pushSized(from.textOrBytes(from.u32()))
+      return sized(machine, from, from.textOrBytes(from.u32()))
     case 0x55: // SHORT_BINSTRING
-      return machine.pushSized(from.textOrBytes(from.u8()))
+      return sized(machine, from, from.textOrBytes(from.u8()))
     case 0x42: // BINBYTES
-      return machine.pushSized(from.copy(from.u32()))
+      return sized(machine, from, from.copy(from.u32()))
     case 0x43: // SHORT_BINBYTES
-      return machine.pushSized(from.copy(from.u8()))
+      return sized(machine, from, from.copy(from.u8()))
     case 0x8e: // BINBYTES8
     case 0x96: // BYTEARRAY8
-      return machine.pushSized(from.copy(from.u64()))
+      return sized(machine, from, from.copy(from.u64()))
     case 0x6c: // LIST
       return machine.pushList(machine.popMark())
     case 0x64: // DICT
@@ -209,6 +211,10 @@ function rareStep(opcode: number, from: PickleBytes, machine: PickleMachine): vo
     default:
       throw machine.fault(`opcode 0x${opcode.toString(16).padStart(2, '0')}`, 'one that a pickle in one piece has')
   }
+}
+
+function sized(machine: PickleMachine, from: PickleBytes, value: string | Uint8Array | bigint | number | boolean): void {
+  machine.pushSized(value, from.at)
 }
 
 /** The value of a call, with its arguments on top of the stack. Nothing is called. */
