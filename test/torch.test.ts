@@ -1,6 +1,6 @@
 /**
- * The reader of torch files: every file against torch's own reading of it (fixtures/torch, made by make.py there, and the files of public
- * repositories), pickles against CPython, and files that are damaged, hostile or of another format.
+ * The reader of torch files: every file against torch's own reading of it (fixtures/torch, made by make.py there, and the
+ * files of public repositories), pickles against CPython, and files that are damaged, hostile or of another format.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join as joinPath } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * Files of `torch.save` before torch 1.6: a magic number, the version of the format and facts of the machine as three
- * pickles, the value as a fourth, the keys of the storages as a fifth, then each storage: the number of its elements in eight bytes, and its bytes.
- * The bytes are little-endian on every machine.
+ * pickles, the value as a fourth, the keys of the storages as a fifth, then each storage: the number of its elements in
+ * eight bytes, and its bytes. The bytes are little-endian on every machine.
  *
  * Source: torch/serialization.py (`_legacy_save`, `_legacy_load`). Not supported: the tar files of torch before 0.2.
  */

@@ -29,11 +29,11 @@ class KnownName extends Opaque {
 }
 
 function storageType(dtype: TensorDtype): StorageType {
-  return { dtype, itemSize: ITEM_SIZE[dtype], isUntyped: false }
+  return { dtype, itemSize: ITEM_SIZE[dtype] }
 }
 
 function unread(itemSize: number): StorageType {
-  return { dtype: null, itemSize, isUntyped: false }
+  return { dtype: null, itemSize }
 }
 
 const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
@@ -47,7 +47,8 @@ const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
   CharStorage: storageType('I8'),
   ByteStorage: storageType('U8'),
   BoolStorage: storageType('BOOL'),
-  UntypedStorage: { dtype: 'U8', itemSize: 1, isUntyped: true },
+  // counts bytes; the dtype stands beside it
+  UntypedStorage: { dtype: 'U8', itemSize: 1 },
   // Their sizes are known, so that the storages behind them are found in a file of the older format.
   ComplexFloatStorage: unread(8),
   ComplexDoubleStorage: unread(16),

@@ -15,6 +15,9 @@ const MAX_LINE = 10_000
 /** Longest text that protocol 0 writes on a line. */
 const MAX_TEXT_LINE = 2 ** 28
 
+/** Bytes of BINFLOAT with its number. */
+const LONGEST_NUMBER = 9
+
 export class PickleBytes {
   readonly bytes: Buffer<ArrayBuffer>
   /** offset of the next byte */
@@ -65,6 +68,34 @@ export class PickleBytes {
   /** The only numbers that a pickle writes with the highest byte first. */
   f64(): number {
     return this.#view.getFloat64(this.take(8), false)
+  }
+
+  /**
+   * Adds the numbers that follow one another to `values`, up to `most` in all. It stops before the first other opcode, and
+   * short of the end, where numbers are read one by one. (A dump with 20 million integers in lists takes 0.64 s of CPU
+   * instead of 0.80.)
+   */
+  numbers(values: unknown[], most: number): void {
+    const { bytes, frameEnd } = this
+    const end = (frameEnd > this.at ? frameEnd : bytes.length) - LONGEST_NUMBER
+    let at = this.at
+    for (let room = most - values.length; room > 0 && at <= end; room--) {
+      const opcode = bytes[at]
+      if (opcode === 0x4b) {
+        values.push(bytes[at + 1])
+        at += 2
+      } else if (opcode === 0x4d) {
+        values.push(bytes[at + 1] | (bytes[at + 2] << 8))
+        at += 3
+      } else if (opcode === 0x4a) {
+        values.push(this.#view.getInt32(at + 1, true))
+        at += 5
+      } else if (opcode === 0x47) {
+        values.push(this.#view.getFloat64(at + 1, false))
+        at += LONGEST_NUMBER
+      } else break
+    }
+    this.at = at
   }
 
   /** A copy of the next bytes. */
@@ -167,8 +198,8 @@ export class PickleBytes {
    */
   escapedLine(): string {
     const start = this.at
-    const escape = /(\\+)(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[uU])/g
-    return this.line(MAX_TEXT_LINE).replace(escape, (all: string, slashes: string, code: string) => {
+    const escapes = /(\\+)(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[uU])/g
+    return this.line(MAX_TEXT_LINE).replace(escapes, (all: string, slashes: string, code: string) => {
       if (slashes.length % 2 === 0) return all
       const point = Number.parseInt(code.slice(1), 16)
       if (Number.isNaN(point)) throw this.fault('an escape without digits', 'four or eight hexadecimal ones', start)

@@ -5,6 +5,7 @@
 import { printable, type Place } from '../../core/errors.js'
 import { Opaque, type Tensor } from '../tensors/tensor.js'
 import { torchFault } from './faults.js'
+import type { PickleBytes } from './pickle-bytes.js'
 
 /** A value while it is built. A tuple is an array that is frozen. */
 export type PickleValue = null | boolean | number | bigint | string | Uint8Array | Tensor | Opaque | readonly PickleValue[] | PickleDict
@@ -80,9 +81,8 @@ export class PickleMachine {
   }
 
   pushTuple(items: PickleValue[]): void {
-    if (items.length === 0) return this.push(EMPTY_TUPLE)
-    this.#spend(LIST_BYTES + ITEM_BYTES * items.length)
-    this.push(Object.freeze(items))
+    if (items.length > 0) this.#spend(LIST_BYTES + ITEM_BYTES * items.length)
+    this.push(items.length > 0 ? Object.freeze(items) : EMPTY_TUPLE)
   }
 
   pushDict(items: readonly PickleValue[]): void {
@@ -97,11 +97,12 @@ export class PickleMachine {
     this.push(this.#names.global(module, name))
   }
 
-  /** Opens a mark. */
-  mark(): void {
+  /** Opens a mark, with the numbers that follow it. */
+  mark(from: PickleBytes): void {
     if (this.#marks.length === MAX_STACK) throw this.#large(`more than ${MAX_STACK} marks`, MAX_STACK)
     this.#fence = this.#stack.length
     this.#marks.push(this.#fence)
+    from.numbers(this.#stack, MAX_STACK)
   }
 
   top(): PickleValue {
