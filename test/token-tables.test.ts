@@ -1,5 +1,5 @@
 /** The tables of tokens: how narrow their columns are, what widens them, and what others read in them. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -25,7 +25,9 @@ import { ParquetTraceWriter } from '../src/render/outputs/token-parquet.js'
 import type { TokenTables } from '../src/runs/snapshot.js'
 import { Random } from '../src/replica/random.js'
 import type { Sample } from '../src/schema/samples.js'
+import type { TraceIndexDocument } from '../src/schema/outputs/trace-index.js'
 import { DEFAULT_KEYS, type ParsedTrace } from '../src/schema/traces.js'
+import { parseCsv } from './support/csv-parse.js'
 import { runCli } from './support/cli.js'
 import { queryDuckDb } from './support/duckdb.js'
 import { countingFs, systemError, withHandles } from './support/failing-fs.js'
@@ -357,6 +359,60 @@ t.test('a snapshot of mixed widths: the same bytes at any number of threads and 
     tree(none),
     tree(outs[0]).filter(path => !path.includes('critic-traces.'))
   )
+})
+
+t.test('a dump, from its file to index, CSV and tables', async t => {
+  const folder = join(fresh(), 'dump')
+  mkdirSync(folder)
+  const mask = [1, 1, 0, 1, 0]
+  const rows = [
+    { values: [0.5, 0.25, 9, 0.75, 9], returns: [1, 1, 9, 1, 9], response_mask: mask, score: 1, uid: 'g' },
+    { values: [1, 2, 3], returns: [1, 2, 3], response_mask: [0, 0, 0], score: 1, uid: 'g' },
+    { values: [1e308, -1e308, 0], returns: [0, 0, 0], response_mask: [1, 1, 1], score: 0, uid: 'g' },
+    { values: [0.5, 0.1], returns: [0, 0], response_mask: [1, 1], score: 0, uid: 'h' }
+  ]
+  writeFileSync(join(folder, 'step_3.jsonl'), rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+  const out = fresh()
+  const pool = openTracePool(2)
+  pools.push(pool)
+  const tables = { arrow: true, parquet: true }
+  await run(join(folder, 'step_3.jsonl'), out, pool, { settings: { ...settings(), dump: { names: {}, skipBad: true }, tables } })
+  const text = readFileSync(join(out, OUTPUT_PATHS.index), 'utf8')
+  const index = JSON.parse(text) as Pick<TraceIndexDocument, 'dump' | 'traces'>
+  const bytes = readFileSync(join(folder, 'step_3.jsonl'))
+  t.match(index.dump, {
+    mask: 'response_mask',
+    files: [{ path: 'step_3.jsonl', sha256: sha256(bytes), bytes: bytes.length }],
+    left_out: [
+      { index: 1, file: 'step_3.jsonl', row: 1, reason: 'no token with mask 1' },
+      { index: 2, file: 'step_3.jsonl', row: 2, reason: /^trace .*overflows: [^(]*$/ }
+    ]
+  })
+  t.notOk(text.includes(work), 'no path of this machine')
+  t.strictSame(
+    index.traces.map(({ index: i, step, uid, sample, npz }) => [i, step, uid, sample, npz]),
+    [
+      [0, 3, 'g', { file: 'step_3.jsonl', row: 0 }, null],
+      [3, 3, 'h', { file: 'step_3.jsonl', row: 3 }, null]
+    ]
+  )
+  const [heading, ...lines] = parseCsv(readFileSync(join(out, OUTPUT_PATHS.trajectories), 'utf8'))
+  t.strictSame(
+    lines.map(line => ['trace', 'uid', 'score', 'source_file', 'source_row'].map(name => line[heading.indexOf(name)])),
+    [
+      ['3', 'h', '0', 'step_3.jsonl', '3'],
+      ['0', 'g', '1', 'step_3.jsonl', '0']
+    ]
+  )
+  const { columns, rows: tokens } = await queryDuckDb(`select * from '${join(out, OUTPUT_PATHS.parquet)}'`)
+  t.strictSame(columns, ['trace INTEGER', 'value DOUBLE', 'return FLOAT', 'response_position INTEGER'], '0.1 is no float32')
+  t.strictSame(tokens, [
+    [0, 0.5, 1, 0],
+    [0, 0.25, 1, 1],
+    [0, 0.75, 1, 3],
+    [3, 0.5, 0, 0],
+    [3, 0.1, 0, 1]
+  ])
 })
 
 t.test('--parquet and --no-arrow: other outputs are computed anew, and a file that is not asked for goes', async t => {
