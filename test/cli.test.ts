@@ -44,6 +44,9 @@ t.test('a command line becomes plain data', t => {
     name: 'N',
     json: true
   })
+  t.match(parseCommand(['traces', 'a']), { tables: { arrow: true, parquet: false } })
+  t.match(parseCommand(['traces', 'a', '--parquet']), { tables: { arrow: true, parquet: true } })
+  t.match(parseCommand(['all', '--no-arrow']), { tables: { arrow: false, parquet: false } })
   t.same(parseCommand(['all', '-h']), { command: 'help' })
   t.end()
 })

@@ -8,7 +8,7 @@ import { auditPasses } from '../compute/audit/audit.js'
 import type { AuditReport } from '../compute/audit/contract.js'
 import { EXIT, printable } from '../core/errors.js'
 import { readText } from '../core/still-file.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { formatCount } from '../core/counts.js'
 import type { Phase, PhaseOptions } from '../render/terminal/progress.js'
 import { AUDIT_PATH } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
@@ -33,7 +33,7 @@ import { checkCertificates, shownPhases, studyFolder, verifyStudy } from './veri
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   return reporting(options, io, async reporter => {
-    const { out, formats, threads } = options
+    const { out, formats, tables, threads } = options
     const watch = new Stopwatch(io.now)
     // 1. Inputs against their manifest
     const dir = await studyFolder(options.study, reporter)
@@ -43,7 +43,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     watch.lap('verify')
     const { study, studyFile, manifest } = verified
     refuse(manifestFaults(manifest, dir))
-    const run = { ...verified, pool, out, formats, signal: io.signal }
+    const run = { ...verified, pool, out, formats, tables, signal: io.signal }
     const about = {
       synthetic: study.synthetic,
       study: { name: study.name, path: dir, sha256: studyFile.sha256 },

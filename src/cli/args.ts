@@ -21,6 +21,8 @@ export interface RunOptions extends CommonOptions {
   readonly threads: number
   /** empty with --no-figures */
   readonly formats: readonly FigureFormat[]
+  /** which tables of tokens are written */
+  readonly tables: { readonly arrow: boolean; readonly parquet: boolean }
 }
 
 export interface AuditOptions extends CommonOptions {
@@ -104,6 +106,8 @@ options
   --threads N        worker threads (default: one a core but the main thread's; same bytes at any N)
   --formats LIST     figure formats out of png,svg,pdf (default: all three)
   --no-figures       no figures
+  --parquet          traces, all: every token in training_data/critic-traces.parquet too, for SQL (docs/outputs.md)
+  --no-arrow         traces, all: no training_data/critic-traces.arrow
   --outputs OUT      verify: a folder of outputs against the run.json in it; no study is looked at, nothing computed
   --second-reader    verify: page, NPZ, parquet and histories read again by other libraries, value by value
   --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
@@ -138,6 +142,8 @@ const OPTIONS = {
   threads: { type: 'string' },
   formats: { type: 'string' },
   'no-figures': { type: 'boolean' },
+  parquet: { type: 'boolean' },
+  'no-arrow': { type: 'boolean' },
   'no-cache': { type: 'boolean' },
   only: { type: 'string' },
   'base-url': { type: 'string' },
@@ -153,7 +159,7 @@ const OPTIONS = {
 type OptionName = keyof typeof OPTIONS
 
 const COMMON: readonly OptionName[] = ['help', 'version', 'json', 'quiet', 'verbose']
-const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'formats', 'no-figures']
+const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'formats', 'no-figures', 'parquet', 'no-arrow']
 
 const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
   all: [...RUN, 'no-cache'],
@@ -236,7 +242,8 @@ function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
     study: folder('study', values.study),
     out: folder('out', values.out) ?? DEFAULT_OUT,
     threads: threadCount(values.threads),
-    formats: values['no-figures'] === true ? [] : formatList(values.formats)
+    formats: values['no-figures'] === true ? [] : formatList(values.formats),
+    tables: { arrow: values['no-arrow'] !== true, parquet: values.parquet === true }
   }
 }
 

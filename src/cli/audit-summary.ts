@@ -6,7 +6,7 @@ import { NO_SOURCES, shownValue } from '../compute/audit/comparison.js'
 import type { AuditedClaim, AuditedDiscrepancy, AuditedGuard, AuditedSame, AuditReport, ClaimStatus } from '../compute/audit/contract.js'
 import { parseReference } from '../compute/documents.js'
 import { EXIT, Fault, printable, type Place } from '../core/errors.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { formatCount } from '../core/counts.js'
 import { formatTable, type TerminalCell, type TableOptions, type Tone } from '../render/terminal/table.js'
 
 const STATUS: { readonly [status in ClaimStatus]: { readonly text: string; readonly tone: Tone } } = {

@@ -7,7 +7,8 @@ import { addressText, DEFAULT_BASE_URL, parseAddress, type Address } from '../in
 import type { Clock } from '../fetch/client.js'
 import { findApiKey } from '../fetch/key.js'
 import { systemClock } from '../fetch/retry.js'
-import { counted, formatCount, formatDuration } from '../render/terminal/numbers.js'
+import { counted, formatCount } from '../core/counts.js'
+import { formatDuration } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { FetchCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -46,7 +47,10 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
       onListed: runs => phase.update(runs),
       onRows: total => {
         if (total > 0) phase = progress.phase({ label: 'fetching', total, unit: 'rows' })
-        return done => phase.update((rows = done))
+        return done => {
+          rows = done
+          phase.update(done)
+        }
       }
     }).catch((error: unknown) => {
       if (rows > 0) progress.line('what has come stays: the next fetch goes on from there')

@@ -6,7 +6,7 @@ import { studyBytes, updatedManifest, type ManifestChanges } from '../study/mani
 import { readManifest } from '../study/manifest.js'
 import { loadStudy } from '../study/study.js'
 import { OutputSet } from '../render/outputs/output-set.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { formatCount } from '../core/counts.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { ManifestCommand } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -27,7 +27,10 @@ export async function runManifest(options: ManifestCommand, io: CliIo): Promise<
     const { files, changes, text } = await updatedManifest(dir, study, existing, {
       signal: io.signal,
       today: new Date().toISOString().slice(0, 10),
-      onBytes: bytes => hashing.update((done += bytes))
+      onBytes: bytes => {
+        done += bytes
+        hashing.update(done)
+      }
     })
     hashing.finish()
     if (options.write) await OutputSet.writeAlone(dirname(path), basename(path), text)

@@ -1,7 +1,7 @@
 /** `verify --second-reader`: the study's inputs read again by other libraries, as lines and a table. */
 import { Fault, printable } from '../core/errors.js'
 import type { ManifestReport } from '../study/manifest.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { formatCount } from '../core/counts.js'
 import type { createProgress } from '../render/terminal/progress.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { Study } from '../schema/study.js'

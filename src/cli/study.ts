@@ -17,7 +17,7 @@ import { errorCode } from '../core/paths.js'
 import { STUDY_FILE } from '../study/label.js'
 import { checkStudy } from '../study/study.js'
 import { realPlace } from '../core/system/folder.js'
-import { formatCount } from '../render/terminal/numbers.js'
+import { formatCount } from '../core/counts.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { InitOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -118,7 +118,10 @@ async function hashAll(
   const study = { path: STUDY_FILE, text }
   const manifest = await draftManifest(dir, snapshotDate(histories, planned), planned, study, {
     signal: io.signal,
-    onBytes: bytes => phase.update((done += bytes))
+    onBytes: bytes => {
+      done += bytes
+      phase.update(done)
+    }
   })
   phase.finish()
   return { text: manifest, files: planned.length + 1 }

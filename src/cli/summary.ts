@@ -8,7 +8,8 @@ import type { AnalysedHistories } from '../compute/histories/analyse.js'
 import type { FoundDataset } from '../compute/evidence/contract.js'
 import type { MetricStatistics } from '../compute/histories/document.js'
 import { printable, printableId } from '../core/errors.js'
-import { counted, formatBytes, formatCount } from '../render/terminal/numbers.js'
+import { counted, formatCount } from '../core/counts.js'
+import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TerminalCell, type TableOptions } from '../render/terminal/table.js'
 
 const NONE = 'undefined'
@@ -47,16 +48,17 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
     `successes that end above their first value: ${share(s.success.positive_delta, s.success.traces)}; ` +
       `failures that end below: ${share(s.failure.negative_delta, s.failure.traces)}`
   ]
-  return `${lines.join('\n')}\n\n${transitions}`
+  const notes = s.notes.map(note => `note: ${note}\n`).join('')
+  return `${lines.join('\n')}\n\n${transitions}${notes}`
 }
 
 /** Whether the arrays were compared: a trace with one source has nothing to compare with. */
 function comparedLine({ verified, traces, one_source: alone, checks }: SnapshotStatistics): string {
   if (verified) return `values, returns and positions of all ${formatCount(traces)} traces equal their NPZ arrays exactly`
-  if (checks.npz_exactly_equal === null) return 'UNVERIFIED: one source for every trace, page or NPZ file: not compared'
+  if (checks.npz_exactly_equal === null) return 'one source for every trace, not compared'
   return (
     `values, returns and positions of ${formatCount(checks.npz_exactly_equal)} of ${formatCount(traces)} traces equal their NPZ arrays ` +
-    `exactly; UNVERIFIED: one source for ${formatCount(alone)}: not compared`
+    `exactly; one source for the other ${formatCount(alone)}, not compared`
   )
 }
 
@@ -225,7 +227,7 @@ export function certificateLine(report: CertificateReport | null): string {
 
 /** Labels that belong to a snapshot's numbers. */
 function notes(s: SnapshotStatistics | null): string[] {
-  return [...(s?.verified === false ? ['unverified'] : []), ...(s?.synthetic === true ? ['SYNTHETIC'] : [])]
+  return [...(s?.synthetic === true ? ['SYNTHETIC'] : [])]
 }
 
 export function batchTable(results: readonly SnapshotResult[], options: TableOptions): string {

@@ -20,7 +20,7 @@ export async function runTraces(
     const { progress } = reporter
     let phase: Phase | null = null
     if (options.study !== null) refuseOutputsAtStudy(options.study, out)
-    const settings = await settingsOf(options.study)
+    const settings = { ...(await settingsOf(options.study)), tables: options.tables }
     const results = await runBatch({
       paths,
       settings,

@@ -5,6 +5,7 @@
 import { EXIT, Fault } from '../../core/errors.js'
 import type { Outcome } from '../../schema/traces.js'
 import type { ChangeStatistics, ExampleStatistics, PooledChanges, SnapshotStatistics, TraceResult } from './contract.js'
+import { sanityNotes } from './sanity.js'
 import type { ChosenExample, ChosenExamples } from './examples.js'
 import { countStages, countStated, outcomesPerStep, outcomeSources, scoreAgrees, stepRange } from './stated.js'
 import { addPairs, pairValue, ZERO_SUM } from '../../core/sums.js'
@@ -79,11 +80,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
   return {
     synthetic: options.synthetic,
     verified: compared.length > 0 && compared.length === results.length,
-    snapshot_time: known(
-      '/snapshot_time',
-      options.snapshotTime,
-      NO_TIME[options.source]
-    ),
+    snapshot_time: known('/snapshot_time', options.snapshotTime, NO_TIME[options.source]),
     traces: results.length,
     tokens: results.reduce((sum, r) => sum + r.statistics.tokens, 0),
     distinct_uids: known(
@@ -152,6 +149,7 @@ export function snapshotStatistics(results: readonly TraceResult[], options: Poo
       prediction_stages: known('/checks/prediction_stages', countStages(results), 'no trace states its prediction stage'),
       boundaries_with_end_marker: markedOfAll(results, boundary.transitions, options.endMarker, known)
     },
+    notes: sanityNotes(results.map(r => ({ tokens: r.statistics.tokens, boundaries: r.statistics.boundary.transitions, signs: r.signs }))),
     undefined_reasons: reasons
   }
 }

@@ -6,7 +6,8 @@
  * here. The bar neither hides the cursor nor catches signals, so a killed run leaves the terminal as it was.
  */
 import { printable, printableId } from '../../core/errors.js'
-import { formatBytes, formatCount, formatDuration, formatQuantity } from './numbers.js'
+import { formatCount } from '../../core/counts.js'
+import { formatBytes, formatDuration, formatQuantity } from './numbers.js'
 import { fitText, isInteractive, textWidth, type Environment, type TextStream } from './text.js'
 
 export interface ProgressOptions {

@@ -1,5 +1,5 @@
 /** `critic-trace-statistics.json`. */
-import { between, finite, flag, nullable, number, pair, type Infer } from '../../core/checker.js'
+import { between, finite, flag, list, nullable, number, pair, type Infer } from '../../core/checker.js'
 import { envelopeFields, output } from './document.js'
 import { closed, define, map, natural, reasons, someText, whole } from './kinds.js'
 import { TIME_OF_SNAPSHOT, STEP, UID, VERIFIED_DOC } from './trace-parts.js'
@@ -171,6 +171,12 @@ export const TRACE_STATISTICS = output(
       doc: 'how the examples were picked'
     },
     checks: { kind: CHECKS, doc: 'how many passed each check; null where there was nothing to look at' },
+    notes: {
+      kind: list(someText),
+      doc:
+        'signs that the traces were exported wrongly, a sentence each: no boundary at all, padding kept, many exact zeros, values shifted ' +
+        'against the mask. They fail nothing'
+    },
     undefined_reasons: { kind: reasons, doc: 'why each undefined quantity is null: its JSON pointer -> the reason' }
   }
 )
