@@ -30,6 +30,7 @@ import { archive } from './support/archives.js'
 import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
+import { archive as torchArchive, dict, floats, pickle, tensor } from './support/torch-files.js'
 
 interface ExpectedSample {
   readonly index: number
@@ -814,6 +815,37 @@ t.test('what is wrong is said with its place; --skip-bad leaves the row out', as
     if (left === undefined) t.equal((await faultOf(readAll(files, { keys: sampleKeys(keys), skipBad: true }))).message, fault.message)
     else t.match(lengthsOf(await readAll(files, { skipBad: true })), left, `${what}, skipped`)
   }
+})
+
+t.test('a row that is left out has its place beside the reason', async t => {
+  const bytes = await npzFile({ ...BATCH, response_mask: array('int64', [2, 2], [1, 1, 1, 2]) })
+  const { items, dump } = await readAll([write('left.npz', bytes)], { skipBad: true })
+  t.same(items[1], {
+    index: 1,
+    place: { file: 'left.npz', trace: 1, array: 'response_mask', index: 1 },
+    reason: 'npz wrong mask: 2, expected 0 or 1'
+  })
+  t.equal(dump.rows, 2)
+})
+
+t.test('a batch of tensors that lie in another order', async t => {
+  const transposed = tensor({ key: 'x', count: 6, shape: [2, 3], stride: [1, 2] })
+  const expanded = tensor({ key: 'y', count: 3, shape: [2, 3], stride: [0, 1] })
+  const bytes = torchArchive(pickle(dict({ values: transposed, returns: expanded })), { x: floats(1, 2, 3, 4, 5, 6), y: floats(7, 8, 9) })
+  const { items } = await readAll([write('strides.pt', bytes)])
+  t.same(
+    (items as Sample[]).map(({ arrays }) => [Array.from(arrays.values ?? []), Array.from(arrays.returns ?? [])]),
+    [
+      [
+        [1, 3, 5],
+        [7, 8, 9]
+      ],
+      [
+        [2, 4, 6],
+        [7, 8, 9]
+      ]
+    ]
+  )
 })
 
 t.test('rows of retained tokens alone', async t => {
