@@ -527,6 +527,15 @@ t.test('ranks of a rollout are merged', async t => {
   )
 })
 
+t.test('two files of one rank and step are not merged', async t => {
+  const a = write('twice/a.pt', rankFile(0, [0, 1], {}))
+  const b = write('twice/b.pt', rankFile(0, [0, 1], {}))
+  t.equal(
+    (await faultOf(readAll([a, b]))).message,
+    'torch stated twice: rank 0 of step 3 in twice/a.pt too, expected one file for each rank and step (twice/b.pt)'
+  )
+})
+
 t.test('an array that is not asked for tells the end of a response too', async t => {
   const arrays = {
     values: array('float32', [1, 3], [1, 0, 0]),

@@ -3,7 +3,7 @@
  * A sample is taken once, from the file that holds most arrays of it.
  */
 import { createHash } from 'node:crypto'
-import { Fault } from '../../core/errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { FilePlan, OpenPart } from './files.js'
 import type { RowOrder } from './part.js'
 
@@ -41,6 +41,7 @@ export async function planRollout(files: readonly FilePlan[], signatureOf: (file
   const { step } = files[0]
   const orders = files.map(({ order }) => order)
   if (orders.some(order => order === null)) return { step, files, rows: null, repeats: [] }
+  refuseSameRank(files)
   const entries = orders.flatMap((order, file) => (order ?? []).map((at, row) => ({ file, row, at })))
   const place = placeOf(entries.map(({ at }) => at))
   const kept = place === null ? await withoutRepeatedFiles(files, entries, signatureOf) : withoutRepeats(files, entries, place)
@@ -50,6 +51,20 @@ export async function planRollout(files: readonly FilePlan[], signatureOf: (file
     (place === null ? rankOf(a) - rankOf(b) : place(a.at) - place(b.at)) || a.file - b.file || a.row - b.row
   const rows = kept.toSorted(compare).map(({ file, row }) => ({ file, row }))
   return { step, files, rows, repeats: files.filter(({ rows: n }, file) => !used.has(file) && n !== 0) }
+}
+
+/** Two files of one rank are not parts of one rollout: they would be of two runs. */
+function refuseSameRank(files: readonly FilePlan[]): void {
+  const names = new Map<number, string>()
+  for (const { rank, name, format, step } of files) {
+    if (rank === null) continue
+    const other = names.get(rank)
+    if (other !== undefined) {
+      const found = `rank ${rank} of step ${step} in ${printable(other)} too`
+      throw new Fault({ format, problem: 'stated twice', found, expected: 'one file for each rank and step', place: { file: name } })
+    }
+    names.set(rank, name)
+  }
 }
 
 interface PlacedEntry extends RolloutRow {
