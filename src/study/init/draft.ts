@@ -3,6 +3,7 @@
  * author may want to add. The same folder gives the same text, wherever it lies.
  */
 import { printable } from '../../core/errors.js'
+import type { FetchStudy } from '../../schema/fetch.js'
 import type { HistoryStudy } from '../../schema/histories.js'
 import { isSecretText } from '../../core/secrets.js'
 import { draftMetrics, type DraftMetric, type DraftMetrics } from './known-metrics.js'
@@ -64,20 +65,55 @@ function count(sample: RowSample, key: string): number {
   return sample.keys.get(key)?.count ?? 0
 }
 
-/** The study file's text. */
-export function draftStudy(name: string, histories: DraftHistories | null, snapshot: SnapshotSurvey | null): string {
+/**
+ * The study file's text.
+ *
+ * @param fetch where the histories came from; null: from files that were there
+ */
+export function draftStudy(
+  name: string,
+  histories: DraftHistories | null,
+  snapshot: SnapshotSurvey | null,
+  fetch: FetchStudy | null = null
+): string {
   const study = {
     '//': [
-      'A draft made by "study init" from what the folder holds; yours to edit. docs/study.md lists every field.',
+      `A draft made by "${fetch === null ? 'study init' : 'fetch'}" from what the folder holds; yours to edit. docs/study.md lists every field.`,
       'A field whose name begins with // is a comment and is not read.'
     ],
     schema_version: 1,
     name,
     ...(snapshot?.synthetic === true ? { synthetic: true } : {}),
     ...(snapshot === null ? {} : { critic_traces: traceSection(snapshot) }),
-    ...(histories === null ? {} : { histories: draftHistorySection(histories) })
+    ...(histories === null ? {} : { histories: draftHistorySection(histories) }),
+    ...(fetch === null ? {} : { fetch: writtenFetch(fetch) })
   }
   return asciiControls(`${JSON.stringify(study, null, 2)}\n`)
+}
+
+/** The section without what is a default. */
+function writtenFetch({ runs, config, views }: FetchStudy): object {
+  return {
+    runs: runs.map(({ ids, not_ids, ...run }) => ({
+      ...run,
+      ...(ids === null ? {} : { ids }),
+      ...(not_ids.length === 0 ? {} : { not_ids })
+    })),
+    '// config': 'Settings of the runs to keep, with dots between nested names: "actor.optim.lr". None is kept that is not named.',
+    config,
+    ...(views.length === 0 ? {} : { views })
+  }
+}
+
+/**
+ * A study file's text with a drafted section on histories. The author's own text stays as it is.
+ *
+ * @param text a study file that has been read; its outer object is not empty
+ */
+export function withHistories(text: string, histories: DraftHistories): string {
+  const end = text.lastIndexOf('}')
+  const section = JSON.stringify({ histories: draftHistorySection(histories) }, null, 2)
+  return `${text.slice(0, end).trimEnd()},${asciiControls(section.slice(1, -1)).trimEnd()}\n${text.slice(end)}`
 }
 
 /** Escapes characters that JSON.stringify leaves and that a terminal or an editor would act on. All are inside texts. */
