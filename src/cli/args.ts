@@ -277,9 +277,14 @@ function fetchOptions([path, ...names]: readonly string[], values: Values): Omit
   if (study !== null && dir !== null) throw usage('contradiction', '--study and --into', 'one of them')
   const place = study ?? dir
   if (place === null) throw usage('no study', 'fetch without --study and --into', 'ENTITY/PROJECT NAME… --into DIR, or --study DIR')
-  if (study !== null && path !== undefined) throw usage('unexpected argument', printable(path), 'no argument with --study, which says what to fetch')
+  if (study !== null && path !== undefined)
+    throw usage('unexpected argument', printable(path), 'no argument with --study, which says what to fetch')
   if (dir !== null && only !== null) throw usage('contradiction', '--into and --only', 'one of them: --only is a label of a study')
-  for (const [option, chosen] of [['NAME', names], ['--run', ids ?? []], ['--not-run', notIds]] as const) {
+  for (const [option, chosen] of [
+    ['NAME', names],
+    ['--run', ids ?? []],
+    ['--not-run', notIds]
+  ] as const) {
     if (chosen.includes('')) throw usage(`wrong ${option}`, '""', 'a text')
     if (chosen.length > MAX_CHOSEN) throw usage(`too many ${option}`, String(chosen.length), `at most ${MAX_CHOSEN}`)
   }

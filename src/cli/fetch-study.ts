@@ -55,8 +55,7 @@ export async function completeStudy(where: FetchedFolder, outcome: FetchOutcome,
 }
 
 async function draft({ dir, study, fetch }: FetchedFolder, { runs }: FetchOutcome, reporter: Reporter): Promise<DraftHistories> {
-  const { exports, snapshot } =
-    study === null ? await surveyFolder(dir) : { exports: await surveyExports(dir, []), snapshot: null }
+  const { exports, snapshot } = study === null ? await surveyFolder(dir) : { exports: await surveyExports(dir, []), snapshot: null }
   if (exports === null) throw new Error('a fetch without a list of runs')
   // Runs that are listed and not fetched have no history and are no curve.
   const isFetched = ({ id, label }: { readonly id: string; readonly label: string }): boolean =>

@@ -153,6 +153,7 @@ function nextLines(
   const wrote = written.length === 0 ? '' : `wrote ${written.map(path => printable(path)).join(', ')}\n`
   // Without a history there is no study yet.
   if (isNew && drafted === null) return wrote
-  const edit = drafted === null ? '' : 'the study is a draft and yours to edit; after an edit: node dist/run.js manifest --write --study DIR\n'
+  const edit =
+    drafted === null ? '' : 'the study is a draft and yours to edit; after an edit: node dist/run.js manifest --write --study DIR\n'
   return `${wrote}${edit.replace('DIR', printable(dir, 400))}next: node dist/run.js all --study ${printable(dir, 400)}\n`
 }

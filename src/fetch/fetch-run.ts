@@ -139,12 +139,7 @@ async function unchangedCertificate(context: RunContext, run: LabelledRun, now: 
   }
 }
 
-export function entryOf(
-  { address }: RunContext,
-  run: LabelledRun,
-  fetchedAt: string,
-  config: Readonly<Record<string, unknown>>
-): RunEntry {
+export function entryOf({ address }: RunContext, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
   // A fetched run has the display name that the study states. Any other run may have any name.
   return {

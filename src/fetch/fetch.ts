@@ -20,7 +20,17 @@ import { STUDY_FILE } from '../study/label.js'
 import type { ProjectName } from './answers.js'
 import { isChosen, requireKnown, type RunChoice } from './choice.js'
 import { WandbClient, type ClientOptions } from './client.js'
-import { entryOf, fetchPlanned, plannedEntry, planRun, timeOf, type FetchedRun, type PlannedRun, type RunContext, type StoppedRun } from './fetch-run.js'
+import {
+  entryOf,
+  fetchPlanned,
+  plannedEntry,
+  planRun,
+  timeOf,
+  type FetchedRun,
+  type PlannedRun,
+  type RunContext,
+  type StoppedRun
+} from './fetch-run.js'
 import { goneRuns, labelRuns, listRuns, requireSelected, type LabelledRun, type LabelledRuns } from './listing.js'
 import { requireInside, requirePlaces } from './places.js'
 import { endsRunAlone } from './run-stops.js'

@@ -30,7 +30,15 @@ export async function readWandbSettings(env: NodeJS.ProcessEnv, folder: string):
     if (!(cause instanceof Fault)) throw cause
     const { found = 'it' } = cause.details
     const expected = 'a readable file, or --base-url'
-    throw new Fault({ format: 'wandb', problem: 'unreadable settings', found, expected, place: { file: path }, exitCode: EXIT.usage, cause })
+    throw new Fault({
+      format: 'wandb',
+      problem: 'unreadable settings',
+      found,
+      expected,
+      place: { file: path },
+      exitCode: EXIT.usage,
+      cause
+    })
   })
   const own = join(folder, 'wandb', 'settings')
   // Only named, so that one which cannot be read does not matter.

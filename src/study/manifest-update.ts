@@ -81,7 +81,12 @@ export async function updatedManifest(
   }
   const files = await mapLimited(found.sort(compareCodepoints), 4, async path => {
     if (PARTIAL.test(path) && !allowPartial)
-      throw manifestFault('unfinished fetch', 'rows of a history that are not all there', 'fetch run to its end, or no such file', join(dir, path))
+      throw manifestFault(
+        'unfinished fetch',
+        'rows of a history that are not all there',
+        'fetch run to its end, or no such file',
+        join(dir, path)
+      )
     return { ...(await hashed(dir, path, { signal, onBytes })), role: roleNow(path) }
   })
   const now = new Set(found)

@@ -167,7 +167,11 @@ t.test('a fetch that stops goes on where it was; one that is whole is not fetche
   t.teardown(() => stopping.close())
   // The run ends alone: the other one came with the first fetch.
   for (const status of ['fetched', 'unchanged']) {
-    t.match(await fetchInto(again, stopping.url), { code: 3, stderr: /HTTP 400/, report: { runs: [{ id: 'short', status }], stopped: [{ id: 'long' }] } })
+    t.match(await fetchInto(again, stopping.url), {
+      code: 3,
+      stderr: /HTTP 400/,
+      report: { runs: [{ id: 'short', status }], stopped: [{ id: 'long' }] }
+    })
   }
   t.ok(tree(again).includes('wandb/history/main/.long.jsonl.partial'), 'what is there so far')
   t.notOk(tree(again).includes('wandb/history/main/long.jsonl'), 'no history that is not whole')
