@@ -80,7 +80,10 @@ export async function writeNew(path: string, text: string): Promise<void> {
 }
 
 /** What a draft takes of the histories. */
-export function historiesText({ survey, selections, companions, leftOut, metrics, sample }: DraftHistories, options: TableOptions): string {
+export function historiesText(
+  { survey, selections, companions, leftOut, metrics, sample, notes }: DraftHistories,
+  options: TableOptions
+): string {
   const rows = selections.map(({ name, title, runs, sample: own }) => [name, title, formatCount(runs.length), formatCount(own.rows)])
   const table = formatTable(
     [{ title: 'selection' }, { title: 'title' }, { title: 'runs', align: 'right' }, { title: 'rows looked at', align: 'right' }],
@@ -98,6 +101,7 @@ export function historiesText({ survey, selections, companions, leftOut, metrics
       ? []
       : [`keys of objects or lists, left out: ${formatCount(sample.nested.size)}, listed in the study file`]),
     ...(sample.unreadable === 0 ? [] : [`lines that are no row: ${formatCount(sample.unreadable)} of those looked at`]),
+    ...lines('note', notes),
     ...lines('companion, not selected', companions),
     ...lines('left out', leftOut)
   ].join('\n')

@@ -17,6 +17,7 @@ import { checkStudy } from '../study/study.js'
 import { realPlace } from '../core/system/folder.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import type { InitOptions } from './args.js'
+import { csvFilesIn, writeCsvRuns } from './csv-exports.js'
 import { historiesText, lines, readHistories, refuseExisting, writeNew } from './drafting.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting, type Reporter } from './reporter.js'
@@ -31,35 +32,57 @@ export async function runStudyInit(options: InitOptions, io: CliIo): Promise<Com
     const manifestPath = inPlace ? join(dir, MANIFEST_FILE) : null
     await refuseExisting(studyPath)
     if (manifestPath !== null) await refuseExisting(manifestPath)
-    // 1. Look
-    const survey = await surveyFolder(dir)
-    const histories = survey.exports === null ? null : await readHistories(dir, survey.exports, reporter)
-    const refused =
-      histories === null ? [] : await refusedHistories(histories.selections, { keys: histories.keys, ...histories.metrics }, io.signal)
-    // 2. Draft
-    const name = options.name ?? titleLike(basename(resolve(dir)), 'study', new Set(), 100)
-    const text = draftStudy(name, histories, survey.snapshot)
-    checkStudy(parseStrictJson(text, 'study'), { format: 'study', place: { file: studyPath }, paths: [] })
-    const manifest = manifestPath === null ? null : await hashAll(dir, histories, survey, text, reporter)
-    // 3. Write
-    await writeNew(studyPath, text)
-    if (manifestPath !== null && manifest !== null) {
-      await writeNew(manifestPath, manifest.text).catch(async (error: unknown) => {
-        await unlink(studyPath)
-        throw error
-      })
+    // A draft elsewhere writes nothing into the folder, so CSV files stay unread.
+    const csv = await writeCsvRuns(dir, manifestPath === null ? [] : await csvFilesIn(dir))
+    try {
+      return await initStudy(options, { studyPath, manifestPath, csv: csv.notes }, reporter)
+    } catch (error) {
+      await csv.undo()
+      throw csv.fault ?? error
     }
-    await reporter.tell(table =>
-      [
-        ...(histories === null ? [] : [historiesText(histories, table)]),
-        ...(survey.snapshot === null ? [] : [`critic traces: ${printable(survey.snapshot.path, 400)}`]),
-        ...survey.notes.map(note => `note: ${printable(note, 400)}`),
-        ...(refused.length === 0 ? [] : lines('to be mended before the study runs', refused)),
-        `${nextText(dir, studyPath, manifestPath, manifest?.files ?? 0)}\n`
-      ].join('\n')
-    )
-    return { exitCode: EXIT.ok, report: { ...reportOf(studyPath, manifestPath, histories, survey), refused } }
   })
+}
+
+interface InitPlaces {
+  readonly studyPath: string
+  /** null: the study is a draft elsewhere */
+  readonly manifestPath: string | null
+  /** what was made of CSV files, one line each */
+  readonly csv: readonly string[]
+}
+
+async function initStudy(options: InitOptions, { studyPath, manifestPath, csv }: InitPlaces, reporter: Reporter): Promise<CommandResult> {
+  const { dir } = options
+  const { io } = reporter
+  // 1. Look
+  const survey = await surveyFolder(dir)
+  const histories = survey.exports === null ? null : await readHistories(dir, survey.exports, reporter)
+  const refused =
+    histories === null ? [] : await refusedHistories(histories.selections, { keys: histories.keys, ...histories.metrics }, io.signal)
+  // 2. Draft
+  const name = options.name ?? titleLike(basename(resolve(dir)), 'study', new Set(), 100)
+  const text = draftStudy(name, histories, survey.snapshot)
+  checkStudy(parseStrictJson(text, 'study'), { format: 'study', place: { file: studyPath }, paths: [] })
+  const manifest = manifestPath === null ? null : await hashAll(dir, histories, survey, text, reporter)
+  // 3. Write
+  await writeNew(studyPath, text)
+  if (manifestPath !== null && manifest !== null) {
+    await writeNew(manifestPath, manifest.text).catch(async (error: unknown) => {
+      await unlink(studyPath)
+      throw error
+    })
+  }
+  await reporter.tell(table =>
+    [
+      ...(histories === null ? [] : [historiesText(histories, table)]),
+      ...(survey.snapshot === null ? [] : [`critic traces: ${printable(survey.snapshot.path, 400)}`]),
+      ...csv.map(note => `note: ${printable(note, 400)}`),
+      ...survey.notes.map(note => `note: ${printable(note, 400)}`),
+      ...(refused.length === 0 ? [] : lines('to be mended before the study runs', refused)),
+      `${nextText(dir, studyPath, manifestPath, manifest?.files ?? 0)}\n`
+    ].join('\n')
+  )
+  return { exitCode: EXIT.ok, report: { ...reportOf(studyPath, manifestPath, histories, survey), refused } }
 }
 
 async function hashAll(

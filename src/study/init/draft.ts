@@ -6,6 +6,7 @@ import { printable } from '../../core/errors.js'
 import type { FetchStudy } from '../../schema/fetch.js'
 import type { HistoryStudy } from '../../schema/histories.js'
 import { isSecretText } from '../../core/secrets.js'
+import { count, findCoordinates, stepAdvice } from './coordinates.js'
 import { draftMetrics, type DraftMetric, type DraftMetrics } from './known-metrics.js'
 import { mergeSamples, type KeySample, type RowSample } from './row-keys.js'
 import { COMPANION_SUFFIX, type DraftSelection, type DraftSelections } from './selections.js'
@@ -22,10 +23,6 @@ const MAX_LISTED = 60
 const ENDS = 20
 const FINAL = 5
 
-const STEP_KEYS = ['_step', 'step', 'global_step', 'trainer/global_step', 'train/global_step', 'training/global_step']
-const TIMESTAMP_KEYS = ['_timestamp', 'timestamp']
-const GLOBAL_STEP_KEYS = ['training/global_step', 'train/global_step', 'trainer/global_step', 'global_step']
-
 /** The histories of a draft, for the file and for the terminal. */
 export interface DraftHistories {
   readonly survey: ExportSurvey
@@ -35,12 +32,15 @@ export interface DraftHistories {
   readonly leftOut: readonly string[]
   readonly metrics: DraftMetrics
   readonly sample: RowSample
+  /** one line each: how coordinates were found, and holes */
+  readonly notes: readonly string[]
 }
 
 /** Leaves out selections in which some row has no step. Without selections there are no metrics. */
 export function draftHistories(survey: ExportSurvey, { selections, companions, leftOut }: DraftSelections): DraftHistories {
   const all = mergeSamples(selections.map(s => s.sample))
-  const step = STEP_KEYS.reduce((best, key) => (count(all, key) > count(all, best) ? key : best))
+  const { keys, own: coordinates, notes } = findCoordinates(all)
+  const { step } = keys
   const stepped = selections.filter(({ sample }) => count(sample, step) === sample.rows)
   const stepless = selections
     .filter(s => !stepped.includes(s))
@@ -48,21 +48,31 @@ export function draftHistories(survey: ExportSurvey, { selections, companions, l
       ({ display_name, sample }) =>
         `${printable(JSON.stringify(display_name))}: ${sample.rows - count(sample, step)} of ${sample.rows} rows without ${step}`
     )
+  const advice = selections.length > 0 && stepped.length === 0 ? [stepAdvice(all)] : []
   const sample = mergeSamples(stepped.map(s => s.sample))
-  const timestamp = TIMESTAMP_KEYS.find(key => count(sample, key) > 0) ?? null
-  const globalStep = GLOBAL_STEP_KEYS.find(key => key !== step && count(sample, key) > 0) ?? null
-  const keys = { step, timestamp, global_step: globalStep }
-  const coordinates = new Set<string>([...STEP_KEYS, ...TIMESTAMP_KEYS])
   const candidates = [...sample.keys].filter(([key]) => !key.startsWith('_') && !coordinates.has(key))
   const logged = new Map<string, KeySample>(candidates.filter(([key]) => !isSecretText(key, 'key')))
   const secret = candidates.length - logged.size
   const withheld = secret === 0 ? [] : [`${secret} ${secret === 1 ? 'key' : 'keys'} of numbers, which look like secrets`]
   const metrics = draftMetrics(logged)
-  return { survey, keys, selections: stepped, companions, leftOut: [...leftOut, ...stepless, ...withheld], metrics, sample }
+  const skipped = stepped.flatMap(s => holesLine(s, step))
+  return {
+    survey,
+    keys,
+    selections: stepped,
+    companions,
+    leftOut: [...leftOut, ...stepless, ...advice, ...withheld],
+    metrics,
+    sample,
+    notes: [...notes, ...skipped]
+  }
 }
 
-function count(sample: RowSample, key: string): number {
-  return sample.keys.get(key)?.count ?? 0
+/** Steps that no row has, of the rows that were looked at. */
+function holesLine({ display_name: name, sample }: DraftSelection, step: string): string[] {
+  const skipped = sample.order.get(step)?.skipped ?? 0
+  if (skipped === 0) return []
+  return [`${printable(JSON.stringify(name))}: between its rows ${skipped} ${skipped === 1 ? 'step is' : 'steps are'} missing`]
 }
 
 /**
@@ -133,11 +143,12 @@ function traceSection({ path, plan }: SnapshotSurvey): object {
 }
 
 function draftHistorySection(draft: DraftHistories): object {
-  const { survey, keys, companions, leftOut, metrics, selections, sample } = draft
+  const { survey, keys, companions, leftOut, metrics, selections, sample, notes } = draft
   const analyses = analysesOf(draft)
   return {
     runs: survey.runsFile,
     folder: survey.historyFolder,
+    ...(notes.length === 0 ? {} : { '// keys': capped(notes, MAX_LISTED) }),
     keys,
     companion_suffixes: [COMPANION_SUFFIX],
     '// selections': [
