@@ -185,7 +185,10 @@ t.test("W&B's exports of charts: a column a run, joined over files; numbers keep
     ['gspo - a', 'sao']
   )
   t.same(metrics.map(metric => metric.key).sort(), ['length', 'reward'])
-  t.match(stdout, /^note: wandb_export_2026-10-06T07_31_12\.345\+02_00\.csv: 1 values stand for several rows each/m)
+  t.match(
+    stdout,
+    /^note: wandb_export_2026-10-06T07_31_12\.345\+02_00\.csv: 1 of its values stands for several rows, since __MIN and __MAX differ/m
+  )
   t.match(stdout, /^note: 2 runs of CSV files without times: createdAt is not known, 1970-01-01T00:00:00Z stands for it$/m)
   t.match(stdout, /^note: "gspo - a": between its rows 2 steps are missing$/m)
 })

@@ -88,11 +88,11 @@ export class Wire {
       response = await responseOf(request, authorization, body)
       const answer = await answerOf(response, errorMs, fault)
       signal.throwIfAborted()
-      return tunnel?.refusedWith == null ? answer : proxyAnswer(tunnel.refusedWith, fault)
+      return tunnel?.refusedWith == null ? answer : proxyAnswer(request, tunnel.refusedWith, fault)
     } catch (error) {
       signal.throwIfAborted()
       if (idle) return { kind: 'broken', reason: `no byte for ${idleMs / 1000} s` }
-      if (tunnel?.refusedWith != null) return proxyAnswer(tunnel.refusedWith, fault)
+      if (tunnel?.refusedWith != null) return proxyAnswer(request, tunnel.refusedWith, fault)
       if (error instanceof Fault) throw error
       const code = errorCode(error)
       // The library's own error has no code: the proxy closed the connection before it answered.
@@ -149,7 +149,9 @@ function tunnelOf(request: ClientRequest, idleMs: number, onIdle: () => void): T
   return state
 }
 
-function proxyAnswer(status: number, fault: FaultMaker): Broken {
+function proxyAnswer(request: ClientRequest, status: number, fault: FaultMaker): Broken {
+  // The agent made up a socket for the proxy's answer. Kept, it would keep the process alive until it is idle.
+  request.destroy()
   if (isRetried(status)) return { kind: 'broken', reason: `HTTP ${status} of the proxy` }
   const expected = status === 407 ? 'a user and password that it takes, in the address of the proxy' : 'a tunnel to the server'
   throw fault('proxy refused', `HTTP ${status} of the proxy`, expected)

@@ -35,7 +35,7 @@ export function findProxy(env: NodeJS.ProcessEnv, { protocol, hostname, port }: 
     throw new Fault({
       format: 'wandb',
       problem: 'wrong proxy',
-      found: scheme === undefined || url !== null ? `${variable} is no address` : `${variable} has the scheme ${scheme}`,
+      found: scheme === undefined || /^https?$/i.test(scheme) ? `${variable} is no address` : `${variable} has the scheme ${scheme}`,
       expected: 'http://host:port or https://host:port',
       exitCode: EXIT.usage
     })

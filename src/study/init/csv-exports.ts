@@ -143,7 +143,9 @@ function addChart({ name, table: { head, rows } }: CsvFile, charts: Map<string, 
     }
   }
   if (summed > 0)
-    notes.push(`${file}: ${summed} values stand for several rows each, since their __MIN and __MAX differ; fetch gives every row`)
+    notes.push(
+      `${file}: ${summed} of its values ${summed === 1 ? 'stands' : 'stand'} for several rows, since __MIN and __MAX differ; fetch gives every row`
+    )
   if (unread > 0) notes.push(`${file}: ${unread} cells left out, which are no numbers or at no step`)
 }
 
