@@ -34,7 +34,7 @@ function existing(path: string): Fault {
 }
 
 /** The histories of a draft. @param dir the study's folder, for messages */
-export async function readHistories(dir: string, exports: ExportSurvey, { io, progress }: Reporter): Promise<DraftHistories> {
+export async function readDraft(dir: string, exports: ExportSurvey, { io, progress }: Reporter): Promise<DraftHistories> {
   const phase = progress.phase({ label: 'looking', total: null, unit: 'histories' })
   const selections = await draftSelections(exports.runs, { signal: io.signal, onHistory: done => phase.update(done) })
   phase.finish()

@@ -20,7 +20,7 @@ import { STUDY_FILE } from '../study/label.js'
 import { readManifest } from '../study/manifest.js'
 import { fetchedManifest, updatedManifest } from '../study/manifest-update.js'
 import { checkStudy, loadStudy } from '../study/study.js'
-import { readHistories, writeNew } from './drafting.js'
+import { readDraft, writeNew } from './drafting.js'
 import type { Reporter } from './reporter.js'
 
 export interface FetchedStudy {
@@ -61,7 +61,7 @@ async function draft({ dir, study, fetch }: FetchedFolder, { runs }: FetchOutcom
   const isFetched = ({ id, label }: { readonly id: string; readonly label: string }): boolean =>
     runs.some(({ entry }) => entry.id === id && entry.label === label)
   const fetched = { ...exports, runs: exports.runs.filter(({ run }) => isFetched(run)) }
-  const histories = await readHistories(dir, fetched, reporter)
+  const histories = await readDraft(dir, fetched, reporter)
   const path = join(dir, STUDY_FILE)
   if (study === null) {
     const text = draftStudy(titleLike(basename(resolve(dir)), 'study', new Set(), 100), histories, snapshot, fetch)

@@ -18,7 +18,7 @@ import { realPlace } from '../core/system/folder.js'
 import { formatCount } from '../render/terminal/numbers.js'
 import type { InitOptions } from './args.js'
 import { csvFilesIn, writeCsvRuns } from './csv-exports.js'
-import { historiesText, lines, readHistories, refuseExisting, writeNew } from './drafting.js'
+import { historiesText, lines, readDraft, refuseExisting, writeNew } from './drafting.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting, type Reporter } from './reporter.js'
 
@@ -56,7 +56,7 @@ async function initStudy(options: InitOptions, { studyPath, manifestPath, csv }:
   const { io } = reporter
   // 1. Look
   const survey = await surveyFolder(dir)
-  const histories = survey.exports === null ? null : await readHistories(dir, survey.exports, reporter)
+  const histories = survey.exports === null ? null : await readDraft(dir, survey.exports, reporter)
   const refused =
     histories === null ? [] : await refusedHistories(histories.selections, { keys: histories.keys, ...histories.metrics }, io.signal)
   // 2. Draft

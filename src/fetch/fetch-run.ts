@@ -20,7 +20,7 @@ import { ResumableFile } from './resumable-file.js'
 import type { RunEntry } from './runs-file.js'
 
 /** What every run of a fetch needs. */
-export interface RunContext {
+export interface RunFetch {
   /** the study's folder */
   readonly dir: string
   readonly synthetic: boolean
@@ -59,20 +59,20 @@ export interface PlannedRun {
   readonly unchanged: HistoryCertificate | null
 }
 
-export async function planRun(context: RunContext, run: LabelledRun): Promise<PlannedRun> {
+export async function planRun(context: RunFetch, run: LabelledRun): Promise<PlannedRun> {
   const details = await readDetails(context, run)
   requirePlausible(details, run)
   return { run, details, unchanged: await unchangedCertificate(context, run, details) }
 }
 
 /** The entry in the list of runs of a run that is still to be fetched. */
-export function plannedEntry(context: RunContext, { run, details }: PlannedRun, now: string): RunEntry {
+export function plannedEntry(context: RunFetch, { run, details }: PlannedRun, now: string): RunEntry {
   return entryOf(context, run, now, allowedConfig(details.config, context.fetch.config, LOST).config)
 }
 
 /** @param count called with the number of rows that have arrived */
 export async function fetchPlanned(
-  context: RunContext,
+  context: RunFetch,
   { run, details, unchanged }: PlannedRun,
   count: (rows: number) => void
 ): Promise<FetchedRun | StoppedRun> {
@@ -105,7 +105,7 @@ export async function fetchPlanned(
   return { certificate, status: resumed ? 'resumed' : 'fetched', narrowed, faults, withheld, entry }
 }
 
-async function readDetails({ ask }: RunContext, run: LabelledRun): Promise<RunDetails> {
+async function readDetails({ ask }: RunFetch, run: LabelledRun): Promise<RunDetails> {
   const { entity, project, id } = run
   const details = readRun(await ask(RUN_QUERY, { entity, project, run: id }, `run ${id} of ${projectPath(run)}`), run, id)
   if (details.displayName !== run.displayName) throw renamedRun(run, 'listed', details.displayName, ' until it is fetched; fetch again')
@@ -113,7 +113,7 @@ async function readDetails({ ask }: RunContext, run: LabelledRun): Promise<RunDe
 }
 
 /** The existing certificate if it is complete and the server still describes the run as it did then; else null. */
-async function unchangedCertificate(context: RunContext, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
+async function unchangedCertificate(context: RunFetch, run: LabelledRun, now: RunDetails): Promise<HistoryCertificate | null> {
   const {
     dir,
     synthetic,
@@ -139,7 +139,7 @@ async function unchangedCertificate(context: RunContext, run: LabelledRun, now: 
   }
 }
 
-export function entryOf({ address }: RunContext, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>): RunEntry {
+export function entryOf({ address }: RunFetch, run: LabelledRun, fetchedAt: string, config: Readonly<Record<string, unknown>>): RunEntry {
   const { id, displayName, entity, project, createdAt, state, label } = run
   // A fetched run has the display name that the study states. Any other run may have any name.
   return {
@@ -157,6 +157,6 @@ export function entryOf({ address }: RunContext, run: LabelledRun, fetchedAt: st
 }
 
 /** UTC, to the second. */
-export function timeOf({ clock }: Pick<RunContext, 'clock'>): string {
+export function timeOf({ clock }: Pick<RunFetch, 'clock'>): string {
   return new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
 }

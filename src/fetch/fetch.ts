@@ -28,7 +28,7 @@ import {
   timeOf,
   type FetchedRun,
   type PlannedRun,
-  type RunContext,
+  type RunFetch,
   type StoppedRun
 } from './fetch-run.js'
 import { goneRuns, labelRuns, listRuns, requireSelected, type LabelledRun, type LabelledRuns } from './listing.js'
@@ -42,7 +42,7 @@ const RUNS_AT_ONCE = 4
 /** Most runs of all projects together that are listed without being fetched. */
 const MAX_LISTED_ONLY = 5000
 
-export interface FetchRun extends Omit<RunContext, 'ask'>, Pick<ClientOptions, 'key' | 'deadlineMs' | 'onRetry' | 'proxy'> {
+export interface FetchRun extends Omit<RunFetch, 'ask'>, Pick<ClientOptions, 'key' | 'deadlineMs' | 'onRetry' | 'proxy'> {
   /** one label of the study's selections; null: all */
   readonly only: string | null
   /** which of the selected runs are fetched this time */
@@ -72,7 +72,7 @@ export interface FetchOutcome {
   readonly replaced: readonly RunEntry[]
 }
 
-interface FetchContext extends FetchRun, RunContext {}
+interface FetchContext extends FetchRun, RunFetch {}
 
 /** Opens a client for the queries of a fetch and closes it behind the work. */
 export async function withClient<T>(options: ClientOptions, work: (client: WandbClient) => Promise<T>): Promise<T> {

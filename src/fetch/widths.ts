@@ -12,13 +12,13 @@ import { SAMPLES_PER_REQUEST, STEPS_PER_REQUEST } from '../schema/fetch.js'
 /** How much wider or narrower a request becomes at once. */
 const FACTOR = 4
 
-type Span = Pick<FetchedInterval, 'from' | 'to'>
+type StepSpan = Pick<FetchedInterval, 'from' | 'to'>
 
-export function spanOf({ from, to }: Span): number {
+export function spanOf({ from, to }: StepSpan): number {
   return to - from + 1
 }
 
-export function isWide(window: Span): boolean {
+export function isWide(window: StepSpan): boolean {
   return spanOf(window) > STEPS_PER_REQUEST
 }
 
@@ -39,7 +39,7 @@ export class WindowWidths {
   }
 
   /** Takes note of an answer. Answers come in the order of their steps, so the same run is asked for in the same windows. */
-  saw(window: Span, rows: number): void {
+  saw(window: StepSpan, rows: number): void {
     if (!this.#mayWiden) return
     const span = spanOf(window)
     if (rows * FACTOR <= STEPS_PER_REQUEST) this.#width = Math.max(STEPS_PER_REQUEST, span * FACTOR)
@@ -49,10 +49,10 @@ export class WindowWidths {
 }
 
 /** The windows to ask for in place of a wide one whose answer is at its limit of samples; null where the answer is kept. */
-export function narrower(window: Span, rows: number): readonly Span[] | null {
+export function narrower(window: StepSpan, rows: number): readonly StepSpan[] | null {
   if (rows < SAMPLES_PER_REQUEST || !isWide(window)) return null
   const width = Math.max(STEPS_PER_REQUEST, Math.ceil(spanOf(window) / FACTOR))
-  const parts: Span[] = []
+  const parts: StepSpan[] = []
   for (let from = window.from; from <= window.to; from += width) parts.push({ from, to: Math.min(from + width - 1, window.to) })
   return parts
 }

@@ -13,14 +13,14 @@ export const MAX_CSV_BYTES = 256 * 1024 * 1024
 
 const MAX_COLUMNS = 10_000
 
-export interface CsvTable {
+export interface TextTable {
   /** names of the columns, each once but for empty ones */
   readonly head: readonly string[]
   readonly rows: ReadonlyArray<readonly string[]>
 }
 
 /** @throws Fault exit 3 with the line */
-export function readCsv(bytes: Uint8Array, file: string): CsvTable {
+export function readCsv(bytes: Uint8Array, file: string): TextTable {
   const fault = (problem: string, found: string, expected: string, line?: number): Fault =>
     new Fault({ format: 'csv', problem, found, expected, place: { file, ...(line === undefined ? {} : { line }) } })
   const text = decoded(bytes)

@@ -48,7 +48,7 @@ export interface Coordinates {
   readonly notes: readonly string[]
 }
 
-export function count(sample: RowSample, key: string): number {
+export function numbersOf(sample: RowSample, key: string): number {
   return sample.keys.get(key)?.count ?? 0
 }
 
@@ -56,7 +56,7 @@ export function count(sample: RowSample, key: string): number {
 export function findCoordinates(sample: RowSample): Coordinates {
   const { step, notes: stepNotes } = findStep(sample)
   const { timestamp, notes: timeNotes } = findTimestamp(sample)
-  const globalStep = GLOBAL_STEP_KEYS.find(key => key !== step && count(sample, key) > 0) ?? null
+  const globalStep = GLOBAL_STEP_KEYS.find(key => key !== step && numbersOf(sample, key) > 0) ?? null
   return {
     keys: { step, timestamp, global_step: globalStep },
     own: new Set([step, ...STEP_KEYS, ...TIMESTAMP_KEYS]),
@@ -67,14 +67,14 @@ export function findCoordinates(sample: RowSample): Coordinates {
 /** Keys with an integer from 0 on in every row, of which hardly any is below the one before. */
 function risingIntegers(sample: RowSample): string[] {
   return [...sample.order]
-    .filter(([key, { integers, falls }]) => integers === sample.rows && count(sample, key) === integers && falls * 10 <= sample.rows)
+    .filter(([key, { integers, falls }]) => integers === sample.rows && numbersOf(sample, key) === integers && falls * 10 <= sample.rows)
     .filter(([key]) => (sample.keys.get(key)?.max ?? 0) > (sample.keys.get(key)?.min ?? 0))
     .map(([key]) => key)
 }
 
 function findStep(sample: RowSample): { readonly step: string; readonly notes: readonly string[] } {
-  const known = STEP_KEYS.reduce((best, key) => (count(sample, key) > count(sample, best) ? key : best))
-  if (count(sample, known) > 0) return { step: known, notes: [] }
+  const known = STEP_KEYS.reduce((best, key) => (numbersOf(sample, key) > numbersOf(sample, best) ? key : best))
+  if (numbersOf(sample, known) > 0) return { step: known, notes: [] }
   const repeatsOf = (key: string): number => sample.order.get(key)?.repeats ?? 0
   const rank = (key: string): number => {
     const at = OTHER_STEPS.indexOf(key)
@@ -101,7 +101,7 @@ export function stepAdvice(sample: RowSample): string {
 }
 
 function findTimestamp(sample: RowSample): { readonly timestamp: string | null; readonly notes: readonly string[] } {
-  const key = TIMESTAMP_KEYS.find(name => count(sample, name) > 0) ?? null
+  const key = TIMESTAMP_KEYS.find(name => numbersOf(sample, name) > 0) ?? null
   const written = TIMESTAMP_KEYS.find(name => (sample.dates.get(name) ?? 0) > 0)
   const unread = (name: string, what: string): string =>
     `${quoted(name)} holds ${what}; histories.keys.timestamp reads seconds since 1970, so there are no hours and no figure over time`

@@ -12,7 +12,7 @@
  * Not supported: several runs in one plain table, axes other than steps in W&B's export.
  */
 import { Fault, printable } from '../../core/errors.js'
-import type { CsvTable } from '../../ingest/csv/table.js'
+import type { TextTable } from '../../ingest/csv/table.js'
 import { TIMESTAMP_KEYS } from './coordinates.js'
 import { nameLike } from './words.js'
 
@@ -31,7 +31,7 @@ const TIME_AXIS = /^(?:Relative Time|Wall Time)/
 export interface CsvFile {
   /** name in the folder */
   readonly name: string
-  readonly table: CsvTable
+  readonly table: TextTable
 }
 
 export interface CsvRun {
@@ -91,7 +91,7 @@ interface ChartRun extends Omit<DraftRun, 'rows'> {
 const BOUND = /__(?:MIN|MAX)$/
 
 /** True for the export of a chart: every column but the first is of a run, and each value has its bounds beside it. */
-function isChart({ head }: CsvTable): boolean {
+function isChart({ head }: TextTable): boolean {
   const [, ...columns] = head
   const values = columns.filter(name => !BOUND.test(name))
   return (

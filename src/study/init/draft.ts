@@ -6,7 +6,7 @@ import { printable } from '../../core/errors.js'
 import type { FetchStudy } from '../../schema/fetch.js'
 import type { HistoryStudy } from '../../schema/histories.js'
 import { isSecretText } from '../../core/secrets.js'
-import { count, findCoordinates, stepAdvice } from './coordinates.js'
+import { findCoordinates, numbersOf, stepAdvice } from './coordinates.js'
 import { draftMetrics, type DraftMetric, type DraftMetrics } from './known-metrics.js'
 import { mergeSamples, type KeySample, type RowSample } from './row-keys.js'
 import { COMPANION_SUFFIX, type DraftSelection, type DraftSelections } from './selections.js'
@@ -41,12 +41,12 @@ export function draftHistories(survey: ExportSurvey, { selections, companions, l
   const all = mergeSamples(selections.map(s => s.sample))
   const { keys, own: coordinates, notes } = findCoordinates(all)
   const { step } = keys
-  const stepped = selections.filter(({ sample }) => count(sample, step) === sample.rows)
+  const stepped = selections.filter(({ sample }) => numbersOf(sample, step) === sample.rows)
   const stepless = selections
     .filter(s => !stepped.includes(s))
     .map(
       ({ display_name, sample }) =>
-        `${printable(JSON.stringify(display_name))}: ${sample.rows - count(sample, step)} of ${sample.rows} rows without ${step}`
+        `${printable(JSON.stringify(display_name))}: ${sample.rows - numbersOf(sample, step)} of ${sample.rows} rows without ${step}`
     )
   const advice = selections.length > 0 && stepped.length === 0 ? [stepAdvice(all)] : []
   const sample = mergeSamples(stepped.map(s => s.sample))
@@ -225,7 +225,7 @@ function analysesOf({ selections, metrics: { metrics } }: DraftHistories): Draft
     }))
   )
   return groups.flatMap(({ project, own }) => {
-    const used = metrics.filter(({ key }) => own.some(s => count(s.sample, key) > 0))
+    const used = metrics.filter(({ key }) => own.some(s => numbersOf(s.sample, key) > 0))
     if (used.length === 0) return []
     const name = nameLike(projects.size === 1 || project === '' ? 'training' : project, 'project', names)
     const rows = Math.min(...own.map(s => s.sample.rows))
