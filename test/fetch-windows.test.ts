@@ -134,6 +134,21 @@ t.test('where wide windows do not give every row that is counted, narrow ones ar
   t.match(stdout, /^asked for again: r in windows of 100 steps, since wide ones did not give every row$/m)
 })
 
+t.test('a fetch that stops among wide windows goes on with wide ones', async t => {
+  const steps = every(1000, 1000)
+  let refused = 0
+  const once: ScriptFunction = ({ operation, variables }) =>
+    operation === 'History' && Number(variables['minStep']) > 300_000 && refused++ === 0 ? { kind: 'status', status: 400 } : null
+  const first = await fetched(t, { runs: [run('r', 'main', steps)], script: once })
+  t.match(first, { code: 3, stderr: /HTTP 400/ })
+  const sent = first.windows.length
+  t.match(await fetchInto(first.dir, first.emulator.url), { code: 0, report: { runs: [{ status: 'resumed', rows: 1000 }] } })
+  const later = windowsOf(first.emulator).slice(sent)
+  t.ok(later.length < sent && later.every(([from, to]) => to - from > 1000 || to === 999_001), 'wide from the beginning')
+  t.same(stepsOf(first.dir), steps)
+  t.match(certificateOf(first.dir), { complete: true })
+})
+
 t.test('rows that no window gives are a failed check, and steps that no count proves are not asked for at once', async t => {
   const lost: ScriptFunction = ({ operation, variables }) =>
     operation === 'History' && variables['minStep'] === 0 ? { kind: 'missingRow' } : null

@@ -4,7 +4,7 @@
  */
 import { EXIT, Fault, printable } from '../core/errors.js'
 import { EVERY_RUN, draftedRuns, type RunChoice } from '../fetch/choice.js'
-import { fetchHistories, noFetch, wantedRuns, withClient } from '../fetch/fetch.js'
+import { fetchHistories, noFetch, wantedRuns, withServer } from '../fetch/fetch.js'
 import { listRuns } from '../fetch/listing.js'
 import { lockFetch } from '../fetch/lock.js'
 import { findProxy } from '../fetch/proxy.js'
@@ -113,9 +113,7 @@ async function studyOf({ study: dir, into, only }: FetchCommand): Promise<Study 
 async function draftedFetch({ entity, project, names }: FetchTarget, choice: RunChoice, options: ClientOptions): Promise<FetchStudy> {
   const where = { entity, project }
   const byId = choice.ids !== null || choice.notIds.length > 0
-  const listed = byId
-    ? await withClient(options, client => listRuns((query, variables, what) => client.query(query, variables, what), where))
-    : null
+  const listed = byId ? await withServer(options, ask => listRuns(ask, where)) : null
   return { runs: draftedRuns(where, names, choice, listed), config: [], views: [] }
 }
 

@@ -31,6 +31,7 @@ import {
   type RunFetch,
   type StoppedRun
 } from './fetch-run.js'
+import type { Ask } from './history.js'
 import { goneRuns, labelRuns, listRuns, requireSelected, type LabelledRun, type LabelledRuns } from './listing.js'
 import { requireInside, requirePlaces } from './places.js'
 import { endsRunAlone } from './run-stops.js'
@@ -74,11 +75,13 @@ export interface FetchOutcome {
 
 interface FetchContext extends FetchRun, RunFetch {}
 
-/** Opens a client for the queries of a fetch and closes it behind the work. */
-export async function withClient<T>(options: ClientOptions, work: (client: WandbClient) => Promise<T>): Promise<T> {
+/** Sends queries with a client that is closed behind the work. What the server said names the server. */
+export async function withServer<T>(options: ClientOptions, work: (ask: Ask) => Promise<T>): Promise<T> {
   const client = new WandbClient(options)
   try {
-    return await work(client)
+    return await work((query, variables, what) => client.query(query, variables, what))
+  } catch (error) {
+    throw error instanceof Fault && error.details.format === 'wandb' ? error.at({ file: addressText(options.address) }) : error
   } finally {
     client.close()
   }
@@ -89,9 +92,7 @@ export async function fetchHistories(run: FetchRun): Promise<FetchOutcome> {
   // A failure that ends the fetch ends the other requests too.
   const stop = new AbortController()
   const signal = run.signal === undefined ? stop.signal : AbortSignal.any([run.signal, stop.signal])
-  return withClient({ ...run, signal }, client =>
-    fetchAll({ ...run, ask: (query, variables, what) => client.query(query, variables, what) }, stop)
-  )
+  return withServer({ ...run, signal }, ask => fetchAll({ ...run, ask }, stop))
 }
 
 /** The fault of a study without the section `fetch`. */

@@ -39,8 +39,9 @@ export async function lockFetch(dir: string): Promise<FetchLock> {
   const lock = join(dir, LOCK)
   const host = hostname().replaceAll(/[^\w.-]/g, '_')
   const own = join(lock, `${host}@${process.pid}`)
+  let folders: readonly string[] = []
   try {
-    await makeFolder(dir)
+    folders = await makeFolder(dir)
     for (let tries = 0; ; tries++) {
       if ((await made(lock)) && (await made(own))) break
       const holder = (await readdir(lock).catch(() => []))[0]
@@ -63,8 +64,8 @@ export async function lockFetch(dir: string): Promise<FetchLock> {
   return {
     async release() {
       clearInterval(heart)
-      await rmdir(own).catch(() => undefined)
-      await rmdir(lock).catch(() => undefined)
+      // A folder that the lock made goes too where the fetch has left nothing in it.
+      for (const folder of [own, lock, ...folders]) await rmdir(folder).catch(() => undefined)
     }
   }
 }

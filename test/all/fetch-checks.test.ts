@@ -343,7 +343,7 @@ t.test('what the server says, in words', async t => {
       'empty selection',
       { server: { runs: [run('x', 'mains', upTo(1))] } },
       3,
-      /^wandb empty selection: none of 1 runs .* "main", expected at least one with exactly this name; did you mean "mains"\?$/
+      /^wandb empty selection: none of 1 runs .* "main", expected at least one with exactly this name; did you mean "mains"\? \(http:\/\/127\.0\.0\.1:\d+\)$/
     ],
     ['a login page', always({ kind: 'html' }), 3, /JSON/],
     ['errors with HTTP 200', always({ kind: 'errors200', form: 'objects', message: 'Cannot query field "runz"' }), 3, /Cannot query field/],
