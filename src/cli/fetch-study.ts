@@ -30,6 +30,8 @@ export interface FetchedStudy {
   readonly isNew: boolean
   /** files of the study that were written besides those of the fetch, relative to it */
   readonly written: readonly string[]
+  /** display names of fetched runs that no selection of the study takes */
+  readonly unselected: readonly string[]
 }
 
 export interface FetchedFolder {
@@ -48,10 +50,13 @@ export async function completeStudy(where: FetchedFolder, outcome: FetchOutcome,
   const { dir } = where
   const isNew = where.study === null
   const drafted = (where.study?.histories ?? null) === null && outcome.runs.length > 0 ? await draft(where, outcome, reporter) : null
-  if (isNew && drafted === null) return { drafted, isNew, written: [] }
+  if (isNew && drafted === null) return { drafted, isNew, written: [], unselected: [] }
   const { study } = await loadStudy(dir)
   const manifest = await writeManifest(where, study, outcome, drafted !== null, reporter)
-  return { drafted, isNew, written: [...(drafted === null ? [] : [STUDY_FILE]), ...(manifest ? [study.manifest] : [])] }
+  const selected = new Set(study.histories?.selections.map(selection => selection.display_name))
+  const names = new Set(outcome.runs.map(({ entry }) => entry.displayName))
+  const unselected = [...names].filter(name => !selected.has(name))
+  return { drafted, isNew, unselected, written: [...(drafted === null ? [] : [STUDY_FILE]), ...(manifest ? [study.manifest] : [])] }
 }
 
 async function draft({ dir, study, fetch }: FetchedFolder, { runs }: FetchOutcome, reporter: Reporter): Promise<DraftHistories> {

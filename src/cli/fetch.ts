@@ -92,7 +92,11 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
       )
       const faults = [...outcome.runs.flatMap(run => run.faults), ...outcome.stopped.map(({ fault }) => fault)]
       reporter.tellFaults(faults)
-      const report = fetchReport(outcome, dir, faults, { drafted: files.drafted !== null, written: files.written })
+      const report = fetchReport(outcome, dir, faults, {
+        drafted: files.drafted !== null,
+        written: files.written,
+        unselected: files.unselected
+      })
       return { exitCode: Math.max(EXIT.ok, ...faults.map(fault => fault.exitCode)), report }
     } finally {
       await lock.release()
@@ -144,7 +148,19 @@ function parsedFrom(text: string, source: string): Address {
 function nextLines(
   dir: string,
   written: readonly string[],
-  { drafted, isNew }: FetchedStudy,
+  { drafted, isNew, unselected }: FetchedStudy,
+  runs: ReadonlyArray<{ readonly status: string }>
+): string {
+  const names = unselected.map(name => printable(JSON.stringify(name))).join(', ')
+  const advice = 'add one to histories.selections, or remove histories from study.json and fetch again for a new draft'
+  const unseen = unselected.length === 0 ? '' : `in no selection of the study: ${names}; ${advice}\n`
+  return unseen + filesAndNext(dir, written, { drafted, isNew }, runs)
+}
+
+function filesAndNext(
+  dir: string,
+  written: readonly string[],
+  { drafted, isNew }: Pick<FetchedStudy, 'drafted' | 'isNew'>,
   runs: ReadonlyArray<{ readonly status: string }>
 ): string {
   if (written.length === 0 && runs.length > 0 && runs.every(run => run.status === 'unchanged')) return 'nothing changed\n'

@@ -187,6 +187,24 @@ t.test('a run that cannot be fetched is named; the draft is of the others and ru
   t.match(await runCli(['verify', '--study', dir]), { code: 0, stdout: /certificates: 3 of 3 histories whole/ })
 })
 
+t.test('a name of which no run came: a later fetch says that no selection takes it, and how to draft anew', async t => {
+  const emulator = await served(t, {
+    script: [{ operation: 'History', variables: { run: 'g1' }, times: 1, then: { kind: 'status', status: 422 } }]
+  })
+  const dir = join(t.testdir(), 'draft')
+  t.match(await fetchInto(dir, emulator.url, { into: INTO }), { code: 3, report: { runs: [{ id: 's1' }, { id: 's2' }], unselected: [] } })
+  const later = await fetchInto(dir, emulator.url)
+  t.match(later, {
+    code: 0,
+    stdout: /^in no selection of the study: "gspo"; add one to histories\.selections, or remove histories from study\.json/m
+  })
+  const { histories: _histories, ...rest } = studyIn(dir)
+  writeFileSync(join(dir, 'study.json'), JSON.stringify(rest))
+  t.match(await fetchInto(dir, emulator.url), { code: 0, report: { drafted: true, unselected: [] } })
+  t.match(studyIn(dir).histories, { selections: [{ display_name: 'gspo' }, { display_name: 'sao r7' }] })
+  t.match(await runCli(['verify', '--study', dir]), { code: 0 })
+})
+
 t.test('no run can be fetched: no study is drafted, and the same fetch goes on later', async t => {
   const emulator = await served(t, { script: [{ operation: 'History', then: { kind: 'status', status: 400 } }] })
   const dir = join(t.testdir(), 'draft')
