@@ -9,7 +9,7 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { Fault, printable } from '../../core/errors.js'
 
 /** Largest file. It is held whole, as are its cells. */
-export const MAX_CSV_BYTES = 256 * 1024 * 1024
+export const MAX_CSV_BYTES = 64 * 1024 * 1024
 
 const MAX_COLUMNS = 10_000
 
