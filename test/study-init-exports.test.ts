@@ -249,6 +249,17 @@ t.test('CSV that cannot be used: the file, the line, and nothing stays', async t
       t.same(tree(dir), Object.keys(files))
     })
   }
+  const table =
+    '"Name","State","Created","Runtime","_step","loss"\n"a","finished","2026-01-01T00:00:00.000Z","10","5","0.5"\n"b","crashed","2026-01-02T00:00:00.000Z","20","9","0.25"\n'
+  const runs = t.testdir({ 'runs.csv': table, 'good.csv': 'step,loss\n1,2\n2,3\n' })
+  t.match(await init(runs), {
+    code: 0,
+    stdout: /^note: runs\.csv: left out, a line is a run with its last values; export charts, or use fetch$/m
+  })
+  t.same(
+    (await historiesOf(runs)).selections.map(selection => selection.display_name),
+    ['good']
+  )
   const dir = t.testdir({ 'good.csv': 'step,loss\n1,2\n2,3\n', 'bad.csv': 'step,loss\n1\n' })
   t.match(await init(dir), { code: 0, stdout: /^note: left out: csv malformed: a row of another length/m })
 })

@@ -9,7 +9,7 @@
  * A cell keeps the spelling of its number. A CSV states no time of creation: that of the first row stands for it, and where
  * rows have no time, 1970-01-01.
  *
- * Not supported: several runs in one plain table, axes other than steps in W&B's export.
+ * Not supported: W&B's table of runs (said), several runs in one plain table, axes other than steps in W&B's export.
  */
 import { Fault, printable } from '../../core/errors.js'
 import type { TextTable } from '../../ingest/csv/table.js'
@@ -65,7 +65,9 @@ export function runsOfCsv(files: readonly CsvFile[]): CsvRuns {
   const charts = new Map<string, ChartRun>()
   const tables: DraftRun[] = []
   for (const file of files) {
-    if (isChart(file.table)) addChart(file, charts, notes)
+    if (isRunTable(file.table))
+      notes.push(`${printable(file.name)}: left out, a line is a run with its last values; export charts, or use fetch`)
+    else if (isChart(file.table)) addChart(file, charts, notes)
     else tables.push(tableRun(file, notes))
   }
   const all = [...[...charts.values()].map(run => ({ ...run, rows: inOrder(run) })), ...tables].filter(run => run.rows.length > 0)
@@ -86,6 +88,11 @@ interface ChartRun extends Omit<DraftRun, 'rows'> {
   /** by the step as it is written in canonical form */
   readonly bySteps: Map<number, Row>
   readonly axis: string
+}
+
+/** True for W&B's export of its table of runs, which has no history. */
+function isRunTable({ head }: TextTable): boolean {
+  return head.includes('Name') && head.includes('State') && (head.includes('Created') || head.includes('Runtime'))
 }
 
 const BOUND = /__(?:MIN|MAX)$/
