@@ -72,7 +72,7 @@ function thrownBy(work: () => unknown): Fault {
   throw new Error('nothing was thrown')
 }
 
-interface Proxy {
+interface ProxyServer {
   readonly url: string
   /** `host:port` of each tunnel that was asked for, and the credentials */
   readonly asked: ReadonlyArray<{ readonly to: string; readonly authorization: string | undefined }>
@@ -81,7 +81,7 @@ interface Proxy {
 }
 
 /** Answers with these statuses in turn, the last one for good; with 200 it opens a tunnel, with 0 it hangs up. */
-async function openProxy(test: Test, statuses: readonly number[]): Promise<Proxy> {
+async function openProxy(test: Test, statuses: readonly number[]): Promise<ProxyServer> {
   const asked: { to: string; authorization: string | undefined }[] = []
   const chunks: Buffer[] = []
   const server = createServer((_, response) => {

@@ -99,7 +99,11 @@ async function writeManifest(
   )
   const hashing = progress.phase({ label: 'hashing', total: null, unit: 'bytes' })
   let done = 0
-  const options = { signal: io.signal, today, allowPartial: true, onBytes: (bytes: number) => hashing.update((done += bytes)) }
+  const onBytes = (bytes: number): void => {
+    done += bytes
+    hashing.update(done)
+  }
+  const options = { signal: io.signal, today, allowPartial: true, onBytes }
   const filesOf = (statuses: readonly string[]): string[] =>
     runs
       .filter(({ status }) => statuses.includes(status))

@@ -17,7 +17,7 @@ import { dataOf, errorMessage } from './body.js'
 import type { Broken, FaultMaker } from './broken.js'
 import { Wire, type Answer } from './http.js'
 import type { ApiKey } from './key.js'
-import type { Proxy } from './proxy.js'
+import type { ProxyServer } from './proxy.js'
 import { backoffMs, isRetried, retryAfterMs, systemClock, type Clock } from './retry.js'
 import { Slots } from './slots.js'
 
@@ -49,7 +49,7 @@ export interface ClientOptions {
   /** resolves host names (default: the system's) */
   readonly lookup?: LookupFunction
   /** the proxy that requests go through (default: none) */
-  readonly proxy?: Proxy | null
+  readonly proxy?: ProxyServer | null
   /** called before each wait */
   readonly onRetry?: (retry: Retry) => void
 }

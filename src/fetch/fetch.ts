@@ -217,7 +217,10 @@ async function fetchChosen(
   const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? (details.lineCount ?? 0) : 0), 0)
   const onRows = session.onRows?.(expected)
   let rows = 0
-  const count = (more: number): void => onRows?.((rows += more))
+  const count = (more: number): void => {
+    rows += more
+    onRows?.(rows)
+  }
   const outcomes = await mapLimited(planned, RUNS_AT_ONCE, plan => alone(plan.run, fetchPlanned(session, plan, count)))
   const server = addressText(session.address)
   const stopped = [...plans, ...outcomes].filter(isStopped).map(one => ({ ...one, fault: one.fault.at({ file: server }) }))

@@ -22,7 +22,7 @@ import { gunzip } from 'node:zlib'
 import { Fault } from '../core/errors.js'
 import { errorCode } from '../core/paths.js'
 import { PREMATURE_CLOSE, brokenOf, type Broken, type FaultMaker } from './broken.js'
-import { tunnelAgent, type Proxy } from './proxy.js'
+import { tunnelAgent, type ProxyServer } from './proxy.js'
 import { isRetried } from './retry.js'
 
 /** Largest decoded answer. A page of 100 rows is far smaller. */
@@ -52,7 +52,7 @@ export interface WireOptions {
   readonly errorMs: number
   readonly lookup: LookupFunction | undefined
   /** null: requests go to the server itself */
-  readonly proxy: Proxy | null
+  readonly proxy: ProxyServer | null
 }
 
 /** The status with which a proxy answered instead of opening a tunnel; null: none did. */

@@ -13,7 +13,7 @@
 import type { Agent } from 'node:http'
 import { EXIT, Fault, printable } from '../core/errors.js'
 
-export interface Proxy {
+export interface ProxyServer {
   /** `host:port`, for messages; without the user and password that its address may have */
   readonly host: string
   /** the address of the proxy; a secret, where it holds a password */
@@ -21,7 +21,7 @@ export interface Proxy {
 }
 
 /** @throws Fault exit 2, without quoting the address: one that is no http or https address */
-export function findProxy(env: NodeJS.ProcessEnv, { protocol, hostname, port }: URL): Proxy | null {
+export function findProxy(env: NodeJS.ProcessEnv, { protocol, hostname, port }: URL): ProxyServer | null {
   if (protocol !== 'https:') return null
   const variable = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find(name => (env[name] ?? '') !== '')
   if (variable === undefined) return null
@@ -55,7 +55,7 @@ function excepts(entry: string, hostname: string, port: string): boolean {
 }
 
 /** An agent whose connections go through the proxy. The library is loaded here only: it costs 11 ms. */
-export async function tunnelAgent({ url }: Proxy, maxSockets: number): Promise<Agent> {
+export async function tunnelAgent({ url }: ProxyServer, maxSockets: number): Promise<Agent> {
   const { HttpsProxyAgent } = await import('https-proxy-agent')
   return new HttpsProxyAgent(url, { keepAlive: true, maxSockets, rejectUnauthorized: true }) as unknown as Agent
 }
