@@ -2,7 +2,7 @@
 import { printable, printableId, type Fault } from '../core/errors.js'
 import type { FetchOutcome } from '../fetch/fetch.js'
 import type { StoppedRun } from '../fetch/fetch-run.js'
-import type { LeftOut } from '../ingest/certificate/fields.js'
+import type { LeftOutKinds } from '../ingest/certificate/fields.js'
 import { isGrowingState } from '../ingest/certificate/states.js'
 import { counted, formatCount } from '../core/counts.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
@@ -89,7 +89,7 @@ function idList(runs: ReadonlyArray<{ readonly id: string }>): string {
     .join(', ')}${more}`
 }
 
-const KINDS: ReadonlyArray<readonly [kind: keyof LeftOut, singular: string]> = [
+const KINDS: ReadonlyArray<readonly [kind: keyof LeftOutKinds, singular: string]> = [
   ['objects', 'object (media, histograms, nested values)'],
   ['lists', 'list'],
   ['texts', 'text'],

@@ -13,7 +13,7 @@ import { analyseSnapshot, snapshotInputs, type SnapshotOutcome, type SnapshotRun
 import type { SnapshotSettings } from './snapshot-work.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
-import { BATCH_INDEX, DEFAULT_OUT, OUTPUT_PATHS } from '../render/outputs/output-names.js'
+import { BATCH_INDEX, DEFAULT_OUT, OUTPUT_PATHS, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
@@ -165,7 +165,7 @@ async function readStatistics(out: string, record: RunRecord): Promise<Pick<Snap
   if (record.outputs.some(({ path }) => path === OUTPUT_PATHS.statistics)) {
     return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics }
   }
-  return { statistics: null, samples: (await read(OUTPUT_PATHS.sampleStatistics)) as SampleStatisticsDocument }
+  return { statistics: null, samples: (await read(SAMPLE_PATHS.statistics)) as SampleStatisticsDocument }
 }
 
 /** Writes the index: the same bytes whether a snapshot was computed now or before. */
@@ -185,7 +185,7 @@ async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Pr
       statistics:
         plan === null || status === 'failed'
           ? null
-          : `${plan.name}/${samples === undefined ? OUTPUT_PATHS.statistics : OUTPUT_PATHS.sampleStatistics}`,
+          : `${plan.name}/${samples === undefined ? OUTPUT_PATHS.statistics : SAMPLE_PATHS.statistics}`,
       faults: faults.map(f => ({ message: inOutputs(f, plan, source, run.out).message, exit_code: faultCode(f) }))
     }))
   }
