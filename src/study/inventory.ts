@@ -156,7 +156,7 @@ async function filePlan(path: string): Promise<FoundSnapshot | Fault> {
     const found = { folder, html: null, real: await realpath(path) }
     if ((await recogniseDump(path)) !== null) return { kind: 'dump', ...found, npzFiles: [], dumpFiles: [name] }
     if (NPZ.test(path)) return { kind: 'npz-folder', ...found, npzFiles: [name], dumpFiles: [] }
-    return snapshotFault('not recognised', path, 'a file of no format that is read')
+    return snapshotFault('not recognised', path, printable(JSON.stringify(name)))
   } catch (error) {
     if (error instanceof Fault) return error
     throw error
