@@ -146,7 +146,7 @@ async function useCommand(exports: object): Promise<void> {
   const io = { stdout: kept, stderr: kept, env: {}, now: () => performance.now(), signal: new AbortController().signal }
   try {
     const code = await main(['traces', SNAPSHOT, '--no-figures', '--out', out], io)
-    if (code !== 0) throw new Error(`the bundled program ended with ${code}: ${told}`)
+    if (code !== 0) throw new Error(`the bundled program ended with ${code}: ${told.trimEnd()}`)
   } finally {
     await rm(out, { recursive: true })
   }
