@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { isTooOld } from '../src/core/node-version.js'
+import { isTooOld, NODE_NEEDED } from '../src/core/node-version.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const POSIX_ONLY = { skip: process.platform === 'win32' ? 'shell scripts' : false }
@@ -147,14 +147,27 @@ t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'critic-traces-setup-test-')))
   t.teardown(() => rmSync(dir, { recursive: true, force: true }))
   writeFileSync(join(dir, 'old.cjs'), "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })\n")
+  const fake = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: process.env.FAKE_NODE } })\n"
+  writeFileSync(join(dir, 'fake.cjs'), fake)
+  for (const version of ['12.22.12', '18.20.8', '20.14.9', '20.15.0', '21.7.3', '22.1.0', '22.2.0', '24.0.0', '100.1.0']) {
+    const args = ['--require', join(dir, 'fake.cjs'), join(ROOT, 'tools/check-node.cjs')]
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: { ...process.env, FAKE_NODE: version } })
+    const found = `Node ${version} was found (${process.execPath}), ${NODE_NEEDED} is needed; ./setup.sh lists ways to get it\n`
+    t.strictSame([status, stdout, stderr], isTooOld(version) ? [1, '', found] : [0, '', ''], `npm run build, ${version}`)
+  }
   for (const command of [['all'], ['traces', 'x'], ['--version']]) {
     const args = ['--require', join(dir, 'old.cjs'), join(ROOT, 'dist/run.js'), ...command]
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
     t.strictSame([status, stdout], [3, ''])
     t.equal(stderr, 'critic-traces: Node too old: 18.20.8, expected 20.15 or newer (not 21, 22.0 or 22.1)\n')
   }
-  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } }
+  const { engines, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string }
+    scripts: { build: string; test: string }
+  }
   t.equal(engines.node, '^20.15 || >=22.2')
+  t.match(scripts.build, /^node tools\/check-node\.cjs && /)
+  t.match(scripts.test, /^npm run build /)
   t.match(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8'), 'node: ["20.15.1", "22", "24"]\n')
   unlinkSync(join(c.bin, 'npm'))
   t.match(c.run().stderr, 'setup: Node 20.20.2 was found without npm, 20.15 or newer (not 21, 22.0 or 22.1) is needed')

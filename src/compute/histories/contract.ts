@@ -178,6 +178,8 @@ export interface CurveFigureData {
   readonly name: string
   readonly title: string
   readonly xTitle: string
+  /** outputs that hold its points, or the observations that they follow from, and their statistics */
+  readonly drawnFrom: readonly string[]
   readonly panels: readonly CurvePanelData[]
 }
 
