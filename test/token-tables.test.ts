@@ -1,5 +1,5 @@
 /** The tables of tokens: how narrow their columns are, what widens them, and what others read in them. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -8,7 +8,12 @@ import { parquetMetadata } from 'hyparquet'
 import t, { type Test } from 'tap'
 import { layColumns, membersOf } from '../src/compute/traces/columns.js'
 import type { TokenArrays } from '../src/compute/traces/contract.js'
+import { packSample } from '../src/compute/traces/sample-trace.js'
+import { answerTrace } from '../src/compute/traces/trace-task.js'
 import { openTracePool, type TracePool } from '../src/compute/traces/pool.js'
+import { Fault } from '../src/core/errors.js'
+import { SlicePool } from '../src/ingest/json/pool.js'
+import { TraceScratch } from '../src/ingest/json/trace.js'
 import { encodeNpy, encodeNpyHeader } from '../src/ingest/npz/write.js'
 import { readNpy } from '../src/ingest/npz/npy.js'
 import type { NpyFile } from '../src/ingest/npz/npz.js'
@@ -19,10 +24,13 @@ import type { TokenMetadata } from '../src/render/outputs/token-metadata.js'
 import { ParquetTraceWriter } from '../src/render/outputs/token-parquet.js'
 import type { TokenTables } from '../src/runs/snapshot.js'
 import { Random } from '../src/replica/random.js'
-import type { ParsedTrace } from '../src/schema/traces.js'
+import type { Sample } from '../src/schema/samples.js'
+import type { TraceIndexDocument } from '../src/schema/outputs/trace-index.js'
+import { DEFAULT_KEYS, type ParsedTrace } from '../src/schema/traces.js'
+import { parseCsv } from './support/csv-parse.js'
 import { runCli } from './support/cli.js'
 import { queryDuckDb } from './support/duckdb.js'
-import { withHandles } from './support/failing-fs.js'
+import { countingFs, systemError, withHandles } from './support/failing-fs.js'
 import { faultOf, sha256, tree } from './support/folders.js'
 import { root } from './support/paths.js'
 import { run, settings } from './support/run.js'
@@ -70,8 +78,8 @@ t.test('a column is as narrow as loses nothing', async t => {
   const bigEndian = member(
     Buffer.concat([encodeNpyHeader('>f4', [4]), ...SINGLE.map(x => new Uint8Array(new Float32Array([x]).buffer).reverse())])
   )
-  // A header of 10 + 62 bytes: the elements lie at no multiple of 16. numpy before 1.14 wrote such files.
-  const text = "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }".padEnd(61) + '\n'
+  // A header of 10 + 61 bytes: the elements lie at an odd place. numpy before 1.14 wrote such files.
+  const text = "{'descr': '<f8', 'fortran_order': False, 'shape': (4,), }".padEnd(60) + '\n'
   const odd = member(
     Buffer.concat([
       Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, text.length, 0]),
@@ -119,6 +127,36 @@ t.test('a trace without an NPZ file is archived as narrow too', async t => {
   t.strictSame(types(trace(SINGLE, SINGLE, POSITIONS)), ['<f4', '<f4', '<i4'])
   t.strictSame(types(trace(DOUBLE, SINGLE, [...POSITIONS.slice(0, 3), 2 ** 40])), ['<f8', '<f4', '<i8'])
   t.strictSame(Array.from(membersOf(trace([1e300], [1], [0])).values.array.data as Float64Array), [1e300])
+})
+
+t.test('a sample of a dump: the tokens with mask 1, in the width of the dump, with its file and row', async t => {
+  const buffers = new SlicePool()
+  const answer = (arrays: Sample['arrays'], place: Sample['place']) => {
+    const fields = { step: 7, outcome: null, score: 1, uid: 'u', truncated: null, rank: null }
+    const sample: Sample = { index: 5, place, fields, mask: Uint8Array.of(0, 1, 1, 0, 1), arrays, tokenIds: null }
+    const task = {
+      kind: 'sample',
+      index: 5,
+      folder: '.',
+      keys: DEFAULT_KEYS,
+      jumpThreshold: 0.1,
+      successThreshold: 0,
+      endMarker: null,
+      room: null
+    } as const
+    return answerTrace({ ...task, sample: packSample(sample, buffers) }, new TraceScratch())
+  }
+  const single = answer(
+    { values: Float32Array.of(9, 1, 2, 9, 3), returns: Float64Array.of(9, 0.1, 0.2, 9, 0.3) },
+    { file: '7.npz', trace: 2 }
+  )
+  if (!single.ok) throw new Error('refused')
+  t.strictSame(single.result.sample, { file: '7.npz', row: 2 })
+  t.strictSame([single.columns.values, single.columns.returns], [Float32Array.of(1, 2, 3), Float64Array.of(0.1, 0.2, 0.3)])
+  t.strictSame([...single.columns.responsePositions], [1, 2, 4])
+  t.strictSame([...single.columns.boundaries], [1])
+  const lined = answer({ values: Float32Array.of(9, 1, NaN, 9, 3), returns: Float32Array.of(0, 0, 0, 0, 0) }, { file: '7.jsonl', line: 3 })
+  t.match(lined, { ok: false, index: 5, sample: { file: '7.jsonl', row: 2 } })
 })
 
 const METADATA: TokenMetadata = {
@@ -205,6 +243,41 @@ t.test('a file that cannot be read back while it is widened leaves nothing', asy
   t.strictSame(readdirSync(dir), [])
 })
 
+t.test('whatever fails while a file is widened: all of it or nothing', async t => {
+  const outcomes = new Map<string, Set<string>>()
+  let failAt = 0
+  for (; ; failAt++) {
+    const dir = fresh()
+    const { fs, calls } = countingFs(failAt, systemError('EIO', 'i/o error', 'call'))
+    const attempt = async (): Promise<void> => {
+      const set = await OutputSet.open(dir, { fs, folders: ['training_data'] })
+      try {
+        const writer = await ArrowTraceWriter.open(set)
+        await writer.write(0, narrow(0, 10))
+        await writer.write(1, { ...narrow(1, 3), values: Float64Array.of(0.1, 0.2, 0.3) })
+        await writer.finish(METADATA)
+        await set.commit()
+      } finally {
+        await set.abort()
+      }
+    }
+    const thrown: unknown = await attempt().then(
+      () => null,
+      error => error
+    )
+    const failed = calls[failAt]
+    if (failed === undefined) break
+    if (thrown !== null && !(thrown instanceof Fault)) throw thrown
+    const left = tree(dir)
+    if (thrown === null) t.strictSame(left, [OUTPUT_PATHS.arrow], `${failAt} ${failed}`)
+    else t.strictSame(left, [], `${failAt} ${failed}`)
+    outcomes.set(failed, (outcomes.get(failed) ?? new Set()).add(thrown === null ? 'whole' : 'nothing'))
+  }
+  t.ok(failAt > 20, `${failAt} operations failed, one at a time`)
+  for (const call of ['create', 'writev', 'read', 'unlink', 'sync', 'rename'])
+    t.strictSame([...(outcomes.get(call) ?? [])], ['nothing'], call)
+})
+
 t.test('Parquet: row groups of whole traces, read by DuckDB', async t => {
   const sizes = [60_000, 60_000, 3_000, 130_000, 5, 1]
   const traces = sizes.map((size, k) => narrow(k, size))
@@ -286,6 +359,60 @@ t.test('a snapshot of mixed widths: the same bytes at any number of threads and 
     tree(none),
     tree(outs[0]).filter(path => !path.includes('critic-traces.'))
   )
+})
+
+t.test('a dump, from its file to index, CSV and tables', async t => {
+  const folder = join(fresh(), 'dump')
+  mkdirSync(folder)
+  const mask = [1, 1, 0, 1, 0]
+  const rows = [
+    { values: [0.5, 0.25, 9, 0.75, 9], returns: [1, 1, 9, 1, 9], response_mask: mask, score: 1, uid: 'g' },
+    { values: [1, 2, 3], returns: [1, 2, 3], response_mask: [0, 0, 0], score: 1, uid: 'g' },
+    { values: [1e308, -1e308, 0], returns: [0, 0, 0], response_mask: [1, 1, 1], score: 0, uid: 'g' },
+    { values: [0.5, 0.1], returns: [0, 0], response_mask: [1, 1], score: 0, uid: 'h' }
+  ]
+  writeFileSync(join(folder, 'step_3.jsonl'), rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+  const out = fresh()
+  const pool = openTracePool(2)
+  pools.push(pool)
+  const tables = { arrow: true, parquet: true }
+  await run(join(folder, 'step_3.jsonl'), out, pool, { settings: { ...settings(), dump: { names: {}, skipBad: true }, tables } })
+  const text = readFileSync(join(out, OUTPUT_PATHS.index), 'utf8')
+  const index = JSON.parse(text) as Pick<TraceIndexDocument, 'dump' | 'traces'>
+  const bytes = readFileSync(join(folder, 'step_3.jsonl'))
+  t.match(index.dump, {
+    mask: 'response_mask',
+    files: [{ path: 'step_3.jsonl', sha256: sha256(bytes), bytes: bytes.length }],
+    left_out: [
+      { index: 1, file: 'step_3.jsonl', row: 1, reason: 'no token with mask 1' },
+      { index: 2, file: 'step_3.jsonl', row: 2, reason: /^trace .*overflows: [^(]*$/ }
+    ]
+  })
+  t.notOk(text.includes(work), 'no path of this machine')
+  t.strictSame(
+    index.traces.map(({ index: i, step, uid, sample, npz }) => [i, step, uid, sample, npz]),
+    [
+      [0, 3, 'g', { file: 'step_3.jsonl', row: 0 }, null],
+      [3, 3, 'h', { file: 'step_3.jsonl', row: 3 }, null]
+    ]
+  )
+  const [heading, ...lines] = parseCsv(readFileSync(join(out, OUTPUT_PATHS.trajectories), 'utf8'))
+  t.strictSame(
+    lines.map(line => ['trace', 'uid', 'score', 'source_file', 'source_row'].map(name => line[heading.indexOf(name)])),
+    [
+      ['3', 'h', '0', 'step_3.jsonl', '3'],
+      ['0', 'g', '1', 'step_3.jsonl', '0']
+    ]
+  )
+  const { columns, rows: tokens } = await queryDuckDb(`select * from '${join(out, OUTPUT_PATHS.parquet)}'`)
+  t.strictSame(columns, ['trace INTEGER', 'value DOUBLE', 'return FLOAT', 'response_position INTEGER'], '0.1 is no float32')
+  t.strictSame(tokens, [
+    [0, 0.5, 1, 0],
+    [0, 0.25, 1, 1],
+    [0, 0.75, 1, 3],
+    [3, 0.5, 0, 0],
+    [3, 0.1, 0, 1]
+  ])
 })
 
 t.test('--parquet and --no-arrow: other outputs are computed anew, and a file that is not asked for goes', async t => {

@@ -1,6 +1,6 @@
 /**
- * The reader of torch files: every file against torch's own reading of it (fixtures/torch, made by make.py there, and the files of public
- * repositories), pickles against CPython, and files that are damaged, hostile or of another format.
+ * The reader of torch files: every file against torch's own reading of it (fixtures/torch, made by make.py there, and the
+ * files of public repositories), pickles against CPython, and files that are damaged, hostile or of another format.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join as joinPath } from 'node:path'
@@ -652,6 +652,7 @@ const MALFORMED: readonly (readonly [what: string, code: Code, message: string])
   ],
   ['a global of numbers', raw('K\x01K\x02\x93'), 'a global without a name, expected texts for module and name'],
   ['protocol 6', raw('\x80\x06'), 'protocol 6, expected at most 5'],
+  ['a frame that cuts a number', raw('\x95\x02\0\0\0\0\0\0\0J\x01\0\0\0'), 'an opcode across the end of a frame, expected one within it'],
   ['an opcode', raw('\xff'), 'opcode 0xff, expected one that a pickle in one piece has'],
   ['a buffer outside', raw('\x97'), 'opcode 0x97, expected one that a pickle in one piece has'],
   ['a string of protocol 0', raw("S'a'\n"), 'opcode 0x53, expected one that a pickle in one piece has'],
@@ -664,6 +665,10 @@ const OPERANDS: readonly (readonly [what: string, code: Code, message: string])[
   ['text with a lone continuation', raw('X\x04\0\0\0\xed\xa0\x80\x80'), 'text that is not UTF-8, expected UTF-8'],
   ['a length of 2^63', raw('\x8d\0\0\0\0\0\0\0\x80'), 'an impossible length, expected one below 2^53'],
   ['an integer of 5000 bytes', join(raw('\x8b\x88\x13\0\0'), Buffer.alloc(5000)), 'an integer of 5000 bytes, expected at most 4096'],
+  ['an INT with a leading zero', raw('I0101\n'), 'a line without an integer, expected decimal digits'],
+  ['an INT of minus zero', raw('I-0\n'), 'a line without an integer, expected decimal digits'],
+  ['an escape', raw('V\\u12\n'), 'an escape without digits, expected four or eight hexadecimal ones'],
+  ['a name', raw('ca\nb\xff\n'), 'a name that is not UTF-8, expected UTF-8'],
   ['an INT of letters', raw('Iabc\n'), 'a line without an integer, expected decimal digits'],
   ['a LONG of letters', raw('L0x10L\n'), 'a line without an integer, expected decimal digits'],
   ['a FLOAT of letters', raw('F1,5\n'), 'a line without a number, expected a float'],
@@ -714,7 +719,7 @@ t.test('hostile pickles', async t => {
   for (const [what, code] of [
     ['a text of 4 GiB', raw('X\xff\xff\xff\xff')],
     ['bytes of 2^52', raw('\x8e\0\0\0\0\0\0\x10\0')],
-    ['a frame of 2^52', raw('\x95\0\0\0\0\0\0\x10\0X')],
+    ['a frame of 2^52', raw('\x95\0\0\0\0\0\0\x10\0N')],
     ['an integer of 4 GiB', raw('\x8b\xff\xff\xff\xff')]
   ] as const) {
     t.match(
@@ -734,6 +739,12 @@ t.test('hostile pickles', async t => {
   const tooLarge = /^torch pickle too large: values of more than 1048576 bytes, expected at most 1048576 \(member a\/data\.pkl, byte \d+\)$/
   t.match(await limited(pickle(raw('('), raw('}'.repeat(5000)), raw('l'))), tooLarge, 'dicts')
   t.match(await limited(pickle(raw('('), raw(']'.repeat(12_000)), raw('l'))), tooLarge, 'lists')
+  t.match(await limited(pickle(raw('('), raw('C\0'.repeat(5000)), raw('l'))), tooLarge, 'bytes')
+  t.match(
+    await limited(pickle(raw('('), ...Array.from({ length: 300 }, () => join(raw('\x8b\0\x10\0\0'), Buffer.alloc(4096, 1))), raw('l'))),
+    tooLarge,
+    'integers'
+  )
   const pairs = join(list(...Array.from({ length: 500 }, (_, i) => tuple(int(i), int(i)))), put(0), raw('0'))
   const calls = Array.from({ length: 60 }, () => join(global('collections', 'OrderedDict'), get(0), raw('\x85R0')))
   t.match(await limited(pickle(pairs, ...calls, raw('N'))), tooLarge, 'calls with one list')

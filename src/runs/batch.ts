@@ -9,7 +9,7 @@ import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, Fault, toFault, type FailureCode } from '../core/errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../study/inventory.js'
 import { originOf } from './context.js'
-import { analyseSnapshot, snapshotInputs, type SnapshotOutcome, type SnapshotSettings } from './snapshot.js'
+import { analyseSnapshot, snapshotInputs, type SnapshotOutcome, type SnapshotRun, type SnapshotSettings } from './snapshot.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import { BATCH_INDEX, DEFAULT_OUT, OUTPUT_PATHS } from '../render/outputs/output-names.js'
@@ -17,11 +17,13 @@ import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { isOfSyntheticStudy } from '../study/label.js'
-import { retireRecord, settingsHash, unchangedRun, writeRunRecord } from './record.js'
+import { retireRecord, settingsHash, unchangedRun, writeRunRecord, type RunRecord } from './record.js'
 import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
 import { isInside, realPlace } from '../core/system/folder.js'
 import { readText } from '../core/still-file.js'
+import type { Content } from '../schema/outputs/document.js'
+import type { SampleStatisticsDocument } from '../schema/outputs/sample-statistics.js'
 import type { TraceSnapshotsDocument } from '../schema/outputs/trace-snapshots.js'
 
 export interface BatchRun {
@@ -41,7 +43,10 @@ export interface SnapshotResult {
   /** null for a path that led to no snapshot */
   readonly plan: SnapshotPlan | null
   readonly status: 'done' | 'unchanged' | 'failed'
+  /** null where nothing was computed, and for a dump without values */
   readonly statistics: SnapshotStatistics | null
+  /** of a dump without values */
+  readonly samples?: Content<SampleStatisticsDocument> | undefined
   /** null where nothing was computed */
   readonly outcome: SnapshotOutcome | null
   readonly faults: readonly Fault[]
@@ -111,12 +116,13 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
   try {
     const settings = { ...run.settings, synthetic: run.settings.synthetic || (await isOfSyntheticStudy(plan.folder)) }
     const settingsSha256 = settingsHash(settings, run.formats)
-    if ((await unchangedRun(out, plan, settingsSha256, run.pool)) !== null) {
-      return { plan, status: 'unchanged', statistics: await readStatistics(out), outcome: null, faults: [], source }
-    }
+    // The second dump is no input of the record: it may have changed.
+    const compared = settings.dump !== undefined && settings.dump.against !== null
+    const record = compared ? null : await unchangedRun(out, plan, settingsSha256, run.pool)
+    if (record !== null) return { plan, status: 'unchanged', ...(await readStatistics(out, record)), outcome: null, faults: [], source }
     const { pool, formats, chunkBytes, signal, onProgress } = run
     let earlier: readonly RecordedOutput[] = []
-    const outcome = await analyseSnapshot({
+    const snapshot: SnapshotRun = {
       plan,
       settings,
       pool,
@@ -128,7 +134,14 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
       beforeCommit: async () => {
         earlier = await retireRecord(out)
       }
-    })
+    }
+    const bare = plan.kind === 'dump' ? await (await import('./without-critic.js')).analyseWithoutCritic(snapshot) : null
+    if (bare !== null) {
+      const { statistics: samples, inputs, outputs } = bare
+      await writeRunRecord(out, { settingsSha256, origin: originOf(settings.synthetic, null), inputs, outputs }, earlier, null)
+      return { plan, status: 'done', statistics: null, samples, outcome: null, faults: [], source }
+    }
+    const outcome = await analyseSnapshot(snapshot)
     const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
     const finished = {
       settingsSha256,
@@ -146,8 +159,12 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
 }
 
 /** The statistics of an unchanged run. The file was just compared with the run's record. */
-async function readStatistics(out: string): Promise<SnapshotStatistics> {
-  return JSON.parse(await readText(join(out, OUTPUT_PATHS.statistics))) as SnapshotStatistics
+async function readStatistics(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples'>> {
+  const read = async (path: string): Promise<unknown> => JSON.parse(await readText(join(out, path)))
+  if (record.outputs.some(({ path }) => path === OUTPUT_PATHS.statistics)) {
+    return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics }
+  }
+  return { statistics: null, samples: (await read(OUTPUT_PATHS.sampleStatistics)) as SampleStatisticsDocument }
 }
 
 /** Writes the index: the same bytes whether a snapshot was computed now or before. */
@@ -155,16 +172,19 @@ async function writeIndex(run: BatchRun, results: readonly SnapshotResult[]): Pr
   const { envelope } = await import('../render/outputs/documents.js')
   const index: TraceSnapshotsDocument = {
     ...envelope('critic-trace-snapshots', originOf(isSynthetic(run.settings, results), null)),
-    snapshots: results.map(({ plan, status, statistics, faults, source }) => ({
+    snapshots: results.map(({ plan, status, statistics, samples, faults, source }) => ({
       name: plan?.name ?? null,
       source: plan === null ? null : source,
       status: status === 'failed' ? 'failed' : 'ok',
       synthetic: statistics?.synthetic ?? null,
       verified: statistics?.verified ?? null,
-      traces: statistics?.traces ?? null,
-      tokens: statistics?.tokens ?? null,
+      traces: statistics?.traces ?? samples?.samples ?? null,
+      tokens: statistics?.tokens ?? samples?.tokens ?? null,
       snapshot_time: statistics?.snapshot_time ?? null,
-      statistics: plan === null || status === 'failed' ? null : `${plan.name}/${OUTPUT_PATHS.statistics}`,
+      statistics:
+        plan === null || status === 'failed'
+          ? null
+          : `${plan.name}/${samples === undefined ? OUTPUT_PATHS.statistics : OUTPUT_PATHS.sampleStatistics}`,
       faults: faults.map(f => ({ message: inOutputs(f, plan, source, run.out).message, exit_code: faultCode(f) }))
     }))
   }

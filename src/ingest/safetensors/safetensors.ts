@@ -85,12 +85,12 @@ function headerLength(head: Uint8Array): number {
   return Number(new DataView(head.buffer, head.byteOffset, LENGTH_BYTES).getBigUint64(0, true))
 }
 
-interface Header {
+interface SafetensorsHeader {
   readonly entries: Entry[]
   readonly metadata: ReadonlyMap<string, string>
 }
 
-function parseHeader(bytes: Uint8Array, place: Place): Header {
+function parseHeader(bytes: Uint8Array, place: Place): SafetensorsHeader {
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -32,7 +32,7 @@ export function isContiguous(shape: readonly number[], stride: readonly number[]
 }
 
 /** A block of elements of a storage and where they go. All numbers count elements. */
-export interface Block {
+export interface StridedBlock {
   readonly shape: readonly number[]
   readonly stride: readonly number[]
   /** first element in the storage */
@@ -45,7 +45,7 @@ export interface Block {
  * Cuts a block into parts that each span at most `most` elements of the storage, along the axis of the largest stride. So
  * every part of the storage is read about once, whichever way the tensor lies in it.
  */
-export function* cut(block: Block, most: number): Generator<Block, void, void> {
+export function* cut(block: StridedBlock, most: number): Generator<StridedBlock, void, void> {
   const { shape, stride, offset, outStride, outOffset } = block
   const span = spanOf(shape, stride)
   let axis = -1
@@ -75,7 +75,7 @@ function unitsOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>, un
 const SHORT_RUN = 16
 
 /** Copies a block to its places in `out`. `bytes` are the storage's from the block's first element on; both are aligned. */
-export function gather(bytes: Uint8Array<ArrayBuffer>, block: Block, itemSize: number, out: Uint8Array<ArrayBuffer>): void {
+export function gather(bytes: Uint8Array<ArrayBuffer>, block: StridedBlock, itemSize: number, out: Uint8Array<ArrayBuffer>): void {
   // An element of eight bytes is two neighbours of four: copied as integers, a NaN keeps its payload.
   const isPair = itemSize === 8
   const unit = isPair ? 4 : itemSize

@@ -1,6 +1,6 @@
 /**
- * Files of `torch.save` since torch 1.6: a ZIP of `<prefix>/data.pkl`, which is the pickle, `<prefix>/data/<key>` for each storage,
- * `byteorder` and `version`.
+ * Files of `torch.save` since torch 1.6: a ZIP of `<prefix>/data.pkl`, which is the pickle, `<prefix>/data/<key>` for each
+ * storage, `byteorder` and `version`.
  *
  * Source: torch/serialization.py (`_save`, `_load`) and caffe2/serialize/inline_container.cc. Not supported: members that are
  * deflated, and archives of TorchScript, whose values are of classes in the archive.

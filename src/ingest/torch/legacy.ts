@@ -1,7 +1,7 @@
 /**
  * Files of `torch.save` before torch 1.6: a magic number, the version of the format and facts of the machine as three
- * pickles, the value as a fourth, the keys of the storages as a fifth, then each storage: the number of its elements in eight bytes, and its bytes.
- * The bytes are little-endian on every machine.
+ * pickles, the value as a fourth, the keys of the storages as a fifth, then each storage: the number of its elements in
+ * eight bytes, and its bytes. The bytes are little-endian on every machine.
  *
  * Source: torch/serialization.py (`_legacy_save`, `_legacy_load`). Not supported: the tar files of torch before 0.2.
  */
@@ -11,7 +11,7 @@ import { torchFault } from './faults.js'
 import { TorchNames } from './names.js'
 import { readPickle, type Pickle, type PickleLimits } from './pickle.js'
 import { EndOfPickle } from './pickle-bytes.js'
-import { kindOf, type PickleValue } from './pickle-machine.js'
+import { pickleKind, type PickleValue } from './pickle-machine.js'
 import type { Storages } from './storages.js'
 
 const MAGIC = 0x1950a86a20f9469cfc6cn
@@ -33,10 +33,10 @@ export function isLegacy(head: Uint8Array): boolean {
 export async function readLegacy(source: ByteSource, limits: PickleLimits, file: Place): Promise<Pickle> {
   const pickles = new PickleSequence(source, limits, file)
   const magic = await pickles.next()
-  if (magic.value !== MAGIC) throw torchFault('wrong magic number', kindOf(magic.value), `0x${MAGIC.toString(16)}`, file)
+  if (magic.value !== MAGIC) throw torchFault('wrong magic number', pickleKind(magic.value), `0x${MAGIC.toString(16)}`, file)
   const version = await pickles.next()
   if (version.value !== FORMAT_VERSION) {
-    const found = typeof version.value === 'number' ? `${version.value}` : kindOf(version.value)
+    const found = typeof version.value === 'number' ? `${version.value}` : pickleKind(version.value)
     throw torchFault('unsupported version', found, `${FORMAT_VERSION}`, file)
   }
   await pickles.next()
@@ -50,7 +50,7 @@ export async function readLegacy(source: ByteSource, limits: PickleLimits, file:
 function keysOf(value: PickleValue, file: Place): readonly string[] {
   const keys = Array.isArray(value) ? (value as readonly PickleValue[]).filter(key => typeof key === 'string') : []
   if (Array.isArray(value) && keys.length === value.length) return keys
-  throw torchFault('malformed list of storages', kindOf(value), 'a list of their keys', file)
+  throw torchFault('malformed list of storages', pickleKind(value), 'a list of their keys', file)
 }
 
 async function findStorages(source: ByteSource, from: number, storages: Storages, keys: readonly string[], file: Place): Promise<void> {

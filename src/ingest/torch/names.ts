@@ -8,7 +8,7 @@ import { storedTensor } from '../tensors/stored-tensor.js'
 import { ITEM_SIZE } from '../tensors/dtypes.js'
 import { isTensor, Opaque, type TensorDtype } from '../tensors/tensor.js'
 import { torchFault } from './faults.js'
-import { kindOf, setItem, type PickleDict, type PickleNames, type PickleValue } from './pickle-machine.js'
+import { pickleKind, setItem, type PickleDict, type PickleNames, type PickleValue } from './pickle-machine.js'
 import { Storages, StorageValue, type StorageType } from './storages.js'
 
 const READ_VALUES = 'a plain value or a tensor'
@@ -29,11 +29,11 @@ class KnownName extends Opaque {
 }
 
 function storageType(dtype: TensorDtype): StorageType {
-  return { dtype, itemSize: ITEM_SIZE[dtype], isUntyped: false }
+  return { dtype, itemSize: ITEM_SIZE[dtype] }
 }
 
 function unread(itemSize: number): StorageType {
-  return { dtype: null, itemSize, isUntyped: false }
+  return { dtype: null, itemSize }
 }
 
 const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
@@ -47,7 +47,8 @@ const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
   CharStorage: storageType('I8'),
   ByteStorage: storageType('U8'),
   BoolStorage: storageType('BOOL'),
-  UntypedStorage: { dtype: 'U8', itemSize: 1, isUntyped: true },
+  // counts bytes; the dtype stands beside it
+  UntypedStorage: { dtype: 'U8', itemSize: 1 },
   // Their sizes are known, so that the storages behind them are found in a file of the older format.
   ComplexFloatStorage: unread(8),
   ComplexDoubleStorage: unread(16),
@@ -84,14 +85,14 @@ const BUILDS: Readonly<Record<string, Build>> = {
   'collections OrderedDict': orderedDict,
   'torch._utils _rebuild_parameter': ([tensor = null], place) => {
     if (isTensor(tensor) || tensor instanceof Opaque) return tensor
-    throw malformed(`a parameter of ${kindOf(tensor)}`, 'of a tensor', place)
+    throw malformed(`a parameter of ${pickleKind(tensor)}`, 'of a tensor', place)
   },
   // before torch 0.4
   'torch._utils _rebuild_tensor': (args, place) => rebuildTensor(args, 4, null, place),
   'torch._utils _rebuild_tensor_v2': (args, place) => rebuildTensor(args, 6, null, place),
   'torch._utils _rebuild_tensor_v3': (args, place) => {
     const [, , , , , , dtype = null] = args
-    if (!(dtype instanceof Opaque)) throw malformed(`${kindOf(dtype)} as dtype`, 'a dtype', place)
+    if (!(dtype instanceof Opaque)) throw malformed(`${pickleKind(dtype)} as dtype`, 'a dtype', place)
     return dtype instanceof KnownName && dtype.dtype !== null ? rebuildTensor(args, 7, dtype.dtype, place) : dtype
   }
 }
@@ -129,13 +130,13 @@ export class TorchNames implements PickleNames {
   /** A storage: class, key, device, count, and in the older format a part of another one. */
   persistent(id: PickleValue, offset: number): PickleValue {
     const place = this.#at(offset)
-    if (!Array.isArray(id)) throw malformed(`a persistent id of ${kindOf(id)}`, 'a tuple', place)
+    if (!Array.isArray(id)) throw malformed(`a persistent id of ${pickleKind(id)}`, 'a tuple', place)
     const [what, type = null, key = null, , count = null, view = null] = id as readonly PickleValue[]
     // the older format: a module's class with its source text
     if (what === 'module' && type instanceof Opaque) return type
     if (what !== 'storage') throw malformed(`a persistent id of ${printable(String(what))}`, 'a storage', place)
-    if (!(type instanceof Opaque)) throw malformed(`${kindOf(type)} as class of a storage`, 'a class', place)
-    if (typeof key !== 'string') throw malformed(`${kindOf(key)} as key of a storage`, 'a text', place)
+    if (!(type instanceof Opaque)) throw malformed(`${pickleKind(type)} as class of a storage`, 'a class', place)
+    if (typeof key !== 'string') throw malformed(`${pickleKind(key)} as key of a storage`, 'a text', place)
     const elements = integer(count, 'count of a storage', place)
     if (!(type instanceof KnownName) || type.storage === null) {
       this.storages.refused.set(key, type)
@@ -143,7 +144,7 @@ export class TorchNames implements PickleNames {
     }
     const storage = this.storages.add(key, elements, type.storage, offset)
     if (view === null) return new StorageValue(type.name, READ_VALUES, storage, type.storage)
-    if (!Array.isArray(view)) throw malformed(`${kindOf(view)} as part of a storage`, 'key, start and count', place)
+    if (!Array.isArray(view)) throw malformed(`${pickleKind(view)} as part of a storage`, 'key, start and count', place)
     const [, start = null, length = null] = view as readonly PickleValue[]
     const [from, size] = [integer(start, 'start of a part', place), integer(length, 'count of a part', place)]
     return new StorageValue(type.name, READ_VALUES, this.storages.view(storage, from, size, type.storage, offset), type.storage)
@@ -160,12 +161,12 @@ function malformed(found: string, expected: string, place: Place): Error {
 
 function integer(value: PickleValue, what: string, place: Place): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  const found = typeof value === 'number' || typeof value === 'bigint' ? printable(String(value)) : kindOf(value)
+  const found = typeof value === 'number' || typeof value === 'bigint' ? printable(String(value)) : pickleKind(value)
   throw malformed(`${found} as ${what}`, 'an integer from 0 to 2^53', place)
 }
 
 function integers(value: PickleValue, what: string, place: Place): readonly number[] {
-  if (!Array.isArray(value)) throw malformed(`${kindOf(value)} as ${what}`, 'a tuple of integers', place)
+  if (!Array.isArray(value)) throw malformed(`${pickleKind(value)} as ${what}`, 'a tuple of integers', place)
   return (value as readonly PickleValue[]).map(item => integer(item, what, place))
 }
 
@@ -174,9 +175,9 @@ function orderedDict(args: readonly PickleValue[], place: Place): PickleDict {
   const dict: PickleDict = new Map()
   if (args.length === 0) return dict
   const [items] = args
-  if (!Array.isArray(items)) throw malformed(`${kindOf(items)} as items of an OrderedDict`, 'a list of pairs', place)
+  if (!Array.isArray(items)) throw malformed(`${pickleKind(items)} as items of an OrderedDict`, 'a list of pairs', place)
   for (const pair of items as readonly PickleValue[]) {
-    if (!Array.isArray(pair) || pair.length !== 2) throw malformed(`${kindOf(pair)} as item of an OrderedDict`, 'key and value', place)
+    if (!Array.isArray(pair) || pair.length !== 2) throw malformed(`${pickleKind(pair)} as item of an OrderedDict`, 'key and value', place)
     const problem = setItem(dict, pair[0], pair[1])
     if (problem !== null) throw malformed(problem.found, problem.expected, place)
   }
@@ -187,7 +188,7 @@ function orderedDict(args: readonly PickleValue[], place: Place): PickleDict {
 function rebuildTensor(args: readonly PickleValue[], least: number, dtype: TensorDtype | null, place: Place): PickleValue {
   const [storage = null, offset = null, shape = null, stride = null] = args
   if (args.length < least) throw malformed(`a tensor of ${args.length} arguments`, `${least} or more`, place)
-  if (!(storage instanceof Opaque)) throw malformed(`a tensor over ${kindOf(storage)}`, 'over a storage', place)
+  if (!(storage instanceof Opaque)) throw malformed(`a tensor over ${pickleKind(storage)}`, 'over a storage', place)
   if (!(storage instanceof StorageValue)) return storage
   const read = dtype ?? storage.type.dtype
   if (read === null) return storage

@@ -5,6 +5,7 @@
 import { printable, type Place } from '../../core/errors.js'
 import { Opaque, type Tensor } from '../tensors/tensor.js'
 import { torchFault } from './faults.js'
+import type { PickleBytes } from './pickle-bytes.js'
 
 /** A value while it is built. A tuple is an array that is frozen. */
 export type PickleValue = null | boolean | number | bigint | string | Uint8Array | Tensor | Opaque | readonly PickleValue[] | PickleDict
@@ -24,6 +25,7 @@ const EMPTY_TUPLE: readonly PickleValue[] = Object.freeze([])
 /** What an object takes in memory, about. */
 const LIST_BYTES = 96
 const DICT_BYTES = 256
+const BYTES_BYTES = 256
 const VALUE_BYTES = 32
 const ITEM_BYTES = 8
 /** A dict entry: key, value, and the tables of a Map. */
@@ -66,10 +68,10 @@ export class PickleMachine {
     this.#stack.push(value)
   }
 
-  /** A value with memory of its own. */
-  pushSized(value: string | Uint8Array | bigint | number | boolean): void {
-    if (typeof value === 'string' || value instanceof Uint8Array) this.#spend(VALUE_BYTES + value.length)
-    else if (typeof value === 'bigint') this.#spend(VALUE_BYTES)
+  /** A value with memory of its own. @param end offset behind it: it takes about as many bytes as in the pickle */
+  pushSized(value: string | Uint8Array | bigint | number | boolean, end: number): void {
+    if (typeof value === 'object') this.#spend(BYTES_BYTES + value.length)
+    else if (typeof value === 'string' || typeof value === 'bigint') this.#spend(VALUE_BYTES + end - this.opcodeAt)
     this.push(value)
   }
 
@@ -79,9 +81,8 @@ export class PickleMachine {
   }
 
   pushTuple(items: PickleValue[]): void {
-    if (items.length === 0) return this.push(EMPTY_TUPLE)
-    this.#spend(LIST_BYTES + ITEM_BYTES * items.length)
-    this.push(Object.freeze(items))
+    if (items.length > 0) this.#spend(LIST_BYTES + ITEM_BYTES * items.length)
+    this.push(items.length > 0 ? Object.freeze(items) : EMPTY_TUPLE)
   }
 
   pushDict(items: readonly PickleValue[]): void {
@@ -96,11 +97,12 @@ export class PickleMachine {
     this.push(this.#names.global(module, name))
   }
 
-  /** Opens a mark. */
-  mark(): void {
+  /** Opens a mark, with the numbers that follow it. */
+  mark(from: PickleBytes): void {
     if (this.#marks.length === MAX_STACK) throw this.#large(`more than ${MAX_STACK} marks`, MAX_STACK)
     this.#fence = this.#stack.length
     this.#marks.push(this.#fence)
+    from.numbers(this.#stack, MAX_STACK)
   }
 
   top(): PickleValue {
@@ -172,7 +174,7 @@ export class PickleMachine {
     const list = this.top()
     // the state of an object that is not read
     if (list instanceof Opaque) return
-    if (!isList(list)) throw this.fault(`items for ${kindOf(list)}`, 'for a list')
+    if (!isList(list)) throw this.fault(`items for ${pickleKind(list)}`, 'for a list')
     this.#spend(ITEM_BYTES * items.length)
     for (const item of items) list.push(item)
   }
@@ -181,7 +183,7 @@ export class PickleMachine {
     const dict = this.top()
     if (items.length % 2 === 1) throw this.fault('a key without a value', 'pairs')
     if (dict instanceof Opaque) return
-    if (!(dict instanceof Map)) throw this.fault(`keys for ${kindOf(dict)}`, 'for a dict')
+    if (!(dict instanceof Map)) throw this.fault(`keys for ${pickleKind(dict)}`, 'for a dict')
     this.#spend((ENTRY_BYTES * items.length) / 2)
     for (let i = 0; i < items.length; i += 2) {
       const problem = setItem(dict, items[i], items[i + 1])
@@ -191,7 +193,7 @@ export class PickleMachine {
 
   addItems(): void {
     this.popMark()
-    if (!(this.top() instanceof Opaque)) throw this.fault(`members for ${kindOf(this.top())}`, 'for a set')
+    if (!(this.top() instanceof Opaque)) throw this.fault(`members for ${pickleKind(this.top())}`, 'for a set')
   }
 
   persist(): void {
@@ -200,8 +202,8 @@ export class PickleMachine {
   }
 
   call(callee: PickleValue, args: PickleValue): void {
-    if (!(callee instanceof Opaque)) throw this.fault(`a call of ${kindOf(callee)}`, 'of a name')
-    if (!Array.isArray(args) || isList(args)) throw this.fault(`${kindOf(args)} of arguments`, 'a tuple')
+    if (!(callee instanceof Opaque)) throw this.fault(`a call of ${pickleKind(callee)}`, 'of a name')
+    if (!Array.isArray(args) || isList(args)) throw this.fault(`${pickleKind(args)} of arguments`, 'a tuple')
     // Arguments that are stored once may be those of many calls.
     this.#spend(DICT_BYTES + ITEM_BYTES * args.length)
     for (const arg of args) if (Array.isArray(arg)) this.#spend(ENTRY_BYTES * arg.length)
@@ -212,7 +214,7 @@ export class PickleMachine {
   build(): void {
     this.pop()
     const target = this.top()
-    if (!(target instanceof Opaque) && !(target instanceof Map)) throw this.fault(`attributes for ${kindOf(target)}`, 'for an object')
+    if (!(target instanceof Opaque) && !(target instanceof Map)) throw this.fault(`attributes for ${pickleKind(target)}`, 'for an object')
   }
 
   fault(found: string, expected: string): Error {
@@ -249,16 +251,16 @@ export function setItem(
   key: PickleValue,
   value: PickleValue
 ): { readonly found: string; readonly expected: string } | null {
-  if (isList(key) || key instanceof Map) return { found: `${kindOf(key)} as a key`, expected: 'a text, a number or a tuple' }
+  if (isList(key) || key instanceof Map) return { found: `${pickleKind(key)} as a key`, expected: 'a text, a number or a tuple' }
   if (dict.has(key))
-    return { found: `the key ${typeof key === 'object' ? kindOf(key) : printable(String(key))} twice`, expected: 'each key once' }
+    return { found: `the key ${typeof key === 'object' ? pickleKind(key) : printable(String(key))} twice`, expected: 'each key once' }
   if (dict.size === MAX_ENTRIES) return { found: `more than ${MAX_ENTRIES} keys`, expected: `at most ${MAX_ENTRIES}` }
   dict.set(key, value)
   return null
 }
 
 /** What a value is, in the words of a message. */
-export function kindOf(value: PickleValue): string {
+export function pickleKind(value: PickleValue): string {
   if (value === null) return 'None'
   if (Array.isArray(value)) return isList(value) ? 'a list' : 'a tuple'
   if (value instanceof Map) return 'a dict'

@@ -49,171 +49,134 @@ export function readPickle(bytes: Uint8Array<ArrayBuffer>, names: PickleNames, {
     machine.opcodeAt = from.at
     const opcode = from.u8()
     if (opcode === STOP) return { value: machine.result(), length: from.at, shared: machine.shared }
-    step(opcode, from, machine)
+    STEPS[opcode](from, machine)
+    if (from.at > from.frameEnd && machine.opcodeAt < from.frameEnd)
+      throw machine.fault('an opcode across the end of a frame', 'one within it')
   }
 }
 
-function step(opcode: number, from: PickleBytes, machine: PickleMachine): void {
-  switch (opcode) {
-    case 0x4b: // BININT1
-      return machine.push(from.u8())
-    case 0x4d: // BININT2
-      return machine.push(from.u16())
-    case 0x4a: // BININT
-      return machine.push(from.i32())
-    case 0x47: // BINFLOAT
-      return machine.push(from.f64())
-    case 0x4e: // NONE
-      return machine.push(null)
-    case 0x88: // NEWTRUE
-      return machine.push(true)
-    case 0x89: // NEWFALSE
-      return machine.push(false)
-    case 0x71: // BINPUT
-      return machine.put(from.u8())
-    case 0x72: // LONG_BINPUT
-      return machine.put(from.u32())
-    case 0x94: // MEMOIZE
-      return machine.put()
-    case 0x68: // BINGET
-      return machine.get(from.u8())
-    case 0x6a: // LONG_BINGET
-      return machine.get(from.u32())
-    case 0x58: // BINUNICODE
-      return machine.pushSized(from.text(from.u32()))
-    case 0x8c: // SHORT_BINUNICODE
-      return machine.pushSized(from.text(from.u8()))
-    case 0x8d: // BINUNICODE8
-      return machine.pushSized(from.text(from.u64()))
-    case 0x28: // MARK
-      return machine.mark()
-    case 0x65: // APPENDS
-      return machine.append(machine.popMark())
-    case 0x61: // APPEND
-      return machine.append([machine.pop()])
-    case 0x75: // SETITEMS
-      return machine.setItems(machine.popMark())
-    case 0x73: // SETITEM
-      return machine.setItems(machine.popMany(2))
-    case 0x5d: // EMPTY_LIST
-      return machine.pushList([])
-    case 0x7d: // EMPTY_DICT
-      return machine.pushDict([])
-    case 0x29: // EMPTY_TUPLE
-      return machine.pushTuple([])
-    case 0x74: // TUPLE
-      return machine.pushTuple(machine.popMark())
-    case 0x85: // TUPLE1
-    case 0x86: // TUPLE2
-    case 0x87: // TUPLE3
-      return machine.pushTuple(machine.popMany(opcode - 0x84))
-    case 0x51: // BINPERSID
-      return machine.persist()
-    case 0x63: // GLOBAL
-      return machine.pushGlobal(from.line(), from.line())
-    case 0x52: // REDUCE
-      return call(machine)
-    case 0x62: // BUILD
-      return machine.build()
-    default:
-      return rareStep(opcode, from, machine)
-  }
+type Step = (from: PickleBytes, machine: PickleMachine) => void
+
+/** The opcodes by CPython's names for them. First those that torch writes by default, in protocol 2. */
+const OPCODES: readonly (readonly [opcode: number, name: string, step: Step])[] = [
+  [0x4b, 'BININT1', (from, machine) => machine.push(from.u8())],
+  [0x4d, 'BININT2', (from, machine) => machine.push(from.u16())],
+  [0x4a, 'BININT', (from, machine) => machine.push(from.i32())],
+  [0x8a, 'LONG1', (from, machine) => pushSized(from, machine, from.integer(from.u8()))],
+  [0x47, 'BINFLOAT', (from, machine) => machine.push(from.f64())],
+  [0x4e, 'NONE', (_, machine) => machine.push(null)],
+  [0x88, 'NEWTRUE', (_, machine) => machine.push(true)],
+  [0x89, 'NEWFALSE', (_, machine) => machine.push(false)],
+  [0x58, 'BINUNICODE', (from, machine) => pushSized(from, machine, from.text(from.u32()))],
+  [0x71, 'BINPUT', (from, machine) => machine.put(from.u8())],
+  [0x72, 'LONG_BINPUT', (from, machine) => machine.put(from.u32())],
+  [0x68, 'BINGET', (from, machine) => machine.get(from.u8())],
+  [0x6a, 'LONG_BINGET', (from, machine) => machine.get(from.u32())],
+  [0x28, 'MARK', (from, machine) => machine.mark(from)],
+  [0x5d, 'EMPTY_LIST', (_, machine) => machine.pushList([])],
+  [0x61, 'APPEND', (_, machine) => machine.append([machine.pop()])],
+  [0x65, 'APPENDS', (_, machine) => machine.append(machine.popMark())],
+  [0x7d, 'EMPTY_DICT', (_, machine) => machine.pushDict([])],
+  [0x73, 'SETITEM', (_, machine) => machine.setItems(machine.popMany(2))],
+  [0x75, 'SETITEMS', (_, machine) => machine.setItems(machine.popMark())],
+  [0x29, 'EMPTY_TUPLE', (_, machine) => machine.pushTuple([])],
+  [0x74, 'TUPLE', (_, machine) => machine.pushTuple(machine.popMark())],
+  [0x85, 'TUPLE1', (_, machine) => machine.pushTuple(machine.popMany(1))],
+  [0x86, 'TUPLE2', (_, machine) => machine.pushTuple(machine.popMany(2))],
+  [0x87, 'TUPLE3', (_, machine) => machine.pushTuple(machine.popMany(3))],
+  [0x51, 'BINPERSID', (_, machine) => machine.persist()],
+  [0x63, 'GLOBAL', (from, machine) => machine.pushGlobal(from.name(), from.name())],
+  [0x52, 'REDUCE', (_, machine) => call(machine)],
+  [0x62, 'BUILD', (_, machine) => machine.build()],
+  [0x80, 'PROTO', protocol],
+  // protocols 3 to 5
+  [0x95, 'FRAME', from => from.frame()],
+  [0x94, 'MEMOIZE', (_, machine) => machine.put()],
+  [0x8c, 'SHORT_BINUNICODE', (from, machine) => pushSized(from, machine, from.text(from.u8()))],
+  [0x8d, 'BINUNICODE8', (from, machine) => pushSized(from, machine, from.text(from.u64()))],
+  [0x43, 'SHORT_BINBYTES', (from, machine) => pushSized(from, machine, from.copy(from.u8()))],
+  [0x42, 'BINBYTES', (from, machine) => pushSized(from, machine, from.copy(from.u32()))],
+  [0x8e, 'BINBYTES8', (from, machine) => pushSized(from, machine, from.copy(from.u64()))],
+  [0x96, 'BYTEARRAY8', (from, machine) => pushSized(from, machine, from.copy(from.u64()))],
+  [0x93, 'STACK_GLOBAL', stackGlobal],
+  [0x8f, 'EMPTY_SET', (_, machine) => machine.push(SET)],
+  [0x90, 'ADDITEMS', (_, machine) => machine.addItems()],
+  [0x91, 'FROZENSET', frozenSet],
+  // protocols 0 and 1, and Python 2
+  [0x49, 'INT', (from, machine) => pushSized(from, machine, from.decimalOrBool())],
+  [0x4c, 'LONG', (from, machine) => pushSized(from, machine, from.decimal())],
+  [0x8b, 'LONG4', (from, machine) => pushSized(from, machine, from.integer(from.u32()))],
+  [0x46, 'FLOAT', (from, machine) => machine.push(from.float())],
+  [0x56, 'UNICODE', (from, machine) => pushSized(from, machine, from.escapedLine())],
+  [0x55, 'SHORT_BINSTRING', (from, machine) => pushSized(from, machine, from.textOrBytes(from.u8()))],
+  [0x54, 'BINSTRING', (from, machine) => pushSized(from, machine, from.textOrBytes(from.u32()))],
+  [0x6c, 'LIST', (_, machine) => machine.pushList(machine.popMark())],
+  [0x64, 'DICT', (_, machine) => machine.pushDict(machine.popMark())],
+  [0x70, 'PUT', (from, machine) => machine.put(from.memoIndex())],
+  [0x67, 'GET', (from, machine) => machine.get(from.memoIndex())],
+  [0x30, 'POP', (_, machine) => machine.discard()],
+  [0x31, 'POP_MARK', (_, machine) => void machine.popMark()],
+  [0x32, 'DUP', (_, machine) => machine.duplicate()],
+  // objects of classes
+  [0x81, 'NEWOBJ', (_, machine) => call(machine)],
+  [0x92, 'NEWOBJ_EX', callWithNames],
+  [0x69, 'INST', callOfName],
+  [0x6f, 'OBJ', callSinceMark],
+  [0x82, 'EXT1', (from, machine) => machine.pushGlobal('copyreg', `extension ${from.u8()}`)],
+  [0x83, 'EXT2', (from, machine) => machine.pushGlobal('copyreg', `extension ${from.u16()}`)],
+  [0x84, 'EXT4', (from, machine) => machine.pushGlobal('copyreg', `extension ${from.u32()}`)]
+]
+
+const STEPS: readonly Step[] = Array.from({ length: 256 }, (_, opcode) => OPCODES.find(([code]) => code === opcode)?.[2] ?? unknown)
+
+function unknown(from: PickleBytes, machine: PickleMachine): void {
+  const opcode = from.bytes[machine.opcodeAt]
+  throw machine.fault(`opcode 0x${opcode.toString(16).padStart(2, '0')}`, 'one that a pickle in one piece has')
 }
 
-/** What torch does not write by default: other protocols, Python 2, objects of classes. */
-function rareStep(opcode: number, from: PickleBytes, machine: PickleMachine): void {
-  switch (opcode) {
-    case 0x80: {
-      // PROTO
-      const protocol = from.u8()
-      if (protocol > MAX_PROTOCOL) throw machine.fault(`protocol ${protocol}`, `at most ${MAX_PROTOCOL}`)
-      return
-    }
-    case 0x95: // FRAME: its bytes follow in any case
-      from.u64()
-      return
-    case 0x8a: // LONG1
-      return machine.pushSized(from.integer(from.u8()))
-    case 0x8b: // LONG4
-      return machine.pushSized(from.integer(from.u32()))
-    case 0x49: // INT
-      return machine.pushSized(from.decimalOrBool())
-    case 0x4c: // LONG
-      return machine.pushSized(from.decimal())
-    case 0x46: // FLOAT
-      return machine.push(from.float())
-    case 0x56: // UNICODE
-      return machine.pushSized(from.escapedLine())
-    case 0x54: // BINSTRING
-      return machine.pushSized(from.textOrBytes(from.u32()))
-    case 0x55: // SHORT_BINSTRING
-      return machine.pushSized(from.textOrBytes(from.u8()))
-    case 0x42: // BINBYTES
-      return machine.pushSized(from.copy(from.u32()))
-    case 0x43: // SHORT_BINBYTES
-      return machine.pushSized(from.copy(from.u8()))
-    case 0x8e: // BINBYTES8
-    case 0x96: // BYTEARRAY8
-      return machine.pushSized(from.copy(from.u64()))
-    case 0x6c: // LIST
-      return machine.pushList(machine.popMark())
-    case 0x64: // DICT
-      return machine.pushDict(machine.popMark())
-    case 0x8f: // EMPTY_SET
-      return machine.push(SET)
-    case 0x90: // ADDITEMS
-      return machine.addItems()
-    case 0x91: // FROZENSET
-      machine.popMark()
-      return machine.push(FROZEN_SET)
-    case 0x30: // POP
-      return machine.discard()
-    case 0x31: // POP_MARK
-      machine.popMark()
-      return
-    case 0x32: // DUP
-      return machine.duplicate()
-    case 0x70: // PUT
-      return machine.put(from.memoIndex())
-    case 0x67: // GET
-      return machine.get(from.memoIndex())
-    case 0x93: {
-      // STACK_GLOBAL
-      const [module, name] = machine.popMany(2)
-      return machine.pushGlobal(module, name)
-    }
-    case 0x81: // NEWOBJ
-      return call(machine)
-    case 0x92: // NEWOBJ_EX: with named arguments on top
-      machine.pop()
-      return call(machine)
-    case 0x69: {
-      // INST: a call of a name with what follows the mark
-      const [module, name] = [from.line(), from.line()]
-      machine.pushTuple(machine.popMark())
-      machine.pushGlobal(module, name)
-      const callee = machine.pop()
-      return machine.call(callee, machine.pop())
-    }
-    case 0x6f: {
-      // OBJ: the same, the class first
-      const [callee = null, ...args] = machine.popMark()
-      machine.pushTuple(args)
-      return machine.call(callee, machine.pop())
-    }
-    case 0x82: // EXT1
-      return machine.pushGlobal('copyreg', `extension ${from.u8()}`)
-    case 0x83: // EXT2
-      return machine.pushGlobal('copyreg', `extension ${from.u16()}`)
-    case 0x84: // EXT4
-      return machine.pushGlobal('copyreg', `extension ${from.u32()}`)
-    default:
-      throw machine.fault(`opcode 0x${opcode.toString(16).padStart(2, '0')}`, 'one that a pickle in one piece has')
-  }
+function protocol(from: PickleBytes, machine: PickleMachine): void {
+  const version = from.u8()
+  if (version > MAX_PROTOCOL) throw machine.fault(`protocol ${version}`, `at most ${MAX_PROTOCOL}`)
+}
+
+function pushSized(from: PickleBytes, machine: PickleMachine, value: string | Uint8Array | bigint | number | boolean): void {
+  machine.pushSized(value, from.at)
+}
+
+function stackGlobal(_: PickleBytes, machine: PickleMachine): void {
+  const [module, name] = machine.popMany(2)
+  machine.pushGlobal(module, name)
+}
+
+function frozenSet(_: PickleBytes, machine: PickleMachine): void {
+  machine.popMark()
+  machine.push(FROZEN_SET)
 }
 
 /** The value of a call, with its arguments on top of the stack. Nothing is called. */
 function call(machine: PickleMachine): void {
   const [callee, args] = machine.popMany(2)
   machine.call(callee, args)
+}
+
+/** The same with named arguments on top, which are dropped. */
+function callWithNames(_: PickleBytes, machine: PickleMachine): void {
+  machine.pop()
+  call(machine)
+}
+
+/** The same of a name that follows, with what was pushed since the mark. */
+function callOfName(from: PickleBytes, machine: PickleMachine): void {
+  const [module, name] = [from.name(), from.name()]
+  machine.pushTuple(machine.popMark())
+  machine.pushGlobal(module, name)
+  const callee = machine.pop()
+  machine.call(callee, machine.pop())
+}
+
+/** The same with the class first behind the mark. */
+function callSinceMark(_: PickleBytes, machine: PickleMachine): void {
+  const [callee = null, ...args] = machine.popMark()
+  machine.pushTuple(args)
+  machine.call(callee, machine.pop())
 }

@@ -60,9 +60,8 @@ class StorageView implements TensorStorage {
 export interface StorageType {
   /** null: not read */
   readonly dtype: TensorDtype | null
+  /** what the storage counts; 1 where it is untyped */
   readonly itemSize: number
-  /** the count of such a storage is one of bytes */
-  readonly isUntyped: boolean
 }
 
 /** A persistent id: a storage as it stands in a pickle. As a value of the tree it is not read. */

@@ -51,7 +51,7 @@ export async function recogniseTorch(source: ByteSource): Promise<'zip' | 'legac
   try {
     return isArchive((await openArchive(source, {})).names) ? 'zip' : null
   } catch (error) {
-    if (error instanceof Fault) return null
+    if (error instanceof Fault && error.details.format === 'zip') return null
     throw error
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a tree of a pickle can be walked. A pickle can put a list into itself, nest lists a million deep, or refer to one list many times,
- * level above level: 40 lists of two references each are a tree of 2^40.
+ * Whether a tree of a pickle can be walked. A pickle can put a list into itself, nest lists a million deep, or refer to one
+ * list many times, level above level: 40 lists of two references each are a tree of 2^40.
  */
 import type { Fault, Place } from '../../core/errors.js'
 import { torchFault } from './faults.js'

@@ -216,15 +216,17 @@ export class OutputSet {
 
   /** Removes a file that another has replaced. */
   async drop(file: OutputFile): Promise<void> {
-    const at = this.#replaced.findIndex(entry => entry.file === file)
-    if (at < 0) throw new Error(`${file.path} was not replaced`)
-    const [{ temp, target }] = this.#replaced.splice(at, 1)
-    await file.discard(new Fault({ format: 'output', problem: 'replaced', place: { file: target } }))
+    const entry = this.#replaced.find(each => each.file === file)
+    if (entry === undefined) throw new Error(`${file.path} was not replaced`)
+    await file.discard(new Fault({ format: 'output', problem: 'replaced', place: { file: entry.target } }))
     try {
-      await unlinkIfThere(this.#fs, temp)
+      await unlinkIfThere(this.#fs, entry.temp)
     } catch (error) {
-      throw outputFault(error, target)
+      const fault = outputFault(error, entry.target)
+      await this.#fail(fault)
+      throw fault
     }
+    this.#replaced.splice(this.#replaced.indexOf(entry), 1)
   }
 
   async #start(relative: string, target: string, sha256: boolean): Promise<OutputFile> {

@@ -20,6 +20,7 @@ export const SCHEMA_VERSIONS = {
   'history-statistics': 1,
   'history-time-display': 1,
   run: 1,
+  'sample-statistics': 1,
   timings: 1
 } as const
 
