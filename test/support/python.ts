@@ -1,5 +1,5 @@
 /** A Python that has numpy, for what runs in trainers: named by CRITIC_TRACES_PYTHON, else `python3`. */
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 
 export interface PythonRun {
   readonly code: number | null
@@ -8,16 +8,20 @@ export interface PythonRun {
 }
 
 const named = process.env['CRITIC_TRACES_PYTHON']
-const python = named === undefined || named === '' ? 'python3' : named
+const command = named === undefined || named === '' ? 'python3' : named
 
 /** Why tests that need numpy are skipped; false: there is one. */
 export const WITHOUT_NUMPY: string | false =
-  spawnSync(python, ['-c', 'import numpy']).status === 0
+  spawnSync(command, ['-c', 'import numpy']).status === 0
     ? false
-    : `${python} has no numpy: pip install numpy, and CRITIC_TRACES_PYTHON names the Python that has it`
+    : `${command} has no numpy: pip install numpy, and CRITIC_TRACES_PYTHON names the Python that has it`
+
+/** Path of the interpreter; of no meaning where tests are skipped. */
+export const PYTHON: string =
+  WITHOUT_NUMPY === false ? execFileSync(command, ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim() : command
 
 export function runPython(args: readonly string[], cwd: string): PythonRun {
-  const { status, stdout, stderr } = spawnSync(python, args, {
+  const { status, stdout, stderr } = spawnSync(PYTHON, args, {
     cwd,
     encoding: 'utf8',
     env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
