@@ -20,10 +20,10 @@ export interface NpzFile {
   /** @throws Fault for a member of more than 256 MiB */
   read(name: string): Promise<NpyArray>
   /** The elements from the first to the last, in the order of the file. Not for text. */
-  elements(name: string): Promise<ElementReader>
+  elements(name: string): Promise<ArrayElements>
 }
 
-export interface ElementReader {
+export interface ArrayElements {
   next(count: number): Promise<TensorNumbers>
   /** Behind the last element. @throws Fault for a wrong CRC-32 */
   end(): Promise<void>
@@ -86,7 +86,7 @@ class SourceNpz implements NpzFile {
     return readNpy(await this.#zip.read(member, MAX_WHOLE), { ...this.#place, member })
   }
 
-  async elements(name: string): Promise<ElementReader> {
+  async elements(name: string): Promise<ArrayElements> {
     const member = this.#memberOf(name)
     const place = { ...this.#place, member }
     const known = this.headers.get(name)
@@ -123,7 +123,7 @@ export function tensorDtypeOf({ dtype: { kind, itemSize } }: NpyHeader): TensorD
   return `${kind.toUpperCase()}${8 * itemSize}` as TensorDtype
 }
 
-class MemberElements implements ElementReader {
+class MemberElements implements ArrayElements {
   readonly #parts: MemberReader
   readonly #header: NpyHeader
   readonly #place: Place
@@ -161,7 +161,7 @@ class MemberElements implements ElementReader {
   }
 }
 
-class WholeArray implements ElementReader {
+class WholeArray implements ArrayElements {
   readonly #data: TensorNumbers
   #at = 0
 
