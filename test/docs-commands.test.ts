@@ -80,6 +80,48 @@ t.test('docs/tutorial.md', { skip: WITHOUT_NUMPY }, async t => {
   await follow(t, blocksOf(read('docs/tutorial.md')))
 })
 
+t.test(
+  'docs/formats.md: what it shows of the other kinds is read, and page and NPZ file hold the same',
+  { skip: WITHOUT_NUMPY },
+  async t => {
+    const shown = (heading: string, language: string): string => {
+      const kinds = read('docs/formats.md').split('\n### ')
+      const blocks = blocksOf(kinds.find(text => text.startsWith(heading)) ?? '')
+      const block = blocks.find(one => one.language === language)
+      if (block === undefined) throw new Error(`no ${language} in ${heading}`)
+      return block.text
+    }
+    const dir = t.testdir({ one: {}, batch: {} })
+    likeCheckout(dir)
+    const arrays = `import numpy as np
+mask = np.array([1, 1, 0, 0, 1, 1])
+values = np.array([0.25, 0.25, 0, 0, 0.75, 0.875])
+returns, score = np.ones(6), 1
+`
+    writeFileSync(join(dir, 'one/write.py'), arrays + shown('One NPZ file a trace', 'python'))
+    writeFileSync(
+      join(dir, 'batch/write.py'),
+      `${arrays}values, returns, response_mask, score, uid = values[None], returns[None], mask[None], [score], ["a"]\n${shown('Padded batches', 'python')}`
+    )
+    const made = await runShell('cd one && python3 write.py && cd ../batch && python3 write.py && rm write.py ../one/write.py', dir)
+    t.same([made.code, made.stderr], [0, ''])
+    const statistics = async (folder: string): Promise<unknown> => {
+      const { stdout, stderr } = await runShell(`node dist/run.js traces ${folder} --json --quiet --no-figures --out out-${folder}`, dir)
+      t.equal(stderr, '')
+      const { snapshots } = JSON.parse(stdout) as {
+        readonly snapshots: readonly [{ readonly statistics: { readonly [name: string]: unknown } }]
+      }
+      const { traces, tokens, steps, verified, boundary } = snapshots[0].statistics
+      return { traces, tokens, steps, verified, boundary: (boundary as { readonly mean_abs_change: unknown }).mean_abs_change }
+    }
+    const alone = { traces: 1, tokens: 4, steps: [7, 7], verified: false, boundary: 0.5 }
+    t.same(await statistics('one'), alone)
+    t.same(await statistics('batch'), alone)
+    writeFileSync(join(dir, 'one/index.html'), shown('A page', 'html'))
+    t.same(await statistics('one'), { ...alone, verified: true })
+  }
+)
+
 /** The anchor of a heading, as GitHub makes it. */
 function anchorOf(heading: string): string {
   return heading
