@@ -8,6 +8,7 @@ import { Fault } from '../src/core/errors.js'
 import { closed } from '../src/schema/outputs/kinds.js'
 import { JSON_OUTPUTS } from '../src/schema/outputs/index.js'
 import { docsFiles } from '../tools/docs/files.js'
+import { withSampleKeys } from '../tools/docs/sample-keys.js'
 import { documentedFields, withTables } from '../tools/docs/tables.js'
 import { runCli } from './support/cli.js'
 import { unprefixed } from './support/csv-tables.js'
@@ -54,6 +55,16 @@ t.test('a table of fields has every field, each in a row of its own, and no othe
   t.equal(withTables(filled, fields, 'T'), filled)
   t.throws(() => withTables(table('| `c` |', '| `a` |'), fields, 'T'), { message: 'T: no row for a[].b' })
   t.throws(() => withTables(table('| `d` |'), fields, 'T'), { message: 'T: no field d' })
+  t.end()
+})
+
+t.test('a table of names has every array and field that a dump may have, each in one row', t => {
+  const text = readFileSync(join(root, 'docs/formats.md'), 'utf8')
+  const uid = text.split('\n').find(line => line.startsWith('| `uid` |')) ?? ''
+  t.equal(withSampleKeys(text.replace(uid, '| `uid` | old |'), 'F'), text)
+  t.throws(() => withSampleKeys(text.replace(`${uid}\n`, ''), 'F'), { message: 'F: no row for uid' })
+  t.throws(() => withSampleKeys(text.replace(uid, `${uid}\n${uid}`), 'F'), { message: 'F: no name uid, or a second row of it' })
+  t.throws(() => withSampleKeys(text.replace(uid, '| `uids` |'), 'F'), { message: 'F: no name uids, or a second row of it' })
   t.end()
 })
 
