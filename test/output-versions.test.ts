@@ -34,7 +34,7 @@ const SHAPES: Readonly<Record<SchemaName, readonly string[]>> = {
   'history-statistics': ['b1684506408ea6eb'],
   'history-time-display': ['31c00a04189966fb'],
   run: ['468a16c082655bd1'],
-  'sample-statistics': ['62aa46519908273f'],
+  'sample-statistics': ['6746696055dd7017'],
   timings: ['4e605bdb735c44a8']
 }
 

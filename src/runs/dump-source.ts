@@ -30,6 +30,7 @@ export async function openDumpTraces(
   const reading = { keys: sampleKeys(names), skipBad, signal }
   const dump = await openDump(plan.folder, plan.dumpFiles, { ...reading, onProgress: options.onProgress })
   try {
+    requireTraces(dump, plan.dumpFiles[0])
     return new DumpTraces(context, dump, against === null ? null : await openSecond(against, reading), base, options)
   } catch (error) {
     await dump.close()
@@ -37,10 +38,24 @@ export async function openDumpTraces(
   }
 }
 
+/** @throws Fault where the dump lacks what a trace is made of, with the nearest name that it has */
+function requireTraces({ arrays, facts }: Dump, file: string): void {
+  for (const array of TRACE_OF_SAMPLE) {
+    if (arrays.has(array)) continue
+    const found = [[...arrays.keys()].join(', '), ...facts.notes.filter(note => note.startsWith(`no ${array};`))].join('; ')
+    const expected = `${array} beside ${[...arrays.keys()].includes('values') ? 'values' : 'returns'}, or --key ${array}=NAME`
+    throw new Fault({ format: 'dump', problem: 'missing array', found, expected, place: { file, array } })
+  }
+}
+
 async function openSecond(path: string, options: Parameters<typeof openDump>[2]): Promise<Dump> {
   const plans = await findSnapshots([path])
   const [plan] = plans
-  if (plans.length === 1 && plan.kind === 'dump') return openDump(plan.folder, plan.dumpFiles, options)
+  if (plans.length === 1 && plan.kind === 'dump') {
+    const dump = await openDump(plan.folder, plan.dumpFiles, options)
+    requireTraces(dump, path)
+    return dump
+  }
   const found = plans.length === 1 ? 'a page or NPZ files of one trace each' : `${plans.length} snapshots`
   throw new Fault({ format: 'usage', problem: 'wrong --against', found, expected: 'one dump', place: { file: path }, exitCode: EXIT.usage })
 }
