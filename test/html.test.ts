@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -14,12 +14,12 @@ import { Fault } from '../src/core/errors.js'
 import type { ByteChunks } from '../src/core/chunks.js'
 import { gunzippedIfGzip } from '../src/core/gunzip.js'
 import { DataElement } from '../src/ingest/html/data-element.js'
+import { casesOf } from './support/cases.js'
 import { cut, cutAsync, seeded } from './support/chunks.js'
 import { rounds, seedOf } from './support/rounds.js'
 import { everyTag, randomMarkup, randomPage, scriptsById } from './support/html-oracle.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const FIXTURES = join(ROOT, 'fixtures/html')
 const CASES = process.env['CRITIC_TRACES_CASES'] ?? join(ROOT, '../shared/cases')
 
 interface Read {
@@ -50,23 +50,33 @@ async function faultOf(run: () => unknown): Promise<Fault> {
 /** White space that changes nothing and takes the page past the bytes that are held until the encoding is known. */
 const PAD = Buffer.alloc(1024, ' ')
 
+interface Valid {
+  readonly why: string
+  readonly content: string
+  readonly contentOffset: number
+  readonly encoding?: string
+}
+
+interface Invalid {
+  readonly why: string
+  readonly message: string
+  readonly exitCode: number
+}
+
+interface Departure {
+  readonly why: string
+  readonly contentOffset: number
+  readonly message: string
+}
+
 t.test('fixtures', async t => {
-  for (const name of readdirSync(FIXTURES)
-    .filter(file => file.endsWith('.html'))
-    .map(file => file.slice(0, -5))) {
-    const page = readFileSync(join(FIXTURES, `${name}.html`))
-    const expected = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')) as {
-      why: string
-      content: string
-      contentOffset: number
-      encoding?: string
-    }
+  for (const { name, bytes: page, ...expected } of casesOf<Valid>('html/valid')) {
     t.test(`${name}: ${expected.why}`, async t => {
       const whole = await read(page, page.length)
       t.equal(whole.content.toString(), expected.content)
       t.equal(whole.offset, expected.contentOffset)
       t.equal(whole.encoding, expected.encoding ?? 'utf-8')
-      const hasDeclaration = /^(?:\xef\xbb\xbf|<meta)/.test(page.toString('latin1'))
+      const hasDeclaration = /^(?:\xef\xbb\xbf|<meta)/.test(Buffer.from(page).toString('latin1'))
       const padded = hasDeclaration ? page : Buffer.concat([PAD, page])
       const shift = padded.length - page.length
       const others: unknown[] = []
@@ -81,16 +91,7 @@ t.test('fixtures', async t => {
 })
 
 t.test('invalid fixtures', async t => {
-  const folder = join(FIXTURES, 'invalid')
-  for (const name of readdirSync(folder)
-    .filter(file => file.endsWith('.html'))
-    .map(file => file.slice(0, -5))) {
-    const page = readFileSync(join(folder, `${name}.html`))
-    const expected = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
-      why: string
-      message: string
-      exitCode: number
-    }
+  for (const { name, bytes: page, ...expected } of casesOf<Invalid>('html/invalid')) {
     t.test(`${name}: ${expected.why}`, async t => {
       const fault = await faultOf(() => read(page, page.length || 1))
       t.equal(fault.message, expected.message)
@@ -106,18 +107,9 @@ t.test('invalid fixtures', async t => {
 })
 
 t.test('departures of parse5 from the standard are ours', async t => {
-  const folder = join(FIXTURES, 'departures')
-  for (const name of readdirSync(folder)
-    .filter(file => file.endsWith('.html'))
-    .map(file => file.slice(0, -5))) {
-    const page = readFileSync(join(folder, `${name}.html`))
-    const standard = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
-      why: string
-      contentOffset: number
-      message: string
-    }
+  for (const { name, bytes: page, ...standard } of casesOf<Departure>('html/departures')) {
     t.test(`${name}: not here: ${standard.why}`, async t => {
-      const offsets = (scriptsById(page.toString('latin1')).get('data') ?? []).map(({ offset }) => offset)
+      const offsets = (scriptsById(Buffer.from(page).toString('latin1')).get('data') ?? []).map(({ offset }) => offset)
       const decoys = offsets.filter(offset => offset < standard.contentOffset)
       t.ok(offsets.includes(standard.contentOffset), 'the element that the standard knows')
       t.equal((await faultOf(() => read(page, 7))).message, standard.message)

@@ -131,7 +131,8 @@ t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_
       stderr,
       `setup: Node ${version} was found (${join(c.bin, 'node')}), 20.15 or newer (not 21, 22.0 or 22.1) is needed. Ways to get it:`
     )
-    for (const way of ['https://nodejs.org/en/download', 'nvm install 20', 'brew install node@20']) t.match(stderr, way)
+    for (const way of ['https://nodejs.org/en/download', '; 20.15, 22 and 24 are tested\n', 'nvm install 24', 'brew install node@24'])
+      t.match(stderr, way)
     t.same(calls, [], 'nothing is begun')
   }
   for (const version of ['20.15.0', '20.20.2', '22.2.0', '24.0.0', '100.1.0']) t.equal(c.run({ FAKE_NODE: version }).status, 0, version)
@@ -145,6 +146,7 @@ t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_
   for (const version of ['20.15.0', '20.20.2', '22.2.0', '24.0.0', '100.1.0']) t.notOk(isTooOld(version), version)
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } }
   t.equal(engines.node, '^20.15 || >=22.2')
+  t.match(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8'), "node: ['20.15.1', '22', '24']\n")
   unlinkSync(join(c.bin, 'npm'))
   t.match(c.run().stderr, 'setup: Node 20.20.2 was found without npm, 20.15 or newer (not 21, 22.0 or 22.1) is needed')
   unlinkSync(join(c.bin, 'node'))

@@ -434,7 +434,8 @@ t.test('chunks: any size, valid until the next one, stopped by a signal', async 
   let chunks = 0
   const reading = async (): Promise<void> => {
     for await (const chunk of fileChunks(page, { chunkSize: 1000, signal: controller.signal })) {
-      if ((chunks += Math.sign(chunk.length)) === 3) controller.abort(reason)
+      chunks += Math.sign(chunk.length)
+      if (chunks === 3) controller.abort(reason)
     }
   }
   await t.rejects(reading(), reason)

@@ -71,7 +71,7 @@ function countsIn(output: string): Counts | null {
 
 /** What failed, with what tap says of it; the end of a file that did not come so far. */
 function failuresIn(output: string): string {
-  const found = output.match(/^( *)not ok .*\n(?:\1  ---\n[^]*?^\1  \.\.\.$)?/gm)
+  const found = output.match(/^( *)not ok .*\n(?:\1 {2}---\n[\s\S]*?^\1 {2}\.\.\.$)?/gm)
   return found?.join('\n') ?? output.split('\n').slice(-60).join('\n')
 }
 
