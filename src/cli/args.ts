@@ -3,10 +3,12 @@
  * values and contradictions are usage faults (exit 2) that say what exists.
  */
 import { availableParallelism } from 'node:os'
-import { parseArgs, type ParseArgsConfig } from 'node:util'
-import { EXIT, Fault, describeCause, printable } from '../core/errors.js'
+import { parseArgs } from 'node:util'
+import { EXIT, Fault, describeCause, nearest, printable } from '../core/errors.js'
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
+import { KEY_NAMES, type ToldKeys } from '../schema/key-names.js'
+import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionValues } from './options.js'
 
 export interface CommonOptions {
   readonly json: boolean
@@ -21,6 +23,24 @@ export interface RunOptions extends CommonOptions {
   readonly threads: number
   /** empty with --no-figures */
   readonly formats: readonly FigureFormat[]
+}
+
+/** What `traces` is told beside a study. Null, false or empty: not told. */
+export interface TracesOptions extends RunOptions {
+  readonly paths: readonly string[]
+  /** names of arrays and fields in the files */
+  readonly keys: ToldKeys
+  /** score above which a trace without an outcome is a success */
+  readonly successAbove: number | null
+  /** text that ends a generated turn */
+  readonly marker: string | null
+  readonly jumpAbove: number | null
+  /** true: a bad sample of a dump is left out and listed */
+  readonly skipBad: boolean
+  /** a second dump of the same traces */
+  readonly against: string | null
+  /** a `tokenizer.json` */
+  readonly tokenizer: string | null
 }
 
 export interface AuditOptions extends CommonOptions {
@@ -73,111 +93,34 @@ export interface FetchCommand extends CommonOptions {
 
 export type Command =
   | ({ readonly command: 'all' } & AllOptions)
-  | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
+  | ({ readonly command: 'traces' } & TracesOptions)
   | ({ readonly command: 'verify' } & VerifyCommand)
   | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
   | ({ readonly command: 'manifest' } & ManifestCommand)
   | ({ readonly command: 'fetch' } & FetchCommand)
-  | { readonly command: 'help' }
+  | { readonly command: 'help'; readonly topic: CommandName | null }
   | { readonly command: 'version' }
 
-export const HELP = `critic-traces: verify, measure and draw what an RL critic predicted
-
-usage
-  node dist/run.js all                 the whole study: verify every input, measure, draw, write
-  node dist/run.js traces PATH…        critic-trace snapshots: folders, HTML files, or a folder of many
-  node dist/run.js verify              every file of the study against its source_manifest.json
-  node dist/run.js verify --outputs OUT   every output that the record of its run lists, by its hash
-  node dist/run.js audit               every published value against what the inputs give, computed afresh
-  node dist/run.js study init DIR      a commented study.json and its manifest for a folder of exports
-  node dist/run.js manifest            what the manifest of --study DIR lacks; with --write, a new one
-  node dist/run.js fetch               W&B histories of --study DIR, each with a certificate that it is whole
-  node dist/run.js --help | --version
-
-options
-  --study DIR        study folder with study.json (default: the synthetic replica, generated once;
-                     traces: none, so that nothing is expected of how the snapshot was sampled)
-  --out DIR          output folder (default: artifacts); study init: a study file to write alone, as a draft;
-                     audit: a folder for audit.json (default: it is written nowhere); nothing there is read
-  --name NAME        study init: name of the study (default: the folder's)
-  --threads N        worker threads (default: one a core but the main thread's; same bytes at any N)
-  --formats LIST     figure formats out of png,svg,pdf (default: all three)
-  --no-figures       no figures
-  --outputs OUT      verify: a folder of outputs against the run.json in it; no study is looked at, nothing computed
-  --second-reader    verify: page, NPZ, parquet and histories read again by other libraries, value by value
-  --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
-  --no-cache         all: compute again even where inputs, settings and outputs are unchanged since the last run
-  --only LABEL       fetch: the runs of one label of the study's fetch.runs (default: all)
-  --base-url URL     fetch: another W&B server (default: WANDB_BASE_URL, else https://api.wandb.ai)
-  --deadline MIN     fetch: minutes until it gives up; what it has stays for the next one (default: 60)
-  --strict           audit: fail where a page cites a value from an output that no claim holds (a study may demand it)
-  --write            manifest: write it; roles, revisions and date of the one that is there stay
-  --json             one JSON object on standard output instead of tables
-  --quiet            no progress and no tables; errors only
-  --verbose          stack traces and causes with errors
-
-key
-  fetch takes the W&B key from WANDB_API_KEY, else from the netrc entry of the host; it is written nowhere
-
-replica
-  kept in CRITIC_TRACES_CACHE, else in XDG_CACHE_HOME/critic-traces, else in ~/.cache/critic-traces (about 49 MB)
-
-exit codes
-  0 fine   1 a check failed   2 usage   3 unreadable or malformed input   130 interrupted
-`
-
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  version: { type: 'boolean' },
-  study: { type: 'string' },
-  outputs: { type: 'string' },
-  'second-reader': { type: 'boolean' },
-  out: { type: 'string' },
-  name: { type: 'string' },
-  threads: { type: 'string' },
-  formats: { type: 'string' },
-  'no-figures': { type: 'boolean' },
-  'no-cache': { type: 'boolean' },
-  only: { type: 'string' },
-  'base-url': { type: 'string' },
-  deadline: { type: 'string' },
-  strict: { type: 'boolean' },
-  write: { type: 'boolean' },
-  format: { type: 'string' },
-  json: { type: 'boolean' },
-  quiet: { type: 'boolean', short: 'q' },
-  verbose: { type: 'boolean', short: 'v' }
-} as const satisfies NonNullable<ParseArgsConfig['options']>
-
-type OptionName = keyof typeof OPTIONS
-
-const COMMON: readonly OptionName[] = ['help', 'version', 'json', 'quiet', 'verbose']
-const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'formats', 'no-figures']
-
-const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
-  all: [...RUN, 'no-cache'],
-  traces: RUN,
-  verify: [...COMMON, 'study', 'outputs', 'second-reader', 'format'],
-  audit: [...COMMON, 'study', 'out', 'threads', 'strict'],
-  study: [...COMMON, 'out', 'name'],
-  manifest: [...COMMON, 'study', 'write'],
-  fetch: [...COMMON, 'study', 'only', 'base-url', 'deadline']
-}
-
 const MAX_THREADS = 256
+
+const EXISTING = [...new Set(COMMAND_NAMES.map(firstWord))]
 
 /** @throws Fault with exit code 2 */
 export function parseCommand(argv: readonly string[]): Command {
   const { values, positionals } = parse(argv)
-  if (values.help === true) return { command: 'help' }
-  if (values.version === true) return { command: 'version' }
   const [name, ...paths] = positionals
-  if (name === undefined) throw usage('no command', 'nothing', Object.keys(ALLOWED).join(', '))
-  const allowed = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined
-  if (allowed === undefined) throw usage('unknown command', printable(name), Object.keys(ALLOWED).join(', '))
+  if (name === 'help') return { command: 'help', topic: paths.length === 0 ? null : commandOf(paths[0]) }
+  if (values.help === true) return { command: 'help', topic: name === undefined ? null : commandOf(name) }
+  if (values.version === true) return { command: 'version' }
+  if (name === undefined) throw usage('no command', 'nothing', EXISTING.join(', '))
+  const command = commandOf(name)
+  const allowed = optionsOf(command)
   for (const option of Object.keys(values) as OptionName[]) {
-    if (!allowed.includes(option)) throw usage(`option not for ${name}`, `--${option}`, allowed.map(o => `--${o}`).join(' '))
+    if (!allowed.includes(option)) {
+      const hint = meant(nearest(option, allowed), '--')
+      throw usage(`option not for ${command}`, `--${option}`, `${allowed.map(o => `--${o}`).join(' ')}${hint}`)
+    }
   }
   if (values.quiet === true && values.verbose === true) throw usage('contradiction', '--quiet and --verbose', 'one of them')
   const common: CommonOptions = {
@@ -185,13 +128,14 @@ export function parseCommand(argv: readonly string[]): Command {
     quiet: values.quiet === true,
     verbose: values.verbose === true
   }
-  if (name === 'study') return { command: 'study init', ...initOptions(paths, values), ...common }
-  if (name === 'traces') {
-    if (paths.length === 0) throw usage('no path', 'traces without PATH', 'snapshot folders, HTML files or a folder of many')
-    return { command: 'traces', paths, ...runOptions(values), ...common }
+  if (command === 'study init') return { command, ...initOptions(paths, values), ...common }
+  if (command === 'traces') {
+    if (paths.length === 0)
+      throw usage('no path', 'traces without PATH', "trainers' dumps, snapshot folders, HTML files or a folder of many")
+    return { command, paths, ...runOptions(values), ...tracesOptions(values), ...common }
   }
   if (paths.length > 0) throw usage('unexpected argument', printable(paths[0]), `no argument after ${name}`)
-  if (name === 'verify') {
+  if (command === 'verify') {
     const format = values.format ?? 'text'
     if (format !== 'text' && format !== 'sha256sum') throw usage('wrong --format', printable(format), 'text or sha256sum')
     if (format === 'sha256sum' && common.json) throw usage('contradiction', '--json and --format sha256sum', 'one of them')
@@ -199,36 +143,62 @@ export function parseCommand(argv: readonly string[]): Command {
     const secondReader = values['second-reader'] === true
     if (outputs !== null && study !== null) throw usage('contradiction', '--outputs and --study', 'one of them')
     if (outputs !== null && secondReader) throw usage('contradiction', '--outputs and --second-reader', 'one of them')
-    return { command: 'verify', study, outputs, secondReader, format, ...common }
+    return { command, study, outputs, secondReader, format, ...common }
   }
-  if (name === 'audit') {
+  if (command === 'audit') {
     const [study, out] = [folder('study', values.study), folder('out', values.out)]
-    return { command: 'audit', study, out, threads: threadCount(values.threads), strict: values.strict === true, ...common }
+    return { command, study, out, threads: threadCount(values.threads), strict: values.strict === true, ...common }
   }
-  if (name === 'manifest') {
+  if (command === 'manifest') {
     const study = folder('study', values.study)
     if (study === null) throw usage('no study', 'manifest without --study', '--study DIR')
-    return { command: 'manifest', study, write: values.write === true, ...common }
+    return { command, study, write: values.write === true, ...common }
   }
-  if (name === 'fetch') return { command: 'fetch', ...fetchOptions(values), ...common }
-  return { command: 'all', cache: values['no-cache'] !== true, ...runOptions(values), ...common }
+  if (command === 'fetch') return { command, ...fetchOptions(values), ...common }
+  return { command, cache: values['no-cache'] !== true, ...runOptions(values), ...common }
 }
 
-type Values = ReturnType<typeof parse>['values']
+function firstWord(command: CommandName): string {
+  return command.split(' ')[0]
+}
 
-function parse(argv: readonly string[]) {
+/** The command that a first word begins. */
+function commandOf(word: string): CommandName {
+  const command = COMMAND_NAMES.find(name => firstWord(name) === word)
+  if (command !== undefined) return command
+  throw usage('unknown command', printable(word), `${EXISTING.join(', ')}${meant(nearest(word, EXISTING), '')}`)
+}
+
+function meant(near: string | null, dashes: '' | '--'): string {
+  return near === null ? '' : `; did you mean ${dashes}${near}?`
+}
+
+function parse(argv: readonly string[]): { readonly values: OptionValues; readonly positionals: readonly string[] } {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true })
   } catch (cause) {
-    const code = (cause as { code?: unknown }).code
-    if (typeof code === 'string' && code.startsWith('ERR_PARSE_ARGS_')) {
-      throw usage('wrong option', printable(describeCause(cause).split(/\n|\. To specify/)[0]), 'an option that --help lists')
-    }
-    throw cause
+    const { code } = cause as { readonly code?: unknown }
+    if (typeof code !== 'string' || !code.startsWith('ERR_PARSE_ARGS_')) throw cause
+    const said = describeCause(cause)
+    const unknown = /^Unknown option '(-[^']*)'/.exec(said)
+    if (unknown !== null) throw unknownOption(unknown[1], argv)
+    const dash = /'(?:-\w, )?(--[\w-]+)[^']*' argument is ambiguous/.exec(said)
+    const expected = dash === null ? 'an option as --help lists it' : `${dash[1]}=VALUE where the value begins with a dash`
+    throw usage('wrong option', printable(said.split(/\.?\n|\. To specify/)[0]), expected)
   }
 }
 
-function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
+/** The nearest of the command's options is named. */
+function unknownOption(given: string, argv: readonly string[]): Fault {
+  const [word] = parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: false }).positionals
+  const command = COMMAND_NAMES.find(name => firstWord(name) === word)
+  const known = command === undefined ? (Object.keys(OPTIONS) as OptionName[]) : optionsOf(command)
+  const name = given.replace(/^-+/, '')
+  const where = command === undefined ? 'one that help COMMAND lists' : `one that ${command} --help lists`
+  return usage('unknown option', printable(given), `${where}${meant(nearest(name, known), '--')}`)
+}
+
+function runOptions(values: OptionValues): Omit<RunOptions, keyof CommonOptions> {
   if (values['no-figures'] === true && values.formats !== undefined) {
     throw usage('contradiction', '--no-figures and --formats', 'one of them')
   }
@@ -240,11 +210,59 @@ function runOptions(values: Values): Omit<RunOptions, keyof CommonOptions> {
   }
 }
 
+type ToldOnly = Omit<TracesOptions, keyof RunOptions | 'paths'>
+
+function tracesOptions(values: OptionValues): ToldOnly {
+  const { marker = null } = values
+  if (marker === '') throw usage('wrong --marker', '""', 'a text')
+  const jumpAbove = numberOf('jump-above', values)
+  if (jumpAbove !== null && jumpAbove < 0)
+    throw usage('wrong --jump-above', printable(values['jump-above'] ?? ''), 'a number of at least 0')
+  return {
+    keys: toldKeys(values.key ?? []),
+    successAbove: numberOf('success-above', values),
+    marker,
+    jumpAbove,
+    skipBad: values['skip-bad'] === true,
+    against: values.against === undefined ? null : pathText('--against', values.against, 'a file'),
+    tokenizer: values.tokenizer === undefined ? null : pathText('--tokenizer', values.tokenizer, 'a file')
+  }
+}
+
+const MAX_KEY = 200
+
+function toldKeys(pairs: readonly string[]): ToldKeys {
+  const told: { [name: string]: string } = {}
+  for (const pair of pairs) {
+    const at = pair.indexOf('=')
+    const [name, theirs] = [pair.slice(0, Math.max(at, 0)), pair.slice(at + 1)]
+    if (at < 1 || theirs === '' || theirs.length > MAX_KEY) {
+      throw usage('wrong --key', printable(JSON.stringify(pair)), 'NAME=THEIRS, such as values=critic_values')
+    }
+    if (!(KEY_NAMES as readonly string[]).includes(name)) {
+      throw usage('unknown --key', printable(name), `one of ${KEY_NAMES.join(', ')}${meant(nearest(name, KEY_NAMES), '')}`)
+    }
+    if (Object.hasOwn(told, name)) throw usage('contradiction', `--key ${name} twice`, 'one of them')
+    told[name] = theirs
+  }
+  return told
+}
+
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+
+function numberOf(option: 'success-above' | 'jump-above', values: OptionValues): number | null {
+  const { [option]: given } = values
+  if (given === undefined) return null
+  const number = DECIMAL.test(given) ? Number(given) : NaN
+  if (!Number.isFinite(number)) throw usage(`wrong --${option}`, printable(JSON.stringify(given)), 'a finite number')
+  return number
+}
+
 const DEFAULT_DEADLINE_MINUTES = 60
 /** A week. */
 const MAX_DEADLINE_MINUTES = 10_080
 
-function fetchOptions(values: Values): Omit<FetchCommand, keyof CommonOptions> {
+function fetchOptions(values: OptionValues): Omit<FetchCommand, keyof CommonOptions> {
   const study = folder('study', values.study)
   if (study === null) throw usage('no study', 'fetch without --study', '--study DIR')
   const { only = null, 'base-url': baseUrl = null, deadline } = values
@@ -257,7 +275,7 @@ function fetchOptions(values: Values): Omit<FetchCommand, keyof CommonOptions> {
 
 const MAX_STUDY_NAME = 200
 
-function initOptions([verb, dir, ...rest]: readonly string[], values: Values): Omit<InitOptions, keyof CommonOptions> {
+function initOptions([verb, dir, ...rest]: readonly string[], values: OptionValues): Omit<InitOptions, keyof CommonOptions> {
   const { name = null } = values
   if (verb === undefined) throw usage('no subcommand', 'study', 'study init DIR')
   if (verb !== 'init') throw usage('unknown subcommand', `study ${printable(verb)}`, 'study init DIR')

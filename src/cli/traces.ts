@@ -1,26 +1,22 @@
 /** `traces PATH…`: analyses critic-trace snapshots, each into its own subfolder of the output folder. */
 import { batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import type { SnapshotSettings } from '../runs/snapshot.js'
 import { BATCH_INDEX } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
-import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY } from '../schema/traces.js'
-import type { RunOptions } from './args.js'
+import type { TracesOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { reporting } from './reporter.js'
+import { settingsOf } from './trace-settings.js'
 
-export async function runTraces(
-  options: RunOptions & { readonly paths: readonly string[] },
-  io: CliIo,
-  pool: TracePool
-): Promise<CommandResult> {
+export async function runTraces(options: TracesOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   return reporting(options, io, async reporter => {
     const { paths, out, formats } = options
     const { progress } = reporter
     let phase: Phase | null = null
     if (options.study !== null) refuseOutputsAtStudy(options.study, out)
-    const settings = await settingsOf(options.study)
+    const { settings, notes } = await settingsOf(options)
+    for (const note of notes) progress.line(`note: ${note}`)
     const results = await runBatch({
       paths,
       settings,
@@ -62,17 +58,4 @@ export async function runTraces(
       }
     }
   })
-}
-
-async function settingsOf(dir: string | null): Promise<SnapshotSettings> {
-  const study = dir === null ? null : (await (await import('../study/study.js')).loadStudy(dir)).study
-  const traces = study?.critic_traces ?? null
-  // Without a study, and with one that lacks this section, nothing is expected of a snapshot.
-  return {
-    traces: traces ?? DEFAULT_CRITIC_TRACE_STUDY,
-    expectations: traces?.expectations ?? REPORTED_WITHOUT_STUDY,
-    enforced: traces !== null,
-    examplesRequired: false,
-    synthetic: study?.synthetic ?? false
-  }
 }
