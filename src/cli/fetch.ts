@@ -94,7 +94,7 @@ function summary(outcome: FetchOutcome, dir: string, options: TableOptions): str
       printableId(run.id, MAX_NAME),
       printable(run.state, MAX_NAME),
       formatCount(steps.rows),
-      steps.first_step === null ? 'none' : `${steps.first_step} to ${steps.last_step ?? 0}`,
+      steps.first_step === null ? 'none' : `${formatCount(steps.first_step)} to ${formatCount(steps.last_step ?? 0)}`,
       formatCount(steps.holes.reduce((sum, [from, to]) => sum + to - from + 1, 0)),
       status,
       faults.length > 0 ? 'INCOMPLETE' : snapshot.growing ? 'so far' : 'complete'
@@ -118,7 +118,7 @@ function notes({ runs, stopped, excluded, unlisted, replaced }: FetchOutcome): s
     ...growing.map(
       ({ entry, certificate: { snapshot, run } }) =>
         `${isGrowingState(run.state) ? 'still growing' : 'grown meanwhile'}: ${printableId(entry.id)}, taken up to step ` +
-        `${snapshot.last_step ?? 'none'}; a fetch after it has logged again takes it anew`
+        `${snapshot.last_step === null ? 'none' : formatCount(snapshot.last_step)}; a fetch after it has logged again takes it anew`
     ),
     ...stopped.map(({ run }) => `stopped: ${printableId(run.id)}, a row of which cannot be kept; the next fetch asks for it again`),
     ...(names.length === 0

@@ -17,7 +17,7 @@ import { errorCode } from '../core/paths.js'
 import { STUDY_FILE } from '../study/label.js'
 import { checkStudy } from '../study/study.js'
 import { realPlace } from '../core/system/folder.js'
-import { formatCount } from '../core/counts.js'
+import { counted, formatCount } from '../core/counts.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { InitOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
@@ -99,7 +99,7 @@ async function readHistories(dir: string, exports: ExportSurvey, { io, progress 
   throw new Fault({
     format: 'init',
     problem: 'no history to read',
-    found: `${formatCount(count)} ${count === 1 ? 'run' : 'runs'}${missing === 0 ? '' : `, ${formatCount(missing)} of them without one`}${reasons}`,
+    found: `${counted(count, 'run')}${missing === 0 ? '' : `, ${formatCount(missing)} of them without one`}${reasons}`,
     expected: LAYOUT_EXPECTED,
     place: { file: dir }
   })
@@ -164,7 +164,7 @@ function historiesText({ survey, selections, companions, leftOut, metrics, sampl
   const { others, guessed } = metrics
   const used = metrics.metrics.map(m => m.name).join(', ')
   return [
-    `${survey.runsFile}: ${formatCount(survey.runs.length)} runs; histories in ${survey.historyFolder}`,
+    `${survey.runsFile}: ${counted(survey.runs.length, 'run')}; histories in ${survey.historyFolder}`,
     table,
     `metrics: ${used}${guessed ? ' (no known key: those logged most often)' : ''}`,
     ...(others.length === 0 ? [] : [`other keys of numbers: ${formatCount(others.length)}, listed in the study file`]),
@@ -179,7 +179,7 @@ function historiesText({ survey, selections, companions, leftOut, metrics, sampl
 
 function lines(what: string, texts: readonly string[]): string[] {
   const shown = texts.slice(0, MAX_LINES).map(text => `${what}: ${printable(text, 400)}`)
-  return texts.length > MAX_LINES ? [...shown, `${what}: and ${texts.length - MAX_LINES} more`] : shown
+  return texts.length > MAX_LINES ? [...shown, `${what}: and ${formatCount(texts.length - MAX_LINES)} more`] : shown
 }
 
 function nextText(dir: string, studyPath: string, manifestPath: string | null, files: number): string {
@@ -187,7 +187,7 @@ function nextText(dir: string, studyPath: string, manifestPath: string | null, f
     return `wrote ${studyPath}, a draft: its paths are relative to ${dir}, where study init without --out writes it with a manifest`
   }
   return [
-    `wrote ${studyPath} and ${manifestPath} (${formatCount(files)} files)`,
+    `wrote ${studyPath} and ${manifestPath} (${counted(files, 'file')})`,
     'next: read the study file; it is yours to edit. After an edit',
     `      node dist/run.js manifest --write --study ${dir}`,
     'writes the manifest again. Then',

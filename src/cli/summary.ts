@@ -16,7 +16,7 @@ const NONE = 'undefined'
 
 /** A double of the statistics file, rounded for reading to ten significant digits. */
 function value(x: number | null, digits = 10): string {
-  return x === null ? NONE : String(Number(x.toPrecision(digits)))
+  return x === null ? NONE : formatCount(Number(x.toPrecision(digits)))
 }
 
 function percent(x: number | null): string {
@@ -36,15 +36,15 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
     ],
     options
   )
-  const steps = s.steps === null ? 'steps unknown' : `trainer steps ${s.steps[0]}-${s.steps[1]}`
+  const steps = s.steps === null ? 'steps unknown' : `trainer steps ${stepsText(...s.steps)}`
   const lines = [
-    `${formatCount(s.traces)} traces, ${formatCount(s.tokens)} tokens, ${steps}${s.synthetic ? ', SYNTHETIC data' : ''}`,
+    `${counted(s.traces, 'trace')}, ${counted(s.tokens, 'token')}, ${steps}${s.synthetic ? ', SYNTHETIC data' : ''}`,
     comparedLine(s),
     ...outcomeLines(s),
     `jump rate ratio ${value(s.jump_rate_ratio, 9)}; boundary mean above internal ` +
       (s.traces_boundary_exceeds_internal === null
         ? `${NOT_STATED}: no trace has transitions of both kinds`
-        : `in ${s.traces_boundary_exceeds_internal} of ${s.traces_with_both_kinds} traces`),
+        : `in ${formatCount(s.traces_boundary_exceeds_internal)} of ${counted(s.traces_with_both_kinds, 'trace')}`),
     `successes that end above their first value: ${share(s.success.positive_delta, s.success.traces)}; ` +
       `failures that end below: ${share(s.failure.negative_delta, s.failure.traces)}`
   ]
@@ -54,10 +54,13 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
 
 /** Whether the arrays were compared: a trace with one source has nothing to compare with. */
 function comparedLine({ verified, traces, one_source: alone, checks }: SnapshotStatistics): string {
-  if (verified) return `values, returns and positions of all ${formatCount(traces)} traces equal their NPZ arrays exactly`
+  if (verified) {
+    const all = traces === 1 ? 'the one trace equal its' : `all ${formatCount(traces)} traces equal their`
+    return `values, returns and positions of ${all} NPZ arrays exactly`
+  }
   if (checks.npz_exactly_equal === null) return 'one source for every trace, not compared'
   return (
-    `values, returns and positions of ${formatCount(checks.npz_exactly_equal)} of ${formatCount(traces)} traces equal their NPZ arrays ` +
+    `values, returns and positions of ${formatCount(checks.npz_exactly_equal)} of ${counted(traces, 'trace')} equal their NPZ arrays ` +
     `exactly; one source for the other ${formatCount(alone)}, not compared`
   )
 }
@@ -67,10 +70,10 @@ function outcomeLines({ traces, outcome_from: from, success_threshold: threshold
   return [
     ...(from.score === 0
       ? []
-      : [`outcome told by the score, above ${threshold} a success: ${formatCount(from.score)} of ${formatCount(traces)} traces`]),
+      : [`outcome told by the score, above ${threshold} a success: ${formatCount(from.score)} of ${counted(traces, 'trace')}`]),
     ...(from.unknown === 0
       ? []
-      : [`outcome unknown: ${formatCount(from.unknown)} of ${formatCount(traces)} traces, which are in no count of successes or failures`])
+      : [`outcome unknown: ${formatCount(from.unknown)} of ${counted(traces, 'trace')}, which are in no count of successes or failures`])
   ]
 }
 
@@ -95,6 +98,19 @@ export function checksTable(checks: readonly CheckReport[], options: TableOption
   )
 }
 
+/** `checks: 7 of 7 expected ones hold`, and a table of those that do not; every check where a study expects none. */
+export function checksSummary(checks: readonly CheckReport[], options: TableOptions): string {
+  const expected = checks.filter(c => c.expected)
+  if (expected.length === 0) return checksTable(checks, options)
+  const bad = expected.filter(c => c.faults.length > 0)
+  const names = bad.length === 0 ? `: ${expected.map(c => c.check).join(', ')}` : ''
+  const reported = checks.length - expected.length
+  const line =
+    `checks: ${formatCount(expected.length - bad.length)} of ${formatCount(expected.length)} expected hold${names}` +
+    `${reported === 0 ? '' : `; ${formatCount(reported)} reported only`}\n`
+  return bad.length === 0 ? line : line + checksTable(bad, options)
+}
+
 /** What a check looks at one by one, where it does not look at traces. */
 const LOOKED_AT: Readonly<Record<string, string>> = { 'end marker': 'boundary', 'outcomes per step': 'step' }
 
@@ -108,9 +124,59 @@ function verdict(c: CheckReport): TerminalCell {
   return c.faults.length === 0 ? { text: `ok${aside}`, tone: 'good' } : { text: `FAILED${aside}`, tone: 'bad' }
 }
 
-/** How the sessions were joined, then one table for each analysis: what the step view keeps of every metric. */
-export function historiesTables({ selections, analyses, excluded, warnings }: AnalysedHistories, options: TableOptions): string {
-  const tables = analyses.map(({ analysis, statistics }) =>
+/** Most notes on histories that a summary has. */
+const MAX_NOTES = 8
+
+/**
+ * How the sessions were joined, and a row for each analysis.
+ * @param whole in place of the row, a table: what the step view keeps of every metric; and every note
+ */
+export function historiesTables(histories: AnalysedHistories, whole: boolean, options: TableOptions): string {
+  const { selections, analyses, excluded, warnings } = histories
+  const joined = [...selections.values()].map(({ selection, sessions, rollbacks }) => {
+    const rows = sessions.reduce((sum, s) => sum + s.rows, 0)
+    const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length === 1 ? 'once' : `${formatCount(rollbacks.length)} times`}`
+    return `${printable(selection.title, 400)}: ${counted(sessions.length, 'session')}, ${counted(rows, 'row')}${back}`
+  })
+  const shown = whole ? warnings : warnings.slice(0, MAX_NOTES)
+  const more = warnings.length - shown.length
+  const lines = [
+    ...joined,
+    `runs not selected: ${formatCount(excluded.length)}`,
+    ...shown.map(w => `note: ${printableId(w, 400)}`),
+    ...(more === 0 ? [] : [`and ${counted(more, 'more note')} (--verbose)`])
+  ]
+  return `${lines.join('\n')}\n\n${whole ? metricsTables(histories, options).join('\n') : analysesTable(analyses, options)}`
+}
+
+function analysesTable(analyses: AnalysedHistories['analyses'], options: TableOptions): string {
+  return formatTable(
+    [
+      { title: 'analysis' },
+      { title: 'selections', align: 'right' },
+      { title: 'metrics', align: 'right' },
+      { title: 'observations', align: 'right' },
+      { title: 'steps', align: 'right' }
+    ],
+    analyses.map(({ analysis, statistics }) => {
+      const selections = Object.values(statistics.selections)
+      const metrics = selections.flatMap(({ metrics: own }) => Object.values(own))
+      const steps = metrics.flatMap(m => (m.first_step === null || m.last_step === null ? [] : [m.first_step, m.last_step]))
+      const range = steps.reduce((ends, step) => [Math.min(ends[0], step), Math.max(ends[1], step)], [Infinity, -Infinity])
+      return [
+        analysis.name,
+        formatCount(selections.length),
+        formatCount(new Set(selections.flatMap(({ metrics: own }) => Object.keys(own))).size),
+        formatCount(metrics.reduce((sum, m) => sum + m.observations, 0)),
+        steps.length === 0 ? '-' : stepsText(range[0], range[1])
+      ]
+    }),
+    options
+  )
+}
+
+function metricsTables({ analyses }: AnalysedHistories, options: TableOptions): string[] {
+  return analyses.map(({ analysis, statistics }) =>
     formatTable(
       [
         { title: analysis.name },
@@ -135,22 +201,19 @@ export function historiesTables({ selections, analyses, excluded, warnings }: An
       options
     )
   )
-  const joined = [...selections.values()].map(({ selection, sessions, rollbacks }) => {
-    const rows = sessions.reduce((sum, s) => sum + s.rows, 0)
-    const back = rollbacks.length === 0 ? '' : `, went back ${rollbacks.length === 1 ? 'once' : `${formatCount(rollbacks.length)} times`}`
-    return `${printable(selection.title, 400)}: ${counted(sessions.length, 'session')}, ${counted(rows, 'row')}${back}`
-  })
-  const lines = [...joined, `runs not selected: ${formatCount(excluded.length)}`, ...warnings.map(w => `note: ${printableId(w, 400)}`)]
-  return `${lines.join('\n')}\n\n${tables.join('\n')}`
+}
+
+function stepsText(first: number, last: number): string {
+  return `${formatCount(first)}-${formatCount(last)}`
 }
 
 function stepRange(m: MetricStatistics): string {
-  return m.first_step === null || m.last_step === null ? '-' : `${m.first_step}-${m.last_step}`
+  return m.first_step === null || m.last_step === null ? '-' : stepsText(m.first_step, m.last_step)
 }
 
 function best(m: MetricStatistics): string {
   if (m.best === undefined) return ''
-  return m.best === null ? NONE : `${value(m.best.value, 6)} at ${m.best.step}`
+  return m.best === null ? NONE : `${value(m.best.value, 6)} at ${formatCount(m.best.step)}`
 }
 
 /** One row for each dataset. Where the study restricts decoding, pages of the other columns are not read; the count says so. */
@@ -176,18 +239,6 @@ export function datasetsTable(datasets: readonly FoundDataset[], options: TableO
   )
 }
 
-export function outputsTable(
-  out: string,
-  outputs: ReadonlyArray<{ readonly path: string; readonly bytes: number }>,
-  options: TableOptions
-): string {
-  return formatTable(
-    [{ title: `written to ${out}` }, { title: 'size', align: 'right' }],
-    outputs.map(({ path, bytes }) => [path, formatBytes(bytes)]),
-    options
-  )
-}
-
 /** A note on outputs that stay; empty where there are none. Names at most twenty. */
 export function leftNote(left: readonly string[]): string {
   if (left.length === 0) return ''
@@ -201,7 +252,8 @@ export function leftNote(left: readonly string[]): string {
 export function manifestTable(report: ManifestReport, options: TableOptions): string {
   const bad = report.files.filter(f => f.status !== 'ok')
   const { ok, mismatch, missing, unlisted } = report.counts
-  const head = `${ok} ok, ${mismatch} mismatch, ${missing} missing, ${unlisted} unlisted\n`
+  const [okText, ...rest] = [ok, mismatch, missing, unlisted].map(formatCount)
+  const head = `${okText} ok, ${rest[0]} mismatch, ${rest[1]} missing, ${rest[2]} unlisted\n`
   if (bad.length === 0) return head
   return (
     head +
@@ -221,8 +273,8 @@ export function certificateLine(report: CertificateReport | null): string {
   const complete = histories.filter(h => h.complete).length
   const growing = histories.filter(h => h.growing).length
   const rows = histories.reduce((sum, h) => sum + h.rows, 0)
-  const still = growing > 0 ? `, ${growing} of them of a run that was still growing` : ''
-  return `certificates: ${complete} of ${histories.length} histories whole, ${formatCount(rows)} rows${still}\n`
+  const still = growing > 0 ? `, ${formatCount(growing)} of them of a run that was still growing` : ''
+  return `certificates: ${formatCount(complete)} of ${counted(histories.length, 'history', 'histories')} whole, ${counted(rows, 'row')}${still}\n`
 }
 
 /** Labels that belong to a snapshot's numbers. */
