@@ -3,7 +3,6 @@ import type { PooledChanges, SnapshotStatistics } from '../compute/traces/contra
 import type { CheckReport } from '../compute/traces/expectations.js'
 import type { ManifestReport } from '../study/manifest.js'
 import type { CertificateReport } from '../ingest/certificate/verify.js'
-import type { SnapshotResult } from '../runs/batch.js'
 import type { AnalysedHistories } from '../compute/histories/analyse.js'
 import type { FoundDataset } from '../compute/evidence/contract.js'
 import type { MetricStatistics } from '../compute/histories/document.js'
@@ -15,12 +14,12 @@ import { formatTable, type TerminalCell, type TableOptions } from '../render/ter
 const NONE = 'undefined'
 
 /** A double of the statistics file, rounded for reading to ten significant digits. */
-function value(x: number | null, digits = 10): string {
+export function valueText(x: number | null, digits = 10): string {
   return x === null ? NONE : formatCount(Number(x.toPrecision(digits)))
 }
 
 function percent(x: number | null): string {
-  return x === null ? NONE : `${value(x * 100, 9)} %`
+  return x === null ? NONE : `${valueText(x * 100, 9)} %`
 }
 
 /** What holds for traces, then a table of boundary against internal transitions. */
@@ -30,7 +29,7 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
     [{ title: 'transitions' }, { title: 'at turn boundaries', align: 'right' }, { title: 'inside spans', align: 'right' }],
     [
       ['count', ...both(c => formatCount(c.transitions))],
-      ['mean |change of value|', ...both(c => value(c.mean_abs_change))],
+      ['mean |change of value|', ...both(c => valueText(c.mean_abs_change))],
       [`jumps, |change| > ${s.threshold}`, ...both(c => formatCount(c.jumps))],
       ['jump rate', ...both(c => percent(c.jump_rate))]
     ],
@@ -41,7 +40,7 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
     `${counted(s.traces, 'trace')}, ${counted(s.tokens, 'token')}, ${steps}${s.synthetic ? ', SYNTHETIC data' : ''}`,
     comparedLine(s),
     ...outcomeLines(s),
-    `jump rate ratio ${value(s.jump_rate_ratio, 9)}; boundary mean above internal ` +
+    `jump rate ratio ${valueText(s.jump_rate_ratio, 9)}; boundary mean above internal ` +
       (s.traces_boundary_exceeds_internal === null
         ? `${NOT_STATED}: no trace has transitions of both kinds`
         : `in ${formatCount(s.traces_boundary_exceeds_internal)} of ${counted(s.traces_with_both_kinds, 'trace')}`),
@@ -77,7 +76,7 @@ function outcomeLines({ traces, outcome_from: from, success_threshold: threshold
   ]
 }
 
-const NOT_STATED = 'not stated'
+export const NOT_STATED = 'not stated'
 
 function share(some: number | null, all: number | null): string {
   if (some !== null && all !== null) return `${formatCount(some)} of ${formatCount(all)}`
@@ -193,8 +192,8 @@ function metricsTables({ analyses }: AnalysedHistories, options: TableOptions): 
           metric,
           formatCount(m.observations),
           stepRange(m),
-          m.first === undefined ? '' : value(m.first.mean, 6),
-          m.last === undefined ? '' : value(m.last.mean, 6),
+          m.first === undefined ? '' : valueText(m.first.mean, 6),
+          m.last === undefined ? '' : valueText(m.last.mean, 6),
           best(m)
         ])
       ),
@@ -213,7 +212,7 @@ function stepRange(m: MetricStatistics): string {
 
 function best(m: MetricStatistics): string {
   if (m.best === undefined) return ''
-  return m.best === null ? NONE : `${value(m.best.value, 6)} at ${formatCount(m.best.step)}`
+  return m.best === null ? NONE : `${valueText(m.best.value, 6)} at ${formatCount(m.best.step)}`
 }
 
 /** One row for each dataset. Where the study restricts decoding, pages of the other columns are not read; the count says so. */
@@ -275,29 +274,4 @@ export function certificateLine(report: CertificateReport | null): string {
   const rows = histories.reduce((sum, h) => sum + h.rows, 0)
   const still = growing > 0 ? `, ${formatCount(growing)} of them of a run that was still growing` : ''
   return `certificates: ${formatCount(complete)} of ${counted(histories.length, 'history', 'histories')} whole, ${counted(rows, 'row')}${still}\n`
-}
-
-/** Labels that belong to a snapshot's numbers. */
-function notes(s: SnapshotStatistics | null): string[] {
-  return [...(s?.synthetic === true ? ['SYNTHETIC'] : [])]
-}
-
-export function batchTable(results: readonly SnapshotResult[], options: TableOptions): string {
-  return formatTable(
-    [
-      { title: 'snapshot' },
-      { title: 'status' },
-      { title: 'traces', align: 'right' },
-      { title: 'tokens', align: 'right' },
-      { title: 'jump rate ratio', align: 'right' }
-    ],
-    results.map(({ plan, status, statistics: s, faults }) => [
-      plan?.name ?? faults[0]?.place.file ?? '-',
-      { text: [status, ...notes(s)].join(', '), tone: status === 'failed' ? 'bad' : 'good' },
-      s === null ? '' : formatCount(s.traces),
-      s === null ? '' : formatCount(s.tokens),
-      s === null ? '' : value(s.jump_rate_ratio, 9)
-    ]),
-    options
-  )
 }

@@ -1,7 +1,7 @@
 /** `traces PATH…`: analyses critic-trace snapshots, each into its own subfolder of the output folder. */
-import { batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
+import { batchCounts, batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
+import type { WrittenIndex } from '../runs/batch-index.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import { BATCH_INDEX } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'
 import type { TracesOptions } from './args.js'
@@ -14,6 +14,7 @@ export async function runTraces(options: TracesOptions, io: CliIo, pool: TracePo
     const { paths, out, formats } = options
     const { progress } = reporter
     let phase: Phase | null = null
+    const over: { index: WrittenIndex | null } = { index: null }
     if (options.study !== null) refuseOutputsAtStudy(options.study, out)
     const { settings, notes } = await settingsOf(options)
     for (const note of notes) progress.line(`note: ${note}`)
@@ -32,20 +33,24 @@ export async function runTraces(options: TracesOptions, io: CliIo, pool: TracePo
         if (status === 'done') phase?.finish()
         else progress.close()
         reporter.tellFaults(faults)
+      },
+      onIndex: written => {
+        over.index = written
       }
     })
+    const exitCode = batchExitCode(results)
     await reporter.tell(async table => {
-      const { batchTable, checksTable, leftNote, statisticsTables } = await import('./summary.js')
-      const [only] = results
-      const single = results.length === 1 && only.statistics !== null ? `${statisticsTables(only.statistics, table)}\n` : ''
-      const checks = single === '' || only.outcome === null ? '' : `${checksTable(only.outcome.checks, table)}\n`
-      return `${single}${checks}${batchTable(results, table)}\nindex: ${out}/${BATCH_INDEX}\n${leftNote(results.flatMap(r => r.left ?? []))}`
+      const { batchSummary } = await import('./batch-summary.js')
+      return batchSummary(results, over.index, { out, formats, verbose: reporter.verbose, exitCode }, table)
     })
     return {
-      exitCode: batchExitCode(results),
+      exitCode,
       report: {
         synthetic: isSynthetic(settings, results),
         out,
+        counts: batchCounts(results),
+        over_steps: over.index?.outputs.map(({ path }) => path) ?? [],
+        kept: over.index?.kept ?? 0,
         snapshots: results.map(({ plan, status, statistics, outcome, faults, left }) => ({
           name: plan?.name ?? null,
           status,
