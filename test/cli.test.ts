@@ -69,6 +69,9 @@ t.test('a command line becomes plain data', t => {
   t.same(parseCommand(['help', 'traces']), { command: 'help', topic: 'traces' })
   t.same(parseCommand(['help', 'study', 'init']), { command: 'help', topic: 'study init' })
   t.same(parseCommand(['study', 'init', '--help']), { command: 'help', topic: 'study init' })
+  t.match(parseCommand(['traces', 'a']), { tables: { arrow: true, parquet: false } })
+  t.match(parseCommand(['traces', 'a', '--parquet']), { tables: { arrow: true, parquet: true } })
+  t.match(parseCommand(['all', '--no-arrow']), { tables: { arrow: false, parquet: false } })
   t.end()
 })
 
@@ -225,7 +228,14 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
   t.match(run, { code: 0 }, run.stderr)
   t.match(run.stdout, /6 traces, 495 tokens, trainer steps 10-12/)
   t.match(run.stdout, /values, returns and positions of all 6 traces equal their NPZ arrays exactly/)
-  t.same(readdirSync(join(dir, 'out')).sort(), ['critic-trace-snapshots.json', 'snap'])
+  t.same(readdirSync(join(dir, 'out')).sort(), [
+    'critic-trace-by-step.csv',
+    'critic-trace-by-step.csv-metadata.json',
+    'critic-trace-snapshots.json',
+    'figures',
+    'snap'
+  ])
+  t.same(readdirSync(join(dir, 'out/figures')), ['critic-traces-over-steps.svg'])
   t.same(readdirSync(join(dir, 'out/snap')).sort(), ['figures', 'run.json', 'training_data'])
   t.same(readdirSync(join(dir, 'out/snap/figures')), ['08-critic-traces.svg'])
   t.same(readdirSync(join(dir, 'out/snap/training_data')).sort(), [
@@ -247,7 +257,7 @@ t.test('a snapshot of anyone: outputs, tables, one JSON object', async t => {
     )
   }
   const documents = tree(join(dir, 'out')).filter(path => path.endsWith('.json'))
-  t.equal(documents.length, 6)
+  t.equal(documents.length, 7)
   for (const path of documents) {
     const document = unprefixed(JSON.parse(readFileSync(join(dir, 'out', path), 'utf8')))
     const verified = Object.entries(document)[Object.keys(document).indexOf('synthetic') + 1]

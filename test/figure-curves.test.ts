@@ -358,7 +358,9 @@ t.test('configuration', async t => {
     const path = join(FIXTURES, 'curves.config.json')
     const text = `${JSON.stringify(buildCurveFigure(SMALL), null, 1)}\n`
     if (UPDATE) await writeFile(path, text)
-    t.strictSame(JSON.parse(text), JSON.parse(await readFile(path, 'utf8')))
+    // Node 24 takes another logarithm than Node 20 where the last digit of a position is concerned.
+    const rounded = (_key: string, value: unknown): unknown => (typeof value === 'number' ? Number(value.toPrecision(14)) : value)
+    t.strictSame(JSON.parse(text, rounded), JSON.parse(await readFile(path, 'utf8'), rounded))
   })
 
   t.test('draws every point once, on one line, and nothing else', async t => {

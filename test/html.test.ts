@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { Fault } from '../src/core/errors.js'
-import type { ByteChunks } from '../src/core/chunks.js'
+import type { ByteChunks, ByteGenerator } from '../src/core/chunks.js'
 import { gunzippedIfGzip } from '../src/core/gunzip.js'
 import { DataElement } from '../src/ingest/html/data-element.js'
 import { casesOf } from './support/cases.js'
@@ -398,6 +398,15 @@ async function faultIn(chunks: ByteChunks): Promise<Fault> {
   throw new Error('no fault')
 }
 
+/** The same gzip of so many bytes: a file name in the header makes up the rest (RFC 1952, flag FNAME). */
+function padded(gzip: Buffer, bytes: number): Buffer {
+  const named = Buffer.from(gzip.subarray(0, 10))
+  named[3] = 8
+  const name = Buffer.alloc(bytes - gzip.length, 'a')
+  name[name.length - 1] = 0
+  return Buffer.concat([named, name, gzip.subarray(10)])
+}
+
 t.test('gzip', async t => {
   const random = seeded(3)
   const data = Buffer.from(Array.from({ length: 3000 }, () => `${Math.floor(random() * 1e6)},`).join(''))
@@ -413,6 +422,8 @@ t.test('gzip', async t => {
     ['zero bytes behind it', Buffer.concat([gzip, Buffer.alloc(40)]), data],
     ['no gzip', data, data],
     ['a first byte alone', Buffer.from([0x1f]), Buffer.from([0x1f])],
+    ['the second byte of gzip alone', Buffer.from([0, 0x8b, 8]), Buffer.from([0, 0x8b, 8])],
+    ['the first byte and another', Buffer.from([0x1f, 0x8c, 8]), Buffer.from([0x1f, 0x8c, 8])],
     ['nothing', Buffer.alloc(0), Buffer.alloc(0)]
   ]
   const bad: readonly (readonly [string, Buffer, string])[] = [
@@ -440,6 +451,44 @@ t.test('gzip', async t => {
   const bomb = gzipSync(Buffer.alloc(4_000_000))
   const fault = await faultIn(gunzippedIfGzip(cutAsync(bomb, 1024), { freeBytes: 1_000_000 }))
   t.equal(fault.details.problem, 'inflates too far')
-  for await (const chunk of gunzippedIfGzip(cutAsync(gzip, 512))) if (chunk.length > 0) break
-  t.pass('a reader may stop early')
+  const inflated = async (bytes: Uint8Array, freeBytes: number): Promise<number> =>
+    (await collect(gunzippedIfGzip(cutAsync(bytes, bytes.length), { freeBytes }))).length
+  t.equal(await inflated(bomb, 4_000_000), 4_000_000, 'any ratio up to the free bytes')
+  t.equal((await faultIn(gunzippedIfGzip(cutAsync(bomb, bomb.length), { freeBytes: 3_999_999 }))).details.problem, 'inflates too far')
+  t.equal(await inflated(gzip, 1), data.length, 'any size at an ordinary ratio')
+  // 512,000 zero bytes from 2,000 are 256 from each, which is allowed; from 1,999 they are more.
+  const zeros = gzipSync(Buffer.alloc(512_000))
+  t.equal(await inflated(padded(zeros, 2000), 1), 512_000, 'exactly 256 times as many')
+  const over = await faultIn(gunzippedIfGzip(cutAsync(padded(zeros, 1999), 1999), { freeBytes: 1 }))
+  t.equal(over.message, 'gzip inflates too far: 512000 bytes from 1999, expected at most 256 times as many (byte 1999)')
+  const broken = Object.assign(new Error('the disk is gone'), { code: 'EIO' })
+  const breaking = async function* (): ByteGenerator {
+    yield gzip.subarray(0, 5000)
+    throw broken
+  }
+  t.equal(await collect(gunzippedIfGzip(breaking())).catch((error: unknown) => error), broken, 'what the source throws comes out')
+  let asked = 0
+  const zerosBehind = async function* (first: Uint8Array): ByteGenerator {
+    yield first
+    for (; asked < 100; asked++) yield Buffer.alloc(1000)
+  }
+  t.equal((await faultIn(gunzippedIfGzip(zerosBehind(flipped)))).details.problem, 'corrupt')
+  t.equal(asked, 0, 'what stands behind damage is not read')
+  // Behind the header zeros are a stored block whose length and complement disagree (RFC 1951, 3.2.4).
+  t.equal((await faultIn(gunzippedIfGzip(zerosBehind(gzip.subarray(0, 10))))).details.problem, 'corrupt')
+  t.equal(asked, 0, 'nor behind zeros that are the damage')
+  t.ok((await collect(gunzippedIfGzip(zerosBehind(gzip)))).equals(data))
+  t.equal(asked, 100, 'what stands behind the last member is read to its end')
+  for (const bytes of [gzip, data]) {
+    let closed = false
+    const source = async function* (): ByteGenerator {
+      try {
+        yield* cutAsync(bytes, 512)
+      } finally {
+        closed = true
+      }
+    }
+    for await (const chunk of gunzippedIfGzip(source())) if (chunk.length > 0) break
+    t.ok(closed, 'where a reader stops early the source is closed')
+  }
 })

@@ -160,10 +160,6 @@ t.test('the outputs are read back by others', async t => {
     column('trace'),
     traces.flatMap((trace, i) => trace.values.map(() => i))
   )
-  t.same(
-    column('index'),
-    traces.flatMap(trace => trace.values.map((_, k) => k))
-  )
   t.equal(table.schema.metadata.get('snapshot_time'), SNAPSHOT_TIME)
   const { default: Npyjs } = await import('npyjs')
   const { unzipSync } = await import('fflate')

@@ -15,6 +15,7 @@ import { encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyInt, encodeNpyText, 
 import type { SnapshotSettings } from '../src/runs/snapshot.js'
 import { nullPointers, schemaProblems } from './support/json-schema.js'
 import { ROOT } from './support/output-fixture.js'
+import { parseCsv } from './support/csv-parse.js'
 import { faultsOf, run, settings } from './support/run.js'
 import { npzOf, page, randomTraces, SNAPSHOT_TIME, withStored, writeSnapshot, type TestTrace } from './support/snapshot.js'
 
@@ -213,8 +214,9 @@ t.test('an outcome as text, bool or number; without one the score against the th
       )
       t.equal((statistics.success.traces ?? NaN) + (statistics.failure.traces ?? NaN), 5, 'the unknown one is in no pool')
     }
-    const rows = readFileSync(join(out, 'training_data/critic-trace-trajectories.csv'), 'utf8').trimEnd().split('\r\n').slice(1)
-    t.strictSame(rows.map(row => row.slice(row.lastIndexOf(',') + 1)).sort(), ['', 'outcome', 'outcome', 'score', 'score', 'score'])
+    const [heading, ...rows] = parseCsv(readFileSync(join(out, 'training_data/critic-trace-trajectories.csv'), 'utf8'))
+    const from = heading.indexOf('outcome_from')
+    t.strictSame(rows.map(row => row[from] ?? '').sort(), ['', 'outcome', 'outcome', 'score', 'score', 'score'])
     const figure = readFileSync(join(out, 'figures/08-critic-traces.svg'), 'utf8')
     t.ok(figure.includes(`The outcome of 3 traces is told by the score: above ${success_threshold} is a success.`))
     t.ok(figure.includes('1 trace without an outcome.'))
@@ -483,7 +485,8 @@ t.test('one source is a fact: traces of a page without NPZ files beside traces w
     t.strictSame(Array.from(member('response_positions').data, Number), trace.response_positions)
     t.strictSame(
       ['values', 'returns', 'response_positions'].map(array => member(array).descr),
-      ['<f8', '<f8', '<i8']
+      // The numbers are float32 and small: without an NPZ file, whose types they keep, narrow ones hold them.
+      alone(i) ? ['<f4', '<f4', '<i4'] : ['<f8', '<f8', '<i8']
     )
   }
   const { tableFromIPC } = await import('apache-arrow')
@@ -508,4 +511,25 @@ t.test('a stored mean without an RMSE is checked all the same', async t => {
   t.match(statistics, { stated: { value_mean: 6, value_rmse: 0 }, checks: { stored_statistics_equal: null } })
   const wrong = await looseSnapshot(traces, ({ value_rmse: _, ...rest }, i) => (i === 2 ? { ...rest, value_mean: 7 } : rest))
   t.match(await faultsOf(run(wrong, fresh(), pool)), [{ message: /^trace stored value_mean differs: 7.*trace 2/, exitCode: 1 }])
+})
+
+t.test('the arrays of an NPZ file without a page are checked as those of a page', async t => {
+  const cases: ReadonlyArray<readonly [values: number[], positions: bigint[], message: RegExp]> = [
+    [[0.5, NaN], [0n, 1n], /^trace not finite: NaN, expected a finite number/],
+    [[0.5, 1], [1n, 1n], /^trace positions not increasing: 1 after 1, expected more than 1/]
+  ]
+  for (const [values, positions, message] of cases) {
+    const folder = fresh()
+    mkdirSync(folder)
+    await npzFile(join(folder, 't.npz'), [
+      ['values', encodeNpy(Float64Array.from(values))],
+      ['returns', encodeNpy(new Float64Array(2))],
+      ['response_positions', encodeNpy(BigInt64Array.from(positions))]
+    ])
+    const faults = await faultsOf(run(folder, fresh(), pool))
+    t.match(
+      faults.map(fault => fault.message),
+      [message]
+    )
+  }
 })

@@ -77,7 +77,8 @@ function failuresIn(output: string): string {
 
 /** Nothing in a file may hang, and no file is to hurry: TAP_TIMEOUT is half an hour, in seconds. */
 function runFile(path: string, env: Environment): Promise<FileResult> {
-  const child = spawn(process.execPath, [path], {
+  // An error that fails a test names lines of TypeScript.
+  const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: ROOT,
     env: { TAP_TIMEOUT: '1800', ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe']

@@ -35,7 +35,7 @@ import { checkCertificates, shownPhases, studyFolder, verifyStudy } from './veri
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {
   return reporting(options, io, async reporter => {
-    const { out, formats, threads } = options
+    const { out, formats, tables, threads } = options
     const watch = new Stopwatch(io.now)
     // 1. Inputs against their manifest
     const dir = await studyFolder(options.study, reporter)
@@ -45,7 +45,7 @@ export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): P
     watch.lap('verify')
     const { study, studyFile, manifest } = verified
     refuse(manifestFaults(manifest, dir))
-    const run = { ...verified, pool, out, formats, signal: io.signal }
+    const run = { ...verified, pool, out, formats, tables, signal: io.signal }
     const about = {
       synthetic: study.synthetic,
       study: { name: study.name, path: dir, sha256: studyFile.sha256 },

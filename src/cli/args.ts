@@ -23,6 +23,8 @@ export interface RunOptions extends CommonOptions {
   readonly threads: number
   /** empty with --no-figures */
   readonly formats: readonly FigureFormat[]
+  /** which tables of tokens are written */
+  readonly tables: { readonly arrow: boolean; readonly parquet: boolean }
 }
 
 /** What `traces` is told beside a study. Null, false or empty: not told. */
@@ -206,7 +208,8 @@ function runOptions(values: OptionValues): Omit<RunOptions, keyof CommonOptions>
     study: folder('study', values.study),
     out: folder('out', values.out) ?? DEFAULT_OUT,
     threads: threadCount(values.threads),
-    formats: values['no-figures'] === true ? [] : formatList(values.formats)
+    formats: values['no-figures'] === true ? [] : formatList(values.formats),
+    tables: { arrow: values['no-arrow'] !== true, parquet: values.parquet === true }
   }
 }
 

@@ -28,6 +28,7 @@ export function batchSummary(
   const [only] = results
   const single = results.length === 1 && only.statistics !== null ? `${statisticsTables(only.statistics, table)}\n` : ''
   const checks = single === '' || only.outcome === null ? '' : `${checksTable(only.outcome.checks, table)}\n`
+  const samples = results.length === 1 && only.samples !== undefined ? `${samplesText(only.samples)}\n` : ''
   const { done, unchanged, failed } = batchCounts(results)
   const left = [...results.flatMap(r => r.left ?? []), ...(index?.left ?? [])]
   const outputs = results.flatMap(({ plan, outcome }) =>
@@ -40,8 +41,8 @@ export function batchSummary(
     `${formatCount(failed)} failed`
   ]
   return [
-    `${single}${checks}${batchTable(results, verbose, table)}`,
-    single === '' ? `\n${batchLine(results)}` : '\n',
+    `${single}${checks}${samples}${batchTable(results, verbose, table)}`,
+    single + samples === '' ? `\n${batchLine(results)}` : '\n',
     index === null || index.kept === 0 ? '' : `kept in the index: ${counted(index.kept, 'snapshot')} of earlier runs\n\n`,
     leftNote(left),
     writtenText(out, [...outputs, ...over], verbose || results.length === 1 ? { whole: verbose } : null, table),
@@ -71,6 +72,33 @@ function writtenText(
   return `written to ${printableId(out, 400)}: ${counted(outputs.length, 'file')}, ${formatBytes(bytes)} (--verbose lists them)\n`
 }
 
+/** In place of what is made of values. */
+const NO_CRITIC = 'no values'
+
+/** A dump without values: lengths, turns, outcomes, advantages, and what needs a critic. */
+function samplesText(s: Samples): string {
+  const spread = (of: Samples['tokens_per_sample'], what: string): string =>
+    of === null ? `${what}: ${NOT_STATED}` : `${what}: ${formatCount(of.least)} to ${formatCount(of.most)}, mean ${valueText(of.mean, 6)}`
+  const { success, failure, unknown } = s.outcomes
+  const { all } = s.advantages
+  return [
+    `${s.kind}: ${counted(s.samples, 'sample')}, ${counted(s.tokens, 'retained token')} of ${formatCount(s.response_tokens)}` +
+      `${s.steps === null ? ', steps unknown' : `, trainer steps ${formatCount(s.steps[0])}-${formatCount(s.steps[1])}`}` +
+      `${s.left_out === 0 ? '' : `; ${counted(s.left_out, 'row')} left out`}`,
+    spread(s.tokens_per_sample, 'tokens per sample'),
+    spread(s.turns_per_sample, 'turns per sample'),
+    success + failure === 0
+      ? `outcomes: ${NOT_STATED}`
+      : `outcomes: ${counted(success, 'success', 'successes')}, ${counted(failure, 'failure')}` +
+        `${unknown === 0 ? '' : `, ${formatCount(unknown)} ${NOT_STATED}`}`,
+    all === null ? `advantages: ${NOT_STATED}` : `advantages: mean ${valueText(all.mean, 6)}, standard deviation ${valueText(all.sd, 6)}`,
+    `needs a critic: ${s.needs_a_critic.join(', ')}`,
+    ''
+  ].join('\n')
+}
+
+type Samples = NonNullable<SnapshotResult['samples']>
+
 /** Labels that belong to a snapshot's numbers. */
 function notes(s: SnapshotStatistics | null): string[] {
   return [...(s?.synthetic === true ? ['SYNTHETIC'] : [])]
@@ -98,11 +126,13 @@ function batchTable(results: readonly SnapshotResult[], whole: boolean, options:
       { title: 'jump rate ratio', align: 'right' },
       ...(shown.some(({ status }) => status === 'failed') ? [{ title: 'reason' }] : [])
     ],
-    shown.map(({ plan, status, statistics: s, faults }) => [
+    shown.map(({ plan, status, statistics: s, samples, faults }) => [
       plan?.name ?? faults[0]?.place.file ?? '-',
       { text: [status, ...notes(s)].join(', '), tone: status === 'failed' ? 'bad' : 'good' },
       ...(s === null
-        ? ['', '', '', '', '']
+        ? samples === undefined
+          ? ['', '', '', '', '']
+          : [formatCount(samples.samples), formatCount(samples.tokens), NO_CRITIC, NO_CRITIC, NO_CRITIC]
         : [formatCount(s.traces), formatCount(s.tokens), meanOf(s, 'success'), meanOf(s, 'failure'), valueText(s.jump_rate_ratio, 6)]),
       reasonOf(faults)
     ]),
@@ -129,12 +159,14 @@ function reasonOf(faults: readonly Fault[]): string {
 /** Sums over the snapshots that did not fail. What no snapshot tells is not 0. */
 function batchLine(results: readonly SnapshotResult[]): string {
   const known = results.flatMap(({ statistics }) => statistics ?? [])
-  if (known.length === 0) return `traces and tokens: ${NOT_STATED}, every snapshot failed\n`
+  const bare = results.flatMap(({ samples }) => samples ?? [])
+  if (known.length + bare.length === 0) return `traces and tokens: ${NOT_STATED}, every snapshot failed\n`
   const sum = (of: (s: SnapshotStatistics) => number): number => known.reduce((all, s) => all + of(s), 0)
   const means = known.flatMap(s => s.mean_values)
   const overall = (outcome: 'success' | 'failure'): string => {
     const own = means.filter(m => m.outcome === outcome)
     const tokens = own.reduce((all, m) => all + m.tokens, 0)
+    if (known.length === 0) return NO_CRITIC
     if (tokens === 0) return means.every(m => m.outcome === 'unknown') ? NOT_STATED : 'none there'
     return valueText(own.reduce((all, m) => all + m.mean_value * m.tokens, 0) / tokens, 6)
   }

@@ -148,6 +148,12 @@ export const OPTIONS = {
   },
   formats: { type: 'string', value: 'LIST', commands: RUN, help: 'figure formats out of png,svg,pdf (default: all three)' },
   'no-figures': { type: 'boolean', commands: RUN, help: 'no figures' },
+  parquet: {
+    type: 'boolean',
+    commands: RUN,
+    help: 'every token in training_data/critic-traces.parquet too, for SQL (docs/outputs.md)'
+  },
+  'no-arrow': { type: 'boolean', commands: RUN, help: 'no training_data/critic-traces.arrow' },
   'no-cache': {
     type: 'boolean',
     commands: ['all'],

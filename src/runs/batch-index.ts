@@ -52,7 +52,8 @@ export interface WrittenIndex {
 /** A snapshot whose outputs stand in the folder. */
 interface Standing {
   readonly entry: Entry
-  readonly statistics: SnapshotStatistics
+  /** null for a dump without values */
+  readonly statistics: SnapshotStatistics | null
 }
 
 export async function writeBatchIndex(run: BatchIndexRun, results: readonly SnapshotResult[]): Promise<WrittenIndex> {
@@ -63,16 +64,17 @@ export async function writeBatchIndex(run: BatchIndexRun, results: readonly Snap
   const kept: Standing[] = []
   for (const entry of earlier?.snapshots ?? []) {
     const standing = entry.name === null || own.has(entry.name) ? null : await standingSnapshot(out, entry.name)
-    if (standing !== null) kept.push({ entry: { ...entry, kept: true }, statistics: standing })
+    if (standing !== null) kept.push({ entry: { ...entry, kept: true }, ...standing })
   }
   // 2. All snapshots over steps
   const entries = [...kept.map(({ entry }) => entry), ...results.map(result => entryOf(result, out))]
   const all = [
-    ...kept.map(({ entry, statistics }) => ({ name: entry.name ?? '', statistics })),
+    ...kept.flatMap(({ entry, statistics }) => (statistics === null ? [] : [{ name: entry.name ?? '', statistics }])),
     ...results.flatMap(({ plan, statistics }) => (plan === null || statistics === null ? [] : [{ name: plan.name, statistics }]))
   ]
   const rows = overSteps(all.map(({ name, statistics }) => ({ name, steps: statistics.by_step })))
-  const origin = originOf(run.synthetic || all.some(({ statistics }) => statistics.synthetic), null)
+  const synthetic = run.synthetic || entries.some(entry => entry.synthetic === true)
+  const origin = originOf(synthetic, null)
   // 3. Write
   let over: readonly FileSummary[] = []
   const { outputs } = await inTransaction(out, { signal }, async set => {
@@ -140,20 +142,20 @@ async function readIndex(path: string): Promise<TraceSnapshotsDocument | null> {
   }
 }
 
-/** The statistics of a snapshot of an earlier run, where its record stands and its statistics are the recorded ones. */
-async function standingSnapshot(out: string, name: string): Promise<SnapshotStatistics | null> {
+/** A snapshot of an earlier run: where its record stands, and the statistics are those of the record and of this version. */
+async function standingSnapshot(out: string, name: string): Promise<Pick<Standing, 'statistics'> | null> {
   const record = standingRecord(join(out, name))
-  const recorded = record?.outputs.find(({ path }) => path === OUTPUT_PATHS.statistics)
+  const recorded = record?.outputs.find(({ path }) => path === OUTPUT_PATHS.statistics || path === OUTPUT_PATHS.sampleStatistics)
   if (recorded === undefined) return null
-  try {
-    const text = await readText(join(out, name, OUTPUT_PATHS.statistics), { links: 'refuse' })
-    if (createHash('sha256').update(text).digest('hex') !== recorded.sha256) return null
-    const statistics = JSON.parse(text) as SnapshotStatistics & { readonly schema_version: number }
-    return statistics.schema_version === SCHEMA_VERSIONS['critic-trace-statistics'] ? statistics : null
-  } catch (error) {
-    if (error instanceof Fault || error instanceof SyntaxError) return null
+  const text = await readText(join(out, name, recorded.path), { links: 'refuse' }).catch((error: unknown) => {
+    if (error instanceof Fault) return null
     throw error
-  }
+  })
+  if (text === null || createHash('sha256').update(text).digest('hex') !== recorded.sha256) return null
+  // This program wrote it: the record has its hash.
+  const document = JSON.parse(text) as SnapshotStatistics & { readonly schema: string; readonly schema_version: number }
+  if (document.schema === 'sample-statistics') return { statistics: null }
+  return document.schema_version === SCHEMA_VERSIONS['critic-trace-statistics'] ? { statistics: document } : null
 }
 
 async function readJson(path: string): Promise<unknown> {
@@ -166,7 +168,7 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 /** The entry: the same whether a snapshot was computed now or before. */
-function entryOf({ plan, status, statistics, faults, source }: SnapshotResult, out: string): Entry {
+function entryOf({ plan, status, statistics, samples, faults, source }: SnapshotResult, out: string): Entry {
   return {
     name: plan?.name ?? null,
     source: plan === null ? null : source,
@@ -174,10 +176,13 @@ function entryOf({ plan, status, statistics, faults, source }: SnapshotResult, o
     kept: false,
     synthetic: statistics?.synthetic ?? null,
     verified: statistics?.verified ?? null,
-    traces: statistics?.traces ?? null,
-    tokens: statistics?.tokens ?? null,
+    traces: statistics?.traces ?? samples?.samples ?? null,
+    tokens: statistics?.tokens ?? samples?.tokens ?? null,
     snapshot_time: statistics?.snapshot_time ?? null,
-    statistics: plan === null || status === 'failed' ? null : `${plan.name}/${OUTPUT_PATHS.statistics}`,
+    statistics:
+      plan === null || status === 'failed'
+        ? null
+        : `${plan.name}/${samples === undefined ? OUTPUT_PATHS.statistics : OUTPUT_PATHS.sampleStatistics}`,
     faults: faults.map(f => ({ message: inOutputs(f, plan, source, out).message, exit_code: faultCode(f) }))
   }
 }

@@ -11,18 +11,20 @@ import { EXIT, Failures, toFault, type Fault, type FailureCode } from '../core/e
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../study/inventory.js'
 import { writeBatchIndex, type WrittenIndex } from './batch-index.js'
 import { originOf } from './context.js'
-import { analyseSnapshot, snapshotInputs, type SnapshotOutcome, type SnapshotSettings } from './snapshot.js'
+import { analyseSnapshot, snapshotInputs, type SnapshotOutcome, type SnapshotRun, type SnapshotSettings } from './snapshot.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT, OUTPUT_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { isOfSyntheticStudy } from '../study/label.js'
-import { retireRecord, settingsHash, unchangedRun, writeRunRecord } from './record.js'
+import { retireRecord, settingsHash, unchangedRun, writeRunRecord, type RunRecord } from './record.js'
 import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
 import { realPlace } from '../core/system/folder.js'
 import { readText } from '../core/still-file.js'
+import type { Content } from '../schema/outputs/document.js'
+import type { SampleStatisticsDocument } from '../schema/outputs/sample-statistics.js'
 
 export interface BatchRun {
   readonly paths: readonly string[]
@@ -43,7 +45,10 @@ export interface SnapshotResult {
   /** null for a path that led to no snapshot */
   readonly plan: SnapshotPlan | null
   readonly status: 'done' | 'unchanged' | 'failed'
+  /** null where nothing was computed, and for a dump without values */
   readonly statistics: SnapshotStatistics | null
+  /** of a dump without values */
+  readonly samples?: Content<SampleStatisticsDocument> | undefined
   /** null where nothing was computed */
   readonly outcome: SnapshotOutcome | null
   readonly faults: readonly Fault[]
@@ -126,12 +131,13 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
   try {
     const settings = { ...run.settings, synthetic: run.settings.synthetic || (await isOfSyntheticStudy(plan.folder)) }
     const settingsSha256 = settingsHash(settings, run.formats)
-    if ((await unchangedRun(out, plan, settingsSha256, run.pool)) !== null) {
-      return { plan, status: 'unchanged', statistics: await readStatistics(out), outcome: null, faults: [], source }
-    }
+    // The second dump is no input of the record: it may have changed.
+    const compared = settings.dump !== undefined && settings.dump.against !== null
+    const record = compared ? null : await unchangedRun(out, plan, settingsSha256, run.pool)
+    if (record !== null) return { plan, status: 'unchanged', ...(await readStatistics(out, record)), outcome: null, faults: [], source }
     const { pool, formats, chunkBytes, signal, onProgress } = run
     let earlier: readonly RecordedOutput[] = []
-    const outcome = await analyseSnapshot({
+    const snapshot: SnapshotRun = {
       plan,
       settings,
       pool,
@@ -143,7 +149,14 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
       beforeCommit: async () => {
         earlier = await retireRecord(out)
       }
-    })
+    }
+    const bare = plan.kind === 'dump' ? await (await import('./without-critic.js')).analyseWithoutCritic(snapshot) : null
+    if (bare !== null) {
+      const { statistics: samples, inputs, outputs } = bare
+      await writeRunRecord(out, { settingsSha256, origin: originOf(settings.synthetic, null), inputs, outputs }, earlier, null)
+      return { plan, status: 'done', statistics: null, samples, outcome: null, faults: [], source }
+    }
+    const outcome = await analyseSnapshot(snapshot)
     const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
     const finished = {
       settingsSha256,
@@ -161,6 +174,10 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
 }
 
 /** The statistics of an unchanged run. The file was just compared with the run's record. */
-async function readStatistics(out: string): Promise<SnapshotStatistics> {
-  return JSON.parse(await readText(join(out, OUTPUT_PATHS.statistics))) as SnapshotStatistics
+async function readStatistics(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples'>> {
+  const read = async (path: string): Promise<unknown> => JSON.parse(await readText(join(out, path)))
+  if (record.outputs.some(({ path }) => path === OUTPUT_PATHS.statistics)) {
+    return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics }
+  }
+  return { statistics: null, samples: (await read(OUTPUT_PATHS.sampleStatistics)) as SampleStatisticsDocument }
 }

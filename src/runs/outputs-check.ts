@@ -247,7 +247,7 @@ async function readRecord(out: string, root: string, path: string): Promise<read
       problem: 'wrong field',
       found: `outputs[${i}].sha256 is null`,
       place,
-      expected: `${sha256.expected}: only the two column files of a batch are recorded by size`
+      expected: `${sha256.expected}: only the files of columns of a batch are recorded by size`
     })
   })
   return outputs

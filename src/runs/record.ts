@@ -2,7 +2,7 @@
  * `run.json`: what one finished run read and wrote, with hashes. Removed before the outputs of a new run take their places,
  * and written last, on its own: outputs without a record are an unfinished run. A later run over the same inputs with the
  * same settings, program, libraries and schemas is skipped when every input has the hash that the record lists and every output
- * is still there. In a batch the two column files are recorded by size alone: hashing them would take a tenth of the run.
+ * is still there. In a batch the files of columns are recorded by size alone: hashing them would take a tenth of the run.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'

@@ -23,15 +23,16 @@ import type { SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
 import type { SampleKeyName } from '../schema/sample-keys.js'
+import type { ReadDump } from '../schema/samples.js'
 import type { FigureFormat } from '../render/figures/config.js'
-import type { ArrowMetadata, ArrowTraceWriter } from '../render/outputs/arrow.js'
-import type { TraceArchiveWriter } from '../render/outputs/archive.js'
 import type { ExcludedNpz } from '../render/outputs/documents.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
+import type { TokenMetadata } from '../render/outputs/token-metadata.js'
 import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
-import { openTraceSource, type SourceEnd } from './trace-sources.js'
+import type { SourceEnd } from './trace-source.js'
+import { openTraceSource } from './trace-sources.js'
 
 export interface SnapshotSettings extends Judge {
   readonly traces: CriticTraceStudy
@@ -42,6 +43,13 @@ export interface SnapshotSettings extends Judge {
   readonly examplesRequired: boolean
   /** how a trainer's dump is read; default: the names that trainers use, and nothing bad is left out */
   readonly dump?: DumpSettings | undefined
+  /** which tables of tokens are written, beside the archive; default: Arrow alone */
+  readonly tables?: TokenTables | undefined
+}
+
+export interface TokenTables {
+  readonly arrow: boolean
+  readonly parquet: boolean
 }
 
 export interface DumpSettings {
@@ -49,6 +57,8 @@ export interface DumpSettings {
   readonly names: Readonly<Partial<Record<SampleKeyName, string>>>
   /** true: a bad sample is left out and listed; false: it stops the dump */
   readonly skipBad: boolean
+  /** path of a dump that holds the same traces; null: nothing is compared */
+  readonly against: string | null
 }
 
 /** What is measured, and how. */
@@ -80,7 +90,8 @@ export interface MeasuredSnapshot {
   readonly statistics: SnapshotStatistics
   readonly checks: readonly CheckReport[]
   readonly html: HashedFile | null
-  readonly dump: SourceEnd['dump']
+  /** null for a page and for NPZ files */
+  readonly dump: ReadDump | null
   readonly results: readonly TraceResult[]
   readonly excluded: readonly ExcludedNpz[]
   /** data of Figure 8 */
@@ -119,7 +130,7 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
   const onProgress = await context.progress.onSnapshot?.(plan)
   try {
     // 1. Measure
-    const streams = openStreams(set)
+    const streams = openStreams(set, settings.tables)
     const measured = await measureTraces(context, work, streams, onProgress)
     // 2. Pool
     const { results, header, html, dump, examples } = measured
@@ -149,12 +160,12 @@ export async function measureSnapshot(context: RunContext, work: SnapshotWork, s
     const writeDocuments = async (): Promise<void> => {
       await documents.writeTraceIndex(
         set,
-        { verified, html, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
+        { verified, html, dump, snapshotTime: header.snapshotTime, alignment: header.alignment, traces: results, excluded },
         origin
       )
       await documents.writeBoundaryAudit(set, { htmlSha256: html?.sha256 ?? null, endMarker: marker, traces: results }, origin)
       await documents.writeStatistics(set, statistics, origin)
-      await writeTrajectories(set, results, origin)
+      await writeTrajectories(set, { traces: results, page: html?.path ?? null }, origin)
     }
     await Promise.all([streams.finish({ ...origin, verified, snapshotTime: header.snapshotTime }), writeDocuments()])
     return { statistics, checks, html, dump, results, excluded, figure: figureData(statistics, results, examples) }
@@ -187,29 +198,37 @@ interface Streams {
   write(result: TraceResult, columns: TraceColumns): Promise<void>
   /** a free buffer for the columns of a later trace; null: there is none */
   room(): SharedArrayBuffer | null
-  finish(meta: ArrowMetadata): Promise<void>
+  finish(meta: TokenMetadata): Promise<void>
 }
 
 const MAX_WRITES_UNDER_WAY = 2
 
-interface Writers {
-  readonly arrow: ArrowTraceWriter
-  readonly archive: TraceArchiveWriter
+/** A file that takes every trace. */
+interface TokenWriter {
+  write(trace: number, columns: TraceColumns): Promise<unknown>
+  finish(metadata: TokenMetadata): Promise<FileSummary>
+}
+
+/** In the order in which the record lists them. */
+async function openWriters(set: OutputSet, { arrow, parquet }: TokenTables): Promise<TokenWriter[]> {
+  const [{ TraceArchiveWriter }, arrowModule, parquetModule] = await Promise.all([
+    import('../render/outputs/archive.js'),
+    arrow ? import('../render/outputs/arrow.js') : null,
+    parquet ? import('../render/outputs/token-parquet.js') : null,
+    loadLastSteps()
+  ])
+  const writers: TokenWriter[] = []
+  if (arrowModule !== null) writers.push(await arrowModule.ArrowTraceWriter.open(set))
+  writers.push(await TraceArchiveWriter.open(set))
+  if (parquetModule !== null) writers.push(await parquetModule.ParquetTraceWriter.open(set))
+  return writers
 }
 
 /** The outputs are opened when a worker has the first trace: their libraries then load while the workers are busy. */
-function openStreams(set: OutputSet): Streams {
-  let opened: Promise<Writers> | null = null
-  const openAll = async (): Promise<Writers> => {
-    const [{ ArrowTraceWriter }, { TraceArchiveWriter }] = await Promise.all([
-      import('../render/outputs/arrow.js'),
-      import('../render/outputs/archive.js'),
-      loadLastSteps()
-    ])
-    return { arrow: await ArrowTraceWriter.open(set), archive: await TraceArchiveWriter.open(set) }
-  }
-  const open = (): Promise<Writers> => {
-    opened ??= openAll()
+function openStreams(set: OutputSet, tables: TokenTables = { arrow: true, parquet: false }): Streams {
+  let opened: Promise<TokenWriter[]> | null = null
+  const open = (): Promise<TokenWriter[]> => {
+    opened ??= openWriters(set, tables)
     return opened
   }
   // Writes run while the next traces are sliced and measured. Only a few run at a time, which limits the columns in memory.
@@ -221,8 +240,8 @@ function openStreams(set: OutputSet): Streams {
     },
     room: () => free.pop() ?? null,
     async write(result, columns) {
-      const { arrow, archive } = await open()
-      const written = Promise.all([arrow.write(result.index, columns), archive.write(result.index, columns.npy)]).then(() => {
+      const writers = await open()
+      const written = Promise.all(writers.map(writer => writer.write(result.index, columns))).then(() => {
         if (columns.values.buffer instanceof SharedArrayBuffer) free.push(columns.values.buffer)
       })
       // Awaited later; until then a failure must not count as an unhandled rejection.
@@ -232,8 +251,8 @@ function openStreams(set: OutputSet): Streams {
     },
     async finish(metadata) {
       await Promise.all(underWay)
-      const { arrow, archive } = await open()
-      await Promise.all([arrow.finish(metadata), archive.finish(metadata)])
+      const writers = await open()
+      await Promise.all(writers.map(writer => writer.finish(metadata)))
     }
   }
 }
@@ -265,7 +284,7 @@ async function measureTraces(context: RunContext, work: SnapshotWork, streams: S
       context.throwIfInterrupted()
       if (!given.ok) {
         const fault = atSnapshot(Fault.deserialize(given.fault), plan)
-        if (dump?.skipBad === true && source.leaveOut(given.index, fault)) continue
+        if (dump?.skipBad === true && source.leaveOut(given.index, fault, given.sample)) continue
         faults.push(fault)
         if (fault.exitCode !== EXIT.checkFailed) break
       }

@@ -2,61 +2,22 @@
  * Where the traces of a snapshot come from, one class a kind: a page, a folder of NPZ files, a trainer's dump. Each gives the
  * tasks of the pool in canonical order, and says at the end what it read.
  */
-import { packSample } from '../compute/traces/sample-trace.js'
-import type { TraceTask, TraceTaskBase } from '../compute/traces/trace-task.js'
-import type { Fault } from '../core/errors.js'
-import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
-import { SlicePool } from '../ingest/json/pool.js'
+import type { TraceTask } from '../compute/traces/trace-task.js'
 import { PageSource } from '../ingest/traces/page.js'
-import { sampleKeys } from '../schema/sample-keys.js'
-import type { DumpFacts, LeftOut } from '../schema/samples.js'
-import type { HashedFile } from '../schema/study.js'
-import type { SnapshotHeader } from '../schema/traces.js'
-import type { Done, RunContext } from './context.js'
+import type { RunContext } from './context.js'
 import type { SnapshotWork } from './snapshot.js'
-
-/** What a source says when its last trace was measured. */
-export interface SourceEnd {
-  readonly header: Omit<SnapshotHeader, 'traceCount'>
-  /** the page; null without one */
-  readonly html: HashedFile | null
-  /** what the reader of a dump found out; null for the other kinds */
-  readonly dump: { readonly facts: DumpFacts; readonly inputs: readonly HashedFile[]; readonly leftOut: readonly LeftOut[] } | null
-}
-
-export interface TraceSource {
-  tasks(): AsyncGenerator<TraceTask, void, void>
-  /** Takes back the memory of a task that was answered. */
-  release(task: TraceTask): void
-  /** Leaves a bad trace out, where the source may. */
-  leaveOut(index: number, fault: Fault): boolean
-  /** called with the number of traces measured so far */
-  onTrace(done: number): void
-  end(): SourceEnd
-}
-
-export interface SourceOptions {
-  /** a free buffer for the columns of a later trace; null: there is none */
-  readonly room: () => SharedArrayBuffer | null
-  readonly onProgress: Done | undefined
-}
+import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
 
 export async function openTraceSource(context: RunContext, work: SnapshotWork, options: SourceOptions): Promise<TraceSource> {
   const base = taskBase(work)
   const { plan } = work
   if (plan.html !== null) return new PageTraces(context, work, plan.html, base, options)
   if (plan.kind === 'npz-folder') return new NpzTraces(context, plan.npzFiles, base, options)
-  const { signal } = context
-  const { onProgress } = options
-  const { names, skipBad } = work.settings.dump ?? { names: {}, skipBad: false }
-  const { openDump } = await import('../ingest/dumps/formats.js')
-  const dump = await openDump(plan.folder, plan.dumpFiles, { keys: sampleKeys(names), skipBad, signal, onProgress })
-  return new DumpTraces(context, dump, base, options)
+  const { openDumpTraces } = await import('./dump-source.js')
+  return openDumpTraces(context, work, base, options)
 }
 
-type Base = Omit<TraceTaskBase, 'index' | 'room'>
-
-function taskBase({ plan: { folder }, settings: { traces, expectations } }: SnapshotWork): Base {
+function taskBase({ plan: { folder }, settings: { traces, expectations } }: SnapshotWork): TaskBase {
   return {
     folder,
     keys: traces.keys,
@@ -66,17 +27,14 @@ function taskBase({ plan: { folder }, settings: { traces, expectations } }: Snap
   }
 }
 
-/** The header of a snapshot without a page. */
-const NO_PAGE: SourceEnd['header'] = { snapshotTime: null, alignment: null, synthetic: false }
-
 class PageTraces implements TraceSource {
   readonly #context: RunContext
   readonly #page: PageSource
   readonly #name: string
-  readonly #base: Base
+  readonly #base: TaskBase
   readonly #options: SourceOptions
 
-  constructor(context: RunContext, { settings, sourceName }: SnapshotWork, html: string, base: Base, options: SourceOptions) {
+  constructor(context: RunContext, { settings, sourceName }: SnapshotWork, html: string, base: TaskBase, options: SourceOptions) {
     const { chunkBytes, signal } = context
     this.#context = context
     this.#page = new PageSource(html, { keys: settings.traces.keys, chunkBytes, signal, onProgress: options.onProgress })
@@ -113,10 +71,10 @@ class PageTraces implements TraceSource {
 class NpzTraces implements TraceSource {
   readonly #context: RunContext
   readonly #files: readonly string[]
-  readonly #base: Base
+  readonly #base: TaskBase
   readonly #options: SourceOptions
 
-  constructor(context: RunContext, files: readonly string[], base: Base, options: SourceOptions) {
+  constructor(context: RunContext, files: readonly string[], base: TaskBase, options: SourceOptions) {
     this.#context = context
     this.#files = files
     this.#base = base
@@ -144,55 +102,5 @@ class NpzTraces implements TraceSource {
 
   end(): SourceEnd {
     return { header: NO_PAGE, html: null, dump: null }
-  }
-}
-
-class DumpTraces implements TraceSource {
-  readonly #context: RunContext
-  readonly #dump: Dump
-  readonly #base: Base
-  readonly #options: SourceOptions
-  readonly #buffers = new SlicePool()
-  readonly #leftOut: LeftOut[] = []
-
-  constructor(context: RunContext, dump: Dump, base: Base, options: SourceOptions) {
-    this.#context = context
-    this.#dump = dump
-    this.#base = base
-    this.#options = options
-  }
-
-  async *tasks(): AsyncGenerator<TraceTask, void, void> {
-    try {
-      for await (const item of this.#dump.samples(['values', 'returns'])) {
-        this.#context.throwIfInterrupted()
-        if (isLeftOut(item)) this.#leftOut.push(item)
-        else {
-          const sample = packSample(item, this.#buffers)
-          yield { kind: 'sample', ...this.#base, room: this.#options.room(), index: item.index, sample }
-        }
-      }
-    } finally {
-      await this.#dump.close()
-    }
-  }
-
-  release(task: TraceTask): void {
-    if (task.kind === 'sample') this.#buffers.give(task.sample.buffer)
-  }
-
-  leaveOut(index: number, fault: Fault): boolean {
-    this.#leftOut.push({ index, place: fault.place, reason: fault.message })
-    return true
-  }
-
-  onTrace(): void {
-    // The dump counts the bytes that were read.
-  }
-
-  end(): SourceEnd {
-    const { facts, inputs } = this.#dump
-    const leftOut = [...this.#leftOut].sort((a, b) => a.index - b.index)
-    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut } }
   }
 }

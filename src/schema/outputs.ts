@@ -50,7 +50,10 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'preview/source-notes.html',
   'critic-trace-snapshots.json',
   'training_data/critic-trace-arrays.npz',
+  'training_data/samples.csv',
+  'training_data/sample-statistics.json',
   'training_data/critic-traces.arrow',
+  'training_data/critic-traces.parquet',
   'wandb/observations.arrow',
   'wandb/points.arrow',
   ...CSV_FILES,
@@ -61,7 +64,11 @@ export const RESERVED_OUTPUTS: readonly string[] = [
 export const RESERVED_FIGURES: readonly string[] = ['08-critic-traces', 'critic-traces-over-steps']
 
 /** Outputs that are written as a stream. A batch records them by size alone. */
-export const STREAMED_OUTPUTS: readonly string[] = ['training_data/critic-trace-arrays.npz', 'training_data/critic-traces.arrow']
+export const STREAMED_OUTPUTS: readonly string[] = [
+  'training_data/critic-trace-arrays.npz',
+  'training_data/critic-traces.arrow',
+  'training_data/critic-traces.parquet'
+]
 
 /** Patterns of the names that a study may give to an output of its histories, and to a figure. */
 export const CHOSEN_OUTPUT = '(?:(?:wandb|training_data)/)?[A-Za-z0-9][A-Za-z0-9._-]{0,94}'

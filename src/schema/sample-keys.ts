@@ -55,6 +55,12 @@ const FIELDS = {
     doc: 'number of response tokens',
     otherwise: '`attention_mask`, else columns that are 0 in every array are padding'
   },
+  total_length: {
+    names: ['total_lengths', 'total_length', 'input_lengths'],
+    shape: '[B]',
+    doc: 'number of tokens of prompt and response, where the arrays hold both',
+    otherwise: 'the arrays hold the response alone'
+  },
   response_positions: {
     names: ['response_positions'],
     shape: '[B, T]',
@@ -67,11 +73,17 @@ const FIELDS = {
     doc: 'token ids',
     otherwise: 'spans have no text'
   },
+  token_scores: {
+    names: ['token_level_scores'],
+    shape: '[B, T]',
+    doc: 'score of each token, without a penalty for divergence; its sum is the score',
+    otherwise: 'the sum of the token rewards is the score'
+  },
   score: {
     names: ['score', 'scores', 'raw_reward', 'rewards', 'reward'],
     shape: '[B]',
     doc: 'score of the trajectory',
-    otherwise: 'the sum of the token rewards'
+    otherwise: 'the sum of the token scores'
   },
   outcome: { names: ['outcome'], shape: '[B]', doc: '`success` or `failure`, a bool, or 0 and 1', otherwise: 'the score decides' },
   uid: { names: ['uid'], shape: '[B]', doc: 'identity of the trajectory or of its prompt; may repeat', otherwise: 'not stated' },
@@ -81,7 +93,19 @@ const FIELDS = {
     doc: 'trainer step',
     otherwise: "the file's name, else not stated"
   },
-  truncated: { names: ['truncated'], shape: '[B]', doc: '1: the response was cut at the length limit', otherwise: 'not stated' }
+  truncated: { names: ['truncated'], shape: '[B]', doc: '1: the response was cut at the length limit', otherwise: 'not stated' },
+  sample_index: {
+    names: ['sample_index', 'sample_indices'],
+    shape: '[B]',
+    doc: 'place of the sample in the rollout, where several ranks hold its samples',
+    otherwise: 'the rank, then the order of the file'
+  },
+  rollout_position: {
+    names: ['rollout_position', 'partition'],
+    shape: '[B]',
+    doc: 'the same; it comes before `sample_index`',
+    otherwise: '`sample_index`'
+  }
 } as const satisfies Readonly<Record<string, SampleKey>>
 
 export type SampleKeyName = SampleArray | keyof typeof FIELDS

@@ -4,6 +4,7 @@
  * mask 1 alone, with their indices in the response as positions, so that a turn boundary is a gap in the mask.
  */
 import type { Place } from '../core/errors.js'
+import type { HashedFile } from './study.js'
 import type { Outcome } from './traces.js'
 
 /** Arrays of one number for each response token, by this program's names. */
@@ -70,4 +71,19 @@ export interface DumpFacts {
   readonly end: string
   /** e.g. `31 trailing columns that are 0 in every array are padding` */
   readonly notes: readonly string[]
+}
+
+/** What was read of a dump, once its last sample was. */
+export interface ReadDump {
+  readonly facts: DumpFacts
+  readonly inputs: readonly HashedFile[]
+  /** rows without a trace, in canonical order */
+  readonly leftOut: readonly LeftOut[]
+  /** files of the dump that it was compared with; null: with nothing */
+  readonly against: readonly HashedFile[] | null
+}
+
+/** 0-based row of a file. Readers name the row of a table by its number, that of a text by its line, which is counted from 1. */
+export function rowOfPlace({ trace, line }: Place): number | null {
+  return trace ?? (line === undefined ? null : line - 1)
 }

@@ -4,12 +4,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../src/core/errors.js'
 
-/** All files below a folder, relative, sorted: what a user sees, temporary files included. */
+/**
+ * All files below a folder, relative, sorted: what a user sees, temporary files included. No link is followed: Node 24 follows
+ * them where `readdirSync` is asked for everything below.
+ */
 export function tree(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => !entry.isDirectory())
-    .map(entry => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort()
+  const below = (path: string): string[] =>
+    readdirSync(join(folder, path), { withFileTypes: true }).flatMap(entry =>
+      entry.isDirectory() ? below(join(path, entry.name)) : [join(path, entry.name)]
+    )
+  return below('').sort()
 }
 
 export async function faultOf(work: Promise<unknown>): Promise<Fault> {

@@ -49,11 +49,23 @@ export interface NpzEvidence {
   readonly bytes: number
 }
 
-/** The arrays of one trace as columns over SharedArrayBuffers; every column has `tokens` elements. */
-export interface TraceColumns {
-  readonly values: Float64Array
-  readonly returns: Float64Array
-  readonly responsePositions: BigInt64Array
+/** The file of a dump and, where it says so, the row in it that a trace was read from. */
+export interface SampleSource {
+  /** as `inputs` of the dump name it: relative to its folder */
+  readonly file: string
+  /** 0-based; null where the file is no table of rows */
+  readonly row: number | null
+}
+
+/** A trace's arrays, `tokens` elements each, as narrow as loses nothing. */
+export interface TokenArrays {
+  readonly values: Float32Array | Float64Array
+  readonly returns: Float32Array | Float64Array
+  readonly responsePositions: Int32Array | BigInt64Array
+}
+
+/** The arrays of one trace as columns over a SharedArrayBuffer. */
+export interface TraceColumns extends TokenArrays {
   /** from-indexes i of the boundary transitions values[i] -> values[i + 1], increasing */
   readonly boundaries: Int32Array
   /** complete NPY files (header and data) in the original dtype, each with its CRC-32 for the archive */
@@ -68,8 +80,10 @@ export interface TraceResult {
   /** what the outcome was taken from; null where it is unknown */
   readonly outcomeFrom: OutcomeSource | null
   readonly statistics: TraceStatistics
-  /** null for a trace of a page that names no NPZ file */
+  /** null for a trace of a page that names no NPZ file, and for a sample of a dump */
   readonly npz: NpzEvidence | null
+  /** where the dump has the sample; null for the other kinds */
+  readonly sample: SampleSource | null
   /** true: the page's arrays equal those of the NPZ file; false: only one source holds the trace, so nothing was compared */
   readonly compared: boolean
   /** the NPZ file states that its data were generated */

@@ -112,7 +112,7 @@ function keep(result: TraceResult, columns: TraceColumns): Kept {
       outcome: fields.outcome as Outcome,
       step: fields.step,
       uid: fields.uid,
-      values: columns.values.slice(),
+      values: new Float64Array(columns.values),
       boundaries: columns.boundaries.slice(),
       maxBoundaryJump: statistics.maxBoundaryJump
     }

@@ -3,18 +3,19 @@
  * tokens are dropped here; the diagnostics read them from the sample itself.
  */
 import { crc32 } from 'node:zlib'
+import { EXIT, Fault, printableId, type Place } from '../../core/errors.js'
 import { readNpy } from '../../ingest/npz/npy.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpy } from '../../ingest/npz/write.js'
 import type { SlicePool } from '../../ingest/json/pool.js'
-import type { Sample, SampleFields, SampleNumbers } from '../../schema/samples.js'
+import { rowOfPlace, type Sample, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
 import type { ParsedTrace, TraceArrayName, TraceFields } from '../../schema/traces.js'
+import type { SampleSource } from './contract.js'
 
 /** What a thread is told of a sample. Its arrays are views of one shared buffer, so that nothing is copied between threads. */
 export interface PackedSample {
   readonly fields: TraceFields
-  /** name of its file, as outputs call it */
-  readonly file: string
+  readonly source: SampleSource
   readonly buffer: Uint8Array
   readonly mask: Uint8Array
   readonly values: SampleNumbers
@@ -40,7 +41,7 @@ export function packSample({ fields, place, mask, arrays }: Sample, buffers: Sli
   ownMask.set(mask)
   return {
     fields: traceFields(fields),
-    file: place.file ?? '',
+    source: { file: place.file ?? '', row: rowOfPlace(place) },
     buffer,
     mask: ownMask,
     values: first === values ? a : b,
@@ -75,6 +76,41 @@ export function traceOfSample(
   }
 }
 
+/**
+ * Checks that a second dump holds the same trace: as many tokens, and every position, value and return equal as numbers.
+ *
+ * @param file the first dump's file, for the message
+ * @throws Fault (exit 1) at the first difference, with its index and both numbers
+ */
+export function checkSameTrace(trace: ParsedTrace, file: string, second: PackedSample): void {
+  const kept = indexesOf(second.mask)
+  const other = { response_positions: kept, values: retained(second.values, kept), returns: retained(second.returns, kept) }
+  const own = { response_positions: trace.positions, values: trace.values, returns: trace.returns }
+  if (kept.length !== own.values.length) {
+    throw differs(
+      'length differs',
+      `${kept.length} retained tokens in ${named(second)}`,
+      `${own.values.length} as in ${printableId(file)}`,
+      {}
+    )
+  }
+  for (const array of ['response_positions', 'values', 'returns'] as const) {
+    const [a, b] = [own[array], other[array]]
+    for (let index = 0; index < a.length; index++) {
+      if (a[index] === b[index]) continue
+      throw differs('value differs', `${b[index]} in ${named(second)}`, `${a[index]} as in ${printableId(file)}`, { array, index })
+    }
+  }
+}
+
+function named({ source: { file, row } }: PackedSample): string {
+  return `${printableId(file)}${row === null ? '' : `, row ${row}`}`
+}
+
+function differs(problem: string, found: string, expected: string, place: Place): Fault {
+  return new Fault({ format: 'trace', problem, found, expected, place, exitCode: EXIT.checkFailed })
+}
+
 /** Indexes of the tokens with mask 1, increasing. */
 function indexesOf(mask: Uint8Array): Int32Array {
   const indexes = new Int32Array(mask.length)
@@ -95,4 +131,8 @@ function retained<T extends SampleNumbers>(from: T, kept: Int32Array): T {
 function memberOf(data: SampleNumbers | Int32Array): NpyFile {
   const bytes = encodeNpy(data)
   return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
+}
+
+export function placeOfSample({ file, row }: SampleSource): Place {
+  return { file, ...(row === null ? {} : { trace: row }) }
 }

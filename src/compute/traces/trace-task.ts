@@ -17,8 +17,8 @@ import { kernelOfThread } from '../../kernel/kernel.js'
 import { TRACE_ARRAYS, type ParsedTrace, type SnapshotKeys, type TraceArrayName } from '../../schema/traces.js'
 import { arraysOf, checkArrays, checkEqual, checkLength, checkSpanCount, checkStored } from './checks.js'
 import { layColumns, membersOf } from './columns.js'
-import { traceOfSample, type PackedSample } from './sample-trace.js'
-import type { TraceColumns, TraceResult } from './contract.js'
+import { checkSameTrace, traceOfSample, type PackedSample } from './sample-trace.js'
+import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
 import { signsOf } from './sanity.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
 
@@ -51,17 +51,25 @@ export interface NpzTraceTask extends TraceTaskBase {
   readonly npz: string
 }
 
-/** One sample of a trainer's dump. It is analysed and compared with nothing. */
+/** One sample of a trainer's dump. */
 export interface SampleTraceTask extends TraceTaskBase {
   readonly kind: 'sample'
   readonly sample: PackedSample
+  /** the same sample of a second dump, which must hold the same trace; null: it is compared with nothing */
+  readonly against: PackedSample | null
 }
 
 export type TraceTask = SnapshotTraceTask | NpzTraceTask | SampleTraceTask
 
 export type TraceAnswer =
   | { readonly ok: true; readonly result: TraceResult; readonly columns: TraceColumns }
-  | { readonly ok: false; readonly index: number; readonly fault: SerializedFault }
+  | {
+      readonly ok: false
+      readonly index: number
+      readonly fault: SerializedFault
+      /** of a dump, the sample that has the fault */
+      readonly sample: SampleSource | null
+    }
 
 /** Answers one task and never throws. The code is synchronous, because a worker has no other work to do meanwhile. */
 export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer {
@@ -75,8 +83,13 @@ export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer
         return sampleTrace(task)
     }
   } catch (error) {
-    return { ok: false, index: task.index, fault: toFault(error, 'trace', { trace: task.index }).serialize() }
+    const sample = sampleOf(task)
+    return { ok: false, index: task.index, fault: toFault(error, 'trace', { trace: task.index }).serialize(), sample }
   }
+}
+
+function sampleOf(task: TraceTask): SampleSource | null {
+  return task.kind === 'sample' ? task.sample.source : null
 }
 
 function snapshotTrace(task: SnapshotTraceTask, scratch: TraceScratch): TraceAnswer {
@@ -124,6 +137,7 @@ function sampleTrace(task: SampleTraceTask): TraceAnswer {
   const { trace, members } = traceOfSample(task.sample, task.index)
   return within(trace, () => {
     checkArrays(arraysOf(trace))
+    if (task.against !== null) checkSameTrace(trace, task.sample.source.file, task.against)
     return measure(trace, null, task, members)
   })
 }
@@ -163,7 +177,8 @@ function measure(
       outcomeFrom,
       statistics,
       npz: stored === null ? null : { path: stored.path, sha256: stored.sha256, bytes: stored.bytes },
-      compared: stored !== null && task.kind === 'snapshot',
+      sample: sampleOf(task),
+      compared: task.kind === 'sample' ? task.against !== null : stored !== null && task.kind === 'snapshot',
       synthetic: stored !== null && saysSynthetic(stored.npz, task.keys),
       // The parser reuses its buffer for the next trace, so the flags are copied.
       spans: trace.spans === null ? null : { count: trace.spans.count, endsWithMarker: trace.spans.endsWithMarker.slice() },

@@ -14,6 +14,7 @@ export interface DumpOptions {
 
 /** One or several files that make one dump: ranks of one rollout, steps of one series. */
 export interface Dump {
+  /** complete when the last sample was read */
   readonly facts: DumpFacts
   /** number of rows; null where only reading to the end tells */
   readonly rows: number | null
@@ -21,7 +22,8 @@ export interface Dump {
   readonly arrays: ReadonlyMap<SampleArray, 'float32' | 'float64'>
   readonly hasTokenIds: boolean
   /**
-   * The samples in canonical order. Memory holds one sample, or one block of rows. A sample's arrays are its own.
+   * The samples in canonical order; once. Memory holds one sample, or one block of rows. Nobody changes a sample's arrays later;
+   * they may be parts of a larger block.
    * @throws Fault with file, key, row and token of what is wrong
    */
   samples(wanted: readonly SampleArray[], tokenIds?: boolean): AsyncGenerator<Sample | LeftOut, void, void>

@@ -1,57 +1,63 @@
-/** Scalar fields of every row of a dump: step, outcome, score, uid, truncated. Each column is small: one entry a row. */
+/** Scalar fields of a row: step, outcome, score, uid, truncated, lengths. */
 import { Fault, printable, type Place } from '../../core/errors.js'
-import type { SampleFields } from '../../schema/samples.js'
-import { OUTCOME_FORMS, outcomeOfNumber } from '../traces/outcome.js'
 import type { Outcome } from '../../schema/traces.js'
+import { OUTCOME_FORMS, outcomeOfNumber } from '../traces/outcome.js'
+import type { NamedField } from './part.js'
 
-/** One entry a row, or one entry for all rows. Null: the dump does not have it. */
-export type FieldColumn = ArrayLike<number> | readonly string[] | null
-
-export interface FieldColumns {
-  readonly step: FieldColumn
-  readonly outcome: FieldColumn
-  readonly score: FieldColumn
-  readonly uid: FieldColumn
-  readonly truncated: FieldColumn
+/** Where a row stands, and the first word of its messages. */
+export interface RowContext {
+  readonly format: string
+  readonly place: Place
 }
 
-/** @param place names the file; a fault gets the row and the field */
-export function rowFields(columns: FieldColumns, row: number, format: string, place: Place): SampleFields {
-  const at = (field: keyof FieldColumns): number | string | null => {
-    const column = columns[field]
-    if (column === null) return null
-    return column[column.length === 1 ? 0 : row]
-  }
-  const wrong = (field: string, found: string | number, expected: string): Fault =>
-    new Fault({
-      format,
-      problem: `wrong ${field}`,
-      found: printable(String(found)),
-      expected,
-      place: { ...place, trace: row, array: field }
-    })
-  const numberAt = (field: 'step' | 'score' | 'truncated', expected: string, holds: (x: number) => boolean): number | null => {
-    const x = at(field)
-    if (x === null) return null
-    if (typeof x === 'string' || !holds(x)) throw wrong(field, x, expected)
-    return x
-  }
-  const uid = at('uid')
-  const truncated = numberAt('truncated', '0 or 1', x => x === 0 || x === 1)
-  return {
-    step: numberAt('step', 'an integer', Number.isSafeInteger),
-    outcome: outcomeAt(at('outcome'), wrong),
-    score: numberAt('score', 'a finite number', Number.isFinite),
-    uid: uid === null ? null : String(uid),
-    truncated: truncated === null ? null : truncated === 1,
-    rank: null
-  }
+export function rowFault({ format, place }: RowContext, problem: string, found: string, expected: string, more: Place = {}): Fault {
+  return new Fault({ format, problem, found, expected, place: { ...place, ...more } })
 }
 
-function outcomeAt(x: number | string | null, wrong: (field: string, found: string | number, expected: string) => Fault): Outcome | null {
+function wrong(context: RowContext, what: string, { name, value }: NamedField, expected: string): Fault {
+  const found = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return rowFault(context, `wrong ${what}`, printable(found), expected, { array: name })
+}
+
+/** null: the row does not state it */
+function numberOf(field: NamedField | null): number | null | undefined {
+  const value = field?.value ?? null
+  if (value === null) return null
+  if (typeof value === 'number') return value
+  return typeof value === 'bigint' ? Number(value) : undefined
+}
+
+export function integerField(context: RowContext, what: string, field: NamedField | null, least = 0): number | null {
+  const x = numberOf(field)
   if (x === null) return null
-  if (x === 'success' || x === 'failure') return x
+  if (x !== undefined && Number.isSafeInteger(x) && x >= least) return x
+  throw wrong(context, what, field as NamedField, least === 0 ? 'an integer from 0 to 2^53' : 'an integer')
+}
+
+export function scoreField(context: RowContext, field: NamedField | null): number | null {
+  const value = typeof field?.value === 'boolean' ? Number(field.value) : numberOf(field)
+  if (value === null) return null
+  if (value !== undefined && Number.isFinite(value)) return value
+  throw wrong(context, 'score', field as NamedField, 'a finite number')
+}
+
+export function outcomeField(context: RowContext, field: NamedField | null): Outcome | null {
+  if (field === null || field.value === null) return null
+  const { value } = field
+  if (value === 'success' || value === 'failure') return value
+  const x = typeof value === 'boolean' ? Number(value) : numberOf(field)
   const outcome = typeof x === 'number' ? outcomeOfNumber(x) : null
-  if (outcome === null) throw wrong('outcome', x, OUTCOME_FORMS)
+  if (outcome === null) throw wrong(context, 'outcome', field, OUTCOME_FORMS)
   return outcome
+}
+
+export function flagField(context: RowContext, what: string, field: NamedField | null): boolean | null {
+  if (field === null || field.value === null) return null
+  const x = typeof field.value === 'boolean' ? Number(field.value) : numberOf(field)
+  if (x === 0 || x === 1) return x === 1
+  throw wrong(context, what, field, 'true, false, 1 or 0')
+}
+
+export function textField(field: NamedField | null): string | null {
+  return field === null || field.value === null ? null : String(field.value)
 }

@@ -1,5 +1,5 @@
-/** The mask of a response and where the response ends. */
-import type { SampleNumbers } from '../../schema/samples.js'
+/** The mask of a response, and where the response ends. */
+import type { TensorNumbers } from '../tensors/tensor.js'
 
 /** Reason of a row that is left out: it is counted, and no fault. */
 export const NO_TRAINED_TOKEN = 'no token with mask 1'
@@ -8,7 +8,7 @@ export const NO_TRAINED_TOKEN = 'no token with mask 1'
  * Reads a mask of 0 and 1 into bytes.
  * @returns -1, or the index of the first number that is neither
  */
-export function readMask(numbers: SampleNumbers, from: number, into: Uint8Array): number {
+export function readMask(numbers: TensorNumbers, from: number, into: Uint8Array): number {
   for (let t = 0; t < into.length; t++) {
     const m = numbers[from + t]
     if (m !== 0 && m !== 1) return t
@@ -18,16 +18,12 @@ export function readMask(numbers: SampleNumbers, from: number, into: Uint8Array)
 }
 
 /** One more than the last index at which any of the arrays is not 0; 0 where all are. A NaN counts as not 0. */
-export function endOfNonZero(arrays: ReadonlyArray<ArrayLike<number>>, from: number): number {
+export function endOfNonZero(arrays: readonly TensorNumbers[], length: number): number {
   let end = 0
   for (const array of arrays) {
-    let t = from - 1
+    let t = length - 1
     while (t >= end && array[t] === 0) t--
     if (t + 1 > end) end = t + 1
   }
   return end
-}
-
-export function hasOne(mask: Uint8Array): boolean {
-  return mask.includes(1)
 }

@@ -5,9 +5,13 @@ export const OUTPUT_PATHS = {
   index: 'training_data/critic-trace-index.json',
   archive: 'training_data/critic-trace-arrays.npz',
   arrow: 'training_data/critic-traces.arrow',
+  /** where `--parquet` asks for it */
+  parquet: 'training_data/critic-traces.parquet',
   audit: 'training_data/critic-turn-boundary-audit.json',
   trajectories: 'training_data/critic-trace-trajectories.csv',
-  statistics: 'training_data/critic-trace-statistics.json'
+  statistics: 'training_data/critic-trace-statistics.json',
+  samples: 'training_data/samples.csv',
+  sampleStatistics: 'training_data/sample-statistics.json'
 } as const
 
 /** Outputs over all selections. The study names those of an analysis. */

@@ -12,6 +12,7 @@ import { HISTORY_SHARED_REFERENCE } from './history-shared-reference.js'
 import { HISTORY_STATISTICS } from './history-statistics.js'
 import { HISTORY_TIME_DISPLAY } from './history-time-display.js'
 import { RUN } from './run.js'
+import { SAMPLE_STATISTICS } from './sample-statistics.js'
 import { TIMINGS } from './timings.js'
 import { TRACE_INDEX } from './trace-index.js'
 import { TRACE_SNAPSHOTS } from './trace-snapshots.js'
@@ -29,6 +30,7 @@ export const JSON_OUTPUTS: readonly OutputKind<Fields>[] = [
   HISTORY_STATISTICS,
   HISTORY_TIME_DISPLAY,
   RUN,
+  SAMPLE_STATISTICS,
   TIMINGS,
   TRACE_INDEX,
   TRACE_SNAPSHOTS,

@@ -1,4 +1,7 @@
-/** The seam of a Parquet reader, as hyparquet's: bytes by position, so that no file is in memory whole. */
+/**
+ * The seam of every reader that does not go from the first byte to the last: bytes by position, so that no file is in memory
+ * whole. `openStill` gives one for a file.
+ */
 export interface ByteSource {
   readonly size: number
   /** exactly the bytes asked for, in memory of their own */

@@ -1,0 +1,108 @@
+/**
+ * Reads one object of JSON Lines: lists of numbers to typed arrays, scalars as they are. Every byte is checked against JSON's
+ * grammar. NaN and Infinity are numbers, as Python writes them. Values of other names are skipped.
+ */
+import { Fault, type Place } from '../../core/errors.js'
+import { duplicateKey } from '../json/faults.js'
+import type { KernelText } from '../json/kernel-text.js'
+import { DoubleColumn, scanNumberArray } from '../json/number-array.js'
+import { scanColon, scanScalar, SkipScratch, skipValue, stringEnd } from '../json/skip.js'
+import { Ascii, decodeString, isDigit } from '../json/text.js'
+import type { RecordValue } from './records.js'
+
+export interface JsonRecord {
+  /** of the names that were asked for; a value that is of no use is undefined */
+  readonly values: ReadonlyMap<string, RecordValue>
+  /** all names of the object */
+  readonly names: readonly string[]
+}
+
+export class JsonRecordReader {
+  readonly #text: KernelText
+  readonly #column = new DoubleColumn()
+  readonly #scratch = new SkipScratch()
+
+  constructor(text: KernelText) {
+    this.#text = text
+  }
+
+  /** @throws Fault for anything but an object */
+  read(line: { readonly bytes: Uint8Array; readonly offset: number }, wanted: ReadonlySet<string>, place: Place): JsonRecord {
+    const text = this.#text
+    text.load({ index: place.trace ?? 0, offset: line.offset, bytes: line.bytes })
+    try {
+      return this.#object(wanted)
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      const { place: own, ...details } = error.details
+      throw new Fault({ ...details, format: 'jsonl', place: { ...place, ...own } })
+    }
+  }
+
+  #object(wanted: ReadonlySet<string>): JsonRecord {
+    const text = this.#text
+    const { bytes } = text
+    const values = new Map<string, RecordValue>()
+    const names: string[] = []
+    const seen = new Set<string>()
+    let i = text.skipSpace(0)
+    if (bytes[i] !== Ascii.OpenBrace) throw text.malformed(i, '"{"')
+    i = text.skipSpace(i + 1)
+    if (bytes[i] !== Ascii.CloseBrace) {
+      for (;;) {
+        if (bytes[i] !== Ascii.Quote) throw text.malformed(i, 'a key')
+        const end = stringEnd(text, i)
+        const name = decodeString(bytes.subarray(i + 1, end - 1))
+        if (seen.has(name)) throw duplicateKey(name, text.place(i))
+        seen.add(name)
+        names.push(name)
+        i = scanColon(text, end)
+        if (wanted.has(name)) i = this.#value(i, name, values)
+        else i = skipValue(text, i, 1, this.#scratch)
+        i = text.skipSpace(i)
+        if (bytes[i] !== Ascii.Comma) break
+        i = text.skipSpace(i + 1)
+      }
+      if (bytes[i] !== Ascii.CloseBrace) throw text.malformed(i, '"," or "}"')
+    }
+    i = text.skipSpace(i + 1)
+    if (i < text.length) throw text.malformed(i, 'the end of the line')
+    return { values, names }
+  }
+
+  /** Reads a value into the map. Returns the offset behind it. */
+  #value(at: number, name: string, values: Map<string, RecordValue>): number {
+    const text = this.#text
+    const { bytes } = text
+    const byte = bytes[at]
+    if (byte === Ascii.OpenBracket) {
+      const first = bytes[text.skipSpace(at + 1)]
+      if (isNumberStart(first) || first === Ascii.CloseBracket) {
+        const end = scanNumberArray(text, at + 1, this.#column, name)
+        values.set(name, this.#column.view().slice())
+        return end
+      }
+      const end = skipValue(text, at, 1, this.#scratch)
+      if (first === Ascii.LowerT || first === Ascii.LowerF) values.set(name, flagsOf(JSON.parse(bytes.toString('utf8', at, end))))
+      return end
+    }
+    if (byte === Ascii.OpenBrace) return skipValue(text, at, 1, this.#scratch)
+    const end = scanScalar(text, at, this.#scratch)
+    if (isNumberStart(byte)) values.set(name, this.#scratch.number[0])
+    else values.set(name, JSON.parse(bytes.toString('utf8', at, end)) as string | boolean | null)
+    return end
+  }
+}
+
+function isNumberStart(byte: number): boolean {
+  return isDigit(byte) || byte === Ascii.Minus || byte === UPPER_N || byte === Ascii.UpperI
+}
+
+/** of NaN */
+const UPPER_N = 0x4e
+
+/** A list of true and false as 1 and 0; undefined: something else is in it. */
+function flagsOf(list: unknown): Uint8Array | undefined {
+  if (!Array.isArray(list) || !list.every(flag => typeof flag === 'boolean')) return undefined
+  return Uint8Array.from(list, Number)
+}

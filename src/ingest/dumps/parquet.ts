@@ -1,0 +1,84 @@
+/**
+ * Parquet files with one row a sample: a list column for what every token has. The columns are read side by side, page by page, so
+ * that memory holds a page of each.
+ */
+import { Fault, printable } from '../../core/errors.js'
+import { refuseBombs } from '../parquet/audit.js'
+import { readFooter, type Footer } from '../parquet/footer.js'
+import { PARQUET_MAGIC } from './magic.js'
+import type { DumpFormat, PlacedRow } from './part.js'
+import { columnRows, kindOfLeaf, nameOfLeaf, type ColumnRows } from './parquet-column.js'
+import { findNames, rowOfRecord, type RecordValue } from './records.js'
+import { rowPart } from './row-part.js'
+import type { Leaf } from '../parquet/schema.js'
+
+export const PARQUET_DUMP: DumpFormat = {
+  name: 'parquet',
+  async recognises(head, source) {
+    if (!PARQUET_MAGIC.every((byte, i) => head[i] === byte)) return false
+    try {
+      return (await readFooter(source)).schema.leaves.some(leaf => kindOfLeaf(leaf) === 'list')
+    } catch (error) {
+      if (error instanceof Fault) return false
+      throw error
+    }
+  },
+  async open({ name: file, source }, keys) {
+    const footer = await readFooter(source).catch((error: unknown) => {
+      throw error instanceof Fault ? error.at({ file }) : error
+    })
+    const leaves = leavesByName(footer, file)
+    const found = findNames(keys, (name, kind) => {
+      const leaf = leaves.get(name)
+      return leaf !== undefined && kindOfLeaf(leaf) === kind
+    })
+    const column = (name: string): ColumnRows => columnRows(source, footer, leafOf(leaves, name), file)
+    const step = footer.rows > 0 && found.has('step') ? await column(found.get('step') ?? '').next() : null
+    return rowPart(
+      {
+        format: 'parquet',
+        file,
+        names: [...leaves.keys()],
+        found,
+        step: typeof step === 'number' && Number.isSafeInteger(step) && step >= 0 ? step : null,
+        rows: footer.rows,
+        width: name => (leafOf(leaves, name).element.type === 'FLOAT' ? 'float32' : 'float64'),
+        async *read(names, needed): AsyncGenerator<PlacedRow, void, void> {
+          for (const { chunks } of footer.groups) refuseBombs(chunks)
+          const columns = [...names].map(name => ({ name, rows: column(name) }))
+          try {
+            for (let index = 0; index < footer.rows; index++) {
+              const values = new Map<string, RecordValue>()
+              for (const { name, rows } of columns) values.set(name, await rows.next())
+              const place = { file, trace: index }
+              yield { place, read: () => rowOfRecord(values, found, needed, { format: 'parquet', place }) }
+            }
+            for (const { rows } of columns) await rows.end()
+          } finally {
+            for (const { rows } of columns) await rows.close()
+          }
+        }
+      },
+      keys
+    )
+  }
+}
+
+function leafOf(leaves: ReadonlyMap<string, Leaf>, name: string): Leaf {
+  const leaf = leaves.get(name)
+  if (leaf === undefined) throw new Error(`no column ${name}`)
+  return leaf
+}
+
+function leavesByName(footer: Footer, file: string): ReadonlyMap<string, Leaf> {
+  const leaves = new Map<string, Leaf>()
+  for (const leaf of footer.schema.leaves) {
+    const name = nameOfLeaf(leaf)
+    if (leaves.has(name)) {
+      const found = `two of ${printable(name)}`
+      throw new Fault({ format: 'parquet', problem: 'ambiguous column', found, expected: 'one of that name', place: { file } })
+    }
+    leaves.set(name, leaf)
+  }
+  return leaves
+}

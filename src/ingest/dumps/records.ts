@@ -1,0 +1,151 @@
+/**
+ * Rows that are records: a line of JSON, a row of a table, a sample of a rollout. Each value has a name. A list of numbers is an
+ * array of tokens, anything else a field. Names are tried in their order, and the first one with a value of the right kind is
+ * taken: `rewards` may be a number or a list.
+ */
+import { Fault, nearest, printable, type Place } from '../../core/errors.js'
+import { SAMPLE_ARRAYS, type SampleArray } from '../../schema/samples.js'
+import { SAMPLE_KEY_NAMES, SAMPLE_KEYS, type SampleKeyName, type SampleKeys } from '../../schema/sample-keys.js'
+import type { TensorNumbers } from '../tensors/tensor.js'
+import { rowFault, type RowContext } from './fields.js'
+import type { NamedField, NamedNumbers, RawRow } from './part.js'
+
+/** Values of one row by name; undefined: the row has none. A value of another kind than these is of no use here. */
+export type RecordValue = TensorNumbers | NamedField['value'] | undefined
+
+export interface Record {
+  get(name: string): RecordValue
+}
+
+/** Names that a row of the dump has, one for each key that was found. */
+export type FoundNames = ReadonlyMap<SampleKeyName, string>
+
+const LISTS: ReadonlySet<SampleKeyName> = new Set([
+  ...SAMPLE_ARRAYS,
+  'response_mask',
+  'attention_mask',
+  'response_positions',
+  'token_ids',
+  'token_scores'
+] as const)
+
+/** The names of a file, one for each key. @param fits whether the file has a value of this kind under the name */
+export function findNames(keys: SampleKeys, fits: (name: string, kind: 'list' | 'field') => boolean): FoundNames {
+  const found = new Map<SampleKeyName, string>()
+  for (const key of SAMPLE_KEY_NAMES) {
+    const name = keys[key].find(candidate => fits(candidate, isList(key) ? 'list' : 'field'))
+    if (name !== undefined) found.set(key, name)
+  }
+  return found
+}
+
+/** Whether a key has a value for each token. */
+export function isList(key: SampleKeyName): boolean {
+  return LISTS.has(key)
+}
+
+/** The arrays of tokens among the names. */
+export function arraysOf(found: FoundNames): SampleArray[] {
+  return SAMPLE_ARRAYS.filter(key => found.has(key))
+}
+
+/** A row of a record that should have the names. @param needed arrays that are read @throws Fault for a missing array */
+export function rowOfRecord(record: Record, found: FoundNames, needed: ReadonlySet<SampleArray>, context: RowContext): RawRow {
+  const list = (key: SampleKeyName): NamedNumbers | null => {
+    const name = found.get(key)
+    if (name === undefined) return null
+    const data = record.get(name)
+    if (isNumbers(data)) return { name, data }
+    const what = data === undefined || data === null ? 'nothing' : printable(JSON.stringify(String(data)))
+    throw rowFault(context, 'missing array', what, 'a list of numbers, as in the first row', { array: name })
+  }
+  const field = (key: SampleKeyName): NamedField | null => {
+    const name = found.get(key)
+    const value = name === undefined ? undefined : record.get(name)
+    if (name === undefined || value === undefined) return null
+    if (!isNumbers(value)) return { name, value }
+    throw rowFault(context, `wrong ${key}`, `a list of ${value.length} numbers`, 'one value', { array: name })
+  }
+  const arrays = new Map<SampleArray, NamedNumbers>()
+  for (const key of arraysOf(found)) {
+    if (!needed.has(key)) continue
+    const array = list(key)
+    if (array !== null) arrays.set(key, array)
+  }
+  return {
+    arrays,
+    mask: list('response_mask'),
+    attention: list('attention_mask'),
+    tokenIds: list('token_ids'),
+    positions: list('response_positions'),
+    tokenScores: list('token_scores'),
+    responseLength: field('response_length'),
+    totalLength: field('total_length'),
+    step: field('step'),
+    outcome: field('outcome'),
+    score: field('score'),
+    uid: field('uid'),
+    truncated: field('truncated'),
+    rank: null
+  }
+}
+
+export function isNumbers(value: unknown): value is TensorNumbers {
+  return ArrayBuffer.isView(value) && 'length' in value
+}
+
+/**
+ * Checks what was found in a file.
+ *
+ * @param names all names that the file has
+ * @throws Fault where no array of tokens was found, or where the user named an array or field that the file does not have
+ */
+export function checkFound(found: FoundNames, keys: SampleKeys, names: readonly string[], format: string, place: Place): void {
+  for (const key of SAMPLE_KEY_NAMES) {
+    const isTold = keys[key] !== SAMPLE_KEYS[key].names
+    if (!isTold || found.has(key)) continue
+    const [name] = keys[key]
+    if (!names.includes(name)) throw missingName(key, keys, names, format, place)
+    const expected = `${LISTS.has(key) ? 'numbers' : 'one value'} a row: ${SAMPLE_KEYS[key].shape} in a batch`
+    throw new Fault({ format, problem: `wrong ${key}`, found: `${printable(name)} of another shape or dtype`, expected, place })
+  }
+  if (arraysOf(found).length === 0) throw missingName('values', keys, names, format, place)
+}
+
+/** A fault of a name that is missing, with the nearest one that the file has. */
+function missingName(key: SampleKeyName, keys: SampleKeys, names: readonly string[], format: string, place: Place): Fault {
+  const near = nearName(key, keys, names)
+  const hint = near === null ? '' : ` (--key ${key}=${printable(near)}?)`
+  const few = names.slice(0, 20).map(name => printable(name))
+  return new Fault({
+    format,
+    problem: `no ${key}`,
+    found: few.length === 0 ? 'nothing with a name' : few.join(', ') + (names.length > few.length ? ', …' : ''),
+    expected: `${keys[key].map(name => printable(name)).join(' or ')}${hint}`,
+    place
+  })
+}
+
+function nearName(key: SampleKeyName, keys: SampleKeys, names: readonly string[]): string | null {
+  for (const wanted of [...keys[key], key]) {
+    const near = nearest(wanted, names) ?? names.find(name => name.split(/[^a-z0-9]+/i).includes(wanted)) ?? null
+    if (near !== null) return near
+  }
+  return null
+}
+
+/** What the user should know of arrays that were not found although a name comes near. */
+export function nearNotes(found: FoundNames, keys: SampleKeys, names: readonly string[]): readonly string[] {
+  const taken = new Set(found.values())
+  const free = names.filter(name => !taken.has(name))
+  return (['values', 'returns', 'response_mask'] as const).flatMap(key => {
+    const near = found.has(key) ? null : nearName(key, keys, free)
+    return near === null ? [] : [`no ${key}; is it ${printable(near)}? then --key ${key}=${printable(near)}`]
+  })
+}
+
+/** How the end of a response is found, in words. */
+export function endWords(found: FoundNames, padded: boolean): string {
+  const name = found.get('attention_mask') ?? found.get('response_length') ?? found.get('total_length')
+  return name ?? (padded ? 'columns behind it that are 0 in every array' : 'the end of the row')
+}

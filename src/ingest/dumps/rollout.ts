@@ -1,0 +1,116 @@
+/**
+ * The files of one rollout. Ranks share its samples, and some ranks hold the same ones: tensor parallelism and pipelines do so.
+ * A sample is taken once, from the file that holds most arrays of it.
+ */
+import { createHash } from 'node:crypto'
+import { Fault } from '../../core/errors.js'
+import type { FilePlan, OpenPart } from './files.js'
+import type { RowOrder } from './part.js'
+
+/** A row of one of the files. */
+export interface RolloutRow {
+  readonly file: number
+  readonly row: number
+}
+
+export interface Rollout {
+  readonly step: number | null
+  readonly files: readonly FilePlan[]
+  /** the rows in canonical order; null: those of each file in turn */
+  readonly rows: readonly RolloutRow[] | null
+  /** files that hold nothing but samples of other files */
+  readonly repeats: readonly FilePlan[]
+}
+
+/** Files by step, in the order of the steps. Files without a step stand alone, behind the others, in the given order. */
+export function groupByStep(files: readonly FilePlan[]): FilePlan[][] {
+  const groups = new Map<number, FilePlan[]>()
+  const alone: FilePlan[][] = []
+  for (const file of files) {
+    const group = file.step === null ? undefined : groups.get(file.step)
+    if (file.step === null) alone.push([file])
+    else if (group === undefined) groups.set(file.step, [file])
+    else group.push(file)
+  }
+  const ordered = [...groups].sort(([a], [b]) => a - b).map(([, group]) => group.sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0)))
+  return [...ordered, ...alone]
+}
+
+/** @param signatureOf tells of files without places whether they hold the same samples; null: unknown */
+export async function planRollout(files: readonly FilePlan[], signatureOf: (file: FilePlan) => Promise<string | null>): Promise<Rollout> {
+  const { step } = files[0]
+  const orders = files.map(({ order }) => order)
+  if (orders.some(order => order === null)) return { step, files, rows: null, repeats: [] }
+  const entries = orders.flatMap((order, file) => (order ?? []).map((at, row) => ({ file, row, at })))
+  const place = placeOf(entries.map(({ at }) => at))
+  const kept = place === null ? await withoutRepeatedFiles(files, entries, signatureOf) : withoutRepeats(files, entries, place)
+  const used = new Set(kept.map(({ file }) => file))
+  const rankOf = ({ file, at }: Entry): number => at.rank ?? files[file].rank ?? file
+  const compare = (a: Entry, b: Entry): number =>
+    (place === null ? rankOf(a) - rankOf(b) : place(a.at) - place(b.at)) || a.file - b.file || a.row - b.row
+  const rows = kept.toSorted(compare).map(({ file, row }) => ({ file, row }))
+  return { step, files, rows, repeats: files.filter(({ rows: n }, file) => !used.has(file) && n !== 0) }
+}
+
+interface Entry extends RolloutRow {
+  readonly at: RowOrder
+}
+
+type PlaceInRollout = (at: RowOrder) => number
+
+/** The place that every sample states; null: not all do. */
+function placeOf(orders: readonly RowOrder[]): PlaceInRollout | null {
+  if (orders.every(({ position }) => position !== null)) return ({ position }) => position ?? 0
+  return orders.every(({ index }) => index !== null) ? ({ index }) => index ?? 0 : null
+}
+
+/** A place belongs to one file: the one with most arrays, the first of several. Within a file it may stand more than once. */
+function withoutRepeats(files: readonly FilePlan[], entries: readonly Entry[], place: PlaceInRollout): Entry[] {
+  const owner = new Map<number, number>()
+  for (const { file, at } of entries) {
+    const other = owner.get(place(at))
+    if (other === undefined || files[file].arrays.size > files[other].arrays.size) owner.set(place(at), file)
+  }
+  return entries.filter(({ file, at }) => owner.get(place(at)) === file)
+}
+
+async function withoutRepeatedFiles(
+  files: readonly FilePlan[],
+  entries: readonly Entry[],
+  signatureOf: (file: FilePlan) => Promise<string | null>
+): Promise<Entry[]> {
+  if (files.length === 1) return [...entries]
+  const owner = new Map<string, number>()
+  const signatures: (string | null)[] = []
+  for (const [index, file] of files.entries()) {
+    const signature = await signatureOf(file)
+    signatures.push(signature)
+    if (signature === null) continue
+    const other = owner.get(signature)
+    if (other === undefined || file.arrays.size > files[other].arrays.size) owner.set(signature, index)
+  }
+  return entries.filter(({ file }) => {
+    const signature = signatures[file]
+    return signature === null || owner.get(signature) === file
+  })
+}
+
+/** Hash of the token ids of all samples: two files with the same hold the same samples. Null where there are no ids. */
+export async function signatureOfTokens({ part }: OpenPart): Promise<string | null> {
+  const { row, rows } = part
+  if (row === null || rows === null || !part.hasTokenIds) return null
+  const hash = createHash('sha256')
+  try {
+    for (let i = 0; i < rows; i++) {
+      const { tokenIds } = (await row(i, { arrays: new Set(), tokenIds: true })).read()
+      if (tokenIds === null) return null
+      hash.update(`${tokenIds.data.length};`)
+      hash.update(new Uint8Array(tokenIds.data.buffer, tokenIds.data.byteOffset, tokenIds.data.byteLength))
+    }
+  } catch (error) {
+    // The fault is reported when the row itself is read.
+    if (error instanceof Fault) return null
+    throw error
+  }
+  return hash.digest('hex')
+}

@@ -1,0 +1,163 @@
+/** Dumps of one file or of several: rollouts in the order of their steps, the ranks of each merged. */
+import { Fault } from '../../core/errors.js'
+import type { HashedFile } from '../../schema/study.js'
+import { SAMPLE_ARRAYS, type DumpFacts, type LeftOut, type Sample, type SampleArray } from '../../schema/samples.js'
+import type { Dump, DumpOptions } from './contract.js'
+import type { FilePlan, OpenPart } from './files.js'
+import type { PlacedRow, Wanted } from './part.js'
+import { Findings, sampleOf } from './response.js'
+import type { Rollout } from './rollout.js'
+
+/** Where the files of a planned dump come from. */
+export interface SeriesFiles {
+  /** Opens a file again. @param onBytes called with the number of bytes of each read */
+  open(plan: FilePlan, onBytes: (bytes: number) => void): Promise<OpenPart>
+  /** Closes files that are still open since they were planned. */
+  close(): Promise<void>
+}
+
+export class Series implements Dump {
+  readonly rows: number | null
+  readonly arrays: ReadonlyMap<SampleArray, 'float32' | 'float64'>
+  readonly hasTokenIds: boolean
+  readonly inputs: HashedFile[] = []
+  readonly #rollouts: readonly Rollout[]
+  readonly #from: SeriesFiles
+  readonly #options: DumpOptions
+  readonly #findings = new Findings()
+  readonly #open = new Set<OpenPart>()
+  /** bytes of the files that are read */
+  #bytes = 0
+
+  constructor(rollouts: readonly Rollout[], from: SeriesFiles, options: DumpOptions) {
+    this.#rollouts = rollouts
+    this.#from = from
+    this.#options = options
+    const files = this.#files()
+    this.rows = rollouts.reduce<number | null>((sum, rollout) => add(sum, rowsOf(rollout)), 0)
+    this.arrays = commonArrays(files)
+    this.hasTokenIds = files.every(file => file.hasTokenIds)
+  }
+
+  get facts(): DumpFacts {
+    const files = this.#files()
+    const [first] = files
+    const kinds = [...new Set(files.map(({ kind }) => kind))]
+    const notes = [...files.flatMap(file => file.notes), ...this.#seriesNotes(files), ...this.#findings.notes()]
+    return { kind: kinds.join(', '), mask: first.mask, end: first.end, notes: [...new Set(notes)] }
+  }
+
+  #seriesNotes(files: readonly FilePlan[]): string[] {
+    const notes: string[] = []
+    const repeats = this.#rollouts.flatMap(rollout => rollout.repeats).length
+    if (repeats > 0) {
+      const what = repeats === 1 ? '1 file holds' : `${repeats} files hold`
+      notes.push(`${what} the same samples as the file of another rank: each sample is taken once`)
+    }
+    for (const key of SAMPLE_ARRAYS) {
+      const missing = files.filter(({ arrays }) => !arrays.has(key))
+      if (missing.length > 0 && missing.length < files.length) notes.push(`no ${key} in ${missing[0].name}, so there are none`)
+    }
+    return notes
+  }
+
+  /** Files that rows are read from. */
+  #files(): FilePlan[] {
+    return this.#rollouts.flatMap(({ files, repeats }) => files.filter(file => !repeats.includes(file)))
+  }
+
+  async *samples(arrays: readonly SampleArray[], tokenIds = false): AsyncGenerator<Sample | LeftOut, void, void> {
+    const wanted: Wanted = { arrays: new Set(arrays.filter(key => this.arrays.has(key))), tokenIds: tokenIds && this.hasTokenIds }
+    let index = 0
+    for (const rollout of this.#rollouts) {
+      const parts: OpenPart[] = []
+      try {
+        for (const file of rollout.files) parts.push(await this.#openCounted(file))
+        for await (const { row, part } of rowsInOrder(rollout, parts, wanted)) {
+          this.#options.signal?.throwIfAborted()
+          yield this.#sample(row, part, index++, wanted, rollout.step)
+        }
+        for (const part of parts) this.inputs.push(await part.hashed(this.#options.signal))
+      } finally {
+        for (const part of parts) await this.#closePart(part)
+      }
+      this.#bytes += rollout.files.reduce((sum, { size }) => sum + size, 0)
+      this.#options.onProgress?.(this.#bytes)
+    }
+  }
+
+  #sample({ place, read }: PlacedRow, { plan }: OpenPart, index: number, wanted: Wanted, step: number | null): Sample | LeftOut {
+    try {
+      return sampleOf(read(), { format: plan.format, place, index, rules: plan.rules, wanted, step, findings: this.#findings })
+    } catch (error) {
+      if (!this.#options.skipBad || !(error instanceof Fault)) throw error
+      return { index, place, reason: error.message }
+    }
+  }
+
+  async #openCounted(plan: FilePlan): Promise<OpenPart> {
+    let read = 0
+    const { onProgress } = this.#options
+    const before = this.#bytes + this.#openBytes()
+    const part = await this.#from.open(plan, bytes => {
+      // Some bytes are read twice, as of a table of contents.
+      read = Math.min(plan.size, read + bytes)
+      onProgress?.(before + read)
+    })
+    this.#open.add(part)
+    const { rows, arrays } = part.plan
+    if (rows === plan.rows && [...plan.arrays.keys()].every(key => arrays.has(key))) return part
+    await this.#closePart(part)
+    throw new Fault({
+      format: 'dump',
+      problem: 'changed while it was read',
+      found: `${rows} rows`,
+      expected: `${plan.rows}, as before`,
+      place: { file: plan.name }
+    })
+  }
+
+  #openBytes(): number {
+    return [...this.#open].reduce((sum, { plan }) => sum + plan.size, 0)
+  }
+
+  async #closePart(part: OpenPart): Promise<void> {
+    if (this.#open.delete(part)) await part.close()
+  }
+
+  async close(): Promise<void> {
+    for (const part of [...this.#open]) await this.#closePart(part)
+    await this.#from.close()
+  }
+}
+
+function add(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b
+}
+
+function rowsOf({ files, rows }: Rollout): number | null {
+  return rows?.length ?? files.reduce<number | null>((sum, file) => add(sum, file.rows), 0)
+}
+
+/** Arrays that all files have, in the wider of their widths. */
+function commonArrays(files: readonly FilePlan[]): ReadonlyMap<SampleArray, 'float32' | 'float64'> {
+  const keys = SAMPLE_ARRAYS.filter(key => files.every(({ arrays }) => arrays.has(key)))
+  return new Map(keys.map(key => [key, files.some(({ arrays }) => arrays.get(key) === 'float64') ? 'float64' : 'float32']))
+}
+
+interface RowOfPart {
+  readonly row: PlacedRow
+  readonly part: OpenPart
+}
+
+async function* rowsInOrder({ rows }: Rollout, parts: readonly OpenPart[], wanted: Wanted): AsyncGenerator<RowOfPart, void, void> {
+  if (rows === null) {
+    for (const part of parts) for await (const row of part.part.all(wanted)) yield { row, part }
+    return
+  }
+  for (const { file, row } of rows) {
+    const read = parts[file].part.row
+    if (read === null) throw new Error(`rows of ${parts[file].plan.name} cannot be read in any order`)
+    yield { row: await read(row, wanted), part: parts[file] }
+  }
+}

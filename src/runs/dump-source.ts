@@ -1,0 +1,128 @@
+/**
+ * The traces of a trainer's dump. A second dump of the same traces may be read beside it, sample by sample in canonical order:
+ * each pair must be equal.
+ */
+import { packSample, placeOfSample } from '../compute/traces/sample-trace.js'
+import type { SampleSource } from '../compute/traces/contract.js'
+import type { TraceTask } from '../compute/traces/trace-task.js'
+import { EXIT, Fault } from '../core/errors.js'
+import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
+import { openDump } from '../ingest/dumps/formats.js'
+import { SlicePool } from '../ingest/json/pool.js'
+import { sampleKeys } from '../schema/sample-keys.js'
+import type { LeftOut, Sample } from '../schema/samples.js'
+import { findSnapshots } from '../study/inventory.js'
+import type { RunContext } from './context.js'
+import type { SnapshotWork } from './snapshot.js'
+import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
+
+/** What a trace is made of, beside the mask. */
+const TRACE_OF_SAMPLE = ['values', 'returns'] as const
+
+export async function openDumpTraces(
+  context: RunContext,
+  { plan, settings }: SnapshotWork,
+  base: TaskBase,
+  options: SourceOptions
+): Promise<TraceSource> {
+  const { names, skipBad, against } = settings.dump ?? { names: {}, skipBad: false, against: null }
+  const { signal } = context
+  const reading = { keys: sampleKeys(names), skipBad, signal }
+  const dump = await openDump(plan.folder, plan.dumpFiles, { ...reading, onProgress: options.onProgress })
+  try {
+    return new DumpTraces(context, dump, against === null ? null : await openSecond(against, reading), base, options)
+  } catch (error) {
+    await dump.close()
+    throw error
+  }
+}
+
+async function openSecond(path: string, options: Parameters<typeof openDump>[2]): Promise<Dump> {
+  const plans = await findSnapshots([path])
+  const [plan] = plans
+  if (plans.length === 1 && plan.kind === 'dump') return openDump(plan.folder, plan.dumpFiles, options)
+  const found = plans.length === 1 ? 'a page or NPZ files of one trace each' : `${plans.length} snapshots`
+  throw new Fault({ format: 'usage', problem: 'wrong --against', found, expected: 'one dump', place: { file: path }, exitCode: EXIT.usage })
+}
+
+/** The sample at the same place of the second dump. */
+function sameSample(sample: Sample, { done, value }: IteratorResult<Sample | LeftOut, void>): Sample {
+  if (done === true || value === undefined) throw unpaired(sample, 'only in the first dump', 'the same traces in both')
+  if (isLeftOut(value)) throw unpaired(sample, `left out of the second dump: ${value.reason}`, 'the same traces in both')
+  if (value.index === sample.index) return value
+  throw unpaired(sample, `trace ${value.index} in its place in the second dump`, `trace ${sample.index}`)
+}
+
+function unpaired({ index, place }: Pick<Sample, 'index' | 'place'>, found: string, expected: string): Fault {
+  return new Fault({
+    format: 'trace',
+    problem: 'not in both',
+    found,
+    expected,
+    place: { ...place, trace: index },
+    exitCode: EXIT.checkFailed
+  })
+}
+
+class DumpTraces implements TraceSource {
+  readonly #context: RunContext
+  readonly #dump: Dump
+  /** holds the same traces; null: nothing is compared */
+  readonly #second: Dump | null
+  readonly #base: TaskBase
+  readonly #options: SourceOptions
+  readonly #buffers = new SlicePool()
+  readonly #leftOut: LeftOut[] = []
+
+  constructor(context: RunContext, dump: Dump, second: Dump | null, base: TaskBase, options: SourceOptions) {
+    this.#context = context
+    this.#dump = dump
+    this.#second = second
+    this.#base = base
+    this.#options = options
+  }
+
+  async *tasks(): AsyncGenerator<TraceTask, void, void> {
+    const others = this.#second?.samples(TRACE_OF_SAMPLE)
+    try {
+      for await (const item of this.#dump.samples(TRACE_OF_SAMPLE)) {
+        this.#context.throwIfInterrupted()
+        const other = others === undefined ? null : await others.next()
+        if (isLeftOut(item)) {
+          this.#leftOut.push(item)
+          continue
+        }
+        const sample = packSample(item, this.#buffers)
+        const against = other === null ? null : packSample(sameSample(item, other), this.#buffers)
+        yield { kind: 'sample', ...this.#base, room: this.#options.room(), index: item.index, sample, against }
+      }
+      const more = await others?.next()
+      if (more?.done === false) throw unpaired(more.value, 'only in the second dump', 'the same traces in both')
+    } finally {
+      await Promise.all([this.#dump.close(), this.#second?.close()])
+    }
+  }
+
+  release(task: TraceTask): void {
+    if (task.kind !== 'sample') return
+    this.#buffers.give(task.sample.buffer)
+    if (task.against !== null) this.#buffers.give(task.against.buffer)
+  }
+
+  leaveOut(index: number, fault: Fault, sample: SampleSource | null): boolean {
+    // The place is told beside the reason, and the folder as the user spelled it is no part of an output.
+    const reason = new Fault({ ...fault.details, place: {} }).message
+    this.#leftOut.push({ index, place: sample === null ? {} : placeOfSample(sample), reason })
+    return true
+  }
+
+  onTrace(): void {
+    // The dump counts the bytes that were read.
+  }
+
+  end(): SourceEnd {
+    const { facts, inputs } = this.#dump
+    const leftOut = [...this.#leftOut].sort((a, b) => a.index - b.index)
+    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.inputs ?? null } }
+  }
+}

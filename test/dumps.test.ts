@@ -1,0 +1,916 @@
+/**
+ * Readers of dumps. What numpy finds in padded batches is in `fixtures/dumps/padded.jsonl`; every container must give the same
+ * samples. Rollouts that are built here from their samples must give these samples back.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { Fault } from '../src/core/errors.js'
+import { isLeftOut, type Dump, type DumpOptions } from '../src/ingest/dumps/contract.js'
+import { linesOf } from '../src/ingest/dumps/json-line-reader.js'
+import { readAhead } from '../src/ingest/dumps/read-ahead.js'
+import { openDump, recogniseDump } from '../src/ingest/dumps/formats.js'
+import { sampleKeys, type SampleKeyName } from '../src/schema/sample-keys.js'
+import { SAMPLE_ARRAYS, type LeftOut, type Sample } from '../src/schema/samples.js'
+import {
+  isText,
+  jsonLines,
+  npzFile,
+  parquetFile,
+  rowsOf,
+  safetensorsFile,
+  torchFile,
+  type TestArray,
+  type TestArrays,
+  type TorchItem
+} from './support/dump-files.js'
+import { faultOf, sha256 } from './support/folders.js'
+import { fixture } from './support/paths.js'
+import { Random } from './support/random.js'
+import { rounds, seedOf } from './support/rounds.js'
+
+interface ExpectedSample {
+  readonly index: number
+  readonly reason?: string
+  readonly length: number
+  readonly positions: readonly number[]
+  readonly fields: Readonly<Record<string, number | string | null>>
+  readonly values?: readonly (number | string)[]
+  readonly returns?: readonly (number | string)[]
+  readonly advantages?: readonly (number | string)[]
+  readonly tokenIds?: readonly number[]
+}
+
+interface PaddedCase {
+  readonly name: string
+  readonly arrays: TestArrays
+  readonly keys?: Partial<Record<SampleKeyName, string>>
+  readonly samples: readonly ExpectedSample[]
+  readonly mask?: string
+  readonly end?: string
+  readonly summed?: string
+  readonly width?: Readonly<Record<string, string>>
+}
+
+const CASES = readFileSync(fixture('dumps/padded.jsonl'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map(line => JSON.parse(line) as PaddedCase)
+
+const DIR = t.testdir()
+
+function write(name: string, bytes: Uint8Array): string {
+  const path = join(DIR, name)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, bytes)
+  return name
+}
+
+function options(more: Partial<DumpOptions> = {}): DumpOptions {
+  return { keys: sampleKeys(), skipBad: false, ...more }
+}
+
+interface ReadDump {
+  readonly items: readonly (Sample | LeftOut)[]
+  readonly dump: Dump
+}
+
+async function readAll(files: readonly string[], more: Partial<DumpOptions> = {}): Promise<ReadDump> {
+  const dump = await openDump(DIR, files, options(more))
+  const items: (Sample | LeftOut)[] = []
+  try {
+    for await (const item of dump.samples(SAMPLE_ARRAYS, true)) items.push(item)
+  } finally {
+    await dump.close()
+  }
+  return { items, dump }
+}
+
+/** A sample in the words of the table of cases. */
+function wordsOf(item: Sample | LeftOut, like: ExpectedSample): unknown {
+  if (isLeftOut(item)) return { index: item.index, reason: item.reason }
+  const { index, mask, arrays, fields, tokenIds } = item
+  const positions = Array.from(mask.keys()).filter(i => mask[i] === 1)
+  return {
+    index,
+    length: mask.length,
+    positions,
+    fields: Object.fromEntries(Object.keys(like.fields).map(name => [name, fields[name as 'score']])),
+    ...Object.fromEntries(
+      (['values', 'returns', 'advantages'] as const)
+        .filter(name => arrays[name] !== undefined)
+        .map(name => [name, Array.from(arrays[name] ?? [])])
+    ),
+    ...(tokenIds === null ? {} : { tokenIds: Array.from(tokenIds) })
+  }
+}
+
+function compare(t: Test, { items }: ReadDump, expected: readonly ExpectedSample[], what: string): void {
+  t.same(
+    items.map((item, i) => wordsOf(item, expected[i])),
+    expected,
+    what
+  )
+}
+
+t.test('padded batches in every container give the samples that numpy finds', async t => {
+  t.ok(CASES.length > 30)
+  for (const { name, arrays, keys, samples, mask, end, summed, width } of CASES) {
+    const containers: Record<string, Uint8Array> = {
+      'a.npz': await npzFile(arrays),
+      'deflated.npz': await npzFile(arrays, { deflate: true }),
+      'fortran.npz': await npzFile(arrays, { fortran: true }),
+      'big-endian.npz': await npzFile(arrays, { bigEndian: true }),
+      'a.pt': torchFile(arrays)
+    }
+    if (!Object.values(arrays).some(isText)) containers['a.safetensors'] = safetensorsFile(arrays)
+    for (const [file, bytes] of Object.entries(containers)) {
+      const read = await readAll([write(file, bytes)], { keys: sampleKeys(keys) })
+      compare(t, read, samples, `${name}: ${file}`)
+      const { facts, rows, arrays: known } = read.dump
+      t.equal(rows, samples.length)
+      if (mask !== undefined) t.equal(facts.mask, mask)
+      if (end !== undefined) t.equal(facts.end, end)
+      if (summed !== undefined) t.ok(facts.notes.includes(`the score is the sum of ${summed} over the response`), facts.notes.join())
+      if (width !== undefined) t.same(Object.fromEntries(known), width)
+    }
+    // In rows a response ends where the row says, or with the row.
+    if (end !== undefined) compare(t, await readAll([write('a.jsonl', jsonLines(rowsOf(arrays)))]), samples, `${name}: rows`)
+  }
+})
+
+/** A trajectory as a test makes it: what every container of it must give. */
+interface Trajectory {
+  readonly mask: readonly number[]
+  /** single precision; not 0 at the last token, so that zeros behind it are padding */
+  readonly values: readonly number[]
+  readonly returns: readonly number[]
+  readonly ids: readonly number[]
+  readonly prompt: number
+  readonly score: number
+  readonly uid: string
+}
+
+function single(random: Random): number {
+  return Math.fround(random.normal())
+}
+
+function trajectories(random: Random): Trajectory[] {
+  return Array.from({ length: 1 + random.below(6) }, (_, i) => {
+    const length = 1 + random.below(9)
+    const array = (): number[] => Array.from({ length }, () => (random.chance(0.2) ? 0 : single(random)))
+    const mask = Array.from({ length }, () => Number(random.chance(0.7)))
+    if (random.chance(0.9)) mask[random.below(length)] = 1
+    return {
+      mask,
+      values: array().with(-1, 0.5),
+      returns: array(),
+      ids: Array.from({ length }, () => random.below(150_000)),
+      prompt: random.below(4),
+      score: random.below(3) - 1,
+      uid: `p${i >> 1}`
+    }
+  })
+}
+
+const NO_MASK = 'no token with mask 1'
+
+/** What a sample must be, whatever the container. */
+function samplesOf(list: readonly Trajectory[], step: number | null): unknown[] {
+  return list.map(({ mask, values, returns, ids, score, uid }, index) =>
+    mask.includes(1) ? { index, mask, values, returns, ids, score, uid, step } : { index, reason: NO_MASK }
+  )
+}
+
+function seen({ items }: ReadDump): unknown[] {
+  return items.map(item => {
+    if (isLeftOut(item)) return { index: item.index, reason: item.reason }
+    const { index, mask, arrays, tokenIds, fields } = item
+    const plain = (array: ArrayLike<number> | null | undefined): number[] => Array.from(array ?? [])
+    const { score, uid, step } = fields
+    return {
+      index,
+      mask: plain(mask),
+      values: plain(arrays.values),
+      returns: plain(arrays.returns),
+      ids: plain(tokenIds),
+      score,
+      uid,
+      step
+    }
+  })
+}
+
+function array(dtype: string, shape: readonly number[], data: TestArray['data']): TestArray {
+  return { dtype, shape, data }
+}
+
+/** The trajectories in arrays of `columns`; prompts stand before mask and ids, to the left. */
+function padded(list: readonly Trajectory[], columns: number, random: Random): TestArrays {
+  const rows = list.length
+  const prompts = Math.max(0, ...list.map(({ prompt }) => prompt))
+  const pad = (name: 'mask' | 'values' | 'returns' | 'ids'): number[] =>
+    list.flatMap(item => [...item[name], ...new Array<number>(columns - item.mask.length).fill(0)])
+  const withPrompt = (rest: number[], fill: (item: Trajectory, i: number) => number): number[] =>
+    list.flatMap((item, row) => [
+      ...Array.from({ length: prompts }, (_, i) => fill(item, i)),
+      ...rest.slice(row * columns, (row + 1) * columns)
+    ])
+  const wide = random.chance(0.5)
+  const attended = list.flatMap(({ mask }) => Array.from({ length: columns }, (_, i) => Number(i < mask.length)))
+  const ends: TestArrays = random.pick([
+    {},
+    {
+      response_lengths: array(
+        'int64',
+        [rows],
+        list.map(({ mask }) => mask.length)
+      )
+    },
+    {
+      attention_mask: array(
+        'int64',
+        [rows, prompts + columns],
+        withPrompt(attended, ({ prompt }, i) => Number(i >= prompts - prompt))
+      )
+    }
+  ])
+  const shape = [rows, columns]
+  const wideShape = [rows, prompts + columns]
+  return {
+    values: array('float32', shape, pad('values')),
+    returns: array('float32', shape, pad('returns')),
+    [random.pick(['response_mask', 'loss_mask', 'action_mask', 'completion_mask'])]: wide
+      ? array(
+          'int32',
+          wideShape,
+          withPrompt(pad('mask'), () => 0)
+        )
+      : array(random.pick(['int64', 'bool', 'float32']), shape, pad('mask')),
+    [wide ? 'token_ids' : 'responses']: wide
+      ? array(
+          'int64',
+          wideShape,
+          withPrompt(pad('ids'), (_, i) => i)
+        )
+      : array('int32', shape, pad('ids')),
+    score: array(
+      'float64',
+      [rows],
+      list.map(({ score }) => score)
+    ),
+    uid: array(
+      'text',
+      [rows],
+      list.map(({ uid }) => uid)
+    ),
+    ...ends
+  }
+}
+
+function sampleItem(
+  { mask, values, returns, ids, prompt, score, uid }: Trajectory,
+  position: number,
+  asLists: boolean
+): Record<string, TorchItem> {
+  const row = (dtype: string, data: readonly number[]): TorchItem => (asLists ? [...data] : array(dtype, [data.length], data))
+  return {
+    data_parallel_rank: position % 2,
+    rollout_position: position,
+    sample_index: 100 + position,
+    tokens: row('int64', [...new Array<number>(prompt).fill(7), ...ids]),
+    total_lengths: prompt + ids.length,
+    response_lengths: ids.length,
+    loss_masks: row('int32', mask),
+    rewards: score,
+    truncated: 0,
+    uid,
+    values: row('float32', values),
+    returns: row('float32', returns)
+  }
+}
+
+/** Lists over samples, as before version 2. */
+function columnsOf(samples: readonly Readonly<Record<string, TorchItem>>[], names: readonly string[]): Record<string, TorchItem> {
+  return Object.fromEntries(names.map(name => [name, samples.map(sample => sample[name] ?? null)]))
+}
+
+const COLUMNS = ['tokens', 'total_lengths', 'response_lengths', 'loss_masks', 'rewards', 'uid', 'values', 'returns']
+
+t.test('trajectories come back from every container', async t => {
+  const random = new Random(seedOf(21))
+  for (let round = 0; round < rounds(40); round++) {
+    const list = trajectories(random)
+    const longest = Math.max(...list.map(({ mask }) => mask.length))
+    const arrays = padded(list, longest + random.below(3), random)
+    const expected = samplesOf(list, 7)
+    const step = {
+      step: random.chance(0.5)
+        ? array('int64', [], [7])
+        : array(
+            'int64',
+            [list.length],
+            list.map(() => 7)
+          )
+    }
+    const npz = write('step_7.npz', await npzFile(arrays, { deflate: random.chance(0.3), fortran: random.chance(0.3) }))
+    t.same(seen(await readAll([npz])), expected, 'NPZ, step of the name')
+    t.same(seen(await readAll([write('b.pt', torchFile({ ...arrays, ...step }))])), expected, 'a dictionary of tensors')
+    const { uid: _uid, ...numbers } = arrays
+    const uids = {
+      uid: array(
+        'int64',
+        [list.length],
+        list.map((_, i) => i)
+      )
+    }
+    const safetensors = write('s.safetensors', safetensorsFile({ ...numbers, ...uids }, { step: '7' }))
+    t.same(
+      seen(await readAll([safetensors])),
+      expected.map((item, i) => ('reason' in (item as object) ? item : { ...(item as object), uid: `${i}` })),
+      'safetensors'
+    )
+
+    const asLists = random.chance(0.4)
+    const samples = list.map((item, i) => sampleItem(item, i, asLists))
+    const shuffled = random.shuffle(samples)
+    const version2 = { format_version: 2, rollout_id: 7, rank: 0, samples: shuffled, dp_shards: [] }
+    t.same(seen(await readAll([write('7.pt', torchFile(version2))])), expected, 'slime, version 2, samples in any order')
+    const before = { rollout_id: 7, rank: 0, rollout_data: columnsOf(samples, COLUMNS) }
+    t.same(seen(await readAll([write('7.pt', torchFile(before))])), expected, 'slime, before version 2')
+
+    const rows = list.map(({ mask, values, returns, ids, score, uid }) => ({
+      values,
+      returns,
+      response_mask: mask,
+      token_ids: ids,
+      score,
+      uid,
+      step: 7
+    }))
+    t.same(seen(await readAll([write('rows.jsonl', jsonLines(rows))])), expected, 'JSON Lines')
+    const types = {
+      values: 'FLOAT',
+      returns: 'FLOAT',
+      response_mask: 'INT32',
+      token_ids: 'INT64',
+      score: 'DOUBLE',
+      uid: 'STRING',
+      step: 'INT64'
+    }
+    const parquet = parquetFile(rows, types, 1 + random.below(4), random.pick([16, 64, 1000]))
+    t.same(seen(await readAll([write('rows.parquet', parquet)])), expected, 'Parquet')
+  }
+})
+
+t.test('a dump that torch itself wrote', async t => {
+  for (const name of ['slime.pt', 'slime-legacy.pt']) {
+    const { items, dump } = await readAll([write(name, readFileSync(fixture('torch', name)))])
+    const [first] = items as Sample[]
+    t.same(seen({ items, dump }).slice(0, 2), [
+      {
+        index: 0,
+        mask: [1, 1, 0, 1],
+        values: [0, 0.125, 0.25, 0.375],
+        returns: [0.125, 0.25, 0.375, 0.5],
+        ids: [2, 3, 4, 5],
+        score: 0,
+        uid: null,
+        step: 7
+      },
+      {
+        index: 1,
+        mask: [1, 1, 0, 1, 1],
+        values: [0.125, 0.25, 0.375, 0.5, 0.625],
+        returns: [0.25, 0.375, 0.5, 0.625, 0.75],
+        ids: [2, 3, 4, 5, 6],
+        score: 1,
+        uid: null,
+        step: 7
+      }
+    ])
+    t.equal(items.length, 3)
+    t.same([first.fields.rank, first.fields.truncated, first.place], [0, false, { file: name, trace: 0 }])
+    t.same(Array.from(first.arrays.kl ?? []), [0, 1 / 8192, 2 / 8192, 3 / 8192])
+    t.same(dump.facts, { kind: 'slime debug dump, version 2', mask: 'loss_masks', end: 'response_lengths', notes: [] })
+    t.same(
+      [...dump.arrays],
+      [
+        ['values', 'float32'],
+        ['returns', 'float32'],
+        ['advantages', 'float32'],
+        ['kl', 'float32']
+      ]
+    )
+  }
+})
+
+t.test('rows as pyarrow and NeMo-RL write them', async t => {
+  for (const name of ['rows.parquet', 'train_data_step12.jsonl']) {
+    const expected = JSON.parse(readFileSync(fixture('dumps', name.replace(/\.\w+$/, '.expected.json')), 'utf8')) as ExpectedSample[]
+    const read = await readAll([write(name, readFileSync(fixture('dumps', name)))])
+    compare(t, read, expected, name)
+    if (name.endsWith('.jsonl')) {
+      t.same([...read.dump.arrays.keys()], ['advantages', 'log_probs', 'rollout_log_probs'], 'no critic')
+      t.same(read.dump.facts, {
+        kind: 'one row a sample',
+        mask: 'token_loss_mask',
+        end: 'input_lengths',
+        notes: ['the arrays hold the prompt too: positions are counted from the first token of the response']
+      })
+    } else t.equal(read.dump.arrays.get('returns'), 'float64')
+  }
+})
+
+function lists(length: number, first: number): TestArray {
+  return array(
+    'float32',
+    [length],
+    Array.from({ length }, (_, i) => first + i)
+  )
+}
+
+/** A sample of slime with as many tokens as its number says. */
+function plainSample(position: number, more: Readonly<Record<string, TorchItem>> = {}): Record<string, TorchItem> {
+  const length = position + 1
+  return {
+    tokens: array(
+      'int64',
+      [length + 1],
+      Array.from({ length: length + 1 }, (_, i) => 10 * position + i)
+    ),
+    total_lengths: length + 1,
+    response_lengths: length,
+    loss_masks: array('int32', [length], new Array<number>(length).fill(1)),
+    rewards: -position,
+    values: lists(length, position),
+    returns: lists(length, position),
+    ...more
+  }
+}
+
+const PLAIN = ['tokens', 'total_lengths', 'response_lengths', 'loss_masks', 'rewards', 'values', 'returns']
+
+function rankFile(
+  rank: number,
+  positions: readonly number[],
+  top: Readonly<Record<string, TorchItem>>,
+  names: readonly string[] = PLAIN
+): Uint8Array {
+  const samples = positions.map(position => plainSample(position, { partition: position }))
+  return torchFile({ rollout_id: 3, rank, rollout_data: { ...columnsOf(samples, names), ...top } })
+}
+
+function lengthsOf({ items }: ReadDump): (number | string)[] {
+  return items.map(item => (isLeftOut(item) ? item.reason : item.mask.length))
+}
+
+t.test('ranks of a rollout are merged', async t => {
+  const a = write('r/3_0.pt', rankFile(0, [3, 1], {}, [...PLAIN, 'partition']))
+  const b = write('r/3_1.pt', rankFile(1, [0, 2], {}, [...PLAIN, 'partition']))
+  const merged = await readAll([b, a])
+  t.same(lengthsOf(merged), [1, 2, 3, 4], 'by their places in the rollout')
+  t.same(
+    merged.items.map(({ place }) => [place.file, place.trace]),
+    [
+      [b, 0],
+      [a, 1],
+      [b, 1],
+      [a, 0]
+    ]
+  )
+  t.same(
+    merged.dump.inputs.map(({ path }) => path),
+    [a, b]
+  )
+  t.equal(merged.dump.facts.kind, 'slime debug dump, before version 2')
+
+  const c = write('r/3_2.pt', rankFile(0, [3, 1], {}))
+  const d = write('r/3_3.pt', rankFile(1, [0, 2], {}))
+  t.same(lengthsOf(await readAll([d, c])), [4, 2, 1, 3], 'without places by rank')
+
+  const copy = write('r/3_4.pt', rankFile(2, [3, 1], {}))
+  const copied = await readAll([c, d, copy])
+  t.same(lengthsOf(copied), [4, 2, 1, 3], 'a copy of another rank, by the token ids')
+  t.equal(copied.dump.rows, 4)
+  t.same(copied.dump.facts.notes, ['1 file holds the same samples as the file of another rank: each sample is taken once'])
+  t.equal(copied.dump.inputs.length, 3)
+
+  const without = PLAIN.filter(name => name !== 'values')
+  const early = write('r/3_5.pt', rankFile(0, [3, 1], {}, [...without, 'partition']))
+  const late = write('r/3_6.pt', rankFile(1, [3, 1], {}, [...PLAIN, 'partition']))
+  const stages = await readAll([early, late])
+  t.same(
+    [lengthsOf(stages), [...stages.dump.arrays.keys()]],
+    [
+      [2, 4],
+      ['values', 'returns']
+    ],
+    'the stage that has the values'
+  )
+})
+
+t.test('raw_reward is of the whole rollout', async t => {
+  const raw = { raw_reward: [10, 11, 12, 13] }
+  const scores = async (bytes: Uint8Array): Promise<(number | null)[]> =>
+    ((await readAll([write('raw.pt', bytes)])).items as Sample[]).map(({ fields }) => fields.score)
+  t.same(await scores(rankFile(0, [3, 1], raw, [...PLAIN, 'partition'])), [11, 13], 'by the places in the rollout')
+  t.same(await scores(rankFile(0, [3, 1, 0, 2], raw)), [10, 11, 12, 13], 'by their order, where the file has all samples')
+  t.same(await scores(rankFile(0, [3, 1], raw)), [-3, -1], 'else the rewards')
+  const { dump } = await readAll(['raw.pt'])
+  t.match(dump.facts.notes.join(), /raw_reward is a list over the whole rollout/)
+  const tensors = {
+    ...columnsOf(
+      [0, 1].map(i => plainSample(i)),
+      PLAIN
+    ),
+    rewards: array('float32', [2], [0.5, 0.25])
+  }
+  t.same(await scores(torchFile(tensors)), [0.5, 0.25], 'rewards as one tensor')
+})
+
+t.test('files of a folder are one series over steps', async t => {
+  const names = [10, 9, 100].map(step =>
+    write(`steps/${step}.pt`, torchFile({ format_version: 2, rank: 0, samples: [plainSample(step % 7)] }))
+  )
+  const series = await readAll(names)
+  t.same(
+    (series.items as Sample[]).map(({ index, fields }) => [index, fields.step]),
+    [
+      [0, 9],
+      [1, 10],
+      [2, 100]
+    ]
+  )
+  const stated = await readAll([write('steps/1.pt', torchFile({ rollout_id: 200, samples: [plainSample(0)] })), ...names])
+  t.same(
+    (stated.items as Sample[]).map(({ fields }) => fields.step),
+    [9, 10, 100, 200],
+    'rollout_id before the name'
+  )
+  t.same(stated.dump.rows, 4)
+
+  const many = await Promise.all(
+    Array.from({ length: 12 }, async (_, i) => write(`many/step_${11 - i}.npz`, await npzFile(CASES[0].arrays)))
+  )
+  const progress: number[] = []
+  const all = await readAll(many, { onProgress: bytes => progress.push(bytes) })
+  t.equal(all.items.length, 12 * CASES[0].samples.length, 'more files than stay open')
+  t.same(
+    all.items.map(item => (isLeftOut(item) ? null : item.fields.step)),
+    Array.from({ length: 12 }, (_, i) => [i, i, i]).flat()
+  )
+  t.same(
+    progress,
+    progress.toSorted((a, b) => a - b),
+    'progress does not go back'
+  )
+  t.equal(
+    progress.at(-1),
+    all.dump.inputs.reduce((sum, { bytes }) => sum + bytes, 0)
+  )
+  t.same(all.dump.inputs[0], { path: 'many/step_0.npz', sha256: sha256(await npzFile(CASES[0].arrays)), bytes: all.dump.inputs[0].bytes })
+})
+
+const ROW = { values: [1, 2], returns: [1, 1], response_mask: [1, 1] }
+const BATCH: TestArrays = {
+  values: array('float32', [2, 2], [1, 2, 3, 4]),
+  returns: array('float32', [2, 2], [1, 1, 1, 1]),
+  response_mask: array('int64', [2, 2], [1, 1, 1, 1])
+}
+
+interface BadDump {
+  readonly what: string
+  readonly bytes: Uint8Array | Promise<Uint8Array>
+  readonly message: string | RegExp
+  /** what `--skip-bad` leaves of it: lengths, or nothing where the whole file is refused */
+  readonly left?: readonly (number | string | RegExp)[]
+  readonly keys?: Partial<Record<SampleKeyName, string>>
+}
+
+const BAD: readonly BadDump[] = [
+  {
+    what: 'a mask of 2',
+    bytes: npzFile({ ...BATCH, response_mask: array('int64', [2, 2], [1, 1, 1, 2]) }),
+    message: 'npz wrong mask: 2, expected 0 or 1 (bad, trace 1, response_mask, index 1)',
+    left: [2, /^npz wrong mask/]
+  },
+  {
+    what: 'a mask of NaN',
+    bytes: npzFile({ ...BATCH, response_mask: array('float32', [2, 2], [1, 'NaN', 1, 1]) }),
+    message: 'npz wrong mask: NaN, expected 0 or 1 (bad, trace 0, response_mask, index 1)',
+    left: [/wrong mask/, 2]
+  },
+  {
+    what: 'a response of length 0',
+    bytes: npzFile({ ...BATCH, response_lengths: array('int64', [2], [2, 0]) }),
+    message: 'npz empty response: 0 tokens, expected at least one (bad, trace 1)',
+    left: [2, /empty response/]
+  },
+  {
+    what: 'an attention mask of 0 alone',
+    bytes: npzFile({ ...BATCH, attention_mask: array('int64', [2, 3], [1, 1, 1, 1, 0, 0]) }),
+    message: 'npz empty response: 0 tokens, expected at least one (bad, trace 1)',
+    left: [2, /empty response/]
+  },
+  {
+    what: 'a mask of 1 behind the end',
+    bytes: npzFile({ ...BATCH, response_lengths: array('int64', [2], [2, 1]) }),
+    message: 'npz wrong mask: 1, expected 0 behind the end of the response, which has 1 tokens (bad, trace 1, response_mask, index 1)',
+    left: [2, /behind the end/]
+  },
+  {
+    what: 'a length beyond the columns',
+    bytes: npzFile({ ...BATCH, response_lengths: array('int64', [2], [3, 2]) }),
+    message: 'npz lengths differ: 3, expected at most 2, the length of the arrays (bad, trace 0, response_lengths)',
+    left: [/lengths differ/, 2]
+  },
+  {
+    what: 'a length that is no integer',
+    bytes: npzFile({ ...BATCH, response_lengths: array('float64', [2], [1.5, 2]) }),
+    message: 'npz wrong response length: 1.5, expected an integer from 0 to 2^53 (bad, trace 0, response_lengths)',
+    left: [/wrong response length/, 2]
+  },
+  {
+    what: 'an outcome of another form',
+    bytes: npzFile({ ...BATCH, outcome: array('text', [2], ['success', 'won']) }),
+    message: 'npz wrong outcome: "won", expected "success", "failure", true, false, 1, 0 or null (bad, trace 1, outcome)',
+    left: [2, /wrong outcome/]
+  },
+  {
+    what: 'a score of NaN',
+    bytes: npzFile({ ...BATCH, score: array('float32', [2], [1, 'NaN']) }),
+    message: 'npz wrong score: NaN, expected a finite number (bad, trace 1, score)',
+    left: [2, /wrong score/]
+  },
+  {
+    what: 'a step that is no integer',
+    bytes: npzFile({ ...BATCH, step: array('float64', [], [0.5]) }),
+    message: 'npz wrong step: 0.5, expected an integer from 0 to 2^53 (bad, trace 0, step)',
+    left: [/wrong step/, /wrong step/]
+  },
+  {
+    what: 'arrays of two shapes',
+    bytes: npzFile({ ...BATCH, returns: array('float32', [2, 3], [1, 1, 1, 1, 1, 1]) }),
+    message: 'npz wrong shape: (2, 3), expected (2, 2) (bad, returns)'
+  },
+  {
+    what: 'a mask of fewer columns',
+    bytes: npzFile({ ...BATCH, response_mask: array('int64', [2, 1], [1, 1]), loss_mask: array('int64', [3, 2], [1, 1, 1, 1, 1, 1]) }),
+    message: 'npz wrong shape: (3, 2), expected (2, 2), or more columns with the prompt before them (bad, loss_mask)'
+  },
+  {
+    what: 'a field of another length',
+    bytes: npzFile({ ...BATCH, score: array('float32', [3], [1, 1, 1]) }),
+    message: 'npz wrong shape: (3,), expected (2,), one a row (bad, score)'
+  },
+  {
+    what: 'no array of tokens under a known name',
+    bytes: npzFile({ value: BATCH['values'], other: BATCH['returns'] }),
+    message: 'npz no values: value, other, expected values (--key values=value?) (bad)'
+  },
+  {
+    what: 'a name of the user that is not there',
+    bytes: npzFile(BATCH),
+    keys: { values: 'critic_value' },
+    message: 'npz no values: values, returns, response_mask, expected critic_value (--key values=values?) (bad)'
+  },
+  {
+    what: 'a name of the user of another shape',
+    bytes: npzFile({ ...BATCH, score: array('float32', [2], [1, 1]) }),
+    keys: { returns: 'score' },
+    message: 'npz wrong returns: score of another shape or dtype, expected numbers a row: [B, T] in a batch (bad)'
+  },
+  {
+    what: 'a piece of a response',
+    bytes: torchFile({ rollout_id: 1, samples: [plainSample(2), plainSample(2, { response_lengths: 5 })] }),
+    message: 'torch lengths differ: 3, expected 5, as response_lengths says (bad, trace 1, values)',
+    left: [3, /lengths differ/]
+  },
+  {
+    what: 'arrays of two lengths',
+    bytes: torchFile({ rollout_id: 1, samples: [plainSample(2), plainSample(2, { returns: lists(2, 0) })] }),
+    message: 'torch lengths differ: 2, expected 3, the length of values (bad, trace 1, returns)',
+    left: [3, /lengths differ/]
+  },
+  {
+    what: 'a mask of another length',
+    bytes: torchFile({ rollout_id: 1, samples: [plainSample(2, { loss_masks: [1, 1, 1, 1] }), plainSample(0)] }),
+    message: 'torch lengths differ: 4, expected 3, the length of the arrays (bad, trace 0, loss_masks)',
+    left: [/lengths differ/, 1]
+  },
+  {
+    what: 'a sample without values',
+    bytes: torchFile({ rollout_id: 1, samples: [plainSample(2), plainSample(1, { values: null })] }),
+    message: 'torch missing array: nothing, expected a list of numbers, as in the first row (bad, trace 1, values)',
+    left: [3, /missing array/]
+  },
+  {
+    what: 'a list with text in it',
+    bytes: torchFile({ rollout_id: 1, samples: [plainSample(0), plainSample(1, { returns: [1, 'x'] })] }),
+    message: 'torch wrong value: string, expected a list of numbers (bad, trace 1, returns, index 1)',
+    left: [1, /wrong value/]
+  },
+  {
+    what: 'a tensor alone',
+    bytes: torchFile(lists(3, 0)),
+    message: 'torch no dump: a tensor, expected a dictionary, or a list of dictionaries (bad)'
+  },
+  {
+    what: 'a line with a text in a list',
+    bytes: Buffer.from(`${JSON.stringify(ROW)}\n\n{"values":[1,"x"],"returns":[1,2],"response_mask":[1,1]}\n`),
+    message: 'jsonl wrong type: a string, expected a number (bad, trace 1, values, index 1, byte 69, line 3)',
+    left: [2, /wrong type/]
+  },
+  {
+    what: 'a line that is cut',
+    bytes: Buffer.from(`${JSON.stringify(ROW)}\n{"values":[1,`),
+    message: /^jsonl truncated: end of input, expected a number \(bad, trace 1, values, index 1, byte \d+, line 2\)$/,
+    left: [2, /truncated/]
+  },
+  {
+    what: 'a line without returns',
+    bytes: jsonLines([ROW, { values: [1], response_mask: [1] }]),
+    message: 'jsonl missing array: nothing, expected a list of numbers, as in the first row (bad, trace 1, returns, line 2)',
+    left: [2, /missing array/]
+  },
+  {
+    what: 'an empty list',
+    bytes: jsonLines([ROW, { values: [], returns: [], response_mask: [] }]),
+    message: 'jsonl empty response: 0 tokens, expected at least one (bad, trace 1, line 2)',
+    left: [2, /empty response/]
+  },
+  {
+    what: 'positions that do not increase',
+    bytes: jsonLines([
+      { ...ROW, response_positions: [0, 3] },
+      { ...ROW, response_positions: [3, 3] }
+    ]),
+    message: 'jsonl wrong position: 3, expected positions that increase from 0 on (bad, trace 1, response_positions, index 1, line 2)',
+    left: [4, /wrong position/]
+  },
+  {
+    what: 'a null list in Parquet',
+    bytes: parquetFile([ROW, { ...ROW, returns: null }], { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32' }),
+    message: 'parquet missing array: nothing, expected a list of numbers, as in the first row (bad, trace 1, returns)',
+    left: [2, /missing array/]
+  },
+  {
+    what: 'a null in a mask of Parquet',
+    bytes: parquetFile([ROW, { ...ROW, response_mask: [1, null] }], { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32' }),
+    message: 'parquet wrong mask: NaN, expected 0 or 1 (bad, trace 1, response_mask, index 1)',
+    left: [2, /wrong mask/]
+  },
+  { what: 'another format', bytes: Buffer.from('step,value\n1,2\n'), message: /^dump not recognised: .* \(bad\)$/ }
+]
+
+t.test('what is wrong is said with its place; --skip-bad leaves the row out', async t => {
+  for (const { what, bytes, message, left, keys } of BAD) {
+    const files = [write('bad', await bytes)]
+    const fault = await faultOf(readAll(files, { keys: sampleKeys(keys) }))
+    if (typeof message === 'string') t.equal(fault.message, message, what)
+    else t.match(fault.message, message, what)
+    if (left === undefined) t.equal((await faultOf(readAll(files, { keys: sampleKeys(keys), skipBad: true }))).message, fault.message)
+    else t.match(lengthsOf(await readAll(files, { skipBad: true })), left, `${what}, skipped`)
+  }
+})
+
+t.test('rows of retained tokens alone', async t => {
+  const rows = [{ values: [1, 2], returns: [3, 4], token_ids: [8, 9], response_positions: [1, 4] }]
+  const [sample] = (await readAll([write('kept.jsonl', jsonLines(rows))])).items as Sample[]
+  t.same(Array.from(sample.mask), [0, 1, 0, 0, 1])
+  t.same(Array.from(sample.arrays.values ?? []), [NaN, 1, NaN, NaN, 2])
+  t.same(Array.from(sample.tokenIds ?? []), [-1, 8, -1, -1, 9])
+})
+
+t.test('what is a dump is told by its content', async t => {
+  const formatOf = async (bytes: Uint8Array): Promise<string | null> => (await recogniseDump(join(DIR, write('x', bytes))))?.name ?? null
+  t.equal(await formatOf(await npzFile(BATCH)), 'npz')
+  t.equal(await formatOf(torchFile(BATCH)), 'torch')
+  t.equal(await formatOf(readFileSync(fixture('torch/slime-legacy.pt'))), 'torch')
+  t.equal(await formatOf(safetensorsFile(BATCH)), 'safetensors')
+  t.equal(await formatOf(jsonLines([ROW])), 'jsonl')
+  t.equal(await formatOf(jsonLines([{ text: 'x'.repeat(10_000), ...ROW }])), 'jsonl', 'a list far behind in the first line')
+  t.equal(await formatOf(readFileSync(fixture('dumps/rows.parquet'))), 'parquet')
+  const trace = { values: lists(3, 0), returns: lists(3, 0), response_positions: array('int64', [3], [0, 1, 2]) }
+  t.equal(await formatOf(await npzFile(trace)), null, 'the NPZ file of one trace')
+  t.equal(await formatOf(parquetFile([{ a: 1 }], { a: 'DOUBLE' })), null, 'Parquet without lists')
+  for (const text of ['', ' ', '{', '{"a":1}\n{"a":2}\n', '{\n  "a": [1, 2]\n}\n', '[1,2]\n', 'PK\u0003\u0004', 'PAR1', '<html>']) {
+    t.equal(await formatOf(Buffer.from(text)), null, JSON.stringify(text))
+  }
+})
+
+t.test('files of two formats are no dump', async t => {
+  const a = write('two/a', await npzFile(BATCH))
+  const b = write('two/b', jsonLines([ROW]))
+  t.equal((await faultOf(readAll([a, b]))).message, 'dump several formats: jsonl, expected npz, as the files before it (two/b)')
+})
+
+t.test('damaged dumps end with a Fault, or give samples', async t => {
+  const random = new Random(seedOf(22))
+  const rows = [ROW, { ...ROW, values: [0.5, -1] }]
+  const originals: readonly (readonly [string, Uint8Array])[] = [
+    ['stored.npz', await npzFile(BATCH)],
+    ['deflated.npz', await npzFile({ ...BATCH, uid: array('text', [2], ['a', 'b']) }, { deflate: true })],
+    ['a.pt', torchFile({ rollout_id: 1, samples: [plainSample(1), plainSample(2)] })],
+    ['b.pt', torchFile(BATCH)],
+    ['a.safetensors', safetensorsFile(BATCH)],
+    ['a.jsonl', jsonLines(rows)],
+    ['a.parquet', parquetFile(rows, { values: 'FLOAT', returns: 'FLOAT', response_mask: 'INT32' })],
+    ['rows.parquet', readFileSync(fixture('dumps/rows.parquet'))]
+  ]
+  let refused = 0
+  for (let round = 0; round < rounds(400); round++) {
+    const [name, original] = random.pick(originals)
+    const bytes = new Uint8Array(original)
+    for (let i = 1 + random.below(3); i > 0; i--)
+      bytes[random.below(bytes.length)] = random.chance(0.5) ? random.below(256) : random.pick([0, 1, 0x7f, 0xff])
+    const cut = random.chance(0.2) ? bytes.subarray(0, random.below(bytes.length)) : bytes
+    try {
+      await readAll([write(name, cut)], { skipBad: random.chance(0.5) })
+    } catch (error) {
+      refused++
+      if (!(error instanceof Fault)) {
+        write(`failed-${round}-${name}`, cut)
+        t.fail(`${name}, round ${round}: ${error instanceof Error ? error.stack : String(error)}`)
+      }
+    }
+  }
+  t.ok(refused > rounds(100), `${refused} refused`)
+})
+
+t.test('a damaged member is found when its last row was read', async t => {
+  const bytes = await npzFile({ ...BATCH, kl: BATCH['returns'] })
+  const at = Buffer.from(bytes).indexOf(Buffer.from(Float32Array.of(3, 4).buffer))
+  bytes[at]++
+  const fault = await faultOf(readAll([write('crc.npz', bytes)]))
+  t.match(fault.message, /^zip damaged member: CRC-32 .* \(crc\.npz, member values\.npy\)$/)
+})
+
+t.test('batches larger than a block', async t => {
+  const [rows, columns] = [130, 3000]
+  const data = Array.from({ length: rows * columns }, (_, i) => i + 1)
+  const big = {
+    values: array('float32', [rows, columns], data),
+    returns: array('float64', [rows, columns], data),
+    response_mask: array(
+      'int8',
+      [rows, columns],
+      data.map(i => i & 1)
+    )
+  }
+  for (const [name, bytes] of [
+    ['stored.npz', await npzFile(big)],
+    ['deflated.npz', await npzFile(big, { deflate: true })],
+    ['fortran.npz', await npzFile(big, { fortran: true })],
+    ['big.pt', torchFile(big)],
+    ['big.jsonl', jsonLines(rowsOf(big))]
+  ] as const) {
+    const { items } = await readAll([write(name, bytes)])
+    t.equal(items.length, rows)
+    const wrong = (items as Sample[]).filter(({ index, mask, arrays: { values, returns } }) =>
+      mask.some(
+        (bit, i) => bit !== ((index * columns + i + 1) & 1) || values?.[i] !== index * columns + i + 1 || returns?.[i] !== values[i]
+      )
+    )
+    t.same(
+      wrong.map(({ index }) => index),
+      [],
+      name
+    )
+  }
+})
+
+t.test('lines are the same at every chunk size', async t => {
+  const text = Buffer.from('\ufeff{"a":1}\r\n\n{"b":"\u00e4"}\n   \n{"c":3}')
+  const source = { size: text.length, slice: (start: number, end: number) => Promise.resolve(new Uint8Array(text.subarray(start, end))) }
+  for (let chunk = 1; chunk <= text.length + 1; chunk++) {
+    const lines: unknown[] = []
+    for await (const { bytes, offset, place } of linesOf(source, 'x', chunk))
+      lines.push([Buffer.from(bytes).toString(), offset, place.line])
+    t.same(lines, [
+      ['{"a":1}\r', 3, 1],
+      ['{"b":"\u00e4"}', 13, 3],
+      ['{"c":3}', 28, 5]
+    ])
+  }
+})
+
+t.test('reading ahead gives the same bytes', async t => {
+  const random = new Random(seedOf(23))
+  const bytes = Buffer.from(Array.from({ length: 3_000_000 }, (_, i) => (i * 2654435761) >>> 24))
+  const source = { size: bytes.length, slice: (start: number, end: number) => Promise.resolve(new Uint8Array(bytes.subarray(start, end))) }
+  const ahead = readAhead(source)
+  let at = 0
+  for (let i = 0; i < rounds(300); i++) {
+    at = random.chance(0.1) ? random.below(bytes.length) : Math.min(bytes.length, at + random.below(100))
+    const asked: (readonly [number, number])[] = []
+    for (let n = random.below(4); n >= 0; n--) {
+      const end = Math.min(bytes.length, at + random.below(random.chance(0.1) ? 400_000 : 20_000))
+      asked.push([at, end])
+      at = end
+    }
+    const got = await Promise.all(asked.map(([start, end]) => ahead.slice(start, end)))
+    t.ok(got.every((part, k) => Buffer.from(part).equals(bytes.subarray(...asked[k]))))
+  }
+})
