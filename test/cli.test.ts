@@ -292,7 +292,13 @@ t.test('a bad snapshot does not stop the rest, and says what is wrong in one lin
   t.equal(lines.length, 2, run.stderr)
   t.match(lines[0], /nothing-here/)
   t.match(lines[1], /^critic-traces: .*many\/b\/index\.html.*byte \d+/)
-  t.same(readdirSync(join(dir, 'out')).sort(), ['a', 'c', 'critic-trace-snapshots.json'])
+  t.same(readdirSync(join(dir, 'out')).sort(), [
+    'a',
+    'c',
+    'critic-trace-by-step.csv',
+    'critic-trace-by-step.csv-metadata.json',
+    'critic-trace-snapshots.json'
+  ])
   const index = JSON.parse(readFileSync(join(dir, 'out/critic-trace-snapshots.json'), 'utf8')) as { snapshots: object[] }
   t.match(index.snapshots, [
     { status: 'failed' },

@@ -205,7 +205,7 @@ export const OPTIONS = {
     type: 'boolean',
     short: 'v',
     commands: EVERY,
-    help: 'every file that was written; stack traces and causes with errors'
+    help: 'every row and file, and no text cut; stack traces and causes with errors'
   },
   help: { type: 'boolean', short: 'h', commands: EVERY, help: 'this text' },
   version: { type: 'boolean', commands: EVERY, help: 'name and version of the program' }

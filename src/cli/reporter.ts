@@ -21,7 +21,7 @@ export class Reporter {
     this.progress = progress
   }
 
-  /** true: the summary lists everything, instead of counts and what fits a screen */
+  /** true: the summary lists everything and cuts no text, instead of what fits a screen */
   get verbose(): boolean {
     return this.#options.verbose
   }
@@ -29,10 +29,10 @@ export class Reporter {
   /** Prints the summary. @param text called only where the summary is printed */
   async tell(text: (table: TableOptions) => string | Promise<string>): Promise<void> {
     this.progress.close()
-    const { quiet, json } = this.#options
+    const { quiet, json, verbose } = this.#options
     if (quiet || json) return
     const { stdout, env } = this.io
-    stdout.write(await text({ colour: wantsColour(stdout, env), width: widthOf(stdout) }))
+    stdout.write(await text({ colour: wantsColour(stdout, env), ...(verbose ? {} : { width: widthOf(stdout) }) }))
   }
 
   tellFaults(faults: readonly Fault[]): void {
