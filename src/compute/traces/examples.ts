@@ -63,7 +63,7 @@ export class ExampleCollector {
           format: 'study',
           problem: `${role} example is ambiguous`,
           found: `traces ${earlier.result.index} and ${result.index} match ${describeSelector(selector)}`,
-          expected: 'exactly one trace',
+          expected: `exactly one trace: examples.${role} of the study with more of step, outcome and uid`,
           exitCode: EXIT.checkFailed
         })
       }
@@ -90,7 +90,7 @@ export class ExampleCollector {
         format: 'study',
         problem: `${role} example is missing`,
         found: `no trace with ${describeSelector(selector)}`,
-        expected: 'exactly one',
+        expected: `exactly one, or no examples.${role} in the study: the rule then chooses`,
         exitCode: EXIT.checkFailed
       })
     }

@@ -85,7 +85,7 @@ export function answerTrace(task: TraceTask, scratch: TraceScratch): TraceAnswer
     }
   } catch (error) {
     const sample = sampleOf(task)
-    return { ok: false, index: task.index, fault: toFault(error, 'trace', { trace: task.index }).serialize(), sample }
+    return { ok: false, index: task.index, fault: withWayOut(toFault(error, 'trace', { trace: task.index })).serialize(), sample }
   }
 }
 
@@ -281,4 +281,12 @@ function inFile<T>(file: string, body: () => T): T {
   } catch (error) {
     throw toFault(error, 'trace', { file })
   }
+}
+
+/** An array that is missing often has another name: the fault says how one is told. */
+function withWayOut(fault: Fault): Fault {
+  const { problem, expected } = fault.details
+  if (problem !== 'missing array') return fault
+  const way = 'where it has another name: --key NAME=THEIRS, or keys of a study'
+  return new Fault({ ...fault.details, expected: expected === undefined ? way : `${expected}; ${way}` })
 }
