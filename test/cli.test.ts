@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { Random } from '../src/replica/random.js'
 import { parseCommand } from '../src/cli/args.js'
 import { helpText } from '../src/cli/help.js'
-import { COMMAND_NAMES, COMMANDS, OPTIONS, optionsOf, type OptionName } from '../src/cli/options.js'
+import { COMMAND_NAMES, CLI_COMMANDS, OPTIONS, optionsOf, type OptionName } from '../src/cli/options.js'
 import type { Fault } from '../src/core/errors.js'
 import { runCli } from './support/cli.js'
 import { unprefixed } from './support/csv-tables.js'
@@ -211,7 +211,7 @@ t.test('the examples of the help work', async t => {
   }
   writeFileSync(join(dir, 'my-study/study.json'), JSON.stringify({ schema_version: 1, name: 'n', critic_traces: { snapshot: 'snap' } }))
   for (const command of ['manifest', 'verify', 'all', 'traces', 'study init'] as const) {
-    const argv = [...COMMANDS[command].example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word)
+    const argv = [...CLI_COMMANDS[command].example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word)
     const run = await runCli(argv, { cwd: dir })
     t.match(run, { code: 0 }, `${argv.join(' ')}: ${run.stderr}`)
   }

@@ -6,7 +6,7 @@ import { formatCount } from '../src/core/counts.js'
 import { formatBytes, formatDuration, formatQuantity } from '../src/render/terminal/numbers.js'
 import { createProgress, type Progress } from '../src/render/terminal/progress.js'
 import { formatTable } from '../src/render/terminal/table.js'
-import { fitMiddle, fitText, isInteractive, textWidth, wantsColour, widthOf, type TextStream } from '../src/render/terminal/text.js'
+import { fitMiddle, fitText, isInteractive, textWidth, wantsColour, lineWidth, type TextStream } from '../src/render/terminal/text.js'
 import { becomes } from './support/cpu.js'
 
 const ESC = '\u001b'
@@ -185,9 +185,9 @@ t.test('a table fits the line: the widest text gives way in its middle, numbers 
   t.match(formatTable(columns, rows, { width: 10 }), /12,345,678/, 'no number is cut')
   const coloured = formatTable(columns, rows, { width: 50, colour: true })
   t.equal(coloured.replace(/\u001b\[\d+m/g, ''), formatTable(columns, rows, { width: 50 }), 'colour takes no room')
-  t.equal(widthOf(new FakeStream(91)), 91)
-  t.equal(widthOf(new FakeStream()), 120, 'a log')
-  t.equal(widthOf(new FakeStream(0)), 120, 'a terminal that does not know its width')
+  t.equal(lineWidth(new FakeStream(91)), 91)
+  t.equal(lineWidth(new FakeStream()), 120, 'a log')
+  t.equal(lineWidth(new FakeStream(0)), 120, 'a terminal that does not know its width')
 })
 
 t.test('progress says one of one thing, and whole bytes a second', async t => {

@@ -18,19 +18,11 @@ import type { AllOptions } from './args.js'
 import { auditFaults, auditHead } from './audit-summary.js'
 import { outputsTable, problems, toOpen, verdictLine } from './closing.js'
 import type { CliIo, CommandResult } from './io.js'
+import { datasetsTable, historiesTables } from './history-summary.js'
 import { manifestFaults } from './manifest-faults.js'
 import { refuse, reporting, type Reporter } from './reporter.js'
 import { Stopwatch } from './timings.js'
-import {
-  certificateLine,
-  checksSummary,
-  checksTable,
-  datasetsTable,
-  historiesTables,
-  leftNote,
-  manifestTable,
-  statisticsTables
-} from './summary.js'
+import { certificateLine, checksSummary, checksTable, leftNote, manifestTable, statisticsTables } from './summary.js'
 import { checkCertificates, shownPhases, studyFolder, verifyStudy } from './verified-study.js'
 
 export async function runAll(options: AllOptions, io: CliIo, pool: TracePool): Promise<CommandResult> {

@@ -4,11 +4,12 @@
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { EXIT, Fault, describeCause, nearest, printable } from '../core/errors.js'
+import { describeCause, nearest, printable, type Fault } from '../core/errors.js'
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
-import { KEY_NAMES, type ToldKeys } from '../schema/key-names.js'
 import { COMMAND_NAMES, OPTIONS, optionsOf, type CommandName, type OptionName, type OptionValues } from './options.js'
+import { tracesOptions, type TraceTold } from './traces-args.js'
+import { meant, pathText, usage } from './usage.js'
 
 export interface CommonOptions {
   readonly json: boolean
@@ -27,22 +28,8 @@ export interface RunOptions extends CommonOptions {
   readonly tables: { readonly arrow: boolean; readonly parquet: boolean }
 }
 
-/** What `traces` is told beside a study. Null, false or empty: not told. */
-export interface TracesOptions extends RunOptions {
+export interface TracesOptions extends RunOptions, TraceTold {
   readonly paths: readonly string[]
-  /** names of arrays and fields in the files */
-  readonly keys: ToldKeys
-  /** score above which a trace without an outcome is a success */
-  readonly successAbove: number | null
-  /** text that ends a generated turn */
-  readonly marker: string | null
-  readonly jumpAbove: number | null
-  /** true: a bad sample of a dump is left out and listed */
-  readonly skipBad: boolean
-  /** a second dump of the same traces */
-  readonly against: string | null
-  /** a `tokenizer.json` */
-  readonly tokenizer: string | null
 }
 
 export interface AuditOptions extends CommonOptions {
@@ -171,10 +158,6 @@ function commandOf(word: string): CommandName {
   throw usage('unknown command', printable(word), `${EXISTING.join(', ')}${meant(nearest(word, EXISTING), '')}`)
 }
 
-function meant(near: string | null, dashes: '' | '--'): string {
-  return near === null ? '' : `; did you mean ${dashes}${near}?`
-}
-
 function parse(argv: readonly string[]): { readonly values: OptionValues; readonly positionals: readonly string[] } {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true, strict: true })
@@ -213,54 +196,6 @@ function runOptions(values: OptionValues): Omit<RunOptions, keyof CommonOptions>
   }
 }
 
-type ToldOnly = Omit<TracesOptions, keyof RunOptions | 'paths'>
-
-function tracesOptions(values: OptionValues): ToldOnly {
-  const { marker = null } = values
-  if (marker === '') throw usage('wrong --marker', '""', 'a text')
-  const jumpAbove = numberOf('jump-above', values)
-  if (jumpAbove !== null && jumpAbove < 0)
-    throw usage('wrong --jump-above', printable(values['jump-above'] ?? ''), 'a number of at least 0')
-  return {
-    keys: toldKeys(values.key ?? []),
-    successAbove: numberOf('success-above', values),
-    marker,
-    jumpAbove,
-    skipBad: values['skip-bad'] === true,
-    against: values.against === undefined ? null : pathText('--against', values.against, 'a file'),
-    tokenizer: values.tokenizer === undefined ? null : pathText('--tokenizer', values.tokenizer, 'a file')
-  }
-}
-
-const MAX_KEY = 200
-
-function toldKeys(pairs: readonly string[]): ToldKeys {
-  const told: { [name: string]: string } = {}
-  for (const pair of pairs) {
-    const at = pair.indexOf('=')
-    const [name, theirs] = [pair.slice(0, Math.max(at, 0)), pair.slice(at + 1)]
-    if (at < 1 || theirs === '' || theirs.length > MAX_KEY) {
-      throw usage('wrong --key', printable(JSON.stringify(pair)), 'NAME=THEIRS, such as values=critic_values')
-    }
-    if (!(KEY_NAMES as readonly string[]).includes(name)) {
-      throw usage('unknown --key', printable(name), `one of ${KEY_NAMES.join(', ')}${meant(nearest(name, KEY_NAMES), '')}`)
-    }
-    if (Object.hasOwn(told, name)) throw usage('contradiction', `--key ${name} twice`, 'one of them')
-    told[name] = theirs
-  }
-  return told
-}
-
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-
-function numberOf(option: 'success-above' | 'jump-above', values: OptionValues): number | null {
-  const { [option]: given } = values
-  if (given === undefined) return null
-  const number = DECIMAL.test(given) ? Number(given) : NaN
-  if (!Number.isFinite(number)) throw usage(`wrong --${option}`, printable(JSON.stringify(given)), 'a finite number')
-  return number
-}
-
 const DEFAULT_DEADLINE_MINUTES = 60
 /** A week. */
 const MAX_DEADLINE_MINUTES = 10_080
@@ -295,11 +230,6 @@ function folder(option: string, value: string | undefined): string | null {
   return value === undefined ? null : pathText(`--${option}`, value, 'a folder')
 }
 
-function pathText(argument: string, value: string, what: string): string {
-  if (value === '' || value.includes('\0')) throw usage(`wrong ${argument}`, printable(JSON.stringify(value)), what)
-  return value
-}
-
 function threadCount(text: string | undefined): number {
   // The main thread cuts the page and writes the outputs. It fills a core.
   if (text === undefined) return Math.min(Math.max(1, availableParallelism() - 1), MAX_THREADS)
@@ -317,8 +247,4 @@ function formatList(text: string | undefined): readonly FigureFormat[] {
     }
   }
   return FIGURE_FORMATS.filter(format => named.includes(format))
-}
-
-function usage(problem: string, found: string, expected: string): Fault {
-  return new Fault({ format: 'usage', problem, found, expected, exitCode: EXIT.usage })
 }

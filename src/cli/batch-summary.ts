@@ -7,9 +7,9 @@ import type { FigureFormat } from '../render/figures/config.js'
 import { BATCH_INDEX } from '../render/outputs/output-names.js'
 import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
-import { batchCounts, type SnapshotResult } from '../runs/batch.js'
 import type { WrittenIndex } from '../runs/batch-index.js'
-import { outputsTable, toOpen, verdictLine, type WrittenFile } from './closing.js'
+import { batchCounts, type SnapshotResult } from '../runs/batch-result.js'
+import { outputsTable, toOpen, verdictLine, type ListedOutput } from './closing.js'
 import { checksTable, leftNote, NOT_STATED, statisticsTables, valueText } from './summary.js'
 
 export interface BatchSummary {
@@ -62,7 +62,7 @@ function figuresOf(results: readonly SnapshotResult[], formats: readonly FigureF
 /** @param listed null: the outputs of many snapshots, in one line */
 function writtenText(
   out: string,
-  outputs: readonly WrittenFile[],
+  outputs: readonly ListedOutput[],
   listed: { readonly whole: boolean } | null,
   table: TableOptions
 ): string {
@@ -76,8 +76,8 @@ function writtenText(
 const NO_CRITIC = 'no values'
 
 /** A dump without values: lengths, turns, outcomes, advantages, and what needs a critic. */
-function samplesText(s: Samples): string {
-  const spread = (of: Samples['tokens_per_sample'], what: string): string =>
+function samplesText(s: SampleSummary): string {
+  const spread = (of: SampleSummary['tokens_per_sample'], what: string): string =>
     of === null ? `${what}: ${NOT_STATED}` : `${what}: ${formatCount(of.least)} to ${formatCount(of.most)}, mean ${valueText(of.mean, 6)}`
   const { success, failure, unknown } = s.outcomes
   const { all } = s.advantages
@@ -97,7 +97,7 @@ function samplesText(s: Samples): string {
   ].join('\n')
 }
 
-type Samples = NonNullable<SnapshotResult['samples']>
+type SampleSummary = NonNullable<SnapshotResult['samples']>
 
 /** Labels that belong to a snapshot's numbers. */
 function notes(s: SnapshotStatistics | null): string[] {

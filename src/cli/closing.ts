@@ -9,14 +9,14 @@ import { compareCodepoints } from '../core/paths.js'
 import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 
-export interface WrittenFile {
+export interface ListedOutput {
   /** below the output folder */
   readonly path: string
   readonly bytes: number
 }
 
 /** One row a folder with the number of its files; `whole`: one row a file. */
-export function outputsTable(out: string, outputs: readonly WrittenFile[], whole: boolean, options: TableOptions): string {
+export function outputsTable(out: string, outputs: readonly ListedOutput[], whole: boolean, options: TableOptions): string {
   const title = `written to ${out}`
   if (whole) {
     return formatTable(
@@ -60,7 +60,7 @@ const FIGURE = /(?:^|\/)figures\/[^/]+\.(?:png|svg|pdf)$/
  * A line for the page and a line for the figure; nothing for what was not written.
  * @param outputs below the output folder; several snapshots lie in folders of their own
  */
-export function toOpen(out: string, outputs: ReadonlyArray<Pick<WrittenFile, 'path'>>): string {
+export function toOpen(out: string, outputs: ReadonlyArray<Pick<ListedOutput, 'path'>>): string {
   const paths = outputs.map(({ path }) => path)
   const page = TO_READ.find(path => paths.includes(path))
   const figure = TO_LOOK_AT.map(name => figureOf(name, paths)).find(path => path !== undefined) ?? paths.find(path => FIGURE.test(path))

@@ -1,7 +1,7 @@
 /** The help: all commands on one screen, or one command with its options and an example. */
 import {
   COMMAND_NAMES,
-  COMMANDS,
+  CLI_COMMANDS,
   OPTIONS,
   optionsOf,
   type CommandName,
@@ -22,7 +22,7 @@ export function helpText(topic: CommandName | null): string {
 }
 
 function overview(): string {
-  const commands = COMMAND_NAMES.map(name => [`${name} ${COMMANDS[name].arguments}`.trimEnd(), COMMANDS[name].does] as const)
+  const commands = COMMAND_NAMES.map(name => [`${name} ${CLI_COMMANDS[name].arguments}`.trimEnd(), CLI_COMMANDS[name].does] as const)
   return `critic-traces: verify, measure and draw what an RL critic predicted
 
 usage: ${PROGRAM} COMMAND [options]
@@ -42,7 +42,7 @@ exit codes: 0 fine, 1 a check failed, 2 usage, 3 unreadable or malformed input, 
 }
 
 function commandHelp(command: CommandName): string {
-  const { arguments: given, does, example } = COMMANDS[command]
+  const { arguments: given, does, example } = CLI_COMMANDS[command]
   return `critic-traces ${command}: ${does}
 
 usage: ${PROGRAM} ${`${command} ${given}`.trimEnd()} [options]

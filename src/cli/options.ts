@@ -3,7 +3,7 @@
  * and the help (`help.ts`) are made of these two tables, so an option of another command is one word in its list, and a new
  * option is one entry. Data only: help loads nothing else.
  */
-export const COMMANDS = {
+export const CLI_COMMANDS = {
   all: {
     arguments: '',
     does: 'the whole study: verify every input, measure, draw, write',
@@ -49,8 +49,8 @@ interface CommandSpec {
   readonly example: string
 }
 
-export type CommandName = keyof typeof COMMANDS
-export const COMMAND_NAMES = Object.keys(COMMANDS) as readonly CommandName[]
+export type CommandName = keyof typeof CLI_COMMANDS
+export const COMMAND_NAMES = Object.keys(CLI_COMMANDS) as readonly CommandName[]
 
 export interface OptionSpec {
   readonly type: 'boolean' | 'string'

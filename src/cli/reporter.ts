@@ -5,7 +5,7 @@
 import { Failures, type Fault } from '../core/errors.js'
 import { createProgress, type Progress } from '../render/terminal/progress.js'
 import type { TableOptions } from '../render/terminal/table.js'
-import { wantsColour, widthOf } from '../render/terminal/text.js'
+import { wantsColour, lineWidth } from '../render/terminal/text.js'
 import type { CommonOptions } from './args.js'
 import type { CliIo, CommandResult } from './io.js'
 import { faultLines } from './lines.js'
@@ -32,7 +32,7 @@ export class Reporter {
     const { quiet, json, verbose } = this.#options
     if (quiet || json) return
     const { stdout, env } = this.io
-    stdout.write(await text({ colour: wantsColour(stdout, env), ...(verbose ? {} : { width: widthOf(stdout) }) }))
+    stdout.write(await text({ colour: wantsColour(stdout, env), ...(verbose ? {} : { width: lineWidth(stdout) }) }))
   }
 
   tellFaults(faults: readonly Fault[]): void {

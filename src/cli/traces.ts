@@ -1,6 +1,7 @@
 /** `traces PATH…`: analyses critic-trace snapshots, each into its own subfolder of the output folder. */
-import { batchCounts, batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
+import { batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
 import type { WrittenIndex } from '../runs/batch-index.js'
+import { batchCounts } from '../runs/batch-result.js'
 import type { TracePool } from '../compute/traces/pool.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'

@@ -20,12 +20,12 @@ import { removeOutputs } from '../render/outputs/removed-outputs.js'
 import type { TraceSnapshotsDocument } from '../schema/outputs/trace-snapshots.js'
 import { SCHEMA_VERSIONS } from '../schema/outputs/versions.js'
 import type { SnapshotPlan } from '../study/inventory.js'
-import type { SnapshotResult } from './batch.js'
+import type { SnapshotResult } from './batch-result.js'
 import { originOf, RunContext } from './context.js'
 import { standingRecord } from './record.js'
 import { inTransaction } from './transaction.js'
 
-type Entry = TraceSnapshotsDocument['snapshots'][number]
+type IndexEntry = TraceSnapshotsDocument['snapshots'][number]
 
 export interface BatchIndexRun {
   readonly out: string
@@ -51,7 +51,7 @@ export interface WrittenIndex {
 
 /** A snapshot whose outputs stand in the folder. */
 interface Standing {
-  readonly entry: Entry
+  readonly entry: IndexEntry
   /** null for a dump without values */
   readonly statistics: SnapshotStatistics | null
 }
@@ -116,7 +116,7 @@ async function writeOverSteps(
   return [...table, ...written]
 }
 
-async function writeIndex(set: OutputSet, snapshots: readonly Entry[], over: readonly FileSummary[], origin: Origin): Promise<void> {
+async function writeIndex(set: OutputSet, snapshots: readonly IndexEntry[], over: readonly FileSummary[], origin: Origin): Promise<void> {
   const { envelope } = await import('../render/outputs/documents.js')
   const index: TraceSnapshotsDocument = {
     ...envelope('critic-trace-snapshots', origin),
@@ -168,7 +168,7 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 /** The entry: the same whether a snapshot was computed now or before. */
-function entryOf({ plan, status, statistics, samples, faults, source }: SnapshotResult, out: string): Entry {
+function entryOf({ plan, status, statistics, samples, faults, source }: SnapshotResult, out: string): IndexEntry {
   return {
     name: plan?.name ?? null,
     source: plan === null ? null : source,
@@ -188,7 +188,7 @@ function entryOf({ plan, status, statistics, samples, faults, source }: Snapshot
 }
 
 /** An interrupt ends the command: no snapshot has it. */
-function faultCode({ exitCode }: Fault): Entry['faults'][number]['exit_code'] {
+function faultCode({ exitCode }: Fault): IndexEntry['faults'][number]['exit_code'] {
   if (exitCode === EXIT.interrupted) throw new Error('a snapshot was interrupted')
   return exitCode
 }

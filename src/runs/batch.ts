@@ -10,8 +10,9 @@ import type { TracePool } from '../compute/traces/pool.js'
 import { EXIT, Failures, toFault, type Fault, type FailureCode } from '../core/errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../study/inventory.js'
 import { writeBatchIndex, type WrittenIndex } from './batch-index.js'
+import type { SnapshotResult } from './batch-result.js'
 import { originOf } from './context.js'
-import { analyseSnapshot, snapshotInputs, type SnapshotOutcome, type SnapshotRun, type SnapshotSettings } from './snapshot.js'
+import { analyseSnapshot, snapshotInputs, type SnapshotRun, type SnapshotSettings } from './snapshot.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { DEFAULT_OUT, OUTPUT_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
@@ -23,7 +24,6 @@ import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
 import { realPlace } from '../core/system/folder.js'
 import { readText } from '../core/still-file.js'
-import type { Content } from '../schema/outputs/document.js'
 import type { SampleStatisticsDocument } from '../schema/outputs/sample-statistics.js'
 
 export interface BatchRun {
@@ -39,26 +39,6 @@ export interface BatchRun {
   readonly onEnd?: (result: SnapshotResult) => void
   /** called when the index is written */
   readonly onIndex?: (written: WrittenIndex) => void
-}
-
-export interface SnapshotResult {
-  /** null for a path that led to no snapshot */
-  readonly plan: SnapshotPlan | null
-  readonly status: 'done' | 'unchanged' | 'failed'
-  /** null where nothing was computed, and for a dump without values */
-  readonly statistics: SnapshotStatistics | null
-  /** of a dump without values */
-  readonly samples?: Content<SampleStatisticsDocument> | undefined
-  /** null where nothing was computed */
-  readonly outcome: SnapshotOutcome | null
-  readonly faults: readonly Fault[]
-  /** the snapshot's name in outputs, or the path that led to none */
-  readonly source: string
-  /**
-   * paths in the output folder that an earlier run recorded and this one did not write; they stay, because nothing shows that
-   * they are the program's
-   */
-  readonly left?: readonly string[]
 }
 
 /** @throws Fault (exit 130) when interrupted; every other fault is in its snapshot's result */
@@ -101,17 +81,6 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
 /** Whether a batch is synthetic as a whole: its study is, or one of its snapshots is. */
 export function isSynthetic(settings: SnapshotSettings, results: readonly SnapshotResult[]): boolean {
   return settings.synthetic || results.some(r => r.statistics?.synthetic === true)
-}
-
-export interface BatchCounts {
-  readonly done: number
-  readonly unchanged: number
-  readonly failed: number
-}
-
-export function batchCounts(results: readonly SnapshotResult[]): BatchCounts {
-  const count = (status: SnapshotResult['status']): number => results.filter(r => r.status === status).length
-  return { done: count('done'), unchanged: count('unchanged'), failed: count('failed') }
 }
 
 /** The gravest exit code of a batch. */

@@ -4,10 +4,9 @@
  */
 import { EXIT, Fault } from '../../core/errors.js'
 import { addPairs, meanOf, pairValue, ZERO_SUM, type SumPair } from '../../core/sums.js'
-import type { ChangeStatistics, SnapshotStatistics, TraceResult } from './contract.js'
+import type { ChangeStatistics, SnapshotStatistics, StepStatistics, TraceResult } from './contract.js'
 
 type MeanValues = SnapshotStatistics['mean_values']
-type StepStatistics = SnapshotStatistics['by_step'][number]
 
 const OUTCOMES = ['success', 'failure', 'unknown'] as const
 

@@ -4,9 +4,7 @@
  */
 import { compareCodepoints } from '../../core/paths.js'
 import type { CurveFigureData, CurvePanelData, CurveSeriesData } from '../histories/contract.js'
-import type { SnapshotStatistics } from './contract.js'
-
-export type StepStatistics = SnapshotStatistics['by_step'][number]
+import type { StepStatistics } from './contract.js'
 
 /** One step of one snapshot. */
 export interface SnapshotStep extends StepStatistics {
@@ -33,9 +31,9 @@ export function distinctSteps(rows: readonly SnapshotStep[]): number {
   return new Set(rows.map(({ step }) => step)).size
 }
 
-type Outcome = StepStatistics['mean_values'][number]['outcome']
+export type StepOutcome = StepStatistics['mean_values'][number]['outcome']
 
-const OUTCOME_TITLES: ReadonlyArray<readonly [outcome: Outcome, title: string]> = [
+const OUTCOME_TITLES: ReadonlyArray<readonly [outcome: StepOutcome, title: string]> = [
   ['success', 'success'],
   ['failure', 'failure'],
   ['unknown', 'outcome not stated']

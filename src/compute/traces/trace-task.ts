@@ -4,7 +4,7 @@
  * returned as data, because an error loses its class on the way between threads.
  */
 import { join } from 'node:path'
-import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } from '../../core/errors.js'
+import { EXIT, Fault, printable, toFault, type SerializedFault } from '../../core/errors.js'
 import { readStillSync } from '../../core/still-file-sync.js'
 import { resolveBeside } from '../../study/inventory.js'
 import { canonicalRelative } from '../../core/paths.js'
@@ -22,6 +22,7 @@ import { checkSameTrace, traceOfSample, type PackedSample } from './sample-trace
 import type { SampleSource, TraceColumns, TraceResult } from './contract.js'
 import { signsOf } from './sanity.js'
 import { boundaryIndexes, statisticsWithin } from './statistics.js'
+import { inFile, within, withWayOut } from './trace-place.js'
 
 export interface TraceTaskBase {
   /** canonical position */
@@ -258,35 +259,4 @@ function scoreNotFinite(trace: number, keys: SnapshotKeys, score: number): Fault
     place: { trace },
     exitCode: EXIT.checkFailed
   })
-}
-
-/** Runs `body` and adds the trace's identity to a Fault that it throws. */
-function within<T>(trace: ParsedTrace, body: () => T): T {
-  try {
-    return body()
-  } catch (error) {
-    const place: Place = {
-      trace: trace.index,
-      ...(trace.fields.uid === null ? {} : { uid: trace.fields.uid }),
-      ...(trace.fields.step === null ? {} : { step: trace.fields.step })
-    }
-    throw toFault(error, 'trace', place)
-  }
-}
-
-/** Runs `body` and adds the file to a Fault that names none. */
-function inFile<T>(file: string, body: () => T): T {
-  try {
-    return body()
-  } catch (error) {
-    throw toFault(error, 'trace', { file })
-  }
-}
-
-/** An array that is missing often has another name: the fault says how one is told. */
-function withWayOut(fault: Fault): Fault {
-  const { problem, expected } = fault.details
-  if (problem !== 'missing array') return fault
-  const way = 'where it has another name: --key NAME=THEIRS, or keys of a study'
-  return new Fault({ ...fault.details, expected: expected === undefined ? way : `${expected}; ${way}` })
 }

@@ -1,5 +1,5 @@
 /** `critic-trace-by-step.csv` of a batch: one row for each trainer step of each snapshot. */
-import type { SnapshotStep } from '../../compute/traces/over-steps.js'
+import type { SnapshotStep, StepOutcome } from '../../compute/traces/over-steps.js'
 import { csvHeading, writeCsvMetadata, type CsvColumn, type CsvTable } from './csv-metadata.js'
 import { csvRow, type CsvCell } from './csv.js'
 import type { FileSummary } from './output-file.js'
@@ -12,12 +12,12 @@ type StepColumn =
   | CsvColumn<(row: SnapshotStep) => string, 'string'>
   | CsvColumn<(row: SnapshotStep) => number | null, 'number?'>
 
-type Outcome = SnapshotStep['mean_values'][number]['outcome']
-type Kind = 'boundary' | 'internal'
+type ChangeKind = 'boundary' | 'internal'
 
-const tracesOf = (row: SnapshotStep, outcome: Outcome): number => row.mean_values.find(m => m.outcome === outcome)?.traces ?? 0
-const meanOf = (row: SnapshotStep, outcome: Outcome): number | null => row.mean_values.find(m => m.outcome === outcome)?.mean_value ?? null
-const share = (row: SnapshotStep, kind: Kind, part: 'jumps' | 'sum_abs_change'): number | null =>
+const tracesOf = (row: SnapshotStep, outcome: StepOutcome): number => row.mean_values.find(m => m.outcome === outcome)?.traces ?? 0
+const meanOf = (row: SnapshotStep, outcome: StepOutcome): number | null =>
+  row.mean_values.find(m => m.outcome === outcome)?.mean_value ?? null
+const share = (row: SnapshotStep, kind: ChangeKind, part: 'jumps' | 'sum_abs_change'): number | null =>
   row[kind].transitions === 0 ? null : row[kind][part] / row[kind].transitions
 
 const COLUMNS: readonly StepColumn[] = [

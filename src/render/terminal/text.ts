@@ -102,7 +102,7 @@ function takeCells(characters: readonly string[], cells: number): string[] {
 const WIDTH_OF_LOGS = 120
 
 /** Number of cells that a line of the stream may take. */
-export function widthOf(stream: TextStream): number {
+export function lineWidth(stream: TextStream): number {
   const { isTTY, columns } = stream
   return isTTY === true && columns !== undefined && columns > 0 ? columns : WIDTH_OF_LOGS
 }
