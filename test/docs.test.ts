@@ -69,7 +69,9 @@ function documentsIn(folder: string): (readonly [schema: string, path: string, d
 
 t.test('every output follows its schema and its kind; each of 200 mutations of it is refused by both', async t => {
   const { out: replica } = await runReplica(t)
-  t.equal((await runCli(['traces', fixture('snapshot'), fixture('outputs'), '--out', out, '--no-figures', '--quiet'])).code, 3)
+  const rows = [1, 0].map(score => `${JSON.stringify({ step: 3, score, response_mask: [1, 0, 1], advantages: [0.5, 0, score - 0.25] })}\n`)
+  const dump = join(t.testdir({ 'no-values.jsonl': rows.join('') }), 'no-values.jsonl')
+  t.equal((await runCli(['traces', fixture('snapshot'), fixture('outputs'), dump, '--out', out, '--no-figures', '--quiet'])).code, 3)
   const documents = [...documentsIn(replica), ...documentsIn(out)]
   for (const kind of JSON_OUTPUTS) {
     const { name, jsonSchema } = kind

@@ -25,9 +25,12 @@ import {
   type TorchItem
 } from './support/dump-files.js'
 import { faultOf, sha256 } from './support/folders.js'
+import { encodeNpy, encodeNpyHeader } from '../src/ingest/npz/encode.js'
+import { archive } from './support/archives.js'
 import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
+import { archive as torchArchive, dict, floats, pickle, tensor } from './support/torch-files.js'
 
 interface ExpectedSample {
   readonly index: number
@@ -363,6 +366,13 @@ t.test('trajectories come back from every container', async t => {
   }
 })
 
+const ROW = { values: [1, 2], returns: [1, 1], response_mask: [1, 1] }
+const BATCH: TestArrays = {
+  values: array('float32', [2, 2], [1, 2, 3, 4]),
+  returns: array('float32', [2, 2], [1, 1, 1, 1]),
+  response_mask: array('int64', [2, 2], [1, 1, 1, 1])
+}
+
 t.test('a dump that torch itself wrote', async t => {
   for (const name of ['slime.pt', 'slime-legacy.pt']) {
     const { items, dump } = await readAll([write(name, readFileSync(fixture('torch', name)))])
@@ -489,6 +499,13 @@ t.test('ranks of a rollout are merged', async t => {
   const d = write('r/3_3.pt', rankFile(1, [0, 2], {}))
   t.same(lengthsOf(await readAll([d, c])), [4, 2, 1, 3], 'without places by rank')
 
+  const ranks = [1, 0, 1].map((rank, i) => plainSample(i, { data_parallel_rank: rank }))
+  t.same(
+    lengthsOf(await readAll([write('r/ranks.pt', torchFile({ rollout_id: 3, samples: ranks }))])),
+    [2, 1, 3],
+    'by the rank of each sample'
+  )
+
   const copy = write('r/3_4.pt', rankFile(2, [3, 1], {}))
   const copied = await readAll([c, d, copy])
   t.same(lengthsOf(copied), [4, 2, 1, 3], 'a copy of another rank, by the token ids')
@@ -510,12 +527,53 @@ t.test('ranks of a rollout are merged', async t => {
   )
 })
 
+t.test('two files of one rank and step are not merged', async t => {
+  const a = write('twice/a.pt', rankFile(0, [0, 1], {}))
+  const b = write('twice/b.pt', rankFile(0, [0, 1], {}))
+  t.equal(
+    (await faultOf(readAll([a, b]))).message,
+    'torch stated twice: rank 0 of step 3 in twice/a.pt too, expected one file for each rank and step (twice/b.pt)'
+  )
+})
+
+t.test('an array that is not asked for tells the end of a response too', async t => {
+  const arrays = {
+    values: array('float32', [1, 3], [1, 0, 0]),
+    returns: array('float32', [1, 3], [1, 0, 0]),
+    kl: array('float32', [1, 3], [0, 2, 0])
+  }
+  const dump = await openDump(DIR, [write('kl.npz', await npzFile(arrays))], options())
+  for await (const item of dump.samples(['values'])) {
+    t.same(isLeftOut(item) ? null : [item.mask.length, Object.keys(item.arrays), item.tokenIds], [2, ['values'], null])
+  }
+  await dump.close()
+})
+
+t.test('what a trace does not need may be unreadable', async t => {
+  const arrays = { ...BATCH, entropys: array('float32', [2, 3], [1, 1, 1, 1, 1, 1]), score: array('float32', [2], [1, 0]) }
+  const unread = await readAll([write('unread.npz', await npzFile(arrays))])
+  t.same([...unread.dump.arrays.keys()], ['values', 'returns'])
+  t.same(unread.dump.facts.notes, ['entropys is not read: its shape is (2, 3), not (2, 2)'])
+  const objects = await archive([
+    ...Object.entries(BATCH).map(([name, { shape, data }]) => [name, encodeNpy(Float32Array.from(data as number[]), shape)] as const),
+    ['uid', [encodeNpyHeader('|O', [2]), new Uint8Array(9)]]
+  ])
+  const object = await readAll([write('object.npz', objects)])
+  t.equal((object.items as Sample[])[0].fields.uid, null)
+  t.match(object.dump.facts.notes[0], /^not read: npy unsupported dtype: .*object array/)
+})
+
 t.test('raw_reward is of the whole rollout', async t => {
   const raw = { raw_reward: [10, 11, 12, 13] }
   const scores = async (bytes: Uint8Array): Promise<(number | null)[]> =>
     ((await readAll([write('raw.pt', bytes)])).items as Sample[]).map(({ fields }) => fields.score)
   t.same(await scores(rankFile(0, [3, 1], raw, [...PLAIN, 'partition'])), [11, 13], 'by the places in the rollout')
   t.same(await scores(rankFile(0, [3, 1, 0, 2], raw)), [10, 11, 12, 13], 'by their order, where the file has all samples')
+  t.same(
+    await scores(rankFile(0, [3, 1, 0, 2], raw, [...PLAIN, 'partition'])),
+    [10, 11, 12, 13],
+    'by the places, where it has as many numbers'
+  )
   t.same(await scores(rankFile(0, [3, 1], raw)), [-3, -1], 'else the rewards')
   const { dump } = await readAll(['raw.pt'])
   t.match(dump.facts.notes.join(), /raw_reward is a list over the whole rollout/)
@@ -571,13 +629,6 @@ t.test('files of a folder are one series over steps', async t => {
   )
   t.same(all.dump.inputs[0], { path: 'many/step_0.npz', sha256: sha256(await npzFile(CASES[0].arrays)), bytes: all.dump.inputs[0].bytes })
 })
-
-const ROW = { values: [1, 2], returns: [1, 1], response_mask: [1, 1] }
-const BATCH: TestArrays = {
-  values: array('float32', [2, 2], [1, 2, 3, 4]),
-  returns: array('float32', [2, 2], [1, 1, 1, 1]),
-  response_mask: array('int64', [2, 2], [1, 1, 1, 1])
-}
 
 interface BadDump {
   readonly what: string
@@ -775,12 +826,59 @@ t.test('what is wrong is said with its place; --skip-bad leaves the row out', as
   }
 })
 
+t.test('a row that is left out has its place beside the reason', async t => {
+  const bytes = await npzFile({ ...BATCH, response_mask: array('int64', [2, 2], [1, 1, 1, 2]) })
+  const { items, dump } = await readAll([write('left.npz', bytes)], { skipBad: true })
+  t.same(items[1], {
+    index: 1,
+    place: { file: 'left.npz', trace: 1, array: 'response_mask', index: 1 },
+    reason: 'npz wrong mask: 2, expected 0 or 1'
+  })
+  t.equal(dump.rows, 2)
+})
+
+t.test('a batch of tensors that lie in another order', async t => {
+  const transposed = tensor({ key: 'x', count: 6, shape: [2, 3], stride: [1, 2] })
+  const expanded = tensor({ key: 'y', count: 3, shape: [2, 3], stride: [0, 1] })
+  const bytes = torchArchive(pickle(dict({ values: transposed, returns: expanded })), { x: floats(1, 2, 3, 4, 5, 6), y: floats(7, 8, 9) })
+  const { items } = await readAll([write('strides.pt', bytes)])
+  t.same(
+    (items as Sample[]).map(({ arrays }) => [Array.from(arrays.values ?? []), Array.from(arrays.returns ?? [])]),
+    [
+      [
+        [1, 3, 5],
+        [7, 8, 9]
+      ],
+      [
+        [2, 4, 6],
+        [7, 8, 9]
+      ]
+    ]
+  )
+})
+
 t.test('rows of retained tokens alone', async t => {
   const rows = [{ values: [1, 2], returns: [3, 4], token_ids: [8, 9], response_positions: [1, 4] }]
   const [sample] = (await readAll([write('kept.jsonl', jsonLines(rows))])).items as Sample[]
   t.same(Array.from(sample.mask), [0, 1, 0, 0, 1])
   t.same(Array.from(sample.arrays.values ?? []), [NaN, 1, NaN, NaN, 2])
   t.same(Array.from(sample.tokenIds ?? []), [-1, 8, -1, -1, 9])
+})
+
+t.test('a mask of true and false in JSON Lines', async t => {
+  const rows = [
+    { ...ROW, response_mask: [false, true], outcome: true, score: 'NaN' },
+    { ...ROW, response_mask: [true, true], outcome: null, score: 2 }
+  ]
+  const bytes = Buffer.from(Buffer.from(jsonLines(rows)).toString().replace('"NaN"', 'null'))
+  const { items } = await readAll([write('flags.jsonl', bytes)])
+  t.same(
+    (items as Sample[]).map(({ mask, fields: { outcome, score } }) => [[...mask], outcome, score]),
+    [
+      [[0, 1], 'success', null],
+      [[1, 1], null, 2]
+    ]
+  )
 })
 
 t.test('what is a dump is told by its content', async t => {
@@ -879,6 +977,17 @@ t.test('batches larger than a block', async t => {
       name
     )
   }
+})
+
+t.test('an integer that no double holds is named by its index in the whole array', async t => {
+  const [rows, columns] = [60, 3000]
+  const data = new Array<number>(rows * columns).fill(1).with(-2, 2 ** 60)
+  const wide = { values: array('int64', [rows, columns], data) }
+  const fault = await faultOf(readAll([write('wide.npz', await npzFile(wide))]))
+  t.equal(
+    fault.message,
+    'npy integer out of range: 1152921504606846976, expected at most 2^53 in size, where every integer has a double of its own (wide.npz, member values.npy, index 179998)'
+  )
 })
 
 t.test('lines are the same at every chunk size', async t => {

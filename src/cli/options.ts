@@ -35,9 +35,9 @@ export const CLI_COMMANDS = {
     example: 'manifest --study my-study --write'
   },
   fetch: {
-    arguments: '--study DIR',
-    does: 'W&B histories of a study, each with a certificate that it is whole',
-    example: 'fetch --study my-study --deadline 30'
+    arguments: 'ENTITY/PROJECT NAME… --into DIR',
+    does: 'W&B histories, each with a certificate, and a study of them; or --study DIR',
+    example: 'fetch my-team/my-project ppo ppo-baseline --into my-study'
   }
 } as const satisfies Readonly<Record<string, CommandSpec>>
 
@@ -83,7 +83,7 @@ export const OPTIONS = {
       audit: REPLICA,
       traces: 'study whose critic_traces section says what is expected; an option goes before it (default: none: checks are reported only)',
       manifest: 'study folder with study.json',
-      fetch: 'study folder with study.json and its fetch section'
+      fetch: 'study whose fetch section says what is fetched, in place of names and --into'
     }
   },
   out: {
@@ -186,12 +186,21 @@ export const OPTIONS = {
     commands: ['manifest'],
     help: 'write it; roles, revisions and date of the one that is there stay'
   },
+  into: { type: 'string', value: 'DIR', commands: ['fetch'], help: 'a folder for histories and study; it may be there already' },
+  run: {
+    type: 'string',
+    multiple: true,
+    value: 'ID',
+    commands: ['fetch'],
+    help: 'this run alone of those that are selected (may be repeated)'
+  },
+  'not-run': { type: 'string', multiple: true, value: 'ID', commands: ['fetch'], help: 'not this run (may be repeated)' },
   only: { type: 'string', value: 'LABEL', commands: ['fetch'], help: "the runs of one label of the study's fetch.runs (default: all)" },
   'base-url': {
     type: 'string',
     value: 'URL',
     commands: ['fetch'],
-    help: 'another W&B server (default: WANDB_BASE_URL, else https://api.wandb.ai)'
+    help: 'another W&B server (default: WANDB_BASE_URL, else base_url of ~/.config/wandb/settings, else https://api.wandb.ai); HTTPS_PROXY and NO_PROXY are obeyed'
   },
   deadline: {
     type: 'string',

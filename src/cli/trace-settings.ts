@@ -3,7 +3,7 @@
  * place of in a study is said. Everything here decides bytes of outputs, so it is part of the settings' hash.
  */
 import { EXIT, Fault, printable } from '../core/errors.js'
-import type { SnapshotSettings } from '../runs/snapshot.js'
+import type { SnapshotSettings } from '../runs/snapshot-work.js'
 import type { CriticTraceStudy } from '../schema/critic-traces.js'
 import { dumpNames, snapshotKeys } from '../schema/key-names.js'
 import { DEFAULT_CRITIC_TRACE_STUDY, REPORTED_WITHOUT_STUDY, type SnapshotKeys } from '../schema/traces.js'

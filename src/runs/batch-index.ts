@@ -14,7 +14,7 @@ import { GENERATOR } from '../core/version.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { jsonText } from '../render/outputs/json-text.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
-import { BATCH_INDEX, OUTPUT_PATHS, type Origin } from '../render/outputs/output-names.js'
+import { BATCH_INDEX, OUTPUT_PATHS, SAMPLE_PATHS, type Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import { removeOutputs } from '../render/outputs/removed-outputs.js'
 import type { TraceSnapshotsDocument } from '../schema/outputs/trace-snapshots.js'
@@ -145,7 +145,7 @@ async function readIndex(path: string): Promise<TraceSnapshotsDocument | null> {
 /** A snapshot of an earlier run: where its record stands, and the statistics are those of the record and of this version. */
 async function standingSnapshot(out: string, name: string): Promise<Pick<Standing, 'statistics'> | null> {
   const record = standingRecord(join(out, name))
-  const recorded = record?.outputs.find(({ path }) => path === OUTPUT_PATHS.statistics || path === OUTPUT_PATHS.sampleStatistics)
+  const recorded = record?.outputs.find(({ path }) => path === OUTPUT_PATHS.statistics || path === SAMPLE_PATHS.statistics)
   if (recorded === undefined) return null
   const text = await readText(join(out, name, recorded.path), { links: 'refuse' }).catch((error: unknown) => {
     if (error instanceof Fault) return null
@@ -182,7 +182,7 @@ function entryOf({ plan, status, statistics, samples, faults, source }: Snapshot
     statistics:
       plan === null || status === 'failed'
         ? null
-        : `${plan.name}/${samples === undefined ? OUTPUT_PATHS.statistics : OUTPUT_PATHS.sampleStatistics}`,
+        : `${plan.name}/${samples === undefined ? OUTPUT_PATHS.statistics : SAMPLE_PATHS.statistics}`,
     faults: faults.map(f => ({ message: inOutputs(f, plan, source, out).message, exit_code: faultCode(f) }))
   }
 }

@@ -12,9 +12,10 @@ import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../stud
 import { writeBatchIndex, type WrittenIndex } from './batch-index.js'
 import type { SnapshotResult } from './batch-result.js'
 import { originOf } from './context.js'
-import { analyseSnapshot, snapshotInputs, type SnapshotRun, type SnapshotSettings } from './snapshot.js'
+import { analyseSnapshot, snapshotInputs, type SnapshotRun } from './snapshot.js'
+import type { SnapshotSettings } from './snapshot-work.js'
 import type { FigureFormat } from '../render/figures/config.js'
-import { DEFAULT_OUT, OUTPUT_PATHS } from '../render/outputs/output-names.js'
+import { DEFAULT_OUT, OUTPUT_PATHS, SAMPLE_PATHS } from '../render/outputs/output-names.js'
 import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
@@ -148,5 +149,5 @@ async function readStatistics(out: string, record: RunRecord): Promise<Pick<Snap
   if (record.outputs.some(({ path }) => path === OUTPUT_PATHS.statistics)) {
     return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics }
   }
-  return { statistics: null, samples: (await read(OUTPUT_PATHS.sampleStatistics)) as SampleStatisticsDocument }
+  return { statistics: null, samples: (await read(SAMPLE_PATHS.statistics)) as SampleStatisticsDocument }
 }

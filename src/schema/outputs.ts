@@ -50,8 +50,6 @@ export const RESERVED_OUTPUTS: readonly string[] = [
   'preview/source-notes.html',
   'critic-trace-snapshots.json',
   'training_data/critic-trace-arrays.npz',
-  'training_data/samples.csv',
-  'training_data/sample-statistics.json',
   'training_data/critic-traces.arrow',
   'training_data/critic-traces.parquet',
   'wandb/observations.arrow',

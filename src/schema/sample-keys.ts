@@ -30,8 +30,14 @@ const ARRAYS: Readonly<Record<SampleArray, SampleKey>> = {
   advantages: tokens(['advantages'], 'advantage of each response token, as stored, perhaps whitened'),
   token_rewards: tokens(['token_level_rewards', 'token_rewards', 'rewards'], 'reward of each token'),
   kl: tokens(['kl'], 'estimate of the divergence from the reference policy, a token'),
-  log_probs: tokens(['log_probs', 'old_log_probs', 'prev_logprobs'], 'log probability of each token when it was trained on'),
-  ref_log_probs: tokens(['ref_log_probs', 'ref_log_prob'], 'log probability under the reference policy'),
+  log_probs: tokens(
+    ['log_probs', 'old_log_probs', 'action_log_probs', 'prev_logprobs', 'logprobs'],
+    'log probability of each token when it was trained on'
+  ),
+  ref_log_probs: tokens(
+    ['ref_log_probs', 'ref_log_prob', 'base_action_log_probs', 'ref_logprobs'],
+    'log probability under the reference policy'
+  ),
   rollout_log_probs: tokens(['rollout_log_probs', 'generation_logprobs'], 'log probability when it was generated'),
   entropy: tokens(['entropy', 'entropys'], "entropy of the policy's distribution at each token")
 }

@@ -171,6 +171,8 @@ async function* dumpNames(folder: string, names: readonly string[]): AsyncGenera
     try {
       if ((await stat(path)).isFile() && (await recogniseDump(path)) !== null) yield name
     } catch (error) {
+      // A link that leads nowhere is no dump.
+      if (errorCode(error) === 'ENOENT') continue
       yield error instanceof Fault ? error : snapshotFault('unreadable path', path, describeCause(error), error)
     }
   }

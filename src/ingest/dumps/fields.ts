@@ -2,7 +2,7 @@
 import { Fault, printable, type Place } from '../../core/errors.js'
 import type { Outcome } from '../../schema/traces.js'
 import { OUTCOME_FORMS, outcomeOfNumber } from '../traces/outcome.js'
-import type { NamedField } from './part.js'
+import type { FieldOfRow } from './part.js'
 
 /** Where a row stands, and the first word of its messages. */
 export interface RowContext {
@@ -14,34 +14,34 @@ export function rowFault({ format, place }: RowContext, problem: string, found: 
   return new Fault({ format, problem, found, expected, place: { ...place, ...more } })
 }
 
-function wrong(context: RowContext, what: string, { name, value }: NamedField, expected: string): Fault {
+function wrong(context: RowContext, what: string, { name, value }: FieldOfRow, expected: string): Fault {
   const found = typeof value === 'string' ? JSON.stringify(value) : String(value)
   return rowFault(context, `wrong ${what}`, printable(found), expected, { array: name })
 }
 
 /** null: the row does not state it */
-function numberOf(field: NamedField | null): number | null | undefined {
+function numberOf(field: FieldOfRow | null): number | null | undefined {
   const value = field?.value ?? null
   if (value === null) return null
   if (typeof value === 'number') return value
   return typeof value === 'bigint' ? Number(value) : undefined
 }
 
-export function integerField(context: RowContext, what: string, field: NamedField | null, least = 0): number | null {
+export function integerField(context: RowContext, what: string, field: FieldOfRow | null, least = 0): number | null {
   const x = numberOf(field)
   if (x === null) return null
   if (x !== undefined && Number.isSafeInteger(x) && x >= least) return x
-  throw wrong(context, what, field as NamedField, least === 0 ? 'an integer from 0 to 2^53' : 'an integer')
+  throw wrong(context, what, field as FieldOfRow, least === 0 ? 'an integer from 0 to 2^53' : 'an integer')
 }
 
-export function scoreField(context: RowContext, field: NamedField | null): number | null {
+export function scoreField(context: RowContext, field: FieldOfRow | null): number | null {
   const value = typeof field?.value === 'boolean' ? Number(field.value) : numberOf(field)
   if (value === null) return null
   if (value !== undefined && Number.isFinite(value)) return value
-  throw wrong(context, 'score', field as NamedField, 'a finite number')
+  throw wrong(context, 'score', field as FieldOfRow, 'a finite number')
 }
 
-export function outcomeField(context: RowContext, field: NamedField | null): Outcome | null {
+export function outcomeField(context: RowContext, field: FieldOfRow | null): Outcome | null {
   if (field === null || field.value === null) return null
   const { value } = field
   if (value === 'success' || value === 'failure') return value
@@ -51,13 +51,13 @@ export function outcomeField(context: RowContext, field: NamedField | null): Out
   return outcome
 }
 
-export function flagField(context: RowContext, what: string, field: NamedField | null): boolean | null {
+export function flagField(context: RowContext, what: string, field: FieldOfRow | null): boolean | null {
   if (field === null || field.value === null) return null
   const x = typeof field.value === 'boolean' ? Number(field.value) : numberOf(field)
   if (x === 0 || x === 1) return x === 1
   throw wrong(context, what, field, 'true, false, 1 or 0')
 }
 
-export function textField(field: NamedField | null): string | null {
+export function textField(field: FieldOfRow | null): string | null {
   return field === null || field.value === null ? null : String(field.value)
 }

@@ -8,13 +8,14 @@ import { JSON_LINES_DUMP } from './json-lines.js'
 import { NPZ_DUMP } from './npz.js'
 import { PARQUET_DUMP } from './parquet.js'
 import type { DumpFormat } from './part.js'
-import { groupByStep, planRollout, signatureOfTokens } from './rollout.js'
+import { readAhead } from './read-ahead.js'
+import { groupByStep, planRollout, signatureOfTokens, type Rollout } from './rollout.js'
 import { SAFETENSORS_DUMP } from './safetensors.js'
 import { Series, type SeriesFiles } from './series.js'
 import { TORCH_DUMP } from './torch.js'
 
 /** In the order of asking. `.pt` and NPZ are both ZIP archives; the first looks at fewer bytes. */
-export const DUMP_FORMATS: readonly DumpFormat[] = [TORCH_DUMP, NPZ_DUMP, PARQUET_DUMP, SAFETENSORS_DUMP, JSON_LINES_DUMP]
+const DUMP_FORMATS: readonly DumpFormat[] = [TORCH_DUMP, NPZ_DUMP, PARQUET_DUMP, SAFETENSORS_DUMP, JSON_LINES_DUMP]
 
 const HEAD_BYTES = 4096
 /** Up to so many files stay open, with their tables of contents, from the plan to the last sample. */
@@ -24,7 +25,7 @@ const KEPT_OPEN = 8
 export async function recogniseDump(path: string): Promise<DumpFormat | null> {
   const file = await openStill(path)
   try {
-    return await formatOf(file)
+    return await formatOf(readAhead(file))
   } finally {
     await file.close()
   }
@@ -75,7 +76,7 @@ export async function openDump(folder: string, files: readonly string[], options
         if (!kept.has(name)) await part.close()
       }
     }
-    const rollouts = []
+    const rollouts: Rollout[] = []
     for (const group of groupByStep(plans)) rollouts.push(await planRollout(group, signatureOf))
     const from: SeriesFiles = {
       async open({ name }, onBytes) {

@@ -29,8 +29,16 @@ export async function* linesOf(source: ByteSource, file: string, chunkSize = CHU
     length = 0
     return line
   }
+  const read = (at: number): Promise<Uint8Array> => {
+    const chunk = source.slice(Math.min(source.size, at), Math.min(source.size, at + chunkSize))
+    // Who stops before the end does not wait for the chunk ahead.
+    chunk.catch(() => undefined)
+    return chunk
+  }
+  let ahead = read(0)
   for (let at = 0; at < source.size; at += chunkSize) {
-    const chunk = await source.slice(at, Math.min(source.size, at + chunkSize))
+    const chunk = await ahead
+    ahead = read(at + chunkSize)
     let start = 0
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
       parts.push(chunk.subarray(start, end))

@@ -29,7 +29,7 @@ export const JSON_LINES_DUMP: DumpFormat = {
     }
   },
   async open({ name: file, source }, keys) {
-    const reader = new JsonRecordReader(new KernelText(new Kernel()))
+    const reader = readerOfThread()
     const first = await firstRow(source, file)
     const place = { ...first.place, trace: 0 }
     const known = new Set(Object.values(keys).flat())
@@ -60,6 +60,17 @@ export const JSON_LINES_DUMP: DumpFormat = {
       keys
     )
   }
+}
+
+let ofThread: JsonRecordReader | null = null
+
+/**
+ * The one reader of this thread, which copies out what it reads. Its kernel is not the one that reads pages: that one may hold a
+ * part of a page while lines are read.
+ */
+function readerOfThread(): JsonRecordReader {
+  ofThread ??= new JsonRecordReader(new KernelText(new Kernel()))
+  return ofThread
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -10,7 +10,7 @@ import { scanColon, scanScalar, SkipScratch, skipValue, stringEnd } from '../jso
 import { Ascii, decodeString, isDigit } from '../json/text.js'
 import type { RecordValue } from './records.js'
 
-export interface JsonRecord {
+interface JsonRecord {
   /** of the names that were asked for; a value that is of no use is undefined */
   readonly values: ReadonlyMap<string, RecordValue>
   /** all names of the object */

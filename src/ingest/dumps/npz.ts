@@ -3,7 +3,7 @@ import type { ByteSource } from '../../core/byte-source.js'
 import { Fault } from '../../core/errors.js'
 import { isText } from '../npz/npy.js'
 import type { NpyHeader } from '../npz/npy-header.js'
-import { numbersOf, openNpzFile, tensorDtypeOf, type ElementReader, type NpzFile } from '../npz/npz-file.js'
+import { npyNumbers, openNpzFile, tensorDtypeOf, type ArrayElements, type NpzFile } from '../npz/npz-file.js'
 import { ZIP_MAGIC } from './magic.js'
 import { openPadded } from './padded.js'
 import type { DumpFile, DumpFormat } from './part.js'
@@ -11,7 +11,7 @@ import {
   columnLength,
   MAX_COLUMN_BYTES,
   type ArrayTable,
-  type RowReader,
+  type ArrayRows,
   type StoredArray,
   type TableColumn,
   type TableEntry
@@ -60,8 +60,7 @@ function entryOf(npz: NpzFile, name: string, header: NpyHeader, file: string): T
           shape: header.shape,
           itemSize: header.dtype.itemSize,
           width: widthOf(dtype),
-          rows: () => new NpyRows(npz, name, header.count / Math.max(1, header.shape[0])),
-          whole: async () => numbersOf(await npz.read(name), place)
+          rows: () => new NpyRows(npz, name, header.count / Math.max(1, header.shape[0]))
         }
   return {
     array,
@@ -72,16 +71,16 @@ function entryOf(npz: NpzFile, name: string, header: NpyHeader, file: string): T
         throw new Fault({ format: 'npz', problem: 'column too large', found: `${header.dataBytes} bytes`, expected, place })
       }
       const read = await npz.read(name)
-      return isText(read.data) ? read.data : numbersOf(read, place)
+      return isText(read.data) ? read.data : npyNumbers(read, place)
     }
   }
 }
 
-class NpyRows implements RowReader {
+class NpyRows implements ArrayRows {
   readonly #npz: NpzFile
   readonly #name: string
   readonly #rowLength: number
-  #elements: Promise<ElementReader> | null = null
+  #elements: Promise<ArrayElements> | null = null
 
   constructor(npz: NpzFile, name: string, rowLength: number) {
     this.#npz = npz
@@ -89,7 +88,7 @@ class NpyRows implements RowReader {
     this.#rowLength = rowLength
   }
 
-  async next(count: number): ReturnType<RowReader['next']> {
+  async next(count: number): ReturnType<ArrayRows['next']> {
     return (await this.#open()).next(count * this.#rowLength)
   }
 
@@ -102,7 +101,7 @@ class NpyRows implements RowReader {
     await elements?.close()
   }
 
-  #open(): Promise<ElementReader> {
+  #open(): Promise<ArrayElements> {
     this.#elements ??= this.#npz.elements(this.#name)
     return this.#elements
   }

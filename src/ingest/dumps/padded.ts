@@ -6,10 +6,10 @@ import { Fault, printable, type Place } from '../../core/errors.js'
 import { shapeText } from '../npz/encode.js'
 import type { SampleArray } from '../../schema/samples.js'
 import { SAMPLE_KEY_NAMES, type SampleKeyName, type SampleKeys } from '../../schema/sample-keys.js'
-import type { TensorNumbers } from '../tensors/tensor.js'
-import type { DumpPart, NamedField, NamedNumbers, PlacedRow, RawRow, Wanted } from './part.js'
-import { arraysOf, checkFound, endWords, findNames, isList, nearNotes, type FoundNames } from './records.js'
-import { BLOCK_BYTES, type ArrayTable, type RowReader, type StoredArray, type TableColumn } from './table.js'
+import type { DumpPart, FieldOfRow, NamedNumbers, PlacedRow, RawRow, Wanted } from './part.js'
+import { tokenArraysOf, checkFound, endWords, findNames, isList, nearNotes, type FoundNames } from './records.js'
+import { RowBlocks, type RowBlock } from './row-blocks.js'
+import type { ArrayTable, StoredArray, TableColumn } from './table.js'
 
 /** Most rows of a batch. No batch has so many, and a shape may state any number. */
 const MAX_ROWS = 2 ** 24
@@ -19,13 +19,13 @@ export async function openPadded(table: ArrayTable, keys: SampleKeys): Promise<D
   const { entries, refused, format, place } = table
   const names = [...entries.keys(), ...refused.keys()]
   const columns = columnsOf(table, keys)
-  const found = findNames(keys, (name, kind) => {
+  const named = findNames(keys, (name, kind) => {
     const entry = entries.get(name)
     if (entry === undefined) return false
     if (kind === 'field') return entry.columnLength !== null
     return entry.array !== null && entry.array.shape.length === 2 && (entry.array.shape[1] !== 1 || columns === 1)
   })
-  const unread = unreadOf(table, keys, found)
+  const { found, notes } = withoutUnfit(table, keys, named)
   checkFound(found, keys, names, format, place)
   const rows = checkShapes(table, found, columns)
   const fields = await readFields(table, found)
@@ -36,12 +36,12 @@ export async function openPadded(table: ArrayTable, keys: SampleKeys): Promise<D
     kind: 'padded batch',
     mask: found.get('response_mask') ?? null,
     end: endWords(found, true),
-    notes: [...nearNotes(found, keys, names), ...unread],
+    notes: [...nearNotes(found, keys, names), ...notes],
     rules: { padded: true, exact: false },
     step: typeof step === 'number' && Number.isSafeInteger(step) && step >= 0 ? step : null,
     rank: null,
     rows,
-    arrays: new Map(arraysOf(found).map(key => [key, batch.array(key).width])),
+    arrays: new Map(tokenArraysOf(found).map(key => [key, batch.array(key).width])),
     hasTokenIds: found.has('token_ids'),
     order: null,
     row: null,
@@ -52,7 +52,7 @@ export async function openPadded(table: ArrayTable, keys: SampleKeys): Promise<D
 /** T: columns of the first array of tokens; 1 where no array has more than one. */
 function columnsOf({ entries }: ArrayTable, keys: SampleKeys): number {
   for (const key of ['values', 'returns', ...SAMPLE_KEY_NAMES] as const) {
-    if (!isList(key) || key === 'response_mask' || key === 'attention_mask' || key === 'token_ids') continue
+    if (!isList(key) || mayHavePrompt(key)) continue
     for (const name of keys[key]) {
       const shape = entries.get(name)?.array?.shape
       if (shape?.length === 2 && shape[1] !== 1) return shape[1]
@@ -61,15 +61,38 @@ function columnsOf({ entries }: ArrayTable, keys: SampleKeys): number {
   return 1
 }
 
-/** Notes of fields that cannot be read. @throws the fault of an array of tokens that cannot */
-function unreadOf({ refused }: ArrayTable, keys: SampleKeys, found: FoundNames): string[] {
-  return SAMPLE_KEY_NAMES.flatMap(key => {
-    const name = found.has(key) ? undefined : keys[key].find(candidate => refused.has(candidate))
-    const error = name === undefined ? undefined : refused.get(name)
-    if (name === undefined || error === undefined) return []
-    if (isList(key)) throw error
-    return [`${printable(name)} is not read: ${error.message}`]
-  })
+/** What a trace is made of. Anything else that cannot be read, or is of another shape, is left out with a note. */
+const NEEDED: ReadonlySet<SampleKeyName> = new Set(['values', 'returns', 'response_mask', 'attention_mask', 'response_length'] as const)
+
+/** @throws the fault of a needed array that cannot be read */
+function withoutUnfit(
+  { entries, refused }: ArrayTable,
+  keys: SampleKeys,
+  named: FoundNames
+): { readonly found: FoundNames; readonly notes: readonly string[] } {
+  const found = new Map(named)
+  const notes: string[] = []
+  const shapeOf = (name: string | undefined): readonly number[] => entries.get(name ?? '')?.array?.shape ?? []
+  const [rows, columns] = shapeOf(tokenArraysOf(named).map(key => named.get(key))[0])
+  for (const key of SAMPLE_KEY_NAMES) {
+    const name = named.get(key)
+    const error = name === undefined ? refused.get(keys[key].find(candidate => refused.has(candidate)) ?? '') : undefined
+    if (error !== undefined) {
+      if (NEEDED.has(key)) throw error
+      notes.push(`not read: ${error.message}`)
+    }
+    if (name === undefined || NEEDED.has(key) || !isList(key) || mayHavePrompt(key)) continue
+    const shape = shapeOf(name)
+    if (shape[0] === rows && shape[1] === columns) continue
+    found.delete(key)
+    notes.push(`${printable(name)} is not read: its shape is ${shapeText(shape)}, not ${shapeText([rows, columns])}`)
+  }
+  return { found, notes }
+}
+
+/** Whether an array may have the columns of the prompt before those of the response. */
+function mayHavePrompt(key: SampleKeyName): boolean {
+  return key === 'response_mask' || key === 'attention_mask' || key === 'token_ids'
 }
 
 /** B. @throws Fault for an array of another shape */
@@ -87,9 +110,9 @@ function checkShapes(table: ArrayTable, found: FoundNames, columns: number): num
   if (columns === 0) throw wrong(first.name, first.shape, 'at least one column')
   if (rows > MAX_ROWS) throw wrong(first.name, first.shape, `at most ${MAX_ROWS} rows`)
   for (const { key, name, shape } of arrays) {
-    const mayHavePrompt = key === 'response_mask' || key === 'attention_mask' || key === 'token_ids'
-    if (shape[0] === rows && (shape[1] === columns || (mayHavePrompt && shape[1] > columns))) continue
-    throw wrong(name, shape, `${shapeText([rows, columns])}${mayHavePrompt ? ', or more columns with the prompt before them' : ''}`)
+    const isWider = mayHavePrompt(key) && shape[1] > columns
+    if (shape[0] === rows && (shape[1] === columns || isWider)) continue
+    throw wrong(name, shape, `${shapeText([rows, columns])}${mayHavePrompt(key) ? ', or more columns with the prompt before them' : ''}`)
   }
   for (const [key, name] of found) {
     const length = isList(key) ? null : table.entries.get(name)?.columnLength
@@ -98,13 +121,13 @@ function checkShapes(table: ArrayTable, found: FoundNames, columns: number): num
   return rows
 }
 
-interface Field {
+interface BatchField {
   readonly name: string
   readonly values: TableColumn
 }
 
-async function readFields({ entries }: ArrayTable, found: FoundNames): Promise<ReadonlyMap<SampleKeyName, Field>> {
-  const fields = new Map<SampleKeyName, Field>()
+async function readFields({ entries }: ArrayTable, found: FoundNames): Promise<ReadonlyMap<SampleKeyName, BatchField>> {
+  const fields = new Map<SampleKeyName, BatchField>()
   for (const [key, name] of found) {
     const entry = entries.get(name)
     if (!isList(key) && entry !== undefined) fields.set(key, { name, values: await entry.column() })
@@ -115,11 +138,11 @@ async function readFields({ entries }: ArrayTable, found: FoundNames): Promise<R
 class PaddedBatch {
   readonly #table: ArrayTable
   readonly #found: FoundNames
-  readonly #fields: ReadonlyMap<SampleKeyName, Field>
+  readonly #fields: ReadonlyMap<SampleKeyName, BatchField>
   readonly #rows: number
   readonly #columns: number
 
-  constructor(table: ArrayTable, found: FoundNames, fields: ReadonlyMap<SampleKeyName, Field>, rows: number, columns: number) {
+  constructor(table: ArrayTable, found: FoundNames, fields: ReadonlyMap<SampleKeyName, BatchField>, rows: number, columns: number) {
     this.#table = table
     this.#found = found
     this.#fields = fields
@@ -134,7 +157,7 @@ class PaddedBatch {
   }
 
   async *all(wanted: Wanted): AsyncGenerator<PlacedRow, void, void> {
-    const blocks = new Blocks(
+    const blocks = new RowBlocks(
       this.#needed(wanted).map(key => ({ key, name: this.#found.get(key) ?? '', array: this.array(key) })),
       this.#rows
     )
@@ -169,23 +192,23 @@ class PaddedBatch {
 
   /** One array is read at least: it tells the number of tokens. */
   #isOnlyLength(key: SampleKeyName, wanted: ReadonlySet<SampleArray>): boolean {
-    const arrays = arraysOf(this.#found)
+    const arrays = tokenArraysOf(this.#found)
     return key === arrays[0] && !arrays.some(name => wanted.has(name))
   }
 
-  #rowOf({ arrays }: Block, at: number, row: number): RawRow {
+  #rowOf({ arrays }: RowBlock, at: number, row: number): RawRow {
     const list = (key: SampleKeyName): NamedNumbers | null => {
       const array = arrays.get(key)
       if (array === undefined) return null
       return { name: array.name, data: array.data.subarray(at * array.columns, (at + 1) * array.columns) }
     }
-    const field = (key: SampleKeyName): NamedField | null => {
+    const field = (key: SampleKeyName): FieldOfRow | null => {
       const column = this.#fields.get(key)
       if (column === undefined) return null
       return { name: column.name, value: column.values[column.values.length === 1 ? 0 : row] }
     }
     const tokens = new Map<SampleArray, NamedNumbers>()
-    for (const key of arraysOf(this.#found)) {
+    for (const key of tokenArraysOf(this.#found)) {
       const array = list(key)
       if (array !== null) tokens.set(key, array)
     }
@@ -210,62 +233,5 @@ class PaddedBatch {
   /** Whether the arrays are as long as the token ids of prompt and response. */
   #hasPrompt(): boolean {
     return this.#found.has('token_ids') && this.array('token_ids').shape[1] === this.#columns
-  }
-}
-
-interface BlockArray {
-  readonly name: string
-  readonly columns: number
-  readonly data: TensorNumbers
-}
-
-/** Some rows of every array. */
-interface Block {
-  readonly count: number
-  readonly arrays: ReadonlyMap<SampleKeyName, BlockArray>
-}
-
-/** Reads the arrays side by side, a block of rows ahead of the caller. */
-class Blocks {
-  readonly #readers: readonly { readonly key: SampleKeyName; readonly name: string; readonly columns: number; readonly reader: RowReader }[]
-  readonly #rows: number
-  readonly #step: number
-  #ahead: Promise<unknown> = Promise.resolve()
-
-  constructor(arrays: readonly { readonly key: SampleKeyName; readonly name: string; readonly array: StoredArray }[], rows: number) {
-    this.#readers = arrays.map(({ key, name, array }) => ({ key, name, columns: array.shape[1], reader: array.rows() }))
-    this.#rows = rows
-    const widest = Math.max(1, ...arrays.map(({ array }) => array.shape[1] * array.itemSize))
-    this.#step = Math.max(1, Math.floor(BLOCK_BYTES / widest))
-  }
-
-  async *all(): AsyncGenerator<Block, void, void> {
-    let ahead = this.#read(0)
-    for (let row = 0; row < this.#rows; row += this.#step) {
-      const block = await ahead
-      ahead = this.#read(row + this.#step)
-      yield block
-    }
-    await ahead
-    await Promise.all(this.#readers.map(({ reader }) => reader.end()))
-  }
-
-  #read(from: number): Promise<Block> {
-    const count = Math.max(0, Math.min(this.#step, this.#rows - from))
-    const reading = this.#block(count)
-    this.#ahead = reading.catch(() => null)
-    return reading
-  }
-
-  async #block(count: number): Promise<Block> {
-    const read = this.#readers.map(
-      async ({ key, name, columns, reader }) => [key, { name, columns, data: await reader.next(count) }] as const
-    )
-    return { count, arrays: new Map(await Promise.all(read)) }
-  }
-
-  async close(): Promise<void> {
-    await this.#ahead
-    await Promise.all(this.#readers.map(({ reader }) => reader.close()))
   }
 }

@@ -2,6 +2,7 @@
  * Parquet files with one row a sample: a list column for what every token has. The columns are read side by side, page by page, so
  * that memory holds a page of each.
  */
+import type { ByteSource } from '../../core/byte-source.js'
 import { Fault, printable } from '../../core/errors.js'
 import { refuseBombs } from '../parquet/audit.js'
 import { readFooter, type Footer } from '../parquet/footer.js'
@@ -24,9 +25,7 @@ export const PARQUET_DUMP: DumpFormat = {
     }
   },
   async open({ name: file, source }, keys) {
-    const footer = await readFooter(source).catch((error: unknown) => {
-      throw error instanceof Fault ? error.at({ file }) : error
-    })
+    const footer = await readChecked(source, file)
     const leaves = leavesByName(footer, file)
     const found = findNames(keys, (name, kind) => {
       const leaf = leaves.get(name)
@@ -44,7 +43,6 @@ export const PARQUET_DUMP: DumpFormat = {
         rows: footer.rows,
         width: name => (leafOf(leaves, name).element.type === 'FLOAT' ? 'float32' : 'float64'),
         async *read(names, needed): AsyncGenerator<PlacedRow, void, void> {
-          for (const { chunks } of footer.groups) refuseBombs(chunks)
           const columns = [...names].map(name => ({ name, rows: column(name) }))
           try {
             for (let index = 0; index < footer.rows; index++) {
@@ -61,6 +59,16 @@ export const PARQUET_DUMP: DumpFormat = {
       },
       keys
     )
+  }
+}
+
+async function readChecked(source: ByteSource, file: string): Promise<Footer> {
+  try {
+    const footer = await readFooter(source)
+    for (const { chunks } of footer.groups) refuseBombs(chunks)
+    return footer
+  } catch (error) {
+    throw error instanceof Fault ? error.at({ file }) : error
   }
 }
 

@@ -25,7 +25,7 @@ export interface NamedNumbers {
 }
 
 /** A field of one row under the name that the file has for it. */
-export interface NamedField {
+export interface FieldOfRow {
   readonly name: string
   readonly value: number | string | boolean | bigint | null
 }
@@ -41,14 +41,14 @@ export interface RawRow {
   readonly positions: NamedNumbers | null
   /** score of each token, whose sum is the score */
   readonly tokenScores: NamedNumbers | null
-  readonly responseLength: NamedField | null
+  readonly responseLength: FieldOfRow | null
   /** number of tokens of prompt and response */
-  readonly totalLength: NamedField | null
-  readonly step: NamedField | null
-  readonly outcome: NamedField | null
-  readonly score: NamedField | null
-  readonly uid: NamedField | null
-  readonly truncated: NamedField | null
+  readonly totalLength: FieldOfRow | null
+  readonly step: FieldOfRow | null
+  readonly outcome: FieldOfRow | null
+  readonly score: FieldOfRow | null
+  readonly uid: FieldOfRow | null
+  readonly truncated: FieldOfRow | null
   readonly rank: number | null
 }
 

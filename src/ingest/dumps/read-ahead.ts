@@ -7,8 +7,10 @@ import type { ByteSource } from '../../core/byte-source.js'
 const WINDOW = 2 ** 20
 /** A part that is larger is read alone. */
 const SMALL = 2 ** 18
-/** A part this near behind the last one belongs to the same run. */
-const GAP = 2 ** 16
+/** A part this near to the last one belongs to the same run: between two there may be arrays that nobody asks for. */
+const NEAR = 2 ** 18
+/** Parts of a sample are asked for in another order than the file has them. */
+const BEHIND = 2 ** 16
 
 export function readAhead(source: ByteSource): ByteSource {
   let from = 0
@@ -18,14 +20,13 @@ export function readAhead(source: ByteSource): ByteSource {
   return {
     size: source.size,
     async slice(start, end) {
-      const isNext = start >= lastEnd && start - lastEnd <= GAP && lastEnd >= 0
+      const isNear = lastEnd >= 0 && Math.abs(start - lastEnd) <= NEAR
       lastEnd = end
       if (end - start > SMALL) return source.slice(start, end)
       if (window === null || start < from || end > windowEnd) {
-        if (!isNext) return source.slice(start, end)
-        from = start
-        windowEnd = Math.min(source.size, start + WINDOW)
-        if (windowEnd < end) return source.slice(start, end)
+        if (!isNear) return source.slice(start, end)
+        from = Math.max(0, start - BEHIND)
+        windowEnd = Math.min(source.size, from + WINDOW)
         window = source.slice(from, windowEnd)
       }
       const base = from

@@ -8,12 +8,12 @@ import { SAMPLE_ARRAYS, type SampleArray } from '../../schema/samples.js'
 import { SAMPLE_KEY_NAMES, SAMPLE_KEYS, type SampleKeyName, type SampleKeys } from '../../schema/sample-keys.js'
 import type { TensorNumbers } from '../tensors/tensor.js'
 import { rowFault, type RowContext } from './fields.js'
-import type { NamedField, NamedNumbers, RawRow } from './part.js'
+import type { FieldOfRow, NamedNumbers, RawRow } from './part.js'
 
 /** Values of one row by name; undefined: the row has none. A value of another kind than these is of no use here. */
-export type RecordValue = TensorNumbers | NamedField['value'] | undefined
+export type RecordValue = TensorNumbers | FieldOfRow['value'] | undefined
 
-export interface Record {
+interface RowRecord {
   get(name: string): RecordValue
 }
 
@@ -45,12 +45,12 @@ export function isList(key: SampleKeyName): boolean {
 }
 
 /** The arrays of tokens among the names. */
-export function arraysOf(found: FoundNames): SampleArray[] {
+export function tokenArraysOf(found: FoundNames): SampleArray[] {
   return SAMPLE_ARRAYS.filter(key => found.has(key))
 }
 
 /** A row of a record that should have the names. @param needed arrays that are read @throws Fault for a missing array */
-export function rowOfRecord(record: Record, found: FoundNames, needed: ReadonlySet<SampleArray>, context: RowContext): RawRow {
+export function rowOfRecord(record: RowRecord, found: FoundNames, needed: ReadonlySet<SampleArray>, context: RowContext): RawRow {
   const list = (key: SampleKeyName): NamedNumbers | null => {
     const name = found.get(key)
     if (name === undefined) return null
@@ -59,7 +59,7 @@ export function rowOfRecord(record: Record, found: FoundNames, needed: ReadonlyS
     const what = data === undefined || data === null ? 'nothing' : printable(JSON.stringify(String(data)))
     throw rowFault(context, 'missing array', what, 'a list of numbers, as in the first row', { array: name })
   }
-  const field = (key: SampleKeyName): NamedField | null => {
+  const field = (key: SampleKeyName): FieldOfRow | null => {
     const name = found.get(key)
     const value = name === undefined ? undefined : record.get(name)
     if (name === undefined || value === undefined) return null
@@ -67,7 +67,7 @@ export function rowOfRecord(record: Record, found: FoundNames, needed: ReadonlyS
     throw rowFault(context, `wrong ${key}`, `a list of ${value.length} numbers`, 'one value', { array: name })
   }
   const arrays = new Map<SampleArray, NamedNumbers>()
-  for (const key of arraysOf(found)) {
+  for (const key of tokenArraysOf(found)) {
     if (!needed.has(key)) continue
     const array = list(key)
     if (array !== null) arrays.set(key, array)
@@ -109,7 +109,7 @@ export function checkFound(found: FoundNames, keys: SampleKeys, names: readonly 
     const expected = `${LISTS.has(key) ? 'numbers' : 'one value'} a row: ${SAMPLE_KEYS[key].shape} in a batch`
     throw new Fault({ format, problem: `wrong ${key}`, found: `${printable(name)} of another shape or dtype`, expected, place })
   }
-  if (arraysOf(found).length === 0) throw missingName('values', keys, names, format, place)
+  if (tokenArraysOf(found).length === 0) throw missingName('values', keys, names, format, place)
 }
 
 /** A fault of a name that is missing, with the nearest one that the file has. */

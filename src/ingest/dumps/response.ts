@@ -38,7 +38,7 @@ export class Findings {
   }
 }
 
-export interface RowTask extends RowContext {
+interface RowTask extends RowContext {
   readonly index: number
   readonly rules: EndRules
   readonly wanted: Wanted

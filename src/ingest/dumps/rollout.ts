@@ -3,12 +3,12 @@
  * A sample is taken once, from the file that holds most arrays of it.
  */
 import { createHash } from 'node:crypto'
-import { Fault } from '../../core/errors.js'
+import { Fault, printable } from '../../core/errors.js'
 import type { FilePlan, OpenPart } from './files.js'
 import type { RowOrder } from './part.js'
 
 /** A row of one of the files. */
-export interface RolloutRow {
+interface RolloutRow {
   readonly file: number
   readonly row: number
 }
@@ -41,18 +41,33 @@ export async function planRollout(files: readonly FilePlan[], signatureOf: (file
   const { step } = files[0]
   const orders = files.map(({ order }) => order)
   if (orders.some(order => order === null)) return { step, files, rows: null, repeats: [] }
+  refuseSameRank(files)
   const entries = orders.flatMap((order, file) => (order ?? []).map((at, row) => ({ file, row, at })))
   const place = placeOf(entries.map(({ at }) => at))
   const kept = place === null ? await withoutRepeatedFiles(files, entries, signatureOf) : withoutRepeats(files, entries, place)
   const used = new Set(kept.map(({ file }) => file))
-  const rankOf = ({ file, at }: Entry): number => at.rank ?? files[file].rank ?? file
-  const compare = (a: Entry, b: Entry): number =>
+  const rankOf = ({ file, at }: PlacedEntry): number => at.rank ?? files[file].rank ?? file
+  const compare = (a: PlacedEntry, b: PlacedEntry): number =>
     (place === null ? rankOf(a) - rankOf(b) : place(a.at) - place(b.at)) || a.file - b.file || a.row - b.row
   const rows = kept.toSorted(compare).map(({ file, row }) => ({ file, row }))
   return { step, files, rows, repeats: files.filter(({ rows: n }, file) => !used.has(file) && n !== 0) }
 }
 
-interface Entry extends RolloutRow {
+/** Two files of one rank are not parts of one rollout: they would be of two runs. */
+function refuseSameRank(files: readonly FilePlan[]): void {
+  const names = new Map<number, string>()
+  for (const { rank, name, format, step } of files) {
+    if (rank === null) continue
+    const other = names.get(rank)
+    if (other !== undefined) {
+      const found = `rank ${rank} of step ${step} in ${printable(other)} too`
+      throw new Fault({ format, problem: 'stated twice', found, expected: 'one file for each rank and step', place: { file: name } })
+    }
+    names.set(rank, name)
+  }
+}
+
+interface PlacedEntry extends RolloutRow {
   readonly at: RowOrder
 }
 
@@ -65,7 +80,7 @@ function placeOf(orders: readonly RowOrder[]): PlaceInRollout | null {
 }
 
 /** A place belongs to one file: the one with most arrays, the first of several. Within a file it may stand more than once. */
-function withoutRepeats(files: readonly FilePlan[], entries: readonly Entry[], place: PlaceInRollout): Entry[] {
+function withoutRepeats(files: readonly FilePlan[], entries: readonly PlacedEntry[], place: PlaceInRollout): PlacedEntry[] {
   const owner = new Map<number, number>()
   for (const { file, at } of entries) {
     const other = owner.get(place(at))
@@ -76,9 +91,9 @@ function withoutRepeats(files: readonly FilePlan[], entries: readonly Entry[], p
 
 async function withoutRepeatedFiles(
   files: readonly FilePlan[],
-  entries: readonly Entry[],
+  entries: readonly PlacedEntry[],
   signatureOf: (file: FilePlan) => Promise<string | null>
-): Promise<Entry[]> {
+): Promise<PlacedEntry[]> {
   if (files.length === 1) return [...entries]
   const owner = new Map<string, number>()
   const signatures: (string | null)[] = []

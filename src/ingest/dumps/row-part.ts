@@ -2,9 +2,9 @@
 import type { SampleArray } from '../../schema/samples.js'
 import type { SampleKeys } from '../../schema/sample-keys.js'
 import type { DumpPart, PlacedRow, Wanted } from './part.js'
-import { arraysOf, checkFound, endWords, nearNotes, type FoundNames } from './records.js'
+import { tokenArraysOf, checkFound, endWords, nearNotes, type FoundNames } from './records.js'
 
-export interface RowFile {
+interface RowFile {
   readonly format: string
   readonly file: string
   /** all names that the rows have */
@@ -31,7 +31,7 @@ export function rowPart(rows: RowFile, keys: SampleKeys): DumpPart {
     step,
     rank: null,
     rows: rows.rows,
-    arrays: new Map(arraysOf(found).map(key => [key, rows.width(found.get(key) ?? '')])),
+    arrays: new Map(tokenArraysOf(found).map(key => [key, rows.width(found.get(key) ?? '')])),
     hasTokenIds: found.has('token_ids'),
     order: null,
     row: null,
@@ -41,7 +41,7 @@ export function rowPart(rows: RowFile, keys: SampleKeys): DumpPart {
 
 /** What is read: what is wanted, and what the score and the length follow from. */
 function neededOf(found: FoundNames, { arrays }: Wanted): [ReadonlySet<string>, ReadonlySet<SampleArray>] {
-  const known = arraysOf(found)
+  const known = tokenArraysOf(found)
   const chosen = known.filter(key => arrays.has(key) || (key === 'token_rewards' && !found.has('score')))
   const needed = new Set(chosen.length === 0 ? known.slice(0, 1) : chosen)
   const unneeded = known.filter(key => !needed.has(key)).map(key => found.get(key))

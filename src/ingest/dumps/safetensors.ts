@@ -1,5 +1,5 @@
 /** safetensors files of padded batches. The step may stand in the file's metadata. */
-import { Fault } from '../../core/errors.js'
+import type { Fault } from '../../core/errors.js'
 import { readSafetensors, recogniseSafetensors } from '../safetensors/safetensors.js'
 import { Opaque } from '../tensors/tensor.js'
 import { openPadded } from './padded.js'

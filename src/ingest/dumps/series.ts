@@ -91,7 +91,8 @@ export class Series implements Dump {
       return sampleOf(read(), { format: plan.format, place, index, rules: plan.rules, wanted, step, findings: this.#findings })
     } catch (error) {
       if (!this.#options.skipBad || !(error instanceof Fault)) throw error
-      return { index, place, reason: error.message }
+      // The place is told beside the reason.
+      return { index, place: { ...place, ...error.place }, reason: new Fault({ ...error.details, place: {} }).message }
     }
   }
 

@@ -11,8 +11,18 @@ import type { SampleKeys } from '../../schema/sample-keys.js'
 import { isTensor, Opaque, type Tensor, type TensorNumbers } from '../tensors/tensor.js'
 import type { TorchValue } from '../torch/torch.js'
 import { rowFault, type RowContext } from './fields.js'
-import type { DumpPart, NamedField, PlacedRow, RowOrder, Wanted } from './part.js'
-import { arraysOf, checkFound, endWords, findNames, isList, nearNotes, rowOfRecord, type FoundNames, type RecordValue } from './records.js'
+import type { DumpPart, FieldOfRow, PlacedRow, RowOrder, Wanted } from './part.js'
+import {
+  tokenArraysOf,
+  checkFound,
+  endWords,
+  findNames,
+  isList,
+  nearNotes,
+  rowOfRecord,
+  type FoundNames,
+  type RecordValue
+} from './records.js'
 import { widthOf } from './tensor-table.js'
 
 /** Samples of a file, by number and name. */
@@ -98,7 +108,7 @@ class Samples {
 
   widths(): ReadonlyMap<SampleArray, 'float32' | 'float64'> {
     return new Map(
-      arraysOf(this.#found).map(key => {
+      tokenArraysOf(this.#found).map(key => {
         const name = this.#found.get(key) ?? ''
         for (let row = 0; row < this.#rollout.rows; row++) {
           const value = this.#rollout.get(row, name)
@@ -129,7 +139,7 @@ class Samples {
     const tensors: Promise<void>[] = []
     const plain = new Map<string, () => RecordValue>()
     for (const [key, name] of this.#found) {
-      const isNeeded = isList(key) ? needed.has(key as SampleArray) || !arraysOf(this.#found).includes(key as SampleArray) : true
+      const isNeeded = isList(key) ? needed.has(key as SampleArray) || !tokenArraysOf(this.#found).includes(key as SampleArray) : true
       if (!isNeeded || (key === 'token_ids' && !wanted.tokenIds)) continue
       const value = this.#rollout.get(index, name)
       if (isTensor(value)) tensors.push(readTensor(value, isList(key)).then(data => void values.set(name, data)))
@@ -147,14 +157,14 @@ class Samples {
     }
   }
 
-  #scoreOf(index: number, own: NamedField | null): NamedField | null {
+  #scoreOf(index: number, own: FieldOfRow | null): FieldOfRow | null {
     if (this.#scores === null) return own
     const value = this.#scores[index]
     return { name: 'raw_reward', value: isScalarValue(value) && !isTensor(value) ? value : null }
   }
 
   #needed({ arrays }: Wanted): ReadonlySet<SampleArray> {
-    const known = arraysOf(this.#found)
+    const known = tokenArraysOf(this.#found)
     const needed = new Set(known.filter(key => arrays.has(key) || (key === 'token_rewards' && !this.#found.has('score'))))
     return needed.size === 0 ? new Set(known.slice(0, 1)) : needed
   }

@@ -6,7 +6,7 @@ import type { TensorNumbers } from '../tensors/tensor.js'
 export const BLOCK_BYTES = 2 ** 20
 
 /** Reads the rows of an array from the first to the last. */
-export interface RowReader {
+export interface ArrayRows {
   /** The next `count` rows, in C order. Nobody changes the memory later. */
   next(count: number): Promise<TensorNumbers>
   /** Behind the last row: checks what can be checked there. */
@@ -20,9 +20,7 @@ export interface StoredArray {
   readonly itemSize: number
   /** the narrowest of the two that holds every number of this dtype exactly */
   readonly width: 'float32' | 'float64'
-  rows(): RowReader
-  /** all elements of a small array, in C order */
-  whole(): Promise<TensorNumbers>
+  rows(): ArrayRows
 }
 
 /** One value a row, or a single one: numbers or texts. */

@@ -2,7 +2,7 @@
 import { ITEM_SIZE } from '../tensors/dtypes.js'
 import { isContiguous } from '../tensors/strides.js'
 import type { Tensor, TensorDtype, TensorNumbers } from '../tensors/tensor.js'
-import { BLOCK_BYTES, columnLength, type RowReader, type StoredArray, type TableEntry } from './table.js'
+import { BLOCK_BYTES, columnLength, type ArrayRows, type StoredArray, type TableEntry } from './table.js'
 
 const WIDE: ReadonlySet<TensorDtype> = new Set(['F64', 'I64', 'I32', 'U64', 'U32'])
 
@@ -10,13 +10,12 @@ export function widthOf(dtype: TensorDtype): 'float32' | 'float64' {
   return WIDE.has(dtype) ? 'float64' : 'float32'
 }
 
-export function tensorArray(tensor: Tensor): StoredArray {
+function tensorArray(tensor: Tensor): StoredArray {
   return {
     shape: tensor.shape,
     itemSize: ITEM_SIZE[tensor.dtype],
     width: widthOf(tensor.dtype),
-    rows: () => new TensorRows(tensor),
-    whole: () => tensor.readNumbers()
+    rows: () => new TensorRows(tensor)
   }
 }
 
@@ -24,7 +23,7 @@ export function tensorEntry(tensor: Tensor): TableEntry {
   return { array: tensorArray(tensor), column: () => tensor.readNumbers(), columnLength: columnLength(tensor.shape) }
 }
 
-class TensorRows implements RowReader {
+class TensorRows implements ArrayRows {
   readonly #tensor: Tensor
   /** the whole array, where its rows lie apart in the file: each block would read all of it */
   #whole: Promise<TensorNumbers> | null = null

@@ -20,10 +20,10 @@ export interface NpzFile {
   /** @throws Fault for a member of more than 256 MiB */
   read(name: string): Promise<NpyArray>
   /** The elements from the first to the last, in the order of the file. Not for text. */
-  elements(name: string): Promise<ElementReader>
+  elements(name: string): Promise<ArrayElements>
 }
 
-export interface ElementReader {
+export interface ArrayElements {
   next(count: number): Promise<TensorNumbers>
   /** Behind the last element. @throws Fault for a wrong CRC-32 */
   end(): Promise<void>
@@ -86,13 +86,13 @@ class SourceNpz implements NpzFile {
     return readNpy(await this.#zip.read(member, MAX_WHOLE), { ...this.#place, member })
   }
 
-  async elements(name: string): Promise<ElementReader> {
+  async elements(name: string): Promise<ArrayElements> {
     const member = this.#memberOf(name)
     const place = { ...this.#place, member }
     const known = this.headers.get(name)
     if (known instanceof Fault) throw known
     if (known?.fortranOrder === true && known.shape.filter(n => n > 1).length > 1)
-      return new WholeArray(numbersOf(await this.read(name), place))
+      return new WholeArray(npyNumbers(await this.read(name), place))
     const parts = await this.#zip.parts(member)
     try {
       const header = await readHeader(parts, this.#zip.size(member), place)
@@ -111,7 +111,7 @@ class SourceNpz implements NpzFile {
 }
 
 /** Numbers of an array that was read whole. */
-export function numbersOf({ data, descr }: NpyArray, place: Place): TensorNumbers {
+export function npyNumbers({ data, descr }: NpyArray, place: Place): TensorNumbers {
   if (isText(data)) throw new Fault({ format: 'npy', problem: 'wrong dtype', found: `text (${descr})`, expected: 'numbers', place })
   return data instanceof BigInt64Array || data instanceof BigUint64Array ? integersAsFloat64(data, 'npy', place) : data
 }
@@ -123,7 +123,7 @@ export function tensorDtypeOf({ dtype: { kind, itemSize } }: NpyHeader): TensorD
   return `${kind.toUpperCase()}${8 * itemSize}` as TensorDtype
 }
 
-class MemberElements implements ElementReader {
+class MemberElements implements ArrayElements {
   readonly #parts: MemberReader
   readonly #header: NpyHeader
   readonly #place: Place
@@ -161,7 +161,7 @@ class MemberElements implements ElementReader {
   }
 }
 
-class WholeArray implements ElementReader {
+class WholeArray implements ArrayElements {
   readonly #data: TensorNumbers
   #at = 0
 

@@ -9,9 +9,13 @@ export const OUTPUT_PATHS = {
   parquet: 'training_data/critic-traces.parquet',
   audit: 'training_data/critic-turn-boundary-audit.json',
   trajectories: 'training_data/critic-trace-trajectories.csv',
-  statistics: 'training_data/critic-trace-statistics.json',
-  samples: 'training_data/samples.csv',
-  sampleStatistics: 'training_data/sample-statistics.json'
+  statistics: 'training_data/critic-trace-statistics.json'
+} as const
+
+/** Outputs of a dump without values, in place of all those above. */
+export const SAMPLE_PATHS = {
+  rows: 'training_data/samples.csv',
+  statistics: 'training_data/sample-statistics.json'
 } as const
 
 /** Outputs over all selections. The study names those of an analysis. */
