@@ -194,6 +194,8 @@ export function statisticsDocument(data: SnapshotStatistics, origin: Origin): Tr
     failure: data.failure,
     examples: data.examples,
     examples_rule: data.examples_rule,
+    mean_values: data.mean_values,
+    by_step: data.by_step,
     checks: data.checks,
     notes: data.notes,
     undefined_reasons: data.undefined_reasons

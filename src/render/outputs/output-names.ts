@@ -41,6 +41,9 @@ export const TIMINGS_PATH = 'timings.json'
 /** The index of a batch, with one entry for each snapshot. */
 export const BATCH_INDEX = 'critic-trace-snapshots.json'
 
+/** Every step of every snapshot in the index. */
+export const BATCH_STEPS = 'critic-trace-by-step.csv'
+
 /** The program that wrote an output. Time and machine are left out, so that the same input gives the same bytes. */
 export interface Generator {
   readonly name: string

@@ -6,7 +6,7 @@ export const SCHEMA_VERSIONS = {
   'case-evidence': 1,
   'claims-audit': 1,
   'critic-trace-index': 2,
-  'critic-trace-snapshots': 1,
+  'critic-trace-snapshots': 2,
   'critic-trace-statistics': 2,
   'critic-traces': 2,
   'critic-turn-boundary-audit': 1,
