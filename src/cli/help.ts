@@ -22,7 +22,9 @@ export function helpText(topic: CommandName | null): string {
 }
 
 function overview(): string {
-  const commands = COMMAND_NAMES.map(name => [`${name} ${CLI_COMMANDS[name].arguments}`.trimEnd(), CLI_COMMANDS[name].does] as const)
+  const commands = COMMAND_NAMES.map(
+    name => [`${name} ${shortArguments(CLI_COMMANDS[name].arguments)}`.trimEnd(), CLI_COMMANDS[name].does] as const
+  )
   return `critic-traces: verify, measure and draw what an RL critic predicted
 
 usage: ${PROGRAM} COMMAND [options]
@@ -39,6 +41,13 @@ replica: kept in CRITIC_TRACES_CACHE, else in XDG_CACHE_HOME/critic-traces, else
          (about 49 MB)
 exit codes: 0 fine, 1 a check failed, 2 usage, 3 unreadable or malformed input, 130 interrupted
 `
+}
+
+/** Most characters of a command's arguments in the overview; its own help has all. */
+const MAX_ARGUMENTS = 12
+
+function shortArguments(given: string): string {
+  return given.length > MAX_ARGUMENTS ? '…' : given
 }
 
 function commandHelp(command: CommandName): string {

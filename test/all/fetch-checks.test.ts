@@ -505,9 +505,9 @@ t.test('what is printed fits 80 columns, says what changed, and counts in words'
   t.equal(
     first.stdout.replaceAll(first.dir, 'DIR'),
     [
-      'label  run       state     rows      steps  holes  history  certificate',
-      '-----  --------  --------  ----  ---------  -----  -------  -----------',
-      'main   every5th  finished   900  0 to 4495  3,596  fetched  complete',
+      'label  run       state     rows       steps  holes  history  certificate',
+      '-----  --------  --------  ----  ----------  -----  -------  -----------',
+      'main   every5th  finished   900  0 to 4,495  3,596  fetched  complete',
       'listed, not fetched: 3 runs of 2 names: main-a, main-b',
       'wrote wandb/runs.json, source_manifest.json',
       'next: node dist/run.js all --study DIR',
