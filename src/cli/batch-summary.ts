@@ -9,6 +9,7 @@ import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { WrittenIndex } from '../runs/batch-index.js'
 import { batchCounts, type SnapshotResult } from '../runs/batch-result.js'
+import type { ReadDump } from '../schema/samples.js'
 import { outputsTable, toOpen, verdictLine, type ListedOutput } from './closing.js'
 import { checksTable, leftNote, NOT_STATED, statisticsTables, valueText } from './summary.js'
 
@@ -27,6 +28,16 @@ export function batchSummary(
 ): string {
   const [only] = results
   const single = results.length === 1 && only.statistics !== null ? `${statisticsTables(only.statistics, table)}\n` : ''
+  const read = results.flatMap(({ plan, outcome }) =>
+    plan === null || outcome?.dump == null ? [] : [{ name: plan.name, dump: outcome.dump }]
+  )
+  const dumps =
+    results.length === 1
+      ? read.map(({ dump }) => `${dumpText(dump, verbose)}\n`).join('')
+      : read
+          .filter(({ dump }) => dump.leftOut.length > 0)
+          .map(({ name, dump }) => `${noteLine(`${name}: ${counted(dump.leftOut.length, 'row')} left out, as its index lists`)}\n`)
+          .join('')
   const checks = single === '' || only.outcome === null ? '' : `${checksTable(only.outcome.checks, table)}\n`
   const samples = results.length === 1 && only.samples !== undefined ? `${samplesText(only.samples)}\n` : ''
   const { done, unchanged, failed } = batchCounts(results)
@@ -41,7 +52,7 @@ export function batchSummary(
     `${formatCount(failed)} failed`
   ]
   return [
-    `${single}${checks}${samples}${batchTable(results, verbose, table)}`,
+    `${single}${checks}${samples}${dumps}${batchTable(results, verbose, table)}`,
     single + samples === '' ? `\n${batchLine(results)}` : '\n',
     index === null || index.kept === 0 ? '' : `kept in the index: ${counted(index.kept, 'snapshot')} of earlier runs\n\n`,
     leftNote(left),
@@ -54,8 +65,10 @@ export function batchSummary(
 
 /** Figures of the snapshots, those of unchanged ones too. */
 function figuresOf(results: readonly SnapshotResult[], formats: readonly FigureFormat[]): Array<{ readonly path: string }> {
-  return results.flatMap(({ plan, status }) =>
-    plan === null || status === 'failed' ? [] : formats.map(format => ({ path: `${plan.name}/figures/08-critic-traces.${format}` }))
+  return results.flatMap(({ plan, status, samples }) =>
+    plan === null || status === 'failed' || samples !== undefined
+      ? []
+      : formats.map(format => ({ path: `${plan.name}/figures/08-critic-traces.${format}` }))
   )
 }
 
@@ -93,6 +106,29 @@ function samplesText(s: SampleSummary): string {
         `${unknown === 0 ? '' : `, ${formatCount(unknown)} ${NOT_STATED}`}`,
     all === null ? `advantages: ${NOT_STATED}` : `advantages: mean ${valueText(all.mean, 6)}, standard deviation ${valueText(all.sd, 6)}`,
     `needs a critic: ${s.needs_a_critic.join(', ')}`,
+    ...s.notes.map(noteLine),
+    ''
+  ].join('\n')
+}
+
+function noteLine(note: string): string {
+  return `note: ${printableId(note, 400)}`
+}
+
+/** Most rows that are listed of those left out; `--verbose` lists all. */
+const MOST_LEFT_OUT = 10
+
+/** How a dump was read, and which of its rows gave no trace. */
+function dumpText({ facts, leftOut }: ReadDump, verbose: boolean): string {
+  const { kind, mask, end, notes } = facts
+  const listed = verbose ? leftOut : leftOut.slice(0, MOST_LEFT_OUT)
+  const more = leftOut.length - listed.length
+  return [
+    `${kind}; mask: ${mask === null ? 'none, every response token counts' : printableId(mask)}; end of a response: ${printableId(end)}`,
+    ...notes.map(noteLine),
+    ...(leftOut.length === 0 ? [] : [`left out: ${counted(leftOut.length, 'row')}`]),
+    ...listed.map(({ index, reason }) => `  trace ${index}: ${printableId(reason, 400)}`),
+    ...(more === 0 ? [] : [`  and ${formatCount(more)} more (--verbose lists them)`]),
     ''
   ].join('\n')
 }
