@@ -52,7 +52,7 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
 }
 
 /** Whether the arrays were compared: a trace with one source has nothing to compare with. */
-function comparedLine({ verified, traces, one_source: alone, checks }: SnapshotStatistics): string {
+function comparedLine({ verified, traces, one_source: alone, checks, stated }: SnapshotStatistics): string {
   if (verified) {
     const all = traces === 1 ? 'the one trace equal its' : `all ${formatCount(traces)} traces equal their`
     return `values, returns and positions of ${all} NPZ arrays exactly`
