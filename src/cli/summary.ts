@@ -54,8 +54,10 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
 /** Whether the arrays were compared: a trace with one source has nothing to compare with. */
 function comparedLine({ verified, traces, one_source: alone, checks, stated }: SnapshotStatistics): string {
   if (verified) {
-    const all = traces === 1 ? 'the one trace equal its' : `all ${formatCount(traces)} traces equal their`
-    return `values, returns and positions of ${all} NPZ arrays exactly`
+    const all = traces === 1 ? 'the one trace equal' : `all ${formatCount(traces)} traces equal`
+    // Traces without NPZ files were compared with those of a second dump.
+    const second = stated.npz === 0 ? 'those of the second dump' : `${traces === 1 ? 'its' : 'their'} NPZ arrays`
+    return `values, returns and positions of ${all} ${second} exactly`
   }
   if (checks.npz_exactly_equal === null) return 'one source for every trace, not compared'
   return (
