@@ -11,12 +11,15 @@ const ALLOWED_DEPENDENCIES = [
   'chartjs-plugin-annotation',
   'cheerio',
   'cli-progress',
+  'csv-parse',
   'dejavu-fonts-ttf',
   'fflate',
   'htmlparser2',
+  'https-proxy-agent',
   'hyparquet',
   'hyparquet-compressors',
   'hyparquet-writer',
+  'ini',
   'marked',
   'ndarray',
   'npyjs',
@@ -29,6 +32,7 @@ const ALLOWED_DEV_DEPENDENCIES = [
   '@biomejs/biome',
   '@duckdb/node-api',
   '@types/cli-progress',
+  '@types/ini',
   '@types/ndarray',
   '@types/node',
   'assemblyscript',
@@ -188,7 +192,7 @@ const OPENS_BY_ITSELF = [
   'src/core/load.cts',
   'src/kernel/kernel.ts',
   'src/render/outputs/output-fs.ts',
-  'src/cli/study.ts',
+  'src/cli/drafting.ts',
   'src/replica/bytes.ts'
 ]
 

@@ -9,7 +9,7 @@ import { openTracePool } from '../src/compute/traces/pool.js'
 import type { Fault } from '../src/core/errors.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyHeader, NpzWriter } from '../src/ingest/npz/write.js'
-import type { SnapshotSettings } from '../src/runs/snapshot.js'
+import type { SnapshotSettings } from '../src/runs/snapshot-work.js'
 import { faultsOf, hashes, run, settings } from './support/run.js'
 import {
   npzOf,

@@ -22,7 +22,7 @@ import { OUTPUT_PATHS } from '../src/render/outputs/output-names.js'
 import { OutputSet, type OutputFs } from '../src/render/outputs/output-set.js'
 import type { TokenMetadata } from '../src/render/outputs/token-metadata.js'
 import { ParquetTraceWriter } from '../src/render/outputs/token-parquet.js'
-import type { TokenTables } from '../src/runs/snapshot.js'
+import type { TokenTables } from '../src/runs/snapshot-work.js'
 import { Random } from '../src/replica/random.js'
 import type { Sample } from '../src/schema/samples.js'
 import type { TraceIndexDocument } from '../src/schema/outputs/trace-index.js'
@@ -136,6 +136,7 @@ t.test('a sample of a dump: the tokens with mask 1, in the width of the dump, wi
     const sample: Sample = { index: 5, place, fields, mask: Uint8Array.of(0, 1, 1, 0, 1), arrays, tokenIds: null }
     const task = {
       kind: 'sample',
+      against: null,
       index: 5,
       folder: '.',
       keys: DEFAULT_KEYS,
@@ -376,7 +377,9 @@ t.test('a dump, from its file to index, CSV and tables', async t => {
   const pool = openTracePool(2)
   pools.push(pool)
   const tables = { arrow: true, parquet: true }
-  await run(join(folder, 'step_3.jsonl'), out, pool, { settings: { ...settings(), dump: { names: {}, skipBad: true }, tables } })
+  await run(join(folder, 'step_3.jsonl'), out, pool, {
+    settings: { ...settings(), dump: { names: {}, skipBad: true, against: null }, tables }
+  })
   const text = readFileSync(join(out, OUTPUT_PATHS.index), 'utf8')
   const index = JSON.parse(text) as Pick<TraceIndexDocument, 'dump' | 'traces'>
   const bytes = readFileSync(join(folder, 'step_3.jsonl'))

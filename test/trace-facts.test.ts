@@ -12,7 +12,7 @@ import type { CheckReport } from '../src/compute/traces/expectations.js'
 import { openTracePool } from '../src/compute/traces/pool.js'
 import { openNpz } from '../src/ingest/npz/npz.js'
 import { encodeNpy, encodeNpyBool, encodeNpyFloat, encodeNpyInt, encodeNpyText, NpzWriter } from '../src/ingest/npz/write.js'
-import type { SnapshotSettings } from '../src/runs/snapshot.js'
+import type { SnapshotSettings } from '../src/runs/snapshot-work.js'
 import { nullPointers, schemaProblems } from './support/json-schema.js'
 import { ROOT } from './support/output-fixture.js'
 import { parseCsv } from './support/csv-parse.js'
@@ -329,7 +329,7 @@ t.test('a page that states nothing but arrays loads, and every check is not stat
   })
   t.equal(statistics.undefined_reasons['/checks/npz_exactly_equal'], 'one source: the page names no NPZ file, so nothing was compared')
   const text = `${statisticsTables(statistics, { colour: false })}${checksTable(checks, { colour: false })}`
-  t.match(text, 'UNVERIFIED: one source for every trace, page or NPZ file: not compared')
+  t.match(text, 'one source for every trace, not compared')
   t.match(
     text,
     /successes that end above their first value: not stated \(outcome unknown\); failures that end below: not stated \(outcome unknown\)/
@@ -469,7 +469,7 @@ t.test('one source is a fact: traces of a page without NPZ files beside traces w
   t.match(statistics, { verified: false, one_source: 2, stated: { npz: 4 }, checks: { npz_exactly_equal: 4, stored_statistics_equal: 6 } })
   t.match(
     statisticsTables(statistics, { colour: false }),
-    'values, returns and positions of 4 of 6 traces equal their NPZ arrays exactly; UNVERIFIED: one source for 2: not compared'
+    'values, returns and positions of 4 of 6 traces equal their NPZ arrays exactly; one source for the other 2, not compared'
   )
   const index = json<IndexDocument>(out, 'critic-trace-index')
   t.equal(index.verified, false)

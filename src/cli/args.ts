@@ -64,8 +64,23 @@ export interface ManifestCommand extends CommonOptions {
   readonly write: boolean
 }
 
+/** What a fetch into a folder without a study is to get. */
+export interface FetchTarget {
+  readonly entity: string
+  readonly project: string
+  /** display names; none: those of the runs that are named by their ids */
+  readonly names: readonly string[]
+}
+
 export interface FetchCommand extends CommonOptions {
+  /** folder of the study, or the folder that is to become one */
   readonly study: string
+  /** null: the study says which runs */
+  readonly into: FetchTarget | null
+  /** ids of the runs to fetch; null: all that are selected */
+  readonly ids: readonly string[] | null
+  /** ids of runs that are not fetched */
+  readonly notIds: readonly string[]
   /** one label of the study's fetch.runs; null: all */
   readonly only: string | null
   /** null: WANDB_BASE_URL, else W&B's own */
@@ -94,7 +109,9 @@ usage
   node dist/run.js audit               every published value against what the inputs give, computed afresh
   node dist/run.js study init DIR      a commented study.json and its manifest for a folder of exports
   node dist/run.js manifest            what the manifest of --study DIR lacks; with --write, a new one
-  node dist/run.js fetch               W&B histories of --study DIR, each with a certificate that it is whole
+  node dist/run.js fetch ENTITY/PROJECT NAME… --into DIR   W&B histories of the runs of these names, and a study
+                                       of them that "all --study DIR" runs
+  node dist/run.js fetch --study DIR   W&B histories that the study names, each with a certificate that it is whole
   node dist/run.js --help | --version
 
 options
@@ -112,8 +129,12 @@ options
   --second-reader    verify: page, NPZ, parquet and histories read again by other libraries, value by value
   --format FORMAT    verify: text, or sha256sum for lines that sha256sum -c reads (default: text)
   --no-cache         all: compute again even where inputs, settings and outputs are unchanged since the last run
+  --into DIR         fetch: a folder for histories and study; it may be there already
+  --run ID           fetch: this run alone of those that are selected (may be repeated)
+  --not-run ID       fetch: not this run (may be repeated)
   --only LABEL       fetch: the runs of one label of the study's fetch.runs (default: all)
-  --base-url URL     fetch: another W&B server (default: WANDB_BASE_URL, else https://api.wandb.ai)
+  --base-url URL     fetch: another W&B server (default: WANDB_BASE_URL, else base_url of ~/.config/wandb/settings,
+                     else https://api.wandb.ai); HTTPS_PROXY and NO_PROXY are obeyed
   --deadline MIN     fetch: minutes until it gives up; what it has stays for the next one (default: 60)
   --strict           audit: fail where a page cites a value from an output that no claim holds (a study may demand it)
   --write            manifest: write it; roles, revisions and date of the one that is there stay
@@ -145,6 +166,9 @@ const OPTIONS = {
   parquet: { type: 'boolean' },
   'no-arrow': { type: 'boolean' },
   'no-cache': { type: 'boolean' },
+  into: { type: 'string' },
+  run: { type: 'string', multiple: true },
+  'not-run': { type: 'string', multiple: true },
   only: { type: 'string' },
   'base-url': { type: 'string' },
   deadline: { type: 'string' },
@@ -168,7 +192,7 @@ const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
   audit: [...COMMON, 'study', 'out', 'threads', 'strict'],
   study: [...COMMON, 'out', 'name'],
   manifest: [...COMMON, 'study', 'write'],
-  fetch: [...COMMON, 'study', 'only', 'base-url', 'deadline']
+  fetch: [...COMMON, 'study', 'into', 'run', 'not-run', 'only', 'base-url', 'deadline']
 }
 
 const MAX_THREADS = 256
@@ -196,6 +220,7 @@ export function parseCommand(argv: readonly string[]): Command {
     if (paths.length === 0) throw usage('no path', 'traces without PATH', 'snapshot folders, HTML files or a folder of many')
     return { command: 'traces', paths, ...runOptions(values), ...common }
   }
+  if (name === 'fetch') return { command: 'fetch', ...fetchOptions(paths, values), ...common }
   if (paths.length > 0) throw usage('unexpected argument', printable(paths[0]), `no argument after ${name}`)
   if (name === 'verify') {
     const format = values.format ?? 'text'
@@ -216,7 +241,6 @@ export function parseCommand(argv: readonly string[]): Command {
     if (study === null) throw usage('no study', 'manifest without --study', '--study DIR')
     return { command: 'manifest', study, write: values.write === true, ...common }
   }
-  if (name === 'fetch') return { command: 'fetch', ...fetchOptions(values), ...common }
   return { command: 'all', cache: values['no-cache'] !== true, ...runOptions(values), ...common }
 }
 
@@ -251,15 +275,43 @@ const DEFAULT_DEADLINE_MINUTES = 60
 /** A week. */
 const MAX_DEADLINE_MINUTES = 10_080
 
-function fetchOptions(values: Values): Omit<FetchCommand, keyof CommonOptions> {
-  const study = folder('study', values.study)
-  if (study === null) throw usage('no study', 'fetch without --study', '--study DIR')
-  const { only = null, 'base-url': baseUrl = null, deadline } = values
+/** Most display names or ids of a command line. */
+const MAX_CHOSEN = 1000
+
+function fetchOptions([path, ...names]: readonly string[], values: Values): Omit<FetchCommand, keyof CommonOptions> {
+  const [study, dir] = [folder('study', values.study), folder('into', values.into)]
+  const { only = null, 'base-url': baseUrl = null, deadline, run: ids = null, 'not-run': notIds = [] } = values
+  if (study !== null && dir !== null) throw usage('contradiction', '--study and --into', 'one of them')
+  const place = study ?? dir
+  if (place === null) throw usage('no study', 'fetch without --study and --into', 'ENTITY/PROJECT NAME… --into DIR, or --study DIR')
+  if (study !== null && path !== undefined)
+    throw usage('unexpected argument', printable(path), 'no argument with --study, which says what to fetch')
+  if (dir !== null && only !== null) throw usage('contradiction', '--into and --only', 'one of them: --only is a label of a study')
+  for (const [option, chosen] of [
+    ['NAME', names],
+    ['--run', ids ?? []],
+    ['--not-run', notIds]
+  ] as const) {
+    if (chosen.includes('')) throw usage(`wrong ${option}`, '""', 'a text')
+    if (chosen.length > MAX_CHOSEN) throw usage(`too many ${option}`, String(chosen.length), `at most ${MAX_CHOSEN}`)
+  }
+  const both = notIds.find(id => ids?.includes(id) ?? false)
+  if (both !== undefined) throw usage('contradiction', `--run and --not-run ${printable(both)}`, 'one of them')
   const deadlineMinutes = deadline === undefined ? DEFAULT_DEADLINE_MINUTES : /^\d{1,5}$/.test(deadline) ? Number(deadline) : NaN
   if (deadline !== undefined && !(deadlineMinutes >= 1 && deadlineMinutes <= MAX_DEADLINE_MINUTES)) {
     throw usage('wrong --deadline', printable(deadline), `minutes, an integer from 1 to ${MAX_DEADLINE_MINUTES}`)
   }
-  return { study, only, baseUrl, deadlineMinutes }
+  const into = dir === null ? null : fetchTarget(path, names, ids !== null)
+  return { study: place, into, ids, notIds, only, baseUrl, deadlineMinutes }
+}
+
+function fetchTarget(path: string | undefined, names: readonly string[], namesRuns: boolean): FetchTarget {
+  const [entity = '', project = '', ...rest] = (path ?? '').split('/')
+  if (entity === '' || project === '' || rest.length > 0 || entity.length > 200 || project.length > 200) {
+    throw usage('wrong project', path === undefined ? 'nothing' : printable(path), 'ENTITY/PROJECT, as in the address of its page')
+  }
+  if (names.length === 0 && !namesRuns) throw usage('no run', 'neither NAME nor --run', 'display names of runs, or --run ID')
+  return { entity, project, names }
 }
 
 const MAX_STUDY_NAME = 200

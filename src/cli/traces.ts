@@ -1,7 +1,7 @@
 /** `traces PATH…`: analyses critic-trace snapshots, each into its own subfolder of the output folder. */
 import { batchExitCode, isSynthetic, runBatch } from '../runs/batch.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import type { SnapshotSettings } from '../runs/snapshot.js'
+import type { SnapshotSettings } from '../runs/snapshot-work.js'
 import { BATCH_INDEX } from '../render/outputs/output-names.js'
 import { refuseOutputsAtStudy } from '../render/outputs/output-place.js'
 import type { Phase } from '../render/terminal/progress.js'

@@ -13,7 +13,7 @@ import { sampleKeys } from '../schema/sample-keys.js'
 import type { LeftOut, Sample } from '../schema/samples.js'
 import { findSnapshots } from '../study/inventory.js'
 import type { RunContext } from './context.js'
-import type { SnapshotWork } from './snapshot.js'
+import type { SnapshotWork } from './snapshot-work.js'
 import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
 
 /** What a trace is made of, beside the mask. */

@@ -22,7 +22,8 @@ import type { FigureSources } from './drawing.js'
 import type { MeasuredEvidence } from './evidence.js'
 import { figureData, measureHistories, type MeasuredHistories } from './histories.js'
 import { historyInputs, traceInputs, type SectionInputs } from './provenance.js'
-import { inRun, measureSnapshot, snapshotInputs, type MeasuredSnapshot, type TokenTables } from './snapshot.js'
+import { inRun, measureSnapshot, snapshotInputs, type MeasuredSnapshot } from './snapshot.js'
+import type { TokenTables } from './snapshot-work.js'
 
 /** What the sections of one study have in common, beside the run's context. */
 export interface StudyWork {

@@ -14,15 +14,12 @@
 import { basename } from 'node:path'
 import type { CriticTraceFigureData, SnapshotStatistics, TraceColumns, TraceResult } from '../compute/traces/contract.js'
 import { ExampleCollector, type ChosenExamples } from '../compute/traces/examples.js'
-import type { CheckReport, Judge } from '../compute/traces/expectations.js'
+import type { CheckReport } from '../compute/traces/expectations.js'
 import { inOrder } from '../compute/traces/ordered.js'
-import type { TracePool } from '../compute/traces/pool.js'
 import type { TraceAnswer, TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Failures, Fault } from '../core/errors.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { HashedFile, VerifiedManifest } from '../schema/study.js'
-import type { CriticTraceStudy } from '../schema/critic-traces.js'
-import type { SampleKeyName } from '../schema/sample-keys.js'
 import type { ReadDump } from '../schema/samples.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import type { ExcludedNpz } from '../render/outputs/documents.js'
@@ -33,42 +30,7 @@ import { originOf, RunContext, type Done } from './context.js'
 import { inTransaction } from './transaction.js'
 import type { SourceEnd } from './trace-source.js'
 import { openTraceSource } from './trace-sources.js'
-
-export interface SnapshotSettings extends Judge {
-  readonly traces: CriticTraceStudy
-  /**
-   * true: an example that the study names must be there, as in the study's own snapshot; false: the rule chooses one in its
-   * place, and the output says so
-   */
-  readonly examplesRequired: boolean
-  /** how a trainer's dump is read; default: the names that trainers use, and nothing bad is left out */
-  readonly dump?: DumpSettings | undefined
-  /** which tables of tokens are written, beside the archive; default: Arrow alone */
-  readonly tables?: TokenTables | undefined
-}
-
-export interface TokenTables {
-  readonly arrow: boolean
-  readonly parquet: boolean
-}
-
-export interface DumpSettings {
-  /** names of arrays and fields that the user told */
-  readonly names: Readonly<Partial<Record<SampleKeyName, string>>>
-  /** true: a bad sample is left out and listed; false: it stops the dump */
-  readonly skipBad: boolean
-  /** path of a dump that holds the same traces; null: nothing is compared */
-  readonly against: string | null
-}
-
-/** What is measured, and how. */
-export interface SnapshotWork {
-  readonly plan: SnapshotPlan
-  readonly settings: SnapshotSettings
-  readonly pool: TracePool
-  /** how outputs name the page; default: by its path below the run's folder */
-  readonly sourceName?: string | undefined
-}
+import type { SnapshotWork, TokenTables } from './snapshot-work.js'
 
 /** A snapshot without a study: the run's folder is its own. */
 export interface SnapshotRun extends SnapshotWork {

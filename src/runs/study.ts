@@ -22,7 +22,7 @@ import type { Origin } from '../render/outputs/output-names.js'
 import type { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { retireRecord, settingsHash, unchangedOutputs, writeRunRecord, type FinishedRun, type RunRecord } from './record.js'
-import type { TokenTables } from './snapshot.js'
+import type { TokenTables } from './snapshot-work.js'
 import { inTransaction } from './transaction.js'
 
 export interface StudyRun {

@@ -5,7 +5,7 @@
 import type { TraceTask } from '../compute/traces/trace-task.js'
 import { PageSource } from '../ingest/traces/page.js'
 import type { RunContext } from './context.js'
-import type { SnapshotWork } from './snapshot.js'
+import type { SnapshotWork } from './snapshot-work.js'
 import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
 
 export async function openTraceSource(context: RunContext, work: SnapshotWork, options: SourceOptions): Promise<TraceSource> {

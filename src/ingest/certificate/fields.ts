@@ -50,7 +50,10 @@ const STARTED = {
   },
   requests: {
     kind: object({
-      steps: { kind: oneOf(STEPS_PER_REQUEST), doc: 'Possible steps of one request, at most.' },
+      steps: {
+        kind: oneOf(STEPS_PER_REQUEST),
+        doc: 'Possible steps of one request where rows are dense; where they are sparse an interval is longer.'
+      },
       samples: { kind: oneOf(SAMPLES_PER_REQUEST), doc: 'Samples asked for in each.' },
       intervals: {
         kind: list(fetchedInterval),
