@@ -9,6 +9,8 @@ import { EXIT, Fault } from '../core/errors.js'
 import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
 import { openDump } from '../ingest/dumps/formats.js'
 import { SlicePool } from '../ingest/json/pool.js'
+import { spansOf } from '../ingest/tokenizer/spans.js'
+import { readTokenizer, type Tokenizer, type TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
 import { sampleKeys } from '../schema/sample-keys.js'
 import type { LeftOut, Sample } from '../schema/samples.js'
 import { findSnapshots } from '../study/inventory.js'
@@ -19,18 +21,23 @@ import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceS
 /** What a trace is made of, beside the mask. */
 const TRACE_OF_SAMPLE = ['values', 'returns'] as const
 
+const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
+
 export async function openDumpTraces(
   context: RunContext,
-  { plan, settings }: SnapshotWork,
+  { plan, settings, tokenizer: given }: SnapshotWork,
   base: TaskBase,
   options: SourceOptions
 ): Promise<TraceSource> {
-  const { names, skipBad, against } = settings.dump ?? { names: {}, skipBad: false, against: null }
+  const { names, skipBad, against, tokenizer: path } = settings.dump ?? { names: {}, skipBad: false, against: null, tokenizer: null }
   const { signal } = context
   const reading = { keys: sampleKeys(names), skipBad, signal }
   const dump = await openDump(plan.folder, plan.dumpFiles, { ...reading, onProgress: options.onProgress })
   try {
-    return new DumpTraces(context, dump, against === null ? null : await openSecond(against, reading), base, options)
+    const tokenizer = path === null ? null : (given ?? (await readTokenizer(path)))
+    const texts = tokenizer === null || !dump.hasTokenIds ? null : await tokenizer.load()
+    const second = against === null ? null : await openSecond(against, reading)
+    return new DumpTraces(context, dump, second, { file: tokenizer, texts }, base, options)
   } catch (error) {
     await dump.close()
     throw error
@@ -64,35 +71,48 @@ function unpaired({ index, place }: Pick<Sample, 'index' | 'place'>, found: stri
   })
 }
 
+/** What gives the spans their texts. */
+interface Texts {
+  /** null: none is named */
+  readonly file: TokenizerFile | null
+  /** null: none is named, or the dump has no token ids */
+  readonly texts: Tokenizer | null
+}
+
 class DumpTraces implements TraceSource {
   readonly #context: RunContext
   readonly #dump: Dump
   /** holds the same traces; null: nothing is compared */
   readonly #second: Dump | null
+  readonly #texts: Texts
   readonly #base: TaskBase
   readonly #options: SourceOptions
   readonly #buffers = new SlicePool()
   readonly #leftOut: LeftOut[] = []
 
-  constructor(context: RunContext, dump: Dump, second: Dump | null, base: TaskBase, options: SourceOptions) {
+  constructor(context: RunContext, dump: Dump, second: Dump | null, texts: Texts, base: TaskBase, options: SourceOptions) {
     this.#context = context
     this.#dump = dump
     this.#second = second
+    this.#texts = texts
     this.#base = base
     this.#options = options
   }
 
   async *tasks(): AsyncGenerator<TraceTask, void, void> {
+    const { texts } = this.#texts
     const others = this.#second?.samples(TRACE_OF_SAMPLE)
     try {
-      for await (const item of this.#dump.samples(TRACE_OF_SAMPLE)) {
+      for await (const item of this.#dump.samples(TRACE_OF_SAMPLE, texts !== null)) {
         this.#context.throwIfInterrupted()
         const other = others === undefined ? null : await others.next()
         if (isLeftOut(item)) {
           this.#leftOut.push(item)
           continue
         }
-        const sample = packSample(item, this.#buffers)
+        // Here and not in the threads: each of them would load the tokenizer, which takes longer than the ends of a million spans.
+        const spans = texts === null ? null : spansOf(item, texts, this.#base.endMarker)
+        const sample = packSample(item, this.#buffers, spans)
         const against = other === null ? null : packSample(sameSample(item, other), this.#buffers)
         yield { kind: 'sample', ...this.#base, room: this.#options.room(), index: item.index, sample, against }
       }
@@ -121,8 +141,12 @@ class DumpTraces implements TraceSource {
   }
 
   end(): SourceEnd {
-    const { facts, inputs } = this.#dump
+    const { inputs } = this.#dump
+    const { file, texts } = this.#texts
+    const notes = file !== null && texts === null ? [...this.#dump.facts.notes, WITHOUT_IDS] : this.#dump.facts.notes
+    const facts = { ...this.#dump.facts, notes }
+    const tokenizer = file === null ? null : { sha256: file.sha256, bytes: file.bytes }
     const leftOut = [...this.#leftOut].sort((a, b) => a.index - b.index)
-    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.inputs ?? null } }
+    return { header: NO_PAGE, html: null, dump: { facts, inputs, leftOut, against: this.#second?.inputs ?? null, tokenizer } }
   }
 }

@@ -9,7 +9,7 @@ import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpy } from '../../ingest/npz/write.js'
 import type { SlicePool } from '../../ingest/json/pool.js'
 import { rowOfPlace, type Sample, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
-import type { ParsedTrace, TraceArrayName, TraceFields } from '../../schema/traces.js'
+import type { ParsedTrace, SpanTexts, TraceArrayName, TraceFields } from '../../schema/traces.js'
 import type { SampleSource } from './contract.js'
 
 /** What a thread is told of a sample. Its arrays are views of one shared buffer, so that nothing is copied between threads. */
@@ -20,10 +20,12 @@ export interface PackedSample {
   readonly mask: Uint8Array
   readonly values: SampleNumbers
   readonly returns: SampleNumbers
+  /** null: no texts are known */
+  readonly spans: SpanTexts | null
 }
 
 /** Copies a sample with values and returns into a buffer of the pool, which gets it back by `give(packed.buffer)`. */
-export function packSample({ fields, place, mask, arrays }: Sample, buffers: SlicePool): PackedSample {
+export function packSample({ fields, place, mask, arrays }: Sample, buffers: SlicePool, spans: SpanTexts | null = null): PackedSample {
   const { values, returns } = arrays
   if (values === undefined || returns === undefined) throw new Error('a sample without values or returns has no trace')
   const tokens = mask.length
@@ -45,7 +47,8 @@ export function packSample({ fields, place, mask, arrays }: Sample, buffers: Sli
     buffer,
     mask: ownMask,
     values: first === values ? a : b,
-    returns: first === values ? b : a
+    returns: first === values ? b : a,
+    spans
   }
 }
 
@@ -58,7 +61,7 @@ function traceFields({ step, outcome, score, uid }: SampleFields): TraceFields {
 
 /** The trace, and the same arrays as NPY files in the width of the dump: float32 or float64, int32. */
 export function traceOfSample(
-  { fields, mask, values, returns }: PackedSample,
+  { fields, mask, values, returns, spans }: PackedSample,
   index: number
 ): { readonly trace: ParsedTrace; readonly members: Readonly<Record<TraceArrayName, NpyFile>> } {
   const kept = indexesOf(mask)
@@ -70,7 +73,7 @@ export function traceOfSample(
       values: new Float64Array(ownValues),
       returns: new Float64Array(ownReturns),
       positions: new Float64Array(kept),
-      spans: null
+      spans
     },
     members: { values: memberOf(ownValues), returns: memberOf(ownReturns), response_positions: memberOf(kept) }
   }
