@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openTracePool } from '../src/compute/traces/pool.js'
 import { spansOf } from '../src/ingest/tokenizer/spans.js'
-import { parseTokenizer, readTokenizer, type Tokenizer } from '../src/ingest/tokenizer/tokenizer.js'
+import { parseTokenizer, readTokenizer, type TokenDecoder } from '../src/ingest/tokenizer/tokenizer.js'
 import { runBatch } from '../src/runs/batch.js'
 import type { TraceIndexDocument } from '../src/schema/outputs/trace-index.js'
 import type { TraceStatisticsDocument } from '../src/schema/outputs/trace-statistics.js'
@@ -27,7 +27,7 @@ const CASES = readFileSync(fixture('tokenizer/expected.jsonl'), 'utf8')
   .map(line => JSON.parse(line) as Case)
 const NAMES = [...new Set(CASES.map(({ tokenizer }) => tokenizer))]
 
-async function load(name: string): Promise<Tokenizer> {
+async function load(name: string): Promise<TokenDecoder> {
   return (await readTokenizer(fixture(join('tokenizer', name)))).load()
 }
 

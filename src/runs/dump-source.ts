@@ -10,7 +10,7 @@ import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
 import { openDump } from '../ingest/dumps/formats.js'
 import { SlicePool } from '../ingest/json/pool.js'
 import { spansOf } from '../ingest/tokenizer/spans.js'
-import { readTokenizer, type Tokenizer, type TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
+import { readTokenizer, type TokenDecoder, type TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
 import { sampleKeys } from '../schema/sample-keys.js'
 import type { LeftOut, Sample } from '../schema/samples.js'
 import { findSnapshots } from '../study/inventory.js'
@@ -76,7 +76,7 @@ interface Texts {
   /** null: none is named */
   readonly file: TokenizerFile | null
   /** null: none is named, or the dump has no token ids */
-  readonly texts: Tokenizer | null
+  readonly texts: TokenDecoder | null
 }
 
 class DumpTraces implements TraceSource {

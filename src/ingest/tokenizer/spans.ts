@@ -1,7 +1,7 @@
 /** The spans of a sample: its stretches of tokens with mask 1, whose texts a tokenizer gives. */
 import type { Sample } from '../../schema/samples.js'
 import type { SpanTexts } from '../../schema/traces.js'
-import type { Tokenizer } from './tokenizer.js'
+import type { TokenDecoder } from './tokenizer.js'
 
 /**
  * How the spans of a sample end.
@@ -11,7 +11,7 @@ import type { Tokenizer } from './tokenizer.js'
  */
 export function spansOf(
   { mask, tokenIds }: Pick<Sample, 'mask' | 'tokenIds'>,
-  tokenizer: Tokenizer,
+  tokenizer: TokenDecoder,
   marker: string | null
 ): SpanTexts | null {
   if (tokenIds === null) return null

@@ -7,7 +7,7 @@
  *
  * Ids may be cut inside a character. What is left of it is U+FFFD. Where a vocabulary has tokens of single bytes (`<0xE4>`), Python
  * gives up the whole stretch of such tokens, and here the whole characters in it stay: 237 of 3,155 texts of such ids, cut or drawn
- * at random, differ so. Of all others, none of 12,637 did.
+ * at random, differ so, and 10 of 3,153 of random ids of Llama 2. None of 12,637 texts of other kinds did, Qwen 3 among them.
  */
 import { createHash } from 'node:crypto'
 import { describeCause, Fault, printable, type Place } from '../../core/errors.js'
@@ -18,7 +18,7 @@ import { readWhole } from '../../core/still-file.js'
 const MAX_BYTES = 2 ** 28
 const MODELS = ['BPE', 'Unigram', 'WordPiece']
 
-export interface Tokenizer {
+export interface TokenDecoder {
   /** The text of some ids. Ids that the vocabulary lacks give none. */
   text(ids: Int32Array): string
   /** Whether `text(ids)` ends with `marker`, which is not empty. Only as many of the last ids are decoded as that needs. */
@@ -30,13 +30,13 @@ export interface TokenizerFile {
   readonly sha256: string
   readonly bytes: number
   /** @throws Fault for a file that is no tokenizer, or one of a kind that is not known */
-  load(): Promise<Tokenizer>
+  load(): Promise<TokenDecoder>
 }
 
 /** @throws Fault where the file cannot be read */
 export async function readTokenizer(path: string): Promise<TokenizerFile> {
   const bytes = await readWhole(path, comparingWords('tokenizer'), MAX_BYTES)
-  let loaded: Promise<Tokenizer> | null = null
+  let loaded: Promise<TokenDecoder> | null = null
   return {
     sha256: createHash('sha256').update(bytes).digest('hex'),
     bytes: bytes.length,
@@ -47,7 +47,7 @@ export async function readTokenizer(path: string): Promise<TokenizerFile> {
   }
 }
 
-export async function parseTokenizer(bytes: Buffer, place: Place): Promise<Tokenizer> {
+export async function parseTokenizer(bytes: Buffer, place: Place): Promise<TokenDecoder> {
   const fault = (problem: string, expected: string, cause: unknown): Fault =>
     new Fault({ format: 'tokenizer', problem, found: printable(describeCause(cause)), expected, place, cause })
   const stated = statedIn(bytes, place, fault)
@@ -104,7 +104,7 @@ const AS_STORED = { skip_special_tokens: false, clean_up_tokenization_spaces: fa
 /** Most characters that a character cut at the front may leave. */
 const CUT = 3
 
-class DecodingTokenizer implements Tokenizer {
+class DecodingTokenizer implements TokenDecoder {
   readonly #decoder: Decoder
   readonly #place: Place
 
