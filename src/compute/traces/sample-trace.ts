@@ -6,7 +6,8 @@ import { crc32 } from 'node:zlib'
 import { EXIT, Fault, printableId, type Place } from '../../core/errors.js'
 import { readNpy } from '../../ingest/npz/npy.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
-import { encodeNpy } from '../../ingest/npz/write.js'
+import { encodeNpyHeader } from '../../ingest/npz/encode.js'
+import { kernelOfThread } from '../../kernel/kernel.js'
 import type { SlicePool } from '../../ingest/json/pool.js'
 import { rowOfPlace, type Sample, type SampleFields, type SampleNumbers } from '../../schema/samples.js'
 import type { ParsedTrace, SpanTexts, TraceArrayName, TraceFields } from '../../schema/traces.js'
@@ -59,24 +60,74 @@ function traceFields({ step, outcome, score, uid }: SampleFields): TraceFields {
   return { step, outcome, score, uid, predictionStage: null, npz: null, valueMean: null, valueRmse: null }
 }
 
-/** The trace, and the same arrays as NPY files in the width of the dump: float32 or float64, int32. */
+/**
+ * The trace, and the same arrays as NPY files in the width of the dump: float32 or float64, int32. All lie in the memory of the thread's
+ * kernel, which reads them there, and where the next trace takes their place.
+ */
 export function traceOfSample(
   { fields, mask, values, returns, spans }: PackedSample,
   index: number
 ): { readonly trace: ParsedTrace; readonly members: Readonly<Record<TraceArrayName, NpyFile>> } {
-  const kept = indexesOf(mask)
-  const [ownValues, ownReturns] = [retained(values, kept), retained(returns, kept)]
+  const kept = keptMember(mask)
+  const own = { values: retainedMember(values, kept.data), returns: retainedMember(returns, kept.data) }
+  const doubles = (from: SampleNumbers | Int32Array): Float64Array => {
+    const to = takeArray(Float64Array, from.length)
+    to.set(from)
+    return to
+  }
   return {
     trace: {
       index,
       fields,
-      values: new Float64Array(ownValues),
-      returns: new Float64Array(ownReturns),
-      positions: new Float64Array(kept),
+      values: doubles(own.values.data),
+      returns: doubles(own.returns.data),
+      positions: doubles(kept.data),
       spans
     },
-    members: { values: memberOf(ownValues), returns: memberOf(ownReturns), response_positions: memberOf(kept) }
+    members: { values: fileOf(own.values), returns: fileOf(own.returns), response_positions: fileOf(kept) }
   }
+}
+
+type ArrayType<T> = new (buffer: ArrayBufferLike, offset: number, length: number) => T
+
+function takeArray<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number }, length: number): T {
+  const { buffer, byteOffset } = kernelOfThread().take(length * type.BYTES_PER_ELEMENT)
+  return new type(buffer, byteOffset, length)
+}
+
+/** An NPY file whose elements are not written yet. */
+interface Member<T> {
+  readonly bytes: Uint8Array
+  readonly data: T
+}
+
+/** A header is as long as a multiple of 64, so that the elements lie at a multiple of their size. */
+function takeMember<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number }, descr: string, length: number): Member<T> {
+  const header = encodeNpyHeader(descr, [length])
+  const bytes = kernelOfThread().take(header.length + length * type.BYTES_PER_ELEMENT)
+  bytes.set(header)
+  return { bytes, data: new type(bytes.buffer, bytes.byteOffset + header.length, length) }
+}
+
+function fileOf({ bytes }: Member<unknown>): NpyFile {
+  return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
+}
+
+/** Indexes of the tokens with mask 1, increasing. */
+function keptMember(mask: Uint8Array): Member<Int32Array> {
+  let count = 0
+  for (let t = 0; t < mask.length; t++) count += mask[t]
+  const member = takeMember(Int32Array, '<i4', count)
+  const { data } = member
+  for (let t = 0, n = 0; n < count; t++) if (mask[t] === 1) data[n++] = t
+  return member
+}
+
+function retainedMember(from: SampleNumbers, kept: Int32Array): Member<SampleNumbers> {
+  const member = from instanceof Float32Array ? takeMember(Float32Array, '<f4', kept.length) : takeMember(Float64Array, '<f8', kept.length)
+  const { data } = member
+  for (let i = 0; i < kept.length; i++) data[i] = from[kept[i]]
+  return member
 }
 
 /**
@@ -129,11 +180,6 @@ function retained<T extends SampleNumbers>(from: T, kept: Int32Array): T {
   const to = new (from.constructor as new (length: number) => T)(kept.length)
   for (let i = 0; i < kept.length; i++) to[i] = from[kept[i]]
   return to
-}
-
-function memberOf(data: SampleNumbers | Int32Array): NpyFile {
-  const bytes = encodeNpy(data)
-  return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
 }
 
 export function placeOfSample({ file, row }: SampleSource): Place {

@@ -1,6 +1,7 @@
 /**
  * Reads ahead where small parts are read one behind the other: a dump of a rollout has some tensors of a few kilobytes for each
- * sample, in the order of its samples. Without it, each of them is a request of its own to the system.
+ * sample, in the order of its samples. Without it, each of them is a request of its own to the system. What lies between them, as
+ * token ids that nobody asked for, is read too: that costs less than a request.
  */
 import type { ByteSource } from '../../core/byte-source.js'
 
@@ -8,7 +9,7 @@ const WINDOW = 2 ** 20
 /** A part that is larger is read alone. */
 const SMALL = 2 ** 18
 /** A part this near behind the last one belongs to the same run. */
-const GAP = 2 ** 16
+const GAP = SMALL
 
 export function readAhead(source: ByteSource): ByteSource {
   let from = 0
