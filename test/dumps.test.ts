@@ -5,7 +5,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { Fault } from '../src/core/errors.js'
 import { isLeftOut, type Dump, type DumpOptions } from '../src/ingest/dumps/contract.js'
 import { linesOf } from '../src/ingest/dumps/json-line-reader.js'
 import { readAhead } from '../src/ingest/dumps/read-ahead.js'

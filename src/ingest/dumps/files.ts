@@ -62,6 +62,10 @@ function counted(file: StillFile, onBytes: (bytes: number) => void): ByteSource 
       const bytes = await file.slice(start, end)
       onBytes(bytes.length)
       return bytes
+    },
+    async fill(bytes, start) {
+      await file.fill(bytes, start)
+      onBytes(bytes.length)
     }
   }
 }

@@ -8,7 +8,7 @@ import { JSON_LINES_DUMP } from './json-lines.js'
 import { NPZ_DUMP } from './npz.js'
 import { PARQUET_DUMP } from './parquet.js'
 import type { DumpFormat } from './part.js'
-import { groupByStep, planRollout, signatureOfTokens } from './rollout.js'
+import { groupByStep, planRollout, signatureOfTokens, type Rollout } from './rollout.js'
 import { SAFETENSORS_DUMP } from './safetensors.js'
 import { Series, type SeriesFiles } from './series.js'
 import { TORCH_DUMP } from './torch.js'
@@ -75,7 +75,7 @@ export async function openDump(folder: string, files: readonly string[], options
         if (!kept.has(name)) await part.close()
       }
     }
-    const rollouts = []
+    const rollouts: Rollout[] = []
     for (const group of groupByStep(plans)) rollouts.push(await planRollout(group, signatureOf))
     const from: SeriesFiles = {
       async open({ name }, onBytes) {

@@ -5,32 +5,54 @@
  */
 import type { ByteSource } from '../../core/byte-source.js'
 
-const WINDOW = 2 ** 20
+const WINDOW = 2 ** 21
 /** A part that is larger is read alone. */
 const SMALL = 2 ** 18
 /** A part this near behind the last one belongs to the same run. */
 const GAP = SMALL
 
+/** A part of the source in the one buffer that all windows share, one after another. */
+interface Window {
+  readonly from: number
+  readonly end: number
+  /** its bytes, once they are read */
+  readonly filled: Promise<Uint8Array<ArrayBuffer>>
+  /** copies out of it that are under way */
+  readonly copies: Promise<unknown>[]
+}
+
 export function readAhead(source: ByteSource): ByteSource {
-  let from = 0
-  let window: Promise<Uint8Array<ArrayBuffer>> | null = null
-  let windowEnd = 0
+  let buffer: Uint8Array<ArrayBuffer> | null = null
+  let window: Window | null = null
   let lastEnd = -1
+  const open = (from: number, end: number): Window => {
+    buffer ??= new Uint8Array(new ArrayBuffer(Math.min(WINDOW, source.size)))
+    const bytes = buffer.subarray(0, end - from)
+    // The bytes of the window before stay until every part that was asked for is copied.
+    const free = Promise.allSettled(window?.copies ?? [])
+    return { from, end, filled: free.then(() => fill(source, bytes, from)), copies: [] }
+  }
   return {
     size: source.size,
     async slice(start, end) {
       const isNext = start >= lastEnd && start - lastEnd <= GAP && lastEnd >= 0
       lastEnd = end
       if (end - start > SMALL) return source.slice(start, end)
-      if (window === null || start < from || end > windowEnd) {
-        if (!isNext) return source.slice(start, end)
-        from = start
-        windowEnd = Math.min(source.size, start + WINDOW)
-        if (windowEnd < end) return source.slice(start, end)
-        window = source.slice(from, windowEnd)
+      if (window === null || start < window.from || end > window.end) {
+        const windowEnd = Math.min(source.size, start + WINDOW)
+        if (!isNext || windowEnd < end) return source.slice(start, end)
+        window = open(start, windowEnd)
       }
-      const base = from
-      return (await window).slice(start - base, end - base)
+      const { from, filled, copies } = window
+      const copy = filled.then(bytes => bytes.slice(start - from, end - from))
+      copies.push(copy)
+      return copy
     }
   }
+}
+
+async function fill<T extends Uint8Array>(source: ByteSource, bytes: T, start: number): Promise<T> {
+  if (source.fill === undefined) bytes.set(await source.slice(start, start + bytes.length))
+  else await source.fill(bytes, start)
+  return bytes
 }
