@@ -147,13 +147,14 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
         earlier = await retireRecord(out)
       }
     }
-    const bare = plan.kind === 'dump' ? await (await import('./without-critic.js')).analyseWithoutCritic(snapshot) : null
-    if (bare !== null) {
-      const { statistics: samples, inputs, outputs } = bare
+    const dump = plan.kind === 'dump' ? await (await import('./dump-source.js')).openPlannedDump(snapshot, signal, onProgress) : undefined
+    if (dump?.arrays.has('values') === false) {
+      const { analyseWithoutCritic } = await import('./without-critic.js')
+      const { statistics: samples, inputs, outputs } = await analyseWithoutCritic(snapshot, dump)
       await writeRunRecord(out, { settingsSha256, origin: originOf(settings.synthetic, null), inputs, outputs }, earlier, null)
       return { plan, status: 'done', statistics: null, samples, outcome: null, faults: [], source }
     }
-    const outcome = await analyseSnapshot(snapshot)
+    const outcome = await analyseSnapshot({ ...snapshot, dump }).finally(() => dump?.close())
     const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
     const finished = {
       settingsSha256,

@@ -6,7 +6,7 @@ import { packSample, placeOfSample } from '../compute/traces/sample-trace.js'
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask } from '../compute/traces/trace-task.js'
 import { EXIT, Fault } from '../core/errors.js'
-import { isLeftOut, type Dump } from '../ingest/dumps/contract.js'
+import { isLeftOut, type Dump, type DumpOptions } from '../ingest/dumps/contract.js'
 import { openDump } from '../ingest/dumps/formats.js'
 import { SlicePool } from '../ingest/json/pool.js'
 import { spansOf } from '../ingest/tokenizer/spans.js'
@@ -14,8 +14,8 @@ import { readTokenizer, type TokenDecoder, type TokenizerFile } from '../ingest/
 import { sampleKeys } from '../schema/sample-keys.js'
 import type { LeftOut, Sample } from '../schema/samples.js'
 import { findSnapshots } from '../study/inventory.js'
-import type { RunContext } from './context.js'
-import type { SnapshotWork } from './snapshot-work.js'
+import type { Done, RunContext } from './context.js'
+import type { SnapshotSettings, SnapshotWork } from './snapshot-work.js'
 import { NO_PAGE, type SourceEnd, type SourceOptions, type TaskBase, type TraceSource } from './trace-source.js'
 
 /** What a trace is made of, beside the mask. */
@@ -23,20 +23,29 @@ const TRACE_OF_SAMPLE = ['values', 'returns'] as const
 
 const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
 
+/** The dump of a snapshot, with the table of contents of each of its files. @param onProgress called with the bytes read so far */
+export function openPlannedDump({ plan, settings }: SnapshotWork, signal: AbortSignal | undefined, onProgress: Done | undefined): Promise<Dump> {
+  return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), signal, onProgress })
+}
+
+function readingOf({ dump }: SnapshotSettings): Pick<DumpOptions, 'keys' | 'skipBad'> {
+  return { keys: sampleKeys(dump?.names ?? {}), skipBad: dump?.skipBad ?? false }
+}
+
 export async function openDumpTraces(
   context: RunContext,
-  { plan, settings, tokenizer: given }: SnapshotWork,
+  work: SnapshotWork,
   base: TaskBase,
   options: SourceOptions
 ): Promise<TraceSource> {
-  const { names, skipBad, against, tokenizer: path } = settings.dump ?? { names: {}, skipBad: false, against: null, tokenizer: null }
+  const { settings, tokenizer: given } = work
+  const { against = null, tokenizer: path = null } = settings.dump ?? {}
   const { signal } = context
-  const reading = { keys: sampleKeys(names), skipBad, signal }
-  const dump = await openDump(plan.folder, plan.dumpFiles, { ...reading, onProgress: options.onProgress })
+  const dump = work.dump ?? (await openPlannedDump(work, signal, options.onProgress))
   try {
     const tokenizer = path === null ? null : (given ?? (await readTokenizer(path)))
     const texts = tokenizer === null || !dump.hasTokenIds ? null : await tokenizer.load()
-    const second = against === null ? null : await openSecond(against, reading)
+    const second = against === null ? null : await openSecond(against, { ...readingOf(settings), signal })
     return new DumpTraces(context, dump, second, { file: tokenizer, texts }, base, options)
   } catch (error) {
     await dump.close()
@@ -44,7 +53,7 @@ export async function openDumpTraces(
   }
 }
 
-async function openSecond(path: string, options: Parameters<typeof openDump>[2]): Promise<Dump> {
+async function openSecond(path: string, options: DumpOptions): Promise<Dump> {
   const plans = await findSnapshots([path])
   const [plan] = plans
   if (plans.length === 1 && plan.kind === 'dump') return openDump(plan.folder, plan.dumpFiles, options)
