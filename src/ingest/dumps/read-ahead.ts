@@ -8,7 +8,7 @@ import type { ByteSource } from '../../core/byte-source.js'
 const WINDOW = 2 ** 21
 /** A part that is larger is read alone. */
 const SMALL = 2 ** 18
-/** A part this near behind the last one belongs to the same run. */
+/** A part this near to the end of the last one belongs to the same run. */
 const GAP = SMALL
 
 /** A part of the source in the one buffer that all windows share, one after another. */
@@ -35,7 +35,7 @@ export function readAhead(source: ByteSource): ByteSource {
   return {
     size: source.size,
     async slice(start, end) {
-      const isNext = start >= lastEnd && start - lastEnd <= GAP && lastEnd >= 0
+      const isNext = lastEnd >= 0 && Math.abs(start - lastEnd) <= GAP
       lastEnd = end
       if (end - start > SMALL) return source.slice(start, end)
       if (window === null || start < window.from || end > window.end) {
