@@ -2,6 +2,7 @@
  * The traces of a trainer's dump. A second dump of the same traces may be read beside it, sample by sample in canonical order:
  * each pair must be equal.
  */
+import { setFlagsFromString } from 'node:v8'
 import { packSample, placeOfSample } from '../compute/traces/sample-trace.js'
 import type { SampleSource } from '../compute/traces/contract.js'
 import type { TraceTask } from '../compute/traces/trace-task.js'
@@ -25,7 +26,16 @@ const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
 
 /** The dump of a snapshot, with the table of contents of each of its files. @param onProgress called with the bytes read so far */
 export function openPlannedDump({ plan, settings }: SnapshotWork, signal: AbortSignal | undefined, onProgress: Done | undefined): Promise<Dump> {
+  keepYoungGenerationSmall()
   return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), signal, onProgress })
+}
+
+/**
+ * The arrays of a dump die young, and their memory is freed with the small objects that hold it. A young generation that has grown
+ * keeps 40 to 60 MB of dead arrays, and is no faster here.
+ */
+function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
 }
 
 function readingOf({ dump }: SnapshotSettings): Pick<DumpOptions, 'keys' | 'skipBad'> {

@@ -4,7 +4,6 @@
  */
 import { crc32 } from 'node:zlib'
 import { EXIT, Fault, printableId, type Place } from '../../core/errors.js'
-import { readNpy } from '../../ingest/npz/npy.js'
 import type { NpyFile } from '../../ingest/npz/npz.js'
 import { encodeNpyHeader } from '../../ingest/npz/encode.js'
 import { kernelOfThread } from '../../kernel/kernel.js'
@@ -97,6 +96,7 @@ function takeArray<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number 
 
 /** An NPY file whose elements are not written yet. */
 interface Member<T> {
+  readonly descr: string
   readonly bytes: Uint8Array
   readonly data: T
 }
@@ -106,11 +106,13 @@ function takeMember<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number
   const header = encodeNpyHeader(descr, [length])
   const bytes = kernelOfThread().take(header.length + length * type.BYTES_PER_ELEMENT)
   bytes.set(header)
-  return { bytes, data: new type(bytes.buffer, bytes.byteOffset + header.length, length) }
+  return { descr, bytes, data: new type(bytes.buffer, bytes.byteOffset + header.length, length) }
 }
 
-function fileOf({ bytes }: Member<unknown>): NpyFile {
-  return { array: readNpy(bytes), bytes, crc32: crc32(bytes) }
+/** What `readNpy` would read of these bytes. */
+function fileOf({ descr, bytes, data }: Member<SampleNumbers | Int32Array>): NpyFile {
+  const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  return { array: { descr, shape: [data.length], fortranOrder: false, data, raw, rawDescr: descr }, bytes, crc32: crc32(bytes) }
 }
 
 /** Indexes of the tokens with mask 1, increasing. */
