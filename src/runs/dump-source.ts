@@ -25,7 +25,11 @@ const TRACE_OF_SAMPLE = ['values', 'returns'] as const
 const WITHOUT_IDS = 'no token ids, so the tokenizer gives no texts'
 
 /** The dump of a snapshot, with the table of contents of each of its files. @param onProgress called with the bytes read so far */
-export function openPlannedDump({ plan, settings }: SnapshotWork, signal: AbortSignal | undefined, onProgress: Done | undefined): Promise<Dump> {
+export function openPlannedDump(
+  { plan, settings }: SnapshotWork,
+  signal: AbortSignal | undefined,
+  onProgress: Done | undefined
+): Promise<Dump> {
   keepYoungGenerationSmall()
   return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), signal, onProgress })
 }

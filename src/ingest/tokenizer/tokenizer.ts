@@ -14,7 +14,7 @@ import { describeCause, Fault, printable, type Place } from '../../core/errors.j
 import { comparingWords } from '../../core/still.js'
 import { readWhole } from '../../core/still-file.js'
 
-/** No tokenizer is so large: the largest known has 34 MB. */
+/** No tokenizer is so large: they have some 10 to 40 MB. */
 const MAX_BYTES = 2 ** 28
 const MODELS = ['BPE', 'Unigram', 'WordPiece']
 
