@@ -95,14 +95,14 @@ function takeArray<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number 
 }
 
 /** An NPY file whose elements are not written yet. */
-interface Member<T> {
+interface NpyMember<T> {
   readonly descr: string
   readonly bytes: Uint8Array
   readonly data: T
 }
 
 /** A header is as long as a multiple of 64, so that the elements lie at a multiple of their size. */
-function takeMember<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number }, descr: string, length: number): Member<T> {
+function takeMember<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number }, descr: string, length: number): NpyMember<T> {
   const header = encodeNpyHeader(descr, [length])
   const bytes = kernelOfThread().take(header.length + length * type.BYTES_PER_ELEMENT)
   bytes.set(header)
@@ -110,13 +110,13 @@ function takeMember<T>(type: ArrayType<T> & { readonly BYTES_PER_ELEMENT: number
 }
 
 /** What `readNpy` would read of these bytes. */
-function fileOf({ descr, bytes, data }: Member<SampleNumbers | Int32Array>): NpyFile {
+function fileOf({ descr, bytes, data }: NpyMember<SampleNumbers | Int32Array>): NpyFile {
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   return { array: { descr, shape: [data.length], fortranOrder: false, data, raw, rawDescr: descr }, bytes, crc32: crc32(bytes) }
 }
 
 /** Indexes of the tokens with mask 1, increasing. */
-function keptMember(mask: Uint8Array): Member<Int32Array> {
+function keptMember(mask: Uint8Array): NpyMember<Int32Array> {
   let count = 0
   for (let t = 0; t < mask.length; t++) count += mask[t]
   const member = takeMember(Int32Array, '<i4', count)
@@ -125,7 +125,7 @@ function keptMember(mask: Uint8Array): Member<Int32Array> {
   return member
 }
 
-function retainedMember(from: SampleNumbers, kept: Int32Array): Member<SampleNumbers> {
+function retainedMember(from: SampleNumbers, kept: Int32Array): NpyMember<SampleNumbers> {
   const member = from instanceof Float32Array ? takeMember(Float32Array, '<f4', kept.length) : takeMember(Float64Array, '<f8', kept.length)
   const { data } = member
   for (let i = 0; i < kept.length; i++) data[i] = from[kept[i]]

@@ -12,7 +12,7 @@ const SMALL = 2 ** 18
 const GAP = SMALL
 
 /** A part of the source in the one buffer that all windows share, one after another. */
-interface Window {
+interface ReadWindow {
   readonly from: number
   readonly end: number
   /** its bytes, once they are read */
@@ -23,9 +23,9 @@ interface Window {
 
 export function readAhead(source: ByteSource): ByteSource {
   let buffer: Uint8Array<ArrayBuffer> | null = null
-  let window: Window | null = null
+  let window: ReadWindow | null = null
   let lastEnd = -1
-  const open = (from: number, end: number): Window => {
+  const open = (from: number, end: number): ReadWindow => {
     buffer ??= new Uint8Array(new ArrayBuffer(Math.min(WINDOW, source.size)))
     const bytes = buffer.subarray(0, end - from)
     // The bytes of the window before stay until every part that was asked for is copied.
