@@ -5,6 +5,7 @@ import t from 'tap'
 import { root } from './support/paths.js'
 
 const ALLOWED_DEPENDENCIES = [
+  '@huggingface/tokenizers',
   'apache-arrow',
   'canvas',
   'chart.js',

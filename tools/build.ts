@@ -120,7 +120,13 @@ async function bundle(name: string, entry: string): Promise<void> {
     plugins: [inPlace],
     banner: { js: PLACES },
     // canvas has a binary of the machine beside its JavaScript; the others draw with it
-    external: ['canvas', 'chart.js', 'chartjs-plugin-annotation', ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))]
+    external: [
+      '@huggingface/tokenizers',
+      'canvas',
+      'chart.js',
+      'chartjs-plugin-annotation',
+      ...OTHER_COMMANDS.map(command => join(DIST, `src/cli/${command}.js`))
+    ]
   })
   if (warnings.length > 0) throw new Error(`the bundle ${name} has warnings: ${warnings.map(w => w.text).join('; ')}`)
 }

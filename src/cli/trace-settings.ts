@@ -17,7 +17,7 @@ export interface ToldSettings {
 
 /** @throws Fault where options give one name to two things */
 export async function settingsOf(options: TracesOptions): Promise<ToldSettings> {
-  const { study: dir, keys: told, successAbove, jumpAbove, marker, skipBad, against, tables } = options
+  const { study: dir, keys: told, successAbove, jumpAbove, marker, skipBad, against, tokenizer, tables } = options
   const study = dir === null ? null : (await (await import('../study/study.js')).loadStudy(dir)).study
   const stated = study?.critic_traces ?? null
   // Without a study, and with one that lacks this section, nothing is expected of a snapshot.
@@ -37,7 +37,7 @@ export async function settingsOf(options: TracesOptions): Promise<ToldSettings> 
       enforced: stated !== null,
       examplesRequired: false,
       synthetic: study?.synthetic ?? false,
-      dump: { names: dumpNames(told, traces.keys), skipBad, against },
+      dump: { names: dumpNames(told, traces.keys), skipBad, against, tokenizer },
       tables
     },
     notes: stated === null ? [] : placeTaken(stated, options)

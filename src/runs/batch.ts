@@ -20,6 +20,7 @@ import { refuseOutputsAtInputs } from '../render/outputs/output-place.js'
 import { OutputSet } from '../render/outputs/output-set.js'
 import type { RecordedOutput } from '../render/outputs/removed-outputs.js'
 import { isOfSyntheticStudy } from '../study/label.js'
+import type { TokenizerFile } from '../ingest/tokenizer/tokenizer.js'
 import { retireRecord, settingsHash, unchangedRun, writeRunRecord, type RunRecord } from './record.js'
 import { secretFault } from '../core/secret-guard.js'
 import { isSecretText } from '../core/secrets.js'
@@ -64,6 +65,11 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
     },
     realPlace(DEFAULT_OUT)
   )
+  let tokenizer: Promise<TokenizerFile> | null = null
+  const tokenizerOf = async (path: string): Promise<TokenizerFile> => {
+    tokenizer ??= (await import('../ingest/tokenizer/tokenizer.js')).readTokenizer(path)
+    return tokenizer
+  }
   for (const plan of plans) {
     if (isSecretText(plan.name, 'name') || isSecretText(plan.source, 'source')) {
       const fault = secretFault('snapshot', 'the name of a folder or page', { file: plan.html ?? plan.folder })
@@ -71,7 +77,7 @@ export async function runBatch(run: BatchRun): Promise<SnapshotResult[]> {
       continue
     }
     run.onStart?.(plan, await amountOf(plan))
-    end(await runOne(run, plan))
+    end(await runOne(run, plan, tokenizerOf))
   }
   const { out, formats, pool, signal } = run
   const written = await writeBatchIndex({ out, formats, threads: pool.threads, synthetic: run.settings.synthetic, signal }, results)
@@ -95,12 +101,16 @@ export function gravest(faults: readonly Fault[]): FailureCode | 0 {
   return worst
 }
 
-async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult> {
+/** @param read the tokenizer's file: once for all snapshots */
+async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) => Promise<TokenizerFile>): Promise<SnapshotResult> {
   const out = join(run.out, plan.name)
   const { source } = plan
   try {
     const settings = { ...run.settings, synthetic: run.settings.synthetic || (await isOfSyntheticStudy(plan.folder)) }
-    const settingsSha256 = settingsHash(settings, run.formats)
+    const named = settings.dump?.tokenizer ?? null
+    const tokenizer = plan.kind === 'dump' && named !== null ? await read(named) : undefined
+    const hashed = tokenizer === undefined ? settings : { ...settings, tokenizerSha256: tokenizer.sha256 }
+    const settingsSha256 = settingsHash(hashed, run.formats)
     // The second dump is no input of the record: it may have changed.
     const compared = settings.dump !== undefined && settings.dump.against !== null
     const record = compared ? null : await unchangedRun(out, plan, settingsSha256, run.pool)
@@ -110,6 +120,7 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
     const snapshot: SnapshotRun = {
       plan,
       settings,
+      tokenizer,
       pool,
       out,
       formats,
@@ -120,13 +131,14 @@ async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult
         earlier = await retireRecord(out)
       }
     }
-    const bare = plan.kind === 'dump' ? await (await import('./without-critic.js')).analyseWithoutCritic(snapshot) : null
-    if (bare !== null) {
-      const { statistics: samples, inputs, outputs } = bare
+    const dump = plan.kind === 'dump' ? await (await import('./dump-source.js')).openPlannedDump(snapshot, signal, onProgress) : undefined
+    if (dump?.arrays.has('values') === false) {
+      const { analyseWithoutCritic } = await import('./without-critic.js')
+      const { statistics: samples, inputs, outputs } = await analyseWithoutCritic(snapshot, dump)
       await writeRunRecord(out, { settingsSha256, origin: originOf(settings.synthetic, null), inputs, outputs }, earlier, null)
       return { plan, status: 'done', statistics: null, samples, outcome: null, faults: [], source }
     }
-    const outcome = await analyseSnapshot(snapshot)
+    const outcome = await analyseSnapshot({ ...snapshot, dump }).finally(() => dump?.close())
     const aside = outcome.excluded.map(({ path, sha256, bytes }) => ({ path, sha256, bytes }))
     const finished = {
       settingsSha256,
