@@ -12,7 +12,7 @@ TRL       mask = ~padding_mask  # PPOTrainer.train, after `returns = advantages 
 import os
 import numpy as np
 
-KEPT = {"values", "returns", "advantages", "token_level_rewards", "response_mask", "attention_mask", "kl", "score", "uid", "outcome"}
+KEPT = set("values returns advantages token_level_scores token_level_rewards response_mask attention_mask kl score uid outcome".split())
 
 def as_numpy(x):
     if hasattr(x, "detach"):  # a torch tensor

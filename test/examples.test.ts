@@ -11,6 +11,7 @@ import { sampleKeys } from '../src/schema/sample-keys.js'
 import type { Sample } from '../src/schema/samples.js'
 import { runPython, WITHOUT_NUMPY } from './support/python.js'
 import { root } from './support/paths.js'
+import { likeCheckout, runShell } from './support/shell.js'
 
 const EXAMPLE = join(root, 'examples/dump_critic_traces.py')
 const SKIP = { skip: WITHOUT_NUMPY }
@@ -27,6 +28,15 @@ const RETURNS = [
 const MASK = [
   [1, 1, 0, 1, 0],
   [1, 0, 0, 0, 0]
+]
+/** The first trajectory has a score of 1, the second one of -0.5; with the penalty the sums are -0.5 and 0.25. */
+const SCORES = [
+  [0, 0, 0, 1, 0],
+  [0, 0, -0.5, 0, 0]
+]
+const PENALTY = [
+  [0.5, 0.5, 0, 0.5, 0],
+  [-0.75, 0, 0, 0, 0]
 ]
 
 /** What the lines of the docstring meet in a trainer. A tensor refuses what torch refuses: numpy of bfloat16, or of another device. */
@@ -76,6 +86,13 @@ def verl():
     data = SimpleNamespace(batch=batch, non_tensor_batch={"uid": np.array(["p0", "p0"], dtype=object), "score": np.array([1.0, 0.0]), "folder": np.array(["a", "b"])})
     return dict(self=SimpleNamespace(global_steps=7), data=data)
 
+def penalised():
+    # verl with use_kl_in_reward, and a reward that gives no "score": the penalty turns the sign of every sum.
+    scores = np.array(${JSON.stringify(SCORES)})
+    batch = TensorDict(values=values, returns=returns, response_mask=Tensor(mask, "torch.int64"), attention_mask=attention,
+                       token_level_scores=Tensor(scores), token_level_rewards=Tensor(scores - np.array(${JSON.stringify(PENALTY)})))
+    return dict(self=SimpleNamespace(global_steps=7), data=SimpleNamespace(batch=batch, non_tensor_batch={}))
+
 def openrlhf():
     action = Tensor(mask.astype(bool), "torch.bool")
     part = lambda i: SimpleNamespace(**{name: Tensor(x.data[i : i + 1], x.dtype) for name, x in dict(values=values, returns=returns, action_mask=action, rewards=rewards).items()})
@@ -85,8 +102,8 @@ def trl():
     return dict(values=values, returns=returns, padding_mask=Tensor(~mask.astype(bool), "torch.bool"), scores=rewards,
                 self=SimpleNamespace(state=SimpleNamespace(global_step=7)), accelerator=SimpleNamespace(process_index=0))
 
-for trainer, scope in (("verl", verl), ("OpenRLHF", openrlhf), ("TRL", trl)):
-    code = lines(trainer).replace('"traces"', repr(trainer))
+for trainer, folder, scope in (("verl", "verl", verl), ("verl", "penalised", penalised), ("OpenRLHF", "OpenRLHF", openrlhf), ("TRL", "TRL", trl)):
+    code = lines(trainer).replace('"traces"', repr(folder))
     assert "dump_critic_traces(" in code, code
     exec(code, {"dump_critic_traces": dump_critic_traces, **scope()})
 dump_critic_traces("none", 3, values=None, returns=[[1.0]], advantages=[[0.5]], response_mask=[[True]], other=[1])
@@ -148,4 +165,27 @@ t.test('the calls for verl, OpenRLHF and TRL write dumps that hold what the trai
   t.same([first.mask.length, second.mask.length], [5, 3])
   const [only] = await samplesOf(join(dir, 'none'))
   t.same([only.fields.step, only.arrays.values, only.arrays.returns?.[0], only.arrays.advantages?.[0]], [3, undefined, 1, 0.5])
+})
+
+t.test('verl with a divergence penalty in its rewards: the outcome is that of the scores', SKIP, async t => {
+  const dir = t.testdir({ 'driver.py': DRIVER })
+  t.equal(runPython(['driver.py'], dir).code, 0)
+  const samples = await samplesOf(join(dir, 'penalised'))
+  t.same(
+    samples.map(({ fields }) => fields.score),
+    [1, -0.5]
+  )
+  likeCheckout(dir)
+  const { code, stdout } = await runShell('node dist/run.js traces penalised --no-figures --json --quiet', dir)
+  t.equal(code, 0)
+  const { snapshots } = JSON.parse(stdout) as { readonly snapshots: readonly [{ readonly statistics: Readonly<Record<string, unknown>> }] }
+  t.match(snapshots[0].statistics, { outcome_from: { outcome: 0, score: 2, unknown: 0 }, success: { traces: 1 }, failure: { traces: 1 } })
+  const rows = readFileSync(join(dir, 'artifacts/penalised/training_data/critic-trace-trajectories.csv'), 'utf8').split('\r\n')
+  t.same(
+    rows.slice(1, 3).map(row => row.split(',').slice(0, 5)),
+    [
+      ['1', '7', 'failure', '', '-0.5'],
+      ['0', '7', 'success', '', '1']
+    ]
+  )
 })
