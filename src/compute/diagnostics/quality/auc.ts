@@ -12,9 +12,10 @@
 import type { PairGroup } from './contract.js'
 import type { Take } from './estimate.js'
 import { MOMENTS } from './moments.js'
-import type { Family, PlanBuilder, Ranked, Unit } from './plan.js'
+import type { Family, PlanBuilder, Ranked, Unit, Weights } from './plan.js'
 import { DECILES, type QualityRecord } from './record.js'
 
+const ONCE: Weights = { counts: Uint16Array.of(1), width: 1 }
 const NO_PAIR = 'no pair of a success and a failure with values there'
 
 /** Traces in the order of group and mean. */
@@ -94,24 +95,46 @@ function ordered(traces: readonly Trace[]): Ordered {
   }
 }
 
-/** Pairs, and twice the pairs in which the success is ahead (a tie counts one), of weighted traces, summed over groups. */
-function countPairs({ unit, success, last }: Ordered, weights: ArrayLike<number>, at: number): { pairs: number; ahead2: number } {
-  let [pairs, ahead2, positives, below, tiedPositives, tiedNegatives] = [0, 0, 0, 0, 0, 0]
+interface Pairs {
+  /** [resamples] pairs of a success and a failure, summed over groups */
+  readonly pairs: Float64Array
+  /** [resamples] twice the pairs in which the success is ahead; a tie counts one */
+  readonly ahead2: Float64Array
+}
+
+/** The pairs of each resample. Counts below 2^53 are exact. */
+function countPairs({ unit, success, last }: Ordered, { counts, width }: Weights, resamples: number): Pairs {
+  const zeros = () => new Float64Array(resamples)
+  const [pairs, ahead2, positives, below, tiedPositives, tiedNegatives] = [zeros(), zeros(), zeros(), zeros(), zeros(), zeros()]
+  let tied = false
   for (let i = 0; i < unit.length; i++) {
-    const w = weights[at + unit[i]]
-    const positive = w * success[i]
-    tiedPositives += positive
-    tiedNegatives += w - positive
-    if (last[i] === 0) continue
-    ahead2 += tiedPositives * (2 * below + tiedNegatives)
-    positives += tiedPositives
-    below += tiedNegatives
-    tiedPositives = 0
-    tiedNegatives = 0
+    const at = unit[i] * width
+    if (last[i] === 0 || tied) {
+      tied = true
+      const into = success[i] === 1 ? tiedPositives : tiedNegatives
+      for (let b = 0; b < resamples; b++) into[b] += counts[at + b]
+      if (last[i] === 0) continue
+      for (let b = 0; b < resamples; b++) {
+        ahead2[b] += tiedPositives[b] * (2 * below[b] + tiedNegatives[b])
+        positives[b] += tiedPositives[b]
+        below[b] += tiedNegatives[b]
+      }
+      tiedPositives.fill(0)
+      tiedNegatives.fill(0)
+      tied = false
+    } else if (success[i] === 1) {
+      for (let b = 0; b < resamples; b++) {
+        const w = counts[at + b]
+        ahead2[b] += 2 * w * below[b]
+        positives[b] += w
+      }
+    } else {
+      for (let b = 0; b < resamples; b++) below[b] += counts[at + b]
+    }
     if (last[i] === 1) continue
-    pairs += positives * below
-    positives = 0
-    below = 0
+    for (let b = 0; b < resamples; b++) pairs[b] += positives[b] * below[b]
+    positives.fill(0)
+    below.fill(0)
   }
   return { pairs, ahead2 }
 }
@@ -120,10 +143,10 @@ function ranked(units: readonly Unit[], groupOf: (record: QualityRecord) => stri
   const deciles = Array.from({ length: DECILES }, (_, decile) => ordered(tracesAt(units, decile, groupOf)))
   return {
     slots: DECILES,
-    read(weights, at, out, to) {
+    read(weights, resamples, out, at, stride) {
       deciles.forEach((traces, decile) => {
-        const { pairs, ahead2 } = countPairs(traces, weights, at)
-        out[to + decile] = ahead2 / (2 * pairs)
+        const { pairs, ahead2 } = countPairs(traces, weights, resamples)
+        for (let b = 0; b < resamples; b++) out[at + decile * stride + b] = ahead2[b] / (2 * pairs[b])
       })
     },
     trajectories: decile => deciles[decile].unit.length,
@@ -133,22 +156,22 @@ function ranked(units: readonly Unit[], groupOf: (record: QualityRecord) => stri
 
 /** Pairs and twice the pairs ahead of each decile, within the prompts of a unit. */
 function promptFamily(units: readonly Unit[]): Family {
-  const pairsOf = (unit: Unit, decile: number) => countPairs(ordered(tracesAt([unit], decile, promptOf)), [1], 0)
+  const pairsOf = (unit: Unit, decile: number) => countPairs(ordered(tracesAt([unit], decile, promptOf)), ONCE, 1)
   return {
     columns: 2 * DECILES,
     slots: DECILES,
     fill(unit, row, at) {
       for (let decile = 0; decile < DECILES; decile++) {
         const { pairs, ahead2 } = pairsOf(unit, decile)
-        row[at + 2 * decile] = pairs
-        row[at + 2 * decile + 1] = ahead2
+        row[at + 2 * decile] = pairs[0]
+        row[at + 2 * decile + 1] = ahead2[0]
       }
     },
     read(sums, at, out, to) {
       for (let decile = 0; decile < DECILES; decile++) out[to + decile] = sums[at + 2 * decile + 1] / (2 * sums[at + 2 * decile])
     },
     trajectories: decile =>
-      units.reduce((sum, unit) => sum + (pairsOf(unit, decile).pairs > 0 ? tracesAt([unit], decile, promptOf).length : 0), 0),
+      units.reduce((sum, unit) => sum + (pairsOf(unit, decile).pairs[0] > 0 ? tracesAt([unit], decile, promptOf).length : 0), 0),
     why: () => NO_PAIR
   }
 }

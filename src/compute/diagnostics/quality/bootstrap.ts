@@ -3,15 +3,15 @@
  * the resampled statistics (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13; method `percentile` of
  * `scipy.stats.bootstrap`), at 2.5 % and 97.5 %, with numpy's linear interpolation.
  *
- * Weighted sums are a product of the matrix of weights [resamples × units] and that of rows [units × columns]. It is cut into blocks that the
- * processor's cache holds. Units are added in canonical order, four at a time: the same bits wherever it runs.
+ * Weighted sums are a product of the matrix of weights [resamples × units] and that of rows [units × columns]. It is cut into parts that the
+ * processor's cache holds. Units are added in the order of the plan, eight at a time: the same bits wherever it runs.
  */
-import type { Plan } from './plan.js'
+import { ROWS, type Plan, type Weights } from './plan.js'
 import { drawWeights, type ResampleOptions } from './resampling.js'
 
-/** Resamples whose sums are kept at a time, and units whose rows they go over together. */
+/** Resamples whose sums are kept at a time, and blocks of rows that they go over together. */
 const RESAMPLES = 50
-const UNITS = 128
+const BLOCKS = 16
 /** Of the resamples, this share may leave a statistic undefined; with more there is no interval. */
 const MAX_UNDEFINED = 0.05
 
@@ -23,78 +23,79 @@ export interface Evaluated {
 }
 
 export function evaluate(plan: Plan): Evaluated {
-  const weights = new Uint16Array(plan.units.length).fill(1)
   const sums = new Float64Array(plan.columns)
   const values = new Float64Array(plan.slots)
-  addRows(plan, weights, 0, 0, plan.units.length, sums, 0)
-  readAll(plan, sums, 0, weights, 0, values)
-  return { sums, values }
+  const weights = { counts: new Uint16Array(plan.units.length).fill(1), width: 1 }
+  for (let block = 0; block + 1 < plan.blocks.length; block++) addBlock(plan, block, weights, 0, sums, 0)
+  for (const { of, column, slot } of plan.linear) of.read(sums, column, values, slot)
+  for (const { of, slot } of plan.ranked) of.read(weights, 1, values, slot, 1)
+  return { sums, values: finiteOrNaN(values) }
 }
 
 /** [slots × resamples] every statistic of every resample; NaN where it is undefined. */
 export function resampled(plan: Plan, options: ResampleOptions): Float64Array {
-  const { columns, slots } = plan
+  const { columns, slots, blocks } = plan
   const { resamples } = options
   const n = plan.units.length
   const all = new Float64Array(slots * resamples)
-  const weights = new Uint16Array(RESAMPLES * n)
+  const weights = { counts: new Uint16Array(RESAMPLES * n), width: RESAMPLES }
   const sums = new Float64Array(RESAMPLES * columns)
   const out = new Float64Array(slots)
   for (let first = 0; first < resamples; first += RESAMPLES) {
-    const block = Math.min(RESAMPLES, resamples - first)
-    weights.fill(0)
+    const part = Math.min(RESAMPLES, resamples - first)
+    weights.counts.fill(0)
     sums.fill(0)
-    for (let b = 0; b < block; b++) drawWeights(n, first + b, options, weights, b * n)
-    for (let from = 0; from < n; from += UNITS) {
-      const to = Math.min(n, from + UNITS)
-      for (let b = 0; b < block; b++) addRows(plan, weights, b * n, from, to, sums, b * columns)
+    for (let b = 0; b < part; b++) drawWeights(n, first + b, options, weights, b)
+    for (let from = 0; from + 1 < blocks.length; from += BLOCKS) {
+      const to = Math.min(blocks.length - 1, from + BLOCKS)
+      for (let b = 0; b < part; b++) {
+        for (let block = from; block < to; block++) addBlock(plan, block, weights, b, sums, b * columns)
+      }
     }
-    for (let b = 0; b < block; b++) {
-      readAll(plan, sums, b * columns, weights, b * n, out)
-      for (let slot = 0; slot < slots; slot++) all[slot * resamples + first + b] = out[slot]
+    for (const { of, slot } of plan.ranked) of.read(weights, part, all, slot * resamples + first, resamples)
+    for (let b = 0; b < part; b++) {
+      for (const { of, column, slot } of plan.linear) {
+        of.read(sums, b * columns + column, out, slot)
+        for (let s = slot; s < slot + of.slots; s++) all[s * resamples + first + b] = out[s]
+      }
     }
   }
-  return all
+  return finiteOrNaN(all)
 }
 
-/** Adds the rows of the units [from, to), each times its weight, to `sums`. */
-function addRows(
-  { rows, starts }: Plan,
-  weights: Uint16Array,
-  weightsAt: number,
-  from: number,
-  to: number,
-  sums: Float64Array,
-  at: number
-): void {
-  let u = from
-  for (; u + 4 <= to; u += 4) {
-    const [s0, s1, s2, s3, s4] = [starts[u], starts[u + 1], starts[u + 2], starts[u + 3], starts[u + 4]]
-    const w0 = weights[weightsAt + u]
-    const w1 = weights[weightsAt + u + 1]
-    const w2 = weights[weightsAt + u + 2]
-    const w3 = weights[weightsAt + u + 3]
-    const shared = Math.min(s1 - s0, s2 - s1, s3 - s2, s4 - s3)
-    for (let k = 0; k < shared; k++) {
-      sums[at + k] += w0 * rows[s0 + k] + w1 * rows[s1 + k] + (w2 * rows[s2 + k] + w3 * rows[s3 + k])
-    }
-    addTail(rows, s0 + shared, s1, w0, sums, at + shared)
-    addTail(rows, s1 + shared, s2, w1, sums, at + shared)
-    addTail(rows, s2 + shared, s3, w2, sums, at + shared)
-    addTail(rows, s3 + shared, s4, w3, sums, at + shared)
+function finiteOrNaN(numbers: Float64Array): Float64Array {
+  for (let i = 0; i < numbers.length; i++) if (!Number.isFinite(numbers[i])) numbers[i] = NaN
+  return numbers
+}
+
+/** Adds a block of rows, each times how often resample b drew its unit, to `sums` from `at` on. */
+function addBlock({ rows, blocks, order }: Plan, block: number, weights: Weights, b: number, sums: Float64Array, at: number): void {
+  const { counts, width } = weights
+  const p0 = blocks[block]
+  const length = (blocks[block + 1] - p0) / ROWS
+  // Behind the last unit rows are 0, so any weight will do.
+  const last = order.length - 1
+  const u = block * ROWS
+  const w0 = counts[order[u] * width + b]
+  const w1 = counts[order[Math.min(u + 1, last)] * width + b]
+  const w2 = counts[order[Math.min(u + 2, last)] * width + b]
+  const w3 = counts[order[Math.min(u + 3, last)] * width + b]
+  const w4 = counts[order[Math.min(u + 4, last)] * width + b]
+  const w5 = counts[order[Math.min(u + 5, last)] * width + b]
+  const w6 = counts[order[Math.min(u + 6, last)] * width + b]
+  const w7 = counts[order[Math.min(u + 7, last)] * width + b]
+  const p1 = p0 + length
+  const p2 = p1 + length
+  const p3 = p2 + length
+  const p4 = p3 + length
+  const p5 = p4 + length
+  const p6 = p5 + length
+  const p7 = p6 + length
+  for (let k = 0; k < length; k++) {
+    const low = w0 * rows[p0 + k] + w1 * rows[p1 + k] + (w2 * rows[p2 + k] + w3 * rows[p3 + k])
+    const high = w4 * rows[p4 + k] + w5 * rows[p5 + k] + (w6 * rows[p6 + k] + w7 * rows[p7 + k])
+    sums[at + k] += low + high
   }
-  for (; u < to; u++) addTail(rows, starts[u], starts[u + 1], weights[weightsAt + u], sums, at)
-}
-
-function addTail(rows: Float64Array, from: number, to: number, weight: number, sums: Float64Array, at: number): void {
-  if (weight === 0) return
-  for (let k = from; k < to; k++) sums[at + k - from] += weight * rows[k]
-}
-
-function readAll(plan: Plan, sums: Float64Array, at: number, weights: Uint16Array, weightsAt: number, out: Float64Array): void {
-  for (const { of, column, slot } of plan.linear) of.read(sums, at + column, out, slot)
-  for (const { of, slot } of plan.ranked) of.read(weights, weightsAt, out, slot)
-  for (let slot = 0; slot < out.length; slot++) if (!Number.isFinite(out[slot])) out[slot] = NaN
 }
 
 export type Interval = { readonly low: number; readonly high: number } | { readonly why: string }

@@ -23,11 +23,17 @@ export interface Family {
   why(sums: Float64Array, at: number, slot: number): string
 }
 
+/** How often each of several resamples drew each unit: `counts[unit * width + b]` for resample b < width. */
+export interface Weights {
+  readonly counts: Uint16Array
+  readonly width: number
+}
+
 /** Statistics of ranks: they need the weights themselves. */
 export interface Ranked {
   readonly slots: number
-  /** Writes the statistics of a resample to `out`, from `to` on. `weights[at + u]` counts unit u. */
-  read(weights: Uint16Array, at: number, out: Float64Array, to: number): void
+  /** Writes statistic s of resample b to `out[at + s * stride + b]`, for b < resamples. */
+  read(weights: Weights, resamples: number, out: Float64Array, at: number, stride: number): void
   trajectories(slot: number): number
   why(slot: number): string
 }
@@ -47,10 +53,16 @@ export interface Plan {
   readonly ranked: readonly Part<Ranked>[]
   readonly slots: number
   readonly columns: number
-  /** rows of all units behind one another; row u is [starts[u], starts[u + 1]) and ends with its last number that is not 0 */
+  /** [units] units by the length of their rows, longest first; canonical order on a tie */
+  readonly order: Int32Array
+  /** rows in that order, in blocks of `ROWS`; a row ends with its last number that is not 0, and is filled with 0 to its block's longest */
   readonly rows: Float64Array
-  readonly starts: Int32Array
+  /** [blocks + 1] where each block begins */
+  readonly blocks: Int32Array
 }
+
+/** Rows that are added together. */
+export const ROWS = 8
 
 /** Gathers families, then makes the plan. Families that few units have (late turns) come last, so that rows are short. */
 export class PlanBuilder {
@@ -78,32 +90,25 @@ export class PlanBuilder {
 
   build(): Plan {
     const { units } = this
-    const starts = new Int32Array(units.length + 1)
-    let rows = new Float64Array(units.length * Math.min(this.#columns, 256))
-    const row = new Float64Array(this.#columns)
-    units.forEach((unit, u) => {
-      row.fill(0)
+    const filled = units.map(unit => {
+      const row = new Float64Array(this.#columns)
       for (const { of, column } of this.#linear) of.fill(unit, row, column)
       let length = row.length
       while (length > 0 && row[length - 1] === 0) length--
-      const end = starts[u] + length
-      if (end > rows.length) {
-        const wider = new Float64Array(2 * end)
-        wider.set(rows)
-        rows = wider
-      }
-      rows.set(row.subarray(0, length), starts[u])
-      starts[u + 1] = end
+      return row.slice(0, length)
     })
-    return {
-      units,
-      linear: this.#linear,
-      ranked: this.#ranked,
-      slots: this.#slots,
-      columns: this.#columns,
-      rows: rows.slice(0, starts[units.length]),
-      starts
+    const order = Int32Array.from(units.keys()).sort((a, b) => filled[b].length - filled[a].length || a - b)
+    const blocks = new Int32Array(Math.ceil(units.length / ROWS) + 1)
+    for (let block = 0; block + 1 < blocks.length; block++) {
+      blocks[block + 1] = blocks[block] + ROWS * filled[order[block * ROWS]].length
     }
+    const rows = new Float64Array(blocks[blocks.length - 1])
+    order.forEach((unit, i) => {
+      const block = Math.floor(i / ROWS)
+      const length = (blocks[block + 1] - blocks[block]) / ROWS
+      rows.set(filled[unit], blocks[block] + (i % ROWS) * length)
+    })
+    return { units, linear: this.#linear, ranked: this.#ranked, slots: this.#slots, columns: this.#columns, order, rows, blocks }
   }
 
   #take(slots: number): number {

@@ -137,8 +137,10 @@ function momentsOf(values: Float64Array, returns: Float64Array, starts: readonly
 }
 
 function refuseNonFinite(array: string, numbers: Float64Array | null, place: Place): void {
-  const index = numbers?.findIndex(x => !Number.isFinite(x)) ?? -1
-  if (numbers === null || index < 0) return
+  if (numbers === null) return
+  let index = 0
+  while (index < numbers.length && Number.isFinite(numbers[index])) index++
+  if (index === numbers.length) return
   throw new Fault({
     format: 'trace',
     problem: 'number that is not finite',
