@@ -112,5 +112,5 @@ function errorFamily(records: readonly QualityRecord[], cell: Cell, equal: Equal
 /** Population variance from the mean square and the mean, both about a centre. */
 function variance(square: number, mean: number): number {
   const v = square - mean * mean
-  return v <= ROUNDING * square ? 0 : v
+  return v <= ROUNDING * square && square < Infinity ? 0 : v
 }
