@@ -10,16 +10,16 @@
  * means: Σ w_i (2 · negatives below + negatives equal) / (2 · positives · negatives). The order is sorted once, so a resample costs O(n).
  */
 import type { PairGroup } from './contract.js'
-import type { Take } from './estimate.js'
+import type { TakeEstimate } from './estimate.js'
 import { MOMENTS } from './moments.js'
-import type { Family, PlanBuilder, Ranked, Unit, Weights } from './plan.js'
+import type { SumFamily, QualityPlanBuilder, RankFamily, ResampleUnit, ResampleWeights } from './plan.js'
 import { DECILES, type QualityRecord } from './record.js'
 
-const ONCE: Weights = { counts: Uint16Array.of(1), width: 1 }
+const ONCE: ResampleWeights = { counts: Uint16Array.of(1), width: 1 }
 const NO_PAIR = 'no pair of a success and a failure with values there'
 
 /** Traces in the order of group and mean. */
-interface Ordered {
+interface OrderedTraces {
   /** [traces] unit of each */
   readonly unit: Int32Array
   /** [traces] 1: a success */
@@ -28,7 +28,7 @@ interface Ordered {
   readonly last: Uint8Array
 }
 
-interface Trace {
+interface ScoredTrace {
   readonly unit: number
   readonly record: QualityRecord
   readonly score: number
@@ -36,12 +36,12 @@ interface Trace {
 }
 
 /** Adds the areas over all pairs, one a decile. */
-export function addAuc(builder: PlanBuilder): <E>(take: Take<E>, refusal: string | null) => E[] {
+export function addAuc(builder: QualityPlanBuilder): <E>(take: TakeEstimate<E>, refusal: string | null) => E[] {
   return ten(builder.rank(ranked(builder.units, () => '')))
 }
 
 /** Adds the areas within groups, one a decile. */
-export function addAucWithin(builder: PlanBuilder, group: PairGroup): <E>(take: Take<E>, refusal: string | null) => E[] {
+export function addAucWithin(builder: QualityPlanBuilder, group: PairGroup): <E>(take: TakeEstimate<E>, refusal: string | null) => E[] {
   // The rollouts of a prompt are drawn together: what they contribute is a sum of their unit.
   return ten(
     group === 'prompt'
@@ -50,7 +50,7 @@ export function addAucWithin(builder: PlanBuilder, group: PairGroup): <E>(take: 
   )
 }
 
-function ten(first: number): <E>(take: Take<E>, refusal: string | null) => E[] {
+function ten(first: number): <E>(take: TakeEstimate<E>, refusal: string | null) => E[] {
   return (take, refusal) => Array.from({ length: DECILES }, (_, decile) => take(first + decile, refusal))
 }
 
@@ -66,9 +66,9 @@ function promptOf({ uid, step }: QualityRecord): string | null {
   return uid === null ? null : JSON.stringify([step, uid])
 }
 
-function tracesAt(units: readonly Unit[], decile: number, groupOf: (record: QualityRecord) => string | null): Trace[] {
+function tracesAt(units: readonly ResampleUnit[], decile: number, groupOf: (record: QualityRecord) => string | null): ScoredTrace[] {
   const groups = new Map<string, number>()
-  const traces: Trace[] = []
+  const traces: ScoredTrace[] = []
   units.forEach((records, unit) => {
     for (const record of records) {
       const key = groupOf(record)
@@ -81,7 +81,7 @@ function tracesAt(units: readonly Unit[], decile: number, groupOf: (record: Qual
   return traces.sort((a, b) => a.group - b.group || a.score - b.score)
 }
 
-function ordered(traces: readonly Trace[]): Ordered {
+function ordered(traces: readonly ScoredTrace[]): OrderedTraces {
   const last = new Uint8Array(traces.length)
   traces.forEach((trace, i) => {
     const next = traces[i + 1]
@@ -95,7 +95,7 @@ function ordered(traces: readonly Trace[]): Ordered {
   }
 }
 
-interface Pairs {
+interface RankPairs {
   /** [resamples] pairs of a success and a failure, summed over groups */
   readonly pairs: Float64Array
   /** [resamples] twice the pairs in which the success is ahead; a tie counts one */
@@ -103,7 +103,7 @@ interface Pairs {
 }
 
 /** The pairs of each resample. Counts below 2^53 are exact. */
-function countPairs({ unit, success, last }: Ordered, { counts, width }: Weights, resamples: number): Pairs {
+function countPairs({ unit, success, last }: OrderedTraces, { counts, width }: ResampleWeights, resamples: number): RankPairs {
   const zeros = () => new Float64Array(resamples)
   const [pairs, ahead2, positives, below, tiedPositives, tiedNegatives] = [zeros(), zeros(), zeros(), zeros(), zeros(), zeros()]
   let tied = false
@@ -139,7 +139,7 @@ function countPairs({ unit, success, last }: Ordered, { counts, width }: Weights
   return { pairs, ahead2 }
 }
 
-function ranked(units: readonly Unit[], groupOf: (record: QualityRecord) => string | null): Ranked {
+function ranked(units: readonly ResampleUnit[], groupOf: (record: QualityRecord) => string | null): RankFamily {
   const deciles = Array.from({ length: DECILES }, (_, decile) => ordered(tracesAt(units, decile, groupOf)))
   return {
     slots: DECILES,
@@ -155,8 +155,8 @@ function ranked(units: readonly Unit[], groupOf: (record: QualityRecord) => stri
 }
 
 /** Pairs and twice the pairs ahead of each decile, within the prompts of a unit. */
-function promptFamily(units: readonly Unit[]): Family {
-  const pairsOf = (unit: Unit, decile: number) => countPairs(ordered(tracesAt([unit], decile, promptOf)), ONCE, 1)
+function promptFamily(units: readonly ResampleUnit[]): SumFamily {
+  const pairsOf = (unit: ResampleUnit, decile: number) => countPairs(ordered(tracesAt([unit], decile, promptOf)), ONCE, 1)
   return {
     columns: 2 * DECILES,
     slots: DECILES,

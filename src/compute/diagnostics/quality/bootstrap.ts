@@ -6,7 +6,7 @@
  * Weighted sums are a product of the matrix of weights [resamples × units] and that of rows [units × columns]. It is cut into parts that the
  * processor's cache holds. Units are added in the order of the plan, eight at a time: the same bits wherever it runs.
  */
-import { ROWS, type Plan, type Weights } from './plan.js'
+import { ROWS_A_BLOCK, type QualityPlan, type ResampleWeights } from './plan.js'
 import { drawWeights, type ResampleOptions } from './resampling.js'
 
 /** Resamples whose sums are kept at a time, and blocks of rows that they go over together. */
@@ -15,14 +15,14 @@ const BLOCKS = 16
 /** Of the resamples, this share may leave a statistic undefined; with more there is no interval. */
 const MAX_UNDEFINED = 0.05
 
-export interface Evaluated {
+export interface EvaluatedPlan {
   /** [columns] sums over all units, each once */
   readonly sums: Float64Array
   /** [slots] statistics of the sample; NaN where undefined */
   readonly values: Float64Array
 }
 
-export function evaluate(plan: Plan): Evaluated {
+export function evaluatedPlan(plan: QualityPlan): EvaluatedPlan {
   const sums = new Float64Array(plan.columns)
   const values = new Float64Array(plan.slots)
   const weights = { counts: new Uint16Array(plan.units.length).fill(1), width: 1 }
@@ -33,7 +33,7 @@ export function evaluate(plan: Plan): Evaluated {
 }
 
 /** [slots × resamples] every statistic of every resample; NaN where it is undefined. */
-export function resampled(plan: Plan, options: ResampleOptions): Float64Array {
+export function resampledStatistics(plan: QualityPlan, options: ResampleOptions): Float64Array {
   const { columns, slots, blocks } = plan
   const { resamples } = options
   const n = plan.units.length
@@ -69,13 +69,20 @@ function finiteOrNaN(numbers: Float64Array): Float64Array {
 }
 
 /** Adds a block of rows, each times how often resample b drew its unit, to `sums` from `at` on. */
-function addBlock({ rows, blocks, order }: Plan, block: number, weights: Weights, b: number, sums: Float64Array, at: number): void {
+function addBlock(
+  { rows, blocks, order }: QualityPlan,
+  block: number,
+  weights: ResampleWeights,
+  b: number,
+  sums: Float64Array,
+  at: number
+): void {
   const { counts, width } = weights
   const p0 = blocks[block]
-  const length = (blocks[block + 1] - p0) / ROWS
+  const length = (blocks[block + 1] - p0) / ROWS_A_BLOCK
   // Behind the last unit rows are 0, so any weight will do.
   const last = order.length - 1
-  const u = block * ROWS
+  const u = block * ROWS_A_BLOCK
   const w0 = counts[order[u] * width + b]
   const w1 = counts[order[Math.min(u + 1, last)] * width + b]
   const w2 = counts[order[Math.min(u + 2, last)] * width + b]
@@ -98,10 +105,10 @@ function addBlock({ rows, blocks, order }: Plan, block: number, weights: Weights
   }
 }
 
-export type Interval = { readonly low: number; readonly high: number } | { readonly why: string }
+export type PercentileInterval = { readonly low: number; readonly high: number } | { readonly why: string }
 
 /** The percentile interval of resampled statistics; those that are undefined (NaN) are left out where they are few. */
-export function percentileInterval(statistics: Float64Array): Interval {
+export function percentileInterval(statistics: Float64Array): PercentileInterval {
   const sorted = statistics.slice().sort()
   const resamples = sorted.length
   let defined = resamples

@@ -5,16 +5,16 @@
  */
 import type { QualityRecord } from './record.js'
 
-export type Unit = readonly QualityRecord[]
+export type ResampleUnit = readonly QualityRecord[]
 
 /** Statistics that follow from sums over units. */
-export interface Family {
+export interface SumFamily {
   /** sums of a unit */
   readonly columns: number
   /** statistics */
   readonly slots: number
   /** Adds the sums of a unit to `row`, from `at` on. `row` is 0 there. */
-  fill(unit: Unit, row: Float64Array, at: number): void
+  fill(unit: ResampleUnit, row: Float64Array, at: number): void
   /** Writes the statistics of weighted sums to `out`, from `to` on; NaN for one that is undefined. */
   read(sums: Float64Array, at: number, out: Float64Array, to: number): void
   /** trajectories that a statistic is of */
@@ -24,57 +24,57 @@ export interface Family {
 }
 
 /** How often each of several resamples drew each unit: `counts[unit * width + b]` for resample b < width. */
-export interface Weights {
+export interface ResampleWeights {
   readonly counts: Uint16Array
   readonly width: number
 }
 
 /** Statistics of ranks: they need the weights themselves. */
-export interface Ranked {
+export interface RankFamily {
   readonly slots: number
   /** Writes statistic s of resample b to `out[at + s * stride + b]`, for b < resamples. */
-  read(weights: Weights, resamples: number, out: Float64Array, at: number, stride: number): void
+  read(weights: ResampleWeights, resamples: number, out: Float64Array, at: number, stride: number): void
   trajectories(slot: number): number
   why(slot: number): string
 }
 
-interface Part<T> {
+interface PlanPart<T> {
   readonly of: T
   readonly slot: number
 }
 
-export interface LinearPart extends Part<Family> {
+export interface SumPart extends PlanPart<SumFamily> {
   readonly column: number
 }
 
-export interface Plan {
-  readonly units: readonly Unit[]
-  readonly linear: readonly LinearPart[]
-  readonly ranked: readonly Part<Ranked>[]
+export interface QualityPlan {
+  readonly units: readonly ResampleUnit[]
+  readonly linear: readonly SumPart[]
+  readonly ranked: readonly PlanPart<RankFamily>[]
   readonly slots: number
   readonly columns: number
   /** [units] units by the length of their rows, longest first; canonical order on a tie */
   readonly order: Int32Array
-  /** rows in that order, in blocks of `ROWS`; a row ends with its last number that is not 0, and is filled with 0 to its block's longest */
+  /** rows in that order, in blocks of `ROWS_A_BLOCK`; a row ends with its last number that is not 0, and is filled with 0 to its block's longest */
   readonly rows: Float64Array
   /** [blocks + 1] where each block begins */
   readonly blocks: Int32Array
 }
 
 /** Rows that are added together. */
-export const ROWS = 8
+export const ROWS_A_BLOCK = 8
 
 /** Gathers families, then makes the plan. Families that few units have (late turns) come last, so that rows are short. */
-export class PlanBuilder {
-  readonly #linear: LinearPart[] = []
-  readonly #ranked: Part<Ranked>[] = []
+export class QualityPlanBuilder {
+  readonly #linear: SumPart[] = []
+  readonly #ranked: PlanPart<RankFamily>[] = []
   #slots = 0
   #columns = 0
 
-  constructor(readonly units: readonly Unit[]) {}
+  constructor(readonly units: readonly ResampleUnit[]) {}
 
   /** @returns its first slot */
-  add(of: Family): number {
+  add(of: SumFamily): number {
     const slot = this.#take(of.slots)
     this.#linear.push({ of, slot, column: this.#columns })
     this.#columns += of.columns
@@ -82,13 +82,13 @@ export class PlanBuilder {
   }
 
   /** @returns its first slot */
-  rank(of: Ranked): number {
+  rank(of: RankFamily): number {
     const slot = this.#take(of.slots)
     this.#ranked.push({ of, slot })
     return slot
   }
 
-  build(): Plan {
+  build(): QualityPlan {
     const { units } = this
     const filled = units.map(unit => {
       const row = new Float64Array(this.#columns)
@@ -98,15 +98,15 @@ export class PlanBuilder {
       return row.slice(0, length)
     })
     const order = Int32Array.from(units.keys()).sort((a, b) => filled[b].length - filled[a].length || a - b)
-    const blocks = new Int32Array(Math.ceil(units.length / ROWS) + 1)
+    const blocks = new Int32Array(Math.ceil(units.length / ROWS_A_BLOCK) + 1)
     for (let block = 0; block + 1 < blocks.length; block++) {
-      blocks[block + 1] = blocks[block] + ROWS * filled[order[block * ROWS]].length
+      blocks[block + 1] = blocks[block] + ROWS_A_BLOCK * filled[order[block * ROWS_A_BLOCK]].length
     }
     const rows = new Float64Array(blocks[blocks.length - 1])
     order.forEach((unit, i) => {
-      const block = Math.floor(i / ROWS)
-      const length = (blocks[block + 1] - blocks[block]) / ROWS
-      rows.set(filled[unit], blocks[block] + (i % ROWS) * length)
+      const block = Math.floor(i / ROWS_A_BLOCK)
+      const length = (blocks[block + 1] - blocks[block]) / ROWS_A_BLOCK
+      rows.set(filled[unit], blocks[block] + (i % ROWS_A_BLOCK) * length)
     })
     return { units, linear: this.#linear, ranked: this.#ranked, slots: this.#slots, columns: this.#columns, order, rows, blocks }
   }
