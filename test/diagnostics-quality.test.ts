@@ -536,3 +536,33 @@ t.test('float32 arrays give the record of the same numbers in float64', t => {
   t.same(qualityRecord(narrow, THRESHOLDS), qualityRecord(sample, THRESHOLDS))
   t.end()
 })
+
+t.test('the seed moves intervals and no value; a comparison with itself, of one trace and of none', t => {
+  const [, { trajectories }] = rowsOf<QualityCase>('diagnostics/quality')
+  const records = recordsOf(trajectories)
+  const [a, b] = [0, 1].map(seed => quality(records, { ...options(40), seed }))
+  t.equal(a.mse.value, b.mse.value)
+  t.not(a.mse.low, b.mse.low)
+  t.same(quality([...records].reverse(), options(40)), a, 'in any order')
+  const compared = (left: readonly QualityRecord[], right: readonly QualityRecord[]) =>
+    compareQuality(left, right, { ...options(40), samplingOfB: 'not stated' })
+  const self = compared(records, records)
+  soundly(t, self, 'itself')
+  t.ok(self.pairing.paired)
+  t.equal(self.resampling.unit, 'prompt group')
+  for (const [pointer, { value, low, high }] of estimatesIn(self).filter(([pointer]) => pointer.endsWith('/difference'))) {
+    if (![0, null].includes(value) || ![0, null].includes(low) || ![0, null].includes(high)) t.fail(pointer)
+  }
+  for (const [left, right] of [
+    [records.slice(0, 1), records.slice(0, 1)],
+    [records, records.slice(0, 1)],
+    [[], records],
+    [[], []]
+  ]) {
+    soundly(t, compared(left, right), `${left.length} and ${right.length}`)
+  }
+  const other = qualityRecord(sampleOf({ values: [0], returns: [0] }), { successThreshold: 0, thresholds: sweepThresholds(0.3) })
+  t.throws(() => compared(records, [other]), { message: /quality records other thresholds: .* expected one sweep for both critics/ })
+  t.equal(compared(records, records.slice(0, 1)).undefined_reasons['/mse/difference/low'], 'one of the two has nothing to resample')
+  t.end()
+})

@@ -36,12 +36,12 @@ interface ScoredTrace {
 }
 
 /** Adds the areas over all pairs, one a decile. */
-export function addAuc(builder: QualityPlanBuilder): <E>(take: TakeEstimate<E>, refusal: string | null) => E[] {
+export function addAuc(builder: QualityPlanBuilder): <E>(take: TakeEstimate<E>) => E[] {
   return ten(builder.rank(ranked(builder.units, () => '')))
 }
 
 /** Adds the areas within groups, one a decile. */
-export function addAucWithin(builder: QualityPlanBuilder, group: PairGroup): <E>(take: TakeEstimate<E>, refusal: string | null) => E[] {
+export function addAucWithin(builder: QualityPlanBuilder, group: Exclude<PairGroup, null>): <E>(take: TakeEstimate<E>) => E[] {
   // The rollouts of a prompt are drawn together: what they contribute is a sum of their unit.
   return ten(
     group === 'prompt'
@@ -50,8 +50,8 @@ export function addAucWithin(builder: QualityPlanBuilder, group: PairGroup): <E>
   )
 }
 
-function ten(first: number): <E>(take: TakeEstimate<E>, refusal: string | null) => E[] {
-  return (take, refusal) => Array.from({ length: DECILES }, (_, decile) => take(first + decile, refusal))
+function ten(first: number): <E>(take: TakeEstimate<E>) => E[] {
+  return take => Array.from({ length: DECILES }, (_, decile) => take(first + decile))
 }
 
 /** What pairs are within a group of. */

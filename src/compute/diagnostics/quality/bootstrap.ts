@@ -9,7 +9,7 @@
 import { ROWS_A_BLOCK, type QualityPlan, type ResampleWeights } from './plan.js'
 import { drawWeights, type ResampleOptions } from './resampling.js'
 
-/** Resamples whose sums are kept at a time, and blocks of rows that they go over together. */
+/** Resamples whose sums are kept at a time (an even number), and blocks of rows that they go over together. */
 const RESAMPLES = 50
 const BLOCKS = 16
 /** Of the resamples, this share may leave a statistic undefined; with more there is no interval. */
@@ -23,10 +23,12 @@ export interface EvaluatedPlan {
 }
 
 export function evaluatedPlan(plan: QualityPlan): EvaluatedPlan {
-  const sums = new Float64Array(plan.columns)
   const values = new Float64Array(plan.slots)
-  const weights = { counts: new Uint16Array(plan.units.length).fill(1), width: 1 }
-  for (let block = 0; block + 1 < plan.blocks.length; block++) addBlock(plan, block, weights, 0, sums, 0)
+  // Of two resamples the first draws every unit once, the second none.
+  const weights = { counts: Uint16Array.from({ length: 2 * plan.units.length }, (_, i) => 1 - (i % 2)), width: 2 }
+  const both = new Float64Array(2 * plan.columns)
+  addBlocks(plan, 0, plan.blocks.length - 1, weights, 0, both, 0)
+  const sums = both.slice(0, plan.columns)
   for (const { of, column, slot } of plan.linear) of.read(sums, column, values, slot)
   for (const { of, slot } of plan.ranked) of.read(weights, 1, values, slot, 1)
   return { sums, values: finiteOrNaN(values) }
@@ -48,9 +50,7 @@ export function resampledStatistics(plan: QualityPlan, options: ResampleOptions)
     for (let b = 0; b < part; b++) drawWeights(n, first + b, options, weights, b)
     for (let from = 0; from + 1 < blocks.length; from += BLOCKS) {
       const to = Math.min(blocks.length - 1, from + BLOCKS)
-      for (let b = 0; b < part; b++) {
-        for (let block = from; block < to; block++) addBlock(plan, block, weights, b, sums, b * columns)
-      }
+      for (let b = 0; b < part; b += 2) addBlocks(plan, from, to, weights, b, sums, b * columns)
     }
     for (const { of, slot } of plan.ranked) of.read(weights, part, all, slot * resamples + first, resamples)
     for (let b = 0; b < part; b++) {
@@ -68,40 +68,56 @@ function finiteOrNaN(numbers: Float64Array): Float64Array {
   return numbers
 }
 
-/** Adds a block of rows, each times how often resample b drew its unit, to `sums` from `at` on. */
-function addBlock(
-  { rows, blocks, order }: QualityPlan,
-  block: number,
-  weights: ResampleWeights,
-  b: number,
-  sums: Float64Array,
-  at: number
-): void {
+/**
+ * Adds the blocks [from, to), each row times how often resamples b and b + 1 drew its unit, to their sums at `at` and
+ * `at + columns`. Two resamples at a time load each number once for both.
+ */
+function addBlocks(plan: QualityPlan, from: number, to: number, weights: ResampleWeights, b: number, sums: Float64Array, at: number): void {
+  const { rows, blocks, order, columns } = plan
   const { counts, width } = weights
-  const p0 = blocks[block]
-  const length = (blocks[block + 1] - p0) / ROWS_A_BLOCK
   // Behind the last unit rows are 0, so any weight will do.
   const last = order.length - 1
-  const u = block * ROWS_A_BLOCK
-  const w0 = counts[order[u] * width + b]
-  const w1 = counts[order[Math.min(u + 1, last)] * width + b]
-  const w2 = counts[order[Math.min(u + 2, last)] * width + b]
-  const w3 = counts[order[Math.min(u + 3, last)] * width + b]
-  const w4 = counts[order[Math.min(u + 4, last)] * width + b]
-  const w5 = counts[order[Math.min(u + 5, last)] * width + b]
-  const w6 = counts[order[Math.min(u + 6, last)] * width + b]
-  const w7 = counts[order[Math.min(u + 7, last)] * width + b]
-  const p1 = p0 + length
-  const p2 = p1 + length
-  const p3 = p2 + length
-  const p4 = p3 + length
-  const p5 = p4 + length
-  const p6 = p5 + length
-  const p7 = p6 + length
-  for (let k = 0; k < length; k++) {
-    const low = w0 * rows[p0 + k] + w1 * rows[p1 + k] + (w2 * rows[p2 + k] + w3 * rows[p3 + k])
-    const high = w4 * rows[p4 + k] + w5 * rows[p5 + k] + (w6 * rows[p6 + k] + w7 * rows[p7 + k])
-    sums[at + k] += low + high
+  for (let block = from; block < to; block++) {
+    const u = block * ROWS_A_BLOCK
+    const c0 = order[u] * width + b
+    const c1 = order[Math.min(u + 1, last)] * width + b
+    const c2 = order[Math.min(u + 2, last)] * width + b
+    const c3 = order[Math.min(u + 3, last)] * width + b
+    const c4 = order[Math.min(u + 4, last)] * width + b
+    const c5 = order[Math.min(u + 5, last)] * width + b
+    const c6 = order[Math.min(u + 6, last)] * width + b
+    const c7 = order[Math.min(u + 7, last)] * width + b
+    const v0 = counts[c0]
+    const v1 = counts[c1]
+    const v2 = counts[c2]
+    const v3 = counts[c3]
+    const v4 = counts[c4]
+    const v5 = counts[c5]
+    const v6 = counts[c6]
+    const v7 = counts[c7]
+    const w0 = counts[c0 + 1]
+    const w1 = counts[c1 + 1]
+    const w2 = counts[c2 + 1]
+    const w3 = counts[c3 + 1]
+    const w4 = counts[c4 + 1]
+    const w5 = counts[c5 + 1]
+    const w6 = counts[c6 + 1]
+    const w7 = counts[c7 + 1]
+    const end = blocks[block + 1]
+    let i = at
+    let j = at + columns
+    for (let p = blocks[block]; p < end; p += ROWS_A_BLOCK) {
+      const r0 = rows[p]
+      const r1 = rows[p + 1]
+      const r2 = rows[p + 2]
+      const r3 = rows[p + 3]
+      const r4 = rows[p + 4]
+      const r5 = rows[p + 5]
+      const r6 = rows[p + 6]
+      const r7 = rows[p + 7]
+      sums[i++] += v0 * r0 + v1 * r1 + (v2 * r2 + v3 * r3) + (v4 * r4 + v5 * r5 + (v6 * r6 + v7 * r7))
+      sums[j++] += w0 * r0 + w1 * r1 + (w2 * r2 + w3 * r3) + (w4 * r4 + w5 * r5 + (w6 * r6 + w7 * r7))
+    }
   }
 }
 

@@ -3,12 +3,14 @@
  * resample draws the same units of both, so that what they share (the prompt, its difficulty) leaves the difference; else
  * each is resampled for itself, from streams that are independent. Source: Efron and Tibshirani 1993, chapters 8 and 16.
  */
+import { Fault } from '../../../core/errors.js'
 import { evaluatedPlan, percentileInterval, resampledStatistics } from './bootstrap.js'
 import type { Compared, Estimate, Pairing, QualityComparison, SamplingDesign } from './contract.js'
 import { estimate, estimatesOf, reasonsByPointer, undefinedEstimate, type EstimateReasons, type TakeEstimate } from './estimate.js'
 import { QualityPlanBuilder, type QualityPlan, type ResampleUnit } from './plan.js'
 import { INTERVAL_LEVEL, layoutOf, type QualityOptions } from './quality.js'
 import type { QualityRecord } from './record.js'
+import { mergedQualityRecords } from './serial.js'
 import { unitKindOf, unitsOf, type ResampleOptions } from './resampling.js'
 import { pooledQuality, type SetEstimator, type QualityLayout } from './sections.js'
 
@@ -17,8 +19,14 @@ export interface CompareOptions extends QualityOptions {
   readonly samplingOfB: SamplingDesign
 }
 
-/** @param a in canonical order @param b in canonical order, with the same sweep of thresholds */
-export function compareQuality(a: readonly QualityRecord[], b: readonly QualityRecord[], options: CompareOptions): QualityComparison {
+/** @param givenA records in any order @param givenB in any order, with the same sweep of thresholds */
+export function compareQuality(
+  givenA: readonly QualityRecord[],
+  givenB: readonly QualityRecord[],
+  options: CompareOptions
+): QualityComparison {
+  const a = mergedQualityRecords([givenA])
+  const b = mergedQualityRecords([givenB])
   const { seed, resamples } = options
   const grouped = unitKindOf(a) === 'prompt group' || unitKindOf(b) === 'prompt group'
   const kind = grouped ? 'prompt group' : 'trajectory'
@@ -73,9 +81,14 @@ export function compareQuality(a: readonly QualityRecord[], b: readonly QualityR
 
 /** What both have; refused where it is refused of one of them. */
 function sharedLayout(a: QualityLayout, b: QualityLayout): QualityLayout {
-  if (String(a.thresholds) !== String(b.thresholds)) throw new Error('records of two sweeps of thresholds')
+  const [thresholds, other] = a.thresholds.length > 0 ? [a.thresholds, b.thresholds] : [b.thresholds, a.thresholds]
+  if (other.length > 0 && String(thresholds) !== String(other)) {
+    const found = `${thresholds} and ${other}`
+    throw new Fault({ format: 'quality records', problem: 'other thresholds', found, expected: 'one sweep for both critics' })
+  }
   return {
     ...a,
+    thresholds,
     steps: a.steps.filter(step => b.steps.includes(step)),
     outcomes: a.outcomes.filter(outcome => b.outcomes.includes(outcome)),
     turns: Math.min(a.turns, b.turns),

@@ -118,7 +118,7 @@ export interface SetQuality<E, C = E> extends WholeErrors<E> {
   readonly success_rate: E
   /** [10] area under the ROC curve of a trace's mean value in the decile for its outcome, ties half (`roc_auc_score`) */
   readonly auc_by_decile: readonly E[]
-  /** [10] the same over pairs of one group alone */
+  /** [10] the same over pairs of one group alone (`within_group`); empty where there are no groups, or the set is one group */
   readonly auc_within_group: readonly E[]
   /** expected calibration error (Naeini et al. 2015): Σ n_b / n · |mean outcome - mean V| over bins b of tokens */
   readonly calibration: C

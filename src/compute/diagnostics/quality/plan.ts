@@ -55,13 +55,16 @@ export interface QualityPlan {
   readonly columns: number
   /** [units] units by the length of their rows, longest first; canonical order on a tie */
   readonly order: Int32Array
-  /** rows in that order, in blocks of `ROWS_A_BLOCK`; a row ends with its last number that is not 0, and is filled with 0 to its block's longest */
+  /**
+   * rows in that order, in blocks of eight: column k of row i of a block stands at 8 k + i. A row ends with its last number that is not
+   * 0, and is filled with 0 to its block's longest.
+   */
   readonly rows: Float64Array
   /** [blocks + 1] where each block begins */
   readonly blocks: Int32Array
 }
 
-/** Rows that are added together. */
+/** Rows that are added together; the loop of `bootstrap.ts` is written for this number. */
 export const ROWS_A_BLOCK = 8
 
 /** Gathers families, then makes the plan. Families that few units have (late turns) come last, so that rows are short. */
@@ -104,9 +107,8 @@ export class QualityPlanBuilder {
     }
     const rows = new Float64Array(blocks[blocks.length - 1])
     order.forEach((unit, i) => {
-      const block = Math.floor(i / ROWS_A_BLOCK)
-      const length = (blocks[block + 1] - blocks[block]) / ROWS_A_BLOCK
-      rows.set(filled[unit], blocks[block] + (i % ROWS_A_BLOCK) * length)
+      const at = blocks[Math.floor(i / ROWS_A_BLOCK)] + (i % ROWS_A_BLOCK)
+      filled[unit].forEach((sum, k) => (rows[at + k * ROWS_A_BLOCK] = sum))
     })
     return { units, linear: this.#linear, ranked: this.#ranked, slots: this.#slots, columns: this.#columns, order, rows, blocks }
   }

@@ -14,6 +14,7 @@ import { estimatesOf, reasonsByPointer, type EstimateReasons } from './estimate.
 import { QualityPlanBuilder } from './plan.js'
 import type { QualityRecord } from './record.js'
 import { unitKindOf, unitsOf, type ResampleOptions } from './resampling.js'
+import { mergedQualityRecords } from './serial.js'
 import { refusalsOf } from './sampling.js'
 import { pooledQuality, type Calibrated, type SetEstimator, type QualityLayout } from './sections.js'
 import { movingTurns, turnsBetween, turnsToldApart } from './turns.js'
@@ -27,8 +28,9 @@ export interface QualityOptions extends Omit<ResampleOptions, 'stream'> {
 export const INTERVAL_LEVEL = 0.95
 export const DEFAULT_RESAMPLING = { seed: 0, resamples: 2000 } as const
 
-/** @param records in canonical order (`mergedQualityRecords`), all with one sweep of thresholds */
-export function quality(records: readonly QualityRecord[], options: QualityOptions): Quality {
+/** @param given records in any order, all with one sweep of thresholds, `jumpThreshold` among them */
+export function quality(given: readonly QualityRecord[], options: QualityOptions): Quality {
+  const records = mergedQualityRecords([given])
   const { seed, resamples, sampling } = options
   const kind = unitKindOf(records)
   const layout = layoutOf(records, options)

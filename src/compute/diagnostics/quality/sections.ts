@@ -44,11 +44,10 @@ export function pooledQuality<E, C>(
   calibrated: Calibrated<E, C>
 ): PooledQuality<E, C> {
   const { thresholds, ownThreshold, refusals, turns } = layout
-  const noGroup = layout.group === null ? 'no prompt with several trajectories at a step, and no step with several' : null
   const pooled = estimateSet(
     () => true,
     builder => {
-      const set = addSet<E, C>(builder, layout, layout.group, noGroup, calibrated)
+      const set = addSet<E, C>(builder, layout, layout.group, calibrated)
       const sweep = addSweep(builder, thresholds, ownThreshold)
       const drift = addDrift(builder)
       const deciles = addDeciles(builder)
@@ -62,9 +61,8 @@ export function pooledQuality<E, C>(
       })
     }
   )
-  // Within one step every pair is of that step.
+  // Within one step all pairs are of that step: auc_by_decile is over them.
   const stepGroup = layout.group === 'prompt' ? 'prompt' : null
-  const noStepGroup = stepGroup === null ? 'the trajectories of a step have no groups: auc_by_decile is over all its pairs' : null
   return {
     ...pooled,
     by_outcome: {
@@ -75,7 +73,7 @@ export function pooledQuality<E, C>(
       step,
       ...estimateSet(
         record => record.step === step,
-        builder => addSet<E, E>(builder, layout, stepGroup, noStepGroup, ({ error }, take, refusal) => take(error, refusal))
+        builder => addSet<E, E>(builder, layout, stepGroup, ({ error }, take, refusal) => take(error, refusal))
       )
     }))
   }
@@ -114,20 +112,19 @@ function addSet<E, C>(
   builder: QualityPlanBuilder,
   { ownThreshold, refusals }: QualityLayout,
   group: PairGroup,
-  noGroup: string | null,
   calibrated: Calibrated<E, C>
 ): (take: TakeEstimate<E>) => SetQuality<E, C> {
   const errors = addWhole(builder)
   const successRate = addSuccessRate(builder)
   const auc = addAuc(builder)
-  const within = group === null ? auc : addAucWithin(builder, group)
+  const within = group === null ? null : addAucWithin(builder, group)
   const calibration = addCalibration(builder)
   const changes = addChanges(builder, ownThreshold)
   return take => ({
     ...errors(take, refusals.pooled),
     success_rate: successRate(take, refusals.successRate),
-    auc_by_decile: auc(take, null),
-    auc_within_group: within(take, noGroup),
+    auc_by_decile: auc(take),
+    auc_within_group: within?.(take) ?? [],
     calibration: calibrated(calibration, take, refusals.pooled),
     changes: changes(take)
   })
