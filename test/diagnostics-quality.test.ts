@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { sweepThresholds } from '../src/compute/diagnostics/quality/changes.js'
 import { compareQuality } from '../src/compute/diagnostics/quality/compare.js'
 import type { Estimate, Quality, SamplingDesign } from '../src/compute/diagnostics/quality/contract.js'
+import { MOMENTS, sliceMoments } from '../src/compute/diagnostics/quality/moments.js'
 import { quality } from '../src/compute/diagnostics/quality/quality.js'
 import { qualityRecord, type QualityRecord } from '../src/compute/diagnostics/quality/record.js'
 import { resampleIndices } from '../src/compute/diagnostics/quality/resampling.js'
@@ -149,6 +150,8 @@ t.test("reliability is scikit-learn's calibration_curve where its quantiles lie 
     t.equal(bin.tokens, 100)
     t.ok(near(bin.success_rate.value, expected.prob_true[i]), `bin ${i}, outcomes`)
     t.ok(near(bin.mean_value, expected.prob_pred[i]), `bin ${i}, values`)
+    const inBin = (v: number) => v >= (bin.from ?? -Infinity) && v < (bin.to ?? Infinity)
+    t.equal(bin.success_rate.n_trajectories, trajectories.filter(one => one.values?.some(inBin)).length)
     t.ok(i === 0 || bin.from === bins[i - 1].to, 'bins touch or leave out only cells without a value')
   })
   const error = expected.prob_true.reduce((sum, y, i) => sum + Math.abs(y - expected.prob_pred[i]) / 10, 0)
@@ -394,6 +397,13 @@ t.test('a sample stratified by outcome: error, reliability and explained varianc
     samplingOfB: 'stratified by outcome'
   })
   t.equal(both.mse.difference.value, null, 'refused where one of two is refused')
+  const other = compareQuality(recordsOf(trajectories), recordsOf(trajectories), {
+    ...options(20, 'stratified by outcome'),
+    samplingOfB: 'every trajectory'
+  })
+  t.equal(other.mse.difference.value, null)
+  const twoOfEach = trajectories.map((one, i) => ({ ...one, step: Math.floor(i / 4) }))
+  t.equal(measured(twoOfEach).success_rate.value, 0.5, 'two of each may be chance')
   soundly(t, both, 'compared')
   t.end()
 })
@@ -428,6 +438,7 @@ t.test('without returns, values, outcomes, steps or samples', t => {
   const none = measured([])
   soundly(t, none, 'no sample')
   t.equal(none.n_trajectories, 0)
+  t.equal(reasonOf(none, '/success_rate/value'), 'no trajectory states an outcome or a score')
   // some trajectories without returns: errors are of the others
   const some = measured(
     trajectories
@@ -564,5 +575,63 @@ t.test('the seed moves intervals and no value; a comparison with itself, of one 
   const other = qualityRecord(sampleOf({ values: [0], returns: [0] }), { successThreshold: 0, thresholds: sweepThresholds(0.3) })
   t.throws(() => compared(records, [other]), { message: /quality records other thresholds: .* expected one sweep for both critics/ })
   t.equal(compared(records, records.slice(0, 1)).undefined_reasons['/mse/difference/low'], 'one of the two has nothing to resample')
+  t.end()
+})
+
+t.test('prompts: a group is of one step, a unit of all; who has no uid is a unit', t => {
+  const one = (uid: string | null, step: number, outcome: Outcome, value: number) => ({
+    uid,
+    step,
+    outcome,
+    values: flat(value, 10),
+    returns: flat(0, 10)
+  })
+  const acrossSteps = [one('p', 0, 'success', 0.5), one('p', 1, 'failure', 0.25), one('q', 0, 'success', 0.75), one('q', 1, 'failure', 0.5)]
+  const found = measured(acrossSteps)
+  t.same([found.resampling.unit, found.resampling.units], ['prompt group', 2])
+  t.equal(found.within_group, 'step', 'no prompt has two trajectories at a step')
+  const mixed = [...acrossSteps, one('p', 0, 'failure', 0.5), one(null, 0, 'failure', 0), one(null, 1, 'success', 0)]
+  const { within_group, auc_within_group, resampling } = measured(mixed)
+  t.equal(resampling.units, 4)
+  t.equal(within_group, 'prompt')
+  t.same(auc_within_group[3].value, 0.5, 'the one pair of p at step 0 is tied')
+  t.equal(auc_within_group[3].n_trajectories, 2)
+  const moved = acrossSteps.map((trajectory, i) => ({ ...trajectory, uid: i === 2 ? 'p' : trajectory.uid }))
+  const against = compareQuality(recordsOf(acrossSteps), recordsOf(moved), { ...options(20), samplingOfB: 'not stated' })
+  t.notOk(against.pairing.paired, 'the uids are the same, but not as often')
+  t.end()
+})
+
+t.test('a mean that rounds to the next whole number takes nothing from a sum of squares', t => {
+  const returns = [0, 1, 2, 3].map(x => 2 ** 52 + x)
+  const moments = new Float64Array(MOMENTS)
+  const same = Float64Array.from(returns)
+  sliceMoments(same, same, 0, 4, moments, 0)
+  t.same([...moments.subarray(3)], [5, 5, 0])
+  t.end()
+})
+
+t.test('drift does not depend on where the steps begin', t => {
+  const [, { trajectories }] = rowsOf<QualityCase>('diagnostics/quality')
+  const later = measured(trajectories.map(one => ({ ...one, step: (one.step ?? 0) + 2 ** 40 })))
+  const { drift } = measured(trajectories)
+  for (const name of ['mean_value', 'mean_return', 'bias', 'mse'] as const) t.ok(near(later.drift[name].value, drift[name].value), name)
+  t.end()
+})
+
+t.test('ratios without a denominator', t => {
+  const still = measured([{ values: [0.5, 0.5, 0.75], returns: flat(0, 3), positions: [0, 1, 3] }])
+  t.equal(reasonOf(still, '/changes/mean_abs_change_ratio/value'), 'the value does not change inside turns')
+  t.equal(reasonOf(still, '/changes/jump_rate_ratio/value'), 'no internal jump')
+  t.end()
+})
+
+t.test('the ten turns that move the value most, the earlier one on a tie', t => {
+  const positions = Array.from({ length: 24 }, (_, i) => 2 * i + (i % 2 === 0 ? 1 : 0))
+  const given = [0, 1].map(() => ({ values: positions.map((_, i) => (i % 4 === 1 ? 0.5 : 0)), returns: flat(0, 24), positions }))
+  t.same(
+    measured(given).moving_turns.map(({ index, turn }) => [index, turn]),
+    [0, 2, 4, 6, 8, 10].map(turn => [0, turn]).concat([0, 2, 4, 6].map(turn => [1, turn]))
+  )
   t.end()
 })

@@ -26,6 +26,8 @@ interface OrderedTraces {
   readonly success: Uint8Array
   /** [traces] bit 0: the last of those with one mean in one group; bit 1: the last of its group */
   readonly last: Uint8Array
+  /** traces of groups that have a pair */
+  readonly inPairs: number
 }
 
 interface ScoredTrace {
@@ -83,16 +85,20 @@ function tracesAt(units: readonly ResampleUnit[], decile: number, groupOf: (reco
 
 function ordered(traces: readonly ScoredTrace[]): OrderedTraces {
   const last = new Uint8Array(traces.length)
+  const success = Uint8Array.from(traces, t => (t.record.outcome === 'success' ? 1 : 0))
+  let [begin, successes, inPairs] = [0, 0, 0]
   traces.forEach((trace, i) => {
     const next = traces[i + 1]
     const endsGroup = next?.group !== trace.group
     last[i] = (endsGroup || next.score !== trace.score ? 1 : 0) + (endsGroup ? 2 : 0)
+    successes += success[i]
+    if (!endsGroup) return
+    const size = i + 1 - begin
+    if (successes > 0 && successes < size) inPairs += size
+    begin = i + 1
+    successes = 0
   })
-  return {
-    unit: Int32Array.from(traces, t => t.unit),
-    success: Uint8Array.from(traces, t => (t.record.outcome === 'success' ? 1 : 0)),
-    last
-  }
+  return { unit: Int32Array.from(traces, t => t.unit), success, last, inPairs }
 }
 
 interface RankPairs {
@@ -149,29 +155,37 @@ function ranked(units: readonly ResampleUnit[], groupOf: (record: QualityRecord)
         for (let b = 0; b < resamples; b++) out[at + decile * stride + b] = ahead2[b] / (2 * pairs[b])
       })
     },
-    trajectories: decile => deciles[decile].unit.length,
+    trajectories: decile => deciles[decile].inPairs,
     why: () => NO_PAIR
   }
 }
 
 /** Pairs and twice the pairs ahead of each decile, within the prompts of a unit. */
 function promptFamily(units: readonly ResampleUnit[]): SumFamily {
-  const pairsOf = (unit: ResampleUnit, decile: number) => countPairs(ordered(tracesAt([unit], decile, promptOf)), ONCE, 1)
+  const inPairs = new Float64Array(DECILES)
+  const contributed = new Map(
+    units.map(unit => {
+      const sums = new Float64Array(2 * DECILES)
+      for (let decile = 0; decile < DECILES; decile++) {
+        const traces = ordered(tracesAt([unit], decile, promptOf))
+        const { pairs, ahead2 } = countPairs(traces, ONCE, 1)
+        sums[2 * decile] = pairs[0]
+        sums[2 * decile + 1] = ahead2[0]
+        inPairs[decile] += traces.inPairs
+      }
+      return [unit, sums]
+    })
+  )
   return {
     columns: 2 * DECILES,
     slots: DECILES,
     fill(unit, row, at) {
-      for (let decile = 0; decile < DECILES; decile++) {
-        const { pairs, ahead2 } = pairsOf(unit, decile)
-        row[at + 2 * decile] = pairs[0]
-        row[at + 2 * decile + 1] = ahead2[0]
-      }
+      row.set(contributed.get(unit) ?? [], at)
     },
     read(sums, at, out, to) {
       for (let decile = 0; decile < DECILES; decile++) out[to + decile] = sums[at + 2 * decile + 1] / (2 * sums[at + 2 * decile])
     },
-    trajectories: decile =>
-      units.reduce((sum, unit) => sum + (pairsOf(unit, decile).pairs[0] > 0 ? tracesAt([unit], decile, promptOf).length : 0), 0),
+    trajectories: decile => inPairs[decile],
     why: () => NO_PAIR
   }
 }

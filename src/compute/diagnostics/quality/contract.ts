@@ -116,7 +116,10 @@ export interface StepDrift<E> {
 export interface SetQuality<E, C = E> extends WholeErrors<E> {
   /** share of successes among the trajectories with a known outcome */
   readonly success_rate: E
-  /** [10] area under the ROC curve of a trace's mean value in the decile for its outcome, ties half (`roc_auc_score`) */
+  /**
+   * [10] area under the ROC curve of a trace's mean value in the decile for its outcome, ties half (`roc_auc_score`).
+   * `n_trajectories` counts those that are in a pair of a success and a failure
+   */
   readonly auc_by_decile: readonly E[]
   /** [10] the same over pairs of one group alone (`within_group`); empty where there are no groups, or the set is one group */
   readonly auc_within_group: readonly E[]

@@ -102,7 +102,7 @@ function errorFamily(records: readonly QualityRecord[], cell: TokenCell, equal: 
       out[to + 1] = d + r
       out[to + 2] = varianceR === 0 ? NaN : 1 - varianceE / varianceR
       out[to + 3] = varianceE + meanE * meanE
-      out[to + 4] = -meanE
+      out[to + 4] = c - d - e
       out[to + 5] = varies ? Math.max(-1, Math.min(1, covariance / (Math.sqrt(varianceV) * Math.sqrt(varianceR)))) : NaN
       if (!withReturns) out.fill(NaN, to + 1, to + SLOTS.length)
     },

@@ -1,6 +1,6 @@
 /**
  * A plan: which sums each unit of a sample contributes, and how statistics follow from weighted sums. Every statistic but the
- * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is plain data; `bootstrap.ts`
+ * ranks is a function of such sums, so a resample costs units × sums, not tokens. A plan is numbers and formulas; `bootstrap.ts`
  * evaluates it.
  */
 import type { QualityRecord } from './record.js'
@@ -100,7 +100,7 @@ export class QualityPlanBuilder {
       while (length > 0 && row[length - 1] === 0) length--
       return row.slice(0, length)
     })
-    const order = Int32Array.from(units.keys()).sort((a, b) => filled[b].length - filled[a].length || a - b)
+    const order = Int32Array.from(units.keys()).sort((a, b) => filled[b].length - filled[a].length)
     const blocks = new Int32Array(Math.ceil(units.length / ROWS_A_BLOCK) + 1)
     for (let block = 0; block + 1 < blocks.length; block++) {
       blocks[block + 1] = blocks[block] + ROWS_A_BLOCK * filled[order[block * ROWS_A_BLOCK]].length

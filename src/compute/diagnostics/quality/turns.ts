@@ -77,5 +77,5 @@ export function movingTurns(records: readonly QualityRecord[]): readonly MovingT
       return { index, uid, step, turn, turns: count, first_token, tokens, first_value, last_value, change }
     })
   )
-  return turns.sort((a, b) => Math.abs(b.change) - Math.abs(a.change) || a.index - b.index || a.turn - b.turn).slice(0, LARGEST_TURNS)
+  return turns.sort((a, b) => Math.abs(b.change) - Math.abs(a.change)).slice(0, LARGEST_TURNS)
 }
