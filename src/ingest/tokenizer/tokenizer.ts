@@ -9,7 +9,9 @@
  * gives up the whole stretch of such tokens, and here the whole characters in it stay: 237 of 3,155 texts of such ids, cut or drawn
  * at random, differ so, and 10 of 3,153 of random ids of Llama 2. None of 12,637 texts of other kinds did, Qwen 3 among them.
  */
+import type * as Tokenizers from '@huggingface/tokenizers'
 import { createHash } from 'node:crypto'
+import { createRequire } from 'node:module'
 import { describeCause, Fault, printable, type Place } from '../../core/errors.js'
 import { comparingWords } from '../../core/still.js'
 import { readWhole } from '../../core/still-file.js'
@@ -51,7 +53,8 @@ export async function parseTokenizer(bytes: Buffer, place: Place): Promise<Token
   const fault = (problem: string, expected: string, cause: unknown): Fault =>
     new Fault({ format: 'tokenizer', problem, found: printable(describeCause(cause)), expected, place, cause })
   const stated = statedIn(bytes, place, fault)
-  const { Tokenizer: Decoder } = await import('@huggingface/tokenizers')
+  // Required, not imported: compiled code of a bundle cannot import (`core/load.cts`).
+  const { Tokenizer: Decoder } = createRequire(import.meta.url)('@huggingface/tokenizers') as typeof Tokenizers
   try {
     return new DecodingTokenizer(new Decoder(stated, {}), place)
   } catch (error) {
