@@ -23,13 +23,17 @@ function words(line: string): string {
   return line.trim().split(/\s+/).join(' ')
 }
 
-/**
- * Runs the blocks in a folder of their own. A `python` block whose first line is `# NAME.py` is that file, an `sh` block is run, each line of a
- * `text` block is in a line that the commands before it printed.
- */
-async function follow(t: Test, blocks: readonly Block[]): Promise<string> {
+function checkout(t: Test): string {
   const dir = t.testdir()
   likeCheckout(dir)
+  return dir
+}
+
+/**
+ * Runs the blocks in a folder, by default one of their own. A `python` block whose first line is `# NAME.py` is that file, an `sh` block is run, each line of a
+ * `text` block is in a line that the commands before it printed.
+ */
+async function follow(t: Test, blocks: readonly Block[], dir = checkout(t)): Promise<string> {
   let printed: string[] = []
   let runs = 0
   for (const { language, text } of blocks) {
@@ -62,18 +66,19 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-t.test("README: a run of one's own", { skip: WITHOUT_NUMPY }, async t => {
+t.test("README: a run of one's own, then docs/tutorial.md in the same folder", { skip: WITHOUT_NUMPY }, async t => {
   const blocks = blocksOf(section(read('README.md'), 'Your own run'))
   const python = blocks.filter(({ language }) => language === 'python').map(({ text }) => text.trimEnd().split('\n').length)
   t.ok(python.length === 1 && python[0] <= 10, 'ten lines of Python')
   const dir = await follow(t, blocks)
   for (const name of ['figures/08-critic-traces.png', 'training_data/critic-trace-trajectories.csv']) {
-    t.ok(existsSync(join(dir, 'artifacts/traces', name)), name)
+    t.ok(existsSync(join(dir, 'artifacts/own', name)), name)
   }
+  await follow(t, blocksOf(read('docs/tutorial.md')), dir)
 })
 
-t.test('docs/formats.md: the example', async t => {
-  await follow(t, blocksOf(section(read('docs/formats.md'), 'An example')))
+t.test('docs/formats.md: the example, and texts', async t => {
+  for (const heading of ['An example', 'Texts']) await follow(t, blocksOf(section(read('docs/formats.md'), heading)))
 })
 
 t.test('docs/tutorial.md', { skip: WITHOUT_NUMPY }, async t => {
