@@ -16,13 +16,14 @@ import {
   jsonLines,
   npzFile,
   parquetFile,
-  rowsOf,
   safetensorsFile,
+  testRowsOf,
   torchFile,
   type TestArray,
   type TestArrays,
   type TorchItem
 } from './support/dump-files.js'
+import { rowsOf } from './support/cases.js'
 import { faultOf, sha256 } from './support/folders.js'
 import { encodeNpy, encodeNpyHeader } from '../src/ingest/npz/encode.js'
 import { archive } from './support/archives.js'
@@ -54,10 +55,7 @@ interface PaddedCase {
   readonly width?: Readonly<Record<string, string>>
 }
 
-const CASES = readFileSync(fixture('dumps/padded.jsonl'), 'utf8')
-  .trimEnd()
-  .split('\n')
-  .map(line => JSON.parse(line) as PaddedCase)
+const CASES = rowsOf<PaddedCase>('dumps/padded')
 
 const DIR = t.testdir()
 
@@ -137,7 +135,7 @@ t.test('padded batches in every container give the samples that numpy finds', as
       if (width !== undefined) t.same(Object.fromEntries(known), width)
     }
     // In rows a response ends where the row says, or with the row.
-    if (end !== undefined) compare(t, await readAll([write('a.jsonl', jsonLines(rowsOf(arrays)))]), samples, `${name}: rows`)
+    if (end !== undefined) compare(t, await readAll([write('a.jsonl', jsonLines(testRowsOf(arrays)))]), samples, `${name}: rows`)
   }
 })
 
@@ -928,7 +926,7 @@ t.test('batches larger than a block', async t => {
     ['deflated.npz', await npzFile(big, { deflate: true })],
     ['fortran.npz', await npzFile(big, { fortran: true })],
     ['big.pt', torchFile(big)],
-    ['big.jsonl', jsonLines(rowsOf(big))]
+    ['big.jsonl', jsonLines(testRowsOf(big))]
   ] as const) {
     const { items } = await readAll([write(name, bytes)])
     t.equal(items.length, rows)

@@ -8,6 +8,7 @@ import { parseTokenizer, readTokenizer, type TokenDecoder } from '../src/ingest/
 import { runBatch } from '../src/runs/batch.js'
 import type { TraceIndexDocument } from '../src/schema/outputs/trace-index.js'
 import type { TraceStatisticsDocument } from '../src/schema/outputs/trace-statistics.js'
+import { rowsOf } from './support/cases.js'
 import { sha256 } from './support/folders.js'
 import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
@@ -16,15 +17,13 @@ import { settings } from './support/run.js'
 
 /** Texts as the package of Python gives them (fixtures/tokenizer/make.py). */
 interface Case {
+  readonly name: string
   readonly tokenizer: string
   readonly ids: readonly number[]
   readonly text: string
 }
 
-const CASES = readFileSync(fixture('tokenizer/expected.jsonl'), 'utf8')
-  .trimEnd()
-  .split('\n')
-  .map(line => JSON.parse(line) as Case)
+const CASES = rowsOf<Case>('tokenizer/expected')
 const NAMES = [...new Set(CASES.map(({ tokenizer }) => tokenizer))]
 
 async function load(name: string): Promise<TokenDecoder> {

@@ -148,7 +148,7 @@ function float(value: number): Code {
 export type TestRow = Readonly<Record<string, number | string | boolean | null | readonly (number | boolean | null)[]>>
 
 /** The rows of [B, T], [B], [B, 1] and 0-d arrays. */
-export function rowsOf(arrays: TestArrays): TestRow[] {
+export function testRowsOf(arrays: TestArrays): TestRow[] {
   const named = Object.entries(arrays)
   const rows = Math.max(...named.map(([, { shape }]) => shape[0] ?? 1))
   return Array.from(
