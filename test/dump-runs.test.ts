@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { runCli } from './support/cli.js'
+import { npzFile } from './support/dump-files.js'
 
 interface Row {
   readonly step?: number
@@ -218,4 +219,57 @@ t.test('of many notes the first are listed and the rest counted', async t => {
   t.match(run.stdout, /^and 6 more notes \(--verbose lists them\)$/m)
   const all = await runCli([...argv, '--verbose'])
   t.equal(all.stdout.split('\n').filter(line => line.startsWith('note: ')).length, 26)
+})
+
+interface Indexed {
+  readonly snapshots: ReadonlyArray<{ readonly source: string; readonly faults: ReadonlyArray<{ readonly message: string }> }>
+}
+
+const indexed = (dir: string): Indexed => JSON.parse(readFileSync(join(dir, 'out/critic-trace-snapshots.json'), 'utf8')) as Indexed
+
+t.test('a dump without rows is a fault', async t => {
+  const dir = t.testdir()
+  const arrays = Object.fromEntries(
+    ['values', 'returns', 'response_mask'].map(name => [name, { dtype: 'float32', shape: [0, 4], data: [] }])
+  )
+  writeFileSync(join(dir, 'empty.npz'), await npzFile(arrays))
+  const run = await runCli(['traces', 'empty.npz', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.equal(run.code, 3)
+  t.equal(run.stderr, 'critic-traces: dump empty: 0 rows, expected at least one (empty.npz)\n')
+})
+
+t.test('messages name the file of a dump as the path was given, and the index by the last name of the path', async t => {
+  const dir = t.testdir({ given: { 'torn.jsonl': '', folder: { 'torn.jsonl': '', 'whole.jsonl': '' } } })
+  const torn: Row = { score: 1, values: [0.5, 0.5], returns: [1], response_mask: [1, 1] }
+  for (const name of ['given/torn.jsonl', 'given/folder/torn.jsonl']) writeFileSync(join(dir, name), `${JSON.stringify(torn)}\n`)
+  writeFileSync(join(dir, 'given/folder/whole.jsonl'), `${JSON.stringify(ROWS[0])}\n`)
+  const run = await runCli(['traces', 'given/torn.jsonl', 'given/folder', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.equal(run.code, 3)
+  t.match(run.stderr, '(given/torn.jsonl, ')
+  t.match(run.stderr, '(given/folder/torn.jsonl, ')
+  const { snapshots } = indexed(dir)
+  t.same(
+    snapshots.map(({ source }) => source),
+    ['torn.jsonl', 'folder']
+  )
+  t.match(snapshots[0].faults[0].message, '(torn.jsonl, ')
+  t.match(snapshots[1].faults[0].message, '(folder/torn.jsonl, ')
+})
+
+t.test('the line of sums has dumps without values apart', async t => {
+  const dir = t.testdir()
+  const bare: Row = { score: 1, advantages: [0.5, 1], response_mask: [1, 1] }
+  for (const [name, rows] of Object.entries({ bare: [bare], rows: ROWS, other: [bare, bare] }))
+    writeFileSync(join(dir, `${name}.jsonl`), rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+  const sums = async (...paths: string[]): Promise<string> => {
+    const run = await runCli(['traces', ...paths, '--out', 'out', '--no-figures'], { cwd: dir })
+    t.equal(run.code, 0, run.stderr)
+    return run.stdout
+  }
+  // Successes 0.25, 0.5, 1, 0.75; failures 0.5, 0.125.
+  t.match(
+    await sums('rows.jsonl', 'bare.jsonl'),
+    /^2 traces, 6 tokens; mean value of successes 0\.625, of failures 0\.3125; without values: 1 sample, 2 tokens$/m
+  )
+  t.match(await sums('bare.jsonl', 'other.jsonl'), /^without values: 3 samples, 6 tokens$/m)
 })

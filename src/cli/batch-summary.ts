@@ -48,13 +48,18 @@ export function batchSummary(
   return [
     `${single}${checks}${samples}${dumps}${batchTable(results, verbose, table)}`,
     single + samples === '' ? `\n${batchLine(results)}` : '\n',
-    index === null || index.kept === 0 ? '' : `kept in the index: ${counted(index.kept, 'snapshot')} of earlier runs\n\n`,
+    index === null || index.kept === 0 ? '' : keptText(index),
     leftNote(left),
     writtenText(out, [...outputs, ...over], verbose || results.length === 1 ? { whole: verbose } : null, table),
     `index: ${posix.join(out, BATCH_INDEX)}\n`,
     verdictLine(exitCode, parts),
     toOpen(out, single === '' ? [...over, ...figuresOf(results, formats)] : figuresOf(results, formats))
   ].join('')
+}
+
+function keptText({ kept, keptFailed }: WrittenIndex): string {
+  const failed = keptFailed === 0 ? '' : `, ${formatCount(keptFailed)} of them failed`
+  return `kept in the index: ${counted(kept, 'snapshot')} of earlier runs${failed}\n\n`
 }
 
 /** Figures of the snapshots, those of unchanged ones too. */
@@ -139,25 +144,30 @@ function reasonOf(faults: readonly Fault[]): string {
   return `${format} ${problem}${found === undefined ? '' : `: ${found}`}${more}`
 }
 
-/** Sums over the snapshots that did not fail. What no snapshot tells is not 0. */
+/** Sums over the snapshots that did not fail; dumps without values apart. What no snapshot tells is not 0. */
 function batchLine(results: readonly SnapshotResult[]): string {
   const known = results.flatMap(({ statistics }) => statistics ?? [])
   const bare = results.flatMap(({ samples }) => samples ?? [])
   if (known.length + bare.length === 0) return `traces and tokens: ${NOT_STATED}, every snapshot failed\n`
-  const sum = (of: (s: SnapshotStatistics) => number): number => known.reduce((all, s) => all + of(s), 0)
+  const samples = counted(total(bare, 'samples'), 'sample')
+  const without = bare.length === 0 ? [] : [`without values: ${samples}, ${counted(total(bare, 'tokens'), 'token')}`]
+  return `${[...(known.length === 0 ? [] : [tracesText(known)]), ...without].join('; ')}\n`
+}
+
+function tracesText(known: readonly SnapshotStatistics[]): string {
   const means = known.flatMap(s => s.mean_values)
   const overall = (outcome: 'success' | 'failure'): string => {
     const own = means.filter(m => m.outcome === outcome)
-    const tokens = own.reduce((all, m) => all + m.tokens, 0)
-    if (known.length === 0) return NO_CRITIC
+    const tokens = total(own, 'tokens')
     if (tokens === 0) return means.every(m => m.outcome === 'unknown') ? NOT_STATED : 'none there'
     return valueText(own.reduce((all, m) => all + m.mean_value * m.tokens, 0) / tokens, 6)
   }
-  return `${counted(
-    sum(s => s.traces),
-    'trace'
-  )}, ${counted(
-    sum(s => s.tokens),
-    'token'
-  )}; mean value of successes ${overall('success')}, of failures ${overall('failure')}\n`
+  return (
+    `${counted(total(known, 'traces'), 'trace')}, ${counted(total(known, 'tokens'), 'token')}; ` +
+    `mean value of successes ${overall('success')}, of failures ${overall('failure')}`
+  )
+}
+
+function total<K extends string>(of: ReadonlyArray<{ readonly [key in K]: number }>, key: K): number {
+  return of.reduce((sum, one) => sum + one[key], 0)
 }

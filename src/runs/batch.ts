@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import { EXIT, Failures, toFault, type Fault, type FailureCode } from '../core/errors.js'
+import { EXIT, Failures, Fault, toFault, type FailureCode } from '../core/errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../study/inventory.js'
 import { writeBatchIndex, type WrittenIndex } from './batch-index.js'
 import type { SnapshotResult } from './batch-result.js'
@@ -152,8 +152,15 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
-    return { plan, status: 'failed', statistics: null, outcome: null, faults, source }
+    return { plan, status: 'failed', statistics: null, outcome: null, faults: faults.map(f => atDumpFile(f, plan)), source }
   }
+}
+
+/** The readers of a dump name its files within the folder; the user gave the folder. */
+function atDumpFile(fault: Fault, { folder, dumpFiles }: SnapshotPlan): Fault {
+  const { file } = fault.place
+  if (file === undefined || !dumpFiles.includes(file)) return fault
+  return new Fault({ ...fault.details, place: { ...fault.place, file: join(folder, file) } })
 }
 
 /** What an unchanged run told. The files were just compared with the run's record. */
