@@ -200,6 +200,31 @@ t.test('one more snapshot into the same folder keeps the others as long as they 
   t.same(names(), [['b', 'ok', false]], 'an index that is none is not read')
 })
 
+t.test('a snapshot that failed stays in the index until it is run again', async t => {
+  const dir = temp(t)
+  await writeSnapshot(join(dir, 'a'), traces('a', 10))
+  await writeSnapshot(join(dir, 'b'), traces('b', 20), { editJson: json => json.slice(0, 600) })
+  const entries = (): unknown => readIndex(t, join(dir, 'out')).snapshots.map(({ name, status, kept }) => [name, status, kept])
+  t.equal((await traced(dir, 'b', '--no-figures')).code, 3)
+  t.same(entries(), [['b', 'failed', false]])
+  for (const time of ['first', 'second']) {
+    const run = await traced(dir, 'a', '--no-figures')
+    t.equal(run.code, 0, time)
+    t.match(run.stdout, /^kept in the index: 1 snapshot of earlier runs, 1 of them failed$/m)
+    t.same(entries(), [
+      ['b', 'failed', true],
+      ['a', 'ok', false]
+    ])
+  }
+  t.match(await runCli(['verify', '--outputs', 'out'], { cwd: dir }), { code: 0 })
+  await writeSnapshot(join(dir, 'b'), traces('b', 20))
+  await traced(dir, 'b', '--no-figures')
+  t.same(entries(), [
+    ['a', 'ok', true],
+    ['b', 'ok', false]
+  ])
+})
+
 t.test('with fewer than two steps there is no table, and that of an earlier run goes', async t => {
   const dir = temp(t)
   const one = randomTraces(new Random('one'), 1, () => 30)

@@ -1,8 +1,9 @@
 /** `traces` over dumps as a user runs it: what is read, left out, compared and refused. Expected numbers are by hand. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { runCli } from './support/cli.js'
+import { npzFile } from './support/dump-files.js'
 
 interface Row {
   readonly step?: number
@@ -35,7 +36,7 @@ t.test('a dump of rows: masked tokens are dropped, and a gap in the mask is a bo
   const out = join(path, '../out')
   const run = await runCli(['traces', path, '--out', out, '--no-figures'])
   t.equal(run.code, 0, run.stderr)
-  t.match(run.stdout, '2 traces, 6 tokens, trainer steps 7-7')
+  t.match(run.stdout, /^2 traces, 6 tokens, trainer step 7$/m)
   t.match(run.stdout, 'one source for every trace, not compared')
   t.match(run.stdout, 'outcome told by the score, above 0 a success: 2 of 2 traces')
   t.match(run.stdout, 'one row a sample; mask: response_mask; end of a response: ')
@@ -175,4 +176,100 @@ t.test('values without returns: the fault names what is there and the nearest na
     run.stderr,
     'dump missing array: values; no returns; is it my_returns? then --key returns=my_returns, expected returns beside values'
   )
+})
+
+t.test('a batch prints the notes and the rows left out of each snapshot, and an unchanged run prints them again', async t => {
+  const dir = t.testdir()
+  const bad: Row = { step: 7, score: 1, values: [0.5, null], returns: [1, 1], response_mask: [1, 1] }
+  const one: Row = { step: 7, score: 1, values: [0, 0.5, 0.25], returns: [1, 1, 1], response_mask: [1, 1, 1] }
+  const dumps = { zeros: [one], torn: [...ROWS, bad], bare: [{ step: 3, score: 1, advantages: [0.5], response_mask: [1] }] }
+  const paths = Object.entries(dumps).map(([name, rows]) => {
+    const path = join(dir, `${name}.jsonl`)
+    writeFileSync(path, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+    return path
+  })
+  const argv = (of: readonly string[]): string[] => ['traces', ...of, '--out', join(dir, 'out'), '--no-figures', '--skip-bad']
+  const batch = await runCli(argv(paths))
+  t.equal(batch.code, 0, batch.stderr)
+  const notes = (stdout: string): string[] => stdout.split('\n').filter(line => line.startsWith('note: '))
+  t.same(notes(batch.stdout), [
+    'note: torn: 1 row left out, as its index lists',
+    'note: zeros: no turn boundary in the one trace of 3 tokens: one turn each, or the mask was lost, or positions were numbered anew',
+    'note: zeros: 1 value of 3 is exactly 0: padding, or masked tokens set to 0'
+  ])
+  const again = await runCli(argv(paths))
+  t.match(again.stdout, '0 done, 3 unchanged')
+  t.same(notes(again.stdout), notes(batch.stdout))
+  const single = await runCli(argv([paths[1]]))
+  t.match(single.stdout, '0 done, 1 unchanged')
+  t.match(single.stdout, /^one row a sample; mask: response_mask; end of a response: .+\nleft out: 1 row\n {2}trace 2: .+$/m)
+})
+
+t.test('of many notes the first are listed and the rest counted', async t => {
+  const dir = t.testdir()
+  for (let i = 0; i < 13; i++) {
+    const row: Row = { values: [0, 0.5, 0.25], returns: [1, 1, 1], response_mask: [1, 1, 1] }
+    mkdirSync(join(dir, `many/${i}`), { recursive: true })
+    writeFileSync(join(dir, `many/${i}/rows.jsonl`), `${JSON.stringify(row)}\n`)
+  }
+  const argv = ['traces', join(dir, 'many'), '--out', join(dir, 'out'), '--no-figures']
+  const run = await runCli(argv)
+  t.equal(run.code, 0, run.stderr)
+  t.equal(run.stdout.split('\n').filter(line => line.startsWith('note: ')).length, 20)
+  t.match(run.stdout, /^and 6 more notes \(--verbose lists them\)$/m)
+  const all = await runCli([...argv, '--verbose'])
+  t.equal(all.stdout.split('\n').filter(line => line.startsWith('note: ')).length, 26)
+})
+
+interface Indexed {
+  readonly snapshots: ReadonlyArray<{ readonly source: string; readonly faults: ReadonlyArray<{ readonly message: string }> }>
+}
+
+const indexed = (dir: string): Indexed => JSON.parse(readFileSync(join(dir, 'out/critic-trace-snapshots.json'), 'utf8')) as Indexed
+
+t.test('a dump without rows is a fault', async t => {
+  const dir = t.testdir()
+  const arrays = Object.fromEntries(
+    ['values', 'returns', 'response_mask'].map(name => [name, { dtype: 'float32', shape: [0, 4], data: [] }])
+  )
+  writeFileSync(join(dir, 'empty.npz'), await npzFile(arrays))
+  const run = await runCli(['traces', 'empty.npz', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.equal(run.code, 3)
+  t.equal(run.stderr, 'critic-traces: dump empty: 0 rows, expected at least one (empty.npz)\n')
+})
+
+t.test('messages name the file of a dump as the path was given, and the index by the last name of the path', async t => {
+  const dir = t.testdir({ given: { 'torn.jsonl': '', folder: { 'torn.jsonl': '', 'whole.jsonl': '' } } })
+  const torn: Row = { score: 1, values: [0.5, 0.5], returns: [1], response_mask: [1, 1] }
+  for (const name of ['given/torn.jsonl', 'given/folder/torn.jsonl']) writeFileSync(join(dir, name), `${JSON.stringify(torn)}\n`)
+  writeFileSync(join(dir, 'given/folder/whole.jsonl'), `${JSON.stringify(ROWS[0])}\n`)
+  const run = await runCli(['traces', 'given/torn.jsonl', 'given/folder', '--out', 'out', '--no-figures'], { cwd: dir })
+  t.equal(run.code, 3)
+  t.match(run.stderr, '(given/torn.jsonl, ')
+  t.match(run.stderr, '(given/folder/torn.jsonl, ')
+  const { snapshots } = indexed(dir)
+  t.same(
+    snapshots.map(({ source }) => source),
+    ['torn.jsonl', 'folder']
+  )
+  t.match(snapshots[0].faults[0].message, '(torn.jsonl, ')
+  t.match(snapshots[1].faults[0].message, '(folder/torn.jsonl, ')
+})
+
+t.test('the line of sums has dumps without values apart', async t => {
+  const dir = t.testdir()
+  const bare: Row = { score: 1, advantages: [0.5, 1], response_mask: [1, 1] }
+  for (const [name, rows] of Object.entries({ bare: [bare], rows: ROWS, other: [bare, bare] }))
+    writeFileSync(join(dir, `${name}.jsonl`), rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+  const sums = async (...paths: string[]): Promise<string> => {
+    const run = await runCli(['traces', ...paths, '--out', 'out', '--no-figures'], { cwd: dir })
+    t.equal(run.code, 0, run.stderr)
+    return run.stdout
+  }
+  // Successes 0.25, 0.5, 1, 0.75; failures 0.5, 0.125.
+  t.match(
+    await sums('rows.jsonl', 'bare.jsonl'),
+    /^2 traces, 6 tokens; mean value of successes 0\.625, of failures 0\.3125; without values: 1 sample, 2 tokens$/m
+  )
+  t.match(await sums('bare.jsonl', 'other.jsonl'), /^without values: 3 samples, 6 tokens$/m)
 })

@@ -101,3 +101,50 @@ t.test('many exact zeros', async t => {
   t.same(sanityNotes([signed(values, returns, positions)]), ['2 values of 100 are exactly 0: padding, or masked tokens set to 0'])
   t.same(sanityNotes([signed([0, ...values.slice(2), 0.7], [1, ...returns.slice(2), 1], positions)]), [], 'one in a hundred is no sign')
 })
+
+t.test('masked values set to 0 and then shifted: turns begin or end with exact zeros', async t => {
+  // Three turns of ten tokens in each of four traces: two boundaries each.
+  const positions = Array.from({ length: 30 }, (_, i) => i + 5 * Math.floor(i / 10))
+  const returns = positions.map(() => 1)
+  const notesOf = (zero: (i: number) => boolean): string[] =>
+    sanityNotes(
+      Array.from({ length: 4 }, () =>
+        signed(
+          positions.map((_, i) => (zero(i) ? 0 : 0.5 + i / 1000)),
+          returns,
+          positions
+        )
+      )
+    )
+  const shift = 'a boundary have value exactly 0: values may be shifted against the mask'
+  t.same(
+    notesOf(() => false),
+    []
+  )
+  t.equal(notesOf(i => i % 10 === 0).at(-1), `8 of 8 first tokens of turns behind ${shift}`)
+  t.equal(notesOf(i => i % 10 < 2).at(-1), `8 of 8 first tokens of turns behind ${shift}`, 'by two tokens')
+  t.equal(notesOf(i => i % 10 === 9).at(-1), `8 of 8 last tokens of turns before ${shift}`)
+  const many = (zeros: number): string => `${zeros} values of 120 are exactly 0: padding, or masked tokens set to 0`
+  t.same(
+    notesOf(i => i % 2 === 0),
+    [many(60)],
+    'zeros are common everywhere'
+  )
+  t.same(notesOf(() => true).at(-1), many(120), 'a critic that always says 0')
+  t.same(
+    notesOf(i => i % 10 === 5),
+    [many(12)],
+    'zeros inside turns'
+  )
+  t.same(
+    notesOf(i => i > 25),
+    [many(16)],
+    'zeros behind the last turn'
+  )
+  const two = signed(
+    positions.map((_, i) => (i % 10 === 0 ? 0 : 0.5 + i / 1000)),
+    returns,
+    positions
+  )
+  t.notMatch(sanityNotes([two, two]).join(), 'shifted', 'four zeros may be chance')
+})

@@ -9,8 +9,8 @@ import { formatBytes } from '../render/terminal/numbers.js'
 import { formatTable, type TableOptions } from '../render/terminal/table.js'
 import type { WrittenIndex } from '../runs/batch-index.js'
 import { batchCounts, type SnapshotResult } from '../runs/batch-result.js'
-import type { ReadDump } from '../schema/samples.js'
 import { outputsTable, toOpen, verdictLine, type ListedOutput } from './closing.js'
+import { batchNotes, dumpText, samplesText } from './dump-summary.js'
 import { checksTable, leftNote, NOT_STATED, statisticsTables, valueText } from './summary.js'
 
 export interface BatchSummary {
@@ -28,16 +28,10 @@ export function batchSummary(
 ): string {
   const [only] = results
   const single = results.length === 1 && only.statistics !== null ? `${statisticsTables(only.statistics, table)}\n` : ''
-  const read = results.flatMap(({ plan, outcome }) =>
-    plan === null || outcome?.dump == null ? [] : [{ name: plan.name, dump: outcome.dump }]
-  )
   const dumps =
-    results.length === 1
-      ? read.map(({ dump }) => `${dumpText(dump, verbose)}\n`).join('')
-      : read
-          .filter(({ dump }) => dump.leftOut.length > 0)
-          .map(({ name, dump }) => `${noteLine(`${name}: ${counted(dump.leftOut.length, 'row')} left out, as its index lists`)}\n`)
-          .join('')
+    results.length > 1
+      ? batchNotes(results, verbose)
+      : results.map(({ dump }) => (dump == null ? '' : `${dumpText(dump, verbose)}\n`)).join('')
   const checks = single === '' || only.outcome === null ? '' : `${checksTable(only.outcome.checks, table)}\n`
   const samples = results.length === 1 && only.samples !== undefined ? `${samplesText(only.samples)}\n` : ''
   const { done, unchanged, failed } = batchCounts(results)
@@ -54,13 +48,18 @@ export function batchSummary(
   return [
     `${single}${checks}${samples}${dumps}${batchTable(results, verbose, table)}`,
     single + samples === '' ? `\n${batchLine(results)}` : '\n',
-    index === null || index.kept === 0 ? '' : `kept in the index: ${counted(index.kept, 'snapshot')} of earlier runs\n\n`,
+    index === null || index.kept === 0 ? '' : keptText(index),
     leftNote(left),
     writtenText(out, [...outputs, ...over], verbose || results.length === 1 ? { whole: verbose } : null, table),
     `index: ${posix.join(out, BATCH_INDEX)}\n`,
     verdictLine(exitCode, parts),
     toOpen(out, single === '' ? [...over, ...figuresOf(results, formats)] : figuresOf(results, formats))
   ].join('')
+}
+
+function keptText({ kept, keptFailed }: WrittenIndex): string {
+  const failed = keptFailed === 0 ? '' : `, ${formatCount(keptFailed)} of them failed`
+  return `kept in the index: ${counted(kept, 'snapshot')} of earlier runs${failed}\n\n`
 }
 
 /** Figures of the snapshots, those of unchanged ones too. */
@@ -87,53 +86,6 @@ function writtenText(
 
 /** In place of what is made of values. */
 const NO_CRITIC = 'no values'
-
-/** A dump without values: lengths, turns, outcomes, advantages, and what needs a critic. */
-function samplesText(s: SampleSummary): string {
-  const spread = (of: SampleSummary['tokens_per_sample'], what: string): string =>
-    of === null ? `${what}: ${NOT_STATED}` : `${what}: ${formatCount(of.least)} to ${formatCount(of.most)}, mean ${valueText(of.mean, 6)}`
-  const { success, failure, unknown } = s.outcomes
-  const { all } = s.advantages
-  return [
-    `${s.kind}: ${counted(s.samples, 'sample')}, ${counted(s.tokens, 'retained token')} of ${formatCount(s.response_tokens)}` +
-      `${s.steps === null ? ', steps unknown' : `, trainer steps ${formatCount(s.steps[0])}-${formatCount(s.steps[1])}`}` +
-      `${s.left_out === 0 ? '' : `; ${counted(s.left_out, 'row')} left out`}`,
-    spread(s.tokens_per_sample, 'tokens per sample'),
-    spread(s.turns_per_sample, 'turns per sample'),
-    success + failure === 0
-      ? `outcomes: ${NOT_STATED}`
-      : `outcomes: ${counted(success, 'success', 'successes')}, ${counted(failure, 'failure')}` +
-        `${unknown === 0 ? '' : `, ${formatCount(unknown)} ${NOT_STATED}`}`,
-    all === null ? `advantages: ${NOT_STATED}` : `advantages: mean ${valueText(all.mean, 6)}, standard deviation ${valueText(all.sd, 6)}`,
-    `needs a critic: ${s.needs_a_critic.join(', ')}`,
-    ...s.notes.map(noteLine),
-    ''
-  ].join('\n')
-}
-
-function noteLine(note: string): string {
-  return `note: ${printableId(note, 400)}`
-}
-
-/** Most rows that are listed of those left out; `--verbose` lists all. */
-const MOST_LEFT_OUT = 10
-
-/** How a dump was read, and which of its rows gave no trace. */
-function dumpText({ facts, leftOut }: ReadDump, verbose: boolean): string {
-  const { kind, mask, end, notes } = facts
-  const listed = verbose ? leftOut : leftOut.slice(0, MOST_LEFT_OUT)
-  const more = leftOut.length - listed.length
-  return [
-    `${kind}; mask: ${mask === null ? 'none, every response token counts' : printableId(mask)}; end of a response: ${printableId(end)}`,
-    ...notes.map(noteLine),
-    ...(leftOut.length === 0 ? [] : [`left out: ${counted(leftOut.length, 'row')}`]),
-    ...listed.map(({ index, reason }) => `  trace ${index}: ${printableId(reason, 400)}`),
-    ...(more === 0 ? [] : [`  and ${formatCount(more)} more (--verbose lists them)`]),
-    ''
-  ].join('\n')
-}
-
-type SampleSummary = NonNullable<SnapshotResult['samples']>
 
 /** Labels that belong to a snapshot's numbers. */
 function notes(s: SnapshotStatistics | null): string[] {
@@ -192,25 +144,30 @@ function reasonOf(faults: readonly Fault[]): string {
   return `${format} ${problem}${found === undefined ? '' : `: ${found}`}${more}`
 }
 
-/** Sums over the snapshots that did not fail. What no snapshot tells is not 0. */
+/** Sums over the snapshots that did not fail; dumps without values apart. What no snapshot tells is not 0. */
 function batchLine(results: readonly SnapshotResult[]): string {
   const known = results.flatMap(({ statistics }) => statistics ?? [])
   const bare = results.flatMap(({ samples }) => samples ?? [])
   if (known.length + bare.length === 0) return `traces and tokens: ${NOT_STATED}, every snapshot failed\n`
-  const sum = (of: (s: SnapshotStatistics) => number): number => known.reduce((all, s) => all + of(s), 0)
+  const samples = counted(total(bare, 'samples'), 'sample')
+  const without = bare.length === 0 ? [] : [`without values: ${samples}, ${counted(total(bare, 'tokens'), 'token')}`]
+  return `${[...(known.length === 0 ? [] : [tracesText(known)]), ...without].join('; ')}\n`
+}
+
+function tracesText(known: readonly SnapshotStatistics[]): string {
   const means = known.flatMap(s => s.mean_values)
   const overall = (outcome: 'success' | 'failure'): string => {
     const own = means.filter(m => m.outcome === outcome)
-    const tokens = own.reduce((all, m) => all + m.tokens, 0)
-    if (known.length === 0) return NO_CRITIC
+    const tokens = total(own, 'tokens')
     if (tokens === 0) return means.every(m => m.outcome === 'unknown') ? NOT_STATED : 'none there'
     return valueText(own.reduce((all, m) => all + m.mean_value * m.tokens, 0) / tokens, 6)
   }
-  return `${counted(
-    sum(s => s.traces),
-    'trace'
-  )}, ${counted(
-    sum(s => s.tokens),
-    'token'
-  )}; mean value of successes ${overall('success')}, of failures ${overall('failure')}\n`
+  return (
+    `${counted(total(known, 'traces'), 'trace')}, ${counted(total(known, 'tokens'), 'token')}; ` +
+    `mean value of successes ${overall('success')}, of failures ${overall('failure')}`
+  )
+}
+
+function total<K extends string>(of: ReadonlyArray<{ readonly [key in K]: number }>, key: K): number {
+  return of.reduce((sum, one) => sum + one[key], 0)
 }

@@ -22,6 +22,13 @@ export function stepsText(first: number, last: number): string {
   return `${formatCount(first)}-${formatCount(last)}`
 }
 
+/** `trainer step 12`, `trainer steps 1-40`, `steps unknown` */
+export function trainerSteps(steps: readonly [first: number, last: number] | null): string {
+  if (steps === null) return 'steps unknown'
+  const [first, last] = steps
+  return first === last ? `trainer step ${formatCount(first)}` : `trainer steps ${stepsText(first, last)}`
+}
+
 /** What holds for traces, then a table of boundary against internal transitions. */
 export function statisticsTables(s: SnapshotStatistics, options: TableOptions): string {
   const both = (of: (c: PooledChanges) => string): [string, string] => [of(s.boundary), of(s.internal)]
@@ -35,9 +42,8 @@ export function statisticsTables(s: SnapshotStatistics, options: TableOptions): 
     ],
     options
   )
-  const steps = s.steps === null ? 'steps unknown' : `trainer steps ${stepsText(...s.steps)}`
   const lines = [
-    `${counted(s.traces, 'trace')}, ${counted(s.tokens, 'token')}, ${steps}${s.synthetic ? ', SYNTHETIC data' : ''}`,
+    `${counted(s.traces, 'trace')}, ${counted(s.tokens, 'token')}, ${trainerSteps(s.steps)}${s.synthetic ? ', SYNTHETIC data' : ''}`,
     comparedLine(s),
     ...outcomeLines(s),
     `jump rate ratio ${valueText(s.jump_rate_ratio, 9)}; boundary mean above internal ` +

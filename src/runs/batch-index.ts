@@ -1,6 +1,7 @@
 /**
  * What a batch writes beside its snapshots: the index, and over two or more trainer steps a table and a figure. Snapshots of
- * earlier runs into the same folder stay in all three as long as their outputs stand: a run of one more snapshot adds one.
+ * earlier runs into the same folder stay in all three as long as their outputs stand: a run of one more snapshot adds one. One
+ * that failed stays in the index until it is run again.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -41,6 +42,8 @@ export interface BatchIndexRun {
 export interface WrittenIndex {
   /** number of snapshots of earlier runs that stay in the index */
   readonly kept: number
+  /** of those kept, the number that failed */
+  readonly keptFailed: number
   /** number of distinct trainer steps of all snapshots in the index; a trace without one counts for none */
   readonly steps: number
   /** table and figure over the steps; empty where there are fewer than two */
@@ -49,10 +52,10 @@ export interface WrittenIndex {
   readonly left: readonly string[]
 }
 
-/** A snapshot whose outputs stand in the folder. */
+/** A snapshot of an earlier run that stays in the index. */
 interface Standing {
   readonly entry: IndexEntry
-  /** null for a dump without values */
+  /** null for a dump without values, and for a snapshot that failed */
   readonly statistics: SnapshotStatistics | null
 }
 
@@ -63,7 +66,8 @@ export async function writeBatchIndex(run: BatchIndexRun, results: readonly Snap
   const own = new Set(results.flatMap(({ plan }) => plan?.name ?? []))
   const kept: Standing[] = []
   for (const entry of earlier?.snapshots ?? []) {
-    const standing = entry.name === null || own.has(entry.name) ? null : await standingSnapshot(out, entry.name)
+    if (entry.name === null || own.has(entry.name)) continue
+    const standing = entry.status === 'failed' ? { statistics: null } : await standingSnapshot(out, entry.name)
     if (standing !== null) kept.push({ entry: { ...entry, kept: true }, ...standing })
   }
   // 2. All snapshots over steps
@@ -86,7 +90,8 @@ export async function writeBatchIndex(run: BatchIndexRun, results: readonly Snap
   const now = new Set(outputs.map(({ path }) => path))
   const stale = (earlier?.outputs ?? []).filter(({ path }) => !now.has(path))
   const left = stale.length === 0 ? [] : await removeOutputs(out, stale, GENERATOR.name)
-  return { kept: kept.length, steps: distinctSteps(rows), outputs: over, left }
+  const keptFailed = kept.filter(({ entry }) => entry.status === 'failed').length
+  return { kept: kept.length, keptFailed, steps: distinctSteps(rows), outputs: over, left }
 }
 
 async function writeOverSteps(
@@ -201,6 +206,9 @@ function inOutputs(fault: Fault, plan: SnapshotPlan | null, source: string, out:
     const path = resolve(file)
     return isInside(resolve(folder), path) ? posix.join(name, relative(resolve(folder), path).split(sep).join('/')) : null
   }
-  const named = plan === null ? source : (below(plan.folder, plan.html === null ? source : posix.dirname(source)) ?? below(out, '.'))
+  const named =
+    plan === null
+      ? source
+      : (below(plan.folder, plan.html === null && plan.oneFile !== true ? source : posix.dirname(source)) ?? below(out, '.'))
   return new Fault({ ...fault.details, place: { ...fault.place, file: named ?? posix.basename(file) } })
 }

@@ -3,6 +3,7 @@ import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import type { Fault } from '../core/errors.js'
 import type { Content } from '../schema/outputs/document.js'
 import type { SampleStatisticsDocument } from '../schema/outputs/sample-statistics.js'
+import type { ReadDump } from '../schema/samples.js'
 import type { SnapshotPlan } from '../study/inventory.js'
 import type { SnapshotOutcome } from './snapshot.js'
 
@@ -16,6 +17,8 @@ export interface SnapshotResult {
   readonly samples?: Content<SampleStatisticsDocument> | undefined
   /** null where nothing was computed */
   readonly outcome: SnapshotOutcome | null
+  /** how a dump with values was read; absent for the other kinds, and where nothing was computed */
+  readonly dump?: Pick<ReadDump, 'facts' | 'leftOut'> | null | undefined
   readonly faults: readonly Fault[]
   /** the snapshot's name in outputs, or the path that led to none */
   readonly source: string

@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import type { SnapshotStatistics } from '../compute/traces/contract.js'
 import type { TracePool } from '../compute/traces/pool.js'
-import { EXIT, Failures, toFault, type Fault, type FailureCode } from '../core/errors.js'
+import { EXIT, Failures, Fault, toFault, type FailureCode } from '../core/errors.js'
 import { amountOf, findSnapshots, type Amount, type SnapshotPlan } from '../study/inventory.js'
 import { writeBatchIndex, type WrittenIndex } from './batch-index.js'
 import type { SnapshotResult } from './batch-result.js'
@@ -27,6 +27,7 @@ import { isSecretText } from '../core/secrets.js'
 import { realPlace } from '../core/system/folder.js'
 import { readText } from '../core/still-file.js'
 import type { SampleStatisticsDocument } from '../schema/outputs/sample-statistics.js'
+import type { TraceIndexDocument } from '../schema/outputs/trace-index.js'
 
 export interface BatchRun {
   readonly paths: readonly string[]
@@ -114,7 +115,7 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
     // The second dump is no input of the record: it may have changed.
     const compared = settings.dump !== undefined && settings.dump.against !== null
     const record = compared ? null : await unchangedRun(out, plan, settingsSha256, run.pool)
-    if (record !== null) return { plan, status: 'unchanged', ...(await readStatistics(out, record)), outcome: null, faults: [], source }
+    if (record !== null) return { plan, status: 'unchanged', ...(await readOutputs(out, record)), outcome: null, faults: [], source }
     const { pool, formats, chunkBytes, signal, onProgress } = run
     let earlier: readonly RecordedOutput[] = []
     const snapshot: SnapshotRun = {
@@ -147,19 +148,34 @@ async function runOne(run: BatchRun, plan: SnapshotPlan, read: (path: string) =>
       outputs: outcome.outputs
     }
     const left = (await writeRunRecord(out, finished, earlier, null)).map(path => `${plan.name}/${path}`)
-    return { plan, status: 'done', statistics: outcome.statistics, outcome, faults: [], source, left }
+    return { plan, status: 'done', statistics: outcome.statistics, outcome, dump: outcome.dump, faults: [], source, left }
   } catch (error) {
     const faults = error instanceof Failures ? error.faults : [toFault(error, 'snapshot', { file: plan.html ?? plan.folder })]
     if (faults.some(f => f.exitCode === EXIT.interrupted)) throw error
-    return { plan, status: 'failed', statistics: null, outcome: null, faults, source }
+    return { plan, status: 'failed', statistics: null, outcome: null, faults: faults.map(f => atDumpFile(f, plan)), source }
   }
 }
 
-/** The statistics of an unchanged run. The file was just compared with the run's record. */
-async function readStatistics(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples'>> {
+/** The readers of a dump name its files within the folder; the user gave the folder. */
+function atDumpFile(fault: Fault, { folder, dumpFiles }: SnapshotPlan): Fault {
+  const { file } = fault.place
+  if (file === undefined || !dumpFiles.includes(file)) return fault
+  return new Fault({ ...fault.details, place: { ...fault.place, file: join(folder, file) } })
+}
+
+/** What an unchanged run told. The files were just compared with the run's record. */
+async function readOutputs(out: string, record: RunRecord): Promise<Pick<SnapshotResult, 'statistics' | 'samples' | 'dump'>> {
   const read = async (path: string): Promise<unknown> => JSON.parse(await readText(join(out, path)))
   if (record.outputs.some(({ path }) => path === OUTPUT_PATHS.statistics)) {
-    return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics }
+    const { dump } = (await read(OUTPUT_PATHS.index)) as TraceIndexDocument
+    return { statistics: (await read(OUTPUT_PATHS.statistics)) as SnapshotStatistics, dump: dump === null ? null : readingOf(dump) }
   }
   return { statistics: null, samples: (await read(SAMPLE_PATHS.statistics)) as SampleStatisticsDocument }
+}
+
+function readingOf({ kind, mask, end, notes, left_out: leftOut }: NonNullable<TraceIndexDocument['dump']>): SnapshotResult['dump'] {
+  return {
+    facts: { kind, mask, end, notes },
+    leftOut: leftOut.map(({ index, file, reason }) => ({ index, place: file === null ? {} : { file }, reason }))
+  }
 }

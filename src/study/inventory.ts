@@ -24,6 +24,8 @@ export interface SnapshotPlan {
   readonly npzFiles: readonly string[]
   /** names of the dump's files in the folder, ordered by code point; none for the other kinds */
   readonly dumpFiles: readonly string[]
+  /** true: of a folder, the one file that the path names */
+  readonly oneFile?: true
   /**
    * Name of the snapshot in outputs: the last name of the given path (with as many names before it as distinguish it from
    * the other paths), and what follows below. It does not depend on the working folder or on the spelling of the path.
@@ -65,7 +67,8 @@ export async function findSnapshots(
       if (item instanceof Fault) {
         if (onFault === undefined) throw item
         onFault(item, sourceOf(item.place.file ?? path))
-      } else if (!found.has(item.real)) found.set(item.real, { ...item, source: sourceOf(item.html ?? item.folder) })
+      } else if (!found.has(item.real))
+        found.set(item.real, { ...item, source: sourceOf(item.html ?? (item.oneFile === true ? path : item.folder)) })
     }
   }
   const plans = [...found.values()]
@@ -153,7 +156,7 @@ async function filePlan(path: string): Promise<FoundSnapshot | Fault> {
   try {
     const { recogniseDump } = await import('../ingest/dumps/formats.js')
     const [folder, name] = [dirname(path), basename(path)]
-    const found = { folder, html: null, real: await realpath(path) }
+    const found = { folder, html: null, real: await realpath(path), oneFile: true } as const
     if ((await recogniseDump(path)) !== null) return { kind: 'dump', ...found, npzFiles: [], dumpFiles: [name] }
     if (NPZ.test(path)) return { kind: 'npz-folder', ...found, npzFiles: [name], dumpFiles: [] }
     return snapshotFault('not recognised', path, printable(JSON.stringify(name)))

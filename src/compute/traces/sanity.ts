@@ -12,6 +12,11 @@ const REACH = 2
 export interface TraceSigns {
   /** values that are exactly 0 */
   readonly zeros: number
+  /** zeros with which a turn begins or ends, and those next to them: of a turn 0, 0, 5, 0, 7 the first two */
+  readonly edgeZeros: number
+  /** boundaries with a 0 right behind them, and with a 0 right before them */
+  readonly zeroFirsts: number
+  readonly zeroLasts: number
   /** number of last tokens with one value and one return */
   readonly tail: number
   /** sum of |change| and number of transitions at each offset from a boundary; other boundaries are left out */
@@ -36,7 +41,26 @@ export function signsOf(values: Float64Array, returns: Float64Array, boundaries:
       cell.transitions++
     }
   }
-  return { zeros, tail: n - first, near }
+  return { zeros, ...zerosAtEdges(values, boundaries), tail: n - first, near }
+}
+
+function zerosAtEdges(values: Float64Array, boundaries: Int32Array): Pick<TraceSigns, 'edgeZeros' | 'zeroFirsts' | 'zeroLasts'> {
+  let edgeZeros = 0
+  let zeroFirsts = 0
+  let zeroLasts = 0
+  let start = 0
+  for (let turn = 0; turn <= boundaries.length; turn++) {
+    const end = turn < boundaries.length ? boundaries[turn] + 1 : values.length
+    let from = start
+    let to = end
+    while (from < end && values[from] === 0) from++
+    while (to > from && values[to - 1] === 0) to--
+    edgeZeros += from - start + (end - to)
+    if (turn > 0 && values[start] === 0) zeroFirsts++
+    if (turn < boundaries.length && values[end - 1] === 0) zeroLasts++
+    start = end
+  }
+  return { edgeZeros, zeroFirsts, zeroLasts }
 }
 
 /** A trace and its signs, as far as the notes need them. */
@@ -53,12 +77,20 @@ const LONG_TAIL = 8
 /** Fewest boundaries and least ratio for a peak beside the boundary; below, chance may make one. */
 const MIN_BOUNDARIES = 30
 const PEAK_RATIO = 1.5
+/** Fewest turns that begin (or end) with 0 */
+const MIN_ZERO_TURNS = 5
 
 /** One sentence for each sign that is found. */
 export function sanityNotes(traces: readonly SignedTrace[]): string[] {
   const tokens = traces.reduce((sum, t) => sum + t.tokens, 0)
   if (traces.length === 0) return []
-  return [noBoundary(traces, tokens), keptPadding(traces), manyZeros(traces, tokens), shifted(traces)].filter(note => note !== null)
+  return [
+    noBoundary(traces, tokens),
+    keptPadding(traces),
+    manyZeros(traces, tokens),
+    shifted(traces),
+    zerosAtBoundaries(traces, tokens)
+  ].filter(note => note !== null)
 }
 
 function noBoundary(traces: readonly SignedTrace[], tokens: number): string | null {
@@ -97,4 +129,20 @@ function shifted(traces: readonly SignedTrace[]): string | null {
     `the mean |change| of the value is largest ${counted(Math.abs(offset), 'token')} ${offset < 0 ? 'before' : 'after'} the boundaries ` +
     `(${means[peak].mean.toPrecision(3)} against ${own.mean.toPrecision(3)} at them): values may be shifted against the mask`
   )
+}
+
+/**
+ * Masked tokens set to 0, and values shifted against the mask: then the zeros stand where turns begin, or where they end. No note
+ * where zeros are common elsewhere too, or where whole traces are 0.
+ */
+function zerosAtBoundaries(traces: readonly SignedTrace[], tokens: number): string | null {
+  const sum = (of: (t: SignedTrace) => number): number => traces.reduce((all, t) => all + of(t), 0)
+  const boundaries = sum(t => t.boundaries)
+  const [firsts, lasts] = [sum(t => t.signs.zeroFirsts), sum(t => t.signs.zeroLasts)]
+  const edges = sum(t => t.signs.edgeZeros)
+  const most = Math.max(firsts, lasts)
+  if (most < MIN_ZERO_TURNS || 2 * most < boundaries || 2 * edges > tokens) return null
+  if (sum(t => t.signs.zeros) - edges > MANY_ZEROS * (tokens - edges)) return null
+  const where = firsts >= lasts ? 'first tokens of turns behind' : 'last tokens of turns before'
+  return `${formatCount(most)} of ${formatCount(boundaries)} ${where} a boundary have value exactly 0: values may be shifted against the mask`
 }

@@ -89,6 +89,7 @@ export class Series implements Dump {
       this.#bytes += rollout.files.reduce((sum, { size }) => sum + size, 0)
       this.#options.onProgress?.(this.#bytes)
     }
+    if (index === 0) throw emptyDump(this.#rollouts[0].files[0].name)
   }
 
   #sample({ place, read }: PlacedRow, { plan }: OpenPart, index: number, wanted: Wanted, step: number | null): Sample | LeftOut {
@@ -135,6 +136,10 @@ export class Series implements Dump {
     for (const part of [...this.#open]) await this.#closePart(part)
     await this.#from.close()
   }
+}
+
+function emptyDump(file: string): Fault {
+  return new Fault({ format: 'dump', problem: 'empty', found: '0 rows', expected: 'at least one', place: { file } })
 }
 
 /** The hashes of files, one file after another. Never rejects, for it is awaited last. */

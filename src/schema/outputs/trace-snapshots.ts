@@ -10,7 +10,7 @@ export const TRACE_SNAPSHOTS = output(
     title: 'Index over many snapshots',
     description:
       'One entry for every snapshot (or path that led to none) of a `traces` command, in its order; before them those of earlier commands ' +
-      'into the same folder whose outputs stand.'
+      'into the same folder whose outputs stand, or which failed.'
   },
   {
     ...envelopeFields('critic-trace-snapshots'),
@@ -29,7 +29,10 @@ export const TRACE_SNAPSHOTS = output(
             kind: oneOf('ok', 'failed'),
             doc: 'failed: a check failed or the input could not be read; no output of this run is there'
           },
-          kept: { kind: flag, doc: 'true: of an earlier command into the same folder; its record and statistics stand' },
+          kept: {
+            kind: flag,
+            doc: 'true: of an earlier command into the same folder; its record and statistics stand, or it failed then and was not run again'
+          },
           synthetic: { kind: nullable(flag), doc: 'its data were generated; null where it failed' },
           verified: { kind: nullable(flag), doc: 'see critic-trace-index; null where it failed' },
           traces: { kind: nullable(natural), doc: 'traces; null where it failed' },
