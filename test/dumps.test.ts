@@ -586,6 +586,25 @@ t.test('raw_reward is of the whole rollout', async t => {
   t.same(await scores(torchFile(tensors)), [0.5, 0.25], 'rewards as one tensor')
 })
 
+t.test('a list under a known name has one value a sample', async t => {
+  const two: [string, TorchItem, string][] = [
+    ['loss_masks', [[1, 0]], '1 value'],
+    ['loss_masks', [[1], [1, 0], [1]], '3 values'],
+    ['rewards', [1], '1 value'],
+    ['rewards', array('float32', [3], [1, 0, 1]), '3 values'],
+    ['scores', [1, 0, 1], '3 values'],
+    ['uid', ['a'], '1 value'],
+    ['truncated', [0, 0, 0, 1], '4 values'],
+    ['loss_masks', array('int64', [2, 2], [1, 0, 1, 1]), 'a tensor of shape (2, 2)']
+  ]
+  for (const [name, value, found] of two) {
+    const fault = await faultOf(readAll([write('uneven.pt', rankFile(0, [0, 1], { [name]: value }))]))
+    t.equal(fault.message, `torch lengths differ: ${found}, expected 2, one for each sample (uneven.pt, ${name})`)
+  }
+  const others = { raw_reward: [1, 2, 3, 4], prompt: ['a'], dp_shards: [1, 2, 3] }
+  t.equal((await readAll([write('uneven.pt', rankFile(0, [0, 1], others))])).items.length, 2, 'lists that nobody asks for, and raw_reward')
+})
+
 t.test('files of a folder are one series over steps', async t => {
   const names = [10, 9, 100].map(step =>
     write(`steps/${step}.pt`, torchFile({ format_version: 2, rank: 0, samples: [plainSample(step % 7)] }))

@@ -5,9 +5,9 @@
  * `raw_reward` is a list over the whole rollout, also in the file of one rank. Its order is that of the rollout, so a sample finds
  * its own by its place there; without a place only where the list has as many numbers as the file has samples.
  */
-import type { Place } from '../../core/errors.js'
+import { Fault, type Place } from '../../core/errors.js'
 import type { SampleArray } from '../../schema/samples.js'
-import type { SampleKeys } from '../../schema/sample-keys.js'
+import { SAMPLE_KEY_NAMES, type SampleKeys } from '../../schema/sample-keys.js'
 import { isTensor, Opaque, type Tensor, type TensorNumbers } from '../tensors/tensor.js'
 import type { TorchValue } from '../torch/torch.js'
 import { rowFault, type RowContext } from './fields.js'
@@ -31,6 +31,8 @@ export interface StoredRollout {
   readonly rows: number
   /** names that the samples have */
   readonly names: readonly string[]
+  /** lists that are not one value a sample, by name: what stands there, in words */
+  readonly uneven: ReadonlyMap<string, string>
   /** names that have one value a sample, although the value may come as a tensor of one axis */
   readonly scalars: ReadonlySet<string>
   /** what stands beside the samples; null: nothing */
@@ -46,6 +48,7 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
     const value = rows === 0 || !names.includes(name) ? undefined : rollout.get(0, name)
     return kind === 'list' ? isNumberList(value) && !rollout.scalars.has(name) : isScalarValue(value) || isScore(name)
   })
+  refuseUneven(rollout, keys, place)
   checkFound(found, keys, names, 'torch', place)
   const scores = rewardsOf(rollout, found)
   const named =
@@ -67,6 +70,18 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
     row: (index, wanted) => samples.row(index, wanted),
     async *all(wanted) {
       for (let index = 0; index < rows; index++) yield await samples.row(index, wanted)
+    }
+  }
+}
+
+/** @throws Fault for a list under a known name of another length than the samples: a mask that is passed over masks nothing */
+function refuseUneven({ uneven, rows }: StoredRollout, keys: SampleKeys, place: Place): void {
+  for (const key of SAMPLE_KEY_NAMES) {
+    for (const name of keys[key]) {
+      const found = uneven.get(name)
+      if (found === undefined) continue
+      const expected = `${rows}, one for each sample`
+      throw new Fault({ format: 'torch', problem: 'lengths differ', found, expected, place: { ...place, array: name } })
     }
   }
 }
