@@ -526,6 +526,40 @@ t.test('ranks of a rollout are merged', async t => {
   )
 })
 
+t.test('copies of a sample in several ranks must be the same', async t => {
+  const sample = (position: number, more: Readonly<Record<string, TorchItem>> = {}): Record<string, TorchItem> =>
+    plainSample(position, { partition: position, ...more })
+  const file = (rank: number, samples: readonly Record<string, TorchItem>[], names: readonly string[]): Uint8Array =>
+    torchFile({ rollout_id: 3, rank, rollout_data: columnsOf(samples, names) })
+  const placed = [...PLAIN, 'partition']
+  const a = write('copies/0.pt', file(0, [sample(0), sample(1)], placed))
+  const faultFor = async (more: Record<string, TorchItem>, names = placed): Promise<string> => {
+    const b = write('copies/1.pt', file(1, [sample(1, more), sample(0)], names))
+    return (await faultOf(readAll([a, b]))).message
+  }
+  const as = 'as in copies/0.pt, trace 1 (copies/1.pt, trace 0'
+  t.equal(await faultFor({ values: [1, 9] }), `torch copies differ: 9, expected 2, ${as}, values, index 1)`)
+  t.equal(await faultFor({ returns: [0.5, 2] }), `torch copies differ: 0.5, expected 1, ${as}, returns, index 0)`)
+  t.equal(await faultFor({ loss_masks: [1, 0] }), `torch copies differ: 0, expected 1, ${as}, loss_masks, index 1)`)
+  t.equal(await faultFor({ tokens: [10, 11, 99] }), `torch copies differ: 99, expected 12, ${as}, tokens, index 2)`)
+  t.equal(await faultFor({ rewards: 4 }), `torch copies differ: 4, expected -1, ${as}, rewards)`)
+  const b = write('copies/1.pt', file(1, [sample(1), sample(1, { values: [1, 9] })], placed))
+  t.equal(
+    (await faultOf(readAll([a, b]))).message,
+    'torch copies differ: 2 samples of place 1 in the rollout, expected 1, as in copies/0.pt (copies/1.pt)'
+  )
+  const same = write('copies/2.pt', file(2, [sample(1), sample(0)], placed))
+  t.same(lengthsOf(await readAll([a, same])), [1, 2])
+  const [c, d] = [sample(0), sample(0, { values: [7] })].map((item, rank) => write(`copies/by-ids-${rank}.pt`, file(rank, [item], PLAIN)))
+  t.equal(
+    (await faultOf(readAll([c, d]))).message,
+    'torch copies differ: 7, expected 0, as in copies/by-ids-0.pt, trace 0 (copies/by-ids-1.pt, trace 0, values, index 0)',
+    'files without places, the same by their token ids'
+  )
+  const left = (await readAll([c, d], { skipBad: true })).items
+  t.match(left, [{ index: 0, reason: /copies differ/ }])
+})
+
 t.test('two files of one rank and step are not merged', async t => {
   const a = write('twice/a.pt', rankFile(0, [0, 1], {}))
   const b = write('twice/b.pt', rankFile(0, [0, 1], {}))
