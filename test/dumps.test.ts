@@ -909,6 +909,33 @@ t.test('a batch of tensors that lie in another order', async t => {
   )
 })
 
+t.test('a token that is not attended is padding, on either side', async t => {
+  const attention_mask = array('int64', [2, 4], [0, 0, 1, 1, 1, 1, 1, 0])
+  const four = { values: array('float32', [2, 4], [9, 9, 1, 2, 1, 2, 3, 9]), returns: array('float32', [2, 4], [0, 0, 1, 1, 1, 1, 1, 0]) }
+  const masks = async (name: string, bytes: Uint8Array): Promise<unknown> =>
+    ((await readAll([write(name, bytes)])).items as Sample[]).map(({ mask }) => [...mask])
+  const expected = [
+    [0, 0, 1, 1],
+    [1, 1, 1]
+  ]
+  const batch = { ...four, attention_mask }
+  t.same(await masks('left.npz', await npzFile(batch)), expected)
+  t.same(await masks('left.pt', torchFile(batch)), expected)
+  t.same(await masks('left.jsonl', jsonLines(rowsOf(batch))), expected)
+  const withPrompt = array('int64', [2, 6], [0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0])
+  t.same(await masks('prompt.npz', await npzFile({ ...four, attention_mask: withPrompt })), expected)
+  const response_mask = array('int64', [2, 4], [0, 0, 0, 1, 1, 0, 1, 0])
+  t.same(await masks('both.npz', await npzFile({ ...batch, response_mask })), [
+    [0, 0, 0, 1],
+    [1, 0, 1]
+  ])
+  const odd = await npzFile({ ...batch, response_mask: array('int64', [2, 4], [0, 1, 0, 1, 1, 0, 1, 0]) })
+  t.equal(
+    (await faultOf(readAll([write('odd.npz', odd)]))).message,
+    'npz wrong mask: 1, expected 0 where attention_mask is 0 (odd.npz, trace 0, response_mask, index 1)'
+  )
+})
+
 t.test('rows of retained tokens alone', async t => {
   const rows = [{ values: [1, 2], returns: [3, 4], token_ids: [8, 9], response_positions: [1, 4] }]
   const [sample] = (await readAll([write('kept.jsonl', jsonLines(rows))])).items as Sample[]
