@@ -620,6 +620,63 @@ t.test('raw_reward is of the whole rollout', async t => {
   t.same(await scores(torchFile(tensors)), [0.5, 0.25], 'rewards as one tensor')
 })
 
+t.test('raw_reward by the indexes of the samples', async t => {
+  const file = (rank: number, indexes: readonly number[], total: number, more: Readonly<Record<string, TorchItem>> = {}): string => {
+    const names = [...PLAIN.filter(name => name !== 'rewards'), 'sample_indices']
+    const samples = indexes.map(i => plainSample(i % 4, { sample_indices: i }))
+    const raw_reward = Array.from({ length: total }, (_, i) => 10 + i)
+    const top = { ...columnsOf(samples, names), raw_reward, ...more }
+    return write(`raw/${rank}.pt`, torchFile({ rollout_id: 3, rank, rollout_data: top }))
+  }
+  const scores = async (...files: readonly string[]): Promise<unknown> => {
+    const { items, dump } = await readAll(files)
+    const noted = dump.facts.notes.some(note => note.startsWith('raw_reward is a list over the whole rollout'))
+    return [(items as Sample[]).map(({ arrays, fields }) => [arrays.values?.[0], fields.score]), noted]
+  }
+  const stated = [
+    [
+      [0, 10],
+      [1, 11]
+    ],
+    false
+  ]
+  t.same(await scores(file(0, [1, 0], 2)), stated)
+  t.same(await scores(file(0, [1], 2), file(1, [0], 2)), stated, 'over the ranks')
+  t.same(await scores(file(0, [1, 0], 2), file(1, [1, 0], 2)), stated, 'ranks with the same samples')
+  const none = [
+    [
+      [0, null],
+      [1, null]
+    ],
+    true
+  ]
+  t.same(await scores(file(0, [1, 0], 3)), none, 'a sample is missing')
+  t.same(await scores(file(0, [5, 4], 2)), none, 'indexes count on from an earlier rollout')
+  t.same(
+    await scores(file(0, [1], 2), file(1, [4], 2)),
+    [
+      [
+        [1, null],
+        [0, null]
+      ],
+      true
+    ],
+    'one rank has an index beyond the list'
+  )
+  const [zero, five] = [file(0, [0], 2, { rewards: [-5] }), file(1, [1], 3, { rewards: [-6] })]
+  t.same(
+    await scores(zero, five),
+    [
+      [
+        [0, -5],
+        [1, -6]
+      ],
+      true
+    ],
+    'lists of two lengths: the rewards'
+  )
+})
+
 t.test('a list under a known name has one value a sample', async t => {
   const two: [string, TorchItem, string][] = [
     ['loss_masks', [[1, 0]], '1 value'],

@@ -7,6 +7,9 @@ import { Fault, printable } from '../../core/errors.js'
 import type { FilePlan, OpenPart } from './files.js'
 import type { RowOrder } from './part.js'
 
+/** Note on a list of scores that is not used. */
+export const UNKNOWN_ORDER = 'raw_reward is a list over the whole rollout, and the samples do not say their places in it: it is not used'
+
 /** A row of one of the files. */
 interface RowOfFile {
   readonly file: number
@@ -25,6 +28,8 @@ export interface Rollout {
   readonly rows: readonly RolloutRow[] | null
   /** files that hold nothing but samples of other files */
   readonly repeats: readonly FilePlan[]
+  /** whether lists of scores over the rollout are read by the samples' indexes; null: there are none that would be */
+  readonly scoresByIndex: boolean | null
 }
 
 /** Files by step, in the order of the steps. Files without a step stand alone, behind the others, in the given order. */
@@ -45,7 +50,7 @@ export function groupByStep(files: readonly FilePlan[]): FilePlan[][] {
 export async function planRollout(files: readonly FilePlan[], signatureOf: (file: FilePlan) => Promise<string | null>): Promise<Rollout> {
   const { step } = files[0]
   const orders = files.map(({ order }) => order)
-  if (orders.some(order => order === null)) return { step, files, rows: null, repeats: [] }
+  if (orders.some(order => order === null)) return { step, files, rows: null, repeats: [], scoresByIndex: null }
   refuseSameRank(files)
   const entries = orders.flatMap((order, file) => (order ?? []).map((at, row) => ({ file, row, at })))
   const place = placeOf(entries.map(({ at }) => at))
@@ -55,7 +60,16 @@ export async function planRollout(files: readonly FilePlan[], signatureOf: (file
   const compare = (a: PlacedEntry, b: PlacedEntry): number =>
     (place === null ? rankOf(a) - rankOf(b) : place(a.at) - place(b.at)) || a.file - b.file || a.row - b.row
   const rows = kept.toSorted(compare).map(({ file, row, copies }) => ({ file, row, copies }))
-  return { step, files, rows, repeats: files.filter(({ rows: n }, file) => !used.has(file) && n !== 0) }
+  return { step, files, rows, scoresByIndex: readsByIndex(files), repeats: files.filter(({ rows: n }, file) => !used.has(file) && n !== 0) }
+}
+
+/** Whether the indexes of all samples are 0 to N - 1 for lists of N scores. Indexes that count on from an earlier rollout are not. */
+function readsByIndex(files: readonly FilePlan[]): boolean | null {
+  const totals = new Set(files.map(({ scoresByIndex }) => scoresByIndex))
+  if (totals.size === 1 && totals.has(null)) return null
+  const [total] = totals
+  const indexes = new Set(files.flatMap(({ order }) => (order ?? []).map(({ index }) => index)))
+  return totals.size === 1 && total !== null && indexes.size === total && [...indexes].every(at => at !== null && at < total)
 }
 
 /** Two files of one rank are not parts of one rollout: they would be of two runs. */

@@ -7,7 +7,7 @@ import { requireSame } from './copies.js'
 import type { FilePlan, OpenPart } from './files.js'
 import type { PlacedRow, Wanted } from './part.js'
 import { Findings, sampleOf } from './response.js'
-import type { Rollout } from './rollout.js'
+import { UNKNOWN_ORDER, type Rollout } from './rollout.js'
 
 /** Where the files of a planned dump come from. */
 export interface SeriesFiles {
@@ -55,6 +55,7 @@ export class Series implements Dump {
       const what = repeats === 1 ? '1 file holds' : `${repeats} files hold`
       notes.push(`${what} the same samples as the file of another rank: each sample is taken once`)
     }
+    if (this.#rollouts.some(({ scoresByIndex }) => scoresByIndex === false)) notes.push(UNKNOWN_ORDER)
     for (const key of SAMPLE_ARRAYS) {
       const missing = files.filter(({ arrays }) => !arrays.has(key))
       if (missing.length > 0 && missing.length < files.length) notes.push(`no ${key} in ${missing[0].name}, so there are none`)
@@ -76,7 +77,8 @@ export class Series implements Dump {
         for (const file of rollout.files) parts.push(await this.#openCounted(file))
         // Beside the rows: a thread of the system reads, and this one has time while others measure.
         const hashes = hashesOf(parts, this.#options.signal)
-        for await (const item of rowsInOrder(rollout, parts, wanted)) {
+        const asked = { ...wanted, scoresByIndex: rollout.scoresByIndex === true }
+        for await (const item of rowsInOrder(rollout, parts, asked)) {
           this.#options.signal?.throwIfAborted()
           yield this.#sample(item, index++, wanted, rollout.step)
         }
