@@ -524,6 +524,40 @@ t.test('ranks of a rollout are merged', async t => {
   )
 })
 
+t.test('copies of a sample in several ranks must be the same', async t => {
+  const sample = (position: number, more: Readonly<Record<string, TorchItem>> = {}): Record<string, TorchItem> =>
+    plainSample(position, { partition: position, ...more })
+  const file = (rank: number, samples: readonly Record<string, TorchItem>[], names: readonly string[]): Uint8Array =>
+    torchFile({ rollout_id: 3, rank, rollout_data: columnsOf(samples, names) })
+  const placed = [...PLAIN, 'partition']
+  const a = write('copies/0.pt', file(0, [sample(0), sample(1)], placed))
+  const faultFor = async (more: Record<string, TorchItem>, names = placed): Promise<string> => {
+    const b = write('copies/1.pt', file(1, [sample(1, more), sample(0)], names))
+    return (await faultOf(readAll([a, b]))).message
+  }
+  const as = 'as in copies/0.pt, trace 1 (copies/1.pt, trace 0'
+  t.equal(await faultFor({ values: [1, 9] }), `torch copies differ: 9, expected 2, ${as}, values, index 1)`)
+  t.equal(await faultFor({ returns: [0.5, 2] }), `torch copies differ: 0.5, expected 1, ${as}, returns, index 0)`)
+  t.equal(await faultFor({ loss_masks: [1, 0] }), `torch copies differ: 0, expected 1, ${as}, loss_masks, index 1)`)
+  t.equal(await faultFor({ tokens: [10, 11, 99] }), `torch copies differ: 99, expected 12, ${as}, tokens, index 2)`)
+  t.equal(await faultFor({ rewards: 4 }), `torch copies differ: 4, expected -1, ${as}, rewards)`)
+  const b = write('copies/1.pt', file(1, [sample(1), sample(1, { values: [1, 9] })], placed))
+  t.equal(
+    (await faultOf(readAll([a, b]))).message,
+    'torch copies differ: 2 samples of place 1 in the rollout, expected 1, as in copies/0.pt (copies/1.pt)'
+  )
+  const same = write('copies/2.pt', file(2, [sample(1), sample(0)], placed))
+  t.same(lengthsOf(await readAll([a, same])), [1, 2])
+  const [c, d] = [sample(0), sample(0, { values: [7] })].map((item, rank) => write(`copies/by-ids-${rank}.pt`, file(rank, [item], PLAIN)))
+  t.equal(
+    (await faultOf(readAll([c, d]))).message,
+    'torch copies differ: 7, expected 0, as in copies/by-ids-0.pt, trace 0 (copies/by-ids-1.pt, trace 0, values, index 0)',
+    'files without places, the same by their token ids'
+  )
+  const left = (await readAll([c, d], { skipBad: true })).items
+  t.match(left, [{ index: 0, reason: /copies differ/ }])
+})
+
 t.test('two files of one rank and step are not merged', async t => {
   const a = write('twice/a.pt', rankFile(0, [0, 1], {}))
   const b = write('twice/b.pt', rankFile(0, [0, 1], {}))
@@ -582,6 +616,82 @@ t.test('raw_reward is of the whole rollout', async t => {
     rewards: array('float32', [2], [0.5, 0.25])
   }
   t.same(await scores(torchFile(tensors)), [0.5, 0.25], 'rewards as one tensor')
+})
+
+t.test('raw_reward by the indexes of the samples', async t => {
+  const file = (rank: number, indexes: readonly number[], total: number, more: Readonly<Record<string, TorchItem>> = {}): string => {
+    const names = [...PLAIN.filter(name => name !== 'rewards'), 'sample_indices']
+    const samples = indexes.map(i => plainSample(i % 4, { sample_indices: i }))
+    const raw_reward = Array.from({ length: total }, (_, i) => 10 + i)
+    const top = { ...columnsOf(samples, names), raw_reward, ...more }
+    return write(`raw/${rank}.pt`, torchFile({ rollout_id: 3, rank, rollout_data: top }))
+  }
+  const scores = async (...files: readonly string[]): Promise<unknown> => {
+    const { items, dump } = await readAll(files)
+    const noted = dump.facts.notes.some(note => note.startsWith('raw_reward is a list over the whole rollout'))
+    return [(items as Sample[]).map(({ arrays, fields }) => [arrays.values?.[0], fields.score]), noted]
+  }
+  const stated = [
+    [
+      [0, 10],
+      [1, 11]
+    ],
+    false
+  ]
+  t.same(await scores(file(0, [1, 0], 2)), stated)
+  t.same(await scores(file(0, [1], 2), file(1, [0], 2)), stated, 'over the ranks')
+  t.same(await scores(file(0, [1, 0], 2), file(1, [1, 0], 2)), stated, 'ranks with the same samples')
+  const none = [
+    [
+      [0, null],
+      [1, null]
+    ],
+    true
+  ]
+  t.same(await scores(file(0, [1, 0], 3)), none, 'a sample is missing')
+  t.same(await scores(file(0, [5, 4], 2)), none, 'indexes count on from an earlier rollout')
+  t.same(
+    await scores(file(0, [1], 2), file(1, [4], 2)),
+    [
+      [
+        [1, null],
+        [0, null]
+      ],
+      true
+    ],
+    'one rank has an index beyond the list'
+  )
+  const [zero, five] = [file(0, [0], 2, { rewards: [-5] }), file(1, [1], 3, { rewards: [-6] })]
+  t.same(
+    await scores(zero, five),
+    [
+      [
+        [0, -5],
+        [1, -6]
+      ],
+      true
+    ],
+    'lists of two lengths: the rewards'
+  )
+})
+
+t.test('a list under a known name has one value a sample', async t => {
+  const two: [string, TorchItem, string][] = [
+    ['loss_masks', [[1, 0]], '1 value'],
+    ['loss_masks', [[1], [1, 0], [1]], '3 values'],
+    ['rewards', [1], '1 value'],
+    ['rewards', array('float32', [3], [1, 0, 1]), '3 values'],
+    ['scores', [1, 0, 1], '3 values'],
+    ['uid', ['a'], '1 value'],
+    ['truncated', [0, 0, 0, 1], '4 values'],
+    ['loss_masks', array('int64', [2, 2], [1, 0, 1, 1]), 'a tensor of shape (2, 2)']
+  ]
+  for (const [name, value, found] of two) {
+    const fault = await faultOf(readAll([write('uneven.pt', rankFile(0, [0, 1], { [name]: value }))]))
+    t.equal(fault.message, `torch lengths differ: ${found}, expected 2, one for each sample (uneven.pt, ${name})`)
+  }
+  const others = { raw_reward: [1, 2, 3, 4], prompt: ['a'], dp_shards: [1, 2, 3] }
+  t.equal((await readAll([write('uneven.pt', rankFile(0, [0, 1], others))])).items.length, 2, 'lists that nobody asks for, and raw_reward')
 })
 
 t.test('files of a folder are one series over steps', async t => {
@@ -851,6 +961,33 @@ t.test('a batch of tensors that lie in another order', async t => {
         [7, 8, 9]
       ]
     ]
+  )
+})
+
+t.test('a token that is not attended is padding, on either side', async t => {
+  const attention_mask = array('int64', [2, 4], [0, 0, 1, 1, 1, 1, 1, 0])
+  const four = { values: array('float32', [2, 4], [9, 9, 1, 2, 1, 2, 3, 9]), returns: array('float32', [2, 4], [0, 0, 1, 1, 1, 1, 1, 0]) }
+  const masks = async (name: string, bytes: Uint8Array): Promise<unknown> =>
+    ((await readAll([write(name, bytes)])).items as Sample[]).map(({ mask }) => [...mask])
+  const expected = [
+    [0, 0, 1, 1],
+    [1, 1, 1]
+  ]
+  const batch = { ...four, attention_mask }
+  t.same(await masks('left.npz', await npzFile(batch)), expected)
+  t.same(await masks('left.pt', torchFile(batch)), expected)
+  t.same(await masks('left.jsonl', jsonLines(rowsOf(batch))), expected)
+  const withPrompt = array('int64', [2, 6], [0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0])
+  t.same(await masks('prompt.npz', await npzFile({ ...four, attention_mask: withPrompt })), expected)
+  const response_mask = array('int64', [2, 4], [0, 0, 0, 1, 1, 0, 1, 0])
+  t.same(await masks('both.npz', await npzFile({ ...batch, response_mask })), [
+    [0, 0, 0, 1],
+    [1, 0, 1]
+  ])
+  const odd = await npzFile({ ...batch, response_mask: array('int64', [2, 4], [0, 1, 0, 1, 1, 0, 1, 0]) })
+  t.equal(
+    (await faultOf(readAll([write('odd.npz', odd)]))).message,
+    'npz wrong mask: 1, expected 0 where attention_mask is 0 (odd.npz, trace 0, response_mask, index 1)'
   )
 })
 

@@ -57,7 +57,7 @@ const FIELDS = {
     names: ['attention_mask'],
     shape: '[B, T] or [B, P + T]',
     dtype: '0 and 1, or bool',
-    doc: 'the last 1 is the last token of the response',
+    doc: 'the last 1 is the last token of the response; a token with 0 is padding, on either side',
     otherwise: '`response_length` tells the end'
   },
   response_length: {

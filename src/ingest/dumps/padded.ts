@@ -44,6 +44,7 @@ export async function openPadded(table: ArrayTable, keys: SampleKeys): Promise<D
     arrays: new Map(tokenArraysOf(found).map(key => [key, batch.array(key).width])),
     hasTokenIds: found.has('token_ids'),
     order: null,
+    scoresByIndex: null,
     row: null,
     all: wanted => batch.all(wanted)
   }

@@ -16,6 +16,8 @@ export interface DumpFile {
 export interface Wanted {
   readonly arrays: ReadonlySet<SampleArray>
   readonly tokenIds: boolean
+  /** whether a list over the rollout is read by `sample_index`; default: it is not */
+  readonly scoresByIndex?: boolean
 }
 
 /** Numbers of one row under the name that the file has for them. */
@@ -93,6 +95,8 @@ export interface DumpPart {
   readonly hasTokenIds: boolean
   /** the places of the rows in the rollout, which ranks share; null: rows stay in the order of the file */
   readonly order: readonly RowOrder[] | null
+  /** number of scores in a list over the rollout, whose order follows from the indexes of all ranks; null: there is none */
+  readonly scoresByIndex: number | null
   /** One row of a file whose rows can be read in any order; null: they cannot. */
   readonly row: ((index: number, wanted: Wanted) => Promise<PlacedRow>) | null
   /** The rows in the order of the file. */

@@ -5,6 +5,8 @@
  * together and the arrays are that long, prompt and response. Mask, attention mask and token ids may have more than T
  * numbers: the last T belong to the arrays.
  *
+ * Where nothing but the attention mask is stated, a token that it does not attend is padding, on either side.
+ *
  * The response ends where the attention mask says; else where its length says; else, in a padded batch, behind the last
  * column in which any array is not 0.
  */
@@ -83,14 +85,21 @@ function responseOf(row: RawRow, task: RowTask): Response {
   const total = integerField(task, 'total length', row.totalLength)
   const trained = new Uint8Array(length).fill(1)
   if (row.mask !== null) readBits(row.mask, trained, task)
+  const attended = row.attention === null ? null : readBits(row.attention, new Uint8Array(length), task)
+  if (attended !== null && row.mask === null) trained.set(attended)
   const whole = total !== null && total <= length && (row.tokenIds === null || row.tokenIds.data.length === length) ? total : null
   const prompt = whole !== null && whole !== stated ? promptLength(trained, whole, stated, task) : 0
-  const end = prompt > 0 && whole !== null ? whole : endOf(row, trained, stated ?? whole, task)
+  const end = prompt > 0 && whole !== null ? whole : endOf(row, trained, attended, stated ?? whole, task)
   if (end === prompt && !isPadding(row, stated, task)) throw rowFault(task, 'empty response', '0 tokens', 'at least one')
   const behind = row.mask === null ? -1 : trained.indexOf(1, end)
   if (behind >= 0) {
     const expected = `0 behind the end of the response, which has ${end - prompt} tokens`
     throw rowFault(task, 'wrong mask', '1', expected, { array: row.mask?.name ?? 'response_mask', index: behind })
+  }
+  const unattended = attended === null ? -1 : trained.findIndex((bit, t) => bit === 1 && attended[t] === 0)
+  if (unattended >= 0) {
+    const expected = `0 where ${row.attention?.name} is 0`
+    throw rowFault(task, 'wrong mask', '1', expected, { array: row.mask?.name ?? 'response_mask', index: unattended })
   }
   if (prompt > 0) task.findings.promptRows++
   return { start: prompt, end, mask: trained.subarray(prompt, end) }
@@ -127,13 +136,9 @@ function promptLength(trained: Uint8Array, total: number, stated: number | null,
   throw rowFault(task, 'lengths differ', `a response of ${stated} tokens`, `at most ${total}, the length with the prompt`)
 }
 
-function endOf(row: RawRow, trained: Uint8Array, stated: number | null, task: RowTask): number {
+function endOf(row: RawRow, trained: Uint8Array, attended: Uint8Array | null, stated: number | null, task: RowTask): number {
   const { length } = trained
-  if (row.attention !== null) {
-    const attended = new Uint8Array(length)
-    readBits(row.attention, attended, task)
-    return attended.lastIndexOf(1) + 1
-  }
+  if (attended !== null) return attended.lastIndexOf(1) + 1
   if (stated !== null) {
     if (stated <= length || row.positions !== null) return Math.min(stated, length)
     const array = row.responseLength?.name ?? row.totalLength?.name ?? 'response_length'
@@ -150,13 +155,14 @@ function endOf(row: RawRow, trained: Uint8Array, stated: number | null, task: Ro
 }
 
 /** The last numbers of a mask, as many as `into` has. */
-function readBits({ name, data }: NamedNumbers, into: Uint8Array, task: RowTask): void {
+function readBits({ name, data }: NamedNumbers, into: Uint8Array, task: RowTask): Uint8Array {
   const from = data.length - into.length
   if (from < 0 || (from > 0 && task.rules.exact)) {
     throw rowFault(task, 'lengths differ', `${data.length}`, `${into.length}, the length of the arrays`, { array: name })
   }
   const odd = readMask(data, from, into)
   if (odd >= 0) throw rowFault(task, 'wrong mask', String(data[from + odd]), '0 or 1', { array: name, index: from + odd })
+  return into
 }
 
 /** Numbers in the width that loses nothing: integers of more than 16 bits need a double. */

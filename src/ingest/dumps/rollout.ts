@@ -7,10 +7,18 @@ import { Fault, printable } from '../../core/errors.js'
 import type { FilePlan, OpenPart } from './files.js'
 import type { RowOrder } from './part.js'
 
+/** Note on a list of scores that is not used. */
+export const UNKNOWN_ORDER = 'raw_reward is a list over the whole rollout, and the samples do not say their places in it: it is not used'
+
 /** A row of one of the files. */
-interface RolloutRow {
+interface RowOfFile {
   readonly file: number
   readonly row: number
+}
+
+/** A sample, and the rows of other files that hold it too. */
+export interface RolloutRow extends RowOfFile {
+  readonly copies: readonly RowOfFile[]
 }
 
 export interface Rollout {
@@ -20,6 +28,8 @@ export interface Rollout {
   readonly rows: readonly RolloutRow[] | null
   /** files that hold nothing but samples of other files */
   readonly repeats: readonly FilePlan[]
+  /** whether lists of scores over the rollout are read by the samples' indexes; null: there are none that would be */
+  readonly scoresByIndex: boolean | null
 }
 
 /** Files by step, in the order of the steps. Files without a step stand alone, behind the others, in the given order. */
@@ -40,7 +50,7 @@ export function groupByStep(files: readonly FilePlan[]): FilePlan[][] {
 export async function planRollout(files: readonly FilePlan[], signatureOf: (file: FilePlan) => Promise<string | null>): Promise<Rollout> {
   const { step } = files[0]
   const orders = files.map(({ order }) => order)
-  if (orders.some(order => order === null)) return { step, files, rows: null, repeats: [] }
+  if (orders.some(order => order === null)) return { step, files, rows: null, repeats: [], scoresByIndex: null }
   refuseSameRank(files)
   const entries = orders.flatMap((order, file) => (order ?? []).map((at, row) => ({ file, row, at })))
   const place = placeOf(entries.map(({ at }) => at))
@@ -49,8 +59,17 @@ export async function planRollout(files: readonly FilePlan[], signatureOf: (file
   const rankOf = ({ file, at }: PlacedEntry): number => at.rank ?? files[file].rank ?? file
   const compare = (a: PlacedEntry, b: PlacedEntry): number =>
     (place === null ? rankOf(a) - rankOf(b) : place(a.at) - place(b.at)) || a.file - b.file || a.row - b.row
-  const rows = kept.toSorted(compare).map(({ file, row }) => ({ file, row }))
-  return { step, files, rows, repeats: files.filter(({ rows: n }, file) => !used.has(file) && n !== 0) }
+  const rows = kept.toSorted(compare).map(({ file, row, copies }) => ({ file, row, copies }))
+  return { step, files, rows, scoresByIndex: readsByIndex(files), repeats: files.filter(({ rows: n }, file) => !used.has(file) && n !== 0) }
+}
+
+/** Whether the indexes of all samples are 0 to N - 1 for lists of N scores. Indexes that count on from an earlier rollout are not. */
+function readsByIndex(files: readonly FilePlan[]): boolean | null {
+  const totals = new Set(files.map(({ scoresByIndex }) => scoresByIndex))
+  if (totals.size === 1 && totals.has(null)) return null
+  const [total] = totals
+  const indexes = new Set(files.flatMap(({ order }) => (order ?? []).map(({ index }) => index)))
+  return totals.size === 1 && total !== null && indexes.size === total && [...indexes].every(at => at !== null && at < total)
 }
 
 /** Two files of one rank are not parts of one rollout: they would be of two runs. */
@@ -67,9 +86,11 @@ function refuseSameRank(files: readonly FilePlan[]): void {
   }
 }
 
-interface PlacedEntry extends RolloutRow {
+interface PlacedEntry extends RowOfFile {
   readonly at: RowOrder
 }
+
+interface KeptEntry extends PlacedEntry, RolloutRow {}
 
 type PlaceInRollout = (at: RowOrder) => number
 
@@ -80,21 +101,43 @@ function placeOf(orders: readonly RowOrder[]): PlaceInRollout | null {
 }
 
 /** A place belongs to one file: the one with most arrays, the first of several. Within a file it may stand more than once. */
-function withoutRepeats(files: readonly FilePlan[], entries: readonly PlacedEntry[], place: PlaceInRollout): PlacedEntry[] {
+function withoutRepeats(files: readonly FilePlan[], entries: readonly PlacedEntry[], place: PlaceInRollout): KeptEntry[] {
   const owner = new Map<number, number>()
-  for (const { file, at } of entries) {
-    const other = owner.get(place(at))
-    if (other === undefined || files[file].arrays.size > files[other].arrays.size) owner.set(place(at), file)
+  const held = new Map<number, Map<number, PlacedEntry[]>>()
+  for (const entry of entries) {
+    const { file } = entry
+    const at = place(entry.at)
+    const other = owner.get(at)
+    if (other === undefined || files[file].arrays.size > files[other].arrays.size) owner.set(at, file)
+    const byFile = held.get(at) ?? new Map<number, PlacedEntry[]>()
+    const list = byFile.get(file)
+    if (list === undefined) byFile.set(file, [entry])
+    else list.push(entry)
+    held.set(at, byFile)
   }
-  return entries.filter(({ file, at }) => owner.get(place(at)) === file)
+  return [...held].flatMap(([at, byFile]) => {
+    const file = owner.get(at) ?? 0
+    const kept = byFile.get(file) ?? []
+    const others = [...byFile.values()].filter(list => list !== kept)
+    const odd = others.find(list => list.length !== kept.length)
+    if (odd !== undefined) throw oddCopies(files, at, kept, odd)
+    return kept.map((entry, i) => ({ ...entry, copies: others.map(list => list[i]) }))
+  })
+}
+
+function oddCopies(files: readonly FilePlan[], at: number, kept: readonly PlacedEntry[], odd: readonly PlacedEntry[]): Fault {
+  const [first, other] = [files[kept[0].file], files[odd[0].file]]
+  const found = `${odd.length} samples of place ${at} in the rollout`
+  const expected = `${kept.length}, as in ${printable(first.name)}`
+  return new Fault({ format: other.format, problem: 'copies differ', found, expected, place: { file: other.name } })
 }
 
 async function withoutRepeatedFiles(
   files: readonly FilePlan[],
   entries: readonly PlacedEntry[],
   signatureOf: (file: FilePlan) => Promise<string | null>
-): Promise<PlacedEntry[]> {
-  if (files.length === 1) return [...entries]
+): Promise<KeptEntry[]> {
+  if (files.length === 1) return entries.map(entry => ({ ...entry, copies: [] }))
   const owner = new Map<string, number>()
   const signatures: (string | null)[] = []
   for (const [index, file] of files.entries()) {
@@ -104,10 +147,15 @@ async function withoutRepeatedFiles(
     const other = owner.get(signature)
     if (other === undefined || file.arrays.size > files[other].arrays.size) owner.set(signature, index)
   }
-  return entries.filter(({ file }) => {
+  const isOwner = (file: number): boolean => {
     const signature = signatures[file]
     return signature === null || owner.get(signature) === file
-  })
+  }
+  const copiesOf = (file: number): number[] =>
+    signatures[file] === null ? [] : [...signatures.keys()].filter(other => other !== file && signatures[other] === signatures[file])
+  return entries
+    .filter(({ file }) => isOwner(file))
+    .map(entry => ({ ...entry, copies: copiesOf(entry.file).map(file => ({ file, row: entry.row })) }))
 }
 
 /** Hash of the token ids of all samples: two files with the same hold the same samples. Null where there are no ids. */

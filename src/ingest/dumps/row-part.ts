@@ -34,6 +34,7 @@ export function rowPart(rows: RowFile, keys: SampleKeys): DumpPart {
     arrays: new Map(tokenArraysOf(found).map(key => [key, rows.width(found.get(key) ?? '')])),
     hasTokenIds: found.has('token_ids'),
     order: null,
+    scoresByIndex: null,
     row: null,
     all: wanted => rows.read(...neededOf(found, wanted))
   }

@@ -3,10 +3,11 @@ import { Fault } from '../../core/errors.js'
 import type { HashedFile } from '../../schema/study.js'
 import { SAMPLE_ARRAYS, type DumpFacts, type LeftOut, type Sample, type SampleArray } from '../../schema/samples.js'
 import type { Dump, DumpOptions } from './contract.js'
+import { requireSame } from './copies.js'
 import type { FilePlan, OpenPart } from './files.js'
 import type { PlacedRow, Wanted } from './part.js'
 import { Findings, sampleOf } from './response.js'
-import type { Rollout } from './rollout.js'
+import { UNKNOWN_ORDER, type Rollout } from './rollout.js'
 
 /** Where the files of a planned dump come from. */
 export interface SeriesFiles {
@@ -54,6 +55,7 @@ export class Series implements Dump {
       const what = repeats === 1 ? '1 file holds' : `${repeats} files hold`
       notes.push(`${what} the same samples as the file of another rank: each sample is taken once`)
     }
+    if (this.#rollouts.some(({ scoresByIndex }) => scoresByIndex === false)) notes.push(UNKNOWN_ORDER)
     for (const key of SAMPLE_ARRAYS) {
       const missing = files.filter(({ arrays }) => !arrays.has(key))
       if (missing.length > 0 && missing.length < files.length) notes.push(`no ${key} in ${missing[0].name}, so there are none`)
@@ -75,9 +77,10 @@ export class Series implements Dump {
         for (const file of rollout.files) parts.push(await this.#openCounted(file))
         // Beside the rows: a thread of the system reads, and this one has time while others measure.
         const hashes = hashesOf(parts, this.#options.signal)
-        for await (const { row, part } of rowsInOrder(rollout, parts, wanted)) {
+        const asked = { ...wanted, scoresByIndex: rollout.scoresByIndex === true }
+        for await (const item of rowsInOrder(rollout, parts, asked)) {
           this.#options.signal?.throwIfAborted()
-          yield this.#sample(row, part, index++, wanted, rollout.step)
+          yield this.#sample(item, index++, wanted, rollout.step)
         }
         const hashed = await hashes
         if ('error' in hashed) throw hashed.error
@@ -92,9 +95,17 @@ export class Series implements Dump {
     if (index === 0) throw emptyDump(this.#rollouts[0].files[0].name)
   }
 
-  #sample({ place, read }: PlacedRow, { plan }: OpenPart, index: number, wanted: Wanted, step: number | null): Sample | LeftOut {
+  #sample(
+    { row: { place, read }, part: { plan }, copies }: RowOfPart,
+    index: number,
+    wanted: Wanted,
+    step: number | null
+  ): Sample | LeftOut {
     try {
-      return sampleOf(read(), { format: plan.format, place, index, rules: plan.rules, wanted, step, findings: this.#findings })
+      const row = read()
+      const sample = sampleOf(row, { format: plan.format, place, index, rules: plan.rules, wanted, step, findings: this.#findings })
+      for (const copy of copies) requireSame({ place, row }, { place: copy.place, row: copy.read() }, plan.format)
+      return sample
     } catch (error) {
       if (!this.#options.skipBad || !(error instanceof Fault)) throw error
       // The place is told beside the reason.
@@ -173,16 +184,21 @@ function commonArrays(files: readonly FilePlan[]): ReadonlyMap<SampleArray, 'flo
 interface RowOfPart {
   readonly row: PlacedRow
   readonly part: OpenPart
+  /** the same sample in other files */
+  readonly copies: readonly PlacedRow[]
 }
 
 async function* rowsInOrder({ rows }: Rollout, parts: readonly OpenPart[], wanted: Wanted): AsyncGenerator<RowOfPart, void, void> {
   if (rows === null) {
-    for (const part of parts) for await (const row of part.part.all(wanted)) yield { row, part }
+    for (const part of parts) for await (const row of part.part.all(wanted)) yield { row, part, copies: [] }
     return
   }
-  for (const { file, row } of rows) {
-    const read = parts[file].part.row
-    if (read === null) throw new Error(`rows of ${parts[file].plan.name} cannot be read in any order`)
-    yield { row: await read(row, wanted), part: parts[file] }
+  const readRow = ({ part, plan }: OpenPart, row: number): Promise<PlacedRow> => {
+    if (part.row === null) throw new Error(`rows of ${plan.name} cannot be read in any order`)
+    return part.row(row, wanted)
+  }
+  for (const { file, row, copies } of rows) {
+    const read = await readRow(parts[file], row)
+    yield { row: read, part: parts[file], copies: await Promise.all(copies.map(copy => readRow(parts[copy.file], copy.row))) }
   }
 }

@@ -3,11 +3,12 @@
  * (before). Mask, values and returns have as many numbers as the response has tokens; `tokens` holds the prompt too.
  *
  * `raw_reward` is a list over the whole rollout, also in the file of one rank. Its order is that of the rollout, so a sample finds
- * its own by its place there; without a place only where the list has as many numbers as the file has samples.
+ * its own by its place there; else by its index, where those of all ranks are 0 to N - 1 for N scores; else, where the file has N
+ * samples and says nothing of their order, by that of the file.
  */
-import type { Place } from '../../core/errors.js'
+import { Fault, type Place } from '../../core/errors.js'
 import type { SampleArray } from '../../schema/samples.js'
-import type { SampleKeys } from '../../schema/sample-keys.js'
+import { SAMPLE_KEY_NAMES, type SampleKeys } from '../../schema/sample-keys.js'
 import { isTensor, Opaque, type Tensor, type TensorNumbers } from '../tensors/tensor.js'
 import type { TorchValue } from '../torch/torch.js'
 import { rowFault, type RowContext } from './fields.js'
@@ -23,6 +24,7 @@ import {
   type FoundNames,
   type RecordValue
 } from './records.js'
+import { UNKNOWN_ORDER } from './rollout.js'
 import { widthOf } from './tensor-table.js'
 
 /** Samples of a file, by number and name. */
@@ -31,6 +33,8 @@ export interface StoredRollout {
   readonly rows: number
   /** names that the samples have */
   readonly names: readonly string[]
+  /** lists that are not one value a sample, by name: what stands there, in words */
+  readonly uneven: ReadonlyMap<string, string>
   /** names that have one value a sample, although the value may come as a tensor of one axis */
   readonly scalars: ReadonlySet<string>
   /** what stands beside the samples; null: nothing */
@@ -46,11 +50,12 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
     const value = rows === 0 || !names.includes(name) ? undefined : rollout.get(0, name)
     return kind === 'list' ? isNumberList(value) && !rollout.scalars.has(name) : isScalarValue(value) || isScore(name)
   })
+  refuseUneven(rollout, keys, place)
   checkFound(found, keys, names, 'torch', place)
   const scores = rewardsOf(rollout, found)
-  const named =
-    found.get('score') === 'raw_reward' && scores === null && !names.includes('raw_reward') ? withoutScore(found, rollout, keys) : found
-  const samples = new Samples(rollout, named, scores, file)
+  const without = found.get('score') === 'raw_reward' && !names.includes('raw_reward') ? withoutScore(found, rollout, keys) : found
+  const named = scores === null ? without : found
+  const samples = new Samples(rollout, named, without, scores, file)
   return {
     format: 'torch',
     kind: rollout.kind,
@@ -64,6 +69,7 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
     arrays: samples.widths(),
     hasTokenIds: named.has('token_ids'),
     order: samples.order(),
+    scoresByIndex: scores?.byIndex === true ? scores.total : null,
     row: (index, wanted) => samples.row(index, wanted),
     async *all(wanted) {
       for (let index = 0; index < rows; index++) yield await samples.row(index, wanted)
@@ -71,7 +77,17 @@ export function openRecords(rollout: StoredRollout, file: string, keys: SampleKe
   }
 }
 
-const UNKNOWN_ORDER = 'raw_reward is a list over the whole rollout, and the samples do not say their places in it: it is not used'
+/** @throws Fault for a list under a known name of another length than the samples: a mask that is passed over masks nothing */
+function refuseUneven({ uneven, rows }: StoredRollout, keys: SampleKeys, place: Place): void {
+  for (const key of SAMPLE_KEY_NAMES) {
+    for (const name of keys[key]) {
+      const found = uneven.get(name)
+      if (found === undefined) continue
+      const expected = `${rows}, one for each sample`
+      throw new Fault({ format: 'torch', problem: 'lengths differ', found, expected, place: { ...place, array: name } })
+    }
+  }
+}
 
 /** The names with another one for the score. */
 function withoutScore(found: FoundNames, rollout: StoredRollout, keys: SampleKeys): FoundNames {
@@ -81,27 +97,43 @@ function withoutScore(found: FoundNames, rollout: StoredRollout, keys: SampleKey
   return other === undefined ? names : names.set('score', other)
 }
 
+interface ListedScores {
+  /** by row of the file */
+  readonly values: readonly TorchValue[]
+  /** scores in the whole list */
+  readonly total: number
+  /** true: only the indexes of all ranks tell whether this is their order */
+  readonly byIndex: boolean
+}
+
 /** The score of each sample from a list over the rollout; null: there is none, or its order is unknown. */
-function rewardsOf(rollout: StoredRollout, found: FoundNames): readonly TorchValue[] | null {
+function rewardsOf(rollout: StoredRollout, found: FoundNames): ListedScores | null {
   const rewards = rollout.top?.get('raw_reward')
   if (!Array.isArray(rewards) || found.get('score') !== 'raw_reward' || rollout.names.includes('raw_reward')) return null
-  const places = Array.from({ length: rollout.rows }, (_, row) =>
-    integerOf(found.has('rollout_position') ? rollout.get(row, found.get('rollout_position') ?? '') : null)
-  )
   const list: readonly TorchValue[] = rewards
-  if (places.every(at => at !== null && at < list.length)) return places.map(at => list[at ?? 0])
-  return list.length === rollout.rows ? list : null
+  const total = list.length
+  for (const key of ['rollout_position', 'sample_index'] as const) {
+    const name = found.get(key)
+    if (name === undefined) continue
+    const places = Array.from({ length: rollout.rows }, (_, row) => integerOf(rollout.get(row, name)))
+    if (places.some(at => at === null || at >= total)) return null
+    return { values: places.map(at => list[at ?? 0]), total, byIndex: key === 'sample_index' }
+  }
+  return total === rollout.rows ? { values: list, total, byIndex: false } : null
 }
 
 class Samples {
   readonly #rollout: StoredRollout
   readonly #found: FoundNames
-  readonly #scores: readonly TorchValue[] | null
+  /** the names where the listed scores are not used */
+  readonly #without: FoundNames
+  readonly #scores: ListedScores | null
   readonly #file: string
 
-  constructor(rollout: StoredRollout, found: FoundNames, scores: readonly TorchValue[] | null, file: string) {
+  constructor(rollout: StoredRollout, found: FoundNames, without: FoundNames, scores: ListedScores | null, file: string) {
     this.#rollout = rollout
     this.#found = found
+    this.#without = without
     this.#scores = scores
     this.#file = file
   }
@@ -134,40 +166,40 @@ class Samples {
   /** Reads the tensors that are needed; what is wrong with the row is told by `read`. */
   async row(index: number, wanted: Wanted): Promise<PlacedRow> {
     const place: Place = { file: this.#file, trace: index }
-    const needed = this.#needed(wanted)
+    const scores = this.#scores?.byIndex === true && wanted.scoresByIndex !== true ? null : this.#scores
+    const names = scores === this.#scores ? this.#found : this.#without
+    const needed = neededArrays(names, wanted)
     const values = new Map<string, RecordValue>()
     const tensors: Promise<void>[] = []
     const plain = new Map<string, () => RecordValue>()
-    for (const [key, name] of this.#found) {
-      const isNeeded = isList(key) ? needed.has(key as SampleArray) || !tokenArraysOf(this.#found).includes(key as SampleArray) : true
+    for (const [key, name] of names) {
+      const isNeeded = isList(key) ? needed.has(key as SampleArray) || !tokenArraysOf(names).includes(key as SampleArray) : true
       if (!isNeeded || (key === 'token_ids' && !wanted.tokenIds)) continue
       const value = this.#rollout.get(index, name)
       if (isTensor(value)) tensors.push(readTensor(value, isList(key)).then(data => void values.set(name, data)))
       else plain.set(name, () => plainValue(value, isList(key), { format: 'torch', place: { ...place, array: name } }))
     }
     await Promise.all(tensors)
-    const found = wanted.tokenIds ? this.#found : withoutIds(this.#found)
+    const found = wanted.tokenIds ? names : withoutIds(names)
     return {
       place,
       read: () => {
         const row = rowOfRecord({ get: name => values.get(name) ?? plain.get(name)?.() }, found, needed, { format: 'torch', place })
         const rank = integerOf(this.#rollout.get(index, 'data_parallel_rank'))
-        return { ...row, score: this.#scoreOf(index, row.score), rank }
+        return { ...row, score: scores === null ? row.score : listedScore(scores.values[index]), rank }
       }
     }
   }
+}
 
-  #scoreOf(index: number, own: FieldOfRow | null): FieldOfRow | null {
-    if (this.#scores === null) return own
-    const value = this.#scores[index]
-    return { name: 'raw_reward', value: isScalarValue(value) && !isTensor(value) ? value : null }
-  }
+function listedScore(value: TorchValue): FieldOfRow {
+  return { name: 'raw_reward', value: isScalarValue(value) && !isTensor(value) ? value : null }
+}
 
-  #needed({ arrays }: Wanted): ReadonlySet<SampleArray> {
-    const known = tokenArraysOf(this.#found)
-    const needed = new Set(known.filter(key => arrays.has(key) || (key === 'token_rewards' && !this.#found.has('score'))))
-    return needed.size === 0 ? new Set(known.slice(0, 1)) : needed
-  }
+function neededArrays(names: FoundNames, { arrays }: Wanted): ReadonlySet<SampleArray> {
+  const known = tokenArraysOf(names)
+  const needed = new Set(known.filter(key => arrays.has(key) || (key === 'token_rewards' && !names.has('score'))))
+  return needed.size === 0 ? new Set(known.slice(0, 1)) : needed
 }
 
 function withoutIds(found: FoundNames): FoundNames {

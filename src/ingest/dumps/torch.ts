@@ -3,6 +3,7 @@
  * samples; a list of samples.
  */
 import { Fault } from '../../core/errors.js'
+import { shapeText } from '../npz/encode.js'
 import { readTorch, recogniseTorch, type TorchValue } from '../torch/torch.js'
 import { isTensor, Opaque } from '../tensors/tensor.js'
 import { openPadded } from './padded.js'
@@ -50,7 +51,8 @@ function rolloutOf(tree: TorchValue): StoredRollout | null {
 }
 
 function rowsOf(kind: string, samples: readonly TorchMap[], top: TorchMap | null): StoredRollout {
-  return { kind, rows: samples.length, names: namesOf(samples[0]), scalars: new Set(), top, get: (row, name) => samples[row].get(name) }
+  const names = namesOf(samples[0])
+  return { kind, rows: samples.length, names, uneven: new Map(), scalars: new Set(), top, get: (row, name) => samples[row].get(name) }
 }
 
 function columnsOf(kind: string, data: TorchMap, top: TorchMap): StoredRollout {
@@ -63,6 +65,7 @@ function columnsOf(kind: string, data: TorchMap, top: TorchMap): StoredRollout {
     kind,
     rows,
     names: names.filter(isColumn),
+    uneven: new Map(names.flatMap(name => unevenLength(name, data.get(name), rows))),
     scalars: new Set(names.filter(name => isTensor(data.get(name)))),
     top: data === top ? top : new Map([...top, ...[...data].filter(([name]) => !isColumn(name))]),
     get: (row, name) => elementOf(data.get(name), row)
@@ -81,6 +84,13 @@ function isSequence(value: TorchValue): boolean {
 function lengthOf(value: TorchValue | undefined): number | null {
   if (isList(value)) return value.length
   return isTensor(value) && value.shape.length === 1 ? value.shape[0] : null
+}
+
+/** The name with the number of values that stand under it, where these are not one a sample. raw_reward is of the whole rollout. */
+function unevenLength(name: string, value: TorchValue | undefined, rows: number): [string, string][] {
+  const shape = isTensor(value) ? value.shape : isList(value) ? [value.length] : []
+  if (name === 'raw_reward' || shape.length === 0 || (shape.length === 1 && shape[0] === rows)) return []
+  return [[name, shape.length === 1 ? (shape[0] === 1 ? '1 value' : `${shape[0]} values`) : `a tensor of shape ${shapeText(shape)}`]]
 }
 
 function elementOf(value: TorchValue | undefined, row: number): TorchValue | undefined {
