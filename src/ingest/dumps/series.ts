@@ -44,6 +44,10 @@ export class Series implements Dump {
     const [first] = files
     const kinds = [...new Set(files.map(({ kind }) => kind))]
     const notes = [...files.flatMap(file => file.notes), ...this.#seriesNotes(files), ...this.#findings.notes()]
+    const { passedOver = 0 } = this.#options
+    if (passedOver > 0) {
+      notes.push(passedOver === 1 ? '1 other file in the folder is passed over' : `${passedOver} other files in the folder are passed over`)
+    }
     return { kind: kinds.join(', '), mask: first.mask, end: first.end, notes: [...new Set(notes)] }
   }
 
