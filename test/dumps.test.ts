@@ -16,6 +16,7 @@ import {
   jsonLines,
   npzFile,
   parquetFile,
+  parquetWithMessages,
   rowsOf,
   safetensorsFile,
   torchFile,
@@ -562,6 +563,41 @@ t.test('what a trace does not need may be unreadable', async t => {
   t.match(object.dump.facts.notes[0], /^not read: npy unsupported dtype: .*object array/)
 })
 
+t.test('what nobody asked for refuses no file', async t => {
+  const names = {
+    'a list of lists of dictionaries': { messages: [[{ role: 'user', content: 'x' }], [{ role: 'user', content: 'y' }]] },
+    'a list of lists of numbers': { turn_lengths: [[1, 2], [3]] },
+    'lists in lists': { nest: [[[[1]]], []] }
+  }
+  for (const [what, more] of Object.entries(names)) {
+    const { items } = await readAll([write('more.pt', torchFile({ ...BATCH, ...more }))])
+    t.same(
+      (items as Sample[]).map(({ arrays }) => [Array.from(arrays.values ?? []), Array.from(arrays.returns ?? [])]),
+      [
+        [
+          [1, 2],
+          [1, 1]
+        ],
+        [
+          [3, 4],
+          [1, 1]
+        ]
+      ],
+      what
+    )
+  }
+  const file = write('messages.parquet', parquetWithMessages([[1, 2], [3]]))
+  const { items } = await readAll([file])
+  t.same(
+    (items as Sample[]).map(({ arrays }) => Array.from(arrays.values ?? [])),
+    [[1, 2], [3]]
+  )
+  t.equal(
+    (await faultOf(readAll([file], { keys: sampleKeys({ values: 'messages.list' }) }))).message.split(',')[0],
+    'parquet wrong values: messages.list of another shape or dtype'
+  )
+})
+
 t.test('raw_reward is of the whole rollout', async t => {
   const raw = { raw_reward: [10, 11, 12, 13] }
   const scores = async (bytes: Uint8Array): Promise<(number | null)[]> =>
@@ -854,6 +890,21 @@ t.test('a batch of tensors that lie in another order', async t => {
       ]
     ]
   )
+})
+
+t.test('an array that repeats one number without end', async t => {
+  const one = tensor({ key: 'x', count: 1, shape: [100_000, 1_000_000], stride: [0, 0] })
+  const bytes = torchArchive(pickle(dict({ values: one, returns: one })), { x: floats(1) })
+  t.equal(
+    (await faultOf(readAll([write('repeated.pt', bytes)]))).message,
+    'torch tensor too large: 100000000000 elements over 1 stored ones, expected at most 268435456 (repeated.pt, values)'
+  )
+  const values = tensor({ key: 'x', count: 4, shape: [2, 2], stride: [2, 1] })
+  const wide = tensor({ key: 'x', count: 4, shape: [100_000, 1_000_000], stride: [0, 0] })
+  const beside = torchArchive(pickle(dict({ values, returns: values, kl: wide })), { x: floats(1, 2, 3, 4) })
+  const { items, dump } = await readAll([write('beside.pt', beside)])
+  t.equal(items.length, 2)
+  t.match(dump.facts.notes[0], /^not read: torch tensor too large: 100000000000 elements over 1 stored ones/)
 })
 
 t.test('rows of retained tokens alone', async t => {
