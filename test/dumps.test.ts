@@ -665,6 +665,32 @@ t.test('files of a folder are one series over steps', async t => {
   t.same(all.dump.inputs[0], { path: 'many/step_0.npz', sha256: sha256(await npzFile(CASES[0].arrays)), bytes: all.dump.inputs[0].bytes })
 })
 
+t.test('one file without values takes them from no other', async t => {
+  const { values, returns, ...rest } = BATCH
+  const whole = write('lack/step_1.npz', await npzFile(BATCH))
+  const misnamed = write('lack/step_2.npz', await npzFile({ ...rest, returns, valuess: values }))
+  t.equal(
+    (await faultOf(readAll([whole, misnamed]))).message,
+    'npz missing array: no values; is it valuess?, expected values, as lack/step_1.npz has (lack/step_2.npz, values)'
+  )
+  const without = write('lack/step_3.npz', await npzFile({ ...rest, values }))
+  t.equal(
+    (await faultOf(readAll([without, whole]))).message,
+    'npz missing array: no returns, expected returns, as lack/step_1.npz has (lack/step_3.npz, returns)'
+  )
+  const none = await readAll([without, write('lack/step_4.npz', await npzFile({ ...rest, values }))])
+  t.same([...none.dump.arrays.keys()], ['values'], 'no file has them')
+})
+
+t.test('a first line without values', async t => {
+  const { values: _values, ...row } = ROW
+  const file = write('first.jsonl', jsonLines([row, ROW]))
+  const message = 'jsonl missing array: nothing, expected a list of numbers, as in line 2'
+  t.equal((await faultOf(readAll([file]))).message, `${message} (first.jsonl, trace 0, values, line 1)`)
+  t.match(lengthsOf(await readAll([file], { skipBad: true })), [message, 2])
+  t.same([...(await readAll([write('none.jsonl', jsonLines([row, row]))])).dump.arrays.keys()], ['returns'], 'no line has them')
+})
+
 interface BadDump {
   readonly what: string
   readonly bytes: Uint8Array | Promise<Uint8Array>

@@ -16,6 +16,9 @@ export interface SeriesFiles {
   close(): Promise<void>
 }
 
+/** What a critic is measured by. One file without it would take it from all the others. */
+const OF_EVERY_FILE = ['values', 'returns'] as const
+
 export class Series implements Dump {
   readonly rows: number | null
   readonly arrays: ReadonlyMap<SampleArray, 'float32' | 'float64'>
@@ -34,6 +37,7 @@ export class Series implements Dump {
     this.#from = from
     this.#options = options
     const files = this.#files()
+    for (const key of OF_EVERY_FILE) requireInAll(files, key)
     this.rows = rollouts.reduce<number | null>((sum, rollout) => add(sum, rowsOf(rollout)), 0)
     this.arrays = commonArrays(files)
     this.hasTokenIds = files.every(file => file.hasTokenIds)
@@ -161,6 +165,17 @@ function add(a: number | null, b: number | null): number | null {
 
 function rowsOf({ files, rows }: Rollout): number | null {
   return rows?.length ?? files.reduce<number | null>((sum, file) => add(sum, file.rows), 0)
+}
+
+/** @throws Fault for a file without an array that others have, with the name in it that comes near */
+function requireInAll(files: readonly FilePlan[], key: SampleArray): void {
+  const having = files.find(({ arrays }) => arrays.has(key))
+  const lacking = files.find(({ arrays }) => !arrays.has(key))
+  if (having === undefined || lacking === undefined) return
+  const near = lacking.notes.find(note => note.startsWith(`no ${key};`))
+  const found = near?.split('?')[0].concat('?') ?? `no ${key}`
+  const place = { file: lacking.name, array: key }
+  throw new Fault({ format: lacking.format, problem: 'missing array', found, expected: `${key}, as ${having.name} has`, place })
 }
 
 /** Arrays that all files have, in the wider of their widths. */
