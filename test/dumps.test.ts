@@ -16,6 +16,7 @@ import {
   jsonLines,
   npzFile,
   parquetFile,
+  parquetWithMessages,
   safetensorsFile,
   testRowsOf,
   torchFile,
@@ -594,6 +595,41 @@ t.test('what a trace does not need may be unreadable', async t => {
   t.match(object.dump.facts.notes[0], /^not read: npy unsupported dtype: .*object array/)
 })
 
+t.test('what nobody asked for refuses no file', async t => {
+  const names = {
+    'a list of lists of dictionaries': { messages: [[{ role: 'user', content: 'x' }], [{ role: 'user', content: 'y' }]] },
+    'a list of lists of numbers': { turn_lengths: [[1, 2], [3]] },
+    'lists in lists': { nest: [[[[1]]], []] }
+  }
+  for (const [what, more] of Object.entries(names)) {
+    const { items } = await readAll([write('more.pt', torchFile({ ...BATCH, ...more }))])
+    t.same(
+      (items as Sample[]).map(({ arrays }) => [Array.from(arrays.values ?? []), Array.from(arrays.returns ?? [])]),
+      [
+        [
+          [1, 2],
+          [1, 1]
+        ],
+        [
+          [3, 4],
+          [1, 1]
+        ]
+      ],
+      what
+    )
+  }
+  const file = write('messages.parquet', parquetWithMessages([[1, 2], [3]]))
+  const { items } = await readAll([file])
+  t.same(
+    (items as Sample[]).map(({ arrays }) => Array.from(arrays.values ?? [])),
+    [[1, 2], [3]]
+  )
+  t.equal(
+    (await faultOf(readAll([file], { keys: sampleKeys({ values: 'messages.list' }) }))).message.split(',')[0],
+    'parquet wrong values: messages.list of another shape or dtype'
+  )
+})
+
 t.test('raw_reward is of the whole rollout', async t => {
   const raw = { raw_reward: [10, 11, 12, 13] }
   const scores = async (bytes: Uint8Array): Promise<(number | null)[]> =>
@@ -735,6 +771,32 @@ t.test('files of a folder are one series over steps', async t => {
     all.dump.inputs.reduce((sum, { bytes }) => sum + bytes, 0)
   )
   t.same(all.dump.inputs[0], { path: 'many/step_0.npz', sha256: sha256(await npzFile(CASES[0].arrays)), bytes: all.dump.inputs[0].bytes })
+})
+
+t.test('one file without values takes them from no other', async t => {
+  const { values, returns, ...rest } = BATCH
+  const whole = write('lack/step_1.npz', await npzFile(BATCH))
+  const misnamed = write('lack/step_2.npz', await npzFile({ ...rest, returns, valuess: values }))
+  t.equal(
+    (await faultOf(readAll([whole, misnamed]))).message,
+    'npz missing array: no values; is it valuess?, expected values, as lack/step_1.npz has (lack/step_2.npz, values)'
+  )
+  const without = write('lack/step_3.npz', await npzFile({ ...rest, values }))
+  t.equal(
+    (await faultOf(readAll([without, whole]))).message,
+    'npz missing array: no returns, expected returns, as lack/step_1.npz has (lack/step_3.npz, returns)'
+  )
+  const none = await readAll([without, write('lack/step_4.npz', await npzFile({ ...rest, values }))])
+  t.same([...none.dump.arrays.keys()], ['values'], 'no file has them')
+})
+
+t.test('a first line without values', async t => {
+  const { values: _values, ...row } = ROW
+  const file = write('first.jsonl', jsonLines([row, ROW]))
+  const message = 'jsonl missing array: nothing, expected a list of numbers, as in line 2'
+  t.equal((await faultOf(readAll([file]))).message, `${message} (first.jsonl, trace 0, values, line 1)`)
+  t.match(lengthsOf(await readAll([file], { skipBad: true })), [message, 2])
+  t.same([...(await readAll([write('none.jsonl', jsonLines([row, row]))])).dump.arrays.keys()], ['returns'], 'no line has them')
 })
 
 interface BadDump {
@@ -976,7 +1038,7 @@ t.test('a token that is not attended is padding, on either side', async t => {
   const batch = { ...four, attention_mask }
   t.same(await masks('left.npz', await npzFile(batch)), expected)
   t.same(await masks('left.pt', torchFile(batch)), expected)
-  t.same(await masks('left.jsonl', jsonLines(rowsOf(batch))), expected)
+  t.same(await masks('left.jsonl', jsonLines(testRowsOf(batch))), expected)
   const withPrompt = array('int64', [2, 6], [0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0])
   t.same(await masks('prompt.npz', await npzFile({ ...four, attention_mask: withPrompt })), expected)
   const response_mask = array('int64', [2, 4], [0, 0, 0, 1, 1, 0, 1, 0])
@@ -989,6 +1051,21 @@ t.test('a token that is not attended is padding, on either side', async t => {
     (await faultOf(readAll([write('odd.npz', odd)]))).message,
     'npz wrong mask: 1, expected 0 where attention_mask is 0 (odd.npz, trace 0, response_mask, index 1)'
   )
+})
+
+t.test('an array that repeats one number without end', async t => {
+  const one = tensor({ key: 'x', count: 1, shape: [100_000, 1_000_000], stride: [0, 0] })
+  const bytes = torchArchive(pickle(dict({ values: one, returns: one })), { x: floats(1) })
+  t.equal(
+    (await faultOf(readAll([write('repeated.pt', bytes)]))).message,
+    'torch tensor too large: 100000000000 elements over 1 stored ones, expected at most 268435456 (repeated.pt, values)'
+  )
+  const values = tensor({ key: 'x', count: 4, shape: [2, 2], stride: [2, 1] })
+  const wide = tensor({ key: 'x', count: 4, shape: [100_000, 1_000_000], stride: [0, 0] })
+  const beside = torchArchive(pickle(dict({ values, returns: values, kl: wide })), { x: floats(1, 2, 3, 4) })
+  const { items, dump } = await readAll([write('beside.pt', beside)])
+  t.equal(items.length, 2)
+  t.match(dump.facts.notes[0], /^not read: torch tensor too large: 100000000000 elements over 1 stored ones/)
 })
 
 t.test('rows of retained tokens alone', async t => {

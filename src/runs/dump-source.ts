@@ -31,7 +31,7 @@ export function openPlannedDump(
   onProgress: Done | undefined
 ): Promise<Dump> {
   keepYoungGenerationSmall()
-  return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), signal, onProgress })
+  return openDump(plan.folder, plan.dumpFiles, { ...readingOf(settings), passedOver: plan.passedOver, signal, onProgress })
 }
 
 /**

@@ -26,6 +26,8 @@ export interface SnapshotPlan {
   readonly dumpFiles: readonly string[]
   /** true: of a folder, the one file that the path names */
   readonly oneFile?: true
+  /** number of the other files beside those of a dump; none: there are none */
+  readonly passedOver?: number
   /**
    * Name of the snapshot in outputs: the last name of the given path (with as many names before it as distinguish it from
    * the other paths), and what follows below. It does not depend on the working folder or on the spelling of the path.
@@ -154,31 +156,53 @@ async function pagePlan(html: string): Promise<FoundSnapshot | Fault> {
 /** A file that is no page by its name: a dump, or the NPZ file of one trace. */
 async function filePlan(path: string): Promise<FoundSnapshot | Fault> {
   try {
-    const { recogniseDump } = await import('../ingest/dumps/formats.js')
+    const { recogniseDump, damageOfDump } = await import('../ingest/dumps/formats.js')
     const [folder, name] = [dirname(path), basename(path)]
     const found = { folder, html: null, real: await realpath(path), oneFile: true } as const
     if ((await recogniseDump(path)) !== null) return { kind: 'dump', ...found, npzFiles: [], dumpFiles: [name] }
     if (NPZ.test(path)) return { kind: 'npz-folder', ...found, npzFiles: [name], dumpFiles: [] }
-    return snapshotFault('not recognised', path, printable(JSON.stringify(name)))
+    return (await damageOfDump(path)) ?? snapshotFault('not recognised', path, printable(JSON.stringify(name)))
   } catch (error) {
     if (error instanceof Fault) return error
     throw error
   }
 }
 
-/** Names of the files in a folder that are dumps, by their content, ordered by code point. */
-async function* dumpNames(folder: string, names: readonly string[]): AsyncGenerator<string | Fault> {
-  const { recogniseDump } = await import('../ingest/dumps/formats.js')
+interface DumpFolder {
+  /** names of the dumps, by their content */
+  readonly dumps: readonly string[]
+  /** files that begin like a dump or are named like one, and cannot be read */
+  readonly damaged: ReadonlyMap<string, Fault>
+  /** files that cannot be opened */
+  readonly unreadable: readonly Fault[]
+  /** number of the files of another kind */
+  readonly others: number
+}
+
+/** What the files of a folder are, ordered by code point. */
+async function dumpsOf(folder: string, names: readonly string[]): Promise<DumpFolder> {
+  const { recogniseDump, damageOfDump } = await import('../ingest/dumps/formats.js')
+  const dumps: string[] = []
+  const damaged = new Map<string, Fault>()
+  const unreadable: Fault[] = []
+  let others = 0
   for (const name of names.filter(n => !n.startsWith('.') && n !== OWN_ARCHIVE).sort(compareCodepoints)) {
     const path = join(folder, name)
     try {
-      if ((await stat(path)).isFile() && (await recogniseDump(path)) !== null) yield name
+      if (!(await stat(path)).isFile()) continue
+      if ((await recogniseDump(path)) !== null) dumps.push(name)
+      else {
+        const damage = await damageOfDump(path)
+        if (damage === null) others++
+        else damaged.set(name, damage)
+      }
     } catch (error) {
       // A link that leads nowhere is no dump.
       if (errorCode(error) === 'ENOENT') continue
-      yield error instanceof Fault ? error : snapshotFault('unreadable path', path, describeCause(error), error)
+      unreadable.push(error instanceof Fault ? error : snapshotFault('unreadable path', path, describeCause(error), error))
     }
   }
+  return { dumps, damaged, unreadable, others }
 }
 
 async function* search(folder: string, except: string | null): AsyncGenerator<FoundSnapshot | Fault> {
@@ -192,7 +216,7 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
   const files = entries.filter(e => !e.isDirectory()).map(e => e.name)
   const pages = ['index.html', 'index.html.gz'].filter(name => files.includes(name))
   const npzFiles = npzNames(entries)
-  const others = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
+  const pageFiles = files.filter(name => PAGE.test(name) && !name.startsWith('.')).sort(compareCodepoints)
   if (pages.length === 2) {
     yield snapshotFault('stated twice', folder, 'index.html and index.html.gz', undefined, 'one of them, or the page itself as the path')
     return
@@ -201,24 +225,24 @@ async function* search(folder: string, except: string | null): AsyncGenerator<Fo
     yield await pagePlan(join(folder, pages[0]))
     return
   }
-  if (npzFiles.length > 0 && others.length > 0) {
+  if (npzFiles.length > 0 && pageFiles.length > 0) {
     // Without an index page it is not clear which page verifies the files. Reading them unverified would hide that.
-    const found = `NPZ files beside ${printable(others.join(', '))}, none named index.html`
+    const found = `NPZ files beside ${printable(pageFiles.join(', '))}, none named index.html`
     yield snapshotFault('unclear page', folder, found, undefined, 'the page itself as the path, or a page named index.html')
     return
   }
-  const dumpFiles: string[] = []
-  for await (const item of dumpNames(folder, files)) {
-    if (item instanceof Fault) yield item
-    else dumpFiles.push(item)
-  }
+  const { dumps, damaged, unreadable, others: passedOver } = await dumpsOf(folder, files)
+  yield* unreadable
+  // Beside dumps a damaged file is one of them, and reading it says what is wrong.
+  const dumpFiles = dumps.length === 0 ? [] : [...dumps, ...damaged.keys()].sort(compareCodepoints)
+  if (dumps.length === 0) for (const [name, fault] of damaged) if (!npzFiles.includes(name)) yield fault
   const real = await realpath(folder)
   const single = npzFiles.find(name => !dumpFiles.includes(name))
   if (dumpFiles.length > 0 && single !== undefined) {
     const found = `dumps of many traces beside the NPZ file of one, ${printable(single)}`
     yield snapshotFault('unclear folder', folder, found, undefined, 'a folder of one kind, or the files themselves as paths')
   } else if (dumpFiles.length > 0) {
-    yield { kind: 'dump', folder, html: null, npzFiles: [], dumpFiles, real }
+    yield { kind: 'dump', folder, html: null, npzFiles: [], dumpFiles, ...(passedOver === 0 ? {} : { passedOver }), real }
   } else if (npzFiles.length > 0) {
     yield { kind: 'npz-folder', folder, html: null, npzFiles, dumpFiles: [], real }
   } else {

@@ -200,3 +200,20 @@ export function parquetFile(
   }))
   return new Uint8Array(parquetWriteBuffer({ columnData, schema, rowGroupSize, pageSize }))
 }
+
+/** Parquet with a list of structs beside the lists of numbers, as `messages` is. */
+export function parquetWithMessages(values: readonly (readonly number[])[]): Uint8Array {
+  const list = (name: string, children: number): SchemaElement[] => [
+    { name, repetition_type: 'OPTIONAL', num_children: 1, converted_type: 'LIST' },
+    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+    ...(children === 0
+      ? [{ name: 'element', type: 'FLOAT', repetition_type: 'OPTIONAL' } as const]
+      : [{ name: 'element', repetition_type: 'OPTIONAL', num_children: children } as const])
+  ]
+  const text = (name: string): SchemaElement => ({ name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' })
+  const root = { name: 'root', num_children: 3 }
+  const schema = [root, ...list('values', 0), ...list('messages', 2), text('role'), text('content'), ...list('returns', 0)]
+  const messages = values.map(() => [{ role: 'user', content: 'x' }])
+  const columnData = Object.entries({ values, messages, returns: values }).map(([name, data]) => ({ name, data: [...data] }))
+  return new Uint8Array(parquetWriteBuffer({ columnData, schema }))
+}

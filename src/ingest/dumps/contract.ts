@@ -7,6 +7,8 @@ export interface DumpOptions {
   readonly keys: SampleKeys
   /** true: a bad sample is left out with its reason, instead of stopping the dump */
   readonly skipBad: boolean
+  /** number of files in the folder that are of another kind, for a note */
+  readonly passedOver?: number | undefined
   readonly signal?: AbortSignal | undefined
   /** called with the number of bytes read so far */
   readonly onProgress?: ((bytes: number) => void) | undefined

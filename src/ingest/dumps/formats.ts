@@ -3,6 +3,7 @@ import type { ByteSource } from '../../core/byte-source.js'
 import { Fault } from '../../core/errors.js'
 import { openStill } from '../../core/still-file.js'
 import type { Dump, DumpOptions } from './contract.js'
+import { damageOf } from './damage.js'
 import { openPart, type FilePlan, type OpenPart } from './files.js'
 import { JSON_LINES_DUMP } from './json-lines.js'
 import { NPZ_DUMP } from './npz.js'
@@ -31,6 +32,16 @@ export async function recogniseDump(path: string): Promise<DumpFormat | null> {
   }
 }
 
+/** Why a file that no format recognises is a damaged dump; null: it is a file of another kind. */
+export async function damageOfDump(path: string): Promise<Fault | null> {
+  const file = await openStill(path)
+  try {
+    return await damageOf(readAhead(file), path)
+  } finally {
+    await file.close()
+  }
+}
+
 async function formatOf(source: ByteSource): Promise<DumpFormat | null> {
   const head = await source.slice(0, Math.min(HEAD_BYTES, source.size))
   for (const format of DUMP_FORMATS) if (await format.recognises(head, source)) return format
@@ -52,7 +63,7 @@ export async function openDump(folder: string, files: readonly string[], options
     (name: string) =>
     async (source: ByteSource): Promise<DumpFormat> => {
       const found = await formatOf(source)
-      if (found === null) throw notRecognised(name)
+      if (found === null) throw (await damageOf(source, name)) ?? notRecognised(name)
       if (format !== null && found !== format) throw twoFormats(name, found, format)
       format = found
       return found

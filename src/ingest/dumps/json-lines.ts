@@ -6,10 +6,11 @@ import type { ByteSource } from '../../core/byte-source.js'
 import { Fault, type Place } from '../../core/errors.js'
 import { KernelText } from '../json/kernel-text.js'
 import { Kernel } from '../../kernel/kernel.js'
-import { linesOf, type JsonLine } from './json-line-reader.js'
+import { linesOf } from './json-line-reader.js'
 import { JsonRecordReader } from './json-record.js'
 import type { DumpFormat, PlacedRow } from './part.js'
-import { findNames, isNumbers, rowOfRecord } from './records.js'
+import type { SampleKeys } from '../../schema/sample-keys.js'
+import { findNames, isNumbers, rowOfRecord, type FoundNames, type RecordValue } from './records.js'
 import { rowPart } from './row-part.js'
 
 /** Bytes of a first line in which a list of numbers is looked for. */
@@ -30,14 +31,7 @@ export const JSON_LINES_DUMP: DumpFormat = {
   },
   async open({ name: file, source }, keys) {
     const reader = readerOfThread()
-    const first = await firstRow(source, file)
-    const place = { ...first.place, trace: 0 }
-    const known = new Set(Object.values(keys).flat())
-    const { values, names } = reader.read(first, known, place)
-    const found = findNames(keys, (name, kind) => {
-      const value = values.get(name)
-      return kind === 'list' ? isNumbers(value) : value !== undefined && !isNumbers(value)
-    })
+    const { values, names, found, line: model } = await modelRow(reader, source, file, keys)
     const step = values.get(found.get('step') ?? '')
     return rowPart(
       {
@@ -52,7 +46,7 @@ export const JSON_LINES_DUMP: DumpFormat = {
           let index = 0
           for await (const line of linesOf(source, file)) {
             const at: Place = { ...line.place, trace: index++ }
-            const context = { format: 'jsonl', place: at }
+            const context = { format: 'jsonl', place: at, ...(model === null ? {} : { model }) }
             yield { place: at, read: () => rowOfRecord(reader.read(line, wanted, at).values, found, needed, context) }
           }
         }
@@ -79,7 +73,45 @@ function textOf(bytes: Uint8Array): string {
     .replace(/^\u00ef\u00bb\u00bf/, '')
 }
 
-async function firstRow(source: ByteSource, file: string): Promise<JsonLine> {
-  for await (const line of linesOf(source, file)) return line
+/** Lines in which values and returns are looked for. */
+const MODEL_WITHIN = 64
+
+interface ModelRow {
+  readonly values: ReadonlyMap<string, RecordValue>
+  readonly names: readonly string[]
+  readonly found: FoundNames
+  /** in the words of a message; null: it is the first row */
+  readonly line: string | null
+}
+
+/** The row whose names all rows should have: the first one with values and returns, else with values, else the first one. */
+async function modelRow(reader: JsonRecordReader, source: ByteSource, file: string, keys: SampleKeys): Promise<ModelRow> {
+  const known = new Set(Object.values(keys).flat())
+  let best: ModelRow | null = null
+  let index = 0
+  for await (const line of linesOf(source, file)) {
+    const row = tryRead(() => reader.read(line, known, { ...line.place, trace: index }), index)
+    if (row !== null) {
+      const found = findNames(keys, (name, kind) => {
+        const value = row.values.get(name)
+        return kind === 'list' ? isNumbers(value) : value !== undefined && !isNumbers(value)
+      })
+      const model = { ...row, found, line: index === 0 ? null : `line ${line.place.line}` }
+      if (found.has('values') && found.has('returns')) return model
+      if (best === null || (found.has('values') && !best.found.has('values'))) best = model
+    }
+    if (++index === MODEL_WITHIN) break
+  }
+  if (best !== null) return best
   throw new Fault({ format: 'jsonl', problem: 'empty', found: 'no line', expected: 'one object a line', place: { file } })
+}
+
+/** A line behind the first one that is malformed is told where its row is read. */
+function tryRead<T>(read: () => T, index: number): T | null {
+  try {
+    return read()
+  } catch (error) {
+    if (index === 0 || !(error instanceof Fault)) throw error
+    return null
+  }
 }

@@ -26,11 +26,12 @@ export const PARQUET_DUMP: DumpFormat = {
   },
   async open({ name: file, source }, keys) {
     const footer = await readChecked(source, file)
-    const leaves = leavesByName(footer, file)
+    const { leaves, ambiguous } = leavesByName(footer)
     const found = findNames(keys, (name, kind) => {
       const leaf = leaves.get(name)
       return leaf !== undefined && kindOfLeaf(leaf) === kind
     })
+    for (const name of found.values()) if (ambiguous.has(name)) throw ambiguousColumn(name, file)
     const column = (name: string): ColumnRows => columnRows(source, footer, leafOf(leaves, name), file)
     const step = footer.rows > 0 && found.has('step') ? await column(found.get('step') ?? '').next() : null
     return rowPart(
@@ -78,15 +79,24 @@ function leafOf(leaves: ReadonlyMap<string, Leaf>, name: string): Leaf {
   return leaf
 }
 
-function leavesByName(footer: Footer, file: string): ReadonlyMap<string, Leaf> {
+interface NamedLeaves {
+  readonly leaves: ReadonlyMap<string, Leaf>
+  /** names of several columns, as a list of structs has */
+  readonly ambiguous: ReadonlySet<string>
+}
+
+function leavesByName(footer: Footer): NamedLeaves {
   const leaves = new Map<string, Leaf>()
+  const ambiguous = new Set<string>()
   for (const leaf of footer.schema.leaves) {
     const name = nameOfLeaf(leaf)
-    if (leaves.has(name)) {
-      const found = `two of ${printable(name)}`
-      throw new Fault({ format: 'parquet', problem: 'ambiguous column', found, expected: 'one of that name', place: { file } })
-    }
-    leaves.set(name, leaf)
+    if (leaves.has(name)) ambiguous.add(name)
+    else leaves.set(name, leaf)
   }
-  return leaves
+  return { leaves, ambiguous }
+}
+
+function ambiguousColumn(name: string, file: string): Fault {
+  const found = `two of ${printable(name)}`
+  return new Fault({ format: 'parquet', problem: 'ambiguous column', found, expected: 'one of that name', place: { file } })
 }

@@ -57,7 +57,7 @@ export function rowOfRecord(record: RowRecord, found: FoundNames, needed: Readon
     const data = record.get(name)
     if (isNumbers(data)) return { name, data }
     const what = data === undefined || data === null ? 'nothing' : printable(JSON.stringify(String(data)))
-    throw rowFault(context, 'missing array', what, 'a list of numbers, as in the first row', { array: name })
+    throw rowFault(context, 'missing array', what, `a list of numbers, as in ${context.model ?? 'the first row'}`, { array: name })
   }
   const field = (key: SampleKeyName): FieldOfRow | null => {
     const name = found.get(key)

@@ -17,6 +17,9 @@ export interface SeriesFiles {
   close(): Promise<void>
 }
 
+/** What a critic is measured by. One file without it would take it from all the others. */
+const OF_EVERY_FILE = ['values', 'returns'] as const
+
 export class Series implements Dump {
   readonly rows: number | null
   readonly arrays: ReadonlyMap<SampleArray, 'float32' | 'float64'>
@@ -35,6 +38,7 @@ export class Series implements Dump {
     this.#from = from
     this.#options = options
     const files = this.#files()
+    for (const key of OF_EVERY_FILE) requireInAll(files, key)
     this.rows = rollouts.reduce<number | null>((sum, rollout) => add(sum, rowsOf(rollout)), 0)
     this.arrays = commonArrays(files)
     this.hasTokenIds = files.every(file => file.hasTokenIds)
@@ -45,6 +49,10 @@ export class Series implements Dump {
     const [first] = files
     const kinds = [...new Set(files.map(({ kind }) => kind))]
     const notes = [...files.flatMap(file => file.notes), ...this.#seriesNotes(files), ...this.#findings.notes()]
+    const { passedOver = 0 } = this.#options
+    if (passedOver > 0) {
+      notes.push(passedOver === 1 ? '1 other file in the folder is passed over' : `${passedOver} other files in the folder are passed over`)
+    }
     return { kind: kinds.join(', '), mask: first.mask, end: first.end, notes: [...new Set(notes)] }
   }
 
@@ -173,6 +181,17 @@ function add(a: number | null, b: number | null): number | null {
 
 function rowsOf({ files, rows }: Rollout): number | null {
   return rows?.length ?? files.reduce<number | null>((sum, file) => add(sum, file.rows), 0)
+}
+
+/** @throws Fault for a file without an array that others have, with the name in it that comes near */
+function requireInAll(files: readonly FilePlan[], key: SampleArray): void {
+  const having = files.find(({ arrays }) => arrays.has(key))
+  const lacking = files.find(({ arrays }) => !arrays.has(key))
+  if (having === undefined || lacking === undefined) return
+  const near = lacking.notes.find(note => note.startsWith(`no ${key};`))
+  const found = near?.split('?')[0].concat('?') ?? `no ${key}`
+  const place = { file: lacking.name, array: key }
+  throw new Fault({ format: lacking.format, problem: 'missing array', found, expected: `${key}, as ${having.name} has`, place })
 }
 
 /** Arrays that all files have, in the wider of their widths. */

@@ -1,6 +1,7 @@
 /** Tensors by name as a table: safetensors, and a dictionary of a `.pt` file. Rows are read in blocks. */
+import { Fault, type Place } from '../../core/errors.js'
 import { ITEM_SIZE } from '../tensors/dtypes.js'
-import { isContiguous } from '../tensors/strides.js'
+import { elementSpan, isContiguous } from '../tensors/strides.js'
 import type { Tensor, TensorDtype, TensorNumbers } from '../tensors/tensor.js'
 import { BLOCK_BYTES, columnLength, type ArrayRows, type StoredArray, type TableEntry } from './table.js'
 
@@ -17,6 +18,17 @@ function tensorArray(tensor: Tensor): StoredArray {
     width: widthOf(tensor.dtype),
     rows: () => new TensorRows(tensor)
   }
+}
+
+/** Most elements of an array that repeats what is stored, as torch's `expand` does: a mask of any batch has fewer. */
+const MAX_REPEATED = 2 ** 28
+
+/** What a tensor of a few bytes would take without end; null: its storage has its elements, or they are few. */
+export function tooRepeated({ shape, stride, length }: Tensor, format: string, place: Place): Fault | null {
+  const stored = elementSpan(shape, stride)
+  if (length <= MAX_REPEATED || length <= stored) return null
+  const found = `${length} elements over ${stored} stored ones`
+  return new Fault({ format, problem: 'tensor too large', found, expected: `at most ${MAX_REPEATED}`, place })
 }
 
 export function tensorEntry(tensor: Tensor): TableEntry {

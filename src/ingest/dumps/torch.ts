@@ -6,11 +6,13 @@ import { Fault } from '../../core/errors.js'
 import { shapeText } from '../npz/encode.js'
 import { readTorch, recogniseTorch, type TorchValue } from '../torch/torch.js'
 import { isTensor, Opaque } from '../tensors/tensor.js'
+import { SAMPLE_ARRAYS } from '../../schema/samples.js'
+import type { SampleKeys } from '../../schema/sample-keys.js'
 import { openPadded } from './padded.js'
 import type { DumpFormat } from './part.js'
 import { openRecords, type StoredRollout } from './slime.js'
 import type { ArrayTable, TableColumn, TableEntry } from './table.js'
-import { tensorEntry } from './tensor-table.js'
+import { tensorEntry, tooRepeated } from './tensor-table.js'
 
 type TorchMap = ReadonlyMap<TorchValue, TorchValue>
 
@@ -19,7 +21,7 @@ export const TORCH_DUMP: DumpFormat = {
   recognises: async (_head, source) => (await recogniseTorch(source)) !== null,
   async open({ name: file, source }, keys) {
     const tree = await readTorch(source, { file })
-    const rollout = rolloutOf(tree)
+    const rollout = rolloutOf(tree, keys)
     if (rollout !== null) return openRecords(rollout, file, keys)
     if (isMap(tree)) return openPadded(tableOf(tree, file), keys)
     if (tree instanceof Opaque) throw tree.fault({ file })
@@ -37,7 +39,7 @@ function isList(value: TorchValue | undefined): value is readonly TorchValue[] {
 }
 
 /** The samples of a file that has them one by one; null: it has not. */
-function rolloutOf(tree: TorchValue): StoredRollout | null {
+function rolloutOf(tree: TorchValue, keys: SampleKeys): StoredRollout | null {
   if (isList(tree)) return tree.length > 0 && tree.every(isMap) ? rowsOf('one dictionary a sample', tree, null) : null
   if (!isMap(tree)) return null
   const samples = tree.get('samples')
@@ -47,7 +49,7 @@ function rolloutOf(tree: TorchValue): StoredRollout | null {
   }
   const data = tree.get('rollout_data')
   if (isMap(data)) return columnsOf('slime debug dump, before version 2', data, tree)
-  return hasLists(tree) ? columnsOf('lists over samples', tree, tree) : null
+  return hasLists(tree, keys) ? columnsOf('lists over samples', tree, tree) : null
 }
 
 function rowsOf(kind: string, samples: readonly TorchMap[], top: TorchMap | null): StoredRollout {
@@ -72,8 +74,13 @@ function columnsOf(kind: string, data: TorchMap, top: TorchMap): StoredRollout {
   }
 }
 
-/** Whether a dictionary holds a list of one-dimensional tensors or of lists: tokens of one sample each. */
-function hasLists(tree: TorchMap): boolean {
+/**
+ * Whether a dictionary holds a list of one-dimensional tensors or of lists: tokens of one sample each. Beside a batch of tokens such
+ * a list is something else, as messages.
+ */
+function hasLists(tree: TorchMap, keys: SampleKeys): boolean {
+  const isBatch = (value: TorchValue | undefined): boolean => isTensor(value) && value.shape.length === 2
+  if (SAMPLE_ARRAYS.some(key => keys[key].some(name => isBatch(tree.get(name))))) return false
   return [...tree.values()].some(value => isList(value) && value.length > 0 && value.every(item => isSequence(item)))
 }
 
@@ -108,8 +115,11 @@ function tableOf(tree: TorchMap, file: string): ArrayTable {
   for (const [name, value] of tree) {
     if (typeof name !== 'string') continue
     if (value instanceof Opaque) refused.set(name, value.fault({ file, array: name }))
-    else if (isTensor(value)) entries.set(name, tensorEntry(value))
-    else {
+    else if (isTensor(value)) {
+      const fault = tooRepeated(value, 'torch', { file, array: name })
+      if (fault === null) entries.set(name, tensorEntry(value))
+      else refused.set(name, fault)
+    } else {
       const column = isList(value) ? value : [value]
       if (column.every(isScalar)) entries.set(name, columnEntry(column.map(x => (typeof x === 'bigint' ? Number(x) : x))))
     }

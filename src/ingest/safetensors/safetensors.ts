@@ -64,6 +64,11 @@ export async function recogniseSafetensors(source: ByteSource): Promise<boolean>
   return length <= MAX_HEADER && LENGTH_BYTES + length <= source.size && head[LENGTH_BYTES] === BRACE
 }
 
+/** Whether a file, which may be cut, begins with the length of a header and the header's `{`. @param head nine bytes or more */
+export function statesHeader(head: Uint8Array): boolean {
+  return head.length > LENGTH_BYTES && headerLength(head) <= MAX_HEADER && head[LENGTH_BYTES] === BRACE
+}
+
 /** Reads the header. `source` must stay open while tensors of it are read. @throws Fault */
 export async function readSafetensors(source: ByteSource, options: SafetensorsOptions = {}): Promise<Safetensors> {
   const place: Place = options.file === undefined ? {} : { file: options.file }
