@@ -955,6 +955,64 @@ const BAD: readonly BadDump[] = [
     left: [2, /missing array/]
   },
   {
+    what: 'a first line without the mask that another line has',
+    bytes: jsonLines([{ values: [1, 2, 3], returns: [1, 1, 1] }, ROW]),
+    message: 'jsonl missing array: nothing, expected a list of numbers, as in line 2 (bad, trace 0, response_mask, line 1)',
+    left: [/missing array/, 2]
+  },
+  {
+    what: 'a first line without the values that another line has',
+    bytes: jsonLines([{ returns: [1, 1, 1], response_mask: [1, 1, 1] }, ROW]),
+    message: 'jsonl missing array: nothing, expected a list of numbers, as in line 2 (bad, trace 0, values, line 1)',
+    left: [/missing array/, 2]
+  },
+  ...(['attention_mask', 'response_positions'] as const).map(name => ({
+    what: `a first line without the ${name} that another line has`,
+    bytes: jsonLines([ROW, { ...ROW, [name]: name === 'attention_mask' ? [1, 1] : [0, 3] }]),
+    message: `jsonl missing array: nothing, expected a list of numbers, as in line 2 (bad, trace 0, ${name}, line 1)`,
+    left: [/missing array/, name === 'attention_mask' ? 2 : 4]
+  })),
+  {
+    what: 'a mask that is one number',
+    bytes: jsonLines([
+      { ...ROW, response_mask: 1 },
+      { ...ROW, response_mask: null }
+    ]),
+    message: 'jsonl wrong response_mask: "1", expected a list of numbers (bad, trace 0, response_mask, line 1)',
+    left: [/wrong response_mask/, /missing array/]
+  },
+  {
+    what: 'a mask of texts',
+    bytes: jsonLines([ROW, { ...ROW, response_mask: ['1', '1'] }]),
+    message:
+      'jsonl wrong response_mask: a list with a string in it, expected a list of numbers, as in the first row (bad, trace 1, response_mask, line 2)',
+    left: [2, /wrong response_mask/]
+  },
+  {
+    what: 'a mask that is null in the first line',
+    bytes: jsonLines([{ ...ROW, response_mask: null }, ROW]),
+    message: 'jsonl missing array: nothing, expected a list of numbers, as in line 2 (bad, trace 0, response_mask, line 1)',
+    left: [/missing array/, 2]
+  },
+  {
+    what: 'values in a list of lists',
+    bytes: jsonLines([{ ...ROW, values: [[1, 2]] }]),
+    message: 'jsonl wrong values: a list with an array in it, expected a list of numbers (bad, trace 0, values, line 1)',
+    left: [/wrong values/]
+  },
+  {
+    what: 'values that are a text',
+    bytes: jsonLines([{ ...ROW, values: '1,2' }]),
+    message: 'jsonl wrong values: "1,2", expected a list of numbers (bad, trace 0, values, line 1)',
+    left: [/wrong values/]
+  },
+  {
+    what: 'a score that is an object',
+    bytes: jsonLines([ROW, { ...ROW, score: { right: 1 } }]),
+    message: 'jsonl wrong score: an object, expected one value (bad, trace 1, score, line 2)',
+    left: [2, /wrong score/]
+  },
+  {
     what: 'an empty list',
     bytes: jsonLines([ROW, { values: [], returns: [], response_mask: [] }]),
     message: 'jsonl empty response: 0 tokens, expected at least one (bad, trace 1, line 2)',
@@ -993,6 +1051,45 @@ t.test('what is wrong is said with its place; --skip-bad leaves the row out', as
     if (left === undefined) t.equal((await faultOf(readAll(files, { keys: sampleKeys(keys), skipBad: true }))).message, fault.message)
     else t.match(lengthsOf(await readAll(files, { skipBad: true })), left, `${what}, skipped`)
   }
+})
+
+t.test('fields that single lines lack', async t => {
+  const rows = [
+    ROW,
+    { ...ROW, step: 5, score: 1, uid: 'b' },
+    { ...ROW, reward: 2, outcome: 'failure', response_length: 1, response_mask: [1, 0] },
+    { ...ROW, score: null, reward: null }
+  ]
+  const { items } = await readAll([write('late.jsonl', jsonLines(rows))])
+  t.same(
+    (items as Sample[]).map(({ mask, fields: { step, score, uid, outcome } }) => [mask.length, step, score, uid, outcome]),
+    [
+      [2, null, null, null, null],
+      [2, 5, 1, 'b', null],
+      [1, null, 2, null, 'failure'],
+      [2, null, null, null, null]
+    ]
+  )
+})
+
+t.test('an array that is null in every line is not there, which is said', async t => {
+  const rows = [ROW, ROW].map(row => ({ ...row, response_mask: null, values: null }))
+  const { dump, items } = await readAll([write('nulls.jsonl', jsonLines(rows))])
+  t.same([dump.facts.mask, [...dump.arrays.keys()]], [null, ['returns']])
+  t.same([...dump.facts.notes].sort(), [
+    'response_mask is null wherever it stands: taken as not there',
+    'values is null wherever it stands: taken as not there'
+  ])
+  t.equal(items.length, 2)
+})
+
+t.test('a text that looks like a name is none', async t => {
+  const rows = [
+    { values: [1, 2], returns: [1, 1], text: '"response_mask": [1, 0]' },
+    { values: [1, 2], returns: [1, 1], text: '"response_mask" : [1, 0], "score":1', nested: { response_mask: [1, 0] } }
+  ]
+  const { dump } = await readAll([write('text.jsonl', jsonLines(rows))])
+  t.equal(dump.facts.mask, null)
 })
 
 t.test('a row that is left out has its place beside the reason', async t => {

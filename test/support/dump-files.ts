@@ -165,7 +165,7 @@ export function testRowsOf(arrays: TestArrays): TestRow[] {
 }
 
 /** As Python's `json.dumps` writes rows: NaN and Infinity stand bare. */
-export function jsonLines(rows: readonly TestRow[]): Uint8Array {
+export function jsonLines(rows: ReadonlyArray<Readonly<Record<string, unknown>>>): Uint8Array {
   const bare = (_: string, x: unknown): unknown => (typeof x === 'number' && !Number.isFinite(x) ? `@${x}@` : x)
   return new Uint8Array(Buffer.from(rows.map(row => `${JSON.stringify(row, bare).replace(/"@(-?\w+)@"/g, '$1')}\n`).join('')))
 }

@@ -8,8 +8,6 @@ import type { FieldOfRow } from './part.js'
 export interface RowContext {
   readonly format: string
   readonly place: Place
-  /** the row whose names this one should have; default: the first row */
-  readonly model?: string
 }
 
 export function rowFault({ format, place }: RowContext, problem: string, found: string, expected: string, more: Place = {}): Fault {

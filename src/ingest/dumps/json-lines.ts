@@ -1,16 +1,16 @@
 /**
- * JSON Lines with one object a sample. The first object tells which names the rows have. A file is recognised by a first line
- * that is an object with a list of numbers in it, so that other JSON is none.
+ * JSON Lines with one object a sample. All rows tell which names there are. A file is recognised by a first line that is an
+ * object with a list of numbers in it, so that other JSON is none.
  */
-import type { ByteSource } from '../../core/byte-source.js'
-import { Fault, type Place } from '../../core/errors.js'
+import { printable, type Place } from '../../core/errors.js'
 import { KernelText } from '../json/kernel-text.js'
 import { Kernel } from '../../kernel/kernel.js'
+import type { SampleKeyName } from '../../schema/sample-keys.js'
 import { linesOf } from './json-line-reader.js'
+import { isDecisiveName, namesOfLines, type JsonNames } from './json-names.js'
 import { JsonRecordReader } from './json-record.js'
-import type { DumpFormat, PlacedRow } from './part.js'
-import type { SampleKeys } from '../../schema/sample-keys.js'
-import { findNames, isNumbers, rowOfRecord, type FoundNames, type RecordValue } from './records.js'
+import type { DumpFormat, PlacedRow, RawRow } from './part.js'
+import { isFieldValue, rowOfRecord, type FoundNames, type RecordValue } from './records.js'
 import { rowPart } from './row-part.js'
 
 /** Bytes of a first line in which a list of numbers is looked for. */
@@ -31,9 +31,10 @@ export const JSON_LINES_DUMP: DumpFormat = {
   },
   async open({ name: file, source }, keys) {
     const reader = readerOfThread()
-    const { values, names, found, line: model } = await modelRow(reader, source, file, keys)
-    const step = values.get(found.get('step') ?? '')
-    return rowPart(
+    const seen = await namesOfLines(source, file, keys, reader)
+    const { names, found, fields, nulls } = seen
+    const step = seen.first.get(namesOfRow(seen.first, seen).get('step') ?? '')
+    const part = rowPart(
       {
         format: 'jsonl',
         file,
@@ -43,17 +44,49 @@ export const JSON_LINES_DUMP: DumpFormat = {
         rows: null,
         width: () => 'float64',
         async *read(wanted, needed): AsyncGenerator<PlacedRow, void, void> {
+          const all = new Set([...wanted, ...[...fields.values()].flat()])
           let index = 0
           for await (const line of linesOf(source, file)) {
             const at: Place = { ...line.place, trace: index++ }
-            const context = { format: 'jsonl', place: at, ...(model === null ? {} : { model }) }
-            yield { place: at, read: () => rowOfRecord(reader.read(line, wanted, at).values, found, needed, context) }
+            const context = { format: 'jsonl', place: at }
+            const read = (): RawRow => {
+              const { values } = reader.read(line, all, at)
+              return rowOfRecord(values, namesOfRow(values, seen), needed, context, key => likeRow(seen, key))
+            }
+            yield { place: at, read }
           }
         }
       },
       keys
     )
+    return { ...part, notes: [...nulls.filter(name => isDecisiveName(name, keys)).map(noteOfNull), ...part.notes] }
   }
+}
+
+function noteOfNull(name: string): string {
+  return `${printable(name)} is null wherever it stands: taken as not there`
+}
+
+/** Each field under the first of its names that has a value in this row: a row need not have the name that others have. */
+function namesOfRow(values: ReadonlyMap<string, RecordValue>, { found, fields }: JsonNames): FoundNames {
+  const names = new Map(found)
+  for (const [key, candidates] of fields) {
+    if (candidates.length < 2) continue
+    const name = candidates.find(other => isFieldValue(values.get(other))) ?? candidates.find(other => isThere(values.get(other)))
+    if (name !== undefined) names.set(key, name)
+  }
+  return names
+}
+
+function isThere(value: RecordValue): boolean {
+  return value !== undefined && value !== null
+}
+
+/** Where a list of numbers stands under the name of an array, for the message of a row without it. */
+function likeRow({ found, values }: JsonNames, key: SampleKeyName): string {
+  const first = values.get(found.get(key) ?? '')
+  if (first?.kind !== 'list') return ''
+  return first.line === 1 ? ', as in the first row' : `, as in line ${first.line}`
 }
 
 let ofThread: JsonRecordReader | null = null
@@ -71,47 +104,4 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString('latin1')
     .replace(/^\u00ef\u00bb\u00bf/, '')
-}
-
-/** Lines in which values and returns are looked for. */
-const MODEL_WITHIN = 64
-
-interface ModelRow {
-  readonly values: ReadonlyMap<string, RecordValue>
-  readonly names: readonly string[]
-  readonly found: FoundNames
-  /** in the words of a message; null: it is the first row */
-  readonly line: string | null
-}
-
-/** The row whose names all rows should have: the first one with values and returns, else with values, else the first one. */
-async function modelRow(reader: JsonRecordReader, source: ByteSource, file: string, keys: SampleKeys): Promise<ModelRow> {
-  const known = new Set(Object.values(keys).flat())
-  let best: ModelRow | null = null
-  let index = 0
-  for await (const line of linesOf(source, file)) {
-    const row = tryRead(() => reader.read(line, known, { ...line.place, trace: index }), index)
-    if (row !== null) {
-      const found = findNames(keys, (name, kind) => {
-        const value = row.values.get(name)
-        return kind === 'list' ? isNumbers(value) : value !== undefined && !isNumbers(value)
-      })
-      const model = { ...row, found, line: index === 0 ? null : `line ${line.place.line}` }
-      if (found.has('values') && found.has('returns')) return model
-      if (best === null || (found.has('values') && !best.found.has('values'))) best = model
-    }
-    if (++index === MODEL_WITHIN) break
-  }
-  if (best !== null) return best
-  throw new Fault({ format: 'jsonl', problem: 'empty', found: 'no line', expected: 'one object a line', place: { file } })
-}
-
-/** A line behind the first one that is malformed is told where its row is read. */
-function tryRead<T>(read: () => T, index: number): T | null {
-  try {
-    return read()
-  } catch (error) {
-    if (index === 0 || !(error instanceof Fault)) throw error
-    return null
-  }
 }

@@ -7,11 +7,11 @@ import { duplicateKey } from '../json/faults.js'
 import type { KernelText } from '../json/kernel-text.js'
 import { DoubleColumn, scanNumberArray } from '../json/number-array.js'
 import { scanColon, scanScalar, SkipScratch, skipValue, stringEnd } from '../json/skip.js'
-import { Ascii, decodeString, isDigit } from '../json/text.js'
-import type { RecordValue } from './records.js'
+import { Ascii, decodeString, describeStart, isDigit } from '../json/text.js'
+import { OtherValue, type RecordValue } from './records.js'
 
-interface JsonRecord {
-  /** of the names that were asked for; a value that is of no use is undefined */
+export interface JsonRecord {
+  /** of the names that were asked for */
   readonly values: ReadonlyMap<string, RecordValue>
   /** all names of the object */
   readonly names: readonly string[]
@@ -83,10 +83,15 @@ export class JsonRecordReader {
         return end
       }
       const end = skipValue(text, at, 1, this.#scratch)
-      if (first === Ascii.LowerT || first === Ascii.LowerF) values.set(name, flagsOf(JSON.parse(bytes.toString('utf8', at, end))))
+      const isFlag = first === Ascii.LowerT || first === Ascii.LowerF
+      const flags = isFlag ? flagsOf(JSON.parse(bytes.toString('utf8', at, end))) : undefined
+      values.set(name, flags ?? new OtherValue(`a list with ${describeStart(first) ?? 'another value'} in it`))
       return end
     }
-    if (byte === Ascii.OpenBrace) return skipValue(text, at, 1, this.#scratch)
+    if (byte === Ascii.OpenBrace) {
+      values.set(name, new OtherValue('an object'))
+      return skipValue(text, at, 1, this.#scratch)
+    }
     const end = scanScalar(text, at, this.#scratch)
     if (isNumberStart(byte)) values.set(name, this.#scratch.number[0])
     else values.set(name, JSON.parse(bytes.toString('utf8', at, end)) as string | boolean | null)

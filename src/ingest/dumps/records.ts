@@ -11,7 +11,16 @@ import { rowFault, type RowContext } from './fields.js'
 import type { FieldOfRow, NamedNumbers, RawRow } from './part.js'
 
 /** Values of one row by name; undefined: the row has none. A value of another kind than these is of no use here. */
-export type RecordValue = TensorNumbers | FieldOfRow['value'] | undefined
+export type RecordValue = TensorNumbers | FieldOfRow['value'] | OtherValue | undefined
+
+/** A value that is neither a list of numbers nor one value, in words: `an object`. */
+export class OtherValue {
+  readonly what: string
+
+  constructor(what: string) {
+    this.what = what
+  }
+}
 
 interface RowRecord {
   get(name: string): RecordValue
@@ -26,6 +35,16 @@ const LISTS: ReadonlySet<SampleKeyName> = new Set([
   'attention_mask',
   'response_positions',
   'token_ids',
+  'token_scores'
+] as const)
+
+/** What decides which tokens count and what the critic said of them. Under such a name another type is a fault, and never passed over. */
+export const DECISIVE: ReadonlySet<SampleKeyName> = new Set([
+  'values',
+  'returns',
+  'response_mask',
+  'attention_mask',
+  'response_positions',
   'token_scores'
 ] as const)
 
@@ -49,22 +68,37 @@ export function tokenArraysOf(found: FoundNames): SampleArray[] {
   return SAMPLE_ARRAYS.filter(key => found.has(key))
 }
 
-/** A row of a record that should have the names. @param needed arrays that are read @throws Fault for a missing array */
-export function rowOfRecord(record: RowRecord, found: FoundNames, needed: ReadonlySet<SampleArray>, context: RowContext): RawRow {
+/**
+ * A row of a record that should have the names.
+ *
+ * @param needed arrays that are read
+ * @param like which row has the array, in the words of a message
+ * @throws Fault for a missing array
+ */
+export function rowOfRecord(
+  record: RowRecord,
+  found: FoundNames,
+  needed: ReadonlySet<SampleArray>,
+  context: RowContext,
+  like: (key: SampleKeyName) => string = () => ', as in the first row'
+): RawRow {
   const list = (key: SampleKeyName): NamedNumbers | null => {
     const name = found.get(key)
     if (name === undefined) return null
     const data = record.get(name)
     if (isNumbers(data)) return { name, data }
-    const what = data === undefined || data === null ? 'nothing' : printable(JSON.stringify(String(data)))
-    throw rowFault(context, 'missing array', what, `a list of numbers, as in ${context.model ?? 'the first row'}`, { array: name })
+    const expected = `a list of numbers${like(key)}`
+    if (data === undefined || data === null) throw rowFault(context, 'missing array', 'nothing', expected, { array: name })
+    const what = data instanceof OtherValue ? data.what : printable(JSON.stringify(String(data)))
+    throw rowFault(context, `wrong ${key}`, what, expected, { array: name })
   }
   const field = (key: SampleKeyName): FieldOfRow | null => {
     const name = found.get(key)
     const value = name === undefined ? undefined : record.get(name)
     if (name === undefined || value === undefined) return null
-    if (!isNumbers(value)) return { name, value }
-    throw rowFault(context, `wrong ${key}`, `a list of ${value.length} numbers`, 'one value', { array: name })
+    if (!isNumbers(value) && !(value instanceof OtherValue)) return { name, value }
+    const what = isNumbers(value) ? `a list of ${value.length} numbers` : value.what
+    throw rowFault(context, `wrong ${key}`, what, 'one value', { array: name })
   }
   const arrays = new Map<SampleArray, NamedNumbers>()
   for (const key of tokenArraysOf(found)) {
@@ -92,6 +126,11 @@ export function rowOfRecord(record: RowRecord, found: FoundNames, needed: Readon
 
 export function isNumbers(value: unknown): value is TensorNumbers {
   return ArrayBuffer.isView(value) && 'length' in value
+}
+
+/** Whether a value is a field of a row, and not null. */
+export function isFieldValue(value: RecordValue): boolean {
+  return value !== undefined && value !== null && !isNumbers(value) && !(value instanceof OtherValue)
 }
 
 /**
@@ -139,7 +178,13 @@ export function nearNotes(found: FoundNames, keys: SampleKeys, names: readonly s
   const taken = new Set(found.values())
   const free = names.filter(name => !taken.has(name))
   return (['values', 'returns', 'response_mask'] as const).flatMap(key => {
-    const near = found.has(key) ? null : nearName(key, keys, free)
+    const near = found.has(key)
+      ? null
+      : nearName(
+          key,
+          keys,
+          free.filter(name => !keys[key].includes(name))
+        )
     return near === null ? [] : [`no ${key}; is it ${printable(near)}? then --key ${key}=${printable(near)}`]
   })
 }
