@@ -1,5 +1,9 @@
 #!/usr/bin/env node
-/** The program's entry: `node dist/run.js`. The command `traces`, which takes half a second, is loaded as a bundle (`tools/build.ts`). */
+/**
+ * The program's entry: `node dist/run.js`. The command `traces`, which takes half a second, is loaded as a bundle (`tools/build.ts`).
+ * This module and those that it imports are loaded by any Node from 14.13 on, which then says that it is too old. So none of them
+ * assigns with `??=`, and they load what may be newer on demand.
+ */
 import { createRequire } from 'node:module'
 import { isTooOld, NODE_NEEDED } from './src/core/node-version.js'
 import { lastWords } from './src/core/system/last-words.js'
@@ -11,7 +15,7 @@ let line: Promise<string> | undefined
 /** Prints an error that no command caught as one line and ends the process. It is there before anything that can fail. */
 async function fail(error: unknown): Promise<never> {
   // The first error is the cause; those that follow from it would be further lines.
-  line ??= lastWords(error)
+  if (line === undefined) line = lastWords(error)
   process.stderr.write(await line)
   process.exit(3)
 }

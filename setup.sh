@@ -3,6 +3,8 @@
 #
 #   ./setup.sh
 #
+# Node 20.15, 22 and 24 are tested (.github/workflows/ci.yml).
+#
 # From any folder, as often as wanted: what is in place already is left alone. As root on Debian or Ubuntu it installs
 # missing native libraries itself; elsewhere it says which they are and how to get them.
 #
@@ -48,9 +50,9 @@ quietly() {
 node_help() {
   complain "$1, $NODE_NEEDED is needed. Ways to get it:"
   printf '  %s\n' \
-    'https://nodejs.org/en/download   installer or archive' \
-    'nvm install 20                   with nvm (https://github.com/nvm-sh/nvm)' \
-    'brew install node@20             with Homebrew' >&2
+    'https://nodejs.org/en/download   installer or archive; 20.15, 22 and 24 are tested' \
+    'nvm install 24                   with nvm (https://github.com/nvm-sh/nvm)' \
+    'brew install node@24             with Homebrew' >&2
   exit 1
 }
 

@@ -6,7 +6,7 @@
  */
 export { runBatch, batchExitCode, type BatchRun, type SnapshotResult } from './runs/batch.js'
 export type * from './compute/traces/contract.js'
-export { type CheckReport, type Judge } from './compute/traces/expectations.js'
+export type { CheckReport, Judge } from './compute/traces/expectations.js'
 export { openTracePool, type TracePool } from './compute/traces/pool.js'
 export { boundaryIndexes, traceStatistics, type StatisticsOptions } from './compute/traces/statistics.js'
 export { EXIT, Failures, Fault, type FaultDetails, type Place } from './core/errors.js'

@@ -12,7 +12,8 @@ import {
   unlinkSync,
   writeFileSync
 } from 'node:fs'
-import { join } from 'node:path'
+import { SourceMap, type SourceMapPayload } from 'node:module'
+import { basename, dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import t from 'tap'
 import { sealed } from '../src/core/load.cjs'
@@ -91,6 +92,27 @@ t.test('a page on which parse5 decides', t => {
   const plain = without(outputs(join(root, 'dist/run.js'), join(dir, 'plain')))
   t.ok(Object.keys(plain).length > 2)
   t.strictSame(without(outputs(join(root, 'dist/run.js'), join(dir, 'unusual'), [], snapshot)), plain)
+  t.end()
+})
+
+t.test('a source map leads from a bundle, and from a module, to the line of the source', t => {
+  const lines = {
+    'traces.cjs': ['src/cli/args.ts', 'no command'],
+    'worker.cjs': ['src/ingest/json/faults.ts', 'duplicate key']
+  } as const
+  const built = Object.entries(lines).map(([name, [source, text]]) => ({ file: join(root, 'dist/bundle', name), source, text }))
+  const modules = built.map(({ source, text }) => ({ file: join(root, 'dist', source.replace(/ts$/, 'js')), source, text }))
+  for (const { file, source, text } of [...built, ...modules]) {
+    const content = readFileSync(file, 'utf8')
+    t.match(content, new RegExp(`\\n//# sourceMappingURL=${basename(file)}\\.map\\n*$`))
+    const before = content.slice(0, content.search(new RegExp(`['"]${text}['"]`))).split('\n')
+    const map = new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')) as SourceMapPayload)
+    const found = map.findEntry(before.length - 1, before[before.length - 1].length)
+    if (!('originalSource' in found)) throw new Error(`${file}: nothing is mapped there`)
+    const original = join(dirname(file), found.originalSource)
+    t.equal(original, join(root, source))
+    t.match(readFileSync(original, 'utf8').split('\n')[found.originalLine], `'${text}'`)
+  }
   t.end()
 })
 

@@ -1,5 +1,4 @@
 /** Statistics of a trace against math.fsum and numpy; sums, checks, ordering. */
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { checkArrays, checkEqual, checkSpanCount, checkStored } from '../src/compute/traces/checks.js'
@@ -12,9 +11,10 @@ import { kernelOfThread } from '../src/kernel/kernel.js'
 import { readNpy } from '../src/ingest/npz/npy.js'
 import { encodeNpy, type NumericArray } from '../src/ingest/npz/write.js'
 import type { Outcome } from '../src/schema/traces.js'
-import { fixture } from './support/paths.js'
+import { rowsOf } from './support/cases.js'
 
 interface StatisticsCase {
+  readonly name: string
   readonly why: string
   readonly outcome: Outcome
   readonly threshold: number
@@ -31,10 +31,9 @@ interface StatisticsCase {
 }
 
 t.test('statistics of a trace are those of math.fsum and numpy, to the last bit', t => {
-  const files = readdirSync(fixture('statistics')).filter(f => f.endsWith('.json'))
-  t.ok(files.length >= 9)
-  for (const file of files) {
-    const c = JSON.parse(readFileSync(fixture('statistics', file), 'utf8')) as StatisticsCase
+  const cases = rowsOf<StatisticsCase>('statistics/cases')
+  t.ok(cases.length >= 9)
+  for (const c of cases) {
     const positions = Float64Array.from(c.positions)
     const got = traceStatistics(Float64Array.from(c.values), Float64Array.from(c.returns), positions, {
       jumpThreshold: c.threshold,
@@ -43,12 +42,12 @@ t.test('statistics of a trace are those of math.fsum and numpy, to the last bit'
     const { boundaryIndexes: indexes, ...expected } = c.expected
     if (c.sumOfAbsolutes !== undefined) {
       const bound = 2 ** -53 * Math.abs(expected.mean) + 2 ** -104 * c.sumOfAbsolutes
-      t.ok(Math.abs(got.mean - expected.mean) <= bound, `${file}: mean within the documented bound`)
+      t.ok(Math.abs(got.mean - expected.mean) <= bound, `${c.name}: mean within the documented bound`)
       expected.mean = got.mean
     }
     const part = ({ transitions, jumps, meanAbs }: TraceStatistics['boundary']) => ({ transitions, jumps, meanAbs })
-    t.same({ ...got, boundary: part(got.boundary), internal: part(got.internal) }, expected, `${file}: ${c.why}`)
-    t.same([...boundaryIndexes(positions)], indexes, `${file}: boundaries`)
+    t.same({ ...got, boundary: part(got.boundary), internal: part(got.internal) }, expected, `${c.name}: ${c.why}`)
+    t.same([...boundaryIndexes(positions)], indexes, `${c.name}: boundaries`)
   }
   t.end()
 })

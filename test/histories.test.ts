@@ -484,9 +484,9 @@ t.test('what is being done is shown after reading, too', async t => {
 })
 
 t.test('control characters of a study reach no terminal', async t => {
-  const escape = '\u001b[2J\u009b1m\u202e'
-  const selections = STUDY.histories.selections.map(selection => ({ ...selection, title: `${escape}${selection.title}` }))
-  const place = folder({ study: { ...STUDY, name: `${escape}name`, histories: { ...STUDY.histories, selections } } })
+  const control = '\u001b[2J\u009b1m\u202e'
+  const selections = STUDY.histories.selections.map(selection => ({ ...selection, title: `${control}${selection.title}` }))
+  const place = folder({ study: { ...STUDY, name: `${control}name`, histories: { ...STUDY.histories, selections } } })
   for (const run of [await all(place, '--no-figures'), await all(place, '--no-figures'), await runCli(['verify', '--study', place.dir])]) {
     t.equal(run.code, 0, run.stderr)
     t.notMatch(run.stdout + run.stderr, /[\u001b\u009b\u202e]/)

@@ -5,21 +5,21 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { Fault } from '../src/core/errors.js'
-import type { ByteChunks } from '../src/core/chunks.js'
+import type { ByteChunks, ByteGenerator } from '../src/core/chunks.js'
 import { gunzippedIfGzip } from '../src/core/gunzip.js'
 import { DataElement } from '../src/ingest/html/data-element.js'
+import { casesOf } from './support/cases.js'
 import { cut, cutAsync, seeded } from './support/chunks.js'
 import { rounds, seedOf } from './support/rounds.js'
 import { everyTag, randomMarkup, randomPage, scriptsById } from './support/html-oracle.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const FIXTURES = join(ROOT, 'fixtures/html')
 const CASES = process.env['CRITIC_TRACES_CASES'] ?? join(ROOT, '../shared/cases')
 
 interface Read {
@@ -50,23 +50,33 @@ async function faultOf(run: () => unknown): Promise<Fault> {
 /** White space that changes nothing and takes the page past the bytes that are held until the encoding is known. */
 const PAD = Buffer.alloc(1024, ' ')
 
+interface Valid {
+  readonly why: string
+  readonly content: string
+  readonly contentOffset: number
+  readonly encoding?: string
+}
+
+interface Invalid {
+  readonly why: string
+  readonly message: string
+  readonly exitCode: number
+}
+
+interface Departure {
+  readonly why: string
+  readonly contentOffset: number
+  readonly message: string
+}
+
 t.test('fixtures', async t => {
-  for (const name of readdirSync(FIXTURES)
-    .filter(file => file.endsWith('.html'))
-    .map(file => file.slice(0, -5))) {
-    const page = readFileSync(join(FIXTURES, `${name}.html`))
-    const expected = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')) as {
-      why: string
-      content: string
-      contentOffset: number
-      encoding?: string
-    }
+  for (const { name, bytes: page, ...expected } of casesOf<Valid>('html/valid')) {
     t.test(`${name}: ${expected.why}`, async t => {
       const whole = await read(page, page.length)
       t.equal(whole.content.toString(), expected.content)
       t.equal(whole.offset, expected.contentOffset)
       t.equal(whole.encoding, expected.encoding ?? 'utf-8')
-      const hasDeclaration = /^(?:\xef\xbb\xbf|<meta)/.test(page.toString('latin1'))
+      const hasDeclaration = /^(?:\xef\xbb\xbf|<meta)/.test(Buffer.from(page).toString('latin1'))
       const padded = hasDeclaration ? page : Buffer.concat([PAD, page])
       const shift = padded.length - page.length
       const others: unknown[] = []
@@ -81,16 +91,7 @@ t.test('fixtures', async t => {
 })
 
 t.test('invalid fixtures', async t => {
-  const folder = join(FIXTURES, 'invalid')
-  for (const name of readdirSync(folder)
-    .filter(file => file.endsWith('.html'))
-    .map(file => file.slice(0, -5))) {
-    const page = readFileSync(join(folder, `${name}.html`))
-    const expected = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
-      why: string
-      message: string
-      exitCode: number
-    }
+  for (const { name, bytes: page, ...expected } of casesOf<Invalid>('html/invalid')) {
     t.test(`${name}: ${expected.why}`, async t => {
       const fault = await faultOf(() => read(page, page.length || 1))
       t.equal(fault.message, expected.message)
@@ -106,18 +107,9 @@ t.test('invalid fixtures', async t => {
 })
 
 t.test('departures of parse5 from the standard are ours', async t => {
-  const folder = join(FIXTURES, 'departures')
-  for (const name of readdirSync(folder)
-    .filter(file => file.endsWith('.html'))
-    .map(file => file.slice(0, -5))) {
-    const page = readFileSync(join(folder, `${name}.html`))
-    const standard = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as {
-      why: string
-      contentOffset: number
-      message: string
-    }
+  for (const { name, bytes: page, ...standard } of casesOf<Departure>('html/departures')) {
     t.test(`${name}: not here: ${standard.why}`, async t => {
-      const offsets = (scriptsById(page.toString('latin1')).get('data') ?? []).map(({ offset }) => offset)
+      const offsets = (scriptsById(Buffer.from(page).toString('latin1')).get('data') ?? []).map(({ offset }) => offset)
       const decoys = offsets.filter(offset => offset < standard.contentOffset)
       t.ok(offsets.includes(standard.contentOffset), 'the element that the standard knows')
       t.equal((await faultOf(() => read(page, 7))).message, standard.message)
@@ -406,6 +398,15 @@ async function faultIn(chunks: ByteChunks): Promise<Fault> {
   throw new Error('no fault')
 }
 
+/** The same gzip of so many bytes: a file name in the header makes up the rest (RFC 1952, flag FNAME). */
+function padded(gzip: Buffer, bytes: number): Buffer {
+  const named = Buffer.from(gzip.subarray(0, 10))
+  named[3] = 8
+  const name = Buffer.alloc(bytes - gzip.length, 'a')
+  name[name.length - 1] = 0
+  return Buffer.concat([named, name, gzip.subarray(10)])
+}
+
 t.test('gzip', async t => {
   const random = seeded(3)
   const data = Buffer.from(Array.from({ length: 3000 }, () => `${Math.floor(random() * 1e6)},`).join(''))
@@ -421,6 +422,8 @@ t.test('gzip', async t => {
     ['zero bytes behind it', Buffer.concat([gzip, Buffer.alloc(40)]), data],
     ['no gzip', data, data],
     ['a first byte alone', Buffer.from([0x1f]), Buffer.from([0x1f])],
+    ['the second byte of gzip alone', Buffer.from([0, 0x8b, 8]), Buffer.from([0, 0x8b, 8])],
+    ['the first byte and another', Buffer.from([0x1f, 0x8c, 8]), Buffer.from([0x1f, 0x8c, 8])],
     ['nothing', Buffer.alloc(0), Buffer.alloc(0)]
   ]
   const bad: readonly (readonly [string, Buffer, string])[] = [
@@ -448,6 +451,44 @@ t.test('gzip', async t => {
   const bomb = gzipSync(Buffer.alloc(4_000_000))
   const fault = await faultIn(gunzippedIfGzip(cutAsync(bomb, 1024), { freeBytes: 1_000_000 }))
   t.equal(fault.details.problem, 'inflates too far')
-  for await (const chunk of gunzippedIfGzip(cutAsync(gzip, 512))) if (chunk.length > 0) break
-  t.pass('a reader may stop early')
+  const inflated = async (bytes: Uint8Array, freeBytes: number): Promise<number> =>
+    (await collect(gunzippedIfGzip(cutAsync(bytes, bytes.length), { freeBytes }))).length
+  t.equal(await inflated(bomb, 4_000_000), 4_000_000, 'any ratio up to the free bytes')
+  t.equal((await faultIn(gunzippedIfGzip(cutAsync(bomb, bomb.length), { freeBytes: 3_999_999 }))).details.problem, 'inflates too far')
+  t.equal(await inflated(gzip, 1), data.length, 'any size at an ordinary ratio')
+  // 512,000 zero bytes from 2,000 are 256 from each, which is allowed; from 1,999 they are more.
+  const zeros = gzipSync(Buffer.alloc(512_000))
+  t.equal(await inflated(padded(zeros, 2000), 1), 512_000, 'exactly 256 times as many')
+  const over = await faultIn(gunzippedIfGzip(cutAsync(padded(zeros, 1999), 1999), { freeBytes: 1 }))
+  t.equal(over.message, 'gzip inflates too far: 512000 bytes from 1999, expected at most 256 times as many (byte 1999)')
+  const broken = Object.assign(new Error('the disk is gone'), { code: 'EIO' })
+  const breaking = async function* (): ByteGenerator {
+    yield gzip.subarray(0, 5000)
+    throw broken
+  }
+  t.equal(await collect(gunzippedIfGzip(breaking())).catch((error: unknown) => error), broken, 'what the source throws comes out')
+  let asked = 0
+  const zerosBehind = async function* (first: Uint8Array): ByteGenerator {
+    yield first
+    for (; asked < 100; asked++) yield Buffer.alloc(1000)
+  }
+  t.equal((await faultIn(gunzippedIfGzip(zerosBehind(flipped)))).details.problem, 'corrupt')
+  t.equal(asked, 0, 'what stands behind damage is not read')
+  // Behind the header zeros are a stored block whose length and complement disagree (RFC 1951, 3.2.4).
+  t.equal((await faultIn(gunzippedIfGzip(zerosBehind(gzip.subarray(0, 10))))).details.problem, 'corrupt')
+  t.equal(asked, 0, 'nor behind zeros that are the damage')
+  t.ok((await collect(gunzippedIfGzip(zerosBehind(gzip)))).equals(data))
+  t.equal(asked, 100, 'what stands behind the last member is read to its end')
+  for (const bytes of [gzip, data]) {
+    let closed = false
+    const source = async function* (): ByteGenerator {
+      try {
+        yield* cutAsync(bytes, 512)
+      } finally {
+        closed = true
+      }
+    }
+    for await (const chunk of gunzippedIfGzip(source())) if (chunk.length > 0) break
+    t.ok(closed, 'where a reader stops early the source is closed')
+  }
 })

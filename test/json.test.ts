@@ -3,8 +3,7 @@
  * against written messages, every chunk size, every truncation, every single-byte change of a small document.
  */
 
-import { readFileSync, readdirSync } from 'node:fs'
-import { basename } from 'node:path'
+import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { Fault } from '../src/core/errors.js'
 import { DEFAULT_KEYS, type SnapshotKeys } from '../src/schema/traces.js'
@@ -16,15 +15,15 @@ import { TraceSlicer } from '../src/ingest/json/slicer.js'
 import { EndMarker } from '../src/ingest/json/string.js'
 import { KernelText } from '../src/ingest/json/kernel-text.js'
 import { TraceScratch, parseTrace } from '../src/ingest/json/trace.js'
+import { caseOf, casesOf } from './support/cases.js'
 import { WHOLE, inPiecesOf, randomDocument, readSnapshot, type Pieces, type ReadOptions, type ReadSnapshot } from './support/json-reader.js'
+import { fixture } from './support/paths.js'
 import { Random } from './support/random.js'
 import { rounds, seedOf } from './support/rounds.js'
 
-const FIXTURES = new URL('../../fixtures/json/', import.meta.url)
-const CASES = readdirSync(FIXTURES).filter(name => name.endsWith('.json') && !name.endsWith('.expected.json'))
-const INVALID = readdirSync(new URL('invalid/', FIXTURES)).filter(name => name.endsWith('.json'))
+const VALID = casesOf<{ readonly expected: Expected }>('json/valid')
+const INVALID = casesOf<{ readonly message: string }>('json/invalid')
 
-const fixture = (name: string): Uint8Array => readFileSync(new URL(name, FIXTURES))
 const utf8 = (text: string): Uint8Array => Buffer.from(text, 'utf8')
 
 /** The big-endian bits of each double, as 16 hexadecimal digits. */
@@ -96,7 +95,7 @@ function exactDecimal(m: bigint, e: number): { readonly digits: bigint; readonly
 }
 
 t.test('the pinned numbers have the bits that Python gives them, and JSON.parse too', t => {
-  const table = readFileSync(new URL('numbers.txt', FIXTURES), 'utf8')
+  const table = readFileSync(fixture('json/numbers.txt'), 'utf8')
   const lines = table.split('\n').filter(line => line !== '' && !line.startsWith('#'))
   t.ok(lines.length > 200, 'the table is there')
   const texts = lines.map(line => line.split(' ')[0])
@@ -352,7 +351,7 @@ interface Expected {
 
 const optionalBits = (value: number | null): string | null => (value === null ? null : bits([value])[0])
 
-/** A reading in the form of the expected files. */
+/** A reading in the form of the table's `expected`. */
 function plain({ header, traces }: ReadSnapshot): unknown {
   return {
     header,
@@ -373,11 +372,8 @@ function plain({ header, traces }: ReadSnapshot): unknown {
   }
 }
 
-for (const name of CASES) {
-  t.test(`fixtures/json/${name} reads as Python reads it, in chunks of every size`, t => {
-    const bytes = fixture(name)
-    const url = new URL(name.replace(/json$/, 'expected.json'), FIXTURES)
-    const expected = JSON.parse(readFileSync(url, 'utf8')) as Expected
+for (const { name, bytes, expected } of VALID) {
+  t.test(`fixtures/json/valid: ${name} reads as Python reads it, in chunks of every size`, t => {
     const options: ReadOptions = { keys: { ...DEFAULT_KEYS, ...expected.keys }, endMarker: expected.endMarker }
     const wanted = { header: expected.header, traces: expected.traces }
     t.strictSame(plain(readSnapshot(bytes, WHOLE, options)), wanted)
@@ -395,9 +391,7 @@ for (const name of CASES) {
 
 t.test('fixtures/json/invalid: one fault each, exit code 3, the written message, in chunks of any size', t => {
   const scratch = new TraceScratch()
-  for (const name of INVALID) {
-    const bytes = fixture(`invalid/${name}`)
-    const message = readFileSync(new URL(`invalid/${basename(name, '.json')}.message`, FIXTURES), 'utf8').trimEnd()
+  for (const { name, bytes, message } of INVALID) {
     const fault = faultOf(() => readSnapshot(bytes, WHOLE, { scratch }))
     t.equal(fault?.message, message, name)
     t.equal(fault?.exitCode, 3, name)
@@ -484,7 +478,7 @@ t.test('random documents: same slices, header and numbers as JSON.parse, for eve
 })
 
 t.test('offsets count from the base offset', t => {
-  const bytes = fixture('compact.json')
+  const bytes = caseOf('json/valid', 'compact').bytes
   const at = readSnapshot(bytes, WHOLE).traces.map(trace => trace.offset + 34_000_000)
   t.strictSame(
     readSnapshot(bytes, WHOLE, { baseOffset: 34_000_000 }).traces.map(trace => trace.offset),
@@ -950,15 +944,15 @@ t.test('a page is synthetic where its outermost object says true, in chunks of e
 
 t.test('ends of texts are judged as decoded, however they are escaped', t => {
   const random = new Random(seedOf(3))
-  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
   const short: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\t': '\\t', '/': '\\/' }
   const spell = (text: string): string =>
     text
       .split('')
       .map(unit => {
-        if (random.chance(0.2)) return escape(unit)
+        if (random.chance(0.2)) return escaped(unit)
         const plain = unit >= ' ' && unit !== '"' && unit !== '\\' && !/[\ud800-\udfff]/.test(unit)
-        return plain && random.chance(0.9) ? unit : (short[unit] ?? (plain ? unit : escape(unit)))
+        return plain && random.chance(0.9) ? unit : (short[unit] ?? (plain ? unit : escaped(unit)))
       })
       .join('')
   const markers = ['<|im_end|>', '', '>', '\\', '"', 'n>', '\n', '路', '😀', '\\n', 'u003e', '3e', '\\\\', '</s>', '\u001f', '\ude00', 'é"']

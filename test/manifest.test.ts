@@ -35,7 +35,7 @@ async function faultOf(promise: Promise<unknown>): Promise<Fault> {
 
 /** Writes the files and a manifest that lists them all, then verifies. */
 async function writeStudy(dir: string, files: { readonly [path: string]: string | Buffer }): Promise<string> {
-  const listed = []
+  const listed: object[] = []
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true })
     await writeFile(join(dir, path), content)
@@ -669,7 +669,6 @@ t.test('resolveBeside: the npz field never leaves the folder', POSIX_ONLY, async
     const fault = await faultOf((async () => resolveBeside(folder, name))())
     t.match(fault.message, 'snapshot unsafe npz path: ')
     t.match(fault.message, ', expected the name of a file beside the page')
-    // eslint-disable-next-line no-control-regex
     t.notMatch(fault.message, /[\u0000-\u001f]/)
     t.equal(fault.exitCode, 3)
   }

@@ -27,18 +27,25 @@ import {
 import { readZipDirectory } from '../src/ingest/zip/zip.js'
 import { DEFAULT_KEYS } from '../src/schema/traces.js'
 import { archive, bomb, idleBits, type Member } from './support/archives.js'
-import { expectedOf, faultOf, FIXTURES, load, readAll, sameData, sha256, words } from './support/npz-fixtures.js'
+import { expectedOf, faultOf, load, readAll, sameData, sha256, VALID, words } from './support/npz-fixtures.js'
+import { caseOf, casesOf, type Case } from './support/cases.js'
+import { fixture } from './support/paths.js'
 import { parseArchiveReading, parseArrayReading, parseWord, type ArrayReading } from './support/numpy-text.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CASES = process.env.CRITIC_TRACES_CASES ?? join(ROOT, '../shared/cases')
+const INVALID = casesOf<{ readonly message: string }>('npz/invalid')
+
+/** Files that lie beside a table, or in its folder, and are no case of it. */
+function filesWithoutCase(folder: string, cases: readonly Case[]): string[] {
+  return readdirSync(fixture(folder)).filter(name => /\.np[yz]$/.test(name) && !cases.some(one => one.name === name))
+}
 
 t.test('files that numpy wrote', async t => {
-  const files = readdirSync(FIXTURES).filter(name => /\.np[yz]$/.test(name))
-  t.ok(files.length >= 31, `${files.length} files`)
-  for (const name of files) {
-    const expected = expectedOf(name)
-    const arrays = readAll(name, load(name))
+  t.ok(VALID.length >= 31, `${VALID.length} files`)
+  t.same(filesWithoutCase('npz', VALID), [])
+  for (const { name, bytes, arrays: expected } of VALID) {
+    const arrays = readAll(name, bytes.slice())
     t.same([...arrays.keys()], Object.keys(expected), `${name}: names in order`)
     for (const [key, want] of Object.entries(expected)) {
       const array = arrays.get(key)!
@@ -59,19 +66,18 @@ t.test('files that numpy wrote', async t => {
   }
 })
 
-t.test('files that are refused, with the message beside each', async t => {
-  const folder = join(FIXTURES, 'invalid')
-  const files = readdirSync(folder).filter(name => !name.endsWith('.error'))
-  t.ok(files.length >= 115, `${files.length} files`)
-  for (const name of files) {
-    const fault = faultOf(() => readAll(name, new Uint8Array(readFileSync(join(folder, name)))))
-    t.equal(`${fault.message}\n`, readFileSync(join(folder, `${name}.error`), 'utf8'), name)
+t.test('files that are refused, with the message of each', async t => {
+  t.ok(INVALID.length >= 115, `${INVALID.length} files`)
+  t.same(filesWithoutCase('npz/invalid', INVALID), [])
+  for (const { name, bytes, message } of INVALID) {
+    const fault = faultOf(() => readAll(name, bytes))
+    t.equal(fault.message, message, name)
     t.equal(fault.exitCode, EXIT.badInput, `${name}: exit code`)
   }
 })
 
 t.test('an object member is refused when it is read, the others are not', async t => {
-  const npz = openNpz(new Uint8Array(readFileSync(join(FIXTURES, 'invalid/object.npz'))), { file: 'object.npz' })
+  const npz = openNpz(caseOf('npz/invalid', 'object.npz').bytes, { file: 'object.npz' })
   t.same(npz.names, ['values', 'extra'])
   t.same(npz.read('values').data, Float32Array.of(0, 1, 2))
   t.equal(npz.has('extra'), true)
@@ -244,10 +250,10 @@ t.test('memory: views where the file allows, never a changed input', async t => 
   shifted.set(npy, 1)
   t.same(readNpy(shifted.subarray(1)).data, Float64Array.of(1, 2, 3), 'an unaligned one is copied')
   for (const name of ['dtypes-big-f.npz', 'dtypes-big-c.npz', 'bool-bytes.npy']) {
-    const before = readFileSync(join(FIXTURES, name))
+    const before = Buffer.from(load(name))
     // A Buffer's slice() is a view where a Uint8Array's is a copy: swapping bytes in it would change the file's.
     readAll(name, before)
-    t.equal(sha256(before), sha256(readFileSync(join(FIXTURES, name))), `${name}: bytes as they were`)
+    t.equal(sha256(before), sha256(load(name)), `${name}: bytes as they were`)
   }
   const { data } = readNpy(Buffer.from(encodeNpy(Uint8Array.of(1, 2))))
   t.equal(Buffer.isBuffer(data), false, 'u1 data are a plain Uint8Array')
@@ -368,7 +374,7 @@ t.test('many members, a long comment', async t => {
 })
 
 t.test("writer: headers are numpy's", async t => {
-  const { shapes, sha256: want } = JSON.parse(readFileSync(join(FIXTURES, 'numpy-headers.json'), 'utf8')) as {
+  const { shapes, sha256: want } = JSON.parse(readFileSync(fixture('npz/numpy-headers.json'), 'utf8')) as {
     shapes: number[][]
     sha256: Record<string, string>
   }
@@ -536,7 +542,7 @@ t.test('fflate reads what is written, and is read', async t => {
           os: 3,
           attrs: 0o644 << 16,
           comment: 'a comment',
-          extra: { 0x7875: Uint8Array.of(1, 2) }
+          extra: { [0x7875]: Uint8Array.of(1, 2) }
         }
       ],
       'stored.npy': [npy, { level: 0 }],

@@ -314,7 +314,7 @@ t.test('sheets by relationship: order, states, kinds, odd places and names', asy
       ['Third', 'visible', 'worksheet']
     ]
   )
-  const values = []
+  const values: unknown[] = []
   for (const name of ['评测矩阵', 'b&c', 'Third']) values.push((await workbook.readSheet(name)).cells.get('A1')?.value)
   t.same(values, [2, 1, 3])
   t.match((await faultOf(() => workbook.readSheet('Chart'))).message, /not a worksheet: 'Chart', which is a chartsheet/)

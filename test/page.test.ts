@@ -1133,7 +1133,7 @@ t.test('a page is whole and asks for nothing', t => {
     'an output and its hash stand once'
   )
   t.match(many('.p').text(), '/a, /b, /c and 2 more places, named in audit.json')
-  t.match(many('.p').text(), new RegExp(`from p0 e{64}, p1 e{64}, p2 e{64}, and 2 more, named in audit.json$`))
+  t.match(many('.p').text(), /from p0 e{64}, p1 e{64}, p2 e{64}, and 2 more, named in audit.json$/)
 
   const wrong = articleOf(
     inputs('{{a}} {{b}} {{c}}', {

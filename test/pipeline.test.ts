@@ -652,7 +652,7 @@ t.test('a worker that dies is one clear fault', async t => {
     snapshot,
     randomTraces(new Random('dies'), 2, () => 24)
   )
-  const worker = join(fresh() + '.mjs')
+  const worker = `${fresh()}.mjs`
   writeFileSync(worker, 'export default () => process.exit(7)\n')
   const dying = openTracePool(2, { worker })
   const out = fresh()

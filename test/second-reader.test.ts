@@ -26,7 +26,7 @@ import { compareParquet, type OwnPages } from '../src/second/parquet.js'
 import { Comparison, type SecondReading } from '../src/second/reading.js'
 import { runSecond } from '../src/second/run.js'
 import { archive } from './support/archives.js'
-import { caseOf, casesOf, writeCases } from './support/cases.js'
+import { caseOf, casesOf, writeCases, type Case } from './support/cases.js'
 import { runCli } from './support/cli.js'
 import { writeHistoryStudy } from './support/history-folder.js'
 import { fixture, root } from './support/paths.js'
@@ -52,10 +52,15 @@ interface Tally {
 }
 
 /** Every reading, counted; a difference is a failure of the test. */
-async function never(t: Test, files: readonly string[], read: (file: string) => Promise<SecondReading>): Promise<Tally> {
+async function never<Input extends string | Case>(
+  t: Test,
+  inputs: readonly Input[],
+  read: (input: Input) => Promise<SecondReading>
+): Promise<Tally> {
   const tally: Tally = { same: 0, 'not readable': 0, refused: 0 }
-  for (const file of files) {
-    const reading = await read(file)
+  for (const input of inputs) {
+    const file = typeof input === 'string' ? input : input.name
+    const reading = await read(input)
     if (reading.status === 'different') t.fail(`${file}: ${told(reading)}`)
     else tally[reading.status]++
     if (reading.status === 'not readable') t.ok(reading.unreadParts > 0 && reading.unread.every(u => u.reason !== ''), `${file}: says why`)
@@ -64,10 +69,17 @@ async function never(t: Test, files: readonly string[], read: (file: string) => 
 }
 
 t.test('fixtures/npz', async t => {
-  t.strictSame(await never(t, filesIn(fixture('npz'), /\.npz$/), file => compareNpz(file)), { same: 13, 'not readable': 11, refused: 0 })
-  const { same } = await never(t, filesIn(fixture('npz'), /\.npy$/), file => readOneNpy(file))
+  const dir = t.testdir({ valid: {}, invalid: {} })
+  writeCases(join(dir, 'valid'), casesOf('npz/valid'))
+  writeCases(join(dir, 'invalid'), casesOf('npz/invalid'))
+  t.strictSame(await never(t, filesIn(join(dir, 'valid'), /\.npz$/), file => compareNpz(file)), {
+    same: 13,
+    'not readable': 11,
+    refused: 0
+  })
+  const { same } = await never(t, filesIn(join(dir, 'valid'), /\.npy$/), file => readOneNpy(file))
   t.ok(same >= 3, `${same} .npy files are the same`)
-  const invalid = await never(t, filesIn(fixture('npz', 'invalid'), /\.npz$/), file => compareNpz(file))
+  const invalid = await never(t, filesIn(join(dir, 'invalid'), /\.npz$/), file => compareNpz(file))
   t.equal(invalid.same, 0, 'what our reader refuses is no reading')
   t.ok(invalid.refused > 40, `${invalid.refused} are refused`)
 })
@@ -87,19 +99,15 @@ t.test('fixtures/snapshot', async t => {
 })
 
 t.test('fixtures/html: the element, as the fixture states it', async t => {
-  const tally = await never(t, filesIn(fixture('html'), /\.html$/), file => {
-    const {
-      content,
-      contentOffset: offset,
-      encoding = 'utf-8'
-    } = JSON.parse(readFileSync(file.replace(/html$/, 'json'), 'utf8')) as {
-      content: string
-      contentOffset: number
-      encoding?: string
-    }
-    const comparison = new Comparison('page', 'cheerio', file)
+  interface Element {
+    readonly content: string
+    readonly contentOffset: number
+    readonly encoding?: string
+  }
+  const tally = await never(t, casesOf<Element>('html/valid'), ({ name, bytes, content, contentOffset: offset, encoding = 'utf-8' }) => {
+    const comparison = new Comparison('page', 'cheerio', name)
     return comparison.run(async () => {
-      await compareElement(comparison, readFileSync(file), { content: Buffer.from(content), offset, encoding })
+      await compareElement(comparison, Buffer.from(bytes), { content: Buffer.from(content), offset, encoding })
     })
   })
   t.strictSame({ ...tally, same: tally.same > 75 }, { same: true, 'not readable': tally['not readable'], refused: 0 })

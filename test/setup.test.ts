@@ -131,7 +131,8 @@ t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_
       stderr,
       `setup: Node ${version} was found (${join(c.bin, 'node')}), 20.15 or newer (not 21, 22.0 or 22.1) is needed. Ways to get it:`
     )
-    for (const way of ['https://nodejs.org/en/download', 'nvm install 20', 'brew install node@20']) t.match(stderr, way)
+    for (const way of ['https://nodejs.org/en/download', '; 20.15, 22 and 24 are tested\n', 'nvm install 24', 'brew install node@24'])
+      t.match(stderr, way)
     t.same(calls, [], 'nothing is begun')
   }
   for (const version of ['20.15.0', '20.20.2', '22.2.0', '24.0.0', '100.1.0']) t.equal(c.run({ FAKE_NODE: version }).status, 0, version)
@@ -143,8 +144,18 @@ t.test('Node: 20.15 or newer; what was found and how to get a newer one', POSIX_
   // The program itself has the same rule: without zlib.crc32 it cannot check a ZIP member.
   for (const version of ['18.19.0', '20.14.9', '0.10.48', '21.7.3', '22.0.0', '22.1.0']) t.ok(isTooOld(version), version)
   for (const version of ['20.15.0', '20.20.2', '22.2.0', '24.0.0', '100.1.0']) t.notOk(isTooOld(version), version)
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'critic-traces-setup-test-')))
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }))
+  writeFileSync(join(dir, 'old.cjs'), "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.8' } })\n")
+  for (const command of [['all'], ['traces', 'x'], ['--version']]) {
+    const args = ['--require', join(dir, 'old.cjs'), join(ROOT, 'dist/run.js'), ...command]
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+    t.strictSame([status, stdout], [3, ''])
+    t.equal(stderr, 'critic-traces: Node too old: 18.20.8, expected 20.15 or newer (not 21, 22.0 or 22.1)\n')
+  }
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } }
   t.equal(engines.node, '^20.15 || >=22.2')
+  t.match(readFileSync(join(ROOT, '.github/workflows/ci.yml'), 'utf8'), 'node: ["20.15.1", "22", "24"]\n')
   unlinkSync(join(c.bin, 'npm'))
   t.match(c.run().stderr, 'setup: Node 20.20.2 was found without npm, 20.15 or newer (not 21, 22.0 or 22.1) is needed')
   unlinkSync(join(c.bin, 'node'))
@@ -314,7 +325,7 @@ t.test(".ci/run: the README's two commands, in order, stopping at the first fail
   const script = join(c.dir, '.ci/run')
   const good = c.run({}, script, tmpdir())
   t.equal(good.status, 0)
-  t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm test', 'npm run test:all'])
+  t.same(good.calls, ['npm ci --no-audit --no-fund', 'npm run build', 'npm run lint', 'npm test', 'npm run test:all'])
   t.equal(good.stdout.trimEnd().split('\n').at(-1), '# { total: 2, pass: 2 }', 'the summary of the tests comes last')
 
   const failedTests = c.run({ TESTS_FAIL: '1' }, script)

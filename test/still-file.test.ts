@@ -9,7 +9,9 @@ import {
   chmodSync,
   existsSync,
   linkSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -434,12 +436,63 @@ t.test('chunks: any size, valid until the next one, stopped by a signal', async 
   let chunks = 0
   const reading = async (): Promise<void> => {
     for await (const chunk of fileChunks(page, { chunkSize: 1000, signal: controller.signal })) {
-      if ((chunks += Math.sign(chunk.length)) === 3) controller.abort(reason)
+      chunks += Math.sign(chunk.length)
+      if (chunks === 3) controller.abort(reason)
     }
   }
   await t.rejects(reading(), reason)
   t.equal(chunks, 3)
 })
+
+t.test('a chunk has 1 MiB where nothing else is asked for', async t => {
+  const path = join(t.testdir({ file: Buffer.alloc(2 ** 20 + 1) }), 'file')
+  const lengths: number[] = []
+  for await (const chunk of fileChunks(path)) lengths.push(chunk.length)
+  t.strictSame(lengths, [2 ** 20, 1])
+})
+
+t.test('a file of 2 GiB is not read whole', async t => {
+  const path = join(t.testdir({ file: '' }), 'file')
+  // without blocks on the disk
+  truncateSync(path, 2 ** 31)
+  const said = `npz file too large: 2147483648 bytes, expected at most 2147483647 (${path})`
+  const file = await openStill(path, wordsOf('npz'))
+  t.equal((await faultOf(file.whole())).message, said)
+  await file.close()
+  t.equal((await faultOf((async () => readStillSync(path, 'npz', () => new Uint8Array(1)))())).message, said)
+})
+
+t.test('every file that was opened is closed', { skip: existsSync('/proc/self/fd') ? false : 'needs /proc' }, async t => {
+  const path = join(t.testdir({ file: CONTENT }), 'file')
+  const open = (): number => readdirSync('/proc/self/fd').filter(fd => readLink(`/proc/self/fd/${fd}`) === path).length
+  const sync = openStillSync(path, comparingWords('file'))
+  const file = await openStill(path)
+  t.equal(open(), 2)
+  sync.close()
+  await file.close()
+  t.equal(open(), 0)
+  await collect(fileChunks(path))
+  t.equal(open(), 0, 'chunks')
+  for await (const chunk of fileChunks(path, { chunkSize: 1 })) if (chunk.length > 0) break
+  t.equal(open(), 0, 'chunks, left early')
+  await readText(path)
+  t.equal(open(), 0, 'a text')
+  await t.rejects(readText(path, { maxBytes: 1 }))
+  t.equal(open(), 0, 'a text that is too large')
+  await hashFile(path)
+  t.equal(open(), 0, 'a hash')
+  readStillSync(path, 'npz')
+  t.equal(open(), 0, 'a whole file on the calling thread')
+})
+
+/** The target of a link; null where it has gone meanwhile. */
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
 
 t.test('what is read is what was verified', async t => {
   const file = { path: 'a', sha256: 'new', bytes: 1 }

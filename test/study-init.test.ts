@@ -333,9 +333,7 @@ t.test('hostile display names: verbatim in the file, harmless in names, titles a
   ])
   t.equal(new Set(selections.map(s => s.title)).size, names.length)
   for (const { title } of selections) t.ok([...title].length <= 60 && /^[^\p{Cc}\u2028-\u202e]+$/u.test(title), JSON.stringify(title))
-  // eslint-disable-next-line no-control-regex
   t.notMatch(readFileSync(join(dir, 'study.json'), 'utf8'), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/)
-  // eslint-disable-next-line no-control-regex
   t.notMatch(run.stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/)
   t.same(
     analyses.map(a => [a.name, a.selections.length]),

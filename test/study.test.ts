@@ -59,7 +59,6 @@ t.test('every study in fixtures/study/invalid.jsonl is refused with its message'
     const dir = t.testdir({ 'study.json': Buffer.from(bytes) })
     const messages = (await faultsOf(loadStudy(dir))).map(fault => fault.message)
     t.equal(messages.join('\n').replaceAll(join(dir, 'study.json'), 'FILE'), expected, name)
-    // eslint-disable-next-line no-control-regex
     for (const message of messages) t.notMatch(message, /[\u0000-\u001f]/, 'one line, nothing a terminal would act on')
   }
 })

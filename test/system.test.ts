@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import {
   closeSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -22,9 +23,9 @@ import { join } from 'node:path'
 import t from 'tap'
 import { describeCause, Fault } from '../src/core/errors.js'
 import { outputFault } from '../src/render/outputs/output-fault.js'
-import { fileSystemTime } from '../src/core/system/alive.js'
+import { fileSystemTime, HEARTBEAT_MS, isAlive, isSilent } from '../src/core/system/alive.js'
 import { neededToWrite, systemName, systemText } from '../src/core/system/error.js'
-import { isInside, makeFolder, realPlace } from '../src/core/system/folder.js'
+import { holds, inTheWay, isInside, makeFolder, realPlace, syncFolder, whyNoFolder } from '../src/core/system/folder.js'
 import { lastWords } from '../src/core/system/last-words.js'
 import { readText } from '../src/core/still-file.js'
 import { openRegular, openRegularSync, type OpenOptions } from '../src/core/system/open.js'
@@ -128,10 +129,14 @@ t.test('what is opened is a regular file, and nothing waits', async t => {
     [at('folder'), { create: true }, 'EISDIR a folder'],
     [at('nowhere'), {}, 'ENOENT no such file or directory']
   ]
+  const descriptors = (): number => (existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : 0)
+  await faultOf(openRegular(at('folder')))
+  const opened = descriptors()
   for (const [path, options, found] of cases) {
     const expected = `file unreadable: ${found}, expected a regular file (${path})`
     t.equal((await faultOf(openRegular(path, options))).message, expected)
     t.equal((await faultOf((async () => openRegularSync(path, options))())).message, expected)
+    t.equal(descriptors(), opened, `${found}: what was opened is closed`)
   }
   server.close()
   for (const name of ['file', 'link']) {
@@ -179,6 +184,42 @@ t.test('folders: one level at a time, and where a path leads', async t => {
   for (const [path, place] of places) t.equal(realPlace(join(dir, path)), join(dir, place), path)
   t.ok(isInside('/a', '/a') && isInside('/a', '/a/b') && isInside('/', '/a') && isInside('/a', '/a/..b'))
   t.notOk(isInside('/a', '/ab') || isInside('/a/b', '/a') || isInside('/a', '/b'))
+  t.notOk(isInside('/a/b', '/a/c/b') || isInside('/a/b', '/'))
+
+  // Two names of one inode, as a folder has that is mounted twice.
+  linkSync(join(dir, 'file'), join(dir, 'a/other-name'))
+  writeFileSync(join(dir, 'a/file'), '')
+  const held: readonly (readonly [string, string, boolean])[] = [
+    ['a', 'a', true],
+    ['a', 'l/b', true],
+    ['a/b', 'a', false],
+    ['file', 'a/other-name', true],
+    ['file', 'a/file', false],
+    ['nowhere', 'nowhere/below', true],
+    ['nowhere', 'a', false],
+    ['a', 'nowhere', false]
+  ]
+  for (const [outer, inner, expected] of held) t.equal(holds(join(dir, outer), join(dir, inner)), expected, `${outer} holds ${inner}`)
+
+  await syncFolder(join(dir, 'a'))
+  await t.rejects(syncFolder(join(dir, 'file')), { code: 'ENOTDIR' })
+  // A folder of /proc cannot be synced: EINVAL.
+  if (existsSync('/proc/self')) await t.resolves(syncFolder('/proc/self'))
+
+  symlinkSync('file', join(dir, 'to-file'))
+  const inTheWays: readonly (readonly [string, string, string])[] = [
+    ['file', 'file', 'a file'],
+    ['file/x/y', 'file', 'a file'],
+    ['to-file/x', 'to-file', 'a file'],
+    ['dangling/x', 'dangling', 'a link to nothing'],
+    ['ring', 'ring', 'a link that leads back to itself'],
+    ['ring/x', 'ring', 'a link that leads back to itself']
+  ]
+  for (const [path, at, found] of inTheWays) t.same(await inTheWay(join(dir, path)), { path: join(dir, at), found }, path)
+  for (const path of ['a', 'a/new/deeper', 'l/new', '']) t.equal(await inTheWay(join(dir, path)), null, path)
+  t.equal(await whyNoFolder(join(dir, 'a')), null)
+  t.equal(await whyNoFolder(join(dir, 'file')), 'a file')
+  t.equal(await whyNoFolder(join(dir, 'nowhere')), null)
 })
 
 t.test('work folders: what dead processes left goes, at once or after an hour of silence by the clock of the file system', async t => {
@@ -216,6 +257,22 @@ t.test('work folders: what dead processes left goes, at once or after an hour of
   await work.remove()
   t.same(readdirSync(dir).sort(), kept.sort())
   await sweepWorkFolders(join(dir, 'nowhere'), 'w')
+})
+
+t.test('a process is silent an hour after its last sign, or where that lies more than a day ahead', t => {
+  const now = 1_800_000_000_000
+  for (const [sign, silent] of [
+    [0, false],
+    [-3_600_000, false],
+    [-3_600_001, true],
+    [86_400_000, false],
+    [86_400_001, true]
+  ] as const) {
+    t.equal(isSilent(now, now + sign), silent, `${sign} ms`)
+  }
+  t.equal(HEARTBEAT_MS, 600_000)
+  t.equal(isAlive(process.pid), true)
+  t.end()
 })
 
 t.test('what no command could catch is one line in words too', async t => {

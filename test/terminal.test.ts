@@ -149,7 +149,6 @@ t.test('table', async t => {
   const coloured = formatTable(columns, rows, { colour: true })
   t.match(coloured, `${ESC}[32mok${ESC}[0m`)
   t.match(coloured, `${ESC}[31mmismatch${ESC}[0m`)
-  // eslint-disable-next-line no-control-regex
   t.equal(coloured.replace(/\u001b\[\d+m/g, '').replace(/ +$/gm, ''), formatTable(columns, rows), 'colour changes nothing else')
   t.equal(formatTable([], []), '\n\n')
   t.equal(formatTable([{ title: 'a' }], []), 'a\n-\n')
@@ -167,7 +166,6 @@ t.test('a table cannot be forged by the text in it', async t => {
     { maxCell: 40 }
   )
   t.equal(table.split('\n').length, 7, 'a line for each row')
-  // eslint-disable-next-line no-control-regex
   t.notMatch(table, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   t.match(table, 'a\\u000aevil  ok')
   t.match(table, `${'x'.repeat(40)}… (5000 characters)`)
@@ -262,7 +260,6 @@ t.test('quiet: not a byte, and cli-progress is not loaded', async t => {
 
 t.test('bar: rate and time left, never wider than the terminal, gone at the end', async t => {
   const { stream, progress, clock } = await bench(80)
-  // eslint-disable-next-line no-control-regex
   const drawn = (): string[] =>
     stream
       .take()
@@ -297,7 +294,6 @@ t.test('bar: rate and time left, never wider than the terminal, gone at the end'
     bar.update(17_000_000)
     await new Promise(resolve => setTimeout(resolve, 110))
     narrow.progress.close()
-    // eslint-disable-next-line no-control-regex
     const widest = Math.max(...narrow.stream.written.split(/\u001b(?:\[[0-9;]*[A-Za-z]|[78])/).map(textWidth))
     t.ok(widest <= columns, `${columns} columns: ${widest}`)
   }

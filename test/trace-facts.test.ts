@@ -509,3 +509,24 @@ t.test('a stored mean without an RMSE is checked all the same', async t => {
   const wrong = await looseSnapshot(traces, ({ value_rmse: _, ...rest }, i) => (i === 2 ? { ...rest, value_mean: 7 } : rest))
   t.match(await faultsOf(run(wrong, fresh(), pool)), [{ message: /^trace stored value_mean differs: 7.*trace 2/, exitCode: 1 }])
 })
+
+t.test('the arrays of an NPZ file without a page are checked as those of a page', async t => {
+  const cases: ReadonlyArray<readonly [values: number[], positions: bigint[], message: RegExp]> = [
+    [[0.5, NaN], [0n, 1n], /^trace not finite: NaN, expected a finite number/],
+    [[0.5, 1], [1n, 1n], /^trace positions not increasing: 1 after 1, expected more than 1/]
+  ]
+  for (const [values, positions, message] of cases) {
+    const folder = fresh()
+    mkdirSync(folder)
+    await npzFile(join(folder, 't.npz'), [
+      ['values', encodeNpy(Float64Array.from(values))],
+      ['returns', encodeNpy(new Float64Array(2))],
+      ['response_positions', encodeNpy(BigInt64Array.from(positions))]
+    ])
+    const faults = await faultsOf(run(folder, fresh(), pool))
+    t.match(
+      faults.map(fault => fault.message),
+      [message]
+    )
+  }
+})

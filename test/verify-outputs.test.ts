@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   appendFileSync,
+  copyFileSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -22,7 +23,7 @@ import { checkOutputs, outputFaults, type OutputsReport } from '../src/runs/outp
 import { runCli } from './support/cli.js'
 import { faultOf, tree } from './support/folders.js'
 import { writeHistoryStudy } from './support/history-folder.js'
-import { fixture } from './support/paths.js'
+import { fixture, root } from './support/paths.js'
 
 const work = mkdtempSync(join(tmpdir(), 'critic-traces-outputs-'))
 t.teardown(() => rmSync(work, { recursive: true, force: true }))
@@ -228,6 +229,17 @@ t.test('whatever is no folder and in no record is unlisted, and named', async t 
     stdout: /, 5 unlisted$/m,
     stderr: /outputs file not recorded: a named pipe, in no record, expected only what the run recorded \(.*pipe\)/
   })
+})
+
+t.test('an empty .gitkeep keeps an output folder in a repository, as artifacts/ of this one; with content it is unlisted', async t => {
+  const dir = copied(STUDY_OUT)
+  copyFileSync(join(root, 'artifacts/.gitkeep'), join(dir, '.gitkeep'))
+  const run = await runCli(['verify', '--outputs', dir])
+  t.match(run, { code: 0, stdout: /^beside +\.gitkeep +keeps the folder in a repository, has no content$/m })
+  t.match(run.stdout, /, 0 unlisted$/m)
+  writeFileSync(join(dir, 'wandb/.gitkeep'), '')
+  writeFileSync(join(dir, '.gitkeep'), 'x')
+  t.match(await runCli(['verify', '--outputs', dir]), { code: 1, stdout: /, 2 unlisted$/m })
 })
 
 t.test('a record, or the index of a batch, that is a link or lies behind one is refused', async t => {

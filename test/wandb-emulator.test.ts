@@ -115,7 +115,7 @@ t.test('a run: all its fields, config and summary as JSON strings', async t => {
     note: 'x',
     hist: { _type: 'histogram', bins: [0.5] }
   })
-  t.strictSame((answer?.historyKeys as { lastStep: number }).lastStep, 7)
+  t.strictSame((answer?.historyKeys as { lastStep: number } | undefined)?.lastStep, 7)
   t.match(answer?.historyKeys, {
     keys: {
       loss: { typeCounts: [{ type: 'number', count: 3 }], previousValue: 'NaN' },

@@ -5,6 +5,7 @@
  *     src/kernel/kernel.wasm            the compiled loops, from AssemblyScript
  *     maps/kernel.wasm.map              their source map, which is not published
  *     bundle/traces.cjs, worker.cjs     the command `traces` and the pool's worker, each as one file
+ *     bundle/*.cjs.map                  their source maps to `src/`, which are not published, as those of the modules
  *     bundle/*.compiled                 what the engine compiled of them while it read a tiny snapshot
  *     .built                            a hash of all that these are made of, and of them
  *
@@ -112,6 +113,8 @@ async function bundle(name: string, entry: string): Promise<void> {
     platform: 'node',
     target: 'node20',
     charset: 'ascii',
+    sourcemap: 'linked',
+    sourcesContent: false,
     preserveSymlinks: true,
     logLevel: 'silent',
     plugins: [inPlace],

@@ -10,9 +10,12 @@ import { join } from 'node:path'
 /** Files that the build makes from more than one source, and what it keeps for the next one. */
 const MADE = /^(?:bundle\/|maps\/|src\/kernel\/kernel\.wasm$|\.tsbuildinfo$|\.built$)/
 
-/** The source of a file below `dist/`: a module, or a file that is copied as it is. */
+/** The source of a file below `dist/`: a module, its types or its source map, or a file that is copied as it is. */
 export function sourceOf(built: string): string {
-  return built.replace(/(?:\.d\.(c?)ts|\.(c?)js)$/, (_, declaration?: string, module?: string) => `.${declaration ?? module ?? ''}ts`)
+  return built.replace(
+    /(?:\.d\.(c?)ts|\.(c?)js(?:\.map)?)$/,
+    (_, declaration?: string, module?: string) => `.${declaration ?? module ?? ''}ts`
+  )
 }
 
 /** Removes such files, and folders that are then empty. */

@@ -71,13 +71,14 @@ function countsIn(output: string): Counts | null {
 
 /** What failed, with what tap says of it; the end of a file that did not come so far. */
 function failuresIn(output: string): string {
-  const found = output.match(/^( *)not ok .*\n(?:\1  ---\n[^]*?^\1  \.\.\.$)?/gm)
+  const found = output.match(/^( *)not ok .*\n(?:\1 {2}---\n[\s\S]*?^\1 {2}\.\.\.$)?/gm)
   return found?.join('\n') ?? output.split('\n').slice(-60).join('\n')
 }
 
 /** Nothing in a file may hang, and no file is to hurry: TAP_TIMEOUT is half an hour, in seconds. */
 function runFile(path: string, env: Environment): Promise<FileResult> {
-  const child = spawn(process.execPath, [path], {
+  // An error that fails a test names lines of TypeScript.
+  const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: ROOT,
     env: { TAP_TIMEOUT: '1800', ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe']

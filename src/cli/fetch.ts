@@ -47,7 +47,10 @@ export async function runFetch(options: FetchCommand, io: CliIo, clock: Clock = 
       onListed: runs => phase.update(runs),
       onRows: total => {
         if (total > 0) phase = progress.phase({ label: 'fetching', total, unit: 'rows' })
-        return done => phase.update((rows = done))
+        return done => {
+          rows = done
+          phase.update(done)
+        }
       }
     }).catch((error: unknown) => {
       if (rows > 0) progress.line('what has come stays: the next fetch goes on from there')

@@ -1,5 +1,5 @@
 /** Faults as lines on standard error: one line each, a limited number of lines, stack traces only when asked for. */
-import { Fault } from '../core/errors.js'
+import type { Fault } from '../core/errors.js'
 import { withoutSecrets } from '../core/secrets.js'
 
 /** Beyond this many lines the rest is counted. */
@@ -14,6 +14,6 @@ function withCauses(error: Error): string {
   const { cause } = error
   // The engine's message quotes a piece of the text that it could not parse. The piece may end inside a secret, so it is left out.
   const { message, stack = message } = error
-  const own = withoutSecrets(error instanceof SyntaxError ? stack.replace(message, message.replace(/"[^]*"/, '"…"')) : stack, false)
+  const own = withoutSecrets(error instanceof SyntaxError ? stack.replace(message, message.replace(/"[\s\S]*"/, '"…"')) : stack, false)
   return cause instanceof Error ? `${own}\n  caused by ${withCauses(cause)}` : own
 }

@@ -27,7 +27,10 @@ export async function runManifest(options: ManifestCommand, io: CliIo): Promise<
     const { files, changes, text } = await updatedManifest(dir, study, existing, {
       signal: io.signal,
       today: new Date().toISOString().slice(0, 10),
-      onBytes: bytes => hashing.update((done += bytes))
+      onBytes: bytes => {
+        done += bytes
+        hashing.update(done)
+      }
     })
     hashing.finish()
     if (options.write) await OutputSet.writeAlone(dirname(path), basename(path), text)

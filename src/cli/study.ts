@@ -118,7 +118,10 @@ async function hashAll(
   const study = { path: STUDY_FILE, text }
   const manifest = await draftManifest(dir, snapshotDate(histories, planned), planned, study, {
     signal: io.signal,
-    onBytes: bytes => phase.update((done += bytes))
+    onBytes: bytes => {
+      done += bytes
+      phase.update(done)
+    }
   })
   phase.finish()
   return { text: manifest, files: planned.length + 1 }

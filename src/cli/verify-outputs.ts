@@ -14,7 +14,8 @@ export async function verifyOutputs(out: string, options: VerifyCommand, io: Cli
     const report = await checkOutputs(out, {
       signal: io.signal,
       onBytes: bytes => {
-        hashing.update((done += bytes))
+        done += bytes
+        hashing.update(done)
       }
     })
     hashing.finish()

@@ -187,7 +187,8 @@ function editDistance(a: string, b: string): number {
     for (let j = 1; j <= b.length; j++) {
       const replaced = previous[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)
       row[j] = Math.min(replaced, previous[j] + 1, row[j - 1] + 1)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], older[j - 2] + 1)
+      // before the first character there is none, which is equal to no character
+      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], older[j - 2] + 1)
     }
     older = previous
     previous = row

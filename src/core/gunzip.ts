@@ -98,7 +98,7 @@ async function feed(chunks: ByteChunks, gunzip: Gunzip): Promise<void> {
     }
     fed += chunk.length
     const unread = Math.min(chunk.length, fed - gunzip.bytesWritten)
-    if (unread > 0 && chunk.subarray(chunk.length - unread).some(byte => byte !== 0)) {
+    if (chunk.subarray(chunk.length - unread).some(byte => byte !== 0)) {
       throw gzipFault('trailing data', 'bytes behind the last member', 'the end of the file', gunzip)
     }
   }

@@ -74,7 +74,7 @@ export function slownessProblem(source: string): PatternProblem | null {
     const quantifier = QUANTIFIER.exec(rest)
     if (quantifier !== null) {
       const { least, most } = bounds(quantifier)
-      if (closed !== null && closed.varies && most > 1) return nested(source.slice(closed.start, at + quantifier[0].length))
+      if (closed?.varies === true && most > 1) return nested(source.slice(closed.start, at + quantifier[0].length))
       if (most !== Infinity) ways *= most - least + 1
       else endless++
       if (most === Infinity && closed === null && WIDE.test(source.slice(atom, at))) wide++

@@ -58,7 +58,7 @@ export function isSecretValue(text: string, name = ''): boolean {
 export function isSecretText(text: string, name = ''): boolean {
   return holds(text, {
     settings: false,
-    identity: name === 'key' ? text.length > HEX_LENGTH || !BARE_HEX_ALONE.test(text) : isIdentityName(name)
+    identity: name === 'key' ? !BARE_HEX_ALONE.test(text) : isIdentityName(name)
   })
 }
 

@@ -267,7 +267,10 @@ async function fetchSelected(
   const expected = planned.reduce((sum, { unchanged, details }) => sum + (unchanged === null ? (details.lineCount ?? 0) : 0), 0)
   const onRows = session.onRows?.(expected)
   let rows = 0
-  const count = (more: number): void => onRows?.((rows += more))
+  const count = (more: number): void => {
+    rows += more
+    onRows?.(rows)
+  }
   const outcomes = await mapLimited(planned, RUNS_AT_ONCE, plan => stopping(fetchPlanned(session, plan, count)))
   return { runs: outcomes.filter(one => 'entry' in one), stopped: outcomes.filter(one => 'fault' in one) }
 }

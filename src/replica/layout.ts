@@ -3,7 +3,7 @@
  * exact by construction: `TOKENS` tokens and `BOUNDARIES` boundaries over `TRACES` traces.
  */
 import type { Outcome } from '../schema/traces.js'
-import { Random } from './random.js'
+import type { Random } from './random.js'
 import * as target from './targets.js'
 import type { ExampleTarget } from './targets.js'
 

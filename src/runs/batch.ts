@@ -100,7 +100,9 @@ export function batchExitCode(results: readonly SnapshotResult[]): FailureCode |
 }
 
 export function gravest(faults: readonly Fault[]): FailureCode | 0 {
-  return faults.reduce<FailureCode | 0>((worst, f) => (f.exitCode > worst ? f.exitCode : worst), 0)
+  let worst: FailureCode | 0 = 0
+  for (const { exitCode } of faults) if (exitCode > worst) worst = exitCode
+  return worst
 }
 
 async function runOne(run: BatchRun, plan: SnapshotPlan): Promise<SnapshotResult> {

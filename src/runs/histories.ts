@@ -91,7 +91,10 @@ async function readAll(
         {
           signal,
           chunkBytes,
-          onBytes: bytes => onBytes?.((done += bytes))
+          onBytes: bytes => {
+            done += bytes
+            onBytes?.(done)
+          }
         }
       )
       context.require(history.file)
@@ -153,7 +156,8 @@ async function writeHistories(
   let written = 0
   const onWritten = context.progress.onWriting?.()
   const onRows = async (count: number): Promise<void> => {
-    onWritten?.((written += count))
+    written += count
+    onWritten?.(written)
     await context.turn()
   }
   const withPoints = analyses.map(({ analysis }) => analysis).filter(({ outputs }) => outputs.points !== null)

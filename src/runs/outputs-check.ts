@@ -5,6 +5,7 @@
  * A record that is missing, malformed or of another program is a Fault here. In `runs/record.ts`, which decides whether a run
  * is skipped, it is none.
  */
+import type { Stats } from 'node:fs'
 import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describeCause, EXIT, Fault, printable } from '../core/errors.js'
@@ -35,7 +36,7 @@ import { whyNoFolder } from '../core/system/folder.js'
 import { kindOf, whyUnreadable } from '../core/system/open.js'
 import { GENERATOR } from '../core/version.js'
 
-/** `size only`: recorded without a hash. `beside`: belongs to the run and is in no record, for the reason given. */
+/** `size only`: recorded without a hash. `beside`: is in no record, for the reason given, and no fault. */
 export type OutputStatus = 'ok' | 'size only' | 'mismatch' | 'missing' | 'unlisted' | 'beside'
 
 export interface CheckedOutput {
@@ -58,6 +59,8 @@ export interface OutputsReport {
   readonly ok: boolean
 }
 
+/** Git knows no empty folders: an output folder that a repository is to have holds this empty file, as this repository's own does. */
+const FOLDER_KEEPER = '.gitkeep'
 const MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 /** A field without a sentence for the docs: docs/schemas documents the fields. */
@@ -139,7 +142,7 @@ export async function checkOutputs(out: string, options: CheckOutputsOptions = {
     const found = await lstat(join(root, path)).catch(() => null)
     const special = found === null ? null : kindOf(found)
     // A run writes regular files only.
-    const reason = special === null ? besideReason(path, records) : null
+    const reason = special === null ? besideReason(path, found?.size ?? null, records) : null
     files.push({
       path,
       status: reason === null ? 'unlisted' : 'beside',
@@ -293,7 +296,7 @@ async function standsAt(root: string, path: string): Promise<number | Held> {
   const mismatch = (reason: string): Held => ({ status: 'mismatch', found: null, reason })
   const segments = path.split('/')
   for (let i = 1; i <= segments.length; i++) {
-    let info
+    let info: Stats
     try {
       info = await lstat(join(root, ...segments.slice(0, i)))
     } catch (error) {
@@ -310,8 +313,9 @@ async function standsAt(root: string, path: string): Promise<number | Held> {
   return mismatch('names no file')
 }
 
-/** Why a file of a run is in no record; null: the file is not known to be of a run. */
-function besideReason(path: string, records: readonly string[]): string | null {
+/** Why a file may lie there that is in no record; null: it is not known to be of a run. */
+function besideReason(path: string, bytes: number | null, records: readonly string[]): string | null {
+  if (path === FOLDER_KEEPER && bytes === 0) return 'keeps the folder in a repository, has no content'
   if (records.some(folder => path === below(folder, RUN_RECORD))) return 'the record itself'
   if (path === TIMINGS_PATH && records.includes('')) return 'how long the run took: differs from run to run'
   return path === BATCH_INDEX ? 'the index of a batch: no run of one snapshot records it' : null

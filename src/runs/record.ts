@@ -151,7 +151,7 @@ async function hashOutput(path: string, pool: TracePool): Promise<string> {
 async function isSame(path: string, expected: RecordedOutput, links: 'follow' | 'refuse', pool: TracePool): Promise<boolean> {
   if (expected.sha256 === null) {
     const found = await lstat(path).catch(() => null)
-    return found !== null && found.isFile() && found.size === expected.bytes
+    return found?.isFile() === true && found.size === expected.bytes
   }
   const answer = await pool.hash(path, links)
   return answer !== null && answer.sha256 === expected.sha256 && answer.bytes === expected.bytes

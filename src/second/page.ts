@@ -263,7 +263,10 @@ function compareTrace(comparison: Comparison, trace: ParsedTrace, second: Json, 
   } else comparison.same(fields.uid, typeof uid === 'number' ? String(uid) : uid, { ...place, member: keys.uid })
   const texts = member(second, keys.segment_texts) ?? null
   const at = { ...place, array: keys.segment_texts }
-  if (spans === null || !Array.isArray(texts)) return comparison.agree(spans, texts, at)
+  if (spans === null || !Array.isArray(texts)) {
+    comparison.agree(spans, texts, at)
+    return
+  }
   comparison.agree(spans.count, texts.length, at)
   if (endMarker === null) return
   texts.forEach((text: unknown, index) => {

@@ -132,7 +132,7 @@ async function compareColumn(
   const pages: Page[] = []
   for await (const page of own) pages.push(page)
   const doubtful = pages.map(page => doubtOfPage(page, chunk.leaf)).find(reason => reason !== null)
-  if (doubtful !== undefined && doubtful !== null) return leave(doubtful)
+  if (doubtful !== undefined) return leave(doubtful)
   let column: LibraryColumn
   try {
     column = await second.envelopeReader.readColumnChunk(second.schema, second.metadata.row_groups[group].columns[chunk.leaf.index])

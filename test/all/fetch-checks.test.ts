@@ -502,7 +502,7 @@ t.test('what is printed fits 80 columns, says what changed, and counts in words'
   t.match(first.stderr, /fetching {2}900 rows/)
   t.match(first.stderr, /listing {2}4 runs/)
   const second = await fetchInto(first.dir, first.url, { time: LATER })
-  t.match(second.stdout, /unchanged  complete\n.*\nnothing changed\n$/)
+  t.match(second.stdout, /unchanged {2}complete\n.*\nnothing changed\n$/)
   const text = readFileSync(join(first.dir, 'wandb/history/main/every5th.certificate.json'), 'utf8')
   t.ok(text.split('\n').length < 1100, 'a hole is a line')
   t.match(text, '   [1, 4],\n   [6, 9],')

@@ -451,7 +451,7 @@ async function testUnderscores(t: Test, browser: Browser, url: string): Promise<
       }
       if (selector.startsWith('.p')) {
         if (where === 'paper') continue
-        await link.evaluate(link => (link.closest('.p')?.previousElementSibling as HTMLElement).focus())
+        await link.evaluate(link => (link.closest('.p')?.previousElementSibling as HTMLElement | null | undefined)?.focus())
         await turns('visible', link)
       }
       t.equal(await inkBelow(page, link), 2, `${where}, ${selector}: an underscore, and a line apart from it`)

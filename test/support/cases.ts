@@ -22,21 +22,28 @@ interface Input {
   readonly file?: string
 }
 
+/** The lines of a table whose cases have no input of bytes. */
+export function rowsOf<Row extends { readonly name: string }>(table: string): readonly Row[] {
+  const place = `fixtures/${table}.jsonl`
+  const lines = readFileSync(fixture(`${table}.jsonl`), 'utf8').split('\n')
+  if (lines.pop() !== '' || lines.length === 0) throw new Error(`${place}: expected one or more lines, each with a line break at its end`)
+  let before = ''
+  return lines.map(line => {
+    const row = JSON.parse(line) as Row
+    if (!(row.name > before)) throw new Error(`${place}: '${row.name}' stands behind '${before}', expected names in order, each once`)
+    before = row.name
+    return row
+  })
+}
+
 /** The cases of a table, in the table's order. `Expected` are the fields that each case of this table has beside its input. */
 export function casesOf<Expected extends object>(table: string): readonly (Case & Expected)[] {
-  const path = fixture(`${table}.jsonl`)
-  const lines = readFileSync(path, 'utf8').split('\n')
-  if (lines.pop() !== '' || lines.length === 0) throw new Error(`${path}: expected one or more lines, each with a line break at its end`)
-  let before = ''
-  return lines.map((line, index) => {
-    const { text, base64, file, ...rest } = JSON.parse(line) as Input & Omit<Case, 'bytes'> & Expected
-    const place = `${path}:${index + 1}`
-    if (rest.name <= before) throw new Error(`${place}: '${rest.name}' stands behind '${before}', expected names in order, each once`)
-    before = rest.name
+  return rowsOf<Input & Omit<Case, 'bytes'> & Expected>(table).map(({ text, base64, file, ...rest }) => {
+    const place = `fixtures/${table}.jsonl: ${rest.name}`
     const inputs = [
       text === undefined ? null : encoded(text, 'utf8', place),
       base64 === undefined ? null : encoded(base64, 'base64', place),
-      file === undefined ? null : readFileSync(join(dirname(path), file))
+      file === undefined ? null : readFileSync(fixture(dirname(table), file))
     ].filter(input => input !== null)
     if (inputs.length !== 1) throw new Error(`${place}: ${inputs.length} inputs, expected one of text, base64 and file`)
     return { ...(rest as Omit<Case, 'bytes'> & Expected), bytes: new Uint8Array(inputs[0]) }
@@ -46,7 +53,7 @@ export function casesOf<Expected extends object>(table: string): readonly (Case 
 /** Node passes over or replaces what it cannot encode, so the bytes must give the text again. */
 function encoded(text: string, encoding: 'utf8' | 'base64', place: string): Uint8Array {
   const bytes = Buffer.from(text, encoding)
-  if (bytes.toString(encoding) !== text) throw new Error(`${place}: the input is no ${encoding}`)
+  if (bytes.toString(encoding) !== text) throw new Error(`${place}: an input that ${encoding} does not give again`)
   return bytes
 }
 

@@ -90,7 +90,7 @@ const LEXICAL: Readonly<Record<string, RegExp | undefined>> = {
   boolean: /^(?:true|false|1|0)$/,
   integer: /^[-+]?[0-9]+$/,
   number: /^[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[Ee][-+]?[0-9]+)?$/,
-  string: /^[^]+$/
+  string: /^[\s\S]+$/
 }
 
 /** Cells that are not what their column says. The vocabulary tells a quoted empty text from null no more than pandas does: it is neither here. */

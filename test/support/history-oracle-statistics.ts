@@ -74,7 +74,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
       nulls,
       not_numbers: notNumbers
     }
-    if (asked.ends !== null && asked.ends.metrics.includes(metric)) {
+    if (asked.ends?.metrics.includes(metric) === true) {
       const n = asked.ends.count
       block.first = mean(all.filter((_, i) => i < n))
       block.last = mean(all.filter((_, i) => i >= all.length - n))
@@ -85,7 +85,7 @@ export function oracleStatistics(world: OracleStudy, analysis: HistoryAnalysis) 
     }
     const best = bestOf(all)
     if (asked.best.includes(metric)) block.best = best === null ? null : at(best, all, s)
-    if (asked.final !== null && asked.final.metrics.includes(metric)) {
+    if (asked.final?.metrics.includes(metric) === true) {
       const n = asked.final.count
       const tail = mean(all.filter((_, i) => i >= all.length - n))
       block.final = {

@@ -1,15 +1,11 @@
-/** `fixtures/npz`: its files, what numpy reads from each, and how the NPZ tests compare. */
+/** `fixtures/npz/valid.jsonl`: NPY and NPZ files with what numpy reads from each, and how the NPZ tests compare. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Fault } from '../../src/core/errors.js'
 import { readNpy, type NpyArray, type NpyData } from '../../src/ingest/npz/npy.js'
 import { openNpz } from '../../src/ingest/npz/npz.js'
+import { caseOf, casesOf } from './cases.js'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-export const FIXTURES = join(ROOT, 'fixtures/npz')
-/** One array of a fixture's JSON: what numpy reads. */
+/** One array of a case: what numpy reads. */
 export interface Expected {
   readonly descr: string
   readonly fortran_order: boolean
@@ -19,13 +15,19 @@ export interface Expected {
   readonly resaved_sha256: string
 }
 
+interface Valid {
+  readonly arrays: Readonly<Record<string, Expected>>
+}
+
+export const VALID = casesOf<Valid>('npz/valid')
+
+/** A file's bytes, in memory of their own. */
 export function load(name: string): Uint8Array {
-  return new Uint8Array(readFileSync(join(FIXTURES, name)))
+  return caseOf('npz/valid', name).bytes.slice()
 }
 
 export function expectedOf(name: string): Readonly<Record<string, Expected>> {
-  const json = JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8')) as { arrays: Record<string, Expected> }
-  return json.arrays
+  return caseOf<Valid>('npz/valid', name).arrays
 }
 
 export function sha256(...parts: readonly Uint8Array[]): string {

@@ -1,5 +1,5 @@
 /**
- * What Python printed, as values: the last column of the public cases' table, and the words of `fixtures/npz/*.json`.
+ * What Python printed, as values: the last column of the public cases' table, and the words of `fixtures/npz/valid.jsonl`.
  */
 
 /** One array as numpy reads it. `null` where numpy refuses it. */

@@ -55,7 +55,9 @@ function inTurn(commands: Readonly<Record<string, () => readonly string[]>>, rou
   for (let round = -1; round < rounds; round++) {
     for (const [name, command] of Object.entries(commands)) {
       const m = measure(command())
-      if (round >= 0) (seen[name] ??= []).push(m)
+      if (round < 0) continue
+      seen[name] ??= []
+      seen[name].push(m)
     }
   }
   const of = (list: readonly Measurement[], key: keyof Measurement): number => median(list.map(m => m[key]))

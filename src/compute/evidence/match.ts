@@ -29,7 +29,8 @@ export class TextSearch {
   /** @param pattern a valid regular expression with one group */
   find(pattern: string, text: string): TextMatch {
     if (text.length > MAX_TEXT) return { problem: 'too long' }
-    const context = (this.#context ??= createContext(Object.create(null) as Context, NO_CODE))
+    this.#context ??= createContext(Object.create(null) as Context, NO_CODE)
+    const context = this.#context
     context['source'] = pattern
     context['text'] = text
     try {

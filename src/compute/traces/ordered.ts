@@ -28,7 +28,8 @@ export async function* inOrder<T, R>(
   }
   const take = async (): Promise<R> => {
     const result = await queue[0]
-    queue.shift()
+    // The promise that leaves has been awaited.
+    void queue.shift()
     watchHead()
     return result
   }

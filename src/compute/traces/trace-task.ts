@@ -8,7 +8,7 @@ import { EXIT, Fault, printable, toFault, type Place, type SerializedFault } fro
 import { readStillSync } from '../../core/still-file-sync.js'
 import { resolveBeside } from '../../study/inventory.js'
 import { canonicalRelative } from '../../core/paths.js'
-import { parseTrace, TraceScratch } from '../../ingest/json/trace.js'
+import { parseTrace, type TraceScratch } from '../../ingest/json/trace.js'
 import { asFloat64 } from '../../ingest/npz/npy.js'
 import { openNpz, type Npz, type NpyFile } from '../../ingest/npz/npz.js'
 import { fieldsOfNpz, saysSynthetic } from '../../ingest/traces/npz-fields.js'

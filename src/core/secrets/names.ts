@@ -230,10 +230,11 @@ const MAX_NAME = 1000
 
 /** True for `HF_TOKEN`, `wandbApiKey`, `db.password`, `PGPASS`, `GITHUB_PAT`; false for `max_tokens`, `keyboard`, `bypass`, `pass@1`. */
 export function isSecretName(name: string): boolean {
-  const words = wordsOf(name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name)
+  const looked = name.slice(0, MAX_NAME)
+  const words = wordsOf(looked)
   return (
-    words.some((word, i) => SECRET_WORDS.has(word.replace(/\d+$/, '')) && !isCounted(word, words[i - 1] ?? '', words[i + 1] ?? '')) ||
-    SECRET_ELSEWHERE.test(name.slice(0, MAX_NAME)) ||
+    words.some((word, i) => SECRET_WORDS.has(word.replace(/\d+$/, '')) && !isCounted(word, words[i - 1], words[i + 1])) ||
+    SECRET_ELSEWHERE.test(looked) ||
     SECRET_PARTS.test(words.join('')) ||
     SECRET_STARTS.test(`_${words.join('_')}_`) ||
     words.some(isPass)
@@ -243,7 +244,7 @@ export function isSecretName(name: string): boolean {
 /** True for `DB_PASS`, `mysqlpass`, `PASS_PROD`. */
 function isPass(word: string, i: number, words: readonly string[]): boolean {
   if (word !== 'pass') return word.endsWith('pass') && !HARMLESS_PASS.has(word)
-  return !AFTER_PASS.has(words[i + 1] ?? '') && !BEFORE_PASS.has(words[i - 1] ?? '')
+  return !AFTER_PASS.has(words[i + 1]) && !BEFORE_PASS.has(words[i - 1])
 }
 
 /**
@@ -301,5 +302,5 @@ const IDENTITY_WORDS = new Set([
 
 /** True for `uid`, `run_id`, `sha256`, `revisions.verl`: forty hexadecimal digits there are no key. */
 export function isIdentityName(name: string): boolean {
-  return !isSecretName(name) && wordsOf(name.length > MAX_NAME ? name.slice(0, MAX_NAME) : name).some(word => IDENTITY_WORDS.has(word))
+  return !isSecretName(name) && wordsOf(name.slice(0, MAX_NAME)).some(word => IDENTITY_WORDS.has(word))
 }

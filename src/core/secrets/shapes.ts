@@ -103,7 +103,7 @@ export const SHAPES: readonly Shape[] = [
   {
     needs: ['PRIVATE KEY'],
     pattern:
-      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,-]*-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[^]*)/g
+      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,-]*-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|[\s\S]*)/g
   },
   // user:password@host of a URL. A normalised path has one of the two slashes; JSON may escape both
   { needs: PASSWORD_AT, pattern: /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){1,2}[^\s/:@]*:(?<secret>[^\s/@]+)@/gi },

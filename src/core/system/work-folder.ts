@@ -59,6 +59,6 @@ export async function sweepWorkFolders(parent: string, begin: string): Promise<v
     if (info === null || (process.getuid !== undefined && info.uid !== process.getuid())) continue
     if (match[1] !== hostPart()) now ??= await fileSystemTime(parent).catch(() => null)
     const dead = match[1] === hostPart() ? !isAlive(Number(match[2])) : now !== null && isSilent(now, info.mtimeMs)
-    if (dead) await rm(path, { recursive: true, force: true }).catch(() => undefined)
+    if (dead) await rm(path, { recursive: true }).catch(() => undefined)
   }
 }

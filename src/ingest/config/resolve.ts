@@ -128,10 +128,9 @@ function copied(settings: ReadonlyMap<string, Setting>, allow: readonly string[]
   const absent: string[] = []
   const withheld = new Set<string>()
   for (const entry of allow) {
-    const keys = [...settings.keys()].filter(key => isAtOrBelow(key, entry))
-    if (keys.length === 0) absent.push(entry)
-    for (const key of keys) {
-      const { text, problem, typed, from, line } = settings.get(key)!
+    const chosen = [...settings].filter(([key]) => isAtOrBelow(key, entry))
+    if (chosen.length === 0) absent.push(entry)
+    for (const [key, { text, problem, typed, from, line }] of chosen) {
       if (text !== null && text.length > MAX_VALUE) {
         throw configFault(`value of ${printable(key)} too long`, `${text.length} characters`, `at most ${MAX_VALUE}`, from, line)
       }

@@ -9,7 +9,7 @@
  * Memory holds the window (a chunk, or the longest row if that is longer) and the columns. Rows are not kept.
  */
 import { Fault } from '../../core/errors.js'
-import { ByteChunks } from '../../core/chunks.js'
+import type { ByteChunks } from '../../core/chunks.js'
 import { Ascii } from '../json/text.js'
 import { RowText } from './row-text.js'
 import { MAX_NUMBERS, MAX_ROWS, RowReader, type HistoryKeys, type HistoryRows, type RowLimits } from './rows.js'

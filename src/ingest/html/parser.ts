@@ -3,7 +3,7 @@
  * the bytes behind a tag are read and where the last element stands. No tree is kept: memory holds the open elements only.
  * Scripting is on, so `noscript` is raw text.
  *
- * parse5 8.1.1 departs from the living standard in a few places. docs/verify.md lists them, `fixtures/html/departures/` has pages.
+ * parse5 8.1.1 departs from the living standard in a few places. docs/verify.md lists them, `fixtures/html/departures.jsonl` has pages.
  * A script's text never comes here: the outline has none.
  *
  * Not supported: more than MAX_OPEN elements at once; markup that takes more steps than its length allows (each `<p>` opens every

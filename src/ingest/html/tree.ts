@@ -57,11 +57,11 @@ export class Tree {
 
   /** Whether `<![CDATA[` starts a CDATA section here. */
   get inForeignContent(): boolean {
-    return this.#parser !== null && this.#parser.inForeignContent
+    return this.#parser?.inForeignContent === true
   }
 
   get inTemplate(): boolean {
-    return this.#parser !== null && this.#parser.inTemplate
+    return this.#parser?.inTemplate === true
   }
 
   /** Marks the element whose start tag came last. */
@@ -72,7 +72,7 @@ export class Tree {
 
   /** Whether the marked element was taken out of the document. */
   get markedIsRemoved(): boolean {
-    return this.#markedInBody && this.#parser !== null && this.#parser.bodyRemoved
+    return this.#markedInBody && this.#parser?.bodyRemoved === true
   }
 
   /** Takes a start tag and returns how to read on. The answer is `script` for HTML script elements only. */

@@ -71,14 +71,14 @@ export class EndMarker {
   ends(bytes: Buffer, start: number, end: number): boolean {
     let from = Math.max(start, end - 6 * this.#text.length)
     // an escape has at most six bytes: one that spans `from` starts in the five bytes before it
-    const escape = bytes.subarray(Math.max(start, from - 5), end).indexOf(Ascii.Backslash)
-    if (escape < 0 && this.#comparable) {
+    const backslash = bytes.subarray(Math.max(start, from - 5), end).indexOf(Ascii.Backslash)
+    if (backslash < 0 && this.#comparable) {
       const tail = end - this.#bytes.length
       return tail >= start && bytes.compare(this.#bytes, 0, this.#bytes.length, tail, end) === 0
     }
-    if (escape >= 0 && Math.max(start, from - 5) + escape < from) {
+    if (backslash >= 0 && Math.max(start, from - 5) + backslash < from) {
       // a run of backslashes starts where a token starts: no escape has a backslash after its second byte
-      from = Math.max(start, from - 5) + escape
+      from = Math.max(start, from - 5) + backslash
       while (from > start && bytes[from - 1] === Ascii.Backslash) from--
     }
     return decodeString(bytes.subarray(from, end)).endsWith(this.#text)

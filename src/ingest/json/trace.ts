@@ -168,9 +168,11 @@ class TraceReader {
       case 'values':
       case 'returns':
       case 'response_positions':
-        return this.#readArray(key)
+        this.#readArray(key)
+        break
       case 'segment_texts':
-        return this.#readSpans()
+        this.#readSpans()
+        break
       case 'step':
         fields.step = this.#integer(key)
         break
@@ -238,7 +240,7 @@ class TraceReader {
         const start = this.#at
         if (text.bytes[start] !== Ascii.Quote) throw this.#unfit('a string', { array, index: count })
         const end = stringEnd(text, start, { array, index: count })
-        ends[count++] = marker !== null && marker.ends(text.bytes, start + 1, end - 1) ? 1 : 0
+        ends[count++] = marker?.ends(text.bytes, start + 1, end - 1) === true ? 1 : 0
         this.#at = text.skipSpace(end)
         if (text.bytes[this.#at] === Ascii.Comma) {
           this.#at = text.skipSpace(this.#at + 1)

@@ -48,13 +48,9 @@ class PresentationReader extends ElementReader {
     this.ids.push(attributes.getIn(RELATIONSHIP, 'id'))
   }
 
-  protected leave(): void {
-    return undefined
-  }
+  protected leave(): void {}
 
-  text(): void {
-    return undefined
-  }
+  text(): void {}
 }
 
 async function readNotes(pkg: OfficePackage, slide: string): Promise<readonly string[] | null> {

@@ -99,11 +99,7 @@ export class StylesReader extends ElementReader {
     }
   }
 
-  protected leave(): void {
-    return undefined
-  }
+  protected leave(): void {}
 
-  text(): void {
-    return undefined
-  }
+  text(): void {}
 }

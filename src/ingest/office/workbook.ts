@@ -69,13 +69,9 @@ class WorkbookReader extends ElementReader {
     }
   }
 
-  protected leave(): void {
-    return undefined
-  }
+  protected leave(): void {}
 
-  text(): void {
-    return undefined
-  }
+  text(): void {}
 }
 
 function sheetKind(kind: string): SheetInfo['kind'] {
@@ -104,11 +100,13 @@ class SharedParts {
   }
 
   readStrings(): Promise<readonly string[]> {
-    return (this.#strings ??= this.#read('sharedStrings', new SharedStringsReader(), reader => reader?.strings ?? []))
+    this.#strings ??= this.#read('sharedStrings', new SharedStringsReader(), reader => reader?.strings ?? [])
+    return this.#strings
   }
 
   readFormats(): Promise<readonly NumberFormat[] | null> {
-    return (this.#formats ??= this.#read('styles', new StylesReader(), reader => reader?.formats ?? null))
+    this.#formats ??= this.#read('styles', new StylesReader(), reader => reader?.formats ?? null)
+    return this.#formats
   }
 
   async #read<R extends ElementReader, T>(kind: string, reader: R, result: (reader: R | null) => T): Promise<T> {

@@ -77,9 +77,13 @@ export class TextCounter implements PageVisitor {
         this.#nulls++
         continue
       }
-      const at = indexes === null ? next : indexes[next]
+      if (indexes === null) this.#count(this.#matched(values[next]))
+      else {
+        const at = indexes[next]
+        known[at] ??= this.#matched(values[at])
+        this.#count(known[at])
+      }
       next++
-      this.#count(indexes === null ? this.#matched(values[at]) : (known[at] ??= this.#matched(values[at])))
     }
   }
 

@@ -14,7 +14,8 @@ export class SymlogScale extends LinearScale<SymlogOptions> {
 
   /** Position of the axis's start and length of the axis, both after the mapping. */
   #axis(): { readonly map: AxisMap; readonly start: number; readonly length: number } {
-    const map = (this.#map ??= symlogMap(this.options.linearTo))
+    this.#map ??= symlogMap(this.options.linearTo)
+    const map = this.#map
     const start = map.forward(this.min)
     return { map, start, length: map.forward(this.max) - start }
   }

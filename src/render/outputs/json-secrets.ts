@@ -29,6 +29,9 @@ function look(value: unknown, name: string, pointer: string, known: KnownTexts):
 function refuseText(text: string, name: string, pointer: string, known: KnownTexts): void {
   const asked = `${name}\n${text}`
   let secret = known.get(asked)
-  if (secret === undefined) known.set(asked, (secret = isSecretText(text, name)))
+  if (secret === undefined) {
+    secret = isSecretText(text, name)
+    known.set(asked, secret)
+  }
   if (secret) throw secretFault('output', 'a document that was to be written', { member: pointer === '' ? '/' : pointer })
 }

@@ -204,28 +204,26 @@ export function proseText(prose: Prose, page: PageName): string {
         }
       })
       .join('')
-  const all = (blocks: readonly Block[]): string =>
-    blocks
-      .map(block => {
-        switch (block.kind) {
-          case 'heading':
-          case 'paragraph':
-          case 'code':
-            return write(block.content)
-          case 'figure':
-            return `${prose.figure(block.slot).label}. ${write(block.caption)}`
-          case 'quote':
-            return all(block.content)
-          case 'list':
-            return block.items.map(all).join('\n')
-          case 'table':
-            return [block.header, ...block.rows].map(row => row.map(write).join(' ')).join('\n')
-          case 'rule':
-          case 'insert':
-            return ''
-        }
-      })
-      .join('\n')
+  const textOf = (block: Block): string => {
+    switch (block.kind) {
+      case 'heading':
+      case 'paragraph':
+      case 'code':
+        return write(block.content)
+      case 'figure':
+        return `${prose.figure(block.slot).label}. ${write(block.caption)}`
+      case 'quote':
+        return all(block.content)
+      case 'list':
+        return block.items.map(all).join('\n')
+      case 'table':
+        return [block.header, ...block.rows].map(row => row.map(write).join(' ')).join('\n')
+      case 'rule':
+      case 'insert':
+        return ''
+    }
+  }
+  const all = (blocks: readonly Block[]): string => blocks.map(textOf).join('\n')
   return collapse(`${prose[page].title}\n${all(prose[page].blocks)}`)
 }
 

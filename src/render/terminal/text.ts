@@ -57,6 +57,7 @@ export function textWidth(text: string): number {
 function characterWidth(character: string): number {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x300) return 1
+  // biome-ignore lint/complexity/useRegexLiterals: a literal with Unicode properties costs time whenever the module loads, used or not
   classes ??= { zeroWidth: new RegExp('^[\\p{Mn}\\p{Me}\\p{Cf}]$', 'u'), emoji: new RegExp('^\\p{Emoji_Presentation}$', 'u') }
   if (classes.zeroWidth.test(character)) return 0
   return classes.emoji.test(character) || WIDE.some(([first, last]) => code >= first && code <= last) ? 2 : 1

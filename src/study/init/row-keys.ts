@@ -4,7 +4,7 @@
  * separate and strict.
  */
 import { StringDecoder } from 'node:string_decoder'
-import { ByteChunks } from '../../core/chunks.js'
+import type { ByteChunks } from '../../core/chunks.js'
 import { isJsonObject } from '../../core/checker.js'
 
 /** How much of a file is looked at: the first limit that is reached. */
@@ -78,7 +78,7 @@ async function* lines(chunks: ByteChunks): AsyncGenerator<string, void, void> {
  * A text, or a word that JSON does not have. Texts are matched so that words inside them are left alone. A text without an
  * end matches to the end of the line: otherwise each of its quotes would start a new attempt.
  */
-const TEXT_OR_WORD = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|nan|Infinity|inf)\b/g
+const TEXT_OR_WORD = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|-?\b(?:NaN|nan|Infinity|inf)\b/g
 
 function parseRow(line: string): { readonly [key: string]: unknown } | null {
   const value = parseJson(line) ?? parseJson(line.replace(TEXT_OR_WORD, found => (found.startsWith('"') ? found : 'null')))

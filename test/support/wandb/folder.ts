@@ -20,7 +20,8 @@ export function nested(flat: Readonly<Record<string, unknown>>): Nested {
     const last = names.pop() ?? path
     let level = whole
     for (const name of names) {
-      const below = (level[name] ??= {})
+      level[name] ??= {}
+      const below = level[name]
       if (typeof below !== 'object' || below === null || Array.isArray(below)) throw new Error(`${path} is below a value`)
       level = below as Nested
     }

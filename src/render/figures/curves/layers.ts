@@ -166,7 +166,7 @@ class EdgeRow {
     if (kept.length === 0) return []
     const columns = kept.map(value => Math.round(at.x(value)))
     const levels = columns.map(column => this.#below(column))
-    columns.forEach((column, k) => this.#taken.set(column, levels[k] + 1))
+    for (const [k, column] of columns.entries()) this.#taken.set(column, levels[k] + 1)
     const y = levels.map(level => at.valueY(at.height - this.#height * (level + 0.5)))
     const line: Line = { x: kept, y, breaks: [] }
     return [{ line, joined: false, dataset: { label, data: toData(line), showLine: false, ...style } }]
