@@ -179,6 +179,7 @@ export function statisticsDocument(data: SnapshotStatistics, origin: Origin): Tr
     examples: data.examples,
     examples_rule: data.examples_rule,
     checks: data.checks,
+    notes: data.notes,
     undefined_reasons: data.undefined_reasons
   }
 }
