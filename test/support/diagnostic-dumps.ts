@@ -100,10 +100,6 @@ interface Draft {
   readonly pad: number
 }
 
-function gaussian(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random.unit())) * Math.cos(2 * Math.PI * random.unit())
-}
-
 function between(random: Random, [low, high]: readonly [number, number]): number {
   return low + random.below(high - low + 1)
 }
@@ -122,15 +118,15 @@ function drawSample(random: Random, plan: DumpPlan, i: number): Draft {
   const truncated = random.chance(plan.truncated)
   const mask = drawMask(random, plan, random.chance(plan.trailing) || (plan.trailing > 0 && i === 0))
   const success = random.chance(0.5) || i === 0
-  const score = truncated ? 0 : plan.binaryScore ? Number(success) : Math.fround(gaussian(random) + (success ? 1 : -1))
+  const score = truncated ? 0 : plan.binaryScore ? Number(success) : Math.fround(random.normal() + (success ? 1 : -1))
   const bias = plan.fault === 'critic-frozen' ? 0.5 : 0.5 + 0.3 * (score - 0.5)
   let noise = 0
   const round = plan.dtype === 'bfloat16' ? bfloat16 : Math.fround
   const values = Float64Array.from(mask, () => {
-    noise = 0.8 * noise + 0.08 * gaussian(random)
-    return round(bias + noise + 0.02 * gaussian(random))
+    noise = 0.8 * noise + 0.08 * random.normal()
+    return round(bias + noise + 0.02 * random.normal())
   })
-  const kl = Float64Array.from(mask, () => Math.fround(0.1 * gaussian(random) + 0.03))
+  const kl = Float64Array.from(mask, () => Math.fround(0.1 * random.normal() + 0.03))
   const step = Math.floor((i * plan.steps) / plan.samples)
   return { mask, values, kl, score, step, rank: i % plan.ranks, uid: `p${i % Math.ceil(plan.samples / plan.steps)}`, truncated, pad: 0 }
 }
@@ -171,7 +167,7 @@ function padded(random: Random, drafts: readonly Draft[]): Draft[] {
       pad,
       mask: Uint8Array.from([...draft.mask, ...Array<number>(pad).fill(0)]),
       values: more(draft.values, () => 0),
-      kl: more(draft.kl, () => Math.fround(Math.abs(0.1 * gaussian(random)) + 0.1))
+      kl: more(draft.kl, () => Math.fround(Math.abs(0.1 * random.normal()) + 0.1))
     }
   })
 }
