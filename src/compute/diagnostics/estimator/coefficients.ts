@@ -5,6 +5,9 @@ import { errorOf, type Relation, tolerance } from './relation.js'
 /** A number is stated where four standard errors are below this. */
 const STATED_WITHIN = 1e-3
 
+/** What twice the log likelihood has to lose with values off by one, beside a coarse type. */
+const RIVAL_LOSS = 50
+
 export interface Coefficients {
   readonly gamma: number | null
   readonly lambda: number | null
@@ -61,6 +64,8 @@ export function coefficientsOf(relation: Relation, records: readonly EstimatorRe
     gamma: isStated(gammaError) ? gamma : null,
     lambda: isStated(lambdaError) ? lambda : null,
     beta: betaOf(relation, records),
-    valuesMatter: Math.abs(a) > 5 * valueError && added > 2 * hidden
+    valuesMatter:
+      Math.abs(a) > 5 * valueError &&
+      (relation.rival === null ? added > 2 * hidden : relation.rows * ((relation.rival / relation.noise) ** 2 - 1) > RIVAL_LOSS)
   }
 }

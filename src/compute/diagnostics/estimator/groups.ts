@@ -38,18 +38,18 @@ export interface GroupFit {
   readonly excess: number
 }
 
-/** Parameters slope, constant, shared to the coefficients of V[t+1], V[t], A[t+1], 1, r[t], -kl[t]. */
+/**
+ * Parameters to the coefficients of V[t+1], V[t], A[t+1], 1, r[t], -kl[t]. A group's own: slope and constant; the shared one last.
+ * The constant is -(1 - gamma lambda) mean / sigma. Where lambda = 1 - 1 / (alpha L) it differs by sample: -(mean / sigma)
+ * (1 - gamma + gamma / (alpha L)), so a group has one constant and one over L.
+ */
 function mapOf(member: Member, known: Known, model: LambdaModel): AffineMap {
+  const over = 1 / member.length
+  const fixed = model === 'fixed'
+  const row = (slope: number, constant: number, shared: number): number[] => [slope, constant, ...(fixed ? [] : [constant * over]), shared]
   return {
-    b: [
-      [known.gamma, 0, 0],
-      [-1, 0, 0],
-      [0, 0, model === 'fixed' ? 1 : -1 / member.length],
-      [0, 1, 0],
-      [1, 0, 0],
-      [known.beta, 0, 0]
-    ],
-    fixed: [0, 0, model === 'fixed' ? 0 : known.gamma, 0, 0, 0]
+    b: [row(known.gamma, 0, 0), row(-1, 0, 0), row(0, 0, fixed ? 1 : -over), row(0, 1, 0), row(1, 0, 0), row(known.beta, 0, 0)],
+    fixed: [0, 0, fixed ? 0 : known.gamma, 0, 0, 0]
   }
 }
 
@@ -64,35 +64,43 @@ export function grouped(members: readonly Member[]): Map<string, Member[]> {
   return groups
 }
 
-function product(a: readonly number[], h: readonly number[], b: readonly number[]): number {
-  return a[0] * (h[0] * b[0] + h[1] * b[1]) + a[1] * (h[2] * b[0] + h[3] * b[1])
+/** a' M b for M [n * n]. */
+function product(a: readonly number[], m: readonly number[], b: readonly number[]): number {
+  const n = a.length
+  let sum = 0
+  for (let i = 0; i < n; i++) if (a[i] !== 0) for (let j = 0; j < n; j++) sum += a[i] * m[i * n + j] * b[j]
+  return sum
 }
 
 export function fitGroups(members: readonly Member[], known: Known, model: LambdaModel): GroupFit {
+  const own = model === 'fixed' ? 2 : 3
+  const units = Array.from({ length: own }, (_, i) => Array.from({ length: own }, (_, j) => Number(i === j)))
   let [left, right] = [0, 0]
   const parts = [...grouped(members)].map(([name, of]) => {
     const { h, g } = normalOf(
       of.map(m => ({ form: m.form, map: mapOf(m, known, model), weight: m.weight })),
-      3
+      own + 1
     )
-    const at = (i: number, j: number): number => h[packed(i, j, 3)]
-    const inverse = solveNormal([at(0, 0), at(0, 1), at(1, 1)], [g[0], g[1]], 2).covariance.map(x => (Number.isFinite(x) ? x : 0))
-    const cross = [at(0, 2), at(1, 2)]
-    left += at(2, 2) - product(cross, inverse, cross)
-    right += g[2] - product(cross, inverse, [g[0], g[1]])
-    return { name, inverse, cross, g }
+    const at = (i: number, j: number): number => h[packed(i, j, own + 1)]
+    const local = units.flatMap((_, i) => units.slice(i).map((_, j) => at(i, i + j)))
+    const side = Array.from(g.slice(0, own))
+    const { inverse, covariance } = solveNormal(local, side, own)
+    const cross = units.map((_, i) => at(i, own))
+    left += at(own, own) - product(cross, inverse, cross)
+    right += g[own] - product(cross, inverse, side)
+    return { name, inverse, covariance, cross, side }
   })
   const shared = left > 0 ? right / left : 0
-  const solved = parts.map(({ name, inverse, cross, g }) => {
-    const side = [g[0] - cross[0] * shared, g[1] - cross[1] * shared]
-    return { name, inverse, slope: product([1, 0], inverse, side), constant: product([0, 1], inverse, side) }
+  const solved = parts.map(part => {
+    const side = part.side.map((x, i) => x - part.cross[i] * shared)
+    return { ...part, x: units.map(unit => product(unit, part.inverse, side)) }
   })
-  const slopes = new Map(solved.map(s => [s.name, s]))
+  const byName = new Map(solved.map(s => [s.name, s.x]))
   let [sum, rows, weighted] = [0, 0, 0]
   const fits = members.map(member => {
-    const { slope, constant } = slopes.get(member.group) ?? { slope: 0, constant: 0 }
-    const s = squares(member.form, applied(mapOf(member, known, model), [slope, constant, shared]))
-    const allowed = member.tolerance(slope)
+    const x = byName.get(member.group) ?? []
+    const s = squares(member.form, applied(mapOf(member, known, model), [...x, shared]))
+    const allowed = member.tolerance(x[0])
     const rms = Math.sqrt(s / member.form.n)
     sum += (rms / allowed) ** 2 * member.form.n
     weighted += s * member.weight
@@ -108,10 +116,10 @@ export function fitGroups(members: readonly Member[], known: Known, model: Lambd
       solved.map(s => [
         s.name,
         {
-          slope: s.slope,
-          constant: s.constant,
-          slopeError: noise * Math.sqrt(Math.max(0, s.inverse[0])),
-          constantError: noise * Math.sqrt(Math.max(0, s.inverse[3]))
+          slope: s.x[0],
+          constant: s.x[1],
+          slopeError: noise * Math.sqrt(Math.max(0, s.covariance[0])),
+          constantError: noise * Math.sqrt(Math.max(0, s.covariance[own + 1]))
         }
       ])
     ),

@@ -12,6 +12,8 @@ export interface Solution {
   readonly x: readonly number[]
   /** inverse of the normal matrix, [k * k]; Infinity on the diagonal where a column is 0 */
   readonly covariance: readonly number[]
+  /** inverse on the directions that the data determine, 0 on the others, [k * k] */
+  readonly inverse: readonly number[]
 }
 
 /** Index of (i, j) in the packed upper triangle of a k x k matrix. */
@@ -66,17 +68,22 @@ export function solveNormal(h: ArrayLike<number>, g: ArrayLike<number>, k: numbe
   const { values, vectors } = eigen(scaled, k)
   const x = new Array<number>(k).fill(0)
   const covariance = new Array<number>(k * k).fill(0)
+  const inverse = new Array<number>(k * k).fill(0)
   for (let e = 0; e < k; e++) {
     let projected = 0
     for (let i = 0; i < k; i++) projected += vectors[i * k + e] * g[i] * scale[i]
     for (let i = 0; i < k; i++) {
       const along = vectors[i * k + e] * scale[i]
       if (values[e] > DROPPED) x[i] += (along * projected) / values[e]
-      for (let j = 0; j < k; j++) covariance[i * k + j] += (along * vectors[j * k + e] * scale[j]) / Math.max(values[e], FLOOR)
+      for (let j = 0; j < k; j++) {
+        const both = along * vectors[j * k + e] * scale[j]
+        covariance[i * k + j] += both / Math.max(values[e], FLOOR)
+        if (values[e] > DROPPED) inverse[i * k + j] += both / values[e]
+      }
     }
   }
   for (let i = 0; i < k; i++) if (scale[i] === 0) covariance[i * k + i] = Number.POSITIVE_INFINITY
-  return { x, covariance }
+  return { x, covariance, inverse }
 }
 
 /** Variance factor of c . x, given the covariance. */

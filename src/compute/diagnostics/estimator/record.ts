@@ -6,7 +6,7 @@ import type { SampleFields } from '../../../schema/samples.js'
 import { type AdvantageForms, advantageForms } from './advantages.js'
 import { type Ends, endsOf } from './ends.js'
 import { insideTransitions, type NeighbourValues, type ReturnForms, returnForms } from './inside.js'
-import { largest, type Moments, momentsOf } from './moments.js'
+import { largest, type ValueSpreads, valueSpreads } from './spreads.js'
 import { type Precision, precisionOf } from './precision.js'
 import type { View } from './view.js'
 
@@ -36,7 +36,7 @@ export interface EstimatorRecord {
   /** sums over transitions inside turns: r[t] (-kl[t]), kl[t]^2, r[t]^2 */
   readonly rewardOnKl: readonly [number, number, number] | null
   readonly ends: Ends | null
-  readonly moments: Moments | null
+  readonly spreads: ValueSpreads | null
 }
 
 function rewardOnKl(view: View): EstimatorRecord['rewardOnKl'] {
@@ -80,6 +80,6 @@ export function estimatorRecord(view: View, neighbours: NeighbourValues): Estima
     advantages: advantageForms(view, scale + advantageScale),
     rewardOnKl: rewardOnKl(view),
     ends: endsOf(view),
-    moments: momentsOf(view)
+    spreads: valueSpreads(view)
   }
 }

@@ -69,7 +69,7 @@ const HYPOTHESES: readonly Hypothesis[] = [
   { name: 'values of the sample behind', form: r => r.returns.behind, map: FOREIGN }
 ]
 
-export interface Sample {
+export interface JudgedSample {
   readonly record: EstimatorRecord
   readonly form: Form
   /** root mean square residual over the sample's scale */
@@ -88,7 +88,9 @@ export interface Relation {
   readonly solution: Solution
   readonly noise: number
   readonly rows: number
-  readonly samples: readonly Sample[]
+  readonly samples: readonly JudgedSample[]
+  /** residual of the best relation with values off by one, beside a coarse type; null: not looked at */
+  readonly rival: number | null
   /** share of samples that follow it */
   readonly share: number
   /** relative rounding of the arrays that it compares, by sample */
@@ -123,14 +125,14 @@ function evaluate(hypothesis: Hypothesis, records: readonly EstimatorRecord[], r
   }
   const rows = all.reduce((sum, { weighted }) => sum + weighted.form.n, 0)
   if (rows < FEWEST_ROWS) return null
-  const judge = (solution: Solution): Sample[] => {
+  const judge = (solution: Solution): JudgedSample[] => {
     const x = applied(map, solution.x)
     return all.map(({ record, weighted: { form } }) => {
       const rms = rmsOf(form, x, record.scale)
       return { record, form, rms, fits: rms <= tolerance(rounding(record)) }
     })
   }
-  const share = (samples: readonly Sample[]): number => samples.filter(s => s.fits).length / samples.length
+  const share = (samples: readonly JudgedSample[]): number => samples.filter(s => s.fits).length / samples.length
   let solution = fitShared(
     all.map(a => a.weighted),
     3
@@ -166,12 +168,17 @@ function evaluate(hypothesis: Hypothesis, records: readonly EstimatorRecord[], r
     rows,
     samples,
     share: share(samples),
+    rival: null,
     rounding
   }
 }
 
-/** An alternative that leaves less than this share of the plain residual is taken where both are within coarse rounding. */
-const CLEARLY_SMALLER = 0.6
+/** What twice the log likelihood has to gain for an alternative, where both are within coarse rounding. */
+const GAIN = 50
+
+function gains(other: Relation, over: Relation): boolean {
+  return Math.min(other.rows, over.rows) * ((over.noise / other.noise) ** 2 - 1) > GAIN
+}
 
 /** The relation that most samples follow, the plain one first; null where there are too few rows. */
 export function findRelation(records: readonly EstimatorRecord[]): Relation | null {
@@ -180,14 +187,21 @@ export function findRelation(records: readonly EstimatorRecord[]): Relation | nu
   const coarse = (record: EstimatorRecord): number => Math.max(fine(record), values(record))
   let best: Relation | null = null
   for (const rounding of [fine, coarse]) {
+    const exact = rounding(records[0]) <= 2 * SINGLE
+    const found: Relation[] = []
     for (const hypothesis of HYPOTHESES) {
-      const found = evaluate(hypothesis, records, rounding)
-      if (found === null) continue
-      if (found.name === 'pre-action' && found.share === 1 && rounding(records[0]) <= 2 * SINGLE) return found
-      const better = best === null || found.share > best.share || (found.share === best.share && found.noise < CLEARLY_SMALLER * best.noise)
-      if (better) best = found
+      const one = evaluate(hypothesis, records, rounding)
+      if (one === null) continue
+      if (one.name === 'pre-action' && one.share === 1 && exact) return one
+      found.push(one)
     }
-    if (best !== null && best.share === 1) return best
+    for (const one of found) {
+      if (best === null || one.share > best.share || (one.share === best.share && !exact && gains(one, best))) best = one
+    }
+    if (best !== null && best.share === 1) {
+      const shifted = found.filter(one => one.name === 'values one later' || one.name === 'values one earlier')
+      return { ...best, rival: exact || shifted.length === 0 ? null : Math.min(...shifted.map(one => one.noise)) }
+    }
   }
   return best
 }

@@ -9,7 +9,7 @@ export interface Spread {
   readonly m2: number
 }
 
-export interface Moments {
+export interface ValueSpreads {
   readonly returns: Spread
   /** R - V */
   readonly errors: Spread
@@ -36,7 +36,7 @@ export function mergeSpreads(a: Spread, b: Spread): Spread {
   return { n, mean: a.mean + (step * b.n) / n, m2: a.m2 + b.m2 + (step * step * a.n * b.n) / n }
 }
 
-export function momentsOf(view: View): Moments | null {
+export function valueSpreads(view: View): ValueSpreads | null {
   const { values, returns, at } = view
   if (values === null || returns === null) return null
   return {
