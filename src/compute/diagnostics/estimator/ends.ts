@@ -17,6 +17,14 @@ export interface TokenNumbers {
   readonly kl: number | null
 }
 
+/** A masked token and the one behind it, null at the end of the response. */
+export interface MaskedPair {
+  readonly here: TokenNumbers
+  readonly next: TokenNumbers | null
+  /** the one behind is trainable */
+  readonly closes: boolean
+}
+
 /** A trainable token and what follows it. */
 export interface Transition {
   readonly here: TokenNumbers
@@ -27,6 +35,8 @@ export interface Transition {
   /** the next two tokens of the response, masked or not */
   readonly next: TokenNumbers | null
   readonly second: TokenNumbers | null
+  /** of the masked tokens behind it the first and the last two */
+  readonly pairs: readonly MaskedPair[]
   /** the next trainable token, and values beside it; null behind the last one */
   readonly trainable: TokenNumbers | null
   readonly valueBefore: number | null
@@ -62,6 +72,16 @@ function numbersAt(view: View, values: SampleNumbers, returns: SampleNumbers, i:
   }
 }
 
+function maskedPairs(view: View, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedPair[] {
+  if (!view.whole) return []
+  const at = [...new Set([i + 1, j - 2, j - 1])].filter(m => m > i && m < j)
+  return at.flatMap(m => {
+    const here = numbersAt(view, values, returns, m, m)
+    if (here === null) return []
+    return [{ here, next: numbersAt(view, values, returns, m + 1, m + 1), closes: m + 1 === j && j < view.length }]
+  })
+}
+
 function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers, k: number): Transition | null {
   const n = view.positions.length
   if (k < 0 || k >= n) return null
@@ -81,6 +101,7 @@ function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers,
     masked: last ? (view.whole ? view.length - 1 - i : 0) : view.positions[k + 1] - t - 1,
     next: known ? numbersAt(view, values, returns, i + 1, t + 1) : null,
     second: second ? numbersAt(view, values, returns, i + 2, t + 2) : null,
+    pairs: maskedPairs(view, values, returns, i, last ? view.length : j),
     trainable: last ? null : numbersAt(view, values, returns, j, view.positions[k + 1]),
     valueBefore: beside(j - 1),
     valueBehind: beside(j + 1)

@@ -78,7 +78,8 @@ function placeByRewards(tail: Tail): FinalRewardPlace | null {
   const end = record.ends?.end ?? null
   if (last.here.reward === null || end?.reward === null || end === null) return null
   const score = record.score
-  if (score !== null && Math.abs(score) > tail.allowed) {
+  if (score !== null) {
+    if (Math.abs(score) <= tail.allowed) return null
     return Math.abs(last.here.reward - score) < Math.abs(end.reward - score) ? 'last trainable token' : 'last token'
   }
   if (Math.abs(last.here.reward) > 10 * Math.abs(end.reward)) return 'last trainable token'

@@ -74,16 +74,16 @@ function judge(rule: Rule, rows: readonly Row[], c: RuleCoefficients): Judged {
   return judged.reduce((best, one) => (one.misses.length < best.misses.length ? one : best))
 }
 
-/** Whether what is stored at the first masked token is what the rule stores; null: nothing is known of it. */
+/** Whether what is stored at masked tokens is what the rule stores; null: nothing is known of it. */
 function storedAgrees(rule: Rule, rows: readonly Row[], c: RuleCoefficients): boolean | null {
-  let known = 0
-  let agree = 0
-  for (const { transition: t, allowed: limit } of rows) {
-    const stored = rule.stored(t, c)
-    if (stored === null || t.next === null) continue
-    known += 1
-    const ret = t.next.ret
-    if (stored.some(x => Math.abs(x - ret) <= 2 * limit)) agree += 1
+  let [known, agree] = [0, 0]
+  // stored values are not those that masked tokens used
+  if (c.shift !== 0) return null
+  for (const { transition, allowed: limit } of rows) {
+    for (const pair of transition.pairs) {
+      known += 1
+      if (rule.stored(pair, transition, c).some(x => Math.abs(x - pair.here.ret) <= 2 * limit)) agree += 1
+    }
   }
   return known === 0 ? null : agree >= known * (1 - FEW)
 }

@@ -67,6 +67,8 @@ function wideRows(view: View, values: SampleNumbers, returns: SampleNumbers, ins
   const { rewards, kl } = view
   for (const k of inside) {
     const i = view.at[k]
+    // whether rewards of masked tokens count is not known here
+    if (k > 0 && view.positions[k - 1] !== view.positions[k] - 1) continue
     // a trace has no value behind the end of a turn
     if (!view.whole && view.positions[k + 2] !== view.positions[k] + 2) continue
     const row = [returns[i], values[i], values[i + 1], valueAt(view, values, i + 2), returns[i + 1]]

@@ -43,13 +43,15 @@ type FormOf = (record: EstimatorRecord) => Form | null
 function membersOf(records: readonly EstimatorRecord[], formOf: FormOf, groupOf: (r: EstimatorRecord) => string): Member[] {
   const advantages = roundingOf(records, 'advantages')
   const values = roundingOf(records, 'values')
+  // advantages of one sample may all be 0
+  const least = 0.01 * records.reduce((max, r) => Math.max(max, r.advantageScale), 0)
   return records.flatMap(record => {
     const form = formOf(record)
     const size = record.scale + record.advantageScale
     if (form === null || size === 0) return []
     const allowed = (slope: number): number => {
       // advantages are differences: they were rounded where values and returns are large
-      const scale = record.advantageScale + Math.abs(slope) * record.scale
+      const scale = Math.max(least, record.advantageScale) + Math.abs(slope) * record.scale
       return (
         Math.max(tolerance(advantages(record)), tolerance(Math.min(values(record), advantages(record)))) * Math.max(scale, Number.MIN_VALUE)
       )

@@ -15,7 +15,8 @@ function explainedVariance(records: readonly EstimatorRecord[]): number | null {
     returns = mergeSpreads(returns, spreads.returns)
     errors = mergeSpreads(errors, spreads.errors)
   }
-  return returns.m2 > 0 ? 1 - errors.m2 / returns.m2 : null
+  // equal returns have only the rounding of their mean
+  return returns.m2 > 1e-10 * returns.n * returns.mean ** 2 ? 1 - errors.m2 / returns.m2 : null
 }
 
 function meanOf(parts: readonly (number | null)[]): number | null {
@@ -45,7 +46,9 @@ export const explainedVarianceLog: FaultKind = {
     const off = [...logged].flatMap(([step, value]) => {
       const records = evidence.records.filter(r => r.step === step)
       const pooled = explainedVariance(records)
-      return pooled === null || Math.abs(pooled - value) <= AGREES ? [] : [{ step, value, pooled, records }]
+      return pooled === null || Math.abs(pooled - value) <= AGREES * Math.max(1, Math.abs(1 - pooled))
+        ? []
+        : [{ step, value, pooled, records }]
     })
     if (off.length === 0) return null
     const worst = off.reduce((most, one) => (Math.abs(one.value - one.pooled) > Math.abs(most.value - most.pooled) ? one : most))

@@ -31,8 +31,9 @@ function atTheEnd({ audit, evidence }: Case): Seen | null {
   const gamma = evidence.coefficients.gamma ?? 1
   const found = telling.map(tail => ({ tail, direction: directionOf(tail, gamma) }))
   const hit = found.filter(f => f.direction !== null)
-  // a single sample may be one whose reward was dropped for another reason
-  if (hit.length === 0 || hit.length < 0.9 * telling.length || (hit.length < 2 && !hit[0].tail.record.has.rewards)) return null
+  if (hit.length === 0 || hit.length < 0.9 * telling.length) return null
+  // the reward of a truncated sample may have been dropped on purpose
+  if (hit.every(f => f.direction === 'one token later' && f.tail.record.truncated === true)) return null
   const { tail, direction } = hit[0]
   const stated = tail.stated ?? 0
   return {

@@ -8,8 +8,5 @@ export const carry: Rule = {
     return next === null ? null : [next]
   },
   // the running advantage of the next trainable token, plus the masked token's own value
-  stored: (t, c) => {
-    if (t.next === null || c.shift !== 0) return null
-    return [t.next.value + (t.trainable === null ? 0 : t.trainable.ret - t.trainable.value)]
-  }
+  stored: ({ here }, { trainable }) => [here.value + (trainable === null ? 0 : trainable.ret - trainable.value)]
 }

@@ -8,9 +8,5 @@ function step(value: number | null, ret: number | null, c: RuleCoefficients): re
 export const everyToken: Rule = {
   name: 'every-token',
   continuation: (t, c) => (t.masked === 0 && t.trainable === null ? [0] : step(nextValue(t, c.shift), t.next?.ret ?? null, c)),
-  stored: (t, c) => {
-    if (t.next === null || c.shift !== 0) return null
-    if (t.second === null) return [rewardAt(t.next, c.beta)]
-    return [rewardAt(t.next, c.beta) + c.a * t.second.value + c.b * t.second.ret]
-  }
+  stored: ({ here, next }, _, c) => [rewardAt(here, c.beta) + (next === null ? 0 : c.a * next.value + c.b * next.ret)]
 }

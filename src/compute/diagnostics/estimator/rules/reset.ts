@@ -11,11 +11,10 @@ export const reset: Rule = {
     const values = [nextValue(t, c.shift), trainableValue(t, c.shift)]
     return [0, ...values.map(value => (value === null ? Number.NaN : gamma * value))]
   },
-  stored: (t, c) => {
-    if (t.next === null || c.shift !== 0) return null
-    const reward = rewardAt(t.next, c.beta)
-    if (t.second === null) return [reward]
-    if (t.masked === 1) return [reward + c.a * t.second.value + c.b * t.second.ret]
-    return [reward, reward + (c.a + c.b) * t.second.value]
+  stored: ({ here, next, closes }, _, c) => {
+    const reward = rewardAt(here, c.beta)
+    if (next === null) return [reward]
+    // the sum is set to 0 behind a masked token, not at it
+    return closes ? [reward + c.a * next.value + c.b * next.ret] : [reward, reward + (c.a + c.b) * next.value]
   }
 }

@@ -3,7 +3,7 @@
  * masked token behind. A rule answers with one number for each form of it that trainers have, NaN where a form needs what the
  * sample does not hold; null: it holds none of it.
  */
-import type { Transition } from '../ends.js'
+import type { MaskedPair, Transition } from '../ends.js'
 
 export const RULE_NAMES = ['every-token', 'carry', 'trainable-only', 'zeroed-values', 'reset'] as const
 export type RuleName = (typeof RULE_NAMES)[number]
@@ -23,8 +23,8 @@ export interface Rule {
   readonly name: RuleName
   /** what follows the trainable token, by each form of the rule */
   readonly continuation: (transition: Transition, c: RuleCoefficients) => readonly number[] | null
-  /** return stored at the first masked token behind it */
-  readonly stored: (transition: Transition, c: RuleCoefficients) => readonly number[] | null
+  /** return stored at a masked token behind it */
+  readonly stored: (pair: MaskedPair, transition: Transition, c: RuleCoefficients) => readonly number[]
 }
 
 /** Reward of one token: as stored, and -beta kl. */

@@ -7,5 +7,5 @@ export const trainableOnly: Rule = {
     const next = fromTrainable(t, c)
     return next === null ? null : [next]
   },
-  stored: t => (t.next === null ? null : [0])
+  stored: () => [0]
 }
