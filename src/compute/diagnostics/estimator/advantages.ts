@@ -9,13 +9,18 @@ import { insideTransitions, ROUNDINGS } from './inside.js'
 import { SINGLE } from './precision.js'
 import type { View } from './view.js'
 
-/** A sample is cut into eighths by position, to see groups inside it: halves and quarters end where eighths end. */
-export const SEGMENTS = 8
+/**
+ * A sample is cut by position, to see groups inside it: halves and quarters end where eighths end. A short one is cut into
+ * quarters, which have more rows.
+ */
+const SEGMENTS = 8
+const SHORT_SEGMENTS = 4
+const SHORT = 128
 
 /** Columns: V[t+1], V[t], A[t+1], 1, r[t], -kl[t]; y = A[t]. */
 export interface AdvantageForms {
   readonly total: Form | null
-  /** the eighths, where the sample as a whole does not follow one relation or is short */
+  /** eighths or quarters, where the sample as a whole does not follow one relation or is short */
   readonly segments: readonly (Form | null)[] | null
   /** with V[t+2], V[t+1] in place of V[t+1], V[t], and with V[t], V[t-1]: values off by one */
   readonly late: Form | null
@@ -42,13 +47,14 @@ function rowsOf(view: View, values: SampleNumbers, advantages: SampleNumbers, in
   return rows
 }
 
-/** Rows beside a cut would join two groups: the last ones of each eighth are left out. */
+/** Rows beside a cut would join two groups, and trainers round it down or up: rows that touch it are left out. */
 function segmentForms(view: View, rows: Rows): (Form | null)[] {
   const T = view.positions.length === 0 ? 1 : view.whole ? view.length : view.positions[view.positions.length - 1] + 1
   const beside = Math.max(1, Math.min(3, Math.floor(T / 64)))
-  return Array.from({ length: SEGMENTS }, (_, segment) => {
-    const from = (segment * T) / SEGMENTS
-    const to = ((segment + 1) * T) / SEGMENTS
+  const parts = T < SHORT ? SHORT_SEGMENTS : SEGMENTS
+  return Array.from({ length: parts }, (_, segment) => {
+    const from = Math.ceil((segment * T) / parts)
+    const to = Math.floor(((segment + 1) * T) / parts)
     return rows.form(row => {
       const t = rows.token(row)
       return t >= from + beside - 1 && t + beside < to

@@ -41,10 +41,6 @@ export function insideTransitions(view: View): number[] {
   return found
 }
 
-/** A value beside a token: of the response where masked tokens are known, else of the next retained one. */
-function valueAt(view: View, values: SampleNumbers, i: number): number {
-  return i >= 0 && i < view.length ? values[i] : Number.NaN
-}
 
 function plainRows(view: View, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): Rows {
   const rows = new Rows(3, inside.length)
@@ -67,11 +63,10 @@ function wideRows(view: View, values: SampleNumbers, returns: SampleNumbers, ins
   const { rewards, kl } = view
   for (const k of inside) {
     const i = view.at[k]
-    // whether rewards of masked tokens count is not known here
+    // what stands beside a turn is not known to be shifted alike: whether masked tokens count is not known here
     if (k > 0 && view.positions[k - 1] !== view.positions[k] - 1) continue
-    // a trace has no value behind the end of a turn
-    if (!view.whole && view.positions[k + 2] !== view.positions[k] + 2) continue
-    const row = [returns[i], values[i], values[i + 1], valueAt(view, values, i + 2), returns[i + 1]]
+    if (view.positions[k + 2] !== view.positions[k] + 2) continue
+    const row = [returns[i], values[i], values[i + 1], values[i + 2], returns[i + 1]]
     const around = (array: SampleNumbers | null, sign: number): void => {
       for (const step of [0, -1, 1]) row.push(array === null ? 0 : sign * (array[i + step] ?? 0))
     }

@@ -176,8 +176,13 @@ function evaluate(hypothesis: Hypothesis, records: readonly EstimatorRecord[], r
 /** What twice the log likelihood has to gain for an alternative, where both are within coarse rounding. */
 const GAIN = 50
 
+/** And the residual has to be this much smaller: rounded returns as regressors give other values a little to explain. */
+const SMALLER = 0.9
+const FOREIGN_SMALLER = 0.6
+
 function gains(other: Relation, over: Relation): boolean {
-  return Math.min(other.rows, over.rows) * ((over.noise / other.noise) ** 2 - 1) > GAIN
+  const ratio = other.noise / over.noise
+  return ratio < (other.foreign ? FOREIGN_SMALLER : SMALLER) && Math.min(other.rows, over.rows) * (ratio ** -2 - 1) > GAIN
 }
 
 /** The relation that most samples follow, the plain one first; null where there are too few rows. */

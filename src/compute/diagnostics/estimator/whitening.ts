@@ -5,7 +5,6 @@
  */
 import type { Form } from './form.js'
 import { fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type Member } from './groups.js'
-import { SEGMENTS } from './advantages.js'
 import { isStated } from './coefficients.js'
 import type { EstimatorRecord } from './record.js'
 import { roundingOf, tolerance } from './relation.js'
@@ -33,8 +32,8 @@ export interface AdvantageAudit {
 
 const NOTHING: AdvantageAudit = { whitening: null, lambda: null, groups: [], shift: 'pre-action', follows: false }
 const MODELS: readonly LambdaModel[] = ['fixed', 'adaptive']
-/** Segments that one cut inside may spoil. */
-const SPOILED = 3
+/** Share of the parts that a cut inside them may spoil. */
+const SPOILED = 0.5
 /** Rows by which a form has to exceed its unknowns. */
 const SPARE_ROWS = 4
 
@@ -93,9 +92,11 @@ function groupsOf(fit: GroupFit): WhiteningGroup[] {
   })
 }
 
-function isUnwhitened(fit: GroupFit): boolean {
+/** Rounded advantages bias the slope by about their rounding. */
+function isUnwhitened(fit: GroupFit, rounding: number): boolean {
+  const spare = Math.max(1e-5, 8 * rounding)
   return [...fit.groups.values()].every(
-    g => Math.abs(g.slope - 1) <= 5 * g.slopeError + 1e-5 && Math.abs(g.constant) <= 5 * g.constantError + 1e-5
+    g => Math.abs(g.slope - 1) <= 5 * g.slopeError + spare && Math.abs(g.constant) <= 5 * g.constantError + spare
   )
 }
 
@@ -121,11 +122,12 @@ function clusters(fit: GroupFit): Map<string, string> | null {
 
 function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: boolean): AdvantageAudit | null {
   const cut = records.filter(r => r.advantages.segments !== null)
-  const members = Array.from({ length: SEGMENTS }, (_, segment) =>
+  const most = cut.reduce((max, r) => Math.max(max, r.advantages.segments?.length ?? 0), 0)
+  const members = Array.from({ length: most }, (_, segment) =>
     membersOf(
       cut,
       r => r.advantages.segments?.[segment] ?? null,
-      r => name(stepOf(r), pooled ? '' : `sample ${r.index}`, `eighth ${segment + 1}`)
+      r => name(stepOf(r), pooled ? '' : `sample ${r.index}`, `part ${segment + 1} of ${r.advantages.segments?.length ?? 0}`)
     )
   ).flat()
   const groups = grouped(members)
@@ -138,7 +140,7 @@ function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: bo
       if (fitsAll(fitGroups(of, known, model))) good.push(...of)
     }
     const kept = new Set(good.map(m => m.group)).size
-    if (total === 0 || kept < Math.max(2, (total * (SEGMENTS - SPOILED)) / SEGMENTS - 1)) continue
+    if (kept < Math.max(2, total * SPOILED)) continue
     const fit = fitGroups(good, known, model)
     if (!fitsAll(fit)) continue
     const slopes = [...fit.groups.values()]
@@ -165,7 +167,7 @@ function byPartition(records: readonly EstimatorRecord[], formOf: FormOf, known:
   if (fitsAll(batch)) {
     // without values in them the slope says nothing of sigma
     const seen = [...batch.groups.values()].every(g => isStated(g.slopeError / 10) && Math.abs(g.slope) > 10 * g.slopeError)
-    if (isUnwhitened(batch)) return result(seen ? 'none' : null, batch)
+    if (isUnwhitened(batch, roundingOf(records, 'advantages')(records[0]))) return result(seen ? 'none' : null, batch)
     // a step with one sample does not tell its batch from the sample
     return result(seen && records.length > batch.groups.size ? 'batch' : null, batch)
   }

@@ -30,15 +30,24 @@ function constant(records: readonly EstimatorRecord[]): Seen | null {
   }
 }
 
+/** The prompt; where a dump names none, the place in the step. */
+function promptOf(record: EstimatorRecord, place: number): string {
+  return record.uid ?? `place ${place}`
+}
+
 function sameFirstValues(records: readonly EstimatorRecord[]): Seen | null {
   const first = new Map<string, EstimatorRecord>()
+  const places = new Map<number, number>()
   let [pairs, equal] = [0, 0]
   let place: Seen['place'] = null
   for (const record of records) {
     const value = record.ends?.firstValue ?? null
-    if (record.uid === null || record.step === null || value === null) continue
-    const before = first.get(record.uid)
-    if (before === undefined) first.set(record.uid, record)
+    if (record.step === null || value === null) continue
+    const at = places.get(record.step) ?? 0
+    places.set(record.step, at + 1)
+    const prompt = promptOf(record, at)
+    const before = first.get(prompt)
+    if (before === undefined) first.set(prompt, record)
     else if (before.step !== record.step) {
       pairs += 1
       if (before.ends?.firstValue === value) {

@@ -12,7 +12,7 @@ function paysKl({ audit, evidence }: Case): boolean {
 }
 
 function behind({ audit, evidence }: Case): Seen | null {
-  if (audit.final_reward !== 'last trainable token' || (audit.rule !== 'every-token' && audit.rule !== 'zeroed-values')) return null
+  if (audit.final_reward === 'last token' || (audit.rule !== 'every-token' && audit.rule !== 'zeroed-values')) return null
   const leaking = evidence.tails.filter(
     t => t.trailing > 0 && (t.record.ends?.trailingRewards ?? 0) > 0 && Math.abs(t.continuation) > t.allowed
   )
