@@ -77,13 +77,13 @@ function placeByRewards(tail: Tail): FinalRewardPlace | null {
   const { last, record } = tail
   const end = record.ends?.end ?? null
   if (last.here.reward === null || end?.reward === null || end === null) return null
-  const score = record.score
-  if (score !== null) {
-    if (Math.abs(score) <= tail.allowed) return null
-    return Math.abs(last.here.reward - score) < Math.abs(end.reward - score) ? 'last trainable token' : 'last token'
-  }
-  if (Math.abs(last.here.reward) > 10 * Math.abs(end.reward)) return 'last trainable token'
-  return Math.abs(end.reward) > 10 * Math.abs(last.here.reward) ? 'last token' : null
+  // distance of each from the score, or from no reward: KL beside it is small
+  const score = record.score ?? 0
+  const [atLast, atEnd] = [Math.abs(last.here.reward - score), Math.abs(end.reward - score)]
+  if (record.score !== null && Math.abs(score) <= tail.allowed) return null
+  const [near, far] = record.score === null ? [atEnd, atLast] : [atLast, atEnd]
+  if (near < 0.1 * far) return 'last trainable token'
+  return far < 0.1 * near ? 'last token' : null
 }
 
 function placeByReturns(tail: Tail, scored: boolean, every: boolean): FinalRewardPlace | null {

@@ -41,7 +41,6 @@ export function insideTransitions(view: View): number[] {
   return found
 }
 
-
 function plainRows(view: View, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): Rows {
   const rows = new Rows(3, inside.length)
   const { rewards, kl } = view
