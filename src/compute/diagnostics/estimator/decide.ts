@@ -100,8 +100,11 @@ function largestResidual({ relation }: Evidence): { readonly residual: number | 
 
 function firstDeparture({ relation, found }: Evidence): RulePlace | null {
   if (found.departure !== null) return found.departure
-  const first = relation?.samples.find(s => !s.fits)
-  return first === undefined ? null : { sample: first.record.index, token: first.form.at }
+  for (const { record, form, fits } of relation?.samples ?? []) {
+    const outlier = form === record.returns.trimmed ? record.returns.outlier : null
+    if (outlier !== null || !fits) return { sample: record.index, token: outlier ?? form.at }
+  }
+  return null
 }
 
 export function auditEstimator(records: readonly EstimatorRecord[]): { readonly audit: EstimatorAudit; readonly evidence: Evidence } {
@@ -116,7 +119,7 @@ export function auditEstimator(records: readonly EstimatorRecord[]): { readonly 
     lambda_advantages: advantages.lambda,
     kl_coefficient: coefficients.beta,
     whitening: advantages.whitening,
-    final_reward: finalRewardPlace(tails, found)
+    final_reward: finalRewardPlace(tails, found, evidence.relation?.beta ?? 0)
   }
   const unknown = IDENTIFIED.filter(name => {
     // a rule that none of the known ones is was told apart from them all

@@ -25,6 +25,17 @@ export interface MaskedPair {
   readonly closes: boolean
 }
 
+/** Masked tokens of one gap whose stored returns are all 0, so that those which a rule gave have to be made again. */
+export interface MaskedChain {
+  readonly values: readonly number[]
+  readonly rewards: readonly number[] | null
+  readonly kl: readonly number[] | null
+}
+
+/** Masked tokens of a chain that a record carries, and chains of a sample. */
+const CHAIN_KEPT = 256
+const CHAINS_KEPT = 8
+
 /** A trainable token and what follows it. */
 export interface Transition {
   readonly here: TokenNumbers
@@ -37,6 +48,7 @@ export interface Transition {
   readonly second: TokenNumbers | null
   /** of the masked tokens behind it the first and the last two */
   readonly pairs: readonly MaskedPair[]
+  readonly chain: MaskedChain | null
   /** the next trainable token, and values beside it; null behind the last one */
   readonly trainable: TokenNumbers | null
   readonly valueBefore: number | null
@@ -82,7 +94,14 @@ function maskedPairs(view: View, values: SampleNumbers, returns: SampleNumbers, 
   })
 }
 
-function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers, k: number): Transition | null {
+function chainOf(view: View, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedChain | null {
+  if (!view.whole || j - i < 2 || j - i - 1 > CHAIN_KEPT) return null
+  for (let m = i + 1; m < j; m++) if (returns[m] !== 0) return null
+  const cut = (array: SampleNumbers): number[] => Array.from(array.subarray(i + 1, j))
+  return { values: cut(values), rewards: view.rewards === null ? null : cut(view.rewards), kl: view.kl === null ? null : cut(view.kl) }
+}
+
+function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers, k: number, chained: boolean): Transition | null {
   const n = view.positions.length
   if (k < 0 || k >= n) return null
   const i = view.at[k]
@@ -102,6 +121,7 @@ function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers,
     next: known ? numbersAt(view, values, returns, i + 1, t + 1) : null,
     second: second ? numbersAt(view, values, returns, i + 2, t + 2) : null,
     pairs: maskedPairs(view, values, returns, i, last ? view.length : j),
+    chain: chained && !last ? chainOf(view, values, returns, i, j) : null,
     trainable: last ? null : numbersAt(view, values, returns, j, view.positions[k + 1]),
     valueBefore: beside(j - 1),
     valueBehind: beside(j + 1)
@@ -141,14 +161,14 @@ export function endsOf(view: View): Ends | null {
   for (let k = 0; k + 1 < n; k++) {
     if (positions[k + 1] === positions[k] + 1) continue
     gapCount += 1
-    const gap = gaps.length < GAPS_KEPT ? transitionAt(view, values, returns, k) : null
+    const gap = gaps.length < GAPS_KEPT ? transitionAt(view, values, returns, k, gaps.length < CHAINS_KEPT) : null
     if (gap !== null) gaps.push(gap)
   }
-  const last = transitionAt(view, values, returns, n - 1)
+  const last = transitionAt(view, values, returns, n - 1, false)
   return {
     gaps,
     gapCount,
-    beforeLast: transitionAt(view, values, returns, n - 2),
+    beforeLast: transitionAt(view, values, returns, n - 2, false),
     last,
     end: last !== null && last.masked > 0 ? numbersAt(view, values, returns, view.length - 1, view.length - 1) : null,
     ...maskedCounts(view, values, returns),

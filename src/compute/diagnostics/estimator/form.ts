@@ -57,6 +57,13 @@ export class Rows {
     return this.#tokens[row]
   }
 
+  residual(row: number, x: readonly number[]): number {
+    const from = row * (this.k + 1)
+    let e = this.#data[from]
+    for (let i = 0; i < this.k; i++) e -= x[i] * this.#data[from + 1 + i]
+    return e
+  }
+
   /** The form of all rows, or of those that a filter keeps; null where there is none. */
   form(keep: ((row: number) => boolean) | null = null): Form | null {
     const { k, count } = this
@@ -88,8 +95,7 @@ export class Rows {
     for (let row = 0; row < count; row++) {
       if (keep !== null && !keep(row)) continue
       const from = row * (k + 1)
-      let e = data[from]
-      for (let i = 0; i < k; i++) e -= own[i] * data[from + 1 + i]
+      const e = this.residual(row, own)
       s += e * e
       for (let i = 0; i < k; i++) gradient[i] += e * data[from + 1 + i]
       if (Math.abs(e) > max) {

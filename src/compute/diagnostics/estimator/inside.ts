@@ -23,6 +23,9 @@ export interface NeighbourValues {
 export interface ReturnForms {
   /** R[t] - r[t] on V[t+1], R[t+1], -kl[t] */
   readonly plain: Form | null
+  /** the plain relation without the few tokens that do not follow it, where all others do, and the first of those tokens */
+  readonly trimmed: Form | null
+  readonly outlier: number | null
   /** R[t] on V[t], V[t+1], V[t+2], R[t+1], r[t], r[t-1], r[t+1], -kl[t], -kl[t-1], -kl[t+1] */
   readonly wide: Form | null
   /** R[t] - r[t] on V'[t+1], R[t+1], V[t+1], -kl[t], V' of the sample before, and of the one behind */
@@ -97,15 +100,39 @@ function foreignForm(
   return rows.form()
 }
 
+/** Share of the rows that may be left out. */
+const MOST_LEFT_OUT = 0.3
+
+/** Leaves out the rows with the largest residuals until the others are rounding, again and again half of what stands out. */
+function trim(rows: Rows, limit: number): Pick<ReturnForms, 'trimmed' | 'outlier'> {
+  const nothing = { trimmed: null, outlier: null }
+  let kept = Uint8Array.from({ length: rows.count }, () => 1)
+  for (let round = 0; round < 20; round++) {
+    const now = kept
+    const form = rows.form(row => now[row] === 1)
+    if (form === null || form.n < ENOUGH_ROWS || form.n < rows.count * (1 - MOST_LEFT_OUT)) return nothing
+    const residuals = Float64Array.from({ length: rows.count }, (_, row) => Math.abs(rows.residual(row, form.own)))
+    if (form.max <= limit) {
+      const first = residuals.findIndex(e => e > limit)
+      return first < 0 ? nothing : { trimmed: form, outlier: rows.token(first) }
+    }
+    kept = Uint8Array.from(residuals, e => Number(e <= Math.max(limit, form.max / 2)))
+  }
+  return nothing
+}
+
 export function returnForms(view: View, scale: number, neighbours: NeighbourValues): ReturnForms {
   const { values, returns } = view
-  if (values === null || returns === null) return { plain: null, wide: null, before: null, behind: null }
+  if (values === null || returns === null) return { plain: null, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   const inside = insideTransitions(view)
-  const plain = plainRows(view, values, returns, inside).form()
-  const proven = plain === null || (plain.n >= ENOUGH_ROWS && plain.max <= ROUNDINGS * SINGLE * scale)
-  if (proven) return { plain, wide: null, before: null, behind: null }
+  const rows = plainRows(view, values, returns, inside)
+  const plain = rows.form()
+  const limit = ROUNDINGS * SINGLE * scale
+  const proven = plain === null || (plain.n >= ENOUGH_ROWS && plain.max <= limit)
+  if (proven) return { plain, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   return {
     plain,
+    ...trim(rows, limit),
     wide: wideRows(view, values, returns, inside).form(),
     before: view.whole ? foreignForm(view, values, returns, inside, neighbours.before) : null,
     behind: view.whole ? foreignForm(view, values, returns, inside, neighbours.behind) : null

@@ -3,7 +3,7 @@
  * are those that all samples share; a sample follows the relation where its residual under them is rounding.
  */
 import { applied, type Form, fitShared, type AffineMap, squares, type Weighted } from './form.js'
-import { type Solution, varianceAlong } from './linear.js'
+import { packed, type Solution, varianceAlong } from './linear.js'
 import { SINGLE } from './precision.js'
 import type { EstimatorRecord } from './record.js'
 
@@ -26,6 +26,8 @@ interface Hypothesis {
   readonly form: (record: EstimatorRecord) => Form | null
   /** parameters: of the values, of the next return, of -kl */
   readonly map: AffineMap
+  /** columns of which one must not be 0 throughout: without them it is the plain relation */
+  readonly needs: readonly number[]
 }
 
 const PLAIN: AffineMap = {
@@ -60,13 +62,15 @@ const FOREIGN: AffineMap = {
 }
 
 const HYPOTHESES: readonly Hypothesis[] = [
-  { name: 'pre-action', form: r => r.returns.plain, map: PLAIN },
-  { name: 'values one later', form: r => r.returns.wide, map: wide(2, 0) },
-  { name: 'values one earlier', form: r => r.returns.wide, map: wide(0, 0) },
-  { name: 'rewards one later', form: r => r.returns.wide, map: wide(1, 1) },
-  { name: 'rewards one earlier', form: r => r.returns.wide, map: wide(1, 2) },
-  { name: 'values of the sample before', form: r => r.returns.before, map: FOREIGN },
-  { name: 'values of the sample behind', form: r => r.returns.behind, map: FOREIGN }
+  { name: 'pre-action', form: r => r.returns.plain, map: PLAIN, needs: [] },
+  { name: 'values one later', form: r => r.returns.wide, map: wide(2, 0), needs: [2] },
+  { name: 'values one earlier', form: r => r.returns.wide, map: wide(0, 0), needs: [0] },
+  { name: 'rewards one later', form: r => r.returns.wide, map: wide(1, 1), needs: [5, 8] },
+  { name: 'rewards one earlier', form: r => r.returns.wide, map: wide(1, 2), needs: [6, 9] },
+  { name: 'values of the sample before', form: r => r.returns.before, map: FOREIGN, needs: [0] },
+  { name: 'values of the sample behind', form: r => r.returns.behind, map: FOREIGN, needs: [0] },
+  // the plain one again, where tokens hold rewards that the dump does not state
+  { name: 'pre-action', form: r => r.returns.trimmed ?? r.returns.plain, map: PLAIN, needs: [] }
 ]
 
 export interface JudgedSample {
@@ -125,6 +129,8 @@ function evaluate(hypothesis: Hypothesis, records: readonly EstimatorRecord[], r
   }
   const rows = all.reduce((sum, { weighted }) => sum + weighted.form.n, 0)
   if (rows < FEWEST_ROWS) return null
+  const { needs } = hypothesis
+  if (needs.length > 0 && !all.some(({ weighted: { form } }) => needs.some(i => form.h[packed(i, i, form.own.length)] > 0))) return null
   const judge = (solution: Solution): JudgedSample[] => {
     const x = applied(map, solution.x)
     return all.map(({ record, weighted: { form } }) => {

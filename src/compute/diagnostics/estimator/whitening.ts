@@ -46,11 +46,11 @@ function membersOf(records: readonly EstimatorRecord[], formOf: FormOf, groupOf:
   const least = 0.01 * records.reduce((max, r) => Math.max(max, r.advantageScale), 0)
   return records.flatMap(record => {
     const form = formOf(record)
-    const size = record.scale + record.advantageScale
+    const size = Math.max(least, record.advantageScale)
     if (form === null || size === 0) return []
     const allowed = (slope: number): number => {
       // advantages are differences: they were rounded where values and returns are large
-      const scale = Math.max(least, record.advantageScale) + Math.abs(slope) * record.scale
+      const scale = size + Math.abs(slope) * record.scale
       return (
         Math.max(tolerance(advantages(record)), tolerance(Math.min(values(record), advantages(record)))) * Math.max(scale, Number.MIN_VALUE)
       )

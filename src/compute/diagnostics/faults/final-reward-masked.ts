@@ -11,7 +11,10 @@ export const finalRewardMasked: FaultKind = {
     const scored = scoreIsReward(evidence.tails) !== false
     const hit = evidence.tails.flatMap(tail => {
       if (tail.trailing === 0) return []
-      const reward = scored && !tail.record.has.rewards ? tail.record.score : endReward(tail.record, evidence.relation?.beta ?? 0)
+      const reward =
+        scored && !tail.record.has.rewards
+          ? tail.record.score
+          : endReward(tail.record, audit.rule === 'every-token' || audit.rule === 'zeroed-values', evidence.relation?.beta ?? 0)
       if (reward === null || Math.abs(reward) <= tail.allowed) return []
       // what is left of the reward in the return of the last trainable token
       const held = tail.used + tail.continuation
