@@ -33,7 +33,9 @@ function rowsOf(view: View, values: SampleNumbers, advantages: SampleNumbers, in
   const data = rows.data
   for (const k of inside) {
     const i = view.at[k]
-    if (i + shift < 0 || i + 1 + shift >= view.length) continue
+    // a value beside the turn may belong to a masked token
+    if (shift > 0 && view.positions[k + 2] !== view.positions[k] + 2) continue
+    if (shift < 0 && view.positions[k - 1] !== view.positions[k] - 1) continue
     const o = rows.offset
     data[o] = advantages[i]
     data[o + 1] = values[i + 1 + shift]

@@ -24,6 +24,7 @@ export interface EstimatorAudit {
   readonly rule: RuleName | null
   /** others that fit as well */
   readonly alternatives: readonly RuleName[]
+  /** as the returns tell it: null where lambda of the returns is 1 */
   readonly value_alignment: 'pre-action' | 'shifted by one' | null
   readonly gamma: number | null
   readonly lambda_returns: number | null
@@ -80,10 +81,10 @@ function advantagesOf(records: readonly EstimatorRecord[], relation: Relation, {
   return auditAdvantages(records, known, valuesMatter ? 'pre-action' : null)
 }
 
-function alignmentOf({ relation, coefficients, advantages }: Evidence): EstimatorAudit['value_alignment'] {
+/** What the returns tell. Where they hold no value, advantages may still show values off by one: a finding says so. */
+function alignmentOf({ relation, coefficients }: Evidence): EstimatorAudit['value_alignment'] {
   if (relation === null || relation.foreign) return null
   if (relation.name === 'values one later' || relation.name === 'values one earlier') return 'shifted by one'
-  if (advantages.follows && advantages.shift !== 'pre-action') return 'shifted by one'
   return coefficients.valuesMatter ? 'pre-action' : null
 }
 

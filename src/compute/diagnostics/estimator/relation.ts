@@ -193,6 +193,7 @@ function gains(other: Relation, over: Relation): boolean {
 
 /** The relation that most samples follow, the plain one first; null where there are too few rows. */
 export function findRelation(records: readonly EstimatorRecord[]): Relation | null {
+  if (records.length === 0) return null
   const fine = roundingOf(records, 'returns')
   const values = roundingOf(records, 'values')
   const coarse = (record: EstimatorRecord): number => Math.max(fine(record), values(record))

@@ -26,9 +26,12 @@ function atTheEnd({ evidence }: Case): Seen | null {
     const joined = relation.a * next.firstValue + relation.b * next.firstReturn
     const limit = allowed(relation.rounding(tail.record), tail.record.scale + Math.abs(next.firstReturn)) * 4
     const extra = tail.used - (tail.stated ?? 0)
-    return Math.abs(joined) > 4 * limit && Math.abs(extra - joined) <= limit ? [{ tail, joined }] : []
+    return Math.abs(joined) > 4 * limit && Math.abs(extra - joined) <= limit ? [{ tail, joined, limit }] : []
   })
   if (hit.length < 2 || hit.length < 0.8 * bare.length) return null
+  // equal ones may be something else that all samples have
+  const joins = hit.map(h => h.joined)
+  if (Math.max(...joins) - Math.min(...joins) <= 4 * Math.max(...hit.map(h => h.limit))) return null
   const { tail, joined } = hit[0]
   return {
     message: `Returns bootstrap from another trajectory: the last return of ${counted(hit.length, 'sample')} holds the discounted start of the next sample, ${shown(joined)} the first time`,

@@ -28,7 +28,8 @@ function atTheEnd({ audit, evidence }: Case): Seen | null {
   const telling = tellingTails(evidence.tails)
   // where every sample ends masked, the place of the final reward explains it
   if (audit.final_reward === 'last token' && telling.every(t => t.trailing > 0)) return null
-  const gamma = evidence.coefficients.gamma ?? 1
+  const { gamma } = evidence.coefficients
+  if (gamma === null) return null
   const found = telling.map(tail => ({ tail, direction: directionOf(tail, gamma) }))
   const hit = found.filter(f => f.direction !== null)
   if (hit.length === 0 || hit.length < 0.9 * telling.length) return null
