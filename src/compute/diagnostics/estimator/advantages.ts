@@ -4,10 +4,10 @@
  * `A[t] = delta[t] / sigma + gamma lambda_A A[t+1] + constant` holds, with one sigma and constant in each group that was whitened.
  */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import { type Form, Rows } from './form.js'
+import { type Form, RelationRows } from './form.js'
 import { insideTransitions, ROUNDINGS } from './inside.js'
 import { SINGLE } from './precision.js'
-import type { View } from './view.js'
+import type { AuditView } from './view.js'
 
 /**
  * A sample is cut by position, to see groups inside it: halves and quarters end where eighths end. A short one is cut into
@@ -27,8 +27,8 @@ export interface AdvantageForms {
   readonly early: Form | null
 }
 
-function rowsOf(view: View, values: SampleNumbers, advantages: SampleNumbers, inside: readonly number[], shift: number): Rows {
-  const rows = new Rows(6, inside.length)
+function rowsOf(view: AuditView, values: SampleNumbers, advantages: SampleNumbers, inside: readonly number[], shift: number): RelationRows {
+  const rows = new RelationRows(6, inside.length)
   const { rewards, kl } = view
   const data = rows.data
   for (const k of inside) {
@@ -50,7 +50,7 @@ function rowsOf(view: View, values: SampleNumbers, advantages: SampleNumbers, in
 }
 
 /** Rows beside a cut would join two groups, and trainers round it down or up: rows that touch it are left out. */
-function segmentForms(view: View, rows: Rows): (Form | null)[] {
+function segmentForms(view: AuditView, rows: RelationRows): (Form | null)[] {
   const T = view.positions.length === 0 ? 1 : view.whole ? view.length : view.positions[view.positions.length - 1] + 1
   const beside = Math.max(1, Math.min(3, Math.floor(T / 64)))
   const parts = T < SHORT ? SHORT_SEGMENTS : SEGMENTS
@@ -64,7 +64,7 @@ function segmentForms(view: View, rows: Rows): (Form | null)[] {
   })
 }
 
-export function advantageForms(view: View, scale: number): AdvantageForms {
+export function advantageForms(view: AuditView, scale: number): AdvantageForms {
   const { values, advantages } = view
   if (values === null || advantages === null || !view.whole) return { total: null, segments: null, late: null, early: null }
   const inside = insideTransitions(view)

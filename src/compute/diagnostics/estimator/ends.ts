@@ -3,7 +3,7 @@
  * few of them, so its record carries their numbers, and the coefficients may be known later.
  */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import type { View } from './view.js'
+import type { AuditView } from './view.js'
 
 /** Gaps of one sample that its record carries. */
 export const GAPS_KEPT = 64
@@ -73,7 +73,7 @@ export interface Ends {
   readonly firstReturn: number | null
 }
 
-function numbersAt(view: View, values: SampleNumbers, returns: SampleNumbers, i: number, token: number): TokenNumbers | null {
+function numbersAt(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, token: number): TokenNumbers | null {
   if (i < 0 || i >= view.length) return null
   return {
     token,
@@ -84,7 +84,7 @@ function numbersAt(view: View, values: SampleNumbers, returns: SampleNumbers, i:
   }
 }
 
-function maskedPairs(view: View, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedPair[] {
+function maskedPairs(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedPair[] {
   if (!view.whole) return []
   const at = [...new Set([i + 1, j - 2, j - 1])].filter(m => m > i && m < j)
   return at.flatMap(m => {
@@ -94,14 +94,14 @@ function maskedPairs(view: View, values: SampleNumbers, returns: SampleNumbers, 
   })
 }
 
-function chainOf(view: View, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedChain | null {
+function chainOf(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedChain | null {
   if (!view.whole || j - i < 2 || j - i - 1 > CHAIN_KEPT) return null
   for (let m = i + 1; m < j; m++) if (returns[m] !== 0) return null
   const cut = (array: SampleNumbers): number[] => Array.from(array.subarray(i + 1, j))
   return { values: cut(values), rewards: view.rewards === null ? null : cut(view.rewards), kl: view.kl === null ? null : cut(view.kl) }
 }
 
-function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers, k: number, chained: boolean): Transition | null {
+function transitionAt(view: AuditView, values: SampleNumbers, returns: SampleNumbers, k: number, chained: boolean): Transition | null {
   const n = view.positions.length
   if (k < 0 || k >= n) return null
   const i = view.at[k]
@@ -129,7 +129,7 @@ function transitionAt(view: View, values: SampleNumbers, returns: SampleNumbers,
 }
 
 function maskedCounts(
-  view: View,
+  view: AuditView,
   values: SampleNumbers,
   returns: SampleNumbers
 ): Pick<Ends, 'masked' | 'maskedReturns' | 'maskedValues' | 'trailingRewards'> {
@@ -152,7 +152,7 @@ function maskedCounts(
   return { masked, maskedReturns, maskedValues, trailingRewards }
 }
 
-export function endsOf(view: View): Ends | null {
+export function endsOf(view: AuditView): Ends | null {
   const { values, returns, positions } = view
   const n = positions.length
   if (values === null || returns === null || n === 0) return null

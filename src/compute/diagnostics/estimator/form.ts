@@ -22,7 +22,7 @@ export interface Form {
 }
 
 /** Rows of a relation while a sample is read: y and k columns for each token. */
-export class Rows {
+export class RelationRows {
   readonly k: number
   #data: Float64Array
   #tokens: Int32Array

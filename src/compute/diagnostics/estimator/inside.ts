@@ -5,9 +5,9 @@
  * rows of its known alternatives too: values off by one, rewards off by one, values of a neighbouring sample.
  */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import { type Form, Rows } from './form.js'
+import { type Form, RelationRows } from './form.js'
 import { SINGLE } from './precision.js'
-import type { View } from './view.js'
+import type { AuditView } from './view.js'
 
 /** Residuals up to this many roundings are rounding: an estimate is made of about eight operations. */
 export const ROUNDINGS = 16
@@ -37,15 +37,15 @@ export interface ReturnForms {
  * Transitions inside turns, as indices k of their first token. The one in front of the last token is left out, and the first of
  * a longer sample: a reward that is off by one lies there.
  */
-export function insideTransitions(view: View): number[] {
+export function insideTransitions(view: AuditView): number[] {
   const n = view.positions.length
   const found: number[] = []
   for (let k = n >= 16 ? 1 : 0; k < n - (n >= 4 ? 2 : 1); k++) if (view.positions[k + 1] === view.positions[k] + 1) found.push(k)
   return found
 }
 
-function plainRows(view: View, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): Rows {
-  const rows = new Rows(3, inside.length)
+function plainRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): RelationRows {
+  const rows = new RelationRows(3, inside.length)
   const { rewards, kl } = view
   const data = rows.data
   for (const k of inside) {
@@ -60,8 +60,8 @@ function plainRows(view: View, values: SampleNumbers, returns: SampleNumbers, in
   return rows
 }
 
-function wideRows(view: View, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): Rows {
-  const rows = new Rows(10, inside.length)
+function wideRows(view: AuditView, values: SampleNumbers, returns: SampleNumbers, inside: readonly number[]): RelationRows {
+  const rows = new RelationRows(10, inside.length)
   const { rewards, kl } = view
   for (const k of inside) {
     const i = view.at[k]
@@ -81,14 +81,14 @@ function wideRows(view: View, values: SampleNumbers, returns: SampleNumbers, ins
 }
 
 function foreignForm(
-  view: View,
+  view: AuditView,
   values: SampleNumbers,
   returns: SampleNumbers,
   inside: readonly number[],
   other: SampleNumbers | null
 ): Form | null {
   if (other === null) return null
-  const rows = new Rows(4, inside.length)
+  const rows = new RelationRows(4, inside.length)
   for (const k of inside) {
     const i = view.at[k]
     if (i + 1 >= other.length) continue
@@ -104,7 +104,7 @@ function foreignForm(
 const MOST_LEFT_OUT = 0.3
 
 /** Leaves out the rows with the largest residuals until the others are rounding, again and again half of what stands out. */
-function trim(rows: Rows, limit: number): Pick<ReturnForms, 'trimmed' | 'outlier'> {
+function trim(rows: RelationRows, limit: number): Pick<ReturnForms, 'trimmed' | 'outlier'> {
   const nothing = { trimmed: null, outlier: null }
   let kept = Uint8Array.from({ length: rows.count }, () => 1)
   for (let round = 0; round < 20; round++) {
@@ -121,7 +121,7 @@ function trim(rows: Rows, limit: number): Pick<ReturnForms, 'trimmed' | 'outlier
   return nothing
 }
 
-export function returnForms(view: View, scale: number, neighbours: NeighbourValues): ReturnForms {
+export function returnForms(view: AuditView, scale: number, neighbours: NeighbourValues): ReturnForms {
   const { values, returns } = view
   if (values === null || returns === null) return { plain: null, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   const inside = insideTransitions(view)

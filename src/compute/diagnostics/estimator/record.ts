@@ -8,7 +8,7 @@ import { type Ends, endsOf } from './ends.js'
 import { insideTransitions, type NeighbourValues, type ReturnForms, returnForms } from './inside.js'
 import { largest, type ValueSpreads, valueSpreads } from './spreads.js'
 import { type Precision, precisionOf } from './precision.js'
-import type { View } from './view.js'
+import type { AuditView } from './view.js'
 
 export interface EstimatorRecord {
   readonly index: number
@@ -39,7 +39,7 @@ export interface EstimatorRecord {
   readonly spreads: ValueSpreads | null
 }
 
-function rewardOnKl(view: View): EstimatorRecord['rewardOnKl'] {
+function rewardOnKl(view: AuditView): EstimatorRecord['rewardOnKl'] {
   const { rewards, kl } = view
   if (rewards === null || kl === null) return null
   let [rk, kk, rr] = [0, 0, 0]
@@ -52,7 +52,7 @@ function rewardOnKl(view: View): EstimatorRecord['rewardOnKl'] {
   return [rk, kk, rr]
 }
 
-export function estimatorRecord(view: View, neighbours: NeighbourValues): EstimatorRecord {
+export function estimatorRecord(view: AuditView, neighbours: NeighbourValues): EstimatorRecord {
   const { values, returns, advantages, rewards, kl } = view
   const fields: SampleFields = view.fields
   const scale = largest(view, values) + largest(view, returns) + largest(view, rewards)

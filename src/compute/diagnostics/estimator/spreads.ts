@@ -1,6 +1,6 @@
 /** Sums of one sample for its explained variance, and how large its numbers are. Two passes, over the tokens with mask 1. */
 import type { SampleNumbers } from '../../../schema/samples.js'
-import type { View } from './view.js'
+import type { AuditView } from './view.js'
 
 /** Count, mean and sum of squared deviations; two of them merge exactly as Chan, Golub and LeVeque (1979) say. */
 export interface Spread {
@@ -36,7 +36,7 @@ export function mergeSpreads(a: Spread, b: Spread): Spread {
   return { n, mean: a.mean + (step * b.n) / n, m2: a.m2 + b.m2 + (step * step * a.n * b.n) / n }
 }
 
-export function valueSpreads(view: View): ValueSpreads | null {
+export function valueSpreads(view: AuditView): ValueSpreads | null {
   const { values, returns, at } = view
   if (values === null || returns === null) return null
   return {
@@ -47,7 +47,7 @@ export function valueSpreads(view: View): ValueSpreads | null {
 }
 
 /** Largest magnitude among the tokens with mask 1; 0 without an array. */
-export function largest(view: View, array: SampleNumbers | null): number {
+export function largest(view: AuditView, array: SampleNumbers | null): number {
   let max = 0
   if (array === null) return max
   for (let k = 0; k < view.at.length; k++) {

@@ -1,8 +1,9 @@
 /** A logged explained variance is not that of the step's tokens: averaged over micro-batches, or a difference of large sums. */
+import { counted } from '../../../core/counts.js'
 import type { EstimatorRecord } from '../estimator/record.js'
 import { roundingOf } from '../estimator/relation.js'
 import { mergeSpreads, NOTHING } from '../estimator/spreads.js'
-import { counted, type FaultKind, shown } from './finding.js'
+import { type FaultKind, shown } from './finding.js'
 
 /** Sums over a batch in single precision are good to about this, over the part that is not explained. */
 const AGREES = 2e-4

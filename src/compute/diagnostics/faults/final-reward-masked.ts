@@ -1,6 +1,7 @@
 /** The final reward sits on a masked token: it reaches trainable tokens attenuated by (gamma lambda)^gap, or not at all. */
+import { counted } from '../../../core/counts.js'
 import { endReward, scoreIsReward } from '../estimator/final-reward.js'
-import { counted, type FaultKind, shown } from './finding.js'
+import { type FaultKind, shown } from './finding.js'
 
 export const finalRewardMasked: FaultKind = {
   kind: 'final-reward-masked',

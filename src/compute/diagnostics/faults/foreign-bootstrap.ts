@@ -1,8 +1,9 @@
 /** Values of another trajectory bootstrap: at every token, or the first of the next sample behind the end of one. */
+import { counted } from '../../../core/counts.js'
 import { allowed } from '../estimator/find-rule.js'
-import { type Case, counted, type FaultKind, type Seen, shown } from './finding.js'
+import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
-function inside({ evidence }: Case): Seen | null {
+function inside({ evidence }: Case): Sighting | null {
   const { relation } = evidence
   if (relation === null || !relation.foreign || !evidence.follows) return null
   const which = relation.name === 'values of the sample before' ? 'before' : 'behind'
@@ -15,7 +16,7 @@ function inside({ evidence }: Case): Seen | null {
   }
 }
 
-function atTheEnd({ evidence }: Case): Seen | null {
+function atTheEnd({ evidence }: Case): Sighting | null {
   const { relation, tails } = evidence
   if (relation === null) return null
   const byIndex = new Map(evidence.records.map(r => [r.index, r]))

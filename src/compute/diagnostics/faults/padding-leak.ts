@@ -2,16 +2,17 @@
  * KL rewards of padding behind the end reach the returns. The padding is still there, as masked tokens with KL; or it was cut,
  * and the last returns of shorter samples hold more than their reward.
  */
+import { counted } from '../../../core/counts.js'
 import { allowed } from '../estimator/find-rule.js'
 import type { Tail } from '../estimator/final-reward.js'
-import { type Case, counted, type FaultKind, type Seen, shown } from './finding.js'
+import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 import { directionOf, tellingTails } from './rewards-off-by-one.js'
 
 function paysKl({ audit, evidence }: Case): boolean {
   return (audit.kl_coefficient !== null && audit.kl_coefficient !== 0) || evidence.records.some(r => r.has.rewards)
 }
 
-function behind({ audit, evidence }: Case): Seen | null {
+function behind({ audit, evidence }: Case): Sighting | null {
   if (audit.final_reward === 'last token' || (audit.rule !== 'every-token' && audit.rule !== 'zeroed-values')) return null
   const leaking = evidence.tails.filter(
     t => t.trailing > 0 && (t.record.ends?.trailingRewards ?? 0) > 0 && Math.abs(t.continuation) > t.allowed
@@ -21,7 +22,7 @@ function behind({ audit, evidence }: Case): Seen | null {
   return seenAt(leaking.length, worst, worst.continuation, worst.trailing)
 }
 
-function seenAt(samples: number, tail: Tail, leak: number, tokens: number | null): Seen {
+function seenAt(samples: number, tail: Tail, leak: number, tokens: number | null): Sighting {
   return {
     message: `KL behind the end of the response leaks into the returns of ${counted(samples, 'sample')}: the last return holds ${shown(leak)} beside its reward${tokens === null ? '' : `, from ${counted(tokens, 'masked token')} behind it`}`,
     place: { sample: tail.record.index, token: tail.last.here.token },
@@ -30,7 +31,7 @@ function seenAt(samples: number, tail: Tail, leak: number, tokens: number | null
 }
 
 /** Padding that was cut: no leak in the longest sample of a batch, which has none, and some in the others. */
-function cut({ evidence }: Case): Seen | null {
+function cut({ evidence }: Case): Sighting | null {
   const bare = evidence.tails.filter(t => t.trailing === 0 && t.stated !== null && t.record.tokens !== null)
   if (bare.length < 2) return null
   const gamma = evidence.coefficients.gamma ?? 1

@@ -1,9 +1,10 @@
 /**
- * Rewards enter one token beside their place. Seen inside turns where rewards of tokens or KL are stored, and at the end: the
+ * Rewards enter one token beside their place. Sighting inside turns where rewards of tokens or KL are stored, and at the end: the
  * reward of the last token stands at the one in front, is discounted once more, or is in no return.
  */
+import { counted } from '../../../core/counts.js'
 import type { Tail } from '../estimator/final-reward.js'
-import { type Case, counted, type FaultKind, type Seen, shown } from './finding.js'
+import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 
 type Direction = 'one token earlier' | 'one token later' | 'behind the end'
 
@@ -24,7 +25,7 @@ export function tellingTails(tails: readonly Tail[]): Tail[] {
   return bare.length > 0 ? bare : ending
 }
 
-function atTheEnd({ audit, evidence }: Case): Seen | null {
+function atTheEnd({ audit, evidence }: Case): Sighting | null {
   const telling = tellingTails(evidence.tails)
   // where every sample ends masked, the place of the final reward explains it
   if (audit.final_reward === 'last token' && telling.every(t => t.trailing > 0)) return null
