@@ -2,10 +2,11 @@
 import { type Coefficients, coefficientsOf } from './coefficients.js'
 import { finalRewardPlace, type FinalRewardPlace, type Tail, tailsOf } from './final-reward.js'
 import { type FoundRule, findRule, type RulePlace } from './find-rule.js'
+import { refineByAdvantages } from './refine-rule.js'
 import type { EstimatorRecord } from './record.js'
 import { findRelation, type Relation } from './relation.js'
 import type { RuleName } from './rules/rule.js'
-import { type AdvantageAudit, auditAdvantages, type LambdaAdvantages, type Whitening } from './whitening.js'
+import { type AdvantageAudit, auditAdvantages, type LambdaAdvantages, NO_ADVANTAGES, type Whitening } from './whitening.js'
 
 export const IDENTIFIED = [
   'rule',
@@ -55,7 +56,6 @@ export interface Evidence {
 
 const NO_COEFFICIENTS: Coefficients = { gamma: null, lambda: null, beta: null, valuesMatter: false }
 const NO_RULE: FoundRule = { rule: null, form: 0, alternatives: [], nearest: null, departure: null, gaps: 0 }
-const NO_ADVANTAGES: AdvantageAudit = { whitening: null, lambda: null, groups: [], shift: 'pre-action', follows: false }
 
 /** A relation that fewer samples follow is none. */
 const MOST = 0.5
@@ -68,9 +68,10 @@ function evidenceOf(records: readonly EstimatorRecord[]): Evidence {
   }
   const coefficients = coefficientsOf(relation, records)
   // values of another sample follow a gap too: no rule can be held against them
-  const found = relation.foreign ? NO_RULE : findRule(records, relation)
+  const advantages = advantagesOf(records, relation, coefficients)
+  const found = relation.foreign ? NO_RULE : refineByAdvantages(findRule(records, relation), records, relation, coefficients, advantages)
   const tails = relation.foreign ? [] : tailsOf(records, relation, found)
-  return { records, relation, follows, coefficients, found, tails, advantages: advantagesOf(records, relation, coefficients) }
+  return { records, relation, follows, coefficients, found, tails, advantages }
 }
 
 function advantagesOf(records: readonly EstimatorRecord[], relation: Relation, { gamma, valuesMatter }: Coefficients): AdvantageAudit {

@@ -15,6 +15,7 @@ export interface TokenNumbers {
   readonly ret: number
   readonly reward: number | null
   readonly kl: number | null
+  readonly advantage: number | null
 }
 
 /** A masked token and the one behind it, null at the end of the response. */
@@ -80,7 +81,8 @@ function numbersAt(view: AuditView, values: SampleNumbers, returns: SampleNumber
     value: values[i],
     ret: returns[i],
     reward: view.rewards === null ? null : view.rewards[i],
-    kl: view.kl === null ? null : view.kl[i]
+    kl: view.kl === null ? null : view.kl[i],
+    advantage: view.advantages === null ? null : view.advantages[i]
   }
 }
 

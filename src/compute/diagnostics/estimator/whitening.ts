@@ -4,7 +4,7 @@
  * which every sample's residual is rounding.
  */
 import type { Form } from './form.js'
-import { fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type Member } from './groups.js'
+import { type AdvantageRelation, fitGroups, type GroupFit, grouped, type Known, type LambdaModel, type Member } from './groups.js'
 import { isStated } from './coefficients.js'
 import type { EstimatorRecord } from './record.js'
 import { roundingOf, tolerance } from './relation.js'
@@ -28,9 +28,18 @@ export interface AdvantageAudit {
   readonly shift: ValueShift
   /** true: every sample with rows follows */
   readonly follows: boolean
+  /** by index of the sample, where a sample as a whole follows one relation */
+  readonly relations: ReadonlyMap<number, AdvantageRelation>
 }
 
-const NOTHING: AdvantageAudit = { whitening: null, lambda: null, groups: [], shift: 'pre-action', follows: false }
+export const NO_ADVANTAGES: AdvantageAudit = {
+  whitening: null,
+  lambda: null,
+  groups: [],
+  shift: 'pre-action',
+  follows: false,
+  relations: new Map()
+}
 const MODELS: readonly LambdaModel[] = ['fixed', 'adaptive']
 /** Share of the parts that a cut inside them may spoil. */
 const SPOILED = 0.5
@@ -55,7 +64,7 @@ function membersOf(records: readonly EstimatorRecord[], formOf: FormOf, groupOf:
         Math.max(tolerance(advantages(record)), tolerance(Math.min(values(record), advantages(record)))) * Math.max(scale, Number.MIN_VALUE)
       )
     }
-    return [{ form, length: record.trainable, weight: 1 / size ** 2, group: groupOf(record), tolerance: allowed }]
+    return [{ index: record.index, form, length: record.trainable, weight: 1 / size ** 2, group: groupOf(record), tolerance: allowed }]
   })
 }
 
@@ -148,7 +157,7 @@ function bySegment(records: readonly EstimatorRecord[], known: Known, pooled: bo
     const error = Math.max(...slopes.map(s => s.slopeError))
     const [from, to] = [Math.min(...slopes.map(s => s.constant)), Math.max(...slopes.map(s => s.constant))]
     if (high - low <= 8 * error + 1e-5 * Math.abs(high) && to - from <= 8 * Math.max(...slopes.map(s => s.constantError)) + 1e-5) continue
-    return { whitening: 'within-sample', lambda: lambdaOf(fit, known), groups: groupsOf(fit), shift: 'pre-action', follows: true }
+    return { ...NO_ADVANTAGES, whitening: 'within-sample', lambda: lambdaOf(fit, known), groups: groupsOf(fit), follows: true }
   }
   return null
 }
@@ -159,7 +168,8 @@ function byPartition(records: readonly EstimatorRecord[], formOf: FormOf, known:
     lambda: lambdaOf(fit, known),
     groups: groupsOf(fit),
     shift,
-    follows: true
+    follows: true,
+    relations: new Map(fit.relations.map((relation, i) => [fit.members[i].index, relation]))
   })
   const rows = records.reduce((sum, r) => sum + (formOf(r)?.n ?? 0), 0)
   if (rows < 3 + SPARE_ROWS) return null
@@ -214,5 +224,5 @@ export function auditAdvantages(records: readonly EstimatorRecord[], known: Know
       if (parts !== null) return parts
     }
   }
-  return NOTHING
+  return NO_ADVANTAGES
 }

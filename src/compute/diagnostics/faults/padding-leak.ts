@@ -30,6 +30,24 @@ function seenAt(samples: number, tail: Tail, leak: number, tokens: number | null
   }
 }
 
+/** Fewer samples than these do not tell KL from a reward that is another number than the score. */
+const FEWEST = 4
+
+/** True where the extra return is a linear function of the score: then the reward is one, and nothing leaks. */
+function followsScore(tails: readonly Tail[], leakOf: (t: Tail) => number): boolean {
+  if (tails.length < FEWEST) return true
+  const mean = (of: (t: Tail) => number): number => tails.reduce((sum, t) => sum + of(t), 0) / tails.length
+  const [score, leak] = [mean(t => t.stated ?? 0), mean(leakOf)]
+  let [xx, xy, yy] = [0, 0, 0]
+  for (const t of tails) {
+    const [x, y] = [(t.stated ?? 0) - score, leakOf(t) - leak]
+    xx += x * x
+    xy += x * y
+    yy += y * y
+  }
+  return (xx > 0 ? yy - (xy * xy) / xx : yy) <= 1e-4 * yy
+}
+
 /** Padding that was cut: no leak in the longest sample of a batch, which has none, and some in the others. */
 function cut({ evidence }: Case): Sighting | null {
   const bare = evidence.tails.filter(t => t.trailing === 0 && t.stated !== null && t.record.tokens !== null)
@@ -42,6 +60,7 @@ function cut({ evidence }: Case): Sighting | null {
   const leaking = short.filter(t => !isClean(t))
   if (!long.every(isClean) || leaking.length === 0 || leaking.length < 0.5 * short.length) return null
   if (tellingTails(leaking).some(t => directionOf(t, gamma) !== null)) return null
+  if (!bare.some(t => t.record.has.rewards) && followsScore(bare, leakOf)) return null
   const worst = leaking.reduce((most, t) => (Math.abs(leakOf(t)) > Math.abs(leakOf(most)) ? t : most))
   return seenAt(leaking.length, worst, leakOf(worst), null)
 }

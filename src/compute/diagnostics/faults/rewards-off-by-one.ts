@@ -29,6 +29,14 @@ function atTheEnd({ audit, evidence }: Case): Sighting | null {
   const telling = tellingTails(evidence.tails)
   // where every sample ends masked, the place of the final reward explains it
   if (audit.final_reward === 'last token' && telling.every(t => t.trailing > 0)) return null
+  // a score of 0 beside a return that holds a reward: the score is not the reward
+  if (
+    evidence.tails.some(
+      t => t.trailing === 0 && !t.record.has.rewards && t.stated !== null && Math.abs(t.stated) <= t.allowed && Math.abs(t.used) > t.allowed
+    )
+  ) {
+    return null
+  }
   const { gamma } = evidence.coefficients
   if (gamma === null) return null
   const found = telling.map(tail => ({ tail, direction: directionOf(tail, gamma) }))

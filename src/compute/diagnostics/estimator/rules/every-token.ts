@@ -10,5 +10,9 @@ function step(t: Transition, c: RuleCoefficients): readonly number[] | null {
 export const everyToken: Rule = {
   name: 'every-token',
   continuation: (t, c) => (t.masked === 0 && t.trainable === null ? [0, 0] : step(t, c)),
-  stored: ({ here, next }, _, c) => [rewardAt(here, c.beta) + (next === null ? 0 : c.a * next.value + c.b * next.ret)]
+  // with the masked token's reward, or without
+  stored: ({ here, next }, _, c) => {
+    const follows = next === null ? 0 : c.a * next.value + c.b * next.ret
+    return [rewardAt(here, c.beta) + follows, follows]
+  }
 }

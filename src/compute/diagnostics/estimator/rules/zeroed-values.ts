@@ -8,7 +8,8 @@ export const zeroedValues: Rule = {
     if (t.masked === 0 && t.trainable === null) return [0, 0, 0]
     return t.next === null ? null : [c.b * t.next.ret, c.b * (t.next.ret - t.next.value), remade(t, c, true)]
   },
-  stored: ({ here, next, closes }, _, c) => [
-    rewardAt(here, c.beta) + (next === null ? 0 : c.a * (closes ? next.value : 0) + c.b * next.ret)
-  ]
+  stored: ({ here, next, closes }, _, c) => {
+    const follows = next === null ? 0 : c.a * (closes ? next.value : 0) + c.b * next.ret
+    return [rewardAt(here, c.beta) + follows, follows]
+  }
 }
