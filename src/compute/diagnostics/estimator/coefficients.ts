@@ -62,7 +62,8 @@ export function coefficientsOf(relation: Relation, records: readonly EstimatorRe
   const hidden = Math.max(...relation.samples.map(s => tolerance(relation.rounding(s.record))))
   return {
     gamma: isStated(gammaError) ? gamma : null,
-    lambda: isStated(lambdaError) ? lambda : null,
+    // without a discount there is no share of it
+    lambda: isStated(gammaError) && isStated(lambdaError) ? lambda : null,
     beta: betaOf(relation, records),
     valuesMatter:
       Math.abs(a) > 5 * valueError && (relation.rival === null ? added > 2 * hidden : relation.rival > RIVAL_LARGER * relation.noise)

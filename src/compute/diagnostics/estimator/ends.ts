@@ -6,7 +6,7 @@ import type { SampleNumbers } from '../../../schema/samples.js'
 import type { AuditView } from './view.js'
 
 /** Gaps of one sample that its record carries. */
-export const GAPS_KEPT = 64
+export const GAPS_KEPT = 16
 
 /** Numbers at one token; null where the dump has none (masked tokens of a trace, tokens behind the end). */
 export interface TokenNumbers {
@@ -35,7 +35,7 @@ export interface MaskedChain {
 
 /** Masked tokens of a chain that a record carries, and chains of a sample. */
 const CHAIN_KEPT = 256
-const CHAINS_KEPT = 8
+const CHAINS_KEPT = 4
 
 /** A trainable token and what follows it. */
 export interface Transition {

@@ -121,7 +121,8 @@ function trim(rows: RelationRows, limit: number): Pick<ReturnForms, 'trimmed' | 
   return nothing
 }
 
-export function returnForms(view: AuditView, scale: number, neighbours: NeighbourValues): ReturnForms {
+/** `coarse`: returns have fewer digits than singles, so that no row stands out from rounding. */
+export function returnForms(view: AuditView, scale: number, coarse: boolean, neighbours: NeighbourValues): ReturnForms {
   const { values, returns } = view
   if (values === null || returns === null) return { plain: null, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   const inside = insideTransitions(view)
@@ -132,7 +133,7 @@ export function returnForms(view: AuditView, scale: number, neighbours: Neighbou
   if (proven) return { plain, trimmed: null, outlier: null, wide: null, before: null, behind: null }
   return {
     plain,
-    ...trim(rows, limit),
+    ...(coarse ? { trimmed: null, outlier: null } : trim(rows, limit)),
     wide: wideRows(view, values, returns, inside).form(),
     before: view.whole ? foreignForm(view, values, returns, inside, neighbours.before) : null,
     behind: view.whole ? foreignForm(view, values, returns, inside, neighbours.behind) : null

@@ -7,7 +7,7 @@ import { type AdvantageForms, advantageForms } from './advantages.js'
 import { type Ends, endsOf } from './ends.js'
 import { insideTransitions, type NeighbourValues, type ReturnForms, returnForms } from './inside.js'
 import { largest, type ValueSpreads, valueSpreads } from './spreads.js'
-import { type Precision, precisionOf } from './precision.js'
+import { type Precision, precisionOf, SINGLE } from './precision.js'
 import type { AuditView } from './view.js'
 
 export interface EstimatorRecord {
@@ -56,6 +56,7 @@ export function estimatorRecord(view: AuditView, neighbours: NeighbourValues): E
   const { values, returns, advantages, rewards, kl } = view
   const fields: SampleFields = view.fields
   const scale = largest(view, values) + largest(view, returns) + largest(view, rewards)
+  const precision = { values: precisionOf(values), returns: precisionOf(returns), advantages: precisionOf(advantages) }
   const advantageScale = largest(view, advantages)
   return {
     index: view.index,
@@ -75,8 +76,8 @@ export function estimatorRecord(view: AuditView, neighbours: NeighbourValues): E
     },
     scale,
     advantageScale,
-    precision: { values: precisionOf(values), returns: precisionOf(returns), advantages: precisionOf(advantages) },
-    returns: returnForms(view, scale, neighbours),
+    precision,
+    returns: returnForms(view, scale, precision.returns.relative > 2 * SINGLE || precision.returns.absolute > 0, neighbours),
     advantages: advantageForms(view, scale + advantageScale),
     rewardOnKl: rewardOnKl(view),
     ends: endsOf(view),
