@@ -303,7 +303,11 @@ t.test('what the program refuses to guess', t => {
   t.ok(zero.audit.gamma !== null, 'the first sample has a score')
   const { samples } = diagnosticDump({ ...CLEAN, gamma: 1, lambdaReturns: 1, lambdaAdvantages: 1, seed: seedOf(72) })
   const none = diagnose(
-    samples.map(s => ({ ...s, arrays: { values: s.arrays.values as SampleNumbers, returns: new Float32Array(s.mask.length) } }))
+    samples.map(s => ({
+      ...s,
+      fields: { ...s.fields, score: 0 },
+      arrays: { values: s.arrays.values as SampleNumbers, returns: new Float32Array(s.mask.length) }
+    }))
   )
   t.equal(none.audit.gamma, null, 'returns that are all 0 hold no discount')
   t.equal(none.audit.lambda_returns, null)

@@ -19,7 +19,7 @@ export type RelationName =
 /** Root mean square of a residual that is rounding, in roundings. */
 const RMS_ROUNDINGS = 8
 /** Fewer rows in all say nothing. */
-const FEWEST_ROWS = 6
+const FEWEST_ROWS = 12
 
 interface Hypothesis {
   readonly name: RelationName

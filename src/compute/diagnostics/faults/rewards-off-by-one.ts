@@ -37,8 +37,8 @@ function atTheEnd({ audit, evidence }: Case): Sighting | null {
   ) {
     return null
   }
-  const { gamma } = evidence.coefficients
-  if (gamma === null) return null
+  // returns that hold no reward at all do not tell gamma
+  const gamma = evidence.coefficients.gamma ?? 1
   const found = telling.map(tail => ({ tail, direction: directionOf(tail, gamma) }))
   const hit = found.filter(f => f.direction !== null)
   if (hit.length === 0 || hit.length < 0.9 * telling.length) return null
