@@ -368,6 +368,8 @@ t.test('hostile samples', t => {
       for (const mask of masks) {
         const samples = Array.from({ length: count }, (_, i) => make(i, mask, fill))
         const { audit, findings } = diagnose(samples)
+        const made = samples.map(sample => sampleRecord(sample, neighbourValues(null, null), null))
+        t.same(JSON.parse(JSON.stringify(made)), made, 'a record is plain finite numbers')
         const numbers = [audit.gamma, audit.lambda_returns, audit.kl_coefficient, audit.max_residual]
         t.ok(
           numbers.every(x => x === null || Number.isFinite(x)),

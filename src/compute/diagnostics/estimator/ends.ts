@@ -74,15 +74,20 @@ export interface Ends {
   readonly firstReturn: number | null
 }
 
+function finiteAt(array: SampleNumbers | null, i: number): number | null {
+  return array !== null && Number.isFinite(array[i]) ? array[i] : null
+}
+
 function numbersAt(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, token: number): TokenNumbers | null {
-  if (i < 0 || i >= view.length) return null
+  // a masked token may hold anything
+  if (i < 0 || i >= view.length || !Number.isFinite(values[i] + returns[i])) return null
   return {
     token,
     value: values[i],
     ret: returns[i],
-    reward: view.rewards === null ? null : view.rewards[i],
-    kl: view.kl === null ? null : view.kl[i],
-    advantage: view.advantages === null ? null : view.advantages[i]
+    reward: finiteAt(view.rewards, i),
+    kl: finiteAt(view.kl, i),
+    advantage: finiteAt(view.advantages, i)
   }
 }
 
@@ -98,8 +103,10 @@ function maskedPairs(view: AuditView, values: SampleNumbers, returns: SampleNumb
 
 function chainOf(view: AuditView, values: SampleNumbers, returns: SampleNumbers, i: number, j: number): MaskedChain | null {
   if (!view.whole || j - i < 2 || j - i - 1 > CHAIN_KEPT) return null
-  for (let m = i + 1; m < j; m++) if (returns[m] !== 0) return null
+  for (let m = i + 1; m < j; m++) if (returns[m] !== 0 || !Number.isFinite(values[m])) return null
   const cut = (array: SampleNumbers): number[] => Array.from(array.subarray(i + 1, j))
+  const all = [view.rewards, view.kl].every(array => array === null || array.subarray(i + 1, j).every(Number.isFinite))
+  if (!all) return null
   return { values: cut(values), rewards: view.rewards === null ? null : cut(view.rewards), kl: view.kl === null ? null : cut(view.kl) }
 }
 
@@ -115,7 +122,8 @@ function transitionAt(view: AuditView, values: SampleNumbers, returns: SampleNum
   const known = view.whole || contiguous
   const second = view.whole || (contiguous && view.positions[k + 2] === t + 2)
   const j = last ? -1 : view.at[k + 1]
-  const beside = (at: number): number | null => (view.whole && j >= 0 && at < view.length ? values[at] : null)
+  const beside = (at: number): number | null =>
+    view.whole && j >= 0 && at < view.length && Number.isFinite(values[at]) ? values[at] : null
   return {
     here,
     previous: view.whole || view.positions[k - 1] === t - 1 ? numbersAt(view, values, returns, i - 1, t - 1) : null,
@@ -174,7 +182,7 @@ export function endsOf(view: AuditView): Ends | null {
     last,
     end: last !== null && last.masked > 0 ? numbersAt(view, values, returns, view.length - 1, view.length - 1) : null,
     ...maskedCounts(view, values, returns),
-    firstValue: values[view.at[0]],
-    firstReturn: returns[view.at[0]]
+    firstValue: finiteAt(values, view.at[0]),
+    firstReturn: finiteAt(returns, view.at[0])
   }
 }

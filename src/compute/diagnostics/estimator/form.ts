@@ -21,6 +21,9 @@ export interface Form {
   readonly at: number
 }
 
+/** Squares of larger numbers may leave the double range once they are summed. */
+const LARGEST = 1e140
+
 /** Rows of a relation while a sample is read: y and k columns for each token. */
 export class RelationRows {
   readonly k: number
@@ -43,12 +46,12 @@ export class RelationRows {
     return this.count * (this.k + 1)
   }
 
-  /** Keeps the row that was filled in; one with a number that is not finite is dropped. */
+  /** Keeps the row that was filled in; one with a number that is not finite, or whose square may not be, is dropped. */
   commit(token: number): void {
     const from = this.offset
     let sum = 0
-    for (let i = from; i <= from + this.k; i++) sum += this.#data[i]
-    if (!Number.isFinite(sum)) return
+    for (let i = from; i <= from + this.k; i++) sum += Math.abs(this.#data[i])
+    if (!(sum < LARGEST)) return
     this.#tokens[this.count] = token
     this.count += 1
   }

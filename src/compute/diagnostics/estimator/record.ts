@@ -49,7 +49,7 @@ function rewardOnKl(view: AuditView): EstimatorRecord['rewardOnKl'] {
     kk += kl[i] ** 2
     rr += rewards[i] ** 2
   }
-  return [rk, kk, rr]
+  return [rk, kk, rr].every(Number.isFinite) ? [rk, kk, rr] : null
 }
 
 export function estimatorRecord(view: AuditView, neighbours: NeighbourValues): EstimatorRecord {

@@ -39,20 +39,21 @@ export function mergeSpreads(a: Spread, b: Spread): Spread {
 export function valueSpreads(view: AuditView): ValueSpreads | null {
   const { values, returns, at } = view
   if (values === null || returns === null) return null
-  return {
+  const spreads = {
     returns: spreadOf(at.length, k => returns[at[k]]),
     errors: spreadOf(at.length, k => returns[at[k]] - values[at[k]]),
     values: spreadOf(at.length, k => values[at[k]])
   }
+  return Object.values(spreads).every(s => Number.isFinite(s.m2)) ? spreads : null
 }
 
-/** Largest magnitude among the tokens with mask 1; 0 without an array. */
+/** Largest finite magnitude among the tokens with mask 1; 0 without an array. */
 export function largest(view: AuditView, array: SampleNumbers | null): number {
   let max = 0
   if (array === null) return max
   for (let k = 0; k < view.at.length; k++) {
     const x = Math.abs(array[view.at[k]])
-    if (x > max) max = x
+    if (x > max && Number.isFinite(x)) max = x
   }
   return max
 }

@@ -4,6 +4,7 @@
  * trajectories of three steps or more, values neither follow the returns nor move.
  */
 import { counted, formatCount } from '../../../core/counts.js'
+import { SINGLE } from '../estimator/precision.js'
 import type { EstimatorRecord } from '../estimator/record.js'
 import { mergeSpreads, NOTHING, type Spread } from '../estimator/spreads.js'
 import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
@@ -11,8 +12,9 @@ import { type Case, type FaultKind, type Sighting, shown } from './finding.js'
 /** Trajectories and steps from which the statistical sign is looked for. */
 const MANY = 60
 const STEPS = 3
-/** Pairs of one prompt at two steps. */
+/** Pairs of one prompt at two steps; more where values are rounded so much that a small change does not show. */
 const REPEATED = 3
+const REPEATED_COARSE = 8
 
 function merged(records: readonly EstimatorRecord[], pick: 'values' | 'returns'): Spread {
   return records.reduce((sum, r) => (r.spreads === null ? sum : mergeSpreads(sum, r.spreads[pick])), NOTHING)
@@ -57,7 +59,8 @@ function sameFirstValues(records: readonly EstimatorRecord[]): Sighting | null {
       }
     }
   }
-  if (pairs < REPEATED || equal < 0.95 * pairs) return null
+  const coarse = records.every(r => r.precision.values.relative > 2 * SINGLE)
+  if (pairs < (coarse ? REPEATED_COARSE : REPEATED) || equal < 0.95 * pairs) return null
   return {
     message: `The critic did not change between steps: ${equal} of ${counted(pairs, 'repeated prompt')} have exactly the same first value at another step`,
     place,
