@@ -130,7 +130,9 @@ function departsSeldom(j: Judged): boolean {
 function fitting(judged: readonly Judged[], rows: readonly Row[], c: RuleCoefficients): Judged[] {
   if (rows.length === 0) return [...judged]
   const carried = judged.some(j => j.rule.name === 'carry' && j.tested > 0 && departsSeldom(j))
-  return judged.filter(j => (j.tested > 0 ? departsSeldom(j) : passesReturns(c) && carried && j.rule.name !== 'reset'))
+  const fits = judged.filter(j => (j.tested > 0 ? departsSeldom(j) : passesReturns(c) && carried && j.rule.name !== 'reset'))
+  // behind the last turn a reward that is not the score departs from every rule
+  return fits.length === 0 && rows.every(row => row.transition.trainable === null) ? [...judged] : fits
 }
 
 /** Of rules that fit, those that what is stored at masked tokens leaves. */
