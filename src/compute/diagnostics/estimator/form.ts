@@ -8,6 +8,8 @@ import { packed, type Solution, solveNormal } from './linear.js'
 export interface Form {
   /** tokens */
   readonly n: number
+  /** those that are not small beside the largest: where few are, they alone decide the fit */
+  readonly weighty: number
   /** own coefficients [k] */
   readonly own: readonly number[]
   /** normal matrix, packed upper triangle [k (k + 1) / 2] */
@@ -24,17 +26,23 @@ export interface Form {
 /** Squares of larger numbers may leave the double range once they are summed. */
 const LARGEST = 1e140
 
+/** A row is small beside one that is so many times larger. */
+const SMALL = 1e-4
+
 /** Rows of a relation while a sample is read: y and k columns for each token. */
 export class RelationRows {
   readonly k: number
   #data: Float64Array
   #tokens: Int32Array
+  #sizes: Float64Array
+  #largest = 0
   count = 0
 
   constructor(k: number, capacity: number) {
     this.k = k
     this.#data = new Float64Array(Math.max(1, capacity) * (k + 1))
     this.#tokens = new Int32Array(Math.max(1, capacity))
+    this.#sizes = new Float64Array(Math.max(1, capacity))
   }
 
   /** The row to fill: y at `offset`, columns behind it. Kept by `commit`. */
@@ -53,6 +61,8 @@ export class RelationRows {
     for (let i = from; i <= from + this.k; i++) sum += Math.abs(this.#data[i])
     if (!(sum < LARGEST)) return
     this.#tokens[this.count] = token
+    this.#sizes[this.count] = sum
+    if (sum > this.#largest) this.#largest = sum
     this.count += 1
   }
 
@@ -95,18 +105,21 @@ export class RelationRows {
     let s = 0
     let max = 0
     let at = 0
+    const least = SMALL * this.#largest
+    let weighty = 0
     for (let row = 0; row < count; row++) {
       if (keep !== null && !keep(row)) continue
       const from = row * (k + 1)
       const e = this.residual(row, own)
       s += e * e
+      if (this.#sizes[row] >= least) weighty += 1
       for (let i = 0; i < k; i++) gradient[i] += e * data[from + 1 + i]
       if (Math.abs(e) > max) {
         max = Math.abs(e)
         at = this.#tokens[row]
       }
     }
-    return { n, own, h: Array.from(h), gradient, s, max, at }
+    return { n, weighty, own, h: Array.from(h), gradient, s, max, at }
   }
 }
 

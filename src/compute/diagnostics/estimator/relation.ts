@@ -125,7 +125,8 @@ function evaluate(hypothesis: Hypothesis, records: readonly EstimatorRecord[], r
   const all: { readonly record: EstimatorRecord; readonly weighted: Weighted }[] = []
   for (const record of records) {
     const form = hypothesis.form(record)
-    if (form !== null && record.scale > 0) all.push({ record, weighted: { form, map, weight: 1 / record.scale ** 2 } })
+    if (form !== null && record.scale > 0 && 2 * form.weighty >= form.n)
+      all.push({ record, weighted: { form, map, weight: 1 / record.scale ** 2 } })
   }
   const rows = all.reduce((sum, { weighted }) => sum + weighted.form.n, 0)
   if (rows < FEWEST_ROWS) return null
