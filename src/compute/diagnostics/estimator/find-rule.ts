@@ -1,0 +1,165 @@
+/**
+ * The rule for masked tokens: at each gap between turns the return of the token in front, less its reward, against what each rule
+ * lets follow. Rules that give the same there are told apart by what they store at masked tokens, where they store different things.
+ */
+import type { Transition } from './ends.js'
+import { ROUNDINGS } from './inside.js'
+import { SINGLE } from './precision.js'
+import type { EstimatorRecord } from './record.js'
+import type { Relation } from './relation.js'
+import { RULES } from './rules/index.js'
+import { type Rule, type RuleCoefficients, type RuleName, usedReward } from './rules/rule.js'
+
+export interface RulePlace {
+  readonly sample: number
+  readonly token: number
+}
+
+export interface FoundRule {
+  /** the first that fits; null: none, or no coefficients */
+  readonly rule: Rule | null
+  /** the form of it that fits */
+  readonly form: number
+  readonly alternatives: readonly RuleName[]
+  /** where none fits: the one with the fewest departures, and its first one */
+  readonly nearest: RuleName | null
+  readonly departure: RulePlace | null
+  /** gaps that were looked at */
+  readonly gaps: number
+}
+
+/** Largest residual of one transition that is rounding. */
+export function allowed(rounding: number, scale: number): number {
+  return (rounding <= 2 * SINGLE ? ROUNDINGS * rounding : 2 * rounding) * scale
+}
+
+export function scaleOf(record: EstimatorRecord, t: Transition): number {
+  return Math.max(record.scale, Math.abs(t.next?.value ?? 0) + Math.abs(t.next?.ret ?? 0) + Math.abs(t.here.ret))
+}
+
+export function coefficientsFor(relation: Relation): RuleCoefficients {
+  const shift = relation.name === 'values one later' ? 1 : relation.name === 'values one earlier' ? -1 : 0
+  const rewardShift = relation.name === 'rewards one later' ? -1 : relation.name === 'rewards one earlier' ? 1 : 0
+  return { a: relation.a, b: relation.b, beta: relation.beta, shift, rewardShift }
+}
+
+interface Row {
+  readonly record: EstimatorRecord
+  readonly transition: Transition
+  readonly y: number
+  readonly allowed: number
+  /** what may stand beside the continuation: the final reward, at the last trainable token */
+  readonly more: readonly number[]
+}
+
+interface Judged {
+  readonly rule: Rule
+  readonly form: number
+  /** gaps that depart, of those with numbers */
+  readonly misses: readonly Row[]
+  readonly tested: number
+}
+
+/** A share of gaps may carry what no rule knows, such as a reward of one turn. */
+const FEW = 0.02
+
+function judge(rule: Rule, rows: readonly Row[], c: RuleCoefficients): Judged {
+  const answers = rows.map(row => rule.continuation(row.transition, c))
+  const forms = Math.max(1, ...answers.map(a => a?.length ?? 0))
+  const judged = Array.from({ length: forms }, (_, form): Judged => {
+    const known = rows.flatMap((row, i) => (answers[i] === null ? [] : [{ row, value: answers[i][form] ?? Number.NaN }]))
+    const misses = known.filter(({ row, value }) => !row.more.some(more => Math.abs(row.y - value - more) <= row.allowed))
+    return { rule, form, misses: misses.map(m => m.row), tested: known.length }
+  })
+  return judged.reduce((best, one) => (one.misses.length < best.misses.length ? one : best))
+}
+
+/** Whether what is stored at masked tokens is what the rule stores; null: nothing is known of it. */
+function storedAgrees(rule: Rule, rows: readonly Row[], c: RuleCoefficients): boolean | null {
+  let [known, agree] = [0, 0]
+  // stored values are not those that masked tokens used
+  if (c.shift !== 0) return null
+  for (const { transition, allowed: limit } of rows) {
+    for (const pair of transition.pairs) {
+      known += 1
+      if (rule.stored(pair, transition, c).some(x => Math.abs(x - pair.here.ret) <= 2 * limit)) agree += 1
+    }
+  }
+  return known === 0 ? null : agree >= known * (1 - FEW)
+}
+
+function gapRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): Row[] {
+  return records.flatMap(record =>
+    (record.ends?.gaps ?? []).map(transition => ({
+      record,
+      transition,
+      y: transition.here.ret - usedReward(transition, c),
+      allowed: allowed(relation.rounding(record), scaleOf(record, transition)),
+      more: [0]
+    }))
+  )
+}
+
+/** Without a gap, observations behind the last turn say something: the last return is what follows, with the score or without. */
+function endRows(records: readonly EstimatorRecord[], relation: Relation, c: RuleCoefficients): Row[] {
+  return records.flatMap(record => {
+    const last = record.ends?.last
+    if (last === null || last === undefined || last.masked === 0 || (record.score === null && !record.has.rewards)) return []
+    return [
+      {
+        record,
+        transition: last,
+        y: last.here.ret - usedReward(last, c),
+        allowed: allowed(relation.rounding(record), scaleOf(record, last) + Math.abs(record.score ?? 0)),
+        more: record.has.rewards ? [0] : [0, record.score ?? 0]
+      }
+    ]
+  })
+}
+
+export function findRule(records: readonly EstimatorRecord[], relation: Relation): FoundRule {
+  const c = coefficientsFor(relation)
+  const gaps = gapRows(records, relation, c)
+  const rows = gaps.length > 0 ? gaps : endRows(records, relation, c)
+  const judged = RULES.map(rule => judge(rule, rows, c))
+  // with gamma lambda = 1 and no part of the value every rule but the last gives the next return, known masked tokens or not
+  const same = Math.abs(c.b - 1) < 1e-6 && Math.abs(c.a) < 1e-6
+  const untested = judged.filter(j => j.tested === 0 && rows.length > 0)
+  const carried = judged.find(j => j.rule.name === 'carry')
+  const fits = judged.filter(j => {
+    if (rows.length === 0) return true
+    if (j.tested === 0) return same && carried !== undefined && carried.misses.length <= FEW * carried.tested && j.rule.name !== 'reset'
+    return j.misses.length <= FEW * j.tested
+  })
+  const zeros = records.every(r => (r.ends?.maskedReturns ?? 0) === 0) && records.some(r => (r.ends?.masked ?? 0) > 0)
+  const stored = fits.map(j => ({ j, agrees: storedAgrees(j.rule, rows, c) }))
+  const agreeing = stored.filter(s => s.agrees === true)
+  const told = agreeing.length > 0 ? agreeing.map(s => s.j) : fits
+  const left = told.filter(
+    j =>
+      !(zeros && j.rule.name === 'carry') &&
+      !(j.rule.name === 'trainable-only' && !zeros && agreeing.length === 0 && rows.some(r => r.transition.next !== null))
+  )
+  const chosen = left.length > 0 ? left : told
+  if (chosen.length > 0) {
+    return {
+      rule: chosen[0].rule,
+      form: chosen[0].form,
+      alternatives: chosen.slice(1).map(j => j.rule.name),
+      nearest: null,
+      departure: null,
+      gaps: gaps.length
+    }
+  }
+  const tested = judged.filter(j => j.tested > 0)
+  const nearest = tested.length === 0 ? null : tested.reduce((best, j) => (j.misses.length < best.misses.length ? j : best))
+  const miss = nearest?.misses[0]
+  return {
+    rule: null,
+    form: 0,
+    alternatives: [],
+    nearest: nearest?.rule.name ?? untested[0]?.rule.name ?? null,
+    departure: miss === undefined ? null : { sample: miss.record.index, token: miss.transition.here.token },
+    gaps: gaps.length
+  }
+}
