@@ -1,0 +1,130 @@
+/**
+ * Two critics: every quality statistic of both, and the difference a - b with its interval. Where uids pair the trajectories, one by one, a
+ * resample draws the same units of both, so that what they share (the prompt, its difficulty) leaves the difference; else
+ * each is resampled for itself, from streams that are independent. Source: Efron and Tibshirani 1993, chapters 8 and 16.
+ */
+import { evaluate, percentileInterval, resampled } from './bootstrap.js'
+import type { Compared, Estimate, Pairing, QualityComparison, SamplingDesign } from './contract.js'
+import { estimate, estimatesOf, reasonsByPointer, undefinedEstimate, type Reasons, type Take } from './estimate.js'
+import { PlanBuilder, type Plan, type Unit } from './plan.js'
+import { LEVEL, layoutOf, type QualityOptions } from './quality.js'
+import type { QualityRecord } from './record.js'
+import { unitKindOf, unitsOf, type ResampleOptions } from './resampling.js'
+import { pooledQuality, type Judge, type Layout } from './sections.js'
+
+export interface CompareOptions extends QualityOptions {
+  /** design of the second sample; `sampling` is that of the first */
+  readonly samplingOfB: SamplingDesign
+}
+
+/** @param a in canonical order @param b in canonical order, with the same sweep of thresholds */
+export function compareQuality(a: readonly QualityRecord[], b: readonly QualityRecord[], options: CompareOptions): QualityComparison {
+  const { seed, resamples } = options
+  const grouped = unitKindOf(a) === 'prompt group' || unitKindOf(b) === 'prompt group'
+  const kind = grouped ? 'prompt group' : 'trajectory'
+  const reasons: Reasons = new Map()
+  const draws: ResampleOptions = { seed, resamples, stream: 0 }
+  const judge: Judge<Compared> = (chosen, add) => {
+    const sides = [a, b].map(records => unitsOf(records.filter(chosen), kind))
+    const planned = sides.map(units => {
+      const builder = new PlanBuilder(units)
+      return { shape: add(builder), plan: builder.build() }
+    })
+    const [planA, planB] = planned.map(({ plan }) => plan)
+    const [statisticsA, statisticsB] = [planA, planB].map(plan => (plan.units.length < 2 ? null : resampled(plan, draws)))
+    const partners = partnersOf(sides[0], sides[1])
+    const against = (): Float64Array | null => {
+      if (statisticsB === null) return null
+      if (partners === null) return resampled(planB, { ...draws, stream: 1 })
+      if (partners.every((unit, i) => unit === sides[1][i])) return statisticsB
+      const builder = new PlanBuilder(partners)
+      add(builder)
+      return resampled(builder.build(), draws)
+    }
+    const noInterval = `one ${kind} alone: nothing to resample`
+    return planned[0].shape(
+      differences(
+        estimatesOf(planA, evaluate(planA), statisticsA, noInterval, reasons),
+        estimatesOf(planB, evaluate(planB), statisticsB, noInterval, reasons),
+        planA,
+        statisticsA,
+        against(),
+        partners !== null,
+        reasons
+      )
+    )
+  }
+  const pooled = pooledQuality(
+    judge,
+    sharedLayout(layoutOf(a, options), layoutOf(b, { ...options, sampling: options.samplingOfB })),
+    ({ error }, take, refusal) => take(error, refusal)
+  )
+  const missing = (['success', 'failure'] as const).filter(outcome => pooled.by_outcome[outcome] === null)
+  return {
+    pairing: pairingOf(a, b),
+    resampling: { unit: kind, units: unitsOf(a, kind).length, resamples, seed, level: LEVEL },
+    ...pooled,
+    undefined_reasons: {
+      ...reasonsByPointer(pooled, reasons),
+      ...Object.fromEntries(missing.map(outcome => [`/by_outcome/${outcome}`, `one of the two has no ${outcome}`]))
+    }
+  }
+}
+
+/** What both have; refused where it is refused of one of them. */
+function sharedLayout(a: Layout, b: Layout): Layout {
+  if (String(a.thresholds) !== String(b.thresholds)) throw new Error('records of two sweeps of thresholds')
+  return {
+    ...a,
+    steps: a.steps.filter(step => b.steps.includes(step)),
+    outcomes: a.outcomes.filter(outcome => b.outcomes.includes(outcome)),
+    turns: Math.min(a.turns, b.turns),
+    group: a.group === b.group ? a.group : null,
+    refusals: {
+      pooled: a.refusals.pooled ?? b.refusals.pooled,
+      successRate: a.refusals.successRate ?? b.refusals.successRate
+    }
+  }
+}
+
+function differences(
+  takeA: Take<Estimate>,
+  takeB: Take<Estimate>,
+  { slots }: Plan,
+  a: Float64Array | null,
+  b: Float64Array | null,
+  paired: boolean,
+  reasons: Reasons
+): Take<Compared> {
+  return (slot, refusal) => {
+    const [ofA, ofB] = [takeA(slot, refusal), takeB(slot, refusal)]
+    const count = ofA.n_trajectories + ofB.n_trajectories
+    const missing = ofA.value === null ? ofA : ofB
+    if (ofA.value === null || ofB.value === null) {
+      return { a: ofA, b: ofB, difference: undefinedEstimate(count, reasons.get(missing) ?? '', reasons), paired }
+    }
+    let interval: ReturnType<typeof percentileInterval> = { why: 'one of the two has nothing to resample' }
+    if (a !== null && b !== null) {
+      const resamples = a.length / slots
+      const at = slot * resamples
+      interval = percentileInterval(Float64Array.from({ length: resamples }, (_, i) => a[at + i] - b[at + i]))
+    }
+    return { a: ofA, b: ofB, difference: estimate(ofA.value - ofB.value, interval, count, reasons), paired }
+  }
+}
+
+/** For each unit of `a` the unit of `b` with the same uid and as many trajectories; null where one has none, or one of `b` is left. */
+function partnersOf(a: readonly Unit[], b: readonly Unit[]): readonly Unit[] | null {
+  if (a.length !== b.length) return null
+  const units = new Map(b.map(unit => [unit[0].uid, unit]))
+  const partners = a.map(unit => (unit[0].uid === null ? undefined : units.get(unit[0].uid)))
+  const whole = partners.every((partner, i) => partner !== undefined && partner.length === a[i].length)
+  return whole && units.size === b.length ? (partners as readonly Unit[]) : null
+}
+
+function pairingOf(a: readonly QualityRecord[], b: readonly QualityRecord[]): Pairing {
+  const unpaired = (why: string): Pairing => ({ paired: false, rule: `unpaired: ${why}`, pairs: 0 })
+  if ([...a, ...b].some(r => r.uid === null)) return unpaired('a trajectory states no uid')
+  if (partnersOf(unitsOf(a, 'prompt group'), unitsOf(b, 'prompt group')) === null) return unpaired('the uids of the two differ')
+  return { paired: true, rule: 'paired: by uid, and within a uid by order', pairs: a.length }
+}
