@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { EXIT, Fault, describeCause, printable } from '../core/errors.js'
 import { FIGURE_FORMATS, type FigureFormat } from '../render/figures/config.js'
+import { diagnoseToldOptions, type DiagnoseToldOptions } from './diagnose-options.js'
 import { DEFAULT_OUT } from '../render/outputs/output-names.js'
 
 export interface CommonOptions {
@@ -23,6 +24,14 @@ export interface RunOptions extends CommonOptions {
   readonly formats: readonly FigureFormat[]
   /** which tables of tokens are written */
   readonly tables: { readonly arrow: boolean; readonly parquet: boolean }
+}
+
+export interface DiagnoseOptions extends CommonOptions, DiagnoseToldOptions {
+  readonly paths: readonly string[]
+  readonly out: string
+  readonly threads: number
+  /** empty with --no-figures */
+  readonly formats: readonly FigureFormat[]
 }
 
 export interface AuditOptions extends CommonOptions {
@@ -91,6 +100,7 @@ export interface FetchCommand extends CommonOptions {
 export type Command =
   | ({ readonly command: 'all' } & AllOptions)
   | ({ readonly command: 'traces'; readonly paths: readonly string[] } & RunOptions)
+  | ({ readonly command: 'diagnose' } & DiagnoseOptions)
   | ({ readonly command: 'verify' } & VerifyCommand)
   | ({ readonly command: 'audit' } & AuditOptions)
   | ({ readonly command: 'study init' } & InitOptions)
@@ -104,6 +114,7 @@ export const HELP = `critic-traces: verify, measure and draw what an RL critic p
 usage
   node dist/run.js all                 the whole study: verify every input, measure, draw, write
   node dist/run.js traces PATH…        critic-trace snapshots: folders, HTML files, or a folder of many
+  node dist/run.js diagnose PATH…      how returns were made, what went wrong, and how good the critic is
   node dist/run.js verify              every file of the study against its source_manifest.json
   node dist/run.js verify --outputs OUT   every output that the record of its run lists, by its hash
   node dist/run.js audit               every published value against what the inputs give, computed afresh
@@ -123,6 +134,16 @@ options
   --threads N        worker threads (default: one a core but the main thread's; same bytes at any N)
   --formats LIST     figure formats out of png,svg,pdf (default: all three)
   --no-figures       no figures
+  --gamma X          diagnose: the discount that was told; checked against the one that the numbers show
+  --lambda-returns X, --lambda-advantages X   diagnose: the same of lambda; adaptive:ALPHA for a length-adaptive one
+  --sampling TEXT    diagnose: how trajectories were chosen: "every trajectory", "stratified by outcome" or "not stated" (default)
+  --fail-on KIND     diagnose: exit 1 where this kind of finding shows (may be repeated; docs/diagnose.md lists them)
+  --history FILE     diagnose: logged explained variance to compare: JSON Lines or CSV with a step
+  --against PATH     diagnose: another snapshot or dump; every statistic of both, and the difference
+  --key NAME=THEIRS  diagnose: name of an array or field in a dump, such as values=critic_values (may be repeated)
+  --success-above X  diagnose: score above which a sample without an outcome is a success (default: 0)
+  --jump-above X     diagnose: a change of value is a jump when its absolute value is larger (default: 0.1)
+  --skip-bad         diagnose: leave bad samples of a dump out and count them, instead of stopping
   --parquet          traces, all: every token in training_data/critic-traces.parquet too, for SQL (docs/outputs.md)
   --no-arrow         traces, all: no training_data/critic-traces.arrow
   --outputs OUT      verify: a folder of outputs against the run.json in it; no study is looked at, nothing computed
@@ -163,6 +184,17 @@ const OPTIONS = {
   threads: { type: 'string' },
   formats: { type: 'string' },
   'no-figures': { type: 'boolean' },
+  gamma: { type: 'string' },
+  'lambda-returns': { type: 'string' },
+  'lambda-advantages': { type: 'string' },
+  sampling: { type: 'string' },
+  'fail-on': { type: 'string', multiple: true },
+  history: { type: 'string' },
+  against: { type: 'string' },
+  key: { type: 'string', multiple: true },
+  'success-above': { type: 'string' },
+  'jump-above': { type: 'string' },
+  'skip-bad': { type: 'boolean' },
   parquet: { type: 'boolean' },
   'no-arrow': { type: 'boolean' },
   'no-cache': { type: 'boolean' },
@@ -188,6 +220,24 @@ const RUN: readonly OptionName[] = [...COMMON, 'study', 'out', 'threads', 'forma
 const ALLOWED: Readonly<Record<string, readonly OptionName[]>> = {
   all: [...RUN, 'no-cache'],
   traces: RUN,
+  diagnose: [
+    ...COMMON,
+    'out',
+    'threads',
+    'formats',
+    'no-figures',
+    'gamma',
+    'lambda-returns',
+    'lambda-advantages',
+    'sampling',
+    'fail-on',
+    'history',
+    'against',
+    'key',
+    'success-above',
+    'jump-above',
+    'skip-bad'
+  ],
   verify: [...COMMON, 'study', 'outputs', 'second-reader', 'format'],
   audit: [...COMMON, 'study', 'out', 'threads', 'strict'],
   study: [...COMMON, 'out', 'name'],
@@ -219,6 +269,12 @@ export function parseCommand(argv: readonly string[]): Command {
   if (name === 'traces') {
     if (paths.length === 0) throw usage('no path', 'traces without PATH', 'snapshot folders, HTML files or a folder of many')
     return { command: 'traces', paths, ...runOptions(values), ...common }
+  }
+  if (name === 'diagnose') {
+    if (paths.length === 0)
+      throw usage('no path', 'diagnose without PATH', "trainers' dumps, snapshot folders, HTML files or a folder of many")
+    const { out, threads, formats } = runOptions(values)
+    return { command: 'diagnose', paths, out, threads, formats, ...diagnoseToldOptions(values), ...common }
   }
   if (name === 'fetch') return { command: 'fetch', ...fetchOptions(paths, values), ...common }
   if (paths.length > 0) throw usage('unexpected argument', printable(paths[0]), `no argument after ${name}`)

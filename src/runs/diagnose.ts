@@ -81,11 +81,15 @@ interface ReadSet {
 async function recordsOf(run: DiagnoseRun, plan: SnapshotPlan): Promise<ReadSet> {
   const { settings, pool, onProgress } = run
   const { success_threshold: successThreshold, jump_threshold: jumpThreshold } = settings.traces
-  const read = await snapshotRecords(contextOf(run, plan), { plan, settings, pool }, {
-    successThreshold,
-    thresholds: sweepThresholds(jumpThreshold),
-    onProgress: onProgress?.(plan)
-  })
+  const read = await snapshotRecords(
+    contextOf(run, plan),
+    { plan, settings, pool },
+    {
+      successThreshold,
+      thresholds: sweepThresholds(jumpThreshold),
+      onProgress: onProgress?.(plan)
+    }
+  )
   return { plan, read, synthetic: settings.synthetic || read.synthetic || (await isOfSyntheticStudy(plan.folder)) }
 }
 
@@ -94,7 +98,10 @@ function contextOf({ settings, signal, chunkBytes }: DiagnoseRun, plan: Snapshot
 }
 
 function diagnosisOf(run: DiagnoseRun, own: ReadSet, other: ReadSet | null): Diagnosis {
-  const { told, settings: { traces } } = run
+  const {
+    told,
+    settings: { traces }
+  } = run
   const settings: DiagnosisSettings = {
     successThreshold: traces.success_threshold,
     jumpThreshold: traces.jump_threshold,
@@ -105,7 +112,17 @@ function diagnosisOf(run: DiagnoseRun, own: ReadSet, other: ReadSet | null): Dia
     const { records, facts, inputs, leftOut } = read
     if (records.length === 0) throw noSample(plan)
     const { kind = null, mask = null, end = null, notes = [] } = facts ?? {}
-    const source = { name: plan.source, kind: plan.kind, format: kind, mask, end, notes, files: inputs, samples: records.length, left_out: leftOut.length }
+    const source = {
+      name: plan.source,
+      kind: plan.kind,
+      format: kind,
+      mask,
+      end,
+      notes,
+      files: inputs,
+      samples: records.length,
+      left_out: leftOut.length
+    }
     return diagnosedSet(records, { source, synthetic, told: toldOf, settings: settingsOf })
   }
   const first = reduce(own, told, settings)
@@ -120,7 +137,13 @@ function diagnosisOf(run: DiagnoseRun, own: ReadSet, other: ReadSet | null): Dia
 }
 
 function noSample({ folder }: SnapshotPlan): Fault {
-  return new Fault({ format: 'trace', problem: 'no samples', found: 'no row with a retained token', expected: 'one at least', place: { file: folder } })
+  return new Fault({
+    format: 'trace',
+    problem: 'no samples',
+    found: 'no row with a retained token',
+    expected: 'one at least',
+    place: { file: folder }
+  })
 }
 
 /** The snapshot or dump of a path. @throws Fault where it leads to none, or to several */
@@ -128,7 +151,14 @@ export async function onePlan(path: string): Promise<SnapshotPlan> {
   const plans = await findSnapshots([path])
   if (plans.length === 1) return plans[0]
   const found = `${plans.length} snapshots`
-  throw new Fault({ format: 'usage', problem: 'wrong --against', found, expected: 'one snapshot or dump', place: { file: path }, exitCode: EXIT.usage })
+  throw new Fault({
+    format: 'usage',
+    problem: 'wrong --against',
+    found,
+    expected: 'one snapshot or dump',
+    place: { file: path },
+    exitCode: EXIT.usage
+  })
 }
 
 /** @throws Fault where the file is no history, or logs no explained variance */
@@ -141,4 +171,3 @@ export function readHistory(path: string): LoggedHistory {
 export function outputFolder(out: string, plan: SnapshotPlan): string {
   return join(out, plan.name)
 }
-

@@ -7,7 +7,12 @@ import { DIAGNOSTIC_PATHS, type Origin } from './output-names.js'
 import type { OutputSet } from './output-set.js'
 
 /** A set without its envelope, in the order of the schema. */
-function setContent({ source, audit, findings, quality }: DiagnosedSet): Pick<CriticDiagnosticsDocument, 'source' | 'audit' | 'findings' | 'quality'> {
+function setContent({
+  source,
+  audit,
+  findings,
+  quality
+}: DiagnosedSet): Pick<CriticDiagnosticsDocument, 'source' | 'audit' | 'findings' | 'quality'> {
   return {
     source: { ...source, files: source.files.map(({ path, sha256, bytes }) => ({ path, sha256, bytes })) },
     audit,

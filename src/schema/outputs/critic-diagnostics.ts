@@ -40,16 +40,7 @@ const AUDIT = closed({
   departs_at: { kind: nullable(PLACE), doc: 'first token that departs from it, or from the relation inside turns' },
   not_identifiable: {
     kind: list(
-      oneOf(
-        'rule',
-        'value_alignment',
-        'gamma',
-        'lambda_returns',
-        'lambda_advantages',
-        'kl_coefficient',
-        'whitening',
-        'final_reward'
-      )
+      oneOf('rule', 'value_alignment', 'gamma', 'lambda_returns', 'lambda_advantages', 'kl_coefficient', 'whitening', 'final_reward')
     ),
     doc: 'what the data cannot tell apart'
   },

@@ -49,7 +49,10 @@ function turnRow<E>(estimate: Kind<E>) {
   return closed({
     turn: { kind: natural, doc: '0 is the first turn, or, from the end, the last' },
     ...errorFields(estimate),
-    change: { kind: estimate, doc: 'mean change over the turn, V at its last token minus V at its first; every trajectory weighs the same' },
+    change: {
+      kind: estimate,
+      doc: 'mean change over the turn, V at its last token minus V at its first; every trajectory weighs the same'
+    },
     absolute_change: { kind: estimate, doc: "mean of the change's absolute value" }
   })
 }
