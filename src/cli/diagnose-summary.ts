@@ -47,8 +47,8 @@ function findingsText({ findings }: Diagnosis): string {
 }
 
 function findingText({ kind, severity, message, place, report }: PlacedFinding): string {
-  const where = place === null ? '' : ` At ${sampleText(place)}.`
-  const lines = wrapped(printableId(`${severity === 'fault' ? 'FAULT' : 'property'} ${kind}: ${message}${where}`, 1000))
+  const where = place === null ? '.' : `. At ${sampleText(place)}.`
+  const lines = wrapped(printableId(`${severity === 'fault' ? 'FAULT' : 'property'} ${kind}: ${message.replace(/\.$/, '')}${where}`, 1000))
   return `${lines.map((line, i) => `${i === 0 ? INDENT : INDENT + INDENT}${line}\n`).join('')}${INDENT + INDENT}${printable(report)}\n`
 }
 

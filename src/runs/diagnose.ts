@@ -19,6 +19,7 @@ import { readStillSync } from '../core/still-file-sync.js'
 import { EXPLAINED_VARIANCE, readLoggedValues } from '../ingest/histories/logged-value.js'
 import type { FigureFormat } from '../render/figures/config.js'
 import { writeDiagnostics } from '../render/outputs/diagnostics.js'
+import { writeDiagnosticTables } from '../render/outputs/diagnostics-tables.js'
 import type { FileSummary } from '../render/outputs/output-file.js'
 import { findSnapshots, type SnapshotPlan } from '../study/inventory.js'
 import { isOfSyntheticStudy } from '../study/label.js'
@@ -64,6 +65,7 @@ export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
     // 4. Write
     const origin = originOf(diagnosis.synthetic, null)
     await writeDiagnostics(set, diagnosis, origin)
+    await writeDiagnosticTables(set, diagnosis, origin)
     // 5. Draw
     const context = contextOf(run, plan)
     const pngs = new Map<string, Uint8Array>()
