@@ -67,9 +67,10 @@ export async function runDiagnose(run: DiagnoseRun): Promise<DiagnoseOutcome> {
     await writeDiagnostics(set, diagnosis, origin)
     await writeDiagnosticTables(set, diagnosis, origin)
     // 5. Draw
-    const context = contextOf(run, plan)
-    const pngs = new Map<string, Uint8Array>()
-    void [formats, pool, context, pngs]
+    if (formats.length > 0) {
+      const { drawFigures, planFigures } = await import('./drawing.js')
+      await drawFigures(contextOf(run, plan), set, await planFigures({ diagnosis }), { formats, threads: pool.threads, manifest: null })
+    }
     return { diagnosis }
   })
 }

@@ -1,4 +1,5 @@
 /** What the diagnostics of one set of samples, or of two, hand to outputs, figures, page and terminal. */
+import type { Outcome } from '../../schema/traces.js'
 import type { SnapshotPlan } from '../../study/inventory.js'
 import type { HashedFile } from '../../schema/study.js'
 import type { EstimatorDiagnosis } from './diagnose.js'
@@ -37,6 +38,7 @@ export interface PlacedFinding extends Omit<Finding, 'place'> {
 
 /** Means of |change| of one trajectory, at boundaries and inside turns. */
 export interface JumpPair {
+  readonly outcome: Outcome | null
   readonly boundary: number
   readonly internal: number
 }

@@ -46,9 +46,9 @@ export function qualityOptions({ sampling, jumpThreshold }: DiagnosisSettings): 
 }
 
 /** The means of |change| of a trajectory that has both kinds of transitions. */
-function jumpPair({ changes: { boundary, internal } }: QualityRecord): JumpPair[] {
+function jumpPair({ outcome, changes: { boundary, internal } }: QualityRecord): JumpPair[] {
   if (boundary.transitions === 0 || internal.transitions === 0) return []
-  return [{ boundary: boundary.sum / boundary.transitions, internal: internal.sum / internal.transitions }]
+  return [{ outcome, boundary: boundary.sum / boundary.transitions, internal: internal.sum / internal.transitions }]
 }
 
 function placed(finding: Finding, records: readonly SourcedRecord[]): PlacedFinding {

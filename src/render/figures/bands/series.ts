@@ -1,0 +1,55 @@
+/** Series of estimates with their intervals, and the look of each: what the figures of the diagnostics draw. */
+import type { Estimate } from '../../../compute/diagnostics/contract.js'
+import { curveStyle } from '../curves/style.js'
+import { SERIES, type SeriesStyle } from '../style.js'
+
+export interface BandPoint {
+  readonly x: number
+  /** null: nothing is drawn there */
+  readonly y: number | null
+  readonly low: number | null
+  readonly high: number | null
+}
+
+export interface BandSeries {
+  readonly label: string
+  readonly style: SeriesStyle
+  readonly dash: readonly number[]
+  readonly points: readonly BandPoint[]
+}
+
+const DASHED: readonly number[] = [4, 2]
+
+/** The set that is named, the set that it is compared with, and each outcome. */
+export const LOOKS = {
+  own: { style: curveStyle(0), dash: [] },
+  against: { style: curveStyle(1), dash: DASHED },
+  second: { style: curveStyle(3), dash: DASHED },
+  success: { style: SERIES.success, dash: [] },
+  failure: { style: SERIES.failure, dash: [] },
+  boundary: { style: { ...SERIES.failure, pointStyle: 'rect', rotation: 0, radius: 2.5, fill: SERIES.failure.strong }, dash: [] },
+  internal: { style: SERIES.success, dash: [] }
+} as const satisfies Readonly<Record<string, Pick<BandSeries, 'style' | 'dash'>>>
+
+export type Look = Pick<BandSeries, 'style' | 'dash'>
+
+export function dashed({ style }: Look): Look {
+  return { style: { ...style, fill: '#ffffff' }, dash: DASHED }
+}
+
+export function bandSeries(label: string, look: Look, points: readonly (readonly [x: number, estimate: Estimate | null])[]): BandSeries {
+  return {
+    label,
+    ...look,
+    points: points.map(([x, estimate]) => ({
+      x,
+      y: estimate?.value ?? null,
+      low: estimate?.low ?? null,
+      high: estimate?.high ?? null
+    }))
+  }
+}
+
+export function isDrawn({ points }: BandSeries): boolean {
+  return points.some(({ y }) => y !== null)
+}

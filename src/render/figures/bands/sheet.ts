@@ -1,0 +1,78 @@
+/** The sheet of the figures of the diagnostics: title, legend, rows of two panels, and a line at the foot. */
+import type { FigureText, Rectangle } from '../config.js'
+import { BELOW_LEGEND, BOLD, HEADING_HEIGHT, LEGEND_Y, SHEET_MARGIN, SHEET_WIDTH } from '../sheet.js'
+import { figureTitle, INK, legendRow, PLOT_PADDING, syntheticMark, TEXT_SIZE, TITLE_SIZE, X_AXIS_HEIGHT, type KeyEntry } from '../style.js'
+import { cleanText, fitWidth } from '../text-width.js'
+import type { BandSeries } from './series.js'
+
+const GUTTER = 8
+const ROW_GAP = 8
+const FOOT = 14
+const ROOM_FOR_MARK = 80
+const LONGEST = 180
+
+export interface BandSheet {
+  readonly height: number
+  /** chart box of a panel; without a column it takes the whole width */
+  box(row: number, column?: 0 | 1): Rectangle
+  readonly footY: number
+}
+
+export function bandSheet(plotHeights: readonly number[]): BandSheet {
+  const first = LEGEND_Y + BELOW_LEGEND
+  const heights = plotHeights.map(height => PLOT_PADDING.top + height + X_AXIS_HEIGHT)
+  const top = (row: number): number =>
+    first + heights.slice(0, row).reduce((sum, height) => sum + height + ROW_GAP, 0) + (row + 1) * HEADING_HEIGHT
+  const end = top(heights.length - 1) + heights[heights.length - 1]
+  const full = SHEET_WIDTH - 2 * SHEET_MARGIN
+  const half = (full - GUTTER) / 2
+  // a multiple of 6: a whole number of pixels at 300 dpi
+  const height = Math.ceil((end + FOOT) / 6) * 6
+  return {
+    height,
+    footY: height - 4,
+    box: (row, column) => ({
+      x: SHEET_MARGIN + (column === 1 ? half + GUTTER : 0),
+      y: top(row),
+      width: column === undefined ? full : half,
+      height: heights[row]
+    })
+  }
+}
+
+/** @param about name of the snapshot, which others chose */
+export function sheetTexts(title: string, about: string, foot: string, { footY }: BandSheet, synthetic: boolean): FigureText[] {
+  const room = SHEET_WIDTH - 2 * SHEET_MARGIN - (synthetic ? ROOM_FOR_MARK : 0)
+  const shown = fitWidth(`${title}: ${cleanText(about)}`, TITLE_SIZE, room / BOLD)
+  const size = TEXT_SIZE
+  return [
+    figureTitle(shown, SHEET_MARGIN),
+    ...(synthetic ? [syntheticMark(SHEET_WIDTH - PLOT_PADDING.right - SHEET_MARGIN)] : []),
+    {
+      text: fitWidth(foot, size, SHEET_WIDTH - 2 * SHEET_MARGIN),
+      x: SHEET_MARGIN,
+      y: footY,
+      align: 'left',
+      size,
+      weight: 'normal',
+      color: INK.quiet
+    }
+  ]
+}
+
+/** Legend keys of series, one for each label. */
+export function bandLegend(series: readonly Pick<BandSeries, 'label' | 'style' | 'dash'>[]) {
+  const entries = series
+    .filter(({ label }, i) => series.findIndex(other => other.label === label) === i)
+    .map(
+      ({ label, style: { pointStyle, rotation, radius, fill, strong }, dash }): KeyEntry => ({
+        kind: 'line',
+        label: fitWidth(cleanText(label), TEXT_SIZE, LONGEST),
+        colors: [strong],
+        width: 1.3,
+        dash,
+        mark: { pointStyle, rotation, radius, fill, stroke: strong, strokeWidth: 1 }
+      })
+    )
+  return legendRow(SHEET_MARGIN, LEGEND_Y, entries)
+}
